@@ -1,0 +1,29 @@
+// Which line of a member's part of symmetric memory holds what. A line has one writer at a time, or is a counter.
+#pragma once
+
+#include <cstdint>
+
+#include "barriers/algorithm/policy.hpp"
+
+namespace mgsync::algorithm {
+
+inline constexpr unsigned max_dissemination_steps = 32;
+
+struct layout {
+  unsigned members;
+
+  MGSYNC_HD unsigned arrivals() const { return 0; }                     // counter of this member's blocks
+  MGSYNC_HD unsigned release() const { return 1; }                      // epoch this member's blocks may leave
+  MGSYNC_HD unsigned center() const { return 2; }                       // counter of all members (on member 0)
+  MGSYNC_HD unsigned inbox(unsigned from) const { return 3 + from; }    // written by member `from`
+  MGSYNC_HD unsigned step(unsigned k) const { return 3 + members + k; }  // dissemination: from the k-th partner
+  MGSYNC_HD unsigned lines() const { return 3 + max_dissemination_steps + members; }
+};
+
+// The value that a counter of `participants` shows before the first round, so that it shows participants * epoch
+// (modulo 2^32) once all have arrived at `epoch`. `start` is the epoch before the first. Flags start at `start`.
+MGSYNC_HD constexpr std::uint32_t counter_start(std::uint32_t participants, std::uint32_t start) {
+  return participants * start;
+}
+
+}  // namespace mgsync::algorithm

@@ -1,0 +1,48 @@
+// What every algorithm in this folder is written over, so that one source runs on GPUs, host threads, MPI ranks and
+// inside race checkers. C++17, standard library only.
+//
+// A policy P supplies (names carry scope and ordering; `local` spans the blocks of one member, `system` all members):
+//   word                              one flag or counter of 32 bits, alone in its own line of line_bytes
+//   load_acquire_local(word&), load_acquire_system(word&)
+//   store_release_local(word&, v)
+//   add_acq_rel_local(word&, v), add_acq_rel_system(word&, v)    return the value before
+//   fence_release_system()            orders all that this member's blocks made visible to the caller before ...
+//   store_fenced_system(word&, v)     ... this store (relaxed; a release store where a checker ignores fences)
+//   sync(), sync_and(bool)            barrier of the block's own threads (nothing where a block is one thread)
+//   in_team()                         whether the calling thread belongs to the team: one warp of the block, or the thread
+//   leader()                          whether it is the team's first thread
+//   broadcast(v)                      the leader's value, to the whole team
+//   for_each(n, f)                    f(i) for 0 <= i < n, spread over the team
+//   all(bool)                         whether the condition holds in the whole team
+//   wait_local(word&, epoch), wait_system(word&, epoch)
+//                                     polls with acquire until reached(word, epoch); false: given up (bounded)
+// A memory M supplies word& line(member, index): line `index` of that member's part, addressable by every member.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define MGSYNC_HD __host__ __device__
+#else
+#define MGSYNC_HD
+#endif
+
+namespace mgsync::algorithm {
+
+inline constexpr std::size_t line_bytes = 128;
+
+// Where the caller stands: block `block` of `blocks` in member `member` of `members`.
+struct place {
+  unsigned member;
+  unsigned members;
+  unsigned block;
+  unsigned blocks;
+};
+
+// Epochs only grow and may wrap: the signed difference keeps the order while two are less than 2^31 apart.
+MGSYNC_HD constexpr bool reached(std::uint32_t seen, std::uint32_t epoch) {
+  return static_cast<std::int32_t>(seen - epoch) >= 0;
+}
+
+}  // namespace mgsync::algorithm

@@ -1,0 +1,119 @@
+// The loads, stores, atomics and fences of GPU barriers, each named with its ordering and given its scope. In PTX with
+// "memory" clobbers, since a barrier orders the ordinary accesses around it. C++17, compute capability 7.0 and later.
+#pragma once
+
+#include <cstdint>
+
+namespace mgsync::algorithm::ptx {
+
+enum class scope { gpu, system };
+
+// Below 9.0 ptxas compiles fence.release and fence.acquire to nothing, without a word: there a release is a full
+// fence, and what is polled is loaded with acquire.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+inline constexpr bool one_sided_fences = false;
+#else
+inline constexpr bool one_sided_fences = true;
+#endif
+
+template <scope S>
+__device__ __forceinline__ std::uint32_t load_relaxed(const std::uint32_t* w) {
+  std::uint32_t v;
+  if constexpr (S == scope::gpu) asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(w) : "memory");
+  else asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(v) : "l"(w) : "memory");
+  return v;
+}
+
+template <scope S>
+__device__ __forceinline__ std::uint32_t load_acquire(const std::uint32_t* w) {
+  std::uint32_t v;
+  if constexpr (S == scope::gpu) asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(w) : "memory");
+  else asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(v) : "l"(w) : "memory");
+  return v;
+}
+
+template <scope S>
+__device__ __forceinline__ std::uint64_t load_acquire(const std::uint64_t* w) {
+  std::uint64_t v;
+  if constexpr (S == scope::gpu) asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(w) : "memory");
+  else asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(v) : "l"(w) : "memory");
+  return v;
+}
+
+template <scope S>
+__device__ __forceinline__ void store_relaxed(std::uint32_t* w, std::uint32_t v) {
+  if constexpr (S == scope::gpu) asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(w), "r"(v) : "memory");
+  else asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(w), "r"(v) : "memory");
+}
+
+template <scope S>
+__device__ __forceinline__ void store_relaxed(std::uint64_t* w, std::uint64_t v) {
+  if constexpr (S == scope::gpu) asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(w), "l"(v) : "memory");
+  else asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(w), "l"(v) : "memory");
+}
+
+// Adds without asking for the value before: fire and forget.
+template <scope S>
+__device__ __forceinline__ void add_relaxed(std::uint32_t* w, std::uint32_t v) {
+  if constexpr (S == scope::gpu) asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(w), "r"(v) : "memory");
+  else asm volatile("red.relaxed.sys.global.add.u32 [%0], %1;" ::"l"(w), "r"(v) : "memory");
+}
+
+template <scope S>
+__device__ __forceinline__ std::uint32_t fetch_add_relaxed(std::uint32_t* w, std::uint32_t v) {
+  std::uint32_t b;
+  if constexpr (S == scope::gpu)
+    asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;" : "=r"(b) : "l"(w), "r"(v) : "memory");
+  else
+    asm volatile("atom.relaxed.sys.global.add.u32 %0, [%1], %2;" : "=r"(b) : "l"(w), "r"(v) : "memory");
+  return b;
+}
+
+template <scope S>
+__device__ __forceinline__ std::uint32_t fetch_add_acq_rel(std::uint32_t* w, std::uint32_t v) {
+  std::uint32_t b;
+  if constexpr (S == scope::gpu)
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(b) : "l"(w), "r"(v) : "memory");
+  else
+    asm volatile("atom.acq_rel.sys.global.add.u32 %0, [%1], %2;" : "=r"(b) : "l"(w), "r"(v) : "memory");
+  return b;
+}
+
+template <scope S>
+__device__ __forceinline__ void fence_acq_rel() {
+  if constexpr (S == scope::gpu) asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  else asm volatile("fence.acq_rel.sys;" ::: "memory");
+}
+
+template <scope S>
+__device__ __forceinline__ void fence_release() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  fence_acq_rel<S>();
+#else
+  if constexpr (S == scope::gpu) asm volatile("fence.release.gpu;" ::: "memory");
+  else asm volatile("fence.release.sys;" ::: "memory");
+#endif
+}
+
+// A poll, and the fence after the last of them that makes it an acquire.
+template <scope S>
+__device__ __forceinline__ std::uint32_t poll(const std::uint32_t* w) {
+  if constexpr (one_sided_fences) return load_relaxed<S>(w);
+  else return load_acquire<S>(w);
+}
+
+template <scope S>
+__device__ __forceinline__ void fence_polled() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  if constexpr (S == scope::gpu) asm volatile("fence.acquire.gpu;" ::: "memory");
+  else asm volatile("fence.acquire.sys;" ::: "memory");
+#endif
+}
+
+__device__ __forceinline__ std::uint64_t global_time_ns() {
+  std::uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+}  // namespace mgsync::algorithm::ptx

@@ -1,0 +1,143 @@
+// Relay: the blocks of a member arrive at counters of their own GPU; one block speaks for the member and writes the
+// epoch into its word of every replica of every member's inbox; every block polls one replica of its own member's.
+// One local step, one system fence per member and round, one hop, no release step.
+//   counters == 1: the last block to arrive speaks (it learns so from its addition). Least latency with few blocks.
+//   counters > 1: arrivals are spread over counters, without an answer; block 0 polls their sum and speaks. Additions
+//     to one address are served one after the other (0.8 a cycle on Hopper), and so are polls: with thousands of
+//     blocks the spread decides.
+// Memory ordering: what any thread of any member wrote before is visible after to all threads of all members: block
+// barrier, release to the counter, acquire by the speaker and system release by one fence, system acquire of the polls.
+// Besides policy.hpp the policy supplies lanes, lane(), any(bool), sum(v), wait_until(condition), poll_local and
+// poll_system with fence_polled_local and fence_polled_system after the last poll, add_release_local(word&, v) and
+// add_release_local_before_fence(word&, v); the memory supplies word& word(member, line, offset).
+#pragma once
+
+#include "barriers/algorithm/policy.hpp"
+
+namespace mgsync::algorithm {
+
+struct relay_shape {
+  unsigned counters = 1;   // at most most_counters
+  unsigned replicas = 1;   // of each inbox; at most most_words / members
+  unsigned hold = 0;       // device cycles before the first poll
+
+  static constexpr unsigned most_counters = 32;
+  static constexpr unsigned most_words = 128;
+};
+
+// Lines lie on pages of their own: neighbours of one page share a slice of the L2 cache's address hash.
+struct relay_layout {
+  static constexpr unsigned stride = 33;  // lines: 4 KiB and one line
+
+  MGSYNC_HD unsigned counter(unsigned k) const { return k * stride; }
+  MGSYNC_HD unsigned inbox(unsigned replica) const { return (relay_shape::most_counters + replica) * stride; }
+  MGSYNC_HD unsigned lines() const { return (relay_shape::most_counters + relay_shape::most_words) * stride + 1; }
+};
+
+template <class P, class M>
+class relay {
+  using word = typename P::word;
+  static constexpr unsigned per_lane(unsigned n) { return (n + P::lanes - 1) / P::lanes; }
+  static constexpr unsigned outs = per_lane(relay_shape::most_words);
+  static constexpr unsigned most_members = 32;
+  static constexpr unsigned ins = per_lane(most_members);
+  static constexpr unsigned sums = per_lane(relay_shape::most_counters);
+
+ public:
+  static constexpr const char* name = "relay";
+
+  // Called by every thread of every block, once per launch: the addresses are worked out here, not between rounds.
+  MGSYNC_HD relay(P& policy, M& memory, const place& at, const relay_shape& shape)
+      : p_(policy), at_(at), hold_(shape.hold), poller_(shape.counters > 1) {
+    const relay_layout lines{};
+    const unsigned lane = p_.lane();
+    for (unsigned i = 0; i < outs; ++i) {
+      const unsigned w = lane + i * P::lanes;
+      const bool mine = w < at.members * shape.replicas;
+      out_[i] = mine ? &memory.word(w % at.members, lines.inbox(w / at.members), at.member) : nullptr;
+    }
+    more_than_one_out_ = at.members * shape.replicas > P::lanes;
+    for (unsigned i = 0; i < ins; ++i) {
+      const unsigned from = lane + i * P::lanes;
+      // Lanes without a member of their own poll a word that another lane polls too: no divergence.
+      const bool mine = from < at.members || P::lanes > 1;
+      in_[i] = mine ? &memory.word(at.member, lines.inbox(at.block % shape.replicas), from % at.members) : nullptr;
+    }
+    // The lane is part of the address, so that the compiler does not merge a warp's additions into one of its own.
+    const unsigned k = P::lanes > 1 ? (at.block + lane) % shape.counters : at.block % shape.counters;
+    arrival_ = &memory.word(at.member, lines.counter(k), 0);
+    for (unsigned i = 0; i < sums; ++i) {
+      const unsigned c = lane + i * P::lanes;
+      sum_[i] = poller_ && at.block == 0 && c < shape.counters ? &memory.word(at.member, lines.counter(c), 0) : nullptr;
+    }
+  }
+
+  // Called by every thread of every block of every member. False: given up.
+  MGSYNC_HD bool arrive_and_wait(std::uint32_t epoch) {
+    p_.sync();
+    bool ok = true;
+    if (p_.in_team()) {
+      if (at_.blocks == 1) speak(epoch);
+      else if (poller_) ok = arrive_spread(epoch);
+      else arrive_counted(epoch);
+      ok = ok && wait(epoch);
+    }
+    return p_.sync_and(ok);
+  }
+
+ private:
+  MGSYNC_HD void arrive_counted(std::uint32_t epoch) {
+    bool last = false;
+    if (p_.leader()) last = p_.add_release_local_before_fence(*arrival_, 1) + 1 == at_.blocks * epoch;
+    if (p_.any(last)) speak(epoch);
+    else p_.hold(hold_);
+  }
+
+  MGSYNC_HD bool arrive_spread(std::uint32_t epoch) {
+    if (p_.leader()) p_.add_release_local(*arrival_, 1);
+    if (at_.block != 0) {
+      p_.hold(hold_);
+      return true;
+    }
+    const bool ok = p_.wait_until([&] {
+      word seen = 0;
+      for (unsigned i = 0; i < sums; ++i)
+        if (sum_[i] != nullptr) seen += p_.poll_local(*sum_[i]);
+      return p_.sum(seen) == at_.blocks * epoch;
+    });
+    if (ok) speak(epoch);
+    return ok;
+  }
+
+  // The fence is also the acquire of the counter: it follows the relaxed addition or the polls.
+  MGSYNC_HD void speak(std::uint32_t epoch) {
+    p_.fence_release_system();
+    if (out_[0] != nullptr) p_.store_fenced_system(*out_[0], epoch);
+    if (more_than_one_out_)
+      for (unsigned i = 1; i < outs; ++i)
+        if (out_[i] != nullptr) p_.store_fenced_system(*out_[i], epoch);
+  }
+
+  MGSYNC_HD bool wait(std::uint32_t epoch) {
+    const bool ok = p_.wait_until([&] {
+      bool here = true;
+      for (unsigned i = 0; i < ins; ++i)
+        if (in_[i] != nullptr) here = here && reached(p_.poll_system(*in_[i]), epoch);
+      return p_.all(here);
+    });
+    p_.fence_polled_system();
+    return ok;
+  }
+
+  P& p_;
+  place at_;
+  word* out_[outs];
+  word* in_[ins];
+  word* arrival_;
+  word* sum_[sums];
+  unsigned hold_;
+  bool poller_;
+  bool more_than_one_out_;
+};
+
+}  // namespace mgsync::algorithm

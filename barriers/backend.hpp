@@ -1,0 +1,128 @@
+// The one interface between the harness and every way to synchronize.
+// A backend is constants and two functions; it owns no state and runs nothing at load time. How often it runs, what is
+// a sample, and every statistic belong to src/harness, so no backend can measure differently.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topology/group.hpp"
+#include "topology/machine.hpp"
+
+namespace mgsync {
+
+class session;  // this process's place in the job; src/base/session.hpp
+
+// Whether a backend can run here. `reason` is a sentence for the user, empty when ok.
+struct support {
+  bool ok = true;
+  std::string reason;
+  static support yes() { return {}; }
+  static support no(std::string why) { return {false, std::move(why)}; }
+};
+
+enum class level { warp, block, cluster, grid, group };
+
+// Variant and shape of one barrier. A member that a level does not use is absent.
+struct configuration {
+  std::string variant;
+  std::optional<unsigned> blocks_per_sm;      // GPU: blocks per SM; host: threads per member
+  std::optional<unsigned> blocks;             // GPU: blocks per GPU in all, instead of blocks_per_sm
+  std::optional<unsigned> threads_per_block;  // GPU only
+  std::optional<unsigned> cluster_size;
+  std::optional<unsigned> lanes;
+  std::string peer_memory;                    // asked for: "" (automatic), "ipc" or "vmm"
+};
+
+enum class run_mode { time, check };
+enum class load { idle, streaming };  // streaming: other SMs write to peers meanwhile
+
+// A fault to inject into a run. arrive_early is the positive control of a check: the member enters the barrier before
+// it publishes its phase, so the check must report violations. never_arrive is for tests of the bounded waits.
+struct fault {
+  enum class kind { none, arrive_early, never_arrive };
+  kind what = kind::none;
+  unsigned member = 0;      // index in the group
+  unsigned block = 0;
+  std::uint32_t round = 0;  // never_arrive: the round that it misses
+};
+
+struct run_request {
+  std::uint32_t rounds = 1;  // back to back
+  std::chrono::steady_clock::time_point deadline{};
+  run_mode mode = run_mode::time;
+  std::uint32_t work_units = 0;     // calibrated waits between rounds (METHOD.md section 4)
+  mgsync::load load = mgsync::load::idle;
+  std::uint32_t payload_words = 1;  // what a reduction carries, 32-bit words
+  mgsync::fault fault{};
+  std::uint64_t seed = 1;           // of the skews and samples of a checked run
+};
+
+// One worker: block `block` of the group's member `member`.
+struct worker_id {
+  unsigned member = 0;
+  unsigned block = 0;
+};
+
+struct violation {
+  std::uint64_t round = 0;  // of this run
+  worker_id reader;         // who left the barrier too early, or read something stale
+  worker_id offender;       // whose phase or payload was wrong
+  std::uint32_t expected = 0;
+  std::uint32_t seen = 0;
+  std::string what;         // "phase", "payload" or "sum"
+};
+
+enum class outcome { completed, aborted, timed_out };  // aborted: asked to stop
+
+// What the local members saw in one run.
+struct trial {
+  mgsync::outcome outcome = mgsync::outcome::completed;
+  std::vector<std::chrono::nanoseconds> elapsed;  // per local member, from leaving a start barrier to having finished
+  std::optional<std::uint64_t> device_cycles;     // where the method is the device clock
+  std::uint64_t operations = 0;
+  std::uint64_t observations = 0;                 // comparisons that a checked run made
+  std::uint64_t violations = 0;
+  std::optional<violation> first_violation;
+  std::vector<worker_id> missing;                 // timed_out: who did not arrive, as far as this process can see
+  std::uint64_t stuck_round = 0;                  // timed_out: the round that they did not arrive at
+};
+
+// One barrier over one group at one shape. Every rank of the group creates, runs and destroys it together.
+class barrier {
+ public:
+  virtual ~barrier() = default;
+  // Runs all rounds on every local member; returns when all have finished or the wait was given up. Collective.
+  virtual trial run(const run_request&) = 0;
+};
+
+// What create() found out. No barrier: `reason` says why, the same on all ranks.
+struct creation {
+  std::unique_ptr<mgsync::barrier> barrier;
+  std::string reason;
+  std::string algorithm;    // what runs where the variant is "auto", and why: "inbox: ..."
+  std::string peer_memory;  // "threads", "mpi-window", "peer-access", "cuda-ipc", "vmm"; empty: not used
+};
+
+struct backend {
+  std::string_view name;     // on the command line; lower-case words joined by '-'
+  std::string_view summary;  // one line
+  std::span<const std::string_view> variants;  // the first is the default
+  level spans = level::group;
+  bool bounded = false;      // its waits end by themselves; otherwise the watchdog ends the process
+  // Pure: a question about values, asked before anything is started.
+  support (*can_run)(const topology::machine&, const topology::group&, const configuration&) = nullptr;
+  // Collective over the ranks of the group.
+  creation (*create)(const topology::group&, const configuration&, session&) = nullptr;
+};
+
+// Every backend of this build, in the order of barriers/CMakeLists.txt. The table is generated.
+std::span<const backend* const> backends();
+
+}  // namespace mgsync

@@ -1,0 +1,99 @@
+// MPI_Barrier of the ranks that own members. Where a rank has several workers: a local arrival, the leaders'
+// MPI_Barrier, a local release.
+#include <set>
+
+#include "barriers/algorithm/host_policy.hpp"
+#include "barriers/backend.hpp"
+#include "barriers/round_loop/host_crew.hpp"
+#include "src/base/mpi_native.hpp"
+#include "src/base/worker_pool.hpp"
+
+namespace mgsync {
+
+namespace {
+
+using algorithm::host_policy;
+
+// The flags of one rank's workers, each in a line of its own.
+struct local_flags {
+  alignas(algorithm::line_bytes) std::uint32_t arrivals = 0;
+  alignas(algorithm::line_bytes) std::uint32_t release = 0;
+};
+
+// Worker 0 speaks for its rank.
+class pass {
+ public:
+  pass(unsigned local, unsigned locals, local_flags* flags, MPI_Comm ranks)
+      : local_(local), locals_(locals), flags_(flags), ranks_(ranks) {}
+
+  void begin(const algorithm::host_limits& limits) { policy_ = host_policy(limits); }
+
+  bool operator()() {
+    ++epoch_;
+    if (local_ != 0) {
+      policy_.add_acq_rel_local(flags_->arrivals, 1);
+      return policy_.wait_local(flags_->release, epoch_);
+    }
+    if (locals_ > 1 && !policy_.wait_local(flags_->arrivals, (locals_ - 1) * epoch_)) return false;
+    if (MPI_Barrier(ranks_) != MPI_SUCCESS) return false;
+    if (locals_ > 1) policy_.store_release_local(flags_->release, epoch_);
+    return true;
+  }
+
+ private:
+  host_policy policy_;
+  unsigned local_;
+  unsigned locals_;
+  local_flags* flags_;
+  MPI_Comm ranks_;
+  std::uint32_t epoch_ = 0;
+};
+
+class mpi_barrier final : public barrier {
+ public:
+  mpi_barrier(const topology::group& group, unsigned blocks, session& where, std::unique_ptr<symmetric_memory> board)
+      : crew_(group, blocks, where, std::move(board), false, "mpi"), pool_(crew_.cpus()) {
+    check_mpi(MPI_Comm_dup(where.ranks().native_handle()->comm, &ranks_), "duplicating the communicator");
+    const auto locals = static_cast<unsigned>(crew_.workers().size());
+    for (unsigned i = 0; i < locals; ++i) passes_.emplace_back(i, locals, &flags_, ranks_);
+  }
+  ~mpi_barrier() override {
+    if (std::uncaught_exceptions() == 0) MPI_Comm_free(&ranks_);
+  }
+
+  trial run(const run_request& request) override {
+    return crew_.run(request, passes_, [this](const auto& work) { pool_.run(work); });
+  }
+
+ private:
+  round_loop::host_crew crew_;
+  worker_pool pool_;
+  local_flags flags_;
+  MPI_Comm ranks_ = MPI_COMM_NULL;
+  std::vector<pass> passes_;
+};
+
+constexpr std::string_view variants[] = {"default"};
+
+support can_run(const topology::machine&, const topology::group& group, const configuration&) {
+  if (group.device != topology::device::host) return support::no("this build has no CUDA");
+  std::set<int> ranks;
+  for (const auto& m : group.members) ranks.insert(m.rank);
+  if (ranks.size() < 2) return support::no("MPI_Barrier needs two or more ranks: start mgsync with mpirun or srun");
+  return support::yes();
+}
+
+creation create(const topology::group& group, const configuration& wanted, session& where) {
+  const unsigned blocks = wanted.blocks_per_sm.value_or(1);
+  auto board = allocate_host_memory(group, round_loop::host_crew::board_bytes(blocks), reach::own_host, where);
+  if (!board.memory) return {nullptr, board.reason, {}, {}};
+  return {std::make_unique<mpi_barrier>(group, blocks, where, std::move(board.memory)), {}, "MPI_Barrier", {}};
+}
+
+}  // namespace
+
+extern const backend mpi_backend;
+const backend mpi_backend{"mpi", "MPI_Barrier of the ranks that own the members", variants, level::group, false,
+                          can_run, create};
+
+}  // namespace mgsync

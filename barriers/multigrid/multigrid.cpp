@@ -1,0 +1,124 @@
+// The multigrid barrier on host members: every member has `blocks` threads; a local arrival, an exchange between
+// members, a local release, over plain memory (threads) or an MPI shared window (ranks).
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "barriers/algorithm/central.hpp"
+#include "barriers/algorithm/dissemination.hpp"
+#include "barriers/algorithm/hub.hpp"
+#include "barriers/algorithm/inbox.hpp"
+#include "barriers/backend.hpp"
+#include "barriers/round_loop/host_crew.hpp"
+#include "src/base/worker_pool.hpp"
+
+namespace mgsync {
+
+namespace {
+
+using algorithm::host_lines;
+using algorithm::host_policy;
+using algorithm::place;
+
+// One worker's passage, with its own epoch.
+template <class Algorithm>
+class pass {
+ public:
+  pass(std::uint32_t* const* parts, const place& at) : lines_{parts}, at_(at) {}
+  void begin(const algorithm::host_limits& limits) { policy_ = host_policy(limits); }
+  bool operator()() { return Algorithm::arrive_and_wait(policy_, lines_, at_, ++epoch_); }
+
+ private:
+  host_policy policy_;
+  host_lines lines_;
+  place at_;
+  std::uint32_t epoch_ = round_loop::first_epoch;
+};
+
+template <class Algorithm>
+class host_multigrid final : public barrier {
+ public:
+  host_multigrid(const topology::group& group, unsigned blocks, session& where,
+                 std::unique_ptr<symmetric_memory> flags, std::unique_ptr<symmetric_memory> board)
+      : flags_(std::move(flags)),
+        crew_(group, blocks, where, std::move(board), true, fmt::format("multigrid ({})", Algorithm::name)),
+        pool_(crew_.cpus()) {
+    const auto members = static_cast<unsigned>(group.members.size());
+    for (unsigned m = 0; m < members; ++m) parts_.push_back(reinterpret_cast<std::uint32_t*>(flags_->part(m)));
+    for (const auto& w : crew_.workers()) passes_.emplace_back(parts_.data(), place{w.member, members, w.block, blocks});
+    // Whoever polls a part touches it first, so that its pages lie near.
+    pool_.run([&](unsigned i) {
+      const auto& w = crew_.workers()[i];
+      if (w.block == 0) start_epochs(w.member, members, blocks);
+    });
+    where.ranks().barrier("zeroing the flags of a barrier");
+  }
+
+  trial run(const run_request& request) override {
+    return crew_.run(request, passes_, [this](const auto& work) { pool_.run(work); });
+  }
+
+ private:
+  void start_epochs(unsigned member, unsigned members, unsigned blocks) const {
+    const algorithm::layout lines{members};
+    const host_lines memory{parts_.data()};
+    for (unsigned l = 0; l < lines.lines(); ++l) memory.line(member, l) = round_loop::first_epoch;
+    memory.line(member, lines.arrivals()) = algorithm::counter_start(blocks, round_loop::first_epoch);
+    memory.line(member, lines.center()) = algorithm::counter_start(members, round_loop::first_epoch);
+  }
+
+  std::unique_ptr<symmetric_memory> flags_;
+  std::vector<std::uint32_t*> parts_;
+  round_loop::host_crew crew_;
+  worker_pool pool_;
+  std::vector<pass<Algorithm>> passes_;
+};
+
+template <class Algorithm>
+creation make(const topology::group& group, unsigned blocks, session& where, std::string chosen) {
+  const algorithm::layout lines{static_cast<unsigned>(group.members.size())};
+  auto flags = allocate_host_memory(group, lines.lines() * algorithm::line_bytes, reach::group, where);
+  if (!flags.memory) return {nullptr, flags.reason, {}, {}};
+  auto board = allocate_host_memory(group, round_loop::host_crew::board_bytes(blocks), reach::group, where);
+  std::string provider(flags.memory->provider());
+  return {std::make_unique<host_multigrid<Algorithm>>(group, blocks, where, std::move(flags.memory),
+                                                      std::move(board.memory)),
+          {}, std::move(chosen), std::move(provider)};
+}
+
+constexpr std::string_view variants[] = {"auto", "inbox", "hub", "dissemination", "central"};
+
+// What `auto` runs on hosts (measured: docs/results/host-barriers.md).
+creation choose(const topology::group& group, unsigned blocks, session& where) {
+  const std::size_t members = group.members.size();
+  if (members <= 4)
+    return make<algorithm::inbox>(group, blocks, where, "inbox: one hop, few members");
+  return make<algorithm::dissemination<4>>(group, blocks, where, "dissemination (radix 4): many members");
+}
+
+support can_run(const topology::machine&, const topology::group& group, const configuration&) {
+  if (group.device != topology::device::host) return support::no("this build has no CUDA");
+  const auto on_another_host = [&](const auto& m) { return m.host != group.members.front().host; };
+  if (std::any_of(group.members.begin(), group.members.end(), on_another_host))
+    return support::no("needs memory shared by all members, and they are on several hosts");
+  return support::yes();
+}
+
+creation create(const topology::group& group, const configuration& wanted, session& where) {
+  const unsigned blocks = wanted.blocks_per_sm.value_or(1);
+  if (wanted.variant == "inbox") return make<algorithm::inbox>(group, blocks, where, "inbox");
+  if (wanted.variant == "hub") return make<algorithm::hub>(group, blocks, where, "hub");
+  if (wanted.variant == "central") return make<algorithm::central>(group, blocks, where, "central");
+  if (wanted.variant == "dissemination")
+    return make<algorithm::dissemination<2>>(group, blocks, where, "dissemination");
+  return choose(group, blocks, where);
+}
+
+}  // namespace
+
+extern const backend multigrid_backend;
+const backend multigrid_backend{"multigrid", "mgsync's own barrier over memory shared by all members", variants,
+                                level::group, true, can_run, create};
+
+}  // namespace mgsync

@@ -1,0 +1,76 @@
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "src/app/measure.hpp"
+#include "src/app/options.hpp"
+#include "src/app/this_machine.hpp"
+#include "src/app/topology_command.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/launcher.hpp"
+
+namespace {
+
+using namespace mgsync;
+
+// Commands that need no ranks.
+std::optional<int> run_alone(const options& asked) {
+  switch (asked.command) {
+    case command::help: fmt::print("{}", help_text()); return 0;
+    case command::version: fmt::print("{}", version_text()); return 0;
+    case command::list: return list_backends(asked);
+    default: break;
+  }
+  if (asked.dry_run) return print_plan(asked);
+  return std::nullopt;
+}
+
+int run_together(const options& asked, std::optional<communicator>& job, watchdog& dog, outputs& written) {
+  {
+    const watchdog::guard watched(dog, "starting MPI", asked.timeout);
+    job = read_launch().under_mpi ? communicator::world(asked.timeout) : communicator::single(asked.timeout);
+  }
+  if (asked.command == command::topology) return topology_command(asked, *job);
+  return measure(asked, *job, dog, written);
+}
+
+// Ends all ranks when there are several: the others do not know of this one's failure.
+int leave(const std::optional<communicator>& job, exit_code code) {
+  if (job && job->size() > 1) {
+    if (job->rank() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(300));  // rank 0 speaks first
+    job->abort(static_cast<int>(code));
+  }
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  outputs written;
+  std::optional<communicator> job;
+  const bool speaks = read_launch().rank.value_or(0) == 0;
+  try {
+    const options asked = parse_options(std::vector<std::string>(words + 1, words + count));
+    if (const auto done = run_alone(asked)) return *done;
+    take_note_of_signals();
+    watchdog dog([](const std::string& text) { fmt::print(stderr, "{}\n", text); },
+                 [&](const std::string& why) { written.write_in_emergency(why); });
+    return run_together(asked, job, dog, written);
+  } catch (const usage_error& error) {
+    if (speaks) fmt::print(stderr, "mgsync: {}\n", error.what());
+    return leave(job, exit_code::usage);
+  } catch (const timeout_error& error) {
+    fmt::print(stderr, "mgsync: {}\n", error.what());
+    written.write_in_emergency(error.what());
+    return leave(job, exit_code::barrier_failed);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "mgsync: {}\n", error.what());
+    written.write_in_emergency(error.what());
+    return leave(job, exit_code::failure);
+  }
+}

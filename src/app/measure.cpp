@@ -1,0 +1,174 @@
+#include "src/app/measure.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "src/app/this_machine.hpp"
+#include "src/base/launcher.hpp"
+#include "src/harness/plan.hpp"
+#include "src/harness/runner.hpp"
+
+namespace mgsync {
+
+namespace {
+
+sweep_request request_from(const options& asked, std::span<const topology::rank_view> views) {
+  sweep_request request;
+  const bool gpus = std::any_of(views.begin(), views.end(), [](const auto& v) { return !v.seen.gpus.empty(); });
+  if (asked.device == "gpu" && !gpus)
+    throw usage_error("--device is 'gpu', and no GPU is visible here; accepted: host, or auto");
+  request.device = asked.device != "host" && gpus ? topology::device::gpu : topology::device::host;
+  if (!asked.members.empty()) request.members = parse_members(asked.members);
+  if (!asked.shapes.empty()) request.shapes = parse_shapes(asked.shapes);
+  request.backends = parse_backends(asked.backends, backends());
+  request.placements = asked.placements;
+  request.loads = asked.loads;
+  request.members_per_rank = asked.members_per_rank;
+  request.pin = asked.pin && views.front().seen.is_this_machine;
+  request.oversubscribe = asked.oversubscribe;
+  request.peer_memory = asked.peer_memory;
+  return request;
+}
+
+runner_settings settings_from(const options& asked, std::uint64_t seed) {
+  runner_settings settings;
+  settings.stopping.precision = asked.precision;
+  settings.stopping.max_time = asked.max_time;
+  settings.check_rounds = asked.check_rounds;
+  settings.check = asked.check;
+  settings.seed = seed;
+  settings.timeout = asked.timeout;
+  return settings;
+}
+
+// One line on stderr that is written over, and only where somebody watches.
+class progress_line {
+ public:
+  explicit progress_line(std::size_t points) : points_(points), shown_(isatty(STDERR_FILENO) != 0) {}
+  ~progress_line() { clear(); }
+  progress_line(const progress_line&) = delete;
+  progress_line& operator=(const progress_line&) = delete;
+
+  void running(const point& p, std::uint32_t batch) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!shown_ || now - last_ < std::chrono::milliseconds(100)) return;
+    last_ = now;
+    std::string line = fmt::format("[{}/{}] {}:{} on {}, {}", done_, points_, p.backend, p.variant, p.members,
+                                   batch == 0 ? "checking" : fmt::format("batch {}", batch));
+    line.resize(std::min<std::size_t>(line.size(), 79));
+    fmt::print(stderr, "\r{:<79}", line);
+    dirty_ = true;
+  }
+  void finished() { ++done_; }
+  void clear() {
+    if (dirty_) fmt::print(stderr, "\r{:<79}\r", "");
+    dirty_ = false;
+  }
+
+ private:
+  std::size_t points_;
+  std::size_t done_ = 0;
+  bool shown_;
+  bool dirty_ = false;
+  std::chrono::steady_clock::time_point last_{};
+};
+
+std::string headline(const machine_record& m, std::uint64_t seed) {
+  return fmt::format("mgsync {} on {}: {}, {} cores ({} hardware threads allowed), {} rank{}, seed {}\n", m.mgsync,
+                     m.host, m.cpu_model.empty() ? "unknown CPU" : m.cpu_model, m.cores, m.allowed_cpus.size(), m.ranks,
+                     m.ranks == 1 ? "" : "s", seed);
+}
+
+int exit_of(const std::vector<result>& results, bool interrupted) {
+  if (interrupted) return 128 + (signal_received() != 0 ? signal_received() : SIGTERM);
+  const auto any = [&](result_status s) {
+    return std::any_of(results.begin(), results.end(), [s](const auto& r) { return r.status == s; });
+  };
+  if (any(result_status::failed)) return static_cast<int>(exit_code::barrier_failed);
+  return static_cast<int>(any(result_status::measured) ? exit_code::success : exit_code::all_waived);
+}
+
+std::uint64_t seed_of(const options& asked, const communicator& job) {
+  const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  return std::stoull(job.broadcast(std::to_string(asked.seed.value_or(now % 1'000'000'007)), 0, "agreeing on the seed"));
+}
+
+}  // namespace
+
+int measure(const options& asked, communicator& job, watchdog& dog, outputs& written) {
+  const auto started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  const auto views = gather_views(asked, job);
+  const auto request = request_from(asked, views);
+  const auto planned = make_plan(request, views);
+  const auto seed = seed_of(asked, job);
+  const bool speaks = job.rank() == 0;
+  if (speaks) {
+    const auto machine = record_machine(asked, job, views);
+    written.open(asked, machine, seed, started);
+    fmt::print(stderr, "{}", headline(machine, seed));
+    for (const auto& note : planned.notes) fmt::print(stderr, "note: {}\n", note);
+  }
+  job.barrier("starting to measure");
+  std::size_t points = 0;
+  for (const auto& c : planned.cells) points += c.points.size();
+  progress_line line(speaks ? points : 0);
+  runner_events events;
+  events.running = [&](const point& p, std::uint32_t batch) {
+    written.measuring(p);
+    line.running(p, batch);
+  };
+  events.finished = [&](const result& r) {
+    written.add(r);
+    line.finished();
+  };
+  runner measuring(job, dog, settings_from(asked, seed), written.store(), std::move(events));
+  auto results = measuring.run(planned);
+  line.clear();
+  const int code = exit_of(results, measuring.interrupted());
+  if (speaks) {
+    for (const auto& r : results)
+      if (r.status == result_status::failed) fmt::print(stderr, "mgsync: {}\n", r.reason);
+    written.replace(std::move(results));
+    written.write(measuring.interrupted() ? "interrupted" : "complete");
+  }
+  return std::stoi(job.broadcast(std::to_string(code), 0, "agreeing on the exit code"));
+}
+
+int print_plan(const options& asked) {
+  const auto job = communicator::single(asked.timeout);
+  const auto views = gather_views(asked, job);
+  if (read_launch().rank.value_or(0) == 0) fmt::print("{}", format_plan(make_plan(request_from(asked, views), views)));
+  return 0;
+}
+
+int list_backends(const options& asked) {
+  const auto job = communicator::single(asked.timeout);
+  const auto views = gather_views(asked, job);
+  if (read_launch().rank.value_or(0) != 0) return 0;
+  options all = asked;
+  all.backends = "all";
+  auto request = request_from(all, views);
+  if (request.members.empty())
+    request.members = {std::max(1, topology::largest_group(views, request.device, asked.members_per_rank))};
+  for (const auto& c : make_plan(request, views).cells) {
+    fmt::print("with {} {}:\n", c.group.members.size(), request.device == topology::device::gpu ? "GPUs" : "host members");
+    for (const auto& p : c.points) {
+      const auto& b = *p.choice.backend;
+      const bool first = p.choice.variant == b.variants.front();
+      if (first) fmt::print("{:<16} {}\n", b.name, b.summary);
+      fmt::print("  {:<30} {}{}\n", to_string(p.choice), p.waived.empty() ? "can run" : "waived: " + p.waived,
+                 first ? "  (default)" : "");
+    }
+  }
+  return 0;
+}
+
+}  // namespace mgsync

@@ -1,0 +1,24 @@
+// The command that everything else serves: plan, check, measure, report.
+#pragma once
+
+#include <mutex>
+#include <string>
+
+#include "src/app/options.hpp"
+#include "src/app/outputs.hpp"
+#include "src/base/communicator.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/watchdog.hpp"
+
+namespace mgsync {
+
+// Collective over the job. Returns what the process exits with. `written` is told of every result as soon as it is
+// there, so that whoever ends the process can still write them.
+int measure(const options&, communicator& job, watchdog&, outputs& written);
+
+// Prints what measure() would do; starts no MPI and makes no CUDA context.
+int print_plan(const options&);
+// Prints every backend and variant, and whether it can run here.
+int list_backends(const options&);
+
+}  // namespace mgsync

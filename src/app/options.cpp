@@ -1,0 +1,304 @@
+#include "src/app/options.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include <boost/program_options.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/base/errors.hpp"
+#include "src/harness/sweep.hpp"
+
+namespace mgsync {
+
+namespace {
+
+[[noreturn]] void refuse(std::string_view option, std::string_view value, std::string_view accepted) {
+  throw usage_error(fmt::format("--{} is '{}'; accepted: {}", option, value, accepted));
+}
+
+double number(std::string_view option, std::string_view text, std::string_view accepted) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) refuse(option, text, accepted);
+  return value;
+}
+
+std::uint64_t whole(std::string_view option, std::string_view text, std::uint64_t least, std::uint64_t most) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
+    refuse(option, text, fmt::format("a whole number from {} to {}", least, most));
+  return value;
+}
+
+// "2", "2s", "500ms", "1min".
+std::chrono::nanoseconds duration(std::string_view option, std::string_view text) {
+  constexpr std::string_view accepted = "a time from 1ms to 24h, such as 500ms, 2s, 5min (seconds without a unit)";
+  struct unit {
+    std::string_view name;
+    double seconds;
+  };
+  constexpr unit units[] = {{"ms", 1e-3}, {"min", 60}, {"s", 1}, {"h", 3600}};
+  double scale = 1;
+  std::string_view digits = text;
+  for (const auto& u : units) {
+    if (!digits.ends_with(u.name)) continue;
+    digits.remove_suffix(u.name.size());
+    scale = u.seconds;
+    break;
+  }
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size() || !(value * scale >= 1e-3 && value * scale <= 86400))
+    refuse(option, text, accepted);
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(value * scale * 1e9));
+}
+
+double fraction(std::string_view option, std::string_view text) {
+  constexpr std::string_view accepted = "a share above 0 and up to 1, such as 0.01 or 1%";
+  const bool percent = text.ends_with('%');
+  const double value = number(option, percent ? text.substr(0, text.size() - 1) : text, accepted) / (percent ? 100 : 1);
+  if (!(value > 0 && value <= 1)) refuse(option, text, accepted);
+  return value;
+}
+
+std::string one_of(std::string_view option, std::string_view text, std::span<const std::string_view> accepted) {
+  for (const auto word : accepted)
+    if (word == text) return std::string(text);
+  refuse(option, text, fmt::format("{}", fmt::join(accepted, ", ")));
+}
+
+// near,spread,list:0,3,5: a list swallows the numbers that follow it.
+std::vector<std::string> placements(std::string_view option, std::string_view text) {
+  constexpr std::string_view accepted = "near, far, spread, list:0,3,5, or several of them separated by commas";
+  std::vector<std::string> found;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string word(text.substr(begin, end - begin));
+    const bool digits = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+    if (digits && !found.empty() && found.back().starts_with("list:"))
+      found.back() += "," + word;
+    else if (word == "near" || word == "far" || word == "spread" ||
+             (word.starts_with("list:") && word.size() > 5 && word.find_first_not_of("0123456789", 5) == std::string::npos))
+      found.push_back(word);
+    else
+      refuse(option, text, accepted);
+    begin = end + 1;
+  }
+  return found;
+}
+
+constexpr std::string_view devices[] = {"auto", "host", "gpu"};
+constexpr std::string_view memories[] = {"ipc", "vmm"};
+constexpr std::string_view formats[] = {"text", "json", "xml", "dot", "svg", "description"};
+constexpr std::string_view load_words[] = {"idle", "streaming", "both"};
+
+using setter = void (*)(options&, std::string_view name, std::string_view value);
+
+struct described_option {
+  std::string_view name;   // "backend,b": the long name and, after the comma, the letter
+  std::string_view value;  // what --help calls it; empty: a switch
+  std::string_view help;
+  setter set;
+};
+
+// clang-format off
+constexpr described_option table[] = {
+    {"backend,b", "LIST", "what to compare: name, name:variant, name:* (all variants), all; separated by commas [the default variant of every backend]",
+     [](options& o, std::string_view, std::string_view v) { o.backends = v; }},
+    {"members,m", "LIST", "how many members, such as 1-4,8 [powers of two up to all of them; 1 to all for GPUs]",
+     [](options& o, std::string_view, std::string_view v) { parse_members(v); o.members = v; }},
+    {"gpus,g", "LIST", "the same as --members",
+     [](options& o, std::string_view, std::string_view v) { parse_members(v); o.members = v; }},
+    {"shape,s", "LIST", "blocks per SM x threads per block, such as 1x32,4x256; b1x32: one block per GPU; all: every power of two (host members: threads per member) [1x32]",
+     [](options& o, std::string_view, std::string_view v) { parse_shapes(v); o.shapes = v; }},
+    {"device", "WHERE", "auto, host or gpu [auto: GPUs where there are any]",
+     [](options& o, std::string_view n, std::string_view v) { o.device = one_of(n, v, devices); }},
+    {"placement", "LIST", "which members: near, far, spread, list:0,3,5 [near]",
+     [](options& o, std::string_view n, std::string_view v) { o.placements = placements(n, v); }},
+    {"members-per-rank", "M", "members that each MPI rank runs [all in one rank without mpirun, else 1]",
+     [](options& o, std::string_view n, std::string_view v) { o.members_per_rank = static_cast<int>(whole(n, v, 1, 4096)); }},
+    {"load", "WHAT", "idle, streaming (other SMs write to peers meanwhile) or both [idle]",
+     [](options& o, std::string_view n, std::string_view v) {
+       const auto word = one_of(n, v, load_words);
+       o.loads = word == "both" ? std::vector<std::string>{"idle", "streaming"} : std::vector<std::string>{word};
+     }},
+    {"peer-memory", "HOW", "ipc or vmm: how processes share GPU memory [chosen]",
+     [](options& o, std::string_view n, std::string_view v) { o.peer_memory = one_of(n, v, memories); }},
+    {"no-pin", "", "leave the threads where the system puts them",
+     [](options& o, std::string_view, std::string_view) { o.pin = false; }},
+    {"oversubscribe", "", "measure more threads than cores too; waits yield, and the result says so",
+     [](options& o, std::string_view, std::string_view) { o.oversubscribe = true; }},
+    {"precision", "SHARE", "stop sampling once the 95 % confidence interval of the median is within this share of it [1%]",
+     [](options& o, std::string_view n, std::string_view v) { o.precision = fraction(n, v); }},
+    {"max-time", "TIME", "stop sampling a point after this time [2s]",
+     [](options& o, std::string_view n, std::string_view v) { o.max_time = duration(n, v); }},
+    {"timeout", "TIME", "give up on a barrier, and name who did not arrive, within this time [30s]",
+     [](options& o, std::string_view n, std::string_view v) { o.timeout = duration(n, v); }},
+    {"check-rounds", "N", "rounds of the check that precedes every timing [10000]",
+     [](options& o, std::string_view n, std::string_view v) { o.check_rounds = whole(n, v, 1, 1'000'000'000); }},
+    {"no-check", "", "skip that check; the result then says unchecked",
+     [](options& o, std::string_view, std::string_view) { o.check = false; }},
+    {"seed", "N", "of the order of samples and of the check's delays [from the clock; stands in the result]",
+     [](options& o, std::string_view n, std::string_view v) { o.seed = whole(n, v, 0, std::numeric_limits<std::uint64_t>::max()); }},
+    {"json", "FILE", "write the results as JSON; - for stdout, the table then goes to stderr",
+     [](options& o, std::string_view, std::string_view v) { o.json = v; }},
+    {"csv", "FILE", "write the results as CSV; - for stdout, the table then goes to stderr",
+     [](options& o, std::string_view, std::string_view v) { o.csv = v; }},
+    {"store", "FILE", "append every sample to this file at once, so that nothing measured is lost",
+     [](options& o, std::string_view, std::string_view v) { o.store = v; }},
+    {"resume", "", "go on where the store ends",
+     [](options& o, std::string_view, std::string_view) { o.resume = true; }},
+    {"dry-run", "", "print what would be measured, and where",
+     [](options& o, std::string_view, std::string_view) { o.dry_run = true; }},
+    {"topology", "FILE", "take the machine from this file (hwloc XML or mgsync's own description) instead of looking",
+     [](options& o, std::string_view, std::string_view v) { o.topology_file = v; }},
+    {"format", "FORMAT", "of `mgsync topology`: text, json, xml, dot, svg, description [text]",
+     [](options& o, std::string_view n, std::string_view v) { o.format = one_of(n, v, formats); }},
+    {"help,h", "", "print this",
+     [](options& o, std::string_view, std::string_view) { o.command = command::help; }},
+    {"version", "", "print the version and what it was built with",
+     [](options& o, std::string_view, std::string_view) { o.command = command::version; }},
+};
+// clang-format on
+
+std::string_view long_name(const described_option& option) { return option.name.substr(0, option.name.find(',')); }
+
+struct described_command {
+  std::string_view name;
+  command what;
+  std::string_view help;
+};
+
+constexpr described_command commands[] = {
+    {"measure", command::measure, "compare barriers (the default)"},
+    {"list", command::list, "every backend and variant, and whether it can run here"},
+    {"topology", command::topology, "the machine as mgsync sees it"},
+};
+
+command command_named(std::string_view word) {
+  std::vector<std::string_view> names;
+  for (const auto& c : commands) {
+    if (c.name == word) return c.what;
+    names.push_back(c.name);
+  }
+  const auto meant = closest(word, names);
+  throw usage_error(fmt::format("unknown command '{}'{}; accepted: {}", word,
+                                meant ? fmt::format(" (did you mean '{}'?)", *meant) : "", fmt::join(names, ", ")));
+}
+
+namespace po = boost::program_options;
+
+po::options_description describe() {
+  po::options_description described;
+  for (const auto& option : table) {
+    if (option.value.empty())
+      described.add_options()(std::string(option.name).c_str(), "");
+    else
+      described.add_options()(std::string(option.name).c_str(), po::value<std::string>(), "");
+  }
+  return described;
+}
+
+[[noreturn]] void explain(const po::error_with_option_name& error) {
+  const std::string name = error.get_option_name();
+  if (dynamic_cast<const po::unknown_option*>(&error) != nullptr) {
+    const auto names = option_names();
+    const auto meant = closest(std::string_view(name).substr(std::min(name.find_first_not_of('-'), name.size())), names);
+    throw usage_error(fmt::format("unknown option '{}'{}; accepted: --{}", name,
+                                  meant ? fmt::format(" (did you mean --{}?)", *meant) : "", fmt::join(names, " --")));
+  }
+  for (const auto& option : table)
+    if (name == fmt::format("--{}", long_name(option)))
+      throw usage_error(fmt::format("{}{}", error.what(), option.value.empty() ? "" : fmt::format("; it takes {}: {}", option.value, option.help)));
+  throw usage_error(error.what());
+}
+
+po::parsed_options parse(const po::options_description& described, std::span<const std::string> arguments,
+                         std::vector<std::string>& words) {
+  po::options_description all = described;
+  all.add_options()("command", po::value<std::vector<std::string>>());
+  po::positional_options_description positions;
+  positions.add("command", -1);
+  namespace style = po::command_line_style;
+  const int form = style::allow_long | style::allow_short | style::long_allow_adjacent | style::long_allow_next |
+                   style::short_allow_adjacent | style::short_allow_next | style::allow_dash_for_short;
+  auto parsed = po::command_line_parser(std::vector<std::string>(arguments.begin(), arguments.end()))
+                    .options(all).positional(positions).style(form).run();
+  std::erase_if(parsed.options, [&](const po::option& o) {
+    if (o.string_key != "command") return false;
+    words.insert(words.end(), o.value.begin(), o.value.end());
+    return true;
+  });
+  return parsed;
+}
+
+void reject_contradictions(const options& o) {
+  if (o.resume && o.store.empty()) throw usage_error("--resume goes on where a store ends: name it with --store FILE");
+  if (o.json == "-" && o.csv == "-") throw usage_error("--json - and --csv - cannot both be stdout: name a file for one");
+}
+
+}  // namespace
+
+options parse_options(std::span<const std::string> arguments) {
+  options result;
+  result.typed = fmt::format("mgsync {}", fmt::join(arguments, " "));
+  std::vector<std::string> words;
+  try {
+    const auto parsed = parse(describe(), arguments, words);
+    for (const auto& given : parsed.options)
+      for (const auto& option : table)
+        if (given.string_key == long_name(option))
+          option.set(result, long_name(option), given.value.empty() ? std::string_view() : given.value.front());
+  } catch (const po::error_with_option_name& error) {
+    explain(error);
+  } catch (const po::error& error) {
+    throw usage_error(error.what());
+  }
+  if (words.size() > 1) throw usage_error(fmt::format("one command at a time, not '{}'", fmt::join(words, " ")));
+  if (!words.empty() && result.command == command::measure) result.command = command_named(words.front());
+  reject_contradictions(result);
+  return result;
+}
+
+std::string help_text() {
+  std::string text =
+      "mgsync: measures every way to synchronize GPUs (or host threads) on this machine, proves that each is a\n"
+      "barrier, and says which is fastest.\n\n"
+      "  mgsync                                        every barrier that runs here, compared\n"
+      "  mpirun -np 4 mgsync --backend multigrid       one member per rank\n"
+      "  mgsync --backend all --members 2,4 --json results.json\n\nCommands:\n";
+  for (const auto& c : commands) text += fmt::format("  {:<22}{}\n", c.name, c.help);
+  text += "\nOptions:\n";
+  for (const auto& option : table) {
+    const auto name = long_name(option);
+    std::string left = fmt::format("  --{}", name);
+    if (name.size() != option.name.size()) left += fmt::format(", -{}", option.name.back());
+    if (!option.value.empty()) left += fmt::format(" {}", option.value);
+    text += fmt::format("{:<26}", left);
+    constexpr std::size_t width = 78;
+    std::string_view rest = option.help;
+    for (bool first = true; !rest.empty(); first = false) {
+      std::size_t cut = rest.size() <= width ? rest.size() : rest.rfind(' ', width);
+      text += fmt::format("{}{}\n", first ? (left.size() >= 26 ? "\n                          " : "")
+                                          : "                          ", rest.substr(0, cut));
+      rest.remove_prefix(std::min(rest.size(), cut + 1));
+    }
+  }
+  text +=
+      "\nExit codes: 0 measured and correct, 1 failure, 2 wrong use, 3 a barrier was violated or stuck,\n"
+      "4 nothing could be measured here, 128+n ended by signal n.\n";
+  return text;
+}
+
+std::vector<std::string_view> option_names() {
+  std::vector<std::string_view> names;
+  for (const auto& option : table) names.push_back(long_name(option));
+  return names;
+}
+
+}  // namespace mgsync

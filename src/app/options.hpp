@@ -1,0 +1,57 @@
+// The command line: one table of options feeds the parser, --help and the tests. Parsed before MPI or CUDA starts.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mgsync {
+
+enum class command { measure, list, topology, help, version };
+
+struct options {
+  mgsync::command command = command::measure;
+  std::string typed;  // the whole command line, for the results
+
+  std::string backends;          // as typed; understood by src/harness/sweep.hpp
+  std::string members;
+  std::string shapes;
+  std::vector<std::string> placements = {"near"};
+  std::vector<std::string> loads = {"idle"};
+  std::string device = "auto";   // auto | host | gpu
+  int members_per_rank = 0;      // 0: all in one rank when there is one, else one each
+  bool pin = true;
+  bool oversubscribe = false;
+  std::string peer_memory;       // "" | ipc | vmm
+
+  double precision = 0.01;
+  std::chrono::nanoseconds max_time = std::chrono::seconds(2);
+  std::chrono::nanoseconds timeout = std::chrono::seconds(30);
+  std::uint64_t check_rounds = 10'000;
+  bool check = true;
+  std::optional<std::uint64_t> seed;
+  bool dry_run = false;
+
+  std::string json;              // file, "-" for stdout, "" for none
+  std::string csv;
+  std::string store;
+  bool resume = false;
+
+  std::string topology_file;
+  std::string format = "text";   // of `mgsync topology`
+};
+
+// Throws usage_error naming the option, the value and what is accepted.
+options parse_options(std::span<const std::string> arguments);
+
+// What --help prints.
+std::string help_text();
+
+// The names of all options, for the test that compares them with the help and the documentation.
+std::vector<std::string_view> option_names();
+
+}  // namespace mgsync

@@ -1,0 +1,114 @@
+#include "src/app/outputs.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "src/base/errors.hpp"
+#include "src/harness/atomic_file.hpp"
+#include "src/harness/csv_document.hpp"
+#include "src/harness/table.hpp"
+
+namespace mgsync {
+
+namespace {
+
+// A result file appears only at the end, so its folder is tried with another name.
+void must_be_writable(std::string_view option, const std::string& file) {
+  if (file.empty() || file == "-" || std::filesystem::exists(file)) {
+    if (!file.empty() && file != "-" && access(file.c_str(), W_OK) != 0)
+      throw usage_error(fmt::format("--{} {}: this file cannot be written; name another", option, file));
+    return;
+  }
+  const auto folder = std::filesystem::absolute(file).parent_path();
+  if (!std::filesystem::is_directory(folder) || access(folder.c_str(), W_OK) != 0)
+    throw usage_error(fmt::format("--{} {}: no file can be created in {}; name a folder that exists and is writable",
+                                  option, file, folder.string()));
+}
+
+void write_to(const std::string& file, const std::string& content) {
+  if (file.empty()) return;
+  if (file == "-")
+    std::fwrite(content.data(), 1, content.size(), stdout), std::fflush(stdout);
+  else
+    write_file_atomically(file, content);
+}
+
+}  // namespace
+
+void outputs::open(const options& asked, const machine_record& machine, std::uint64_t seed, const std::string& started) {
+  must_be_writable("json", asked.json);
+  must_be_writable("csv", asked.csv);
+  std::lock_guard lock(mutex_);
+  options_ = asked;
+  document_.command = asked.typed;
+  document_.seed = seed;
+  document_.started = started;
+  document_.machine = machine;
+  document_.settings = {{"precision", fmt::format("{}", asked.precision)},
+                        {"max_time_s", fmt::format("{}", std::chrono::duration<double>(asked.max_time).count())},
+                        {"check_rounds", asked.check ? fmt::format("{}", asked.check_rounds) : "0"}};
+  if (!asked.store.empty())
+    store_ = std::make_unique<mgsync::store>(asked.store,
+                                             store_header{machine, asked.typed, seed, started, document_.settings},
+                                             asked.resume ? if_exists::resume : if_exists::refuse);
+  if (store_)
+    for (const auto& sentence : store_->before().damage) fmt::print(stderr, "mgsync: {}: {}\n", asked.store, sentence);
+  opened_ = true;
+}
+
+void outputs::measuring(const point& current) {
+  std::lock_guard lock(mutex_);
+  current_ = current;
+}
+
+void outputs::add(const result& one) {
+  std::lock_guard lock(mutex_);
+  document_.results.push_back(one);
+}
+
+void outputs::replace(std::vector<result> all) {
+  std::lock_guard lock(mutex_);
+  document_.results = std::move(all);
+}
+
+void outputs::write_files(const std::vector<result>& results) const {
+  write_to(options_.json, options_.json.empty() ? "" : format_json(document_));
+  write_to(options_.csv, options_.csv.empty() ? "" : format_csv(results));
+}
+
+void outputs::write(const std::string& end) {
+  std::lock_guard lock(mutex_);
+  if (!opened_ || done_) return;
+  done_ = true;
+  std::FILE* table = options_.json == "-" || options_.csv == "-" ? stderr : stdout;
+  fmt::print(table, "{}", format_table(document_.results));
+  std::fflush(table);
+  write_files(document_.results);
+  if (store_) store_->end(end);
+}
+
+void outputs::write_in_emergency(const std::string& why) {
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || !opened_ || done_) return;
+  done_ = true;
+  if (store_) store_->sync();
+  try {
+    if (!current_.backend.empty()) {
+      result stuck;
+      stuck.point = current_;
+      stuck.status = result_status::failed;
+      stuck.reason = why;
+      document_.results.push_back(std::move(stuck));
+    }
+    if (!document_.results.empty()) fmt::print(stderr, "measured before that:\n{}", format_table(document_.results));
+    write_files(document_.results);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "mgsync: {}\n", error.what());
+  }
+}
+
+}  // namespace mgsync

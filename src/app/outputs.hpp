@@ -1,0 +1,48 @@
+// Where results go: the table, the JSON and CSV files, the store. Holds what has been measured so far, so that it is
+// written also when the command ends early, from whichever thread ends it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "src/app/options.hpp"
+#include "src/harness/json_document.hpp"
+#include "src/harness/result.hpp"
+#include "src/harness/store.hpp"
+
+namespace mgsync {
+
+class outputs {
+ public:
+  // Finds out now whether the files can be written (usage_error), not after an hour of measuring. Rank 0 only.
+  void open(const options&, const machine_record&, std::uint64_t seed, const std::string& started);
+
+  mgsync::store* store() { return store_.get(); }
+
+  // What is being measured right now.
+  void measuring(const point&);
+  // One more result, as soon as it is there.
+  void add(const result&);
+  // The final list, in the plan's order: replaces what was added.
+  void replace(std::vector<result>);
+  // Writes the table and the files. `end` is what the store says of the end.
+  void write(const std::string& end);
+  // The same from another thread while the command is stuck: the files and the store, with `why` as a failed result
+  // of the point in flight. Never blocks for long; does nothing the second time.
+  void write_in_emergency(const std::string& why);
+
+ private:
+  void write_files(const std::vector<result>&) const;
+
+  std::mutex mutex_;
+  options options_;
+  json_document document_;
+  std::unique_ptr<mgsync::store> store_;
+  point current_;
+  bool opened_ = false;
+  bool done_ = false;
+};
+
+}  // namespace mgsync

@@ -1,0 +1,80 @@
+#include "src/app/this_machine.hpp"
+
+#include <sys/utsname.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <hwloc.h>
+#include <nlohmann/json.hpp>
+
+#include "mgsync/version.hpp"
+#include "src/base/launcher.hpp"
+#include "topology/description.hpp"
+#include "topology/discovery.hpp"
+
+namespace mgsync {
+
+namespace {
+
+std::string compiler() {
+#if defined(__clang__)
+  return fmt::format("Clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+  return fmt::format("GNU {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+}
+
+std::string hwloc_version() {
+  const unsigned v = hwloc_get_api_version();
+  return fmt::format("{}.{}.{}", v >> 16, (v >> 8) & 0xff, v & 0xff);
+}
+
+}  // namespace
+
+std::vector<topology::rank_view> gather_views(const options& asked, const communicator& job) {
+  topology::discovery_request request;
+  if (!asked.topology_file.empty()) request.file = asked.topology_file;
+  request.gpus = asked.device != "host";
+  const auto mine = topology::discover(request);
+  if (job.size() == 1) return {{0, 0, mine}};
+  const auto texts = job.all_gather(topology::write_description(mine), "gathering what the ranks see");
+  std::vector<topology::rank_view> views;
+  for (int rank = 0; rank < job.size(); ++rank) {
+    auto seen = topology::read_description(texts[static_cast<std::size_t>(rank)], fmt::format("rank {}", rank));
+    const auto on_this_host = [&](const auto& v) { return v.seen.host == seen.host; };
+    const int local = static_cast<int>(std::count_if(views.begin(), views.end(), on_this_host));
+    views.push_back({rank, local, std::move(seen)});
+  }
+  return views;
+}
+
+machine_record record_machine(const options& asked, const communicator& job,
+                              std::span<const topology::rank_view> views) {
+  const auto& seen = views.front().seen;
+  machine_record record;
+  record.host = seen.host;
+  for (const auto& v : views)
+    if (std::find(record.hosts.begin(), record.hosts.end(), v.seen.host) == record.hosts.end())
+      record.hosts.push_back(v.seen.host);
+  record.cpu_model = seen.packages.empty() ? "" : seen.packages.front().model;
+  record.cores = static_cast<int>(seen.cores.size());
+  record.allowed_cpus = seen.allowed_cpus;
+  utsname kernel{};
+  if (uname(&kernel) == 0) record.kernel = fmt::format("{} {}", kernel.sysname, kernel.release);
+  record.compiler = compiler();
+  record.mpi = communicator::library_version();
+  record.hwloc = hwloc_version();
+  record.mgsync = version_with_commit;
+  record.ranks = job.size();
+  record.pinning = !asked.pin ? "none" : seen.is_this_machine ? "one hardware thread per worker" : "none (foreign topology)";
+  record.gpus = seen.gpus;
+  return record;
+}
+
+std::string version_text() {
+  return fmt::format("mgsync {}\ncompiler {}\nMPI {}\nhwloc {}\n", version_with_commit, compiler(),
+                     communicator::library_version(), hwloc_version());
+}
+
+}  // namespace mgsync

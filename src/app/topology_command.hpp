@@ -1,0 +1,12 @@
+// `mgsync topology`: the machine as mgsync sees it.
+#pragma once
+
+#include "src/app/options.hpp"
+#include "src/base/communicator.hpp"
+
+namespace mgsync {
+
+// Collective over the job; rank 0 prints. Returns what the process exits with.
+int topology_command(const options&, communicator& job);
+
+}  // namespace mgsync

@@ -1,0 +1,64 @@
+// The ranks of the job, or of a part of it: gathering, broadcasting and splitting, without a vendor type.
+// Every wait sleeps between polls, so that a waiting rank disturbs nobody's measurement, and is bounded: past the
+// deadline it throws timeout_error naming the ranks of this host whose process is stopped or gone.
+// One header, two bodies: communicator_mpi.cpp and communicator_single.cpp (built without MPI: always one rank).
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mgsync {
+
+class communicator {
+ public:
+  struct native;  // holds the MPI_Comm; src/base/mpi_native.hpp opens it to those that call MPI
+
+  // Whether this build can start MPI at all.
+  static bool built_with_mpi();
+  // The library's name and version in one line ("none" without MPI). Needs no MPI_Init.
+  static std::string library_version();
+
+  // One rank, no MPI.
+  static communicator single(std::chrono::nanoseconds timeout);
+  // Starts MPI (thread level: serialized) and returns all ranks. Call once, first; finalised by the destructor of the
+  // communicator that world() returned, unless an exception is in flight.
+  static communicator world(std::chrono::nanoseconds timeout);
+
+  communicator(communicator&&) noexcept;
+  communicator& operator=(communicator&&) noexcept;
+  ~communicator();
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+
+  // How long the waits below may last from now on.
+  void be_patient_for(std::chrono::nanoseconds timeout) { timeout_ = timeout; }
+
+  // All collective over the ranks of this communicator.
+  void barrier(std::string_view what) const;
+  std::vector<std::string> all_gather(std::string_view mine, std::string_view what) const;
+  std::string broadcast(std::string value, int root, std::string_view what) const;
+  // The ranks of one host (what shared memory spans), in rank order.
+  communicator split_by_host() const;
+  // The ranks that passed the same non-negative color, in rank order; nothing for a negative one.
+  std::optional<communicator> split(int color) const;
+
+  // Ends every rank of the job with this code, after a failure that the others do not know of.
+  [[noreturn]] void abort(int code) const;
+
+  const native* native_handle() const { return native_.get(); }
+
+ private:
+  communicator();
+
+  int rank_ = 0;
+  int size_ = 1;
+  std::chrono::nanoseconds timeout_{};
+  std::unique_ptr<native> native_;
+};
+
+}  // namespace mgsync

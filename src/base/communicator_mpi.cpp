@@ -1,0 +1,206 @@
+// The body of communicator with MPI. Only nonblocking collectives, polled with sleeps between.
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <numeric>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "src/base/errors.hpp"
+#include "src/base/mpi_native.hpp"
+
+namespace mgsync {
+
+namespace {
+
+struct rank_process {
+  char host[64];
+  int pid;
+};
+
+// Of all ranks of the job, gathered once at the start: what a time-out can say about the silent ones.
+std::vector<rank_process> processes;
+int job_rank = 0;
+
+// State letter of a process in /proc, '-' when it is gone.
+char process_state(int pid) {
+  std::ifstream stat(fmt::format("/proc/{}/stat", pid));
+  std::string line;
+  if (!std::getline(stat, line)) return '-';
+  const auto end_of_name = line.rfind(')');
+  return end_of_name == std::string::npos || end_of_name + 2 >= line.size() ? '-' : line[end_of_name + 2];
+}
+
+std::string silent_ranks() {
+  std::string found;
+  for (std::size_t rank = 0; rank < processes.size(); ++rank) {
+    const auto& p = processes[rank];
+    if (std::string_view(p.host) != processes[static_cast<std::size_t>(job_rank)].host) continue;
+    const char state = process_state(p.pid);
+    const char* word = state == 'T' || state == 't' ? "is stopped" : state == 'Z' || state == '-' ? "is gone" : nullptr;
+    if (word != nullptr) found += fmt::format("; rank {} (process {} on {}) {}", rank, p.pid, p.host, word);
+  }
+  return found;
+}
+
+void wait_quietly(MPI_Request& request, std::chrono::nanoseconds timeout, std::string_view what) {
+  using clock = std::chrono::steady_clock;
+  const auto begin = clock::now();
+  for (;;) {
+    int done = 0;
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
+    if (done != 0) return;
+    const auto waited = clock::now() - begin;
+    if (waited > timeout)
+      throw timeout_error(fmt::format("not all ranks answered within {:.3g} s while {}{}",
+                                      std::chrono::duration<double>(timeout).count(), what, silent_ranks()));
+    // Short waits are answered at once, long ones cost the cores under test nothing.
+    if (waited > std::chrono::microseconds(20))
+      std::this_thread::sleep_for(waited > std::chrono::milliseconds(10) ? std::chrono::microseconds(500)
+                                                                         : std::chrono::microseconds(20));
+  }
+}
+
+}  // namespace
+
+void check_mpi(int result, std::string_view action, source_location where) {
+  if (result == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(result, text, &length);
+  throw api_error("MPI", text, action, where);
+}
+
+communicator::native::~native() {
+  if (owns_comm && comm != MPI_COMM_NULL && std::uncaught_exceptions() == 0) MPI_Comm_free(&comm);
+  // Finalising while an exception unwinds would wait for ranks that are elsewhere.
+  if (owns_mpi && std::uncaught_exceptions() == 0) MPI_Finalize();
+}
+
+communicator::communicator() = default;
+communicator::communicator(communicator&&) noexcept = default;
+communicator& communicator::operator=(communicator&&) noexcept = default;
+communicator::~communicator() = default;
+
+bool communicator::built_with_mpi() { return true; }
+
+std::string communicator::library_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  std::string line(text);
+  return line.substr(0, line.find_first_of(",\n"));
+}
+
+communicator communicator::single(std::chrono::nanoseconds timeout) {
+  communicator one;
+  one.timeout_ = timeout;
+  one.native_ = std::make_unique<native>();
+  one.native_->comm = MPI_COMM_SELF;
+  return one;
+}
+
+communicator communicator::world(std::chrono::nanoseconds timeout) {
+  int provided = 0;
+  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "starting MPI");
+  communicator all;
+  all.native_ = std::make_unique<native>();
+  all.native_->comm = MPI_COMM_WORLD;
+  all.native_->owns_mpi = true;
+  all.native_->started = true;
+  if (provided < MPI_THREAD_SERIALIZED)
+    throw api_error("MPI", "no support for MPI_THREAD_SERIALIZED", "starting MPI");
+  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "setting the error handler");
+  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &all.rank_), "asking for the rank");
+  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &all.size_), "asking for the number of ranks");
+  all.timeout_ = timeout;
+  job_rank = all.rank_;
+  rank_process mine{};
+  gethostname(mine.host, sizeof mine.host - 1);
+  mine.pid = static_cast<int>(getpid());
+  const auto gathered = all.all_gather({reinterpret_cast<const char*>(&mine), sizeof mine}, "gathering processes");
+  std::vector<rank_process> everyone(gathered.size());
+  for (std::size_t i = 0; i < gathered.size(); ++i)
+    everyone[i] = *reinterpret_cast<const rank_process*>(gathered[i].data());
+  processes = std::move(everyone);
+  return all;
+}
+
+void communicator::barrier(std::string_view what) const {
+  if (size_ == 1) return;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibarrier(native_->comm, &request), what);
+  wait_quietly(request, timeout_, what);
+}
+
+std::vector<std::string> communicator::all_gather(std::string_view mine, std::string_view what) const {
+  if (size_ == 1) return {std::string(mine)};
+  const auto ranks = static_cast<std::size_t>(size_);
+  std::vector<int> lengths(ranks);
+  const int length = static_cast<int>(mine.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, native_->comm, &request), what);
+  wait_quietly(request, timeout_, what);
+  std::vector<int> offsets(ranks, 0);
+  std::partial_sum(lengths.begin(), lengths.end() - 1, offsets.begin() + 1);
+  std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), '\0');
+  check_mpi(MPI_Iallgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR,
+                            native_->comm, &request),
+            what);
+  wait_quietly(request, timeout_, what);
+  std::vector<std::string> parts;
+  for (std::size_t r = 0; r < ranks; ++r)
+    parts.push_back(all.substr(static_cast<std::size_t>(offsets[r]), static_cast<std::size_t>(lengths[r])));
+  return parts;
+}
+
+std::string communicator::broadcast(std::string value, int root, std::string_view what) const {
+  if (size_ == 1) return value;
+  int length = static_cast<int>(value.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibcast(&length, 1, MPI_INT, root, native_->comm, &request), what);
+  wait_quietly(request, timeout_, what);
+  value.resize(static_cast<std::size_t>(length));
+  check_mpi(MPI_Ibcast(value.data(), length, MPI_CHAR, root, native_->comm, &request), what);
+  wait_quietly(request, timeout_, what);
+  return value;
+}
+
+communicator communicator::split_by_host() const {
+  if (size_ == 1) return single(timeout_);
+  communicator part;
+  part.timeout_ = timeout_;
+  part.native_ = std::make_unique<native>();
+  part.native_->owns_comm = true;
+  check_mpi(MPI_Comm_split_type(native_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part.native_->comm),
+            "splitting the ranks by host");
+  check_mpi(MPI_Comm_rank(part.native_->comm, &part.rank_), "asking for the rank on this host");
+  check_mpi(MPI_Comm_size(part.native_->comm, &part.size_), "asking for the ranks of this host");
+  return part;
+}
+
+std::optional<communicator> communicator::split(int color) const {
+  if (size_ == 1) return color < 0 ? std::nullopt : std::optional<communicator>(single(timeout_));
+  communicator part;
+  part.timeout_ = timeout_;
+  part.native_ = std::make_unique<native>();
+  check_mpi(MPI_Comm_split(native_->comm, color < 0 ? MPI_UNDEFINED : color, rank_, &part.native_->comm),
+            "splitting the ranks");
+  if (part.native_->comm == MPI_COMM_NULL) return std::nullopt;
+  part.native_->owns_comm = true;
+  check_mpi(MPI_Comm_rank(part.native_->comm, &part.rank_), "asking for the rank in the group");
+  check_mpi(MPI_Comm_size(part.native_->comm, &part.size_), "asking for the ranks of the group");
+  return part;
+}
+
+void communicator::abort(int code) const {
+  if (native_ && processes.size() > 1) MPI_Abort(MPI_COMM_WORLD, code);
+  std::_Exit(code);
+}
+
+}  // namespace mgsync

@@ -1,0 +1,158 @@
+#include "src/base/cuda.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "src/base/errors.hpp"
+
+extern char** environ;
+
+namespace mgsync::cuda {
+
+namespace {
+
+// What a destructor may say about a call that failed.
+void report(cudaError_t status, const char* action) noexcept {
+  // At the end of the process the runtime may be gone before the last owner.
+  if (status != cudaSuccess && status != cudaErrorCudartUnloading)
+    std::fprintf(stderr, "mgsync: CUDA: %s: %s\n", action, cudaGetErrorString(status));
+}
+
+bool is_set(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' && std::strcmp(value, "0") != 0;
+}
+
+// A tool that intercepts launches, by what it leaves in the environment of the process.
+std::optional<std::string> intercepting_tool() {
+  constexpr const char* prefixes[] = {"NV_SANITIZER", "CUDA_INJECTION64_PATH=", "NV_TPS_LAUNCH", "NV_NSIGHT_INJECTION",
+                                      "NV_COMPUTE_PROFILER", "NSYS_PROFILING_SESSION_ID"};
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    for (const char* prefix : prefixes)
+      if (std::strncmp(*entry, prefix, std::strlen(prefix)) == 0)
+        return std::string(*entry, std::strcspn(*entry, "="));
+  return std::nullopt;
+}
+
+}  // namespace
+
+void check(cudaError_t status, std::string_view action, source_location where) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // a sticky error comes back by itself; others must not surprise the next launch
+  throw api_error("CUDA", fmt::format("{} ({})", cudaGetErrorString(status), cudaGetErrorName(status)), action, where);
+}
+
+device_scope::device_scope(int ordinal) {
+  check(cudaGetDevice(&before_), "asking for the current GPU");
+  check(cudaSetDevice(ordinal), fmt::format("selecting GPU {}", ordinal));
+}
+
+device_scope::~device_scope() { report(cudaSetDevice(before_), "selecting the GPU before"); }
+
+void stream_traits::close(type handle) noexcept { report(cudaStreamDestroy(handle), "destroying a stream"); }
+void event_traits::close(type handle) noexcept { report(cudaEventDestroy(handle), "destroying an event"); }
+
+stream make_stream() {
+  cudaStream_t made = nullptr;
+  check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "creating a stream");
+  return stream(made);
+}
+
+event make_event() {
+  cudaEvent_t made = nullptr;
+  check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "creating an event");
+  return event(made);
+}
+
+memory memory::on_gpu(int ordinal, std::size_t bytes) {
+  const device_scope scope(ordinal);
+  void* made = nullptr;
+  check(cudaMalloc(&made, bytes), fmt::format("allocating {} bytes on GPU {}", bytes, ordinal));
+  memory owner(static_cast<std::byte*>(made), bytes, place::gpu);
+  check(cudaMemset(made, 0, bytes), fmt::format("zeroing memory of GPU {}", ordinal));
+  check(cudaDeviceSynchronize(), fmt::format("zeroing memory of GPU {}", ordinal));
+  return owner;
+}
+
+memory memory::on_host(std::size_t bytes) {
+  void* made = nullptr;
+  check(cudaHostAlloc(&made, bytes, cudaHostAllocMapped | cudaHostAllocPortable), "allocating pinned host memory");
+  std::memset(made, 0, bytes);
+  return {static_cast<std::byte*>(made), bytes, place::host};
+}
+
+memory& memory::operator=(memory&& other) noexcept {
+  if (this != &other) {
+    free();
+    address_ = std::exchange(other.address_, nullptr);
+    bytes_ = other.bytes_;
+    where_ = other.where_;
+  }
+  return *this;
+}
+
+memory::~memory() { free(); }
+
+void memory::free() noexcept {
+  if (address_ == nullptr) return;
+  if (where_ == place::gpu)
+    report(cudaFree(address_), "freeing GPU memory");
+  else
+    report(cudaFreeHost(address_), "freeing pinned host memory");
+  address_ = nullptr;
+}
+
+void* driver_entry(const char* name) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+#if CUDART_VERSION >= 12050
+  const auto status = cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found);
+#else
+  const auto status = cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found);
+#endif
+  if (status != cudaSuccess || found != cudaDriverEntryPointSuccess) {
+    cudaGetLastError();
+    return nullptr;
+  }
+  return function;
+}
+
+std::optional<std::string> reason_not_to_spin(std::size_t gpus) {
+  if (gpus < 2) return std::nullopt;
+  if (is_set("CUDA_LAUNCH_BLOCKING"))
+    return "CUDA_LAUNCH_BLOCKING makes every launch wait for its kernel, so kernels that wait for each other never "
+           "end; unset it, or measure one GPU";
+  if (const auto tool = intercepting_tool())
+    return fmt::format("a tool that may run kernels one after the other is attached ({} is set), so kernels that wait "
+                       "for each other may never end; run without it, or with one GPU", *tool);
+  return std::nullopt;
+}
+
+int resident_blocks(const void* kernel, unsigned threads_per_block, std::size_t shared_bytes) {
+  int blocks = 0;
+  const auto status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads_per_block),
+                                                                    shared_bytes);
+  if (status == cudaErrorInvalidValue || status == cudaErrorInvalidConfiguration) {
+    cudaGetLastError();
+    return 0;
+  }
+  check(status, "asking how many blocks fit on an SM");
+  return blocks;
+}
+
+int sm_count(int ordinal) {
+  int count = 0;
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, ordinal),
+        fmt::format("counting the SMs of GPU {}", ordinal));
+  return count;
+}
+
+void load(const void* kernel, std::string_view what) {
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, kernel), fmt::format("loading {}", what));
+}
+
+}  // namespace mgsync::cuda

@@ -1,0 +1,94 @@
+// Thin owners and checks over the CUDA runtime. The driver is reached through the runtime only, so that nothing links
+// libcuda and the program starts where there is none. For host code and .cu files, C++20.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "src/base/source_location.hpp"
+#include "src/base/unique_handle.hpp"
+
+namespace mgsync::cuda {
+
+// Throws api_error naming the error, the action and the caller unless `status` is cudaSuccess.
+void check(cudaError_t status, std::string_view action, source_location where = source_location::current());
+
+// Makes `ordinal` the calling thread's GPU, and gives back the one before.
+class device_scope {
+ public:
+  [[nodiscard]] explicit device_scope(int ordinal);
+  ~device_scope();
+  device_scope(const device_scope&) = delete;
+  device_scope& operator=(const device_scope&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+struct stream_traits {
+  using type = cudaStream_t;
+  static type none() { return nullptr; }
+  static void close(type) noexcept;
+};
+using stream = unique_handle<stream_traits>;
+
+struct event_traits {
+  using type = cudaEvent_t;
+  static type none() { return nullptr; }
+  static void close(type) noexcept;
+};
+using event = unique_handle<event_traits>;
+
+// On the calling thread's GPU. The stream does not wait for the default stream; the event takes no time stamps.
+stream make_stream();
+event make_event();
+
+// Zeroed memory: on the GPU `ordinal`, or on the host, pinned and mapped into every GPU of the process.
+enum class place { gpu, host };
+
+class memory {
+ public:
+  memory() = default;
+  static memory on_gpu(int ordinal, std::size_t bytes);
+  static memory on_host(std::size_t bytes);
+  memory(memory&& other) noexcept
+      : address_(std::exchange(other.address_, nullptr)), bytes_(other.bytes_), where_(other.where_) {}
+  memory& operator=(memory&& other) noexcept;
+  ~memory();
+
+  std::byte* get() const { return address_; }
+  template <class T>
+  T* as() const {
+    return reinterpret_cast<T*>(address_);
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  memory(std::byte* address, std::size_t bytes, place where) : address_(address), bytes_(bytes), where_(where) {}
+  void free() noexcept;
+
+  std::byte* address_ = nullptr;
+  std::size_t bytes_ = 0;
+  place where_ = place::gpu;
+};
+
+// The driver's entry point `name` as a function pointer, nothing where the driver does not have it.
+void* driver_entry(const char* name);
+
+// Why kernels that wait for each other must not run on `gpus` GPUs of this process: a setting or a tool that makes
+// launches wait for one another. Nothing when they may.
+std::optional<std::string> reason_not_to_spin(std::size_t gpus);
+
+// The most blocks of `kernel` that one SM of the calling thread's GPU holds at once; 0 when it cannot run there.
+int resident_blocks(const void* kernel, unsigned threads_per_block, std::size_t shared_bytes = 0);
+int sm_count(int ordinal);
+
+// Loads `kernel` on the calling thread's GPU now rather than at its first launch, which may wait for running kernels.
+void load(const void* kernel, std::string_view what);
+
+}  // namespace mgsync::cuda

@@ -1,0 +1,56 @@
+#include "src/base/launcher.hpp"
+
+#include <charconv>
+#include <cstdlib>
+
+namespace mgsync {
+
+namespace {
+
+struct known_launcher {
+  const char* name;
+  const char* local_rank;  // variable
+  const char* proof;       // the rank in the job: a variable that only a process manager for MPI sets
+};
+
+// The first whose proof is there speaks; Slurm is last, since the others run inside its steps too.
+constexpr known_launcher launchers[] = {
+    {"Open MPI", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_RANK"},
+    {"MVAPICH", "MVP_COMM_WORLD_LOCAL_RANK", "MVP_COMM_WORLD_RANK"},
+    {"MVAPICH2", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_RANK"},
+    {"PALS", "PALS_LOCAL_RANKID", "PALS_RANKID"},
+    {"Flux", "FLUX_TASK_LOCAL_ID", "FLUX_TASK_RANK"},
+    {"Intel MPI or MPICH", "MPI_LOCALRANKID", "PMI_RANK"},
+    {"Slurm", "SLURM_LOCALID", "PMIX_RANK"},
+};
+
+std::optional<int> number(const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  int value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error != std::errc() || end != text->data() + text->size() || value < 0) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+launch read_launch(const std::function<std::optional<std::string>(const char*)>& variable) {
+  for (const auto& known : launchers) {
+    if (!variable(known.proof)) continue;
+    launch found{known.name, number(variable(known.proof)), number(variable(known.local_rank)), true};
+    // srun with PMI-2 sets PMI_RANK; only Slurm's own variable tells the local rank then.
+    if (!found.local_rank) found.local_rank = number(variable("SLURM_LOCALID"));
+    if (variable("SLURM_STEP_ID") && !variable(known.local_rank)) found.launcher = "Slurm";
+    return found;
+  }
+  return {"none", std::nullopt, std::nullopt, false};
+}
+
+launch read_launch() {
+  return read_launch([](const char* name) -> std::optional<std::string> {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  });
+}
+
+}  // namespace mgsync

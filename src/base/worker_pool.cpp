@@ -1,0 +1,75 @@
+#include "src/base/worker_pool.hpp"
+
+#include <sched.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "src/base/errors.hpp"
+
+namespace mgsync {
+
+std::string pin_calling_thread(int cpu) {
+  cpu_set_t wanted;
+  CPU_ZERO(&wanted);
+  CPU_SET(static_cast<std::size_t>(cpu), &wanted);
+  if (sched_setaffinity(0, sizeof wanted, &wanted) != 0)
+    return fmt::format("pinning a thread to CPU {}: {}", cpu, std::generic_category().message(errno));
+  cpu_set_t got;
+  CPU_ZERO(&got);
+  if (sched_getaffinity(0, sizeof got, &got) != 0 || !CPU_EQUAL(&wanted, &got))
+    return fmt::format("pinning a thread to CPU {}: the affinity mask read back is another", cpu);
+  return {};
+}
+
+worker_pool::worker_pool(std::vector<int> cpus) {
+  busy_ = static_cast<unsigned>(cpus.size());
+  for (unsigned i = 0; i < cpus.size(); ++i) threads_.emplace_back([this, i, cpu = cpus[i]] { serve(i, cpu); });
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [&] { return busy_ == 0; });
+  if (failures_.empty()) return;
+  stop_ = true;
+  lock.unlock();
+  start_.notify_all();
+  for (auto& t : threads_) t.join();
+  throw api_error("system", failures_.front(), "starting the worker threads");
+}
+
+worker_pool::~worker_pool() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  start_.notify_all();
+  for (auto& t : threads_) t.join();
+}
+
+void worker_pool::run(const std::function<void(unsigned)>& work) {
+  std::unique_lock lock(mutex_);
+  work_ = &work;
+  busy_ = size();
+  ++generation_;
+  start_.notify_all();
+  done_.wait(lock, [&] { return busy_ == 0; });
+  work_ = nullptr;
+}
+
+void worker_pool::serve(unsigned index, int cpu) {
+  const std::string failure = cpu < 0 ? std::string() : pin_calling_thread(cpu);
+  std::unique_lock lock(mutex_);
+  if (!failure.empty()) failures_.push_back(failure);
+  std::uint64_t seen = generation_;
+  for (;;) {
+    if (--busy_ == 0) done_.notify_one();
+    start_.wait(lock, [&] { return stop_ || generation_ != seen; });
+    if (stop_) return;
+    seen = generation_;
+    lock.unlock();
+    (*work_)(index);
+    lock.lock();
+  }
+}
+
+}  // namespace mgsync

@@ -1,0 +1,26 @@
+// Files that are there whole or not at all, also after a crash.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "src/base/unique_handle.hpp"
+
+namespace mgsync {
+
+struct descriptor_traits {
+  using type = int;
+  static type none() { return -1; }
+  static void close(type) noexcept;
+};
+using unique_descriptor = unique_handle<descriptor_traits>;
+
+// Replaces `file` by `content`: a temporary file beside it, fsync, rename, fsync of the directory. A symbolic link is
+// followed; what is no regular file (a pipe, /dev/stdout) is written to directly. Throws usage_error when the file
+// cannot be created there, api_error when writing fails; the old content then stands.
+void write_file_atomically(const std::filesystem::path& file, std::string_view content);
+
+// Makes the name of `file` in its directory durable. Throws api_error.
+void sync_directory_of(const std::filesystem::path& file);
+
+}  // namespace mgsync

@@ -1,0 +1,144 @@
+#include "src/harness/plan.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/base/errors.hpp"
+#include "src/harness/table.hpp"
+
+namespace mgsync {
+
+namespace {
+
+configuration configure(const sweep_request& request, const shape& s, const backend_choice& choice) {
+  configuration c;
+  c.variant = choice.variant;
+  c.blocks_per_sm = s.blocks_per_sm;
+  c.blocks = s.blocks;
+  c.peer_memory = request.peer_memory;
+  if (request.device == topology::device::gpu) c.threads_per_block = s.threads_per_block;
+  // A host member has no SMs: its blocks are its threads.
+  if (request.device == topology::device::host) {
+    c.blocks_per_sm = s.blocks_per_sm ? s.blocks_per_sm : s.blocks;
+    c.blocks.reset();
+  }
+  return c;
+}
+
+point describe(const sweep_request& request, const cell& where, const planned_point& planned) {
+  point p;
+  p.backend = planned.choice.backend->name;
+  p.variant = planned.choice.variant;
+  p.device = request.device;
+  p.members = static_cast<int>(where.group.members.size());
+  std::set<int> ranks;
+  for (const auto& m : where.group.members) {
+    ranks.insert(m.rank);
+    p.group.push_back(m.id);
+  }
+  p.ranks = static_cast<int>(ranks.size());
+  p.placement = where.group.placement;
+  p.pinned = request.pin;
+  p.oversubscribed = where.group.oversubscribed;
+  p.blocks_per_sm = planned.configuration.blocks_per_sm;
+  p.blocks = planned.configuration.blocks;
+  p.threads_per_block = planned.configuration.threads_per_block;
+  p.load = where.load;
+  p.peer_memory_asked = request.peer_memory;
+  return p;
+}
+
+std::string why_waived(const sweep_request& request, const cell& where, const planned_point& planned,
+                       std::span<const topology::rank_view> ranks) {
+  if (where.group.oversubscribed && !request.oversubscribe)
+    return "more host threads than hardware threads here; --oversubscribe measures it all the same, with yielding waits";
+  if (where.load != "idle" && request.device == topology::device::host)
+    return "load is measured on GPUs only";
+  return planned.choice.backend->can_run(ranks.front().seen, where.group, planned.configuration).reason;
+}
+
+std::string group_name(const topology::group& group) {
+  std::vector<int> ids;
+  for (const auto& m : group.members) ids.push_back(m.id);
+  return fmt::format("{} {}s {{{}}}", ids.size(), group.device == topology::device::gpu ? "GPU" : "host member",
+                     fmt::join(ids, ","));
+}
+
+}  // namespace
+
+std::vector<int> default_members(topology::device kind, int largest) {
+  std::vector<int> counts;
+  if (kind == topology::device::gpu) {
+    for (int n = 1; n <= largest; ++n) counts.push_back(n);
+    return counts;
+  }
+  if (largest < 2) return {1};
+  for (int n = 2; n <= largest; n *= 2) counts.push_back(n);
+  if (counts.back() != largest) counts.push_back(largest);
+  return counts;
+}
+
+plan make_plan(const sweep_request& request, std::span<const topology::rank_view> ranks) {
+  plan result;
+  const auto members = !request.members.empty()
+                           ? request.members
+                           : default_members(request.device, topology::largest_group(ranks, request.device,
+                                                                                     request.members_per_rank));
+  const auto shapes = !request.shapes.empty() ? request.shapes : std::vector<shape>{{1u, std::nullopt, 32}};
+  if (request.device == topology::device::host && !request.shapes.empty())
+    result.notes.push_back("host members: the B of a shape BxT is threads per member, T is ignored");
+  for (const int n : members) {
+    for (const auto& placement : request.placements) {
+      std::vector<shape> seen;
+      for (const auto& s : shapes) {
+        const unsigned blocks = s.blocks_per_sm.value_or(s.blocks.value_or(1));
+        shape counted = s;
+        if (request.device == topology::device::host) counted = {blocks, std::nullopt, 32};
+        if (std::find(seen.begin(), seen.end(), counted) != seen.end()) continue;
+        seen.push_back(counted);
+        const topology::grouping_request wanted{
+            request.device, n, request.members_per_rank,
+            request.device == topology::device::host ? static_cast<int>(blocks) : 1, placement, request.pin};
+        const auto grouped = topology::make_group(ranks, wanted);
+        for (const auto& load : request.loads) {
+          cell c{grouped.chosen, load, {}, grouped.notes};
+          for (const auto& choice : request.backends) {
+            planned_point p{choice, configure(request, counted, choice), {}, {}};
+            p.point = describe(request, c, p);
+            p.waived = why_waived(request, c, p, ranks);
+            c.points.push_back(std::move(p));
+          }
+          result.cells.push_back(std::move(c));
+        }
+      }
+    }
+  }
+  return result;
+}
+
+std::string format_plan(const plan& planned) {
+  std::string text;
+  std::size_t points = 0;
+  for (const auto& c : planned.cells) {
+    text += fmt::format("{}, {}, placement {}, load {}\n", group_name(c.group),
+                        c.points.empty() ? "-" : "shape " + format_shape(c.points.front().point), c.group.placement,
+                        c.load);
+    for (const auto& m : c.group.members)
+      text += fmt::format("  member {:<3} rank {:<3} on {}{}{}\n", m.id, m.rank, m.host,
+                          m.gpu >= 0 ? fmt::format("  GPU {}", m.gpu) : "",
+                          m.cpus.empty() ? "  not pinned" : fmt::format("  CPU {}", fmt::join(m.cpus, ",")));
+    for (const auto& note : c.notes) text += fmt::format("  note: {}\n", note);
+    for (const auto& p : c.points) {
+      text += fmt::format("  {:<32} {}\n", to_string(p.choice), p.waived.empty() ? "measured" : "waived: " + p.waived);
+      points += p.waived.empty() ? 1 : 0;
+    }
+  }
+  for (const auto& note : planned.notes) text += fmt::format("note: {}\n", note);
+  text += fmt::format("{} points in {} cells would be measured\n", points, planned.cells.size());
+  return text;
+}
+
+}  // namespace mgsync

@@ -1,0 +1,58 @@
+// What to measure, in which order: cells (one group at one shape), and the points inside each. Pure; nothing is started.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "barriers/backend.hpp"
+#include "src/harness/result.hpp"
+#include "src/harness/sweep.hpp"
+#include "topology/grouping.hpp"
+
+namespace mgsync {
+
+// What the command asked for.
+struct sweep_request {
+  topology::device device = topology::device::host;
+  std::vector<int> members;                     // empty: the default counts
+  std::vector<shape> shapes;                    // empty: 1x32
+  std::vector<backend_choice> backends;
+  std::vector<std::string> placements = {"near"};
+  std::vector<std::string> loads = {"idle"};
+  int members_per_rank = 0;                     // 0: all in one rank when there is one, else one each
+  bool pin = true;
+  bool oversubscribe = false;
+  std::string peer_memory;                      // "", "ipc", "vmm"
+};
+
+struct planned_point {
+  backend_choice choice;
+  mgsync::configuration configuration;
+  mgsync::point point;
+  std::string waived;  // why it is not even tried; empty: it is
+};
+
+// One group at one shape: its points are measured interleaved.
+struct cell {
+  topology::group group;
+  std::string load = "idle";
+  std::vector<planned_point> points;
+  std::vector<std::string> notes;  // about the group: "2 members share a core", ...
+};
+
+struct plan {
+  std::vector<cell> cells;
+  std::vector<std::string> notes;
+};
+
+// Throws usage_error for what cannot be (more members than the ranks hold, a list placement that names no GPU).
+plan make_plan(const sweep_request&, std::span<const topology::rank_view>);
+
+// The member counts of a sweep that names none: powers of two and the largest for hosts, 1 to all for GPUs.
+std::vector<int> default_members(topology::device, int largest);
+
+// What --dry-run prints.
+std::string format_plan(const plan&);
+
+}  // namespace mgsync

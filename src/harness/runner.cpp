@@ -1,0 +1,286 @@
+#include "src/harness/runner.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "src/harness/statistics.hpp"
+#include "src/harness/verdict.hpp"
+
+namespace mgsync {
+
+using clock = std::chrono::steady_clock;
+
+// One point while its cell is being measured. `barrier` is empty between batches and on ranks without members.
+struct runner::candidate {
+  const planned_point* planned = nullptr;
+  const topology::group* group = nullptr;
+  std::size_t place = 0;  // in the results
+  mgsync::result result;
+  std::unique_ptr<mgsync::barrier> barrier;
+  std::optional<mgsync::stopping> stopping;
+  rounds_choice rounds;
+  std::uint32_t batch = 0;
+  std::chrono::nanoseconds spent{};
+  std::vector<unsigned> times_slowest;
+  std::vector<unsigned> mine;  // indices of this rank's members
+  bool active = true;
+  bool from_store = false;  // finished by an earlier command
+};
+
+runner::runner(communicator& job, watchdog& dog, const runner_settings& settings, store* saved, runner_events events)
+    : job_(&job), watchdog_(&dog), settings_(settings), saved_(saved), events_(std::move(events)),
+      random_(settings.seed) {}
+
+runner::~runner() = default;
+
+std::vector<result> runner::run(const plan& planned) {
+  std::vector<result> results;
+  for (const auto& c : planned.cells) {
+    if (interrupted_) break;
+    run_cell(c, results);
+  }
+  return job_->rank() == 0 ? results : std::vector<result>{};
+}
+
+std::uint64_t runner::agreed(std::uint64_t value) const {
+  return std::stoull(job_->broadcast(std::to_string(value), 0, "agreeing on what to do next"));
+}
+
+run_request runner::request_of(std::uint32_t rounds, run_mode mode) const {
+  run_request request;
+  request.rounds = rounds;
+  request.mode = mode;
+  request.seed = settings_.seed;
+  // A quarter of the patience is left for telling the others and writing down what happened.
+  request.deadline = clock::now() + settings_.timeout * 3 / 4;
+  return request;
+}
+
+void runner::run_cell(const cell& where, std::vector<result>& results) {
+  std::vector<unsigned> mine;
+  for (unsigned m = 0; m < where.group.members.size(); ++m)
+    if (where.group.members[m].rank == job_->rank()) mine.push_back(m);
+  auto part = job_->split(mine.empty() ? -1 : 0);
+  session place(*job_, part ? *part : *job_, *watchdog_, settings_.timeout);
+  std::vector<candidate> candidates(where.points.size());
+  std::vector<candidate*> active;
+  const std::size_t first = results.size();
+  results.resize(first + where.points.size());
+  for (std::size_t i = 0; i < where.points.size(); ++i) {
+    candidate& c = candidates[i];
+    c.planned = &where.points[i];
+    c.group = &where.group;
+    c.place = first + i;
+    c.mine = mine;
+    c.result.point = c.planned->point;
+    c.result.notes = where.notes;
+    c.times_slowest.resize(where.group.members.size());
+    c.result.reason = job_->broadcast(c.planned->waived, 0, "agreeing on what is waived");
+    c.active = c.result.reason.empty() && !interrupted_;
+    if (interrupted_) c.result.reason = "interrupted before it was measured";
+    if (c.active) resume(c);
+    if (c.active) create(c, place);
+    if (c.active) verify(c);
+    if (c.active) choose_run_lengths(c);
+    c.barrier.reset();
+    if (c.active && !interrupted_) active.push_back(&c);
+    else finish(c, results);
+  }
+  while (!active.empty()) {
+    measure_batch(active, part ? &place : nullptr);
+    std::erase_if(active, [&](candidate* c) {
+      if (!c->active) finish(*c, results);
+      return !c->active;
+    });
+  }
+}
+
+// Takes over what the store holds of this point: its result, or samples to go on from.
+void runner::resume(candidate& c) {
+  c.stopping.emplace(settings_.stopping);
+  std::uint64_t done = 0;
+  std::uint64_t next_batch = 0;
+  if (saved_ != nullptr) {
+    for (const auto& r : saved_->before().finished) {
+      if (r.point != c.result.point || r.status != result_status::measured) continue;
+      c.result = r;
+      c.from_store = true;
+      done = 1;
+    }
+    for (const auto& u : saved_->before().unfinished) {
+      if (done != 0 || u.point != c.result.point) continue;
+      c.result.samples = u.samples;
+      for (const auto& s : u.samples) c.stopping->add(s);
+      next_batch = u.next_batch;
+    }
+  }
+  if (agreed(done) != 0) c.active = false;
+  c.batch = static_cast<std::uint32_t>(agreed(next_batch));
+}
+
+void runner::create(candidate& c, session& place) {
+  const auto begin = clock::now();
+  std::string reason;
+  if (!c.mine.empty()) {
+    const watchdog::guard watched(*watchdog_, "creating " + name_of(c.result.point), settings_.timeout);
+    auto made = c.planned->choice.backend->create(*c.group, c.planned->configuration, place);
+    c.barrier = std::move(made.barrier);
+    reason = made.reason;
+    c.result.algorithm = made.algorithm;
+    c.result.peer_memory = made.peer_memory;
+  }
+  // The first member's rank speaks for all: the reason is the same on every rank that has members.
+  const int speaker = c.group->members.front().rank;
+  reason = job_->broadcast(reason, speaker, "agreeing on a new barrier");
+  c.result.algorithm = job_->broadcast(c.result.algorithm, speaker, "agreeing on a new barrier");
+  c.result.peer_memory = job_->broadcast(c.result.peer_memory, speaker, "agreeing on a new barrier");
+  if (!reason.empty()) {
+    c.result.reason = reason;
+    c.active = false;
+    c.barrier.reset();
+  }
+  c.spent += clock::now() - begin;
+}
+
+// One run on every member, and what all of them saw. Nothing when the point is over: stuck, or interrupted.
+std::optional<group_trial> runner::perform(candidate& c, const run_request& request) {
+  trial mine;
+  if (events_.running && job_->rank() == 0)
+    events_.running(c.result.point, request.mode == run_mode::check ? 0 : c.batch + 1);
+  const auto begin = clock::now();
+  if (c.barrier) mine = c.barrier->run(request);
+  if (mine.outcome == outcome::timed_out) job_->be_patient_for(settings_.timeout / 4);
+  const auto all = exchange(*job_, mine, c.mine, signal_received() != 0);
+  job_->be_patient_for(settings_.timeout);
+  interrupted_ = interrupted_ || all.interrupted || all.outcome == outcome::aborted;
+  if (all.outcome == outcome::completed) return all;
+  if (all.outcome == outcome::timed_out)
+    fail(c, timeout_sentence(c.result.point, *c.group, all, clock::now() - begin));
+  return std::nullopt;
+}
+
+void runner::fail(candidate& c, std::string reason) {
+  c.result.status = result_status::failed;
+  c.result.reason = std::move(reason);
+  c.active = false;
+}
+
+void runner::verify(candidate& c) {
+  auto& check = c.result.check;
+  check = {};
+  if (!settings_.check) return;
+  check.trivial = is_trivial(c.result.point);
+  for (std::uint32_t rounds = 256; rounds <= 4096 && !check.control_flagged && !check.trivial; rounds *= 4) {
+    auto request = request_of(rounds, run_mode::check);
+    request.fault.what = fault::kind::arrive_early;
+    request.fault.member = static_cast<unsigned>(settings_.seed % c.group->members.size());
+    const auto seen = perform(c, request);
+    if (!seen) return;
+    check.control_flagged = seen->violations > 0;
+  }
+  if (!check.control_flagged && !check.trivial)
+    return fail(c, fmt::format("unproven: the check did not notice a member of {} that arrives before its time, so its "
+                               "verdict is void", name_of(c.result.point)));
+  constexpr std::uint64_t launches = 4;  // of the same object: what one leaves behind, the next finds
+  const std::uint64_t per_launch = (settings_.check_rounds + launches - 1) / launches;
+  for (std::uint64_t i = 0; i < launches; ++i) {
+    const auto seen = perform(c, request_of(static_cast<std::uint32_t>(per_launch), run_mode::check));
+    if (!seen) return;
+    check.rounds += per_launch;
+    check.observations += seen->observations;
+    check.violations += seen->violations;
+    check.bound = upper_bound(check.rounds);
+    if (seen->violations > 0) return fail(c, violation_sentence(c.result.point, *c.group, *seen, per_launch));
+    if (interrupted_) return;
+  }
+}
+
+// The pilot of METHOD.md section 1: longer and longer runs, then the run lengths that the precision asks for.
+void runner::choose_run_lengths(candidate& c) {
+  constexpr double long_enough_us = 1000;
+  constexpr std::uint32_t most_rounds = 1u << 20;
+  std::vector<pilot_run> pilot;
+  for (std::uint32_t rounds = 8; rounds <= most_rounds; rounds *= 4) {
+    double longest = 0;
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      const auto seen = perform(c, request_of(rounds, run_mode::time));
+      if (!seen || interrupted_) return;
+      pilot.push_back({rounds, std::max(seen->longest_us, 1e-3)});
+      longest = std::max(longest, seen->longest_us);
+    }
+    if (agreed(longest > long_enough_us ? 1 : 0) != 0) break;
+  }
+  rounds_request wanted;
+  wanted.precision = settings_.stopping.precision;
+  const auto chosen = choose_rounds(pilot, wanted);
+  c.rounds.rounds_short = static_cast<std::uint32_t>(agreed(chosen.rounds_short));
+  c.rounds.rounds_long = static_cast<std::uint32_t>(agreed(chosen.rounds_long));
+}
+
+// A batch: new barrier objects for all points of the cell, their samples interleaved in random order.
+void runner::measure_batch(std::vector<candidate*>& active, session* place) {
+  session nowhere(*job_, *job_, *watchdog_, settings_.timeout);
+  for (candidate* c : active) {
+    create(*c, place != nullptr ? *place : nowhere);
+    const auto begin = clock::now();
+    if (c->active) perform(*c, request_of(c->rounds.rounds_short, run_mode::time));  // warms it up
+    c->spent += clock::now() - begin;
+  }
+  for (std::uint32_t s = 0; s < settings_.samples_per_batch && !interrupted_; ++s) {
+    std::vector<candidate*> order(active);
+    std::shuffle(order.begin(), order.end(), random_);
+    for (candidate* c : order)
+      if (c->active && !interrupted_) take_sample(*c);
+  }
+  for (candidate* c : active) {
+    c->barrier.reset();
+    if (!c->active) continue;
+    c->stopping->close_batch();
+    ++c->batch;
+    settle(*c, static_cast<stop_reason>(agreed(static_cast<std::uint64_t>(c->stopping->decide(c->spent, interrupted_)))));
+  }
+}
+
+bool runner::take_sample(candidate& c) {
+  const auto begin = clock::now();
+  const auto shorter = perform(c, request_of(c.rounds.rounds_short, run_mode::time));
+  if (!shorter || interrupted_) return false;
+  const auto longer = perform(c, request_of(c.rounds.rounds_long, run_mode::time));
+  if (!longer) return false;
+  c.spent += clock::now() - begin;
+  const sample s{c.batch, shorter->longest_us, longer->longest_us, c.rounds.rounds_short, c.rounds.rounds_long};
+  c.result.samples.push_back(s);
+  ++c.times_slowest[longer->slowest];
+  c.stopping->add(s);
+  if (saved_ != nullptr) saved_->add(c.result.point, s);
+  return true;
+}
+
+void runner::settle(candidate& c, stop_reason why) {
+  if (why == stop_reason::none) return;
+  c.active = false;
+  c.result.stopped = to_string(why);
+  if (c.result.samples.empty()) {
+    c.result.reason = "interrupted before it was measured";
+    return;
+  }
+  c.result.status = result_status::measured;
+  c.result.batches = c.stopping->batches();
+  c.result.latency_us = summarize(c.result.samples);
+  const auto most = std::max_element(c.times_slowest.begin(), c.times_slowest.end());
+  c.result.slowest_member = c.group->members[static_cast<std::size_t>(most - c.times_slowest.begin())].id;
+  if (c.group->oversubscribed) c.result.notes.push_back("oversubscribed");
+  if (!c.result.point.pinned) c.result.notes.push_back("not pinned");
+}
+
+void runner::finish(candidate& c, std::vector<result>& results) {
+  if (c.result.reason.empty() && !c.result.latency_us) c.result.reason = "interrupted before it was measured";
+  const bool kept = !c.from_store && c.result.status != result_status::waived && c.result.stopped != "interrupted";
+  if (saved_ != nullptr && kept) saved_->finish(c.result);
+  results[c.place] = c.result;
+  if (events_.finished && job_->rank() == 0) events_.finished(c.result);
+}
+
+}  // namespace mgsync

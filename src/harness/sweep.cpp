@@ -1,0 +1,186 @@
+#include "src/harness/sweep.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/base/errors.hpp"
+
+namespace mgsync {
+namespace {
+
+constexpr unsigned most_members = 65536;
+constexpr unsigned most_blocks = 4096;
+constexpr unsigned most_threads = 1024;
+constexpr std::string_view members_accepted = "numbers and ranges of them, as in 1-4,8";
+constexpr std::string_view shapes_accepted =
+    "BxT (blocks per SM x threads per block, as in 4x256), b1xT (1 block per GPU in all), 'all'";
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    words.push_back(trimmed(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return words;
+}
+
+std::optional<unsigned> number(std::string_view text, unsigned largest) {
+  unsigned value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return {};
+  if (value == 0 || value > largest) return {};
+  return value;
+}
+
+template <class Value>
+void add_once(std::vector<Value>& list, const Value& value) {
+  if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+}
+
+std::optional<shape> shape_of(std::string_view word) {
+  const bool in_all = word.starts_with('b');
+  if (in_all) word.remove_prefix(1);
+  const auto cross = word.find('x');
+  if (cross == std::string_view::npos) return {};
+  const auto blocks = number(word.substr(0, cross), most_blocks);
+  const auto threads = number(word.substr(cross + 1), most_threads);
+  if (!blocks || !threads) return {};
+  shape result{.blocks_per_sm = {}, .blocks = {}, .threads_per_block = *threads};
+  (in_all ? result.blocks : result.blocks_per_sm) = *blocks;
+  return result;
+}
+
+std::string meant(std::string_view word, std::span<const std::string_view> accepted) {
+  const auto near = closest(word, accepted);
+  return near ? fmt::format(" (did you mean '{}'?)", *near) : std::string();
+}
+
+const backend& backend_named(std::string_view name, std::span<const backend* const> table) {
+  std::vector<std::string_view> names{"all", "default"};
+  for (const backend* one : table) {
+    if (one->name == name) return *one;
+    names.push_back(one->name);
+  }
+  throw usage_error(
+      fmt::format("--backend: unknown backend '{}'{}; accepted: {}", name, meant(name, names), fmt::join(names, ", ")));
+}
+
+void add_variants(std::vector<backend_choice>& chosen, const backend& one, std::string_view variant) {
+  if (variant == "*") {
+    for (const std::string_view each : one.variants) add_once(chosen, {&one, each});
+    return;
+  }
+  const auto found = std::find(one.variants.begin(), one.variants.end(), variant);
+  if (found == one.variants.end())
+    throw usage_error(fmt::format("--backend: '{}' has no variant '{}'{}; accepted: {}, *", one.name, variant,
+                                  meant(variant, one.variants), fmt::join(one.variants, ", ")));
+  add_once(chosen, {&one, *found});
+}
+
+// Edits (insert, delete, replace one letter) that turn a into b.
+std::size_t edits(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::vector<int> parse_members(std::string_view text) {
+  std::vector<int> members;
+  for (const std::string_view word : words_of(text)) {
+    const auto dash = word.find('-');
+    const auto first = number(word.substr(0, dash), most_members);
+    const auto last = dash == std::string_view::npos ? first : number(word.substr(dash + 1), most_members);
+    if (!first || !last || *last < *first)
+      throw usage_error(fmt::format("--members: '{}' is no number of members; accepted: {}", word, members_accepted));
+    for (unsigned count = *first; count <= *last; ++count) members.push_back(static_cast<int>(count));
+  }
+  std::vector<bool> known(most_members + 1);
+  std::erase_if(members, [&known](int count) {
+    const auto at = static_cast<std::size_t>(count);
+    const bool again = known[at];
+    known[at] = true;
+    return again;
+  });
+  return members;
+}
+
+std::string to_string(const shape& one) {
+  return one.blocks ? fmt::format("b{}x{}", *one.blocks, one.threads_per_block)
+                    : fmt::format("{}x{}", one.blocks_per_sm.value_or(1), one.threads_per_block);
+}
+
+std::vector<shape> parse_shapes(std::string_view text) {
+  std::vector<shape> shapes;
+  for (const std::string_view word : words_of(text)) {
+    if (word == "all") {
+      for (unsigned blocks = 1; blocks <= 32; blocks *= 2)
+        for (unsigned threads = 32; threads <= most_threads; threads *= 2)
+          add_once(shapes, {.blocks_per_sm = blocks, .blocks = {}, .threads_per_block = threads});
+      continue;
+    }
+    const auto one = shape_of(word);
+    if (!one)
+      throw usage_error(fmt::format("--shape: '{}' is no shape; accepted: {}; blocks 1 to {}, threads 1 to {}", word,
+                                    shapes_accepted, most_blocks, most_threads));
+    add_once(shapes, *one);
+  }
+  return shapes;
+}
+
+std::string to_string(const backend_choice& one) { return fmt::format("{}:{}", one.backend->name, one.variant); }
+
+std::vector<backend_choice> parse_backends(std::string_view text, std::span<const backend* const> table) {
+  std::vector<backend_choice> chosen;
+  for (const std::string_view word : words_of(text)) {
+    if (word.empty() && text.find(',') != std::string_view::npos)
+      throw usage_error(fmt::format("--backend: an empty word in '{}'", text));
+    if (word.empty() || word == "default" || word == "all") {
+      for (const backend* one : table)
+        add_variants(chosen, *one, word == "all" ? std::string_view("*") : one->variants.front());
+      continue;
+    }
+    const auto colon = word.find(':');
+    const backend& one = backend_named(word.substr(0, colon), table);
+    add_variants(chosen, one, colon == std::string_view::npos ? one.variants.front() : word.substr(colon + 1));
+  }
+  return chosen;
+}
+
+std::optional<std::string_view> closest(std::string_view word, std::span<const std::string_view> accepted) {
+  constexpr std::size_t longest_word = 64;  // of a person; longer ones are not worth comparing
+  if (word.empty() || word.size() > longest_word) return {};
+  std::optional<std::string_view> best;
+  std::size_t fewest = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const std::string_view one : accepted) {
+    const std::size_t needed = edits(word, one);
+    if (needed < fewest && needed < std::max(word.size(), one.size())) {
+      fewest = needed;
+      best = one;
+    }
+  }
+  return best;
+}
+
+}  // namespace mgsync

@@ -1,0 +1,45 @@
+// What the sweep's options mean: lists of member counts, of shapes, of backends. Pure; nothing is started.
+// Every parser throws usage_error naming the option, the word and what is accepted.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "barriers/backend.hpp"
+
+namespace mgsync {
+
+// "1-4,8": numbers and ranges, each at least 1; in the given order, duplicates removed.
+std::vector<int> parse_members(std::string_view text);
+
+// "4x256": 4 blocks per SM of 256 threads (host members: 4 threads per member). "b1x32": 1 block per GPU in all.
+struct shape {
+  std::optional<unsigned> blocks_per_sm;
+  std::optional<unsigned> blocks;
+  unsigned threads_per_block = 32;
+  bool operator==(const shape&) const = default;
+};
+std::string to_string(const shape&);
+
+// "1x32,b1x32": shapes in the given order, duplicates removed; "all": every power of two from 1 to 32 blocks per SM
+// times every power of two from 32 to 1024 threads.
+std::vector<shape> parse_shapes(std::string_view text);
+
+struct backend_choice {
+  const mgsync::backend* backend = nullptr;
+  std::string_view variant;  // one of backend->variants
+  bool operator==(const backend_choice&) const = default;
+};
+std::string to_string(const backend_choice&);  // "name:variant"
+
+// "all": every variant of every backend; "name": its default variant; "name:variant"; "name:*": all of one; comma
+// separated, in the given order, duplicates removed. "" and "default": the default variant of every backend.
+std::vector<backend_choice> parse_backends(std::string_view text, std::span<const backend* const> table);
+
+// The accepted word that takes the fewest edits to reach, if it takes few enough to be what was meant.
+std::optional<std::string_view> closest(std::string_view word, std::span<const std::string_view> accepted);
+
+}  // namespace mgsync

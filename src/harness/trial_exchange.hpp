@@ -1,0 +1,35 @@
+// What all ranks saw in one run, put together on every rank.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "barriers/backend.hpp"
+#include "src/base/communicator.hpp"
+
+namespace mgsync {
+
+// One run over all members of the group.
+struct group_trial {
+  mgsync::outcome outcome = mgsync::outcome::completed;
+  double longest_us = 0;         // the largest of the members' own durations: T of METHOD.md section 1
+  unsigned slowest = 0;          // index of that member in the group
+  std::uint64_t observations = 0;
+  std::uint64_t violations = 0;
+  std::optional<violation> first_violation;
+  std::vector<worker_id> missing;
+  std::uint64_t stuck_round = 0;
+  bool interrupted = false;      // some rank was asked to stop
+};
+
+// Collective over the job. A rank without members passes an empty trial. `members` holds the group's index of each of
+// this rank's members, in the order of trial::elapsed.
+group_trial exchange(const communicator& job, const trial& mine, const std::vector<unsigned>& members,
+                     bool interrupted);
+
+// The wire form, for exchange and its test.
+std::string pack_trial(const trial&, const std::vector<unsigned>& members, bool interrupted);
+group_trial merge_trials(const std::vector<std::string>& packed);
+
+}  // namespace mgsync

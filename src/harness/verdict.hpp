@@ -1,0 +1,27 @@
+// What the harness says of a barrier that is none, of one that is stuck, and of what a check has shown. Pure.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "barriers/backend.hpp"
+#include "src/harness/result.hpp"
+#include "src/harness/trial_exchange.hpp"
+
+namespace mgsync {
+
+// Whether the barrier has one worker only, so that there is nobody to wait for and nothing to check.
+bool is_trivial(const point&);
+
+// "multigrid:inbox on 4 host members {0,1,2,3}, shape 1": how every failure names its point.
+std::string name_of(const point&);
+
+// Names backend, group, member and round; both need what the trial found out.
+std::string violation_sentence(const point&, const topology::group&, const group_trial&, std::uint64_t rounds);
+std::string timeout_sentence(const point&, const topology::group&, const group_trial&,
+                             std::chrono::nanoseconds waited);
+
+// Violations per round, at most, with 95 % confidence, when none was seen in `rounds` (the rule of three).
+double upper_bound(std::uint64_t rounds);
+
+}  // namespace mgsync

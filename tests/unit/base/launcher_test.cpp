@@ -1,0 +1,51 @@
+#include "src/base/launcher.hpp"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+namespace mgsync {
+namespace {
+
+launch read(std::map<std::string, std::string> variables) {
+  return read_launch([&](const char* name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional<std::string>(found->second);
+  });
+}
+
+TEST(launcher, is_none_without_a_process_manager) {
+  const auto found = read({{"SLURM_PROCID", "3"}, {"SLURM_LOCALID", "1"}});
+  EXPECT_EQ(found.launcher, "none");
+  EXPECT_FALSE(found.under_mpi);
+  EXPECT_FALSE(found.local_rank.has_value());
+}
+
+TEST(launcher, reads_local_ranks_of_all_launchers) {
+  const auto open_mpi = read({{"OMPI_COMM_WORLD_RANK", "5"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}});
+  EXPECT_EQ(open_mpi.launcher, "Open MPI");
+  EXPECT_EQ(open_mpi.rank, 5);
+  EXPECT_EQ(open_mpi.local_rank, 1);
+  EXPECT_TRUE(open_mpi.under_mpi);
+  EXPECT_EQ(read({{"PMI_RANK", "2"}, {"MPI_LOCALRANKID", "0"}}).local_rank, 0);
+  EXPECT_EQ(read({{"MV2_COMM_WORLD_RANK", "2"}, {"MV2_COMM_WORLD_LOCAL_RANK", "2"}}).local_rank, 2);
+  EXPECT_EQ(read({{"PALS_RANKID", "9"}, {"PALS_LOCAL_RANKID", "3"}}).local_rank, 3);
+  EXPECT_EQ(read({{"FLUX_TASK_RANK", "4"}, {"FLUX_TASK_LOCAL_ID", "0"}}).local_rank, 0);
+}
+
+TEST(launcher, takes_the_local_id_of_a_slurm_step_and_never_its_global_one) {
+  const auto pmix = read({{"PMIX_RANK", "7"}, {"SLURM_PROCID", "7"}, {"SLURM_LOCALID", "3"}, {"SLURM_STEP_ID", "0"}});
+  EXPECT_EQ(pmix.launcher, "Slurm");
+  EXPECT_EQ(pmix.local_rank, 3);
+  const auto pmi2 = read({{"PMI_RANK", "7"}, {"SLURM_PROCID", "7"}, {"SLURM_LOCALID", "2"}, {"SLURM_STEP_ID", "0"}});
+  EXPECT_EQ(pmi2.launcher, "Slurm");
+  EXPECT_EQ(pmi2.local_rank, 2);
+}
+
+TEST(launcher, ignores_a_local_rank_that_is_no_number) {
+  EXPECT_FALSE(read({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "x"}}).local_rank.has_value());
+  EXPECT_FALSE(read({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "-1"}}).local_rank.has_value());
+}
+
+}  // namespace
+}  // namespace mgsync

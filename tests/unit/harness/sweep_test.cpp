@@ -1,0 +1,117 @@
+#include "src/harness/sweep.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "src/base/errors.hpp"
+
+namespace mgsync {
+namespace {
+
+template <class Action>
+std::string refused(Action action) {
+  try {
+    action();
+  } catch (const usage_error& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "was accepted";
+  return {};
+}
+
+TEST(members, ranges_and_numbers_in_order_without_duplicates) {
+  EXPECT_EQ(parse_members("1-4,8"), (std::vector{1, 2, 3, 4, 8}));
+  EXPECT_EQ(parse_members("8"), (std::vector{8}));
+  EXPECT_EQ(parse_members("4, 2 ,1-3"), (std::vector{4, 2, 1, 3}));
+  EXPECT_EQ(parse_members("7-7"), (std::vector{7}));
+  EXPECT_EQ(parse_members("1-65536").size(), 65536U);
+}
+
+TEST(members, refuses_what_is_no_number_of_members) {
+  for (const char* text :
+       {"", ",", "1,", "0", "-1", "4-1", "1-", "a", "1.5", "1-2-3", "99999999999", "65537", "1 2", "+1"}) {
+    const std::string message = refused([text] { parse_members(text); });
+    EXPECT_NE(message.find("--members"), std::string::npos) << message;
+    EXPECT_NE(message.find("1-4,8"), std::string::npos) << message;
+  }
+}
+
+TEST(shapes, blocks_per_sm_and_blocks_in_all) {
+  const auto shapes = parse_shapes("1x32,4x256,b1x32,1x32");
+  ASSERT_EQ(shapes.size(), 3U);
+  EXPECT_EQ(shapes[0], (shape{.blocks_per_sm = 1, .blocks = {}, .threads_per_block = 32}));
+  EXPECT_EQ(shapes[1], (shape{.blocks_per_sm = 4, .blocks = {}, .threads_per_block = 256}));
+  EXPECT_EQ(shapes[2], (shape{.blocks_per_sm = {}, .blocks = 1, .threads_per_block = 32}));
+  for (const shape& one : shapes) EXPECT_EQ(parse_shapes(to_string(one)), std::vector{one});
+  EXPECT_EQ(to_string(shapes[2]), "b1x32");
+}
+
+TEST(shapes, all_is_36_powers_of_two) {
+  const auto shapes = parse_shapes("all");
+  EXPECT_EQ(shapes.size(), 36U);
+  EXPECT_EQ(to_string(shapes.front()), "1x32");
+  EXPECT_EQ(to_string(shapes.back()), "32x1024");
+  EXPECT_EQ(parse_shapes("all,2x64"), shapes);
+}
+
+TEST(shapes, refuses_what_is_no_shape) {
+  for (const char* text :
+       {"", "1", "x", "1x", "x32", "0x32", "1x0", "1x1025", "1x32x4", "bx32", "c1x32", "1X32", "-1x32", "1x32,"})
+    EXPECT_NE(refused([text] { parse_shapes(text); }).find("--shape"), std::string::npos) << text;
+}
+
+constexpr std::array<std::string_view, 2> openmp_variants = {"runtime", "std-barrier"};
+constexpr std::array<std::string_view, 1> mpi_variants = {"default"};
+constexpr std::array<std::string_view, 3> multigrid_variants = {"auto", "inbox", "dissemination"};
+const backend openmp{.name = "openmp", .summary = "", .variants = openmp_variants};
+const backend mpi{.name = "mpi", .summary = "", .variants = mpi_variants};
+const backend multigrid{.name = "multigrid", .summary = "", .variants = multigrid_variants};
+const backend* const table[] = {&openmp, &mpi, &multigrid};
+
+std::vector<std::string> chosen(std::string_view text) {
+  std::vector<std::string> names;
+  for (const backend_choice& one : parse_backends(text, table)) names.push_back(to_string(one));
+  return names;
+}
+
+using names = std::vector<std::string>;
+
+TEST(backends, words) {
+  EXPECT_EQ(chosen(""), (names{"openmp:runtime", "mpi:default", "multigrid:auto"}));
+  EXPECT_EQ(chosen("default"), chosen(""));
+  EXPECT_EQ(chosen("all"), (names{"openmp:runtime", "openmp:std-barrier", "mpi:default", "multigrid:auto",
+                                  "multigrid:inbox", "multigrid:dissemination"}));
+  EXPECT_EQ(chosen("multigrid"), names{"multigrid:auto"});
+  EXPECT_EQ(chosen("multigrid:inbox"), names{"multigrid:inbox"});
+  EXPECT_EQ(chosen("openmp:*"), (names{"openmp:runtime", "openmp:std-barrier"}));
+  EXPECT_EQ(chosen("multigrid:inbox, mpi,multigrid:*"),
+            (names{"multigrid:inbox", "mpi:default", "multigrid:auto", "multigrid:dissemination"}));
+}
+
+TEST(backends, unknown_words_are_answered_with_the_accepted_and_the_nearest) {
+  const std::string name = refused([] { parse_backends("mutligrid", table); });
+  EXPECT_NE(name.find("'mutligrid'"), std::string::npos) << name;
+  EXPECT_NE(name.find("did you mean 'multigrid'?"), std::string::npos) << name;
+  EXPECT_NE(name.find("openmp, mpi, multigrid"), std::string::npos) << name;
+  const std::string variant = refused([] { parse_backends("openmp:std_barrier", table); });
+  EXPECT_NE(variant.find("did you mean 'std-barrier'?"), std::string::npos) << variant;
+  EXPECT_NE(variant.find("runtime, std-barrier"), std::string::npos) << variant;
+  EXPECT_EQ(refused([] { parse_backends("zzzzzz", table); }).find("did you mean"), std::string::npos);
+  EXPECT_NE(refused([] { parse_backends("mpi,,openmp", table); }).find("empty"), std::string::npos);
+  refused([] { parse_backends("openmp:", table); });
+  refused([] { parse_backends(":runtime", table); });
+  refused([] { parse_backends("openmp:runtime:x", table); });
+}
+
+TEST(closest, takes_the_nearest_if_it_is_near) {
+  constexpr std::array<std::string_view, 3> accepted = {"hub", "inbox", "dissemination"};
+  EXPECT_EQ(closest("inbx", accepted), "inbox");
+  EXPECT_EQ(closest("disemnation", accepted), "dissemination");
+  EXPECT_EQ(closest("xyz", accepted), std::nullopt);
+  EXPECT_EQ(closest("", accepted), std::nullopt);
+  EXPECT_EQ(closest(std::string(100000, 'a'), accepted), std::nullopt);
+}
+
+}  // namespace
+}  // namespace mgsync

@@ -1,0 +1,156 @@
+#include "topology/connection.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace mgsync::topology {
+namespace {
+
+// The links between one GPU and one switch or plane.
+struct uplink {
+  int links = 0;
+  double gbps = 0;
+};
+
+// Switches that links join are one plane: traffic may cross from one to the other.
+std::vector<int> planes_of(const machine& m) {
+  std::vector<int> plane(m.switches.size());
+  std::iota(plane.begin(), plane.end(), 0);
+  const auto root = [&](int s) {
+    while (plane[static_cast<std::size_t>(s)] != s) s = plane[static_cast<std::size_t>(s)];
+    return s;
+  };
+  for (const auto& l : m.links)
+    if (l.a.kind == end_kind::nvswitch && l.b.kind == end_kind::nvswitch) {
+      const int a = root(l.a.id), b = root(l.b.id);
+      plane[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+    }
+  for (std::size_t s = 0; s < plane.size(); ++s) plane[s] = root(static_cast<int>(s));
+  return plane;
+}
+
+using uplinks = std::vector<std::map<int, uplink>>;  // by GPU, then by switch or plane
+
+// What both have in common: on each switch the smaller of both counts.
+uplink shared(const std::map<int, uplink>& a, const std::map<int, uplink>& b) {
+  uplink sum;
+  for (const auto& [id, from] : a)
+    if (const auto to = b.find(id); to != b.end()) {
+      sum.links += std::min(from.links, to->second.links);
+      sum.gbps += std::min(from.gbps, to->second.gbps);
+    }
+  return sum;
+}
+
+// Without a word from the driver, the NUMA nodes say the little that can be said.
+pcie_path path_by_locality(const connection& c, const gpu& a, const gpu& b) {
+  if (!a.numa || !b.numa) return pcie_path::unknown;
+  return c.same_numa ? pcie_path::node : pcie_path::sys;
+}
+
+reach reach_of(pcie_path path) {
+  switch (path) {
+    case pcie_path::self: return reach::direct;
+    case pcie_path::pix: return reach::pix;
+    case pcie_path::pxb: return reach::pxb;
+    case pcie_path::phb: return reach::phb;
+    case pcie_path::node: return reach::node;
+    case pcie_path::sys: return reach::sys;
+    case pcie_path::unknown: return reach::unknown;
+  }
+  return reach::unknown;
+}
+
+}  // namespace
+
+std::optional<int> package_of(const machine& m, const gpu& g) {
+  for (const auto& n : m.numa_nodes)
+    if (g.numa == n.id) return n.package;
+  return std::nullopt;
+}
+
+bool switches_hidden(const machine& m) {
+  return std::any_of(m.switches.begin(), m.switches.end(), [](auto& s) { return s.pci_bus_id.empty(); });
+}
+
+connection_table::connection_table(const machine& m) : size_(m.gpus.size()), table_(size_ * size_) {
+  const auto at = [&](int from, int to) -> connection& {
+    return table_[static_cast<std::size_t>(from) * size_ + static_cast<std::size_t>(to)];
+  };
+  const auto plane = planes_of(m);
+  uplinks by_switch(size_), by_plane(size_);
+  std::vector<uplink> direct(size_ * size_);
+  for (const auto& l : m.links) {
+    for (const auto& [from, to] : {std::pair(l.a, l.b), std::pair(l.b, l.a)}) {
+      if (from.kind != end_kind::gpu || to.kind == end_kind::cpu) continue;
+      const auto gpu_index = static_cast<std::size_t>(from.id), other = static_cast<std::size_t>(to.id);
+      const auto add = [&](uplink& u) {
+        u.links += l.width;
+        u.gbps += l.width * l.gbps_each;
+      };
+      if (to.kind == end_kind::gpu) {
+        add(direct[gpu_index * size_ + other]);
+      } else {
+        add(by_switch[gpu_index][to.id]);
+        add(by_plane[gpu_index][plane[other]]);
+      }
+    }
+  }
+  for (const auto& p : m.peers) {
+    auto& c = at(p.from, p.to);
+    c.path = p.path;
+    c.access = p.access;
+    c.atomics = p.atomics;
+    c.performance_rank = p.performance_rank;
+  }
+  for (int from = 0; from < size(); ++from) {
+    for (int to = 0; to < size(); ++to) {
+      auto& c = at(from, to);
+      const auto& a = m.gpus[static_cast<std::size_t>(from)];
+      const auto& b = m.gpus[static_cast<std::size_t>(to)];
+      c.same_numa = from == to || (a.numa && a.numa == b.numa);
+      c.same_package = from == to || (package_of(m, a) && package_of(m, a) == package_of(m, b));
+      if (from == to) {
+        c.path = pcie_path::self;
+        c.reach = reach::direct;
+        continue;
+      }
+      if (c.path == pcie_path::unknown) c.path = path_by_locality(c, a, b);
+      c.reach = reach_of(c.path);
+      const auto& near = direct[static_cast<std::size_t>(from) * size_ + static_cast<std::size_t>(to)];
+      const auto one = shared(by_switch[static_cast<std::size_t>(from)], by_switch[static_cast<std::size_t>(to)]);
+      const auto all = shared(by_plane[static_cast<std::size_t>(from)], by_plane[static_cast<std::size_t>(to)]);
+      c.nvlinks = near.links + all.links;
+      c.gbps = near.gbps + all.gbps;
+      if (near.links > 0) {
+        c.reach = reach::direct;
+      } else if (one.links > 0) {
+        c.reach = reach::switched;
+      } else if (all.links > 0) {
+        c.reach = reach::trunk;
+      } else if (a.pcie_gbps && b.pcie_gbps) {
+        c.gbps = std::min(*a.pcie_gbps, *b.pcie_gbps);
+      }
+    }
+  }
+}
+
+std::string matrix_word(const connection& c) {
+  if (c.path == pcie_path::self) return "X";
+  if (c.by_nvlink()) return fmt::format("NV{}", c.nvlinks);
+  switch (c.path) {
+    case pcie_path::pix: return "PIX";
+    case pcie_path::pxb: return "PXB";
+    case pcie_path::phb: return "PHB";
+    case pcie_path::node: return "NODE";
+    case pcie_path::sys: return "SYS";
+    case pcie_path::self:
+    case pcie_path::unknown: break;
+  }
+  return "?";
+}
+
+}  // namespace mgsync::topology

@@ -1,0 +1,234 @@
+#include "topology/grouping.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "src/base/errors.hpp"
+#include "topology/cpu_list.hpp"
+#include "topology/gpu_assignment.hpp"
+#include "topology/placement.hpp"
+
+namespace mgsync::topology {
+namespace {
+
+using slots = std::vector<const rank_view*>;  // the view of the rank that runs each member
+
+int per_rank(std::span<const rank_view> views, int asked, int members) {
+  if (asked > 0) return asked;
+  return views.size() == 1 ? members : 1;
+}
+
+slots slots_of(std::span<const rank_view> views, const grouping_request& request) {
+  if (views.empty()) throw usage_error("no rank can take part");
+  if (request.members < 1) throw usage_error(fmt::format("{} members; accepted: 1 or more", request.members));
+  if (request.threads_per_member < 1)
+    throw usage_error(fmt::format("{} threads per member; accepted: 1 or more", request.threads_per_member));
+  const auto each = static_cast<std::size_t>(per_rank(views, request.members_per_rank, request.members));
+  const auto members = static_cast<std::size_t>(request.members);
+  if (members > each * views.size())
+    throw usage_error(fmt::format("{} members do not fit on {} rank(s) with {} each; accepted: 1..{}, or more ranks, or "
+                                  "a larger --members-per-rank", members, views.size(), each, each * views.size()));
+  slots result;
+  for (std::size_t i = 0; i < members; ++i) result.push_back(&views[i / each]);
+  return result;
+}
+
+// The slots of each host, by index, hosts in the order of their first member.
+std::vector<std::vector<std::size_t>> by_host(const slots& all) {
+  std::vector<std::vector<std::size_t>> result;
+  std::map<std::string, std::size_t> place;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto [entry, fresh] = place.emplace(all[i]->seen.host, result.size());
+    if (fresh) result.emplace_back();
+    result[entry->second].push_back(i);
+  }
+  return result;
+}
+
+// The members of one host while its threads are placed.
+struct host_plan {
+  std::span<const std::size_t> members;  // indices in the group
+  std::vector<std::vector<int>> masks;   // of its ranks
+  std::vector<int> mask_of;              // by member of this host
+  std::vector<core> usable;              // cores of which some rank may use a hardware thread
+};
+
+host_plan plan_of(const slots& all, std::span<const std::size_t> members) {
+  host_plan plan{members, {}, {}, {}};
+  std::map<int, int> mask_of_rank;
+  std::set<int> allowed;
+  for (const auto i : members) {
+    const auto [entry, fresh] = mask_of_rank.emplace(all[i]->rank, static_cast<int>(plan.masks.size()));
+    if (fresh) {
+      plan.masks.push_back(all[i]->seen.allowed_cpus);
+      std::sort(plan.masks.back().begin(), plan.masks.back().end());
+      allowed.insert(plan.masks.back().begin(), plan.masks.back().end());
+    }
+    plan.mask_of.push_back(entry->second);
+  }
+  for (const auto& c : all[members.front()]->seen.cores)
+    if (std::any_of(c.cpus.begin(), c.cpus.end(), [&](int cpu) { return allowed.contains(cpu); }))
+      plan.usable.push_back(c);
+  return plan;
+}
+
+std::vector<int> ids_of(std::span<const core> cores) {
+  std::vector<int> ids;
+  for (const auto& c : cores) ids.push_back(c.id);
+  return ids;
+}
+
+// A list names one core per thread of the host, in the order of the members.
+std::vector<int> listed_core(const host_plan& plan, const placement& wanted, std::size_t thread, std::size_t threads) {
+  const auto ids = ids_of(plan.usable);
+  if (wanted.list.size() < threads)
+    throw usage_error(fmt::format("--placement list names {} cores for {} threads on one host; accepted: one core for "
+                                  "each, of {}", wanted.list.size(), threads, write_cpu_list(ids)));
+  const int id = wanted.list[thread];
+  if (std::find(ids.begin(), ids.end(), id) == ids.end())
+    throw usage_error(fmt::format("--placement list: core {} is not in this process's mask; accepted: {}", id,
+                                  write_cpu_list(ids)));
+  return {id};
+}
+
+std::vector<thread_request> host_requests(const host_plan& plan, const placement& wanted, int threads) {
+  std::vector<thread_request> requests;
+  const auto count = static_cast<int>(plan.members.size());
+  for (int i = 0; i < count; ++i)
+    for (int t = 0; t < threads; ++t) {
+      thread_request r{plan.mask_of[static_cast<std::size_t>(i)], {}};
+      r.preferred = wanted.kind == placement_kind::list
+                        ? listed_core(plan, wanted, requests.size(), static_cast<std::size_t>(count * threads))
+                        : preferred_cores(plan.usable, wanted.kind, i, count, threads);
+      requests.push_back(std::move(r));
+    }
+  return requests;
+}
+
+// One thread per GPU, on a core near it.
+std::vector<thread_request> gpu_requests(const host_plan& plan, std::span<const gpu_choice> chosen) {
+  std::vector<thread_request> requests;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const std::set<int> near(chosen[i].near_cpus.begin(), chosen[i].near_cpus.end());
+    thread_request r{plan.mask_of[i], {}};
+    for (const auto& c : plan.usable)
+      if (std::any_of(c.cpus.begin(), c.cpus.end(), [&](int cpu) { return near.contains(cpu); }))
+        r.preferred.push_back(c.id);
+    requests.push_back(std::move(r));
+  }
+  return requests;
+}
+
+void note_placement(grouping& result, const std::string& host, const thread_placement& placed) {
+  if (placed.sharing_core > 0)
+    result.notes.push_back(fmt::format("On {}, {} thread(s) share a core with another one: there are fewer cores than "
+                                       "threads.", host, placed.sharing_core));
+  if (placed.sharing_cpu == 0) return;
+  result.chosen.oversubscribed = true;
+  result.notes.push_back(fmt::format("On {}, {} thread(s) share a CPU with another one: oversubscribed, waits yield. "
+                                     "Start fewer members or ranks, or allow more CPUs.", host, placed.sharing_cpu));
+}
+
+void set_cpus(grouping& result, const slots& all, const host_plan& plan, std::span<const thread_request> requests,
+              const grouping_request& request) {
+  const auto& host = all[plan.members.front()]->seen.host;
+  if (plan.usable.empty()) {
+    result.notes.push_back(fmt::format("The cores of {} are unknown: nothing is pinned there.", host));
+    return;
+  }
+  const auto placed = place_threads(plan.usable, plan.masks, requests);
+  note_placement(result, host, placed);
+  if (!request.pin) return;
+  const std::size_t threads = requests.size() / plan.members.size();
+  for (std::size_t i = 0; i < plan.members.size(); ++i) {
+    auto& cpus = result.chosen.members[plan.members[i]].cpus;
+    for (std::size_t t = 0; t < threads; ++t)
+      if (const auto& cpu = placed.cpus[i * threads + t]) cpus.push_back(*cpu);
+    if (cpus.size() != threads) cpus.clear();
+  }
+}
+
+void add_host_members(grouping& result, const slots& all, const grouping_request& request, const placement& wanted) {
+  for (const auto& members : by_host(all)) {
+    const auto plan = plan_of(all, members);
+    set_cpus(result, all, plan, host_requests(plan, wanted, request.threads_per_member), request);
+  }
+}
+
+void add_gpu_members(grouping& result, const slots& all, const grouping_request& request, const placement& wanted) {
+  for (const auto& members : by_host(all)) {
+    slots here;
+    for (const auto i : members) here.push_back(all[i]);
+    const auto assigned = assign_gpus(here, wanted);
+    if (!assigned.failure.empty()) throw usage_error(fmt::format("{} GPU members: {}", request.members, assigned.failure));
+    result.notes.insert(result.notes.end(), assigned.notes.begin(), assigned.notes.end());
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      auto& m = result.chosen.members[members[i]];
+      m.id = assigned.chosen[i].id;
+      m.gpu = assigned.chosen[i].ordinal;
+      m.uuid = assigned.chosen[i].uuid;
+    }
+    const auto plan = plan_of(all, members);
+    set_cpus(result, all, plan, gpu_requests(plan, assigned.chosen), request);
+  }
+}
+
+}  // namespace
+
+grouping make_group(std::span<const rank_view> views, const grouping_request& request) {
+  const auto wanted = parse_placement(request.placement);
+  const auto all = slots_of(views, request);
+  grouping result;
+  result.chosen.device = request.kind;
+  result.chosen.placement = request.placement;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    member m;
+    m.id = static_cast<int>(i);
+    m.rank = all[i]->rank;
+    m.host = all[i]->seen.host;
+    result.chosen.members.push_back(std::move(m));
+  }
+  if (request.kind == device::host) {
+    add_host_members(result, all, request, wanted);
+  } else {
+    add_gpu_members(result, all, request, wanted);
+  }
+  return result;
+}
+
+int largest_group(std::span<const rank_view> views, device kind, int members_per_rank) {
+  if (views.empty()) return 0;
+  if (kind == device::host) {
+    if (members_per_rank > 0) return members_per_rank * static_cast<int>(views.size());
+    if (views.size() > 1) return static_cast<int>(views.size());
+    const std::size_t self = 0;
+    const slots one{&views.front()};
+    const auto plan = plan_of(one, std::span(&self, 1));
+    return plan.usable.empty() ? static_cast<int>(std::max<std::size_t>(1, views.front().seen.allowed_cpus.size()))
+                               : static_cast<int>(plan.usable.size());
+  }
+  int most = 0;
+  for (const auto& view : views)
+    most = std::max(most, static_cast<int>(std::count_if(view.seen.gpus.begin(), view.seen.gpus.end(),
+                                                         [](auto& g) { return g.cuda_ordinal.has_value(); })));
+  most = per_rank(views, members_per_rank, most) * static_cast<int>(views.size());
+  for (; most > 0; --most) {
+    grouping_request request;
+    request.members = most;
+    request.members_per_rank = members_per_rank;
+    bool fits = true;
+    const auto all = slots_of(views, request);
+    for (const auto& members : by_host(all)) {
+      slots here;
+      for (const auto i : members) here.push_back(all[i]);
+      fits = fits && assign_gpus(here, {}).failure.empty();
+    }
+    if (fits) return most;
+  }
+  return 0;
+}
+
+}  // namespace mgsync::topology

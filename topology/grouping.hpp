@@ -1,0 +1,46 @@
+// Decides who takes part in a measurement: which GPUs or cores, run by which rank, on which CPUs. Pure: every rank
+// computes the same group from the same gathered views.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "topology/group.hpp"
+#include "topology/machine.hpp"
+
+namespace mgsync::topology {
+
+// What one rank of the job sees; the harness gathers one per rank. Ranks are on one host when machine::host is equal.
+struct rank_view {
+  int rank = 0;
+  int local_rank = 0;
+  machine seen;
+};
+
+struct grouping_request {
+  device kind = device::host;
+  int members = 1;
+  int members_per_rank = 0;    // 0: all in one rank when there is one rank, else one
+  int threads_per_member = 1;  // host: blocks; GPU: 1
+  std::string placement = "near";
+  bool pin = true;
+};
+
+struct grouping {
+  group chosen;
+  std::vector<std::string> notes;  // one sentence each: sharing of cores, ranks that see different GPUs, ...
+};
+
+// Members go to the views in rank order, members_per_rank to each, so the first ranks of the job take part. GPU members
+// of a rank are always GPUs that this rank's CUDA shows; no two members hold one GPU. Host threads get one CPU each,
+// as placement.hpp says, planned for all ranks of a host together so that they never collide. `cpus` is a plan: pin
+// only where rank_view::seen.is_this_machine. Throws usage_error naming what is accepted: too many members, a bad
+// placement, ranks that would share a GPU (both ranks are named, and the remedy).
+grouping make_group(std::span<const rank_view>, const grouping_request&);
+
+// The most members that make_group gives a GPU, or (host members in one rank) a core of their own; host members in
+// several ranks: one or `members_per_rank` for each. 0: no GPU is visible.
+int largest_group(std::span<const rank_view>, device, int members_per_rank);
+
+}  // namespace mgsync::topology

@@ -1,0 +1,47 @@
+// One machine (host) as this process sees it: plain values, no vendor type, comparable and copyable.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topology/core.hpp"
+#include "topology/gpu.hpp"
+#include "topology/link.hpp"
+
+namespace mgsync::topology {
+
+struct package {
+  int id = 0;            // logical index
+  std::string model;     // CPU model name; may be empty
+  bool operator==(const package&) const = default;
+};
+
+struct numa_node {
+  int id = 0;            // OS index
+  int package = 0;       // logical index of its package
+  bool operator==(const numa_node&) const = default;
+};
+
+struct nvswitch {
+  int id = 0;
+  std::string pci_bus_id;  // empty: not visible (virtual machine), inferred from the links that end in no GPU
+  bool operator==(const nvswitch&) const = default;
+};
+
+struct machine {
+  std::string host;                  // host name
+  std::string source;                // "this machine" or the file it was read from
+  bool is_this_machine = false;      // only then may anything be pinned
+  std::vector<package> packages;
+  std::vector<numa_node> numa_nodes;
+  std::vector<core> cores;           // all cores of the machine
+  std::vector<int> allowed_cpus;     // hardware threads this process may use (its affinity mask), sorted
+  std::vector<gpu> gpus;
+  std::vector<nvswitch> switches;
+  std::vector<link> links;
+  std::vector<peer> peers;           // one per ordered pair that was asked
+  std::vector<std::string> notes;    // what a source could not tell, one sentence each
+  bool operator==(const machine&) const = default;
+};
+
+}  // namespace mgsync::topology

@@ -1,0 +1,143 @@
+#include "topology/reports/drawing.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "topology/connection.hpp"
+
+namespace mgsync::topology {
+namespace {
+
+std::vector<switch_bar> bars_of(const machine& m) {
+  std::map<int, std::set<int>> gpus_at;
+  for (const auto& l : m.links)
+    for (const auto& [from, to] : {std::pair(l.a, l.b), std::pair(l.b, l.a)})
+      if (from.kind == end_kind::gpu && to.kind == end_kind::nvswitch) gpus_at[to.id].insert(from.id);
+  std::map<std::set<int>, switch_bar> bars;
+  for (const auto& s : m.switches) {
+    const auto& gpus = gpus_at[s.id];
+    auto& bar = bars[gpus];
+    bar.switches.push_back(s.id);
+    bar.gpus.assign(gpus.begin(), gpus.end());
+  }
+  std::vector<switch_bar> result;
+  for (auto& [gpus, bar] : bars) {
+    const auto n = bar.switches.size();
+    const bool hidden = m.switches[static_cast<std::size_t>(bar.switches.front())].pci_bus_id.empty();
+    bar.label = hidden ? "NVSwitches (not visible)" : n == 1 ? "1 NVSwitch" : fmt::format("{} NVSwitches", n);
+    result.push_back(std::move(bar));
+  }
+  std::sort(result.begin(), result.end(), [](auto& a, auto& b) { return a.switches < b.switches; });
+  return result;
+}
+
+int bar_of(const drawing& d, int nvswitch) {
+  for (std::size_t i = 0; i < d.bars.size(); ++i)
+    if (std::find(d.bars[i].switches.begin(), d.bars[i].switches.end(), nvswitch) != d.bars[i].switches.end())
+      return static_cast<int>(i);
+  return 0;
+}
+
+void add(std::vector<bundle>& bundles, int from, int to, const link& l) {
+  auto found = std::find_if(bundles.begin(), bundles.end(), [&](auto& b) { return b.from == from && b.to == to; });
+  if (found == bundles.end()) found = bundles.insert(bundles.end(), {from, to, 0, 0});
+  found->links += l.width;
+  found->gbps += l.width * l.gbps_each;
+}
+
+void add_links(drawing& d, const machine& m) {
+  for (const auto& l : m.links) {
+    auto a = l.a, b = l.b;
+    if (a.kind > b.kind) std::swap(a, b);
+    if (b.kind == end_kind::gpu) {
+      add(d.direct, std::min(a.id, b.id), std::max(a.id, b.id), l);
+    } else if (a.kind == end_kind::gpu && b.kind == end_kind::nvswitch) {
+      add(d.up, a.id, bar_of(d, b.id), l);
+    } else if (a.kind == end_kind::gpu) {
+      add(d.cpu, a.id, b.id, l);
+    } else if (b.kind == end_kind::nvswitch) {
+      const int from = bar_of(d, a.id), to = bar_of(d, b.id);
+      if (from != to) add(d.trunks, std::min(from, to), std::max(from, to), l);
+    }
+  }
+  for (const auto* bundles : {&d.up, &d.direct, &d.trunks, &d.cpu})
+    for (const auto& b : *bundles) {
+      d.most_gbps = std::max(d.most_gbps, b.gbps);
+      d.most_links = std::max(d.most_links, b.links);
+    }
+}
+
+void add_pcie_switches(drawing& d, const machine& m) {
+  const connection_table connections(m);
+  std::set<int> placed;
+  for (int a = 0; a < connections.size(); ++a) {
+    std::vector<int> together{a};
+    for (int b = a + 1; b < connections.size(); ++b)
+      if (const auto path = connections(a, b).path; path == pcie_path::pix || path == pcie_path::pxb)
+        together.push_back(b);
+    if (together.size() < 2 || placed.contains(a)) continue;
+    placed.insert(together.begin(), together.end());
+    d.pcie_switches.push_back(std::move(together));
+  }
+}
+
+}  // namespace
+
+drawing drawing_of(const machine& m) {
+  drawing d;
+  d.bars = bars_of(m);
+  add_links(d, m);
+  add_pcie_switches(d, m);
+  return d;
+}
+
+double line_width(const drawing& d, const bundle& b) {
+  const double share = d.most_gbps > 0 && b.gbps > 0 ? b.gbps / d.most_gbps : double(b.links) / d.most_links;
+  return 1.2 + 5.8 * share;
+}
+
+std::string bundle_label(const bundle& b) {
+  const std::string links = b.links == 1 ? "1 link" : fmt::format("{} links", b.links);
+  return b.gbps > 0 ? fmt::format("{}, {:.0f} GB/s", links, b.gbps) : links;
+}
+
+std::string machine_title(const machine& m) {
+  const std::string host = m.host.empty() ? "machine" : m.host;
+  if (m.gpus.empty()) return fmt::format("{}: no GPU", host);
+  const bool alike = std::all_of(m.gpus.begin(), m.gpus.end(), [&](auto& g) { return g.name == m.gpus.front().name; });
+  const bool cpu_only = std::all_of(m.links.begin(), m.links.end(), [](auto& l) {
+    return l.a.kind == end_kind::cpu || l.b.kind == end_kind::cpu;
+  });
+  const std::string how = m.links.empty()      ? "no NVLink"
+                          : switches_hidden(m) ? "NVLink switched, switches not visible"
+                          : cpu_only           ? "NVLink to the CPU"
+                          : m.switches.empty() ? "NVLink between pairs"
+                                               : fmt::format("NVLink switched by {} NVSwitches", m.switches.size());
+  return fmt::format("{}: {} x {}, {}", host, m.gpus.size(),
+                     alike && !m.gpus.front().name.empty() ? m.gpus.front().name : "GPU", how);
+}
+
+std::string short_model(const gpu& g) {
+  for (const std::string_view word : {"NVIDIA ", "Tesla "})
+    if (g.name.starts_with(word)) return g.name.substr(word.size());
+  return g.name;
+}
+
+std::string xml_text(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&': result += "&amp;"; break;
+      case '<': result += "&lt;"; break;
+      case '>': result += "&gt;"; break;
+      case '"': result += "&quot;"; break;
+      default: result += static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f ? '?' : c;
+    }
+  }
+  return result;
+}
+
+}  // namespace mgsync::topology

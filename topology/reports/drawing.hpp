@@ -1,0 +1,52 @@
+// What the pictures of a machine show: many equal lines gathered into few, so that 16 GPUs stay readable.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topology/machine.hpp"
+
+namespace mgsync::topology {
+
+// Switches that the same GPUs hang on: one bar in the picture.
+struct switch_bar {
+  std::vector<int> switches;  // ids
+  std::vector<int> gpus;      // rising
+  std::string label;
+};
+
+// A bundle of links between two things of the picture.
+struct bundle {
+  int from = 0;  // GPU id, or bar for trunks
+  int to = 0;    // GPU id (direct), bar (up), package (cpu), bar (trunks)
+  int links = 0;
+  double gbps = 0;  // of all, one direction; 0: unknown
+};
+
+// GPUs that share a PCIe switch, by the words PIX and PXB.
+struct drawing {
+  std::vector<switch_bar> bars;
+  std::vector<bundle> up, direct, trunks, cpu;
+  std::vector<std::vector<int>> pcie_switches;  // GPU ids, two or more each
+  double most_gbps = 0;                         // of any bundle
+  int most_links = 1;
+};
+
+drawing drawing_of(const machine&);
+
+// 1.2 (thinnest) to 7 points, by bandwidth, or by the number of links where no bandwidth is known.
+double line_width(const drawing&, const bundle&);
+
+// "18 links, 478 GB/s"
+std::string bundle_label(const bundle&);
+
+// "8 x NVIDIA H200, NVLink switched", for the title.
+std::string machine_title(const machine&);
+
+// The GPU's name without the words that all share.
+std::string short_model(const gpu&);
+
+// Text for XML: escapes what it must not hold.
+std::string xml_text(std::string_view);
+
+}  // namespace mgsync::topology

@@ -1,0 +1,39 @@
+// What `mgsync topology` prints: one machine, or the machines of all ranks, in one of several formats. Pure.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topology/grouping.hpp"
+#include "topology/machine.hpp"
+
+namespace mgsync::topology {
+
+// The names that `--format` accepts.
+std::span<const std::string_view> report_formats();
+
+// The report in this format; throws usage_error naming the accepted ones. Text and JSON hold the findings and what
+// differs between ranks; the other formats draw or write the first rank's machine. `members_per_rank` and `pin` are
+// the user's, so that groups and pinning are those that a measurement would use.
+struct report_request {
+  std::string format = "text";
+  int members_per_rank = 0;
+  bool pin = true;
+};
+std::string write_report(std::span<const rank_view>, const report_request&);
+
+// The formats one by one.
+std::string write_text(std::span<const rank_view>, const report_request&);
+std::string write_json(std::span<const rank_view>, const report_request&);
+// hwloc XML of version 2 that hwloc loads and lstopo draws. What hwloc has no place for (links, peers, notes) travels
+// in info attributes named "mgsync", one line of our description each; discover() reads them back.
+std::string write_xml(const machine&);
+std::string write_dot(const machine&);
+std::string write_svg(const machine&);
+
+// The matrix of GPUs as `nvidia-smi topo -m` prints it, a line per GPU.
+std::string write_matrix(const machine&);
+
+}  // namespace mgsync::topology

@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "topology/description.hpp"
+#include "topology/reports/reports.hpp"
+
+namespace mgsync::topology {
+namespace {
+
+// hwloc's bitmaps: 32 bits a word, the highest first.
+std::string bitmap(const std::set<int>& bits) {
+  if (bits.empty()) return "0x0";
+  std::vector<unsigned> words(static_cast<std::size_t>(*bits.rbegin()) / 32 + 1, 0);
+  for (const int bit : bits) words[static_cast<std::size_t>(bit) / 32] |= 1U << (bit % 32);
+  std::string text;
+  for (auto word = words.rbegin(); word != words.rend(); ++word)
+    text += fmt::format("{}0x{:08x}", text.empty() ? "" : ",", *word);
+  return text;
+}
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&': result += "&amp;"; break;
+      case '<': result += "&lt;"; break;
+      case '>': result += "&gt;"; break;
+      case '"': result += "&quot;"; break;
+      default:
+        // Our description quotes text that holds such bytes, and \xNN stands for a byte there.
+        if (static_cast<unsigned char>(c) >= 0x80 || static_cast<unsigned char>(c) < 0x20) {
+          result += fmt::format("\\x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+        } else {
+          result += c;
+        }
+    }
+  }
+  return result;
+}
+
+// Text for people and hwloc, where \xNN means nothing.
+std::string plain_ascii(std::string text) {
+  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
+  return text;
+}
+
+class writer {
+ public:
+  explicit writer(const machine& m) : machine_(m) {}
+
+  std::string write() {
+    out_ = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n"
+           "<topology version=\"2.0\">\n";
+    const auto all = cpus_of([](const core&) { return true; });
+    std::set<int> allowed;
+    for (const int cpu : machine_.allowed_cpus)
+      if (all.contains(cpu)) allowed.insert(cpu);
+    const auto nodes = nodes_of(all);
+    open("Machine", fmt::format(" os_index=\"0\" allowed_cpuset=\"{}\" allowed_nodeset=\"{}\"",
+                                bitmap(allowed.empty() ? all : allowed), bitmap(nodes)), all);
+    info("Backend", "mgsync");
+    info("HostName", machine_.host);
+    write_own_lines();
+    for (const auto& p : machine_.packages) write_package(p);
+    for (const auto& g : machine_.gpus)
+      if (!package_of_gpu(g)) write_gpu(g);
+    close();
+    return out_ + "</topology>\n";
+  }
+
+ private:
+  template <class Wanted>
+  std::set<int> cpus_of(Wanted wanted) const {
+    std::set<int> cpus;
+    for (const auto& c : machine_.cores)
+      if (wanted(c)) cpus.insert(c.cpus.begin(), c.cpus.end());
+    return cpus;
+  }
+
+  std::set<int> nodes_of(const std::set<int>& cpus) const {
+    std::set<int> nodes;
+    for (const auto& c : machine_.cores)
+      if (std::any_of(c.cpus.begin(), c.cpus.end(), [&](int cpu) { return cpus.contains(cpu); })) nodes.insert(c.numa);
+    return nodes;
+  }
+
+  std::optional<int> package_of_gpu(const gpu& g) const {
+    for (const auto& n : machine_.numa_nodes)
+      if (g.numa == n.id && !cpus_of([&](const core& c) { return c.package == n.package; }).empty()) return n.package;
+    return std::nullopt;
+  }
+
+  std::string sets(const std::set<int>& cpus) const {
+    const auto cpuset = bitmap(cpus), nodeset = bitmap(nodes_of(cpus));
+    return fmt::format(" cpuset=\"{0}\" complete_cpuset=\"{0}\" nodeset=\"{1}\" complete_nodeset=\"{1}\"", cpuset,
+                       nodeset);
+  }
+
+  void open(std::string_view type, const std::string& attributes, const std::set<int>& cpus) {
+    out_ += fmt::format("<object type=\"{}\"{}{} gp_index=\"{}\">\n", type, attributes, sets(cpus), ++objects_);
+  }
+  void open_io(std::string_view type, const std::string& attributes) {
+    out_ += fmt::format("<object type=\"{}\"{} gp_index=\"{}\">\n", type, attributes, ++objects_);
+  }
+  void close() { out_ += "</object>\n"; }
+  void info(std::string_view name, const std::string& value) {
+    if (!value.empty())
+      out_ += fmt::format("<info name=\"{}\" value=\"{}\"/>\n", name, escaped(plain_ascii(value)));
+  }
+
+  void write_own_lines() {
+    const std::string text = write_description(machine_);
+    for (std::size_t start = text.find('\n') + 1; start < text.size();) {
+      const auto end = text.find('\n', start);
+      const std::string_view line = std::string_view(text).substr(start, end - start);
+      start = end + 1;
+      const auto held_by_hwloc = {"package ", "numa ", "core ", "allowed "};
+      if (std::none_of(held_by_hwloc.begin(), held_by_hwloc.end(), [&](auto word) { return line.starts_with(word); }))
+        out_ += fmt::format("<info name=\"mgsync\" value=\"{}\"/>\n", escaped(line));
+    }
+  }
+
+  void write_package(const package& p) {
+    const auto cpus = cpus_of([&](const core& c) { return c.package == p.id; });
+    if (cpus.empty()) return;
+    open("Package", fmt::format(" os_index=\"{}\"", p.id), cpus);
+    info("CPUModel", p.model);
+    std::map<int, std::set<int>> nodes;
+    for (const auto& c : machine_.cores)
+      if (c.package == p.id) nodes[c.numa].insert(c.cpus.begin(), c.cpus.end());
+    for (const auto& [node, node_cpus] : nodes) {
+      if (nodes.size() > 1) open("Group", " kind=\"0\" subkind=\"0\"", node_cpus);
+      open("NUMANode", fmt::format(" os_index=\"{}\"", node), node_cpus);
+      close();
+      write_caches(p.id, node);
+      if (nodes.size() > 1) close();
+    }
+    for (const auto& g : machine_.gpus)
+      if (package_of_gpu(g) == p.id) write_gpu(g);
+    close();
+  }
+
+  void write_caches(int package, int node) {
+    std::map<int, std::vector<const core*>> caches;
+    for (const auto& c : machine_.cores)
+      if (c.package == package && c.numa == node) caches[c.cache].push_back(&c);
+    for (const auto& [cache, cores] : caches) {
+      std::set<int> cpus;
+      for (const auto* c : cores) cpus.insert(c->cpus.begin(), c->cpus.end());
+      open("L3Cache", " cache_size=\"0\" depth=\"3\" cache_linesize=\"64\" cache_associativity=\"0\" cache_type=\"0\"",
+           cpus);
+      for (const auto* c : cores) write_core(*c);
+      close();
+    }
+  }
+
+  void write_core(const core& c) {
+    open("Core", fmt::format(" os_index=\"{}\"", c.id), {c.cpus.begin(), c.cpus.end()});
+    for (const int cpu : c.cpus) {
+      open("PU", fmt::format(" os_index=\"{}\"", cpu), {cpu});
+      close();
+    }
+    close();
+  }
+
+  // A host bridge of its own: the switches on the way are not known here, and the paths are in the peer lines.
+  void write_gpu(const gpu& g) {
+    unsigned domain = 0, bus = 0, slot = 0, function = 0;
+    if (std::sscanf(g.pci_bus_id.c_str(), "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4 || domain > 0xffff ||
+        bus > 0xff || slot > 0x1f || function > 7)
+      return;
+    open_io("Bridge", fmt::format(" bridge_type=\"0-1\" depth=\"0\" bridge_pci=\"{:04x}:[{:02x}-{:02x}]\"", domain, bus,
+                                  bus));
+    open_io("PCIDev", fmt::format(" pci_busid=\"{:04x}:{:02x}:{:02x}.{:x}\" pci_type=\"0302 [10de:0000] [0000:0000] "
+                                  "00\" pci_link_speed=\"{:.6f}\"", domain, bus, slot, function,
+                                  g.pcie_gbps.value_or(0)));
+    info("PCIVendor", "NVIDIA Corporation");
+    info("PCIDevice", g.name);
+    open_io("OSDev", fmt::format(" name=\"nvml{}\" subtype=\"NVML\" osdev_type=\"1\"", g.id));
+    info("Backend", "NVML");
+    info("GPUModel", g.name);
+    info("NVIDIAUUID", g.uuid);
+    close();
+    close();
+    close();
+  }
+
+  const machine& machine_;
+  std::string out_;
+  int objects_ = 0;
+};
+
+}  // namespace
+
+std::string write_xml(const machine& m) { return writer(m).write(); }
+
+}  // namespace mgsync::topology

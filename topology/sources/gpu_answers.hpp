@@ -1,0 +1,62 @@
+// What NVML and the CUDA driver each say about the GPUs, as plain values, and how the two become one machine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "topology/gpu.hpp"
+#include "topology/link.hpp"
+#include "topology/machine.hpp"
+
+namespace mgsync::topology {
+
+// The other end of a NVLink as NVML names it; unknown: a virtual machine hides it.
+enum class remote_kind { gpu, cpu, nvswitch, unknown };
+
+struct nvml_link {
+  remote_kind remote = remote_kind::unknown;
+  std::string remote_bus_id;  // empty: not told
+  int version = 0;
+  double gbps = 0;            // 0: not told
+};
+
+struct nvml_gpu {
+  topology::gpu gpu;                    // its id is its place in the answer
+  std::vector<nvml_link> links;         // the active ones
+  std::vector<std::string> mig_uuids;   // of its slices
+};
+
+struct nvml_pair {
+  int from = 0;
+  int to = 0;
+  pcie_path path = pcie_path::unknown;
+  std::optional<bool> access;
+  std::optional<bool> atomics;
+};
+
+struct nvml_answer {
+  bool answered = false;
+  std::vector<nvml_gpu> gpus;
+  std::vector<nvml_pair> pairs;  // by place in `gpus`
+  std::vector<std::string> notes;
+};
+
+struct cuda_answer {
+  bool answered = false;
+  std::vector<topology::gpu> gpus;  // in the order of their ordinals; uuid without "GPU-" or "MIG-"
+  std::vector<peer> peers;          // by ordinal
+  std::vector<std::string> notes;
+};
+
+nvml_answer ask_nvml();
+cuda_answer ask_cuda();
+
+// Pure: joins both answers (by UUID, then by PCI bus id) into machine.gpus, switches, links, peers and notes.
+void join_gpus(machine&, const nvml_answer&, const cuda_answer&);
+
+// "00000000:1B:00.0" and "0000:1b:00.0" are one GPU: four digits of domain (more when needed), lower case.
+std::string plain_bus_id(std::string_view);
+
+}  // namespace mgsync::topology

@@ -1,0 +1,16 @@
+// Reads a machine from hwloc XML that somebody gave us.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "topology/machine.hpp"
+
+namespace mgsync::topology {
+
+// hwloc parses in a child process of bounded memory and time, because it crashes on hostile files: the child's death
+// is a usage_error naming `origin`. GPUs and links come from our info attributes, else from hwloc's own GPU objects,
+// PCI tree and NVLinkBandwidth matrix.
+machine read_xml(std::string_view text, const std::string& origin);
+
+}  // namespace mgsync::topology
