@@ -16,6 +16,13 @@ if(NOT MGSYNC_CUDA STREQUAL "OFF")
     # The architectures are ours to give (below): CMake must neither ask the machine nor add its own.
     set(CMAKE_CUDA_ARCHITECTURES OFF)
     enable_language(CUDA)
+    # CMake 3.25 knows no C++20 for nvcc 13.
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+      set(CMAKE_CUDA_STANDARD_DEFAULT 17)
+      list(APPEND CMAKE_CUDA_COMPILE_FEATURES cuda_std_20)
+    endif()
     find_package(CUDAToolkit REQUIRED)
     set(MGSYNC_WITH_CUDA ON)
   elseif(MGSYNC_CUDA STREQUAL "ON")
@@ -42,10 +49,9 @@ if(MGSYNC_WITH_CUDA)
   list(GET architectures -1 last)
   list(APPEND targets_of_nvcc "SHELL:-gencode=arch=compute_${last},code=compute_${last}")
 
-  # CMake 3.25 knows no C++20 for nvcc 13, so the flag is ours.
   add_library(mgsync_cuda INTERFACE)
   target_compile_options(mgsync_cuda INTERFACE
-    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr;-lineinfo;-Xcompiler=-Wall,-Wextra;${targets_of_nvcc}>
+    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-lineinfo;-Xcompiler=-Wall,-Wextra;${targets_of_nvcc}>
     $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${MGSYNC_WERROR}>>:-Werror=all-warnings>)
   target_link_libraries(mgsync_cuda INTERFACE CUDA::cudart_static)
 endif()

@@ -18,4 +18,7 @@ struct discovery_request {
 // Reads CUDA_VISIBLE_DEVICES through the CUDA driver, which fixes it for this process: set it before, not after.
 machine discover(const discovery_request&);
 
+// The version of hwloc that this was compiled with.
+std::string hwloc_version();
+
 }  // namespace mgsync::topology

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "topology/placement.hpp"
 
@@ -53,31 +54,34 @@ std::vector<int> allowed_in(const core& c, const std::vector<int>& mask) {
   return cpus;
 }
 
-struct host_cpus {
-  std::vector<int> numbers;        // OS index by place
-  std::map<int, int> place;        // and back
+// What each mask allows on each core: the hardware threads by mask, then by place in `cores`.
+class allowance {
+ public:
+  allowance(std::span<const core> cores, std::span<const std::vector<int>> masks) {
+    for (const auto& mask : masks) {
+      auto& by_core = by_mask_.emplace_back();
+      for (const auto& c : cores) by_core.push_back(allowed_in(c, mask));
+    }
+  }
+  const std::vector<int>& operator()(int mask, int place) const {
+    return by_mask_[static_cast<std::size_t>(mask)][static_cast<std::size_t>(place)];
+  }
+
+ private:
+  std::vector<std::vector<std::vector<int>>> by_mask_;
 };
 
-host_cpus all_cpus(std::span<const core> cores) {
-  host_cpus result;
-  for (const auto& c : cores)
-    for (const int cpu : c.cpus)
-      if (result.place.emplace(cpu, static_cast<int>(result.numbers.size())).second) result.numbers.push_back(cpu);
-  return result;
-}
-
 // Places (in `cores`) that a request may use, in the order of its wishes.
-std::vector<int> core_wishes(std::span<const core> cores, const std::vector<int>& mask, const thread_request& r) {
+std::vector<int> core_wishes(const std::map<int, int>& place_of_id, const allowance& allowed, const thread_request& r) {
   std::vector<int> wishes;
-  std::set<int> seen;
+  std::vector<char> seen(place_of_id.size(), 0);
   const auto add = [&](int place) {
-    if (seen.insert(place).second && !allowed_in(cores[static_cast<std::size_t>(place)], mask).empty())
+    if (std::exchange(seen[static_cast<std::size_t>(place)], 1) == 0 && !allowed(r.mask, place).empty())
       wishes.push_back(place);
   };
   for (const int id : r.preferred)
-    for (std::size_t place = 0; place < cores.size(); ++place)
-      if (cores[place].id == id) add(static_cast<int>(place));
-  for (std::size_t place = 0; place < cores.size(); ++place) add(static_cast<int>(place));
+    if (const auto found = place_of_id.find(id); found != place_of_id.end()) add(found->second);
+  for (std::size_t place = 0; place < seen.size(); ++place) add(static_cast<int>(place));
   return wishes;
 }
 
@@ -85,6 +89,43 @@ using domain_key = std::tuple<int, int, int>;  // package, NUMA node, cache; -1:
 
 domain_key key_of(const core& c, int level) {
   return {c.package, level >= 1 ? c.numa : -1, level >= 2 ? c.cache : -1};
+}
+
+using wish_lists = std::vector<std::vector<int>>;
+
+// Gives those without a core a hardware thread of their own, as far as there are any, then the least loaded one.
+void share_cores(thread_placement& result, const wish_lists& core_lists, const allowance& allowed,
+                 std::span<const thread_request> requests) {
+  std::map<int, int> place_of_cpu;
+  std::vector<int> cpu_of_place;
+  wish_lists cpu_lists(requests.size());
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    for (const int core_place : core_lists[i])
+      for (const int cpu : allowed(requests[i].mask, core_place)) {
+        const auto [entry, fresh] = place_of_cpu.emplace(cpu, static_cast<int>(cpu_of_place.size()));
+        if (fresh) cpu_of_place.push_back(cpu);
+        cpu_lists[i].push_back(entry->second);
+      }
+  matching by_cpu(cpu_lists, static_cast<int>(cpu_of_place.size()));
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    if (result.cpus[i]) by_cpu.give(static_cast<int>(i), place_of_cpu.at(*result.cpus[i]));
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    if (!result.cpus[i] && by_cpu.place(static_cast<int>(i))) ++result.sharing_core;
+
+  std::vector<int> load(cpu_of_place.size(), 0);
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    if (const int place = by_cpu[static_cast<int>(i)]; place >= 0) ++load[static_cast<std::size_t>(place)];
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    int place = by_cpu[static_cast<int>(i)];
+    if (place < 0 && !cpu_lists[i].empty()) {
+      place = *std::min_element(cpu_lists[i].begin(), cpu_lists[i].end(), [&](int a, int b) {
+        return load[static_cast<std::size_t>(a)] < load[static_cast<std::size_t>(b)];
+      });
+      ++load[static_cast<std::size_t>(place)];
+      ++result.sharing_cpu;
+    }
+    if (place >= 0) result.cpus[i] = cpu_of_place[static_cast<std::size_t>(place)];
+  }
 }
 
 std::vector<int> near_order(std::span<const core> cores, int wanted) {
@@ -152,51 +193,21 @@ std::vector<int> preferred_cores(std::span<const core> cores, placement_kind kin
 
 thread_placement place_threads(std::span<const core> cores, std::span<const std::vector<int>> masks,
                                std::span<const thread_request> requests) {
-  const int count = static_cast<int>(requests.size());
-  const auto mask_of = [&](int i) -> const std::vector<int>& {
-    return masks[static_cast<std::size_t>(requests[static_cast<std::size_t>(i)].mask)];
-  };
-  const auto cpus = all_cpus(cores);
-  std::vector<std::vector<int>> core_lists, cpu_lists;
-  for (int i = 0; i < count; ++i) {
-    core_lists.push_back(core_wishes(cores, mask_of(i), requests[static_cast<std::size_t>(i)]));
-    std::vector<int> places;
-    for (const int place : core_lists.back())
-      for (const int cpu : allowed_in(cores[static_cast<std::size_t>(place)], mask_of(i)))
-        places.push_back(cpus.place.at(cpu));
-    cpu_lists.push_back(std::move(places));
-  }
+  const allowance allowed(cores, masks);
+  std::map<int, int> place_of_id;
+  for (const auto& c : cores) place_of_id.emplace(c.id, static_cast<int>(place_of_id.size()));
+  wish_lists core_lists;
+  for (const auto& r : requests) core_lists.push_back(core_wishes(place_of_id, allowed, r));
 
   matching by_core(core_lists, static_cast<int>(cores.size()));
-  matching by_cpu(cpu_lists, static_cast<int>(cpus.numbers.size()));
-  std::vector<int> homeless;
-  for (int i = 0; i < count; ++i) by_core.place(i);
-  for (int i = 0; i < count; ++i) {
-    if (by_core[i] < 0) {
-      homeless.push_back(i);
-    } else {
-      const auto own = allowed_in(cores[static_cast<std::size_t>(by_core[i])], mask_of(i));
-      by_cpu.give(i, cpus.place.at(own.front()));
-    }
-  }
   thread_placement result;
   result.cpus.resize(requests.size());
-  std::vector<int> load(cpus.numbers.size(), 0);
-  for (const int i : homeless) result.sharing_core += by_cpu.place(i) ? 1 : 0;
-  for (int i = 0; i < count; ++i)
-    if (by_cpu[i] >= 0) ++load[static_cast<std::size_t>(by_cpu[i])];
-  for (int i = 0; i < count; ++i) {
-    int place = by_cpu[i];
-    const auto& choices = cpu_lists[static_cast<std::size_t>(i)];
-    if (place < 0 && !choices.empty()) {
-      place = *std::min_element(choices.begin(), choices.end(), [&](int a, int b) {
-        return load[static_cast<std::size_t>(a)] < load[static_cast<std::size_t>(b)];
-      });
-      ++load[static_cast<std::size_t>(place)];
-      ++result.sharing_cpu;
-    }
-    if (place >= 0) result.cpus[static_cast<std::size_t>(i)] = cpus.numbers[static_cast<std::size_t>(place)];
-  }
+  bool all_placed = true;
+  for (std::size_t i = 0; i < requests.size(); ++i) all_placed = by_core.place(static_cast<int>(i)) && all_placed;
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    if (const int place = by_core[static_cast<int>(i)]; place >= 0)
+      result.cpus[i] = allowed(requests[i].mask, place).front();
+  if (!all_placed) share_cores(result, core_lists, allowed, requests);
   return result;
 }
 

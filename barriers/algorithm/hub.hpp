@@ -33,7 +33,7 @@ struct hub {
     });
     bool ok = true;
     p.for_each(at.members - 1, [&](unsigned i) {
-      const unsigned from = (at.member + i + 1) % at.members;
+      const unsigned from = (at.member + at.members - i - 1) % at.members;  // in the order they were sent
       ok = ok && p.wait_system(memory.line(at.member, lines.inbox(from)), epoch);
     });
     return p.all(ok);

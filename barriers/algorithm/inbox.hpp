@@ -26,7 +26,7 @@ struct inbox {
         });
       }
       p.for_each(at.members, [&](unsigned i) {
-        const unsigned from = (at.member + i) % at.members;
+        const unsigned from = (at.member + at.members - i) % at.members;  // in the order they were sent
         if (i == 0 && at.blocks == 1) return;
         ok = ok && p.wait_system(memory.line(at.member, lines.inbox(from)), epoch);
       });

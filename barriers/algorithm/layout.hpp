@@ -8,6 +8,7 @@
 namespace mgsync::algorithm {
 
 inline constexpr unsigned max_dissemination_steps = 32;
+inline constexpr unsigned max_announcements = 8;
 
 struct layout {
   unsigned members;
@@ -17,7 +18,11 @@ struct layout {
   MGSYNC_HD unsigned center() const { return 2; }                       // counter of all members (on member 0)
   MGSYNC_HD unsigned inbox(unsigned from) const { return 3 + from; }    // written by member `from`
   MGSYNC_HD unsigned step(unsigned k) const { return 3 + members + k; }  // dissemination: from the k-th partner
-  MGSYNC_HD unsigned lines() const { return 3 + max_dissemination_steps + members; }
+  // Pull dissemination: this member's own line of a step; two in turn.
+  MGSYNC_HD unsigned announcement(unsigned k, std::uint32_t epoch) const {
+    return 3 + members + max_dissemination_steps + 2 * k + (epoch & 1);
+  }
+  MGSYNC_HD unsigned lines() const { return 3 + members + max_dissemination_steps + 2 * max_announcements; }
 };
 
 // The value that a counter of `participants` shows before the first round, so that it shows participants * epoch

@@ -21,7 +21,7 @@ struct local_flags {
 };
 
 // Worker 0 speaks for its rank.
-class pass {
+class alignas(algorithm::line_bytes) pass {  // its epoch is written every round: no line is shared
  public:
   pass(unsigned local, unsigned locals, local_flags* flags, MPI_Comm ranks)
       : local_(local), locals_(locals), flags_(flags), ranks_(ranks) {}

@@ -9,7 +9,9 @@
 #include "barriers/algorithm/dissemination.hpp"
 #include "barriers/algorithm/hub.hpp"
 #include "barriers/algorithm/inbox.hpp"
+#include "barriers/algorithm/pull_dissemination.hpp"
 #include "barriers/backend.hpp"
+#include "barriers/multigrid/gpu_multigrid.hpp"
 #include "barriers/round_loop/host_crew.hpp"
 #include "src/base/worker_pool.hpp"
 
@@ -23,7 +25,7 @@ using algorithm::place;
 
 // One worker's passage, with its own epoch.
 template <class Algorithm>
-class pass {
+class alignas(algorithm::line_bytes) pass {  // its epoch is written every round: no line is shared
  public:
   pass(std::uint32_t* const* parts, const place& at) : lines_{parts}, at_(at) {}
   void begin(const algorithm::host_limits& limits) { policy_ = host_policy(limits); }
@@ -87,18 +89,27 @@ creation make(const topology::group& group, unsigned blocks, session& where, std
           {}, std::move(chosen), std::move(provider)};
 }
 
-constexpr std::string_view variants[] = {"auto", "inbox", "hub", "dissemination", "central"};
+constexpr std::string_view variants[] = {"auto",    "inbox",      "hub",   "relay", "dissemination",
+                                         "central", "pull-dissemination", "host-flags", "vendor"};
 
-// What `auto` runs on hosts (measured: docs/results/host-barriers.md).
+// What `auto` runs on hosts: the fastest of those measured from 2 to 64 members (docs/results/host-barriers.md).
 creation choose(const topology::group& group, unsigned blocks, session& where) {
   const std::size_t members = group.members.size();
   if (members <= 4)
-    return make<algorithm::inbox>(group, blocks, where, "inbox: one hop, few members");
-  return make<algorithm::dissemination<4>>(group, blocks, where, "dissemination (radix 4): many members");
+    return make<algorithm::dissemination<4>>(group, blocks, where, "dissemination, radix 4: one hop to up to 4 members");
+  if (members <= 16)
+    return make<algorithm::pull_dissemination<16>>(group, blocks, where,
+                                                   "pull-dissemination, radix 16: one hop from up to 16 members");
+  return make<algorithm::pull_dissemination<8>>(group, blocks, where,
+                                                "pull-dissemination, radix 8: fewest hops for many members");
 }
 
-support can_run(const topology::machine&, const topology::group& group, const configuration&) {
-  if (group.device != topology::device::host) return support::no("this build has no CUDA");
+support can_run(const topology::machine& machine, const topology::group& group, const configuration& wanted) {
+  if (group.device == topology::device::gpu && wanted.variant == "pull-dissemination")
+    return support::no("for host members: between GPUs every poll would cross the link");
+  if (group.device == topology::device::gpu) return gpu_multigrid_can_run(machine, group, wanted);
+  for (const std::string_view gpu_only : {"relay", "host-flags", "vendor"})
+    if (wanted.variant == gpu_only) return support::no("for GPU members");
   const auto on_another_host = [&](const auto& m) { return m.host != group.members.front().host; };
   if (std::any_of(group.members.begin(), group.members.end(), on_another_host))
     return support::no("needs memory shared by all members, and they are on several hosts");
@@ -106,12 +117,15 @@ support can_run(const topology::machine&, const topology::group& group, const co
 }
 
 creation create(const topology::group& group, const configuration& wanted, session& where) {
+  if (group.device == topology::device::gpu) return create_gpu_multigrid(group, wanted, where);
   const unsigned blocks = wanted.blocks_per_sm.value_or(1);
   if (wanted.variant == "inbox") return make<algorithm::inbox>(group, blocks, where, "inbox");
   if (wanted.variant == "hub") return make<algorithm::hub>(group, blocks, where, "hub");
   if (wanted.variant == "central") return make<algorithm::central>(group, blocks, where, "central");
   if (wanted.variant == "dissemination")
-    return make<algorithm::dissemination<2>>(group, blocks, where, "dissemination");
+    return make<algorithm::dissemination<2>>(group, blocks, where, "dissemination, radix 2");
+  if (wanted.variant == "pull-dissemination")
+    return make<algorithm::pull_dissemination<8>>(group, blocks, where, "pull-dissemination, radix 8");
   return choose(group, blocks, where);
 }
 

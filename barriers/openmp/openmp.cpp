@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include "barriers/backend.hpp"
+#include "barriers/openmp/gpu_openmp.hpp"
 #include "barriers/round_loop/host_crew.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/worker_pool.hpp"
@@ -83,7 +84,6 @@ class std_barrier final : public barrier {
 constexpr std::string_view variants[] = {"runtime", "std-barrier"};
 
 support can_run(const topology::machine&, const topology::group& group, const configuration&) {
-  if (group.device != topology::device::host) return support::no("this build has no CUDA");
   for (const auto& m : group.members)
     if (m.rank != group.members.front().rank)
       return support::no("an OpenMP team is one process, and these members are in several ranks");
@@ -91,6 +91,7 @@ support can_run(const topology::machine&, const topology::group& group, const co
 }
 
 creation create(const topology::group& group, const configuration& wanted, session& where) {
+  if (group.device == topology::device::gpu) return create_gpu_openmp(group, wanted, where);
   const unsigned blocks = wanted.blocks_per_sm.value_or(1);
   auto board = allocate_host_memory(group, round_loop::host_crew::board_bytes(blocks), reach::group, where);
   if (!board.memory) return {nullptr, board.reason, {}, {}};

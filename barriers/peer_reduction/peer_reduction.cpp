@@ -7,6 +7,7 @@
 #include "barriers/algorithm/all_reduce.hpp"
 #include "barriers/algorithm/host_policy.hpp"
 #include "barriers/backend.hpp"
+#include "barriers/peer_reduction/gpu_reduction.hpp"
 #include "barriers/round_loop/host_crew.hpp"
 #include "src/base/worker_pool.hpp"
 
@@ -19,7 +20,7 @@ using algorithm::host_policy;
 using algorithm::place;
 
 template <class Algorithm>
-class pass {
+class alignas(algorithm::line_bytes) pass {  // its epoch is written every round: no line is shared
  public:
   pass(std::uint32_t* const* parts, const place& at) : lines_{parts}, at_(at) {}
   void begin(const algorithm::host_limits& limits) { policy_ = host_policy(limits); }
@@ -99,8 +100,8 @@ creation make(const topology::group& group, unsigned blocks, session& where) {
 
 constexpr std::string_view variants[] = {"push", "pull"};
 
-support can_run(const topology::machine&, const topology::group& group, const configuration&) {
-  if (group.device != topology::device::host) return support::no("this build has no CUDA");
+support can_run(const topology::machine& machine, const topology::group& group, const configuration&) {
+  if (group.device == topology::device::gpu) return gpu_reduction_can_run(machine, group);
   const auto on_another_host = [&](const auto& m) { return m.host != group.members.front().host; };
   if (std::any_of(group.members.begin(), group.members.end(), on_another_host))
     return support::no("needs memory shared by all members, and they are on several hosts");
@@ -108,6 +109,7 @@ support can_run(const topology::machine&, const topology::group& group, const co
 }
 
 creation create(const topology::group& group, const configuration& wanted, session& where) {
+  if (group.device == topology::device::gpu) return create_gpu_reduction(group, wanted, where);
   const unsigned blocks = wanted.blocks_per_sm.value_or(1);
   if (wanted.variant == "pull") return make<algorithm::pull>(group, blocks, where);
   return make<algorithm::push>(group, blocks, where);

@@ -5,8 +5,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <hwloc.h>
-#include <nlohmann/json.hpp>
 
 #include "mgsync/version.hpp"
 #include "src/base/launcher.hpp"
@@ -23,11 +21,6 @@ std::string compiler() {
 #else
   return fmt::format("GNU {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
-}
-
-std::string hwloc_version() {
-  const unsigned v = hwloc_get_api_version();
-  return fmt::format("{}.{}.{}", v >> 16, (v >> 8) & 0xff, v & 0xff);
 }
 
 }  // namespace
@@ -64,7 +57,7 @@ machine_record record_machine(const options& asked, const communicator& job,
   if (uname(&kernel) == 0) record.kernel = fmt::format("{} {}", kernel.sysname, kernel.release);
   record.compiler = compiler();
   record.mpi = communicator::library_version();
-  record.hwloc = hwloc_version();
+  record.hwloc = topology::hwloc_version();
   record.mgsync = version_with_commit;
   record.ranks = job.size();
   record.pinning = !asked.pin ? "none" : seen.is_this_machine ? "one hardware thread per worker" : "none (foreign topology)";
@@ -74,7 +67,7 @@ machine_record record_machine(const options& asked, const communicator& job,
 
 std::string version_text() {
   return fmt::format("mgsync {}\ncompiler {}\nMPI {}\nhwloc {}\n", version_with_commit, compiler(),
-                     communicator::library_version(), hwloc_version());
+                     communicator::library_version(), topology::hwloc_version());
 }
 
 }  // namespace mgsync

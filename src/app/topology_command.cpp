@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include "src/app/this_machine.hpp"
-#include "topology/description.hpp"
+#include "topology/reports/reports.hpp"
 
 namespace mgsync {
 
 int topology_command(const options& asked, communicator& job) {
   const auto views = gather_views(asked, job);
-  if (job.rank() == 0) fmt::print("{}", topology::write_description(views.front().seen));
+  // All ranks have the same views and the same options, so a usage error is thrown by all of them together.
+  const auto report = topology::write_report(views, {asked.format, asked.members_per_rank, asked.pin});
+  if (job.rank() == 0) fmt::print("{}", report);
   return 0;
 }
 

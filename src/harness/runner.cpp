@@ -23,6 +23,7 @@ struct runner::candidate {
   rounds_choice rounds;
   std::uint32_t batch = 0;
   std::chrono::nanoseconds spent{};
+  std::chrono::nanoseconds batch_began{};  // what had been spent before this batch
   std::vector<unsigned> times_slowest;
   std::vector<unsigned> mine;  // indices of this rank's members
   bool active = true;
@@ -223,6 +224,7 @@ void runner::choose_run_lengths(candidate& c) {
 void runner::measure_batch(std::vector<candidate*>& active, session* place) {
   session nowhere(*job_, *job_, *watchdog_, settings_.timeout);
   for (candidate* c : active) {
+    c->batch_began = c->spent;
     create(*c, place != nullptr ? *place : nowhere);
     const auto begin = clock::now();
     if (c->active) perform(*c, request_of(c->rounds.rounds_short, run_mode::time));  // warms it up
@@ -232,7 +234,7 @@ void runner::measure_batch(std::vector<candidate*>& active, session* place) {
     std::vector<candidate*> order(active);
     std::shuffle(order.begin(), order.end(), random_);
     for (candidate* c : order)
-      if (c->active && !interrupted_) take_sample(*c);
+      if (c->active && !interrupted_ && agreed(s == 0 || !used_up_its_batch(*c) ? 1 : 0) != 0) take_sample(*c);
   }
   for (candidate* c : active) {
     c->barrier.reset();
@@ -241,6 +243,10 @@ void runner::measure_batch(std::vector<candidate*>& active, session* place) {
     ++c->batch;
     settle(*c, static_cast<stop_reason>(agreed(static_cast<std::uint64_t>(c->stopping->decide(c->spent, interrupted_)))));
   }
+}
+
+bool runner::used_up_its_batch(const candidate& c) const {
+  return c.spent - c.batch_began > settings_.stopping.max_time / settings_.batches_in_max_time;
 }
 
 bool runner::take_sample(candidate& c) {

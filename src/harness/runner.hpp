@@ -27,6 +27,7 @@ struct runner_settings {
   std::uint64_t seed = 1;
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);
   std::uint32_t samples_per_batch = 5;
+  std::uint32_t batches_in_max_time = 8;  // a slow point takes fewer samples in a batch, so that there are enough batches
 };
 
 // What the runner tells while it runs; all of it is called on rank 0 only.
@@ -56,6 +57,7 @@ class runner {
   void verify(candidate&);
   void choose_run_lengths(candidate&);
   void measure_batch(std::vector<candidate*>&, session*);
+  bool used_up_its_batch(const candidate&) const;
   bool take_sample(candidate&);
   void settle(candidate&, stop_reason);
   void fail(candidate&, std::string reason);

@@ -100,7 +100,7 @@ class painter {
       if (i > 0 && c.package != columns_[i - 1].package) x += 2 * gap;
       const auto count = static_cast<double>(c.gpus.size());
       const double gpus = count * gpu_width + (count - 1) * gap;
-      c.place = {x, std::max(gpus, numa_least)};
+      c.place = {x, std::max(gpus, columns_.size() == 1 ? 1.6 * numa_least : numa_least)};
       double gpu_x = x + (c.place.width - gpus) / 2;
       for (const int id : c.gpus) {
         gpus_[id] = {gpu_x, gpu_width};

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
 #include <map>
 #include <tuple>
 
@@ -8,6 +9,7 @@
 
 #include "topology/sources/gpu_answers.hpp"
 #include "topology/sources/gpu_discovery.hpp"
+#include "topology/sources/visible_devices.hpp"
 
 namespace mgsync::topology {
 namespace {
@@ -211,6 +213,11 @@ void join_gpus(machine& m, const nvml_answer& nvml, const cuda_answer& cuda) {
     m.notes.insert(m.notes.end(), cuda.notes.begin(), cuda.notes.end());
 }
 
-void add_gpus(machine& m) { join_gpus(m, ask_nvml(), ask_cuda()); }
+void add_gpus(machine& m) {
+  const auto nvml = ask_nvml();
+  join_gpus(m, nvml, ask_cuda());
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"); visible != nullptr && nvml.answered)
+    if (const auto problem = visible_devices_problem(visible, nvml); !problem.empty()) m.notes.push_back(problem);
+}
 
 }  // namespace mgsync::topology

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "topology/discovery.hpp"
 #include "topology/pinning.hpp"
 #include "topology/sources/hwloc_handle.hpp"
 
@@ -110,5 +111,7 @@ host_answer discover_host() {
   answer.nvlinks = nvlink_matrix(topology.get());
   return answer;
 }
+
+std::string hwloc_version() { return HWLOC_VERSION; }
 
 }  // namespace mgsync::topology

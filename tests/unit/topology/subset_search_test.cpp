@@ -6,6 +6,8 @@
 #include <chrono>
 #include <random>
 
+#include "build_kind.hpp"
+
 namespace mgsync::topology {
 namespace {
 
@@ -79,15 +81,7 @@ TEST(subset_search, nothing_wanted_or_nothing_there) {
   EXPECT_EQ(solve({{0}}, 1).chosen, std::vector{0});
 }
 
-// The slowest of all 16-GPU machines is one without any structure. Sanitizers cost about ten times.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr double slack = 20;
-#elif defined(__OPTIMIZE__)
-constexpr double slack = 1;
-#else
-constexpr double slack = 20;
-#endif
-
+// The slowest of all 16-GPU machines is one without any structure.
 double milliseconds(const costs& c, int wanted) {
   double best = 1e9;
   for (int i = 0; i < 5; ++i) {
@@ -103,7 +97,7 @@ TEST(subset_search, sixteen_without_structure_in_ten_milliseconds) {
   costs c(16, std::vector<int>(16, 0));
   for (std::size_t a = 0; a < 16; ++a)
     for (std::size_t b = a + 1; b < 16; ++b) c[a][b] = c[b][a] = static_cast<int>(random() % 1000);
-  EXPECT_LT(milliseconds(c, 8), 10 * slack);
+  EXPECT_LT(milliseconds(c, 8), 10 * test::slack);
 }
 
 TEST(subset_search, seventy_two_in_one_domain_in_a_second) {
@@ -111,7 +105,7 @@ TEST(subset_search, seventy_two_in_one_domain_in_a_second) {
   for (std::size_t a = 0; a < 72; ++a)
     for (std::size_t b = 0; b < 72; ++b) c[a][b] = a / 4 == b / 4 ? (a / 2 == b / 2 ? 1 : 2) : 3;
   EXPECT_TRUE(solve(c, 36).exact);
-  EXPECT_LT(milliseconds(c, 36), 1000 * slack);
+  EXPECT_LT(milliseconds(c, 36), 1000 * test::slack);
 }
 
 TEST(subset_search, large_and_shapeless_ends_and_says_that_it_is_a_guess) {

@@ -1,0 +1,77 @@
+#include "barriers/grid/gpu_grid.hpp"
+
+#include <cooperative_groups.h>
+
+#include "barriers/algorithm/hub.hpp"
+#include "barriers/round_loop/cuda_passes.hpp"
+#include "barriers/round_loop/device_rounds.hpp"
+#include "barriers/round_loop/flag_barrier.hpp"
+#include "barriers/round_loop/grid_choice.hpp"
+
+namespace mgsync {
+
+namespace {
+
+using algorithm::ptx::scope;
+using round_loop::flag_barrier_request;
+
+// cooperative_groups' grid.sync: its counter lies in memory of the driver, and its wait has no end.
+class grid_sync_pass {
+ public:
+  static constexpr bool bounded = false;
+  static constexpr bool carries_sum = false;
+  struct arguments {
+    unsigned unused;
+  };
+  __device__ grid_sync_pass(const arguments&, const round_loop::device_run&) {}
+  __device__ bool operator()(std::uint32_t) {
+    cooperative_groups::this_grid().sync();
+    return true;
+  }
+};
+
+creation make_grid_sync(const flag_barrier_request& w) {
+  const auto nothing = [](const algorithm::cuda_lines&, round_loop::kernel_barrier_parts&) {
+    return grid_sync_pass::arguments{0};
+  };
+  return round_loop::make_flag_barrier<grid_sync_pass>(w, "grid.sync", {}, nothing);
+}
+
+creation make_counter(const flag_barrier_request& w, const algorithm::spread_shape& shape, std::string chosen) {
+  using pass = round_loop::spread_counter_pass;
+  return round_loop::make_flag_barrier<pass>(w, std::move(chosen), round_loop::spread_image(w.blocks),
+                                             [&](const algorithm::cuda_lines& lines, round_loop::kernel_barrier_parts&) {
+    return pass::arguments{lines, shape};
+  });
+}
+
+creation make_relay(const flag_barrier_request& w, const algorithm::relay_shape& shape, std::string chosen) {
+  using pass = round_loop::relay_pass<scope::gpu>;
+  return round_loop::make_flag_barrier<pass>(w, std::move(chosen), round_loop::relay_image(w.blocks),
+                                             [&](const algorithm::cuda_lines& lines, round_loop::kernel_barrier_parts&) {
+    return pass::arguments{lines, shape};
+  });
+}
+
+creation make_hub(const flag_barrier_request& w) {
+  using pass = round_loop::stateless_pass<algorithm::hub, scope::gpu>;
+  return round_loop::make_flag_barrier<pass>(w, "hub", round_loop::layout_image(1, w.blocks),
+                                             [](const algorithm::cuda_lines& lines, round_loop::kernel_barrier_parts&) {
+    return lines;
+  });
+}
+
+}  // namespace
+
+creation create_gpu_grid(const topology::group& group, const configuration& asked, session& where) {
+  const auto w = round_loop::request_of(group, asked, where, "grid");
+  const auto choice = round_loop::choose_grid(w.blocks, w.sms);
+  if (asked.variant == "cooperative-groups") return make_grid_sync(w);
+  if (asked.variant == "counter") return make_counter(w, {1, 1, 0}, "counter");
+  if (asked.variant == "hub") return make_hub(w);
+  if (asked.variant == "relay") return make_relay(w, {32, 32, 0}, "relay (32 counters, 32 inboxes)");
+  if (choice.counter) return make_counter(w, choice.spread, choice.why);
+  return make_relay(w, choice.relay, choice.why);
+}
+
+}  // namespace mgsync

@@ -1,0 +1,26 @@
+// The end of a kernel as a barrier: the next kernel in a stream starts when the one before has finished; between GPUs
+// events, memory operations, graph edges or one driver call for all carry that over.
+#include "barriers/backend.hpp"
+#include "barriers/kernel_boundary/gpu_kernel_boundary.hpp"
+
+namespace mgsync {
+
+namespace {
+
+constexpr std::string_view variants[] = {"traditional", "cooperative", "multi-device", "graph", "stream-memops"};
+
+support can_run(const topology::machine&, const topology::group& group, const configuration&) {
+  if (group.device != topology::device::gpu) return support::no("for GPU members");
+  for (const auto& m : group.members)
+    if (m.rank != group.members.front().rank)
+      return support::no("streams of one process, and these GPUs belong to several ranks");
+  return support::yes();
+}
+
+}  // namespace
+
+extern const backend kernel_boundary_backend;
+const backend kernel_boundary_backend{"kernel-boundary", "the end of one kernel and the start of the next", variants,
+                                      level::group, false, can_run, create_gpu_kernel_boundary};
+
+}  // namespace mgsync

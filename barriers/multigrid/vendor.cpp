@@ -1,0 +1,173 @@
+#include "barriers/multigrid/vendor.hpp"
+
+#include <cuda.h>
+
+#include <barrier>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "barriers/round_loop/kernel_barrier.hpp"
+#include "src/base/errors.hpp"
+
+extern const unsigned char mgsync_vendor_image[];
+
+namespace mgsync {
+
+namespace {
+
+// The driver's functions, found at run time.
+struct driver {
+  decltype(&cuModuleLoadData) load_data;
+  decltype(&cuModuleGetFunction) get_function;
+  decltype(&cuModuleGetGlobal) get_global;
+  decltype(&cuMemcpyDtoH) copy_to_host;
+  decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor) resident_blocks;
+  CUresult (*launch)(CUDA_LAUNCH_PARAMS*, unsigned, unsigned);  // the declaration is deprecated, the call is not gone
+  decltype(&cuGetErrorName) error_name;
+
+  static const driver& get() {
+    static const driver found = find();
+    return found;
+  }
+
+  void check(CUresult status, std::string_view action, source_location where = source_location::current()) const {
+    if (status == CUDA_SUCCESS) return;
+    const char* name = nullptr;
+    error_name(status, &name);
+    throw api_error("CUDA driver", name != nullptr ? name : "unknown error", action, where);
+  }
+
+ private:
+  template <class F>
+  static void find(F& function, const char* name) {
+    function = reinterpret_cast<F>(cuda::driver_entry(name));
+    if (function == nullptr) throw api_error("CUDA driver", "no such function", fmt::format("looking for {}", name));
+  }
+  static driver find() {
+    driver d{};
+    find(d.load_data, "cuModuleLoadData");
+    find(d.get_function, "cuModuleGetFunction");
+    find(d.get_global, "cuModuleGetGlobal");
+    find(d.copy_to_host, "cuMemcpyDtoH");
+    find(d.resident_blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+    find(d.launch, "cuLaunchCooperativeKernelMultiDevice");
+    find(d.error_name, "cuGetErrorName");
+    return d;
+  }
+};
+
+// The cubin on one GPU.
+struct module_on_gpu {
+  CUfunction timed = nullptr;
+  CUfunction checked = nullptr;
+};
+
+// Loaded once per process, and never unloaded: that would wait for everything on the GPU. Called from one thread.
+module_on_gpu load_on(int ordinal, std::string& reason) {
+  static std::map<int, module_on_gpu> loaded_before;
+  if (const auto found = loaded_before.find(ordinal); found != loaded_before.end()) return found->second;
+  const auto& d = driver::get();
+  const cuda::device_scope scope(ordinal);
+  cuda::check(cudaFree(nullptr), fmt::format("starting CUDA on GPU {}", ordinal));
+  CUmodule module = nullptr;
+  const CUresult status = d.load_data(&module, mgsync_vendor_image);
+  if (status == CUDA_ERROR_NO_BINARY_FOR_GPU || status == CUDA_ERROR_INVALID_IMAGE ||
+      status == CUDA_ERROR_UNSUPPORTED_PTX_VERSION) {
+    reason = fmt::format("the vendor's cubin was not built for GPU {}", ordinal);
+    return {};
+  }
+  d.check(status, fmt::format("loading the vendor's barrier on GPU {}", ordinal));
+  CUdeviceptr abi_address = 0;
+  unsigned abi = 0;
+  if (d.get_global(&abi_address, nullptr, module, "mgsync_vendor_abi") == CUDA_SUCCESS)
+    d.check(d.copy_to_host(&abi, abi_address, sizeof abi), "reading the version of the vendor's cubin");
+  if (abi != sizeof(round_loop::device_run)) {
+    reason = "the vendor's cubin was built from another version of mgsync; build it anew";
+    return {};
+  }
+  module_on_gpu loaded;
+  d.check(d.get_function(&loaded.timed, module, "mgsync_vendor_timed"), "looking for mgsync_vendor_timed");
+  d.check(d.get_function(&loaded.checked, module, "mgsync_vendor_checked"), "looking for mgsync_vendor_checked");
+  return loaded_before[ordinal] = loaded;
+}
+
+// One driver call launches on all GPUs: the host threads hand their arguments to the first, which makes it.
+class multi_device_launch {
+ public:
+  explicit multi_device_launch(std::vector<module_on_gpu> modules)
+      : modules_(std::move(modules)), launches_(modules_.size()), all_(static_cast<std::ptrdiff_t>(modules_.size())) {}
+
+  void operator()(unsigned local, bool checked, unsigned grid, unsigned threads, void** arguments, cudaStream_t stream) {
+    auto& l = launches_[local];
+    l = {};
+    l.function = checked ? modules_[local].checked : modules_[local].timed;
+    l.gridDimX = grid;
+    l.gridDimY = l.gridDimZ = l.blockDimY = l.blockDimZ = 1;
+    l.blockDimX = threads;
+    l.hStream = stream;
+    l.kernelParams = arguments;
+    all_.arrive_and_wait();
+    if (local == 0)
+      status_ = driver::get().launch(launches_.data(), static_cast<unsigned>(launches_.size()), 0);
+    all_.arrive_and_wait();
+    driver::get().check(status_, "launching the vendor's barrier on all GPUs");
+  }
+
+ private:
+  std::vector<module_on_gpu> modules_;
+  std::vector<CUDA_LAUNCH_PARAMS> launches_;
+  std::barrier<> all_;
+  CUresult status_ = CUDA_SUCCESS;
+};
+
+std::string why_not_resident(const std::vector<module_on_gpu>& modules, const std::vector<round_loop::gpu_member>& gpus,
+                             unsigned blocks, unsigned threads) {
+  if (threads == 0 || threads % 32 != 0 || threads > 1024)
+    return fmt::format("blocks of {} threads: mgsync's kernels take whole warps, 32 to 1024 threads", threads);
+  for (std::size_t l = 0; l < gpus.size(); ++l) {
+    const cuda::device_scope scope(gpus[l].ordinal);
+    for (const CUfunction f : {modules[l].timed, modules[l].checked}) {
+      int fit = 0;
+      driver::get().check(driver::get().resident_blocks(&fit, f, static_cast<int>(threads), 0),
+                          "asking how many blocks fit on an SM");
+      const auto room = static_cast<unsigned>(fit * cuda::sm_count(gpus[l].ordinal));
+      if (blocks > room)
+        return fmt::format("{} blocks of {} threads are not resident at once on GPU {}: {} fit", blocks, threads,
+                           gpus[l].ordinal, room);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+support vendor_can_run() { return support::yes(); }
+
+creation create_vendor(const topology::group& group, unsigned blocks, unsigned threads, session& where) {
+  const auto gpus = round_loop::gpus_of(group, where.rank());
+  std::vector<module_on_gpu> modules;
+  std::string reason;
+  for (const auto& g : gpus) {
+    modules.push_back(load_on(g.ordinal, reason));
+    if (!reason.empty()) return {nullptr, reason, {}, {}};
+  }
+  if (reason = why_not_resident(modules, gpus, blocks, threads); !reason.empty()) return {nullptr, reason, {}, {}};
+  // Two addresses that only tell the kernels apart: the real ones differ from GPU to GPU.
+  static const char timed_kernel = 0, checked_kernel = 0;
+  auto launch = std::make_shared<multi_device_launch>(std::move(modules));
+  round_loop::kernel_barrier_parts parts;
+  parts.what = "multigrid (vendor)";
+  parts.algorithm = "multi_grid.sync, launched by cuLaunchCooperativeKernelMultiDevice";
+  parts.kernels = {&timed_kernel, &checked_kernel};
+  parts.preloaded = true;
+  parts.bounded = false;
+  parts.arguments = round_loop::bytes_of(0u);
+  parts.launch = [launch](unsigned local, const void* kernel, unsigned grid, unsigned block, void** arguments,
+                          cudaStream_t stream) {
+    (*launch)(local, kernel == &checked_kernel, grid, block, arguments, stream);
+  };
+  return round_loop::make_kernel_barrier(group, blocks, threads, where, std::move(parts));
+}
+
+}  // namespace mgsync

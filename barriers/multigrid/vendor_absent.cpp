@@ -1,0 +1,18 @@
+// Built without the vendor's kernels.
+#include "barriers/multigrid/vendor.hpp"
+
+namespace mgsync {
+
+namespace {
+
+constexpr const char* reason =
+    "CUDA 13 removed multi_grid.sync; build with -DMGSYNC_LEGACY_NVCC=<nvcc 11 or 12> or bring its kernels along with "
+    "-DMGSYNC_VENDOR_CUBIN=<file>";
+
+}  // namespace
+
+support vendor_can_run() { return support::no(reason); }
+
+creation create_vendor(const topology::group&, unsigned, unsigned, session&) { return {nullptr, reason, {}, {}}; }
+
+}  // namespace mgsync

@@ -1,0 +1,24 @@
+// NCCL's all-reduce of one float as a barrier: no rank's ends before every rank's has begun.
+#include "barriers/nccl/all_reduce.hpp"
+
+namespace mgsync {
+
+namespace {
+
+constexpr std::string_view variants[] = {"stream", "graph"};
+
+support can_run(const topology::machine&, const topology::group& group, const configuration&) {
+  if (group.device != topology::device::gpu) return support::no("for GPU members");
+  for (const auto& m : group.members)
+    if (m.rank != group.members.front().rank)
+      return support::no("these GPUs belong to several ranks; this variant starts NCCL inside one process");
+  return nccl_is_built();
+}
+
+}  // namespace
+
+extern const backend nccl_backend;
+const backend nccl_backend{"nccl", "NCCL's all-reduce of one float", variants, level::group, false, can_run,
+                           create_nccl_all_reduce};
+
+}  // namespace mgsync

@@ -1,0 +1,227 @@
+// One suite over the whole table of backends, through the barrier interface: what every backend promises, on host
+// members in one process or, under mpirun, spread over the ranks. All ranks run the same tests together.
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "barriers/backend.hpp"
+#include "src/base/communicator.hpp"
+#include "src/base/launcher.hpp"
+#include "src/base/session.hpp"
+#include "src/base/watchdog.hpp"
+#include "src/harness/trial_exchange.hpp"
+#include "topology/discovery.hpp"
+
+namespace mgsync {
+
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+
+// Set by main before the tests are listed.
+communicator* job = nullptr;
+watchdog* dog = nullptr;
+topology::machine here;
+constexpr auto patience = 60s;
+
+struct point_of_test {
+  const backend* what;
+  std::string_view variant;
+  unsigned members;
+  unsigned blocks;
+};
+
+void PrintTo(const point_of_test& p, std::ostream* out) {
+  *out << p.what->name << ":" << p.variant << " on " << p.members << " members of " << p.blocks;
+}
+
+std::string name_of_point(const testing::TestParamInfo<point_of_test>& info) {
+  std::string name(info.param.what->name);
+  name += "_" + std::string(info.param.variant) + "_" + std::to_string(info.param.members) + "x" +
+          std::to_string(info.param.blocks);
+  for (char& c : name)
+    if (c == '-') c = '_';
+  return name;
+}
+
+// In one process 1, 2 and 4 members; of several ranks each one member, and the first two ranks as a part of the job.
+std::vector<unsigned> member_counts(unsigned ranks) {
+  if (ranks == 1) return {1, 2, 4};
+  if (ranks == 2) return {1, 2, 4};
+  if (ranks <= 4) return {2, ranks};
+  return {ranks};
+}
+
+std::vector<point_of_test> all_points() {
+  std::vector<point_of_test> points;
+  for (const backend* b : backends())
+    for (const auto variant : b->variants)
+      for (const unsigned members : member_counts(job == nullptr ? 1 : static_cast<unsigned>(job->size())))
+        for (const unsigned blocks : {1u, 2u}) points.push_back({b, variant, members, blocks});
+  return points;
+}
+
+class every_backend : public testing::TestWithParam<point_of_test> {
+ protected:
+  every_backend() {
+    const auto ranks = std::min(static_cast<unsigned>(job->size()), GetParam().members);
+    group_.oversubscribed = true;  // waits yield: the tests run on few cores
+    for (unsigned m = 0; m < GetParam().members; ++m) {
+      topology::member one;
+      one.id = static_cast<int>(m);
+      one.rank = static_cast<int>(m * ranks / GetParam().members);
+      one.host = here.host;
+      group_.members.push_back(one);
+      if (one.rank == job->rank()) mine_.push_back(m);
+    }
+    part_ = job->split(mine_.empty() ? -1 : 0);
+    place_.emplace(*job, part_ ? *part_ : *job, *dog, patience);
+    wanted_.variant = GetParam().variant;
+    wanted_.blocks_per_sm = GetParam().blocks;
+  }
+
+  support can_run() const { return GetParam().what->can_run(here, group_, wanted_); }
+  bool alone() const { return GetParam().members * GetParam().blocks == 1; }
+
+  // Nothing on a rank without members.
+  void create() {
+    barrier_.reset();
+    if (mine_.empty()) return;
+    auto made = GetParam().what->create(group_, wanted_, *place_);
+    EXPECT_EQ(made.reason, "") << "can_run() said yes";
+    ASSERT_TRUE(made.barrier);
+    barrier_ = std::move(made.barrier);
+  }
+
+  static run_request request(std::uint32_t rounds, run_mode mode) {
+    run_request asked;
+    asked.rounds = rounds;
+    asked.mode = mode;
+    asked.seed = 12345;
+    asked.deadline = steady_clock::now() + patience;
+    return asked;
+  }
+
+  group_trial run(const run_request& asked) {
+    last_ = barrier_ ? barrier_->run(asked) : trial{};
+    return exchange(*job, last_, mine_, false);
+  }
+
+  void expect_a_barrier(std::uint32_t rounds) {
+    const auto seen = run(request(rounds, run_mode::check));
+    EXPECT_EQ(seen.outcome, outcome::completed);
+    EXPECT_EQ(seen.violations, 0u);
+    EXPECT_TRUE(alone() || seen.observations >= rounds);
+  }
+
+  topology::group group_;
+  std::vector<unsigned> mine_;
+  std::optional<communicator> part_;
+  std::optional<session> place_;
+  configuration wanted_;
+  std::unique_ptr<barrier> barrier_;
+  trial last_;  // of this rank
+};
+
+TEST_P(every_backend, is_a_barrier_run_after_run) {
+  if (const auto can = can_run(); !can.ok) {
+    EXPECT_NE(can.reason, "") << "every refusal has its reason";
+    GTEST_SKIP() << can.reason;
+  }
+  create();
+  for (int launch = 0; launch < 3; ++launch) expect_a_barrier(400);
+  const auto timed = run(request(100, run_mode::time));
+  EXPECT_EQ(timed.outcome, outcome::completed);
+  EXPECT_GT(timed.longest_us, 0);
+  ASSERT_EQ(last_.elapsed.size(), mine_.size()) << "one duration for each local member";
+  for (const auto& e : last_.elapsed) EXPECT_GT(e.count(), 0);
+  expect_a_barrier(400);
+  create();  // a new object beside what the old one left
+  expect_a_barrier(400);
+}
+
+TEST_P(every_backend, flags_a_member_that_arrives_early) {
+  if (!can_run().ok) GTEST_SKIP() << can_run().reason;
+  if (alone()) GTEST_SKIP() << "one worker cannot be early";
+  create();
+  std::uint64_t violations = 0;
+  for (std::uint32_t rounds = 256; rounds <= 4096 && violations == 0; rounds *= 4) {
+    auto asked = request(rounds, run_mode::check);
+    asked.fault = {fault::kind::arrive_early, GetParam().members - 1, 0, 0};
+    violations = run(asked).violations;
+  }
+  EXPECT_GT(violations, 0u);
+  expect_a_barrier(200);
+}
+
+TEST_P(every_backend, names_who_never_arrives) {
+  if (!can_run().ok) GTEST_SKIP() << can_run().reason;
+  if (!GetParam().what->bounded) GTEST_SKIP() << "its waits cannot be ended: the watchdog ends the process";
+  if (alone()) GTEST_SKIP() << "one worker waits for nobody";
+  constexpr auto deadline = 400ms;
+  for (const unsigned late : {0u, GetParam().members - 1}) {
+    create();
+    auto asked = request(50, run_mode::check);
+    asked.deadline = steady_clock::now() + deadline;
+    asked.fault = {fault::kind::never_arrive, late, GetParam().blocks - 1, 20};
+    const auto begin = steady_clock::now();
+    const auto seen = run(asked);
+    EXPECT_LT(steady_clock::now() - begin, deadline + 5s);
+    EXPECT_EQ(seen.outcome, outcome::timed_out);
+    EXPECT_EQ(seen.violations, 0u);
+    ASSERT_EQ(seen.missing.size(), 1u);
+    EXPECT_EQ(seen.missing.front().member, late);
+    EXPECT_EQ(seen.missing.front().block, GetParam().blocks - 1);
+    EXPECT_EQ(seen.stuck_round, 21u) << "rounds count from 1 in the heartbeats";
+  }
+  create();
+  expect_a_barrier(200);
+}
+
+INSTANTIATE_TEST_SUITE_P(table, every_backend, testing::ValuesIn(all_points()), name_of_point);
+
+// Of the ranks other than 0: only what failed.
+class failures_only : public testing::EmptyTestEventListener {
+  void OnTestPartResult(const testing::TestPartResult& part) override {
+    if (part.failed())
+      std::fprintf(stderr, "rank %d: %s:%d: %s\n", job->rank(), part.file_name() == nullptr ? "" : part.file_name(),
+                   part.line_number(), part.message());
+  }
+};
+
+int run_tests(int count, char** words) {
+  watchdog guard([](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); }, [](const std::string&) {});
+  dog = &guard;
+  auto ranks = read_launch().under_mpi ? communicator::world(patience) : communicator::single(patience);
+  job = &ranks;
+  here = topology::discover({std::nullopt, false});
+  testing::InitGoogleTest(&count, words);
+  if (ranks.rank() != 0) {
+    auto& listeners = testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new failures_only);
+  }
+  const int failed = RUN_ALL_TESTS();
+  ranks.barrier("ending the tests");
+  return failed;
+}
+
+}  // namespace
+
+}  // namespace mgsync
+
+int main(int count, char** words) {
+  try {
+    return mgsync::run_tests(count, words);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    if (mgsync::job != nullptr && mgsync::job->size() > 1) mgsync::job->abort(1);
+    return 1;
+  }
+}

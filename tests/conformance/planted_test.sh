@@ -1,0 +1,47 @@
+#!/bin/bash
+# planted_test.sh PROGRAM FAULT: the program must reject the broken barrier as a user would see it: exit 3, no latency,
+# and a sentence that names the backend, the group, the member and the epoch.
+set -uo pipefail
+program=$1
+fault=$2
+members=4
+[ "$fault" = broken-above-four ] && members=3,6
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+  echo "FAIL: planted:$fault: $*" >&2
+  sed 's/^/  | /' "$work/out" "$work/err" "$work/json" >&2 2>/dev/null
+  exit 1
+}
+
+timeout -k 2 60 "$program" --device host --backend "planted:$fault" --members "$members" --oversubscribe --timeout 5s \
+  --max-time 200ms --json "$work/json" >"$work/out" 2>"$work/err"
+code=$?
+[ "$code" -eq 3 ] || fail "exit code $code, expected 3"
+
+group='{0,1,2,3}'
+[ "$fault" = broken-above-four ] && group='{0,1,2,3,4,5}'
+sentence=$(grep -F "planted" "$work/err" | grep -v '^mgsync 0' | head -n 1)
+case "$fault" in
+  never-released)
+    pattern="did not arrive: member 1 " ;;
+  hangs)
+    # The watchdog says this, while the run itself cannot return.
+    pattern="did not arrive at round [0-9]+: member 1 " ;;
+  *)
+    [[ "$sentence" == *"not a barrier: "* ]] || fail "nothing says that it is not a barrier"
+    pattern="member [0-9]+ block 0 .*epoch 0x" ;;
+esac
+[[ "$sentence" =~ $pattern ]] || fail "no sentence with '$pattern'"
+[[ "$sentence" == *"planted:$fault"* ]] || fail "the sentence does not name planted:$fault"
+[[ "$sentence" == *"$group"* ]] || fail "the sentence does not name the group $group"
+[[ "$sentence" =~ (epoch|round)\ [0-9] ]] || fail "the sentence does not name the epoch"
+
+failed=$(grep -c '"status": "failed"' "$work/json")
+[ "$failed" -eq 1 ] || fail "$failed failed results in the document, expected 1"
+measured=$(grep -c '"median": [0-9]' "$work/json")
+expected=0
+[ "$fault" = broken-above-four ] && expected=1  # three members pass, and only they have a latency
+[ "$measured" -eq "$expected" ] || fail "$measured latencies in the document, expected $expected"
+[ "$(grep -cw pass "$work/out")" -eq "$expected" ] || fail "the table says pass"

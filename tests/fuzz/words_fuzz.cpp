@@ -1,0 +1,38 @@
+// The small languages of the command line and the environment: CPU lists, placements, CUDA_VISIBLE_DEVICES, bus ids.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "src/base/errors.hpp"
+#include "topology/cpu_list.hpp"
+#include "topology/description_words.hpp"
+#include "topology/placement.hpp"
+#include "topology/sources/visible_devices.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace mgsync::topology;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (const auto list = parse_cpu_list(text))
+    if (parse_cpu_list(write_cpu_list(*list)) != list) std::abort();
+  try {
+    parse_placement(text);
+  } catch (const mgsync::usage_error&) {
+  }
+  if (text.find('\n') == std::string_view::npos) {
+    try {
+      split_words(text, {"fuzz", 1});
+    } catch (const mgsync::usage_error&) {
+    }
+  }
+  const auto again = split_words("note " + quote(text), {"fuzz", 1});
+  if (again.words.size() != 1 || again.words[0] != text) std::abort();
+  nvml_answer nvml;
+  for (const char* uuid : {"GPU-1234-a", "GPU-1234-b", "GPU-5678"}) {
+    nvml.gpus.emplace_back();
+    nvml.gpus.back().gpu.uuid = uuid;
+  }
+  nvml.gpus[2].mig_uuids = {"MIG-1", "MIG-2"};
+  visible_devices_problem(text, nvml);
+  if (plain_bus_id(plain_bus_id(text)) != plain_bus_id(text)) std::abort();
+  return 0;
+}

@@ -1,0 +1,121 @@
+// Every backend on 1, 2 and 4 GPUs: it is a barrier, its check notices one that is not, its waits end.
+#include <algorithm>
+#include <string>
+
+#include "tests/gpu/some_gpus.hpp"
+
+namespace mgsync::test {
+
+namespace {
+
+struct tried {
+  const mgsync::backend* backend;
+  std::string_view variant;
+  int gpus;
+  unsigned blocks_per_sm;  // 0: one block per GPU
+  unsigned threads;
+};
+
+std::vector<tried> all_tries() {
+  std::vector<tried> tries;
+  for (const auto* b : backends())
+    for (const auto v : b->variants)
+      for (const int gpus : {1, 2, 4})
+        for (const auto& [blocks, threads] : {std::pair{0u, 32u}, {1u, 32u}, {1u, 1024u}, {4u, 256u}, {32u, 64u}})
+          tries.push_back({b, v, gpus, blocks, threads});
+  return tries;
+}
+
+std::string name_of(const testing::TestParamInfo<tried>& info) {
+  const auto& t = info.param;
+  std::string name = std::string(t.backend->name) + "_" + std::string(t.variant) + "_" + std::to_string(t.gpus) + "gpus_" +
+                     std::to_string(t.blocks_per_sm) + "x" + std::to_string(t.threads);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+class on_gpus : public testing::TestWithParam<tried> {};
+
+TEST_P(on_gpus, is_a_barrier_and_the_check_would_notice) {
+  const auto& t = GetParam();
+  MGSYNC_NEEDS_GPUS(t.gpus);
+  one_rank here;
+  const auto group = group_of(t.gpus);
+  const auto wanted = shape(t.variant, t.blocks_per_sm, t.threads);
+  const auto possible = t.backend->can_run({}, group, wanted);
+  if (!possible.ok) GTEST_SKIP() << "waived: " << possible.reason;
+  const auto made = t.backend->create(group, wanted, here.session());
+  if (!made.barrier) GTEST_SKIP() << "waived: " << made.reason;
+
+  // Enough rounds for the epochs to wrap, in two launches of the same object.
+  for (int launch = 0; launch < 2; ++launch) {
+    const auto seen = made.barrier->run(checked(400));
+    EXPECT_EQ(seen.outcome, outcome::completed);
+    EXPECT_EQ(seen.violations, 0u);
+  }
+  if (t.gpus == 1 && t.blocks_per_sm == 0) return;  // nobody to meet
+  auto control = checked(256);
+  control.fault.what = fault::kind::arrive_early;
+  control.fault.member = static_cast<unsigned>(t.gpus - 1);
+  const auto broken = made.barrier->run(control);
+  EXPECT_EQ(broken.outcome, outcome::completed);
+  EXPECT_GT(broken.violations, 0u);
+  ASSERT_TRUE(broken.first_violation);
+  EXPECT_EQ(broken.first_violation->offender.member, control.fault.member);
+
+  run_request timed;
+  timed.rounds = 64;
+  timed.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto time = made.barrier->run(timed);
+  EXPECT_EQ(time.outcome, outcome::completed);
+  EXPECT_EQ(time.elapsed.size(), static_cast<std::size_t>(t.gpus));
+}
+
+TEST_P(on_gpus, a_block_that_never_arrives_ends_in_a_report) {
+  const auto& t = GetParam();
+  MGSYNC_NEEDS_GPUS(t.gpus);
+  if (!t.backend->bounded || t.variant == "vendor") GTEST_SKIP() << "its waits are not ours: the watchdog ends them";
+  if (t.blocks_per_sm > 1) GTEST_SKIP() << "the shape makes no difference";
+  one_rank here;
+  const auto group = group_of(t.gpus);
+  const auto wanted = shape(t.variant, t.blocks_per_sm, t.threads);
+  if (const auto possible = t.backend->can_run({}, group, wanted); !possible.ok) GTEST_SKIP() << "waived: " << possible.reason;
+  if (t.gpus == 1 && t.blocks_per_sm == 0) GTEST_SKIP() << "nobody to meet";
+  const auto stuck = t.backend->create(group, wanted, here.session());
+  if (!stuck.barrier) GTEST_SKIP() << "waived: " << stuck.reason;
+  auto request = checked(100, std::chrono::seconds(1));
+  request.fault.what = fault::kind::never_arrive;
+  request.fault.member = static_cast<unsigned>(t.gpus - 1);
+  request.fault.block = t.blocks_per_sm == 0 ? 0 : 17;
+  request.fault.round = 42;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto seen = stuck.barrier->run(request);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  EXPECT_EQ(seen.outcome, outcome::timed_out);
+  EXPECT_EQ(seen.stuck_round, 43u);
+  ASSERT_EQ(seen.missing.size(), 1u);
+  EXPECT_EQ(seen.missing[0].member, request.fault.member);
+  EXPECT_EQ(seen.missing[0].block, request.fault.block);
+  // The GPUs are as good as before.
+  const auto again = t.backend->create(group, wanted, here.session());
+  ASSERT_TRUE(again.barrier) << again.reason;
+  EXPECT_EQ(again.barrier->run(checked(100)).violations, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(backends, on_gpus, testing::ValuesIn(all_tries()), name_of);
+
+TEST(gpu_shapes, blocks_that_do_not_fit_are_refused_with_a_sentence) {
+  MGSYNC_NEEDS_GPUS(1);
+  one_rank here;
+  for (const auto* b : backends()) {
+    const auto wanted = shape(b->variants.front(), 32, 1024);
+    if (!b->can_run({}, group_of(1), wanted).ok) continue;
+    const auto made = b->create(group_of(1), wanted, here.session());
+    EXPECT_FALSE(made.barrier) << b->name;
+    EXPECT_NE(made.reason.find("not resident at once"), std::string::npos) << b->name << ": " << made.reason;
+  }
+}
+
+}  // namespace
+
+}  // namespace mgsync::test

@@ -1,0 +1,18 @@
+// Barriers broken on purpose, for the test that the check notices each.
+#pragma once
+
+#include "barriers/backend.hpp"
+
+namespace mgsync::test {
+
+enum class twin {
+  none,                  // as it should be
+  arrival_left_out,      // the last block speaks before one other has arrived
+  one_flag_two_epochs,   // leaves on the flag of the epoch before
+  early_reset,           // a counter that is set back while others may still look at it
+  stale_acquire,         // polls without the fence that makes them an acquire
+};
+
+creation make_twin(twin, const topology::group&, const configuration&, session&);
+
+}  // namespace mgsync::test

@@ -1,0 +1,35 @@
+// The proof is proven: barriers broken on purpose are caught by the same check, on 1, 2 and 4 GPUs.
+#include "tests/gpu/some_gpus.hpp"
+#include "tests/gpu/twins.hpp"
+
+namespace mgsync::test {
+
+namespace {
+
+class weakened : public testing::TestWithParam<std::tuple<twin, int>> {};
+
+TEST_P(weakened, is_caught) {
+  const auto [which, gpus] = GetParam();
+  MGSYNC_NEEDS_GPUS(gpus);
+  one_rank here;
+  const auto made = make_twin(which, group_of(gpus), shape("", 1, 256), here.session());
+  ASSERT_TRUE(made.barrier) << made.reason;
+  const auto seen = made.barrier->run(checked(1000, std::chrono::seconds(5)));
+  if (which == twin::none) {
+    EXPECT_EQ(seen.outcome, outcome::completed);
+    EXPECT_EQ(seen.violations, 0u);
+    return;
+  }
+  // A broken barrier is caught as a violation, or because somebody waits for ever.
+  EXPECT_TRUE(seen.violations > 0 || seen.outcome == outcome::timed_out);
+  if (which == twin::stale_acquire) EXPECT_GT(seen.violations, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(twins, weakened,
+                         testing::Combine(testing::Values(twin::none, twin::arrival_left_out, twin::one_flag_two_epochs,
+                                                          twin::early_reset, twin::stale_acquire),
+                                          testing::Values(1, 2, 4)));
+
+}  // namespace
+
+}  // namespace mgsync::test

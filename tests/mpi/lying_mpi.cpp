@@ -1,0 +1,31 @@
+// An MPI_Barrier that lies, to be loaded ahead of MPI (LD_PRELOAD). MGSYNC_LIE says how rank 1 misbehaves:
+//   early    it leaves every 100th barrier at once: it arrives and does not wait
+//   absent   it never arrives at the 500th
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+extern "C" int MPI_Barrier(MPI_Comm comm) {
+  static const char* const lie = std::getenv("MGSYNC_LIE");
+  static MPI_Request left_early = MPI_REQUEST_NULL;
+  static long calls = 0;
+  ++calls;
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  if (lie == nullptr) return PMPI_Barrier(comm);
+  if (std::strcmp(lie, "absent") == 0) {
+    while (rank == 1 && calls == 500) pause();
+    return PMPI_Barrier(comm);
+  }
+  // All ranks take part in nonblocking barriers, so that leaving one early does not break the next.
+  MPI_Request mine = MPI_REQUEST_NULL;
+  PMPI_Ibarrier(comm, &mine);
+  if (rank == 1 && calls % 100 == 50) {
+    left_early = mine;
+    return MPI_SUCCESS;
+  }
+  if (left_early != MPI_REQUEST_NULL) PMPI_Wait(&left_early, MPI_STATUS_IGNORE);
+  return PMPI_Wait(&mine, MPI_STATUS_IGNORE);
+}

@@ -1,0 +1,37 @@
+#!/bin/bash
+# lying_mpi_test.sh MGSYNC LYING_MPI: an MPI library whose barrier lets a rank leave early is caught; one in which a rank
+# never arrives is ended by the watchdog, which names who is missing.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/mpi/expect.sh
+. "$here/expect.sh"
+mgsync=$1
+library=$2
+
+run() { # LIE
+  timeout -k 5 60 "$MPIRUN" -np 3 -x LD_PRELOAD="$library" -x MGSYNC_LIE="$1" "$mgsync" --device host --backend mpi \
+    --members 3 --oversubscribe --max-time 200ms --timeout 5s --json "$work/json" >"$work/out" 2>"$work/err"
+}
+
+timeout 60 "$MPIRUN" -np 3 -x LD_PRELOAD="$library" "$mgsync" --device host --backend mpi --members 3 --oversubscribe \
+  --max-time 200ms --check-rounds 2000 --json "$work/json" >"$work/out" 2>"$work/err"
+expect_code $? 0 "the truth"
+grep -qw pass "$work/out" || fail "an honest MPI_Barrier did not pass"
+passed "an honest MPI_Barrier passes"
+
+run early
+expect_code $? 3 "a rank that leaves early"
+expect_text 'not a barrier: .*mpi:default on 3 host members \{0,1,2\}.*member 1 .*epoch 0x' "$work/err"
+! grep -qw pass "$work/out" || fail "the table says pass"
+valid_json "$work/json" results 0 status
+grep -q '"status": "failed"' "$work/json" || fail "the document does not say failed"
+passed "a rank that leaves every 100th barrier early"
+
+begin=$(now_ms)
+run absent
+code=$?
+took=$(($(now_ms) - begin))
+expect_code "$code" 3 "a rank that never arrives"
+[ "$took" -lt 15000 ] || fail "it took $took ms to end"
+expect_text 'did not arrive.*member 1 ' "$work/err"
+passed "a rank that never arrives: ended after $took ms"

@@ -1,0 +1,22 @@
+# mgsync_mpi_test(name RANKS n COMMAND program... [LABELS ...]) runs the program under mpirun, with the environment that
+# works with more ranks than cores, in containers and as root. Nothing without MPI.
+set(MGSYNC_MPI_ENVIRONMENT
+  OMPI_ALLOW_RUN_AS_ROOT=1
+  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  OMPI_MCA_rmaps_base_oversubscribe=1
+  OMPI_MCA_mpi_yield_when_idle=1
+  OMPI_MCA_hwloc_base_binding_policy=none
+  OMPI_MCA_btl=self,vader
+  MPIEXEC_TIMEOUT=100)
+
+function(mgsync_mpi_test name)
+  cmake_parse_arguments(arg "" "RANKS" "COMMAND;LABELS" ${ARGN})
+  if(NOT MGSYNC_WITH_MPI)
+    return()
+  endif()
+  list(POP_FRONT arg_COMMAND program)
+  add_test(NAME ${name}
+    COMMAND "${MPIEXEC_EXECUTABLE}" ${MPIEXEC_NUMPROC_FLAG} ${arg_RANKS} $<TARGET_FILE:${program}> ${arg_COMMAND})
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS};mpi" TIMEOUT 120 RUN_SERIAL ON
+    ENVIRONMENT "${MGSYNC_MPI_ENVIRONMENT}")
+endfunction()

@@ -1,0 +1,62 @@
+#!/bin/bash
+# signals_test.sh MGSYNC: a running sweep that is asked to end leaves at once with 128 + the signal's number, with valid
+# results, and a store from which --resume completes the sweep. Wrong words are answered with 2.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/mpi/expect.sh
+. "$here/expect.sh"
+mgsync=$1
+sweep=(--device host --backend 'multigrid:inbox,multigrid:hub,peer-reduction:push' --members '1,2' --oversubscribe
+  --precision 0.0001 --check-rounds 500)
+
+has_samples() { grep -qs '"t":"sample"' "$work/store"; }
+
+interrupt() { # SIGNAL
+  rm -f "$work"/*
+  "$mgsync" "${sweep[@]}" --max-time 20s --store "$work/store" --json "$work/json" >"$work/out" 2>"$work/err" &
+  local pid=$! begin code
+  wait_until 30 has_samples || fail "no sample within 30 s"
+  begin=$(now_ms)
+  kill -s "$1" "$pid"
+  wait "$pid"
+  code=$?
+  local took=$(($(now_ms) - begin))
+  expect_code "$code" $((128 + $(kill -l "$1"))) "after SIG$1"
+  [ "$took" -lt 4000 ] || fail "after SIG$1 it took $took ms to leave"
+  valid_json "$work/json" schema
+  grep -q '"schema": "mgsync-results/1"' "$work/json" || fail "no schema in the document"
+  passed "SIG$1: exit $code after $took ms"
+}
+
+interrupt INT
+interrupt TERM
+interrupt USR1
+
+# Goes on from the last one's store.
+samples=$(grep -c '"t":"sample"' "$work/store")
+timeout 60 "$mgsync" "${sweep[@]}" --max-time 200ms --store "$work/store" --resume --json "$work/json" \
+  >"$work/out" 2>"$work/err"
+expect_code $? 0 "--resume"
+valid_json "$work/json" results 5 latency_us median
+[ "$(grep -c '"status": "measured"' "$work/json")" -eq 6 ] || fail "not all six points are measured"
+[ "$(grep -c '"t":"sample"' "$work/store")" -ge "$samples" ] || fail "the store lost samples"
+tail -n 1 "$work/store" | grep -q '"complete"' || fail "the store does not end with 'complete'"
+passed "--resume completes the sweep"
+
+# A crash, with a line torn in the middle.
+"$mgsync" "${sweep[@]}" --max-time 20s --store "$work/torn" >"$work/out" 2>"$work/err" &
+pid=$!
+wait_until 30 grep -qs '"t":"sample"' "$work/torn" || fail "no sample within 30 s"
+{ kill -9 "$pid"; wait "$pid"; } 2>/dev/null
+printf '{"t":"sample","key":"0123' >>"$work/torn"
+timeout 60 "$mgsync" "${sweep[@]}" --max-time 200ms --store "$work/torn" --resume >"$work/out" 2>"$work/err"
+expect_code $? 0 "--resume after kill -9"
+passed "--resume after kill -9 and a torn line"
+
+for wrong in '--bogus' '--members 0' '--backend nonsense' '--timeout soon' 'measre'; do
+  # shellcheck disable=SC2086  # two words on purpose
+  "$mgsync" $wrong >"$work/out" 2>"$work/err"
+  expect_code $? 2 "mgsync $wrong"
+  expect_text 'accepted' "$work/err"
+done
+passed "wrong words end with 2"

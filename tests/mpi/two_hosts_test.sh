@@ -1,0 +1,34 @@
+#!/bin/bash
+# two_hosts_test.sh MGSYNC: members on two hosts (pretended: private host names on this machine): what needs shared
+# memory is waived with the reason, and MPI_Barrier is measured.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/mpi/expect.sh
+. "$here/expect.sh"
+mgsync=$1
+unshare --uts true 2>/dev/null || skip "private host names need root (unshare --uts)"
+"$MPIRUN" --version 2>/dev/null | grep -q 'Open MPI\|OpenRTE' || skip "the pretended hosts are made for Open MPI's mpirun"
+
+# Instead of ssh: HOST COMMAND..., with a host name of its own.
+cat >"$work/agent" <<'AGENT'
+#!/bin/bash
+while [[ "${1:-}" == -* ]]; do shift; done
+host=$1
+shift
+exec unshare --uts bash -c 'hostname "$0"; eval "$@"' "n-${host//./-}" "$@"
+AGENT
+chmod +x "$work/agent"
+printf '127.0.0.11 slots=2\n127.0.0.12 slots=2\n' >"$work/hosts"
+
+export OMPI_MCA_btl=self,vader,tcp
+timeout -k 5 80 "$MPIRUN" -np 4 --hostfile "$work/hosts" --mca plm rsh --mca plm_rsh_agent "$work/agent" \
+  --mca oob_tcp_if_include lo --mca btl_tcp_if_include lo "$mgsync" --device host \
+  --backend 'multigrid,peer-reduction,mpi,openmp' --members 4 --oversubscribe --max-time 300ms --check-rounds 500 \
+  --json "$work/json" >"$work/out" 2>"$work/err"
+expect_code $? 0 "two hosts"
+expect_text '^multigrid .*waived' "$work/out"
+expect_text '^peer-reduction .*waived' "$work/out"
+expect_text '^openmp .*waived' "$work/out"
+expect_text '^mpi .*pass' "$work/out"
+expect_text '2 hosts|several hosts' "$work/out" "$work/json"
+passed "two hosts"

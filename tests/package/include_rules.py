@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Includes go one way: src/app -> src/harness -> barriers/backend.hpp -> topology -> src/base -> standard library.
+
+Usage: include_rules.py ROOT. Prints every include that goes another way, and exits with 1 when there is one.
+"""
+import pathlib
+import re
+import sys
+
+BASE = ("src/base/",)
+VALUES = BASE + ("topology/",)
+PARTS = VALUES + ("barriers/backend.hpp", "barriers/algorithm/", "barriers/symmetric_memory/", "barriers/round_loop/")
+
+# Folder, and what its files may include besides their own folder. The first that fits counts.
+RULES = [
+    ("src/base/", ()),
+    ("topology/", BASE),
+    ("barriers/algorithm/", ()),
+    ("barriers/symmetric_memory/", VALUES + ("barriers/algorithm/",)),
+    ("barriers/round_loop/", PARTS),
+    ("barriers/backend.hpp", ("topology/",)),
+    ("barriers/", PARTS),
+    ("src/harness/", VALUES + ("barriers/backend.hpp",)),
+    ("src/app/", VALUES + ("src/harness/", "barriers/backend.hpp", "mgsync/version.hpp")),
+]
+VENDORS = re.compile(r"^(mpi|omp|hwloc|nvml|nccl|nccl_device|cuda|cuda_runtime|cuda_runtime_api|cooperative_groups)\b.*")
+MAY_CALL_VENDORS = ("src/base/", "topology/sources/", "barriers/")
+NO_VENDORS = ("barriers/backend.hpp",)
+INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
+
+
+def home(path):
+    """The folder that a file may include freely: its backend's own, or that of its rule."""
+    if path.startswith("barriers/") and path.count("/") >= 2:
+        return "/".join(path.split("/")[:2]) + "/"
+    return next((folder for folder, _ in RULES if path.startswith(folder)), "")
+
+
+def wrong_includes(path, text):
+    allowed = next((may for folder, may in RULES if path.startswith(folder)), None)
+    for number, line in enumerate(text.splitlines(), 1):
+        found = INCLUDE.match(line)
+        if not found:
+            continue
+        own, other = found.groups()
+        if own and "/" in own:
+            if allowed is not None and not own.startswith(tuple(allowed) + (home(path),)):
+                yield f"{path}:{number}: includes {own}; it may include {home(path)} {' '.join(allowed)}"
+        elif other and VENDORS.match(other):
+            if path.startswith(NO_VENDORS) or not path.startswith(MAY_CALL_VENDORS):
+                yield f"{path}:{number}: includes the vendor's <{other}>; only {' '.join(MAY_CALL_VENDORS)} may"
+            elif path.startswith("barriers/algorithm/") and other != "cuda/atomic":
+                yield f"{path}:{number}: an algorithm includes <{other}>; it may use the standard library"
+
+
+def self_test():
+    """The rules must be able to fail."""
+    bad = {
+        "src/harness/x.cpp": '#include "src/app/options.hpp"\n',
+        "src/app/y.cpp": "#include <mpi.h>\n",
+        "barriers/nccl/z.cpp": '#include "barriers/mpi/mpi.hpp"\n',
+        "topology/t.cpp": '#include "barriers/backend.hpp"\n',
+    }
+    assert all(list(wrong_includes(path, text)) for path, text in bad.items())
+    assert not list(wrong_includes("barriers/nccl/z.cpp", '#include "barriers/nccl/z.hpp"\n#include <nccl.h>\n'))
+
+
+def main():
+    self_test()
+    root = pathlib.Path(sys.argv[1])
+    files = [f for top in ("src", "topology", "barriers") for f in sorted((root / top).rglob("*"))
+             if f.suffix in (".hpp", ".cpp", ".cu", ".cuh")]
+    errors = [e for f in files for e in wrong_includes(f.relative_to(root).as_posix(), f.read_text())]
+    print("\n".join(errors) if errors else f"{len(files)} files, every include goes the right way")
+    return 1 if errors or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

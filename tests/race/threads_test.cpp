@@ -1,0 +1,215 @@
+// Every algorithm on real threads, 1 to 8 of them: plain data written before the barrier and read after it, epochs that
+// wrap. Without arguments all must hold, and ThreadSanitizer (preset tsan) must stay silent. With `weaken ALGORITHM
+// WHAT` one ordering is relaxed: the values are right all the same on x86, and ThreadSanitizer must report the race.
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "barriers/algorithm/all_reduce.hpp"
+#include "barriers/algorithm/central.hpp"
+#include "barriers/algorithm/dissemination.hpp"
+#include "barriers/algorithm/host_policy.hpp"
+#include "barriers/algorithm/hub.hpp"
+#include "barriers/algorithm/inbox.hpp"
+#include "barriers/algorithm/relay.hpp"
+#include "barriers/algorithm/spread_counter.hpp"
+#include "tests/race/thread_policy.hpp"
+
+namespace {
+
+using namespace mgsync::algorithm;
+using namespace mgsync::race;
+
+constexpr std::uint32_t start = 0xffffffe0u;  // the epochs wrap after 32 rounds
+constexpr std::uint32_t rounds = 60;
+
+struct shape {
+  unsigned members, blocks;
+};
+constexpr shape shapes[] = {{1, 1}, {2, 1}, {3, 1}, {5, 1}, {8, 1}, {1, 2}, {1, 5}, {1, 8}, {2, 2}, {3, 2}, {2, 4}, {7, 1}};
+
+// A case says how much memory a member needs, its first values, and how a worker passes the barrier once.
+template <class Algorithm>
+struct barrier_case {
+  static unsigned lines(unsigned members) { return layout{members}.lines(); }
+  static void first_values(const thread_lines& memory, unsigned member, shape s) {
+    const layout at{s.members};
+    for (unsigned l = 0; l < at.lines(); ++l) memory.line(member, l) = start;
+    memory.line(member, at.arrivals()) = counter_start(s.blocks, start);
+    memory.line(member, at.center()) = counter_start(s.members, start);
+  }
+  template <class P>
+  static bool pass(P& policy, thread_lines& memory, const place& at, std::uint32_t epoch) {
+    return Algorithm::arrive_and_wait(policy, memory, at, epoch);
+  }
+};
+
+template <class Algorithm>
+struct reduction_case {
+  static unsigned lines(unsigned members) { return reduction_layout{members}.lines(); }
+  static void first_values(const thread_lines& memory, unsigned member, shape s) {
+    const reduction_layout at{s.members};
+    for (unsigned l = 0; l < at.lines(); ++l) memory.pair_line(member, l) = pack(start, 0);
+    memory.line(member, at.arrivals()) = counter_start(s.blocks, start);
+    memory.line(member, at.running_sum()) = 0;
+    memory.line(member, at.sum_before()) = 0;
+  }
+  template <class P>
+  static bool pass(P& policy, thread_lines& memory, const place& at, std::uint32_t epoch) {
+    const std::uint32_t worker = at.member * at.blocks + at.block;
+    const std::uint32_t workers = at.members * at.blocks;
+    std::uint32_t total = 0;
+    return Algorithm::all_reduce(policy, memory, at, epoch, epoch * (2 * worker + 1), total) &&
+           total == epoch * workers * workers;
+  }
+};
+
+template <unsigned Counters, unsigned Replicas>
+struct relay_case {
+  static unsigned lines(unsigned) { return relay_layout{}.lines(); }
+  static void first_values(const thread_lines& memory, unsigned member, shape s) {
+    const relay_layout at{};
+    for (unsigned r = 0; r < Replicas; ++r)
+      for (unsigned from = 0; from < s.members; ++from) memory.word(member, at.inbox(r), from) = start;
+    memory.word(member, at.counter(0), 0) = counter_start(s.blocks, start);
+  }
+  template <class P>
+  static bool pass(P& policy, thread_lines& memory, const place& at, std::uint32_t epoch) {
+    relay<P, thread_lines> barrier(policy, memory, at, relay_shape{Counters, Replicas, 0});
+    return barrier.arrive_and_wait(epoch);
+  }
+};
+
+struct spread_case {
+  static unsigned lines(unsigned) { return spread_layout{}.lines(); }
+  static void first_values(const thread_lines& memory, unsigned member, shape s) {
+    const spread_layout at{};
+    for (unsigned copy = 0; copy < 2; ++copy)
+      memory.word(member, at.counter(copy, 0), 0) = counter_start(s.blocks, start);
+  }
+  template <class P>
+  static bool pass(P& policy, thread_lines& memory, const place& at, std::uint32_t epoch) {
+    spread_counter<P, thread_lines> barrier(policy, memory, at, spread_shape{2, 2, 0});
+    return barrier.arrive_and_wait(epoch);
+  }
+};
+
+// One worker's rounds. Returns how many values were wrong; a barrier given up counts as one.
+template <class Case, class P>
+unsigned work(P& policy, thread_lines memory, const place& at, std::uint32_t* data) {
+  unsigned wrong = 0;
+  const unsigned workers = at.members * at.blocks;
+  for (std::uint32_t round = 1; round <= rounds; ++round) {
+    std::uint32_t* slot = data + round % 2 * workers;
+    slot[at.member * at.blocks + at.block] = round;
+    if (!Case::pass(policy, memory, at, start + round)) return wrong + 1;
+    for (unsigned other = 0; other < workers; ++other)
+      if (slot[other] != round) ++wrong;
+  }
+  return wrong;
+}
+
+template <class Case, class P>
+unsigned run(shape s, const std::function<P()>& make_policy) {
+  const std::size_t part = Case::lines(s.members) * (line_bytes / sizeof(std::uint64_t));
+  std::vector<std::uint64_t> memory(part * s.members);
+  std::vector<std::uint32_t*> parts;
+  for (unsigned m = 0; m < s.members; ++m) parts.push_back(reinterpret_cast<std::uint32_t*>(&memory[m * part]));
+  const thread_lines lines{{parts.data()}};
+  for (unsigned m = 0; m < s.members; ++m) Case::first_values(lines, m, s);
+  const unsigned workers = s.members * s.blocks;
+  std::vector<std::uint32_t> data(2 * workers);
+  std::vector<unsigned> wrong(workers);
+  std::vector<std::thread> threads;
+  for (unsigned w = 0; w < workers; ++w)
+    threads.emplace_back([&, w] {
+      P policy = make_policy();
+      wrong[w] = work<Case>(policy, lines, place{w / s.blocks, s.members, w % s.blocks, s.blocks}, data.data());
+    });
+  unsigned total = 0;
+  for (unsigned w = 0; w < workers; ++w) {
+    threads[w].join();
+    total += wrong[w];
+  }
+  return total;
+}
+
+std::uint32_t given_up = 0;
+
+// What the program runs: bounded, and with a yield, since the threads may be more than the cores.
+host_policy shipped() {
+  return host_policy(host_limits{std::chrono::steady_clock::now() + std::chrono::seconds(60), &given_up, true, nullptr});
+}
+
+struct algorithm_test {
+  std::string_view name;
+  std::function<unsigned(shape)> run;
+  std::function<unsigned(shape, weakness)> run_weakened;
+  unsigned most_members = 8;
+};
+
+template <class Case>
+unsigned run_weakened(shape s, weakness weakened) {
+  return run<Case, thread_policy>(s, [&] { return thread_policy(weakened); });
+}
+
+// An algorithm that runs on host members, and one that so far runs on GPU members only.
+template <class Case>
+algorithm_test on_hosts(std::string_view name) {
+  return {name, [](shape s) { return run<Case, host_policy>(s, shipped); }, run_weakened<Case>};
+}
+template <class Case>
+algorithm_test on_gpus(std::string_view name, unsigned most_members = 8) {
+  return {name, [](shape s) { return run_weakened<Case>(s, weakness::none); }, run_weakened<Case>, most_members};
+}
+
+const std::vector<algorithm_test> tests = {
+    on_hosts<barrier_case<inbox>>("inbox"),
+    on_hosts<barrier_case<hub>>("hub"),
+    on_hosts<barrier_case<central>>("central"),
+    on_hosts<barrier_case<dissemination<2>>>("dissemination"),
+    on_hosts<barrier_case<dissemination<4>>>("dissemination-4"),
+    on_hosts<reduction_case<push>>("push"),
+    on_hosts<reduction_case<pull>>("pull"),
+    on_gpus<relay_case<1, 1>>("relay"),
+    on_gpus<relay_case<2, 2>>("relay-spread"),
+    on_gpus<spread_case>("spread-counter", 1),
+};
+
+int run_all() {
+  int failures = 0;
+  for (const auto& test : tests) {
+    unsigned wrong = 0;
+    for (const auto& s : shapes)
+      if (s.members <= test.most_members) wrong += test.run(s);
+    std::printf("%s  %s: %u wrong values\n", wrong == 0 ? "ok  " : "FAIL", std::string(test.name).c_str(), wrong);
+    std::fflush(stdout);
+    if (wrong != 0) ++failures;
+  }
+  return failures == 0 ? 0 : 1;
+}
+
+// Members exchange by system orders, blocks of a member by local ones: two of each show every weakness.
+int run_one_weakened(std::string_view algorithm, std::string_view what) {
+  const auto which = std::find(weakness_names.begin(), weakness_names.end(), what);
+  for (const auto& test : tests)
+    if (test.name == algorithm && which != weakness_names.end()) {
+      const auto weakened = static_cast<weakness>(which - weakness_names.begin());
+      return test.run_weakened({test.most_members == 1 ? 1u : 2u, 2}, weakened) == 0 ? 0 : 1;
+    }
+  std::printf("no algorithm '%s' or no weakness '%s'\n", std::string(algorithm).c_str(), std::string(what).c_str());
+  return 2;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count == 4 && std::string_view(words[1]) == "weaken") return run_one_weakened(words[2], words[3]);
+  return run_all();
+}

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and passes the tests. Usage: tests/run.sh [PRESET ...]; without one: host.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+presets=("$@")
+if [ ${#presets[@]} -eq 0 ]; then presets=(host); fi
+needs=(tests)
+for preset in "${presets[@]}"; do
+  if [ "$preset" = tsan ]; then needs+=(sanitizers); fi
+done
+bash jobs/install-packages.sh "${needs[@]}"
+
+export PATH="$PATH:/usr/local/cuda/bin"
+for preset in "${presets[@]}"; do
+  echo "== preset $preset"
+  cmake --preset "$preset" >/dev/null
+  cmake --build --preset "$preset" | tail -n 1
+  ctest --preset "$preset"
+done
+echo "tests/run.sh: all tests passed (${presets[*]})"

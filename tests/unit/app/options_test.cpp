@@ -1,0 +1,82 @@
+#include "src/app/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include "src/base/errors.hpp"
+
+namespace mgsync {
+namespace {
+
+options parse(std::vector<std::string> words) { return parse_options(words); }
+
+std::string refusal(std::vector<std::string> words) {
+  try {
+    parse_options(words);
+  } catch (const usage_error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(options, measures_by_default) {
+  const auto o = parse({});
+  EXPECT_EQ(o.command, command::measure);
+  EXPECT_EQ(o.precision, 0.01);
+  EXPECT_EQ(o.max_time, std::chrono::seconds(2));
+  EXPECT_EQ(o.timeout, std::chrono::seconds(30));
+  EXPECT_EQ(o.check_rounds, 10'000u);
+  EXPECT_TRUE(o.pin);
+  EXPECT_TRUE(o.check);
+  EXPECT_FALSE(o.seed.has_value());
+}
+
+TEST(options, reads_values_in_every_form) {
+  const auto o = parse({"--backend", "mpi", "--members=2,4", "-s", "4x32", "--precision", "5%", "--max-time", "500ms",
+                        "--timeout=2min", "--no-pin", "--seed", "7", "--json", "-", "topology"});
+  EXPECT_EQ(o.command, command::topology);
+  EXPECT_EQ(o.backends, "mpi");
+  EXPECT_EQ(o.members, "2,4");
+  EXPECT_EQ(o.shapes, "4x32");
+  EXPECT_DOUBLE_EQ(o.precision, 0.05);
+  EXPECT_EQ(o.max_time, std::chrono::milliseconds(500));
+  EXPECT_EQ(o.timeout, std::chrono::minutes(2));
+  EXPECT_FALSE(o.pin);
+  EXPECT_EQ(o.seed, 7u);
+  EXPECT_EQ(o.json, "-");
+  EXPECT_EQ(parse({"--gpus", "1-3"}).members, "1-3");
+}
+
+TEST(options, keeps_the_numbers_of_a_placement_list_together) {
+  const auto o = parse({"--placement", "near,list:0,3,5,far"});
+  EXPECT_EQ(o.placements, (std::vector<std::string>{"near", "list:0,3,5", "far"}));
+}
+
+TEST(options, names_what_is_accepted) {
+  EXPECT_EQ(refusal({"--precision", "2"}), "--precision is '2'; accepted: a share above 0 and up to 1, such as 0.01 or 1%");
+  EXPECT_EQ(refusal({"--device", "tpu"}), "--device is 'tpu'; accepted: auto, host, gpu");
+  EXPECT_NE(refusal({"--bakend", "x"}).find("did you mean --backend?"), std::string::npos);
+  EXPECT_NE(refusal({"lst"}).find("did you mean 'list'?"), std::string::npos);
+  EXPECT_NE(refusal({"--max-time", "soon"}).find("500ms, 2s, 5min"), std::string::npos);
+  EXPECT_NE(refusal({"--timeout"}).find("TIME"), std::string::npos);
+  EXPECT_NE(refusal({"--members", "0"}).find("1-4,8"), std::string::npos);
+  EXPECT_NE(refusal({"--placement", "list:"}).find("list:0,3,5"), std::string::npos);
+  EXPECT_NE(refusal({"--check-rounds", "-3"}).find("from 1 to"), std::string::npos);
+  EXPECT_NE(refusal({"--resume"}).find("--store"), std::string::npos);
+  EXPECT_NE(refusal({"--json", "-", "--csv", "-"}).find("stdout"), std::string::npos);
+  EXPECT_NE(refusal({"list", "topology"}).find("one command"), std::string::npos);
+}
+
+TEST(options, refuses_every_kind_of_hostile_number) {
+  for (const char* bad : {"", "nan", "inf", "1e999", "-1", "0", "1%%", "0x1", " 1", "1 "})
+    EXPECT_NE(refusal({"--precision", bad}), "accepted") << "'" << bad << "'";
+  for (const char* bad : {"", "-1s", "1d", "1e30h", "s", "0ms"})
+    EXPECT_NE(refusal({"--timeout", bad}), "accepted") << "'" << bad << "'";
+}
+
+TEST(options, are_all_explained_by_the_help) {
+  const auto help = help_text();
+  for (const auto name : option_names()) EXPECT_NE(help.find("--" + std::string(name)), std::string::npos) << name;
+}
+
+}  // namespace
+}  // namespace mgsync

@@ -1,0 +1,50 @@
+#include "src/harness/trial_exchange.hpp"
+
+#include <gtest/gtest.h>
+
+namespace mgsync {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(trial_exchange, takes_the_longest_of_all_members_and_adds_up_what_was_seen) {
+  trial first;
+  first.elapsed = {3us, 5us};
+  first.observations = 10;
+  trial second;
+  second.elapsed = {9us};
+  second.observations = 7;
+  second.violations = 2;
+  second.first_violation = violation{4, {2, 0}, {0, 1}, 17, 16, "phase"};
+  const auto all = merge_trials({pack_trial(first, {0, 1}, false), pack_trial({}, {}, false),
+                                 pack_trial(second, {2}, true)});
+  EXPECT_DOUBLE_EQ(all.longest_us, 9);
+  EXPECT_EQ(all.slowest, 2u);
+  EXPECT_EQ(all.observations, 17u);
+  EXPECT_EQ(all.violations, 2u);
+  EXPECT_TRUE(all.interrupted);
+  ASSERT_TRUE(all.first_violation.has_value());
+  EXPECT_EQ(all.first_violation->round, 4u);
+  EXPECT_EQ(all.first_violation->reader.member, 2u);
+  EXPECT_EQ(all.first_violation->offender.block, 1u);
+  EXPECT_EQ(all.first_violation->what, "phase");
+}
+
+TEST(trial_exchange, keeps_the_earliest_violation_and_the_worst_outcome) {
+  trial early;
+  early.first_violation = violation{2, {0, 0}, {1, 0}, 1, 0, "payload"};
+  trial late;
+  late.first_violation = violation{9, {1, 0}, {0, 0}, 1, 0, "phase"};
+  late.outcome = outcome::timed_out;
+  late.missing = {{3, 1}};
+  late.stuck_round = 12;
+  const auto all = merge_trials({pack_trial(late, {1}, false), pack_trial(early, {0}, false)});
+  EXPECT_EQ(all.first_violation->what, "payload");
+  EXPECT_EQ(all.outcome, outcome::timed_out);
+  ASSERT_EQ(all.missing.size(), 1u);
+  EXPECT_EQ(all.missing[0].member, 3u);
+  EXPECT_EQ(all.stuck_round, 12u);
+}
+
+}  // namespace
+}  // namespace mgsync

@@ -1,0 +1,78 @@
+#include "src/harness/verdict.hpp"
+
+#include <gtest/gtest.h>
+
+namespace mgsync {
+namespace {
+
+point four_members() {
+  point p;
+  p.backend = "multigrid";
+  p.variant = "inbox";
+  p.members = 4;
+  p.group = {0, 1, 2, 3};
+  p.blocks_per_sm = 2;
+  return p;
+}
+
+topology::group on_box() {
+  topology::group g;
+  for (int i = 0; i < 4; ++i) {
+    topology::member m;
+    m.id = i;
+    m.rank = i / 2;
+    m.host = "box";
+    g.members.push_back(m);
+  }
+  return g;
+}
+
+TEST(verdict, names_backend_group_member_and_epoch_of_a_violation) {
+  group_trial seen;
+  seen.violations = 3;
+  seen.first_violation = violation{7, {2, 1}, {0, 0}, 0x10, 0xf, "phase"};
+  EXPECT_EQ(violation_sentence(four_members(), on_box(), seen, 100),
+            "not a barrier: 3 violations in 100 rounds of multigrid:inbox on 4 host members {0,1,2,3}, shape 2; first in "
+            "round 7: member 2 block 1 (rank 1 on box) left before the phase of member 0 block 0 (rank 0 on box) was "
+            "there (epoch 0x10, saw 0xf)");
+}
+
+TEST(verdict, tells_a_wrong_sum_from_an_early_exit) {
+  group_trial seen;
+  seen.violations = 1;
+  seen.first_violation = violation{0, {1, 0}, {1, 0}, 12, 11, "sum"};
+  EXPECT_NE(violation_sentence(four_members(), on_box(), seen, 100).find("got the sum 11, expected 12"),
+            std::string::npos);
+}
+
+TEST(verdict, names_who_did_not_arrive) {
+  group_trial seen;
+  seen.missing = {{3, 0}};
+  seen.stuck_round = 42;
+  EXPECT_EQ(timeout_sentence(four_members(), on_box(), seen, std::chrono::seconds(5)),
+            "stuck: multigrid:inbox on 4 host members {0,1,2,3}, shape 2 waited 5 s at epoch 42; did not arrive: member 3 "
+            "block 0 (rank 1 on box)");
+  seen.missing.clear();
+  EXPECT_NE(timeout_sentence(four_members(), on_box(), seen, std::chrono::seconds(5)).find("none was released"),
+            std::string::npos);
+}
+
+TEST(verdict, bounds_what_was_not_seen_by_the_rule_of_three) {
+  EXPECT_DOUBLE_EQ(upper_bound(10'000), 3e-4);
+  EXPECT_DOUBLE_EQ(upper_bound(0), 1);
+  EXPECT_DOUBLE_EQ(upper_bound(1), 1);
+}
+
+TEST(verdict, finds_nothing_to_check_with_one_worker) {
+  auto p = four_members();
+  EXPECT_FALSE(is_trivial(p));
+  p.members = 1;
+  EXPECT_FALSE(is_trivial(p));
+  p.blocks_per_sm = 1;
+  EXPECT_TRUE(is_trivial(p));
+  p.device = topology::device::gpu;
+  EXPECT_FALSE(is_trivial(p));
+}
+
+}  // namespace
+}  // namespace mgsync

@@ -1,0 +1,24 @@
+// What the build costs: promises about time hold for optimized builds without sanitizers.
+#pragma once
+
+namespace mgsync::topology::test {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool sanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+#else
+inline constexpr bool sanitized = false;
+#endif
+
+#if defined(__OPTIMIZE__)
+inline constexpr double slack = sanitized ? 20 : 1;
+#else
+inline constexpr double slack = 20;
+#endif
+
+}  // namespace mgsync::topology::test

@@ -1,0 +1,148 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include "build_kind.hpp"
+#include "small_machines.hpp"
+#include "src/base/errors.hpp"
+#include "topology/connection.hpp"
+#include "topology/reports/reports.hpp"
+#include "topology/sources/bounded_child.hpp"
+#include "topology/sources/xml_reader.hpp"
+
+namespace mgsync::topology {
+namespace {
+
+std::string failure_of(const std::string& text) {
+  try {
+    read_xml(text, "file.xml");
+  } catch (const usage_error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(bounded_child, returns_what_the_work_returns) {
+  const auto answer = run_in_child([] { return std::string(300'000, 'x'); }, {});
+  EXPECT_TRUE(answer.finished) << answer.death;
+  EXPECT_EQ(answer.text.size(), 300'000U);
+}
+
+TEST(bounded_child, a_crash_is_a_sentence) {
+  const auto answer = run_in_child([]() -> std::string { std::raise(SIGSEGV); return {}; }, {});
+  EXPECT_FALSE(answer.finished);
+  EXPECT_EQ(answer.death, "it crashed (Segmentation fault)");
+}
+
+TEST(bounded_child, a_hang_is_ended) {
+  child_limits limits;
+  limits.time = std::chrono::seconds(1);
+  const auto start = std::chrono::steady_clock::now();
+  const auto sleeping = run_in_child([]() -> std::string { std::this_thread::sleep_for(std::chrono::hours(1)); return {}; }, limits);
+  EXPECT_EQ(sleeping.death, "it took longer than 1 s");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+}
+
+TEST(bounded_child, memory_is_bounded) {
+  if (test::sanitized) GTEST_SKIP() << "the sanitizer's allocator ends the process itself";
+  child_limits limits;
+  limits.memory_bytes = std::size_t{64} << 20;
+  const auto answer = run_in_child([] { return std::string(std::size_t{1} << 30, 'x').substr(0, 1); }, limits);
+  EXPECT_EQ(answer.death, "it asked for too much memory");
+}
+
+TEST(bounded_child, an_endless_answer_is_cut) {
+  child_limits limits;
+  limits.answer_bytes = 1000;
+  EXPECT_EQ(run_in_child([] { return std::string(100'000, 'x'); }, limits).death, "its answer is too large");
+}
+
+TEST(xml, our_own_reports_come_back) {
+  for (auto m : {test::host_machine(2, 4), test::cube_mesh_machine()}) {
+    m.notes = {"a \"note\" with <signs> & \xc3\xa9"};
+    m.is_this_machine = true;
+    EXPECT_EQ(read_xml(write_xml(m), "file.xml"), m) << write_xml(m);
+  }
+}
+
+TEST(xml, what_is_no_topology_is_refused_in_one_sentence) {
+  for (const char* text : {"<", "<topology", "<topology version=\"2.0\"></topology>", "<html></html>",
+                           "<topology version=\"2.0\"><object type=\"Machine\"/></topology>",
+                           "<?xml version=\"1.0\"?><!DOCTYPE topology SYSTEM \"hwloc2.dtd\"><topology version=\"2.0\">"
+                           "<object type=\"Machine\" cpuset=\"0x1\"><object type=\"PU\" os_index=\"0\"/></object></topology>"}) {
+    const auto what = failure_of(text);
+    EXPECT_NE(what.find("file.xml: bad topology file"), std::string::npos) << text << "\n" << what;
+    EXPECT_NE(what.find("accepted: hwloc XML of version 2"), std::string::npos) << what;
+  }
+}
+
+TEST(xml, version_three_names_the_remedy) {
+  EXPECT_EQ(failure_of("<?xml version=\"1.0\"?>\n<topology version=\"3.0\">"),
+            "file.xml: hwloc XML of version 3; accepted: version 2 (lstopo --of v2xml)");
+}
+
+// What hwloc's NVML, CUDA and PCI plugins leave in a file: no line of ours.
+std::string foreign(const std::string& devices, const std::string& matrix) {
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">\n"
+         "<object type=\"Machine\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" allowed_cpuset=\"0x3\" "
+         "nodeset=\"0x1\" complete_nodeset=\"0x1\" allowed_nodeset=\"0x1\" gp_index=\"1\">\n"
+         "<info name=\"HostName\" value=\"foreign\"/>\n"
+         "<object type=\"Package\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" nodeset=\"0x1\" "
+         "complete_nodeset=\"0x1\" gp_index=\"2\">\n"
+         "<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" nodeset=\"0x1\" "
+         "complete_nodeset=\"0x1\" gp_index=\"3\"/>\n"
+         "<object type=\"Core\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" "
+         "complete_nodeset=\"0x1\" gp_index=\"4\"><object type=\"PU\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" "
+         "nodeset=\"0x1\" complete_nodeset=\"0x1\" gp_index=\"5\"/></object>\n"
+         "<object type=\"Core\" os_index=\"1\" cpuset=\"0x2\" complete_cpuset=\"0x2\" nodeset=\"0x1\" "
+         "complete_nodeset=\"0x1\" gp_index=\"6\"><object type=\"PU\" os_index=\"1\" cpuset=\"0x2\" complete_cpuset=\"0x2\" "
+         "nodeset=\"0x1\" complete_nodeset=\"0x1\" gp_index=\"7\"/></object>\n" +
+         devices + "</object></object>\n" + matrix + "</topology>\n";
+}
+
+std::string bridge(int index, const std::string& kind, const std::string& range, const std::string& inside) {
+  return "<object type=\"Bridge\" gp_index=\"" + std::to_string(index) + "\" bridge_type=\"" + kind +
+         "\" depth=\"0\" bridge_pci=\"0000:[" + range + "]\"" +
+         (kind == "1-1" ? " pci_busid=\"0000:" + range.substr(0, 2) + ":01.0\" pci_type=\"0604 [8086:0000] [0000:0000] 00\"" : "") +
+         ">\n" + inside + "</object>\n";
+}
+
+std::string card(int index, const std::string& bus, int number) {
+  const auto n = std::to_string(number);
+  return "<object type=\"PCIDev\" gp_index=\"" + std::to_string(index) + "\" pci_busid=\"0000:" + bus +
+         ":00.0\" pci_type=\"0302 [10de:20b0] [10de:134f] a1\" pci_link_speed=\"31.507692\">\n"
+         "<object type=\"OSDev\" gp_index=\"" + std::to_string(index + 1) + "\" name=\"nvml" + n +
+         "\" subtype=\"NVML\" osdev_type=\"1\"><info name=\"Backend\" value=\"NVML\"/><info name=\"GPUModel\" value=\"A100\"/>"
+         "<info name=\"NVIDIAUUID\" value=\"GPU-" + n + "\"/></object>\n"
+         "<object type=\"OSDev\" gp_index=\"" + std::to_string(index + 2) + "\" name=\"cuda" + n +
+         "\" subtype=\"CUDA\" osdev_type=\"5\"><info name=\"CUDAMultiProcessors\" value=\"108\"/></object>\n</object>\n";
+}
+
+TEST(xml, gpus_paths_and_links_of_hwlocs_own_plugins) {
+  const auto devices = bridge(10, "0-1", "01-04", bridge(11, "1-1", "01-02", card(20, "01", 0) + card(30, "02", 1))) +
+                       bridge(12, "0-1", "05-05", card(40, "05", 2));
+  const std::string indexes = "OSDev:21 OSDev:31 OSDev:41 ", values = "1000000 50000 0 50000 1000000 0 0 0 1000000 ";
+  const auto m = read_xml(foreign(devices, "<distances2hetero nbobjs=\"3\" kind=\"25\" name=\"NVLinkBandwidth\">"
+                                           "<indexes length=\"" + std::to_string(indexes.size()) + "\">" + indexes +
+                                           "</indexes><u64values length=\"" + std::to_string(values.size()) + "\">" +
+                                           values + "</u64values></distances2hetero>\n"), "file.xml");
+  EXPECT_EQ(m.host, "foreign");
+  ASSERT_EQ(m.gpus.size(), 3U);
+  EXPECT_EQ(m.gpus[1].uuid, "GPU-1");
+  EXPECT_EQ(m.gpus[2].pci_bus_id, "0000:05:00.0");
+  EXPECT_EQ(m.gpus[2].cuda_ordinal, 2);
+  EXPECT_EQ(m.gpus[2].sm_count, 108);
+  EXPECT_EQ(m.gpus[0].near_cpus, (std::vector{0, 1}));
+  const connection_table c(m);
+  EXPECT_EQ(matrix_word(c(0, 1)), "NV2");
+  EXPECT_EQ(c(0, 1).path, pcie_path::pix);
+  EXPECT_EQ(matrix_word(c(0, 2)), "NODE");
+  EXPECT_FALSE(c(0, 1).access) << "hwloc does not say";
+  EXPECT_EQ(m.notes.size(), 2U);
+}
+
+}  // namespace
+}  // namespace mgsync::topology
