@@ -22,6 +22,7 @@ if(MGSYNC_WITH_CUDA AND (MGSYNC_LEGACY_NVCC OR MGSYNC_VENDOR_CUBIN))
               "${PROJECT_SOURCE_DIR}/barriers/round_loop/device_rounds.hpp"
               "${PROJECT_SOURCE_DIR}/barriers/round_loop/device_run.hpp"
               "${PROJECT_SOURCE_DIR}/barriers/round_loop/phase_check.hpp"
+              "${PROJECT_SOURCE_DIR}/barriers/algorithm/policy.hpp"
       COMMENT "Building the vendor's multi-grid barrier with ${MGSYNC_LEGACY_NVCC}" VERBATIM)
   endif()
   add_custom_command(OUTPUT "${folder}/vendor_image.cpp"

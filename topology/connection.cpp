@@ -32,8 +32,6 @@ std::vector<int> planes_of(const machine& m) {
   return plane;
 }
 
-using uplinks = std::vector<std::map<int, uplink>>;  // by GPU, then by switch or plane
-
 // What both have in common: on each switch the smaller of both counts.
 uplink shared(const std::map<int, uplink>& a, const std::map<int, uplink>& b) {
   uplink sum;
@@ -44,6 +42,51 @@ uplink shared(const std::map<int, uplink>& a, const std::map<int, uplink>& b) {
     }
   return sum;
 }
+
+// Every GPU's NVLinks, counted by where they end.
+class link_counts {
+ public:
+  explicit link_counts(const machine& m)
+      : by_switch_(m.gpus.size()), by_plane_(m.gpus.size()), direct_(m.gpus.size()) {
+    const auto plane = planes_of(m);
+    for (const auto& l : m.links)
+      for (const auto& [from, to] : {std::pair(l.a, l.b), std::pair(l.b, l.a)}) {
+        if (from.kind != end_kind::gpu || to.kind == end_kind::cpu) continue;
+        const auto gpu_index = static_cast<std::size_t>(from.id);
+        if (to.kind == end_kind::gpu) {
+          add(direct_[gpu_index][to.id], l);
+        } else {
+          add(by_switch_[gpu_index][to.id], l);
+          add(by_plane_[gpu_index][plane[static_cast<std::size_t>(to.id)]], l);
+        }
+      }
+  }
+
+  // What two GPUs reach each other over; leaves a connection without NVLink as it is.
+  void apply(int from, int to, connection& c) const {
+    const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
+    const auto near = direct_[a].find(to);
+    const uplink direct = near == direct_[a].end() ? uplink{} : near->second;
+    const uplink one = shared(by_switch_[a], by_switch_[b]), all = shared(by_plane_[a], by_plane_[b]);
+    c.nvlinks = direct.links + all.links;
+    c.gbps = direct.gbps + all.gbps;
+    if (direct.links > 0) {
+      c.reach = reach::direct;
+    } else if (one.links > 0) {
+      c.reach = reach::switched;
+    } else if (all.links > 0) {
+      c.reach = reach::trunk;
+    }
+  }
+
+ private:
+  static void add(uplink& u, const link& l) {
+    u.links += l.width;
+    u.gbps += l.width * l.gbps_each;
+  }
+
+  std::vector<std::map<int, uplink>> by_switch_, by_plane_, direct_;
+};
 
 // Without a word from the driver, the NUMA nodes say the little that can be said.
 pcie_path path_by_locality(const connection& c, const gpu& a, const gpu& b) {
@@ -80,25 +123,6 @@ connection_table::connection_table(const machine& m) : size_(m.gpus.size()), tab
   const auto at = [&](int from, int to) -> connection& {
     return table_[static_cast<std::size_t>(from) * size_ + static_cast<std::size_t>(to)];
   };
-  const auto plane = planes_of(m);
-  uplinks by_switch(size_), by_plane(size_);
-  std::vector<uplink> direct(size_ * size_);
-  for (const auto& l : m.links) {
-    for (const auto& [from, to] : {std::pair(l.a, l.b), std::pair(l.b, l.a)}) {
-      if (from.kind != end_kind::gpu || to.kind == end_kind::cpu) continue;
-      const auto gpu_index = static_cast<std::size_t>(from.id), other = static_cast<std::size_t>(to.id);
-      const auto add = [&](uplink& u) {
-        u.links += l.width;
-        u.gbps += l.width * l.gbps_each;
-      };
-      if (to.kind == end_kind::gpu) {
-        add(direct[gpu_index * size_ + other]);
-      } else {
-        add(by_switch[gpu_index][to.id]);
-        add(by_plane[gpu_index][plane[other]]);
-      }
-    }
-  }
   for (const auto& p : m.peers) {
     auto& c = at(p.from, p.to);
     c.path = p.path;
@@ -106,36 +130,26 @@ connection_table::connection_table(const machine& m) : size_(m.gpus.size()), tab
     c.atomics = p.atomics;
     c.performance_rank = p.performance_rank;
   }
-  for (int from = 0; from < size(); ++from) {
+  const link_counts links(m);
+  std::vector<std::optional<int>> package;
+  for (const auto& g : m.gpus) package.push_back(package_of(m, g));
+  for (int from = 0; from < size(); ++from)
     for (int to = 0; to < size(); ++to) {
       auto& c = at(from, to);
-      const auto& a = m.gpus[static_cast<std::size_t>(from)];
-      const auto& b = m.gpus[static_cast<std::size_t>(to)];
-      c.same_numa = from == to || (a.numa && a.numa == b.numa);
-      c.same_package = from == to || (package_of(m, a) && package_of(m, a) == package_of(m, b));
+      const auto i = static_cast<std::size_t>(from), j = static_cast<std::size_t>(to);
+      c.same_numa = from == to || (m.gpus[i].numa && m.gpus[i].numa == m.gpus[j].numa);
+      c.same_package = from == to || (package[i] && package[i] == package[j]);
       if (from == to) {
         c.path = pcie_path::self;
         c.reach = reach::direct;
         continue;
       }
-      if (c.path == pcie_path::unknown) c.path = path_by_locality(c, a, b);
+      if (c.path == pcie_path::unknown) c.path = path_by_locality(c, m.gpus[i], m.gpus[j]);
       c.reach = reach_of(c.path);
-      const auto& near = direct[static_cast<std::size_t>(from) * size_ + static_cast<std::size_t>(to)];
-      const auto one = shared(by_switch[static_cast<std::size_t>(from)], by_switch[static_cast<std::size_t>(to)]);
-      const auto all = shared(by_plane[static_cast<std::size_t>(from)], by_plane[static_cast<std::size_t>(to)]);
-      c.nvlinks = near.links + all.links;
-      c.gbps = near.gbps + all.gbps;
-      if (near.links > 0) {
-        c.reach = reach::direct;
-      } else if (one.links > 0) {
-        c.reach = reach::switched;
-      } else if (all.links > 0) {
-        c.reach = reach::trunk;
-      } else if (a.pcie_gbps && b.pcie_gbps) {
-        c.gbps = std::min(*a.pcie_gbps, *b.pcie_gbps);
-      }
+      links.apply(from, to, c);
+      if (!c.by_nvlink() && m.gpus[i].pcie_gbps && m.gpus[j].pcie_gbps)
+        c.gbps = std::min(*m.gpus[i].pcie_gbps, *m.gpus[j].pcie_gbps);
     }
-  }
 }
 
 std::string matrix_word(const connection& c) {

@@ -95,13 +95,16 @@ void wrong_node(std::vector<finding>& out, const host_views& host, int each) {
     const auto& near = assigned.chosen[i].near_cpus;
     const auto& mask = slots[i]->seen.allowed_cpus;
     if (near.empty() || mask.empty()) continue;
-    if (std::any_of(near.begin(), near.end(), [&](int cpu) { return std::binary_search(mask.begin(), mask.end(), cpu); }))
+    if (std::any_of(near.begin(), near.end(),
+                    [&](int cpu) { return std::binary_search(mask.begin(), mask.end(), cpu); }))
       continue;
-    out.push_back({"wrong-node",
-                   fmt::format("{} may use CPUs {}, none of which is near its GPU {} (CPUs {}): launches and polls cross "
-                               "the sockets.", who(*slots[i], host.size() > 1), write_cpu_list(mask),
-                               assigned.chosen[i].id, write_cpu_list(near)),
-                   "srun --cpu-bind=map_ldom or --gpu-bind=closest, mpirun --map-by numa, or --bind-to none"});
+    out.push_back(
+        {"wrong-node",
+         fmt::format("{} may use CPUs {}, none of which is near its GPU {} (CPUs {}): launches and polls cross "
+                     "the sockets.",
+                     who(*slots[i], host.size() > 1), write_cpu_list(mask), assigned.chosen[i].id,
+                     write_cpu_list(near)),
+         "srun --cpu-bind=map_ldom or --gpu-bind=closest, mpirun --map-by numa, or --bind-to none"});
     return;
   }
 }
@@ -115,16 +118,18 @@ void peers(std::vector<finding>& out, const machine& m) {
       const auto& back = connections(b, a);
       if (c.access == false || back.access == false) {
         off.emplace_back(a, b);
-        if (c.path == pcie_path::pix || c.path == pcie_path::pxb || c.path == pcie_path::phb) suspected.emplace_back(a, b);
+        if (c.path == pcie_path::pix || c.path == pcie_path::pxb || c.path == pcie_path::phb)
+          suspected.emplace_back(a, b);
       } else if (c.access == true) {
         if (!c.by_nvlink()) by_pcie.emplace_back(a, b);
         if (c.atomics == false || back.atomics == false) no_atomics.emplace_back(a, b);
       }
     }
   if (!off.empty())
-    out.push_back({"no-peer-access", fmt::format("{} cannot reach each other's memory: no barrier through peer memory.",
-                                                 pairs_text(off)),
-                   "--placement near or list:... to choose GPUs that can; methods over the host (openmp, mpi) still work"});
+    out.push_back(
+        {"no-peer-access",
+         fmt::format("{} cannot reach each other's memory: no barrier through peer memory.", pairs_text(off)),
+         "--placement near or list:... to choose GPUs that can; methods over the host (openmp, mpi) still work"});
   if (!by_pcie.empty())
     out.push_back({"pcie-only", fmt::format("{} reach each other over PCIe only, not NVLink.", pairs_text(by_pcie)),
                    "--placement near to prefer NVLink; nothing where there is none"});
@@ -133,10 +138,12 @@ void peers(std::vector<finding>& out, const machine& m) {
                                                   "to a remote counter cannot run.", pairs_text(no_atomics)),
                    "--backends with flag variants only (multigrid:inbox, multigrid:dissemination)"});
   if (!suspected.empty())
-    out.push_back({"acs-or-iommu", fmt::format("{} share a PCIe root but have no peer access: ACS or an IOMMU may send "
-                                               "their traffic through the host (or the GPU model forbids it).",
-                                               pairs_text(suspected)),
-                   "disable ACS on the PCIe switches (BIOS, setpci), boot with iommu=pt; check nvidia-smi topo -p2p r"});
+    out.push_back(
+        {"acs-or-iommu",
+         fmt::format("{} share a PCIe root but have no peer access: ACS or an IOMMU may send "
+                     "their traffic through the host (or the GPU model forbids it).",
+                     pairs_text(suspected)),
+         "disable ACS on the PCIe switches (BIOS, setpci), boot with iommu=pt; check nvidia-smi topo -p2p r"});
 }
 
 void oversubscribed(std::vector<finding>& out, const host_views& host, std::size_t ranks, int members_per_rank) {
@@ -147,11 +154,13 @@ void oversubscribed(std::vector<finding>& out, const host_views& host, std::size
     threads += std::max(1, members_of(*v, ranks, members_per_rank));
   }
   if (cpus.empty() || threads <= static_cast<int>(cpus.size())) return;
-  out.push_back({"oversubscribed",
-                 fmt::format("{}: {} threads of {} rank(s) share {} CPUs ({}): a spinning wait stops the thread that it "
-                             "waits for.", host.front()->seen.host, threads, host.size(), cpus.size(),
-                             write_cpu_list(std::vector<int>(cpus.begin(), cpus.end()))),
-                 "start fewer ranks, or ask for more CPUs (srun --cpus-per-task, a larger container)"});
+  out.push_back(
+      {"oversubscribed",
+       fmt::format("{}: {} threads of {} rank(s) share {} CPUs ({}): a spinning wait stops the thread that it "
+                   "waits for.",
+                   host.front()->seen.host, threads, host.size(), cpus.size(),
+                   write_cpu_list(std::vector<int>(cpus.begin(), cpus.end()))),
+       "start fewer ranks, or ask for more CPUs (srun --cpus-per-task, a larger container)"});
 }
 
 // What one view says, field by field, to compare with another.
@@ -208,7 +217,8 @@ std::vector<int> visible_gpus(const machine& m) {
 std::vector<std::vector<const rank_view*>> views_by_host(std::span<const rank_view> views) {
   std::vector<std::vector<const rank_view*>> hosts;
   for (const auto& v : views) {
-    const auto known = std::find_if(hosts.begin(), hosts.end(), [&](auto& h) { return h.front()->seen.host == v.seen.host; });
+    const auto known =
+        std::find_if(hosts.begin(), hosts.end(), [&](auto& h) { return h.front()->seen.host == v.seen.host; });
     if (known != hosts.end()) {
       known->push_back(&v);
     } else {
@@ -239,7 +249,7 @@ std::vector<std::string> differences(std::span<const rank_view> views) {
   for (const auto& host : hosts) {
     for (const auto* v : host)
       if (const auto text = difference(host.front()->seen, v->seen); !text.empty())
-        result.push_back(fmt::format("Rank {} on {} sees another machine than rank {}: {}.", v->rank, v->seen.host,
+        result.push_back(fmt::format("Rank {} on {} differs from rank {}: {}.", v->rank, v->seen.host,
                                      host.front()->rank, text));
     if (const auto text = shape_difference(hosts.front().front()->seen, host.front()->seen); !text.empty())
       result.push_back(fmt::format("Host {} is another machine than {}: {}.", host.front()->seen.host,

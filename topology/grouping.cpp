@@ -29,8 +29,10 @@ slots slots_of(std::span<const rank_view> views, const grouping_request& request
   const auto each = static_cast<std::size_t>(per_rank(views, request.members_per_rank, request.members));
   const auto members = static_cast<std::size_t>(request.members);
   if (members > each * views.size())
-    throw usage_error(fmt::format("{} members do not fit on {} rank(s) with {} each; accepted: 1..{}, or more ranks, or "
-                                  "a larger --members-per-rank", members, views.size(), each, each * views.size()));
+    throw usage_error(
+        fmt::format("{} members do not fit on {} rank(s) with {} each; accepted: 1..{}, or more ranks, or "
+                    "a larger --members-per-rank",
+                    members, views.size(), each, each * views.size()));
   slots result;
   for (std::size_t i = 0; i < members; ++i) result.push_back(&views[i / each]);
   return result;
@@ -163,7 +165,8 @@ void add_gpu_members(grouping& result, const slots& all, const grouping_request&
     slots here;
     for (const auto i : members) here.push_back(all[i]);
     const auto assigned = assign_gpus(here, wanted);
-    if (!assigned.failure.empty()) throw usage_error(fmt::format("{} GPU members: {}", request.members, assigned.failure));
+    if (!assigned.failure.empty())
+      throw usage_error(fmt::format("{} GPU members: {}", request.members, assigned.failure));
     result.notes.insert(result.notes.end(), assigned.notes.begin(), assigned.notes.end());
     for (std::size_t i = 0; i < members.size(); ++i) {
       auto& m = result.chosen.members[members[i]];

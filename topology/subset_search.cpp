@@ -144,7 +144,8 @@ class search {
       choice grown;
       std::vector<std::pair<pair_cost, int>> left;  // what each thing would add
       for (const int thing : things) left.emplace_back(pair_cost{}, thing);
-      for (auto next = left.begin() + static_cast<std::ptrdiff_t>(start);; next = std::min_element(left.begin(), left.end())) {
+      for (auto next = left.begin() + static_cast<std::ptrdiff_t>(start);;
+           next = std::min_element(left.begin(), left.end())) {
         const auto [cost, thing] = *next;
         left.erase(next);
         grown.cost += cost;

@@ -23,7 +23,7 @@
 #include <cstdint>
 
 #if defined(__CUDACC__)
-#define MGSYNC_HD __host__ __device__
+#define MGSYNC_HD __host__ __device__ __forceinline__
 #else
 #define MGSYNC_HD
 #endif

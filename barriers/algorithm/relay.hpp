@@ -47,7 +47,7 @@ class relay {
   static constexpr const char* name = "relay";
 
   // Called by every thread of every block, once per launch: the addresses are worked out here, not between rounds.
-  MGSYNC_HD relay(P& policy, M& memory, const place& at, const relay_shape& shape)
+  MGSYNC_HD relay(const P& policy, M& memory, const place& at, const relay_shape& shape)
       : p_(policy), at_(at), hold_(shape.hold), poller_(shape.counters > 1) {
     const relay_layout lines{};
     const unsigned lane = p_.lane();
@@ -100,7 +100,7 @@ class relay {
       return true;
     }
     const bool ok = p_.wait_until([&] {
-      word seen = 0;
+      std::uint32_t seen = 0;
       for (unsigned i = 0; i < sums; ++i)
         if (sum_[i] != nullptr) seen += p_.poll_local(*sum_[i]);
       return p_.sum(seen) == at_.blocks * epoch;
@@ -129,7 +129,7 @@ class relay {
     return ok;
   }
 
-  P& p_;
+  P p_;  // its own: an object that refers to itself would be kept in memory, not in registers
   place at_;
   word* out_[outs];
   word* in_[ins];

@@ -32,7 +32,7 @@ class spread_counter {
  public:
   static constexpr const char* name = "counter";
 
-  MGSYNC_HD spread_counter(P& policy, M& memory, const place& at, const spread_shape& shape)
+  MGSYNC_HD spread_counter(const P& policy, M& memory, const place& at, const spread_shape& shape)
       : p_(policy), at_(at), hold_(shape.hold) {
     const spread_layout lines{};
     const unsigned lane = p_.lane();
@@ -53,7 +53,7 @@ class spread_counter {
         if (add_[i] != nullptr) p_.add_relaxed_local(*add_[i], 1);
       p_.hold(hold_);
       ok = p_.wait_until([&] {
-        word seen = 0;
+        std::uint32_t seen = 0;
         for (unsigned i = 0; i < per_lane; ++i)
           if (sum_[i] != nullptr) seen += p_.poll_local(*sum_[i]);
         return reached(p_.sum(seen), at_.blocks * epoch);
@@ -64,7 +64,7 @@ class spread_counter {
   }
 
  private:
-  P& p_;
+  P p_;  // its own: an object that refers to itself would be kept in memory, not in registers
   place at_;
   unsigned hold_;
   word* add_[per_lane];

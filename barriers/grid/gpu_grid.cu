@@ -23,11 +23,14 @@ class grid_sync_pass {
   struct arguments {
     unsigned unused;
   };
-  __device__ grid_sync_pass(const arguments&, const round_loop::device_run&) {}
+  __device__ grid_sync_pass(const arguments&, const round_loop::device_run&) : grid_(cooperative_groups::this_grid()) {}
   __device__ bool operator()(std::uint32_t) {
-    cooperative_groups::this_grid().sync();
+    grid_.sync();
     return true;
   }
+
+ private:
+  cooperative_groups::grid_group grid_;
 };
 
 creation make_grid_sync(const flag_barrier_request& w) {

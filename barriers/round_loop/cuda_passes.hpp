@@ -23,9 +23,9 @@ class stateless_pass {
   static constexpr bool carries_sum = false;
   using arguments = algorithm::cuda_lines;
 
-  __device__ stateless_pass(const arguments& lines, const device_run& run)
+  __device__ __forceinline__ stateless_pass(const arguments& lines, const device_run& run)
       : policy_(limits_of(run)), lines_(lines), at_(place_in(run)) {}
-  __device__ bool operator()(std::uint32_t epoch) { return Algorithm::arrive_and_wait(policy_, lines_, at_, epoch); }
+  __device__ __forceinline__ bool operator()(std::uint32_t epoch) { return Algorithm::arrive_and_wait(policy_, lines_, at_, epoch); }
 
  private:
   algorithm::cuda_policy<Widest> policy_;
@@ -38,7 +38,7 @@ struct host_flag_lines {
   algorithm::cuda_lines gpu;
   algorithm::cuda_lines host;
 
-  __device__ std::uint32_t& line(unsigned member, unsigned index) const {
+  __device__ __forceinline__ std::uint32_t& line(unsigned member, unsigned index) const {
     return index >= algorithm::layout{0}.inbox(0) ? host.line(member, index) : gpu.line(member, index);
   }
 };
@@ -50,9 +50,9 @@ class host_flags_pass {
   static constexpr bool carries_sum = false;
   using arguments = host_flag_lines;
 
-  __device__ host_flags_pass(const arguments& lines, const device_run& run)
+  __device__ __forceinline__ host_flags_pass(const arguments& lines, const device_run& run)
       : policy_(limits_of(run)), lines_(lines), at_(place_in(run)) {}
-  __device__ bool operator()(std::uint32_t epoch) { return Algorithm::arrive_and_wait(policy_, lines_, at_, epoch); }
+  __device__ __forceinline__ bool operator()(std::uint32_t epoch) { return Algorithm::arrive_and_wait(policy_, lines_, at_, epoch); }
 
  private:
   algorithm::cuda_policy<algorithm::ptx::scope::system> policy_;
@@ -73,12 +73,11 @@ class shaped_pass {
     Shape shape;
   };
 
-  __device__ shaped_pass(const arguments& given, const device_run& run)
-      : policy_(limits_of(run)), algorithm_(policy_, given.lines, place_in(run), given.shape) {}
-  __device__ bool operator()(std::uint32_t epoch) { return algorithm_.arrive_and_wait(epoch); }
+  __device__ __forceinline__ shaped_pass(const arguments& given, const device_run& run)
+      : algorithm_(policy(limits_of(run)), given.lines, place_in(run), given.shape) {}
+  __device__ __forceinline__ bool operator()(std::uint32_t epoch) { return algorithm_.arrive_and_wait(epoch); }
 
  private:
-  policy policy_;
   Algorithm<policy, const algorithm::cuda_lines> algorithm_;
 };
 

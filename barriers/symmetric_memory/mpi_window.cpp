@@ -16,7 +16,7 @@ class mpi_window final : public symmetric_memory {
     int mine = 0;
     for (const auto& m : group.members) mine += m.rank == where.rank() ? 1 : 0;
     void* base = nullptr;
-    check_mpi(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes) * mine + alignment, 1, MPI_INFO_NULL,
+    check_mpi(MPI_Win_allocate_shared(static_cast<MPI_Aint>(mapped_bytes(bytes)) * mine + alignment, 1, MPI_INFO_NULL,
                                       host_ranks_.native_handle()->comm, &base, &window_),
               "allocating a shared window");
     map(group, where);
@@ -33,6 +33,9 @@ class mpi_window final : public symmetric_memory {
   static constexpr std::size_t alignment = 128;  // a line of its own for every flag
 
   void map(const topology::group& group, const session& where) {
+    // Ranks have not all taken part in the same allocations: the group's first rank counts for all.
+    const auto allocation =
+        std::stoull(where.ranks().broadcast(std::to_string(next_allocation()), 0, "agreeing on an allocation"));
     const auto job_ranks = host_ranks_.all_gather(std::to_string(where.rank()), "gathering the ranks of this host");
     for (int r = 0; r < host_ranks_.size(); ++r) {
       MPI_Aint size = 0;
@@ -45,8 +48,8 @@ class mpi_window final : public symmetric_memory {
       const int job_rank = std::stoi(job_ranks[static_cast<std::size_t>(r)]);
       for (std::size_t m = 0; m < group.members.size(); ++m) {
         if (group.members[m].rank != job_rank) continue;
-        parts_[m] = next;
-        next += bytes_;
+        parts_[m] = next + shift_of_part(allocation, m);
+        next += mapped_bytes(bytes_);
       }
     }
   }

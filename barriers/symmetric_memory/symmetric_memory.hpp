@@ -38,12 +38,19 @@ struct allocation {
 // Which parts must be reachable: all of them, or only those on the caller's own host (the others are nullptr).
 enum class reach { group, own_host };
 
-// Zeroed host memory of `bytes` for each member of `group`. Collective over the session's ranks. The pages are new in
-// every allocation, so that where they lie in memory varies from one barrier object to the next; they are placed by
-// whoever touches them first.
+// Zeroed host memory of `bytes` for each member of `group`. Collective over the session's ranks. Where a part lies in
+// its pages varies from one allocation to the next, since the latency of a flag depends on it: the batches of a
+// measurement are to differ in it as processes do. Pages are placed by whoever touches them first.
 allocation allocate_host_memory(const topology::group& group, std::size_t bytes, reach which, const session&);
 
-// Rounded up to whole pages.
-std::size_t whole_pages(std::size_t bytes);
+// Bytes to map for a part of `bytes`: whole pages, with room for its shift.
+std::size_t mapped_bytes(std::size_t bytes);
+
+// How far into its pages a member's part begins in the n-th allocation of this process (n is the same on all ranks): a
+// multiple of 128 bytes, below one page.
+std::size_t shift_of_part(std::size_t allocation, std::size_t member);
+
+// Counts the allocations of this process.
+std::size_t next_allocation();
 
 }  // namespace mgsync

@@ -107,7 +107,10 @@ void watchdog::give_up_if_stuck() {
 void watchdog::give_up(const watched& stuck, int code) {
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - stuck.last_change).count();
-  std::string text = fmt::format("mgsync: {} made no progress for {:.3g} s", stuck.what, seconds);
+  // From the outermost guard in: what was being done, then the part of it that is stuck.
+  std::string text = "mgsync: stuck: " + stack_.front().what;
+  for (std::size_t i = 1; i < stack_.size(); ++i) text += fmt::format(" ({})", stack_[i].what);
+  text += fmt::format(" made no progress for {:.3g} s", seconds);
   if (stuck.look) text += "; " + who_is_late(stuck.last_seen);
   report_(text);
   before_exit_(text);

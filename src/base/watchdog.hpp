@@ -32,7 +32,7 @@ class watchdog {
   watchdog& operator=(const watchdog&) = delete;
 
   // While a guard lives, `look` must show progress at least once in `patience`. `what` names what is going on. Only
-  // the innermost guard counts. look() may be empty: then the guard's own lifetime is bounded.
+  // the innermost guard counts; the report names all of them. look() may be empty: then the guard's own lifetime is bounded.
   class guard {
    public:
     guard(watchdog& owner, std::string what, std::chrono::nanoseconds patience,

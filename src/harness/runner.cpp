@@ -151,7 +151,11 @@ std::optional<group_trial> runner::perform(candidate& c, const run_request& requ
   if (events_.running && job_->rank() == 0)
     events_.running(c.result.point, request.mode == run_mode::check ? 0 : c.batch + 1);
   const auto begin = clock::now();
-  if (c.barrier) mine = c.barrier->run(request);
+  {
+    // Names the point; the run inside it has the shorter patience.
+    const watchdog::guard watched(*watchdog_, name_of(c.result.point), settings_.timeout * 2);
+    if (c.barrier) mine = c.barrier->run(request);
+  }
   if (mine.outcome == outcome::timed_out) job_->be_patient_for(settings_.timeout / 4);
   const auto all = exchange(*job_, mine, c.mine, signal_received() != 0);
   job_->be_patient_for(settings_.timeout);

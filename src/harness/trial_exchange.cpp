@@ -45,8 +45,10 @@ group_trial merge_trials(const std::vector<std::string>& packed) {
       if (!all.first_violation || v.round < all.first_violation->round) all.first_violation = v;
     }
     // The rank that saw the barrier get furthest knows best who is behind.
-    if (!wire["missing"].empty() && wire["stuck_round"].get<std::uint64_t>() >= all.stuck_round) {
-      all.stuck_round = wire["stuck_round"];
+    const auto stuck_round = wire["stuck_round"].get<std::uint64_t>();
+    if (stuck_round > all.stuck_round) all.missing.clear();
+    all.stuck_round = std::max(all.stuck_round, stuck_round);
+    if (!wire["missing"].empty() && stuck_round == all.stuck_round) {
       all.missing.clear();
       for (const auto& w : wire["missing"]) all.missing.push_back({w[0], w[1]});
     }

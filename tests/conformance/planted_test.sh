@@ -29,6 +29,9 @@ case "$fault" in
   hangs)
     # The watchdog says this, while the run itself cannot return.
     pattern="did not arrive at round [0-9]+: member 1 " ;;
+  counter-reset-too-early)
+    # An arrival that the reset wipes out leaves everybody waiting.
+    pattern="member [0-9]+ block 0 .*epoch 0x|stuck: .*at epoch [1-9]" ;;
   *)
     [[ "$sentence" == *"not a barrier: "* ]] || fail "nothing says that it is not a barrier"
     pattern="member [0-9]+ block 0 .*epoch 0x" ;;

@@ -34,7 +34,7 @@ class relay_twin {
   using arguments = cuda_lines;
 
   __device__ relay_twin(const arguments& lines, const device_run& run)
-      : policy_(round_loop::limits_of(run)), relay_(policy_, lines, place_of(run), {1, 1, 0}), left_out_(left_out(run)) {}
+      : relay_(Policy(round_loop::limits_of(run)), lines, place_of(run), {1, 1, 0}), left_out_(left_out(run)) {}
   __device__ bool operator()(std::uint32_t epoch) {
     if (left_out_) return true;
     return relay_.arrive_and_wait(Twin == twin::one_flag_two_epochs ? epoch - epoch % 2 : epoch);
@@ -51,7 +51,6 @@ class relay_twin {
     return at;
   }
 
-  Policy policy_;
   relay_over<Policy> relay_;
   bool left_out_;
 };

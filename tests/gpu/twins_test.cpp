@@ -22,7 +22,7 @@ TEST_P(weakened, is_caught) {
   }
   // A broken barrier is caught as a violation, or because somebody waits for ever.
   EXPECT_TRUE(seen.violations > 0 || seen.outcome == outcome::timed_out);
-  if (which == twin::stale_acquire) EXPECT_GT(seen.violations, 0u);
+  if (which == twin::stale_acquire) { EXPECT_GT(seen.violations, 0u); }
 }
 
 INSTANTIATE_TEST_SUITE_P(twins, weakened,

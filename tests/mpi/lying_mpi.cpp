@@ -1,6 +1,7 @@
 // An MPI_Barrier that lies, to be loaded ahead of MPI (LD_PRELOAD). MGSYNC_LIE says how rank 1 misbehaves:
 //   early    it leaves every 100th barrier at once: it arrives and does not wait
 //   absent   it never arrives at the 500th
+//   lost     it arrives at the 500th, and never comes back
 #include <mpi.h>
 #include <unistd.h>
 
@@ -15,9 +16,12 @@ extern "C" int MPI_Barrier(MPI_Comm comm) {
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
   if (lie == nullptr) return PMPI_Barrier(comm);
-  if (std::strcmp(lie, "absent") == 0) {
-    while (rank == 1 && calls == 500) pause();
-    return PMPI_Barrier(comm);
+  if (std::strcmp(lie, "early") != 0) {
+    const bool fatal = rank == 1 && calls == 500;
+    while (fatal && std::strcmp(lie, "absent") == 0) pause();
+    const int result = PMPI_Barrier(comm);
+    while (fatal) pause();
+    return result;
   }
   // All ranks take part in nonblocking barriers, so that leaving one early does not break the next.
   MPI_Request mine = MPI_REQUEST_NULL;

@@ -32,7 +32,7 @@ lose() { # SIGNAL RANK BACKEND
   code=$?
   took=$(($(now_ms) - begin))
   [ "$code" -ne 0 ] || fail "exit code 0 although rank $2 was lost"
-  [ "$took" -lt 12000 ] || fail "$3: SIG$1 to rank $2: it took $took ms to end"
+  [ "$took" -lt 10000 ] || fail "$3: SIG$1 to rank $2: it took $took ms to end"
   expect_text "(rank $2|member $2|Rank $2)" "$work/err" "$work/out"
   local rank pid
   while read -r rank pid; do

@@ -7,13 +7,13 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/expect.sh"
 mgsync=$1
 sweep=(--device host --backend 'multigrid:inbox,multigrid:hub,peer-reduction:push' --members '1,2' --oversubscribe
-  --precision 0.0001 --check-rounds 500)
+  --precision 0.0001 --check-rounds 500 --max-time 700ms)
 
 has_samples() { grep -qs '"t":"sample"' "$work/store"; }
 
 interrupt() { # SIGNAL
   rm -f "$work"/*
-  "$mgsync" "${sweep[@]}" --max-time 20s --store "$work/store" --json "$work/json" >"$work/out" 2>"$work/err" &
+  "$mgsync" "${sweep[@]}" --store "$work/store" --json "$work/json" >"$work/out" 2>"$work/err" &
   local pid=$! begin code
   wait_until 30 has_samples || fail "no sample within 30 s"
   begin=$(now_ms)
@@ -34,7 +34,7 @@ interrupt USR1
 
 # Goes on from the last one's store.
 samples=$(grep -c '"t":"sample"' "$work/store")
-timeout 60 "$mgsync" "${sweep[@]}" --max-time 200ms --store "$work/store" --resume --json "$work/json" \
+timeout 60 "$mgsync" "${sweep[@]}" --store "$work/store" --resume --json "$work/json" \
   >"$work/out" 2>"$work/err"
 expect_code $? 0 "--resume"
 valid_json "$work/json" results 5 latency_us median
@@ -44,12 +44,12 @@ tail -n 1 "$work/store" | grep -q '"complete"' || fail "the store does not end w
 passed "--resume completes the sweep"
 
 # A crash, with a line torn in the middle.
-"$mgsync" "${sweep[@]}" --max-time 20s --store "$work/torn" >"$work/out" 2>"$work/err" &
+"$mgsync" "${sweep[@]}" --store "$work/torn" >"$work/out" 2>"$work/err" &
 pid=$!
 wait_until 30 grep -qs '"t":"sample"' "$work/torn" || fail "no sample within 30 s"
 { kill -9 "$pid"; wait "$pid"; } 2>/dev/null
 printf '{"t":"sample","key":"0123' >>"$work/torn"
-timeout 60 "$mgsync" "${sweep[@]}" --max-time 200ms --store "$work/torn" --resume >"$work/out" 2>"$work/err"
+timeout 60 "$mgsync" "${sweep[@]}" --store "$work/torn" --resume >"$work/out" 2>"$work/err"
 expect_code $? 0 "--resume after kill -9"
 passed "--resume after kill -9 and a torn line"
 

@@ -109,11 +109,12 @@ struct relacy_memory {
   relacy_policy::pair* pairs;
   unsigned words_per_member;
   unsigned pairs_per_member;
-  unsigned (*place_of)(unsigned line, unsigned offset);  // where a member keeps a word; nothing: at its line's number
+  unsigned members;
+  unsigned (*place_of)(unsigned line, unsigned offset, unsigned members);  // where a member keeps a word
 
   relacy_policy::word& line(unsigned member, unsigned index) const { return word(member, index, 0); }
   relacy_policy::word& word(unsigned member, unsigned index, unsigned offset) const {
-    return words[member * words_per_member + (place_of == nullptr ? index : place_of(index, offset))];
+    return words[member * words_per_member + place_of(index, offset, members)];
   }
   relacy_policy::pair& pair_line(unsigned member, unsigned index) const {
     return pairs[member * pairs_per_member + index];

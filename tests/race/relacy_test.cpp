@@ -17,6 +17,7 @@
 #include "barriers/algorithm/dissemination.hpp"
 #include "barriers/algorithm/hub.hpp"
 #include "barriers/algorithm/inbox.hpp"
+#include "barriers/algorithm/pull_dissemination.hpp"
 #include "barriers/algorithm/relay.hpp"
 #include "barriers/algorithm/spread_counter.hpp"
 #include "tests/race/orders.hpp"
@@ -34,11 +35,16 @@ constexpr unsigned start = 0xfffffffeu;  // the epochs of a test wrap
 constexpr unsigned rounds = 3;
 
 // What a case says: how many words and pairs a member has, their first values, and one passage of the barrier.
+// The lines of `layout` but for the steps of a dissemination among more members than a test has.
 template <class Algorithm>
 struct barrier_case {
-  static unsigned words(unsigned members) { return 3 + members + 3; }
+  static constexpr unsigned steps = 3;
+  static unsigned words(unsigned members) { return layout{members}.step(0) + steps + 4; }
   static unsigned pairs(unsigned) { return 0; }
-  static constexpr unsigned (*place_of)(unsigned, unsigned) = nullptr;
+  static unsigned place_of(unsigned line, unsigned, unsigned members) {
+    const unsigned announcements = layout{members}.announcement(0, 0);
+    return line < announcements ? line : layout{members}.step(0) + steps + (line - announcements);
+  }
   static unsigned first_value(unsigned word, unsigned members, unsigned blocks) {
     const layout lines{members};
     if (word == lines.arrivals()) return counter_start(blocks, start);
@@ -53,7 +59,7 @@ template <class Algorithm>
 struct reduction_case {
   static unsigned words(unsigned) { return 3; }
   static unsigned pairs(unsigned members) { return 5 + 2 * members; }
-  static constexpr unsigned (*place_of)(unsigned, unsigned) = nullptr;
+  static unsigned place_of(unsigned line, unsigned, unsigned) { return line; }
   static unsigned first_value(unsigned word, unsigned members, unsigned blocks) {
     return word == reduction_layout{members}.arrivals() ? counter_start(blocks, start) : 0;
   }
@@ -72,7 +78,7 @@ struct relay_case {
   static constexpr unsigned most_members = 4;
   static unsigned words(unsigned) { return 2 + 2 * most_members; }
   static unsigned pairs(unsigned) { return 0; }
-  static unsigned place_of(unsigned line, unsigned offset) {
+  static unsigned place_of(unsigned line, unsigned offset, unsigned) {
     const unsigned group = line / relay_layout::stride;
     return group < relay_shape::most_counters ? group : 2 + (group - relay_shape::most_counters) * most_members + offset;
   }
@@ -90,7 +96,7 @@ struct relay_case {
 struct spread_case {
   static unsigned words(unsigned) { return 4; }
   static unsigned pairs(unsigned) { return 0; }
-  static unsigned place_of(unsigned line, unsigned) {
+  static unsigned place_of(unsigned line, unsigned, unsigned) {
     const unsigned group = line / spread_layout::stride;
     return group / spread_shape::most * 2 + group % spread_shape::most;
   }
@@ -128,7 +134,8 @@ class rounds_of final : public scenario {
 
   void thread(unsigned self) override {
     relacy_policy policy(weakened_);
-    relacy_memory memory{words_.first(), pairs_.first(), Case::words(members_), Case::pairs(members_), Case::place_of};
+    relacy_memory memory{words_.first(), pairs_.first(), Case::words(members_), Case::pairs(members_), members_,
+                         Case::place_of};
     const place at{self / blocks_, members_, self % blocks_, blocks_};
     const unsigned workers = members_ * blocks_;
     for (unsigned round = 1; round <= rounds; ++round) {
@@ -148,7 +155,7 @@ class rounds_of final : public scenario {
  private:
   unsigned members_, blocks_;
   weakness weakened_;
-  storage<relacy_policy::word, 32> words_;
+  storage<relacy_policy::word, 48> words_;
   storage<relacy_policy::pair, 36> pairs_;
   storage<var<unsigned>, 12> data_;
 };
@@ -218,6 +225,8 @@ const std::vector<named_test> tests = {
     {"central", [] { algorithm_test<barrier_case<central>>("central", {system_store, system_wait, system_add}, {local_arrival}); }},
     {"dissemination", [] { algorithm_test<barrier_case<dissemination<2>>>("dissemination", {system_store, system_wait}, {local_arrival, local_release, local_wait}); }},
     {"dissemination-4", [] { algorithm_test<barrier_case<dissemination<4>>>("dissemination radix 4", {system_store, system_wait}, {local_arrival, local_release, local_wait}); }},
+    {"pull-dissemination", [] { algorithm_test<barrier_case<pull_dissemination<2>>>("pull dissemination", {system_store, system_wait}, {local_arrival, local_release, local_wait}); }},
+    {"pull-dissemination-4", [] { algorithm_test<barrier_case<pull_dissemination<4>>>("pull dissemination radix 4", {system_store, system_wait}, {local_arrival, local_release, local_wait}); }},
     {"push", [] { algorithm_test<reduction_case<push>>("push", {system_store, system_wait}, {local_arrival}); }},
     {"pull", [] { algorithm_test<reduction_case<pull>>("pull", {system_store, system_wait}, {local_arrival, local_release, local_wait}); }},
     {"relay", [] { algorithm_test<relay_case<1, 1>>("relay", {system_store, system_wait}, {local_arrival}); }},

@@ -17,6 +17,7 @@
 #include "barriers/algorithm/host_policy.hpp"
 #include "barriers/algorithm/hub.hpp"
 #include "barriers/algorithm/inbox.hpp"
+#include "barriers/algorithm/pull_dissemination.hpp"
 #include "barriers/algorithm/relay.hpp"
 #include "barriers/algorithm/spread_counter.hpp"
 #include "tests/race/thread_policy.hpp"
@@ -175,6 +176,8 @@ const std::vector<algorithm_test> tests = {
     on_hosts<barrier_case<central>>("central"),
     on_hosts<barrier_case<dissemination<2>>>("dissemination"),
     on_hosts<barrier_case<dissemination<4>>>("dissemination-4"),
+    on_hosts<barrier_case<pull_dissemination<2>>>("pull-dissemination"),
+    on_hosts<barrier_case<pull_dissemination<8>>>("pull-dissemination-8"),
     on_hosts<reduction_case<push>>("push"),
     on_hosts<reduction_case<pull>>("pull"),
     on_gpus<relay_case<1, 1>>("relay"),

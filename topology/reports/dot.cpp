@@ -89,7 +89,8 @@ void write_pcie(std::string& out, const machine& m, const drawing& d) {
 void write_legend(std::string& out, const drawing& d) {
   std::map<int, std::string> kinds;
   for (const auto& b : d.direct)
-    kinds.emplace(b.links, fmt::format("{}: {}", b.links == d.most_links ? "dark green" : "light green", bundle_label(b)));
+    kinds.emplace(b.links,
+                  fmt::format("{}: {}", b.links == d.most_links ? "dark green" : "light green", bundle_label(b)));
   std::string text;
   for (const auto& [links, what] : kinds) text += what + "\\n";
   out += fmt::format("legend [shape=plaintext, style=\"\", label=\"{}\"];\n", text);

@@ -25,7 +25,8 @@ std::vector<int> ids_of(const grouping& g) {
 std::vector<int> sizes(device kind, int largest) {
   constexpr int most_in_steps_of_one = 16;
   std::vector<int> result;
-  for (int n = 1; n <= largest; n = kind == device::gpu && n < most_in_steps_of_one ? n + 1 : 2 * n) result.push_back(n);
+  for (int n = 1; n <= largest; n = kind == device::gpu && n < most_in_steps_of_one ? n + 1 : 2 * n)
+    result.push_back(n);
   if (largest > 0 && result.back() != largest) result.push_back(largest);
   return result;
 }
@@ -41,7 +42,8 @@ std::string why(const machine& m, const member& placed, device kind) {
   const auto* c = core_of(m, placed.cpus.front());
   const auto place = c == nullptr ? std::string("unknown core") : fmt::format("core {}, NUMA node {}", c->id, c->numa);
   if (kind == device::host) return place;
-  const auto g = std::find_if(m.gpus.begin(), m.gpus.end(), [&](auto& candidate) { return candidate.uuid == placed.uuid; });
+  const auto g =
+      std::find_if(m.gpus.begin(), m.gpus.end(), [&](auto& candidate) { return candidate.uuid == placed.uuid; });
   if (g == m.gpus.end() || g->near_cpus.empty()) return place + "; the GPU's place is unknown";
   const bool near = std::find(g->near_cpus.begin(), g->near_cpus.end(), placed.cpus.front()) != g->near_cpus.end();
   return place + (near ? ", near the GPU" : ", far from the GPU: no core near it is left in the mask");

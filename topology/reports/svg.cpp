@@ -51,11 +51,11 @@ class painter {
     paint_arcs();
     paint_legend();
     return fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} "
+        "{1:.0f}\" "
         "font-family=\"Helvetica, Arial, sans-serif\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
         "<text x=\"{2}\" y=\"32\" font-size=\"18\" font-weight=\"bold\" fill=\"#1b1f24\">{3}</text>\n{4}{5}{6}</svg>\n",
-        width_, bottom_ + margin, margin, xml_text(machine_title(machine_)), back_,
-        lines_, front_);
+        width_, bottom_ + margin, margin, xml_text(machine_title(machine_)), back_, lines_, front_);
   }
 
  private:
@@ -76,8 +76,10 @@ class painter {
   // A label on white, so that lines behind it do not make it unreadable.
   static std::string label(double x, double y, const std::string& what) {
     const double width = static_cast<double>(what.size()) * 6.2 + 6;
-    return fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"15\" fill=\"white\" opacity=\"0.9\"/>\n",
-                       x - width / 2, y - 11.5, width) + text(x, y, 11, "#1b1f24", what);
+    return fmt::format(
+               "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"15\" fill=\"white\" opacity=\"0.9\"/>\n",
+               x - width / 2, y - 11.5, width) +
+           text(x, y, 11, "#1b1f24", what);
   }
 
   void place_columns() {
@@ -108,7 +110,8 @@ class painter {
       }
       x += c.place.width + gap;
     }
-    width_ = std::max(x - gap + margin + 10, 2 * margin + 18 * bold_letter * static_cast<double>(machine_title(machine_).size()));
+    width_ = std::max(x - gap + margin + 10,
+                      2 * margin + 18 * bold_letter * static_cast<double>(machine_title(machine_).size()));
     bottom_ = machine_.gpus.empty() ? cpu_top + cpu_height + 20 : gpu_bottom + 10;
   }
 
@@ -136,7 +139,8 @@ class painter {
         }
       std::sort(cpus.begin(), cpus.end());
       back_ += rectangle(c.place.x, cpu_top + 28, c.place.width, cpu_height - 36, "#dbe5f1", "#8fa3bd");
-      back_ += text(c.place.middle(), cpu_top + 47, 12, "#1b1f24", fmt::format("NUMA node {}: {} cores", c.node->id, cores));
+      back_ +=
+          text(c.place.middle(), cpu_top + 47, 12, "#1b1f24", fmt::format("NUMA node {}: {} cores", c.node->id, cores));
       back_ += text(c.place.middle(), cpu_top + 64, 11, "#3b4754",
                     fitted("CPUs " + write_cpu_list(cpus), c.place.width - 10, 11));
     }
@@ -218,8 +222,8 @@ class painter {
     for (std::size_t i = 0; i < bars.size(); ++i) {
       const auto& [place, y] = bars[i];
       front_ += rectangle(place.x, y, place.width, bar_height, "#d5e8d4", link_color);
-      front_ += text(place.middle(), y + 22, 13, "#1b1f24", fitted(drawing_.bars[i].label, place.width - 8, 13, bold_letter), "middle",
-                     "bold");
+      front_ += text(place.middle(), y + 22, 13, "#1b1f24",
+                     fitted(drawing_.bars[i].label, place.width - 8, 13, bold_letter), "middle", "bold");
       bottom_ = std::max(bottom_, y + bar_height + 8);
     }
     for (const auto& b : drawing_.trunks) paint_trunk(b, bars);
@@ -229,9 +233,11 @@ class painter {
     const auto& [from, from_y] = bars[static_cast<std::size_t>(b.from)];
     const auto& [to, to_y] = bars[static_cast<std::size_t>(b.to)];
     const double y = std::max(from_y, to_y) + bar_height + 26;
-    lines_ += fmt::format("<path d=\"M {0:.1f} {1:.1f} C {0:.1f} {2:.1f} {3:.1f} {2:.1f} {3:.1f} {4:.1f}\" fill=\"none\" "
-                          "stroke=\"{5}\" stroke-width=\"{6:.1f}\"/>\n", from.middle(), from_y + bar_height, y + 14,
-                          to.middle(), to_y + bar_height, link_color, line_width(drawing_, b));
+    lines_ += fmt::format(
+        "<path d=\"M {0:.1f} {1:.1f} C {0:.1f} {2:.1f} {3:.1f} {2:.1f} {3:.1f} {4:.1f}\" fill=\"none\" "
+        "stroke=\"{5}\" stroke-width=\"{6:.1f}\"/>\n",
+        from.middle(), from_y + bar_height, y + 14, to.middle(), to_y + bar_height, link_color,
+        line_width(drawing_, b));
     front_ += label((from.middle() + to.middle()) / 2, y + 8, bundle_label(b));
     bottom_ = std::max(bottom_, y + 20);
   }
@@ -271,7 +277,8 @@ class painter {
     double x = margin + 10;
     const double y = bottom_ + 16;
     for (const auto& [what, b] : kinds) {
-      lines_ += line(x, y - 4, x + 36, y - 4, b.links == drawing_.most_links ? "#1b5e20" : "#7cb342", line_width(drawing_, b));
+      lines_ += line(x, y - 4, x + 36, y - 4, b.links == drawing_.most_links ? "#1b5e20" : "#7cb342",
+                     line_width(drawing_, b));
       front_ += text(x + 42, y, 12, "#1b1f24", "NVLink: " + what, "start");
       x += 80 + 7.2 * static_cast<double>(what.size() + 8);
     }

@@ -53,8 +53,9 @@ void write_cpus(std::string& out, const machine& m) {
   std::size_t threads = 0;
   for (const auto& c : m.cores) threads += c.cpus.size();
   out += fmt::format("Machine {} ({})\n", or_unknown(m.host), or_unknown(m.source));
-  out += fmt::format("  {}, {}, {}, {}\n", plural(m.packages.size(), "package"), plural(m.numa_nodes.size(), "NUMA node"),
-                     plural(m.cores.size(), "core"), plural(threads, "hardware thread"));
+  out +=
+      fmt::format("  {}, {}, {}, {}\n", plural(m.packages.size(), "package"), plural(m.numa_nodes.size(), "NUMA node"),
+                  plural(m.cores.size(), "core"), plural(threads, "hardware thread"));
   out += fmt::format("  this process may use {}{}\n", plural(m.allowed_cpus.size(), "CPU"),
                      m.allowed_cpus.empty() ? "" : ": " + write_cpu_list(m.allowed_cpus));
   for (const auto& n : m.numa_nodes) {
@@ -63,8 +64,8 @@ void write_cpus(std::string& out, const machine& m) {
       if (c.numa == n.id) cpus.insert(cpus.end(), c.cpus.begin(), c.cpus.end());
     std::sort(cpus.begin(), cpus.end());
     const auto& model = m.packages[static_cast<std::size_t>(n.package)].model;
-    out += fmt::format("  NUMA node {}: package {}{}, CPUs {}\n", n.id, n.package, model.empty() ? "" : " (" + model + ")",
-                       write_cpu_list(cpus));
+    out += fmt::format("  NUMA node {}: package {}{}, CPUs {}\n", n.id, n.package,
+                       model.empty() ? "" : " (" + model + ")", write_cpu_list(cpus));
   }
 }
 
@@ -165,7 +166,8 @@ void write_groups(std::string& out, const survey& s) {
   columns table;
   table.row({"members", "near", "far", "spread"});
   for (const auto& row : s.groups)
-    table.row({std::to_string(row.members), write_cpu_list(row.near), write_cpu_list(row.far), write_cpu_list(row.spread)});
+    table.row(
+        {std::to_string(row.members), write_cpu_list(row.near), write_cpu_list(row.far), write_cpu_list(row.spread)});
   out += fmt::format("\nGroups that --placement would choose ({})\n{}", s.kind == device::gpu ? "GPUs" : "CPUs",
                      table.text());
 }

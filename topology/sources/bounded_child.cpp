@@ -88,7 +88,8 @@ std::string collect(int in, std::string& text, const child_limits& limits) {
   const auto deadline = std::chrono::steady_clock::now() + limits.time;
   std::array<char, 65536> part{};
   while (true) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) return fmt::format("it took longer than {} s", limits.time.count());
     pollfd waiting{in, POLLIN, 0};
     const int ready = poll(&waiting, 1, static_cast<int>(left.count()));
@@ -117,7 +118,8 @@ child_answer run_in_child(const std::function<std::string()>& work, const child_
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) check_errno(-1, "waiting for a child process");
-  if (answer.death.empty() && !(WIFEXITED(status) && WEXITSTATUS(status) == exit_finished)) answer.death = death_of(status);
+  if (answer.death.empty() && !(WIFEXITED(status) && WEXITSTATUS(status) == exit_finished))
+    answer.death = death_of(status);
   answer.finished = answer.death.empty();
   return answer;
 }

@@ -69,7 +69,8 @@ std::vector<seen_gpu> gpus_of(const machine& m, hwloc_topology_t t) {
     if (const auto model = info_of(d, "GPUModel"); !model.empty()) g.value.name = model;
     if (nvml) g.value.uuid = info_of(d, "NVIDIAUUID");
     if (cuda) {
-      g.value.cuda_ordinal = parse_number(std::string_view(text_of(d->name)).substr(std::min<std::size_t>(4, text_of(d->name).size())));
+      g.value.cuda_ordinal =
+          parse_number(std::string_view(text_of(d->name)).substr(std::min<std::size_t>(4, text_of(d->name).size())));
       g.value.sm_count = parse_number(info_of(d, "CUDAMultiProcessors"));
     }
   }
@@ -179,7 +180,8 @@ void add_links(machine& m, const std::vector<nvlink_bandwidth>& matrix) {
     m.links.push_back({*from, *to, width, 0, each});
   }
   if (!matrix.empty())
-    m.notes.push_back("The number of NVLinks is inferred from hwloc's NVLinkBandwidth matrix; their version is unknown.");
+    m.notes.push_back(
+        "The number of NVLinks is inferred from hwloc's NVLinkBandwidth matrix; their version is unknown.");
 }
 
 void compare_links(machine& m, const std::vector<nvlink_bandwidth>& matrix) {
@@ -194,8 +196,10 @@ void compare_links(machine& m, const std::vector<nvlink_bandwidth>& matrix) {
       const double x = ours(a, b).by_nvlink() ? ours(a, b).gbps : 0;
       const double y = theirs(a, b).by_nvlink() ? theirs(a, b).gbps : 0;
       if (std::abs(x - y) > 0.15 * std::max(x, y))
-        m.notes.push_back(fmt::format("GPUs {} and {}: NVML counts {:.0f} GB/s of NVLink, hwloc's NVLinkBandwidth matrix "
-                                      "{:.0f} GB/s.", a, b, x, y));
+        m.notes.push_back(
+            fmt::format("GPUs {} and {}: NVML counts {:.0f} GB/s of NVLink, hwloc's NVLinkBandwidth matrix "
+                        "{:.0f} GB/s.",
+                        a, b, x, y));
     }
 }
 

@@ -1,6 +1,8 @@
 // NVML, loaded at run time. Its types are declared here as its documentation fixes them (the versioned entry points
 // keep their ABI), so that neither its header nor the library is needed to build.
+#include <algorithm>
 #include <array>
+#include <fstream>
 #include <span>
 #include <type_traits>
 
@@ -145,16 +147,43 @@ void describe(const functions& nvml, device d, gpu& g) {
     if (const auto lane = pcie_lane_gbps(generation)) g.pcie_gbps = *lane * width;
 }
 
+std::optional<unsigned> field_number(const functions& nvml, device d, unsigned field, unsigned scope) {
+  field_value value{};
+  value.field_id = field;
+  value.scope_id = scope;
+  if (!ok(nvml.fields, d, 1, &value) || value.result != success) return std::nullopt;
+  return value.value.number;
+}
+
 // The speed of one link in one direction. Field 164 is per link (driver 450 and later), field 90 is common to all.
 double link_gbps(const functions& nvml, device d, unsigned link) {
-  for (const unsigned field : {164U, 90U}) {
-    field_value value{};
-    value.field_id = field;
-    value.scope_id = field == 164U ? link : 0;
-    if (ok(nvml.fields, d, 1, &value) && value.result == success && value.value.number > 0)
-      return value.value.number / 1000.0;
-  }
-  return 0;
+  if (const auto mbps = field_number(nvml, d, 164, link); mbps && *mbps > 0) return *mbps / 1000.0;
+  return field_number(nvml, d, 90, 0).value_or(0) / 1000.0;
+}
+
+// The class of a PCI device as the kernel writes it; empty: this machine has no such device.
+std::string pci_class(const std::string& bus_id) {
+  std::string value;
+  std::ifstream("/sys/bus/pci/devices/" + bus_id + "/class") >> value;
+  return value;
+}
+
+// In a virtual machine the other end can be an address of the host, or all ones: what is no device here is not
+// identified. Drivers that do not tell the kind of device leave it to its class: 0680 ("bridge, other") is a switch.
+void identify(nvml_link& link) {
+  if (link.remote == remote_kind::gpu) return;
+  const auto device_class = pci_class(link.remote_bus_id);
+  if (device_class.empty()) link.remote_bus_id.clear();
+  if (link.remote == remote_kind::unknown && device_class.starts_with("0x0680")) link.remote = remote_kind::nvswitch;
+}
+
+// NVLink-C2C between a GPU and the CPU beside it (Grace): fields 170..172 are count, state and MB/s.
+void add_chip_links(const functions& nvml, device d, std::vector<nvml_link>& links) {
+  constexpr unsigned most = 64;
+  const unsigned count = std::min(field_number(nvml, d, 170, 0).value_or(0), most);
+  for (unsigned i = 0; i < count; ++i)
+    if (field_number(nvml, d, 171, i) == 1U)
+      links.push_back({remote_kind::cpu, "", 0, field_number(nvml, d, 172, i).value_or(0) / 1000.0});
 }
 
 std::vector<nvml_link> links_of(const functions& nvml, device d) {
@@ -166,13 +195,12 @@ std::vector<nvml_link> links_of(const functions& nvml, device d) {
     if (unsigned version = 0; ok(nvml.link_version, d, i, &version)) link.version = static_cast<int>(version);
     if (int type = 255; ok(nvml.link_remote_type, d, i, &type) && type >= 0 && type <= 2)
       link.remote = static_cast<remote_kind>(type);
-    if (pci_info pci{}; ok(nvml.link_remote, d, i, &pci)) {
-      link.remote_bus_id = plain_bus_id(pci.bus_id);
-      // PCI class 0x0680 ("bridge, other") would name a switch; NVML tells no class, so only the type above counts.
-    }
+    if (pci_info pci{}; ok(nvml.link_remote, d, i, &pci)) link.remote_bus_id = plain_bus_id(pci.bus_id);
+    identify(link);
     link.gbps = link_gbps(nvml, d, i);
     links.push_back(std::move(link));
   }
+  add_chip_links(nvml, d, links);
   return links;
 }
 

@@ -16,11 +16,12 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// The UUIDs that an entry means.
+// The GPUs and slices that an entry means, by UUID or index.
 std::vector<std::string> meant(std::string_view entry, const nvml_answer& nvml) {
   std::vector<std::string> found;
+  // CUDA may number GPUs otherwise than NVML (CUDA_DEVICE_ORDER): an index is comparable to indices only.
   if (const auto index = parse_number(entry)) {
-    if (*index < static_cast<int>(nvml.gpus.size())) found.push_back(nvml.gpus[static_cast<std::size_t>(*index)].gpu.uuid);
+    if (*index < static_cast<int>(nvml.gpus.size())) found.push_back(fmt::format("index {}", *index));
     return found;
   }
   // The form of drivers before 470: the GPU's UUID, then the two instances.

@@ -86,7 +86,8 @@ machine read_xml(std::string_view text, const std::string& origin) {
     throw usage_error(fmt::format("{}: bad topology file, hwloc did not survive it: {}; {}", origin, answer.death,
                                   accepted));
   if (answer.text.starts_with(refused))
-    throw usage_error(fmt::format("{}: bad topology file, {}; {}", origin, answer.text.substr(refused.size()), accepted));
+    throw usage_error(
+        fmt::format("{}: bad topology file, {}; {}", origin, answer.text.substr(refused.size()), accepted));
   return read_description(answer.text, origin + " (as hwloc read it)");
 }
 

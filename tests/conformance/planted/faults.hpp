@@ -125,13 +125,14 @@ struct never_released : fault_traits {
   }
 };
 
-// Member 1 stays inside for ever, deaf to every deadline: only the watchdog can end this.
+// Member 1 arrives and then stays inside for ever, deaf to every deadline: only the watchdog can end this.
 struct hangs : fault_traits {
   static constexpr const char* name = "hangs";
   static constexpr bool bounded = false;
   static bool arrive_and_wait(host_policy& p, host_lines& memory, const place& at, std::uint32_t epoch) {
+    const bool ok = algorithm::inbox::arrive_and_wait(p, memory, at, epoch);
     while (at.member == 1 && epoch == fatal_epoch) pause();
-    return algorithm::inbox::arrive_and_wait(p, memory, at, epoch);
+    return ok;
   }
 };
 

@@ -49,7 +49,7 @@ TEST(watchdog_death, ends_the_process_with_exit_code_3_and_the_name) {
         });
         std::this_thread::sleep_for(20s);
       },
-      testing::ExitedWithCode(3), "openmp on 2 members made no progress(.|\n)*member 1 \\(arrived at round 4\\)(.|\n)*saved");
+      testing::ExitedWithCode(3), "stuck: openmp on 2 members made no progress(.|\n)*member 1 \\(arrived at round 4\\)(.|\n)*saved");
 }
 
 TEST(watchdog_death, ends_the_process_a_second_after_a_signal_that_nobody_follows) {

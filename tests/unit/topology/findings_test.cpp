@@ -102,8 +102,8 @@ TEST(differences, ranks_of_a_host_are_compared_field_by_field) {
   views[2].seen.gpus[0].cuda_ordinal.reset();
   const auto found = differences(views);
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[0], "Rank 1 on box sees another machine than rank 0: CPUs 0-1 instead of 0-15.");
-  EXPECT_NE(found[1].find("Rank 2 on box sees another machine than rank 0: CUDA shows 7 GPU(s) [1-7] instead of 8"),
+  EXPECT_EQ(found[0], "Rank 1 on box differs from rank 0: CPUs 0-1 instead of 0-15.");
+  EXPECT_NE(found[1].find("Rank 2 on box differs from rank 0: CUDA shows 7 GPU(s) [1-7] instead of 8"),
             std::string::npos) << found[1];
 }
 

@@ -211,7 +211,7 @@ TEST(visible_devices, what_cuda_silently_drops_is_said) {
       {"", "is empty: CUDA shows no GPU"},      {"-1", "'-1' names no GPU here"},
       {"0,9,1", "'9' names no GPU here"},       {"0,,1", "'' names no GPU here"},
       {"NoDevFiles", "'NoDevFiles' names no"},  {"GPU-0", "begins the UUIDs of 4 GPUs"},
-      {"1,1", "names one GPU twice"},           {"0,GPU-00000000-aaaa", "names one GPU twice"},
+      {"1,1", "names one GPU twice"},           {"01,1", "names one GPU twice"},
       {"GPU-ffff", "'GPU-ffff' names no GPU"},  {"MIG-1", "'MIG-1' names no GPU"}};
   for (const auto& [value, expected] : cases)
     EXPECT_NE(visible_devices_problem(value, nvml).find(expected), std::string::npos)

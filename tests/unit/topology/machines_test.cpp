@@ -45,13 +45,14 @@ std::string golden_of(const machine& m) {
   if (!m.gpus.empty()) out << "matrix\n" << write_matrix(m);
   const int gpus = static_cast<int>(m.gpus.size());
   for (const char* placement : {"near", "far", "spread"})
-    for (int n = 1; n <= gpus; ++n) out << placement << " " << n << ": " << ids(group_of(m, device::gpu, n, placement)) << "\n";
+    for (int n = 1; n <= gpus; ++n)
+      out << placement << " " << n << ": " << ids(group_of(m, device::gpu, n, placement)) << "\n";
   if (gpus > 0) out << "CPUs of the threads of all GPUs: " << cpus(group_of(m, device::gpu, gpus, "near")) << "\n";
   for (const char* placement : {"near", "far", "spread"})
     for (const int n : {2, 4, 16}) {
       const auto g = group_of(m, device::host, n, placement);
-      out << n << " host members " << placement << ": CPUs " << cpus(g) << (g.chosen.oversubscribed ? " (oversubscribed)" : "")
-          << "\n";
+      out << n << " host members " << placement << ": CPUs " << cpus(g)
+          << (g.chosen.oversubscribed ? " (oversubscribed)" : "") << "\n";
     }
   return out.str();
 }
@@ -80,8 +81,8 @@ TEST_P(machines, come_back_from_both_formats) {
 }
 
 INSTANTIATE_TEST_SUITE_P(all, machines,
-                         testing::Values("laptop", "vm2", "pcie4", "dgx1-v100", "dgx2", "dgx-a100", "dgx-h100", "h200x4",
-                                         "gh200", "nvl72"),
+                         testing::Values("laptop", "vm2", "pcie4", "dgx1-v100", "dgx2", "dgx-a100", "dgx-h100",
+                                         "h200x4", "gh200", "nvl72"),
                          [](const auto& machine_name) {
                            std::string name = machine_name.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -120,13 +121,15 @@ std::chrono::duration<double, std::milli> time_of(const machine& m, int members,
 TEST(speed, sixteen_gpus_in_ten_milliseconds) {
   const auto m = machine_of("dgx2");
   for (const char* placement : {"near", "far", "spread"})
-    for (int n = 1; n <= 16; ++n) EXPECT_LT(time_of(m, n, placement).count(), 10 * test::slack) << placement << " " << n;
+    for (int n = 1; n <= 16; ++n)
+      EXPECT_LT(time_of(m, n, placement).count(), 10 * test::slack) << placement << " " << n;
 }
 
 TEST(speed, seventy_two_gpus_in_a_second) {
   const auto m = machine_of("nvl72");
   for (const char* placement : {"near", "far", "spread"})
-    for (const int n : {2, 36, 71}) EXPECT_LT(time_of(m, n, placement).count(), 1000 * test::slack) << placement << " " << n;
+    for (const int n : {2, 36, 71})
+      EXPECT_LT(time_of(m, n, placement).count(), 1000 * test::slack) << placement << " " << n;
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST(report, ranks_are_listed_with_their_differences) {
   EXPECT_NE(write_text(views, {}).find("Ranks\n"), std::string::npos);
   EXPECT_EQ(write_text(views, {}).find("Differences"), std::string::npos);
   views[1].seen.allowed_cpus = {1};
-  EXPECT_NE(write_text(views, {}).find("Rank 1 on box sees another machine than rank 0: CPUs 1 instead of 0-15."),
+  EXPECT_NE(write_text(views, {}).find("Rank 1 on box differs from rank 0: CPUs 1 instead of 0-15."),
             std::string::npos);
 }
 

@@ -41,7 +41,12 @@ TEST(bounded_child, a_hang_is_ended) {
   child_limits limits;
   limits.time = std::chrono::seconds(1);
   const auto start = std::chrono::steady_clock::now();
-  const auto sleeping = run_in_child([]() -> std::string { std::this_thread::sleep_for(std::chrono::hours(1)); return {}; }, limits);
+  const auto sleeping = run_in_child(
+      []() -> std::string {
+        std::this_thread::sleep_for(std::chrono::hours(1));
+        return {};
+      },
+      limits);
   EXPECT_EQ(sleeping.death, "it took longer than 1 s");
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
 }
@@ -69,10 +74,11 @@ TEST(xml, our_own_reports_come_back) {
 }
 
 TEST(xml, what_is_no_topology_is_refused_in_one_sentence) {
-  for (const char* text : {"<", "<topology", "<topology version=\"2.0\"></topology>", "<html></html>",
-                           "<topology version=\"2.0\"><object type=\"Machine\"/></topology>",
-                           "<?xml version=\"1.0\"?><!DOCTYPE topology SYSTEM \"hwloc2.dtd\"><topology version=\"2.0\">"
-                           "<object type=\"Machine\" cpuset=\"0x1\"><object type=\"PU\" os_index=\"0\"/></object></topology>"}) {
+  for (const char* text :
+       {"<", "<topology", "<topology version=\"2.0\"></topology>", "<html></html>",
+        "<topology version=\"2.0\"><object type=\"Machine\"/></topology>",
+        "<?xml version=\"1.0\"?><!DOCTYPE topology SYSTEM \"hwloc2.dtd\"><topology version=\"2.0\">"
+        "<object type=\"Machine\" cpuset=\"0x1\"><object type=\"PU\" os_index=\"0\"/></object></topology>"}) {
     const auto what = failure_of(text);
     EXPECT_NE(what.find("file.xml: bad topology file"), std::string::npos) << text << "\n" << what;
     EXPECT_NE(what.find("accepted: hwloc XML of version 2"), std::string::npos) << what;
@@ -86,7 +92,8 @@ TEST(xml, version_three_names_the_remedy) {
 
 // What hwloc's NVML, CUDA and PCI plugins leave in a file: no line of ours.
 std::string foreign(const std::string& devices, const std::string& matrix) {
-  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">\n"
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology "
+         "version=\"2.0\">\n"
          "<object type=\"Machine\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" allowed_cpuset=\"0x3\" "
          "nodeset=\"0x1\" complete_nodeset=\"0x1\" allowed_nodeset=\"0x1\" gp_index=\"1\">\n"
          "<info name=\"HostName\" value=\"foreign\"/>\n"
@@ -95,10 +102,12 @@ std::string foreign(const std::string& devices, const std::string& matrix) {
          "<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" nodeset=\"0x1\" "
          "complete_nodeset=\"0x1\" gp_index=\"3\"/>\n"
          "<object type=\"Core\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" "
-         "complete_nodeset=\"0x1\" gp_index=\"4\"><object type=\"PU\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" "
+         "complete_nodeset=\"0x1\" gp_index=\"4\"><object type=\"PU\" os_index=\"0\" cpuset=\"0x1\" "
+         "complete_cpuset=\"0x1\" "
          "nodeset=\"0x1\" complete_nodeset=\"0x1\" gp_index=\"5\"/></object>\n"
          "<object type=\"Core\" os_index=\"1\" cpuset=\"0x2\" complete_cpuset=\"0x2\" nodeset=\"0x1\" "
-         "complete_nodeset=\"0x1\" gp_index=\"6\"><object type=\"PU\" os_index=\"1\" cpuset=\"0x2\" complete_cpuset=\"0x2\" "
+         "complete_nodeset=\"0x1\" gp_index=\"6\"><object type=\"PU\" os_index=\"1\" cpuset=\"0x2\" "
+         "complete_cpuset=\"0x2\" "
          "nodeset=\"0x1\" complete_nodeset=\"0x1\" gp_index=\"7\"/></object>\n" +
          devices + "</object></object>\n" + matrix + "</topology>\n";
 }
@@ -106,7 +115,9 @@ std::string foreign(const std::string& devices, const std::string& matrix) {
 std::string bridge(int index, const std::string& kind, const std::string& range, const std::string& inside) {
   return "<object type=\"Bridge\" gp_index=\"" + std::to_string(index) + "\" bridge_type=\"" + kind +
          "\" depth=\"0\" bridge_pci=\"0000:[" + range + "]\"" +
-         (kind == "1-1" ? " pci_busid=\"0000:" + range.substr(0, 2) + ":01.0\" pci_type=\"0604 [8086:0000] [0000:0000] 00\"" : "") +
+         (kind == "1-1"
+              ? " pci_busid=\"0000:" + range.substr(0, 2) + ":01.0\" pci_type=\"0604 [8086:0000] [0000:0000] 00\""
+              : "") +
          ">\n" + inside + "</object>\n";
 }
 
@@ -114,11 +125,17 @@ std::string card(int index, const std::string& bus, int number) {
   const auto n = std::to_string(number);
   return "<object type=\"PCIDev\" gp_index=\"" + std::to_string(index) + "\" pci_busid=\"0000:" + bus +
          ":00.0\" pci_type=\"0302 [10de:20b0] [10de:134f] a1\" pci_link_speed=\"31.507692\">\n"
-         "<object type=\"OSDev\" gp_index=\"" + std::to_string(index + 1) + "\" name=\"nvml" + n +
-         "\" subtype=\"NVML\" osdev_type=\"1\"><info name=\"Backend\" value=\"NVML\"/><info name=\"GPUModel\" value=\"A100\"/>"
-         "<info name=\"NVIDIAUUID\" value=\"GPU-" + n + "\"/></object>\n"
-         "<object type=\"OSDev\" gp_index=\"" + std::to_string(index + 2) + "\" name=\"cuda" + n +
-         "\" subtype=\"CUDA\" osdev_type=\"5\"><info name=\"CUDAMultiProcessors\" value=\"108\"/></object>\n</object>\n";
+         "<object type=\"OSDev\" gp_index=\"" +
+         std::to_string(index + 1) + "\" name=\"nvml" + n +
+         "\" subtype=\"NVML\" osdev_type=\"1\"><info name=\"Backend\" value=\"NVML\"/><info name=\"GPUModel\" "
+         "value=\"A100\"/>"
+         "<info name=\"NVIDIAUUID\" value=\"GPU-" +
+         n +
+         "\"/></object>\n"
+         "<object type=\"OSDev\" gp_index=\"" +
+         std::to_string(index + 2) + "\" name=\"cuda" + n +
+         "\" subtype=\"CUDA\" osdev_type=\"5\"><info name=\"CUDAMultiProcessors\" "
+         "value=\"108\"/></object>\n</object>\n";
 }
 
 TEST(xml, gpus_paths_and_links_of_hwlocs_own_plugins) {
