@@ -7,7 +7,7 @@
 //     blocks the spread decides.
 // Memory ordering: what any thread of any member wrote before is visible after to all threads of all members: block
 // barrier, release to the counter, acquire by the speaker and system release by one fence, system acquire of the polls.
-// Besides policy.hpp the policy supplies lanes, lane(), any(bool), sum(v), wait_until(condition), poll_local and
+// Besides policy.hpp the policy supplies lanes, lane(), kept(value), any(bool), sum(v), wait_until(condition), poll_local and
 // poll_system with fence_polled_local and fence_polled_system after the last poll, add_release_local(word&, v) and
 // add_release_local_before_fence(word&, v); the memory supplies word& word(member, line, offset).
 #pragma once
@@ -42,13 +42,15 @@ class relay {
   static constexpr unsigned most_members = 32;
   static constexpr unsigned ins = per_lane(most_members);
   static constexpr unsigned sums = per_lane(relay_shape::most_counters);
+  static constexpr unsigned alone = 0, counted = 1, spread = 2;  // how the blocks of a member arrive
 
  public:
   static constexpr const char* name = "relay";
 
   // Called by every thread of every block, once per launch: the addresses are worked out here, not between rounds.
   MGSYNC_HD relay(const P& policy, M& memory, const place& at, const relay_shape& shape)
-      : p_(policy), at_(at), hold_(shape.hold), poller_(shape.counters > 1) {
+      : p_(policy), block_(at.block), blocks_(P::kept(at.blocks)), hold_(shape.hold),
+        way_(P::kept(at.blocks == 1 ? alone : shape.counters > 1 ? spread : counted)) {
     const relay_layout lines{};
     const unsigned lane = p_.lane();
     for (unsigned i = 0; i < outs; ++i) {
@@ -56,7 +58,7 @@ class relay {
       const bool mine = w < at.members * shape.replicas;
       out_[i] = mine ? &memory.word(w % at.members, lines.inbox(w / at.members), at.member) : nullptr;
     }
-    more_than_one_out_ = at.members * shape.replicas > P::lanes;
+    many_out_ = P::kept(at.members * shape.replicas > P::lanes ? 1u : 0u);
     for (unsigned i = 0; i < ins; ++i) {
       const unsigned from = lane + i * P::lanes;
       // Lanes without a member of their own poll a word that another lane polls too: no divergence.
@@ -68,7 +70,7 @@ class relay {
     arrival_ = &memory.word(at.member, lines.counter(k), 0);
     for (unsigned i = 0; i < sums; ++i) {
       const unsigned c = lane + i * P::lanes;
-      sum_[i] = poller_ && at.block == 0 && c < shape.counters ? &memory.word(at.member, lines.counter(c), 0) : nullptr;
+      sum_[i] = way_ == spread && at.block == 0 && c < shape.counters ? &memory.word(at.member, lines.counter(c), 0) : nullptr;
     }
   }
 
@@ -77,9 +79,9 @@ class relay {
     p_.sync();
     bool ok = true;
     if (p_.in_team()) {
-      if (at_.blocks == 1) speak(epoch);
-      else if (poller_) ok = arrive_spread(epoch);
-      else arrive_counted(epoch);
+      if (way_ == counted) arrive_counted(epoch);
+      else if (way_ == spread) ok = arrive_spread(epoch);
+      else speak(epoch);
       ok = ok && wait(epoch);
     }
     return p_.sync_and(ok);
@@ -88,14 +90,14 @@ class relay {
  private:
   MGSYNC_HD void arrive_counted(std::uint32_t epoch) {
     bool last = false;
-    if (p_.leader()) last = p_.add_release_local_before_fence(*arrival_, 1) + 1 == at_.blocks * epoch;
+    if (p_.leader()) last = p_.add_release_local_before_fence(*arrival_, 1) + 1 == blocks_ * epoch;
     if (p_.any(last)) speak(epoch);
     else p_.hold(hold_);
   }
 
   MGSYNC_HD bool arrive_spread(std::uint32_t epoch) {
     if (p_.leader()) p_.add_release_local(*arrival_, 1);
-    if (at_.block != 0) {
+    if (block_ != 0) {
       p_.hold(hold_);
       return true;
     }
@@ -103,7 +105,7 @@ class relay {
       std::uint32_t seen = 0;
       for (unsigned i = 0; i < sums; ++i)
         if (sum_[i] != nullptr) seen += p_.poll_local(*sum_[i]);
-      return p_.sum(seen) == at_.blocks * epoch;
+      return p_.sum(seen) == blocks_ * epoch;
     });
     if (ok) speak(epoch);
     return ok;
@@ -113,7 +115,7 @@ class relay {
   MGSYNC_HD void speak(std::uint32_t epoch) {
     p_.fence_release_system();
     if (out_[0] != nullptr) p_.store_fenced_system(*out_[0], epoch);
-    if (more_than_one_out_)
+    if (many_out_ != 0)
       for (unsigned i = 1; i < outs; ++i)
         if (out_[i] != nullptr) p_.store_fenced_system(*out_[i], epoch);
   }
@@ -130,14 +132,15 @@ class relay {
   }
 
   P p_;  // its own: an object that refers to itself would be kept in memory, not in registers
-  place at_;
+  unsigned block_;
+  unsigned blocks_;
   word* out_[outs];
   word* in_[ins];
   word* arrival_;
   word* sum_[sums];
   unsigned hold_;
-  bool poller_;
-  bool more_than_one_out_;
+  unsigned way_;
+  unsigned many_out_;
 };
 
 }  // namespace mgsync::algorithm

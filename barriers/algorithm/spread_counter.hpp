@@ -33,7 +33,7 @@ class spread_counter {
   static constexpr const char* name = "counter";
 
   MGSYNC_HD spread_counter(const P& policy, M& memory, const place& at, const spread_shape& shape)
-      : p_(policy), at_(at), hold_(shape.hold) {
+      : p_(policy), blocks_(P::kept(at.blocks)), hold_(P::kept(shape.hold)) {
     const spread_layout lines{};
     const unsigned lane = p_.lane();
     for (unsigned i = 0; i < per_lane; ++i) {
@@ -56,7 +56,7 @@ class spread_counter {
         std::uint32_t seen = 0;
         for (unsigned i = 0; i < per_lane; ++i)
           if (sum_[i] != nullptr) seen += p_.poll_local(*sum_[i]);
-        return reached(p_.sum(seen), at_.blocks * epoch);
+        return reached(p_.sum(seen), blocks_ * epoch);
       });
       p_.fence_polled_local();
     }
@@ -65,7 +65,7 @@ class spread_counter {
 
  private:
   P p_;  // its own: an object that refers to itself would be kept in memory, not in registers
-  place at_;
+  unsigned blocks_;
   unsigned hold_;
   word* add_[per_lane];
   word* sum_[per_lane];

@@ -56,10 +56,12 @@ __device__ __forceinline__ void run_timed(const device_run& run, const typename 
   }
   Pass pass(given, run);
   std::uint32_t epoch = run.epoch;
-  const std::uint32_t last = run.epoch + run.rounds;
+  // In registers: see cuda_policy::kept.
+  std::uint32_t last = run.epoch + run.rounds, work_ns = run.work_ns;
+  asm volatile("" : "+r"(last), "+r"(work_ns));
   bool ok = true;
   while (ok && epoch != last) {
-    if (run.work_ns != 0) hold_ns(run.work_ns);
+    if (work_ns != 0) hold_ns(work_ns);
     ok = pass(++epoch);
     if constexpr (!Pass::bounded)
       if ((epoch & 1023u) == 0 && blockIdx.x == 0 && threadIdx.x == 0)

@@ -177,6 +177,10 @@ void runner::verify(candidate& c) {
   check = {};
   if (!settings_.check) return;
   check.trivial = is_trivial(c.result.point);
+  if (!check.trivial && !can_be_checked(c.result.point, *c.group)) {
+    c.result.notes.push_back("unchecked: every member is on a host of its own, and a check reads shared memory");
+    return;
+  }
   for (std::uint32_t rounds = 256; rounds <= 4096 && !check.control_flagged && !check.trivial; rounds *= 4) {
     auto request = request_of(rounds, run_mode::check);
     request.fault.what = fault::kind::arrive_early;

@@ -1,6 +1,7 @@
 #include "src/harness/verdict.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,6 +22,14 @@ std::string worker_name(const topology::group& group, const worker_id& worker) {
 bool is_trivial(const point& p) {
   const auto blocks = p.device == topology::device::host ? p.blocks_per_sm.value_or(1) : p.blocks.value_or(0);
   return p.members == 1 && blocks == 1;
+}
+
+bool can_be_checked(const point& p, const topology::group& group) {
+  if (p.device == topology::device::gpu || p.blocks_per_sm.value_or(1) > 1) return true;
+  std::set<std::string> hosts;
+  for (const auto& m : group.members)
+    if (!hosts.insert(m.host).second) return true;
+  return false;
 }
 
 std::string name_of(const point& p) {

@@ -13,6 +13,9 @@ namespace mgsync {
 // Whether the barrier has one worker only, so that there is nobody to wait for and nothing to check.
 bool is_trivial(const point&);
 
+// Whether some two workers can see each other's phases: one host has two of them. Otherwise a check would see nothing.
+bool can_be_checked(const point&, const topology::group&);
+
 // "multigrid:inbox on 4 host members {0,1,2,3}, shape 1": how every failure names its point.
 std::string name_of(const point&);
 

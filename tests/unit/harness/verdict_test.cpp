@@ -74,5 +74,16 @@ TEST(verdict, finds_nothing_to_check_with_one_worker) {
   EXPECT_FALSE(is_trivial(p));
 }
 
+TEST(verdict, knows_that_members_on_hosts_of_their_own_cannot_see_each_other) {
+  auto p = four_members();
+  p.blocks_per_sm = 1;
+  auto group = on_box();
+  EXPECT_TRUE(can_be_checked(p, group));
+  for (int i = 0; i < 4; ++i) group.members[static_cast<std::size_t>(i)].host = std::to_string(i);
+  EXPECT_FALSE(can_be_checked(p, group));
+  p.blocks_per_sm = 2;
+  EXPECT_TRUE(can_be_checked(p, group));
+}
+
 }  // namespace
 }  // namespace mgsync
