@@ -9,6 +9,7 @@
 #include <omp.h>
 
 #include "barriers/round_loop/launch_rounds.hpp"
+#include "src/base/pinning.hpp"
 #include "src/base/worker_pool.hpp"
 
 namespace mgsync {

@@ -8,6 +8,7 @@
 #include "barriers/openmp/gpu_openmp.hpp"
 #include "barriers/round_loop/host_crew.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/pinning.hpp"
 #include "src/base/worker_pool.hpp"
 
 namespace mgsync {
@@ -30,7 +31,10 @@ class runtime_barrier final : public barrier {
         starter_({-1}) {}
 
   trial run(const run_request& request) override {
-    return crew_.run(request, passes_, [this](const auto& work) { starter_.run([&](unsigned) { fork(work); }); });
+    const auto seen =
+        crew_.run(request, passes_, [this](const auto& work) { starter_.run([&](unsigned) { fork(work); }); });
+    if (!failure_.empty()) throw api_error("system", failure_, "pinning the threads of an OpenMP team");
+    return seen;
   }
 
  private:
@@ -42,9 +46,12 @@ class runtime_barrier final : public barrier {
 #pragma omp parallel num_threads(threads)
     {
       const int cpu = crew_.workers()[static_cast<std::size_t>(omp_get_thread_num())].cpu;
-      if (cpu >= 0) pin_calling_thread(cpu);
+      if (const auto refused = cpu < 0 ? std::string() : pin_calling_thread(cpu); !refused.empty()) {
+#pragma omp critical
+        failure_ = refused;
+      }
 #pragma omp barrier
-      work(static_cast<unsigned>(omp_get_thread_num()));
+      if (failure_.empty()) work(static_cast<unsigned>(omp_get_thread_num()));
     }
     omp_pause_resource_all(omp_pause_soft);
   }
@@ -52,6 +59,7 @@ class runtime_barrier final : public barrier {
   round_loop::host_crew crew_;
   std::vector<runtime_pass> passes_;
   worker_pool starter_;
+  std::string failure_;
 };
 
 struct std_pass {

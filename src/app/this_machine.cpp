@@ -32,11 +32,15 @@ std::vector<topology::rank_view> gather_views(const options& asked, const commun
   const auto mine = topology::discover(request);
   if (job.size() == 1) return {{0, 0, mine}};
   const auto texts = job.all_gather(topology::write_description(mine), "gathering what the ranks see");
+  const auto told = job.all_gather(std::to_string(read_launch().local_rank.value_or(-1)), "gathering the local ranks");
   std::vector<topology::rank_view> views;
   for (int rank = 0; rank < job.size(); ++rank) {
-    auto seen = topology::read_description(texts[static_cast<std::size_t>(rank)], fmt::format("rank {}", rank));
+    const auto place = static_cast<std::size_t>(rank);
+    auto seen = topology::read_description(texts[place], fmt::format("rank {}", rank));
     const auto on_this_host = [&](const auto& v) { return v.seen.host == seen.host; };
-    const int local = static_cast<int>(std::count_if(views.begin(), views.end(), on_this_host));
+    // What the launcher says; a launcher that says nothing has its ranks counted.
+    int local = std::stoi(told[place]);
+    if (local < 0) local = static_cast<int>(std::count_if(views.begin(), views.end(), on_this_host));
     views.push_back({rank, local, std::move(seen)});
   }
   return views;

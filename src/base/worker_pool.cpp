@@ -1,28 +1,9 @@
 #include "src/base/worker_pool.hpp"
 
-#include <sched.h>
-
-#include <cerrno>
-#include <system_error>
-
-#include <fmt/format.h>
-
 #include "src/base/errors.hpp"
+#include "src/base/pinning.hpp"
 
 namespace mgsync {
-
-std::string pin_calling_thread(int cpu) {
-  cpu_set_t wanted;
-  CPU_ZERO(&wanted);
-  CPU_SET(static_cast<std::size_t>(cpu), &wanted);
-  if (sched_setaffinity(0, sizeof wanted, &wanted) != 0)
-    return fmt::format("pinning a thread to CPU {}: {}", cpu, std::generic_category().message(errno));
-  cpu_set_t got;
-  CPU_ZERO(&got);
-  if (sched_getaffinity(0, sizeof got, &got) != 0 || !CPU_EQUAL(&wanted, &got))
-    return fmt::format("pinning a thread to CPU {}: the affinity mask read back is another", cpu);
-  return {};
-}
 
 worker_pool::worker_pool(std::vector<int> cpus) {
   busy_ = static_cast<unsigned>(cpus.size());

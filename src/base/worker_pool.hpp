@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -35,9 +36,5 @@ class worker_pool {
   std::vector<std::string> failures_;
   std::vector<std::thread> threads_;
 };
-
-// Pins the calling thread to one hardware thread (its OS index). An empty string, or why it did not work: the mask is
-// read back, since a bind that reports success may have done nothing.
-std::string pin_calling_thread(int cpu);
 
 }  // namespace mgsync

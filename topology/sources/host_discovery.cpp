@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "src/base/pinning.hpp"
 #include "topology/discovery.hpp"
-#include "topology/pinning.hpp"
 #include "topology/sources/hwloc_handle.hpp"
 
 namespace mgsync::topology {

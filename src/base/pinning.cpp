@@ -1,20 +1,17 @@
-#include "topology/pinning.hpp"
+#include "src/base/pinning.hpp"
 
 #include <sched.h>
 
 #include <cerrno>
-#include <cstring>
 #include <memory>
 #include <system_error>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "topology/cpu_list.hpp"
+namespace mgsync {
 
-namespace mgsync::topology {
 namespace {
-
-constexpr int most_cpus = max_cpu + 1;
 
 struct free_set {
   void operator()(cpu_set_t* set) const noexcept { CPU_FREE(set); }
@@ -38,7 +35,7 @@ std::vector<int> allowed_cpus() {
   return cpus;
 }
 
-bool restrict_this_thread(const std::vector<int>& cpus) {
+bool restrict_calling_thread(const std::vector<int>& cpus) {
   dynamic_set mask;
   for (const int cpu : cpus) {
     if (cpu < 0 || cpu >= most_cpus) {
@@ -50,21 +47,14 @@ bool restrict_this_thread(const std::vector<int>& cpus) {
   return sched_setaffinity(0, mask.size, mask.set.get()) == 0;
 }
 
-pin_result pin_this_thread(int cpu) {
-  pin_result result;
-  const bool accepted = restrict_this_thread({cpu});
-  const int error = accepted ? 0 : errno;
-  result.mask = allowed_cpus();
+std::string pin_calling_thread(int cpu) {
+  if (!restrict_calling_thread({cpu}))
+    return fmt::format("the kernel refused to pin to CPU {}: {}", cpu, std::generic_category().message(errno));
   // Once the mask is in force the kernel has moved the thread: the call returns on the new CPU.
-  if (const int now = sched_getcpu(); now >= 0) result.cpu = now;
-  result.pinned = accepted && result.mask == std::vector<int>{cpu} && result.cpu == cpu;
-  if (!accepted) {
-    result.reason = fmt::format("the kernel refused to pin to CPU {}: {}", cpu, std::generic_category().message(error));
-  } else if (!result.pinned) {
-    result.reason = fmt::format("pinning to CPU {} did not take effect: mask {}, running on CPU {}", cpu,
-                                write_cpu_list(result.mask), result.cpu ? std::to_string(*result.cpu) : "unknown");
-  }
-  return result;
+  const auto mask = allowed_cpus();
+  if (mask == std::vector<int>{cpu} && sched_getcpu() == cpu) return {};
+  return fmt::format("pinning to CPU {} did not take effect: the mask is {}, and the thread runs on CPU {}", cpu,
+                     fmt::join(mask, ","), sched_getcpu());
 }
 
-}  // namespace mgsync::topology
+}  // namespace mgsync
