@@ -48,6 +48,22 @@ __device__ inline void make_load(const device_run& run) {
   }
 }
 
+// The last epoch that was arrived at. Two loops, so that the one without work has nothing but the barrier in it.
+template <bool Works, class Pass>
+__device__ __forceinline__ std::uint32_t pass_rounds(Pass& pass, const device_run& run) {
+  std::uint32_t epoch = run.epoch;
+  const std::uint32_t last = run.epoch + run.rounds;
+  bool ok = true;
+  while (ok && epoch != last) {
+    if constexpr (Works) hold_ns(run.work_ns);
+    ok = pass(++epoch);
+    if constexpr (!Pass::bounded)
+      if ((epoch & 1023u) == 0 && blockIdx.x == 0 && threadIdx.x == 0)
+        *static_cast<volatile std::uint32_t*>(run.heartbeat) = run.rounds_done + (epoch - run.epoch);
+  }
+  return epoch;
+}
+
 template <class Pass>
 __device__ __forceinline__ void run_timed(const device_run& run, const typename Pass::arguments& given) {
   if (blockIdx.x >= run.blocks) {
@@ -55,18 +71,7 @@ __device__ __forceinline__ void run_timed(const device_run& run, const typename 
     return;
   }
   Pass pass(given, run);
-  std::uint32_t epoch = run.epoch;
-  // In registers: see cuda_policy::kept.
-  std::uint32_t last = run.epoch + run.rounds, work_ns = run.work_ns;
-  asm volatile("" : "+r"(last), "+r"(work_ns));
-  bool ok = true;
-  while (ok && epoch != last) {
-    if (work_ns != 0) hold_ns(work_ns);
-    ok = pass(++epoch);
-    if constexpr (!Pass::bounded)
-      if ((epoch & 1023u) == 0 && blockIdx.x == 0 && threadIdx.x == 0)
-        *static_cast<volatile std::uint32_t*>(run.heartbeat) = run.rounds_done + (epoch - run.epoch);
-  }
+  const std::uint32_t epoch = run.work_ns == 0 ? pass_rounds<false>(pass, run) : pass_rounds<true>(pass, run);
   if (threadIdx.x == 0) {
     run.arrived[blockIdx.x] = run.rounds_done + (epoch - run.epoch);
     if (run.load_bytes != 0) atomicAdd(&run.findings->barrier_blocks_done, 1u);

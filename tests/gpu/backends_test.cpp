@@ -21,7 +21,7 @@ std::vector<tried> all_tries() {
   for (const auto* b : backends())
     for (const auto v : b->variants)
       for (const int gpus : {1, 2, 4})
-        for (const auto& [blocks, threads] : {std::pair{0u, 32u}, {1u, 32u}, {1u, 1024u}, {4u, 256u}, {32u, 64u}})
+        for (const auto& [blocks, threads] : {std::pair{0u, 32u}, {1u, 32u}, {4u, 256u}, {32u, 64u}})
           tries.push_back({b, v, gpus, blocks, threads});
   return tries;
 }
@@ -83,14 +83,15 @@ TEST_P(on_gpus, a_block_that_never_arrives_ends_in_a_report) {
   if (t.gpus == 1 && t.blocks_per_sm == 0) GTEST_SKIP() << "nobody to meet";
   const auto stuck = t.backend->create(group, wanted, here.session());
   if (!stuck.barrier) GTEST_SKIP() << "waived: " << stuck.reason;
-  auto request = checked(100, std::chrono::seconds(1));
+  auto request = checked(100);
+  request.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
   request.fault.what = fault::kind::never_arrive;
   request.fault.member = static_cast<unsigned>(t.gpus - 1);
   request.fault.block = t.blocks_per_sm == 0 ? 0 : 17;
   request.fault.round = 42;
   const auto begin = std::chrono::steady_clock::now();
   const auto seen = stuck.barrier->run(request);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
   EXPECT_EQ(seen.outcome, outcome::timed_out);
   EXPECT_EQ(seen.stuck_round, 43u);
   ASSERT_EQ(seen.missing.size(), 1u);
