@@ -11,6 +11,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "mgsync/version.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/base/launcher.hpp"
 #include "src/harness/plan.hpp"
@@ -25,7 +26,11 @@ sweep_request request_from(const options& asked, std::span<const topology::rank_
   const bool gpus = std::any_of(views.begin(), views.end(), [](const auto& v) { return !v.seen.gpus.empty(); });
   if (asked.device == "gpu" && !gpus)
     throw usage_error("--device is 'gpu', and no GPU is visible here; accepted: host, or auto");
-  request.device = asked.device != "host" && gpus ? topology::device::gpu : topology::device::host;
+  // Without CUDA the GPUs of a description can be planned for, not measured.
+  const bool usable = gpus && (with_cuda || asked.dry_run);
+  if (asked.device == "gpu" && !usable)
+    throw usage_error("--device is 'gpu', and this mgsync was built without CUDA; accepted: host, or auto");
+  request.device = asked.device != "host" && usable ? topology::device::gpu : topology::device::host;
   if (!asked.members.empty()) request.members = parse_members(asked.members);
   if (!asked.shapes.empty()) request.shapes = parse_shapes(asked.shapes);
   request.backends = parse_backends(asked.backends, backends());
@@ -35,6 +40,7 @@ sweep_request request_from(const options& asked, std::span<const topology::rank_
   request.pin = asked.pin && views.front().seen.is_this_machine;
   request.oversubscribe = asked.oversubscribe;
   request.peer_memory = asked.peer_memory;
+  request.with_cuda = with_cuda;
   return request;
 }
 
@@ -115,6 +121,8 @@ int measure(const options& asked, communicator& job, watchdog& dog, outputs& wri
     written.open(asked, machine, seed, started);
     fmt::print(stderr, "{}", headline(machine, seed));
     for (const auto& note : planned.notes) fmt::print(stderr, "note: {}\n", note);
+    if (!with_cuda && asked.device == "auto" && !views.front().seen.gpus.empty())
+      fmt::print(stderr, "note: there are GPUs here, and this mgsync was built without CUDA: it measures host members\n");
   }
   job.barrier("starting to measure");
   std::size_t points = 0;

@@ -70,7 +70,8 @@ machine_record record_machine(const options& asked, const communicator& job,
 }
 
 std::string version_text() {
-  return fmt::format("mgsync {}\ncompiler {}\nMPI {}\nhwloc {}\n", version_with_commit, compiler(),
+  return fmt::format("mgsync {}\ncompiler {}\nCUDA {}\nMPI {}\nhwloc {}\n", version_with_commit, compiler(),
+                     with_cuda ? "yes" : "no",
                      communicator::library_version(), topology::hwloc_version());
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 
 #include <fmt/format.h>
@@ -14,11 +15,12 @@ namespace mgsync {
 
 namespace {
 
-volatile std::sig_atomic_t first_signal = 0;
+std::atomic<int> first_signal = 0;  // read by the watchdog too
+static_assert(std::atomic<int>::is_always_lock_free, "set by a signal handler");
 
 extern "C" void note_signal(int number) {
-  if (first_signal != 0) _exit(128 + number);  // the second one ends at once
-  first_signal = number;
+  int none = 0;
+  if (!first_signal.compare_exchange_strong(none, number)) _exit(128 + number);  // the second one ends at once
 }
 
 bool moved(const std::vector<progress>& before, const std::vector<progress>& now) {

@@ -55,6 +55,7 @@ std::string why_waived(const sweep_request& request, const cell& where, const pl
                        std::span<const topology::rank_view> ranks) {
   if (where.group.oversubscribed && !request.oversubscribe)
     return "more host threads than hardware threads here; --oversubscribe measures it all the same, with yielding waits";
+  if (request.device == topology::device::gpu && !request.with_cuda) return "this mgsync was built without CUDA";
   if (where.load != "idle" && request.device == topology::device::host)
     return "load is measured on GPUs only";
   return planned.choice.backend->can_run(ranks.front().seen, where.group, planned.configuration).reason;
@@ -63,8 +64,8 @@ std::string why_waived(const sweep_request& request, const cell& where, const pl
 std::string group_name(const topology::group& group) {
   std::vector<int> ids;
   for (const auto& m : group.members) ids.push_back(m.id);
-  return fmt::format("{} {}s {{{}}}", ids.size(), group.device == topology::device::gpu ? "GPU" : "host member",
-                     fmt::join(ids, ","));
+  return fmt::format("{} {}{} {{{}}}", ids.size(), group.device == topology::device::gpu ? "GPU" : "host member",
+                     ids.size() == 1 ? "" : "s", fmt::join(ids, ","));
 }
 
 }  // namespace
@@ -137,7 +138,8 @@ std::string format_plan(const plan& planned) {
     }
   }
   for (const auto& note : planned.notes) text += fmt::format("note: {}\n", note);
-  text += fmt::format("{} points in {} cells would be measured\n", points, planned.cells.size());
+  text += fmt::format("{} point{} in {} cell{} would be measured\n", points, points == 1 ? "" : "s", planned.cells.size(),
+                      planned.cells.size() == 1 ? "" : "s");
   return text;
 }
 

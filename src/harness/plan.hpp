@@ -24,6 +24,7 @@ struct sweep_request {
   bool pin = true;
   bool oversubscribe = false;
   std::string peer_memory;                      // "", "ipc", "vmm"
+  bool with_cuda = true;                        // this build can measure GPUs, not only plan for them
 };
 
 struct planned_point {
