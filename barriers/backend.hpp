@@ -29,6 +29,8 @@ struct support {
 
 enum class level { warp, block, cluster, grid, group };
 
+enum class load { idle, streaming };  // streaming: other blocks write to the peers during timed runs
+
 // Variant and shape of one barrier. A member that a level does not use is absent.
 struct configuration {
   std::string variant;
@@ -38,10 +40,10 @@ struct configuration {
   std::optional<unsigned> cluster_size;
   std::optional<unsigned> lanes;
   std::string peer_memory;                    // asked for: "" (automatic), "ipc" or "vmm"
+  mgsync::load load = mgsync::load::idle;     // GPU only
 };
 
 enum class run_mode { time, check };
-enum class load { idle, streaming };  // streaming: other SMs write to peers meanwhile
 
 // A fault to inject into a run. arrive_early is the positive control of a check: the member enters the barrier before
 // it publishes its phase, so the check must report violations. never_arrive is for tests of the bounded waits.
@@ -55,10 +57,9 @@ struct fault {
 
 struct run_request {
   std::uint32_t rounds = 1;  // back to back
-  std::chrono::steady_clock::time_point deadline{};
+  std::chrono::steady_clock::time_point deadline{};  // of one wait, counted from the start of the run
   run_mode mode = run_mode::time;
   std::uint32_t work_units = 0;     // calibrated waits between rounds (METHOD.md section 4)
-  mgsync::load load = mgsync::load::idle;
   std::uint32_t payload_words = 1;  // what a reduction carries, 32-bit words
   mgsync::fault fault{};
   std::uint64_t seed = 1;           // of the skews and samples of a checked run

@@ -22,7 +22,7 @@ struct host_limits {
   static constexpr std::uint32_t timed_out = 1;
   static constexpr std::uint32_t interrupted = 2;
 
-  std::chrono::steady_clock::time_point deadline{};
+  std::chrono::nanoseconds patience{};  // the longest that one wait may last, however long the run
   std::uint32_t* abort = nullptr;
   bool yield = false;                 // more threads than cores: let the others run
   bool (*asked_to_stop)() = nullptr;  // whether this process was asked to end
@@ -91,10 +91,13 @@ class host_policy {
   bool wait_until(Condition holds) const {
     constexpr unsigned quick_polls = 64;  // a line that is on its way
     constexpr unsigned polls_per_look = 1024;
+    std::chrono::steady_clock::time_point first_look{};
     for (unsigned polls = 1;; ++polls) {
       if (holds()) return true;
       if (polls > quick_polls) limits_.yield ? static_cast<void>(sched_yield()) : pause();
-      if (polls % polls_per_look == 0 && give_up()) return false;
+      if (polls % polls_per_look != 0) continue;
+      if (first_look == std::chrono::steady_clock::time_point{}) first_look = std::chrono::steady_clock::now();
+      if (give_up(first_look)) return false;
     }
   }
 
@@ -106,11 +109,11 @@ class host_policy {
 #endif
   }
 
-  bool give_up() const {
+  bool give_up(std::chrono::steady_clock::time_point since) const {
     std::atomic_ref<std::uint32_t> abort(*limits_.abort);
     if (abort.load(std::memory_order_relaxed) != 0) return true;
     std::uint32_t why = 0;
-    if (std::chrono::steady_clock::now() > limits_.deadline) why = host_limits::timed_out;
+    if (std::chrono::steady_clock::now() - since > limits_.patience) why = host_limits::timed_out;
     if (limits_.asked_to_stop != nullptr && limits_.asked_to_stop()) why = host_limits::interrupted;
     if (why == 0) return false;
     std::uint32_t expected = 0;

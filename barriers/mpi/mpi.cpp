@@ -76,7 +76,7 @@ class mpi_barrier final : public barrier {
 constexpr std::string_view variants[] = {"default"};
 
 support can_run(const topology::machine&, const topology::group& group, const configuration&) {
-  if (group.device != topology::device::host) return support::no("this build has no CUDA");
+  if (group.device != topology::device::host) return support::no("GPU members of several ranks are not measured yet");
   std::set<int> ranks;
   for (const auto& m : group.members) ranks.insert(m.rank);
   if (ranks.size() < 2) return support::no("MPI_Barrier needs two or more ranks: start mgsync with mpirun or srun");

@@ -75,6 +75,8 @@ support gpu_multigrid_can_run(const topology::machine& machine, const topology::
                               const configuration& wanted) {
   if (group.members.size() > round_loop::most_gpus) return support::no("at most 16 GPUs");
   if (auto reason = why_no_peer_access(machine, group); !reason.empty()) return support::no(reason);
+  if (wanted.variant == "vendor" && wanted.load != load::idle)
+    return support::no("load is made beside mgsync's own in-kernel barriers only");
   if (wanted.variant == "vendor") return vendor_can_run();
   return support::yes();
 }

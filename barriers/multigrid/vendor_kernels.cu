@@ -30,12 +30,12 @@ class vendor_pass {
 // What the loader compares with its own, so that a cubin of another version is refused.
 extern "C" __device__ const unsigned mgsync_vendor_abi = sizeof(device_run);
 
-extern "C" __global__ void __launch_bounds__(1024, 2)
+extern "C" __global__ void __launch_bounds__(mgsync::round_loop::most_threads, mgsync::round_loop::resident_at_most_threads)
     mgsync_vendor_timed(const __grid_constant__ device_run run, const __grid_constant__ vendor_pass::arguments given) {
   mgsync::round_loop::run_timed<vendor_pass>(run, given);
 }
 
-extern "C" __global__ void __launch_bounds__(1024, 2)
+extern "C" __global__ void __launch_bounds__(mgsync::round_loop::most_threads, mgsync::round_loop::resident_at_most_threads)
     mgsync_vendor_checked(const __grid_constant__ device_run run, const __grid_constant__ vendor_pass::arguments given,
                           unsigned first_phase) {
   mgsync::round_loop::run_checked<vendor_pass>(run, given, first_phase);

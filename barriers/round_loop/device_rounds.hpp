@@ -11,8 +11,14 @@
 
 namespace mgsync::round_loop {
 
-// Registers are capped so that a whole SM of threads stays resident.
-inline constexpr unsigned most_threads = 1024, resident_at_most_threads = 2;
+// Registers are capped so that a whole SM of threads stays resident: 2048 on data-centre GPUs, fewer on others.
+inline constexpr unsigned most_threads = 1024;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 700 && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && \
+    __CUDA_ARCH__ / 100 != 10
+inline constexpr unsigned resident_at_most_threads = 1;
+#else
+inline constexpr unsigned resident_at_most_threads = 2;
+#endif
 
 __device__ __forceinline__ void hold_ns(std::uint64_t how_long) {
   const std::uint64_t begin = algorithm::ptx::global_time_ns();

@@ -18,7 +18,10 @@ creation make_flag_barrier(const flag_barrier_request& w, std::string chosen, co
                               reinterpret_cast<const void*>(checked_rounds<Pass>)};
   if (auto reason = why_not_resident(kernels, w.blocks, w.threads, gpus_of(w.group, w.where.rank())); !reason.empty())
     return {nullptr, reason, {}, {}};
+  if (w.load == load::streaming && room_for_load(kernels.timed, w.blocks, w.threads, gpus_of(w.group, w.where.rank())) == 0)
+    return {nullptr, "this shape leaves no room for blocks that make load", {}, {}};
   kernel_barrier_parts parts;
+  parts.load = w.load;
   algorithm::cuda_lines lines{};
   if (!image.empty()) {
     auto flags = allocate_flags(w.group, image);

@@ -92,20 +92,20 @@ gpu_crew::gpu_crew(const topology::group& group, session& where, std::unique_ptr
 
 gpu_crew::~gpu_crew() = default;
 
-unsigned gpu_crew::load_blocks(const run_request& request) const {
-  if (request.load != load::streaming) return 0;
+unsigned room_for_load(const void* kernel, unsigned blocks, unsigned threads, const std::vector<gpu_member>& gpus) {
   unsigned room = UINT32_MAX;
-  for (const auto& g : gpus_) {
+  for (const auto& g : gpus) {
     const cuda::device_scope scope(g.ordinal);
-    const int fit = cuda::resident_blocks(settings_.kernels.timed, settings_.threads);
     const auto sms = static_cast<unsigned>(cuda::sm_count(g.ordinal));
-    const unsigned all = static_cast<unsigned>(fit) * sms;
-    room = std::min({room, all - std::min(all, settings_.blocks), sms});
+    const unsigned all = static_cast<unsigned>(cuda::resident_blocks(kernel, threads)) * sms;
+    room = std::min({room, all - std::min(all, blocks), sms});
   }
-  if (room == 0)
-    throw usage_error(fmt::format("{} blocks of {} threads leave no room for blocks that make load; take a smaller shape",
-                                  settings_.blocks, settings_.threads));
   return room;
+}
+
+unsigned gpu_crew::load_blocks() const {
+  if (settings_.load == load::idle) return 0;
+  return room_for_load(settings_.kernels.timed, settings_.blocks, settings_.threads, gpus_);
 }
 
 device_run gpu_crew::describe(const run_request& request, unsigned local, std::uint64_t budget_ns) const {
@@ -131,7 +131,7 @@ device_run gpu_crew::describe(const run_request& request, unsigned local, std::u
   run.arrived = reinterpret_cast<std::uint32_t*>(places_[local].records.get() + sizeof(device_findings));
   run.board.blocks = settings_.blocks;
   for (std::size_t m = 0; m < group_.members.size(); ++m) run.board.parts[m] = board_->part(static_cast<unsigned>(m));
-  if (request.load == load::streaming) {
+  if (settings_.load == load::streaming && request.mode == run_mode::time) {
     run.load_bytes = scratch_bytes;
     for (std::size_t l = 0; l < gpus_.size(); ++l) run.load_target[gpus_[l].member] = places_[l].scratch.get();
   }
@@ -145,7 +145,7 @@ trial gpu_crew::run(const run_request& request) {
     result.outcome = outcome::timed_out;
     return result;
   }
-  if (request.load == load::streaming)
+  if (settings_.load == load::streaming)
     for (std::size_t l = 0; l < gpus_.size(); ++l)
       if (places_[l].scratch.get() == nullptr)
         places_[l].scratch = cuda::memory::on_gpu(gpus_[l].ordinal, scratch_bytes);
@@ -187,7 +187,7 @@ void gpu_crew::launch_and_wait(const run_request& request, unsigned local, std::
   // A member that never arrives only exists in the checked kernel.
   const bool checked = request.mode == run_mode::check || run.fault == fault_never;
   const void* const kernel = checked ? settings_.kernels.checked : settings_.kernels.timed;
-  const unsigned grid = settings_.blocks + (checked ? 0 : load_blocks(request));
+  const unsigned grid = settings_.blocks + (checked ? 0 : load_blocks());
   ready.fetch_add(1);
   while ((ready.load() & 0xffffu) + (ready.load() >> 16) < gpus_.size()) {
   }

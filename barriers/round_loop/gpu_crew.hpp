@@ -39,6 +39,9 @@ unsigned blocks_of(const configuration&, const std::vector<gpu_member>&);
 // Why blocks x threads of both kernels cannot all be resident at once on every local GPU; nothing when they can.
 std::string why_not_resident(const round_kernels&, unsigned blocks, unsigned threads, const std::vector<gpu_member>&);
 
+// How many blocks that make load fit beside `blocks` of the kernel on every given GPU: at most one per SM.
+unsigned room_for_load(const void* kernel, unsigned blocks, unsigned threads, const std::vector<gpu_member>&);
+
 // Adds one GPU's device_findings, the first of its `records`, to a checked run.
 void add_findings(trial&, const cuda::memory& records, unsigned blocks);
 
@@ -50,6 +53,7 @@ class gpu_crew {
     bool bounded = true;
     std::string what;                      // for the watchdog: "multigrid (relay)"
     round_kernels kernels;
+    mgsync::load load = mgsync::load::idle;
     bool preloaded = false;                // the kernels are no symbols of this program, and loaded
     std::vector<const void*> arguments;    // per local member: what the kernels' Pass takes
   };
@@ -83,7 +87,7 @@ class gpu_crew {
   void collect(trial&, bool checked);
   void name_missing(trial&);
   std::vector<progress> progress_now() const;
-  unsigned load_blocks(const run_request&) const;
+  unsigned load_blocks() const;
   std::uint32_t* heartbeat(unsigned local) const { return control_.as<std::uint32_t>() + 32 * (local + 1); }
 
   topology::group group_;

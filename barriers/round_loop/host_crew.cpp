@@ -126,7 +126,10 @@ outcome host_crew::why_given_up(const wait_limits& bounds) const {
   return why == wait_limits::interrupted ? outcome::aborted : outcome::timed_out;
 }
 
-wait_limits host_crew::limits(const run_request& request) const { return {request.deadline, abort_, yields()}; }
+wait_limits host_crew::limits(const run_request& request) const {
+  const auto patience = request.deadline - std::chrono::steady_clock::now();
+  return {patience, abort_, yields(), [] { return signal_received() != 0; }};
+}
 
 std::vector<progress> host_crew::progress_now() const {
   std::vector<progress> now;

@@ -10,9 +10,9 @@ trial host_crew::run(const run_request& request, std::vector<Pass>& passes, cons
   const wait_limits bounds = limits(request);
   std::vector<findings> found(workers_.size());
   {
-    const auto grace = bounded_ ? std::chrono::seconds(2) : std::chrono::seconds(0);
-    const auto patience = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        request.deadline - std::chrono::steady_clock::now() + grace);
+    // Bounded waits end by themselves; of several ranks the first speaks, and the launcher ends the others.
+    const auto grace = std::chrono::milliseconds((bounded_ ? 2000 : 0) + (session_->rank() == 0 ? 0 : 300));
+    const auto patience = bounds.patience + grace;
     const watchdog::guard watched(session_->watchdog(), what_, patience, [this] { return progress_now(); });
     execute([&](unsigned local) {
       passes[local].begin(bounds);

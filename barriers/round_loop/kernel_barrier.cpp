@@ -15,7 +15,7 @@ class kernel_barrier final : public barrier {
                  std::unique_ptr<symmetric_memory> board, kernel_barrier_parts given)
       : parts_(std::move(given)),
         crew_(group, where, std::move(board),
-              {blocks, threads, parts_.bounded, parts_.what, parts_.kernels, parts_.preloaded,
+              {blocks, threads, parts_.bounded, parts_.what, parts_.kernels, parts_.load, parts_.preloaded,
                arguments(group, where.rank())}) {
     if (parts_.launch) crew_.launch_with(parts_.launch);
   }
@@ -75,7 +75,8 @@ flag_barrier_request request_of(const topology::group& group, const configuratio
                                 std::string backend) {
   const auto gpus = gpus_of(group, where.rank());
   const unsigned one_per_sm = blocks_of({}, gpus);
-  return {group, where, std::move(backend), blocks_of(asked, gpus), asked.threads_per_block.value_or(32), one_per_sm};
+  return {group, where, std::move(backend), blocks_of(asked, gpus), asked.threads_per_block.value_or(32), one_per_sm,
+          asked.load};
 }
 
 creation make_kernel_barrier(const topology::group& group, unsigned blocks, unsigned threads, session& where,

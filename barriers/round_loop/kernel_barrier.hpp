@@ -26,6 +26,7 @@ struct kernel_barrier_parts {
   std::string algorithm;                    // for the result
   round_kernels kernels;
   bool bounded = true;
+  mgsync::load load = mgsync::load::idle;   // blocks beside the barrier's may write to the peers
   bool preloaded = false;                   // the kernels are no symbols of this program: loaded, and found resident
   std::unique_ptr<symmetric_memory> flags;  // may be empty
   std::vector<cuda::memory> more;           // memory that must live as long
@@ -54,6 +55,7 @@ struct flag_barrier_request {
   unsigned blocks = 1;
   unsigned threads = 32;
   unsigned sms = 1;  // of the GPU with the fewest
+  mgsync::load load = mgsync::load::idle;
   unsigned members() const { return static_cast<unsigned>(group.members.size()); }
 };
 

@@ -24,6 +24,7 @@ std::optional<int> run_alone(const options& asked) {
     case command::help: fmt::print("{}", help_text()); return 0;
     case command::version: fmt::print("{}", version_text()); return 0;
     case command::list: return list_backends(asked);
+    case command::show: return show_results(asked.shown_file);
     default: break;
   }
   if (asked.dry_run) return print_plan(asked);

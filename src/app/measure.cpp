@@ -7,6 +7,8 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <fstream>
+#include <iterator>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -15,7 +17,9 @@
 #include "src/app/this_machine.hpp"
 #include "src/base/launcher.hpp"
 #include "src/harness/plan.hpp"
+#include "src/harness/json_document.hpp"
 #include "src/harness/runner.hpp"
+#include "src/harness/table.hpp"
 
 namespace mgsync {
 
@@ -154,6 +158,24 @@ int print_plan(const options& asked) {
   const auto job = communicator::single(asked.timeout);
   const auto views = gather_views(asked, job);
   if (read_launch().rank.value_or(0) == 0) fmt::print("{}", format_plan(make_plan(request_from(asked, views), views)));
+  return 0;
+}
+
+int show_results(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw usage_error(fmt::format("mgsync show {}: the file cannot be opened", file));
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  // A store is one JSON object a line, and its first line says so; a document is indented.
+  if (text.starts_with("{\"") && text.find(store_schema) < text.find('\n')) {
+    const auto stored = read_store(file);
+    fmt::print("{} ({}, {})\n{}", stored.header.command, stored.header.machine.host, stored.header.started,
+               format_table(stored.finished));
+    if (!stored.complete) fmt::print("not complete: {} points have samples but no result\n", stored.unfinished.size());
+    return 0;
+  }
+  const auto document = parse_json(text, file);
+  fmt::print("{} ({}, {})\n{}", document.command, document.machine.host, document.started,
+             format_table(document.results));
   return 0;
 }
 

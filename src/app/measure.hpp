@@ -18,6 +18,8 @@ int measure(const options&, communicator& job, watchdog&, outputs& written);
 
 // Prints what measure() would do; starts no MPI and makes no CUDA context.
 int print_plan(const options&);
+// Prints the table of a results file or a store.
+int show_results(const std::string& file);
 // Prints every backend and variant, and whether it can run here.
 int list_backends(const options&);
 

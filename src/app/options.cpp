@@ -178,13 +178,15 @@ constexpr described_command commands[] = {
     {"measure", command::measure, "compare barriers (the default)"},
     {"list", command::list, "every backend and variant, and whether it can run here"},
     {"topology", command::topology, "the machine as mgsync sees it"},
+    {"show FILE", command::show, "the table of a results file (--json) or of a store (--store)"},
 };
 
 command command_named(std::string_view word) {
   std::vector<std::string_view> names;
   for (const auto& c : commands) {
-    if (c.name == word) return c.what;
-    names.push_back(c.name);
+    const auto name = c.name.substr(0, c.name.find(' '));
+    if (name == word) return c.what;
+    names.push_back(name);
   }
   const auto meant = closest(word, names);
   throw usage_error(fmt::format("unknown command '{}'{}; accepted: {}", word,
@@ -258,6 +260,11 @@ options parse_options(std::span<const std::string> arguments) {
     explain(error);
   } catch (const po::error& error) {
     throw usage_error(error.what());
+  }
+  if (!words.empty() && words.front() == "show") {
+    if (words.size() != 2) throw usage_error("mgsync show takes one file, written by --json or --store");
+    result.shown_file = words.back();
+    words.pop_back();
   }
   if (words.size() > 1) throw usage_error(fmt::format("one command at a time, not '{}'", fmt::join(words, " ")));
   if (!words.empty() && result.command == command::measure) result.command = command_named(words.front());

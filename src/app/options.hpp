@@ -11,7 +11,7 @@
 
 namespace mgsync {
 
-enum class command { measure, list, topology, help, version };
+enum class command { measure, list, topology, show, help, version };
 
 struct options {
   mgsync::command command = command::measure;
@@ -41,6 +41,7 @@ struct options {
   std::string store;
   bool resume = false;
 
+  std::string shown_file;        // of `mgsync show FILE`
   std::string topology_file;
   std::string format = "text";   // of `mgsync topology`
 };

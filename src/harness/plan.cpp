@@ -108,6 +108,7 @@ plan make_plan(const sweep_request& request, std::span<const topology::rank_view
           cell c{grouped.chosen, load, {}, grouped.notes};
           for (const auto& choice : request.backends) {
             planned_point p{choice, configure(request, counted, choice), {}, {}};
+            p.configuration.load = load == "streaming" ? mgsync::load::streaming : mgsync::load::idle;
             p.point = describe(request, c, p);
             p.waived = why_waived(request, c, p, ranks);
             c.points.push_back(std::move(p));

@@ -54,8 +54,8 @@ run_request runner::request_of(std::uint32_t rounds, run_mode mode) const {
   request.rounds = rounds;
   request.mode = mode;
   request.seed = settings_.seed;
-  // A quarter of the patience is left for telling the others and writing down what happened.
-  request.deadline = clock::now() + settings_.timeout * 3 / 4;
+  // The rest of the patience is for telling the others and writing down what happened.
+  request.deadline = clock::now() + settings_.timeout * 3 / 5;
   return request;
 }
 
@@ -156,7 +156,7 @@ std::optional<group_trial> runner::perform(candidate& c, const run_request& requ
     const watchdog::guard watched(*watchdog_, name_of(c.result.point), settings_.timeout * 2);
     if (c.barrier) mine = c.barrier->run(request);
   }
-  if (mine.outcome == outcome::timed_out) job_->be_patient_for(settings_.timeout / 4);
+  if (mine.outcome == outcome::timed_out) job_->be_patient_for(settings_.timeout / 5);
   const auto all = exchange(*job_, mine, c.mine, signal_received() != 0);
   job_->be_patient_for(settings_.timeout);
   interrupted_ = interrupted_ || all.interrupted || all.outcome == outcome::aborted;

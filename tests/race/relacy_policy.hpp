@@ -12,6 +12,7 @@ class relacy_policy {
   using word = rl::atomic<unsigned>;
   using pair = rl::atomic<unsigned long long>;
   static constexpr unsigned lanes = 1;
+  static unsigned kept(unsigned value) { return value; }
 
   explicit relacy_policy(weakness weakened) : weakened_(weakened) {}
 

@@ -45,6 +45,7 @@ class thread_policy {
   void sync() const {}
   bool sync_and(bool ok) const { return ok; }
   bool in_team() const { return true; }
+  static unsigned kept(unsigned value) { return value; }
   unsigned lane() const { return 0; }
   bool leader() const { return true; }
   template <class T>

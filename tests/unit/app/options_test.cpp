@@ -73,6 +73,14 @@ TEST(options, refuses_every_kind_of_hostile_number) {
     EXPECT_NE(refusal({"--timeout", bad}), "accepted") << "'" << bad << "'";
 }
 
+TEST(options, shows_one_file) {
+  const auto o = parse({"show", "results.json"});
+  EXPECT_EQ(o.command, command::show);
+  EXPECT_EQ(o.shown_file, "results.json");
+  EXPECT_NE(refusal({"show"}).find("one file"), std::string::npos);
+  EXPECT_NE(refusal({"show", "a", "b"}).find("one file"), std::string::npos);
+}
+
 TEST(options, are_all_explained_by_the_help) {
   const auto help = help_text();
   for (const auto name : option_names()) EXPECT_NE(help.find("--" + std::string(name)), std::string::npos) << name;
