@@ -86,6 +86,7 @@ void runner::run_cell(const cell& where, std::vector<result>& results) {
     if (c.active) verify(c);
     if (c.active) choose_run_lengths(c);
     c.barrier.reset();
+    c.spent = {};  // what came before sampling (loading a library, the check) is not its time
     if (c.active && !interrupted_) active.push_back(&c);
     else finish(c, results);
   }
@@ -249,7 +250,9 @@ void runner::measure_batch(std::vector<candidate*>& active, session* place) {
     if (!c->active) continue;
     c->stopping->close_batch();
     ++c->batch;
-    settle(*c, static_cast<stop_reason>(agreed(static_cast<std::uint64_t>(c->stopping->decide(c->spent, interrupted_)))));
+    // Too few batches are no interval: a slow point gets up to twice the time for them.
+    const auto counted = c->stopping->batches() < settings_.stopping.min_batches ? c->spent / 2 : c->spent;
+    settle(*c, static_cast<stop_reason>(agreed(static_cast<std::uint64_t>(c->stopping->decide(counted, interrupted_)))));
   }
 }
 

@@ -14,6 +14,12 @@
 namespace mgsync::topology {
 namespace {
 
+// NVML counts versions, not generations: 1.0, 2.0, 2.2, 3.0, 3.1, 4.0, 5.0. 0: one that this does not know.
+int nvlink_generation(unsigned version) {
+  constexpr std::array generations = {0, 1, 2, 2, 3, 3, 4, 5};
+  return version < generations.size() ? generations[version] : 0;
+}
+
 using status = int;  // nvmlReturn_t
 using device = void*;
 constexpr status success = 0;
@@ -192,7 +198,7 @@ std::vector<nvml_link> links_of(const functions& nvml, device d) {
   for (unsigned i = 0; i < most_links; ++i) {
     if (int active = 0; !ok(nvml.link_state, d, i, &active) || active != 1) continue;
     nvml_link link;
-    if (unsigned version = 0; ok(nvml.link_version, d, i, &version)) link.version = static_cast<int>(version);
+    if (unsigned version = 0; ok(nvml.link_version, d, i, &version)) link.version = nvlink_generation(version);
     if (int type = 255; ok(nvml.link_remote_type, d, i, &type) && type >= 0 && type <= 2)
       link.remote = static_cast<remote_kind>(type);
     if (pci_info pci{}; ok(nvml.link_remote, d, i, &pci)) link.remote_bus_id = plain_bus_id(pci.bus_id);
