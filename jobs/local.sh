@@ -28,12 +28,15 @@ if [ "$workers" -lt 2 ]; then spare=(--oversubscribe); fi
 printf '\n== one process\n'
 code=0
 "$mgsync" "${spare[@]}" --json "$results/one-process.json" "$@" || code=$?
+# GPU members are measured in one process so far; across ranks the members are host threads.
+where=()
+if [ "$preset" = gpu ]; then where=(--device host); fi
 printf '\n== %d ranks\n' "$ranks"
-mpirun -np "$ranks" "${spare[@]}" "$mgsync" "${spare[@]}" --json "$results/mpirun.json" "$@" || code=$?
+mpirun -np "$ranks" "${spare[@]}" "$mgsync" "${spare[@]}" "${where[@]}" --json "$results/mpirun.json" "$@" || code=$?
 
 printf '\n'
 if [ "$code" -ne 0 ]; then
-  echo "jobs/local.sh: mgsync ended with exit code $code (3: a barrier failed; see above)"
+  echo "jobs/local.sh: mgsync ended with exit code $code (3: a barrier failed, 4: nothing ran here; see above)"
   exit "$code"
 fi
 echo "jobs/local.sh: done; the results are in $results/one-process.json and $results/mpirun.json"

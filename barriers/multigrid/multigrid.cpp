@@ -1,7 +1,7 @@
 // The multigrid barrier on host members: every member has `blocks` threads; a local arrival, an exchange between
 // members, a local release, over plain memory (threads) or an MPI shared window (ranks).
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,8 +12,7 @@
 #include "barriers/algorithm/pull_dissemination.hpp"
 #include "barriers/backend.hpp"
 #include "barriers/multigrid/gpu_multigrid.hpp"
-#include "barriers/round_loop/host_crew.hpp"
-#include "src/base/worker_pool.hpp"
+#include "barriers/round_loop/host_barrier.hpp"
 
 namespace mgsync {
 
@@ -31,6 +30,11 @@ class alignas(algorithm::line_bytes) pass {  // its epoch is written every round
   void begin(const algorithm::host_limits& limits) { policy_ = host_policy(limits); }
   bool operator()() { return Algorithm::arrive_and_wait(policy_, lines_, at_, ++epoch_); }
 
+  static unsigned lines(unsigned members) { return algorithm::layout{members}.lines(); }
+  static void start(const host_lines& memory, unsigned member, unsigned members, unsigned blocks) {
+    round_loop::start_flags(memory, member, members, blocks);
+  }
+
  private:
   host_policy policy_;
   host_lines lines_;
@@ -39,54 +43,9 @@ class alignas(algorithm::line_bytes) pass {  // its epoch is written every round
 };
 
 template <class Algorithm>
-class host_multigrid final : public barrier {
- public:
-  host_multigrid(const topology::group& group, unsigned blocks, session& where,
-                 std::unique_ptr<symmetric_memory> flags, std::unique_ptr<symmetric_memory> board)
-      : flags_(std::move(flags)),
-        crew_(group, blocks, where, std::move(board), true, fmt::format("multigrid ({})", Algorithm::name)),
-        pool_(crew_.cpus()) {
-    const auto members = static_cast<unsigned>(group.members.size());
-    for (unsigned m = 0; m < members; ++m) parts_.push_back(reinterpret_cast<std::uint32_t*>(flags_->part(m)));
-    for (const auto& w : crew_.workers()) passes_.emplace_back(parts_.data(), place{w.member, members, w.block, blocks});
-    // Whoever polls a part touches it first, so that its pages lie near.
-    pool_.run([&](unsigned i) {
-      const auto& w = crew_.workers()[i];
-      if (w.block == 0) start_epochs(w.member, members, blocks);
-    });
-    where.ranks().barrier("zeroing the flags of a barrier");
-  }
-
-  trial run(const run_request& request) override {
-    return crew_.run(request, passes_, [this](const auto& work) { pool_.run(work); });
-  }
-
- private:
-  void start_epochs(unsigned member, unsigned members, unsigned blocks) const {
-    const algorithm::layout lines{members};
-    const host_lines memory{parts_.data()};
-    for (unsigned l = 0; l < lines.lines(); ++l) memory.line(member, l) = round_loop::first_epoch;
-    memory.line(member, lines.arrivals()) = algorithm::counter_start(blocks, round_loop::first_epoch);
-    memory.line(member, lines.center()) = algorithm::counter_start(members, round_loop::first_epoch);
-  }
-
-  std::unique_ptr<symmetric_memory> flags_;
-  std::vector<std::uint32_t*> parts_;
-  round_loop::host_crew crew_;
-  worker_pool pool_;
-  std::vector<pass<Algorithm>> passes_;
-};
-
-template <class Algorithm>
 creation make(const topology::group& group, unsigned blocks, session& where, std::string chosen) {
-  const algorithm::layout lines{static_cast<unsigned>(group.members.size())};
-  auto flags = allocate_host_memory(group, lines.lines() * algorithm::line_bytes, reach::group, where);
-  if (!flags.memory) return {nullptr, flags.reason, {}, {}};
-  auto board = allocate_host_memory(group, round_loop::host_crew::board_bytes(blocks), reach::group, where);
-  std::string provider(flags.memory->provider());
-  return {std::make_unique<host_multigrid<Algorithm>>(group, blocks, where, std::move(flags.memory),
-                                                      std::move(board.memory)),
-          {}, std::move(chosen), std::move(provider)};
+  return round_loop::make_host_barrier<pass<Algorithm>>(group, blocks, where,
+                                                        fmt::format("multigrid ({})", Algorithm::name), std::move(chosen));
 }
 
 constexpr std::string_view variants[] = {"auto",    "inbox",      "hub",   "relay", "dissemination",

@@ -8,8 +8,7 @@
 #include "barriers/algorithm/host_policy.hpp"
 #include "barriers/backend.hpp"
 #include "barriers/peer_reduction/gpu_reduction.hpp"
-#include "barriers/round_loop/host_crew.hpp"
-#include "src/base/worker_pool.hpp"
+#include "barriers/round_loop/host_barrier.hpp"
 
 namespace mgsync {
 
@@ -32,6 +31,15 @@ class alignas(algorithm::line_bytes) pass {  // its epoch is written every round
     return Algorithm::all_reduce(policy_, lines_, at_, epoch_, epoch_ * (2 * worker + 1), total_);
   }
 
+  static unsigned lines(unsigned members) { return algorithm::reduction_layout{members}.lines(); }
+  static void start(const host_lines& memory, unsigned member, unsigned members, unsigned blocks) {
+    const algorithm::reduction_layout lines{members};
+    for (unsigned l = 0; l < lines.lines(); ++l) memory.pair_line(member, l) = algorithm::pack(round_loop::first_epoch, 0);
+    memory.line(member, lines.arrivals()) = blocks * round_loop::first_epoch;
+    memory.line(member, lines.running_sum()) = 0;
+    memory.line(member, lines.sum_before()) = 0;
+  }
+
   std::optional<std::pair<std::uint32_t, std::uint32_t>> wrong_result() const {
     const std::uint32_t workers = at_.members * at_.blocks;
     const std::uint32_t expected = epoch_ * workers * workers;  // the first n odd numbers add up to n squared
@@ -48,54 +56,9 @@ class alignas(algorithm::line_bytes) pass {  // its epoch is written every round
 };
 
 template <class Algorithm>
-class host_reduction final : public barrier {
- public:
-  host_reduction(const topology::group& group, unsigned blocks, session& where,
-                 std::unique_ptr<symmetric_memory> slots, std::unique_ptr<symmetric_memory> board)
-      : slots_(std::move(slots)),
-        crew_(group, blocks, where, std::move(board), true, fmt::format("peer-reduction ({})", Algorithm::name)),
-        pool_(crew_.cpus()) {
-    const auto members = static_cast<unsigned>(group.members.size());
-    for (unsigned m = 0; m < members; ++m) parts_.push_back(reinterpret_cast<std::uint32_t*>(slots_->part(m)));
-    for (const auto& w : crew_.workers()) passes_.emplace_back(parts_.data(), place{w.member, members, w.block, blocks});
-    pool_.run([&](unsigned i) {
-      const auto& w = crew_.workers()[i];
-      if (w.block == 0) start_epochs(w.member, members, blocks);
-    });
-    where.ranks().barrier("zeroing the slots of a reduction");
-  }
-
-  trial run(const run_request& request) override {
-    return crew_.run(request, passes_, [this](const auto& work) { pool_.run(work); });
-  }
-
- private:
-  void start_epochs(unsigned member, unsigned members, unsigned blocks) const {
-    const algorithm::reduction_layout lines{members};
-    const host_lines memory{parts_.data()};
-    for (unsigned l = 0; l < lines.lines(); ++l) memory.pair_line(member, l) = algorithm::pack(round_loop::first_epoch, 0);
-    memory.line(member, lines.arrivals()) = blocks * round_loop::first_epoch;
-    memory.line(member, lines.running_sum()) = 0;
-    memory.line(member, lines.sum_before()) = 0;
-  }
-
-  std::unique_ptr<symmetric_memory> slots_;
-  std::vector<std::uint32_t*> parts_;
-  round_loop::host_crew crew_;
-  worker_pool pool_;
-  std::vector<pass<Algorithm>> passes_;
-};
-
-template <class Algorithm>
 creation make(const topology::group& group, unsigned blocks, session& where) {
-  const algorithm::reduction_layout lines{static_cast<unsigned>(group.members.size())};
-  auto slots = allocate_host_memory(group, lines.lines() * algorithm::line_bytes, reach::group, where);
-  if (!slots.memory) return {nullptr, slots.reason, {}, {}};
-  auto board = allocate_host_memory(group, round_loop::host_crew::board_bytes(blocks), reach::group, where);
-  std::string provider(slots.memory->provider());
-  return {std::make_unique<host_reduction<Algorithm>>(group, blocks, where, std::move(slots.memory),
-                                                      std::move(board.memory)),
-          {}, Algorithm::name, std::move(provider)};
+  return round_loop::make_host_barrier<pass<Algorithm>>(
+      group, blocks, where, fmt::format("peer-reduction ({})", Algorithm::name), Algorithm::name);
 }
 
 constexpr std::string_view variants[] = {"push", "pull"};

@@ -12,6 +12,8 @@ namespace mgsync {
 
 using clock = std::chrono::steady_clock;
 
+constexpr const char* interrupted_before = "interrupted before it was measured";
+
 // One point while its cell is being measured. `barrier` is empty between batches and on ranks without members.
 struct runner::candidate {
   const planned_point* planned = nullptr;
@@ -39,8 +41,16 @@ runner::~runner() = default;
 std::vector<result> runner::run(const plan& planned) {
   std::vector<result> results;
   for (const auto& c : planned.cells) {
-    if (interrupted_) break;
-    run_cell(c, results);
+    if (!interrupted_) {
+      run_cell(c, results);
+      continue;
+    }
+    for (const auto& p : c.points) {
+      result unmeasured;
+      unmeasured.point = p.point;
+      unmeasured.reason = p.waived.empty() ? interrupted_before : p.waived;
+      results.push_back(std::move(unmeasured));
+    }
   }
   return job_->rank() == 0 ? results : std::vector<result>{};
 }
@@ -80,7 +90,7 @@ void runner::run_cell(const cell& where, std::vector<result>& results) {
     c.times_slowest.resize(where.group.members.size());
     c.result.reason = job_->broadcast(c.planned->waived, 0, "agreeing on what is waived");
     c.active = c.result.reason.empty() && !interrupted_;
-    if (interrupted_) c.result.reason = "interrupted before it was measured";
+    if (interrupted_) c.result.reason = interrupted_before;
     if (c.active) resume(c);
     if (c.active) create(c, place);
     if (c.active) verify(c);
@@ -280,7 +290,7 @@ void runner::settle(candidate& c, stop_reason why) {
   c.active = false;
   c.result.stopped = to_string(why);
   if (c.result.samples.empty()) {
-    c.result.reason = "interrupted before it was measured";
+    c.result.reason = interrupted_before;
     return;
   }
   c.result.status = result_status::measured;
@@ -293,7 +303,7 @@ void runner::settle(candidate& c, stop_reason why) {
 }
 
 void runner::finish(candidate& c, std::vector<result>& results) {
-  if (c.result.reason.empty() && !c.result.latency_us) c.result.reason = "interrupted before it was measured";
+  if (c.result.reason.empty() && !c.result.latency_us) c.result.reason = interrupted_before;
   const bool kept = !c.from_store && c.result.status != result_status::waived && c.result.stopped != "interrupted";
   if (saved_ != nullptr && kept) saved_->finish(c.result);
   results[c.place] = c.result;

@@ -3,8 +3,7 @@
 #include <utility>
 
 #include "barriers/backend.hpp"
-#include "barriers/round_loop/host_crew.hpp"
-#include "src/base/worker_pool.hpp"
+#include "barriers/round_loop/host_barrier.hpp"
 #include "tests/conformance/planted/faults.hpp"
 
 namespace mgsync {
@@ -28,6 +27,11 @@ class pass {
     return Fault::arrive_and_wait(policy_, lines_, at_, epoch_);
   }
 
+  static unsigned lines(unsigned members) { return algorithm::layout{members}.lines(); }
+  static void start(const host_lines& memory, unsigned member, unsigned members, unsigned blocks) {
+    round_loop::start_flags(memory, member, members, blocks);
+  }
+
  private:
   host_policy policy_;
   host_lines lines_;
@@ -36,50 +40,8 @@ class pass {
 };
 
 template <class Fault>
-class planted_barrier final : public barrier {
- public:
-  planted_barrier(const topology::group& group, unsigned blocks, session& where,
-                  std::unique_ptr<symmetric_memory> flags, std::unique_ptr<symmetric_memory> board)
-      : flags_(std::move(flags)), crew_(group, blocks, where, std::move(board), Fault::bounded, "planted"),
-        pool_(crew_.cpus()) {
-    const auto members = static_cast<unsigned>(group.members.size());
-    for (unsigned m = 0; m < members; ++m) parts_.push_back(reinterpret_cast<std::uint32_t*>(flags_->part(m)));
-    for (const auto& w : crew_.workers()) {
-      passes_.emplace_back(parts_.data(), place{w.member, members, w.block, blocks});
-      if (w.block == 0) start_epochs(w.member, members, blocks);
-    }
-    where.ranks().barrier("zeroing the flags of a planted barrier");
-  }
-
-  trial run(const run_request& request) override {
-    return crew_.run(request, passes_, [this](const auto& work) { pool_.run(work); });
-  }
-
- private:
-  void start_epochs(unsigned member, unsigned members, unsigned blocks) const {
-    const algorithm::layout lines{members};
-    const host_lines memory{parts_.data()};
-    for (unsigned l = 0; l < lines.lines(); ++l) memory.line(member, l) = round_loop::first_epoch;
-    memory.line(member, lines.arrivals()) = algorithm::counter_start(blocks, round_loop::first_epoch);
-    memory.line(member, lines.center()) = algorithm::counter_start(members, round_loop::first_epoch);
-  }
-
-  std::unique_ptr<symmetric_memory> flags_;
-  std::vector<std::uint32_t*> parts_;
-  round_loop::host_crew crew_;
-  worker_pool pool_;
-  std::vector<pass<Fault>> passes_;
-};
-
-template <class Fault>
 creation make(const topology::group& group, unsigned blocks, session& where) {
-  const algorithm::layout lines{static_cast<unsigned>(group.members.size())};
-  auto flags = allocate_host_memory(group, lines.lines() * algorithm::line_bytes, reach::group, where);
-  if (!flags.memory) return {nullptr, flags.reason, {}, {}};
-  auto board = allocate_host_memory(group, round_loop::host_crew::board_bytes(blocks), reach::group, where);
-  std::string provider(flags.memory->provider());
-  return {std::make_unique<planted_barrier<Fault>>(group, blocks, where, std::move(flags.memory), std::move(board.memory)),
-          {}, Fault::name, std::move(provider)};
+  return round_loop::make_host_barrier<pass<Fault>>(group, blocks, where, "planted", Fault::name, Fault::bounded);
 }
 
 using maker = creation (*)(const topology::group&, unsigned, session&);
