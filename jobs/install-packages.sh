@@ -41,6 +41,8 @@ for extra in "$@"; do
     sanitizers)
       command_from clang++ clang
       library_from omp5 libomp-dev
+      printf 'int main() {}\n' | clang++ -fsanitize=thread -x c++ - -o /dev/null >/dev/null 2>&1 ||
+        missing+=(libclang-rt-dev)
       ;;
     *)
       echo "install-packages.sh: '$extra' is none of: tests, sanitizers" >&2
