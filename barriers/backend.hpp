@@ -71,6 +71,12 @@ struct worker_id {
   unsigned block = 0;
 };
 
+// How far a worker came: rounds that it has arrived at, counted over all runs of the barrier object.
+struct arrival {
+  worker_id worker;
+  std::uint64_t rounds = 0;
+};
+
 struct violation {
   std::uint64_t round = 0;  // of this run
   worker_id reader;         // who left the barrier too early, or read something stale
@@ -91,8 +97,7 @@ struct trial {
   std::uint64_t observations = 0;                 // comparisons that a checked run made
   std::uint64_t violations = 0;
   std::optional<violation> first_violation;
-  std::vector<worker_id> missing;                 // timed_out: who did not arrive, as far as this process can see
-  std::uint64_t stuck_round = 0;                  // timed_out: the round that they did not arrive at
+  std::vector<arrival> arrivals;                  // timed_out: of every worker that this process can see
 };
 
 // One barrier over one group at one shape. Every rank of the group creates, runs and destroys it together.

@@ -34,16 +34,14 @@ class grid_sync_pass {
 };
 
 creation make_grid_sync(const flag_barrier_request& w) {
-  const auto nothing = [](const algorithm::cuda_lines&, round_loop::kernel_barrier_parts&) {
-    return grid_sync_pass::arguments{0};
-  };
+  const auto nothing = [](const algorithm::cuda_lines&) { return grid_sync_pass::arguments{0}; };
   return round_loop::make_flag_barrier<grid_sync_pass>(w, "grid.sync", {}, nothing);
 }
 
 creation make_counter(const flag_barrier_request& w, const algorithm::spread_shape& shape, std::string chosen) {
   using pass = round_loop::spread_counter_pass;
   return round_loop::make_flag_barrier<pass>(w, std::move(chosen), round_loop::spread_image(w.blocks),
-                                             [&](const algorithm::cuda_lines& lines, round_loop::kernel_barrier_parts&) {
+                                             [&](const algorithm::cuda_lines& lines) {
     return pass::arguments{lines, shape};
   });
 }
@@ -51,7 +49,7 @@ creation make_counter(const flag_barrier_request& w, const algorithm::spread_sha
 creation make_relay(const flag_barrier_request& w, const algorithm::relay_shape& shape, std::string chosen) {
   using pass = round_loop::relay_pass<scope::gpu>;
   return round_loop::make_flag_barrier<pass>(w, std::move(chosen), round_loop::relay_image(w.blocks),
-                                             [&](const algorithm::cuda_lines& lines, round_loop::kernel_barrier_parts&) {
+                                             [&](const algorithm::cuda_lines& lines) {
     return pass::arguments{lines, shape};
   });
 }
@@ -59,7 +57,7 @@ creation make_relay(const flag_barrier_request& w, const algorithm::relay_shape&
 creation make_hub(const flag_barrier_request& w) {
   using pass = round_loop::stateless_pass<algorithm::hub, scope::gpu>;
   return round_loop::make_flag_barrier<pass>(w, "hub", round_loop::layout_image(1, w.blocks),
-                                             [](const algorithm::cuda_lines& lines, round_loop::kernel_barrier_parts&) {
+                                             [](const algorithm::cuda_lines& lines) {
     return lines;
   });
 }

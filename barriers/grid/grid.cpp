@@ -8,11 +8,9 @@ namespace {
 
 constexpr std::string_view variants[] = {"auto", "counter", "hub", "relay", "cooperative-groups"};
 
-support can_run(const topology::machine&, const topology::group& group, const configuration& wanted) {
+support can_run(const topology::machine&, const topology::group& group, const configuration&) {
   if (group.device != topology::device::gpu) return support::no("for GPU members");
   if (group.members.size() != 1) return support::no("a grid is one GPU; multigrid spans several");
-  if (wanted.load != load::idle && wanted.variant == "cooperative-groups")
-    return support::no("load is made beside mgsync's own in-kernel barriers only");
   return support::yes();
 }
 

@@ -1,14 +1,12 @@
 #include "barriers/kernel_boundary/boundary_methods.hpp"
 
-#include <cuda.h>
-
 #include <algorithm>
 #include <array>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "src/base/errors.hpp"
+#include "src/base/cuda_driver.hpp"
 
 namespace mgsync {
 
@@ -16,10 +14,6 @@ namespace {
 
 using round_loop::launch_arguments;
 using round_loop::launch_rounds;
-
-void check_driver(CUresult status, std::string_view action) {
-  if (status != CUDA_SUCCESS) throw api_error("CUDA driver", fmt::format("error {}", static_cast<int>(status)), action);
-}
 
 // Kernels in streams; on several GPUs every stream waits for an event of every other one.
 class streams final : public boundary_method {
@@ -79,7 +73,7 @@ class multi_device final : public boundary_method {
         launches_[l].kernelParams = arguments_[l].pointers;
         rounds_.beat(l, round);
       }
-      check_driver(launch_(launches_.data(), static_cast<unsigned>(launches_.size()), 0), "launching on all GPUs at once");
+      cuda::check_driver(launch_(launches_.data(), static_cast<unsigned>(launches_.size()), 0), "launching on all GPUs at once");
     }
   }
 
@@ -88,17 +82,6 @@ class multi_device final : public boundary_method {
   launch_function launch_;
   std::vector<CUDA_LAUNCH_PARAMS> launches_;
   std::vector<launch_arguments> arguments_;
-};
-
-struct graph_traits {
-  using type = cudaGraph_t;
-  static type none() { return nullptr; }
-  static void close(type g) noexcept { cudaGraphDestroy(g); }
-};
-struct graph_exec_traits {
-  using type = cudaGraphExec_t;
-  static type none() { return nullptr; }
-  static void close(type g) noexcept { cudaGraphExecDestroy(g); }
 };
 
 // One graph: a kernel node per GPU and round, each depending on all nodes of the round before. Long runs replay it.
@@ -120,13 +103,12 @@ class graph final : public boundary_method {
   }
 
  private:
-  using executable = unique_handle<graph_exec_traits>;
   static constexpr std::uint32_t most_rounds = 1024;  // of one graph
 
-  executable build(std::uint32_t first, std::uint32_t count) {
+  cuda::executable build(std::uint32_t first, std::uint32_t count) {
     cudaGraph_t made = nullptr;
     cuda::check(cudaGraphCreate(&made, 0), "creating a graph");
-    const unique_handle<graph_traits> owner(made);
+    const cuda::graph owner(made);
     std::vector<cudaGraphNode_t> before, now;
     for (std::uint32_t round = first; round < first + count; ++round) {
       now.clear();
@@ -144,13 +126,11 @@ class graph final : public boundary_method {
       }
       before = now;
     }
-    cudaGraphExec_t ready = nullptr;
-    cuda::check(cudaGraphInstantiate(&ready, made, 0), "instantiating a graph");
-    return executable(ready);
+    return cuda::instantiate(owner);
   }
 
   launch_rounds& rounds_;
-  std::vector<executable> pieces_;
+  std::vector<cuda::executable> pieces_;
 };
 
 // After each kernel the stream writes its epoch to host memory, and waits for those of all others.
@@ -168,13 +148,13 @@ class stream_memops final : public boundary_method {
       for (unsigned l = 0; l < gpus; ++l) {
         cuda::check(cudaSetDevice(rounds_.gpus()[l].ordinal), "selecting a GPU");
         rounds_.launch(l, round, false);
-        check_driver(write_(rounds_.stream(l), flag(l), epoch_, 0), "writing a value from a stream");
+        cuda::check_driver(write_(rounds_.stream(l), flag(l), epoch_, 0), "writing a value from a stream");
         rounds_.beat(l, round);
       }
       for (unsigned l = 0; l < gpus; ++l) {
         cuda::check(cudaSetDevice(rounds_.gpus()[l].ordinal), "selecting a GPU");
         for (unsigned other = 0; other < gpus; ++other)
-          check_driver(wait_(rounds_.stream(l), flag(other), epoch_, CU_STREAM_WAIT_VALUE_GEQ), "waiting for a value");
+          cuda::check_driver(wait_(rounds_.stream(l), flag(other), epoch_, CU_STREAM_WAIT_VALUE_GEQ), "waiting for a value");
       }
     }
   }
@@ -194,13 +174,13 @@ class stream_memops final : public boundary_method {
 boundary_method_creation make_boundary_method(std::string_view variant, launch_rounds& rounds) {
   if (variant == "graph") return {std::make_unique<graph>(rounds), {}};
   if (variant == "multi-device") {
-    auto* launch = reinterpret_cast<multi_device::launch_function>(cuda::driver_entry("cuLaunchCooperativeKernelMultiDevice"));
+    auto* launch = reinterpret_cast<multi_device::launch_function>(cuda::find_driver_entry("cuLaunchCooperativeKernelMultiDevice"));
     if (launch == nullptr) return {nullptr, "this driver has no cuLaunchCooperativeKernelMultiDevice"};
     return {std::make_unique<multi_device>(rounds, launch), {}};
   }
   if (variant == "stream-memops") {
-    auto* write = reinterpret_cast<stream_memops::write_function>(cuda::driver_entry("cuStreamWriteValue32"));
-    auto* wait = reinterpret_cast<stream_memops::wait_function>(cuda::driver_entry("cuStreamWaitValue32"));
+    auto* write = reinterpret_cast<stream_memops::write_function>(cuda::find_driver_entry("cuStreamWriteValue32"));
+    auto* wait = reinterpret_cast<stream_memops::wait_function>(cuda::find_driver_entry("cuStreamWaitValue32"));
     if (write == nullptr || wait == nullptr) return {nullptr, "this driver has no stream memory operations"};
     return {std::make_unique<stream_memops>(rounds, write, wait), {}};
   }

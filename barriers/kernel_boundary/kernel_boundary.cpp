@@ -11,7 +11,7 @@ constexpr std::string_view variants[] = {"traditional", "cooperative", "multi-de
 
 support can_run(const topology::machine&, const topology::group& group, const configuration& wanted) {
   if (group.device != topology::device::gpu) return support::no("for GPU members");
-  if (wanted.load != load::idle) return support::no("load is made beside mgsync's own in-kernel barriers only");
+  if (wanted.load != load::idle) return support::no("load is made beside in-kernel barriers only");
   for (const auto& m : group.members)
     if (m.rank != group.members.front().rank)
       return support::no("streams of one process, and these GPUs belong to several ranks");

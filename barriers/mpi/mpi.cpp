@@ -4,6 +4,7 @@
 
 #include "barriers/algorithm/host_policy.hpp"
 #include "barriers/backend.hpp"
+#include "barriers/mpi/gpu_mpi.hpp"
 #include "barriers/round_loop/host_crew.hpp"
 #include "src/base/mpi_native.hpp"
 #include "src/base/worker_pool.hpp"
@@ -75,8 +76,8 @@ class mpi_barrier final : public barrier {
 
 constexpr std::string_view variants[] = {"default"};
 
-support can_run(const topology::machine&, const topology::group& group, const configuration&) {
-  if (group.device != topology::device::host) return support::no("GPU members of several ranks are not measured yet");
+support can_run(const topology::machine&, const topology::group& group, const configuration& wanted) {
+  if (wanted.load != load::idle) return support::no("load is made beside in-kernel barriers only");
   std::set<int> ranks;
   for (const auto& m : group.members) ranks.insert(m.rank);
   if (ranks.size() < 2) return support::no("MPI_Barrier needs two or more ranks: start mgsync with mpirun or srun");
@@ -84,6 +85,7 @@ support can_run(const topology::machine&, const topology::group& group, const co
 }
 
 creation create(const topology::group& group, const configuration& wanted, session& where) {
+  if (group.device == topology::device::gpu) return create_gpu_mpi(group, wanted, where);
   const unsigned blocks = wanted.blocks_per_sm.value_or(1);
   auto board = allocate_host_memory(group, round_loop::host_crew::board_bytes(blocks), reach::own_host, where);
   if (!board.memory) return {nullptr, board.reason, {}, {}};

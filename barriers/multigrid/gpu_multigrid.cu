@@ -9,7 +9,7 @@
 #include "barriers/multigrid/vendor.hpp"
 #include "barriers/round_loop/cuda_passes.hpp"
 #include "barriers/round_loop/flag_barrier.hpp"
-#include "barriers/symmetric_memory/peer_access.hpp"
+#include "barriers/symmetric_memory/group_memory.hpp"
 
 namespace mgsync {
 
@@ -18,12 +18,11 @@ namespace {
 using algorithm::cuda_lines;
 using algorithm::ptx::scope;
 using round_loop::flag_barrier_request;
-using round_loop::kernel_barrier_parts;
 using round_loop::make_flag_barrier;
 
 template <class Algorithm>
 creation make_plain(const flag_barrier_request& w) {
-  const auto lines = [](const cuda_lines& l, kernel_barrier_parts&) { return l; };
+  const auto lines = [](const cuda_lines& l) { return l; };
   const auto image = round_loop::layout_image(w.members(), w.blocks);
   if (w.members() == 1)
     return make_flag_barrier<round_loop::stateless_pass<Algorithm, scope::gpu>>(w, Algorithm::name, image, lines);
@@ -34,7 +33,7 @@ template <scope Widest>
 creation make_relay_in(const flag_barrier_request& w, const algorithm::relay_shape& shape, std::string chosen) {
   using pass = round_loop::relay_pass<Widest>;
   return make_flag_barrier<pass>(w, std::move(chosen), round_loop::relay_image(w.blocks),
-                                 [&](const cuda_lines& lines, kernel_barrier_parts&) {
+                                 [&](const cuda_lines& lines) {
     return typename pass::arguments{lines, shape};
   });
 }
@@ -49,7 +48,7 @@ creation make_auto(const flag_barrier_request& w) {
   const auto choice = choose_multigrid(w.members(), w.blocks, w.sms);
   if (!choice.counter) return make_relay(w, choice.relay, choice.why);
   return make_flag_barrier<pass>(w, choice.why, round_loop::spread_image(w.blocks),
-                                 [&](const cuda_lines& lines, kernel_barrier_parts&) {
+                                 [&](const cuda_lines& lines) {
     return pass::arguments{lines, choice.spread};
   });
 }
@@ -58,15 +57,15 @@ creation make_auto(const flag_barrier_request& w) {
 creation make_host_flags(const flag_barrier_request& w) {
   using pass = round_loop::host_flags_pass<algorithm::hub>;
   const auto image = round_loop::layout_image(w.members(), w.blocks);
-  return make_flag_barrier<pass>(w, "host-flags", image, [&](const cuda_lines& lines, kernel_barrier_parts& parts) {
-    round_loop::host_flag_lines both{lines, {}};
-    for (unsigned m = 0; m < w.members(); ++m) {
-      parts.more.push_back(cuda::memory::on_host(image.size() * sizeof(std::uint32_t)));
-      both.host.parts[m] = parts.more.back().as<std::uint32_t>();
-      std::copy(image.begin(), image.end(), both.host.parts[m]);
-    }
-    return both;
-  });
+  auto pinned = allocate_pinned_parts(w.group, image.size() * sizeof(std::uint32_t), w.where);
+  if (!pinned.memory) return {nullptr, pinned.reason, {}, {}};
+  const std::shared_ptr<pinned_parts> host(std::move(pinned.memory));
+  cuda_lines on_host{};
+  for (unsigned m = 0; m < w.members(); ++m) on_host.parts[m] = reinterpret_cast<std::uint32_t*>(host->part(m));
+  for (const auto& g : w.gpus) std::copy(image.begin(), image.end(), on_host.parts[g.member]);
+  return make_flag_barrier<pass>(w, "host-flags", image, [&](const cuda_lines& lines) {
+    return round_loop::host_flag_lines{lines, on_host};
+  }, host);
 }
 
 }  // namespace
@@ -75,21 +74,19 @@ support gpu_multigrid_can_run(const topology::machine& machine, const topology::
                               const configuration& wanted) {
   if (group.members.size() > round_loop::most_gpus) return support::no("at most 16 GPUs");
   if (auto reason = why_no_peer_access(machine, group); !reason.empty()) return support::no(reason);
-  if (wanted.variant == "vendor" && wanted.load != load::idle)
-    return support::no("load is made beside mgsync's own in-kernel barriers only");
-  if (wanted.variant == "vendor") return vendor_can_run();
+  if (wanted.variant == "vendor") return vendor_can_run(group);
   return support::yes();
 }
 
 creation create_gpu_multigrid(const topology::group& group, const configuration& asked, session& where) {
-  if (auto reason = cuda::reason_not_to_spin(group.members.size())) return {nullptr, *reason, {}, {}};
+  if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return {nullptr, reason, {}, {}};
   const auto w = round_loop::request_of(group, asked, where, "multigrid");
   if (asked.variant == "inbox") return make_plain<algorithm::inbox>(w);
   if (asked.variant == "hub") return make_plain<algorithm::hub>(w);
   if (asked.variant == "central") return make_plain<algorithm::central>(w);
   if (asked.variant == "dissemination") return make_plain<algorithm::dissemination<2>>(w);
   if (asked.variant == "host-flags") return make_host_flags(w);
-  if (asked.variant == "vendor") return create_vendor(group, w.blocks, w.threads, where);
+  if (asked.variant == "vendor") return create_vendor(w);
   if (asked.variant == "relay") {
     const auto replicas = std::min(32u, algorithm::relay_shape::most_words / w.members());
     return make_relay(w, {32, replicas, 0}, "relay (32 counters)");

@@ -1,14 +1,12 @@
 #include "barriers/multigrid/vendor.hpp"
 
-#include <cuda.h>
-
 #include <barrier>
 #include <map>
 
 #include <fmt/format.h>
 
-#include "barriers/round_loop/kernel_barrier.hpp"
-#include "src/base/errors.hpp"
+#include "barriers/round_loop/load_kernel.hpp"
+#include "src/base/cuda_driver.hpp"
 
 extern const unsigned char mgsync_vendor_image[];
 
@@ -16,44 +14,23 @@ namespace mgsync {
 
 namespace {
 
-// The driver's functions, found at run time.
+// The driver's functions.
 struct driver {
-  decltype(&cuModuleLoadData) load_data;
-  decltype(&cuModuleGetFunction) get_function;
-  decltype(&cuModuleGetGlobal) get_global;
-  decltype(&cuMemcpyDtoH) copy_to_host;
-  decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor) resident_blocks;
-  CUresult (*launch)(CUDA_LAUNCH_PARAMS*, unsigned, unsigned);  // the declaration is deprecated, the call is not gone
-  decltype(&cuGetErrorName) error_name;
+  decltype(&cuModuleLoadData) load_data = cuda::driver_function<decltype(&cuModuleLoadData)>("cuModuleLoadData");
+  decltype(&cuModuleGetFunction) get_function =
+      cuda::driver_function<decltype(&cuModuleGetFunction)>("cuModuleGetFunction");
+  decltype(&cuModuleGetGlobal) get_global = cuda::driver_function<decltype(&cuModuleGetGlobal)>("cuModuleGetGlobal");
+  decltype(&cuMemcpyDtoH) copy_to_host = cuda::driver_function<decltype(&cuMemcpyDtoH)>("cuMemcpyDtoH");
+  decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor) resident_blocks =
+      cuda::driver_function<decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor)>(
+          "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  // The declaration is deprecated, the call is not gone.
+  using launch_function = CUresult (*)(CUDA_LAUNCH_PARAMS*, unsigned, unsigned);
+  launch_function launch = cuda::driver_function<launch_function>("cuLaunchCooperativeKernelMultiDevice");
 
   static const driver& get() {
-    static const driver found = find();
+    static const driver found;
     return found;
-  }
-
-  void check(CUresult status, std::string_view action, source_location where = source_location::current()) const {
-    if (status == CUDA_SUCCESS) return;
-    const char* name = nullptr;
-    error_name(status, &name);
-    throw api_error("CUDA driver", name != nullptr ? name : "unknown error", action, where);
-  }
-
- private:
-  template <class F>
-  static void find(F& function, const char* name) {
-    function = reinterpret_cast<F>(cuda::driver_entry(name));
-    if (function == nullptr) throw api_error("CUDA driver", "no such function", fmt::format("looking for {}", name));
-  }
-  static driver find() {
-    driver d{};
-    find(d.load_data, "cuModuleLoadData");
-    find(d.get_function, "cuModuleGetFunction");
-    find(d.get_global, "cuModuleGetGlobal");
-    find(d.copy_to_host, "cuMemcpyDtoH");
-    find(d.resident_blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-    find(d.launch, "cuLaunchCooperativeKernelMultiDevice");
-    find(d.error_name, "cuGetErrorName");
-    return d;
   }
 };
 
@@ -77,18 +54,18 @@ module_on_gpu load_on(int ordinal, std::string& reason) {
     reason = fmt::format("the vendor's cubin was not built for GPU {}", ordinal);
     return {};
   }
-  d.check(status, fmt::format("loading the vendor's barrier on GPU {}", ordinal));
+  cuda::check_driver(status, fmt::format("loading the vendor's barrier on GPU {}", ordinal));
   CUdeviceptr abi_address = 0;
   unsigned abi = 0;
   if (d.get_global(&abi_address, nullptr, module, "mgsync_vendor_abi") == CUDA_SUCCESS)
-    d.check(d.copy_to_host(&abi, abi_address, sizeof abi), "reading the version of the vendor's cubin");
+    cuda::check_driver(d.copy_to_host(&abi, abi_address, sizeof abi), "reading the version of the vendor's cubin");
   if (abi != sizeof(round_loop::device_run)) {
     reason = "the vendor's cubin was built from another version of mgsync; build it anew";
     return {};
   }
   module_on_gpu loaded;
-  d.check(d.get_function(&loaded.timed, module, "mgsync_vendor_timed"), "looking for mgsync_vendor_timed");
-  d.check(d.get_function(&loaded.checked, module, "mgsync_vendor_checked"), "looking for mgsync_vendor_checked");
+  cuda::check_driver(d.get_function(&loaded.timed, module, "mgsync_vendor_timed"), "looking for mgsync_vendor_timed");
+  cuda::check_driver(d.get_function(&loaded.checked, module, "mgsync_vendor_checked"), "looking for mgsync_vendor_checked");
   return loaded_before[ordinal] = loaded;
 }
 
@@ -111,7 +88,7 @@ class multi_device_launch {
     if (local == 0)
       status_ = driver::get().launch(launches_.data(), static_cast<unsigned>(launches_.size()), 0);
     all_.arrive_and_wait();
-    driver::get().check(status_, "launching the vendor's barrier on all GPUs");
+    cuda::check_driver(status_, "launching the vendor's barrier on all GPUs");
   }
 
  private:
@@ -121,20 +98,24 @@ class multi_device_launch {
   CUresult status_ = CUDA_SUCCESS;
 };
 
-std::string why_not_resident(const std::vector<module_on_gpu>& modules, const std::vector<round_loop::gpu_member>& gpus,
-                             unsigned blocks, unsigned threads) {
+// The load's blocks have to fit in too.
+std::string why_not_resident(const std::vector<module_on_gpu>& modules, const round_loop::flag_barrier_request& w) {
+  const unsigned threads = w.threads;
   if (threads == 0 || threads % 32 != 0 || threads > 1024)
     return fmt::format("blocks of {} threads: mgsync's kernels take whole warps, 32 to 1024 threads", threads);
-  for (std::size_t l = 0; l < gpus.size(); ++l) {
-    const cuda::device_scope scope(gpus[l].ordinal);
+  const unsigned load_each = w.load == load::idle ? 0 : (round_loop::load_threads + threads - 1) / threads;
+  for (std::size_t l = 0; l < w.gpus.size(); ++l) {
+    const cuda::device_scope scope(w.gpus[l].ordinal);
+    const auto sms = static_cast<unsigned>(cuda::sm_count(w.gpus[l].ordinal));
     for (const CUfunction f : {modules[l].timed, modules[l].checked}) {
       int fit = 0;
-      driver::get().check(driver::get().resident_blocks(&fit, f, static_cast<int>(threads), 0),
-                          "asking how many blocks fit on an SM");
-      const auto room = static_cast<unsigned>(fit * cuda::sm_count(gpus[l].ordinal));
-      if (blocks > room)
-        return fmt::format("{} blocks of {} threads are not resident at once on GPU {}: {} fit", blocks, threads,
-                           gpus[l].ordinal, room);
+      cuda::check_driver(driver::get().resident_blocks(&fit, f, static_cast<int>(threads), 0),
+                         "asking how many blocks fit on an SM");
+      const unsigned room = static_cast<unsigned>(fit) * sms;
+      if (w.blocks > room)
+        return fmt::format("{} blocks of {} threads are not resident at once on GPU {}: {} fit", w.blocks, threads,
+                           w.gpus[l].ordinal, room);
+      if (w.blocks + load_each * sms > room) return "this shape leaves no room for the blocks that make load";
     }
   }
   return {};
@@ -142,17 +123,21 @@ std::string why_not_resident(const std::vector<module_on_gpu>& modules, const st
 
 }  // namespace
 
-support vendor_can_run() { return support::yes(); }
+support vendor_can_run(const topology::group& group) {
+  for (const auto& m : group.members)
+    if (m.rank != group.members.front().rank)
+      return support::no("the vendor's barrier is launched by one call for all GPUs, and these belong to several processes");
+  return support::yes();
+}
 
-creation create_vendor(const topology::group& group, unsigned blocks, unsigned threads, session& where) {
-  const auto gpus = round_loop::gpus_of(group, where.rank());
+creation create_vendor(const round_loop::flag_barrier_request& w) {
   std::vector<module_on_gpu> modules;
   std::string reason;
-  for (const auto& g : gpus) {
+  for (const auto& g : w.gpus) {
     modules.push_back(load_on(g.ordinal, reason));
     if (!reason.empty()) return {nullptr, reason, {}, {}};
   }
-  if (reason = why_not_resident(modules, gpus, blocks, threads); !reason.empty()) return {nullptr, reason, {}, {}};
+  if (reason = why_not_resident(modules, w); !reason.empty()) return {nullptr, reason, {}, {}};
   // Two addresses that only tell the kernels apart: the real ones differ from GPU to GPU.
   static const char timed_kernel = 0, checked_kernel = 0;
   auto launch = std::make_shared<multi_device_launch>(std::move(modules));
@@ -162,12 +147,12 @@ creation create_vendor(const topology::group& group, unsigned blocks, unsigned t
   parts.kernels = {&timed_kernel, &checked_kernel};
   parts.preloaded = true;
   parts.bounded = false;
-  parts.arguments = round_loop::bytes_of(0u);
+  parts.arguments.assign(w.gpus.size(), round_loop::bytes_of(0u));
   parts.launch = [launch](unsigned local, const void* kernel, unsigned grid, unsigned block, void** arguments,
                           cudaStream_t stream) {
     (*launch)(local, kernel == &checked_kernel, grid, block, arguments, stream);
   };
-  return round_loop::make_kernel_barrier(group, blocks, threads, where, std::move(parts));
+  return round_loop::make_kernel_barrier(w, std::move(parts));
 }
 
 }  // namespace mgsync

@@ -3,10 +3,11 @@
 #pragma once
 
 #include "barriers/backend.hpp"
+#include "barriers/round_loop/kernel_barrier.hpp"
 
 namespace mgsync {
 
-support vendor_can_run();
-creation create_vendor(const topology::group&, unsigned blocks, unsigned threads, session&);
+support vendor_can_run(const topology::group&);
+creation create_vendor(const round_loop::flag_barrier_request&);
 
 }  // namespace mgsync

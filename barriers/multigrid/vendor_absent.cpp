@@ -11,8 +11,8 @@ constexpr const char* reason =
 
 }  // namespace
 
-support vendor_can_run() { return support::no(reason); }
+support vendor_can_run(const topology::group&) { return support::no(reason); }
 
-creation create_vendor(const topology::group&, unsigned, unsigned, session&) { return {nullptr, reason, {}, {}}; }
+creation create_vendor(const round_loop::flag_barrier_request&) { return {nullptr, reason, {}, {}}; }
 
 }  // namespace mgsync

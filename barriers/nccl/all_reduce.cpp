@@ -1,112 +1,119 @@
 #include "barriers/nccl/all_reduce.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <exception>
 
 #include <fmt/format.h>
 
 #include "barriers/round_loop/launch_rounds.hpp"
-#include "src/base/nccl.hpp"
+#include "barriers/round_loop/nccl_group.hpp"
 #include "src/base/worker_pool.hpp"
 
 namespace mgsync {
 
 namespace {
 
-struct graph_traits {
-  using type = cudaGraph_t;
-  static type none() { return nullptr; }
-  static void close(type g) noexcept { cudaGraphDestroy(g); }
-};
-struct graph_exec_traits {
-  using type = cudaGraphExec_t;
-  static type none() { return nullptr; }
-  static void close(type g) noexcept { cudaGraphExecDestroy(g); }
-};
-
-std::vector<int> cpus_of(const round_loop::launch_rounds& rounds) {
-  std::vector<int> cpus;
-  for (const auto& g : rounds.gpus()) cpus.push_back(g.cpu);
-  return cpus;
-}
-
-std::vector<int> ordinals_of(const topology::group& group) {
-  std::vector<int> ordinals;
-  for (const auto& m : group.members) ordinals.push_back(m.gpu);
-  return ordinals;
-}
-
 // One pinned thread per GPU issues its rounds; a checked round has the kernel of METHOD.md section 6 before it.
 class nccl_all_reduce final : public barrier {
  public:
-  nccl_all_reduce(const topology::group& group, session& where, std::unique_ptr<round_loop::launch_rounds> rounds, bool graph)
-      : session_(where), rounds_(std::move(rounds)), communicators_(nccl::communicators_of(ordinals_of(group))),
-        graph_(graph), pool_(cpus_of(*rounds_)) {
+  nccl_all_reduce(session& where, std::unique_ptr<round_loop::launch_rounds> rounds,
+                  const std::vector<ncclComm_t>& communicators, unsigned members, bool graph)
+      : session_(where), rounds_(std::move(rounds)), communicators_(communicators), members_(members), graph_(graph),
+        pool_(round_loop::cpus_of(rounds_->gpus())) {
     for (const auto& g : rounds_->gpus()) values_.push_back(cuda::memory::on_gpu(g.ordinal, 2 * sizeof(float)));
   }
 
   trial run(const run_request& request) override {
-    using clock = std::chrono::steady_clock;
-    const auto gpus = static_cast<unsigned>(rounds_->gpus().size());
+    const auto gpus = rounds_->gpus().size();
     std::vector<std::chrono::nanoseconds> elapsed(gpus);
     std::vector<std::exception_ptr> failures(gpus);
-    std::atomic<unsigned> ready{0};
+    std::vector<float> totals(gpus);
     rounds_->begin(request);
+    ++runs_;
     {
       const watchdog::guard watched(session_.watchdog(), "nccl (all-reduce)", request.deadline - clock::now(),
                                     [this] { return rounds_->progress_now(); });
       pool_.run([&](unsigned local) {
         try {
-          cuda::check(cudaSetDevice(rounds_->gpus()[local].ordinal), "selecting a GPU");
-          std::vector<unique_handle<graph_exec_traits>> pieces;
-          if (graph_) pieces = capture(local, request);
-          ready.fetch_add(1);
-          while (ready.load() < gpus) {
-          }
-          const auto begin = clock::now();
-          if (graph_)
-            for (const auto& p : pieces) cuda::check(cudaGraphLaunch(p.get(), rounds_->stream(local)), "launching a graph");
-          else
-            issue(local, 0, request.rounds, request.mode == run_mode::check);
-          cuda::check(cudaStreamSynchronize(rounds_->stream(local)), "waiting for the last all-reduce");
-          elapsed[local] = clock::now() - begin;
+          elapsed[local] = time(local, request, totals[local]);
         } catch (...) {
           failures[local] = std::current_exception();
-          ready.fetch_add(gpus);
         }
       });
     }
     for (const auto& f : failures)
       if (f) std::rethrow_exception(f);
-    return rounds_->finish(request, std::move(elapsed));
+    auto result = rounds_->finish(request, std::move(elapsed));
+    if (request.mode == run_mode::check) compare(totals, request, result);
+    return result;
   }
 
  private:
+  using clock = std::chrono::steady_clock;
   static constexpr std::uint32_t rounds_per_graph = 256;
 
-  void issue(unsigned local, std::uint32_t first, std::uint32_t count, bool checked) {
+  // What a member gives in this run: other values than in the run before.
+  float share_of(unsigned member) const { return static_cast<float>((member + 1) * (1 + runs_ % 16)); }
+
+  std::chrono::nanoseconds time(unsigned local, const run_request& request, float& total) {
+    const auto& gpu = rounds_->gpus()[local];
+    const auto stream = rounds_->stream(local);
+    cuda::check(cudaSetDevice(gpu.ordinal), "selecting a GPU");
+    std::vector<cuda::executable> pieces;
+    if (graph_) pieces = capture(local, request);
+    const float share = share_of(gpu.member);
+    cuda::check(cudaMemcpy(values_[local].get(), &share, sizeof share, cudaMemcpyHostToDevice), "setting a value");
+    all_reduce(local);  // the start barrier of all ranks
+    cuda::check(cudaStreamSynchronize(stream), "waiting for the first all-reduce");
+    const auto begin = clock::now();
+    if (graph_)
+      for (const auto& p : pieces) cuda::check(cudaGraphLaunch(p.get(), stream), "launching a graph");
+    else
+      issue(local, 0, request.rounds, request.mode == run_mode::check);
+    cuda::check(cudaStreamSynchronize(stream), "waiting for the last all-reduce");
+    const auto elapsed = clock::now() - begin;
+    cuda::check(cudaMemcpy(&total, values_[local].as<float>() + 1, sizeof total, cudaMemcpyDeviceToHost), "reading a sum");
+    return elapsed;
+  }
+
+  // The sum of the last round. The values are small whole numbers, so it is exact.
+  void compare(const std::vector<float>& totals, const run_request& request, trial& result) const {
+    float expected = 0;
+    for (unsigned m = 0; m < members_; ++m) expected += share_of(m);
+    for (std::size_t l = 0; l < totals.size(); ++l) {
+      ++result.observations;
+      if (totals[l] == expected) continue;
+      const worker_id self{rounds_->gpus()[l].member, 0};
+      ++result.violations;
+      if (!result.first_violation)
+        result.first_violation = violation{request.rounds - 1, self, self, static_cast<std::uint32_t>(expected),
+                                           static_cast<std::uint32_t>(totals[l]), "sum"};
+    }
+  }
+
+  void all_reduce(unsigned local) {
     auto* value = values_[local].as<float>();
+    nccl::check(ncclAllReduce(value, value + 1, 1, ncclFloat, ncclSum, communicators_[local], rounds_->stream(local)),
+                "all-reduce");
+  }
+
+  void issue(unsigned local, std::uint32_t first, std::uint32_t count, bool checked) {
     for (std::uint32_t round = first; round < first + count; ++round) {
       if (checked) rounds_->launch(local, round, false);
-      nccl::check(ncclAllReduce(value, value + 1, 1, ncclFloat, ncclSum, communicators_[local], rounds_->stream(local)),
-                  fmt::format("all-reduce of round {}", round));
+      all_reduce(local);
       rounds_->beat(local, round);
     }
   }
 
-  std::vector<unique_handle<graph_exec_traits>> capture(unsigned local, const run_request& request) {
-    std::vector<unique_handle<graph_exec_traits>> pieces;
+  std::vector<cuda::executable> capture(unsigned local, const run_request& request) {
+    std::vector<cuda::executable> pieces;
     for (std::uint32_t first = 0; first < request.rounds; first += rounds_per_graph) {
       const auto stream = rounds_->stream(local);
       cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "beginning a capture");
       issue(local, first, std::min(rounds_per_graph, request.rounds - first), request.mode == run_mode::check);
       cudaGraph_t made = nullptr;
       cuda::check(cudaStreamEndCapture(stream, &made), "ending a capture");
-      const unique_handle<graph_traits> owner(made);
-      cudaGraphExec_t ready = nullptr;
-      cuda::check(cudaGraphInstantiate(&ready, made, 0), "instantiating a graph");
-      pieces.emplace_back(ready);
+      pieces.push_back(cuda::instantiate(cuda::graph(made)));
     }
     return pieces;
   }
@@ -114,7 +121,9 @@ class nccl_all_reduce final : public barrier {
   session& session_;
   std::unique_ptr<round_loop::launch_rounds> rounds_;
   const std::vector<ncclComm_t>& communicators_;
+  unsigned members_;
   bool graph_;
+  std::uint32_t runs_ = 0;
   std::vector<cuda::memory> values_;
   worker_pool pool_;
 };
@@ -126,8 +135,10 @@ support nccl_is_built() { return support::yes(); }
 creation create_nccl_all_reduce(const topology::group& group, const configuration& asked, session& where) {
   auto made = round_loop::make_launch_rounds(group, asked, where);
   if (!made.rounds) return {nullptr, made.reason, {}, {}};
-  return {std::make_unique<nccl_all_reduce>(group, where, std::move(made.rounds), asked.variant == "graph"), {},
-          fmt::format("all-reduce, NCCL {}", nccl::version()), {}};
+  const auto& communicators = nccl_communicators(group, where);
+  return {std::make_unique<nccl_all_reduce>(where, std::move(made.rounds), communicators,
+                                            static_cast<unsigned>(group.members.size()), asked.variant == "graph"),
+          {}, fmt::format("all-reduce, NCCL {}", nccl::version_text(nccl::version())), {}};
 }
 
 }  // namespace mgsync

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "barriers/round_loop/flag_barrier.hpp"
-#include "src/base/nccl.hpp"
+#include "barriers/round_loop/nccl_group.hpp"
 
 namespace mgsync {
 
@@ -59,31 +59,35 @@ class per_block_pass {
   lsa_session session_;
 };
 
-// Device communicators, one per GPU, for as many blocks; given back with the barrier.
+// Device communicators, one per local GPU, for as many blocks; given back with the barrier.
 class device_communicators {
  public:
-  device_communicators(const std::vector<int>& ordinals, int barriers) : host_(nccl::communicators_of(ordinals)) {
+  device_communicators(const round_loop::flag_barrier_request& w, int barriers)
+      : host_(nccl_communicators(w.group, w.where)), gpus_(w.gpus) {
     ncclDevCommRequirements needs{};
     needs.lsaBarrierCount = barriers;
     made_.resize(host_.size());
     nccl::check(ncclGroupStart(), "beginning to create device communicators");
     for (std::size_t l = 0; l < host_.size(); ++l) {
-      cuda::check(cudaSetDevice(ordinals[l]), "selecting a GPU");
+      const cuda::device_scope scope(gpus_[l].ordinal);
       nccl::check(ncclDevCommCreate(host_[l], &needs, &made_[l]), "creating a device communicator");
     }
     nccl::check(ncclGroupEnd(), "creating device communicators");
   }
   ~device_communicators() {
-    for (std::size_t l = 0; l < host_.size(); ++l) ncclDevCommDestroy(host_[l], &made_[l]);
+    for (std::size_t l = 0; l < host_.size(); ++l) {
+      cudaSetDevice(gpus_[l].ordinal);
+      ncclDevCommDestroy(host_[l], &made_[l]);
+    }
   }
   device_communicators(const device_communicators&) = delete;
   device_communicators& operator=(const device_communicators&) = delete;
 
-  const ncclDevComm& operator[](std::size_t local) const { return made_[local]; }
-  std::size_t size() const { return made_.size(); }
+  const std::vector<ncclDevComm>& local() const { return made_; }
 
  private:
   const std::vector<ncclComm_t>& host_;
+  std::vector<round_loop::gpu_member> gpus_;
   std::vector<ncclDevComm> made_;
 };
 
@@ -91,24 +95,21 @@ template <class Pass>
 creation make(const round_loop::flag_barrier_request& w, const char* name, int barriers) {
   const round_loop::round_kernels kernels{reinterpret_cast<const void*>(round_loop::timed_rounds<Pass>),
                                           reinterpret_cast<const void*>(round_loop::checked_rounds<Pass>)};
-  const auto gpus = round_loop::gpus_of(w.group, w.where.rank());
-  if (auto reason = round_loop::why_not_resident(kernels, w.blocks, w.threads, gpus); !reason.empty())
-    return {nullptr, reason, {}, {}};
-  std::vector<int> ordinals;
-  for (const auto& g : gpus) ordinals.push_back(g.ordinal);
-  auto communicators = std::make_shared<device_communicators>(ordinals, barriers);
+  if (auto reason = round_loop::why_no_room(w, kernels); !reason.empty()) return {nullptr, reason, {}, {}};
+  auto communicators = std::make_shared<device_communicators>(w, barriers);
   round_loop::kernel_barrier_parts parts;
-  for (std::size_t l = 0; l < communicators->size(); ++l) {
-    if ((*communicators)[l].lsaSize != static_cast<int>(gpus.size()))
-      return {nullptr, "NCCL does not find all these GPUs directly addressable", {}, {}};
-    parts.arguments_of_gpu.push_back(round_loop::bytes_of((*communicators)[l]));
+  std::string apart;
+  for (const auto& c : communicators->local()) {
+    if (c.lsaSize != static_cast<int>(w.members())) apart = "NCCL does not find all these GPUs directly addressable";
+    parts.arguments.push_back(round_loop::bytes_of(c));
   }
+  if (apart = round_loop::first_complaint(w.where, apart); !apart.empty()) return {nullptr, apart, {}, {}};
   parts.what = std::string("nccl-device (") + name + ")";
-  parts.algorithm = name;
+  parts.algorithm = std::string(name) + ", NCCL " + nccl::version_text(nccl::version());
   parts.kernels = kernels;
   parts.bounded = false;
   parts.keep = communicators;
-  return round_loop::make_kernel_barrier(w.group, w.blocks, w.threads, w.where, std::move(parts));
+  return round_loop::make_kernel_barrier(w, std::move(parts));
 }
 
 }  // namespace
@@ -116,8 +117,11 @@ creation make(const round_loop::flag_barrier_request& w, const char* name, int b
 support nccl_device_is_built() { return support::yes(); }
 
 creation create_nccl_device(const topology::group& group, const configuration& asked, session& where) {
-  if (auto reason = cuda::reason_not_to_spin(group.members.size())) return {nullptr, *reason, {}, {}};
-  if (nccl::version() < 22800) return {nullptr, "needs NCCL 2.28 or later when run", {}, {}};
+  if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return {nullptr, reason, {}, {}};
+  // What its kernels read is laid out anew from version to version.
+  if (nccl::version() != NCCL_VERSION_CODE)
+    return {nullptr, "built with NCCL " + nccl::version_text(NCCL_VERSION_CODE) + " and run with " +
+                         nccl::version_text(nccl::version()) + ": its device API needs the very same", {}, {}};
   const auto w = round_loop::request_of(group, asked, where, "nccl-device");
   if (asked.variant == "per-block") return make<per_block_pass>(w, "per-block", static_cast<int>(w.blocks));
   return make<hub_pass>(w, "hub", 1);

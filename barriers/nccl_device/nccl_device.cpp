@@ -7,13 +7,9 @@ namespace {
 
 constexpr std::string_view variants[] = {"hub", "per-block"};
 
-support can_run(const topology::machine&, const topology::group& group, const configuration& wanted) {
+support can_run(const topology::machine&, const topology::group& group, const configuration&) {
   if (group.device != topology::device::gpu) return support::no("for GPU members");
-  if (wanted.load != load::idle) return support::no("load is made beside mgsync's own in-kernel barriers only");
   if (group.members.size() < 2) return support::no("one GPU has no peer to meet");
-  for (const auto& m : group.members)
-    if (m.rank != group.members.front().rank)
-      return support::no("these GPUs belong to several ranks; this variant starts NCCL inside one process");
   return nccl_device_is_built();
 }
 

@@ -1,14 +1,12 @@
 #include "barriers/openmp/gpu_openmp.hpp"
 
 #include <barrier>
-#include <exception>
-#include <functional>
 #include <string>
-#include <vector>
 
 #include <omp.h>
 
-#include "barriers/round_loop/launch_rounds.hpp"
+#include "barriers/round_loop/synchronized_rounds.hpp"
+#include "src/base/errors.hpp"
 #include "src/base/pinning.hpp"
 #include "src/base/worker_pool.hpp"
 
@@ -16,68 +14,13 @@ namespace mgsync {
 
 namespace {
 
-using clock = std::chrono::steady_clock;
+using round_loop::launch_rounds;
+using round_loop::synchronized_rounds;
 
-// One host thread per GPU, each with its own rounds of launch, synchronize, barrier.
-class cpu_side_barrier : public barrier {
+class openmp_team final : public synchronized_rounds {
  public:
-  cpu_side_barrier(session& where, std::string what, std::unique_ptr<round_loop::launch_rounds> rounds)
-      : rounds_(std::move(rounds)), session_(where), what_(std::move(what)) {}
-
-  trial run(const run_request& request) override {
-    const auto gpus = rounds_->gpus().size();
-    std::vector<std::chrono::nanoseconds> elapsed(gpus);
-    std::vector<std::exception_ptr> failures(gpus);
-    rounds_->begin(request);
-    {
-      const watchdog::guard watched(session_.watchdog(), what_, request.deadline - clock::now(),
-                                    [this] { return rounds_->progress_now(); });
-      on_all([&](unsigned local, const std::function<void()>& meet) {
-        // A thread whose GPU failed still meets the others.
-        attempt(failures[local], [&] { cuda::check(cudaSetDevice(rounds_->gpus()[local].ordinal), "selecting a GPU"); });
-        meet();
-        const auto begin = clock::now();
-        for (std::uint32_t round = 0; round < request.rounds; ++round) {
-          if (!failures[local]) attempt(failures[local], [&] { one(local, round); });
-          meet();
-        }
-        elapsed[local] = clock::now() - begin;
-      });
-    }
-    for (const auto& f : failures)
-      if (f) std::rethrow_exception(f);
-    return rounds_->finish(request, std::move(elapsed));
-  }
-
- protected:
-  using member_work = std::function<void(unsigned local, const std::function<void()>& meet)>;
-  // Runs the work on one pinned thread per GPU; meet() is the barrier of these threads.
-  virtual void on_all(const member_work&) = 0;
-
-  std::unique_ptr<round_loop::launch_rounds> rounds_;
-
- private:
-  void one(unsigned local, std::uint32_t round) {
-    rounds_->launch(local, round, false);
-    cuda::check(cudaStreamSynchronize(rounds_->stream(local)), "waiting for a kernel");
-    rounds_->beat(local, round);
-  }
-  static void attempt(std::exception_ptr& failure, const std::function<void()>& what) {
-    try {
-      what();
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  }
-
-  session& session_;
-  std::string what_;
-};
-
-class openmp_team final : public cpu_side_barrier {
- public:
-  openmp_team(session& where, std::unique_ptr<round_loop::launch_rounds> rounds)
-      : cpu_side_barrier(where, "openmp (runtime)", std::move(rounds)), starter_({-1}) {}
+  openmp_team(session& where, std::unique_ptr<launch_rounds> rounds)
+      : synchronized_rounds(where, "openmp (runtime)", std::move(rounds)), starter_({-1}) {}
 
  private:
   // As on hosts: the team belongs to a thread of its own and is dissolved after the run.
@@ -88,7 +31,8 @@ class openmp_team final : public cpu_side_barrier {
       {
         const auto local = static_cast<unsigned>(omp_get_thread_num());
         const int cpu = rounds_->gpus()[local].cpu;
-        if (cpu >= 0) pin_calling_thread(cpu);
+        const std::string refused = cpu >= 0 ? pin_calling_thread(cpu) : std::string();
+        if (!refused.empty()) fail(local, std::make_exception_ptr(api_error("system", refused, "pinning a thread of OpenMP")));
         work(local, [] {
 #pragma omp barrier
         });
@@ -100,17 +44,11 @@ class openmp_team final : public cpu_side_barrier {
   worker_pool starter_;
 };
 
-std::vector<int> cpus_of(const round_loop::launch_rounds& rounds) {
-  std::vector<int> cpus;
-  for (const auto& g : rounds.gpus()) cpus.push_back(g.cpu);
-  return cpus;
-}
-
-class std_threads final : public cpu_side_barrier {
+class std_threads final : public synchronized_rounds {
  public:
-  std_threads(session& where, std::unique_ptr<round_loop::launch_rounds> rounds)
-      : cpu_side_barrier(where, "openmp (std-barrier)", std::move(rounds)),
-        all_(static_cast<std::ptrdiff_t>(rounds_->gpus().size())), pool_(cpus_of(*rounds_)) {}
+  std_threads(session& where, std::unique_ptr<launch_rounds> rounds)
+      : synchronized_rounds(where, "openmp (std-barrier)", std::move(rounds)),
+        all_(static_cast<std::ptrdiff_t>(rounds_->gpus().size())), pool_(round_loop::cpus_of(rounds_->gpus())) {}
 
  private:
   void on_all(const member_work& work) override {

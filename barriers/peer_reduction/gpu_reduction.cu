@@ -3,7 +3,7 @@
 #include "barriers/algorithm/all_reduce.hpp"
 #include "barriers/round_loop/cuda_passes.hpp"
 #include "barriers/round_loop/flag_barrier.hpp"
-#include "barriers/symmetric_memory/peer_access.hpp"
+#include "barriers/symmetric_memory/group_memory.hpp"
 
 namespace mgsync {
 
@@ -55,7 +55,7 @@ round_loop::flag_image image_of(unsigned members, unsigned blocks) {
 
 template <class Algorithm>
 creation make(const round_loop::flag_barrier_request& w) {
-  const auto lines = [](const cuda_lines& l, round_loop::kernel_barrier_parts&) { return l; };
+  const auto lines = [](const cuda_lines& l) { return l; };
   const auto image = image_of(w.members(), w.blocks);
   if (w.members() == 1)
     return round_loop::make_flag_barrier<reduction_pass<Algorithm, scope::gpu>>(w, Algorithm::name, image, lines);
@@ -71,7 +71,7 @@ support gpu_reduction_can_run(const topology::machine& machine, const topology::
 }
 
 creation create_gpu_reduction(const topology::group& group, const configuration& asked, session& where) {
-  if (auto reason = cuda::reason_not_to_spin(group.members.size())) return {nullptr, *reason, {}, {}};
+  if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return {nullptr, reason, {}, {}};
   const auto w = round_loop::request_of(group, asked, where, "peer-reduction");
   return asked.variant == "pull" ? make<algorithm::pull>(w) : make<algorithm::push>(w);
 }

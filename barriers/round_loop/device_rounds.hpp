@@ -40,20 +40,6 @@ __device__ __forceinline__ void plain_store(std::uint32_t* w, std::uint32_t v) {
   asm volatile("st.global.u32 [%0], %1;" ::"l"(w), "r"(v) : "memory");
 }
 
-// Blocks beyond the barrier's: write to the peers until the barrier's blocks are done.
-__device__ inline void make_load(const device_run& run) {
-  const std::size_t words = run.load_bytes / sizeof(uint4);
-  const std::size_t mine = (blockIdx.x - run.blocks) * blockDim.x + threadIdx.x;
-  const std::size_t stride = std::size_t{gridDim.x - run.blocks} * blockDim.x;
-  for (unsigned turn = 1;; ++turn) {
-    const unsigned to = (run.member + 1 + turn % (run.members > 1 ? run.members - 1 : 1)) % run.members;
-    uint4* target = reinterpret_cast<uint4*>(run.load_target[to]);
-    for (std::size_t i = mine; i < words; i += stride) target[i] = make_uint4(turn, turn, turn, turn);
-    const auto done = *static_cast<volatile std::uint32_t*>(&run.findings->barrier_blocks_done);
-    if (__syncthreads_or(done >= run.blocks || *static_cast<volatile std::uint32_t*>(run.abort) != 0)) return;
-  }
-}
-
 // The last epoch that was arrived at. Two loops, so that the one without work has nothing but the barrier in it.
 template <bool Works, class Pass>
 __device__ __forceinline__ std::uint32_t pass_rounds(Pass& pass, const device_run& run) {
@@ -72,16 +58,9 @@ __device__ __forceinline__ std::uint32_t pass_rounds(Pass& pass, const device_ru
 
 template <class Pass>
 __device__ __forceinline__ void run_timed(const device_run& run, const typename Pass::arguments& given) {
-  if (blockIdx.x >= run.blocks) {
-    make_load(run);
-    return;
-  }
   Pass pass(given, run);
   const std::uint32_t epoch = run.work_ns == 0 ? pass_rounds<false>(pass, run) : pass_rounds<true>(pass, run);
-  if (threadIdx.x == 0) {
-    run.arrived[blockIdx.x] = run.rounds_done + (epoch - run.epoch);
-    if (run.load_bytes != 0) atomicAdd(&run.findings->barrier_blocks_done, 1u);
-  }
+  if (threadIdx.x == 0) run.arrived[blockIdx.x] = run.rounds_done + (epoch - run.epoch);
 }
 
 __device__ inline void note(const device_run& run, std::uint32_t round, unsigned reader, unsigned offender,
@@ -108,7 +87,9 @@ __device__ inline void touch(const device_run& run, unsigned self, std::uint32_t
   const unsigned count = read_count(workers);
   std::uint32_t nothing = 0;
   for (unsigned i = threadIdx.x; i < count; i += blockDim.x)
-    nothing += plain_load(run.board.phase(phase, read_target(self, workers, round, i)));
+    if (const unsigned other = read_target(self, workers, round, i); run.board.has(other))
+      nothing += plain_load(run.board.phase(phase, other));
+  if (!run.board.has(payload_target(self, workers, round))) return;
   const std::uint32_t* const payload = run.board.payload(phase, payload_target(self, workers, round));
   for (unsigned w = threadIdx.x; w < payload_lines * words_per_line; w += blockDim.x) nothing += plain_load(payload + w);
   asm volatile("" ::"r"(nothing));
@@ -121,11 +102,13 @@ __device__ inline void read_others(const device_run& run, unsigned self, std::ui
   const unsigned count = read_count(workers);
   for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
     const unsigned other = read_target(self, workers, round, i);
+    if (!run.board.has(other)) continue;
     const std::uint32_t seen = plain_load(run.board.phase(phase, other));
     ++observations;
     if (seen != phase && violations++ == 0) note(run, round, self, other, phase, seen, 0);
   }
   const unsigned other = payload_target(self, workers, round);
+  if (!run.board.has(other)) return;
   const std::uint32_t* const payload = run.board.payload(phase, other);
   for (unsigned w = threadIdx.x; w < payload_lines * words_per_line; w += blockDim.x) {
     const std::uint32_t expected = payload_word(phase, other, w);
@@ -149,7 +132,6 @@ __device__ inline void skew_arrival(const device_run& run, unsigned self, std::u
 template <class Pass>
 __device__ __forceinline__ void run_checked(const device_run& run, const typename Pass::arguments& given,
                                             std::uint32_t first_phase) {
-  if (blockIdx.x >= run.blocks) return;
   Pass pass(given, run);
   const unsigned self = run.member * run.blocks + blockIdx.x;
   const bool alone = run.members * run.blocks == 1;

@@ -23,10 +23,10 @@ struct device_findings {
   std::uint32_t expected;
   std::uint32_t seen;
   std::uint32_t what;           // 0 phase, 1 payload, 2 sum
-  std::uint32_t barrier_blocks_done;  // loaded runs: blocks that left their last barrier
 };
 
-// Where things lie in a member's part of the board: the same for every member of a group.
+// Where things lie in a member's part of the board: the same for every member of a group. No part (nullptr): the member
+// is on another host, and what it publishes is not read.
 struct device_board {
   std::byte* parts[most_gpus];
   std::uint32_t blocks;
@@ -37,6 +37,7 @@ struct device_board {
   MGSYNC_HD static std::size_t phase_bytes(unsigned blocks) { return (blocks * 4u + 127u) / 128u * 128u; }
   MGSYNC_HD static std::size_t payload_bytes(unsigned blocks) { return std::size_t{blocks} * payload_lines * 128u; }
 
+  MGSYNC_HD bool has(unsigned worker) const { return parts[worker / blocks] != nullptr; }
   MGSYNC_HD std::uint32_t* phase(std::uint32_t phase_now, unsigned worker) const {
     return reinterpret_cast<std::uint32_t*>(parts[worker / blocks] + offset_phase(phase_now & 1, blocks)) +
            worker % blocks;
@@ -52,7 +53,7 @@ struct device_board {
 struct device_run {
   std::uint32_t member;
   std::uint32_t members;
-  std::uint32_t blocks;        // of the barrier; further blocks of the grid make load
+  std::uint32_t blocks;
   std::uint32_t rounds;
   std::uint32_t epoch;         // of the last round before this launch
   std::uint32_t rounds_done;   // on this object before this launch
@@ -68,8 +69,6 @@ struct device_run {
   std::uint32_t* arrived;      // this GPU's memory, per block: rounds arrived at when it left or gave up
   device_findings* findings;   // this GPU's memory
   device_board board;          // checked runs
-  std::byte* load_target[most_gpus];  // loaded runs: scratch memory of every member
-  std::size_t load_bytes;
 };
 
 inline constexpr std::uint32_t no_fault = 0, fault_early = 1, fault_never = 2;

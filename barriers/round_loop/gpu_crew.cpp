@@ -1,11 +1,12 @@
 #include "barriers/round_loop/gpu_crew.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 
 #include <fmt/format.h>
 
-#include "barriers/algorithm/policy.hpp"
+#include "barriers/round_loop/load_kernel.hpp"
 #include "src/base/errors.hpp"
 
 namespace mgsync::round_loop {
@@ -14,16 +15,21 @@ namespace {
 
 // The same as on hosts: every check crosses the wrap, and so does every barrier's epoch.
 constexpr std::uint32_t first_phase = 0xffffff00u;
-constexpr std::uint32_t timed_out_word = 1;
+constexpr std::uint32_t timed_out_word = 1, interrupted_word = 2;
 constexpr std::size_t scratch_bytes = std::size_t{8} << 20;  // per GPU, written by the peers in loaded runs
 
-std::vector<int> cpus_of(const std::vector<gpu_member>& gpus) {
-  std::vector<int> cpus;
-  for (const auto& g : gpus) cpus.push_back(g.cpu);
-  return cpus;
-}
-
 std::size_t record_bytes(unsigned blocks) { return sizeof(device_findings) + blocks * sizeof(std::uint32_t); }
+
+// Lines of a member's part of the control memory.
+constexpr unsigned control_words = 32, control_lines = 4;
+constexpr unsigned start_at = 2, load_at = 3;
+
+std::vector<std::uint32_t*> start_words(const pinned_parts& control, std::size_t members) {
+  std::vector<std::uint32_t*> words;
+  for (unsigned m = 0; m < members; ++m)
+    words.push_back(reinterpret_cast<std::uint32_t*>(control.part(m)) + start_at * control_words);
+  return words;
+}
 
 }  // namespace
 
@@ -36,11 +42,26 @@ std::vector<gpu_member> gpus_of(const topology::group& group, int rank) {
   return mine;
 }
 
-unsigned blocks_of(const configuration& shape, const std::vector<gpu_member>& gpus) {
+std::vector<int> cpus_of(const std::vector<gpu_member>& gpus) {
+  std::vector<int> cpus;
+  for (const auto& g : gpus) cpus.push_back(g.cpu);
+  return cpus;
+}
+
+unsigned blocks_of(const configuration& shape, const std::vector<gpu_member>& gpus, const session& where) {
   if (shape.blocks) return *shape.blocks;
   int fewest = cuda::sm_count(gpus.front().ordinal);
   for (const auto& g : gpus) fewest = std::min(fewest, cuda::sm_count(g.ordinal));
+  for (const auto& theirs : where.ranks().all_gather(std::to_string(fewest), "comparing the numbers of SMs"))
+    fewest = std::min(fewest, std::stoi(theirs));
   return shape.blocks_per_sm.value_or(1) * static_cast<unsigned>(fewest);
+}
+
+std::string first_complaint(const session& where, const std::string& mine) {
+  if (where.ranks().size() == 1) return mine;
+  for (auto& theirs : where.ranks().all_gather(mine, "agreeing on a new barrier"))
+    if (!theirs.empty()) return std::move(theirs);
+  return {};
 }
 
 std::string why_not_resident(const round_kernels& kernels, unsigned blocks, unsigned threads,
@@ -72,17 +93,52 @@ void add_findings(trial& result, const cuda::memory& records, unsigned blocks) {
                                      what[found.what]};
 }
 
-gpu_crew::gpu_crew(const topology::group& group, session& where, std::unique_ptr<symmetric_memory> board, settings given)
+std::string why_not_spin(const topology::group& group, const session& where) {
+  return first_complaint(where, cuda::reason_not_to_spin(group.members.size()).value_or(""));
+}
+
+crew_allocation allocate_crew_memory(const topology::group& group, unsigned blocks, load wanted,
+                                     std::string_view peer_memory, const session& where) {
+  crew_allocation made;
+  auto board = allocate_group_memory(group, device_board::bytes(blocks), reach::group, peer_memory, where);
+  if (!board.memory) return {{}, std::move(board.reason)};
+  made.memory.board = std::move(board.memory);
+  auto control = allocate_pinned_parts(group, control_lines * control_words * sizeof(std::uint32_t), where);
+  if (!control.memory) return {{}, std::move(control.reason)};
+  made.memory.control = std::move(control.memory);
+  if (wanted == load::idle) return made;
+  auto scratch = allocate_group_memory(group, scratch_bytes, reach::group, peer_memory, where);
+  if (!scratch.memory) return {{}, std::move(scratch.reason)};
+  made.memory.scratch = std::move(scratch.memory);
+  return made;
+}
+
+std::string why_no_room_for_load(const void* kernel, unsigned blocks, unsigned threads,
+                                 const std::vector<gpu_member>& gpus) {
+  // The load's threads take no more of an SM than the kernel's.
+  const unsigned each = (load_threads + threads - 1) / threads;
+  for (const auto& g : gpus) {
+    const cuda::device_scope scope(g.ordinal);
+    const auto sms = static_cast<unsigned>(cuda::sm_count(g.ordinal));
+    if (blocks + each * sms > static_cast<unsigned>(cuda::resident_blocks(kernel, threads)) * sms)
+      return "this shape leaves no room for the blocks that make load";
+  }
+  return {};
+}
+
+gpu_crew::gpu_crew(const topology::group& group, session& where, crew_memory memory, settings given)
     : group_(group), session_(&where), settings_(std::move(given)), gpus_(gpus_of(group, where.rank())),
-      board_(std::move(board)), control_(cuda::memory::on_host(128 * (gpus_.size() + 1))), pool_(cpus_of(gpus_)),
-      epoch_(first_gpu_epoch) {
+      memory_(std::move(memory)), start_(group, start_words(*memory_.control, group.members.size())),
+      pool_(cpus_of(gpus_)), epoch_(first_gpu_epoch) {
   for (const auto& g : gpus_) {
     const cuda::device_scope scope(g.ordinal);
     if (!settings_.preloaded) {
       cuda::load(settings_.kernels.timed, settings_.what);
       cuda::load(settings_.kernels.checked, settings_.what);
     }
-    places_.push_back({cuda::make_stream(), cuda::memory::on_gpu(g.ordinal, record_bytes(settings_.blocks)), {}});
+    if (memory_.scratch) cuda::load(load_kernel(), "the kernel that makes load");
+    places_.push_back({cuda::make_stream(), cuda::memory::on_gpu(g.ordinal, record_bytes(settings_.blocks)),
+                       memory_.scratch ? cuda::make_stream() : cuda::stream()});
   }
   launch_ = [this](unsigned local, const void* kernel, unsigned grid, unsigned threads, void** arguments, cudaStream_t s) {
     cuda::check(cudaLaunchCooperativeKernel(kernel, dim3(grid), dim3(threads), arguments, 0, s),
@@ -92,20 +148,13 @@ gpu_crew::gpu_crew(const topology::group& group, session& where, std::unique_ptr
 
 gpu_crew::~gpu_crew() = default;
 
-unsigned room_for_load(const void* kernel, unsigned blocks, unsigned threads, const std::vector<gpu_member>& gpus) {
-  unsigned room = UINT32_MAX;
-  for (const auto& g : gpus) {
-    const cuda::device_scope scope(g.ordinal);
-    const auto sms = static_cast<unsigned>(cuda::sm_count(g.ordinal));
-    const unsigned all = static_cast<unsigned>(cuda::resident_blocks(kernel, threads)) * sms;
-    room = std::min({room, all - std::min(all, blocks), sms});
-  }
-  return room;
+std::uint32_t* gpu_crew::control(unsigned member, unsigned line) const {
+  return reinterpret_cast<std::uint32_t*>(memory_.control->part(member)) + line * control_words;
 }
 
-unsigned gpu_crew::load_blocks() const {
-  if (settings_.load == load::idle) return 0;
-  return room_for_load(settings_.kernels.timed, settings_.blocks, settings_.threads, gpus_);
+void gpu_crew::give_up(std::uint32_t why) {
+  std::uint32_t none = 0;
+  std::atomic_ref<std::uint32_t>(*abort_word()).compare_exchange_strong(none, why);
 }
 
 device_run gpu_crew::describe(const run_request& request, unsigned local, std::uint64_t budget_ns) const {
@@ -126,43 +175,34 @@ device_run gpu_crew::describe(const run_request& request, unsigned local, std::u
   run.fault_round = request.fault.round;
   run.budget_ns = budget_ns;
   run.abort = abort_word();
-  run.heartbeat = heartbeat(local);
+  run.heartbeat = heartbeat(gpus_[local].member);
   run.findings = places_[local].records.as<device_findings>();
   run.arrived = reinterpret_cast<std::uint32_t*>(places_[local].records.get() + sizeof(device_findings));
   run.board.blocks = settings_.blocks;
-  for (std::size_t m = 0; m < group_.members.size(); ++m) run.board.parts[m] = board_->part(static_cast<unsigned>(m));
-  if (settings_.load == load::streaming && request.mode == run_mode::time) {
-    run.load_bytes = scratch_bytes;
-    for (std::size_t l = 0; l < gpus_.size(); ++l) run.load_target[gpus_[l].member] = places_[l].scratch.get();
-  }
+  for (unsigned m = 0; m < group_.members.size(); ++m) run.board.parts[m] = memory_.board->part(m, local);
   return run;
 }
 
 trial gpu_crew::run(const run_request& request) {
   trial result;
   result.elapsed.resize(gpus_.size());
-  if (broken_) {
-    result.outcome = outcome::timed_out;
-    return result;
-  }
-  if (settings_.load == load::streaming)
-    for (std::size_t l = 0; l < gpus_.size(); ++l)
-      if (places_[l].scratch.get() == nullptr)
-        places_[l].scratch = cuda::memory::on_gpu(gpus_[l].ordinal, scratch_bytes);
+  result.outcome = last_;
+  if (last_ != outcome::completed) return result;
   std::vector<std::exception_ptr> failures(gpus_.size());
-  std::atomic<unsigned> ready{0};
   {
     const auto grace = settings_.bounded ? std::chrono::seconds(5) : std::chrono::seconds(0);
     const auto patience = std::chrono::duration_cast<std::chrono::nanoseconds>(
         request.deadline - std::chrono::steady_clock::now() + grace);
-    const watchdog::guard watched(session_->watchdog(), settings_.what, patience, [this] { return progress_now(); });
+    const watchdog::guard watched(session_->watchdog(), settings_.what, patience, [this] { return progress_now(); },
+                                  [this] { give_up(interrupted_word); });
     pool_.run([&](unsigned local) {
+      bool met = false;
       try {
-        launch_and_wait(request, local, ready, result);
+        launch_and_wait(request, local, met, result);
       } catch (...) {
         failures[local] = std::current_exception();
-        ready += 1u << 16;  // nobody waits for a thread that is gone
-        std::atomic_ref<std::uint32_t>(*abort_word()).store(timed_out_word);
+        give_up(timed_out_word);
+        if (!met) start_.pass_by(gpus_[local].member);
       }
     });
   }
@@ -174,9 +214,10 @@ trial gpu_crew::run(const run_request& request) {
   return result;
 }
 
-void gpu_crew::launch_and_wait(const run_request& request, unsigned local, std::atomic<unsigned>& ready, trial& result) {
+void gpu_crew::launch_and_wait(const run_request& request, unsigned local, bool& met, trial& result) {
   using clock = std::chrono::steady_clock;
-  cuda::check(cudaSetDevice(gpus_[local].ordinal), fmt::format("selecting GPU {}", gpus_[local].ordinal));
+  const auto& gpu = gpus_[local];
+  cuda::check(cudaSetDevice(gpu.ordinal), fmt::format("selecting GPU {}", gpu.ordinal));
   const auto stream = places_[local].stream.get();
   cuda::check(cudaMemsetAsync(places_[local].records.get(), 0, sizeof(device_findings), stream), "clearing the findings");
   cuda::check(cudaStreamSynchronize(stream), "clearing the findings");
@@ -187,45 +228,73 @@ void gpu_crew::launch_and_wait(const run_request& request, unsigned local, std::
   // A member that never arrives only exists in the checked kernel.
   const bool checked = request.mode == run_mode::check || run.fault == fault_never;
   const void* const kernel = checked ? settings_.kernels.checked : settings_.kernels.timed;
-  const unsigned grid = settings_.blocks + (checked ? 0 : load_blocks());
-  ready.fetch_add(1);
-  while ((ready.load() & 0xffffu) + (ready.load() >> 16) < gpus_.size()) {
+  const bool loaded = memory_.scratch && !checked;
+  if (loaded) start_load(request, local);
+  met = true;
+  if (start_.meet(gpu.member, request.deadline)) {
+    const auto begin = clock::now();
+    launch_(local, kernel, settings_.blocks, settings_.threads, arguments, stream);
+    cuda::check(cudaStreamSynchronize(stream), fmt::format("running {} on GPU {}", settings_.what, gpu.ordinal));
+    result.elapsed[local] = clock::now() - begin;
+  } else {
+    give_up(timed_out_word);
   }
-  const auto begin = clock::now();
-  launch_(local, kernel, grid, settings_.threads, arguments, stream);
-  cuda::check(cudaStreamSynchronize(stream), fmt::format("running {} on GPU {}", settings_.what, gpus_[local].ordinal));
-  result.elapsed[local] = clock::now() - begin;
+  if (loaded) stop_load(local);
+}
+
+void gpu_crew::start_load(const run_request& request, unsigned local) {
+  const auto& gpu = gpus_[local];
+  std::uint32_t* const state = control(gpu.member, load_at);
+  load_run run{};
+  for (unsigned m = 0; m < group_.members.size(); ++m) run.targets[m] = memory_.scratch->part(m, local);
+  run.bytes = scratch_bytes;
+  run.member = gpu.member;
+  run.members = static_cast<std::uint32_t>(group_.members.size());
+  run.turn = std::atomic_ref<std::uint32_t>(state[1]).load() + 1;
+  run.running = &state[0];
+  run.stop = &state[1];
+  run.abort = abort_word();
+  const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(request.deadline - std::chrono::steady_clock::now());
+  run.budget_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(left.count(), 1));
+  void* arguments[] = {&run};
+  cuda::check(cudaLaunchKernel(load_kernel(), dim3(static_cast<unsigned>(cuda::sm_count(gpu.ordinal))), dim3(load_threads),
+                               arguments, 0, places_[local].load_stream.get()),
+              fmt::format("starting load on GPU {}", gpu.ordinal));
+  while (std::atomic_ref<std::uint32_t>(state[0]).load() != run.turn && std::chrono::steady_clock::now() < request.deadline) {
+  }
+}
+
+void gpu_crew::stop_load(unsigned local) {
+  std::uint32_t* const state = control(gpus_[local].member, load_at);
+  std::atomic_ref<std::uint32_t>(state[1]).fetch_add(1);
+  cuda::check(cudaStreamSynchronize(places_[local].load_stream.get()), "waiting for the load to end");
 }
 
 void gpu_crew::collect(trial& result, bool checked) {
   const auto why = std::atomic_ref<std::uint32_t>(*abort_word()).load();
   if (why != 0) {
-    broken_ = true;
-    result.outcome = why == timed_out_word ? outcome::timed_out : outcome::aborted;
-    name_missing(result);
+    result.outcome = last_ = why == timed_out_word ? outcome::timed_out : outcome::aborted;
+    add_arrivals(result);
   }
   if (checked)
     for (const auto& p : places_) add_findings(result, p.records, settings_.blocks);
 }
 
-void gpu_crew::name_missing(trial& result) {
-  std::vector<std::uint32_t> arrived(gpus_.size() * settings_.blocks);
-  for (std::size_t l = 0; l < gpus_.size(); ++l)
-    cuda::check(cudaMemcpy(arrived.data() + l * settings_.blocks, places_[l].records.get() + sizeof(device_findings),
-                           settings_.blocks * sizeof(std::uint32_t), cudaMemcpyDeviceToHost), "reading who arrived");
-  const auto furthest = *std::max_element(arrived.begin(), arrived.end());
-  result.stuck_round = furthest;
-  for (std::size_t i = 0; i < arrived.size(); ++i)
-    if (arrived[i] < furthest)
-      result.missing.push_back({gpus_[i / settings_.blocks].member, static_cast<unsigned>(i % settings_.blocks)});
+void gpu_crew::add_arrivals(trial& result) {
+  std::vector<std::uint32_t> arrived(settings_.blocks);
+  for (std::size_t l = 0; l < gpus_.size(); ++l) {
+    cuda::check(cudaMemcpy(arrived.data(), places_[l].records.get() + sizeof(device_findings),
+                           arrived.size() * sizeof(std::uint32_t), cudaMemcpyDeviceToHost), "reading who arrived");
+    for (unsigned b = 0; b < settings_.blocks; ++b) result.arrivals.push_back({{gpus_[l].member, b}, arrived[b]});
+  }
 }
 
 std::vector<progress> gpu_crew::progress_now() const {
   std::vector<progress> now;
-  for (unsigned l = 0; l < gpus_.size(); ++l) {
-    const auto& member = group_.members[gpus_[l].member];
+  for (unsigned m = 0; m < group_.members.size(); ++m) {
+    const auto& member = group_.members[m];
     now.push_back({fmt::format("GPU {} (rank {} on {})", member.id, member.rank, member.host),
-                   std::atomic_ref<std::uint32_t>(*heartbeat(l)).load(std::memory_order_relaxed)});
+                   std::atomic_ref<std::uint32_t>(*heartbeat(m)).load(std::memory_order_relaxed)});
   }
   return now;
 }

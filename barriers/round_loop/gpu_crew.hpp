@@ -1,7 +1,6 @@
 // The host side of in-kernel barriers: one pinned thread per local GPU launches the kernel of rounds and waits for it.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,7 +9,8 @@
 
 #include "barriers/backend.hpp"
 #include "barriers/round_loop/device_run.hpp"
-#include "barriers/symmetric_memory/symmetric_memory.hpp"
+#include "barriers/round_loop/start_line.hpp"
+#include "barriers/symmetric_memory/group_memory.hpp"
 #include "src/base/cuda.hpp"
 #include "src/base/session.hpp"
 #include "src/base/worker_pool.hpp"
@@ -33,17 +33,43 @@ struct gpu_member {
 // The GPUs of `group` that `rank` runs.
 std::vector<gpu_member> gpus_of(const topology::group&, int rank);
 
-// Blocks per GPU of a shape: the least over the given GPUs where it is given per SM.
-unsigned blocks_of(const configuration&, const std::vector<gpu_member>&);
+// The hardware threads of their host threads.
+std::vector<int> cpus_of(const std::vector<gpu_member>&);
+
+// Blocks per GPU of a shape: the least over all members' GPUs where it is given per SM. Collective over the session's
+// ranks.
+unsigned blocks_of(const configuration&, const std::vector<gpu_member>&, const session&);
 
 // Why blocks x threads of both kernels cannot all be resident at once on every local GPU; nothing when they can.
 std::string why_not_resident(const round_kernels&, unsigned blocks, unsigned threads, const std::vector<gpu_member>&);
 
-// How many blocks that make load fit beside `blocks` of the kernel on every given GPU: at most one per SM.
-unsigned room_for_load(const void* kernel, unsigned blocks, unsigned threads, const std::vector<gpu_member>&);
+// Why no block of the load kernel fits on every SM beside `blocks` of the kernel; nothing when it does.
+std::string why_no_room_for_load(const void* kernel, unsigned blocks, unsigned threads, const std::vector<gpu_member>&);
+
+// Why kernels of this group's GPUs must not wait for each other; nothing when they may. Collective.
+std::string why_not_spin(const topology::group&, const session&);
+
+// The first rank's complaint that is not empty, the same on all ranks. Collective over the session's ranks.
+std::string first_complaint(const session&, const std::string& mine);
 
 // Adds one GPU's device_findings, the first of its `records`, to a checked run.
 void add_findings(trial&, const cuda::memory& records, unsigned blocks);
+
+// The memory that the members of an in-kernel barrier share besides its flags.
+struct crew_memory {
+  std::unique_ptr<group_memory> board;    // what checked runs publish
+  std::unique_ptr<pinned_parts> control;  // per member: abort word (the first member's counts), heartbeat, start, load
+  std::unique_ptr<group_memory> scratch;  // what loaded runs write to; empty: they do not load
+};
+
+struct crew_allocation {
+  crew_memory memory;
+  std::string reason;
+};
+
+// Collective over the session's ranks.
+crew_allocation allocate_crew_memory(const topology::group&, unsigned blocks, load, std::string_view peer_memory,
+                                     const session&);
 
 class gpu_crew {
  public:
@@ -53,13 +79,11 @@ class gpu_crew {
     bool bounded = true;
     std::string what;                      // for the watchdog: "multigrid (relay)"
     round_kernels kernels;
-    mgsync::load load = mgsync::load::idle;
     bool preloaded = false;                // the kernels are no symbols of this program, and loaded
     std::vector<const void*> arguments;    // per local member: what the kernels' Pass takes
   };
 
-  // `board`: device_board::bytes(blocks) per member, addressable by every local GPU.
-  gpu_crew(const topology::group&, session&, std::unique_ptr<symmetric_memory> board, settings);
+  gpu_crew(const topology::group&, session&, crew_memory, settings);
   ~gpu_crew();
 
   // One launch on every local GPU. Collective over the session's ranks.
@@ -70,38 +94,37 @@ class gpu_crew {
                                       cudaStream_t)>;
   void launch_with(launcher how) { launch_ = std::move(how); }
 
-  const std::vector<gpu_member>& gpus() const { return gpus_; }
-  worker_pool& threads() { return pool_; }
-  cudaStream_t stream(unsigned local) const { return places_[local].stream.get(); }
-  std::uint32_t* abort_word() const { return control_.as<std::uint32_t>(); }
-
  private:
   struct place {
     cuda::stream stream;
     cuda::memory records;  // device_findings, then `arrived` of every block
-    cuda::memory scratch;  // loaded runs
+    cuda::stream load_stream;
   };
 
   device_run describe(const run_request&, unsigned local, std::uint64_t budget_ns) const;
-  void launch_and_wait(const run_request&, unsigned local, std::atomic<unsigned>& ready, trial&);
+  void launch_and_wait(const run_request&, unsigned local, bool& met, trial&);
+  void start_load(const run_request&, unsigned local);
+  void stop_load(unsigned local);
   void collect(trial&, bool checked);
-  void name_missing(trial&);
+  void add_arrivals(trial&);
+  void give_up(std::uint32_t why);
   std::vector<progress> progress_now() const;
-  unsigned load_blocks() const;
-  std::uint32_t* heartbeat(unsigned local) const { return control_.as<std::uint32_t>() + 32 * (local + 1); }
+  std::uint32_t* control(unsigned member, unsigned line) const;
+  std::uint32_t* abort_word() const { return control(0, 0); }
+  std::uint32_t* heartbeat(unsigned member) const { return control(member, 1); }
 
   topology::group group_;
   session* session_;
   settings settings_;
   std::vector<gpu_member> gpus_;
-  std::unique_ptr<symmetric_memory> board_;
-  cuda::memory control_;  // host: the abort word, then a heartbeat per local member
+  crew_memory memory_;
+  start_line start_;
   std::vector<place> places_;
   launcher launch_;
   worker_pool pool_;
   std::uint32_t rounds_done_ = 0;
   std::uint32_t epoch_;
-  bool broken_ = false;   // a run was given up: the counters no longer agree
+  outcome last_ = outcome::completed;   // after a run that was given up the counters no longer agree
 };
 
 }  // namespace mgsync::round_loop

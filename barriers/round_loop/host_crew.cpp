@@ -149,17 +149,11 @@ std::uint64_t host_crew::total_rounds(const run_request& request) const {
   return request.rounds + (request.mode == run_mode::time ? start_rounds : 0);
 }
 
-void host_crew::name_missing(trial& result) const {
-  const auto arrived = [&](unsigned worker) {
-    worker_page* p = page(worker);
-    return p == nullptr ? UINT64_MAX : std::atomic_ref<std::uint64_t>(p->arrived).load(std::memory_order_relaxed);
-  };
-  std::uint64_t furthest = 0;
+void host_crew::add_arrivals(trial& result) const {
   for (unsigned w = 0; w < worker_count(); ++w)
-    if (arrived(w) != UINT64_MAX) furthest = std::max(furthest, arrived(w));
-  result.stuck_round = furthest;
-  for (unsigned w = 0; w < worker_count(); ++w)
-    if (arrived(w) < furthest) result.missing.push_back({w / blocks_, w % blocks_});
+    if (worker_page* p = page(w))
+      result.arrivals.push_back({{w / blocks_, w % blocks_},
+                                 std::atomic_ref<std::uint64_t>(p->arrived).load(std::memory_order_relaxed)});
 }
 
 trial host_crew::collect(const std::vector<findings>& found) const {
@@ -175,7 +169,7 @@ trial host_crew::collect(const std::vector<findings>& found) const {
       result.first_violation = f.first;
     result.outcome = std::max(result.outcome, f.outcome);
   }
-  if (result.outcome == outcome::timed_out) name_missing(result);
+  if (result.outcome == outcome::timed_out) add_arrivals(result);
   return result;
 }
 

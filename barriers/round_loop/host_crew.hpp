@@ -82,7 +82,7 @@ class host_crew {
   mgsync::outcome why_given_up(const wait_limits&) const;
   wait_limits limits(const run_request&) const;
   std::vector<progress> progress_now() const;
-  void name_missing(trial&) const;
+  void add_arrivals(trial&) const;
   trial collect(const std::vector<findings>&) const;
   std::uint64_t total_rounds(const run_request&) const;
 

@@ -1,7 +1,6 @@
 #include "barriers/round_loop/kernel_barrier.hpp"
 
 #include "barriers/algorithm/layout.hpp"
-#include "barriers/symmetric_memory/peer_access.hpp"
 
 namespace mgsync::round_loop {
 
@@ -11,20 +10,18 @@ constexpr unsigned words = algorithm::line_bytes / sizeof(std::uint32_t);
 
 class kernel_barrier final : public barrier {
  public:
-  kernel_barrier(const topology::group& group, unsigned blocks, unsigned threads, session& where,
-                 std::unique_ptr<symmetric_memory> board, kernel_barrier_parts given)
+  kernel_barrier(const flag_barrier_request& w, crew_memory memory, kernel_barrier_parts given)
       : parts_(std::move(given)),
-        crew_(group, where, std::move(board),
-              {blocks, threads, parts_.bounded, parts_.what, parts_.kernels, parts_.load, parts_.preloaded,
-               arguments(group, where.rank())}) {
+        crew_(w.group, w.where, std::move(memory),
+              {w.blocks, w.threads, parts_.bounded, parts_.what, parts_.kernels, parts_.preloaded, arguments()}) {
     if (parts_.launch) crew_.launch_with(parts_.launch);
   }
   trial run(const run_request& request) override { return crew_.run(request); }
 
  private:
-  std::vector<const void*> arguments(const topology::group& group, int rank) const {
-    std::vector<const void*> all(gpus_of(group, rank).size(), parts_.arguments.data());
-    for (std::size_t l = 0; l < parts_.arguments_of_gpu.size(); ++l) all[l] = parts_.arguments_of_gpu[l].data();
+  std::vector<const void*> arguments() const {
+    std::vector<const void*> all;
+    for (const auto& bytes : parts_.arguments) all.push_back(bytes.data());
     return all;
   }
 
@@ -59,34 +56,44 @@ flag_image spread_image(unsigned blocks) {
   return image;
 }
 
-allocation allocate_flags(const topology::group& group, const flag_image& image) {
-  auto made = allocate_peer_memory(group, image.size() * sizeof(std::uint32_t));
+group_allocation allocate_flags(const topology::group& group, const flag_image& image, std::string_view peer_memory,
+                                const session& where) {
+  const std::size_t bytes = image.size() * sizeof(std::uint32_t);
+  auto made = allocate_group_memory(group, bytes, reach::group, peer_memory, where);
   if (!made.memory) return made;
-  for (std::size_t m = 0; m < group.members.size(); ++m) {
-    const cuda::device_scope scope(group.members[m].gpu);
-    cuda::check(cudaMemcpy(made.memory->part(static_cast<unsigned>(m)), image.data(),
-                           image.size() * sizeof(std::uint32_t), cudaMemcpyHostToDevice), "setting the flags of a barrier");
+  const auto gpus = gpus_of(group, where.rank());
+  for (unsigned l = 0; l < gpus.size(); ++l) {
+    const cuda::device_scope scope(gpus[l].ordinal);
+    cuda::check(cudaMemcpy(made.memory->part(gpus[l].member, l), image.data(), bytes, cudaMemcpyHostToDevice),
+                "setting the flags of a barrier");
     cuda::check(cudaDeviceSynchronize(), "setting the flags of a barrier");
   }
+  where.ranks().barrier("setting the flags of a barrier");
   return made;
 }
 
 flag_barrier_request request_of(const topology::group& group, const configuration& asked, session& where,
                                 std::string backend) {
-  const auto gpus = gpus_of(group, where.rank());
-  const unsigned one_per_sm = blocks_of({}, gpus);
-  return {group, where, std::move(backend), blocks_of(asked, gpus), asked.threads_per_block.value_or(32), one_per_sm,
-          asked.load};
+  auto gpus = gpus_of(group, where.rank());
+  const unsigned one_per_sm = blocks_of({}, gpus, where);
+  const unsigned blocks = asked.blocks ? *asked.blocks : asked.blocks_per_sm.value_or(1) * one_per_sm;
+  return {group, where, std::move(backend), blocks, asked.threads_per_block.value_or(32), one_per_sm, asked.load,
+          asked.peer_memory, std::move(gpus)};
 }
 
-creation make_kernel_barrier(const topology::group& group, unsigned blocks, unsigned threads, session& where,
-                             kernel_barrier_parts parts) {
-  auto board = allocate_peer_memory(group, device_board::bytes(blocks));
-  if (!board.memory) return {nullptr, board.reason, {}, {}};
+std::string why_no_room(const flag_barrier_request& w, const round_kernels& kernels) {
+  auto mine = why_not_resident(kernels, w.blocks, w.threads, w.gpus);
+  if (mine.empty() && w.load == load::streaming) mine = why_no_room_for_load(kernels.timed, w.blocks, w.threads, w.gpus);
+  return first_complaint(w.where, mine);
+}
+
+creation make_kernel_barrier(const flag_barrier_request& w, kernel_barrier_parts parts) {
+  auto shared = allocate_crew_memory(w.group, w.blocks, w.load, w.peer_memory, w.where);
+  if (!shared.memory.board || !shared.reason.empty()) return {nullptr, shared.reason, {}, {}};
   creation made;
   made.algorithm = parts.algorithm;
-  if (parts.flags) made.peer_memory = parts.flags->provider();
-  made.barrier = std::make_unique<kernel_barrier>(group, blocks, threads, where, std::move(board.memory), std::move(parts));
+  made.peer_memory = (parts.flags ? parts.flags : shared.memory.board)->provider();
+  made.barrier = std::make_unique<kernel_barrier>(w, std::move(shared.memory), std::move(parts));
   return made;
 }
 

@@ -26,18 +26,15 @@ struct kernel_barrier_parts {
   std::string algorithm;                    // for the result
   round_kernels kernels;
   bool bounded = true;
-  mgsync::load load = mgsync::load::idle;   // blocks beside the barrier's may write to the peers
   bool preloaded = false;                   // the kernels are no symbols of this program: loaded, and found resident
-  std::unique_ptr<symmetric_memory> flags;  // may be empty
-  std::vector<cuda::memory> more;           // memory that must live as long
-  std::shared_ptr<void> keep;               // whatever else must
-  std::vector<std::byte> arguments;         // of the kernels' Pass, the same on every GPU
-  std::vector<std::vector<std::byte>> arguments_of_gpu;  // per local GPU, where they differ
+  std::unique_ptr<group_memory> flags;      // may be empty
+  std::shared_ptr<void> keep;               // whatever else must live as long
+  std::vector<std::vector<std::byte>> arguments;  // of the kernels' Pass, for every local GPU
   gpu_crew::launcher launch;                // empty: a cooperative launch on each GPU
 };
 
-// Flags of this image for every member, in GPU memory that all members address.
-allocation allocate_flags(const topology::group&, const flag_image&);
+// Flags of this image for every member, in GPU memory that all members address. Collective over the session's ranks.
+group_allocation allocate_flags(const topology::group&, const flag_image&, std::string_view peer_memory, const session&);
 
 template <class Arguments>
 std::vector<std::byte> bytes_of(const Arguments& given) {
@@ -56,12 +53,19 @@ struct flag_barrier_request {
   unsigned threads = 32;
   unsigned sms = 1;  // of the GPU with the fewest
   mgsync::load load = mgsync::load::idle;
+  std::string peer_memory;
+  std::vector<gpu_member> gpus;  // of this rank
   unsigned members() const { return static_cast<unsigned>(group.members.size()); }
 };
 
+// Collective over the session's ranks.
 flag_barrier_request request_of(const topology::group&, const configuration&, session&, std::string backend);
 
-// Builds the board and the crew; the shape has been found resident. Collective over the session's ranks.
-creation make_kernel_barrier(const topology::group&, unsigned blocks, unsigned threads, session&, kernel_barrier_parts);
+// Why the kernels cannot run at the shape that is asked for, with the load that is: not all blocks are resident, there
+// is no room. Collective over the session's ranks.
+std::string why_no_room(const flag_barrier_request&, const round_kernels&);
+
+// Builds the crew and its memory; there is room. Collective over the session's ranks.
+creation make_kernel_barrier(const flag_barrier_request&, kernel_barrier_parts);
 
 }  // namespace mgsync::round_loop

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "barriers/round_loop/kernel_barrier.hpp"
-#include "barriers/symmetric_memory/peer_access.hpp"
 
 namespace mgsync::round_loop {
 
@@ -15,7 +14,7 @@ constexpr std::uint32_t first_phase = 0xffffff00u;
 
 }  // namespace
 
-launch_rounds::launch_rounds(const topology::group& group, session& where, std::unique_ptr<symmetric_memory> board,
+launch_rounds::launch_rounds(const topology::group& group, session& where, std::unique_ptr<group_memory> board,
                              unsigned blocks, unsigned threads)
     : group_(group), gpus_(gpus_of(group, where.rank())), board_(std::move(board)), blocks_(blocks), threads_(threads),
       beats_(gpus_.size()) {
@@ -49,7 +48,7 @@ void launch_rounds::fill(launch_arguments& into, unsigned local, std::uint32_t r
   run.fault_block = request_.fault.block;
   run.findings = places_[local].records.as<device_findings>();
   run.board.blocks = blocks_;
-  for (std::size_t m = 0; m < group_.members.size(); ++m) run.board.parts[m] = board_->part(static_cast<unsigned>(m));
+  for (unsigned m = 0; m < group_.members.size(); ++m) run.board.parts[m] = board_->part(m, local);
   into.round = round;
   into.first_phase = first_phase;
   into.checked = request_.mode == run_mode::check ? 1 : 0;
@@ -94,10 +93,8 @@ trial launch_rounds::finish(const run_request& request, std::vector<std::chrono:
 
 launch_rounds_creation make_launch_rounds(const topology::group& group, const configuration& asked, session& where) {
   const auto w = request_of(group, asked, where, "");
-  if (auto reason = why_not_resident({launch_kernel(), launch_kernel()}, w.blocks, w.threads, gpus_of(group, where.rank()));
-      !reason.empty())
-    return {nullptr, reason};
-  auto board = allocate_peer_memory(group, device_board::bytes(w.blocks));
+  if (auto reason = why_no_room(w, {launch_kernel(), launch_kernel()}); !reason.empty()) return {nullptr, reason};
+  auto board = allocate_group_memory(group, device_board::bytes(w.blocks), reach::own_host, w.peer_memory, where);
   if (!board.memory) return {nullptr, board.reason};
   return {std::make_unique<launch_rounds>(group, where, std::move(board.memory), w.blocks, w.threads), {}};
 }

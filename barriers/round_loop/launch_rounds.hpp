@@ -25,7 +25,7 @@ const void* launch_kernel();
 class launch_rounds {
  public:
   // `board` as in gpu_crew.
-  launch_rounds(const topology::group&, session&, std::unique_ptr<symmetric_memory> board, unsigned blocks,
+  launch_rounds(const topology::group&, session&, std::unique_ptr<group_memory> board, unsigned blocks,
                 unsigned threads);
 
   const std::vector<gpu_member>& gpus() const { return gpus_; }
@@ -54,7 +54,7 @@ class launch_rounds {
 
   topology::group group_;
   std::vector<gpu_member> gpus_;
-  std::unique_ptr<symmetric_memory> board_;
+  std::unique_ptr<group_memory> board_;
   unsigned blocks_;
   unsigned threads_;
   std::vector<place> places_;
@@ -68,6 +68,7 @@ struct launch_rounds_creation {
   std::unique_ptr<launch_rounds> rounds;
   std::string reason;
 };
+// Collective over the session's ranks. Members may be on several hosts: a check then reads what those of its own wrote.
 launch_rounds_creation make_launch_rounds(const topology::group&, const configuration&, session&);
 
 }  // namespace mgsync::round_loop

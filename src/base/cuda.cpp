@@ -55,6 +55,15 @@ device_scope::~device_scope() { report(cudaSetDevice(before_), "selecting the GP
 void stream_traits::close(type handle) noexcept { report(cudaStreamDestroy(handle), "destroying a stream"); }
 void event_traits::close(type handle) noexcept { report(cudaEventDestroy(handle), "destroying an event"); }
 
+void graph_traits::close(type handle) noexcept { report(cudaGraphDestroy(handle), "destroying a graph"); }
+void executable_traits::close(type handle) noexcept { report(cudaGraphExecDestroy(handle), "destroying a graph"); }
+
+executable instantiate(const graph& described) {
+  cudaGraphExec_t made = nullptr;
+  check(cudaGraphInstantiate(&made, described.get(), 0), "instantiating a graph");
+  return executable(made);
+}
+
 stream make_stream() {
   cudaStream_t made = nullptr;
   check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "creating a stream");
@@ -103,21 +112,6 @@ void memory::free() noexcept {
   else
     report(cudaFreeHost(address_), "freeing pinned host memory");
   address_ = nullptr;
-}
-
-void* driver_entry(const char* name) {
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult found{};
-#if CUDART_VERSION >= 12050
-  const auto status = cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found);
-#else
-  const auto status = cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found);
-#endif
-  if (status != cudaSuccess || found != cudaDriverEntryPointSuccess) {
-    cudaGetLastError();
-    return nullptr;
-  }
-  return function;
 }
 
 std::optional<std::string> reason_not_to_spin(std::size_t gpus) {

@@ -44,6 +44,21 @@ struct event_traits {
 };
 using event = unique_handle<event_traits>;
 
+struct graph_traits {
+  using type = cudaGraph_t;
+  static type none() { return nullptr; }
+  static void close(type) noexcept;
+};
+using graph = unique_handle<graph_traits>;
+
+struct executable_traits {
+  using type = cudaGraphExec_t;
+  static type none() { return nullptr; }
+  static void close(type) noexcept;
+};
+using executable = unique_handle<executable_traits>;  // an instantiated graph
+executable instantiate(const graph&);
+
 // On the calling thread's GPU. The stream does not wait for the default stream; the event takes no time stamps.
 stream make_stream();
 event make_event();
@@ -76,9 +91,6 @@ class memory {
   std::size_t bytes_ = 0;
   place where_ = place::gpu;
 };
-
-// The driver's entry point `name` as a function pointer, nothing where the driver does not have it.
-void* driver_entry(const char* name);
 
 // Why kernels that wait for each other must not run on `gpus` GPUs of this process: a setting or a tool that makes
 // launches wait for one another. Nothing when they may.

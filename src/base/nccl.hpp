@@ -1,8 +1,10 @@
-// Communicators of NCCL over the GPUs of this process, and the check of its calls.
+// NCCL's communicators over the GPUs of one or several processes, and the check of its calls.
 #pragma once
 
 #include <nccl.h>
 
+#include <compare>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +19,21 @@ void check(ncclResult_t status, std::string_view action, source_location where =
 // The version that runs, as 22809 for 2.28.9.
 int version();
 
-// One communicator per GPU, in the order of `ordinals`. They live as long as the process and are the same for the same
-// GPUs: starting them takes longer than measuring with them. Called from one thread.
-const std::vector<ncclComm_t>& communicators_of(const std::vector<int>& ordinals);
+// "2.28.9"
+std::string version_text(int version);
+
+// A member's GPU: what CUDA calls it in its process.
+struct place {
+  int process = 0;
+  int ordinal = 0;
+  auto operator<=>(const place&) const = default;
+};
+
+// The communicators of the calling process's members, in their order; a member's rank is its index. They live as long
+// as the process and are the same for the same members: starting them takes longer than measuring with them.
+// Collective over the members' processes; `share` gives everybody the first member's process's bytes. Called from one
+// thread.
+const std::vector<ncclComm_t>& communicators_of(const std::vector<place>& members, int process,
+                                                const std::function<std::string(std::string)>& share);
 
 }  // namespace mgsync::nccl

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -69,10 +70,10 @@ watchdog::~watchdog() {
 }
 
 watchdog::guard::guard(watchdog& owner, std::string what, std::chrono::nanoseconds patience,
-                       std::function<std::vector<progress>()> look)
+                       std::function<std::vector<progress>()> look, std::function<void()> on_signal)
     : owner_(&owner) {
   std::lock_guard lock(owner.mutex_);
-  owner.stack_.push_back({std::move(what), patience, std::move(look), std::chrono::steady_clock::now(), {}});
+  owner.stack_.push_back({std::move(what), patience, std::move(look), std::move(on_signal), std::chrono::steady_clock::now(), {}});
 }
 
 watchdog::guard::~guard() {
@@ -101,6 +102,7 @@ void watchdog::give_up_if_stuck() {
     }
   }
   if (signal_received() != 0 && !signal_seen_) signal_seen_ = time;
+  if (signal_seen_ && now.on_signal) std::exchange(now.on_signal, {})();
   if (signal_seen_ && time - std::max(*signal_seen_, now.last_change) > std::chrono::seconds(1))
     give_up(now, 128 + signal_received());
   if (time - now.last_change > now.patience) give_up(now, static_cast<int>(exit_code::barrier_failed));

@@ -33,10 +33,11 @@ class watchdog {
 
   // While a guard lives, `look` must show progress at least once in `patience`. `what` names what is going on. Only
   // the innermost guard counts; the report names all of them. look() may be empty: then the guard's own lifetime is bounded.
+  // on_signal() is called once, from the watchdog's thread, when a signal asks the command to end: it makes waits give up.
   class guard {
    public:
     guard(watchdog& owner, std::string what, std::chrono::nanoseconds patience,
-          std::function<std::vector<progress>()> look = {});
+          std::function<std::vector<progress>()> look = {}, std::function<void()> on_signal = {});
     ~guard();
     guard(const guard&) = delete;
     guard& operator=(const guard&) = delete;
@@ -50,6 +51,7 @@ class watchdog {
     std::string what;
     std::chrono::nanoseconds patience;
     std::function<std::vector<progress>()> look;
+    std::function<void()> on_signal;
     std::chrono::steady_clock::time_point last_change;
     std::vector<progress> last_seen;
   };

@@ -14,10 +14,6 @@
 
 namespace mgsync {
 
-void descriptor_traits::close(int descriptor) noexcept {
-  if (::close(descriptor) != 0) std::perror("mgsync: closing a file");
-}
-
 namespace {
 
 std::string reason() { return std::generic_category().message(errno); }

@@ -4,16 +4,9 @@
 #include <filesystem>
 #include <string_view>
 
-#include "src/base/unique_handle.hpp"
+#include "src/base/unique_descriptor.hpp"
 
 namespace mgsync {
-
-struct descriptor_traits {
-  using type = int;
-  static type none() { return -1; }
-  static void close(type) noexcept;
-};
-using unique_descriptor = unique_handle<descriptor_traits>;
 
 // Replaces `file` by `content`: a temporary file beside it, fsync, rename, fsync of the directory. A symbolic link is
 // followed; what is no regular file (a pipe, /dev/stdout) is written to directly. Throws usage_error when the file

@@ -1,6 +1,8 @@
 #include "src/harness/trial_exchange.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -10,12 +12,12 @@ using json = nlohmann::json;
 
 std::string pack_trial(const trial& mine, const std::vector<unsigned>& members, bool interrupted) {
   json wire{{"outcome", static_cast<int>(mine.outcome)}, {"observations", mine.observations},
-            {"violations", mine.violations}, {"stuck_round", mine.stuck_round}, {"interrupted", interrupted}};
+            {"violations", mine.violations}, {"interrupted", interrupted}};
   wire["members"] = members;
   wire["elapsed_ns"] = json::array();
   for (const auto e : mine.elapsed) wire["elapsed_ns"].push_back(e.count());
-  wire["missing"] = json::array();
-  for (const auto& w : mine.missing) wire["missing"].push_back({w.member, w.block});
+  wire["arrivals"] = json::array();
+  for (const auto& a : mine.arrivals) wire["arrivals"].push_back({a.worker.member, a.worker.block, a.rounds});
   if (mine.first_violation) {
     const auto& v = *mine.first_violation;
     wire["first"] = {v.round, v.reader.member, v.reader.block, v.offender.member, v.offender.block, v.expected, v.seen,
@@ -26,6 +28,7 @@ std::string pack_trial(const trial& mine, const std::vector<unsigned>& members, 
 
 group_trial merge_trials(const std::vector<std::string>& packed) {
   group_trial all;
+  std::map<std::pair<unsigned, unsigned>, std::uint64_t> furthest;  // member and block
   for (const auto& text : packed) {
     const json wire = json::parse(text);
     all.outcome = std::max(all.outcome, static_cast<outcome>(wire["outcome"].get<int>()));
@@ -44,15 +47,15 @@ group_trial merge_trials(const std::vector<std::string>& packed) {
       const violation v{f[0], {f[1], f[2]}, {f[3], f[4]}, f[5], f[6], f[7]};
       if (!all.first_violation || v.round < all.first_violation->round) all.first_violation = v;
     }
-    // The rank that saw the barrier get furthest knows best who is behind.
-    const auto stuck_round = wire["stuck_round"].get<std::uint64_t>();
-    if (stuck_round > all.stuck_round) all.missing.clear();
-    all.stuck_round = std::max(all.stuck_round, stuck_round);
-    if (!wire["missing"].empty() && stuck_round == all.stuck_round) {
-      all.missing.clear();
-      for (const auto& w : wire["missing"]) all.missing.push_back({w[0], w[1]});
+    // Several ranks may see one worker, and not at the same moment.
+    for (const auto& a : wire["arrivals"]) {
+      auto& rounds = furthest[{a[0], a[1]}];
+      rounds = std::max(rounds, a[2].get<std::uint64_t>());
     }
   }
+  for (const auto& [worker, rounds] : furthest) all.stuck_round = std::max(all.stuck_round, rounds);
+  for (const auto& [worker, rounds] : furthest)
+    if (rounds < all.stuck_round) all.missing.push_back({worker.first, worker.second});
   return all;
 }
 

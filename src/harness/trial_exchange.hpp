@@ -18,8 +18,8 @@ struct group_trial {
   std::uint64_t observations = 0;
   std::uint64_t violations = 0;
   std::optional<violation> first_violation;
-  std::vector<worker_id> missing;
-  std::uint64_t stuck_round = 0;
+  std::vector<worker_id> missing;  // who had arrived at fewer rounds than others when a wait was given up
+  std::uint64_t stuck_round = 0;   // the round that they did not arrive at
   bool interrupted = false;      // some rank was asked to stop
 };
 

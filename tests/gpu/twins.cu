@@ -88,7 +88,7 @@ class reset_twin {
 template <class Pass>
 creation make(const round_loop::flag_barrier_request& w, const round_loop::flag_image& image) {
   return round_loop::make_flag_barrier<Pass>(w, "twin", image,
-                                             [](const cuda_lines& l, round_loop::kernel_barrier_parts&) { return l; });
+                                             [](const cuda_lines& l) { return l; });
 }
 
 }  // namespace

@@ -30,14 +30,14 @@ TEST(trial_exchange, takes_the_longest_of_all_members_and_adds_up_what_was_seen)
   EXPECT_EQ(all.first_violation->what, "phase");
 }
 
-TEST(trial_exchange, keeps_the_earliest_violation_and_the_worst_outcome) {
+TEST(trial_exchange, keeps_the_earliest_violation_the_worst_outcome_and_who_is_behind) {
   trial early;
   early.first_violation = violation{2, {0, 0}, {1, 0}, 1, 0, "payload"};
   trial late;
   late.first_violation = violation{9, {1, 0}, {0, 0}, 1, 0, "phase"};
   late.outcome = outcome::timed_out;
-  late.missing = {{3, 1}};
-  late.stuck_round = 12;
+  late.arrivals = {{{0, 0}, 12}, {{3, 1}, 11}};
+  early.arrivals = {{{0, 0}, 10}, {{1, 0}, 12}, {{3, 1}, 9}};
   const auto all = merge_trials({pack_trial(late, {1}, false), pack_trial(early, {0}, false)});
   EXPECT_EQ(all.first_violation->what, "payload");
   EXPECT_EQ(all.outcome, outcome::timed_out);

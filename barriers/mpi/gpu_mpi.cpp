@@ -1,0 +1,55 @@
+#include "barriers/mpi/gpu_mpi.hpp"
+
+#include <barrier>
+#include <exception>
+#include <stdexcept>
+
+#include "barriers/round_loop/synchronized_rounds.hpp"
+#include "src/base/mpi_native.hpp"
+#include "src/base/worker_pool.hpp"
+
+namespace mgsync {
+
+namespace {
+
+using round_loop::launch_rounds;
+
+// The thread of a rank's first GPU calls MPI_Barrier between two barriers of the rank's threads.
+class gpu_mpi final : public round_loop::synchronized_rounds {
+ public:
+  gpu_mpi(session& where, std::unique_ptr<launch_rounds> rounds)
+      : synchronized_rounds(where, "mpi", std::move(rounds)),
+        locals_(static_cast<std::ptrdiff_t>(rounds_->gpus().size())), pool_(round_loop::cpus_of(rounds_->gpus())) {
+    check_mpi(MPI_Comm_dup(where.ranks().native_handle()->comm, &ranks_), "duplicating the communicator");
+  }
+  ~gpu_mpi() override {
+    if (std::uncaught_exceptions() == 0) MPI_Comm_free(&ranks_);
+  }
+
+ private:
+  void on_all(const member_work& work) override {
+    const bool alone = rounds_->gpus().size() == 1;
+    pool_.run([&](unsigned local) {
+      work(local, [&] {
+        if (!alone) locals_.arrive_and_wait();
+        if (local == 0 && MPI_Barrier(ranks_) != MPI_SUCCESS)
+          fail(0, std::make_exception_ptr(std::runtime_error("MPI_Barrier failed")));
+        if (!alone) locals_.arrive_and_wait();
+      });
+    });
+  }
+
+  std::barrier<> locals_;
+  worker_pool pool_;
+  MPI_Comm ranks_ = MPI_COMM_NULL;
+};
+
+}  // namespace
+
+creation create_gpu_mpi(const topology::group& group, const configuration& asked, session& where) {
+  auto made = round_loop::make_launch_rounds(group, asked, where);
+  if (!made.rounds) return {nullptr, made.reason, {}, {}};
+  return {std::make_unique<gpu_mpi>(where, std::move(made.rounds)), {}, "MPI_Barrier", {}};
+}
+
+}  // namespace mgsync

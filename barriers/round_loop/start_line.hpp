@@ -1,0 +1,31 @@
+// Lets the members of a host, whatever rank they belong to, start a run at the same moment.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "topology/group.hpp"
+
+namespace mgsync::round_loop {
+
+// Every member has a line of its own in memory that all ranks of its host address; it writes the number of the run
+// there, and spins until all others have.
+class start_line {
+ public:
+  // `lines`: a zeroed word per member, nothing (nullptr) for members on other hosts, which are not waited for.
+  start_line(const topology::group&, std::vector<std::uint32_t*> lines);
+
+  // Called once per run by the thread of each member; false: the others did not come before `deadline`.
+  bool meet(unsigned member, std::chrono::steady_clock::time_point deadline);
+  // Instead of meet(), by a member that cannot take part: nobody waits for it.
+  void pass_by(unsigned member);
+
+ private:
+  std::vector<std::uint32_t*> lines_;
+  std::vector<std::uint32_t> turns_;  // by member; each is written by its own thread
+  bool yields_;
+};
+
+}  // namespace mgsync::round_loop
