@@ -36,7 +36,7 @@ void shared_gpu(std::vector<finding>& out, const host_views& host, int each) {
     for (int i = 0; i < each; ++i) slots.push_back(v);
   const bool some = std::any_of(host.begin(), host.end(), [](auto* v) { return !visible_gpus(v->seen).empty(); });
   if (!some || host.size() < 2) return;
-  if (const auto assigned = assign_gpus(slots, {}); !assigned.failure.empty())
+  if (const auto assigned = assign_gpus(slots, static_cast<int>(slots.size()), {}); !assigned.failure.empty())
     out.push_back({"shared-gpu", "Not every member has a GPU of its own: " + assigned.failure + ".",
                    "one rank per GPU: mpirun -n <GPUs>, srun --ntasks-per-node=<GPUs>; never --gpus-per-task=1 with "
                    "--overcommit"});
@@ -90,7 +90,7 @@ void wrong_node(std::vector<finding>& out, const host_views& host, int each) {
   host_views slots;
   for (const auto* v : host)
     for (int i = 0; i < std::min(each, static_cast<int>(visible_gpus(v->seen).size())); ++i) slots.push_back(v);
-  const auto assigned = assign_gpus(slots, {});
+  const auto assigned = assign_gpus(slots, static_cast<int>(slots.size()), {});
   for (std::size_t i = 0; i < assigned.chosen.size(); ++i) {
     const auto& near = assigned.chosen[i].near_cpus;
     const auto& mask = slots[i]->seen.allowed_cpus;

@@ -114,9 +114,9 @@ std::string why_not(std::span<const rank_view* const> slots, const host_gpus& ho
                      other->rank, view.rank, view.seen.host, g.id, g.uuid.empty() ? g.pci_bus_id : g.uuid);
 }
 
-gpu_choice choice_of(const rank_view& view, const host_gpus& host, int id) {
+gpu_choice choice_of(std::size_t slot, const rank_view& view, const host_gpus& host, int id) {
   for (const auto& g : view.seen.gpus)
-    if (g.cuda_ordinal && host.ids.at(key_of(g)) == id) return {id, *g.cuda_ordinal, g.uuid, g.near_cpus};
+    if (g.cuda_ordinal && host.ids.at(key_of(g)) == id) return {slot, id, *g.cuda_ordinal, g.uuid, g.near_cpus};
   return {};
 }
 
@@ -135,24 +135,31 @@ gpu_lists narrowed(const gpu_lists& lists, const std::vector<int>& picked, place
 
 }  // namespace
 
-gpu_assignment assign_gpus(std::span<const rank_view* const> slots, const placement& wanted) {
+gpu_assignment assign_gpus(std::span<const rank_view* const> slots, int members, const placement& wanted) {
   gpu_assignment result;
   if (slots.empty()) return result;
   const host_gpus host(slots);
+  const bool all = members == static_cast<int>(slots.size());
+  // A list names the members, who may be fewer than the owners.
+  const placement owned = !all && wanted.kind == placement_kind::list ? placement{} : wanted;
   gpu_lists lists;
-  std::set<int> all;
+  std::set<int> visible;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     lists.push_back(i > 0 && slots[i] == slots[i - 1] ? lists.back() : host.visible(*slots[i]));
-    all.insert(lists.back().begin(), lists.back().end());
+    visible.insert(lists.back().begin(), lists.back().end());
   }
-  if (slots.size() <= all.size()) {
-    const std::vector<int> candidates(all.begin(), all.end());
-    const auto picked = choose_gpus(host.connections(slots), candidates, static_cast<int>(slots.size()), wanted);
+  const auto connections = host.connections(slots);
+  const auto choose = [&](const std::set<int>& among, int count, const placement& p) {
+    const std::vector<int> candidates(among.begin(), among.end());
+    const auto picked = choose_gpus(connections, candidates, count, p);
     if (!picked.exact)
       result.notes.push_back("The GPUs' links have no structure that can be searched in full: the group is a good one, "
                              "not proven to be the best.");
-    const auto own = narrowed(lists, picked.chosen, wanted.kind);
-    if (wanted.kind == placement_kind::list || slot_matching(own).failed < 0) {
+    return picked.chosen;
+  };
+  if (slots.size() <= visible.size()) {
+    const auto own = narrowed(lists, choose(visible, static_cast<int>(slots.size()), owned), owned.kind);
+    if (owned.kind == placement_kind::list || slot_matching(own).failed < 0) {
       lists = own;
     } else {
       result.notes.push_back("The ranks see different GPUs: each takes what it sees, --placement cannot choose.");
@@ -163,7 +170,17 @@ gpu_assignment assign_gpus(std::span<const rank_view* const> slots, const placem
     result.failure = why_not(slots, host, lists, match);
     return result;
   }
-  for (std::size_t i = 0; i < slots.size(); ++i) result.chosen.push_back(choice_of(*slots[i], host, match.gpu_of[i]));
+  const auto add = [&](std::size_t slot) { result.chosen.push_back(choice_of(slot, *slots[slot], host, match.gpu_of[slot])); };
+  if (all) {
+    for (std::size_t i = 0; i < slots.size(); ++i) add(i);
+    return result;
+  }
+  const std::set<int> candidates(match.gpu_of.begin(), match.gpu_of.end());
+  std::vector<std::size_t> taking_part;
+  for (const int id : choose(candidates, members, wanted))
+    taking_part.push_back(static_cast<std::size_t>(match.slot_of.at(id)));
+  if (wanted.kind != placement_kind::list) std::sort(taking_part.begin(), taking_part.end());
+  for (const auto slot : taking_part) add(slot);
   return result;
 }
 

@@ -153,29 +153,66 @@ void set_cpus(grouping& result, const slots& all, const host_plan& plan, std::sp
   }
 }
 
-void add_host_members(grouping& result, const slots& all, const grouping_request& request, const placement& wanted) {
+member member_of(const rank_view& view, int id) {
+  member m;
+  m.id = id;
+  m.rank = view.rank;
+  m.host = view.seen.host;
+  return m;
+}
+
+void add_host_members(grouping& result, std::span<const rank_view> views, const grouping_request& request,
+                      const placement& wanted) {
+  const auto all = slots_of(views, request);
+  for (std::size_t i = 0; i < all.size(); ++i) result.chosen.members.push_back(member_of(*all[i], static_cast<int>(i)));
   for (const auto& members : by_host(all)) {
     const auto plan = plan_of(all, members);
     set_cpus(result, all, plan, host_requests(plan, wanted, request.threads_per_member), request);
   }
 }
 
-void add_gpu_members(grouping& result, const slots& all, const grouping_request& request, const placement& wanted) {
-  for (const auto& members : by_host(all)) {
+// One rank has as many slots as there are members. Of several each has its slots, whoever takes part: what a rank owns
+// does not change from group to group.
+slots owners_of(std::span<const rank_view> views, const grouping_request& request) {
+  const auto first = slots_of(views, request);
+  if (views.size() == 1) return first;
+  const int each = per_rank(views, request.members_per_rank, request.members);
+  slots all;
+  for (const auto& view : views) all.insert(all.end(), static_cast<std::size_t>(each), &view);
+  return all;
+}
+
+// Hosts are filled one after the other.
+void add_gpu_members(grouping& result, std::span<const rank_view> views, const grouping_request& request,
+                     const placement& wanted) {
+  const auto owners = owners_of(views, request);
+  slots taking_part;
+  std::vector<gpu_choice> chosen;
+  for (const auto& of_host : by_host(owners)) {
+    const int left = request.members - static_cast<int>(chosen.size());
+    if (left == 0) break;
     slots here;
-    for (const auto i : members) here.push_back(all[i]);
-    const auto assigned = assign_gpus(here, wanted);
+    for (const auto i : of_host) here.push_back(owners[i]);
+    const auto assigned = assign_gpus(here, std::min(left, static_cast<int>(here.size())), wanted);
     if (!assigned.failure.empty())
       throw usage_error(fmt::format("{} GPU members: {}", request.members, assigned.failure));
     result.notes.insert(result.notes.end(), assigned.notes.begin(), assigned.notes.end());
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      auto& m = result.chosen.members[members[i]];
-      m.id = assigned.chosen[i].id;
-      m.gpu = assigned.chosen[i].ordinal;
-      m.uuid = assigned.chosen[i].uuid;
+    for (const auto& c : assigned.chosen) {
+      taking_part.push_back(here[c.slot]);
+      chosen.push_back(c);
     }
-    const auto plan = plan_of(all, members);
-    set_cpus(result, all, plan, gpu_requests(plan, assigned.chosen), request);
+  }
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    member m = member_of(*taking_part[i], chosen[i].id);
+    m.gpu = chosen[i].ordinal;
+    m.uuid = chosen[i].uuid;
+    result.chosen.members.push_back(std::move(m));
+  }
+  for (const auto& members : by_host(taking_part)) {
+    const auto plan = plan_of(taking_part, members);
+    std::vector<gpu_choice> here;
+    for (const auto i : members) here.push_back(chosen[i]);
+    set_cpus(result, taking_part, plan, gpu_requests(plan, here), request);
   }
 }
 
@@ -183,22 +220,13 @@ void add_gpu_members(grouping& result, const slots& all, const grouping_request&
 
 grouping make_group(std::span<const rank_view> views, const grouping_request& request) {
   const auto wanted = parse_placement(request.placement);
-  const auto all = slots_of(views, request);
   grouping result;
   result.chosen.device = request.kind;
   result.chosen.placement = request.placement;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    member m;
-    m.id = static_cast<int>(i);
-    m.rank = all[i]->rank;
-    m.host = all[i]->seen.host;
-    result.chosen.members.push_back(std::move(m));
-  }
-  if (request.kind == device::host) {
-    add_host_members(result, all, request, wanted);
-  } else {
-    add_gpu_members(result, all, request, wanted);
-  }
+  if (request.kind == device::gpu)
+    add_gpu_members(result, views, request, wanted);
+  else
+    add_host_members(result, views, request, wanted);
   return result;
 }
 
@@ -227,7 +255,7 @@ int largest_group(std::span<const rank_view> views, device kind, int members_per
     for (const auto& members : by_host(all)) {
       slots here;
       for (const auto i : members) here.push_back(all[i]);
-      fits = fits && assign_gpus(here, {}).failure.empty();
+      fits = fits && assign_gpus(here, static_cast<int>(here.size()), {}).failure.empty();
     }
     if (fits) return most;
   }

@@ -32,8 +32,9 @@ struct grouping {
   std::vector<std::string> notes;  // one sentence each: sharing of cores, ranks that see different GPUs, ...
 };
 
-// Members go to the views in rank order, members_per_rank to each, so the first ranks of the job take part. GPU members
-// of a rank are always GPUs that this rank's CUDA shows; no two members hold one GPU. Host threads get one CPU each,
+// Host members go to the views in rank order, members_per_rank to each, so the first ranks of the job take part. Of
+// several ranks each owns members_per_rank GPUs of those that its CUDA shows, no two the same one, whoever takes part:
+// the placement chooses among the owned GPUs, and their owners are the members' ranks. Host threads get one CPU each,
 // as placement.hpp says, planned for all ranks of a host together so that they never collide. `cpus` is a plan: pin
 // only where rank_view::seen.is_this_machine. Throws usage_error naming what is accepted: too many members, a bad
 // placement, ranks that would share a GPU (both ranks are named, and the remedy).

@@ -71,7 +71,7 @@ support can_run(const topology::machine& machine, const topology::group& group, 
     if (wanted.variant == gpu_only) return support::no("for GPU members");
   const auto on_another_host = [&](const auto& m) { return m.host != group.members.front().host; };
   if (std::any_of(group.members.begin(), group.members.end(), on_another_host))
-    return support::no("needs memory shared by all members, and they are on several hosts");
+    return support::no("needs memory shared by all members, and they are on several hosts (--per-node measures each)");
   return support::yes();
 }
 

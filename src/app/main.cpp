@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "src/app/this_machine.hpp"
 #include "src/app/topology_command.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/gpu_start.hpp"
 #include "src/base/launcher.hpp"
 
 namespace {
@@ -32,12 +34,23 @@ std::optional<int> run_alone(const options& asked) {
 }
 
 int run_together(const options& asked, std::optional<communicator>& job, watchdog& dog, outputs& written) {
+  const launch told = read_launch();
+  topology::machine seen;
+  {
+    const watchdog::guard watched(dog, "looking at the machine, and starting CUDA", asked.timeout);
+    seen = look_around(asked);
+    if (asked.command == command::measure) {
+      auto own = gpus_to_own(asked, told, seen);
+      std::reverse(own.begin(), own.end());  // the first is the current one when MPI starts
+      for (const int gpu : own) start_gpu(gpu);
+    }
+  }
   {
     const watchdog::guard watched(dog, "starting MPI", asked.timeout);
-    job = read_launch().under_mpi ? communicator::world(asked.timeout) : communicator::single(asked.timeout);
+    job = told.under_mpi ? communicator::world(asked.timeout) : communicator::single(asked.timeout);
   }
-  if (asked.command == command::topology) return topology_command(asked, *job);
-  return measure(asked, *job, dog, written);
+  if (asked.command == command::topology) return topology_command(asked, *job, std::move(seen));
+  return measure(asked, *job, std::move(seen), dog, written);
 }
 
 // Ends all ranks when there are several: the others do not know of this one's failure.

@@ -42,6 +42,7 @@ sweep_request request_from(const options& asked, std::span<const topology::rank_
   request.loads = asked.loads;
   request.members_per_rank = asked.members_per_rank;
   request.pin = asked.pin && views.front().seen.is_this_machine;
+  request.per_node = asked.per_node;
   request.oversubscribe = asked.oversubscribe;
   request.peer_memory = asked.peer_memory;
   request.with_cuda = with_cuda;
@@ -113,9 +114,9 @@ std::uint64_t seed_of(const options& asked, const communicator& job) {
 
 }  // namespace
 
-int measure(const options& asked, communicator& job, watchdog& dog, outputs& written) {
+int measure(const options& asked, communicator& job, topology::machine mine, watchdog& dog, outputs& written) {
   const auto started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  const auto views = gather_views(asked, job);
+  const auto views = gather_views(job, std::move(mine));
   const auto request = request_from(asked, views);
   const auto planned = make_plan(request, views);
   const auto seed = seed_of(asked, job);
@@ -156,7 +157,7 @@ int measure(const options& asked, communicator& job, watchdog& dog, outputs& wri
 
 int print_plan(const options& asked) {
   const auto job = communicator::single(asked.timeout);
-  const auto views = gather_views(asked, job);
+  const auto views = gather_views(job, look_around(asked));
   if (read_launch().rank.value_or(0) == 0) fmt::print("{}", format_plan(make_plan(request_from(asked, views), views)));
   return 0;
 }
@@ -181,7 +182,7 @@ int show_results(const std::string& file) {
 
 int list_backends(const options& asked) {
   const auto job = communicator::single(asked.timeout);
-  const auto views = gather_views(asked, job);
+  const auto views = gather_views(job, look_around(asked));
   if (read_launch().rank.value_or(0) != 0) return 0;
   options all = asked;
   all.backends = "all";

@@ -9,12 +9,13 @@
 #include "src/base/communicator.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/watchdog.hpp"
+#include "topology/machine.hpp"
 
 namespace mgsync {
 
-// Collective over the job. Returns what the process exits with. `written` is told of every result as soon as it is
+// Collective over the job; `mine` is the machine as this process sees it. Returns what the process exits with. `written` is told of every result as soon as it is
 // there, so that whoever ends the process can still write them.
-int measure(const options&, communicator& job, watchdog&, outputs& written);
+int measure(const options&, communicator& job, topology::machine mine, watchdog&, outputs& written);
 
 // Prints what measure() would do; starts no MPI and makes no CUDA context.
 int print_plan(const options&);

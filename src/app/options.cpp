@@ -122,6 +122,8 @@ constexpr described_option table[] = {
      [](options& o, std::string_view n, std::string_view v) { o.placements = placements(n, v); }},
     {"members-per-rank", "M", "members that each MPI rank runs [all in one rank without mpirun, else 1]",
      [](options& o, std::string_view n, std::string_view v) { o.members_per_rank = static_cast<int>(whole(n, v, 1, 4096)); }},
+    {"per-node", "", "measure on each node of several by itself, one after the other; --members counts a node's members",
+     [](options& o, std::string_view, std::string_view) { o.per_node = true; }},
     {"load", "WHAT", "idle, streaming (other SMs write to peers meanwhile) or both [idle]",
      [](options& o, std::string_view n, std::string_view v) {
        const auto word = one_of(n, v, load_words);

@@ -24,6 +24,7 @@ struct options {
   std::vector<std::string> loads = {"idle"};
   std::string device = "auto";   // auto | host | gpu
   int members_per_rank = 0;      // 0: all in one rank when there is one, else one each
+  bool per_node = false;
   bool pin = true;
   bool oversubscribe = false;
   std::string peer_memory;       // "" | ipc | vmm

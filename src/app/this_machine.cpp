@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "mgsync/version.hpp"
-#include "src/base/launcher.hpp"
+#include "src/base/errors.hpp"
 #include "topology/description.hpp"
 #include "topology/discovery.hpp"
 
@@ -25,12 +25,39 @@ std::string compiler() {
 
 }  // namespace
 
-std::vector<topology::rank_view> gather_views(const options& asked, const communicator& job) {
+topology::machine look_around(const options& asked) {
   topology::discovery_request request;
   if (!asked.topology_file.empty()) request.file = asked.topology_file;
   request.gpus = asked.device != "host";
-  const auto mine = topology::discover(request);
-  if (job.size() == 1) return {{0, 0, mine}};
+  return topology::discover(request);
+}
+
+std::vector<int> gpus_to_own(const options& asked, const launch& told, const topology::machine& seen) {
+  if (!with_cuda || !told.under_mpi || asked.device == "host" || !seen.is_this_machine) return {};
+  std::vector<int> visible;
+  for (const auto& g : seen.gpus)
+    if (g.cuda_ordinal) visible.push_back(*g.cuda_ordinal);
+  if (visible.size() < 2) return visible;
+  if (!told.local_rank || !told.local_size) return {};
+  // The ranks of a host see the same where none was shown a part.
+  std::vector<topology::rank_view> views;
+  for (int rank = 0; rank < *told.local_size; ++rank) views.push_back({rank, rank, seen});
+  const int each = asked.members_per_rank > 0 ? asked.members_per_rank : *told.local_size == 1 ? 0 : 1;
+  if (each == 0) return {};
+  std::vector<int> own;
+  try {
+    const topology::grouping_request all{topology::device::gpu, each * *told.local_size, each, 1,
+                                         asked.placements.front(), false};
+    for (const auto& m : topology::make_group(views, all).chosen.members)
+      if (m.rank == *told.local_rank) own.push_back(m.gpu);
+  } catch (const usage_error&) {
+    return {};  // said once all ranks can be named
+  }
+  return own;
+}
+
+std::vector<topology::rank_view> gather_views(const communicator& job, topology::machine mine) {
+  if (job.size() == 1) return {{0, 0, std::move(mine)}};
   const auto texts = job.all_gather(topology::write_description(mine), "gathering what the ranks see");
   const auto told = job.all_gather(std::to_string(read_launch().local_rank.value_or(-1)), "gathering the local ranks");
   std::vector<topology::rank_view> views;

@@ -5,13 +5,21 @@
 
 #include "src/app/options.hpp"
 #include "src/base/communicator.hpp"
+#include "src/base/launcher.hpp"
 #include "src/harness/machine_record.hpp"
 #include "topology/grouping.hpp"
 
 namespace mgsync {
 
+// The machine as this process sees it.
+topology::machine look_around(const options&);
+
+// The GPUs that this rank will own in one of several ranks, as CUDA calls them: worked out before MPI starts, from what
+// the launcher tells and from what this process sees. Empty: none, or not to be known yet.
+std::vector<int> gpus_to_own(const options&, const launch&, const topology::machine& seen);
+
 // The machine as every rank sees it. Collective over the job.
-std::vector<topology::rank_view> gather_views(const options&, const communicator& job);
+std::vector<topology::rank_view> gather_views(const communicator& job, topology::machine mine);
 
 // Of rank 0's machine, with the hosts of all ranks.
 machine_record record_machine(const options&, const communicator& job, std::span<const topology::rank_view>);

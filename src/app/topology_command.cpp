@@ -7,8 +7,8 @@
 
 namespace mgsync {
 
-int topology_command(const options& asked, communicator& job) {
-  const auto views = gather_views(asked, job);
+int topology_command(const options& asked, communicator& job, topology::machine mine) {
+  const auto views = gather_views(job, std::move(mine));
   // All ranks have the same views and the same options, so a usage error is thrown by all of them together.
   const auto report = topology::write_report(views, {asked.format, asked.members_per_rank, asked.pin});
   if (job.rank() == 0) fmt::print("{}", report);

@@ -3,10 +3,11 @@
 
 #include "src/app/options.hpp"
 #include "src/base/communicator.hpp"
+#include "topology/machine.hpp"
 
 namespace mgsync {
 
 // Collective over the job; rank 0 prints. Returns what the process exits with.
-int topology_command(const options&, communicator& job);
+int topology_command(const options&, communicator& job, topology::machine mine);
 
 }  // namespace mgsync

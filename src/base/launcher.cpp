@@ -10,18 +10,19 @@ namespace {
 struct known_launcher {
   const char* name;
   const char* local_rank;  // variable
+  const char* local_size;  // variable; nullptr: none
   const char* proof;       // the rank in the job: a variable that only a process manager for MPI sets
 };
 
 // The first whose proof is there speaks; Slurm is last, since the others run inside its steps too.
 constexpr known_launcher launchers[] = {
-    {"Open MPI", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_RANK"},
-    {"MVAPICH", "MVP_COMM_WORLD_LOCAL_RANK", "MVP_COMM_WORLD_RANK"},
-    {"MVAPICH2", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_RANK"},
-    {"PALS", "PALS_LOCAL_RANKID", "PALS_RANKID"},
-    {"Flux", "FLUX_TASK_LOCAL_ID", "FLUX_TASK_RANK"},
-    {"Intel MPI or MPICH", "MPI_LOCALRANKID", "PMI_RANK"},
-    {"Slurm", "SLURM_LOCALID", "PMIX_RANK"},
+    {"Open MPI", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_RANK"},
+    {"MVAPICH", "MVP_COMM_WORLD_LOCAL_RANK", "MVP_COMM_WORLD_LOCAL_SIZE", "MVP_COMM_WORLD_RANK"},
+    {"MVAPICH2", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_RANK"},
+    {"PALS", "PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE", "PALS_RANKID"},
+    {"Flux", "FLUX_TASK_LOCAL_ID", nullptr, "FLUX_TASK_RANK"},
+    {"Intel MPI or MPICH", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_RANK"},
+    {"Slurm", "SLURM_LOCALID", nullptr, "PMIX_RANK"},
 };
 
 std::optional<int> number(const std::optional<std::string>& text) {
@@ -32,18 +33,26 @@ std::optional<int> number(const std::optional<std::string>& text) {
   return value;
 }
 
+// "8" or "8(x2)": as many on every node. Anything else differs from node to node.
+std::optional<int> tasks_of_node(std::optional<std::string> text) {
+  if (!text || text->find(',') != std::string::npos) return std::nullopt;
+  return number(text->substr(0, text->find('(')));
+}
+
 }  // namespace
 
 launch read_launch(const std::function<std::optional<std::string>(const char*)>& variable) {
   for (const auto& known : launchers) {
     if (!variable(known.proof)) continue;
-    launch found{known.name, number(variable(known.proof)), number(variable(known.local_rank)), true};
+    launch found{known.name, number(variable(known.proof)), number(variable(known.local_rank)), std::nullopt, true};
+    if (known.local_size != nullptr) found.local_size = number(variable(known.local_size));
     // srun with PMI-2 sets PMI_RANK; only Slurm's own variable tells the local rank then.
     if (!found.local_rank) found.local_rank = number(variable("SLURM_LOCALID"));
+    if (!found.local_size) found.local_size = tasks_of_node(variable("SLURM_STEP_TASKS_PER_NODE"));
     if (variable("SLURM_STEP_ID") && !variable(known.local_rank)) found.launcher = "Slurm";
     return found;
   }
-  return {"none", std::nullopt, std::nullopt, false};
+  return {"none", std::nullopt, std::nullopt, std::nullopt, false};
 }
 
 launch read_launch() {

@@ -11,6 +11,7 @@ struct launch {
   std::string launcher;            // "Open MPI", "Slurm", ...; "none"
   std::optional<int> rank;         // in the job
   std::optional<int> local_rank;   // among the ranks of this host
+  std::optional<int> local_size;   // how many ranks this host has
   bool under_mpi = false;          // a process manager for MPI is there, so MPI_Init will find its peers
 };
 

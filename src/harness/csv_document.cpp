@@ -53,6 +53,7 @@ std::vector<column> columns_of(const result& one) {
           {"members", fmt::format("{}", p.members)},
           {"ranks", fmt::format("{}", p.ranks)},
           {"group", fmt::format("{}", fmt::join(p.group, " "))},
+          {"node", p.node},
           {"placement", p.placement},
           {"pinned", fmt::format("{}", p.pinned)},
           {"oversubscribed", fmt::format("{}", p.oversubscribed)},

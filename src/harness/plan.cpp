@@ -40,6 +40,7 @@ point describe(const sweep_request& request, const cell& where, const planned_po
     p.group.push_back(m.id);
   }
   p.ranks = static_cast<int>(ranks.size());
+  if (request.per_node) p.node = where.group.members.front().host;
   p.placement = where.group.placement;
   p.pinned = request.pin;
   p.oversubscribed = where.group.oversubscribed;
@@ -54,11 +55,57 @@ point describe(const sweep_request& request, const cell& where, const planned_po
 std::string why_waived(const sweep_request& request, const cell& where, const planned_point& planned,
                        std::span<const topology::rank_view> ranks) {
   if (where.group.oversubscribed && !request.oversubscribe)
-    return "more host threads than hardware threads here; --oversubscribe measures it all the same, with yielding waits";
+    return "more host threads than hardware threads here: let the ranks have more (mpirun --bind-to none, srun "
+           "--cpus-per-task), or --oversubscribe measures it all the same, with yielding waits";
   if (request.device == topology::device::gpu && !request.with_cuda) return "this mgsync was built without CUDA";
   if (where.load != "idle" && request.device == topology::device::host)
     return "load is measured on GPUs only";
   return planned.choice.backend->can_run(ranks.front().seen, where.group, planned.configuration).reason;
+}
+
+// The ranks whose members meet: all of them, or those of each node by themselves.
+std::vector<std::vector<topology::rank_view>> nodes_of(const sweep_request& request,
+                                                       std::span<const topology::rank_view> ranks) {
+  std::vector<std::vector<topology::rank_view>> nodes;
+  for (const auto& view : ranks) {
+    const auto same = std::find_if(nodes.begin(), nodes.end(), [&](const auto& node) {
+      return !request.per_node || node.front().seen.host == view.seen.host;
+    });
+    if (same == nodes.end())
+      nodes.push_back({view});
+    else
+      same->push_back(view);
+  }
+  return nodes;
+}
+
+// `members` of these ranks at every shape and load.
+void add_cells(plan& result, const sweep_request& request, std::span<const topology::rank_view> ranks, int members,
+               const std::string& placement) {
+  const auto shapes = !request.shapes.empty() ? request.shapes : std::vector<shape>{{1u, std::nullopt, 32}};
+  const bool on_host = request.device == topology::device::host;
+  std::vector<shape> seen;
+  for (const auto& s : shapes) {
+    const unsigned blocks = s.blocks_per_sm.value_or(s.blocks.value_or(1));
+    shape counted = s;
+    if (on_host) counted = {blocks, std::nullopt, 32};
+    if (std::find(seen.begin(), seen.end(), counted) != seen.end()) continue;
+    seen.push_back(counted);
+    const topology::grouping_request wanted{request.device, members, request.members_per_rank,
+                                            on_host ? static_cast<int>(blocks) : 1, placement, request.pin};
+    const auto grouped = topology::make_group(ranks, wanted);
+    for (const auto& load : request.loads) {
+      cell c{grouped.chosen, load, {}, grouped.notes};
+      for (const auto& choice : request.backends) {
+        planned_point p{choice, configure(request, counted, choice), {}, {}};
+        p.configuration.load = load == "streaming" ? mgsync::load::streaming : mgsync::load::idle;
+        p.point = describe(request, c, p);
+        p.waived = why_waived(request, c, p, ranks);
+        c.points.push_back(std::move(p));
+      }
+      result.cells.push_back(std::move(c));
+    }
+  }
 }
 
 std::string group_name(const topology::group& group) {
@@ -84,40 +131,16 @@ std::vector<int> default_members(topology::device kind, int largest) {
 
 plan make_plan(const sweep_request& request, std::span<const topology::rank_view> ranks) {
   plan result;
+  const auto nodes = nodes_of(request, ranks);
   const auto members = !request.members.empty()
                            ? request.members
-                           : default_members(request.device, topology::largest_group(ranks, request.device,
+                           : default_members(request.device, topology::largest_group(nodes.front(), request.device,
                                                                                      request.members_per_rank));
-  const auto shapes = !request.shapes.empty() ? request.shapes : std::vector<shape>{{1u, std::nullopt, 32}};
   if (request.device == topology::device::host && !request.shapes.empty())
     result.notes.push_back("host members: the B of a shape BxT is threads per member, T is ignored");
-  for (const int n : members) {
-    for (const auto& placement : request.placements) {
-      std::vector<shape> seen;
-      for (const auto& s : shapes) {
-        const unsigned blocks = s.blocks_per_sm.value_or(s.blocks.value_or(1));
-        shape counted = s;
-        if (request.device == topology::device::host) counted = {blocks, std::nullopt, 32};
-        if (std::find(seen.begin(), seen.end(), counted) != seen.end()) continue;
-        seen.push_back(counted);
-        const topology::grouping_request wanted{
-            request.device, n, request.members_per_rank,
-            request.device == topology::device::host ? static_cast<int>(blocks) : 1, placement, request.pin};
-        const auto grouped = topology::make_group(ranks, wanted);
-        for (const auto& load : request.loads) {
-          cell c{grouped.chosen, load, {}, grouped.notes};
-          for (const auto& choice : request.backends) {
-            planned_point p{choice, configure(request, counted, choice), {}, {}};
-            p.configuration.load = load == "streaming" ? mgsync::load::streaming : mgsync::load::idle;
-            p.point = describe(request, c, p);
-            p.waived = why_waived(request, c, p, ranks);
-            c.points.push_back(std::move(p));
-          }
-          result.cells.push_back(std::move(c));
-        }
-      }
-    }
-  }
+  for (const auto& node : nodes)
+    for (const int n : members)
+      for (const auto& placement : request.placements) add_cells(result, request, node, n, placement);
   return result;
 }
 

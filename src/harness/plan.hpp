@@ -22,6 +22,7 @@ struct sweep_request {
   std::vector<std::string> loads = {"idle"};
   int members_per_rank = 0;                     // 0: all in one rank when there is one, else one each
   bool pin = true;
+  bool per_node = false;                        // every node by itself: a cell per node
   bool oversubscribe = false;
   std::string peer_memory;                      // "", "ipc", "vmm"
   bool with_cuda = true;                        // this build can measure GPUs, not only plan for them

@@ -18,6 +18,7 @@ struct point {
   int members = 0;
   int ranks = 1;                              // that own these members
   std::vector<int> group;                     // member ids, in order
+  std::string node;                           // the host, where each node is measured by itself; else empty
   std::string placement = "near";
   bool pinned = true;
   bool oversubscribed = false;

@@ -129,6 +129,7 @@ point read_point(object_reader& in) {
   one.members = in.integer("members");
   one.ranks = in.integer("ranks");
   one.group = in.integers("group");
+  one.node = in.text_or("node", "");  // results of before per-node measuring have none
   one.placement = in.text("placement");
   one.pinned = in.flag("pinned");
   one.oversubscribed = in.flag("oversubscribed");
@@ -151,6 +152,7 @@ ordered_json to_json(const point& one) {
           {"members", one.members},
           {"ranks", one.ranks},
           {"group", one.group},
+          {"node", one.node},
           {"placement", one.placement},
           {"pinned", one.pinned},
           {"oversubscribed", one.oversubscribed},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -203,7 +204,9 @@ void runner::verify(candidate& c) {
   if (!check.control_flagged && !check.trivial)
     return fail(c, fmt::format("unproven: the check did not notice a member of {} that arrives before its time, so its "
                                "verdict is void", name_of(c.result.point)));
-  constexpr std::uint64_t launches = 4;  // of the same object: what one leaves behind, the next finds
+  // Several runs of the same object: what one leaves behind, the next finds. A signal is followed between two of them.
+  constexpr std::uint64_t fewest_launches = 4, most_rounds = 16384;
+  const std::uint64_t launches = std::max(fewest_launches, (settings_.check_rounds + most_rounds - 1) / most_rounds);
   const std::uint64_t per_launch = (settings_.check_rounds + launches - 1) / launches;
   for (std::uint64_t i = 0; i < launches; ++i) {
     const auto seen = perform(c, request_of(static_cast<std::uint32_t>(per_launch), run_mode::check));
@@ -298,6 +301,10 @@ void runner::settle(candidate& c, stop_reason why) {
   c.result.latency_us = summarize(c.result.samples);
   const auto most = std::max_element(c.times_slowest.begin(), c.times_slowest.end());
   c.result.slowest_member = c.group->members[static_cast<std::size_t>(most - c.times_slowest.begin())].id;
+  const auto runs = std::accumulate(c.times_slowest.begin(), c.times_slowest.end(), 0u);
+  if (is_systematic(*most, runs, c.times_slowest.size()))
+    c.result.notes.push_back(fmt::format("member {} last in {:.0f} % of the runs", *c.result.slowest_member,
+                                         100.0 * *most / runs));
   if (c.group->oversubscribed) c.result.notes.push_back("oversubscribed");
   if (!c.result.point.pinned) c.result.notes.push_back("not pinned");
 }

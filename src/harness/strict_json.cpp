@@ -70,6 +70,10 @@ std::string object_reader::text(std::string_view key) {
   return value.get<std::string>();
 }
 
+std::string object_reader::text_or(std::string_view key, std::string_view otherwise) {
+  return object_->contains(key) ? text(key) : std::string(otherwise);
+}
+
 std::string object_reader::text_or_null(std::string_view key) {
   return member(key).is_null() ? std::string() : text(key);
 }

@@ -33,6 +33,7 @@ class object_reader {
 
   std::string text(std::string_view key);
   std::string text_or_null(std::string_view key);  // null: empty
+  std::string text_or(std::string_view key, std::string_view otherwise);  // the member may be absent
   bool flag(std::string_view key);
   double number(std::string_view key);
   double number_or_null(std::string_view key, double if_null);

@@ -104,6 +104,7 @@ std::string note_of(const cell_rows& cell, const result& one) {
     words.push_back(
         fmt::format("{:.{}f}x", latency.median / fastest.median, latency.median < 9.995 * fastest.median ? 2 : 0));
   if (latency.confidence < 0.95) words.push_back(fmt::format("{} batches only", one.batches));
+  if (!p.node.empty()) words.push_back("on " + p.node);
   if (p.placement != "near" && !p.placement.empty()) words.push_back(p.placement);
   if (p.load != "idle" && !p.load.empty()) words.push_back(p.load);
   if (p.work_units > 0) words.push_back(fmt::format("work {}", p.work_units));

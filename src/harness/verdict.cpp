@@ -1,6 +1,7 @@
 #include "src/harness/verdict.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -63,6 +64,14 @@ std::string timeout_sentence(const point& p, const topology::group& group, const
   }
   return fmt::format("stuck: {} waited {:.3g} s at epoch {}; {}", name_of(p),
                      std::chrono::duration<double>(waited).count(), seen.stuck_round, who);
+}
+
+bool is_systematic(std::uint64_t times_slowest, std::uint64_t runs, std::size_t members) {
+  if (members < 2 || runs < 10 || 2 * times_slowest <= runs) return false;
+  constexpr double one_in_a_thousand = 3.09;  // of the normal distribution; corrected for choosing the worst member below
+  const double n = static_cast<double>(runs), p = 1 / static_cast<double>(members);
+  const double chance = n * p + (one_in_a_thousand + std::sqrt(std::log(static_cast<double>(members)))) * std::sqrt(n * p * (1 - p));
+  return static_cast<double>(times_slowest) > chance;
 }
 
 double upper_bound(std::uint64_t rounds) { return rounds == 0 ? 1.0 : std::min(1.0, 3.0 / static_cast<double>(rounds)); }

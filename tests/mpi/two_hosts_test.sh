@@ -21,14 +21,23 @@ chmod +x "$work/agent"
 printf '127.0.0.11 slots=2\n127.0.0.12 slots=2\n' >"$work/hosts"
 
 export OMPI_MCA_btl=self,vader,tcp
-timeout -k 5 80 "$MPIRUN" -np 4 --hostfile "$work/hosts" --mca plm rsh --mca plm_rsh_agent "$work/agent" \
-  --mca oob_tcp_if_include lo --mca btl_tcp_if_include lo "$mgsync" --device host \
-  --backend 'multigrid,peer-reduction,mpi,openmp' --members 4 --oversubscribe --max-time 300ms --check-rounds 500 \
-  --json "$work/json" >"$work/out" 2>"$work/err"
+on_two_hosts() {
+  timeout -k 5 80 "$MPIRUN" -np 4 --hostfile "$work/hosts" --mca plm rsh --mca plm_rsh_agent "$work/agent" \
+    --mca oob_tcp_if_include lo --mca btl_tcp_if_include lo "$mgsync" --device host --oversubscribe \
+    --max-time 300ms --check-rounds 500 "$@" >"$work/out" 2>"$work/err"
+}
+on_two_hosts --backend 'multigrid,peer-reduction,mpi,openmp' --members 4 --json "$work/json"
 expect_code $? 0 "two hosts"
 expect_text '^waived +multigrid:auto .*several hosts' "$work/out"
 expect_text '^waived +peer-reduction:push .*several hosts' "$work/out"
 expect_text '^waived +openmp:runtime ' "$work/out"
 expect_text '^mpi .* pass' "$work/out"
 expect_text '"hosts": \["n-127-0-0-11", "n-127-0-0-12"\]' "$work/json"
+
+on_two_hosts --backend multigrid,mpi --members 2 --per-node --json "$work/json"
+expect_code $? 0 "each node by itself"
+for node in n-127-0-0-11 n-127-0-0-12; do
+  expect_text "^multigrid .* pass .*on $node" "$work/out"
+  expect_text "^mpi .* pass .*on $node" "$work/out"
+done
 passed "two hosts"

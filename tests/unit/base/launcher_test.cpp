@@ -26,6 +26,10 @@ TEST(launcher, reads_local_ranks_of_all_launchers) {
   EXPECT_EQ(open_mpi.launcher, "Open MPI");
   EXPECT_EQ(open_mpi.rank, 5);
   EXPECT_EQ(open_mpi.local_rank, 1);
+  EXPECT_FALSE(open_mpi.local_size.has_value());
+  EXPECT_EQ(read({{"OMPI_COMM_WORLD_RANK", "5"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "8"}}).local_size, 8);
+  EXPECT_EQ(read({{"PMI_RANK", "1"}, {"SLURM_STEP_TASKS_PER_NODE", "4(x2)"}}).local_size, 4);
+  EXPECT_FALSE(read({{"PMI_RANK", "1"}, {"SLURM_STEP_TASKS_PER_NODE", "4,2"}}).local_size.has_value());
   EXPECT_TRUE(open_mpi.under_mpi);
   EXPECT_EQ(read({{"PMI_RANK", "2"}, {"MPI_LOCALRANKID", "0"}}).local_rank, 0);
   EXPECT_EQ(read({{"MV2_COMM_WORLD_RANK", "2"}, {"MV2_COMM_WORLD_LOCAL_RANK", "2"}}).local_rank, 2);

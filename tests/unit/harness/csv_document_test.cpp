@@ -44,7 +44,7 @@ TEST(csv, quotes_what_rfc_4180_asks_for) {
 
 TEST(csv, one_row_per_point_under_a_header_that_never_changes) {
   EXPECT_EQ(format_csv({}),
-            "backend,variant,device,members,ranks,group,placement,pinned,oversubscribed,blocks_per_sm,blocks,"
+            "backend,variant,device,members,ranks,group,node,placement,pinned,oversubscribed,blocks_per_sm,blocks,"
             "threads_per_block,load,work_units,payload_words,peer_memory_asked,status,reason,check_rounds,"
             "check_violations,latency_us,ci95_low_us,ci95_high_us,ci_confidence,min_us,sigma_us,spread_us,p5_us,p95_us,"
             "samples,batches,rounds_short,rounds_long,stopped,method,algorithm,peer_memory,slowest_member,notes\r\n");

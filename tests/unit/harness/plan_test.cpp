@@ -71,6 +71,25 @@ TEST(plan, waives_more_threads_than_the_machine_has_unless_told) {
   EXPECT_TRUE(planned.cells[0].points[0].point.oversubscribed);
 }
 
+TEST(plan, measures_each_node_by_itself_when_told) {
+  auto views = one_rank(2);
+  for (int rank = 1; rank < 4; ++rank) {
+    views.push_back(views.front());
+    views.back().rank = rank;
+    views.back().seen.host = rank < 2 ? views.front().seen.host : "elsewhere";
+  }
+  auto r = request();
+  r.members = {2};
+  ASSERT_EQ(make_plan(r, views).cells.size(), 1u);
+  r.per_node = true;
+  const auto planned = make_plan(r, views);
+  ASSERT_EQ(planned.cells.size(), 2u);
+  EXPECT_EQ(planned.cells[0].points[0].point.node, views.front().seen.host);
+  EXPECT_EQ(planned.cells[1].points[0].point.node, "elsewhere");
+  EXPECT_EQ(planned.cells[1].group.members[0].rank, 2);
+  EXPECT_EQ(planned.cells[1].group.members[1].rank, 3);
+}
+
 TEST(plan, counts_members_by_powers_of_two_and_all_of_them) {
   EXPECT_EQ(default_members(topology::device::host, 1), (std::vector<int>{1}));
   EXPECT_EQ(default_members(topology::device::host, 2), (std::vector<int>{2}));

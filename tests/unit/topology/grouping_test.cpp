@@ -207,8 +207,10 @@ TEST(gpu_group, one_visible_gpu_is_ordinal_zero) {
     EXPECT_EQ(g.chosen.members[static_cast<std::size_t>(i)].id, i);
     EXPECT_EQ(g.chosen.members[static_cast<std::size_t>(i)].gpu, 0);
   }
-  const auto two = make_group(one_gpu_each(4), gpu_request(2));  // near would be 0 and 3, but rank 1 has 1
-  EXPECT_EQ(gpus_of(two), (std::vector{0, 1}));
+  const auto two = make_group(one_gpu_each(4), gpu_request(2));  // near: 0 and 3, and their owners take part
+  EXPECT_EQ(gpus_of(two), (std::vector{0, 3}));
+  EXPECT_EQ(two.chosen.members[1].rank, 3);
+  EXPECT_EQ(two.chosen.members[1].gpu, 0);
 }
 
 TEST(gpu_group, isolated_ranks_that_list_one_gpu_each_are_told_apart_by_uuid) {
