@@ -49,10 +49,16 @@ sweep_request request_from(const options& asked, std::span<const topology::rank_
   return request;
 }
 
-runner_settings settings_from(const options& asked, std::uint64_t seed) {
+// A large sweep is to last minutes, whatever it holds.
+std::chrono::nanoseconds default_max_time(std::size_t points) {
+  using namespace std::chrono_literals;
+  return std::clamp<std::chrono::nanoseconds>(60s / std::max<std::size_t>(points, 1), 100ms, 2s);
+}
+
+runner_settings settings_from(const options& asked, std::size_t points, std::uint64_t seed) {
   runner_settings settings;
   settings.stopping.precision = asked.precision;
-  settings.stopping.max_time = asked.max_time;
+  settings.stopping.max_time = asked.max_time.value_or(default_max_time(points));
   settings.check_rounds = asked.check_rounds;
   settings.check = asked.check;
   settings.seed = seed;
@@ -121,18 +127,27 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
   const auto planned = make_plan(request, views);
   const auto seed = seed_of(asked, job);
   const bool speaks = job.rank() == 0;
+  std::size_t points = 0, all = 0;
+  for (const auto& c : planned.cells) {
+    all += c.points.size();
+    for (const auto& p : c.points) points += p.waived.empty() ? 1 : 0;
+  }
+  const auto settings = settings_from(asked, points, seed);
   if (speaks) {
     const auto machine = record_machine(asked, job, views);
-    written.open(asked, machine, seed, started);
+    options settled = asked;
+    settled.max_time = settings.stopping.max_time;
+    written.open(settled, machine, seed, started);
     fmt::print(stderr, "{}", headline(machine, seed));
     for (const auto& note : planned.notes) fmt::print(stderr, "note: {}\n", note);
+    if (!asked.max_time && settings.stopping.max_time < default_max_time(1))
+      fmt::print(stderr, "note: {} points; each is sampled for {:.0f} ms at most (--max-time)\n", points,
+                 std::chrono::duration<double, std::milli>(settings.stopping.max_time).count());
     if (!with_cuda && asked.device == "auto" && !views.front().seen.gpus.empty())
       fmt::print(stderr, "note: there are GPUs here, and this mgsync was built without CUDA: it measures host members\n");
   }
   job.barrier("starting to measure");
-  std::size_t points = 0;
-  for (const auto& c : planned.cells) points += c.points.size();
-  progress_line line(speaks ? points : 0);
+  progress_line line(speaks ? all : 0);
   runner_events events;
   events.running = [&](const point& p, std::uint32_t batch) {
     written.measuring(p);
@@ -142,7 +157,7 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
     written.add(r);
     line.finished();
   };
-  runner measuring(job, dog, settings_from(asked, seed), written.store(), std::move(events));
+  runner measuring(job, dog, settings, written.store(), std::move(events));
   auto results = measuring.run(planned);
   line.clear();
   const int code = exit_of(results, measuring.interrupted());

@@ -137,7 +137,7 @@ constexpr described_option table[] = {
      [](options& o, std::string_view, std::string_view) { o.oversubscribe = true; }},
     {"precision", "SHARE", "stop sampling once the 95 % confidence interval of the median is within this share of it [1%]",
      [](options& o, std::string_view n, std::string_view v) { o.precision = fraction(n, v); }},
-    {"max-time", "TIME", "stop sampling a point after this time; a slow one gets twice of it for its first six batches [2s]",
+    {"max-time", "TIME", "stop sampling a point after this time; a slow one gets twice of it for its first six batches [2s; in a sweep of more than 30 points less, so that sampling takes about a minute, but at least 100ms]",
      [](options& o, std::string_view n, std::string_view v) { o.max_time = duration(n, v); }},
     {"timeout", "TIME", "give up on a barrier, and name who did not arrive, within this time [30s]",
      [](options& o, std::string_view n, std::string_view v) { o.timeout = duration(n, v); }},

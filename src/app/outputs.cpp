@@ -49,7 +49,7 @@ void outputs::open(const options& asked, const machine_record& machine, std::uin
   document_.started = started;
   document_.machine = machine;
   document_.settings = {{"precision", fmt::format("{}", asked.precision)},
-                        {"max_time_s", fmt::format("{}", std::chrono::duration<double>(asked.max_time).count())},
+                        {"max_time_s", fmt::format("{}", std::chrono::duration<double>(asked.max_time.value()).count())},
                         {"check_rounds", asked.check ? fmt::format("{}", asked.check_rounds) : "0"}};
   if (!asked.store.empty())
     store_ = std::make_unique<mgsync::store>(asked.store,

@@ -17,7 +17,8 @@ namespace mgsync {
 class outputs {
  public:
   // Finds out now whether the files can be written (usage_error), not after an hour of measuring. Rank 0 only.
-  void open(const options&, const machine_record&, std::uint64_t seed, const std::string& started);
+  // `settled` has a max_time.
+  void open(const options& settled, const machine_record&, std::uint64_t seed, const std::string& started);
 
   mgsync::store* store() { return store_.get(); }
 

@@ -282,7 +282,7 @@ bool runner::take_sample(candidate& c) {
   c.spent += clock::now() - begin;
   const sample s{c.batch, shorter->longest_us, longer->longest_us, c.rounds.rounds_short, c.rounds.rounds_long};
   c.result.samples.push_back(s);
-  ++c.times_slowest[longer->slowest];
+  if (longer->slowest) ++c.times_slowest[*longer->slowest];
   c.stopping->add(s);
   if (saved_ != nullptr) saved_->add(c.result.point, s);
   return true;
@@ -300,8 +300,8 @@ void runner::settle(candidate& c, stop_reason why) {
   c.result.batches = c.stopping->batches();
   c.result.latency_us = summarize(c.result.samples);
   const auto most = std::max_element(c.times_slowest.begin(), c.times_slowest.end());
-  c.result.slowest_member = c.group->members[static_cast<std::size_t>(most - c.times_slowest.begin())].id;
   const auto runs = std::accumulate(c.times_slowest.begin(), c.times_slowest.end(), 0u);
+  if (runs > 0) c.result.slowest_member = c.group->members[static_cast<std::size_t>(most - c.times_slowest.begin())].id;
   if (is_systematic(*most, runs, c.times_slowest.size()))
     c.result.notes.push_back(fmt::format("member {} last in {:.0f} % of the runs", *c.result.slowest_member,
                                          100.0 * *most / runs));

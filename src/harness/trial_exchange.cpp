@@ -38,6 +38,7 @@ group_trial merge_trials(const std::vector<std::string>& packed) {
     const auto& elapsed = wire["elapsed_ns"];
     for (std::size_t i = 0; i < elapsed.size(); ++i) {
       const double us = elapsed[i].get<double>() / 1000;
+      if (us == all.longest_us) all.slowest.reset();
       if (us <= all.longest_us) continue;
       all.longest_us = us;
       all.slowest = wire["members"][i].get<unsigned>();

@@ -1,6 +1,7 @@
 // What all ranks saw in one run, put together on every rank.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,7 @@ namespace mgsync {
 struct group_trial {
   mgsync::outcome outcome = mgsync::outcome::completed;
   double longest_us = 0;         // the largest of the members' own durations: T of METHOD.md section 1
-  unsigned slowest = 0;          // index of that member in the group
+  std::optional<unsigned> slowest;  // index of that member in the group; none where several took as long
   std::uint64_t observations = 0;
   std::uint64_t violations = 0;
   std::optional<violation> first_violation;

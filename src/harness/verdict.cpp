@@ -67,7 +67,7 @@ std::string timeout_sentence(const point& p, const topology::group& group, const
 }
 
 bool is_systematic(std::uint64_t times_slowest, std::uint64_t runs, std::size_t members) {
-  if (members < 2 || runs < 10 || 2 * times_slowest <= runs) return false;
+  if (members < 2 || runs < 10 || 4 * times_slowest <= 3 * runs) return false;
   constexpr double one_in_a_thousand = 3.09;  // of the normal distribution; corrected for choosing the worst member below
   const double n = static_cast<double>(runs), p = 1 / static_cast<double>(members);
   const double chance = n * p + (one_in_a_thousand + std::sqrt(std::log(static_cast<double>(members)))) * std::sqrt(n * p * (1 - p));

@@ -25,7 +25,7 @@ std::string timeout_sentence(const point&, const topology::group&, const group_t
                              std::chrono::nanoseconds waited);
 
 // Whether one of `members` took longest in so many of the runs that chance (one in a thousand) does not explain it, and
-// in more than half of them.
+// in more than three quarters of them.
 bool is_systematic(std::uint64_t times_slowest, std::uint64_t runs, std::size_t members);
 
 // Violations per round, at most, with 95 % confidence, when none was seen in `rounds` (the rule of three).

@@ -46,5 +46,11 @@ TEST(trial_exchange, keeps_the_earliest_violation_the_worst_outcome_and_who_is_b
   EXPECT_EQ(all.stuck_round, 12u);
 }
 
+TEST(trial_exchange, names_nobody_slowest_when_several_took_as_long) {
+  trial both;
+  both.elapsed = {5us, 5us};
+  EXPECT_FALSE(merge_trials({pack_trial(both, {0, 1}, false)}).slowest.has_value());
+}
+
 }  // namespace
 }  // namespace mgsync

@@ -87,9 +87,9 @@ TEST(verdict, knows_that_members_on_hosts_of_their_own_cannot_see_each_other) {
 
 TEST(verdict, calls_a_member_last_only_when_chance_does_not_explain_it) {
   EXPECT_TRUE(is_systematic(90, 100, 2));
-  EXPECT_TRUE(is_systematic(60, 100, 4));
-  EXPECT_FALSE(is_systematic(60, 100, 2));  // of two members one is last in half of the runs
-  EXPECT_FALSE(is_systematic(45, 100, 4));  // more than its share, but not mostly
+  EXPECT_TRUE(is_systematic(80, 100, 4));
+  EXPECT_FALSE(is_systematic(9, 11, 2));    // of two members one is last in half of the runs
+  EXPECT_FALSE(is_systematic(60, 100, 4));  // more than its share, but not mostly
   EXPECT_FALSE(is_systematic(9, 9, 4));
   EXPECT_FALSE(is_systematic(100, 100, 1));
 }
