@@ -19,18 +19,23 @@ mkdir -p "$results"
 # Open MPI refuses to start as root unless told twice.
 if [ "$(id -u)" -eq 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
 
-workers=$(nproc)
-if [ "$preset" = gpu ]; then workers=$(nvidia-smi -L | grep -c GPU); fi
-ranks=$((workers < 2 ? 2 : workers > 4 ? 4 : workers))
+# One rank per GPU, else up to four ranks; with one GPU the ranks are host members.
+where=()
+ranks=$(nproc)
+ranks=$((ranks > 4 ? 4 : ranks))
+if [ "$preset" = gpu ]; then
+  gpus=$(nvidia-smi -L | grep -c '^GPU')
+  if [ "$gpus" -ge 2 ]; then ranks=$gpus; else where=(--device host); fi
+fi
 spare=()
-if [ "$workers" -lt 2 ]; then spare=(--oversubscribe); fi
+if [ "$ranks" -lt 2 ]; then
+  ranks=2
+  spare=(--oversubscribe)
+fi
 
 printf '\n== one process\n'
 code=0
 "$mgsync" "${spare[@]}" --json "$results/one-process.json" "$@" || code=$?
-# GPU members are measured in one process so far; across ranks the members are host threads.
-where=()
-if [ "$preset" = gpu ]; then where=(--device host); fi
 printf '\n== %d ranks\n' "$ranks"
 mpirun -np "$ranks" "${spare[@]}" "$mgsync" "${spare[@]}" "${where[@]}" --json "$results/mpirun.json" "$@" || code=$?
 

@@ -12,8 +12,8 @@ namespace mgsync {
 class boundary_method {
  public:
   virtual ~boundary_method() = default;
-  // Before the clock starts; `rounds` will be issued next.
-  virtual void prepare(std::uint32_t rounds) { static_cast<void>(rounds); }
+  // Before the clock starts: this run's rounds will be issued next.
+  virtual void prepare(const run_request&) {}
   // Issues all rounds on all GPUs; does not wait for them.
   virtual void issue(std::uint32_t rounds) = 0;
 };

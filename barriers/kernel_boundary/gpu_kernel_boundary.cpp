@@ -26,7 +26,7 @@ class kernel_boundary final : public barrier {
     driver_.run([&](unsigned) {
       try {
         rounds_->begin(request);
-        method_->prepare(request.rounds);
+        method_->prepare(request);
         const auto begin = clock::now();
         method_->issue(request.rounds);
         wait();

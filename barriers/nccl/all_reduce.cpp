@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -19,8 +20,8 @@ class nccl_all_reduce final : public barrier {
   nccl_all_reduce(session& where, std::unique_ptr<round_loop::launch_rounds> rounds,
                   const std::vector<ncclComm_t>& communicators, unsigned members, bool graph)
       : session_(where), rounds_(std::move(rounds)), communicators_(communicators), members_(members), graph_(graph),
-        pool_(round_loop::cpus_of(rounds_->gpus())) {
-    for (const auto& g : rounds_->gpus()) values_.push_back(cuda::memory::on_gpu(g.ordinal, 2 * sizeof(float)));
+        graphs_(rounds_->gpus().size()), pool_(round_loop::cpus_of(rounds_->gpus())) {
+    for (const auto& g : rounds_->gpus()) values_.push_back(cuda::memory::in_pool(g.ordinal, 2 * sizeof(float)));
   }
 
   trial run(const run_request& request) override {
@@ -59,8 +60,7 @@ class nccl_all_reduce final : public barrier {
     const auto& gpu = rounds_->gpus()[local];
     const auto stream = rounds_->stream(local);
     cuda::check(cudaSetDevice(gpu.ordinal), "selecting a GPU");
-    std::vector<cuda::executable> pieces;
-    if (graph_) pieces = capture(local, request);
+    const auto& pieces = graph_ ? graphs_for(local, request) : graphs_[local].checked;
     const float share = share_of(gpu.member);
     cuda::check(cudaMemcpy(values_[local].get(), &share, sizeof share, cudaMemcpyHostToDevice), "setting a value");
     all_reduce(local);  // the start barrier of all ranks
@@ -105,6 +105,15 @@ class nccl_all_reduce final : public barrier {
     }
   }
 
+  // The graphs of timed runs are all alike, and kept.
+  const std::vector<cuda::executable>& graphs_for(unsigned local, const run_request& request) {
+    auto& mine = graphs_[local];
+    if (request.mode == run_mode::check) return mine.checked = capture(local, request);
+    auto& kept = mine.timed[request.rounds];
+    if (kept.empty()) kept = capture(local, request);
+    return kept;
+  }
+
   std::vector<cuda::executable> capture(unsigned local, const run_request& request) {
     std::vector<cuda::executable> pieces;
     for (std::uint32_t first = 0; first < request.rounds; first += rounds_per_graph) {
@@ -124,6 +133,11 @@ class nccl_all_reduce final : public barrier {
   unsigned members_;
   bool graph_;
   std::uint32_t runs_ = 0;
+  struct graphs {
+    std::map<std::uint32_t, std::vector<cuda::executable>> timed;  // by rounds
+    std::vector<cuda::executable> checked;
+  };
+  std::vector<graphs> graphs_;  // by local GPU, each used by its own thread
   std::vector<cuda::memory> values_;
   worker_pool pool_;
 };

@@ -95,27 +95,61 @@ __device__ inline void touch(const device_run& run, unsigned self, std::uint32_t
   asm volatile("" ::"r"(nothing));
 }
 
-// What this thread saw of others in the round just passed.
+// What this thread saw of others in the round just passed. Several loads are on their way at once: one after the other,
+// each across a link, they would take longer than all else in a checked round.
 __device__ inline void read_others(const device_run& run, unsigned self, std::uint32_t phase, std::uint32_t round,
                                    unsigned& observations, unsigned& violations) {
+  constexpr unsigned at_once = 4;
   const unsigned workers = run.members * run.blocks;
   const unsigned count = read_count(workers);
-  for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
-    const unsigned other = read_target(self, workers, round, i);
-    if (!run.board.has(other)) continue;
-    const std::uint32_t seen = plain_load(run.board.phase(phase, other));
-    ++observations;
-    if (seen != phase && violations++ == 0) note(run, round, self, other, phase, seen, 0);
+  for (unsigned first = threadIdx.x; first < count; first += at_once * blockDim.x) {
+    std::uint32_t seen[at_once];
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k) {
+      seen[k] = phase;
+      const unsigned i = first + k * blockDim.x;
+      if (i >= count) continue;
+      const unsigned other = read_target(self, workers, round, i);
+      if (!run.board.has(other)) continue;
+      seen[k] = plain_load(run.board.phase(phase, other));
+      ++observations;
+    }
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k)
+      if (seen[k] != phase && violations++ == 0)
+        note(run, round, self, read_target(self, workers, round, first + k * blockDim.x), phase, seen[k], 0);
   }
   const unsigned other = payload_target(self, workers, round);
   if (!run.board.has(other)) return;
+  constexpr unsigned words = payload_lines * words_per_line;
   const std::uint32_t* const payload = run.board.payload(phase, other);
-  for (unsigned w = threadIdx.x; w < payload_lines * words_per_line; w += blockDim.x) {
-    const std::uint32_t expected = payload_word(phase, other, w);
-    const std::uint32_t seen = plain_load(payload + w);
-    ++observations;
-    if (seen != expected && violations++ == 0) note(run, round, self, other, expected, seen, 1);
+  for (unsigned first = threadIdx.x; first < words; first += at_once * blockDim.x) {
+    std::uint32_t seen[at_once];
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k)
+      if (const unsigned w = first + k * blockDim.x; w < words) seen[k] = plain_load(payload + w);
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k) {
+      const unsigned w = first + k * blockDim.x;
+      if (w >= words) continue;
+      ++observations;
+      const std::uint32_t expected = payload_word(phase, other, w);
+      if (seen[k] != expected && violations++ == 0) note(run, round, self, other, expected, seen[k], 1);
+    }
   }
+}
+
+// Adds what the threads of this block found; one addition for all of them, since kernels of one round come here often.
+__device__ inline void add_up(const device_run& run, unsigned observations, unsigned violations) {
+  __shared__ unsigned sums[2];
+  if (threadIdx.x < 2) sums[threadIdx.x] = 0;
+  __syncthreads();
+  if (observations != 0) atomicAdd(&sums[0], observations);
+  if (violations != 0) atomicAdd(&sums[1], violations);
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  if (sums[0] != 0) atomicAdd(&run.findings->observations, static_cast<unsigned long long>(sums[0]));
+  if (sums[1] != 0) atomicAdd(&run.findings->violations, static_cast<unsigned long long>(sums[1]));
 }
 
 // Skews this block's arrival, and now and then holds it back long enough to be noticed.
@@ -163,8 +197,7 @@ __device__ __forceinline__ void run_checked(const device_run& run, const typenam
       read_others(run, self, phase, round, observations, violations);
     }
   }
-  if (observations != 0) atomicAdd(&run.findings->observations, static_cast<unsigned long long>(observations));
-  if (violations != 0) atomicAdd(&run.findings->violations, static_cast<unsigned long long>(violations));
+  add_up(run, observations, violations);
 }
 
 template <class Pass>

@@ -97,12 +97,16 @@ std::string why_not_spin(const topology::group& group, const session& where) {
   return first_complaint(where, cuda::reason_not_to_spin(group.members.size()).value_or(""));
 }
 
-crew_allocation allocate_crew_memory(const topology::group& group, unsigned blocks, load wanted,
-                                     std::string_view peer_memory, const session& where) {
+std::unique_ptr<group_memory> allocate_board(const topology::group& group, unsigned blocks, reach which,
+                                             std::string_view peer_memory, const session& where) {
+  auto made = allocate_group_memory(group, device_board::bytes(blocks), which, peer_memory, where);
+  if (!made.memory) throw api_error("CUDA", made.reason, "making the memory that a check reads");
+  return std::move(made.memory);
+}
+
+crew_allocation allocate_crew_memory(const topology::group& group, load wanted, std::string_view peer_memory,
+                                     const session& where) {
   crew_allocation made;
-  auto board = allocate_group_memory(group, device_board::bytes(blocks), reach::group, peer_memory, where);
-  if (!board.memory) return {{}, std::move(board.reason)};
-  made.memory.board = std::move(board.memory);
   auto control = allocate_pinned_parts(group, control_lines * control_words * sizeof(std::uint32_t), where);
   if (!control.memory) return {{}, std::move(control.reason)};
   made.memory.control = std::move(control.memory);
@@ -137,7 +141,7 @@ gpu_crew::gpu_crew(const topology::group& group, session& where, crew_memory mem
       cuda::load(settings_.kernels.checked, settings_.what);
     }
     if (memory_.scratch) cuda::load(load_kernel(), "the kernel that makes load");
-    places_.push_back({cuda::make_stream(), cuda::memory::on_gpu(g.ordinal, record_bytes(settings_.blocks)),
+    places_.push_back({cuda::make_stream(), cuda::memory::in_pool(g.ordinal, record_bytes(settings_.blocks)),
                        memory_.scratch ? cuda::make_stream() : cuda::stream()});
   }
   launch_ = [this](unsigned local, const void* kernel, unsigned grid, unsigned threads, void** arguments, cudaStream_t s) {
@@ -179,7 +183,7 @@ device_run gpu_crew::describe(const run_request& request, unsigned local, std::u
   run.findings = places_[local].records.as<device_findings>();
   run.arrived = reinterpret_cast<std::uint32_t*>(places_[local].records.get() + sizeof(device_findings));
   run.board.blocks = settings_.blocks;
-  for (unsigned m = 0; m < group_.members.size(); ++m) run.board.parts[m] = memory_.board->part(m, local);
+  for (unsigned m = 0; m < group_.members.size() && memory_.board; ++m) run.board.parts[m] = memory_.board->part(m, local);
   return run;
 }
 
@@ -188,6 +192,10 @@ trial gpu_crew::run(const run_request& request) {
   result.elapsed.resize(gpus_.size());
   result.outcome = last_;
   if (last_ != outcome::completed) return result;
+  // A member that never arrives only exists in the checked kernel.
+  const bool checked = request.mode == run_mode::check || request.fault.what == fault::kind::never_arrive;
+  if (checked && !memory_.board)
+    memory_.board = allocate_board(group_, settings_.blocks, reach::group, settings_.peer_memory, *session_);
   std::vector<std::exception_ptr> failures(gpus_.size());
   {
     const auto grace = settings_.bounded ? std::chrono::seconds(5) : std::chrono::seconds(0);
@@ -225,7 +233,6 @@ void gpu_crew::launch_and_wait(const run_request& request, unsigned local, bool&
   device_run run = describe(request, local, static_cast<std::uint64_t>(std::max<std::int64_t>(left, 1)));
   std::uint32_t phase = first_phase;
   void* arguments[] = {&run, const_cast<void*>(settings_.arguments[local]), &phase};
-  // A member that never arrives only exists in the checked kernel.
   const bool checked = request.mode == run_mode::check || run.fault == fault_never;
   const void* const kernel = checked ? settings_.kernels.checked : settings_.kernels.timed;
   const bool loaded = memory_.scratch && !checked;

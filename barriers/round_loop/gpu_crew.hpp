@@ -57,7 +57,7 @@ void add_findings(trial&, const cuda::memory& records, unsigned blocks);
 
 // The memory that the members of an in-kernel barrier share besides its flags.
 struct crew_memory {
-  std::unique_ptr<group_memory> board;    // what checked runs publish
+  std::unique_ptr<group_memory> board;    // what checked runs publish; made for the first of them
   std::unique_ptr<pinned_parts> control;  // per member: abort word (the first member's counts), heartbeat, start, load
   std::unique_ptr<group_memory> scratch;  // what loaded runs write to; empty: they do not load
 };
@@ -67,9 +67,12 @@ struct crew_allocation {
   std::string reason;
 };
 
-// Collective over the session's ranks.
-crew_allocation allocate_crew_memory(const topology::group&, unsigned blocks, load, std::string_view peer_memory,
-                                     const session&);
+// All but the board. Collective over the session's ranks.
+crew_allocation allocate_crew_memory(const topology::group&, load, std::string_view peer_memory, const session&);
+
+// The board of a barrier with `blocks` per GPU. Throws api_error when it cannot be had. Collective.
+std::unique_ptr<group_memory> allocate_board(const topology::group&, unsigned blocks, reach,
+                                             std::string_view peer_memory, const session&);
 
 class gpu_crew {
  public:
@@ -80,6 +83,7 @@ class gpu_crew {
     std::string what;                      // for the watchdog: "multigrid (relay)"
     round_kernels kernels;
     bool preloaded = false;                // the kernels are no symbols of this program, and loaded
+    std::string peer_memory;               // how processes are asked to share GPU memory
     std::vector<const void*> arguments;    // per local member: what the kernels' Pass takes
   };
 

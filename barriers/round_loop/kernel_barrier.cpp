@@ -13,7 +13,8 @@ class kernel_barrier final : public barrier {
   kernel_barrier(const flag_barrier_request& w, crew_memory memory, kernel_barrier_parts given)
       : parts_(std::move(given)),
         crew_(w.group, w.where, std::move(memory),
-              {w.blocks, w.threads, parts_.bounded, parts_.what, parts_.kernels, parts_.preloaded, arguments()}) {
+              {w.blocks, w.threads, parts_.bounded, parts_.what, parts_.kernels, parts_.preloaded, w.peer_memory,
+               arguments()}) {
     if (parts_.launch) crew_.launch_with(parts_.launch);
   }
   trial run(const run_request& request) override { return crew_.run(request); }
@@ -88,11 +89,11 @@ std::string why_no_room(const flag_barrier_request& w, const round_kernels& kern
 }
 
 creation make_kernel_barrier(const flag_barrier_request& w, kernel_barrier_parts parts) {
-  auto shared = allocate_crew_memory(w.group, w.blocks, w.load, w.peer_memory, w.where);
-  if (!shared.memory.board || !shared.reason.empty()) return {nullptr, shared.reason, {}, {}};
+  auto shared = allocate_crew_memory(w.group, w.load, w.peer_memory, w.where);
+  if (!shared.reason.empty()) return {nullptr, shared.reason, {}, {}};
   creation made;
   made.algorithm = parts.algorithm;
-  made.peer_memory = (parts.flags ? parts.flags : shared.memory.board)->provider();
+  if (parts.flags) made.peer_memory = parts.flags->provider();
   made.barrier = std::make_unique<kernel_barrier>(w, std::move(shared.memory), std::move(parts));
   return made;
 }

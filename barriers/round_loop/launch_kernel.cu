@@ -23,8 +23,7 @@ __global__ void __launch_bounds__(most_threads, resident_at_most_threads)
   skew_arrival(run, self, round);
   if (!alone) touch(run, self, phase, round);
   if (!(faulty && arrives_early(round))) publish(run, self, phase);
-  if (observations != 0) atomicAdd(&run.findings->observations, static_cast<unsigned long long>(observations));
-  if (violations != 0) atomicAdd(&run.findings->violations, static_cast<unsigned long long>(violations));
+  add_up(run, observations, violations);
 }
 
 }  // namespace

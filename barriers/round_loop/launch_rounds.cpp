@@ -14,19 +14,21 @@ constexpr std::uint32_t first_phase = 0xffffff00u;
 
 }  // namespace
 
-launch_rounds::launch_rounds(const topology::group& group, session& where, std::unique_ptr<group_memory> board,
-                             unsigned blocks, unsigned threads)
-    : group_(group), gpus_(gpus_of(group, where.rank())), board_(std::move(board)), blocks_(blocks), threads_(threads),
-      beats_(gpus_.size()) {
+launch_rounds::launch_rounds(const topology::group& group, session& where, std::string peer_memory, unsigned blocks,
+                             unsigned threads)
+    : group_(group), gpus_(gpus_of(group, where.rank())), session_(where), peer_memory_(std::move(peer_memory)),
+      blocks_(blocks), threads_(threads), beats_(gpus_.size()) {
   for (const auto& g : gpus_) {
     const cuda::device_scope scope(g.ordinal);
     cuda::load(launch_kernel(), "the kernel of a round");
-    places_.push_back({cuda::make_stream(), cuda::memory::on_gpu(g.ordinal, sizeof(device_findings))});
+    places_.push_back({cuda::make_stream(), cuda::memory::in_pool(g.ordinal, sizeof(device_findings))});
   }
 }
 
 void launch_rounds::begin(const run_request& request) {
   request_ = request;
+  if (request.mode == run_mode::check && !board_)
+    board_ = allocate_board(group_, blocks_, reach::own_host, peer_memory_, session_);
   for (std::size_t l = 0; l < gpus_.size(); ++l) {
     const cuda::device_scope scope(gpus_[l].ordinal);
     cuda::check(cudaMemset(places_[l].records.get(), 0, sizeof(device_findings)), "clearing the findings");
@@ -48,7 +50,7 @@ void launch_rounds::fill(launch_arguments& into, unsigned local, std::uint32_t r
   run.fault_block = request_.fault.block;
   run.findings = places_[local].records.as<device_findings>();
   run.board.blocks = blocks_;
-  for (unsigned m = 0; m < group_.members.size(); ++m) run.board.parts[m] = board_->part(m, local);
+  for (unsigned m = 0; m < group_.members.size() && board_; ++m) run.board.parts[m] = board_->part(m, local);
   into.round = round;
   into.first_phase = first_phase;
   into.checked = request_.mode == run_mode::check ? 1 : 0;
@@ -94,9 +96,10 @@ trial launch_rounds::finish(const run_request& request, std::vector<std::chrono:
 launch_rounds_creation make_launch_rounds(const topology::group& group, const configuration& asked, session& where) {
   const auto w = request_of(group, asked, where, "");
   if (auto reason = why_no_room(w, {launch_kernel(), launch_kernel()}); !reason.empty()) return {nullptr, reason};
-  auto board = allocate_group_memory(group, device_board::bytes(w.blocks), reach::own_host, w.peer_memory, where);
-  if (!board.memory) return {nullptr, board.reason};
-  return {std::make_unique<launch_rounds>(group, where, std::move(board.memory), w.blocks, w.threads), {}};
+  // A check reads what other GPUs wrote: whether it can is found out before it is needed.
+  if (auto probe = allocate_group_memory(group, 1, reach::own_host, w.peer_memory, where); !probe.memory)
+    return {nullptr, probe.reason};
+  return {std::make_unique<launch_rounds>(group, where, w.peer_memory, w.blocks, w.threads), {}};
 }
 
 }  // namespace mgsync::round_loop

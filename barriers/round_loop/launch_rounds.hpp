@@ -24,16 +24,14 @@ const void* launch_kernel();
 
 class launch_rounds {
  public:
-  // `board` as in gpu_crew.
-  launch_rounds(const topology::group&, session&, std::unique_ptr<group_memory> board, unsigned blocks,
-                unsigned threads);
+  launch_rounds(const topology::group&, session&, std::string peer_memory, unsigned blocks, unsigned threads);
 
   const std::vector<gpu_member>& gpus() const { return gpus_; }
   unsigned blocks() const { return blocks_; }
   unsigned threads() const { return threads_; }
   cudaStream_t stream(unsigned local) const { return places_[local].stream.get(); }
 
-  // Before the first launch of a run: clears what the last one found.
+  // Before the first launch of a run: clears what the last one found. Collective over the session's ranks.
   void begin(const run_request&);
   // One launch on local GPU `local`, which is the calling thread's; `cooperative`: as a cooperative launch.
   void launch(unsigned local, std::uint32_t round, bool cooperative) const;
@@ -54,7 +52,9 @@ class launch_rounds {
 
   topology::group group_;
   std::vector<gpu_member> gpus_;
-  std::unique_ptr<group_memory> board_;
+  session& session_;
+  std::string peer_memory_;
+  std::unique_ptr<group_memory> board_;  // made for the first checked run
   unsigned blocks_;
   unsigned threads_;
   std::vector<place> places_;

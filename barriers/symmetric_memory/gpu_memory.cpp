@@ -1,6 +1,8 @@
 #include "barriers/symmetric_memory/gpu_memory.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 
@@ -13,14 +15,24 @@ namespace mgsync {
 
 namespace {
 
-// All members in this process: plain device memory.
+// How far into its allocation a part begins, so that successive barriers' flags lie at different places, as a new
+// process's would: a pool gives the same address again. Lines spread evenly (Weyl's sequence).
+constexpr std::size_t most_shift = std::size_t{1} << 20;
+std::size_t next_shift() {
+  static std::atomic<std::uint64_t> count = 0;
+  constexpr std::size_t line = 128;
+  return static_cast<std::size_t>((++count * 0x9e3779b97f4a7c15u) >> 32) % (most_shift / line) * line;
+}
+
+// All members in this process: device memory of pools that its GPUs may address.
 class peer_access_memory final : public gpu_memory {
  public:
   peer_access_memory(const gpu_members& members, std::size_t bytes)
       : gpu_memory(bytes, members.places.size(), members.places.size()), members_(members) {
     for (std::size_t m = 0; m < members.places.size(); ++m) {
-      owners_.push_back(cuda::memory::on_gpu(members.places[m].ordinal, bytes));
-      for (auto& seen : parts_) seen[m] = owners_.back().get();
+      owners_.push_back(cuda::memory::in_pool(members.places[m].ordinal, bytes + most_shift));
+      std::byte* const part = owners_.back().get() + next_shift();
+      for (auto& seen : parts_) seen[m] = part;
     }
   }
   ~peer_access_memory() override {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -55,11 +57,27 @@ struct own_host {
   }
 };
 
+// Pinned memory that was given back, by its size: pinning takes milliseconds. Used from one thread.
+std::multimap<std::size_t, cuda::memory>& spare_pinned() {
+  static std::multimap<std::size_t, cuda::memory> spare;
+  return spare;
+}
+
+cuda::memory take_pinned(std::size_t bytes) {
+  auto found = spare_pinned().find(bytes);
+  if (found == spare_pinned().end()) return cuda::memory::on_host(bytes);
+  auto taken = std::move(found->second);
+  spare_pinned().erase(found);
+  std::memset(taken.get(), 0, bytes);
+  return taken;
+}
+
 // All members in this process.
 class own_pinned_parts final : public pinned_parts {
  public:
   own_pinned_parts(std::size_t bytes, std::size_t members)
-      : each_((bytes + 127) / 128 * 128), all_(cuda::memory::on_host(each_ * members)) {}
+      : each_((bytes + 127) / 128 * 128), all_(take_pinned(each_ * members)) {}
+  ~own_pinned_parts() override { spare_pinned().emplace(all_.bytes(), std::move(all_)); }
   std::byte* part(unsigned member) const override { return all_.get() + each_ * member; }
 
  private:

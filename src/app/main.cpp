@@ -72,8 +72,8 @@ int main(int count, char** words) {
     const options asked = parse_options(std::vector<std::string>(words + 1, words + count));
     if (const auto done = run_alone(asked)) return *done;
     take_note_of_signals();
-    watchdog dog([](const std::string& text) { fmt::print(stderr, "{}\n", text); },
-                 [&](const std::string& why) { written.write_in_emergency(why); });
+    watchdog dog([](const std::string& text) { fmt::print(stderr, "{}{}\n", text, communicator::silent_ranks()); },
+                 [&](const std::string& why) { written.write_in_emergency(why + communicator::silent_ranks()); });
     return run_together(asked, job, dog, written);
   } catch (const usage_error& error) {
     if (speaks) fmt::print(stderr, "mgsync: {}\n", error.what());

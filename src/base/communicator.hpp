@@ -22,6 +22,10 @@ class communicator {
   // The library's name and version in one line ("none" without MPI). Needs no MPI_Init.
   static std::string library_version();
 
+  // "; rank 2 (process 4711 on n1) is stopped" and so on: the ranks of this host, if any, whose process is stopped or
+  // gone, for the sentence of a time-out. From any thread.
+  static std::string silent_ranks();
+
   // One rank, no MPI.
   static communicator single(std::chrono::nanoseconds timeout);
   // Starts MPI (thread level: serialized) and returns all ranks. Call once, first; finalised by the destructor of the

@@ -2,6 +2,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -26,6 +27,7 @@ struct rank_process {
 // Of all ranks of the job, gathered once at the start: what a time-out can say about the silent ones.
 std::vector<rank_process> processes;
 int job_rank = 0;
+std::atomic<bool> processes_known = false;  // the watchdog asks too, from a thread of its own
 
 // State letter of a process in /proc, '-' when it is gone.
 char process_state(int pid) {
@@ -34,18 +36,6 @@ char process_state(int pid) {
   if (!std::getline(stat, line)) return '-';
   const auto end_of_name = line.rfind(')');
   return end_of_name == std::string::npos || end_of_name + 2 >= line.size() ? '-' : line[end_of_name + 2];
-}
-
-std::string silent_ranks() {
-  std::string found;
-  for (std::size_t rank = 0; rank < processes.size(); ++rank) {
-    const auto& p = processes[rank];
-    if (std::string_view(p.host) != processes[static_cast<std::size_t>(job_rank)].host) continue;
-    const char state = process_state(p.pid);
-    const char* word = state == 'T' || state == 't' ? "is stopped" : state == 'Z' || state == '-' ? "is gone" : nullptr;
-    if (word != nullptr) found += fmt::format("; rank {} (process {} on {}) {}", rank, p.pid, p.host, word);
-  }
-  return found;
 }
 
 void wait_quietly(MPI_Request& request, std::chrono::nanoseconds timeout, std::string_view what) {
@@ -58,7 +48,7 @@ void wait_quietly(MPI_Request& request, std::chrono::nanoseconds timeout, std::s
     const auto waited = clock::now() - begin;
     if (waited > timeout)
       throw timeout_error(fmt::format("not all ranks answered within {:.3g} s while {}{}",
-                                      std::chrono::duration<double>(timeout).count(), what, silent_ranks()));
+                                      std::chrono::duration<double>(timeout).count(), what, communicator::silent_ranks()));
     // Short waits are answered at once, long ones cost the cores under test nothing.
     if (waited > std::chrono::microseconds(20))
       std::this_thread::sleep_for(waited > std::chrono::milliseconds(10) ? std::chrono::microseconds(500)
@@ -67,6 +57,19 @@ void wait_quietly(MPI_Request& request, std::chrono::nanoseconds timeout, std::s
 }
 
 }  // namespace
+
+std::string communicator::silent_ranks() {
+  if (!processes_known) return {};
+  std::string found;
+  for (std::size_t rank = 0; rank < processes.size(); ++rank) {
+    const auto& p = processes[rank];
+    if (std::string_view(p.host) != processes[static_cast<std::size_t>(job_rank)].host) continue;
+    const char state = process_state(p.pid);
+    const char* word = state == 'T' || state == 't' ? "is stopped" : state == 'Z' || state == '-' ? "is gone" : nullptr;
+    if (word != nullptr) found += fmt::format("; rank {} (process {} on {}) {}", rank, p.pid, p.host, word);
+  }
+  return found;
+}
 
 void check_mpi(int result, std::string_view action, source_location where) {
   if (result == MPI_SUCCESS) return;
@@ -128,6 +131,7 @@ communicator communicator::world(std::chrono::nanoseconds timeout) {
   for (std::size_t i = 0; i < gathered.size(); ++i)
     everyone[i] = *reinterpret_cast<const rank_process*>(gathered[i].data());
   processes = std::move(everyone);
+  processes_known = true;
   return all;
 }
 

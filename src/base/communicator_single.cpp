@@ -15,6 +15,7 @@ communicator::~communicator() = default;
 
 bool communicator::built_with_mpi() { return false; }
 std::string communicator::library_version() { return "none"; }
+std::string communicator::silent_ranks() { return {}; }
 
 communicator communicator::single(std::chrono::nanoseconds timeout) {
   communicator one;

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -86,6 +88,49 @@ memory memory::on_gpu(int ordinal, std::size_t bytes) {
   return owner;
 }
 
+namespace {
+
+// One pool per GPU, for as long as the process lives; nothing where the GPU has none.
+cudaMemPool_t pool_of(int ordinal) {
+  static std::mutex guard;
+  static std::map<int, cudaMemPool_t> pools;
+  const std::lock_guard lock(guard);
+  if (const auto found = pools.find(ordinal); found != pools.end()) return found->second;
+  int supported = 0, count = 0;
+  check(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, ordinal), "asking for memory pools");
+  if (supported == 0) return pools[ordinal] = nullptr;
+  cudaMemPoolProps wanted{};
+  wanted.allocType = cudaMemAllocationTypePinned;
+  wanted.location = {cudaMemLocationTypeDevice, ordinal};
+  cudaMemPool_t made = nullptr;
+  check(cudaMemPoolCreate(&made, &wanted), fmt::format("creating a memory pool on GPU {}", ordinal));
+  std::uint64_t keep = UINT64_MAX;
+  check(cudaMemPoolSetAttribute(made, cudaMemPoolAttrReleaseThreshold, &keep), "setting up a memory pool");
+  check(cudaGetDeviceCount(&count), "counting GPUs");
+  for (int other = 0; other < count; ++other) {
+    int possible = 0;
+    if (other != ordinal) check(cudaDeviceCanAccessPeer(&possible, other, ordinal), "asking about peer access");
+    if (possible == 0) continue;
+    const cudaMemAccessDesc open{{cudaMemLocationTypeDevice, other}, cudaMemAccessFlagsProtReadWrite};
+    check(cudaMemPoolSetAccess(made, &open, 1), fmt::format("opening a memory pool to GPU {}", other));
+  }
+  return pools[ordinal] = made;
+}
+
+}  // namespace
+
+memory memory::in_pool(int ordinal, std::size_t bytes) {
+  const device_scope scope(ordinal);
+  const cudaMemPool_t pool = pool_of(ordinal);
+  if (pool == nullptr) return on_gpu(ordinal, bytes);
+  void* made = nullptr;
+  check(cudaMallocFromPoolAsync(&made, bytes, pool, nullptr), fmt::format("allocating {} bytes on GPU {}", bytes, ordinal));
+  memory owner(static_cast<std::byte*>(made), bytes, place::pool, ordinal);
+  check(cudaMemsetAsync(made, 0, bytes, nullptr), fmt::format("zeroing memory of GPU {}", ordinal));
+  check(cudaStreamSynchronize(nullptr), fmt::format("zeroing memory of GPU {}", ordinal));
+  return owner;
+}
+
 memory memory::on_host(std::size_t bytes) {
   void* made = nullptr;
   check(cudaHostAlloc(&made, bytes, cudaHostAllocMapped | cudaHostAllocPortable), "allocating pinned host memory");
@@ -99,6 +144,7 @@ memory& memory::operator=(memory&& other) noexcept {
     address_ = std::exchange(other.address_, nullptr);
     bytes_ = other.bytes_;
     where_ = other.where_;
+    ordinal_ = other.ordinal_;
   }
   return *this;
 }
@@ -107,10 +153,17 @@ memory::~memory() { free(); }
 
 void memory::free() noexcept {
   if (address_ == nullptr) return;
-  if (where_ == place::gpu)
+  if (where_ == place::gpu) {
     report(cudaFree(address_), "freeing GPU memory");
-  else
+  } else if (where_ == place::pool) {
+    int before = 0;
+    report(cudaGetDevice(&before), "asking for the current GPU");
+    report(cudaSetDevice(ordinal_), "selecting a GPU");
+    report(cudaFreeAsync(address_, nullptr), "giving GPU memory back");
+    report(cudaSetDevice(before), "selecting the GPU before");
+  } else {
     report(cudaFreeHost(address_), "freeing pinned host memory");
+  }
   address_ = nullptr;
 }
 

@@ -63,16 +63,20 @@ executable instantiate(const graph&);
 stream make_stream();
 event make_event();
 
-// Zeroed memory: on the GPU `ordinal`, or on the host, pinned and mapped into every GPU of the process.
-enum class place { gpu, host };
+// Where memory lies: on a GPU, in a GPU's pool (what is given back stays with the process, so that the next allocation
+// takes microseconds), or on the host, pinned and mapped into every GPU of the process.
+enum class place { gpu, pool, host };
 
 class memory {
  public:
   memory() = default;
+  // All zeroed. In a pool the memory is open to those GPUs of the process whose memory `ordinal` can be opened to.
   static memory on_gpu(int ordinal, std::size_t bytes);
+  static memory in_pool(int ordinal, std::size_t bytes);
   static memory on_host(std::size_t bytes);
   memory(memory&& other) noexcept
-      : address_(std::exchange(other.address_, nullptr)), bytes_(other.bytes_), where_(other.where_) {}
+      : address_(std::exchange(other.address_, nullptr)), bytes_(other.bytes_), where_(other.where_),
+        ordinal_(other.ordinal_) {}
   memory& operator=(memory&& other) noexcept;
   ~memory();
 
@@ -84,12 +88,14 @@ class memory {
   std::size_t bytes() const { return bytes_; }
 
  private:
-  memory(std::byte* address, std::size_t bytes, place where) : address_(address), bytes_(bytes), where_(where) {}
+  memory(std::byte* address, std::size_t bytes, place where, int ordinal = 0)
+      : address_(address), bytes_(bytes), where_(where), ordinal_(ordinal) {}
   void free() noexcept;
 
   std::byte* address_ = nullptr;
   std::size_t bytes_ = 0;
   place where_ = place::gpu;
+  int ordinal_ = 0;
 };
 
 // Why kernels that wait for each other must not run on `gpus` GPUs of this process: a setting or a tool that makes
