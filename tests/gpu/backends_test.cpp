@@ -1,6 +1,8 @@
 // Every backend on 1, 2 and 4 GPUs: it is a barrier, its check notices one that is not, its waits end.
 #include <algorithm>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "src/harness/trial_exchange.hpp"
 #include "tests/gpu/some_gpus.hpp"
@@ -94,7 +96,9 @@ TEST_P(on_gpus, a_block_that_never_arrives_ends_in_a_report) {
   const auto seen = stuck.barrier->run(request);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
   EXPECT_EQ(seen.outcome, outcome::timed_out);
-  const auto told = merge_trials({pack_trial(seen, {}, false)});
+  std::vector<unsigned> members(seen.elapsed.size());
+  std::iota(members.begin(), members.end(), 0u);
+  const auto told = merge_trials({pack_trial(seen, members, false)});
   EXPECT_EQ(told.stuck_round, 43u);
   ASSERT_EQ(told.missing.size(), 1u);
   EXPECT_EQ(told.missing[0].member, request.fault.member);
