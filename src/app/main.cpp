@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "src/app/compare_command.hpp"
 #include "src/app/measure.hpp"
+#include "src/app/merge_command.hpp"
 #include "src/app/options.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/app/topology_command.hpp"
@@ -26,7 +28,9 @@ std::optional<int> run_alone(const options& asked) {
     case command::help: fmt::print("{}", help_text()); return 0;
     case command::version: fmt::print("{}", version_text()); return 0;
     case command::list: return list_backends(asked);
-    case command::show: return show_results(asked.shown_file);
+    case command::show: return show_results(asked.files.front());
+    case command::compare: return compare_command(asked);
+    case command::merge: return merge_command(asked);
     default: break;
   }
   if (asked.dry_run) return print_plan(asked);

@@ -7,8 +7,6 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -17,7 +15,7 @@
 #include "src/app/this_machine.hpp"
 #include "src/base/launcher.hpp"
 #include "src/harness/plan.hpp"
-#include "src/harness/json_document.hpp"
+#include "src/harness/result_file.hpp"
 #include "src/harness/runner.hpp"
 #include "src/harness/table.hpp"
 
@@ -106,11 +104,7 @@ std::string headline(const machine_record& m, std::uint64_t seed) {
 
 int exit_of(const std::vector<result>& results, bool interrupted) {
   if (interrupted) return 128 + (signal_received() != 0 ? signal_received() : SIGTERM);
-  const auto any = [&](result_status s) {
-    return std::any_of(results.begin(), results.end(), [s](const auto& r) { return r.status == s; });
-  };
-  if (any(result_status::failed)) return static_cast<int>(exit_code::barrier_failed);
-  return static_cast<int>(any(result_status::measured) ? exit_code::success : exit_code::all_waived);
+  return static_cast<int>(exit_code_of(results));
 }
 
 std::uint64_t seed_of(const options& asked, const communicator& job) {
@@ -178,20 +172,13 @@ int print_plan(const options& asked) {
 }
 
 int show_results(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw usage_error(fmt::format("mgsync show {}: the file cannot be opened", file));
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  // A store is one JSON object a line, and its first line says so; a document is indented.
-  if (text.starts_with("{\"") && text.find(store_schema) < text.find('\n')) {
-    const auto stored = read_store(file);
-    fmt::print("{} ({}, {})\n{}", stored.header.command, stored.header.machine.host, stored.header.started,
-               format_table(stored.finished));
-    if (!stored.complete) fmt::print("not complete: {} points have samples but no result\n", stored.unfinished.size());
-    return 0;
-  }
-  const auto document = parse_json(text, file);
+  const auto shown = read_result_file(file);
+  const auto& document = shown.document;
   fmt::print("{} ({}, {})\n{}", document.command, document.machine.host, document.started,
              format_table(document.results));
+  if (!shown.complete)
+    fmt::print("not complete: {} point{} samples but no result\n", shown.unfinished.size(),
+               shown.unfinished.size() == 1 ? " has" : "s have");
   return 0;
 }
 

@@ -57,11 +57,22 @@ std::chrono::nanoseconds duration(std::string_view option, std::string_view text
   return std::chrono::nanoseconds(static_cast<std::int64_t>(value * scale * 1e9));
 }
 
+double share(std::string_view option, std::string_view text, std::string_view accepted) {
+  const bool percent = text.ends_with('%');
+  return number(option, percent ? text.substr(0, text.size() - 1) : text, accepted) / (percent ? 100 : 1);
+}
+
 double fraction(std::string_view option, std::string_view text) {
   constexpr std::string_view accepted = "a share above 0 and up to 1, such as 0.01 or 1%";
-  const bool percent = text.ends_with('%');
-  const double value = number(option, percent ? text.substr(0, text.size() - 1) : text, accepted) / (percent ? 100 : 1);
+  const double value = share(option, text, accepted);
   if (!(value > 0 && value <= 1)) refuse(option, text, accepted);
+  return value;
+}
+
+double excess(std::string_view option, std::string_view text) {
+  constexpr std::string_view accepted = "a share from 0 to 10, such as 0.1 or 10%";
+  const double value = share(option, text, accepted);
+  if (!(value >= 0 && value <= 10)) refuse(option, text, accepted);
   return value;
 }
 
@@ -161,6 +172,12 @@ constexpr described_option table[] = {
      [](options& o, std::string_view, std::string_view v) { o.topology_file = v; }},
     {"format", "FORMAT", "of `mgsync topology`: text, json, xml, dot, svg, description [text]",
      [](options& o, std::string_view n, std::string_view v) { o.format = one_of(n, v, formats); }},
+    {"fail-slower", "SHARE", "of `mgsync compare`: exit code 5 when a point takes longer by more than this and beyond noise, or was lost",
+     [](options& o, std::string_view n, std::string_view v) { o.fail_slower = excess(n, v); }},
+    {"noise", "SHARE", "of `mgsync compare`: what a process as a whole may be shifted by [4%; 0 with four files or more a side]",
+     [](options& o, std::string_view n, std::string_view v) { o.noise = excess(n, v); }},
+    {"across", "WHAT", "of `mgsync compare` and `merge`: what the machines may differ in: nothing, hosts (same hardware) or machines (anything) [nothing]",
+     [](options& o, std::string_view n, std::string_view v) { o.across = across_named(n, v); }},
     {"help,h", "", "print this",
      [](options& o, std::string_view, std::string_view) { o.command = command::help; }},
     {"version", "", "print the version and what it was built with",
@@ -181,6 +198,8 @@ constexpr described_command commands[] = {
     {"list", command::list, "every backend and variant, and whether it can run here"},
     {"topology", command::topology, "the machine as mgsync sees it"},
     {"show FILE", command::show, "the table of a results file (--json) or of a store (--store)"},
+    {"compare BASE NEW", command::compare, "what got slower or faster from one such file to another; several: a.json,b.json"},
+    {"merge FILE...", command::merge, "several such files as one: --json, --csv, --store"},
 };
 
 command command_named(std::string_view word) {
@@ -241,7 +260,29 @@ po::parsed_options parse(const po::options_description& described, std::span<con
   return parsed;
 }
 
+// The words that follow a command which reads files.
+void take_files(options& o, std::vector<std::string>& words) {
+  if (words.empty() || (words.front() != "show" && words.front() != "compare" && words.front() != "merge")) return;
+  o.files.assign(words.begin() + 1, words.end());
+  words.resize(1);
+  if (words.front() == "show" && o.files.size() != 1)
+    throw usage_error("mgsync show takes one file, written by --json or --store");
+  if (words.front() == "compare" && o.files.size() != 2)
+    throw usage_error("mgsync compare takes two files, BASE and NEW, written by --json or --store; several for a side: "
+                      "a.json,b.json");
+  if (words.front() == "merge" && o.files.empty())
+    throw usage_error("mgsync merge takes files written by --store or --json");
+}
+
 void reject_contradictions(const options& o) {
+  const bool compares = o.command == command::compare, merges = o.command == command::merge;
+  if ((o.noise || o.fail_slower) && !compares)
+    throw usage_error("--noise and --fail-slower are for `mgsync compare BASE NEW`");
+  if (o.across && !compares && !merges)
+    throw usage_error("--across is for `mgsync compare BASE NEW` and `mgsync merge FILE...`");
+  if (compares && !(o.json.empty() && o.csv.empty() && o.store.empty()))
+    throw usage_error("mgsync compare prints a table and writes no file: leave --json, --csv and --store away");
+  if (merges && o.resume) throw usage_error("--resume is for measuring: a merged store can be gone on with then");
   if (o.resume && o.store.empty()) throw usage_error("--resume goes on where a store ends: name it with --store FILE");
   if (o.json == "-" && o.csv == "-") throw usage_error("--json - and --csv - cannot both be stdout: name a file for one");
 }
@@ -263,11 +304,7 @@ options parse_options(std::span<const std::string> arguments) {
   } catch (const po::error& error) {
     throw usage_error(error.what());
   }
-  if (!words.empty() && words.front() == "show") {
-    if (words.size() != 2) throw usage_error("mgsync show takes one file, written by --json or --store");
-    result.shown_file = words.back();
-    words.pop_back();
-  }
+  take_files(result, words);
   if (words.size() > 1) throw usage_error(fmt::format("one command at a time, not '{}'", fmt::join(words, " ")));
   if (!words.empty() && result.command == command::measure) result.command = command_named(words.front());
   reject_contradictions(result);
@@ -300,7 +337,7 @@ std::string help_text() {
   }
   text +=
       "\nExit codes: 0 measured and correct, 1 failure, 2 wrong use, 3 a barrier was violated or stuck,\n"
-      "4 nothing could be measured here, 128+n ended by signal n.\n";
+      "4 nothing could be measured here, 5 slower than `mgsync compare --fail-slower` lets through, 128+n ended by signal n.\n";
   return text;
 }
 

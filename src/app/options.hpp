@@ -9,9 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "src/harness/machine_likeness.hpp"
+
 namespace mgsync {
 
-enum class command { measure, list, topology, show, help, version };
+enum class command { measure, list, topology, show, compare, merge, help, version };
 
 struct options {
   mgsync::command command = command::measure;
@@ -42,7 +44,10 @@ struct options {
   std::string store;
   bool resume = false;
 
-  std::string shown_file;        // of `mgsync show FILE`
+  std::vector<std::string> files;  // of `mgsync show FILE`, `compare BASE NEW`, `merge FILE...`
+  std::optional<double> noise;        // of compare: share
+  std::optional<double> fail_slower;  // of compare: share
+  std::optional<mgsync::across> across;  // of compare and merge
   std::string topology_file;
   std::string format = "text";   // of `mgsync topology`
 };

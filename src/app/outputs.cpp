@@ -2,12 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
 #include <fmt/format.h>
 
-#include "src/base/errors.hpp"
 #include "src/harness/atomic_file.hpp"
 #include "src/harness/csv_document.hpp"
 #include "src/harness/table.hpp"
@@ -39,9 +39,26 @@ void write_to(const std::string& file, const std::string& content) {
 
 }  // namespace
 
-void outputs::open(const options& asked, const machine_record& machine, std::uint64_t seed, const std::string& started) {
+exit_code exit_code_of(std::span<const result> results) {
+  const auto any = [&](result_status s) {
+    return std::any_of(results.begin(), results.end(), [s](const auto& r) { return r.status == s; });
+  };
+  if (any(result_status::failed)) return exit_code::barrier_failed;
+  return any(result_status::measured) ? exit_code::success : exit_code::all_waived;
+}
+
+void must_be_writable(const options& asked) {
   must_be_writable("json", asked.json);
   must_be_writable("csv", asked.csv);
+}
+
+void write_documents(const options& asked, const json_document& document) {
+  write_to(asked.json, asked.json.empty() ? "" : format_json(document));
+  write_to(asked.csv, asked.csv.empty() ? "" : format_csv(document.results));
+}
+
+void outputs::open(const options& asked, const machine_record& machine, std::uint64_t seed, const std::string& started) {
+  must_be_writable(asked);
   std::lock_guard lock(mutex_);
   options_ = asked;
   document_.command = asked.typed;
@@ -75,11 +92,6 @@ void outputs::replace(std::vector<result> all) {
   document_.results = std::move(all);
 }
 
-void outputs::write_files(const std::vector<result>& results) const {
-  write_to(options_.json, options_.json.empty() ? "" : format_json(document_));
-  write_to(options_.csv, options_.csv.empty() ? "" : format_csv(results));
-}
-
 void outputs::write(const std::string& end) {
   std::lock_guard lock(mutex_);
   if (!opened_ || done_) return;
@@ -87,7 +99,7 @@ void outputs::write(const std::string& end) {
   std::FILE* table = options_.json == "-" || options_.csv == "-" ? stderr : stdout;
   fmt::print(table, "{}", format_table(document_.results));
   std::fflush(table);
-  write_files(document_.results);
+  write_documents(options_, document_);
   if (store_) store_->end(end);
 }
 
@@ -105,7 +117,7 @@ void outputs::write_in_emergency(const std::string& why) {
       document_.results.push_back(std::move(stuck));
     }
     if (!document_.results.empty()) fmt::print(stderr, "measured before that:\n{}", format_table(document_.results));
-    write_files(document_.results);
+    write_documents(options_, document_);
   } catch (const std::exception& error) {
     fmt::print(stderr, "mgsync: {}\n", error.what());
   }

@@ -4,15 +4,26 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "src/app/options.hpp"
+#include "src/base/errors.hpp"
 #include "src/harness/json_document.hpp"
 #include "src/harness/result.hpp"
 #include "src/harness/store.hpp"
 
 namespace mgsync {
+
+// What the results say: barrier_failed when one did, all_waived when none was measured, else success.
+exit_code exit_code_of(std::span<const result>);
+
+// Throws usage_error unless the files of --json and --csv can be written.
+void must_be_writable(const options&);
+
+// The document to --json, its points to --csv, where they were asked for.
+void write_documents(const options&, const json_document&);
 
 class outputs {
  public:
@@ -35,8 +46,6 @@ class outputs {
   void write_in_emergency(const std::string& why);
 
  private:
-  void write_files(const std::vector<result>&) const;
-
   std::mutex mutex_;
   options options_;
   json_document document_;

@@ -16,6 +16,7 @@ enum class exit_code : int {
   usage = 2,           // wrong option, value or input file
   barrier_failed = 3,  // a barrier was violated or a member did not arrive in time
   all_waived = 4,      // nothing could be measured here
+  gate_shut = 5,       // a comparison found what its gate does not let through
 };
 
 // Wrong use: the message names the option, the value and what is accepted. Exit 2.

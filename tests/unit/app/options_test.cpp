@@ -76,9 +76,32 @@ TEST(options, refuses_every_kind_of_hostile_number) {
 TEST(options, shows_one_file) {
   const auto o = parse({"show", "results.json"});
   EXPECT_EQ(o.command, command::show);
-  EXPECT_EQ(o.shown_file, "results.json");
+  EXPECT_EQ(o.files, std::vector<std::string>{"results.json"});
   EXPECT_NE(refusal({"show"}).find("one file"), std::string::npos);
   EXPECT_NE(refusal({"show", "a", "b"}).find("one file"), std::string::npos);
+}
+
+TEST(options, compares_and_merges_files) {
+  const auto o = parse({"compare", "a.json", "b.json,c.json", "--fail-slower", "10%", "--noise", "0", "--across=hosts"});
+  EXPECT_EQ(o.command, command::compare);
+  EXPECT_EQ(o.files, (std::vector<std::string>{"a.json", "b.json,c.json"}));
+  EXPECT_EQ(o.fail_slower, 0.1);
+  EXPECT_EQ(o.noise, 0.0);
+  EXPECT_EQ(o.across, across::hosts);
+  const auto m = parse({"merge", "a", "b", "c", "--json", "all.json"});
+  EXPECT_EQ(m.command, command::merge);
+  EXPECT_EQ(m.files.size(), 3u);
+  EXPECT_NE(refusal({"compare", "a.json"}).find("BASE and NEW"), std::string::npos);
+  EXPECT_NE(refusal({"merge"}).find("--store or --json"), std::string::npos);
+  EXPECT_NE(refusal({"compare", "a", "b", "--json", "c"}).find("writes no file"), std::string::npos);
+  EXPECT_NE(refusal({"compare", "a", "b", "--across", "planets"}).find("nothing, hosts, machines"), std::string::npos);
+  for (const char* bad : {"", "-1%", "1100%", "nan", "ten"})
+    EXPECT_NE(refusal({"compare", "a", "b", "--fail-slower", bad}).find("such as 0.1 or 10%"), std::string::npos) << bad;
+  // Options of one command are not silently taken by another.
+  EXPECT_NE(refusal({"--noise", "1%"}).find("compare"), std::string::npos);
+  EXPECT_NE(refusal({"merge", "a", "--fail-slower", "1%"}).find("compare"), std::string::npos);
+  EXPECT_NE(refusal({"--across", "hosts"}).find("merge"), std::string::npos);
+  EXPECT_NE(refusal({"merge", "a", "--store", "b", "--resume"}).find("--resume"), std::string::npos);
 }
 
 TEST(options, are_all_explained_by_the_help) {

@@ -1,0 +1,91 @@
+#include "src/app/compare_command.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "src/base/errors.hpp"
+#include "src/harness/comparison_table.hpp"
+#include "src/harness/result_file.hpp"
+
+namespace mgsync {
+namespace {
+
+// "a.json,b.json": each a process of its own.
+std::vector<result_file> read_side(std::string_view side, const std::string& list) {
+  std::vector<result_file> files;
+  std::size_t begin = 0;
+  while (begin <= list.size()) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string name = list.substr(begin, end - begin);
+    if (name.empty())
+      throw usage_error(fmt::format("{} is '{}': a file name is empty; accepted: a.json or a.json,b.json", side, list));
+    files.push_back(read_result_file(name));
+    begin = end + 1;
+  }
+  return files;
+}
+
+void introduce(std::string_view side, const std::vector<result_file>& files) {
+  for (const auto& file : files) {
+    const auto& machine = file.document.machine;
+    fmt::print("{:<5} {} ({}, mgsync {}, {})\n", side, file.name, machine.host, machine.mgsync, file.document.started);
+    for (const auto& sentence : file.damage) fmt::print(stderr, "mgsync: {}\n", sentence);
+    if (!file.complete) fmt::print("note: {} is not complete: its command was cut short\n", file.name);
+  }
+}
+
+std::vector<json_document> documents_of(std::vector<result_file>& files) {
+  std::vector<json_document> documents;
+  for (auto& file : files) documents.push_back(std::move(file.document));
+  return documents;
+}
+
+// The same numbers twice are no second process.
+void refuse_a_file_twice(const std::vector<result_file>& base, const std::vector<result_file>& now) {
+  std::vector<const result_file*> all;
+  for (const auto* side : {&base, &now})
+    for (const auto& file : *side) all.push_back(&file);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (all[i]->name == all[j]->name)
+        throw usage_error(fmt::format("{} is named twice: name files of runs of their own", all[i]->name));
+}
+
+int judge(const comparison& compared, double limit) {
+  const auto violations = gate_violations(compared, limit);
+  const auto shut = fmt::format("SHUT by {} point{}", violations.size(), violations.size() == 1 ? "" : "s");
+  fmt::print("\ngate --fail-slower {:.4g}%: {}\n", 100 * limit, violations.empty() ? "passed" : shut);
+  for (const auto& sentence : violations) fmt::print("  {}\n", sentence);
+  if (const auto open = undecided(compared, limit); open > 0)
+    fmt::print("  {} point{} not shown to be slower may be so by more than that: the interval is wide\n", open,
+               open == 1 ? "" : "s");
+  return static_cast<int>(violations.empty() ? exit_code::success : exit_code::gate_shut);
+}
+
+}  // namespace
+
+int compare_command(const options& asked) {
+  auto base = read_side("BASE", asked.files.front());
+  auto now = read_side("NEW", asked.files.back());
+  refuse_a_file_twice(base, now);
+  const auto allowed = asked.across.value_or(across::nothing);
+  const auto& reference = base.front();
+  for (const auto* side : {&base, &now})
+    for (const auto& file : *side)
+      refuse_unless_alike(reference.document.machine, reference.name, file.document.machine, file.name, allowed);
+  introduce("BASE", base);
+  introduce("NEW", now);
+  for (const auto& text : {likeness_of(reference.document.machine, now.front().document.machine).difference,
+                           software_difference(reference.document.machine, now.front().document.machine)})
+    if (!text.empty()) fmt::print("note: {}\n", text);
+  const auto compared = compare(documents_of(base), documents_of(now), asked.noise);
+  if (compared.points.empty() && compared.lost.empty())
+    throw usage_error(fmt::format("{} and {} have no measured point in common: measure the same members, shapes and "
+                                  "backends in both", asked.files.front(), asked.files.back()));
+  fmt::print("\n{}", format_comparison(compared));
+  return asked.fail_slower ? judge(compared, *asked.fail_slower) : 0;
+}
+
+}  // namespace mgsync

@@ -1,0 +1,73 @@
+#include "src/app/merge_command.hpp"
+
+#include <cstdio>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "src/app/outputs.hpp"
+#include "src/base/errors.hpp"
+#include "src/harness/merging.hpp"
+#include "src/harness/store.hpp"
+#include "src/harness/table.hpp"
+
+namespace mgsync {
+namespace {
+
+std::vector<result_file> read_all(const options& asked) {
+  std::vector<result_file> files;
+  for (const auto& name : asked.files) {
+    std::error_code absent;
+    // What a job that was ended before it began leaves behind.
+    if (std::filesystem::file_size(name, absent) == 0 && !absent) {
+      fmt::print(stderr, "mgsync: {} is empty and was left out\n", name);
+      continue;
+    }
+    files.push_back(read_result_file(name));
+    const auto& first = files.front();
+    refuse_unless_alike(first.document.machine, first.name, files.back().document.machine, name,
+                        asked.across.value_or(across::nothing));
+    for (const auto& sentence : files.back().damage) fmt::print(stderr, "mgsync: {}\n", sentence);
+    if (!files.back().complete)
+      fmt::print(stderr, "mgsync: {} is not complete: its command was cut short, or goes on\n", name);
+  }
+  if (files.empty()) throw usage_error("mgsync merge: all of these files are empty");
+  return files;
+}
+
+// A point that was interrupted is written as its samples, so that --resume goes on with it.
+void write_store(const std::string& file, const json_document& document,
+                 const std::map<std::string, std::string>& settings) {
+  store merged(file, {document.machine, document.command, document.seed, document.started, settings});
+  bool complete = true;
+  for (const auto& one : document.results) {
+    for (const auto& measured : one.samples) merged.add(one.point, measured);
+    if (one.stopped == "interrupted")
+      complete = false;
+    else if (one.status != result_status::waived)
+      merged.finish(one);
+  }
+  merged.end(complete ? "complete" : "interrupted");
+}
+
+}  // namespace
+
+int merge_command(const options& asked) {
+  must_be_writable(asked);
+  const auto files = read_all(asked);
+  auto merged = merge_results(files);
+  auto& document = merged.document;
+  const auto settings = document.settings;
+  document.command = asked.typed;
+  for (std::size_t i = 0; i < files.size(); ++i)
+    document.settings[fmt::format("merged_{}", i + 1)] = fmt::format("{}: {}", files[i].name, files[i].document.command);
+  for (const auto& note : merged.notes) fmt::print(stderr, "note: {}\n", note);
+  std::FILE* table = asked.json == "-" || asked.csv == "-" ? stderr : stdout;
+  fmt::print(table, "{}", format_table(document.results));
+  std::fflush(table);
+  write_documents(asked, document);
+  if (!asked.store.empty()) write_store(asked.store, document, settings);
+  return static_cast<int>(exit_code_of(document.results));
+}
+
+}  // namespace mgsync
