@@ -42,6 +42,41 @@ void shared_gpu(std::vector<finding>& out, const host_views& host, int each) {
                    "--overcommit"});
 }
 
+std::set<std::string> words_of(const std::string& list) {
+  std::set<std::string> words;
+  for (std::size_t begin = 0, end; begin <= list.size(); begin = end + 1) {
+    end = std::min(list.find(',', begin), list.size());
+    words.insert(list.substr(begin, end - begin));
+  }
+  return words;
+}
+
+// Known from the launcher's variables, whether or not any GPU is left to be seen.
+bool gpus_per_task(std::vector<finding>& out, const host_views& host) {
+  constexpr const char* change = "ask for GPUs per node, not per task: --gpus-per-node=N for the job and srun --gpu-bind=none";
+  if (host.size() < 2) return false;
+  for (const auto* v : host) {
+    if (v->binding.per_task.empty()) continue;
+    out.push_back({"gpus-per-task",
+                   fmt::format("Slurm gave the GPUs per task ({} on rank {} on {}): a rank sees its own only, and peer "
+                               "access to the others is impossible.", v->binding.per_task, v->rank, v->seen.host),
+                   change});
+    return true;
+  }
+  const auto& first = *host.front();
+  for (const auto* v : host) {
+    if (!first.binding.visible || !v->binding.visible) continue;
+    if (words_of(*v->binding.visible) == words_of(*first.binding.visible)) continue;
+    out.push_back({"gpus-per-task",
+                   fmt::format("CUDA_VISIBLE_DEVICES is '{}' on rank {} and '{}' on rank {} on {}: they see different "
+                               "GPUs, and peer access to a hidden GPU is impossible.", *first.binding.visible,
+                               first.rank, *v->binding.visible, v->rank, v->seen.host),
+                   std::string(change) + "; else leave CUDA_VISIBLE_DEVICES alone"});
+    return true;
+  }
+  return false;
+}
+
 void hidden_gpus(std::vector<finding>& out, const host_views& host) {
   std::set<std::string> all;
   for (const auto* v : host)
@@ -233,7 +268,7 @@ std::vector<finding> find_problems(std::span<const rank_view> views, int members
   const int each = std::max(1, members_per_rank);
   for (const auto& host : views_by_host(views)) {
     shared_gpu(found, host, each);
-    hidden_gpus(found, host);
+    if (!gpus_per_task(found, host)) hidden_gpus(found, host);  // one cause, one finding
     small_mask(found, host, views.size(), members_per_rank);
     const bool all = views.size() == 1 && members_per_rank == 0;
     wrong_node(found, host, all ? static_cast<int>(visible_gpus(host.front()->seen).size()) : each);

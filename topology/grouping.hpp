@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "topology/gpu_binding.hpp"
 #include "topology/group.hpp"
 #include "topology/machine.hpp"
 
@@ -16,6 +17,7 @@ struct rank_view {
   int rank = 0;
   int local_rank = 0;
   machine seen;
+  gpu_binding binding = {};  // what its launcher did with its GPUs
 };
 
 struct grouping_request {

@@ -18,6 +18,7 @@
 #include "src/harness/result_file.hpp"
 #include "src/harness/runner.hpp"
 #include "src/harness/table.hpp"
+#include "topology/findings.hpp"
 
 namespace mgsync {
 
@@ -102,6 +103,13 @@ std::string headline(const machine_record& m, std::uint64_t seed) {
                      m.ranks == 1 ? "" : "s", seed);
 }
 
+// Without it a job that hides the GPUs from each other looks like a machine without peer access, or without GPUs.
+void warn_of_binding(const options& asked, std::span<const topology::rank_view> views) {
+  if (asked.device == "host") return;
+  for (const auto& found : topology::find_problems(views, asked.members_per_rank))
+    if (found.name == "gpus-per-task") fmt::print(stderr, "note: {} {}\n", found.what, found.change);
+}
+
 int exit_of(const std::vector<result>& results, bool interrupted) {
   if (interrupted) return 128 + (signal_received() != 0 ? signal_received() : SIGTERM);
   return static_cast<int>(exit_code_of(results));
@@ -134,6 +142,7 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
     written.open(settled, machine, seed, started);
     fmt::print(stderr, "{}", headline(machine, seed));
     for (const auto& note : planned.notes) fmt::print(stderr, "note: {}\n", note);
+    warn_of_binding(asked, views);
     if (!asked.max_time && settings.stopping.max_time < default_max_time(1))
       fmt::print(stderr, "note: {} points; each is sampled for {:.0f} ms at most (--max-time)\n", points,
                  std::chrono::duration<double, std::milli>(settings.stopping.max_time).count());

@@ -57,9 +57,10 @@ std::vector<int> gpus_to_own(const options& asked, const launch& told, const top
 }
 
 std::vector<topology::rank_view> gather_views(const communicator& job, topology::machine mine) {
-  if (job.size() == 1) return {{0, 0, std::move(mine)}};
+  if (job.size() == 1) return {{0, 0, std::move(mine), topology::read_gpu_binding()}};
   const auto texts = job.all_gather(topology::write_description(mine), "gathering what the ranks see");
   const auto told = job.all_gather(std::to_string(read_launch().local_rank.value_or(-1)), "gathering the local ranks");
+  const auto bindings = job.all_gather(topology::to_text(topology::read_gpu_binding()), "gathering the GPU bindings");
   std::vector<topology::rank_view> views;
   for (int rank = 0; rank < job.size(); ++rank) {
     const auto place = static_cast<std::size_t>(rank);
@@ -68,7 +69,7 @@ std::vector<topology::rank_view> gather_views(const communicator& job, topology:
     // What the launcher says; a launcher that says nothing has its ranks counted.
     int local = std::stoi(told[place]);
     if (local < 0) local = static_cast<int>(std::count_if(views.begin(), views.end(), on_this_host));
-    views.push_back({rank, local, std::move(seen)});
+    views.push_back({rank, local, std::move(seen), topology::gpu_binding_from_text(bindings[place])});
   }
   return views;
 }

@@ -19,9 +19,16 @@ namespace {
 std::atomic<int> first_signal = 0;  // read by the watchdog too
 static_assert(std::atomic<int>::is_always_lock_free, "set by a signal handler");
 
+bool is_a_warning(int number) { return number == SIGUSR1 || number == SIGUSR2; }
+
 extern "C" void note_signal(int number) {
-  int none = 0;
-  if (!first_signal.compare_exchange_strong(none, number)) _exit(128 + number);  // the second one ends at once
+  int first = 0;
+  if (first_signal.compare_exchange_strong(first, number)) return;
+  // A batch system's warning may come several times, by the scheduler, the job's shell and the launcher, and its end
+  // after it. Of the others, which a person sends, the second one ends at once.
+  if (is_a_warning(number)) return;
+  if (is_a_warning(first) && first_signal.compare_exchange_strong(first, number)) return;
+  _exit(128 + number);
 }
 
 bool moved(const std::vector<progress>& before, const std::vector<progress>& now) {
@@ -35,7 +42,7 @@ void take_note_of_signals() {
   struct sigaction action {};
   action.sa_handler = note_signal;
   action.sa_flags = SA_RESTART;
-  for (const int number : {SIGINT, SIGTERM, SIGUSR1}) sigaction(number, &action, nullptr);
+  for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2}) sigaction(number, &action, nullptr);
 }
 
 int signal_received() { return first_signal; }

@@ -70,9 +70,10 @@ class watchdog {
   std::thread thread_;
 };
 
-// Signals that ask the command to end: SIGINT, SIGTERM, SIGUSR1. Installed once, by main.
+// Signals that ask the command to end: SIGINT, SIGTERM, and SIGUSR1 and SIGUSR2, with which batch systems warn of a time
+// limit. A second SIGINT or SIGTERM ends the process at once. Installed once, by main.
 void take_note_of_signals();
-// The first such signal that arrived, 0: none.
+// The first such signal that arrived (one of the first two after a warning), 0: none.
 int signal_received();
 
 // The sentence for a stuck run: who is behind, from the rounds each has arrived at.

@@ -11,13 +11,14 @@ sweep=(--device host --backend 'multigrid:inbox,multigrid:hub,peer-reduction:pus
 
 has_samples() { grep -qs '"t":"sample"' "$work/store"; }
 
-interrupt() { # SIGNAL
+interrupt() { # SIGNAL [AGAIN]: the signal, and the second one at once
   rm -f "$work"/*
   "$mgsync" "${sweep[@]}" --store "$work/store" --json "$work/json" >"$work/out" 2>"$work/err" &
   local pid=$! begin code
   wait_until 30 has_samples || fail "no sample within 30 s"
   begin=$(now_ms)
   kill -s "$1" "$pid"
+  if [ $# -gt 1 ]; then sleep 0.01; kill -s "$2" "$pid" 2>/dev/null; fi
   wait "$pid"
   code=$?
   local took=$(($(now_ms) - begin))
@@ -30,7 +31,10 @@ interrupt() { # SIGNAL
 
 interrupt INT
 interrupt TERM
-interrupt USR1
+interrupt USR2
+# A batch system's warning comes from the scheduler, the shell and the launcher: the second one cuts nothing short.
+interrupt TERM USR1
+interrupt USR1 USR1
 
 # Goes on from the last one's store.
 samples=$(grep -c '"t":"sample"' "$work/store")

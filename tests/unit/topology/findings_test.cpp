@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "small_machines.hpp"
 
@@ -75,6 +76,66 @@ TEST(findings, binding_per_task_hides_gpus) {
     }
   EXPECT_EQ(names(views), list{"hidden-gpus"});
   EXPECT_NE(find_problems(views, 0)[0].change.find("--gpu-bind=none"), std::string::npos);
+}
+
+TEST(findings, slurm_giving_gpus_per_task_is_named_with_what_to_ask_for) {
+  auto views = ranks_of(host_machine(1, 4), 2);  // no GPU is left to be seen
+  for (auto& v : views) v.binding = {"SLURMD_TRES_BIND=gpu:per_task:1", std::to_string(v.rank)};
+  ASSERT_EQ(names(views), list{"gpus-per-task"});
+  const auto found = find_problems(views, 0)[0];
+  EXPECT_NE(found.what.find("SLURMD_TRES_BIND=gpu:per_task:1 on rank 0"), std::string::npos);
+  EXPECT_NE(found.change.find("GPUs per node, not per task"), std::string::npos);
+  views.pop_back();
+  EXPECT_EQ(names(views), list{}) << "one rank on a host hides nothing from another";
+}
+
+TEST(findings, ranks_with_other_visible_devices_are_told_once) {
+  auto views = ranks_of(good_machine(), 2);
+  for (auto& v : views) {
+    v.binding.visible = std::to_string(v.rank);
+    for (auto& g : v.seen.gpus) {
+      g.cuda_ordinal.reset();
+      if (g.id == v.rank) g.cuda_ordinal = 0;
+    }
+  }
+  ASSERT_EQ(names(views), list{"gpus-per-task"});
+  EXPECT_NE(find_problems(views, 0)[0].what.find("is '0' on rank 0 and '1' on rank 1"), std::string::npos);
+  views = ranks_of(good_machine(), 2);
+  views[0].binding.visible = "0,1,2,3,4,5,6,7";
+  views[1].binding.visible = "7,6,5,4,3,2,1,0";
+  EXPECT_EQ(names(views), list{}) << "another order hides nothing";
+}
+
+gpu_binding binding_of(const std::map<std::string, std::string>& variables) {
+  return read_gpu_binding([&](const char* name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional<std::string>(found->second);
+  });
+}
+
+TEST(gpu_binding, reads_what_slurm_did) {
+  // As Slurm 22.05 sets them, for srun with --gpus-per-task=1, with --gpu-bind=none, and for a job of --gpus-per-task=1.
+  EXPECT_EQ(binding_of({{"SLURM_STEP_ID", "0"}, {"SLURMD_TRES_BIND", "gpu:per_task:1"}, {"CUDA_VISIBLE_DEVICES", "0"}}),
+            (gpu_binding{"SLURMD_TRES_BIND=gpu:per_task:1", "0"}));
+  EXPECT_EQ(binding_of({{"SLURM_STEP_ID", "0"}, {"SLURMD_TRES_BIND", "gpu:none"}, {"SLURM_GPUS_PER_TASK", "1"}}),
+            gpu_binding{});
+  EXPECT_EQ(binding_of({{"SLURM_STEP_ID", "0"}, {"SLURM_GPUS_PER_TASK", "1"}}).per_task, "SLURM_GPUS_PER_TASK=1");
+  EXPECT_EQ(binding_of({{"SLURM_STEP_ID", "0"}, {"SLURM_TRES_PER_TASK", "cpu=4,gres/gpu=1"}}).per_task,
+            "SLURM_TRES_PER_TASK=cpu=4,gres/gpu=1");
+  EXPECT_EQ(binding_of({{"SLURM_STEP_ID", "0"}, {"SLURM_TRES_PER_TASK", "cpu=4"}}), gpu_binding{});
+  // mpirun inside the job, and no Slurm at all.
+  EXPECT_EQ(binding_of({{"SLURM_GPUS_PER_TASK", "1"}, {"CUDA_VISIBLE_DEVICES", "0,1"}}), (gpu_binding{"", "0,1"}));
+  EXPECT_EQ(binding_of({{"SLURM_STEP_ID", "0"}, {"OMPI_COMM_WORLD_RANK", "1"}, {"SLURM_GPUS_PER_TASK", "1"}}),
+            gpu_binding{});
+  EXPECT_EQ(binding_of({}), gpu_binding{});
+}
+
+TEST(gpu_binding, travels_as_text) {
+  for (const gpu_binding& one : {gpu_binding{}, gpu_binding{"A=1", std::nullopt}, gpu_binding{"A=1", ""},
+                                 gpu_binding{"", "0,1"}, gpu_binding{"SLURM_GPU_BIND=single:1", "=x"}})
+    EXPECT_EQ(gpu_binding_from_text(to_text(one)), one);
+  EXPECT_EQ(gpu_binding_from_text(""), gpu_binding{});
+  EXPECT_EQ(gpu_binding_from_text("A\n"), (gpu_binding{"A", std::nullopt}));
 }
 
 TEST(findings, hidden_gpus_of_one_process_name_the_variable) {
