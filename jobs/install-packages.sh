@@ -36,6 +36,11 @@ for extra in "$@"; do
       command_from python3 python3
       python3 -c 'import jsonschema' >/dev/null 2>&1 || missing+=(python3-jsonschema)
       command_from shellcheck shellcheck
+      for daemon in slurmctld slurmd; do
+        [ -x "/usr/sbin/$daemon" ] || missing+=("$daemon")
+      done
+      command_from srun slurm-client
+      [ -x /usr/sbin/munged ] || missing+=(munge)
       command_from git git
       ;;
     sanitizers)

@@ -1,0 +1,257 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # what jobs_test.sh sets, which sources this
+# What is true of the scripts: one function each.
+
+one_rank_per_gpu() {
+  submit dgx-one-rank-per-gpu.sbatch "${small[@]}" -- "${quick[@]}"
+  ends_with 0 60 "one rank per GPU"
+  expect_text '^\+ srun --mpi=pmix --gpu-bind=none --cpu-bind=cores --cpus-per-task=1 ' "$out"
+  expect_text ' 2 task\(s\), [24] GPU\(s\) and 4 CPU\(s\) per node' "$out"
+  expect_text '^mpi +default +2 +2 .* pass' "$out"
+  valid_json "$(result mgsync-ranks json)" results 0 latency_us median
+  tail -n 1 "$(result mgsync-ranks jsonl)" | grep -q '"complete"' || fail "the store is not complete"
+  passed "one rank per GPU, by srun --mpi=pmix"
+}
+
+ranks_by_mpirun() { # what else is on the sbatch command line
+  submit dgx-one-rank-per-gpu.sbatch "${small[@]}" "$@" -- "${quick[@]}"
+  ends_with 0 60 "ranks by mpirun"
+  expect_text '^\+ mpirun -np 2 --map-by ppr:2:node' "$out"
+  expect_text '^mpi +default +2 +2 .* pass' "$out"
+  passed "ranks by mpirun inside the allocation"
+}
+
+one_process_without_gpus() {
+  submit dgx-one-process.sbatch --nodelist=n3 --gpus-per-node=0 -- "${quick[@]}"
+  ends_with 0 60 "one process"
+  expect_text ' 0 GPU\(s\)' "$out"
+  expect_text '^waived +mpi:default ' "$out"
+  expect_text '^multigrid .* pass' "$out"
+  valid_json "$(result mgsync-process json)" results 0 latency_us median
+  passed "one process on a node without GPUs"
+}
+
+several_nodes() {
+  submit multi-node.sbatch --nodes=2 --ntasks-per-node=2 --gpus-per-node=2 --cpus-per-task=1 -- --oversubscribe \
+    --members 4 --backend 'mpi,multigrid' --max-time 300ms --check-rounds 200
+  ends_with 0 60 "two nodes"
+  expect_text '^mpi +default +4 +4 .* pass' "$out"
+  expect_text '"hosts": \["n[12]", "n[23]"\]' "$(result mgsync-nodes json)"
+  if "$mgsync" --help | grep -q -e '--per-node'; then
+    expect_text ' --per-node ' "$out"
+  else
+    expect_text '^waived +multigrid:auto .*several hosts' "$out"
+  fi
+  passed "two nodes"
+}
+
+array_in_parts() {
+  submit sweep-array.sbatch "${single[@]}" -- "${quick[@]}" --max-time 300ms
+  told_the_end "$job" 90
+  local task placement
+  for task in 0 1 2; do
+    grep -q '"complete"' "$MGSYNC_RESULTS/mgsync-sweep-$job-task$task"-*.jsonl || fail "part $task is not complete"
+  done
+  expect_code "$(exit_of "$job")" 0 "the array"
+  for placement in near far spread; do
+    expect_text "\"placement\": \"$placement\"" "$MGSYNC_RESULTS/mgsync-sweep-$job.json"
+  done
+  valid_json "$MGSYNC_RESULTS/mgsync-sweep-$job.json" settings merged_3
+  [ "$(grep -c '"status": "measured"' "$MGSYNC_RESULTS/mgsync-sweep-$job.json")" -eq 6 ] ||
+    fail "not every point of the three parts is in the merged file"
+  passed "an array of three parts, merged"
+
+  job=$(sbatch --parsable --array=7 "${single[@]}" --output="$work/job-%A_%a.txt" "$MGSYNC_HOME/jobs/sweep-array.sbatch")
+  out=$work/job-${job}_7.txt
+  ends_with 1 30 "a task beyond the parts"
+  expect_text 'task 7 has no line in parts: sbatch --array=0-2' "$out"
+  passed "an array that is too long says so"
+}
+
+acceptance() {
+  local options=(--oversubscribe --members 2 --backend multigrid --max-time 300ms --check-rounds 200)
+  export MGSYNC_BASELINE=$work/baseline.json
+  submit accept-node.sbatch "${single[@]}" -- "${options[@]}"
+  ends_with 1 60 "acceptance without a baseline"
+  expect_text 'FAIL: no baseline .*cp .*\.json ' "$out"
+  # As it says.
+  cp "$(result mgsync-accept json)" "$MGSYNC_BASELINE"
+  # Pretended nodes on shared cores differ by several times; that is not what is tested here.
+  submit accept-node.sbatch "${single[@]}" --export=ALL,MGSYNC_FAIL_SLOWER=1000% -- "${options[@]}"
+  ends_with 0 60 "acceptance of the node itself"
+  expect_text '^Machine |^Host |cores' "$out"
+  expect_text '^gate --fail-slower 1000%: passed' "$out"
+  expect_text '^mgsync-accept: PASS: n[123]' "$out"
+  # A baseline that is a hundred times as fast, and one of another machine.
+  python3 - "$MGSYNC_BASELINE" "$work/fast.json" "$work/other.json" <<'PYTHON' || fail "the baselines cannot be made"
+import json, sys
+document = json.load(open(sys.argv[1]))
+for one in document["results"]:
+    for time in ("short_us", "long_us"):
+        one["raw"][time] = [value / 100 for value in one["raw"][time]]
+json.dump(document, open(sys.argv[2], "w"), indent=1)
+document["machine"]["cpu_model"] = "another CPU"
+json.dump(document, open(sys.argv[3], "w"), indent=1)
+PYTHON
+  submit accept-node.sbatch "${single[@]}" --export=ALL,MGSYNC_BASELINE="$work/fast.json" -- "${options[@]}"
+  ends_with 5 60 "acceptance of a slow node"
+  expect_text '^mgsync-accept: FAIL' "$out"
+  expect_text 'multigrid:auto, 2 members.*times as long' "$out"
+  submit accept-node.sbatch "${single[@]}" --export=ALL,MGSYNC_BASELINE="$work/other.json" -- "${options[@]}"
+  ends_with 2 60 "acceptance by a baseline of another machine"
+  expect_text 'the CPU is .*, was another CPU' "$out"
+  unset MGSYNC_BASELINE
+  passed "acceptance: no baseline, passed, failed, another machine"
+}
+
+no_container() {
+  submit container.sbatch "${single[@]}" --
+  ends_with 1 30 "a container without pyxis"
+  expect_text 'this Slurm has no pyxis .*submit dgx-one-process.sbatch instead' "$out"
+  passed "without pyxis the container script says so (with it, it was not run)"
+}
+
+wrong_use() {
+  submit dgx-one-process.sbatch "${single[@]}" --export=ALL,MGSYNC=/nowhere/mgsync --
+  ends_with 1 30 "no mgsync"
+  expect_text 'there is no mgsync at /nowhere/mgsync\. +Build it' "$out"
+  submit dgx-one-process.sbatch "${single[@]}" --export=ALL,MGSYNC_HOME="$work" --
+  ends_with 1 30 "from another folder"
+  expect_text "is not mgsync's folder: submit from there, or set MGSYNC_HOME to it" "$out"
+  submit dgx-one-rank-per-gpu.sbatch "${small[@]}" --export=ALL,MGSYNC_LAUNCH=rsh --
+  ends_with 1 30 "an unknown launcher"
+  expect_text "MGSYNC_LAUNCH is 'rsh'; accepted: pmix, pmi2, mpirun" "$out"
+  submit dgx-one-rank-per-gpu.sbatch "${small[@]}" -- --bakend mpi
+  ends_with 2 30 "a wrong option"
+  expect_text 'did you mean --backend' "$out"
+  bash "$MGSYNC_HOME/jobs/dgx-one-process.sbatch" >"$work/out" 2>"$work/err"
+  expect_code $? 1 "a job script without a job"
+  expect_text 'this is a job script: sbatch' "$work/err"
+  passed "wrong use is answered with a sentence"
+}
+
+gpus_per_task() {
+  srun --nodes=1 --ntasks=2 --gpus-per-task=1 --mpi=pmix "$mgsync" topology >"$work/out" 2>"$work/err"
+  expect_code $? 0 "topology of GPUs per task"
+  expect_text 'gpus-per-task' "$work/out"
+  expect_text 'per_task:1 on rank 0 on n[123]' "$work/out"
+  srun --nodes=1 --ntasks=2 --gpus-per-task=1 --mpi=pmix "$mgsync" "${quick[@]}" >"$work/out" 2>"$work/err"
+  expect_text '^note: Slurm gave the GPUs per task .*ask for GPUs per node, not per task: --gpus-per-node' "$work/err"
+  srun --nodes=1 --ntasks=2 --gpus-per-node=2 --gpu-bind=none --mpi=pmix "$mgsync" topology >"$work/out" 2>"$work/err"
+  if grep -q 'gpus-per-task' "$work/out"; then fail "GPUs per node are blamed for being per task"; fi
+  passed "GPUs per task are a finding, and a note when measuring"
+}
+
+# Nothing lost, nothing twice: what the store held when the job was stopped is still there; a point that was finished
+# then has no sample more; every point has one result; no batch was gone on with.
+check_store() { # STORE BEFORE
+  python3 - "$1" "$2" <<'PYTHON' || fail "the store is not whole"
+import json, sys
+whole, before = (open(name).read().splitlines() for name in sys.argv[1:3])
+assert whole[:len(before)] == before, "what was measured before is not there any more"
+lines = [json.loads(line) for line in whole]
+starts = [0] + [i for i, line in enumerate(lines) if line["t"] == "resumed"] + [len(lines)]
+assert len(starts) > 2, "nothing was resumed"
+finished, batches = set(), set()
+for begin, end in zip(starts, starts[1:]):
+    here = set()
+    done_before = set(finished)
+    for line in lines[begin:end]:
+        if line["t"] == "sample":
+            assert line["key"] not in done_before, "a finished point was measured again"
+            assert (line["key"], line["batch"]) not in batches, "a batch of an earlier start was gone on with"
+            here.add((line["key"], line["batch"]))
+        if line["t"] == "result":
+            assert line["key"] not in finished, "a point has two results"
+            finished.add(line["key"])
+    batches |= here
+points = {line["key"] for line in lines if line["t"] == "point"}
+assert finished >= points, "points without a result"
+assert lines[-1]["t"] == "end" and lines[-1]["why"] == "complete", "not complete"
+print(f"{len(finished)} points, {sum(line['t'] == 'sample' for line in lines)} samples, {len(starts) - 1} starts")
+PYTHON
+}
+
+requeued() { # LAUNCHER HOW: cancel, or requeue while it runs
+  local store before=$work/before
+  submit dgx-one-rank-per-gpu.sbatch "${small[@]}" --nodelist=n1 --export=ALL,MGSYNC_LAUNCH="$1" -- "${slow[@]}"
+  wait_until 60 has_a_result || fail "no first result within 60 s"
+  if [ "$2" = cancel ]; then
+    scancel "$job"
+    told_the_end "$job" 20
+    expect_text 'CANCELLED' <(state_of "$job")
+    valid_json "$(result mgsync-ranks json)" results 0 latency_us median
+  fi
+  scontrol requeue "$job" || fail "Slurm does not requeue job $job"
+  wait_until 20 not_running || fail "job $job goes on running"
+  store=$(result mgsync-ranks jsonl)
+  cp "$store" "$before"
+  [ "$(samples "$before")" -gt 0 ] || fail "nothing was measured before"
+  scontrol update JobId="$job" StartTime=now 2>/dev/null
+  ends_with 0 120 "the job that was started again"
+  expect_text ', start 2$' "$out"
+  check_store "$store" "$before"
+  passed "$2 and requeue under $1: nothing lost, nothing twice"
+}
+not_running() { case $(state_of "$job") in *RUNNING* | *COMPLETING*) false ;; esac; }
+
+warned() { # LAUNCHER SCANCEL-OPTIONS...: as the controller does it before the time limit, now
+  local launcher=$1
+  shift
+  submit dgx-one-rank-per-gpu.sbatch "${small[@]}" --export=ALL,MGSYNC_LAUNCH="$launcher" -- "${slow[@]}"
+  wait_until 60 has_samples || fail "no sample within 60 s"
+  scancel --signal=USR1 "$@" "$job"
+  ends_with 138 20 "after the warning ($launcher $*)"
+  written_early
+  passed "a warning $* reaches the ranks under $launcher"
+}
+written_early() {
+  valid_json "$(result mgsync-ranks json)" results 0 latency_us median
+  expect_text '"stopped": "interrupted"' "$(result mgsync-ranks json)"
+  tail -n 1 "$(result mgsync-ranks jsonl)" | grep -q '"interrupted"' || fail "the store does not say that it was interrupted"
+  expect_text 'ended early, what was measured is written' "$out"
+}
+
+# The time limit itself: a minute, so that the warning comes at the controller's next look, at most 30 s after the start.
+begin_time_limit() {
+  submit dgx-one-rank-per-gpu.sbatch "${small[@]}" --gpus-per-node=0 --nodelist=n3 --time=1 -- "${slow[@]}" --max-time 60s
+  limited=$job
+}
+end_time_limit() {
+  job=$limited
+  out=$work/job-${job}_4294967294.txt
+  ends_with 138 75 "at the time limit"
+  written_early
+  passed "--signal before the time limit: exit 138, everything written"
+}
+
+# No process of a job, no shared memory of a job.
+expect_nothing_left() {
+  [ -z "$(squeue -h)" ] || fail "jobs are left: $(squeue -h)"
+  ! pgrep -x mgsync >/dev/null || fail "processes are left: $(pgrep -ax mgsync)"
+}
+
+cases() {
+  begin_time_limit
+  requeued pmix cancel
+  requeued pmix requeue
+  warned pmix --batch
+  warned pmix
+  end_time_limit
+  one_rank_per_gpu
+  ranks_by_mpirun --export=ALL,MGSYNC_LAUNCH=mpirun
+  warned mpirun --batch
+  requeued mpirun cancel
+  one_process_without_gpus
+  several_nodes
+  array_in_parts
+  acceptance
+  no_container
+  wrong_use
+  gpus_per_task
+}
+
+cases_without_pmix() {
+  if srun --mpi=list 2>&1 | grep -q pmix; then fail "this cluster was to have no PMIx"; fi
+  ranks_by_mpirun
+}
