@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing to build and run mgsync on Debian 12 or Ubuntu 24.04, by package name, as root or with sudo.
-# What is there already, from wherever, is left alone. Usage: jobs/install-packages.sh [tests] [sanitizers]
+# What is there already, from wherever, is left alone. Usage: jobs/install-packages.sh [tests] [slurm] [sanitizers]
 set -euo pipefail
 
 missing=()
@@ -36,12 +36,14 @@ for extra in "$@"; do
       command_from python3 python3
       python3 -c 'import jsonschema' >/dev/null 2>&1 || missing+=(python3-jsonschema)
       command_from shellcheck shellcheck
-      for daemon in slurmctld slurmd; do
-        [ -x "/usr/sbin/$daemon" ] || missing+=("$daemon")
-      done
-      command_from srun slurm-client
-      [ -x /usr/sbin/munged ] || missing+=(munge)
       command_from git git
+      ;;
+    slurm) # a whole Slurm, for tests/jobs: only where somebody asks for it
+      PATH=$PATH:/usr/sbin
+      command_from slurmctld slurmctld
+      command_from slurmd slurmd
+      command_from srun slurm-client
+      command_from munged munge
       ;;
     sanitizers)
       command_from clang++ clang
@@ -50,7 +52,7 @@ for extra in "$@"; do
         missing+=(libclang-rt-dev)
       ;;
     *)
-      echo "install-packages.sh: '$extra' is none of: tests, sanitizers" >&2
+      echo "install-packages.sh: '$extra' is none of: tests, slurm, sanitizers" >&2
       exit 2
       ;;
   esac

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and passes the tests. Usage: tests/run.sh [PRESET ...]; without one: host.
+# MGSYNC_REQUIRE_SLURM=1: installs Slurm too, and the tests of the job scripts may not be skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 presets=("$@")
 if [ ${#presets[@]} -eq 0 ]; then presets=(host); fi
 needs=(tests)
+# tests/jobs needs a whole Slurm; nobody gets one on a machine without being asked.
+if [ "${MGSYNC_REQUIRE_SLURM:-0}" = 1 ]; then needs+=(slurm); fi
 for preset in "${presets[@]}"; do
   if [ "$preset" = tsan ]; then needs+=(sanitizers); fi
 done

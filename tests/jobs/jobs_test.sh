@@ -1,7 +1,7 @@
 #!/bin/bash
-# jobs_test.sh MGSYNC [CASE...]: every script of jobs/, submitted to a real Slurm (slurm_box.sh) as its user would, with sizes for
-# this machine on the sbatch command line. Exit code 77: no Slurm can be started here, a sentence says why; with
-# MGSYNC_REQUIRE_SLURM=1 that is a failure.
+# jobs_test.sh MGSYNC [CASE...]: every script of jobs/, submitted to a real Slurm (slurm_box.sh) as its user would,
+# with sizes for this machine on the sbatch command line. Exit code 77: no Slurm can be started here, a sentence says
+# why; with MGSYNC_REQUIRE_SLURM=1 that is a failure.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 mgsync=$(realpath "$1")

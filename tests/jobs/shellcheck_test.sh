@@ -1,6 +1,6 @@
 #!/bin/bash
-# Usage: shellcheck_test.sh ROOT. Every shell script of the repository parses, and shellcheck finds nothing in it. First both
-# must find what is wrong in a script that is.
+# Usage: shellcheck_test.sh ROOT. Every shell script of the repository parses, and shellcheck finds nothing in it.
+# First both must find what is wrong in a script that is.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/mpi/expect.sh

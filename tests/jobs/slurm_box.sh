@@ -1,10 +1,11 @@
 #!/bin/bash
-# slurm_box.sh NODES SETUP COMMAND...: runs the command inside a Slurm cluster of its own: a real munged, slurmctld and
-# one slurmd per node, on loopback, in PID, mount, network, IPC and UTS namespaces of their own, so that nothing meets
-# another cluster and everything ends with this process. A node says that it has 4 CPUs and, but for the last one, 4 GPUs
-# (character devices, which is all that Slurm looks at); at least 2 nodes. SETUP: as Debian installs it (plain), or without Slurm's PMIx (no-pmix).
-# Exit code: the command's; 77: not possible here, a sentence says why.
+# slurm_box.sh NODES SETUP COMMAND...: runs the command inside a Slurm cluster of its own: a real munged, slurmctld
+# and one slurmd per node, on loopback, in PID, mount, network, IPC and UTS namespaces of their own, so that nothing
+# meets another cluster and everything ends with this process. A node says that it has 4 CPUs and, but for the last
+# one, 4 GPUs (character devices, which is all that Slurm looks at); at least 2 nodes. SETUP: as Debian installs it
+# (plain), or without Slurm's PMIx (no-pmix). Exit code: the command's; 77: not possible here, a sentence says why.
 set -euo pipefail
+PATH=$PATH:/usr/sbin
 
 impossible() {
   echo "skipped: $*"
@@ -12,7 +13,7 @@ impossible() {
 }
 if [ "${MGSYNC_IN_SLURM_BOX:-}" != yes ]; then
   for daemon in munged slurmctld slurmd; do
-    command -v "$daemon" >/dev/null || impossible "no $daemon here: bash jobs/install-packages.sh tests installs Slurm"
+    command -v "$daemon" >/dev/null || impossible "no $daemon here: bash jobs/install-packages.sh slurm installs it"
   done
   [ "$(id -u)" -eq 0 ] || impossible "a Slurm cluster in namespaces needs root"
   own=(--pid --fork --kill-child=KILL --mount-proc --mount --net --ipc --uts)
@@ -65,10 +66,6 @@ SlurmdSpoolDir=$box/spool-%n
 # Two nodes of one machine would make the same folder for PMIx in /tmp.
 TmpFS=$box/tmp-%n
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
-SwitchType=switch/none
 MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
