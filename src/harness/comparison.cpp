@@ -19,6 +19,8 @@ constexpr double wanted_confidence = 0.95;
 struct side_of_a_point {
   const mgsync::point* point = nullptr;
   std::vector<std::vector<double>> processes;  // medians of the batches of each
+  std::string algorithm;                       // of the last that has a latency
+  bool checked = true;                         // all of them were
   std::string reason;                          // of the last that has no latency
   bool failed = false;
 };
@@ -34,6 +36,8 @@ std::string pairing_key(const point& one) {
   return canonical_key(paired);
 }
 
+bool is_checked(const check_summary& check) { return check.trivial || (check.rounds > 0 && check.control_flagged); }
+
 side side_of(std::span<const json_document> documents) {
   side all;
   for (const json_document& document : documents) {
@@ -48,6 +52,8 @@ side side_of(std::span<const json_document> documents) {
       if (one.status == result_status::measured && !one.samples.empty()) {
         const auto medians = batch_medians(one.samples);
         here[key].insert(here[key].end(), medians.begin(), medians.end());
+        found->second.algorithm = one.algorithm.substr(0, one.algorithm.find(':'));
+        found->second.checked = found->second.checked && is_checked(one.check);
         continue;
       }
       found->second.failed = found->second.failed || one.status == result_status::failed;
@@ -88,6 +94,10 @@ compared_point compare_point(const side_of_a_point& base, const side_of_a_point&
   const auto is = out.by_process ? medians_of(now.processes) : joined(now.processes);
   out.base_us = median(was);
   out.new_us = median(is);
+  if (base.algorithm != now.algorithm)
+    out.notes.push_back(fmt::format("ran {}, was {}", now.algorithm.empty() ? "another algorithm" : now.algorithm,
+                                    base.algorithm.empty() ? "unknown" : base.algorithm));
+  if (base.checked && !now.checked) out.notes.push_back("unchecked in NEW");
   if (!all_positive(was) || !all_positive(is)) {
     out.what = change::too_few;
     return out;

@@ -34,6 +34,7 @@ struct compared_point {
   bool by_process = false;  // the units are processes (files), not batches
   double margin = 0;        // share by which the interval was widened on either side
   change what = change::not_shown;
+  std::vector<std::string> notes;  // "ran hub, was inbox" where auto chose otherwise, "unchecked in NEW"
 };
 
 // Measured in BASE; NEW tried and has no latency.

@@ -27,6 +27,7 @@ std::string note_of(const compared_point& one) {
   if (p.work_units > 0) words.push_back(fmt::format("work {}", p.work_units));
   if (p.payload_words > 1) words.push_back(fmt::format("{} words", p.payload_words));
   if (!p.peer_memory_asked.empty()) words.push_back(p.peer_memory_asked);
+  words.insert(words.end(), one.notes.begin(), one.notes.end());
   return fmt::format("{}", fmt::join(words, ", "));
 }
 

@@ -203,7 +203,17 @@ warned() { # LAUNCHER SCANCEL-OPTIONS...: as the controller does it before the t
   scancel --signal=USR1 "$@" "$job"
   ends_with 138 20 "after the warning ($launcher $*)"
   written_early
-  passed "a warning $* reaches the ranks under $launcher"
+  passed "a warning to the $([ $# -gt 0 ] && echo shell || echo steps) reaches the ranks under $launcher"
+}
+warned_on_two_nodes() { # by mpirun, whose daemons on other nodes are Slurm steps: the warning must not end them first
+  submit multi-node.sbatch --nodes=2 --ntasks-per-node=1 --gpus-per-node=2 --cpus-per-task=1 \
+    --export=ALL,MGSYNC_LAUNCH=mpirun -- --oversubscribe --members 2 --backend mpi --max-time 20s --precision 0.0001
+  wait_until 60 has_samples || fail "no sample within 60 s"
+  scancel --signal=USR1 --batch "$job"
+  ends_with 138 20 "after the warning on two nodes"
+  expect_text 'ended early, what was measured is written' "$out"
+  valid_json "$(result mgsync-nodes json)" results 0
+  passed "a warning reaches the ranks on two nodes under mpirun"
 }
 written_early() {
   valid_json "$(result mgsync-ranks json)" results 0 latency_us median
@@ -241,6 +251,7 @@ cases() {
   one_rank_per_gpu
   ranks_by_mpirun --export=ALL,MGSYNC_LAUNCH=mpirun
   warned mpirun --batch
+  warned_on_two_nodes
   requeued mpirun cancel
   one_process_without_gpus
   several_nodes

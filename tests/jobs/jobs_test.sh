@@ -11,7 +11,7 @@ if [ "${MGSYNC_IN_SLURM_BOX:-}" != yes ]; then
   setups=(plain no-pmix)
   if [ $# -gt 0 ]; then setups=(plain); fi
   for setup in "${setups[@]}"; do
-    timeout -k 5 170 "$here/slurm_box.sh" 3 "$setup" "$here/jobs_test.sh" "$mgsync" "$setup" "$@"
+    timeout -k 5 240 "$here/slurm_box.sh" 3 "$setup" "$here/jobs_test.sh" "$mgsync" "$setup" "$@"
     code=$?
     if [ "$code" -eq 77 ] && [ "${MGSYNC_REQUIRE_SLURM:-0}" = 1 ]; then
       echo "FAIL: MGSYNC_REQUIRE_SLURM is set, so this is no skip"

@@ -165,6 +165,19 @@ TEST(comparison, a_gate_is_shut_by_what_is_shown_and_beyond_its_limit) {
   EXPECT_TRUE(gate_violations(compare_two({measured(hub, 2, 1)}, {measured(hub, 2, 2, 1)}), 0.1).empty());
 }
 
+TEST(comparison, says_when_auto_ran_something_else_or_the_check_was_skipped) {
+  auto base = measured(hub, 2, 1), now = measured(hub, 2, 2);
+  base.algorithm = "inbox: one block per GPU";
+  now.algorithm = "inbox: for another reason";
+  EXPECT_TRUE(compare_two({base}, {now}).points.front().notes.empty());
+  now.algorithm = "hub";
+  now.check = {};
+  const auto compared = compare_two({base}, {now});
+  EXPECT_EQ(compared.points.front().notes, (std::vector<std::string>{"ran hub, was inbox", "unchecked in NEW"}));
+  EXPECT_NE(format_comparison(compared).find("no difference shown  ran hub, was inbox, unchecked in NEW\n"),
+            std::string::npos);
+}
+
 TEST(comparison, table_names_what_changed_first) {
   const auto text = format_comparison(
       compare_two({measured(hub, 2, 1), measured(inbox, 2, 2), measured(a_point("mpi", "default", 2), 5, 3)},
