@@ -30,20 +30,29 @@ struct side {
   std::map<std::string, side_of_a_point> points;
 };
 
-std::string pairing_key(const point& one) {
+// A node is the one of the same name, or, on other hosts, the one at the same place in the job.
+std::string paired_node(const std::string& node, const std::vector<std::string>& hosts,
+                        const std::vector<std::string>& reference) {
+  if (node.empty() || std::find(reference.begin(), reference.end(), node) != reference.end()) return node;
+  const auto place = static_cast<std::size_t>(std::find(hosts.begin(), hosts.end(), node) - hosts.begin());
+  return place < reference.size() ? reference[place] : node;
+}
+
+std::string pairing_key(const point& one, const machine_record& machine, const std::vector<std::string>& reference) {
   point paired = one;
+  paired.node = paired_node(one.node, machine.hosts, reference);
   if (!paired.placement.starts_with("list:")) paired.group.clear();
   return canonical_key(paired);
 }
 
 bool is_checked(const check_summary& check) { return check.trivial || (check.rounds > 0 && check.control_flagged); }
 
-side side_of(std::span<const json_document> documents) {
+side side_of(std::span<const json_document> documents, const std::vector<std::string>& reference) {
   side all;
   for (const json_document& document : documents) {
     std::map<std::string, std::vector<double>> here;
     for (const result& one : document.results) {
-      const std::string key = pairing_key(one.point);
+      const std::string key = pairing_key(one.point, document.machine, reference);
       auto [found, fresh] = all.points.try_emplace(key);
       if (fresh) {
         all.order.push_back(key);
@@ -116,8 +125,9 @@ compared_point compare_point(const side_of_a_point& base, const side_of_a_point&
 }
 
 std::string name_of(const point& one) {
-  return fmt::format("{}:{}, {} member{} in {} rank{}, shape {}", one.backend, one.variant, one.members,
-                     one.members == 1 ? "" : "s", one.ranks, one.ranks == 1 ? "" : "s", format_shape(one));
+  return fmt::format("{}:{}, {} member{} in {} rank{}, shape {}{}", one.backend, one.variant,
+                     one.members, one.members == 1 ? "" : "s", one.ranks, one.ranks == 1 ? "" : "s", format_shape(one),
+                     one.node.empty() ? "" : ", on " + one.node);
 }
 
 }  // namespace
@@ -134,7 +144,8 @@ std::string_view to_string(change what) {
 
 comparison compare(std::span<const json_document> base, std::span<const json_document> now,
                    std::optional<double> noise) {
-  const side was = side_of(base), is = side_of(now);
+  const auto reference = base.empty() ? std::vector<std::string>{} : base.front().machine.hosts;
+  const side was = side_of(base, reference), is = side_of(now, reference);
   comparison out;
   for (const std::string& key : was.order) {
     const side_of_a_point& before = was.points.at(key);

@@ -52,7 +52,8 @@ struct comparison {
 };
 
 // Each document is one process. Points are paired by all that describes them but the numbers of their members, unless
-// the placement is a list of these. The margin is `noise`; where it is absent, default_noise between batches and 0
+// the placement is a list of these; nodes that are measured each by itself, on other hosts, by their places in the job.
+// The margin is `noise`; where it is absent, default_noise between batches and 0
 // between processes, which show their shifts themselves.
 comparison compare(std::span<const json_document> base, std::span<const json_document> now,
                    std::optional<double> noise = {});

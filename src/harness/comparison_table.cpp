@@ -20,6 +20,7 @@ constexpr std::array<bool, columns> to_the_left = {true,  true,  false, false, f
 std::string note_of(const compared_point& one) {
   std::vector<std::string> words;
   const point& p = one.point;
+  if (!p.node.empty()) words.push_back("on " + p.node);
   if (p.device == topology::device::host && p.oversubscribed) words.push_back("oversubscribed");
   if (!p.pinned) words.push_back("not pinned");
   if (p.placement != "near" && !p.placement.empty()) words.push_back(p.placement);

@@ -33,16 +33,19 @@ one_process_without_gpus() {
 
 several_nodes() {
   submit multi-node.sbatch --nodes=2 --ntasks-per-node=2 --gpus-per-node=2 --cpus-per-task=1 -- --oversubscribe \
-    --members 4 --backend 'mpi,multigrid' --max-time 300ms --check-rounds 200
+    --backend 'mpi,multigrid' --max-time 300ms --check-rounds 200
   ends_with 0 60 "two nodes"
+  local across within
+  across=$MGSYNC_RESULTS/mgsync-nodes-$job-on-n_1-2_.json
+  within=$MGSYNC_RESULTS/mgsync-nodes-$job-on-n_1-2_-per-node.json
   expect_text '^mpi +default +4 +4 .* pass' "$out"
-  expect_text '"hosts": \["n[12]", "n[23]"\]' "$(result mgsync-nodes json)"
-  if "$mgsync" --help | grep -q -e '--per-node'; then
-    expect_text ' --per-node ' "$out"
-  else
-    expect_text '^waived +multigrid:auto .*several hosts' "$out"
-  fi
-  passed "two nodes"
+  expect_text '"hosts": \["n1", "n2"\]' "$across"
+  expect_text '^waived +multigrid:auto .*several hosts' "$out"
+  expect_text '^multigrid +auto +2 +2 .* pass .*on n1' "$out"
+  expect_text '^multigrid +auto +2 +2 .* pass .*on n2' "$out"
+  expect_text '"node": "n1"' "$within"
+  expect_text '"node": "n2"' "$within"
+  passed "two nodes: mpi across them, multigrid on each"
 }
 
 array_in_parts() {

@@ -121,6 +121,26 @@ TEST(comparison, pairs_by_everything_but_the_numbers_of_the_members) {
   }
 }
 
+TEST(comparison, pairs_nodes_by_name_or_else_by_place) {
+  const auto on = [](const std::string& node, double latency) {
+    point one = hub;
+    one.node = node;
+    return measured(one, latency);
+  };
+  const auto measured_on = [&](std::vector<std::string> hosts, std::vector<result> results) {
+    auto document = document_of(std::move(results));
+    document.machine.hosts = std::move(hosts);
+    return std::vector{document};
+  };
+  const auto base = measured_on({"n1", "n2"}, {on("n1", 2), on("n2", 4)});
+  const auto same = compare(base, measured_on({"n2", "n1"}, {on("n2", 4), on("n1", 2)}));
+  const auto other = compare(base, measured_on({"n8", "n9"}, {on("n8", 2), on("n9", 4)}));
+  for (const auto& compared : {same, other}) {
+    ASSERT_EQ(compared.points.size(), 2u);
+    for (const auto& one : compared.points) EXPECT_EQ(one.what, change::not_shown) << one.point.node;
+  }
+}
+
 TEST(comparison, of_too_few_batches_says_so) {
   const auto compared = compare_two({measured(hub, 2, 1, 10)}, {measured(hub, 4, 2, 1)});
   EXPECT_EQ(compared.points.front().what, change::too_few);
