@@ -190,9 +190,10 @@ requeued() { # LAUNCHER HOW: cancel, or requeue while it runs
   store=$(result mgsync-ranks jsonl)
   cp "$store" "$before"
   [ "$(samples "$before")" -gt 0 ] || fail "nothing was measured before"
+  # Slurm would wait until old credentials have ended. Until it has begun again, its state may be that of its first end.
   scontrol update JobId="$job" StartTime=now 2>/dev/null
+  wait_until 60 grep -q ', start 2$' "$out" || { cp "$out" "$work/out"; fail "job $job is $(state_of "$job")after its requeue"; }
   ends_with 0 120 "the job that was started again"
-  expect_text ', start 2$' "$out"
   check_store "$store" "$before"
   passed "$2 and requeue under $1: nothing lost, nothing twice"
 }

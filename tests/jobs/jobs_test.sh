@@ -48,7 +48,7 @@ submit() {
 }
 state_of() { scontrol show job -o "$1" | grep -o 'JobState=[A-Z]*' | cut -d= -f2 | sort -u | tr '\n' ' '; }
 running() { case $(state_of "$1") in *RUNNING*) ;; *) false ;; esac; }
-ended() { case $(state_of "$1") in *RUNNING* | *PENDING* | *COMPLETING* | *CONFIGURING*) false ;; esac; }
+ended() { case $(state_of "$1") in '' | *RUNNING* | *PENDING* | *COMPLETING* | *CONFIGURING*) false ;; esac; }
 told_the_end() { wait_until "$2" ended "$1" || { cat "$work"/job-"$1"_*.txt >&2; fail "job $1 did not end within $2 s"; }; }
 # The exit code of the script, as Slurm has it.
 exit_of() { scontrol show job -o "$1" | grep -o ' ExitCode=[0-9]*' | head -n 1 | cut -d= -f2; }
