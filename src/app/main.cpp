@@ -28,7 +28,7 @@ std::optional<int> run_alone(const options& asked) {
     case command::help: fmt::print("{}", help_text()); return 0;
     case command::version: fmt::print("{}", version_text()); return 0;
     case command::list: return list_backends(asked);
-    case command::show: return show_results(asked.files.front());
+    case command::show: return show_results(asked);
     case command::compare: return compare_command(asked);
     case command::merge: return merge_command(asked);
     default: break;

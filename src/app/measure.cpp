@@ -14,6 +14,7 @@
 #include "mgsync/version.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/base/launcher.hpp"
+#include "src/harness/pivot_table.hpp"
 #include "src/harness/plan.hpp"
 #include "src/harness/result_file.hpp"
 #include "src/harness/runner.hpp"
@@ -39,6 +40,7 @@ sweep_request request_from(const options& asked, std::span<const topology::rank_
   request.backends = parse_backends(asked.backends, backends());
   request.placements = asked.placements;
   request.loads = asked.loads;
+  request.work = asked.work;
   request.members_per_rank = asked.members_per_rank;
   request.pin = asked.pin && views.front().seen.is_this_machine;
   request.per_node = asked.per_node;
@@ -180,9 +182,13 @@ int print_plan(const options& asked) {
   return 0;
 }
 
-int show_results(const std::string& file) {
-  const auto shown = read_result_file(file);
+int show_results(const options& asked) {
+  const auto shown = read_result_file(asked.files.front());
   const auto& document = shown.document;
+  if (asked.by == "members" || asked.by == "shape") {
+    fmt::print("{}", asked.by == "members" ? table_by_members(document.results) : table_by_shape(document.results));
+    return 0;
+  }
   fmt::print("{} ({}, {})\n{}", document.command, document.machine.host, document.started,
              format_table(document.results));
   if (!shown.complete)

@@ -19,8 +19,8 @@ int measure(const options&, communicator& job, topology::machine mine, watchdog&
 
 // Prints what measure() would do; starts no MPI and makes no CUDA context.
 int print_plan(const options&);
-// Prints the table of a results file or a store.
-int show_results(const std::string& file);
+// Prints the table of a results file or a store, or what --by asks for.
+int show_results(const options&);
 // Prints every backend and variant, and whether it can run here.
 int list_backends(const options&);
 

@@ -83,6 +83,16 @@ std::string one_of(std::string_view option, std::string_view text, std::span<con
 }
 
 // near,spread,list:0,3,5: a list swallows the numbers that follow it.
+std::vector<std::uint32_t> microseconds(std::string_view option, std::string_view text) {
+  std::vector<std::uint32_t> all;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    all.push_back(static_cast<std::uint32_t>(whole(option, text.substr(begin, end - begin), 0, 1'000'000)));
+    begin = end + 1;
+  }
+  return all;
+}
+
 std::vector<std::string> placements(std::string_view option, std::string_view text) {
   constexpr std::string_view accepted = "near, far, spread, list:0,3,5, or several of them separated by commas";
   std::vector<std::string> found;
@@ -105,6 +115,7 @@ std::vector<std::string> placements(std::string_view option, std::string_view te
 
 constexpr std::string_view devices[] = {"auto", "host", "gpu"};
 constexpr std::string_view memories[] = {"ipc", "vmm"};
+constexpr std::string_view pivots[] = {"members", "shape"};
 constexpr std::string_view formats[] = {"text", "json", "xml", "dot", "svg", "description"};
 constexpr std::string_view load_words[] = {"idle", "streaming", "both"};
 
@@ -140,6 +151,8 @@ constexpr described_option table[] = {
        const auto word = one_of(n, v, load_words);
        o.loads = word == "both" ? std::vector<std::string>{"idle", "streaming"} : std::vector<std::string>{word};
      }},
+    {"work", "LIST", "microseconds that each round works before it synchronizes, such as 0,20; they are not counted, so what is hidden behind work (a kernel's launch) is not either [0]",
+     [](options& o, std::string_view n, std::string_view v) { o.work = microseconds(n, v); }},
     {"peer-memory", "HOW", "ipc or vmm: how processes share GPU memory [chosen]",
      [](options& o, std::string_view n, std::string_view v) { o.peer_memory = one_of(n, v, memories); }},
     {"no-pin", "", "leave the threads where the system puts them",
@@ -172,6 +185,8 @@ constexpr described_option table[] = {
      [](options& o, std::string_view, std::string_view v) { o.topology_file = v; }},
     {"format", "FORMAT", "of `mgsync topology`: text, json, xml, dot, svg, description [text]",
      [](options& o, std::string_view n, std::string_view v) { o.format = one_of(n, v, formats); }},
+    {"by", "WHAT", "of `mgsync show`: members or shape: tables in Markdown over the member counts, or over the shapes",
+     [](options& o, std::string_view n, std::string_view v) { o.by = one_of(n, v, pivots); }},
     {"fail-slower", "SHARE", "of `mgsync compare`: exit code 5 when a point takes longer by more than this and beyond noise, or was lost",
      [](options& o, std::string_view n, std::string_view v) { o.fail_slower = excess(n, v); }},
     {"noise", "SHARE", "of `mgsync compare`: what a process as a whole may be shifted by [4%; 0 with four files or more a side]",
@@ -278,6 +293,7 @@ void reject_contradictions(const options& o) {
   const bool compares = o.command == command::compare, merges = o.command == command::merge;
   if ((o.noise || o.fail_slower) && !compares)
     throw usage_error("--noise and --fail-slower are for `mgsync compare BASE NEW`");
+  if (!o.by.empty() && o.command != command::show) throw usage_error("--by is for `mgsync show FILE`");
   if (o.across && !compares && !merges)
     throw usage_error("--across is for `mgsync compare BASE NEW` and `mgsync merge FILE...`");
   if (compares && !(o.json.empty() && o.csv.empty() && o.store.empty()))

@@ -24,6 +24,7 @@ struct options {
   std::string shapes;
   std::vector<std::string> placements = {"near"};
   std::vector<std::string> loads = {"idle"};
+  std::vector<std::uint32_t> work = {0};  // us
   std::string device = "auto";   // auto | host | gpu
   int members_per_rank = 0;      // 0: all in one rank when there is one, else one each
   bool per_node = false;
@@ -45,6 +46,7 @@ struct options {
   bool resume = false;
 
   std::vector<std::string> files;  // of `mgsync show FILE`, `compare BASE NEW`, `merge FILE...`
+  std::string by;                  // of show: "members", "shape" or empty
   std::optional<double> noise;        // of compare: share
   std::optional<double> fail_slower;  // of compare: share
   std::optional<mgsync::across> across;  // of compare and merge

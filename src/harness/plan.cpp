@@ -48,6 +48,7 @@ point describe(const sweep_request& request, const cell& where, const planned_po
   p.blocks = planned.configuration.blocks;
   p.threads_per_block = planned.configuration.threads_per_block;
   p.load = where.load;
+  p.work_units = where.work_units;
   p.peer_memory_asked = request.peer_memory;
   return p;
 }
@@ -79,7 +80,7 @@ std::vector<std::vector<topology::rank_view>> nodes_of(const sweep_request& requ
   return nodes;
 }
 
-// `members` of these ranks at every shape and load.
+// `members` of these ranks at every shape, load and work.
 void add_cells(plan& result, const sweep_request& request, std::span<const topology::rank_view> ranks, int members,
                const std::string& placement) {
   const auto shapes = !request.shapes.empty() ? request.shapes : std::vector<shape>{{1u, std::nullopt, 32}};
@@ -94,17 +95,18 @@ void add_cells(plan& result, const sweep_request& request, std::span<const topol
     const topology::grouping_request wanted{request.device, members, request.members_per_rank,
                                             on_host ? static_cast<int>(blocks) : 1, placement, request.pin};
     const auto grouped = topology::make_group(ranks, wanted);
-    for (const auto& load : request.loads) {
-      cell c{grouped.chosen, load, {}, grouped.notes};
-      for (const auto& choice : request.backends) {
-        planned_point p{choice, configure(request, counted, choice), {}, {}};
-        p.configuration.load = load == "streaming" ? mgsync::load::streaming : mgsync::load::idle;
-        p.point = describe(request, c, p);
-        p.waived = why_waived(request, c, p, ranks);
-        c.points.push_back(std::move(p));
+    for (const auto& load : request.loads)
+      for (const auto work : request.work) {
+        cell c{grouped.chosen, load, work, {}, grouped.notes};
+        for (const auto& choice : request.backends) {
+          planned_point p{choice, configure(request, counted, choice), {}, {}};
+          p.configuration.load = load == "streaming" ? mgsync::load::streaming : mgsync::load::idle;
+          p.point = describe(request, c, p);
+          p.waived = why_waived(request, c, p, ranks);
+          c.points.push_back(std::move(p));
+        }
+        result.cells.push_back(std::move(c));
       }
-      result.cells.push_back(std::move(c));
-    }
   }
 }
 
@@ -148,9 +150,9 @@ std::string format_plan(const plan& planned) {
   std::string text;
   std::size_t points = 0;
   for (const auto& c : planned.cells) {
-    text += fmt::format("{}, {}, placement {}, load {}\n", group_name(c.group),
+    text += fmt::format("{}, {}, placement {}, load {}{}\n", group_name(c.group),
                         c.points.empty() ? "-" : "shape " + format_shape(c.points.front().point), c.group.placement,
-                        c.load);
+                        c.load, c.work_units == 0 ? "" : fmt::format(", work {} us", c.work_units));
     for (const auto& m : c.group.members)
       text += fmt::format("  member {:<3} rank {:<3} on {}{}{}\n", m.id, m.rank, m.host,
                           m.gpu >= 0 ? fmt::format("  GPU {}", m.gpu) : "",

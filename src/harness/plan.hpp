@@ -1,6 +1,7 @@
 // What to measure, in which order: cells (one group at one shape), and the points inside each. Pure; nothing is started.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct sweep_request {
   std::vector<backend_choice> backends;
   std::vector<std::string> placements = {"near"};
   std::vector<std::string> loads = {"idle"};
+  std::vector<std::uint32_t> work = {0};        // units of 1 us that each round works before the barrier
   int members_per_rank = 0;                     // 0: all in one rank when there is one, else one each
   bool pin = true;
   bool per_node = false;                        // every node by itself: a cell per node
@@ -39,6 +41,7 @@ struct planned_point {
 struct cell {
   topology::group group;
   std::string load = "idle";
+  std::uint32_t work_units = 0;
   std::vector<planned_point> points;
   std::vector<std::string> notes;  // about the group: "2 members share a core", ...
 };

@@ -178,6 +178,15 @@ std::optional<group_trial> runner::perform(candidate& c, const run_request& requ
   return std::nullopt;
 }
 
+// A timed run, less the work in it: what the barrier adds to the work is its latency.
+std::optional<group_trial> runner::perform_timed(candidate& c, std::uint32_t rounds) {
+  auto request = request_of(rounds, run_mode::time);
+  request.work_units = c.result.point.work_units;
+  auto seen = perform(c, request);
+  if (seen) seen->longest_us -= static_cast<double>(rounds) * request.work_units;
+  return seen;
+}
+
 void runner::fail(candidate& c, std::string reason) {
   c.result.status = result_status::failed;
   c.result.reason = std::move(reason);
@@ -228,7 +237,7 @@ void runner::choose_run_lengths(candidate& c) {
   for (std::uint32_t rounds = 8; rounds <= most_rounds; rounds *= 4) {
     double longest = 0;
     for (int repeat = 0; repeat < 3; ++repeat) {
-      const auto seen = perform(c, request_of(rounds, run_mode::time));
+      const auto seen = perform_timed(c, rounds);
       if (!seen || interrupted_) return;
       pilot.push_back({rounds, std::max(seen->longest_us, 1e-3)});
       longest = std::max(longest, seen->longest_us);
@@ -249,7 +258,7 @@ void runner::measure_batch(std::vector<candidate*>& active, session* place) {
     c->batch_began = c->spent;
     create(*c, place != nullptr ? *place : nowhere);
     const auto begin = clock::now();
-    if (c->active) perform(*c, request_of(c->rounds.rounds_short, run_mode::time));  // warms it up
+    if (c->active) perform_timed(*c, c->rounds.rounds_short);  // warms it up
     c->spent += clock::now() - begin;
   }
   for (std::uint32_t s = 0; s < settings_.samples_per_batch && !interrupted_; ++s) {
@@ -275,9 +284,9 @@ bool runner::used_up_its_batch(const candidate& c) const {
 
 bool runner::take_sample(candidate& c) {
   const auto begin = clock::now();
-  const auto shorter = perform(c, request_of(c.rounds.rounds_short, run_mode::time));
+  const auto shorter = perform_timed(c, c.rounds.rounds_short);
   if (!shorter || interrupted_) return false;
-  const auto longer = perform(c, request_of(c.rounds.rounds_long, run_mode::time));
+  const auto longer = perform_timed(c, c.rounds.rounds_long);
   if (!longer) return false;
   c.spent += clock::now() - begin;
   const sample s{c.batch, shorter->longest_us, longer->longest_us, c.rounds.rounds_short, c.rounds.rounds_long};

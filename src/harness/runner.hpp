@@ -63,6 +63,7 @@ class runner {
   void fail(candidate&, std::string reason);
   void finish(candidate&, std::vector<result>& results);
   run_request request_of(std::uint32_t rounds, run_mode) const;
+  std::optional<group_trial> perform_timed(candidate&, std::uint32_t rounds);
   // Rank 0's value, on every rank.
   std::uint64_t agreed(std::uint64_t value) const;
 

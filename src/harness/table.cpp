@@ -111,6 +111,7 @@ std::string note_of(const cell_rows& cell, const result& one) {
   if (p.payload_words > 1) words.push_back(fmt::format("{} words", p.payload_words));
   if (const std::string name = one.algorithm.substr(0, one.algorithm.find(':')); !name.empty() && name != p.variant)
     words.push_back(name);
+  if (p.device == topology::device::gpu && p.ranks > 1 && !one.peer_memory.empty()) words.push_back(one.peer_memory);
   words.insert(words.end(), one.notes.begin(), one.notes.end());
   return fmt::format("{}", fmt::join(words, ", "));
 }

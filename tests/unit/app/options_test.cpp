@@ -73,10 +73,18 @@ TEST(options, refuses_every_kind_of_hostile_number) {
     EXPECT_NE(refusal({"--timeout", bad}), "accepted") << "'" << bad << "'";
 }
 
+TEST(options, takes_a_list_of_work) {
+  EXPECT_EQ(parse({"--work", "0,20"}).work, (std::vector<std::uint32_t>{0, 20}));
+  EXPECT_NE(refusal({"--work", "0,,1"}).find("whole number"), std::string::npos);
+}
+
 TEST(options, shows_one_file) {
   const auto o = parse({"show", "results.json"});
   EXPECT_EQ(o.command, command::show);
   EXPECT_EQ(o.files, std::vector<std::string>{"results.json"});
+  EXPECT_EQ(parse({"show", "results.json", "--by", "shape"}).by, "shape");
+  EXPECT_NE(refusal({"show", "results.json", "--by", "colour"}).find("accepted: members, shape"), std::string::npos);
+  EXPECT_NE(refusal({"--by", "shape"}).find("mgsync show"), std::string::npos);
   EXPECT_NE(refusal({"show"}).find("one file"), std::string::npos);
   EXPECT_NE(refusal({"show", "a", "b"}).find("one file"), std::string::npos);
 }

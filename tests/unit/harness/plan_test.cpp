@@ -90,6 +90,16 @@ TEST(plan, measures_each_node_by_itself_when_told) {
   EXPECT_EQ(planned.cells[1].group.members[1].rank, 3);
 }
 
+TEST(plan, works_before_the_barrier_in_a_cell_of_its_own) {
+  auto r = request();
+  r.members = {2};
+  r.work = {0, 20};
+  const auto planned = make_plan(r, one_rank(2));
+  ASSERT_EQ(planned.cells.size(), 2u);
+  EXPECT_EQ(planned.cells[0].points[0].point.work_units, 0u);
+  EXPECT_EQ(planned.cells[1].points[0].point.work_units, 20u);
+}
+
 TEST(plan, counts_members_by_powers_of_two_and_all_of_them) {
   EXPECT_EQ(default_members(topology::device::host, 1), (std::vector<int>{1}));
   EXPECT_EQ(default_members(topology::device::host, 2), (std::vector<int>{2}));
