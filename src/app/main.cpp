@@ -1,3 +1,5 @@
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -66,6 +68,14 @@ int leave(const std::optional<communicator>& job, exit_code code) {
   return static_cast<int>(code);
 }
 
+// How an error that only one rank knows of begins: with the rank, where there are several.
+std::string speaker() {
+  const auto rank = read_launch().rank;
+  utsname machine{};
+  if (!rank || uname(&machine) != 0) return "mgsync: ";
+  return fmt::format("mgsync: rank {} on {}: ", *rank, machine.nodename);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -83,11 +93,11 @@ int main(int count, char** words) {
     if (speaks) fmt::print(stderr, "mgsync: {}\n", error.what());
     return leave(job, exit_code::usage);
   } catch (const timeout_error& error) {
-    fmt::print(stderr, "mgsync: {}\n", error.what());
+    fmt::print(stderr, "{}{}\n", speaker(), error.what());
     written.write_in_emergency(error.what());
     return leave(job, exit_code::barrier_failed);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "mgsync: {}\n", error.what());
+    fmt::print(stderr, "{}{}\n", speaker(), error.what());
     written.write_in_emergency(error.what());
     return leave(job, exit_code::failure);
   }

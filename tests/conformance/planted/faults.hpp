@@ -19,6 +19,15 @@ struct fault_traits {
   static constexpr bool bounded = true;
 };
 
+// No fault: what fails is around it.
+struct no_fault : fault_traits {
+  static constexpr const char* name = "no-fault";
+  template <class P, class M>
+  static bool arrive_and_wait(P& p, M& memory, const place& at, std::uint32_t epoch) {
+    return algorithm::inbox::arrive_and_wait(p, memory, at, epoch);
+  }
+};
+
 struct no_op : fault_traits {
   static constexpr const char* name = "no-op";
   static bool arrive_and_wait(host_policy&, host_lines&, const place&, std::uint32_t) { return true; }

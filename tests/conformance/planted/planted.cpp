@@ -1,9 +1,12 @@
 // A backend of broken barriers, for tests only: each variant has one fault that the check must reject. Named after
 // real reports (open-mpi/ompi 9343, rapidsai/rapidsmpf 857, rapidsai/cuml 458, vllm 14125, pmodels/mpich 6227).
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "barriers/backend.hpp"
 #include "barriers/round_loop/host_barrier.hpp"
+#include "src/base/errors.hpp"
 #include "tests/conformance/planted/faults.hpp"
 
 namespace mgsync {
@@ -56,6 +59,38 @@ using all = list<planted::no_op, planted::leaves_at_all_but_one, planted::root_l
                  planted::rare_early_exit, planted::forgets_its_epoch, planted::wraps_wrongly, planted::broken_above_four,
                  planted::never_released, planted::hangs>;
 
+// A good barrier on whose last rank a call fails, in one phase.
+class failing final : public barrier {
+ public:
+  failing(std::unique_ptr<barrier> good, bool fails, run_mode phase) : good_(std::move(good)), fails_(fails), phase_(phase) {}
+  trial run(const run_request& request) override {
+    if (fails_ && request.mode == phase_) throw api_error("planted", "error 42", "failing on purpose");
+    return good_->run(request);
+  }
+
+ private:
+  std::unique_ptr<barrier> good_;
+  bool fails_;
+  run_mode phase_;
+};
+
+constexpr std::string_view failures[] = {"fails-in-creation", "fails-in-check", "fails-in-timing"};
+
+creation make_failing(std::string_view phase, const topology::group& group, unsigned blocks, session& where) {
+  const bool here = group.members.back().rank == where.rank();
+  if (here && phase == "fails-in-creation") throw api_error("planted", "error 42", "failing on purpose");
+  auto made = make<planted::no_fault>(group, blocks, where);
+  made.barrier = std::make_unique<failing>(std::move(made.barrier), here,
+                                           phase == "fails-in-check" ? run_mode::check : run_mode::time);
+  return made;
+}
+
+constexpr auto variants = [] {
+  std::array<std::string_view, std::size(all::names) + std::size(failures)> names{};
+  std::copy(std::begin(failures), std::end(failures), std::copy(std::begin(all::names), std::end(all::names), names.begin()));
+  return names;
+}();
+
 support can_run(const topology::machine&, const topology::group& group, const configuration&) {
   return group.device == topology::device::host ? support::yes() : support::no("for host members");
 }
@@ -63,12 +98,12 @@ support can_run(const topology::machine&, const topology::group& group, const co
 creation create(const topology::group& group, const configuration& wanted, session& where) {
   for (std::size_t i = 0; i < std::size(all::names); ++i)
     if (all::names[i] == wanted.variant) return all::makers[i](group, wanted.blocks_per_sm.value_or(1), where);
-  return {nullptr, "no such fault", {}, {}};
+  return make_failing(wanted.variant, group, wanted.blocks_per_sm.value_or(1), where);
 }
 
 }  // namespace
 
 extern const backend planted_backend;
-const backend planted_backend{"planted", "barriers broken on purpose", all::names, level::group, false, can_run, create};
+const backend planted_backend{"planted", "barriers broken on purpose", variants, level::group, false, can_run, create};
 
 }  // namespace mgsync
