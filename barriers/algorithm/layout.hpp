@@ -9,6 +9,10 @@ namespace mgsync::algorithm {
 
 inline constexpr unsigned max_dissemination_steps = 32;
 inline constexpr unsigned max_announcements = 8;
+inline constexpr unsigned most_gpus = 16;
+// The epoch before the first of a GPU barrier: near the end of 32 bits, so that every check and every user crosses the
+// wrap.
+inline constexpr std::uint32_t first_gpu_epoch = 0xfffffe00u;
 
 struct layout {
   unsigned members;

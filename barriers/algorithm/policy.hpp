@@ -28,6 +28,13 @@
 #define MGSYNC_HD
 #endif
 
+// Ahead of a loop: not unrolled on GPUs, where the addresses of all its turns would be kept in registers.
+#if defined(__CUDA_ARCH__)
+#define MGSYNC_ROLLED _Pragma("unroll 1")
+#else
+#define MGSYNC_ROLLED
+#endif
+
 namespace mgsync::algorithm {
 
 inline constexpr std::size_t line_bytes = 128;

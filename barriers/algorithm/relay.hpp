@@ -5,11 +5,14 @@
 //   counters > 1: arrivals are spread over counters, without an answer; block 0 polls their sum and speaks. Additions
 //     to one address are served one after the other (0.8 a cycle on Hopper), and so are polls: with thousands of
 //     blocks the spread decides.
+// Arrival and wait may also be two calls (arrive, wait), in any order with whole rounds. An arrival waits for nobody: at
+// spread counters the blocks then meet at a counter of their own, whose last block speaks.
 // Memory ordering: what any thread of any member wrote before is visible after to all threads of all members: block
 // barrier, release to the counter, acquire by the speaker and system release by one fence, system acquire of the polls.
 // Besides policy.hpp the policy supplies lanes, lane(), kept(value), any(bool), sum(v), wait_until(condition), poll_local and
-// poll_system with fence_polled_local and fence_polled_system after the last poll, add_release_local(word&, v) and
-// add_release_local_before_fence(word&, v); the memory supplies word& word(member, line, offset).
+// poll_system with fence_polled_local and fence_polled_system after the last poll, add_release_local(word&, v),
+// add_release_local_before_fence(word&, v), store_relaxed_local(word&, v) and
+// add_relaxed_local(word&, v). The memory supplies word& word(member, line, offset).
 #pragma once
 
 #include "barriers/algorithm/policy.hpp"
@@ -31,34 +34,76 @@ struct relay_layout {
 
   MGSYNC_HD unsigned counter(unsigned k) const { return k * stride; }
   MGSYNC_HD unsigned inbox(unsigned replica) const { return (relay_shape::most_counters + replica) * stride; }
-  MGSYNC_HD unsigned lines() const { return (relay_shape::most_counters + relay_shape::most_words) * stride + 1; }
+  MGSYNC_HD unsigned split() const { return (relay_shape::most_counters + relay_shape::most_words) * stride; }
+  MGSYNC_HD unsigned lines() const { return split() + 1; }
+};
+
+// The words that a lane writes when its member speaks: one in every replica of every member's inbox, spread over the
+// team. Lanes of a warp stay with one member each and step from replica to replica, so that few registers hold it all.
+template <class P, class M, bool Warp = (P::lanes > 1)>
+class relay_outbox {
+  using word = typename P::word;
+
+ public:
+  MGSYNC_HD relay_outbox(const P& p, M& memory, const place& at, unsigned replicas) {
+    const relay_layout lines{};
+    const unsigned at_once = P::lanes / at.members, lane = p.lane();
+    const unsigned replica = lane / at.members;
+    const bool mine = replica < at_once && replica < replicas;
+    first_ = mine ? &memory.word(lane % at.members, lines.inbox(replica), at.member) : nullptr;
+    count_ = P::kept(mine ? (replicas - replica + at_once - 1) / at_once : 0);
+    step_ = P::kept(at_once * relay_layout::stride * (line_bytes / sizeof(word)));
+  }
+  template <class F>
+  MGSYNC_HD void each(F f) {
+    if (first_ != nullptr) f(*first_);
+    MGSYNC_ROLLED
+    for (unsigned i = 1; i < count_; ++i) f(first_[i * step_]);
+  }
+
+ private:
+  word* first_;
+  unsigned count_;
+  unsigned step_;
+};
+
+template <class P, class M>
+class relay_outbox<P, M, false> {
+  using word = typename P::word;
+
+ public:
+  MGSYNC_HD relay_outbox(const P&, M& memory, const place& at, unsigned replicas) : count_(at.members * replicas) {
+    for (unsigned w = 0; w < count_; ++w)
+      words_[w] = &memory.word(w % at.members, relay_layout{}.inbox(w / at.members), at.member);
+  }
+  template <class F>
+  MGSYNC_HD void each(F f) {
+    for (unsigned i = 0; i < count_; ++i) f(*words_[i]);
+  }
+
+ private:
+  word* words_[relay_shape::most_words];
+  unsigned count_;
 };
 
 template <class P, class M>
 class relay {
   using word = typename P::word;
   static constexpr unsigned per_lane(unsigned n) { return (n + P::lanes - 1) / P::lanes; }
-  static constexpr unsigned outs = per_lane(relay_shape::most_words);
   static constexpr unsigned most_members = 32;
   static constexpr unsigned ins = per_lane(most_members);
   static constexpr unsigned sums = per_lane(relay_shape::most_counters);
-  static constexpr unsigned alone = 0, counted = 1, spread = 2;  // how the blocks of a member arrive
+  static constexpr unsigned alone = 0, counted = 1, spread = 2, sums_up = 3;  // how a block arrives
 
  public:
   static constexpr const char* name = "relay";
 
   // Called by every thread of every block, once per launch: the addresses are worked out here, not between rounds.
   MGSYNC_HD relay(const P& policy, M& memory, const place& at, const relay_shape& shape)
-      : p_(policy), block_(at.block), blocks_(P::kept(at.blocks)), hold_(shape.hold),
-        way_(P::kept(at.blocks == 1 ? alone : shape.counters > 1 ? spread : counted)) {
+      : p_(policy), blocks_(P::kept(at.blocks)), out_(policy, memory, at, shape.replicas), hold_(shape.hold),
+        way_(P::kept(at.blocks == 1 ? alone : shape.counters == 1 ? counted : at.block != 0 ? spread : sums_up)) {
     const relay_layout lines{};
     const unsigned lane = p_.lane();
-    for (unsigned i = 0; i < outs; ++i) {
-      const unsigned w = lane + i * P::lanes;
-      const bool mine = w < at.members * shape.replicas;
-      out_[i] = mine ? &memory.word(w % at.members, lines.inbox(w / at.members), at.member) : nullptr;
-    }
-    many_out_ = P::kept(at.members * shape.replicas > P::lanes ? 1u : 0u);
     for (unsigned i = 0; i < ins; ++i) {
       const unsigned from = lane + i * P::lanes;
       // Lanes without a member of their own poll a word that another lane polls too: no divergence.
@@ -70,8 +115,9 @@ class relay {
     arrival_ = &memory.word(at.member, lines.counter(k), 0);
     for (unsigned i = 0; i < sums; ++i) {
       const unsigned c = lane + i * P::lanes;
-      sum_[i] = way_ == spread && at.block == 0 && c < shape.counters ? &memory.word(at.member, lines.counter(c), 0) : nullptr;
+      sum_[i] = way_ == sums_up && c < shape.counters ? &memory.word(at.member, lines.counter(c), 0) : nullptr;
     }
+    split_ = &memory.word(at.member, lines.split(), 0);
   }
 
   // Called by every thread of every block of every member. False: given up.
@@ -80,12 +126,22 @@ class relay {
     bool ok = true;
     if (p_.in_team()) {
       if (way_ == counted) arrive_counted(epoch);
-      else if (way_ == spread) ok = arrive_spread(epoch);
+      else if (way_ != alone) ok = arrive_spread(epoch);
       else speak(epoch);
-      ok = ok && wait(epoch);
+      ok = ok && poll_inbox(epoch);
     }
     return p_.sync_and(ok);
   }
+
+  // The same in two calls, both by every thread of every block of every member. The first waits for no other block.
+  MGSYNC_HD void arrive(std::uint32_t epoch) {
+    p_.sync();
+    if (!p_.in_team()) return;
+    if (way_ == counted) arrive_counted(epoch);
+    else if (way_ != alone) arrive_split(epoch);
+    else speak(epoch);
+  }
+  MGSYNC_HD bool wait(std::uint32_t epoch) { return p_.sync_and(!p_.in_team() || poll_inbox(epoch)); }
 
  private:
   MGSYNC_HD void arrive_counted(std::uint32_t epoch) {
@@ -95,9 +151,22 @@ class relay {
     else p_.hold(hold_);
   }
 
+  // The last block empties the counter, and makes up for the round at the spread counters: nobody arrives again before
+  // it has spoken, and the fence in speak() stands behind both.
+  MGSYNC_HD void arrive_split(std::uint32_t epoch) {
+    bool last = false;
+    if (p_.leader()) last = p_.add_release_local_before_fence(*split_, 1) + 1 == blocks_;
+    if (!p_.any(last)) return;
+    if (p_.leader()) {
+      p_.store_relaxed_local(*split_, 0);
+      p_.add_relaxed_local(*arrival_, blocks_);
+    }
+    speak(epoch);
+  }
+
   MGSYNC_HD bool arrive_spread(std::uint32_t epoch) {
     if (p_.leader()) p_.add_release_local(*arrival_, 1);
-    if (block_ != 0) {
+    if (way_ == spread) {
       p_.hold(hold_);
       return true;
     }
@@ -114,13 +183,10 @@ class relay {
   // The fence is also the acquire of the counter: it follows the relaxed addition or the polls.
   MGSYNC_HD void speak(std::uint32_t epoch) {
     p_.fence_release_system();
-    if (out_[0] != nullptr) p_.store_fenced_system(*out_[0], epoch);
-    if (many_out_ != 0)
-      for (unsigned i = 1; i < outs; ++i)
-        if (out_[i] != nullptr) p_.store_fenced_system(*out_[i], epoch);
+    out_.each([&](word& w) { p_.store_fenced_system(w, epoch); });
   }
 
-  MGSYNC_HD bool wait(std::uint32_t epoch) {
+  MGSYNC_HD bool poll_inbox(std::uint32_t epoch) {
     const bool ok = p_.wait_until([&] {
       bool here = true;
       for (unsigned i = 0; i < ins; ++i)
@@ -132,15 +198,14 @@ class relay {
   }
 
   P p_;  // its own: an object that refers to itself would be kept in memory, not in registers
-  unsigned block_;
   unsigned blocks_;
-  word* out_[outs];
+  relay_outbox<P, M> out_;
   word* in_[ins];
   word* arrival_;
   word* sum_[sums];
+  word* split_;
   unsigned hold_;
   unsigned way_;
-  unsigned many_out_;
 };
 
 }  // namespace mgsync::algorithm

@@ -2,6 +2,7 @@
 // counters in each of `copies` copies, and polls the sum of one copy: nobody is released by anybody. The spread divides
 // both the additions and the polls that meet at one address.
 // Memory ordering: block barrier, one local release fence before the additions, local acquire of the polls.
+// Arrival and wait may also be two calls, in any order with whole rounds.
 // Besides policy.hpp the policy supplies what relay.hpp lists, and fence_release_local().
 #pragma once
 
@@ -48,22 +49,38 @@ class spread_counter {
     p_.sync();
     bool ok = true;
     if (p_.in_team()) {
-      p_.fence_release_local();
-      for (unsigned i = 0; i < per_lane; ++i)
-        if (add_[i] != nullptr) p_.add_relaxed_local(*add_[i], 1);
+      add();
       p_.hold(hold_);
-      ok = p_.wait_until([&] {
-        std::uint32_t seen = 0;
-        for (unsigned i = 0; i < per_lane; ++i)
-          if (sum_[i] != nullptr) seen += p_.poll_local(*sum_[i]);
-        return reached(p_.sum(seen), blocks_ * epoch);
-      });
-      p_.fence_polled_local();
+      ok = poll(epoch);
     }
     return p_.sync_and(ok);
   }
 
+  // The same in two calls, both by every thread of every block of the member. The first waits for no other block.
+  MGSYNC_HD void arrive(std::uint32_t) {
+    p_.sync();
+    if (p_.in_team()) add();
+  }
+  MGSYNC_HD bool wait(std::uint32_t epoch) { return p_.sync_and(!p_.in_team() || poll(epoch)); }
+
  private:
+  MGSYNC_HD void add() {
+    p_.fence_release_local();
+    for (unsigned i = 0; i < per_lane; ++i)
+      if (add_[i] != nullptr) p_.add_relaxed_local(*add_[i], 1);
+  }
+
+  MGSYNC_HD bool poll(std::uint32_t epoch) {
+    const bool ok = p_.wait_until([&] {
+      std::uint32_t seen = 0;
+      for (unsigned i = 0; i < per_lane; ++i)
+        if (sum_[i] != nullptr) seen += p_.poll_local(*sum_[i]);
+      return reached(p_.sum(seen), blocks_ * epoch);
+    });
+    p_.fence_polled_local();
+    return ok;
+  }
+
   P p_;  // its own: an object that refers to itself would be kept in memory, not in registers
   unsigned blocks_;
   unsigned hold_;

@@ -2,11 +2,11 @@
 
 #include <cooperative_groups.h>
 
+#include "barriers/algorithm/grid_choice.hpp"
 #include "barriers/algorithm/hub.hpp"
 #include "barriers/round_loop/cuda_passes.hpp"
 #include "barriers/round_loop/device_rounds.hpp"
 #include "barriers/round_loop/flag_barrier.hpp"
-#include "barriers/round_loop/grid_choice.hpp"
 
 namespace mgsync {
 
@@ -66,7 +66,7 @@ creation make_hub(const flag_barrier_request& w) {
 
 creation create_gpu_grid(const topology::group& group, const configuration& asked, session& where) {
   const auto w = round_loop::request_of(group, asked, where, "grid");
-  const auto choice = round_loop::choose_grid(w.blocks, w.sms);
+  const auto choice = algorithm::choose_grid(w.blocks, w.sms);
   if (asked.variant == "cooperative-groups") return make_grid_sync(w);
   if (asked.variant == "counter") return make_counter(w, {1, 1, 0}, "counter");
   if (asked.variant == "hub") return make_hub(w);

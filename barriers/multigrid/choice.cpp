@@ -1,13 +1,13 @@
-#include "barriers/multigrid/gpu_multigrid.hpp"
+#include "barriers/multigrid/choice.hpp"
 
 #include <algorithm>
 
 namespace mgsync {
 
 // The borders lie between measured shapes: 1, 4, 8, 16 and 32 blocks per SM (docs/gpu-budget.md).
-round_loop::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsigned sms) {
-  using round_loop::use_relay;
-  if (members == 1) return round_loop::choose_grid(blocks, sms);
+algorithm::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsigned sms) {
+  using algorithm::use_relay;
+  if (members == 1) return algorithm::choose_grid(blocks, sms);
   const unsigned per_sm = (blocks + sms - 1) / sms;
   const auto replicas = [&](unsigned wanted) { return std::min(wanted, algorithm::relay_shape::most_words / members); };
   if (blocks == 1) return use_relay(1, 1, "one block per GPU, one hop");

@@ -6,6 +6,7 @@
 #include "barriers/algorithm/dissemination.hpp"
 #include "barriers/algorithm/hub.hpp"
 #include "barriers/algorithm/inbox.hpp"
+#include "barriers/multigrid/choice.hpp"
 #include "barriers/multigrid/vendor.hpp"
 #include "barriers/round_loop/cuda_passes.hpp"
 #include "barriers/round_loop/flag_barrier.hpp"

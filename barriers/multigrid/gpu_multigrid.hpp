@@ -2,15 +2,11 @@
 #pragma once
 
 #include "barriers/backend.hpp"
-#include "barriers/round_loop/grid_choice.hpp"
 
 namespace mgsync {
 
 // As the backend's two functions, for groups of GPUs. Without CUDA the first says so.
 support gpu_multigrid_can_run(const topology::machine&, const topology::group&, const configuration&);
 creation create_gpu_multigrid(const topology::group&, const configuration&, session&);
-
-// What `auto` runs on `members` GPUs with `blocks` blocks each, and why.
-round_loop::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsigned sms);
 
 }  // namespace mgsync

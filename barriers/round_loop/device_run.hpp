@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "barriers/algorithm/layout.hpp"
 #include "barriers/round_loop/phase_check.hpp"
 
 namespace mgsync::round_loop {
 
-inline constexpr unsigned most_gpus = 16;
-// The epoch before the first of a GPU barrier: near the end of 32 bits, so that every check crosses the wrap.
-inline constexpr std::uint32_t first_gpu_epoch = 0xfffffe00u;
+using algorithm::first_gpu_epoch;
+using algorithm::most_gpus;
 
 // What one GPU's blocks found. In that GPU's memory; read by the host after the kernel.
 struct device_findings {

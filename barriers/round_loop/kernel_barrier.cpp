@@ -40,23 +40,6 @@ flag_image layout_image(unsigned members, unsigned blocks) {
   return image;
 }
 
-flag_image relay_image(unsigned blocks) {
-  const algorithm::relay_layout lines{};
-  flag_image image(std::size_t{lines.lines()} * words, 0);
-  image[std::size_t{lines.counter(0)} * words] = algorithm::counter_start(blocks, first_gpu_epoch);
-  for (unsigned r = 0; r < algorithm::relay_shape::most_words; ++r)
-    for (unsigned from = 0; from < most_gpus; ++from) image[std::size_t{lines.inbox(r)} * words + from] = first_gpu_epoch;
-  return image;
-}
-
-flag_image spread_image(unsigned blocks) {
-  const algorithm::spread_layout lines{};
-  flag_image image(std::size_t{lines.lines()} * words, 0);
-  for (unsigned copy = 0; copy < algorithm::spread_shape::most; ++copy)
-    image[std::size_t{lines.counter(copy, 0)} * words] = algorithm::counter_start(blocks, first_gpu_epoch);
-  return image;
-}
-
 group_allocation allocate_flags(const topology::group& group, const flag_image& image, std::string_view peer_memory,
                                 const session& where) {
   const std::size_t bytes = image.size() * sizeof(std::uint32_t);

@@ -8,18 +8,15 @@
 #include <utility>
 #include <vector>
 
-#include "barriers/algorithm/relay.hpp"
-#include "barriers/algorithm/spread_counter.hpp"
+#include "barriers/algorithm/flag_image.hpp"
 #include "barriers/round_loop/gpu_crew.hpp"
 
 namespace mgsync::round_loop {
 
-// What the flags of a new barrier hold: 32-bit words, the same in every member's part.
-using flag_image = std::vector<std::uint32_t>;
-
+using algorithm::flag_image;
+using algorithm::relay_image;
+using algorithm::spread_image;
 flag_image layout_image(unsigned members, unsigned blocks);  // algorithm::layout
-flag_image relay_image(unsigned blocks);
-flag_image spread_image(unsigned blocks);
 
 struct kernel_barrier_parts {
   std::string what;                         // "multigrid (relay)"

@@ -1,7 +1,7 @@
 // What `auto` picks is a value: tested without a GPU.
 #include <gtest/gtest.h>
 
-#include "barriers/multigrid/gpu_multigrid.hpp"
+#include "barriers/multigrid/choice.hpp"
 
 namespace mgsync {
 

@@ -72,27 +72,44 @@ struct reduction_case {
   }
 };
 
-// Counters 0 and 1, then the inboxes of replicas 0 and 1.
-template <unsigned Counters, unsigned Replicas>
+// How a case passes: in one call, or every other round in two.
+enum class way { whole, split };
+
+template <class Barrier>
+void pass_once(Barrier& barrier, way how, unsigned epoch) {
+  if (how == way::whole || epoch % 2 == 0) {
+    RL_ASSERT(barrier.arrive_and_wait(epoch));
+    return;
+  }
+  barrier.arrive(epoch);
+  RL_ASSERT(barrier.wait(epoch));
+}
+
+// Counters 0 and 1, then the inboxes of replicas 0 and 1, then the counter of rounds in two calls.
+template <unsigned Counters, unsigned Replicas, way How = way::whole>
 struct relay_case {
   static constexpr unsigned most_members = 4;
-  static unsigned words(unsigned) { return 2 + 2 * most_members; }
+  static constexpr unsigned split = 2 + 2 * most_members;
+  static unsigned words(unsigned) { return split + 1; }
   static unsigned pairs(unsigned) { return 0; }
   static unsigned place_of(unsigned line, unsigned offset, unsigned) {
     const unsigned group = line / relay_layout::stride;
+    if (line == relay_layout{}.split()) return split;
     return group < relay_shape::most_counters ? group : 2 + (group - relay_shape::most_counters) * most_members + offset;
   }
   static unsigned first_value(unsigned word, unsigned, unsigned blocks) {
+    if (word == split) return 0;
     if (word >= 2) return start;
     return word == 0 ? counter_start(blocks, start) : 0;  // the counters' sum is what matters
   }
   static void pass(relacy_policy& p, relacy_memory& memory, const place& at, unsigned epoch) {
     relay<relacy_policy, relacy_memory> barrier(p, memory, at, relay_shape{Counters, Replicas, 0});
-    RL_ASSERT(barrier.arrive_and_wait(epoch));
+    pass_once(barrier, How, epoch);
   }
 };
 
 // The blocks of one member: two counters in two copies.
+template <way How>
 struct spread_case {
   static unsigned words(unsigned) { return 4; }
   static unsigned pairs(unsigned) { return 0; }
@@ -105,7 +122,7 @@ struct spread_case {
   }
   static void pass(relacy_policy& p, relacy_memory& memory, const place& at, unsigned epoch) {
     spread_counter<relacy_policy, relacy_memory> barrier(p, memory, at, spread_shape{2, 2, 0});
-    RL_ASSERT(barrier.arrive_and_wait(epoch));
+    pass_once(barrier, How, epoch);
   }
 };
 
@@ -207,6 +224,13 @@ void algorithm_test(const std::string& name, std::initializer_list<weakness> bet
   for (const auto w : within) caught<Case>(name, w, {2, 2});
 }
 
+template <way How>
+void spread_counter_test(const std::string& name) {
+  correct<spread_case<How>>(name, {{1, 2}, {1, 3}, {1, 4}});
+  caught<spread_case<How>>(name, local_arrival, {1, 2});
+  caught<spread_case<How>>(name, local_wait, {1, 2});
+}
+
 template <class Algorithm>
 void structure_caught(const std::string& name) {
   rounds_of<barrier_case<Algorithm>> program(3, 1, none);
@@ -231,11 +255,10 @@ const std::vector<named_test> tests = {
     {"pull", [] { algorithm_test<reduction_case<pull>>("pull", {system_store, system_wait}, {local_arrival, local_release, local_wait}); }},
     {"relay", [] { algorithm_test<relay_case<1, 1>>("relay", {system_store, system_wait}, {local_arrival}); }},
     {"relay-spread", [] { algorithm_test<relay_case<2, 2>>("relay with 2 counters and 2 replicas", {system_store, system_wait}, {local_arrival}); }},
-    {"spread-counter", [] {
-       correct<spread_case>("spread counter", {{1, 2}, {1, 3}, {1, 4}});
-       caught<spread_case>("spread counter", local_arrival, {1, 2});
-       caught<spread_case>("spread counter", local_wait, {1, 2});
-     }},
+    {"relay-split", [] { algorithm_test<relay_case<1, 1, way::split>>("relay in two calls", {system_store, system_wait}, {local_arrival}); }},
+    {"relay-spread-split", [] { algorithm_test<relay_case<2, 2, way::split>>("relay with 2 counters and 2 replicas in two calls", {system_store, system_wait}, {local_arrival}); }},
+    {"spread-counter", [] { spread_counter_test<way::whole>("spread counter"); }},
+    {"spread-counter-split", [] { spread_counter_test<way::split>("spread counter in two calls"); }},
     {"structure", [] {
        structure_caught<arrival_left_out>("inbox that does not wait for one member");
        structure_caught<one_step_short>("dissemination one step short");

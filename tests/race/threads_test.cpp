@@ -71,7 +71,17 @@ struct reduction_case {
   }
 };
 
-template <unsigned Counters, unsigned Replicas>
+// How a case passes: in one call, or every other round in two.
+enum class way { whole, split };
+
+template <class Barrier>
+bool pass_once(Barrier& barrier, way how, std::uint32_t epoch) {
+  if (how == way::whole || epoch % 2 == 0) return barrier.arrive_and_wait(epoch);
+  barrier.arrive(epoch);
+  return barrier.wait(epoch);
+}
+
+template <unsigned Counters, unsigned Replicas, way How = way::whole>
 struct relay_case {
   static unsigned lines(unsigned) { return relay_layout{}.lines(); }
   static void first_values(const thread_lines& memory, unsigned member, shape s) {
@@ -82,11 +92,16 @@ struct relay_case {
   }
   template <class P>
   static bool pass(P& policy, thread_lines& memory, const place& at, std::uint32_t epoch) {
-    relay<P, thread_lines> barrier(policy, memory, at, relay_shape{Counters, Replicas, 0});
-    return barrier.arrive_and_wait(epoch);
+    auto barrier = make(policy, memory, at);
+    return pass_once(barrier, How, epoch);
+  }
+  template <class P>
+  static relay<P, thread_lines> make(P& policy, thread_lines& memory, const place& at) {
+    return {policy, memory, at, relay_shape{Counters, Replicas, 0}};
   }
 };
 
+template <way How>
 struct spread_case {
   static unsigned lines(unsigned) { return spread_layout{}.lines(); }
   static void first_values(const thread_lines& memory, unsigned member, shape s) {
@@ -96,8 +111,12 @@ struct spread_case {
   }
   template <class P>
   static bool pass(P& policy, thread_lines& memory, const place& at, std::uint32_t epoch) {
-    spread_counter<P, thread_lines> barrier(policy, memory, at, spread_shape{2, 2, 0});
-    return barrier.arrive_and_wait(epoch);
+    auto barrier = make(policy, memory, at);
+    return pass_once(barrier, How, epoch);
+  }
+  template <class P>
+  static spread_counter<P, thread_lines> make(P& policy, thread_lines& memory, const place& at) {
+    return {policy, memory, at, spread_shape{2, 2, 0}};
   }
 };
 
@@ -182,8 +201,31 @@ const std::vector<algorithm_test> tests = {
     on_hosts<reduction_case<pull>>("pull"),
     on_gpus<relay_case<1, 1>>("relay"),
     on_gpus<relay_case<2, 2>>("relay-spread"),
-    on_gpus<spread_case>("spread-counter", 1),
+    on_gpus<relay_case<1, 1, way::split>>("relay-split"),
+    on_gpus<relay_case<2, 2, way::split>>("relay-spread-split"),
+    on_gpus<spread_case<way::whole>>("spread-counter", 1),
+    on_gpus<spread_case<way::split>>("spread-counter-split", 1),
 };
+
+// An arrival waits for nobody: one thread arrives for all workers, one after the other, then waits for all.
+template <class Case>
+unsigned arrive_alone(shape s) {
+  const std::size_t part = Case::lines(s.members) * (line_bytes / sizeof(std::uint64_t));
+  std::vector<std::uint64_t> memory(part * s.members);
+  std::vector<std::uint32_t*> parts;
+  for (unsigned m = 0; m < s.members; ++m) parts.push_back(reinterpret_cast<std::uint32_t*>(&memory[m * part]));
+  thread_lines lines{{parts.data()}};
+  for (unsigned m = 0; m < s.members; ++m) Case::first_values(lines, m, s);
+  thread_policy policy(weakness::none);
+  unsigned wrong = 0;
+  for (std::uint32_t epoch = start + 1; epoch != start + rounds; ++epoch) {
+    for (unsigned w = 0; w < s.members * s.blocks; ++w)
+      Case::make(policy, lines, place{w / s.blocks, s.members, w % s.blocks, s.blocks}).arrive(epoch);
+    for (unsigned w = 0; w < s.members * s.blocks; ++w)
+      if (!Case::make(policy, lines, place{w / s.blocks, s.members, w % s.blocks, s.blocks}).wait(epoch)) ++wrong;
+  }
+  return wrong;
+}
 
 int run_all() {
   int failures = 0;
@@ -195,6 +237,13 @@ int run_all() {
     std::fflush(stdout);
     if (wrong != 0) ++failures;
   }
+  unsigned wrong = 0;
+  for (const auto& s : shapes) {
+    wrong += arrive_alone<relay_case<1, 1>>(s) + arrive_alone<relay_case<2, 2>>(s);
+    if (s.members == 1) wrong += arrive_alone<spread_case<way::split>>(s);
+  }
+  std::printf("%s  an arrival waits for nobody: %u wrong\n", wrong == 0 ? "ok  " : "FAIL", wrong);
+  if (wrong != 0) ++failures;
   return failures == 0 ? 0 : 1;
 }
 

@@ -1,15 +1,13 @@
-#include "barriers/round_loop/grid_choice.hpp"
+#include "barriers/algorithm/grid_choice.hpp"
 
-#include <fmt/format.h>
-
-namespace mgsync::round_loop {
+namespace mgsync::algorithm {
 
 grid_choice use_relay(unsigned counters, unsigned replicas, std::string_view why) {
   grid_choice c;
   c.relay.counters = counters;
   c.relay.replicas = replicas;
-  c.why = fmt::format("relay ({} counter{}, {} inbox{}): {}", counters, counters == 1 ? "" : "s", replicas,
-                      replicas == 1 ? "" : "es", why);
+  c.why = "relay (" + std::to_string(counters) + (counters == 1 ? " counter, " : " counters, ") +
+          std::to_string(replicas) + (replicas == 1 ? " inbox): " : " inboxes): ") + std::string(why);
   return c;
 }
 
@@ -17,7 +15,7 @@ grid_choice use_counter(unsigned counters, unsigned copies, unsigned hold, std::
   grid_choice c;
   c.counter = true;
   c.spread = {counters, copies, hold};
-  c.why = fmt::format("counter ({} x {}): {}", copies, counters, why);
+  c.why = "counter (" + std::to_string(copies) + " x " + std::to_string(counters) + "): " + std::string(why);
   return c;
 }
 
@@ -29,4 +27,4 @@ grid_choice choose_grid(unsigned blocks, unsigned sms) {
   return use_relay(32, 64, "many blocks on one GPU");
 }
 
-}  // namespace mgsync::round_loop
+}  // namespace mgsync::algorithm

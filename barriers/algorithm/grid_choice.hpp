@@ -7,12 +7,12 @@
 #include "barriers/algorithm/relay.hpp"
 #include "barriers/algorithm/spread_counter.hpp"
 
-namespace mgsync::round_loop {
+namespace mgsync::algorithm {
 
 struct grid_choice {
   bool counter = false;  // the spread counter (one GPU only), else the relay
-  algorithm::relay_shape relay;
-  algorithm::spread_shape spread;
+  relay_shape relay;
+  spread_shape spread;
   std::string why;       // "relay (8 counters, 8 inboxes): arrivals and polls spread"
 };
 
@@ -22,4 +22,4 @@ grid_choice use_counter(unsigned counters, unsigned copies, unsigned hold, std::
 // For `blocks` blocks on one GPU of `sms` SMs.
 grid_choice choose_grid(unsigned blocks, unsigned sms);
 
-}  // namespace mgsync::round_loop
+}  // namespace mgsync::algorithm
