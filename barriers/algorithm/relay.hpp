@@ -190,7 +190,7 @@ class relay {
     const bool ok = p_.wait_until([&] {
       bool here = true;
       for (unsigned i = 0; i < ins; ++i)
-        if (in_[i] != nullptr) here = here && reached(p_.poll_system(*in_[i]), epoch);
+        if (P::lanes > 1 || in_[i] != nullptr) here = here && reached(p_.poll_system(*in_[i]), epoch);
       return p_.all(here);
     });
     p_.fence_polled_system();

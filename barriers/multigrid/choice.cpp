@@ -17,4 +17,13 @@ algorithm::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsig
   return use_relay(32, replicas(32), "many blocks: arrivals and polls spread");
 }
 
+void describe(const algorithm::grid_choice& choice, unsigned members, unsigned blocks, multi_grid_handle& handle) {
+  handle.gpus = members;
+  handle.blocks = blocks;
+  handle.algorithm = choice.counter ? multi_grid_handle::counter : multi_grid_handle::relay;
+  handle.counters = choice.counter ? choice.spread.counters : choice.relay.counters;
+  handle.copies = choice.counter ? choice.spread.copies : choice.relay.replicas;
+  handle.hold = choice.counter ? choice.spread.hold : 0;
+}
+
 }  // namespace mgsync

@@ -2,10 +2,14 @@
 #pragma once
 
 #include "barriers/algorithm/grid_choice.hpp"
+#include "barriers/multigrid/include/mgsync/multi_grid_handle.hpp"
 
 namespace mgsync {
 
 // On `members` GPUs of `sms` SMs (the GPU with the fewest) with `blocks` blocks each, and why.
 algorithm::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsigned sms);
+
+// Writes the choice into a handle.
+void describe(const algorithm::grid_choice&, unsigned members, unsigned blocks, multi_grid_handle&);
 
 }  // namespace mgsync

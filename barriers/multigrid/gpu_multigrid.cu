@@ -7,6 +7,7 @@
 #include "barriers/algorithm/hub.hpp"
 #include "barriers/algorithm/inbox.hpp"
 #include "barriers/multigrid/choice.hpp"
+#include "barriers/multigrid/include/mgsync/multi_grid.cuh"
 #include "barriers/multigrid/vendor.hpp"
 #include "barriers/round_loop/cuda_passes.hpp"
 #include "barriers/round_loop/flag_barrier.hpp"
@@ -54,6 +55,49 @@ creation make_auto(const flag_barrier_request& w) {
   });
 }
 
+// What a user's kernel does: sync() of the library's group. The blocks' records lie behind the flags.
+class group_pass : private multi_grid_group {
+ public:
+  static constexpr bool bounded = true;
+  static constexpr bool carries_sum = false;
+  struct arguments {
+    multi_grid_handle handle;   // but for the rank and the records
+    std::uint32_t records_at;   // in words of the own part
+  };
+
+  __device__ __forceinline__ group_pass(const arguments& given, const round_loop::device_run& run)
+      : multi_grid_group(given.handle, run.member, record_of(given, run)) {}
+  __device__ __forceinline__ bool operator()(std::uint32_t) { return sync(); }
+
+ private:
+  // The run bounds all waits together, and may be given up by the host.
+  __device__ __forceinline__ static multi_grid_block* record_of(const arguments& given, const round_loop::device_run& run) {
+    auto* const record = reinterpret_cast<multi_grid_block*>(given.handle.parts[run.member] + given.records_at) + blockIdx.x;
+    if (threadIdx.x == 0) {
+      record->abort = run.abort;
+      record->begin = algorithm::multi_grid_time();
+      record->patience = static_cast<std::uint32_t>(run.budget_ns >> 20) + 1;
+    }
+    __syncthreads();
+    return record;
+  }
+};
+
+creation make_library(const flag_barrier_request& w) {
+  const auto choice = choose_multigrid(w.members(), w.blocks, w.sms);
+  auto image = choice.counter ? round_loop::spread_image(w.blocks) : round_loop::relay_image(w.blocks);
+  const auto records_at = static_cast<std::uint32_t>(image.size());
+  constexpr std::size_t record_words = sizeof(multi_grid_block) / sizeof(std::uint32_t);
+  image.resize(image.size() + w.blocks * record_words, 0);
+  for (std::size_t b = 0; b < w.blocks; ++b) image[records_at + b * record_words] = round_loop::first_gpu_epoch;
+  return make_flag_barrier<group_pass>(w, choice.why, image, [&](const cuda_lines& lines) {
+    group_pass::arguments given{{}, records_at};
+    std::copy(std::begin(lines.parts), std::end(lines.parts), given.handle.parts);
+    describe(choice, w.members(), w.blocks, given.handle);
+    return given;
+  });
+}
+
 // NVIDIA's advice in place of multi_grid: flags in pinned host memory, exchanged by one block per GPU.
 creation make_host_flags(const flag_barrier_request& w) {
   using pass = round_loop::host_flags_pass<algorithm::hub>;
@@ -87,6 +131,7 @@ creation create_gpu_multigrid(const topology::group& group, const configuration&
   if (asked.variant == "central") return make_plain<algorithm::central>(w);
   if (asked.variant == "dissemination") return make_plain<algorithm::dissemination<2>>(w);
   if (asked.variant == "host-flags") return make_host_flags(w);
+  if (asked.variant == "library") return make_library(w);
   if (asked.variant == "vendor") return create_vendor(w);
   if (asked.variant == "relay") {
     const auto replicas = std::min(32u, algorithm::relay_shape::most_words / w.members());

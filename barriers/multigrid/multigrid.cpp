@@ -49,7 +49,7 @@ creation make(const topology::group& group, unsigned blocks, session& where, std
 }
 
 constexpr std::string_view variants[] = {"auto",    "inbox",      "hub",   "relay", "dissemination",
-                                         "central", "pull-dissemination", "host-flags", "vendor"};
+                                         "central", "pull-dissemination", "host-flags", "library", "vendor"};
 
 // What `auto` runs on hosts: the fastest of those measured from 2 to 64 members (docs/results/host-barriers.md).
 creation choose(const topology::group& group, unsigned blocks, session& where) {
@@ -67,7 +67,7 @@ support can_run(const topology::machine& machine, const topology::group& group, 
   if (group.device == topology::device::gpu && wanted.variant == "pull-dissemination")
     return support::no("for host members: between GPUs every poll would cross the link");
   if (group.device == topology::device::gpu) return gpu_multigrid_can_run(machine, group, wanted);
-  for (const std::string_view gpu_only : {"relay", "host-flags", "vendor"})
+  for (const std::string_view gpu_only : {"relay", "host-flags", "library", "vendor"})
     if (wanted.variant == gpu_only) return support::no("for GPU members");
   const auto on_another_host = [&](const auto& m) { return m.host != group.members.front().host; };
   if (std::any_of(group.members.begin(), group.members.end(), on_another_host))

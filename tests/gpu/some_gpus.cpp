@@ -2,14 +2,7 @@
 
 #include <cstdio>
 
-#include <cuda_runtime_api.h>
-
 namespace mgsync::test {
-
-int gpus_here() {
-  int count = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
-}
 
 topology::group group_of(int count) {
   topology::group group;

@@ -1,0 +1,238 @@
+// A barrier for all threads of the grids of several GPUs: what cooperative_groups::multi_grid_group was until CUDA 13.
+//
+//     __global__ void kernel(mgsync::multi_grid_handle handle, float* data) {
+//       auto grids = mgsync::this_multi_grid(handle);
+//       ...
+//       grids.sync();
+//     }
+//
+// Launched by mgsync::multi_grid (multi_grid.hpp), on every GPU cooperatively. C++17 and later, compute capability 7.0 to
+// 10.0, no relocatable device code, nothing but the CUDA toolkit.
+#pragma once
+
+#if !defined(__CUDACC__)
+#error "mgsync/multi_grid.cuh is device code: compile it with nvcc; host code includes mgsync/multi_grid.hpp"
+#endif
+
+#include <cstdint>
+#include <new>
+
+#include <mgsync/multi_grid_handle.hpp>
+
+#include "barriers/algorithm/cuda_words.hpp"
+#include "barriers/algorithm/relay.hpp"
+#include "barriers/algorithm/spread_counter.hpp"
+
+namespace mgsync {
+
+namespace algorithm {
+
+// In 2^20 ns, never 0.
+__device__ __forceinline__ std::uint32_t multi_grid_time() { return static_cast<std::uint32_t>(ptx::global_time_ns() >> 20) | 1; }
+
+// Called by the whole team now and then in a long wait that began at `since` (0: this is the first time): since when it
+// lasts, or 0 to give it up, alike in all lanes. Who finds at the first look that others gave up came too late. Not
+// inlined: inside the loop that polls, its registers and branches would cost every round 0.1 us, although it is hardly
+// ever reached.
+__device__ __noinline__ inline std::uint32_t look_up(multi_grid_block* mine, std::uint32_t since) {
+  const bool others_did = *static_cast<volatile std::uint32_t*>(mine->abort) != 0;
+  if (others_did && since == 0) mine->late = 1;
+  const std::uint32_t now = multi_grid_time();
+  if (since == 0) since = mine->begin != 0 ? mine->begin : now;
+  const bool expired = now - since > mine->patience;
+  if (expired && !others_did) atomicCAS_system(mine->abort, 0u, 1u);
+  return __any_sync(0xffffffffu, others_did || expired) != 0 ? 0 : since;
+}
+
+// The policy of a user's kernel: blocks of any dimensions whose first warp is whole, system scope unless the GPU is
+// alone, waits bounded one by one. What it needs only once a wait takes long stays in memory, not in registers.
+class multi_grid_policy : public cuda_words<ptx::scope::system> {
+  static constexpr unsigned team = 1, one_warp = 2, alone = 4, first = 8;
+  static constexpr unsigned polls_per_look = 4096;
+
+ public:
+  __device__ __forceinline__ multi_grid_policy(multi_grid_block* mine, unsigned thread, unsigned threads, unsigned gpus)
+      : mine_(mine), role_(kept((thread < lanes ? team : 0) | (threads == lanes ? one_warp : 0) | (gpus == 1 ? alone : 0) |
+                                  (lane() == 0 ? first : 0))) {}
+
+  __device__ __forceinline__ void sync() const {
+    if (is(one_warp)) __syncwarp();
+    else __syncthreads();
+  }
+  __device__ __forceinline__ bool sync_and(bool ok) const {
+    if (!is(one_warp)) return __syncthreads_and(ok) != 0;
+    __syncwarp();
+    return ok;  // the team is the block, and agrees
+  }
+  __device__ __forceinline__ bool in_team() const { return is(team); }
+  __device__ __forceinline__ bool leader() const { return is(first); }
+  __device__ __forceinline__ void fence_release_system() const {
+    if (is(alone)) ptx::fence_acq_rel<ptx::scope::gpu>();
+    else ptx::fence_acq_rel<ptx::scope::system>();
+  }
+
+  template <class Condition>
+  __device__ __forceinline__ bool wait_until(Condition holds) const {
+    word since = 0;
+    for (;;) {
+#pragma unroll 1
+      for (unsigned polls = 0; polls < polls_per_look; ++polls)
+        if (holds()) return true;
+      since = look_up(mine_, since);
+      if (since == 0) return false;
+    }
+  }
+
+ private:
+  // Kept anew: else every bit of it is kept in a register of its own.
+  __device__ __forceinline__ bool is(unsigned what) const { return (kept(role_) & what) != 0; }
+
+  multi_grid_block* mine_;
+  unsigned role_;
+};
+
+struct multi_grid_lines {
+  const multi_grid_handle& handle;
+
+  __device__ __forceinline__ std::uint32_t& word(unsigned gpu, unsigned line, unsigned offset) const {
+    return handle.parts[gpu][line * (line_bytes / sizeof(std::uint32_t)) + offset];
+  }
+};
+
+}  // namespace algorithm
+
+// All threads of the grids that one launch of mgsync::multi_grid started, one grid per GPU, alike in dimensions.
+//
+// Made by every thread of every block; several objects in one kernel may follow one another but not interleave. It
+// carries the block's count of barriers, so it cannot be copied: pass it on by reference.
+//
+// Memory ordering of sync(), and of barrier_arrive() with barrier_wait(): all that any thread of any GPU of the group
+// wrote before it arrived, to the memory of any of these GPUs or to mapped host memory, with ordinary stores or atomics
+// of any scope, is visible to ordinary loads of every thread of every GPU after it left; and whoever saw such a write in
+// turn is covered too. No fence of the user's is needed. Not covered: loads through the read-only path (__ldg, pointers
+// declared const __restrict__, textures) of data that changes while the kernel runs; the asynchronous proxy (bulk
+// copies, TMA), which needs its own fence.proxy.async or wait before the barrier.
+//
+// Every wait is bounded by the owner's time-out. Once one was given up, sync() and barrier_wait() return false at once,
+// in all threads of the block alike: the kernel should return, and multi_grid::wait() throws on the host, naming who did
+// not arrive. What a barrier given up ordered is unknown.
+class multi_grid_group {
+ public:
+  class arrival_token {
+    friend class multi_grid_group;
+    std::uint32_t epoch_ = 0;
+  };
+
+  __device__ __forceinline__ explicit multi_grid_group(const multi_grid_handle& handle)
+      : multi_grid_group(handle, handle.rank, handle.records + block()) {}
+  multi_grid_group(const multi_grid_group&) = delete;  // two copies would count their barriers apart
+  multi_grid_group& operator=(const multi_grid_group&) = delete;
+  // Here, once per kernel, and not in every round: a release fence asks the home of all lines that the SM wrote since
+  // the last, so one store more in a round costs it 0.1 us.
+  __device__ __forceinline__ ~multi_grid_group() {
+    if (algorithm_ != multi_grid_handle::none && thread() == 0) record_->epoch = epoch_;
+  }
+
+  // The barrier. Called by all threads of all blocks of all GPUs. False: given up (see above), or not valid.
+  __device__ __forceinline__ bool sync() {
+    if (algorithm_ == multi_grid_handle::relay) return kept_up(relay_.arrive_and_wait(++epoch_));
+    if (algorithm_ == multi_grid_handle::counter) return kept_up(counter_.arrive_and_wait(++epoch_));
+    return false;
+  }
+
+  // The barrier in two calls, for work that neither side of it depends on; each is called by all threads of all blocks,
+  // and nothing of this group comes between them. The arrival waits for the threads of its own block only.
+  __device__ __forceinline__ arrival_token barrier_arrive() {
+    arrival_token token;
+    if (algorithm_ == multi_grid_handle::none) return token;
+    token.epoch_ = ++epoch_;
+    if (algorithm_ == multi_grid_handle::relay) relay_.arrive(epoch_);
+    else counter_.arrive(epoch_);
+    return token;
+  }
+  __device__ __forceinline__ bool barrier_wait(arrival_token token) {
+    if (algorithm_ == multi_grid_handle::relay) return kept_up(relay_.wait(token.epoch_));
+    if (algorithm_ == multi_grid_handle::counter) return kept_up(counter_.wait(token.epoch_));
+    return false;
+  }
+
+  // Whether the kernel was launched with the handle of its GPU and its number of blocks, and no barrier was given up.
+  __device__ __forceinline__ bool is_valid() const { return algorithm_ != multi_grid_handle::none; }
+
+  __device__ __forceinline__ unsigned num_grids() const { return gpus_; }
+  __device__ __forceinline__ unsigned grid_rank() const { return rank_; }
+  // Threads of all grids, and the caller's number among them: by grid, then block, then thread.
+  __device__ __forceinline__ unsigned long long size() const {
+    return static_cast<unsigned long long>(gpus_) * blocks() * threads();
+  }
+  __device__ __forceinline__ unsigned long long num_threads() const { return size(); }
+  __device__ __forceinline__ unsigned long long thread_rank() const {
+    return (static_cast<unsigned long long>(rank_) * blocks() + block()) * threads() + thread();
+  }
+
+ protected:
+  // For kernels that learn their rank, and the caller's block's record, in another way than from the handle.
+  __device__ __forceinline__ multi_grid_group(const multi_grid_handle& handle, unsigned rank, multi_grid_block* record)
+      : multi_grid_group(handle, policy_type(record, thread(), threads(), handle.gpus), {handle},
+                         {rank, handle.gpus, block(), handle.blocks}, record) {}
+
+ private:
+  using lines = const algorithm::multi_grid_lines;
+  using policy_type = algorithm::multi_grid_policy;
+
+  __device__ __forceinline__ bool kept_up(bool ok) {
+    if (ok) return true;
+    if (thread() == 0) record_->epoch = epoch_ - record_->late;  // the last barrier that it came to in time
+    algorithm_ = multi_grid_handle::none;
+    return false;
+  }
+
+  __device__ __forceinline__ static unsigned threads() { return blockDim.x * blockDim.y * blockDim.z; }
+  __device__ __forceinline__ static unsigned thread() {
+    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  }
+  __device__ __forceinline__ static unsigned blocks() { return gridDim.x * gridDim.y * gridDim.z; }
+  __device__ __forceinline__ static unsigned block() {
+    return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  }
+
+  __device__ __forceinline__ multi_grid_group(const multi_grid_handle& handle, const policy_type& policy,
+                                              const algorithm::multi_grid_lines& lines, const algorithm::place& at,
+                                              multi_grid_block* record)
+      : algorithm_(policy_type::kept(handle.blocks == blocks() ? handle.algorithm : multi_grid_handle::none)),
+        record_(record), rank_(at.member), gpus_(handle.gpus) {
+    if (algorithm_ == multi_grid_handle::counter) new (&counter_) counter_type(policy, lines, at, shape_of_counter(handle));
+    else if (algorithm_ == multi_grid_handle::relay) new (&relay_) relay_type(policy, lines, at, shape_of_relay(handle));
+    if (algorithm_ == multi_grid_handle::none) return;
+    __syncthreads();  // behind the destructor of a group before
+    epoch_ = algorithm::ptx::load_relaxed<algorithm::ptx::scope::gpu>(&record->epoch);
+  }
+  __device__ __forceinline__ static algorithm::relay_shape shape_of_relay(const multi_grid_handle& handle) {
+    const bool mine = handle.algorithm == multi_grid_handle::relay;
+    return {mine ? handle.counters : 1, mine ? handle.copies : 1, 0};
+  }
+  __device__ __forceinline__ static algorithm::spread_shape shape_of_counter(const multi_grid_handle& handle) {
+    const bool mine = handle.algorithm == multi_grid_handle::counter;
+    return {mine ? handle.counters : 1, mine ? handle.copies : 1, handle.hold};
+  }
+
+  // One of the two; a kernel keeps few enough registers for 2048 threads per SM.
+  using relay_type = algorithm::relay<policy_type, lines>;
+  using counter_type = algorithm::spread_counter<policy_type, lines>;
+  union {
+    relay_type relay_;
+    counter_type counter_;
+  };
+  std::uint32_t algorithm_;
+  std::uint32_t epoch_ = 0;
+  multi_grid_block* record_;
+  std::uint32_t rank_;
+  std::uint32_t gpus_;
+};
+
+// The group of the calling kernel's launch, from the handle that the kernel was passed. Called by every thread.
+__device__ __forceinline__ multi_grid_group this_multi_grid(const multi_grid_handle& handle) {
+  return multi_grid_group(handle);
+}
+
+}  // namespace mgsync

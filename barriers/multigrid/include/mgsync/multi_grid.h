@@ -1,0 +1,65 @@
+/* The C interface of mgsync::multi_grid (multi_grid.hpp says what each call does), for C, Fortran and Python. Every call
+   that returns int returns MGSYNC_SUCCESS or why not; mgsync_last_error() is the sentence. */
+#ifndef MGSYNC_MULTI_GRID_H
+#define MGSYNC_MULTI_GRID_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  MGSYNC_SUCCESS = 0,
+  MGSYNC_FAILURE = 1,     /* a CUDA call failed */
+  MGSYNC_USAGE = 2,       /* wrong use */
+  MGSYNC_TIMED_OUT = 3,   /* a barrier was given up: the sentence names who did not arrive */
+  MGSYNC_UNSUPPORTED = 4  /* these GPUs cannot do it */
+};
+
+typedef struct mgsync_multi_grid mgsync_multi_grid;
+
+/* Of the calling thread's last call that failed; "" before. */
+const char* mgsync_last_error(void);
+
+/* All GPUs in this process. timeout_seconds bounds every wait at a barrier; 0: for ever. */
+int mgsync_multi_grid_create(mgsync_multi_grid** made, const int* gpus, int count, double timeout_seconds);
+
+/* Like MPI_Allgather: every process gives `bytes` bytes and gets those of all processes in their order. Returns 0. */
+typedef int (*mgsync_all_gather)(const void* mine, void* all, size_t bytes, void* context);
+
+/* This process, number `process` of `processes`, brings `gpus`. Collective, as are resize, reset and destroy. */
+int mgsync_multi_grid_create_across(mgsync_multi_grid** made, const int* gpus, int count, int process, int processes,
+                                    mgsync_all_gather gather, void* context, double timeout_seconds);
+int mgsync_multi_grid_destroy(mgsync_multi_grid* grids);
+
+int mgsync_multi_grid_gpus(const mgsync_multi_grid* grids);       /* of all processes */
+int mgsync_multi_grid_local_gpus(const mgsync_multi_grid* grids);
+int mgsync_multi_grid_rank(const mgsync_multi_grid* grids, int local);
+
+/* One GPU's launch; arguments[0] is set to the kernel's handle. `stream` is a cudaStream_t, NULL the default stream. */
+typedef struct mgsync_launch {
+  const void* kernel;
+  unsigned grid[3];
+  unsigned block[3];
+  void** arguments;
+  size_t shared_bytes;
+  void* stream;
+} mgsync_launch;
+
+int mgsync_multi_grid_launch(mgsync_multi_grid* grids, const mgsync_launch* launches, int count);
+int mgsync_multi_grid_wait(mgsync_multi_grid* grids);
+int mgsync_multi_grid_check(mgsync_multi_grid* grids);
+int mgsync_multi_grid_reset(mgsync_multi_grid* grids);
+
+/* For launches of the user's own: the bytes of the handle that the kernel on GPU `local` takes. `size` is that of
+   `handle`, at least mgsync_multi_grid_handle_size(). */
+int mgsync_multi_grid_resize(mgsync_multi_grid* grids, unsigned blocks_per_gpu);
+size_t mgsync_multi_grid_handle_size(void);
+int mgsync_multi_grid_handle(const mgsync_multi_grid* grids, int local, void* handle, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,158 @@
+// A set of GPUs whose kernels meet at one barrier, of one process or of several on one host: sets it up, and launches a
+// kernel on every GPU, as cudaLaunchCooperativeKernelMultiDevice did until CUDA 13.
+//
+//     mgsync::multi_grid grids({0, 1, 2, 3});
+//     grids.launch(kernel, blocks_per_gpu, threads, 0, {}, data);   // kernel(mgsync::multi_grid_handle, float*)
+//     grids.wait();
+//
+// Errors are exceptions: usage_error (wrong use), unsupported_error (these GPUs cannot do it), timeout_error (a barrier
+// was given up), api_error (a CUDA call failed). C++17. Link libmgsync and the CUDA runtime.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <mgsync/multi_grid_handle.hpp>
+
+#include "src/base/errors.hpp"
+
+namespace mgsync {
+
+// The message says which GPU or process cannot, and why.
+class unsupported_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// How processes talk while a group is set up: each gives some bytes and gets those of all, in the order of their
+// numbers. Called by all processes together. mpi_exchange.hpp makes one from an MPI communicator.
+using process_exchange = std::function<std::vector<std::string>(const std::string& mine)>;
+
+// One GPU's launch. The names are those of cudaLaunchParams, so that old code compiles with one word changed.
+struct launch_parameters {
+  const void* func = nullptr;
+  dim3 gridDim;
+  dim3 blockDim;
+  void** args = nullptr;  // args[0] is the kernel's multi_grid_handle: set by launch(), whatever stands there
+  std::size_t sharedMem = 0;
+  cudaStream_t stream = nullptr;
+};
+
+// Memory in parts, one on every GPU of a group, each addressable by all its GPUs. Freed when the object goes: by then
+// kernels that use it have ended; collective over the processes.
+class multi_grid_memory {
+ public:
+  multi_grid_memory(multi_grid_memory&&) noexcept;
+  multi_grid_memory& operator=(multi_grid_memory&&) noexcept;
+  ~multi_grid_memory();
+
+  // The part of GPU `grid_rank`, as the calling process's GPU number `local` addresses it.
+  void* part(unsigned grid_rank, unsigned local = 0) const;
+  template <class T>
+  T* part_as(unsigned grid_rank, unsigned local = 0) const {
+    return static_cast<T*>(part(grid_rank, local));
+  }
+
+ private:
+  friend class multi_grid;
+  struct owner;
+  explicit multi_grid_memory(std::unique_ptr<owner>);
+  std::unique_ptr<owner> owner_;
+};
+
+// Every GPU's rank in the grid is its place in the list; with several processes, those of process 0 come first.
+// "Collective" means: called by all processes of the group alike. One object is used by one thread at a time.
+class multi_grid {
+ public:
+  static constexpr std::chrono::nanoseconds default_timeout = std::chrono::seconds(30);
+
+  // All GPUs in this process, by their CUDA ordinals. `timeout` bounds every wait at a barrier (not the kernel's whole
+  // run) to within a few milliseconds; 0: for ever.
+  explicit multi_grid(const std::vector<int>& gpus, std::chrono::nanoseconds timeout = default_timeout);
+  // This process, number `process`, brings `gpus`; others bring more. Collective, as is the destructor.
+  multi_grid(const std::vector<int>& gpus, int process, process_exchange exchange,
+             std::chrono::nanoseconds timeout = default_timeout);
+  multi_grid(multi_grid&&) noexcept;
+  multi_grid& operator=(multi_grid&&) noexcept;
+  ~multi_grid();
+
+  unsigned gpus() const;                       // of all processes
+  unsigned local_gpus() const;                 // of this one
+  unsigned grid_rank(unsigned local = 0) const;
+  int ordinal(unsigned local = 0) const;
+  std::string algorithm() const;               // what the present number of blocks made it choose, and why
+
+  // Launches `kernel` cooperatively on every GPU of this process: `blocks` x `threads` on each (at least 32 threads per
+  // block; all blocks resident at once, checked), with the handle as its first parameter and `arguments` behind it.
+  // `streams`: one per GPU of this process, or none for the group's own. Does not wait for the kernels. Launches of one
+  // group follow one another on every GPU, also on different streams. The grid is the same on all GPUs; a number of
+  // blocks other than the last waits for the kernels before and is collective (see resize).
+  template <class... Parameters, class... Arguments>
+  void launch(void (*kernel)(multi_grid_handle, Parameters...), dim3 blocks, dim3 threads, std::size_t shared_bytes,
+              const std::vector<cudaStream_t>& streams, const Arguments&... arguments) {
+    static_assert(sizeof...(Parameters) == sizeof...(Arguments), "as many arguments as the kernel takes behind its handle");
+    launch_each(kernel, blocks, threads, shared_bytes, streams, [&](unsigned) { return std::tie(arguments...); });
+  }
+
+  // The same with arguments that differ: `arguments_of(local)` is a std::tuple of what GPU `local` of this process gets.
+  template <class... Parameters, class ArgumentsOf>
+  void launch_each(void (*kernel)(multi_grid_handle, Parameters...), dim3 blocks, dim3 threads, std::size_t shared_bytes,
+                   const std::vector<cudaStream_t>& streams, ArgumentsOf arguments_of) {
+    using values = std::tuple<std::remove_cv_t<Parameters>...>;
+    std::vector<values> given;
+    for (unsigned local = 0; local < local_gpus(); ++local) given.push_back(values(arguments_of(local)));
+    std::vector<std::vector<void*>> addresses;
+    std::vector<launch_parameters> launches;
+    for (values& v : given) {
+      addresses.push_back({nullptr});
+      std::apply([&](auto&... value) { (addresses.back().push_back(&value), ...); }, v);
+    }
+    for (unsigned local = 0; local < local_gpus(); ++local)
+      launches.push_back({reinterpret_cast<const void*>(kernel), blocks, threads, addresses[local].data(), shared_bytes,
+                          stream_of(streams, local)});
+    launch(launches.data(), static_cast<unsigned>(launches.size()));
+  }
+
+  template <class... Parameters, class... Rest>
+  void launch(void (*)(Parameters...), dim3, dim3, std::size_t, const std::vector<cudaStream_t>&, const Rest&...) {
+    static_assert(sizeof...(Parameters) == ~std::size_t{0}, "the kernel's first parameter must be mgsync::multi_grid_handle");
+  }
+
+  // The form of cudaLaunchCooperativeKernelMultiDevice: `count` launches, one per GPU of this process in their order.
+  void launch(const launch_parameters* launches, unsigned count);
+
+  // Makes the barrier ready for `blocks_per_gpu`, for handle(); launch() does so by itself. Waits for the kernels before.
+  // Collective.
+  void resize(unsigned blocks_per_gpu);
+  // For launches of the user's own (all GPUs, cooperative, this many blocks, each after the kernel before on its GPU has
+  // ended): what the kernel on GPU `local` is passed. Good until the number of blocks changes.
+  const multi_grid_handle& handle(unsigned local = 0) const;
+
+  // Until the launched kernels of this process have ended; then check().
+  void wait();
+  // Throws timeout_error where a barrier was given up, naming the GPUs and blocks that did not arrive.
+  void check();
+  // After a timeout_error in any process: as new. Collective.
+  void reset();
+
+  // Memory of `bytes` on every GPU, zeroed, addressable by all of them: halos, results, flags of the user's own. Collective.
+  multi_grid_memory allocate(std::size_t bytes);
+
+ private:
+  cudaStream_t stream_of(const std::vector<cudaStream_t>& given, unsigned local) const;
+
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace mgsync

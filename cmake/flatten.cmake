@@ -1,0 +1,29 @@
+# mgsync_flatten(source file): writes `source` to `file` with this repository's own includes ("barriers/...", "src/...") put
+# in their places, each once: what is installed needs no other file of ours than <mgsync/...>. Done at configure time;
+# a change of any of the sources configures again.
+
+function(_mgsync_flat_text source seen_name text_name)
+  file(READ "${source}" text)
+  set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+  set(seen "${${seen_name}}")
+  string(REPLACE "#pragma once\n" "" text "${text}")
+  string(REGEX MATCHALL "#include \"(barriers|src)/[^\"]+\"\n" includes "${text}")
+  foreach(include IN LISTS includes)
+    string(REGEX REPLACE "#include \"([^\"]+)\"\n" "\\1" path "${include}")
+    set(inner "")
+    if(NOT path IN_LIST seen)
+      list(APPEND seen "${path}")
+      _mgsync_flat_text("${PROJECT_SOURCE_DIR}/${path}" seen inner)
+      set(inner "\n// ---- ${path}\n${inner}")
+    endif()
+    string(REPLACE "${include}" "${inner}" text "${text}")
+  endforeach()
+  set(${seen_name} "${seen}" PARENT_SCOPE)
+  set(${text_name} "${text}" PARENT_SCOPE)
+endfunction()
+
+function(mgsync_flatten source file)
+  set(seen "")
+  _mgsync_flat_text("${source}" seen text)
+  file(CONFIGURE OUTPUT "${file}" CONTENT "// Generated from mgsync ${PROJECT_VERSION}.\n#pragma once\n@text@" @ONLY)
+endfunction()

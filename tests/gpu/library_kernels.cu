@@ -1,0 +1,66 @@
+#include "tests/gpu/library_kernels.hpp"
+
+#include <mgsync/multi_grid.cuh>
+
+namespace mgsync::test {
+
+namespace {
+
+__device__ unsigned block_rank() { return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z); }
+__device__ unsigned thread_number() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
+
+__device__ bool pass(multi_grid_group& grids, way how, unsigned round) {
+  const bool split = how == way::split || (how == way::mixed && round % 3 != 0);
+  return split ? grids.barrier_wait(grids.barrier_arrive()) : grids.sync();
+}
+
+__global__ void __launch_bounds__(1024, 2) check_rounds(multi_grid_handle handle, board slots, unsigned first, unsigned rounds, way how, findings* found) {
+  auto grids = this_multi_grid(handle);
+  const unsigned blocks = gridDim.x * gridDim.y * gridDim.z, threads = blockDim.x * blockDim.y * blockDim.z;
+  const unsigned self = block_rank(), thread = thread_number();
+  const auto rank = (static_cast<unsigned long long>(handle.rank) * blocks + self) * threads + thread;
+  const bool right = grids.grid_rank() == handle.rank && grids.is_valid() && grids.thread_rank() == rank;
+  const auto many_right = static_cast<unsigned>(__syncthreads_count(right));
+  if (thread == 0) atomicAdd(&found->ranks, many_right);
+  if (self == 0 && thread == 0) {
+    found->size = static_cast<unsigned>(grids.size());
+    found->grids = grids.num_grids();
+  }
+  unsigned wrong = 0;
+  for (unsigned round = first; round != first + rounds; ++round) {
+    const unsigned slot = round % 2 * blocks;
+    if (thread == threads - 1) slots.parts[grids.grid_rank()][slot + self] = round;
+    if (!pass(grids, how, round)) {
+      if (thread == 0) atomicAdd(&found->given_up, 1u);
+      break;
+    }
+    const unsigned workers = grids.num_grids() * blocks;
+    for (unsigned i = thread; i < min(workers, 64u); i += threads) {
+      const unsigned other = (self + i * 97 + round) % workers;
+      if (slots.parts[other / blocks][slot + other % blocks] != round) ++wrong;
+    }
+  }
+  if (wrong != 0) atomicAdd(&found->wrong, static_cast<unsigned long long>(wrong));
+}
+
+__global__ void leave_early(multi_grid_handle handle, unsigned rank, unsigned late, unsigned when, unsigned rounds, findings* found) {
+  multi_grid_group grids(handle);
+  unsigned failed = 0;
+  for (unsigned round = 0; round < rounds; ++round) {
+    if (grids.grid_rank() == rank && block_rank() == late && round == when) return;
+    if (!grids.sync()) ++failed;
+  }
+  if (thread_number() == 0) atomicMax(&found->given_up, failed);
+}
+
+__global__ void without_handle(int* unused) {
+  if (unused != nullptr) *unused = 0;
+}
+
+}  // namespace
+
+check_kernel check_rounds_kernel() { return check_rounds; }
+leave_kernel leave_early_kernel() { return leave_early; }
+const void* kernel_without_handle() { return reinterpret_cast<const void*>(without_handle); }
+
+}  // namespace mgsync::test

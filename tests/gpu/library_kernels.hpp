@@ -1,0 +1,35 @@
+// The kernels of the library's tests, as a user would write them.
+#pragma once
+
+#include <cstdint>
+
+#include <mgsync/multi_grid_handle.hpp>
+
+namespace mgsync::test {
+
+enum class way : unsigned { whole, split, mixed };
+
+// Every GPU's slots, two per block in turn.
+struct board {
+  std::uint32_t* parts[multi_grid_handle::most_gpus];
+};
+
+// What a kernel found, on one GPU.
+struct findings {
+  unsigned long long wrong;
+  unsigned given_up;   // blocks whose sync returned false
+  unsigned size, grids;
+  unsigned ranks;      // grid_rank and thread_rank were right in so many threads
+};
+
+// (handle, slots, first round, rounds, way, findings): every block publishes the round, passes the barrier, and reads
+// other blocks' rounds of all GPUs.
+using check_kernel = void (*)(multi_grid_handle, board, unsigned, unsigned, way, findings*);
+// (handle, rank, block, when, rounds, findings): that block leaves before round `when`; all others go on for `rounds`,
+// whatever sync() says.
+using leave_kernel = void (*)(multi_grid_handle, unsigned, unsigned, unsigned, unsigned, findings*);
+check_kernel check_rounds_kernel();
+leave_kernel leave_early_kernel();
+const void* kernel_without_handle();
+
+}  // namespace mgsync::test

@@ -1,0 +1,318 @@
+// The library as its users meet it: on 1, 2 and 4 GPUs, over launches, shapes and failures, in C++ and in C.
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <mgsync/multi_grid.h>
+#include <mgsync/multi_grid.hpp>
+
+#include "tests/gpu/library_kernels.hpp"
+#include "tests/gpu/needs_gpus.hpp"
+
+namespace mgsync::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+std::vector<int> first_gpus(int count) {
+  std::vector<int> gpus;
+  for (int i = 0; i < count; ++i) gpus.push_back(i);
+  return gpus;
+}
+
+unsigned sms() {
+  int count = 0;
+  EXPECT_EQ(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
+  return static_cast<unsigned>(count);
+}
+
+// One GPU's findings, in mapped host memory.
+class found_by {
+ public:
+  explicit found_by(unsigned gpus) : gpus_(gpus) {
+    void* made = nullptr;
+    EXPECT_EQ(cudaHostAlloc(&made, gpus * sizeof(findings), cudaHostAllocPortable | cudaHostAllocMapped), cudaSuccess);
+    all_ = static_cast<findings*>(made);
+    std::fill_n(all_, gpus, findings{});
+  }
+  ~found_by() { cudaFreeHost(all_); }
+  found_by(const found_by&) = delete;
+  found_by& operator=(const found_by&) = delete;
+  findings* of(unsigned gpu) { return all_ + gpu; }
+  unsigned long long wrong() const {
+    unsigned long long sum = 0;
+    for (unsigned g = 0; g < gpus_; ++g) sum += all_[g].wrong + all_[g].given_up;
+    return sum;
+  }
+
+ private:
+  unsigned gpus_;
+  findings* all_ = nullptr;
+};
+
+class board_of {
+ public:
+  board_of(multi_grid& grids, unsigned blocks) : memory_(grids.allocate(2 * blocks * sizeof(std::uint32_t))) {
+    for (unsigned g = 0; g < grids.gpus(); ++g) slots_.parts[g] = memory_.part_as<std::uint32_t>(g);
+  }
+  board slots() const { return slots_; }
+
+ private:
+  multi_grid_memory memory_;
+  board slots_{};
+};
+
+void expect_sound(multi_grid& grids, dim3 blocks, dim3 threads, way how, unsigned launches, unsigned rounds,
+                  const std::vector<cudaStream_t>& streams = {}) {
+  const unsigned count = blocks.x * blocks.y * blocks.z, size = threads.x * threads.y * threads.z;
+  board_of board(grids, count);
+  found_by found(grids.gpus());
+  for (unsigned i = 0; i < launches; ++i)
+    grids.launch_each(check_rounds_kernel(), blocks, threads, 0, streams, [&](unsigned local) {
+      return std::tuple(board.slots(), 1 + i * rounds, rounds, how, found.of(local));
+    });
+  grids.wait();
+  EXPECT_EQ(found.wrong(), 0u) << grids.algorithm();
+  for (unsigned g = 0; g < grids.gpus(); ++g) {
+    EXPECT_EQ(found.of(g)->size, grids.gpus() * count * size);
+    EXPECT_EQ(found.of(g)->grids, grids.gpus());
+    EXPECT_EQ(found.of(g)->ranks, launches * count * size);
+  }
+}
+
+class library : public testing::TestWithParam<int> {};
+
+// Enough rounds for the epochs to wrap (after 512), over several launches.
+TEST_P(library, is_a_barrier_at_every_shape_whole_split_and_mixed) {
+  MGSYNC_NEEDS_GPUS(GetParam());
+  multi_grid grids(first_gpus(GetParam()));
+  for (const way how : {way::whole, way::split, way::mixed})
+    for (const auto& [per_sm, threads] : {std::pair{0u, 32u}, {1u, 32u}, {1u, 1024u}, {4u, 256u}, {8u, 256u}, {32u, 64u}})
+      expect_sound(grids, per_sm == 0 ? 1 : per_sm * sms(), threads, how, 3, 200);
+}
+
+TEST_P(library, takes_blocks_and_grids_of_any_dimensions) {
+  MGSYNC_NEEDS_GPUS(GetParam());
+  multi_grid grids(first_gpus(GetParam()));
+  expect_sound(grids, dim3(4, 3, 2), dim3(16, 4, 2), way::mixed, 2, 100);
+  expect_sound(grids, dim3(1, 1, 5), dim3(8, 4), way::whole, 2, 100);
+  expect_sound(grids, dim3(7), dim3(75), way::whole, 2, 100);
+}
+
+TEST_P(library, launches_on_different_streams_follow_one_another) {
+  MGSYNC_NEEDS_GPUS(GetParam());
+  multi_grid grids(first_gpus(GetParam()));
+  std::vector<cudaStream_t> streams;
+  for (int g = 0; g < GetParam(); ++g) {
+    streams.emplace_back();
+    ASSERT_EQ(cudaSetDevice(g), cudaSuccess);
+    ASSERT_EQ(cudaStreamCreateWithFlags(&streams.back(), cudaStreamNonBlocking), cudaSuccess);
+  }
+  board_of board(grids, sms());
+  found_by found(grids.gpus());
+  for (unsigned i = 0; i < 20; ++i)
+    grids.launch_each(check_rounds_kernel(), sms(), 64, 0, i % 2 == 0 ? streams : std::vector<cudaStream_t>{},
+                      [&](unsigned local) { return std::tuple(board.slots(), 1 + i * 10, 10u, way::whole, found.of(local)); });
+  grids.wait();
+  EXPECT_EQ(found.wrong(), 0u);
+  for (const auto s : streams) EXPECT_EQ(cudaStreamDestroy(s), cudaSuccess);
+}
+
+TEST_P(library, a_late_block_is_named_and_reset_makes_it_usable_again) {
+  MGSYNC_NEEDS_GPUS(GetParam());
+  multi_grid grids(first_gpus(GetParam()), 200ms);
+  found_by found(grids.gpus());
+  const unsigned last = grids.gpus() - 1;
+  for (const unsigned blocks : {sms(), 4 * sms(), 16 * sms()}) {
+    const auto begin = std::chrono::steady_clock::now();
+    // The others ignore that sync() failed, 100,000 times.
+    grids.launch_each(leave_early_kernel(), blocks, 64, 0, {},
+                      [&](unsigned local) { return std::tuple(last, 17u, 42u, 100'000u, found.of(local)); });
+    try {
+      grids.wait();
+      FAIL() << "no time-out";
+    } catch (const timeout_error& e) {
+      const std::string why = e.what();
+      EXPECT_NE(why.find("barrier 43"), std::string::npos) << why;
+      EXPECT_NE(why.find("GPU " + std::to_string(last) + " (grid " + std::to_string(last) + "): block 17."), std::string::npos) << why;
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);
+    EXPECT_GT(found.of(0)->given_up, 90'000u) << "every sync() after the time-out fails too";
+    EXPECT_THROW(grids.launch_each(leave_early_kernel(), blocks, 64, 0, {},
+                                   [&](unsigned local) { return std::tuple(99u, 0u, 0u, 1u, found.of(local)); }),
+                 timeout_error);
+    grids.reset();
+    expect_sound(grids, blocks, 64, way::mixed, 2, 300);
+  }
+}
+
+// A wait is bounded, not the kernel's whole run: one that goes on for longer than the time-out is none too late.
+TEST_P(library, a_kernel_may_run_for_longer_than_the_timeout) {
+  MGSYNC_NEEDS_GPUS(GetParam());
+  multi_grid grids(first_gpus(GetParam()), 50ms);
+  expect_sound(grids, sms(), 64, way::whole, 1, 200'000);
+}
+
+TEST_P(library, kernels_launched_by_the_user_take_the_handle) {
+  MGSYNC_NEEDS_GPUS(GetParam());
+  multi_grid grids(first_gpus(GetParam()));
+  EXPECT_THROW(grids.handle(), usage_error);
+  grids.resize(8);
+  board_of board(grids, 8);
+  found_by found(grids.gpus());
+  for (unsigned g = 0; g < grids.gpus(); ++g) {
+    ASSERT_EQ(cudaSetDevice(grids.ordinal(g)), cudaSuccess);
+    multi_grid_handle handle = grids.handle(g);
+    mgsync::test::board slots = board.slots();
+    unsigned first = 1, rounds = 100;
+    way how = way::whole;
+    findings* into = found.of(g);
+    void* arguments[] = {&handle, &slots, &first, &rounds, &how, &into};
+    ASSERT_EQ(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(check_rounds_kernel()), dim3(8), dim3(64), arguments, 0, nullptr),
+              cudaSuccess);
+  }
+  grids.resize(16);  // waits for them
+  grids.check();
+  EXPECT_EQ(found.wrong(), 0u);
+}
+
+// A grid that the handle was not made for is no member: nothing hangs.
+TEST_P(library, a_handle_of_another_grid_is_not_valid) {
+  MGSYNC_NEEDS_GPUS(GetParam());
+  multi_grid grids(first_gpus(GetParam()));
+  grids.resize(8);
+  found_by found(grids.gpus());
+  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+  multi_grid_handle handle = grids.handle(0);
+  mgsync::test::board slots{};
+  board_of board(grids, 8);
+  slots = board.slots();
+  unsigned first = 1, rounds = 100;
+  way how = way::whole;
+  findings* into = found.of(0);
+  void* arguments[] = {&handle, &slots, &first, &rounds, &how, &into};
+  ASSERT_EQ(cudaLaunchKernel(reinterpret_cast<const void*>(check_rounds_kernel()), dim3(4), dim3(64), arguments, 0, nullptr), cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(found.of(0)->given_up, 4u);
+  EXPECT_EQ(found.of(0)->ranks, 0u);
+}
+
+TEST_P(library, c_interface) {
+  MGSYNC_NEEDS_GPUS(GetParam());
+  const auto gpus = first_gpus(GetParam());
+  mgsync_multi_grid* grids = nullptr;
+  ASSERT_EQ(mgsync_multi_grid_create(&grids, gpus.data(), GetParam(), 0.2), MGSYNC_SUCCESS) << mgsync_last_error();
+  EXPECT_EQ(mgsync_multi_grid_gpus(grids), GetParam());
+  EXPECT_EQ(mgsync_multi_grid_rank(grids, GetParam() - 1), GetParam() - 1);
+  found_by found(static_cast<unsigned>(GetParam()));
+  unsigned rank = 0, late = 3, when = 7, rounds = 9;
+  std::vector<findings*> into;
+  for (int g = 0; g < GetParam(); ++g) into.push_back(found.of(static_cast<unsigned>(g)));
+  std::vector<std::vector<void*>> arguments;
+  std::vector<mgsync_launch> launches;
+  for (int g = 0; g < GetParam(); ++g) arguments.push_back({nullptr, &rank, &late, &when, &rounds, &into[static_cast<std::size_t>(g)]});
+  for (auto& a : arguments)
+    launches.push_back({reinterpret_cast<const void*>(leave_early_kernel()), {8, 1, 1}, {64, 1, 1}, a.data(), 0, nullptr});
+  ASSERT_EQ(mgsync_multi_grid_launch(grids, launches.data(), GetParam()), MGSYNC_SUCCESS) << mgsync_last_error();
+  EXPECT_EQ(mgsync_multi_grid_wait(grids), MGSYNC_TIMED_OUT);
+  EXPECT_NE(std::string(mgsync_last_error()).find("block 3"), std::string::npos) << mgsync_last_error();
+  EXPECT_EQ(mgsync_multi_grid_reset(grids), MGSYNC_SUCCESS);
+  when = 100;
+  ASSERT_EQ(mgsync_multi_grid_launch(grids, launches.data(), GetParam()), MGSYNC_SUCCESS) << mgsync_last_error();
+  EXPECT_EQ(mgsync_multi_grid_wait(grids), MGSYNC_SUCCESS) << mgsync_last_error();
+  std::vector<char> handle(mgsync_multi_grid_handle_size());
+  EXPECT_EQ(mgsync_multi_grid_handle(grids, 0, handle.data(), handle.size()), MGSYNC_SUCCESS);
+  EXPECT_EQ(mgsync_multi_grid_handle(grids, 0, handle.data(), 8), MGSYNC_USAGE);
+  EXPECT_EQ(mgsync_multi_grid_handle(grids, 99, handle.data(), handle.size()), MGSYNC_USAGE);
+  EXPECT_EQ(mgsync_multi_grid_destroy(grids), MGSYNC_SUCCESS);
+}
+
+INSTANTIATE_TEST_SUITE_P(gpus, library, testing::Values(1, 2, 4));
+
+template <class F>
+std::string usage_message(F f) {
+  try {
+    f();
+  } catch (const usage_error& e) {
+    return e.what();
+  } catch (const std::exception& e) {
+    return std::string("not a usage_error: ") + e.what();
+  }
+  return "nothing thrown";
+}
+
+// Needs no GPU.
+TEST(wrong_use, of_the_set_of_gpus_is_a_sentence) {
+  EXPECT_EQ(usage_message([] { multi_grid grids({}); }), "a multi_grid of no GPUs: name at least one CUDA ordinal");
+  EXPECT_NE(usage_message([] { multi_grid grids({99}); }).find("there is no GPU 99"), std::string::npos);
+  EXPECT_NE(usage_message([] { multi_grid grids({0}, -1s); }), "nothing thrown");
+  mgsync_multi_grid* grids = nullptr;
+  EXPECT_EQ(mgsync_multi_grid_create(&grids, nullptr, 0, 1), MGSYNC_USAGE);
+  EXPECT_EQ(mgsync_multi_grid_create(nullptr, nullptr, 0, 1), MGSYNC_USAGE);
+  EXPECT_EQ(mgsync_multi_grid_create(&grids, nullptr, 1, 1), MGSYNC_USAGE);
+  EXPECT_STREQ(mgsync_last_error(), "gpus is null");
+  EXPECT_EQ(mgsync_multi_grid_wait(nullptr), MGSYNC_USAGE);
+  EXPECT_EQ(mgsync_multi_grid_destroy(nullptr), MGSYNC_SUCCESS);
+}
+
+TEST(wrong_use, of_launches_is_a_sentence) {
+  MGSYNC_NEEDS_GPUS(1);
+  EXPECT_NE(usage_message([] { multi_grid grids({0, 0}); }).find("named twice"), std::string::npos);
+  multi_grid grids({0});
+  found_by found(1);
+  const auto tried = [&](dim3 blocks, dim3 threads, const std::vector<cudaStream_t>& streams = {}) {
+    return usage_message([&] { grids.launch(leave_early_kernel(), blocks, threads, 0, streams, 9u, 0u, 0u, 1u, found.of(0)); });
+  };
+  EXPECT_NE(tried(64 * sms(), 1024).find("are not resident at once on GPU 0: "), std::string::npos);
+  EXPECT_NE(tried(1, 16).find("it takes 32 to 1024"), std::string::npos);
+  EXPECT_NE(tried(1, 2048).find("it takes 32 to 1024"), std::string::npos);
+  EXPECT_NE(tried(0, 64).find("a grid of no blocks"), std::string::npos);
+  EXPECT_NE(tried(1, 64, {nullptr, nullptr}).find("2 streams for the 1 GPUs"), std::string::npos);
+  int* pointer = nullptr;
+  void* arguments[] = {nullptr, &pointer};
+  launch_parameters without{kernel_without_handle(), 1, 64, arguments, 0, nullptr};
+  EXPECT_NE(usage_message([&] { grids.launch(&without, 1); }).find("first parameter is not a mgsync::multi_grid_handle"),
+            std::string::npos);
+  EXPECT_NE(usage_message([&] { grids.launch(&without, 2); }).find("2 launches for the 1 GPUs"), std::string::npos);
+  launch_parameters no_arguments{reinterpret_cast<const void*>(leave_early_kernel()), 1, 64, nullptr, 0, nullptr};
+  EXPECT_NE(usage_message([&] { grids.launch(&no_arguments, 1); }).find("args is null"), std::string::npos);
+  grids.launch(leave_early_kernel(), 1, 64, 0, {}, 9u, 0u, 0u, 1u, found.of(0));
+  grids.wait();
+}
+
+TEST(wrong_use, of_unequal_grids_is_a_sentence) {
+  MGSYNC_NEEDS_GPUS(2);
+  multi_grid grids({0, 1});
+  void* arguments[] = {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+  launch_parameters both[2];
+  for (auto& p : both) p = {reinterpret_cast<const void*>(leave_early_kernel()), 4, 64, arguments, 0, nullptr};
+  both[1].gridDim = 5;
+  EXPECT_NE(usage_message([&] { grids.launch(both, 2); }).find("the grid is the same on all GPUs"), std::string::npos);
+}
+
+TEST(wrong_use, launch_blocking_is_refused_before_anything_hangs) {
+  MGSYNC_NEEDS_GPUS(2);
+  setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+  EXPECT_THROW(multi_grid({0, 1}), unsupported_error);
+  unsetenv("CUDA_LAUNCH_BLOCKING");
+}
+
+// Two "processes" of one program, each with half of the GPUs: the exchange, without IPC between them, must fail alike.
+TEST(exchange, that_does_not_return_the_callers_bytes_is_refused) {
+  MGSYNC_NEEDS_GPUS(1);
+  EXPECT_NE(usage_message([] { multi_grid grids({0}, 1, [](const std::string& mine) { return std::vector<std::string>{mine}; }); })
+                .find("process number 1 does not fit"), std::string::npos);
+  multi_grid alone({0}, 0, [](const std::string& mine) { return std::vector<std::string>{mine}; });
+  EXPECT_EQ(alone.gpus(), 1u);
+}
+
+}  // namespace
+
+}  // namespace mgsync::test
