@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Installs a build into a folder of its own and uses it as its users would: the program; with CUDA the library, by CMake,
+# by pkg-config with plain nvcc, and from C. Usage: install_test.sh CMAKE BUILD CXX [NVCC]
+set -euo pipefail
+cmake=$1 build=$2 cxx=$3 nvcc=${4:-}
+consumer=$(cd "$(dirname "$0")/consumer" && pwd)
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+prefix=$place/prefix
+
+"$cmake" --install "$build" --prefix "$prefix" >"$place/log" || { cat "$place/log"; exit 1; }
+"$prefix/bin/mgsync" --version
+if [ -z "$nvcc" ]; then
+  [ ! -e "$prefix/include/mgsync" ] || { echo "headers without a library"; exit 1; }
+  echo "this build has no CUDA: the program is installed, and there is no library to consume"
+  exit 0
+fi
+
+# What was installed names nothing of the machine that built it but the CUDA toolkit.
+if grep -rqF "$build" "$prefix/include" "$prefix/lib"*/cmake "$prefix/lib"*/pkgconfig; then
+  echo "an installed file names the build folder"; exit 1
+fi
+
+# A program that finds no GPU says so and leaves with 77.
+run() {
+  local status=0
+  "$@" || status=$?
+  [ "$status" = 0 ] || [ "$status" = 77 ] || { echo "$* failed: $status"; exit 1; }
+}
+
+echo "== find_package(mgsync CONFIG)"
+"$cmake" -S "$consumer" -B "$place/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CUDA_ARCHITECTURES=90 \
+  -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_CUDA_COMPILER="$nvcc" >"$place/log" || { cat "$place/log"; exit 1; }
+"$cmake" --build "$place/cmake" >"$place/log" || { cat "$place/log"; exit 1; }
+run "$place/cmake/consumer"
+run "$place/cmake/host_only"
+
+echo "== a kernel without the handle is refused by the compiler"
+if "$nvcc" -std=c++17 -arch=sm_90 -I "$prefix/include" -c "$consumer/wrong_kernel.cu" -o "$place/wrong.o" >"$place/log" 2>&1; then
+  echo "it compiled"; exit 1
+fi
+grep -q "first parameter must be mgsync::multi_grid_handle" "$place/log" || { cat "$place/log"; exit 1; }
+
+echo "== plain nvcc, C++17, every architecture that this compiler has"
+for arch in 70 75 80 90 100; do
+  "$nvcc" --list-gpu-arch | grep -qx "compute_$arch" || continue
+  "$nvcc" -std=c++17 -arch="sm_$arch" -Werror all-warnings -I "$prefix/include" -c "$consumer/device_only.cu" -o "$place/device.o"
+  echo "sm_$arch"
+done
+
+command -v pkg-config >/dev/null || { echo "no pkg-config here: mgsync.pc was not tried"; exit 0; }
+export PKG_CONFIG_PATH
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name mgsync.pc)")
+echo "== pkg-config and nvcc"
+"$nvcc" -std=c++17 -arch=sm_90 "$consumer/consumer.cu" $(pkg-config --cflags --libs mgsync) -o "$place/by_pkg_config"
+run "$place/by_pkg_config"
+echo "== pkg-config and C"
+"${CC:-cc}" "$consumer/in_c.c" $(pkg-config --cflags --libs --static mgsync) -o "$place/in_c"
+run "$place/in_c"
