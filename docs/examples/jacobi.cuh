@@ -16,41 +16,52 @@ inline void check(cudaError_t status, const char* what) {
   std::exit(1);
 }
 
-// One GPU's rows, twice, each with a halo row above and below.
+// One state of a GPU's rows, with a halo row above and below, and where its first and last row go as well.
+struct jacobi_state {
+  float* cells;
+  float* up;    // the neighbours' lowest and highest halo row; nullptr at the plate's edge
+  float* down;
+};
+
+// One GPU's share: every step makes one state from the other.
 struct jacobi_part {
-  float* cells[2];
-  float* up[2];    // the neighbours' lowest and highest halo row; nullptr at the plate's edge
-  float* down[2];
+  jacobi_state states[2];
   unsigned rows;
   unsigned columns;
 };
 
 inline unsigned rows_of(unsigned gpu, unsigned gpus, unsigned rows) { return rows / gpus + (gpu < rows % gpus ? 1 : 0); }
 
-// No const __restrict__ here: the halo changes while the kernel runs.
-__device__ inline void jacobi_step(const jacobi_part& part, unsigned from) {
-  for (unsigned row = 1 + blockIdx.x; row <= part.rows; row += gridDim.x) {
-    const float* const above = part.cells[from] + std::size_t{row - 1} * part.columns;
-    const float* const here = above + part.columns;
-    const float* const below = here + part.columns;
-    float* const to = part.cells[1 - from] + std::size_t{row} * part.columns;
-    float* const to_up = row == 1 ? part.up[1 - from] : nullptr;
-    float* const to_down = row == part.rows ? part.down[1 - from] : nullptr;
-    for (unsigned c = 1 + threadIdx.x; c < part.columns - 1; c += blockDim.x) {
-      const float mean = 0.25f * (above[c] + below[c] + here[c - 1] + here[c + 1]);
-      to[c] = mean;
-      if (to_up != nullptr) to_up[c] = mean;
-      if (to_down != nullptr) to_down[c] = mean;
-    }
+__device__ inline void copy_row(const float* from, float* to, unsigned columns) {
+  if (to == nullptr) return;
+  for (unsigned c = 1 + threadIdx.x; c < columns - 1; c += blockDim.x) to[c] = from[c];
+}
+
+// What is read is not declared __restrict__: the halo changes while the kernel runs.
+__device__ inline void jacobi_step(const float* from, const jacobi_state& next, unsigned rows, unsigned columns) {
+  for (unsigned row = 1 + blockIdx.x; row <= rows; row += gridDim.x) {
+    const float* const above = from + std::size_t{row - 1} * columns;
+    const float* const here = above + columns;
+    const float* const below = here + columns;
+    float* __restrict__ const to = next.cells + std::size_t{row} * columns;
+#pragma unroll 4
+    for (unsigned c = 1 + threadIdx.x; c < columns - 1; c += blockDim.x)
+      to[c] = 0.25f * (above[c] + below[c] + here[c - 1] + here[c + 1]);
+    if (row == 1) copy_row(to, next.up, columns);
+    if (row == rows) copy_row(to, next.down, columns);
   }
 }
 
 // The whole time loop in one kernel.
 __global__ void jacobi(mgsync::multi_grid_handle handle, jacobi_part part, unsigned steps) {
   auto grids = mgsync::this_multi_grid(handle);
+  jacobi_state now = part.states[0], next = part.states[1];
   for (unsigned step = 0; step < steps; ++step) {
-    jacobi_step(part, step % 2);
+    jacobi_step(now.cells, next, part.rows, part.columns);
     if (!grids.sync()) return;  // given up: grids.wait() says why on the host
+    const jacobi_state made = next;
+    next = now;
+    now = made;
   }
 }
 
@@ -58,26 +69,24 @@ __global__ void jacobi(mgsync::multi_grid_handle handle, jacobi_part part, unsig
 class plate {
  public:
   plate(mgsync::multi_grid& grids, unsigned rows, unsigned columns)
-      : grids_(grids), rows_(rows), columns_(columns), memory_(grids.allocate(2 * buffer_bytes(0))) {
+      : grids_(grids), rows_(rows), columns_(columns), memory_(grids.allocate(2 * state_bytes(0))) {
     for (unsigned local = 0; local < grids.local_gpus(); ++local) {
       const jacobi_part part = this->part(local);
       const std::vector<float> ones(columns, 1.0f);
       check(cudaSetDevice(grids.ordinal(local)), "selecting a GPU");
-      for (float* buffer : part.cells)
+      for (const jacobi_state& state : part.states)
         if (grids.grid_rank(local) == 0)
-          check(cudaMemcpy(buffer, ones.data(), columns * sizeof(float), cudaMemcpyHostToDevice), "setting the edge");
+          check(cudaMemcpy(state.cells, ones.data(), columns * sizeof(float), cudaMemcpyHostToDevice), "setting the edge");
     }
   }
 
   // What GPU number `local` of this process works on, as it addresses it.
   jacobi_part part(unsigned local) const {
     const unsigned me = grids_.grid_rank(local);
-    jacobi_part made{{}, {}, {}, own_rows(me), columns_};
-    for (unsigned b = 0; b < 2; ++b) {
-      made.cells[b] = row(me, local, b, 0);
-      made.up[b] = me > 0 ? row(me - 1, local, b, own_rows(me - 1) + 1) : nullptr;
-      made.down[b] = me + 1 < grids_.gpus() ? row(me + 1, local, b, 0) : nullptr;
-    }
+    jacobi_part made{{}, own_rows(me), columns_};
+    for (unsigned s = 0; s < 2; ++s)
+      made.states[s] = {row(me, local, s, 0), me > 0 ? row(me - 1, local, s, own_rows(me - 1) + 1) : nullptr,
+                        me + 1 < grids_.gpus() ? row(me + 1, local, s, 0) : nullptr};
     return made;
   }
 
@@ -89,7 +98,7 @@ class plate {
       const std::size_t cells = std::size_t{p.rows} * columns_, before = all.size();
       all.resize(before + cells);
       check(cudaSetDevice(grids_.ordinal(local)), "selecting a GPU");
-      check(cudaMemcpy(all.data() + before, p.cells[steps % 2] + columns_, cells * sizeof(float), cudaMemcpyDeviceToHost),
+      check(cudaMemcpy(all.data() + before, p.states[steps % 2].cells + columns_, cells * sizeof(float), cudaMemcpyDeviceToHost),
             "reading the plate");
     }
     return all;
@@ -97,9 +106,9 @@ class plate {
 
  private:
   unsigned own_rows(unsigned gpu) const { return rows_of(gpu, grids_.gpus(), rows_); }
-  std::size_t buffer_bytes(unsigned gpu) const { return (own_rows(gpu) + 2) * std::size_t{columns_} * sizeof(float); }
-  float* row(unsigned gpu, unsigned local, unsigned buffer, unsigned r) const {
-    return memory_.part_as<float>(gpu, local) + buffer * (buffer_bytes(gpu) / sizeof(float)) + std::size_t{r} * columns_;
+  std::size_t state_bytes(unsigned gpu) const { return (own_rows(gpu) + 2) * std::size_t{columns_} * sizeof(float); }
+  float* row(unsigned gpu, unsigned local, unsigned state, unsigned r) const {
+    return memory_.part_as<float>(gpu, local) + state * (state_bytes(gpu) / sizeof(float)) + std::size_t{r} * columns_;
   }
 
   mgsync::multi_grid& grids_;

@@ -28,7 +28,9 @@ void check(ncclResult_t status, const char* what) {
   std::exit(1);
 }
 
-__global__ void one_step(jacobi_part part, unsigned from) { jacobi_step(part, from); }
+__global__ void one_step(const float* from, jacobi_state next, unsigned rows, unsigned columns) {
+  jacobi_step(from, next, rows, columns);
+}
 
 // The GPUs' streams and events.
 struct lanes {
@@ -67,7 +69,8 @@ struct setting {
 
 void step_with_events(const setting& s, unsigned from) {
   s.on.each([&](unsigned g) {
-    one_step<<<s.blocks, threads, 0, s.on.streams[g]>>>(s.work.part(g), from);
+    const jacobi_part p = s.work.part(g);
+    one_step<<<s.blocks, threads, 0, s.on.streams[g]>>>(p.states[from].cells, p.states[1 - from], p.rows, p.columns);
     check(cudaEventRecord(s.on.reached[g], s.on.streams[g]), "recording an event");
   });
   s.on.each([&](unsigned g) {
@@ -78,15 +81,15 @@ void step_with_events(const setting& s, unsigned from) {
 
 void step_with_nccl(const setting& s, unsigned from) {
   s.on.each([&](unsigned g) {
-    jacobi_part own = s.work.part(g);
-    for (unsigned b = 0; b < 2; ++b) own.up[b] = own.down[b] = nullptr;  // NCCL carries the halos
-    one_step<<<s.blocks, threads, 0, s.on.streams[g]>>>(own, from);
+    const jacobi_part p = s.work.part(g);
+    const jacobi_state own{p.states[1 - from].cells, nullptr, nullptr};  // NCCL carries the halos
+    one_step<<<s.blocks, threads, 0, s.on.streams[g]>>>(p.states[from].cells, own, p.rows, p.columns);
   });
   check(ncclGroupStart(), "exchanging halos");
   for (unsigned g = 0; g < s.on.count(); ++g) {
     const jacobi_part p = s.work.part(g);
-    float* const first = p.cells[1 - from] + p.columns;
-    float* const last = p.cells[1 - from] + std::size_t{p.rows} * p.columns;
+    float* const first = p.states[1 - from].cells + p.columns;
+    float* const last = p.states[1 - from].cells + std::size_t{p.rows} * p.columns;
     const auto exchange = [&](float* mine, float* halo, unsigned with) {
       check(ncclSend(mine, p.columns, ncclFloat, static_cast<int>(with), s.on.communicators[g], s.on.streams[g]), "sending");
       check(ncclRecv(halo, p.columns, ncclFloat, static_cast<int>(with), s.on.communicators[g], s.on.streams[g]), "receiving");
