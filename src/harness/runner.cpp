@@ -246,6 +246,7 @@ void runner::choose_run_lengths(candidate& c) {
   }
   rounds_request wanted;
   wanted.precision = settings_.stopping.precision;
+  wanted.least_difference_us = 500;  // now and then a launch takes 100 us longer
   const auto chosen = choose_rounds(pilot, wanted);
   c.rounds.rounds_short = static_cast<std::uint32_t>(agreed(chosen.rounds_short));
   c.rounds.rounds_long = static_cast<std::uint32_t>(agreed(chosen.rounds_long));

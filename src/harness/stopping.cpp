@@ -107,7 +107,8 @@ rounds_choice choose_rounds(std::span<const pilot_run> pilot, const rounds_reque
   const double uncertain_us = std::sqrt(2.0) * std::hypot(line.sigma_us, request.clock_tick_us);
   const double for_precision = std::ceil(uncertain_us / (request.precision * latency));
   // Three times the short run at least, so that what does not cancel (cold first rounds) weighs little.
-  const double difference = std::max(for_precision, 3 * rounds_short);
+  const double difference =
+      std::max({for_precision, 3 * rounds_short, std::ceil(request.least_difference_us / latency)});
   const double least = rounds_short + 1;
   const double rounds_long = std::clamp(rounds_short + difference, least, std::max(affordable, least));
   return {static_cast<std::uint32_t>(rounds_short), static_cast<std::uint32_t>(rounds_long)};

@@ -65,6 +65,7 @@ struct rounds_request {
   double longest_run_us = 20'000;   // no run is meant to last longer, unless two rounds do
   double clock_tick_us = 0.05;      // resolution of the clock that takes T
   double start_skew_us = 2;         // members leave the start barrier this far apart; the short run must outlast it
+  double least_difference_us = 0;   // the long run outlasts the short one by this: for hiccups that no pilot sees
   std::uint32_t fewest_rounds = 8;  // of the short run, where time allows: the first rounds find cold caches
 };
 

@@ -53,8 +53,10 @@ command -v pkg-config >/dev/null || { echo "no pkg-config here: mgsync.pc was no
 export PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name mgsync.pc)")
 echo "== pkg-config and nvcc"
-"$nvcc" -std=c++17 -arch=sm_90 "$consumer/consumer.cu" $(pkg-config --cflags --libs mgsync) -o "$place/by_pkg_config"
+read -ra flags <<<"$(pkg-config --cflags --libs mgsync)"
+"$nvcc" -std=c++17 -arch=sm_90 "$consumer/consumer.cu" "${flags[@]}" -o "$place/by_pkg_config"
 run "$place/by_pkg_config"
 echo "== pkg-config and C"
-"${CC:-cc}" "$consumer/in_c.c" $(pkg-config --cflags --libs --static mgsync) -o "$place/in_c"
+read -ra flags <<<"$(pkg-config --cflags --libs --static mgsync)"
+"${CC:-cc}" "$consumer/in_c.c" "${flags[@]}" -o "$place/in_c"
 run "$place/in_c"

@@ -191,5 +191,14 @@ TEST(rounds, survive_pilots_that_are_only_noise) {
     EXPECT_THROW(choose_rounds(std::vector{bad}), std::invalid_argument);
 }
 
+TEST(rounds, the_long_run_outlasts_the_short_one_by_what_is_asked) {
+  const std::vector<pilot_run> pilot{{8, 20}, {32, 68}, {128, 260}};  // 2 us a round, 4 us to start
+  EXPECT_LT(choose_rounds(pilot, {}).rounds_long, 100u);
+  rounds_request longer;
+  longer.least_difference_us = 500;
+  const auto chosen = choose_rounds(pilot, longer);
+  EXPECT_EQ(chosen.rounds_long - chosen.rounds_short, 250u);
+}
+
 }  // namespace
 }  // namespace mgsync
