@@ -190,8 +190,9 @@ requeued() { # LAUNCHER HOW: cancel, or requeue while it runs
   store=$(result mgsync-ranks jsonl)
   cp "$store" "$before"
   [ "$(samples "$before")" -gt 0 ] || fail "nothing was measured before"
-  # Slurm would wait until old credentials have ended. Until it has begun again, its state may be that of its first end.
-  scontrol update JobId="$job" StartTime=now 2>/dev/null
+  # Slurm would wait until old credentials have ended. Two seconds tell them apart: those made in the second in which the old
+  # ones were revoked are taken for revoked. Until the job has begun again, its state may be that of its first end.
+  scontrol update JobId="$job" StartTime=now+2 2>/dev/null
   wait_until 60 grep -q ', start 2$' "$out" || { cp "$out" "$work/out"; fail "job $job is $(state_of "$job")after its requeue"; }
   ends_with 0 120 "the job that was started again"
   check_store "$store" "$before"
