@@ -103,7 +103,7 @@ creation make(const round_loop::flag_barrier_request& w, const char* name, int b
     if (c.lsaSize != static_cast<int>(w.members())) apart = "NCCL does not find all these GPUs directly addressable";
     parts.arguments.push_back(round_loop::bytes_of(c));
   }
-  if (apart = round_loop::first_complaint(w.where, apart); !apart.empty()) return {nullptr, apart, {}, {}};
+  if (apart = first_complaint(w.where, apart); !apart.empty()) return {nullptr, apart, {}, {}};
   parts.what = std::string("nccl-device (") + name + ")";
   parts.algorithm = std::string(name) + ", NCCL " + nccl::version_text(nccl::version());
   parts.kernels = kernels;

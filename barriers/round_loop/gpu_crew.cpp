@@ -57,13 +57,6 @@ unsigned blocks_of(const configuration& shape, const std::vector<gpu_member>& gp
   return shape.blocks_per_sm.value_or(1) * static_cast<unsigned>(fewest);
 }
 
-std::string first_complaint(const session& where, const std::string& mine) {
-  if (where.ranks().size() == 1) return mine;
-  for (auto& theirs : where.ranks().all_gather(mine, "agreeing on a new barrier"))
-    if (!theirs.empty()) return std::move(theirs);
-  return {};
-}
-
 std::string why_not_resident(const round_kernels& kernels, unsigned blocks, unsigned threads,
                              const std::vector<gpu_member>& gpus) {
   if (threads == 0 || threads % 32 != 0 || threads > 1024)

@@ -49,9 +49,6 @@ std::string why_no_room_for_load(const void* kernel, unsigned blocks, unsigned t
 // Why kernels of this group's GPUs must not wait for each other; nothing when they may. Collective.
 std::string why_not_spin(const topology::group&, const session&);
 
-// The first rank's complaint that is not empty, the same on all ranks. Collective over the session's ranks.
-std::string first_complaint(const session&, const std::string& mine);
-
 // Adds one GPU's device_findings, the first of its `records`, to a checked run.
 void add_findings(trial&, const cuda::memory& records, unsigned blocks);
 

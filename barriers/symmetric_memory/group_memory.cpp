@@ -129,10 +129,16 @@ group_allocation allocate_group_memory(const topology::group& group, std::size_t
   auto made = allocate_gpu_memory(here.members, bytes, how);
   // The hosts may differ.
   if (hosts > 1)
-    for (const auto& theirs : where.ranks().all_gather(made.reason, "sharing GPU memory"))
-      if (!theirs.empty()) return {nullptr, theirs};
+    if (auto reason = first_complaint(where, made.reason); !reason.empty()) return {nullptr, std::move(reason)};
   if (!made.memory) return {nullptr, std::move(made.reason)};
   return {std::make_unique<group_memory>(std::move(here.ranks), std::move(made.memory), std::move(here.places)), {}};
+}
+
+std::string first_complaint(const session& where, const std::string& mine) {
+  if (where.ranks().size() == 1) return mine;
+  for (auto& theirs : where.ranks().all_gather(mine, "agreeing on a new barrier"))
+    if (!theirs.empty()) return std::move(theirs);
+  return {};
 }
 
 pinned_allocation allocate_pinned_parts(const topology::group& group, std::size_t bytes, const session& where) {

@@ -43,6 +43,9 @@ struct group_allocation {
 group_allocation allocate_group_memory(const topology::group&, std::size_t bytes, reach, std::string_view wanted,
                                        const session&);
 
+// The first rank's complaint that is not empty, the same on all ranks. Collective over the session's ranks.
+std::string first_complaint(const session&, const std::string& mine);
+
 // Host memory in parts, one per member, that all ranks and all GPUs of the group (on one host) may address.
 class pinned_parts {
  public:

@@ -1,15 +1,21 @@
-// What a user would write to time MPI_Barrier: a plain loop between two MPI_Wtime, after a warm-up, at the thread level that
-// mgsync starts MPI with (Open MPI takes locks above MPI_THREAD_SINGLE: on two cores 0.16 us become 0.29). Prints the median
-// over runs of the slowest rank's microseconds per barrier.
+// barrier_loop [single|funneled|serialized]: what a user would write to time MPI_Barrier: a plain loop between two MPI_Wtime,
+// after a warm-up, at that thread level; without one at the level that mgsync starts MPI with, since the level matters
+// (docs/results/mpi-thread-levels.txt). Prints the median over runs of the slowest rank's microseconds per barrier.
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
 #include <vector>
 
 int main(int argc, char** argv) {
   int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  const std::string_view level = argc > 1 ? argv[1] : "serialized";
+  MPI_Init_thread(&argc, &argv,
+                  level == "single"     ? MPI_THREAD_SINGLE
+                  : level == "funneled" ? MPI_THREAD_FUNNELED
+                                        : MPI_THREAD_SERIALIZED,
+                  &provided);
   constexpr int runs = 51, rounds = 2000;
   std::vector<double> us;
   for (int run = 0; run < runs; ++run) {

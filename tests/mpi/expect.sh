@@ -50,3 +50,32 @@ wait_until() {
 }
 
 gone() { ! kill -0 "$1" 2>/dev/null; }
+
+# The ranks of a job under way, as "rank pid": children of mpirun.
+ranks_of() { # MPIRUN_PID
+  local pid rank
+  for pid in $(pgrep -P "$1"); do
+    rank=$(tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | sed -n 's/^OMPI_COMM_WORLD_RANK=//p')
+    if [ -n "$rank" ]; then echo "$rank $pid"; fi
+  done
+}
+has_samples() { grep -qs '"t":"sample"' "$work/store"; }
+
+# Loses a rank of the job under way: the job ends within 10 s with an error, which `code` and `took` tell of, and leaves no
+# process. WHAT names the case.
+lose_rank() { # SIGNAL RANK MPIRUN_PID WHAT
+  local victim begin pids rank pid
+  pids=$(ranks_of "$3")
+  victim=$(awk -v r="$2" '$1 == r { print $2 }' <<<"$pids")
+  [ -n "$victim" ] || fail "rank $2 is not among '$pids'"
+  begin=$(now_ms)
+  kill -s "$1" "$victim"
+  wait "$3"
+  code=$?
+  took=$(($(now_ms) - begin))
+  [ "$code" -ne 0 ] || fail "exit code 0 although rank $2 was lost"
+  [ "$took" -lt 10000 ] || fail "$4: SIG$1 to rank $2: it took $took ms to end"
+  while read -r rank pid; do
+    wait_until 3 gone "$pid" || fail "process $pid (rank $rank) of the job is left"
+  done <<<"$pids"
+}
