@@ -83,7 +83,7 @@ struct violation {
   worker_id offender;       // whose phase or payload was wrong
   std::uint32_t expected = 0;
   std::uint32_t seen = 0;
-  std::string what;         // "phase", "payload" or "sum"
+  std::string what;         // "phase", "payload", "sum" or "arrival"
 };
 
 enum class outcome { completed, aborted, timed_out };  // aborted: asked to stop
@@ -96,6 +96,7 @@ struct trial {
   std::uint64_t operations = 0;
   std::uint64_t observations = 0;                 // comparisons that a checked run made
   std::uint64_t violations = 0;
+  std::uint64_t far_violations = 0;               // of these: between members of different hosts
   std::optional<violation> first_violation;
   std::vector<arrival> arrivals;                  // timed_out: of every worker that this process can see
 };

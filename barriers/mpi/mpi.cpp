@@ -1,9 +1,11 @@
 // MPI_Barrier of the ranks that own members. Where a rank has several workers: a local arrival, the leaders'
 // MPI_Barrier, a local release.
+#include <optional>
 #include <set>
 
 #include "barriers/algorithm/host_policy.hpp"
 #include "barriers/backend.hpp"
+#include "barriers/mpi/departures.hpp"
 #include "barriers/mpi/gpu_mpi.hpp"
 #include "barriers/round_loop/host_crew.hpp"
 #include "src/base/mpi_native.hpp"
@@ -24,8 +26,9 @@ struct local_flags {
 // Worker 0 speaks for its rank.
 class alignas(algorithm::line_bytes) pass {  // its epoch is written every round: no line is shared
  public:
-  pass(unsigned local, unsigned locals, local_flags* flags, MPI_Comm ranks)
-      : local_(local), locals_(locals), flags_(flags), ranks_(ranks) {}
+  // `told`: on several hosts, for worker 0, else none.
+  pass(unsigned local, unsigned locals, local_flags* flags, MPI_Comm ranks, departures* told)
+      : local_(local), locals_(locals), flags_(flags), ranks_(ranks), departures_(told) {}
 
   void begin(const algorithm::host_limits& limits) { policy_ = host_policy(limits); }
 
@@ -41,12 +44,23 @@ class alignas(algorithm::line_bytes) pass {  // its epoch is written every round
     return true;
   }
 
+  void left(std::uint32_t round, unsigned late) {
+    if (departures_ != nullptr) departures_->left(round, late);
+  }
+  std::optional<unsigned> left_before(std::uint32_t round, std::chrono::nanoseconds patience) {
+    return departures_ != nullptr ? departures_->who_left(round, patience) : std::nullopt;
+  }
+  void finish() {
+    if (departures_ != nullptr) departures_->finish();
+  }
+
  private:
   host_policy policy_;
   unsigned local_;
   unsigned locals_;
   local_flags* flags_;
   MPI_Comm ranks_;
+  departures* departures_;
   std::uint32_t epoch_ = 0;
 };
 
@@ -56,7 +70,9 @@ class mpi_barrier final : public barrier {
       : crew_(group, blocks, where, std::move(board), false, "mpi"), pool_(crew_.cpus()) {
     check_mpi(MPI_Comm_dup(where.ranks().native_handle()->comm, &ranks_), "duplicating the communicator");
     const auto locals = static_cast<unsigned>(crew_.workers().size());
-    for (unsigned i = 0; i < locals; ++i) passes_.emplace_back(i, locals, &flags_, ranks_);
+    if (!departures::are_seen_in_memory(group)) departures_.emplace(group, where.rank(), ranks_);
+    for (unsigned i = 0; i < locals; ++i)
+      passes_.emplace_back(i, locals, &flags_, ranks_, i == 0 && departures_ ? &*departures_ : nullptr);
   }
   ~mpi_barrier() override {
     if (std::uncaught_exceptions() == 0) MPI_Comm_free(&ranks_);
@@ -71,6 +87,7 @@ class mpi_barrier final : public barrier {
   worker_pool pool_;
   local_flags flags_;
   MPI_Comm ranks_ = MPI_COMM_NULL;
+  std::optional<departures> departures_;
   std::vector<pass> passes_;
 };
 

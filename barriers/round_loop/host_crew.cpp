@@ -121,6 +121,12 @@ void host_crew::note(findings& found, std::uint64_t round, unsigned reader, unsi
                           expected, seen, what};
 }
 
+unsigned host_crew::delayed_member(const run_request& request, std::uint32_t round, unsigned worker) const {
+  if (request.fault.what == fault::kind::arrive_early && arrives_early(round)) return request.fault.member;
+  if (round % hold_every == hold_every - 1) return (round / hold_every) % members();
+  return mix(round, worker) % members();
+}
+
 outcome host_crew::why_given_up(const wait_limits& bounds) const {
   const auto why = std::atomic_ref<std::uint32_t>(*bounds.abort).load(std::memory_order_relaxed);
   return why == wait_limits::interrupted ? outcome::aborted : outcome::timed_out;
@@ -165,6 +171,7 @@ trial host_crew::collect(const std::vector<findings>& found) const {
     slowest = std::max(slowest, f.elapsed);
     result.observations += f.observations;
     result.violations += f.violations;
+    result.far_violations += f.far_violations;
     if (f.first && (!result.first_violation || f.first->round < result.first_violation->round))
       result.first_violation = f.first;
     result.outcome = std::max(result.outcome, f.outcome);

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -40,9 +41,21 @@ struct local_worker {
 // Runs work(i) for every local worker i at once and returns when all are done.
 using executor = std::function<void(const std::function<void(unsigned)>&)>;
 
+// A pass that learns who left a round before its worker's arrival, where the members share no memory: left() after the
+// worker's pass, `late` being the member that this round delays; left_before() ahead of its arrival, for `patience`;
+// finish() after a check. Each may have nothing to do.
+template <class Pass>
+concept tells_departures =
+    requires(Pass pass, std::uint32_t round, unsigned late, std::chrono::nanoseconds patience) {
+      pass.left(round, late);
+      { pass.left_before(round, patience) } -> std::same_as<std::optional<unsigned>>;
+      pass.finish();
+    };
+
 class host_crew {
  public:
-  // `board` has board_bytes(blocks) per member; parts that are nullptr (other hosts) are left unchecked.
+  // `board` has board_bytes(blocks) per member; parts that are nullptr (other hosts) are not read, and only passes that
+  // tell departures check across hosts.
   // `bounded`: the passes end by themselves. Collective over the session's ranks.
   host_crew(const topology::group&, unsigned blocks, session&, std::unique_ptr<symmetric_memory> board, bool bounded,
             std::string what);
@@ -55,7 +68,7 @@ class host_crew {
 
   // One run: every local worker i calls passes[i] rounds times. Pass: `bool operator()()`, false when given up;
   // `void begin(const wait_limits&)` before a run; optionally `std::optional<std::pair<std::uint32_t, std::uint32_t>>
-  // wrong_result()`, the expected and seen value of the last pass where they differ.
+  // wrong_result()`, the expected and seen value of the last pass where they differ; optionally what tells_departures.
   template <class Pass>
   trial run(const run_request& request, std::vector<Pass>& passes, const executor& execute);
 
@@ -64,6 +77,7 @@ class host_crew {
     std::chrono::nanoseconds elapsed{};
     std::uint64_t observations = 0;
     std::uint64_t violations = 0;
+    std::uint64_t far_violations = 0;
     std::optional<violation> first;
     mgsync::outcome outcome = mgsync::outcome::completed;
   };
@@ -79,6 +93,8 @@ class host_crew {
   void read_others(unsigned worker, std::uint32_t phase, std::uint32_t round, findings&) const;
   void note(findings&, std::uint64_t round, unsigned reader, unsigned offender, std::uint32_t expected,
             std::uint32_t seen, const char* what) const;
+  // Whose arrival at this round of a check is delayed; where nobody's is, one in turn.
+  unsigned delayed_member(const run_request&, std::uint32_t round, unsigned worker) const;
   mgsync::outcome why_given_up(const wait_limits&) const;
   wait_limits limits(const run_request&) const;
   std::vector<progress> progress_now() const;
@@ -90,6 +106,8 @@ class host_crew {
   void time(const run_request&, const wait_limits&, unsigned local, Pass&, findings&) const;
   template <class Pass>
   void check(const run_request&, const wait_limits&, unsigned local, Pass&, findings&) const;
+  template <class Pass>
+  void listen(Pass&, unsigned worker, std::uint32_t round, std::uint32_t phase, bool delayed, findings&) const;
   template <class Pass>
   bool missed(const run_request&, const wait_limits&, const local_worker&, std::uint64_t round, Pass&, findings&) const;
 
@@ -110,6 +128,9 @@ inline constexpr std::uint32_t first_phase = 0xffffff00u;
 inline constexpr std::uint32_t first_epoch = 0xfffffe00u;
 // How long a member is held back: long against any barrier, short against a check.
 inline constexpr std::chrono::nanoseconds hold_back = std::chrono::microseconds(20);
+
+// How long a delayed member waits for a message that somebody left without it: several times one between nodes.
+inline constexpr std::chrono::nanoseconds message_patience = std::chrono::microseconds(200);
 
 // Rounds of the barrier itself that precede the timed ones: the last is the start barrier, the others warm the caches.
 inline constexpr std::uint64_t start_rounds = 16;

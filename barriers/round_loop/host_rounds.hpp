@@ -65,10 +65,14 @@ void host_crew::check(const run_request& request, const wait_limits& bounds, uns
     const auto round = static_cast<std::uint32_t>(rounds_done_ + i);
     const std::uint32_t phase = round + first_phase;
     const bool early = control && arrives_early(i);
-    if (holds_back(i, me.member, members(), me.block, blocks_)) hold(hold_back);
+    const bool held = holds_back(i, me.member, members(), me.block, blocks_);
+    if (held) hold(hold_back);
     hold(std::chrono::nanoseconds(100) * skew(static_cast<std::uint32_t>(request.seed), i, self));
     if (missed(request, bounds, me, i, pass, found)) return;
-    if (!early) publish(mine, self, phase);
+    if (!early) {
+      listen(pass, self, i, phase, held, found);
+      publish(mine, self, phase);
+    }
     touch_payload(self, phase, i);
     arrive(mine, rounds_done_ + i + 1);
     if (!pass()) {
@@ -79,12 +83,28 @@ void host_crew::check(const run_request& request, const wait_limits& bounds, uns
       ++found.observations;
       if (const auto wrong = pass.wrong_result()) note(found, i, self, self, wrong->first, wrong->second, "sum");
     }
+    if constexpr (tells_departures<Pass>) pass.left(phase, delayed_member(request, i, self));
     if (early) {
       hold(hold_back);
+      listen(pass, self, i, phase, true, found);
       publish(mine, self, phase);
     } else {
       read_others(self, phase, i, found);
     }
+  }
+  if constexpr (tells_departures<Pass>) pass.finish();
+}
+
+// A message of a departure from a round that this worker has not arrived at is a violation.
+template <class Pass>
+void host_crew::listen(Pass& pass, unsigned worker, std::uint32_t round, std::uint32_t phase, bool delayed,
+                       findings& found) const {
+  if constexpr (tells_departures<Pass>) {
+    ++found.observations;
+    const auto who = pass.left_before(phase, delayed ? message_patience : std::chrono::nanoseconds(0));
+    if (!who) return;
+    ++found.far_violations;
+    note(found, round, *who * blocks_, worker, phase, phase - 1, "arrival");
   }
 }
 

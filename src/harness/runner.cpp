@@ -198,17 +198,17 @@ void runner::verify(candidate& c) {
   check = {};
   if (!settings_.check) return;
   check.trivial = is_trivial(c.result.point);
-  if (!check.trivial && !can_be_checked(c.result.point, *c.group)) {
-    c.result.notes.push_back("unchecked: every member is on a host of its own, and a check reads shared memory");
-    return;
-  }
+  const auto reach = reach_of_check(c.result.point, *c.group);
+  if (!reach.note.empty()) c.result.notes.push_back(reach.note);
+  if (!check.trivial && !reach.within_hosts && !reach.across_hosts) return;
   for (std::uint32_t rounds = 256; rounds <= 4096 && !check.control_flagged && !check.trivial; rounds *= 4) {
     auto request = request_of(rounds, run_mode::check);
     request.fault.what = fault::kind::arrive_early;
-    request.fault.member = static_cast<unsigned>(settings_.seed % c.group->members.size());
+    request.fault.member = control_member(c.result.point, *c.group, settings_.seed);
     const auto seen = perform(c, request);
     if (!seen) return;
-    check.control_flagged = seen->violations > 0;
+    check.control_flagged = (!reach.within_hosts || seen->violations > seen->far_violations) &&
+                            (!reach.across_hosts || seen->far_violations > 0);
   }
   if (!check.control_flagged && !check.trivial)
     return fail(c, fmt::format("unproven: the check did not notice a member of {} that arrives before its time, so its "

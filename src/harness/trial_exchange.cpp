@@ -12,7 +12,7 @@ using json = nlohmann::json;
 
 std::string pack_trial(const trial& mine, const std::vector<unsigned>& members, bool interrupted) {
   json wire{{"outcome", static_cast<int>(mine.outcome)}, {"observations", mine.observations},
-            {"violations", mine.violations}, {"interrupted", interrupted}};
+            {"violations", mine.violations}, {"far_violations", mine.far_violations}, {"interrupted", interrupted}};
   wire["members"] = members;
   wire["elapsed_ns"] = json::array();
   for (const auto e : mine.elapsed) wire["elapsed_ns"].push_back(e.count());
@@ -34,6 +34,7 @@ group_trial merge_trials(const std::vector<std::string>& packed) {
     all.outcome = std::max(all.outcome, static_cast<outcome>(wire["outcome"].get<int>()));
     all.observations += wire["observations"].get<std::uint64_t>();
     all.violations += wire["violations"].get<std::uint64_t>();
+    all.far_violations += wire["far_violations"].get<std::uint64_t>();
     all.interrupted = all.interrupted || wire["interrupted"].get<bool>();
     const auto& elapsed = wire["elapsed_ns"];
     for (std::size_t i = 0; i < elapsed.size(); ++i) {

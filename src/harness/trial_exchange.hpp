@@ -18,6 +18,7 @@ struct group_trial {
   std::optional<unsigned> slowest;  // index of that member in the group; none where several took as long
   std::uint64_t observations = 0;
   std::uint64_t violations = 0;
+  std::uint64_t far_violations = 0;  // of these: between members of different hosts
   std::optional<violation> first_violation;
   std::vector<worker_id> missing;  // who had arrived at fewer rounds than others when a wait was given up
   std::uint64_t stuck_round = 0;   // the round that they did not arrive at

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,19 +20,47 @@ std::string worker_name(const topology::group& group, const worker_id& worker) {
   return fmt::format("member {} block {} (rank {} on {})", m.id, worker.block, m.rank, m.host);
 }
 
-}  // namespace
-
-bool is_trivial(const point& p) {
-  const auto blocks = p.device == topology::device::host ? p.blocks_per_sm.value_or(1) : p.blocks.value_or(0);
-  return p.members == 1 && blocks == 1;
+unsigned workers_per_member(const point& p) {
+  constexpr unsigned several = 2;  // a GPU that is not given its number of blocks has one per SM at least
+  return p.device == topology::device::host ? p.blocks_per_sm.value_or(1) : p.blocks.value_or(several);
 }
 
-bool can_be_checked(const point& p, const topology::group& group) {
-  if (p.device == topology::device::gpu || p.blocks_per_sm.value_or(1) > 1) return true;
-  std::set<std::string> hosts;
-  for (const auto& m : group.members)
-    if (!hosts.insert(m.host).second) return true;
-  return false;
+std::map<std::string, unsigned> workers_by_host(const point& p, const topology::group& group) {
+  std::map<std::string, unsigned> workers;
+  for (const auto& m : group.members) workers[m.host] += workers_per_member(p);
+  return workers;
+}
+
+}  // namespace
+
+bool is_trivial(const point& p) { return p.members == 1 && workers_per_member(p) == 1; }
+
+check_reach reach_of_check(const point& p, const topology::group& group) {
+  const auto workers = workers_by_host(p, group);
+  check_reach out;
+  for (const auto& [host, count] : workers) out.within_hosts = out.within_hosts || count > 1;
+  if (workers.size() == 1) return out;
+  if (p.device == topology::device::host)
+    out.across_hosts = true;
+  else if (out.within_hosts)
+    out.note = "checked within each host, not between hosts";
+  else
+    out.note = "unchecked: every GPU is on a host of its own, and a check between GPUs reads shared memory";
+  return out;
+}
+
+unsigned control_member(const point& p, const topology::group& group, std::uint64_t seed) {
+  const auto workers = workers_by_host(p, group);
+  std::vector<unsigned> able, in_company;
+  std::set<int> ranks;
+  for (unsigned m = 0; m < group.members.size(); ++m) {
+    const bool speaks = ranks.insert(group.members[m].rank).second;
+    if (workers.size() > 1 && !speaks) continue;
+    able.push_back(m);
+    if (workers.at(group.members[m].host) > 1) in_company.push_back(m);
+  }
+  const auto& from = in_company.empty() ? able : in_company;
+  return from[seed % from.size()];
 }
 
 std::string name_of(const point& p) {
@@ -47,6 +77,9 @@ std::string violation_sentence(const point& p, const topology::group& group, con
   if (v.what == "sum")
     return text + fmt::format("; first in round {}: {} got the sum {}, expected {}", v.round,
                               worker_name(group, v.reader), v.seen, v.expected);
+  if (v.what == "arrival")
+    return text + fmt::format("; first in round {}: {} left before {} had arrived (epoch {:#x})", v.round,
+                              worker_name(group, v.reader), worker_name(group, v.offender), v.expected);
   return text + fmt::format("; first in round {}: {} left before the {} of {} was there (epoch {:#x}, saw {:#x})", v.round,
                             worker_name(group, v.reader), v.what, worker_name(group, v.offender), v.expected, v.seen);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 #include "barriers/backend.hpp"
@@ -13,8 +14,18 @@ namespace mgsync {
 // Whether the barrier has one worker only, so that there is nobody to wait for and nothing to check.
 bool is_trivial(const point&);
 
-// Whether some two workers can see each other's phases: one host has two of them. Otherwise a check would see nothing.
-bool can_be_checked(const point&, const topology::group&);
+// What a check of this point compares: workers of one host, where some host has two (they see each other's phases), and
+// members of different hosts (messages tell who left; between hosts' own threads only, not between GPUs).
+struct check_reach {
+  bool within_hosts = false;
+  bool across_hosts = false;
+  std::string note;  // what a reader must know of members that are not compared; empty: all are
+};
+check_reach reach_of_check(const point&, const topology::group&);
+
+// The member that arrives early in a positive control; it must be noticed by all that the check compares. On several
+// hosts it is one that speaks for its rank, with company on its host where there is any.
+unsigned control_member(const point&, const topology::group&, std::uint64_t seed);
 
 // "multigrid:inbox on 4 host members {0,1,2,3}, shape 1": how every failure names its point.
 std::string name_of(const point&);

@@ -1,11 +1,12 @@
 #!/bin/bash
-# two_hosts_test.sh MGSYNC: members on two hosts (pretended: private host names on this machine): what needs shared
-# memory is waived with the reason, and MPI_Barrier is measured.
+# two_hosts_test.sh MGSYNC LYING_MPI: members on two hosts (pretended: private host names on this machine): what needs
+# shared memory is waived with the reason; MPI_Barrier is measured, and checked between the hosts.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/mpi/expect.sh
 . "$here/expect.sh"
 mgsync=$1
+library=$2
 unshare --uts true 2>/dev/null || skip "private host names need root (unshare --uts)"
 "$MPIRUN" --version 2>/dev/null | grep -q 'Open MPI\|OpenRTE' || skip "the pretended hosts are made for Open MPI's mpirun"
 
@@ -21,12 +22,16 @@ chmod +x "$work/agent"
 printf '127.0.0.11 slots=2\n127.0.0.12 slots=2\n' >"$work/hosts"
 
 export OMPI_MCA_btl=self,vader,tcp
-on_two_hosts() {
-  timeout -k 5 80 "$MPIRUN" -np 4 --hostfile "$work/hosts" --mca plm rsh --mca plm_rsh_agent "$work/agent" \
-    --mca oob_tcp_if_include lo --mca btl_tcp_if_include lo "$mgsync" --device host --oversubscribe \
-    --max-time 300ms --check-rounds 500 "$@" >"$work/out" 2>"$work/err"
+on_two_hosts() { # RANKS MPIRUN-OPTIONS... -- MGSYNC-OPTIONS...
+  local ranks=$1 options=()
+  shift
+  while [ "$1" != -- ]; do options+=("$1") && shift; done
+  shift
+  timeout -k 5 80 "$MPIRUN" -np "$ranks" "${options[@]}" --hostfile "$work/hosts" \
+    --mca plm rsh --mca plm_rsh_agent "$work/agent" --mca oob_tcp_if_include lo --mca btl_tcp_if_include lo \
+    "$mgsync" --device host --oversubscribe --max-time 300ms --check-rounds 500 "$@" >"$work/out" 2>"$work/err"
 }
-on_two_hosts --backend 'multigrid,peer-reduction,mpi,openmp' --members 4 --json "$work/json"
+on_two_hosts 4 -- --backend 'multigrid,peer-reduction,mpi,openmp' --members 4 --json "$work/json"
 expect_code $? 0 "two hosts"
 expect_text '^waived +multigrid:auto .*several hosts' "$work/out"
 expect_text '^waived +peer-reduction:push .*several hosts' "$work/out"
@@ -34,10 +39,24 @@ expect_text '^waived +openmp:runtime ' "$work/out"
 expect_text '^mpi .* pass' "$work/out"
 expect_text '"hosts": \["n-127-0-0-11", "n-127-0-0-12"\]' "$work/json"
 
-on_two_hosts --backend multigrid,mpi --members 2 --per-node --json "$work/json"
+on_two_hosts 4 -- --backend multigrid,mpi --members 2 --per-node --json "$work/json"
 expect_code $? 0 "each node by itself"
 for node in n-127-0-0-11 n-127-0-0-12; do
   expect_text "^multigrid .* pass .*on $node" "$work/out"
   expect_text "^mpi .* pass .*on $node" "$work/out"
 done
 passed "two hosts"
+
+# Each host has one member, or two.
+on_two_hosts 2 --map-by node -- --backend mpi --members 2 --json "$work/json"
+expect_code $? 0 "one member on each host"
+expect_text '^mpi .* pass' "$work/out"
+expect_text '"control_flagged": true' "$work/json"
+for ranks in 2 4; do
+  on_two_hosts "$ranks" --map-by node -x LD_PRELOAD="$library" -x MGSYNC_LIE=near -- --backend mpi --members "$ranks" \
+    --json "$work/json"
+  expect_code $? 3 "barriers of one host each, $ranks members"
+  expect_text 'not a barrier: .* \(rank [0-3] on n-127-0-0-1[12]\) left before member [0-3] .*had arrived' "$work/err"
+  ! grep -qw pass "$work/out" || fail "the table says pass"
+done
+passed "a barrier that leaves another host out is caught"

@@ -15,6 +15,7 @@ TEST(trial_exchange, takes_the_longest_of_all_members_and_adds_up_what_was_seen)
   second.elapsed = {9us};
   second.observations = 7;
   second.violations = 2;
+  second.far_violations = 1;
   second.first_violation = violation{4, {2, 0}, {0, 1}, 17, 16, "phase"};
   const auto all = merge_trials({pack_trial(first, {0, 1}, false), pack_trial({}, {}, false),
                                  pack_trial(second, {2}, true)});
@@ -22,6 +23,7 @@ TEST(trial_exchange, takes_the_longest_of_all_members_and_adds_up_what_was_seen)
   EXPECT_EQ(all.slowest, 2u);
   EXPECT_EQ(all.observations, 17u);
   EXPECT_EQ(all.violations, 2u);
+  EXPECT_EQ(all.far_violations, 1u);
   EXPECT_TRUE(all.interrupted);
   ASSERT_TRUE(all.first_violation.has_value());
   EXPECT_EQ(all.first_violation->round, 4u);

@@ -37,6 +37,16 @@ TEST(verdict, names_backend_group_member_and_epoch_of_a_violation) {
             "there (epoch 0x10, saw 0xf)");
 }
 
+TEST(verdict, names_who_was_not_waited_for_on_another_host) {
+  group_trial seen;
+  seen.violations = 1;
+  seen.first_violation = violation{15, {2, 0}, {1, 0}, 0x10, 0xf, "arrival"};
+  EXPECT_NE(violation_sentence(four_members(), on_box(), seen, 100)
+                .find("; first in round 15: member 2 block 0 (rank 1 on box) left before member 1 block 0 (rank 0 on box) "
+                      "had arrived (epoch 0x10)"),
+            std::string::npos);
+}
+
 TEST(verdict, tells_a_wrong_sum_from_an_early_exit) {
   group_trial seen;
   seen.violations = 1;
@@ -74,15 +84,49 @@ TEST(verdict, finds_nothing_to_check_with_one_worker) {
   EXPECT_FALSE(is_trivial(p));
 }
 
-TEST(verdict, knows_that_members_on_hosts_of_their_own_cannot_see_each_other) {
+TEST(verdict, knows_between_whom_a_check_can_compare) {
   auto p = four_members();
   p.blocks_per_sm = 1;
   auto group = on_box();
-  EXPECT_TRUE(can_be_checked(p, group));
+  auto reach = reach_of_check(p, group);
+  EXPECT_TRUE(reach.within_hosts && !reach.across_hosts && reach.note.empty());
+  group.members[3].host = "other";
+  reach = reach_of_check(p, group);
+  EXPECT_TRUE(reach.within_hosts && reach.across_hosts && reach.note.empty());
   for (int i = 0; i < 4; ++i) group.members[static_cast<std::size_t>(i)].host = std::to_string(i);
-  EXPECT_FALSE(can_be_checked(p, group));
+  reach = reach_of_check(p, group);
+  EXPECT_TRUE(!reach.within_hosts && reach.across_hosts && reach.note.empty());
   p.blocks_per_sm = 2;
-  EXPECT_TRUE(can_be_checked(p, group));
+  EXPECT_TRUE(reach_of_check(p, group).within_hosts);
+}
+
+TEST(verdict, says_what_no_check_compares_between_gpus_of_several_hosts) {
+  auto p = four_members();
+  p.device = topology::device::gpu;
+  p.blocks = 132;
+  auto group = on_box();
+  EXPECT_EQ(reach_of_check(p, group).note, "");
+  for (int i = 0; i < 4; ++i) group.members[static_cast<std::size_t>(i)].host = std::to_string(i);
+  auto reach = reach_of_check(p, group);
+  EXPECT_TRUE(reach.within_hosts && !reach.across_hosts);
+  EXPECT_EQ(reach.note, "checked within each host, not between hosts");
+  p.blocks = 1;
+  reach = reach_of_check(p, group);
+  EXPECT_FALSE(reach.within_hosts || reach.across_hosts);
+  EXPECT_EQ(reach.note.substr(0, 9), "unchecked");
+}
+
+TEST(verdict, controls_with_a_member_that_all_can_notice) {
+  auto p = four_members();
+  p.blocks_per_sm = 1;
+  auto group = on_box();
+  for (std::uint64_t seed = 0; seed < 8; ++seed) EXPECT_EQ(control_member(p, group, seed), seed % 4);
+  group.members[3].host = "other";
+  group.members[3].rank = 2;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) EXPECT_EQ(control_member(p, group, seed), seed % 2 == 0 ? 0u : 2u);
+  for (int i = 0; i < 4; ++i) group.members[static_cast<std::size_t>(i)].host = std::to_string(i / 2);
+  group.members[3].rank = 1;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) EXPECT_EQ(control_member(p, group, seed), seed % 2 == 0 ? 0u : 2u);
 }
 
 TEST(verdict, calls_a_member_last_only_when_chance_does_not_explain_it) {
