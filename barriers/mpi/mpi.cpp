@@ -28,7 +28,7 @@ class alignas(algorithm::line_bytes) pass {  // its epoch is written every round
  public:
   // `told`: on several hosts, for worker 0, else none.
   pass(unsigned local, unsigned locals, local_flags* flags, MPI_Comm ranks, departures* told)
-      : local_(local), locals_(locals), flags_(flags), ranks_(ranks), departures_(told) {}
+      : local_(local), locals_(locals), flags_(flags), ranks_(ranks), told_(told) {}
 
   void begin(const algorithm::host_limits& limits) { policy_ = host_policy(limits); }
 
@@ -44,15 +44,7 @@ class alignas(algorithm::line_bytes) pass {  // its epoch is written every round
     return true;
   }
 
-  void left(std::uint32_t round, unsigned late) {
-    if (departures_ != nullptr) departures_->left(round, late);
-  }
-  std::optional<unsigned> left_before(std::uint32_t round, std::chrono::nanoseconds patience) {
-    return departures_ != nullptr ? departures_->who_left(round, patience) : std::nullopt;
-  }
-  void finish() {
-    if (departures_ != nullptr) departures_->finish();
-  }
+  departures* told() const { return told_; }
 
  private:
   host_policy policy_;
@@ -60,7 +52,7 @@ class alignas(algorithm::line_bytes) pass {  // its epoch is written every round
   unsigned locals_;
   local_flags* flags_;
   MPI_Comm ranks_;
-  departures* departures_;
+  departures* told_;
   std::uint32_t epoch_ = 0;
 };
 

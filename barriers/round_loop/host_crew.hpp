@@ -41,15 +41,15 @@ struct local_worker {
 // Runs work(i) for every local worker i at once and returns when all are done.
 using executor = std::function<void(const std::function<void(unsigned)>&)>;
 
-// A pass that learns who left a round before its worker's arrival, where the members share no memory: left() after the
-// worker's pass, `late` being the member that this round delays; left_before() ahead of its arrival, for `patience`;
-// finish() after a check. Each may have nothing to do.
+// A pass whose told() returns what learns of departures where members share no memory, or nothing (nullptr): left()
+// after the worker's pass, `late` being a member that this round delays; who_left() ahead of its arrival, for `patience`;
+// finish() after a check.
 template <class Pass>
 concept tells_departures =
     requires(Pass pass, std::uint32_t round, unsigned late, std::chrono::nanoseconds patience) {
-      pass.left(round, late);
-      { pass.left_before(round, patience) } -> std::same_as<std::optional<unsigned>>;
-      pass.finish();
+      pass.told()->left(round, late);
+      { pass.told()->who_left(round, patience) } -> std::same_as<std::optional<unsigned>>;
+      pass.told()->finish();
     };
 
 class host_crew {

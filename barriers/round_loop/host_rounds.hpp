@@ -83,7 +83,8 @@ void host_crew::check(const run_request& request, const wait_limits& bounds, uns
       ++found.observations;
       if (const auto wrong = pass.wrong_result()) note(found, i, self, self, wrong->first, wrong->second, "sum");
     }
-    if constexpr (tells_departures<Pass>) pass.left(phase, delayed_member(request, i, self));
+    if constexpr (tells_departures<Pass>)
+      if (auto* told = pass.told()) told->left(phase, delayed_member(request, i, self));
     if (early) {
       hold(hold_back);
       listen(pass, self, i, phase, true, found);
@@ -92,7 +93,8 @@ void host_crew::check(const run_request& request, const wait_limits& bounds, uns
       read_others(self, phase, i, found);
     }
   }
-  if constexpr (tells_departures<Pass>) pass.finish();
+  if constexpr (tells_departures<Pass>)
+    if (auto* told = pass.told()) told->finish();
 }
 
 // A message of a departure from a round that this worker has not arrived at is a violation.
@@ -100,8 +102,10 @@ template <class Pass>
 void host_crew::listen(Pass& pass, unsigned worker, std::uint32_t round, std::uint32_t phase, bool delayed,
                        findings& found) const {
   if constexpr (tells_departures<Pass>) {
+    auto* told = pass.told();
+    if (told == nullptr) return;
     ++found.observations;
-    const auto who = pass.left_before(phase, delayed ? message_patience : std::chrono::nanoseconds(0));
+    const auto who = told->who_left(phase, delayed ? message_patience : std::chrono::nanoseconds(0));
     if (!who) return;
     ++found.far_violations;
     note(found, round, *who * blocks_, worker, phase, phase - 1, "arrival");
