@@ -10,7 +10,7 @@ needs=(tests)
 # tests/jobs needs a whole Slurm; nobody gets one on a machine without being asked.
 if [ "${MGSYNC_REQUIRE_SLURM:-0}" = 1 ]; then needs+=(slurm); fi
 for preset in "${presets[@]}"; do
-  if [ "$preset" = tsan ]; then needs+=(sanitizers); fi
+  if [ "$preset" = tsan ] || [ "$preset" = asan ]; then needs+=(sanitizers); fi
 done
 bash jobs/install-packages.sh "${needs[@]}"
 
