@@ -41,9 +41,9 @@ struct local_worker {
 // Runs work(i) for every local worker i at once and returns when all are done.
 using executor = std::function<void(const std::function<void(unsigned)>&)>;
 
-// A pass whose told() returns what learns of departures where members share no memory, or nothing (nullptr): left()
-// after the worker's pass, `late` being a member that this round delays; who_left() ahead of its arrival, for `patience`;
-// finish() after a check.
+// A pass whose told() returns what learns of departures where members share no memory, or nothing (nullptr). The crew
+// calls left() after the worker's pass, `late` being a member that this round delays; who_left() ahead of its arrival,
+// for `patience`; finish() after a check.
 template <class Pass>
 concept tells_departures =
     requires(Pass pass, std::uint32_t round, unsigned late, std::chrono::nanoseconds patience) {
