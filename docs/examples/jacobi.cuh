@@ -6,15 +6,10 @@
 #include <cstdlib>
 #include <vector>
 
-#include <cuda_runtime.h>
 #include <mgsync/multi_grid.cuh>
 #include <mgsync/multi_grid.hpp>
 
-inline void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(status));
-  std::exit(1);
-}
+#include "gpus.hpp"
 
 // One state of a GPU's rows, with a halo row above and below, and where its first and last row go as well.
 struct jacobi_state {
@@ -124,4 +119,23 @@ inline unsigned blocks_for(unsigned rows) {
   check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device), "counting SMs");
   const unsigned most = static_cast<unsigned>(per_sm * sms);
   return rows < most ? rows : most;
+}
+
+// The words [ROWS COLUMNS STEPS] of a command line, from the `first` on.
+struct plate_size {
+  plate_size(int count, char** words, int first) {
+    for (unsigned* number : {&rows, &columns, &steps}) {
+      if (count > first) *number = static_cast<unsigned>(std::atoi(words[first]));
+      ++first;
+    }
+  }
+  unsigned rows = 1001, columns = 999, steps = 500;
+};
+
+// Exit code: 0 if several GPUs made what one made, and that is no empty plate.
+inline int compared(const std::vector<float>& alone, const std::vector<float>& together, const plate_size& size) {
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < alone.size(); ++i) wrong += alone[i] != together[i];
+  std::printf("%u x %u cells, %u steps: %zu cells differ from one GPU's\n", size.rows, size.columns, size.steps, wrong);
+  return wrong == 0 && alone[size.columns / 2] > 0.5f ? 0 : 1;
 }

@@ -7,19 +7,14 @@
 #include <exception>
 #include <vector>
 
-#include <cuda_runtime.h>
 #include <mgsync/multi_grid.cuh>
 #include <mgsync/multi_grid.hpp>
+
+#include "gpus.hpp"
 
 namespace {
 
 constexpr unsigned threads = 256;
-
-void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(status));
-  std::exit(1);
-}
 
 __device__ std::uint64_t sum_of_block(std::uint64_t mine) {
   __shared__ std::uint64_t warps[threads / 32];
@@ -79,12 +74,8 @@ int run(int gpus, std::size_t elements) {
 }  // namespace
 
 int main(int count, char** words) try {
-  int here = 0;
-  if (cudaGetDeviceCount(&here) != cudaSuccess || here == 0) {
-    std::printf("no GPU here: nothing was run\n");
-    return 77;
-  }
-  const int gpus = count > 1 && std::atoi(words[1]) > 0 ? std::atoi(words[1]) : here;
+  const int gpus = gpus_asked_for(count, words);
+  if (gpus == 0) return nothing_run;
   return run(gpus, count > 2 ? std::strtoull(words[2], nullptr, 10) : std::size_t{1} << 26);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "reduction: %s\n", error.what());

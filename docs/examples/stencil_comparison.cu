@@ -208,12 +208,8 @@ bool compare(const lanes& on, unsigned size, unsigned repeats, bool checked) {
 }  // namespace
 
 int main(int count, char** words) try {
-  int here = 0;
-  if (cudaGetDeviceCount(&here) != cudaSuccess || here == 0) {
-    std::printf("no GPU here: nothing was run\n");
-    return 77;
-  }
-  const int gpus = count > 1 && std::atoi(words[1]) > 0 ? std::atoi(words[1]) : here;
+  const int gpus = gpus_asked_for(count, words);
+  if (gpus == 0) return nothing_run;
   const unsigned repeats = count > 2 ? static_cast<unsigned>(std::atoi(words[2])) : 11;
   const lanes on(static_cast<unsigned>(gpus));
   std::printf("gpus,rows and columns,blocks per gpu,method,us per step (median),least,most,result\n");

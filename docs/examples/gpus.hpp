@@ -1,0 +1,25 @@
+// What every example needs of CUDA on the host: its calls checked, and how many GPUs to use.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+#include <cuda_runtime.h>
+
+inline void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(status));
+  std::exit(1);
+}
+
+constexpr int nothing_run = 77;  // exit code where there are no GPUs, which ctest takes for a skip
+
+// As many as the first argument says, all where it is missing or not positive. Where there are none: 0, and a sentence.
+inline int gpus_asked_for(int count, char** words) {
+  int here = 0;
+  if (cudaGetDeviceCount(&here) != cudaSuccess || here == 0) {
+    std::printf("no GPU here: nothing was run\n");
+    return 0;
+  }
+  return count > 1 && std::atoi(words[1]) > 0 ? std::atoi(words[1]) : here;
+}
