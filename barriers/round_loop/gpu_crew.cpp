@@ -31,6 +31,11 @@ std::vector<std::uint32_t*> start_words(const pinned_parts& control, std::size_t
   return words;
 }
 
+// A member that never arrives only exists in the checked kernel.
+bool takes_checked_kernel(const run_request& request) {
+  return request.mode == run_mode::check || request.fault.what == fault::kind::never_arrive;
+}
+
 }  // namespace
 
 std::vector<gpu_member> gpus_of(const topology::group& group, int rank) {
@@ -185,9 +190,7 @@ trial gpu_crew::run(const run_request& request) {
   result.elapsed.resize(gpus_.size());
   result.outcome = last_;
   if (last_ != outcome::completed) return result;
-  // A member that never arrives only exists in the checked kernel.
-  const bool checked = request.mode == run_mode::check || request.fault.what == fault::kind::never_arrive;
-  if (checked && !memory_.board)
+  if (takes_checked_kernel(request) && !memory_.board)
     memory_.board = allocate_board(group_, settings_.blocks, reach::group, settings_.peer_memory, *session_);
   std::vector<std::exception_ptr> failures(gpus_.size());
   {
@@ -226,7 +229,7 @@ void gpu_crew::launch_and_wait(const run_request& request, unsigned local, bool&
   device_run run = describe(request, local, static_cast<std::uint64_t>(std::max<std::int64_t>(left, 1)));
   std::uint32_t phase = first_phase;
   void* arguments[] = {&run, const_cast<void*>(settings_.arguments[local]), &phase};
-  const bool checked = request.mode == run_mode::check || run.fault == fault_never;
+  const bool checked = takes_checked_kernel(request);
   const void* const kernel = checked ? settings_.kernels.checked : settings_.kernels.timed;
   const bool loaded = memory_.scratch && !checked;
   if (loaded) start_load(request, local);

@@ -18,7 +18,6 @@ void start_line::pass_by(unsigned member) {
 bool start_line::meet(unsigned member, std::chrono::steady_clock::time_point deadline) {
   pass_by(member);
   for (auto* const line : lines_) {
-    if (line == nullptr) continue;
     unsigned polls = 0;
     while (!algorithm::reached(std::atomic_ref<std::uint32_t>(*line).load(std::memory_order_acquire), turns_[member])) {
       if (yields_) sched_yield();

@@ -14,7 +14,7 @@ namespace mgsync::round_loop {
 // there, and spins until all others have.
 class start_line {
  public:
-  // `lines`: a zeroed word per member, nothing (nullptr) for members on other hosts, which are not waited for.
+  // `lines`: a zeroed word per member; the members are on one host.
   start_line(const topology::group&, std::vector<std::uint32_t*> lines);
 
   // Called once per run by the thread of each member; false: the others did not come before `deadline`.
