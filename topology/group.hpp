@@ -26,4 +26,10 @@ struct group {
   bool oversubscribed = false;     // more host threads than cores on some host: waits must yield
 };
 
+// The ranks (in the whole job) that own members, ascending: the ranks of a session over this group, in their order.
+std::vector<int> owners_of(const group&);
+
+// The names of the hosts that members are on, each once, in order.
+std::vector<std::string> hosts_of(const group&);
+
 }  // namespace mgsync::topology

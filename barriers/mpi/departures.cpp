@@ -1,7 +1,7 @@
 #include "barriers/mpi/departures.hpp"
 
 #include <algorithm>
-#include <set>
+#include <string>
 
 #include "src/base/mpi_native.hpp"
 
@@ -13,17 +13,11 @@ constexpr int tag = 1;
 
 }  // namespace
 
-bool departures::are_seen_in_memory(const topology::group& group) {
-  return std::ranges::all_of(group.members, [&](const auto& m) { return m.host == group.members.front().host; });
-}
-
 departures::departures(const topology::group& group, int rank, MPI_Comm ranks) : ranks_(ranks) {
-  std::set<int> owners;
-  for (const auto& m : group.members) owners.insert(m.rank);
-  const auto place = [&](int owner) { return static_cast<int>(std::distance(owners.begin(), owners.find(owner))); };
+  const auto owners = topology::owners_of(group);
   std::string here;
   for (const auto& m : group.members) {
-    rank_of_member_.push_back(place(m.rank));
+    rank_of_member_.push_back(static_cast<int>(std::ranges::lower_bound(owners, m.rank) - owners.begin()));
     if (m.rank == rank) here = m.host;
   }
   first_member_of_.resize(owners.size());

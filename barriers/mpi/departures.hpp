@@ -22,9 +22,6 @@ class departures {
   // `ranks`: those of the group's members, in order; it is `rank` of the job that calls.
   departures(const topology::group&, int rank, MPI_Comm ranks);
 
-  // Whether the group is on one host only.
-  static bool are_seen_in_memory(const topology::group&);
-
   // This rank has left `round`. It tells the rank of `late`, a member whose arrival is delayed in this round; where
   // that is no rank of another host, one of those in turn.
   void left(std::uint32_t round, unsigned late);

@@ -1,7 +1,6 @@
 // MPI_Barrier of the ranks that own members. Where a rank has several workers: a local arrival, the leaders'
 // MPI_Barrier, a local release.
 #include <optional>
-#include <set>
 
 #include "barriers/algorithm/host_policy.hpp"
 #include "barriers/backend.hpp"
@@ -62,7 +61,7 @@ class mpi_barrier final : public barrier {
       : crew_(group, blocks, where, std::move(board), false, "mpi"), pool_(crew_.cpus()) {
     check_mpi(MPI_Comm_dup(where.ranks().native_handle()->comm, &ranks_), "duplicating the communicator");
     const auto locals = static_cast<unsigned>(crew_.workers().size());
-    if (!departures::are_seen_in_memory(group)) departures_.emplace(group, where.rank(), ranks_);
+    if (topology::hosts_of(group).size() > 1) departures_.emplace(group, where.rank(), ranks_);
     for (unsigned i = 0; i < locals; ++i)
       passes_.emplace_back(i, locals, &flags_, ranks_, i == 0 && departures_ ? &*departures_ : nullptr);
   }
@@ -87,9 +86,7 @@ constexpr std::string_view variants[] = {"default"};
 
 support can_run(const topology::machine&, const topology::group& group, const configuration& wanted) {
   if (wanted.load != load::idle) return support::no("load is made beside in-kernel barriers only");
-  std::set<int> ranks;
-  for (const auto& m : group.members) ranks.insert(m.rank);
-  if (ranks.size() < 2) return support::no("MPI_Barrier needs two or more ranks: start mgsync with mpirun or srun");
+  if (topology::owners_of(group).size() < 2) return support::no("MPI_Barrier needs two or more ranks: start mgsync with mpirun or srun");
   return support::yes();
 }
 

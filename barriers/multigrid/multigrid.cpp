@@ -1,6 +1,5 @@
 // The multigrid barrier on host members: every member has `blocks` threads; a local arrival, an exchange between
 // members, a local release, over plain memory (threads) or an MPI shared window (ranks).
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -69,8 +68,7 @@ support can_run(const topology::machine& machine, const topology::group& group, 
   if (group.device == topology::device::gpu) return gpu_multigrid_can_run(machine, group, wanted);
   for (const std::string_view gpu_only : {"relay", "host-flags", "library", "vendor"})
     if (wanted.variant == gpu_only) return support::no("for GPU members");
-  const auto on_another_host = [&](const auto& m) { return m.host != group.members.front().host; };
-  if (std::any_of(group.members.begin(), group.members.end(), on_another_host))
+  if (topology::hosts_of(group).size() > 1)
     return support::no("needs memory shared by all members, and they are on several hosts (--per-node measures each)");
   return support::yes();
 }

@@ -124,9 +124,8 @@ std::string why_not_resident(const std::vector<module_on_gpu>& modules, const ro
 }  // namespace
 
 support vendor_can_run(const topology::group& group) {
-  for (const auto& m : group.members)
-    if (m.rank != group.members.front().rank)
-      return support::no("the vendor's barrier is launched by one call for all GPUs, and these belong to several processes");
+  if (topology::owners_of(group).size() > 1)
+    return support::no("the vendor's barrier is launched by one call for all GPUs, and these belong to several processes");
   return support::yes();
 }
 

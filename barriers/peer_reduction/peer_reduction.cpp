@@ -1,6 +1,5 @@
 // An all-reduce of one value over shared memory, which is a barrier that carries data. Every sum of a checked run is
 // compared with the right one.
-#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -65,8 +64,7 @@ constexpr std::string_view variants[] = {"push", "pull"};
 
 support can_run(const topology::machine& machine, const topology::group& group, const configuration&) {
   if (group.device == topology::device::gpu) return gpu_reduction_can_run(machine, group);
-  const auto on_another_host = [&](const auto& m) { return m.host != group.members.front().host; };
-  if (std::any_of(group.members.begin(), group.members.end(), on_another_host))
+  if (topology::hosts_of(group).size() > 1)
     return support::no("needs memory shared by all members, and they are on several hosts (--per-node measures each)");
   return support::yes();
 }

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -14,12 +14,6 @@
 namespace mgsync {
 
 namespace {
-
-int hosts_of(const topology::group& group) {
-  std::set<std::string> hosts;
-  for (const auto& m : group.members) hosts.insert(m.host);
-  return static_cast<int>(hosts.size());
-}
 
 const std::string& host_of(const topology::group& group, int rank) {
   return std::find_if(group.members.begin(), group.members.end(), [&](const auto& m) { return m.rank == rank; })->host;
@@ -33,13 +27,11 @@ struct own_host {
 
   own_host(const topology::group& group, const session& where) {
     const std::string& host = host_of(group, where.rank());
-    std::set<int> owners;
-    std::set<std::string> before;  // the host's number: how many come before it
-    for (const auto& m : group.members) {
-      if (m.host == host) owners.insert(m.rank);
-      if (m.host < host) before.insert(m.host);
-    }
-    const auto number = [&](int rank) { return static_cast<int>(std::distance(owners.begin(), owners.find(rank))); };
+    topology::group near;
+    std::ranges::copy_if(group.members, std::back_inserter(near.members), [&](const auto& m) { return m.host == host; });
+    const auto owners = topology::owners_of(near);
+    const auto hosts = topology::hosts_of(group);
+    const auto number = [&](int rank) { return static_cast<int>(std::ranges::lower_bound(owners, rank) - owners.begin()); };
     for (const auto& m : group.members) {
       places.push_back(m.host == host ? static_cast<int>(members.places.size()) : -1);
       if (m.host == host) members.places.push_back({number(m.rank), m.gpu});
@@ -47,8 +39,9 @@ struct own_host {
     members.process = number(where.rank());
     members.patience = where.timeout();
     const communicator* exchanging = &where.ranks();
-    if (hosts_of(group) > 1) {
-      ranks = std::make_unique<communicator>(*where.ranks().split(static_cast<int>(before.size())));
+    if (hosts.size() > 1) {
+      const auto which = std::ranges::lower_bound(hosts, host) - hosts.begin();
+      ranks = std::make_unique<communicator>(*where.ranks().split(static_cast<int>(which)));
       exchanging = ranks.get();
     }
     members.exchange = [exchanging](const std::string& mine) {
@@ -121,7 +114,7 @@ class shared_pinned_parts final : public pinned_parts {
 
 group_allocation allocate_group_memory(const topology::group& group, std::size_t bytes, reach which,
                                        std::string_view wanted, const session& where) {
-  const int hosts = hosts_of(group);
+  const auto hosts = topology::hosts_of(group).size();
   if (which == reach::group && hosts > 1)
     return {nullptr, fmt::format("needs memory that all GPUs address, and they are on {} hosts", hosts)};
   own_host here(group, where);
@@ -152,7 +145,7 @@ pinned_allocation allocate_pinned_parts(const topology::group& group, std::size_
 }
 
 std::string why_no_peer_access(const topology::machine& machine, const topology::group& group) {
-  if (const int hosts = hosts_of(group); hosts > 1)
+  if (const auto hosts = topology::hosts_of(group).size(); hosts > 1)
     return fmt::format("needs memory that all GPUs address, and they are on {} hosts (--per-node measures each node)", hosts);
   for (const auto& p : machine.peers) {
     bool from = false, to = false;

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <set>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -60,10 +59,8 @@ std::size_t next_allocation() {
 }
 
 allocation allocate_host_memory(const topology::group& group, std::size_t bytes, reach which, const session& where) {
-  std::set<std::string> hosts;
-  for (const auto& m : group.members) hosts.insert(m.host);
-  if (which == reach::group && hosts.size() > 1)
-    return {nullptr, fmt::format("needs memory shared by all members, and they are on {} hosts", hosts.size())};
+  if (const auto hosts = topology::hosts_of(group).size(); which == reach::group && hosts > 1)
+    return {nullptr, fmt::format("needs memory shared by all members, and they are on {} hosts", hosts)};
   if (where.ranks().size() > 1) return allocate_mpi_window(group, bytes, where);
   return {std::make_unique<thread_memory>(bytes, group.members.size(), next_allocation()), {}};
 }

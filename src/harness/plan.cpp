@@ -1,7 +1,6 @@
 #include "src/harness/plan.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -34,12 +33,8 @@ point describe(const sweep_request& request, const cell& where, const planned_po
   p.variant = planned.choice.variant;
   p.device = request.device;
   p.members = static_cast<int>(where.group.members.size());
-  std::set<int> ranks;
-  for (const auto& m : where.group.members) {
-    ranks.insert(m.rank);
-    p.group.push_back(m.id);
-  }
-  p.ranks = static_cast<int>(ranks.size());
+  for (const auto& m : where.group.members) p.group.push_back(m.id);
+  p.ranks = static_cast<int>(topology::owners_of(where.group).size());
   if (request.per_node) p.node = where.group.members.front().host;
   p.placement = where.group.placement;
   p.pinned = request.pin;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <utility>
 
 #include "small_machines.hpp"
 #include "src/base/errors.hpp"
@@ -266,6 +267,20 @@ TEST(placement, unknown_words_name_the_known_ones) {
   for (const char* text : {"", "close", "list", "list:", "list:a", "list:1,1", "list:3-1", "near "})
     EXPECT_NE(failure_of([&] { make_group(ranks_of(host_machine(1, 2), 1), host_request(1, text)); })
                   .find("--placement '"), std::string::npos) << text;
+}
+
+TEST(group, names_owners_and_hosts_once_and_in_order) {
+  group g;
+  EXPECT_TRUE(owners_of(g).empty());
+  EXPECT_TRUE(hosts_of(g).empty());
+  for (const auto& [rank, host] : {std::pair{5, "n2"}, {2, "n1"}, {5, "n2"}, {3, "n2"}}) {
+    member m;
+    m.rank = rank;
+    m.host = host;
+    g.members.push_back(m);
+  }
+  EXPECT_EQ(owners_of(g), (std::vector{2, 3, 5}));
+  EXPECT_EQ(hosts_of(g), (std::vector<std::string>{"n1", "n2"}));
 }
 
 }  // namespace
