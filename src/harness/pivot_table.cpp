@@ -19,13 +19,17 @@ std::string value_of(const result& one) {
   return one.latency_us ? format_us(one.latency_us->median) : "-";
 }
 
-// What the point was measured under, in words; empty: nothing out of the ordinary.
-std::string circumstances(const point& p) {
+// What tables are apart by besides group and shape, in words; empty: nothing out of the ordinary.
+std::string conditions(const point& p) {
   std::vector<std::string> words;
   if (!p.node.empty()) words.push_back("on " + p.node);
   if (p.ranks > 1) words.push_back(p.ranks == p.members ? "one rank per member" : fmt::format("{} ranks", p.ranks));
   if (p.placement != "near") words.push_back("placement " + p.placement);
   if (p.load != "idle") words.push_back("load " + p.load);
+  if (p.work_units > 0) words.push_back(fmt::format("{} us of work before each round", p.work_units));
+  if (p.payload_words > 1) words.push_back(fmt::format("{} words", p.payload_words));
+  if (!p.pinned) words.push_back("not pinned");
+  if (p.oversubscribed) words.push_back("oversubscribed");
   if (!p.peer_memory_asked.empty()) words.push_back("peer memory " + p.peer_memory_asked);
   return fmt::format("{}", fmt::join(words, ", "));
 }
@@ -82,7 +86,7 @@ std::string table_by_members(std::span<const result> results) {
   const auto key_of = [](const point& p) {
     point without = p;  // whether all members are in one rank, not in how many they are
     without.ranks = p.ranks > 1 ? without.members : 1;
-    return key{format_shape(p), circumstances(without)};
+    return key{format_shape(p), conditions(without)};
   };
   for (const auto& [where, group] : grouped<key>(results, key_of)) {
     if (!is_measured(group)) continue;
@@ -115,7 +119,7 @@ std::string table_by_members(std::span<const result> results) {
 std::string table_by_shape(std::span<const result> results) {
   std::string text;
   using key = std::tuple<std::string, std::string, int, std::vector<int>, std::string>;
-  const auto key_of = [](const point& p) { return key{p.backend, p.variant, p.members, p.group, circumstances(p)}; };
+  const auto key_of = [](const point& p) { return key{p.backend, p.variant, p.members, p.group, conditions(p)}; };
   for (const auto& [what, group] : grouped<key>(results, key_of)) {
     if (!is_measured(group)) continue;
     std::map<shape_key, const result*> by_shape;

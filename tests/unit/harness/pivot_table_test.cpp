@@ -45,6 +45,20 @@ TEST(pivot, loaded_and_idle_results_do_not_share_a_table) {
   EXPECT_NE(text.find("1x32, GPUs (medians in us), load streaming\n"), std::string::npos);
 }
 
+TEST(pivot, what_else_differs_keeps_results_apart) {
+  const auto plain = on_gpus("auto", 2, 1, 32, 2);
+  std::vector all(5, plain);
+  all[1].point.work_units = 20;
+  all[2].point.payload_words = 64;
+  all[3].point.pinned = false;
+  all[4].point.oversubscribed = true;
+  for (const auto& text : {table_by_members(all), table_by_shape(all)}) {
+    EXPECT_NE(text.find("(medians in us)\n"), std::string::npos) << text;
+    for (const char* under : {"20 us of work before each round", "64 words", "not pinned", "oversubscribed"})
+      EXPECT_NE(text.find(std::string("(medians in us), ") + under + "\n"), std::string::npos) << text;
+  }
+}
+
 TEST(pivot, says_nothing_of_what_was_not_measured) {
   EXPECT_EQ(table_by_members(std::vector{on_gpus("vendor", 4, 1, 32, 0)}), "");
   EXPECT_EQ(table_by_shape(std::vector{on_gpus("vendor", 4, 1, 32, 0)}), "");
