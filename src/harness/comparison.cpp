@@ -45,8 +45,6 @@ std::string pairing_key(const point& one, const machine_record& machine, const s
   return canonical_key(paired);
 }
 
-bool is_checked(const check_summary& check) { return check.trivial || (check.rounds > 0 && check.control_flagged); }
-
 side side_of(std::span<const json_document> documents, const std::vector<std::string>& reference) {
   side all;
   for (const json_document& document : documents) {

@@ -23,10 +23,7 @@ std::string note_of(const compared_point& one) {
   if (!p.node.empty()) words.push_back("on " + p.node);
   if (p.device == topology::device::host && p.oversubscribed) words.push_back("oversubscribed");
   if (!p.pinned) words.push_back("not pinned");
-  if (p.placement != "near" && !p.placement.empty()) words.push_back(p.placement);
-  if (p.load != "idle" && !p.load.empty()) words.push_back(p.load);
-  if (p.work_units > 0) words.push_back(fmt::format("work {}", p.work_units));
-  if (p.payload_words > 1) words.push_back(fmt::format("{} words", p.payload_words));
+  for (auto& word : circumstances_of(p)) words.push_back(std::move(word));
   if (!p.peer_memory_asked.empty()) words.push_back(p.peer_memory_asked);
   words.insert(words.end(), one.notes.begin(), one.notes.end());
   return fmt::format("{}", fmt::join(words, ", "));

@@ -58,7 +58,7 @@ void join(result& into, const result& other) {
                 .violations = 0,
                 .control_flagged = a.control_flagged && b.control_flagged,
                 .trivial = a.trivial && b.trivial,
-                .bound = rounds > 0 ? std::min(1.0, 3.0 / static_cast<double>(rounds)) : 1};
+                .bound = upper_bound(rounds)};
   if (into.stopped == interrupted) into.stopped = other.stopped;
   if (into.slowest_member != other.slowest_member) into.slowest_member.reset();
   for (const auto& note : other.notes)

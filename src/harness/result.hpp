@@ -53,6 +53,9 @@ struct check_summary {
   double bound = 1;                // violations per round are at most this, with 95 % confidence (3 / rounds)
 };
 
+// Whether it says that the barrier is one.
+inline bool is_checked(const check_summary& check) { return check.trivial || (check.rounds > 0 && check.control_flagged); }
+
 struct latency_summary {
   double median = 0;     // over the batches' medians
   double ci95_low = 0;   // of that median

@@ -111,6 +111,8 @@ double sigma_of_latency(std::span<const sample> samples) {
   return std::sqrt(pooled / static_cast<double>(samples.size()));
 }
 
+double upper_bound(std::uint64_t rounds) { return rounds == 0 ? 1.0 : std::min(1.0, 3.0 / static_cast<double>(rounds)); }
+
 latency_summary summarize(std::span<const sample> samples) {
   if (samples.empty()) throw std::invalid_argument("summary of no samples");
   std::vector<double> latencies;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -48,6 +49,9 @@ std::vector<double> batch_medians(std::span<const sample> samples);
 // Eq. 8: the standard deviation of one sample's latency that the spreads of T(rounds_short) and T(rounds_long) let
 // expect, in us per round. Samples of different rounds are taken by themselves and their variances pooled.
 double sigma_of_latency(std::span<const sample> samples);
+
+// Violations per round, at most, with 95 % confidence, when none was seen in `rounds` (the rule of three).
+double upper_bound(std::uint64_t rounds);
 
 // Everything that is reported of a point's samples, in us per round. Needs at least one sample.
 latency_summary summarize(std::span<const sample> samples);

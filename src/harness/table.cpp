@@ -84,7 +84,7 @@ std::vector<cell_rows> cells_of(std::span<const result> results) {
 
 std::string status_of(const result& one) {
   if (one.status != result_status::measured) return "FAIL";
-  return one.check.trivial || (one.check.rounds > 0 && one.check.control_flagged) ? "pass" : "unchecked";
+  return is_checked(one.check) ? "pass" : "unchecked";
 }
 
 std::string mark_of(const cell_rows& cell, const result& one) {
@@ -105,10 +105,7 @@ std::string note_of(const cell_rows& cell, const result& one) {
         fmt::format("{:.{}f}x", latency.median / fastest.median, latency.median < 9.995 * fastest.median ? 2 : 0));
   if (latency.confidence < 0.95) words.push_back(fmt::format("{} batches only", one.batches));
   if (!p.node.empty()) words.push_back("on " + p.node);
-  if (p.placement != "near" && !p.placement.empty()) words.push_back(p.placement);
-  if (p.load != "idle" && !p.load.empty()) words.push_back(p.load);
-  if (p.work_units > 0) words.push_back(fmt::format("work {}", p.work_units));
-  if (p.payload_words > 1) words.push_back(fmt::format("{} words", p.payload_words));
+  for (auto& word : circumstances_of(p)) words.push_back(std::move(word));
   if (const std::string name = one.algorithm.substr(0, one.algorithm.find(':')); !name.empty() && name != p.variant)
     words.push_back(name);
   if (p.device == topology::device::gpu && p.ranks > 1 && !one.peer_memory.empty()) words.push_back(one.peer_memory);
@@ -181,6 +178,15 @@ std::string legend(const std::vector<cell_rows>& cells) {
 }  // namespace
 
 std::string format_us(double microseconds) { return fmt::format("{:.{}f}", microseconds, decimals_of(microseconds)); }
+
+std::vector<std::string> circumstances_of(const point& p) {
+  std::vector<std::string> words;
+  if (p.placement != "near" && !p.placement.empty()) words.push_back(p.placement);
+  if (p.load != "idle" && !p.load.empty()) words.push_back(p.load);
+  if (p.work_units > 0) words.push_back(fmt::format("work {}", p.work_units));
+  if (p.payload_words > 1) words.push_back(fmt::format("{} words", p.payload_words));
+  return words;
+}
 
 std::string format_shape(const point& one) {
   if (one.blocks) return fmt::format("b{}x{}", *one.blocks, one.threads_per_block.value_or(1));

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "src/harness/result.hpp"
 
@@ -16,6 +17,10 @@ std::string format_table(std::span<const result> results);
 
 // "0.2314", "1.235", "12.35", "123.5", "12346": four significant digits, never an exponent.
 std::string format_us(double microseconds);
+
+// What a point was measured under besides its group and shape, a word or two each: "far", "streaming", "work 20",
+// "64 words". Nothing of what is ordinary.
+std::vector<std::string> circumstances_of(const point&);
 
 // "1x32", "b1x32", "2" (host: threads per member).
 std::string format_shape(const point&);

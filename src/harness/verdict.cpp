@@ -107,6 +107,4 @@ bool is_systematic(std::uint64_t times_slowest, std::uint64_t runs, std::size_t 
   return static_cast<double>(times_slowest) > chance;
 }
 
-double upper_bound(std::uint64_t rounds) { return rounds == 0 ? 1.0 : std::min(1.0, 3.0 / static_cast<double>(rounds)); }
-
 }  // namespace mgsync

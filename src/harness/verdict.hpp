@@ -39,7 +39,4 @@ std::string timeout_sentence(const point&, const topology::group&, const group_t
 // in more than three quarters of them.
 bool is_systematic(std::uint64_t times_slowest, std::uint64_t runs, std::size_t members);
 
-// Violations per round, at most, with 95 % confidence, when none was seen in `rounds` (the rule of three).
-double upper_bound(std::uint64_t rounds);
-
 }  // namespace mgsync

@@ -170,5 +170,11 @@ TEST(statistics, interval_over_the_samples_of_one_batch_does_not) {
   EXPECT_GT(covered_without_shift, 0.92 * seeds);
 }
 
+TEST(statistics, bounds_what_was_not_seen_by_the_rule_of_three) {
+  EXPECT_DOUBLE_EQ(upper_bound(10'000), 3e-4);
+  EXPECT_DOUBLE_EQ(upper_bound(0), 1);
+  EXPECT_DOUBLE_EQ(upper_bound(1), 1);
+}
+
 }  // namespace
 }  // namespace mgsync

@@ -67,12 +67,6 @@ TEST(verdict, names_who_did_not_arrive) {
             std::string::npos);
 }
 
-TEST(verdict, bounds_what_was_not_seen_by_the_rule_of_three) {
-  EXPECT_DOUBLE_EQ(upper_bound(10'000), 3e-4);
-  EXPECT_DOUBLE_EQ(upper_bound(0), 1);
-  EXPECT_DOUBLE_EQ(upper_bound(1), 1);
-}
-
 TEST(verdict, finds_nothing_to_check_with_one_worker) {
   auto p = four_members();
   EXPECT_FALSE(is_trivial(p));
