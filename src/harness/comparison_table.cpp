@@ -7,15 +7,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/harness/columns.hpp"
 #include "src/harness/table.hpp"
 
 namespace mgsync {
 namespace {
 
-constexpr std::size_t columns = 11;
-using row = std::array<std::string, columns>;
-constexpr std::array<bool, columns> to_the_left = {true,  true,  false, false, false, false,
-                                                   false, false, true,  true,  true};
+constexpr std::array<column, 11> columns = {{{"backend"}, {"variant"}, {"members", false}, {"ranks", false},
+                                             {"shape", false}, {"BASE_us", false}, {"NEW_us", false}, {"NEW/BASE", false},
+                                             {"ci95"}, {"result"}, {"note"}}};
+using row = row_of_words<columns.size()>;
 
 std::string note_of(const compared_point& one) {
   std::vector<std::string> words;
@@ -54,21 +55,10 @@ std::vector<const compared_point*> ordered(const comparison& compared) {
 }
 
 std::string rows_text(const std::vector<const compared_point*>& points) {
-  std::vector<row> rows{{"backend", "variant", "members", "ranks", "shape", "BASE_us", "NEW_us", "NEW/BASE", "ci95",
-                         "result", "note"}};
+  std::vector<row> rows{titles_of(columns)};
   for (const compared_point* one : points) rows.push_back(row_of(*one));
-  std::array<std::size_t, columns> widths{};
-  for (const row& each : rows)
-    for (std::size_t i = 0; i < columns; ++i) widths[i] = std::max(widths[i], each[i].size());
   std::string text;
-  for (const row& each : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < columns; ++i)
-      line += (i > 0 ? "  " : "") + (to_the_left[i] ? fmt::format("{:<{}}", each[i], widths[i])
-                                                    : fmt::format("{:>{}}", each[i], widths[i]));
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
-  }
+  for (const auto& line : aligned_lines(columns, rows)) text += line;
   return text;
 }
 

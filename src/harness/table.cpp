@@ -10,18 +10,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/harness/columns.hpp"
 #include "src/harness/result_json.hpp"
 
 namespace mgsync {
 namespace {
 
-constexpr std::size_t columns = 12;
-using row = std::array<std::string, columns>;
-constexpr std::array<std::string_view, columns> titles = {
-    "backend", "variant", "members", "ranks", "shape", "latency_us", "", "ci95", "min", "samples", "status", "note"};
-// Which are text; numbers stand to the right.
-constexpr std::array<bool, columns> to_the_left = {true, true, false, false, false, false,
-                                                   true, true, false, false, true,  true};
+constexpr std::array<column, 12> columns = {{{"backend"}, {"variant"}, {"members", false}, {"ranks", false},
+                                             {"shape", false}, {"latency_us", false}, {"", true, 1}, {"ci95", true, 1},
+                                             {"min", false}, {"samples", false}, {"status"}, {"note"}}};
+using row = row_of_words<columns.size()>;
 constexpr std::size_t mark_column = 6;
 
 int decimals_of(double value) {
@@ -133,16 +131,6 @@ row row_of(const cell_rows& cell, const result& one, int most_decimals) {
   return cells;
 }
 
-std::string line_of(const row& cells, const std::array<std::size_t, columns>& widths) {
-  std::string line;
-  for (std::size_t i = 0; i < columns; ++i) {
-    if (i > 0) line += i == mark_column || i == mark_column + 1 ? " " : "  ";
-    line += to_the_left[i] ? fmt::format("{:<{}}", cells[i], widths[i]) : fmt::format("{:>{}}", cells[i], widths[i]);
-  }
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line + '\n';
-}
-
 // One line for each backend, variant and reason, with the member counts it is true for.
 std::string listed(std::span<const result> results, result_status status, std::string_view word) {
   std::vector<std::pair<std::array<std::string, 2>, std::vector<int>>> lines;
@@ -200,24 +188,19 @@ std::string format_table(std::span<const result> results) {
   for (const result& one : results)
     if (has_latency(one)) most_decimals = std::max(most_decimals, decimals_of(one.latency_us->median));
 
-  row header;
-  std::copy(titles.begin(), titles.end(), header.begin());
-  std::vector<row> rows{header};
+  std::vector<row> rows{titles_of(columns)};
   std::vector<std::size_t> breaks;  // before these rows a cell begins
   for (const cell_rows& cell : cells) {
     breaks.push_back(rows.size());
     for (const result* one : cell.all) rows.push_back(row_of(cell, *one, most_decimals));
   }
-  std::array<std::size_t, columns> widths{};
-  for (const row& each : rows)
-    for (std::size_t i = 0; i < columns; ++i) widths[i] = std::max(widths[i], each[i].size());
-
+  const auto lines_of_rows = aligned_lines(columns, rows);
   // A blank line between cells, unless all hold one row.
   const bool apart = rows.size() - 1 > cells.size();
   std::string out;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (apart && i > 1 && std::find(breaks.begin(), breaks.end(), i) != breaks.end()) out += '\n';
-    if (i > 0 || rows.size() > 1) out += line_of(rows[i], widths);
+    if (i > 0 || rows.size() > 1) out += lines_of_rows[i];
   }
   out += legend(cells);
   for (const auto& [status, word] :
