@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/comma_list.hpp"
 #include "topology/connection.hpp"
 #include "topology/cpu_list.hpp"
 #include "topology/gpu_assignment.hpp"
@@ -43,12 +44,8 @@ void shared_gpu(std::vector<finding>& out, const host_views& host, int each) {
 }
 
 std::set<std::string> words_of(const std::string& list) {
-  std::set<std::string> words;
-  for (std::size_t begin = 0, end; begin <= list.size(); begin = end + 1) {
-    end = std::min(list.find(',', begin), list.size());
-    words.insert(list.substr(begin, end - begin));
-  }
-  return words;
+  const auto words = split_at_commas(list);
+  return {words.begin(), words.end()};
 }
 
 // Known from the launcher's variables, whether or not any GPU is left to be seen.

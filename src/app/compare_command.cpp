@@ -1,10 +1,10 @@
 #include "src/app/compare_command.hpp"
 
-#include <algorithm>
 #include <cstdio>
 
 #include <fmt/format.h>
 
+#include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
 #include "src/harness/comparison_table.hpp"
 #include "src/harness/result_file.hpp"
@@ -15,14 +15,10 @@ namespace {
 // "a.json,b.json": each a process of its own.
 std::vector<result_file> read_side(std::string_view side, const std::string& list) {
   std::vector<result_file> files;
-  std::size_t begin = 0;
-  while (begin <= list.size()) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    const std::string name = list.substr(begin, end - begin);
+  for (const auto name : split_at_commas(list)) {
     if (name.empty())
       throw usage_error(fmt::format("{} is '{}': a file name is empty; accepted: a.json or a.json,b.json", side, list));
-    files.push_back(read_result_file(name));
-    begin = end + 1;
+    files.push_back(read_result_file(std::string(name)));
   }
   return files;
 }

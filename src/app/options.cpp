@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
 #include "src/harness/sweep.hpp"
 
@@ -82,24 +83,18 @@ std::string one_of(std::string_view option, std::string_view text, std::span<con
   refuse(option, text, fmt::format("{}", fmt::join(accepted, ", ")));
 }
 
-// near,spread,list:0,3,5: a list swallows the numbers that follow it.
 std::vector<std::uint32_t> microseconds(std::string_view option, std::string_view text) {
   std::vector<std::uint32_t> all;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    all.push_back(static_cast<std::uint32_t>(whole(option, text.substr(begin, end - begin), 0, 1'000'000)));
-    begin = end + 1;
-  }
+  for (const auto word : split_at_commas(text)) all.push_back(static_cast<std::uint32_t>(whole(option, word, 0, 1'000'000)));
   return all;
 }
 
+// near,spread,list:0,3,5: a list swallows the numbers that follow it.
 std::vector<std::string> placements(std::string_view option, std::string_view text) {
   constexpr std::string_view accepted = "near, far, spread, list:0,3,5, or several of them separated by commas";
   std::vector<std::string> found;
-  std::size_t begin = 0;
-  while (begin <= text.size()) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string word(text.substr(begin, end - begin));
+  for (const auto each : split_at_commas(text)) {
+    const std::string word(each);
     const bool digits = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
     if (digits && !found.empty() && found.back().starts_with("list:"))
       found.back() += "," + word;
@@ -108,7 +103,6 @@ std::vector<std::string> placements(std::string_view option, std::string_view te
       found.push_back(word);
     else
       refuse(option, text, accepted);
-    begin = end + 1;
   }
   return found;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
 
 namespace mgsync {
@@ -26,12 +27,8 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    words.push_back(trimmed(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
+  auto words = split_at_commas(text);
+  for (auto& word : words) word = trimmed(word);
   return words;
 }
 
