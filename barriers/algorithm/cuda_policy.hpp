@@ -31,18 +31,18 @@ class cuda_policy : public cuda_words<Widest> {
 
   __device__ __forceinline__ explicit cuda_policy(const cuda_limits& limits)
       : abort_(limits.abort), deadline_ns_(ptx::global_time_ns() + limits.budget_ns),
-        one_warp_(words::kept(blockDim.x == lanes ? 1u : 0u)) {}
+        one_warp_(words::kept(blockDim.x == lanes)), in_team_(words::kept(threadIdx.x < lanes)) {}
 
   __device__ __forceinline__ void sync() const {
     if (one_warp_ != 0) __syncwarp();
     else __syncthreads();
   }
-  __device__ __forceinline__ bool sync_and(bool ok) const {
-    if (one_warp_ == 0) return __syncthreads_and(ok) != 0;
+  __device__ __forceinline__ unsigned sync_and(unsigned ok) const {
+    if (one_warp_ == 0) return __syncthreads_and(ok);
     __syncwarp();
     return ok;  // the team is the block, and agrees
   }
-  __device__ __forceinline__ bool in_team() const { return threadIdx.x < lanes; }
+  __device__ __forceinline__ bool in_team() const { return in_team_ != 0; }
 
   __device__ __forceinline__ bool wait_local(word& w, word epoch) const {
     return spin([&] { return reached(ptx::load_acquire<local>(&w), epoch); });
@@ -53,10 +53,10 @@ class cuda_policy : public cuda_words<Widest> {
   __device__ __forceinline__ bool wait_pair_local(pair& w, word epoch, pair& seen) const { return wait_pair<local>(w, epoch, seen); }
   __device__ __forceinline__ bool wait_pair_system(pair& w, word epoch, pair& seen) const { return wait_pair<Widest>(w, epoch, seen); }
 
-  // Until holds(), which the whole team evaluates alike. False: given up. A warp that polls together and votes is
+  // Until holds(), which the whole team evaluates alike. 0: given up. A warp that polls together and votes is
   // faster than one lane that polls while the others wait (0.1 us on Hopper).
   template <class Condition>
-  __device__ __forceinline__ bool wait_until(Condition holds) const {
+  __device__ __forceinline__ unsigned wait_until(word, Condition holds) const {
     return spin(holds);
   }
 
@@ -74,21 +74,22 @@ class cuda_policy : public cuda_words<Widest> {
 
   // The only spin loop. No local variable's address is taken: a store to the stack ahead of a fence costs 0.2 us.
   template <class Condition>
-  __device__ __forceinline__ bool spin(Condition holds) const {
+  __device__ __forceinline__ unsigned spin(Condition holds) const {
     for (;;) {
 #pragma unroll 1
       for (unsigned polls = 0; polls < polls_per_look; ++polls)
-        if (holds()) return true;
-      if (*static_cast<volatile word*>(abort_) != 0) return false;
+        if (holds()) return 1;
+      if (*static_cast<volatile word*>(abort_) != 0) return 0;
       if (ptx::global_time_ns() > deadline_ns_) break;
     }
     atomicCAS_system(abort_, 0u, cuda_limits::timed_out);
-    return false;
+    return 0;
   }
 
   word* abort_;
   std::uint64_t deadline_ns_;
   unsigned one_warp_;
+  unsigned in_team_;
 };
 
 }  // namespace mgsync::algorithm

@@ -70,6 +70,8 @@ class cuda_words {
     return __shfl_sync(whole_warp, value, 0);
   }
   __device__ __forceinline__ bool all(bool ok) const { return __all_sync(whole_warp, ok) != 0; }
+  // The same as all(), by another instruction: relay.hpp says why.
+  __device__ __forceinline__ bool unanimous(bool ok) const { return __ballot_sync(whole_warp, ok) == whole_warp; }
   __device__ __forceinline__ bool any(bool yes) const { return __any_sync(whole_warp, yes) != 0; }
   __device__ __forceinline__ word sum(word v) const {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800

@@ -25,11 +25,13 @@ inline flag_image relay_image(unsigned blocks) {
   return image;
 }
 
-inline flag_image spread_image(unsigned blocks) {
+inline flag_image spread_image(unsigned blocks, const spread_shape& shape) {
   const spread_layout lines{};
   flag_image image(std::size_t{lines.lines()} * words_of_line, 0);
-  for (unsigned copy = 0; copy < spread_shape::most; ++copy)
-    image[std::size_t{lines.counter(copy, 0)} * words_of_line] = counter_start(blocks, first_gpu_epoch);
+  for (unsigned copy = 0; copy < shape.copies; ++copy)
+    for (unsigned k = 0; k < shape.counters; ++k)
+      image[std::size_t{lines.counter(copy, k)} * words_of_line] =
+          counter_start(share_of(k, blocks, shape.counters), first_gpu_epoch);
   return image;
 }
 

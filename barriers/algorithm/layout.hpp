@@ -35,4 +35,9 @@ MGSYNC_HD constexpr std::uint32_t counter_start(std::uint32_t participants, std:
   return participants * start;
 }
 
+// How many of `participants`, dealt to `counters` in turn, arrive at counter k.
+MGSYNC_HD constexpr unsigned share_of(unsigned k, unsigned participants, unsigned counters) {
+  return participants / counters + (k < participants % counters ? 1 : 0);
+}
+
 }  // namespace mgsync::algorithm

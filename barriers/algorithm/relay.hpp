@@ -9,10 +9,14 @@
 // spread counters the blocks then meet at a counter of their own, whose last block speaks.
 // Memory ordering: what any thread of any member wrote before is visible after to all threads of all members: block
 // barrier, release to the counter, acquire by the speaker and system release by one fence, system acquire of the polls.
-// Besides policy.hpp the policy supplies lanes, lane(), kept(value), any(bool), sum(v), wait_until(condition), poll_local and
-// poll_system with fence_polled_local and fence_polled_system after the last poll, add_release_local(word&, v),
-// add_release_local_before_fence(word&, v), store_relaxed_local(word&, v) and
+// Besides policy.hpp the policy supplies lanes, lane(), kept(value), any(bool), sum(v), wait_until(epoch, condition: the
+// same in the whole team), poll_local and poll_system with fence_polled_local and fence_polled_system after the last
+// poll, add_release_local(word&, v), add_release_local_before_fence(word&, v), store_relaxed_local(word&, v) and
 // add_relaxed_local(word&, v). The memory supplies word& word(member, line, offset).
+// Every instruction between two rounds is paid by every warp of an SM: 64 of them take 8 ns for it on Hopper. So what is
+// known once is kept, verdicts are words (a bool between branches is converted twice), and each kind of vote (all, sum,
+// unanimous) stands in one polling loop of a kernel only: ptxas compiles two of a kind so that every poll gathers the
+// warp anew (BREAK in the SASS), 0.1 us a round.
 #pragma once
 
 #include "barriers/algorithm/policy.hpp"
@@ -22,7 +26,6 @@ namespace mgsync::algorithm {
 struct relay_shape {
   unsigned counters = 1;   // at most most_counters
   unsigned replicas = 1;   // of each inbox; at most most_words / members
-  unsigned hold = 0;       // device cycles before the first poll
 
   static constexpr unsigned most_counters = 32;
   static constexpr unsigned most_words = 128;
@@ -93,15 +96,15 @@ class relay {
   static constexpr unsigned most_members = 32;
   static constexpr unsigned ins = per_lane(most_members);
   static constexpr unsigned sums = per_lane(relay_shape::most_counters);
-  static constexpr unsigned alone = 0, counted = 1, spread = 2, sums_up = 3;  // how a block arrives
+  static constexpr unsigned counted = 1, spread = 2, sums_up = 4;  // how a block of several arrives
 
  public:
   static constexpr const char* name = "relay";
 
   // Called by every thread of every block, once per launch: the addresses are worked out here, not between rounds.
   MGSYNC_HD relay(const P& policy, M& memory, const place& at, const relay_shape& shape)
-      : p_(policy), blocks_(P::kept(at.blocks)), out_(policy, memory, at, shape.replicas), hold_(shape.hold),
-        way_(P::kept(at.blocks == 1 ? alone : shape.counters == 1 ? counted : at.block != 0 ? spread : sums_up)) {
+      : p_(policy), blocks_(P::kept(at.blocks)), out_(policy, memory, at, shape.replicas),
+        way_(P::kept(at.blocks == 1 ? 0 : shape.counters == 1 ? counted : at.block != 0 ? spread : spread | sums_up)) {
     const relay_layout lines{};
     const unsigned lane = p_.lane();
     for (unsigned i = 0; i < ins; ++i) {
@@ -115,79 +118,38 @@ class relay {
     arrival_ = &memory.word(at.member, lines.counter(k), 0);
     for (unsigned i = 0; i < sums; ++i) {
       const unsigned c = lane + i * P::lanes;
-      sum_[i] = way_ == sums_up && c < shape.counters ? &memory.word(at.member, lines.counter(c), 0) : nullptr;
+      sum_[i] = is(sums_up) && c < shape.counters ? &memory.word(at.member, lines.counter(c), 0) : nullptr;
     }
     split_ = &memory.word(at.member, lines.split(), 0);
   }
 
-  // Called by every thread of every block of every member. False: given up.
-  MGSYNC_HD bool arrive_and_wait(std::uint32_t epoch) {
+  // Called by every thread of every block of every member. 0: given up.
+  MGSYNC_HD unsigned arrive_and_wait(std::uint32_t epoch) {
     p_.sync();
-    bool ok = true;
-    if (p_.in_team()) {
-      if (way_ == counted) arrive_counted(epoch);
-      else if (way_ != alone) ok = arrive_spread(epoch);
-      else speak(epoch);
-      ok = ok && poll_inbox(epoch);
-    }
+    unsigned ok = 1;
+    if (p_.in_team()) ok = meet(epoch);
     return p_.sync_and(ok);
+  }
+
+  // What the team of every block does between the block's own two barriers.
+  MGSYNC_HD unsigned meet(std::uint32_t epoch) {
+    if (is(counted)) arrive_counted(epoch);
+    else if (!is(spread) || arrive_spread(epoch)) speak(epoch);
+    return await(epoch);
   }
 
   // The same in two calls, both by every thread of every block of every member. The first waits for no other block.
   MGSYNC_HD void arrive(std::uint32_t epoch) {
     p_.sync();
     if (!p_.in_team()) return;
-    if (way_ == counted) arrive_counted(epoch);
-    else if (way_ != alone) arrive_split(epoch);
-    else speak(epoch);
+    if (is(counted)) arrive_counted(epoch);
+    else if (!is(spread) || arrive_split()) speak(epoch);
   }
-  MGSYNC_HD bool wait(std::uint32_t epoch) { return p_.sync_and(!p_.in_team() || poll_inbox(epoch)); }
+  MGSYNC_HD unsigned wait(std::uint32_t epoch) { return p_.sync_and(p_.in_team() ? await(epoch) : 1); }
 
- private:
-  MGSYNC_HD void arrive_counted(std::uint32_t epoch) {
-    bool last = false;
-    if (p_.leader()) last = p_.add_release_local_before_fence(*arrival_, 1) + 1 == blocks_ * epoch;
-    if (p_.any(last)) speak(epoch);
-    else p_.hold(hold_);
-  }
-
-  // The last block empties the counter, and makes up for the round at the spread counters: nobody arrives again before
-  // it has spoken, and the fence in speak() stands behind both.
-  MGSYNC_HD void arrive_split(std::uint32_t epoch) {
-    bool last = false;
-    if (p_.leader()) last = p_.add_release_local_before_fence(*split_, 1) + 1 == blocks_;
-    if (!p_.any(last)) return;
-    if (p_.leader()) {
-      p_.store_relaxed_local(*split_, 0);
-      p_.add_relaxed_local(*arrival_, blocks_);
-    }
-    speak(epoch);
-  }
-
-  MGSYNC_HD bool arrive_spread(std::uint32_t epoch) {
-    if (p_.leader()) p_.add_release_local(*arrival_, 1);
-    if (way_ == spread) {
-      p_.hold(hold_);
-      return true;
-    }
-    const bool ok = p_.wait_until([&] {
-      std::uint32_t seen = 0;
-      for (unsigned i = 0; i < sums; ++i)
-        if (sum_[i] != nullptr) seen += p_.poll_local(*sum_[i]);
-      return p_.sum(seen) == blocks_ * epoch;
-    });
-    if (ok) speak(epoch);
-    return ok;
-  }
-
-  // The fence is also the acquire of the counter: it follows the relaxed addition or the polls.
-  MGSYNC_HD void speak(std::uint32_t epoch) {
-    p_.fence_release_system();
-    out_.each([&](word& w) { p_.store_fenced_system(w, epoch); });
-  }
-
-  MGSYNC_HD bool poll_inbox(std::uint32_t epoch) {
-    const bool ok = p_.wait_until([&] {
+  // What the team does in the second.
+  MGSYNC_HD unsigned await(std::uint32_t epoch) {
+    const unsigned ok = p_.wait_until(epoch, [&] {
       bool here = true;
       for (unsigned i = 0; i < ins; ++i)
         if (P::lanes > 1 || in_[i] != nullptr) here = here && reached(p_.poll_system(*in_[i]), epoch);
@@ -197,6 +159,45 @@ class relay {
     return ok;
   }
 
+ private:
+  MGSYNC_HD bool is(unsigned way) const { return (way_ & way) != 0; }
+
+  MGSYNC_HD void arrive_counted(std::uint32_t epoch) {
+    bool last = false;
+    if (p_.leader()) last = p_.add_release_local_before_fence(*arrival_, 1) + 1 == blocks_ * epoch;
+    if (p_.any(last)) speak(epoch);
+  }
+
+  // True in block 0, once all blocks have arrived.
+  MGSYNC_HD bool arrive_spread(std::uint32_t epoch) {
+    if (p_.leader()) p_.add_release_local(*arrival_, 1);
+    return is(sums_up) && p_.wait_until(epoch, [&] {
+      std::uint32_t seen = 0;
+      for (unsigned i = 0; i < sums; ++i)
+        if (sum_[i] != nullptr) seen += p_.poll_local(*sum_[i]);
+      return p_.sum(seen) == blocks_ * epoch;
+    });
+  }
+
+  // True in the last block. It empties the counter, and makes up for the round at the spread counters: nobody arrives
+  // again before it has spoken, and the fence in speak() stands behind both.
+  MGSYNC_HD bool arrive_split() {
+    bool last = false;
+    if (p_.leader()) last = p_.add_release_local_before_fence(*split_, 1) + 1 == blocks_;
+    if (!p_.any(last)) return false;
+    if (p_.leader()) {
+      p_.store_relaxed_local(*split_, 0);
+      p_.add_relaxed_local(*arrival_, blocks_);
+    }
+    return true;
+  }
+
+  // The fence is also the acquire of the counter: it follows the relaxed addition or the polls.
+  MGSYNC_HD void speak(std::uint32_t epoch) {
+    p_.fence_release_system();
+    out_.each([&](word& w) { p_.store_fenced_system(w, epoch); });
+  }
+
   P p_;  // its own: an object that refers to itself would be kept in memory, not in registers
   unsigned blocks_;
   relay_outbox<P, M> out_;
@@ -204,7 +205,6 @@ class relay {
   word* arrival_;
   word* sum_[sums];
   word* split_;
-  unsigned hold_;
   unsigned way_;
 };
 

@@ -1,12 +1,13 @@
 // Spread counter: the barrier of one member's blocks with a single hop. Every block adds itself to one of `counters`
-// counters in each of `copies` copies, and polls the sum of one copy: nobody is released by anybody. The spread divides
-// both the additions and the polls that meet at one address.
+// counters in each of `copies` copies, and polls all counters of one copy, each of which knows how many come to it: nobody
+// is released by anybody. The spread divides both the additions and the polls that meet at one address.
 // Memory ordering: block barrier, one local release fence before the additions, local acquire of the polls.
 // Arrival and wait may also be two calls, in any order with whole rounds.
-// Besides policy.hpp the policy supplies what relay.hpp lists, and fence_release_local().
+// Besides policy.hpp the policy supplies what relay.hpp lists, fence_release_local(), and unanimous(bool), which is all()
+// voted in another way.
 #pragma once
 
-#include "barriers/algorithm/policy.hpp"
+#include "barriers/algorithm/layout.hpp"
 
 namespace mgsync::algorithm {
 
@@ -34,26 +35,32 @@ class spread_counter {
   static constexpr const char* name = "counter";
 
   MGSYNC_HD spread_counter(const P& policy, M& memory, const place& at, const spread_shape& shape)
-      : p_(policy), blocks_(P::kept(at.blocks)), hold_(P::kept(shape.hold)) {
+      : p_(policy), hold_(P::kept(shape.hold)) {
     const spread_layout lines{};
     const unsigned lane = p_.lane();
     for (unsigned i = 0; i < per_lane; ++i) {
       const unsigned j = lane + i * P::lanes;
       add_[i] = j < shape.copies ? &memory.word(at.member, lines.counter(j, at.block % shape.counters), 0) : nullptr;
-      sum_[i] = j < shape.counters ? &memory.word(at.member, lines.counter(at.block % shape.copies, j), 0) : nullptr;
+      // Lanes without a counter of their own poll one that another lane polls too: no divergence.
+      const unsigned k = j < shape.counters || P::lanes == 1 ? j : 0;
+      poll_[i] = k < shape.counters ? &memory.word(at.member, lines.counter(at.block % shape.copies, k), 0) : nullptr;
+      share_[i] = P::kept(share_of(k, at.blocks, shape.counters));
     }
   }
 
-  // Called by every thread of every block of the member. False: given up.
-  MGSYNC_HD bool arrive_and_wait(std::uint32_t epoch) {
+  // Called by every thread of every block of the member. 0: given up.
+  MGSYNC_HD unsigned arrive_and_wait(std::uint32_t epoch) {
     p_.sync();
-    bool ok = true;
-    if (p_.in_team()) {
-      add();
-      p_.hold(hold_);
-      ok = poll(epoch);
-    }
+    unsigned ok = 1;
+    if (p_.in_team()) ok = meet(epoch);
     return p_.sync_and(ok);
+  }
+
+  // What the team of every block does between the block's own two barriers.
+  MGSYNC_HD unsigned meet(std::uint32_t epoch) {
+    add();
+    p_.hold(hold_);
+    return await(epoch);
   }
 
   // The same in two calls, both by every thread of every block of the member. The first waits for no other block.
@@ -61,7 +68,19 @@ class spread_counter {
     p_.sync();
     if (p_.in_team()) add();
   }
-  MGSYNC_HD bool wait(std::uint32_t epoch) { return p_.sync_and(!p_.in_team() || poll(epoch)); }
+  MGSYNC_HD unsigned wait(std::uint32_t epoch) { return p_.sync_and(p_.in_team() ? await(epoch) : 1); }
+
+  // What the team does in the second.
+  MGSYNC_HD unsigned await(std::uint32_t epoch) {
+    const unsigned ok = p_.wait_until(epoch, [&] {
+      bool here = true;
+      for (unsigned i = 0; i < per_lane; ++i)
+        if (P::lanes > 1 || poll_[i] != nullptr) here = here && reached(p_.poll_local(*poll_[i]), share_[i] * epoch);
+      return p_.unanimous(here);
+    });
+    p_.fence_polled_local();
+    return ok;
+  }
 
  private:
   MGSYNC_HD void add() {
@@ -70,22 +89,11 @@ class spread_counter {
       if (add_[i] != nullptr) p_.add_relaxed_local(*add_[i], 1);
   }
 
-  MGSYNC_HD bool poll(std::uint32_t epoch) {
-    const bool ok = p_.wait_until([&] {
-      std::uint32_t seen = 0;
-      for (unsigned i = 0; i < per_lane; ++i)
-        if (sum_[i] != nullptr) seen += p_.poll_local(*sum_[i]);
-      return reached(p_.sum(seen), blocks_ * epoch);
-    });
-    p_.fence_polled_local();
-    return ok;
-  }
-
   P p_;  // its own: an object that refers to itself would be kept in memory, not in registers
-  unsigned blocks_;
   unsigned hold_;
   word* add_[per_lane];
-  word* sum_[per_lane];
+  word* poll_[per_lane];
+  unsigned share_[per_lane];  // how many arrive at what is polled
 };
 
 }  // namespace mgsync::algorithm

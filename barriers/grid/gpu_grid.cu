@@ -40,7 +40,7 @@ creation make_grid_sync(const flag_barrier_request& w) {
 
 creation make_counter(const flag_barrier_request& w, const algorithm::spread_shape& shape, std::string chosen) {
   using pass = round_loop::spread_counter_pass;
-  return round_loop::make_flag_barrier<pass>(w, std::move(chosen), round_loop::spread_image(w.blocks),
+  return round_loop::make_flag_barrier<pass>(w, std::move(chosen), round_loop::spread_image(w.blocks, shape),
                                              [&](const algorithm::cuda_lines& lines) {
     return pass::arguments{lines, shape};
   });
@@ -70,7 +70,7 @@ creation create_gpu_grid(const topology::group& group, const configuration& aske
   if (asked.variant == "cooperative-groups") return make_grid_sync(w);
   if (asked.variant == "counter") return make_counter(w, {1, 1, 0}, "counter");
   if (asked.variant == "hub") return make_hub(w);
-  if (asked.variant == "relay") return make_relay(w, {32, 32, 0}, "relay (32 counters, 32 inboxes)");
+  if (asked.variant == "relay") return make_relay(w, {32, 32}, "relay (32 counters, 32 inboxes)");
   if (choice.counter) return make_counter(w, choice.spread, choice.why);
   return make_relay(w, choice.relay, choice.why);
 }

@@ -49,7 +49,7 @@ creation make_auto(const flag_barrier_request& w) {
   using pass = round_loop::spread_counter_pass;
   const auto choice = choose_multigrid(w.members(), w.blocks, w.sms);
   if (!choice.counter) return make_relay(w, choice.relay, choice.why);
-  return make_flag_barrier<pass>(w, choice.why, round_loop::spread_image(w.blocks),
+  return make_flag_barrier<pass>(w, choice.why, round_loop::spread_image(w.blocks, choice.spread),
                                  [&](const cuda_lines& lines) {
     return pass::arguments{lines, choice.spread};
   });
@@ -66,30 +66,24 @@ class group_pass : private multi_grid_group {
   };
 
   __device__ __forceinline__ group_pass(const arguments& given, const round_loop::device_run& run)
-      : multi_grid_group(given.handle, run.member, record_of(given, run)) {}
+      : multi_grid_group(given.handle, run.member, record_of(given, run), bounds_of(run)) {}
   __device__ __forceinline__ bool operator()(std::uint32_t) { return sync(); }
 
  private:
-  // The run bounds all waits together, and may be given up by the host.
   __device__ __forceinline__ static multi_grid_block* record_of(const arguments& given, const round_loop::device_run& run) {
-    auto* const record = reinterpret_cast<multi_grid_block*>(given.handle.parts[run.member] + given.records_at) + blockIdx.x;
-    if (threadIdx.x == 0) {
-      record->abort = run.abort;
-      record->begin = algorithm::multi_grid_time();
-      record->patience = static_cast<std::uint32_t>(run.budget_ns >> 20) + 1;
-    }
-    __syncthreads();
-    return record;
+    return reinterpret_cast<multi_grid_block*>(given.handle.parts[run.member] + given.records_at) + blockIdx.x;
+  }
+  __device__ __forceinline__ static multi_grid_bounds bounds_of(const round_loop::device_run& run) {
+    return {run.abort, static_cast<std::uint32_t>(run.budget_ns >> 20) + 1};
   }
 };
 
 creation make_library(const flag_barrier_request& w) {
   const auto choice = choose_multigrid(w.members(), w.blocks, w.sms);
-  auto image = choice.counter ? round_loop::spread_image(w.blocks) : round_loop::relay_image(w.blocks);
+  auto image = choice.counter ? round_loop::spread_image(w.blocks, choice.spread) : round_loop::relay_image(w.blocks);
   const auto records_at = static_cast<std::uint32_t>(image.size());
-  constexpr std::size_t record_words = sizeof(multi_grid_block) / sizeof(std::uint32_t);
-  image.resize(image.size() + w.blocks * record_words, 0);
-  for (std::size_t b = 0; b < w.blocks; ++b) image[records_at + b * record_words] = round_loop::first_gpu_epoch;
+  constexpr multi_grid_block fresh{round_loop::first_gpu_epoch, round_loop::first_gpu_epoch, 0, 0};
+  for (unsigned b = 0; b < w.blocks; ++b) image.insert(image.end(), {fresh.epoch, fresh.looked_at, fresh.since, fresh.late});
   return make_flag_barrier<group_pass>(w, choice.why, image, [&](const cuda_lines& lines) {
     group_pass::arguments given{{}, records_at};
     std::copy(std::begin(lines.parts), std::end(lines.parts), given.handle.parts);
@@ -135,7 +129,7 @@ creation create_gpu_multigrid(const topology::group& group, const configuration&
   if (asked.variant == "vendor") return create_vendor(w);
   if (asked.variant == "relay") {
     const auto replicas = std::min(32u, algorithm::relay_shape::most_words / w.members());
-    return make_relay(w, {32, replicas, 0}, "relay (32 counters)");
+    return make_relay(w, {32, replicas}, "relay (32 counters)");
   }
   return make_auto(w);
 }

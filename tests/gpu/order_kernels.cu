@@ -22,7 +22,7 @@ struct without_acquire : sound_policy {
 
 template <class Policy>
 __device__ __forceinline__ void one_round(const cuda_lines& lines, std::uint32_t epoch, cuda_limits limits) {
-  relay<Policy, const cuda_lines> barrier(Policy(limits), lines, {0, 4, blockIdx.x, gridDim.x}, {1, 1, 0});
+  relay<Policy, const cuda_lines> barrier(Policy(limits), lines, {0, 4, blockIdx.x, gridDim.x}, {1, 1});
   barrier.arrive_and_wait(epoch);
 }
 

@@ -34,7 +34,7 @@ class relay_twin {
   using arguments = cuda_lines;
 
   __device__ relay_twin(const arguments& lines, const device_run& run)
-      : relay_(Policy(round_loop::limits_of(run)), lines, place_of(run), {1, 1, 0}), left_out_(left_out(run)) {}
+      : relay_(Policy(round_loop::limits_of(run)), lines, place_of(run), {1, 1}), left_out_(left_out(run)) {}
   __device__ bool operator()(std::uint32_t epoch) {
     if (left_out_) return true;
     return relay_.arrive_and_wait(Twin == twin::one_flag_two_epochs ? epoch - epoch % 2 : epoch);
@@ -73,7 +73,7 @@ class reset_twin {
       const auto before = algorithm::ptx::fetch_add_relaxed<wide>(counter_, 1);
       // Broken: set back when half have come.
       if (before + 1 >= all_ / 2) algorithm::ptx::store_relaxed<wide>(counter_, 0);
-      else ok = policy_.wait_until([&] { return algorithm::ptx::load_acquire<wide>(counter_) <= before; });
+      else ok = policy_.wait_until(0, [&] { return algorithm::ptx::load_acquire<wide>(counter_) <= before; });
       algorithm::ptx::fence_acq_rel<wide>();
     }
     return __syncthreads_and(ok) != 0;

@@ -64,6 +64,7 @@ class relacy_policy {
     return v;
   }
   bool all(bool ok) { return ok; }
+  bool unanimous(bool ok) { return ok; }
   bool any(bool yes) { return yes; }
   unsigned sum(unsigned v) { return v; }
   void hold(unsigned) {}
@@ -81,7 +82,7 @@ class relacy_policy {
     return wait_pair(w, epoch, seen, order(weakness::system_wait, rl::mo_acquire));
   }
   template <class Condition>
-  bool wait_until(Condition holds) {
+  bool wait_until(unsigned, Condition holds) {
     rl::linear_backoff backoff;
     while (!holds()) backoff.yield($);
     return true;
@@ -92,10 +93,10 @@ class relacy_policy {
     return weakened_ == which ? rl::mo_relaxed : full;
   }
   bool wait(word& w, unsigned epoch, rl::memory_order how) {
-    return wait_until([&] { return algorithm::reached(w($).load(how), epoch); });
+    return wait_until(epoch, [&] { return algorithm::reached(w($).load(how), epoch); });
   }
   bool wait_pair(pair& w, unsigned epoch, std::uint64_t& seen, rl::memory_order how) {
-    return wait_until([&] {
+    return wait_until(epoch, [&] {
       seen = w($).load(how);
       return algorithm::reached(static_cast<unsigned>(seen), epoch);
     });

@@ -103,7 +103,7 @@ struct relay_case {
     return word == 0 ? counter_start(blocks, start) : 0;  // the counters' sum is what matters
   }
   static void pass(relacy_policy& p, relacy_memory& memory, const place& at, unsigned epoch) {
-    relay<relacy_policy, relacy_memory> barrier(p, memory, at, relay_shape{Counters, Replicas, 0});
+    relay<relacy_policy, relacy_memory> barrier(p, memory, at, relay_shape{Counters, Replicas});
     pass_once(barrier, How, epoch);
   }
 };
@@ -118,7 +118,7 @@ struct spread_case {
     return group / spread_shape::most * 2 + group % spread_shape::most;
   }
   static unsigned first_value(unsigned word, unsigned, unsigned blocks) {
-    return word % 2 == 0 ? counter_start(blocks, start) : 0;
+    return counter_start(share_of(word % 2, blocks, 2), start);
   }
   static void pass(relacy_policy& p, relacy_memory& memory, const place& at, unsigned epoch) {
     spread_counter<relacy_policy, relacy_memory> barrier(p, memory, at, spread_shape{2, 2, 0});

@@ -53,6 +53,7 @@ class thread_policy {
     return v;
   }
   bool all(bool ok) const { return ok; }
+  bool unanimous(bool ok) const { return ok; }
   bool any(bool yes) const { return yes; }
   word sum(word v) const { return v; }
   void hold(unsigned) const {}
@@ -62,20 +63,20 @@ class thread_policy {
   }
 
   bool wait_local(word& w, word epoch) const {
-    return wait_until([&] { return algorithm::reached(poll_local(w), epoch); });
+    return wait_until(epoch, [&] { return algorithm::reached(poll_local(w), epoch); });
   }
   bool wait_system(word& w, word epoch) const {
-    return wait_until([&] { return algorithm::reached(poll_system(w), epoch); });
+    return wait_until(epoch, [&] { return algorithm::reached(poll_system(w), epoch); });
   }
   bool wait_pair_local(pair& w, word epoch, pair& seen) const {
-    return wait_until([&] { return reached_pair(seen = load(w, weakness::local_wait), epoch); });
+    return wait_until(epoch, [&] { return reached_pair(seen = load(w, weakness::local_wait), epoch); });
   }
   bool wait_pair_system(pair& w, word epoch, pair& seen) const {
-    return wait_until([&] { return reached_pair(seen = load(w, weakness::system_wait), epoch); });
+    return wait_until(epoch, [&] { return reached_pair(seen = load(w, weakness::system_wait), epoch); });
   }
   // Unbounded: ctest's own limit ends a test that hangs.
   template <class Condition>
-  bool wait_until(Condition holds) const {
+  bool wait_until(word, Condition holds) const {
     while (!holds()) sched_yield();
     return true;
   }

@@ -97,7 +97,7 @@ struct relay_case {
   }
   template <class P>
   static relay<P, thread_lines> make(P& policy, thread_lines& memory, const place& at) {
-    return {policy, memory, at, relay_shape{Counters, Replicas, 0}};
+    return {policy, memory, at, relay_shape{Counters, Replicas}};
   }
 };
 
@@ -107,7 +107,7 @@ struct spread_case {
   static void first_values(const thread_lines& memory, unsigned member, shape s) {
     const spread_layout at{};
     for (unsigned copy = 0; copy < 2; ++copy)
-      memory.word(member, at.counter(copy, 0), 0) = counter_start(s.blocks, start);
+      for (unsigned k = 0; k < 2; ++k) memory.word(member, at.counter(copy, k), 0) = counter_start(share_of(k, s.blocks, 2), start);
   }
   template <class P>
   static bool pass(P& policy, thread_lines& memory, const place& at, std::uint32_t epoch) {

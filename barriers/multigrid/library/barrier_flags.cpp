@@ -64,9 +64,9 @@ barrier_flags::barrier_flags(const group_members& group, std::chrono::nanosecond
 void barrier_flags::start(unsigned blocks) {
   const auto gpus = static_cast<unsigned>(members_.places.size());
   const auto choice = choose_multigrid(gpus, blocks, fewest_sms_);
-  const auto image = choice.counter ? algorithm::spread_image(blocks) : algorithm::relay_image(blocks);
+  const auto image = choice.counter ? algorithm::spread_image(blocks, choice.spread) : algorithm::relay_image(blocks);
   why_ = choice.why;
-  const std::vector<multi_grid_block> fresh(blocks, {first_gpu_epoch, patience_, 0, 0, abort_.as<std::uint32_t>()});
+  const std::vector<multi_grid_block> fresh(blocks, {first_gpu_epoch, first_gpu_epoch, 0, 0});
   for (unsigned l = 0; l < local_.size(); ++l) {
     const int ordinal = members_.places[local_[l]].ordinal;
     const cuda::device_scope scope(ordinal);
@@ -76,6 +76,7 @@ void barrier_flags::start(unsigned blocks) {
     multi_grid_handle& h = handles_[l];
     for (unsigned m = 0; m < gpus; ++m) h.parts[m] = reinterpret_cast<std::uint32_t*>(flags_->part(m, l));
     h.records = records_[l].as<multi_grid_block>();
+    h.bounds = {abort_.as<std::uint32_t>(), patience_};
     h.rank = local_[l];
     describe(choice, gpus, blocks, h);
   }

@@ -48,40 +48,54 @@ class multi_grid_group {
   };
 
   __device__ __forceinline__ explicit multi_grid_group(const multi_grid_handle& handle)
-      : multi_grid_group(handle, handle.rank, handle.records + block()) {}
+      : multi_grid_group(handle, handle.rank, handle.records + block(), handle.bounds) {}
   multi_grid_group(const multi_grid_group&) = delete;  // two copies would count their barriers apart
   multi_grid_group& operator=(const multi_grid_group&) = delete;
   // Here, once per kernel, and not in every round: a release fence asks the home of all lines that the SM wrote since
   // the last, so one store more in a round costs it 0.1 us.
   __device__ __forceinline__ ~multi_grid_group() {
-    if (algorithm_ != multi_grid_handle::none && thread() == 0) record_->epoch = epoch_;
+    if (!is_member() || thread() != 0) return;
+    // Given up: of the last barrier that it came to in time.
+    record_->epoch = is_valid() ? epoch_ : record_->looked_at - record_->late;
   }
 
   // The barrier. Called by all threads of all blocks of all GPUs. False: given up (see above), or not valid.
   __device__ __forceinline__ bool sync() {
-    if (algorithm_ == multi_grid_handle::relay) return kept_up(relay_.arrive_and_wait(++epoch_));
-    if (algorithm_ == multi_grid_handle::counter) return kept_up(counter_.arrive_and_wait(++epoch_));
-    return false;
+    ++epoch_;
+    policy_.sync();
+    std::uint32_t verdict = 0;
+    if (policy_.in_team()) {
+      bool ok = false;
+      if (state_ == multi_grid_handle::relay) ok = relay_.meet(epoch_);
+      else if (state_ == multi_grid_handle::counter) ok = counter_.meet(epoch_);
+      verdict = ok ? 0 : given_up;
+    }
+    return leave(verdict);
   }
 
   // The barrier in two calls, for work that neither side of it depends on; each is called by all threads of all blocks,
   // and nothing of this group comes between them. The arrival waits for the threads of its own block only.
   __device__ __forceinline__ arrival_token barrier_arrive() {
     arrival_token token;
-    if (algorithm_ == multi_grid_handle::none) return token;
-    token.epoch_ = ++epoch_;
-    if (algorithm_ == multi_grid_handle::relay) relay_.arrive(epoch_);
-    else counter_.arrive(epoch_);
+    ++epoch_;
+    token.epoch_ = epoch_;
+    if (state_ == multi_grid_handle::relay) relay_.arrive(epoch_);
+    else if (state_ == multi_grid_handle::counter) counter_.arrive(epoch_);
     return token;
   }
   __device__ __forceinline__ bool barrier_wait(arrival_token token) {
-    if (algorithm_ == multi_grid_handle::relay) return kept_up(relay_.wait(token.epoch_));
-    if (algorithm_ == multi_grid_handle::counter) return kept_up(counter_.wait(token.epoch_));
-    return false;
+    std::uint32_t verdict = 0;
+    if (policy_.in_team()) {
+      bool ok = false;
+      if (state_ == multi_grid_handle::relay) ok = relay_.await(token.epoch_);
+      else if (state_ == multi_grid_handle::counter) ok = counter_.await(token.epoch_);
+      verdict = ok ? 0 : given_up;
+    }
+    return leave(verdict);
   }
 
   // Whether the kernel was launched with the handle of its GPU and its number of blocks, and no barrier was given up.
-  __device__ __forceinline__ bool is_valid() const { return algorithm_ != multi_grid_handle::none; }
+  __device__ __forceinline__ bool is_valid() const { return is_member() && state_ < given_up; }
 
   __device__ __forceinline__ unsigned num_grids() const { return gpus_; }
   __device__ __forceinline__ unsigned grid_rank() const { return rank_; }
@@ -96,20 +110,23 @@ class multi_grid_group {
 
  protected:
   // For kernels that learn their rank, and the caller's block's record, in another way than from the handle.
-  __device__ __forceinline__ multi_grid_group(const multi_grid_handle& handle, unsigned rank, multi_grid_block* record)
-      : multi_grid_group(handle, policy_type(record, thread(), threads(), handle.gpus), {handle},
+  __device__ __forceinline__ multi_grid_group(const multi_grid_handle& handle, unsigned rank, multi_grid_block* record,
+                                              const multi_grid_bounds& bounds)
+      : multi_grid_group(handle, policy_type(bounds, record, thread(), threads(), handle.gpus), {handle},
                          {rank, handle.gpus, block(), handle.blocks}, record) {}
 
  private:
   using lines_type = const algorithm::multi_grid_lines;
   using policy_type = algorithm::multi_grid_policy;
+  static constexpr std::uint32_t given_up = policy_type::given_up;
 
-  __device__ __forceinline__ bool kept_up(bool ok) {
-    if (ok) return true;
-    if (thread() == 0) record_->epoch = epoch_ - record_->late;  // the last barrier that it came to in time
-    algorithm_ = multi_grid_handle::none;
-    return false;
+  // All threads of the block leave with their team's verdict. Few instructions: every warp comes here in every round.
+  __device__ __forceinline__ bool leave(std::uint32_t verdict) {
+    verdict = policy_.sync_verdict(verdict);
+    state_ |= verdict;
+    return verdict == 0;
   }
+  __device__ __forceinline__ bool is_member() const { return (state_ & ~given_up) != multi_grid_handle::none; }
 
   __device__ __forceinline__ static unsigned threads() { return blockDim.x * blockDim.y * blockDim.z; }
   __device__ __forceinline__ static unsigned thread() {
@@ -123,17 +140,17 @@ class multi_grid_group {
   __device__ __forceinline__ multi_grid_group(const multi_grid_handle& handle, const policy_type& policy,
                                               const algorithm::multi_grid_lines& lines, const algorithm::place& at,
                                               multi_grid_block* record)
-      : algorithm_(policy_type::kept(handle.blocks == blocks() ? handle.algorithm : multi_grid_handle::none)),
+      : policy_(policy), state_(policy_type::kept(handle.blocks == blocks() ? handle.algorithm : multi_grid_handle::none)),
         record_(record), rank_(at.member), gpus_(handle.gpus) {
-    if (algorithm_ == multi_grid_handle::counter) new (&counter_) counter_type(policy, lines, at, shape_of_counter(handle));
-    else if (algorithm_ == multi_grid_handle::relay) new (&relay_) relay_type(policy, lines, at, shape_of_relay(handle));
-    if (algorithm_ == multi_grid_handle::none) return;
+    if (state_ == multi_grid_handle::counter) new (&counter_) counter_type(policy, lines, at, shape_of_counter(handle));
+    else if (state_ == multi_grid_handle::relay) new (&relay_) relay_type(policy, lines, at, shape_of_relay(handle));
+    if (!is_member()) return;
     __syncthreads();  // behind the destructor of a group before
     epoch_ = algorithm::ptx::load_relaxed<algorithm::ptx::scope::gpu>(&record->epoch);
   }
   __device__ __forceinline__ static algorithm::relay_shape shape_of_relay(const multi_grid_handle& handle) {
     const bool mine = handle.algorithm == multi_grid_handle::relay;
-    return {mine ? handle.counters : 1, mine ? handle.copies : 1, 0};
+    return {mine ? handle.counters : 1, mine ? handle.copies : 1};
   }
   __device__ __forceinline__ static algorithm::spread_shape shape_of_counter(const multi_grid_handle& handle) {
     const bool mine = handle.algorithm == multi_grid_handle::counter;
@@ -147,7 +164,8 @@ class multi_grid_group {
     relay_type relay_;
     counter_type counter_;
   };
-  std::uint32_t algorithm_;
+  policy_type policy_;
+  std::uint32_t state_;  // the handle's algorithm, and given_up
   std::uint32_t epoch_ = 0;
   multi_grid_block* record_;
   std::uint32_t rank_;

@@ -7,12 +7,17 @@
 namespace mgsync {
 
 // A block's place in its GPU's memory. The epoch outlives the launch: the next one goes on from it.
-struct alignas(32) multi_grid_block {
-  std::uint32_t epoch;         // of the last barrier that the block came to, set as it leaves the kernel or gives up
-  std::uint32_t patience;      // of one wait, in 2^20 ns; all ones: for ever
-  std::uint32_t begin;         // when the patience began, for all waits together; 0: each wait begins anew
-  std::uint32_t late;          // 1: it gave up because others had
-  std::uint32_t* abort;        // host memory: not 0 once a wait of this process was given up
+struct alignas(16) multi_grid_block {
+  std::uint32_t epoch;         // of the last barrier that the block came to in time, set as it leaves the kernel
+  std::uint32_t looked_at;     // epoch of the last barrier that took long
+  std::uint32_t since;         // when it was found to take long, in 2^20 ns
+  std::uint32_t late;          // 1: others had given up by then
+};
+
+// What bounds every wait.
+struct multi_grid_bounds {
+  std::uint32_t* abort = nullptr;  // host memory: not 0 once a wait of this process was given up
+  std::uint32_t patience = 0;      // of one wait, in 2^20 ns; all ones: for ever
 };
 
 struct multi_grid_handle {
@@ -21,6 +26,7 @@ struct multi_grid_handle {
 
   std::uint32_t* parts[most_gpus] = {};  // of every GPU's flags, as this GPU addresses them
   multi_grid_block* records = nullptr;   // one per block of this GPU
+  multi_grid_bounds bounds;
   std::uint32_t rank = 0;                // this GPU's
   std::uint32_t gpus = 0;
   std::uint32_t blocks = 0;              // of every GPU
