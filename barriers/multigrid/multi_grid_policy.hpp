@@ -21,7 +21,8 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
 
   __device__ __forceinline__ multi_grid_policy(const multi_grid_bounds& bounds, multi_grid_block* mine, unsigned thread,
                                                unsigned threads, unsigned gpus)
-      : bounds_(bounds), mine_(mine), gpus_(gpus), in_team_(kept(thread < lanes)), one_warp_(kept(threads == lanes)) {}
+      : bounds_(bounds), mine_(mine), alone_(kept(gpus == 1)), in_team_(kept(thread < lanes)),
+        one_warp_(kept(threads == lanes)) {}
 
   __device__ __forceinline__ void sync() const {
     if (one_warp_ != 0) __syncwarp();
@@ -35,7 +36,7 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
   }
   __device__ __forceinline__ bool in_team() const { return in_team_ != 0; }
   __device__ __forceinline__ void fence_release_system() const {
-    if (gpus_ == 1) ptx::fence_acq_rel<ptx::scope::gpu>();
+    if (alone_ != 0) ptx::fence_acq_rel<ptx::scope::gpu>();
     else ptx::fence_acq_rel<ptx::scope::system>();
   }
 
@@ -64,7 +65,7 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
  private:
   multi_grid_bounds bounds_;
   multi_grid_block* mine_;
-  unsigned gpus_;
+  unsigned alone_;
   unsigned in_team_;
   unsigned one_warp_;
 };
