@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "barriers/round_loop/load_kernel.hpp"
+#include "barriers/symmetric_memory/group_memory.hpp"
 #include "src/base/cuda_driver.hpp"
 
 extern const unsigned char mgsync_vendor_image[];
@@ -98,29 +98,6 @@ class multi_device_launch {
   CUresult status_ = CUDA_SUCCESS;
 };
 
-// The load's blocks have to fit in too.
-std::string why_not_resident(const std::vector<module_on_gpu>& modules, const round_loop::flag_barrier_request& w) {
-  const unsigned threads = w.threads;
-  if (threads == 0 || threads % 32 != 0 || threads > 1024)
-    return fmt::format("blocks of {} threads: mgsync's kernels take whole warps, 32 to 1024 threads", threads);
-  const unsigned load_each = w.load == load::idle ? 0 : (round_loop::load_threads + threads - 1) / threads;
-  for (std::size_t l = 0; l < w.gpus.size(); ++l) {
-    const cuda::device_scope scope(w.gpus[l].ordinal);
-    const auto sms = static_cast<unsigned>(cuda::sm_count(w.gpus[l].ordinal));
-    for (const CUfunction f : {modules[l].timed, modules[l].checked}) {
-      int fit = 0;
-      cuda::check_driver(driver::get().resident_blocks(&fit, f, static_cast<int>(threads), 0),
-                         "asking how many blocks fit on an SM");
-      const unsigned room = static_cast<unsigned>(fit) * sms;
-      if (w.blocks > room)
-        return fmt::format("{} blocks of {} threads are not resident at once on GPU {}: {} fit", w.blocks, threads,
-                           w.gpus[l].ordinal, room);
-      if (w.blocks + load_each * sms > room) return "this shape leaves no room for the blocks that make load";
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 support vendor_can_run(const topology::group& group) {
@@ -132,18 +109,25 @@ support vendor_can_run(const topology::group& group) {
 creation create_vendor(const round_loop::flag_barrier_request& w) {
   std::vector<module_on_gpu> modules;
   std::string reason;
-  for (const auto& g : w.gpus) {
-    modules.push_back(load_on(g.ordinal, reason));
-    if (!reason.empty()) return {nullptr, reason, {}, {}};
-  }
-  if (reason = why_not_resident(modules, w); !reason.empty()) return {nullptr, reason, {}, {}};
+  for (const auto& g : w.gpus)
+    if (reason.empty()) modules.push_back(load_on(g.ordinal, reason));
+  if (reason = first_complaint(w.where, reason); !reason.empty()) return {nullptr, reason, {}, {}};
   // Two addresses that only tell the kernels apart: the real ones differ from GPU to GPU.
   static const char timed_kernel = 0, checked_kernel = 0;
+  const round_loop::round_kernels kernels{&timed_kernel, &checked_kernel};
+  const auto fit = [&](std::size_t local, const void* kernel, unsigned threads) {
+    const CUfunction f = kernel == &checked_kernel ? modules[local].checked : modules[local].timed;
+    int blocks = 0;
+    cuda::check_driver(driver::get().resident_blocks(&blocks, f, static_cast<int>(threads), 0),
+                       "asking how many blocks fit on an SM");
+    return blocks;
+  };
+  if (reason = round_loop::why_no_room(w, kernels, fit); !reason.empty()) return {nullptr, reason, {}, {}};
   auto launch = std::make_shared<multi_device_launch>(std::move(modules));
   round_loop::kernel_barrier_parts parts;
   parts.what = "multigrid (vendor)";
   parts.algorithm = "multi_grid.sync, launched by cuLaunchCooperativeKernelMultiDevice";
-  parts.kernels = {&timed_kernel, &checked_kernel};
+  parts.kernels = kernels;
   parts.preloaded = true;
   parts.bounded = false;
   parts.arguments.assign(w.gpus.size(), round_loop::bytes_of(0u));

@@ -62,14 +62,19 @@ unsigned blocks_of(const configuration& shape, const std::vector<gpu_member>& gp
   return shape.blocks_per_sm.value_or(1) * static_cast<unsigned>(fewest);
 }
 
+int runtime_resident_blocks(std::size_t, const void* kernel, unsigned threads) {
+  return cuda::resident_blocks(kernel, threads);
+}
+
 std::string why_not_resident(const round_kernels& kernels, unsigned blocks, unsigned threads,
-                             const std::vector<gpu_member>& gpus) {
+                             const std::vector<gpu_member>& gpus, const resident_blocks& fit) {
   if (threads == 0 || threads % 32 != 0 || threads > 1024)
     return fmt::format("blocks of {} threads: mgsync's kernels take whole warps, 32 to 1024 threads", threads);
-  for (const auto& g : gpus) {
+  for (std::size_t l = 0; l < gpus.size(); ++l) {
+    const auto& g = gpus[l];
     const cuda::device_scope scope(g.ordinal);
     for (const void* kernel : {kernels.timed, kernels.checked}) {
-      const auto room = static_cast<unsigned>(cuda::resident_blocks(kernel, threads) * cuda::sm_count(g.ordinal));
+      const auto room = static_cast<unsigned>(fit(l, kernel, threads) * cuda::sm_count(g.ordinal));
       if (blocks > room)
         return fmt::format("{} blocks of {} threads are not resident at once on GPU {}: {} fit", blocks, threads,
                            g.ordinal, room);
@@ -116,13 +121,13 @@ crew_allocation allocate_crew_memory(const topology::group& group, load wanted, 
 }
 
 std::string why_no_room_for_load(const void* kernel, unsigned blocks, unsigned threads,
-                                 const std::vector<gpu_member>& gpus) {
+                                 const std::vector<gpu_member>& gpus, const resident_blocks& fit) {
   // The load's threads take no more of an SM than the kernel's.
   const unsigned each = (load_threads + threads - 1) / threads;
-  for (const auto& g : gpus) {
-    const cuda::device_scope scope(g.ordinal);
-    const auto sms = static_cast<unsigned>(cuda::sm_count(g.ordinal));
-    if (blocks + each * sms > static_cast<unsigned>(cuda::resident_blocks(kernel, threads)) * sms)
+  for (std::size_t l = 0; l < gpus.size(); ++l) {
+    const cuda::device_scope scope(gpus[l].ordinal);
+    const auto sms = static_cast<unsigned>(cuda::sm_count(gpus[l].ordinal));
+    if (blocks + each * sms > static_cast<unsigned>(fit(l, kernel, threads)) * sms)
       return "this shape leaves no room for the blocks that make load";
   }
   return {};

@@ -40,11 +40,17 @@ std::vector<int> cpus_of(const std::vector<gpu_member>&);
 // ranks.
 unsigned blocks_of(const configuration&, const std::vector<gpu_member>&, const session&);
 
+// How many blocks of a kernel fit on an SM of the local-th GPU, which is the current one.
+using resident_blocks = std::function<int(std::size_t local, const void* kernel, unsigned threads)>;
+int runtime_resident_blocks(std::size_t local, const void* kernel, unsigned threads);
+
 // Why blocks x threads of both kernels cannot all be resident at once on every local GPU; nothing when they can.
-std::string why_not_resident(const round_kernels&, unsigned blocks, unsigned threads, const std::vector<gpu_member>&);
+std::string why_not_resident(const round_kernels&, unsigned blocks, unsigned threads, const std::vector<gpu_member>&,
+                             const resident_blocks&);
 
 // Why no block of the load kernel fits on every SM beside `blocks` of the kernel; nothing when it does.
-std::string why_no_room_for_load(const void* kernel, unsigned blocks, unsigned threads, const std::vector<gpu_member>&);
+std::string why_no_room_for_load(const void* kernel, unsigned blocks, unsigned threads, const std::vector<gpu_member>&,
+                                 const resident_blocks&);
 
 // Why kernels of this group's GPUs must not wait for each other; nothing when they may. Collective.
 std::string why_not_spin(const topology::group&, const session&);

@@ -65,9 +65,10 @@ flag_barrier_request request_of(const topology::group& group, const configuratio
           asked.peer_memory, std::move(gpus)};
 }
 
-std::string why_no_room(const flag_barrier_request& w, const round_kernels& kernels) {
-  auto mine = why_not_resident(kernels, w.blocks, w.threads, w.gpus);
-  if (mine.empty() && w.load == load::streaming) mine = why_no_room_for_load(kernels.timed, w.blocks, w.threads, w.gpus);
+std::string why_no_room(const flag_barrier_request& w, const round_kernels& kernels, const resident_blocks& fit) {
+  auto mine = why_not_resident(kernels, w.blocks, w.threads, w.gpus, fit);
+  if (mine.empty() && w.load == load::streaming)
+    mine = why_no_room_for_load(kernels.timed, w.blocks, w.threads, w.gpus, fit);
   return first_complaint(w.where, mine);
 }
 

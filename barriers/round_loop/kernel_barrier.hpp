@@ -60,7 +60,8 @@ flag_barrier_request request_of(const topology::group&, const configuration&, se
 
 // Why the kernels cannot run at the shape that is asked for, with the load that is: not all blocks are resident, there
 // is no room. Collective over the session's ranks.
-std::string why_no_room(const flag_barrier_request&, const round_kernels&);
+std::string why_no_room(const flag_barrier_request&, const round_kernels&,
+                        const resident_blocks& = runtime_resident_blocks);
 
 // Builds the crew and its memory; there is room. Collective over the session's ranks.
 creation make_kernel_barrier(const flag_barrier_request&, kernel_barrier_parts);
