@@ -11,11 +11,10 @@ enum class scope { gpu, system };
 // fence.release and fence.acquire take compute capability 9.0, below which ptxas compiles them to nothing without a word,
 // and PTX ISA 8.6 (CUDA 12.7). Without them a release is a full fence, and what is polled is loaded with acquire.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1207)
-#define MGSYNC_ONE_SIDED_FENCES 0
+inline constexpr bool one_sided_fences = false;
 #else
-#define MGSYNC_ONE_SIDED_FENCES 1
+inline constexpr bool one_sided_fences = true;
 #endif
-inline constexpr bool one_sided_fences = MGSYNC_ONE_SIDED_FENCES != 0;
 
 template <scope S>
 __device__ __forceinline__ std::uint32_t load_relaxed(const std::uint32_t* w) {
@@ -88,12 +87,9 @@ __device__ __forceinline__ void fence_acq_rel() {
 
 template <scope S>
 __device__ __forceinline__ void fence_release() {
-#if !MGSYNC_ONE_SIDED_FENCES
-  fence_acq_rel<S>();
-#else
-  if constexpr (S == scope::gpu) asm volatile("fence.release.gpu;" ::: "memory");
+  if constexpr (!one_sided_fences) fence_acq_rel<S>();
+  else if constexpr (S == scope::gpu) asm volatile("fence.release.gpu;" ::: "memory");
   else asm volatile("fence.release.sys;" ::: "memory");
-#endif
 }
 
 // A poll, and the fence after the last of them that makes it an acquire.
@@ -105,10 +101,9 @@ __device__ __forceinline__ std::uint32_t poll(const std::uint32_t* w) {
 
 template <scope S>
 __device__ __forceinline__ void fence_polled() {
-#if MGSYNC_ONE_SIDED_FENCES
-  if constexpr (S == scope::gpu) asm volatile("fence.acquire.gpu;" ::: "memory");
+  if constexpr (!one_sided_fences) return;
+  else if constexpr (S == scope::gpu) asm volatile("fence.acquire.gpu;" ::: "memory");
   else asm volatile("fence.acquire.sys;" ::: "memory");
-#endif
 }
 
 __device__ __forceinline__ std::uint64_t global_time_ns() {

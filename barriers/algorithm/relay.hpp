@@ -5,7 +5,7 @@
 //   counters > 1: arrivals are spread over counters, without an answer; block 0 polls their sum and speaks. Additions
 //     to one address are served one after the other (0.8 a cycle on Hopper), and so are polls: with thousands of
 //     blocks the spread decides.
-// Arrival and wait may also be two calls (arrive, wait), in any order with whole rounds. An arrival waits for nobody: at
+// Arrival and wait may also be two calls (arrive, await), in any order with whole rounds. An arrival waits for nobody: at
 // spread counters the blocks then meet at a counter of their own, whose last block speaks.
 // Memory ordering: what any thread of any member wrote before is visible after to all threads of all members: block
 // barrier, release to the counter, acquire by the speaker and system release by one fence, system acquire of the polls.
@@ -13,10 +13,10 @@
 // same in the whole team), poll_local and poll_system with fence_polled_local and fence_polled_system after the last
 // poll, add_release_local(word&, v), add_release_local_before_fence(word&, v), store_relaxed_local(word&, v) and
 // add_relaxed_local(word&, v). The memory supplies word& word(member, line, offset).
-// Every instruction between two rounds is paid by every warp of an SM: 64 of them take 8 ns for it on Hopper. So what is
-// known once is kept, verdicts are words (a bool between branches is converted twice), and each kind of vote (all, sum,
+// Every instruction between two rounds is issued by every warp of an SM: by 64 of them in 16 cycles, 8 ns on an H200. So
+// what is known once is kept, verdicts are words (a bool between branches is converted twice), and each kind of vote (all, sum,
 // unanimous) stands in one polling loop of a kernel only: ptxas compiles two of a kind so that every poll gathers the
-// warp anew (BREAK in the SASS), 0.1 us a round.
+// warp anew (BREAK in the SASS), up to 0.1 us a round.
 #pragma once
 
 #include "barriers/algorithm/policy.hpp"
@@ -138,16 +138,15 @@ class relay {
     return await(epoch);
   }
 
-  // The same in two calls, both by every thread of every block of every member. The first waits for no other block.
+  // The same in two calls. The first, by every thread of every block of every member, waits for no other block.
   MGSYNC_HD void arrive(std::uint32_t epoch) {
     p_.sync();
     if (!p_.in_team()) return;
     if (is(counted)) arrive_counted(epoch);
     else if (!is(spread) || arrive_split()) speak(epoch);
   }
-  MGSYNC_HD unsigned wait(std::uint32_t epoch) { return p_.sync_and(p_.in_team() ? await(epoch) : 1); }
 
-  // What the team does in the second.
+  // The second call, by the team; the block's own barrier is behind it.
   MGSYNC_HD unsigned await(std::uint32_t epoch) {
     const unsigned ok = p_.wait_until(epoch, [&] {
       bool here = true;

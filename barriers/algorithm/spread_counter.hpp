@@ -3,8 +3,8 @@
 // is released by anybody. The spread divides both the additions and the polls that meet at one address.
 // Memory ordering: block barrier, one local release fence before the additions, local acquire of the polls.
 // Arrival and wait may also be two calls, in any order with whole rounds.
-// Besides policy.hpp the policy supplies what relay.hpp lists, fence_release_local(), and unanimous(bool), which is all()
-// voted in another way.
+// Besides policy.hpp the policy supplies what relay.hpp lists, fence_release_local(), hold(cycles), and unanimous(bool),
+// which is all() voted in another way.
 #pragma once
 
 #include "barriers/algorithm/layout.hpp"
@@ -63,14 +63,13 @@ class spread_counter {
     return await(epoch);
   }
 
-  // The same in two calls, both by every thread of every block of the member. The first waits for no other block.
+  // The same in two calls. The first, by every thread of every block of the member, waits for no other block.
   MGSYNC_HD void arrive(std::uint32_t) {
     p_.sync();
     if (p_.in_team()) add();
   }
-  MGSYNC_HD unsigned wait(std::uint32_t epoch) { return p_.sync_and(p_.in_team() ? await(epoch) : 1); }
 
-  // What the team does in the second.
+  // The second call, by the team; the block's own barrier is behind it.
   MGSYNC_HD unsigned await(std::uint32_t epoch) {
     const unsigned ok = p_.wait_until(epoch, [&] {
       bool here = true;

@@ -2,12 +2,16 @@
 #pragma once
 
 #include "barriers/algorithm/grid_choice.hpp"
+#include "barriers/algorithm/layout.hpp"
 #include "barriers/multigrid/include/mgsync/multi_grid_handle.hpp"
 
 namespace mgsync {
 
 // On `members` GPUs of `sms` SMs (the GPU with the fewest) with `blocks` blocks each, and why.
 algorithm::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsigned sms);
+
+// The record of a block that has met nobody yet.
+inline constexpr multi_grid_block fresh_block{algorithm::first_gpu_epoch, algorithm::first_gpu_epoch, 0, 0};
 
 // Writes the choice into a handle.
 void describe(const algorithm::grid_choice&, unsigned members, unsigned blocks, multi_grid_handle&);

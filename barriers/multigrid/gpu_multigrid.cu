@@ -82,8 +82,8 @@ creation make_library(const flag_barrier_request& w) {
   const auto choice = choose_multigrid(w.members(), w.blocks, w.sms);
   auto image = choice.counter ? round_loop::spread_image(w.blocks, choice.spread) : round_loop::relay_image(w.blocks);
   const auto records_at = static_cast<std::uint32_t>(image.size());
-  constexpr multi_grid_block fresh{round_loop::first_gpu_epoch, round_loop::first_gpu_epoch, 0, 0};
-  for (unsigned b = 0; b < w.blocks; ++b) image.insert(image.end(), {fresh.epoch, fresh.looked_at, fresh.since, fresh.late});
+  for (unsigned b = 0; b < w.blocks; ++b)
+    image.insert(image.end(), {fresh_block.epoch, fresh_block.looked_at, fresh_block.since, fresh_block.late});
   return make_flag_barrier<group_pass>(w, choice.why, image, [&](const cuda_lines& lines) {
     group_pass::arguments given{{}, records_at};
     std::copy(std::begin(lines.parts), std::end(lines.parts), given.handle.parts);

@@ -40,8 +40,8 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
     else ptx::fence_acq_rel<ptx::scope::system>();
   }
 
-  // 0: given up. A variable that outlived a turn of the outer loop would make every poll gather the warp anew (0.1 us a
-  // round), so what is kept of a long wait lies in the block's record.
+  // 0: given up. A variable that outlived a turn of the outer loop would make every poll gather the warp anew, so what is
+  // kept of a long wait lies in the block's record.
   template <class Condition>
   __device__ __forceinline__ unsigned wait_until(word epoch, Condition holds) const {
     for (;;) {

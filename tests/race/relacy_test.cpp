@@ -82,7 +82,7 @@ void pass_once(Barrier& barrier, way how, unsigned epoch) {
     return;
   }
   barrier.arrive(epoch);
-  RL_ASSERT(barrier.wait(epoch));
+  RL_ASSERT(barrier.await(epoch));
 }
 
 // Counters 0 and 1, then the inboxes of replicas 0 and 1, then the counter of rounds in two calls.

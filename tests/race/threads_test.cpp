@@ -78,7 +78,7 @@ template <class Barrier>
 bool pass_once(Barrier& barrier, way how, std::uint32_t epoch) {
   if (how == way::whole || epoch % 2 == 0) return barrier.arrive_and_wait(epoch);
   barrier.arrive(epoch);
-  return barrier.wait(epoch);
+  return barrier.await(epoch);
 }
 
 template <unsigned Counters, unsigned Replicas, way How = way::whole>
@@ -222,7 +222,7 @@ unsigned arrive_alone(shape s) {
     for (unsigned w = 0; w < s.members * s.blocks; ++w)
       Case::make(policy, lines, place{w / s.blocks, s.members, w % s.blocks, s.blocks}).arrive(epoch);
     for (unsigned w = 0; w < s.members * s.blocks; ++w)
-      if (!Case::make(policy, lines, place{w / s.blocks, s.members, w % s.blocks, s.blocks}).wait(epoch)) ++wrong;
+      if (!Case::make(policy, lines, place{w / s.blocks, s.members, w % s.blocks, s.blocks}).await(epoch)) ++wrong;
   }
   return wrong;
 }

@@ -66,7 +66,7 @@ void barrier_flags::start(unsigned blocks) {
   const auto choice = choose_multigrid(gpus, blocks, fewest_sms_);
   const auto image = choice.counter ? algorithm::spread_image(blocks, choice.spread) : algorithm::relay_image(blocks);
   why_ = choice.why;
-  const std::vector<multi_grid_block> fresh(blocks, {first_gpu_epoch, first_gpu_epoch, 0, 0});
+  const std::vector<multi_grid_block> fresh(blocks, fresh_block);
   for (unsigned l = 0; l < local_.size(); ++l) {
     const int ordinal = members_.places[local_[l]].ordinal;
     const cuda::device_scope scope(ordinal);

@@ -63,14 +63,7 @@ class multi_grid_group {
   __device__ __forceinline__ bool sync() {
     ++epoch_;
     policy_.sync();
-    std::uint32_t verdict = 0;
-    if (policy_.in_team()) {
-      bool ok = false;
-      if (state_ == multi_grid_handle::relay) ok = relay_.meet(epoch_);
-      else if (state_ == multi_grid_handle::counter) ok = counter_.meet(epoch_);
-      verdict = ok ? 0 : given_up;
-    }
-    return leave(verdict);
+    return leave([&](auto& algorithm) { return algorithm.meet(epoch_); });
   }
 
   // The barrier in two calls, for work that neither side of it depends on; each is called by all threads of all blocks,
@@ -84,14 +77,7 @@ class multi_grid_group {
     return token;
   }
   __device__ __forceinline__ bool barrier_wait(arrival_token token) {
-    std::uint32_t verdict = 0;
-    if (policy_.in_team()) {
-      bool ok = false;
-      if (state_ == multi_grid_handle::relay) ok = relay_.await(token.epoch_);
-      else if (state_ == multi_grid_handle::counter) ok = counter_.await(token.epoch_);
-      verdict = ok ? 0 : given_up;
-    }
-    return leave(verdict);
+    return leave([&](auto& algorithm) { return algorithm.await(token.epoch_); });
   }
 
   // Whether the kernel was launched with the handle of its GPU and its number of blocks, and no barrier was given up.
@@ -120,8 +106,17 @@ class multi_grid_group {
   using policy_type = algorithm::multi_grid_policy;
   static constexpr std::uint32_t given_up = policy_type::given_up;
 
-  // All threads of the block leave with their team's verdict. Few instructions: every warp comes here in every round.
-  __device__ __forceinline__ bool leave(std::uint32_t verdict) {
+  // The team's part of a barrier, 0 from which is given up; all threads of the block leave with its verdict. Few
+  // instructions: every warp comes here in every round.
+  template <class TeamPart>
+  __device__ __forceinline__ bool leave(TeamPart part) {
+    std::uint32_t verdict = 0;
+    if (policy_.in_team()) {
+      bool ok = false;
+      if (state_ == multi_grid_handle::relay) ok = part(relay_);
+      else if (state_ == multi_grid_handle::counter) ok = part(counter_);
+      verdict = ok ? 0 : given_up;
+    }
     verdict = policy_.sync_verdict(verdict);
     state_ |= verdict;
     return verdict == 0;
