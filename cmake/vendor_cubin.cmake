@@ -19,10 +19,10 @@ if(MGSYNC_WITH_CUDA AND (MGSYNC_LEGACY_NVCC OR MGSYNC_VENDOR_CUBIN))
               -o "${folder}/kernels.cubin" "${source}"
       COMMAND "${MGSYNC_LEGACY_NVCC}" -dlink ${arch} -cubin -o "${cubin}" "${folder}/kernels.cubin" -lcudadevrt
       DEPENDS "${source}"
-              "${PROJECT_SOURCE_DIR}/barriers/round_loop/device_rounds.hpp"
-              "${PROJECT_SOURCE_DIR}/barriers/round_loop/device_run.hpp"
-              "${PROJECT_SOURCE_DIR}/barriers/round_loop/phase_check.hpp"
-              "${PROJECT_SOURCE_DIR}/barriers/algorithm/policy.hpp"
+              "${PROJECT_SOURCE_DIR}/barriers/parts/round_loop/device_rounds.hpp"
+              "${PROJECT_SOURCE_DIR}/barriers/parts/round_loop/device_run.hpp"
+              "${PROJECT_SOURCE_DIR}/barriers/parts/round_loop/phase_check.hpp"
+              "${PROJECT_SOURCE_DIR}/barriers/parts/algorithm/policy.hpp"
       COMMENT "Building the vendor's multi-grid barrier with ${MGSYNC_LEGACY_NVCC}" VERBATIM)
   endif()
   add_custom_command(OUTPUT "${folder}/vendor_image.cpp"

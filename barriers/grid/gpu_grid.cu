@@ -2,11 +2,11 @@
 
 #include <cooperative_groups.h>
 
-#include "barriers/algorithm/grid_choice.hpp"
-#include "barriers/algorithm/hub.hpp"
-#include "barriers/round_loop/cuda_passes.hpp"
-#include "barriers/round_loop/device_rounds.hpp"
-#include "barriers/round_loop/flag_barrier.hpp"
+#include "barriers/parts/algorithm/grid_choice.hpp"
+#include "barriers/parts/algorithm/hub.hpp"
+#include "barriers/parts/round_loop/cuda_passes.hpp"
+#include "barriers/parts/round_loop/device_rounds.hpp"
+#include "barriers/parts/round_loop/flag_barrier.hpp"
 
 namespace mgsync {
 

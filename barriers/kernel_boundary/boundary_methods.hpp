@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "barriers/round_loop/launch_rounds.hpp"
+#include "barriers/parts/round_loop/launch_rounds.hpp"
 
 namespace mgsync {
 

@@ -4,7 +4,7 @@
 #include <exception>
 #include <stdexcept>
 
-#include "barriers/round_loop/synchronized_rounds.hpp"
+#include "barriers/parts/round_loop/synchronized_rounds.hpp"
 #include "src/base/mpi_native.hpp"
 #include "src/base/worker_pool.hpp"
 

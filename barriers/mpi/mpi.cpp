@@ -2,11 +2,11 @@
 // MPI_Barrier, a local release.
 #include <optional>
 
-#include "barriers/algorithm/host_policy.hpp"
+#include "barriers/parts/algorithm/host_policy.hpp"
 #include "barriers/backend.hpp"
 #include "barriers/mpi/departures.hpp"
 #include "barriers/mpi/gpu_mpi.hpp"
-#include "barriers/round_loop/host_crew.hpp"
+#include "barriers/parts/round_loop/host_crew.hpp"
 #include "src/base/mpi_native.hpp"
 #include "src/base/worker_pool.hpp"
 

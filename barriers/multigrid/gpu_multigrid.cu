@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-#include "barriers/algorithm/central.hpp"
-#include "barriers/algorithm/dissemination.hpp"
-#include "barriers/algorithm/hub.hpp"
-#include "barriers/algorithm/inbox.hpp"
-#include "barriers/multigrid/choice.hpp"
-#include "barriers/multigrid/include/mgsync/multi_grid.cuh"
+#include "barriers/parts/algorithm/central.hpp"
+#include "barriers/parts/algorithm/dissemination.hpp"
+#include "barriers/parts/algorithm/hub.hpp"
+#include "barriers/parts/algorithm/inbox.hpp"
+#include "barriers/library/choice.hpp"
+#include "barriers/library/include/mgsync/multi_grid.cuh"
 #include "barriers/multigrid/vendor.hpp"
-#include "barriers/round_loop/cuda_passes.hpp"
-#include "barriers/round_loop/flag_barrier.hpp"
-#include "barriers/symmetric_memory/group_memory.hpp"
+#include "barriers/parts/round_loop/cuda_passes.hpp"
+#include "barriers/parts/round_loop/flag_barrier.hpp"
+#include "barriers/parts/symmetric_memory/group_memory.hpp"
 
 namespace mgsync {
 

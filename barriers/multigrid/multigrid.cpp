@@ -4,14 +4,14 @@
 
 #include <fmt/format.h>
 
-#include "barriers/algorithm/central.hpp"
-#include "barriers/algorithm/dissemination.hpp"
-#include "barriers/algorithm/hub.hpp"
-#include "barriers/algorithm/inbox.hpp"
-#include "barriers/algorithm/pull_dissemination.hpp"
+#include "barriers/parts/algorithm/central.hpp"
+#include "barriers/parts/algorithm/dissemination.hpp"
+#include "barriers/parts/algorithm/hub.hpp"
+#include "barriers/parts/algorithm/inbox.hpp"
+#include "barriers/parts/algorithm/pull_dissemination.hpp"
 #include "barriers/backend.hpp"
 #include "barriers/multigrid/gpu_multigrid.hpp"
-#include "barriers/round_loop/host_barrier.hpp"
+#include "barriers/parts/round_loop/host_barrier.hpp"
 
 namespace mgsync {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "barriers/symmetric_memory/group_memory.hpp"
+#include "barriers/parts/symmetric_memory/group_memory.hpp"
 #include "src/base/cuda_driver.hpp"
 
 extern const unsigned char mgsync_vendor_image[];

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "barriers/backend.hpp"
-#include "barriers/round_loop/kernel_barrier.hpp"
+#include "barriers/parts/round_loop/kernel_barrier.hpp"
 
 namespace mgsync {
 

@@ -2,7 +2,7 @@
 // device-linked with cudadevrt) into the cubin that vendor.cpp loads; no part of the program itself.
 #include <cooperative_groups.h>
 
-#include "barriers/round_loop/device_rounds.hpp"
+#include "barriers/parts/round_loop/device_rounds.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "barriers/round_loop/launch_rounds.hpp"
-#include "barriers/round_loop/nccl_group.hpp"
+#include "barriers/parts/round_loop/launch_rounds.hpp"
+#include "barriers/parts/round_loop/nccl_group.hpp"
 #include "src/base/worker_pool.hpp"
 
 namespace mgsync {

@@ -6,8 +6,8 @@
 
 #include <optional>
 
-#include "barriers/round_loop/flag_barrier.hpp"
-#include "barriers/round_loop/nccl_group.hpp"
+#include "barriers/parts/round_loop/flag_barrier.hpp"
+#include "barriers/parts/round_loop/nccl_group.hpp"
 
 namespace mgsync {
 

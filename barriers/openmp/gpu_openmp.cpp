@@ -5,7 +5,7 @@
 
 #include <omp.h>
 
-#include "barriers/round_loop/synchronized_rounds.hpp"
+#include "barriers/parts/round_loop/synchronized_rounds.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/pinning.hpp"
 #include "src/base/worker_pool.hpp"

@@ -6,7 +6,7 @@
 
 #include "barriers/backend.hpp"
 #include "barriers/openmp/gpu_openmp.hpp"
-#include "barriers/round_loop/host_crew.hpp"
+#include "barriers/parts/round_loop/host_crew.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/pinning.hpp"
 #include "src/base/worker_pool.hpp"

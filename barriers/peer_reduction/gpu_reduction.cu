@@ -1,9 +1,9 @@
 #include "barriers/peer_reduction/gpu_reduction.hpp"
 
-#include "barriers/algorithm/all_reduce.hpp"
-#include "barriers/round_loop/cuda_passes.hpp"
-#include "barriers/round_loop/flag_barrier.hpp"
-#include "barriers/symmetric_memory/group_memory.hpp"
+#include "barriers/parts/algorithm/all_reduce.hpp"
+#include "barriers/parts/round_loop/cuda_passes.hpp"
+#include "barriers/parts/round_loop/flag_barrier.hpp"
+#include "barriers/parts/symmetric_memory/group_memory.hpp"
 
 namespace mgsync {
 

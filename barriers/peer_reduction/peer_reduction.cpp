@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "barriers/algorithm/all_reduce.hpp"
-#include "barriers/algorithm/host_policy.hpp"
+#include "barriers/parts/algorithm/all_reduce.hpp"
+#include "barriers/parts/algorithm/host_policy.hpp"
 #include "barriers/backend.hpp"
 #include "barriers/peer_reduction/gpu_reduction.hpp"
-#include "barriers/round_loop/host_barrier.hpp"
+#include "barriers/parts/round_loop/host_barrier.hpp"
 
 namespace mgsync {
 

@@ -6,8 +6,8 @@
 
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
-#include "src/harness/comparison_table.hpp"
-#include "src/harness/result_file.hpp"
+#include "src/results/comparison_table.hpp"
+#include "src/results/result_file.hpp"
 
 namespace mgsync {
 namespace {

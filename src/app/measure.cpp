@@ -14,11 +14,11 @@
 #include "mgsync/version.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/base/launcher.hpp"
-#include "src/harness/pivot_table.hpp"
+#include "src/results/pivot_table.hpp"
 #include "src/harness/plan.hpp"
-#include "src/harness/result_file.hpp"
+#include "src/results/result_file.hpp"
 #include "src/harness/runner.hpp"
-#include "src/harness/table.hpp"
+#include "src/results/table.hpp"
 #include "topology/findings.hpp"
 
 namespace mgsync {

@@ -7,9 +7,9 @@
 
 #include "src/app/outputs.hpp"
 #include "src/base/errors.hpp"
-#include "src/harness/merging.hpp"
-#include "src/harness/store.hpp"
-#include "src/harness/table.hpp"
+#include "src/results/merging.hpp"
+#include "src/results/store.hpp"
+#include "src/results/table.hpp"
 
 namespace mgsync {
 namespace {

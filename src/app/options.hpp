@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/harness/machine_likeness.hpp"
+#include "src/results/machine_likeness.hpp"
 
 namespace mgsync {
 

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "src/harness/atomic_file.hpp"
-#include "src/harness/csv_document.hpp"
-#include "src/harness/table.hpp"
+#include "src/results/atomic_file.hpp"
+#include "src/results/csv_document.hpp"
+#include "src/results/table.hpp"
 
 namespace mgsync {
 

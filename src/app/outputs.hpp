@@ -10,9 +10,9 @@
 
 #include "src/app/options.hpp"
 #include "src/base/errors.hpp"
-#include "src/harness/json_document.hpp"
-#include "src/harness/result.hpp"
-#include "src/harness/store.hpp"
+#include "src/results/json_document.hpp"
+#include "src/results/result.hpp"
+#include "src/results/store.hpp"
 
 namespace mgsync {
 

@@ -6,7 +6,7 @@
 #include "src/app/options.hpp"
 #include "src/base/communicator.hpp"
 #include "src/base/launcher.hpp"
-#include "src/harness/machine_record.hpp"
+#include "src/results/machine_record.hpp"
 #include "topology/grouping.hpp"
 
 namespace mgsync {

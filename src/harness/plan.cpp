@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
-#include "src/harness/table.hpp"
+#include "src/results/table.hpp"
 
 namespace mgsync {
 

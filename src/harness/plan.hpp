@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "barriers/backend.hpp"
-#include "src/harness/result.hpp"
+#include "src/results/result.hpp"
 #include "src/harness/sweep.hpp"
 #include "topology/grouping.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "src/harness/statistics.hpp"
+#include "src/results/statistics.hpp"
 #include "src/harness/verdict.hpp"
 
 namespace mgsync {

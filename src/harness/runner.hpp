@@ -15,7 +15,7 @@
 #include "src/base/session.hpp"
 #include "src/harness/plan.hpp"
 #include "src/harness/stopping.hpp"
-#include "src/harness/store.hpp"
+#include "src/results/store.hpp"
 #include "src/harness/trial_exchange.hpp"
 
 namespace mgsync {

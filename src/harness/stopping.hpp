@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "src/harness/result.hpp"
-#include "src/harness/statistics.hpp"
+#include "src/results/result.hpp"
+#include "src/results/statistics.hpp"
 
 namespace mgsync {
 

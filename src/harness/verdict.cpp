@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "src/harness/table.hpp"
+#include "src/results/table.hpp"
 
 namespace mgsync {
 

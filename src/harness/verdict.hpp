@@ -6,7 +6,7 @@
 #include <string>
 
 #include "barriers/backend.hpp"
-#include "src/harness/result.hpp"
+#include "src/results/result.hpp"
 #include "src/harness/trial_exchange.hpp"
 
 namespace mgsync {

@@ -1,7 +1,7 @@
 // What `auto` picks is a value: tested without a GPU.
 #include <gtest/gtest.h>
 
-#include "barriers/multigrid/choice.hpp"
+#include "barriers/library/choice.hpp"
 
 namespace mgsync {
 

@@ -1,6 +1,6 @@
 // One round of the relay, sound and weakened: what the test of the machine code's order looks at. Never run.
-#include "barriers/algorithm/cuda_policy.hpp"
-#include "barriers/algorithm/relay.hpp"
+#include "barriers/parts/algorithm/cuda_policy.hpp"
+#include "barriers/parts/algorithm/relay.hpp"
 
 namespace {
 

@@ -1,8 +1,8 @@
 #include "tests/gpu/twins.hpp"
 
-#include "barriers/algorithm/relay.hpp"
-#include "barriers/round_loop/cuda_passes.hpp"
-#include "barriers/round_loop/flag_barrier.hpp"
+#include "barriers/parts/algorithm/relay.hpp"
+#include "barriers/parts/round_loop/cuda_passes.hpp"
+#include "barriers/parts/round_loop/flag_barrier.hpp"
 
 namespace mgsync::test {
 

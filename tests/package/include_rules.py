@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Includes go one way: src/app -> src/harness -> barriers/backend.hpp -> topology -> src/base -> standard library.
+"""Includes go one way: src/app -> src/report, src/studies -> src/harness -> src/results -> topology -> src/base.
+
+The harness and studies/barriers know barriers by barriers/backend.hpp alone; backends and studies include no other
+backend or study, only barriers/parts, topology, base and their vendor.
 
 Usage: include_rules.py ROOT. Prints every include that goes another way, and exits with 1 when there is one.
 """
@@ -9,30 +12,39 @@ import sys
 
 BASE = ("src/base/",)
 VALUES = BASE + ("topology/",)
-PARTS = VALUES + ("barriers/backend.hpp", "barriers/algorithm/", "barriers/symmetric_memory/", "barriers/round_loop/")
+PARTS = VALUES + ("barriers/backend.hpp", "barriers/parts/")
+MEASURING = VALUES + ("src/results/", "src/harness/")
 
 # Folder, and what its files may include besides their own folder. The first that fits counts.
 RULES = [
     ("src/base/", ()),
     ("topology/", BASE),
-    ("barriers/algorithm/", ()),
-    ("barriers/symmetric_memory/", VALUES + ("barriers/algorithm/",)),
-    ("barriers/round_loop/", PARTS),
+    ("barriers/parts/algorithm/", ()),
+    ("barriers/parts/symmetric_memory/", VALUES + ("barriers/parts/algorithm/",)),
+    ("barriers/parts/round_loop/", PARTS),
     ("barriers/backend.hpp", ("topology/",)),
+    ("barriers/library/", BASE + ("barriers/parts/algorithm/", "barriers/parts/symmetric_memory/")),
+    ("barriers/multigrid/", PARTS + ("barriers/library/",)),
     ("barriers/", PARTS),
-    ("src/harness/", VALUES + ("barriers/backend.hpp",)),
-    ("src/app/", VALUES + ("src/harness/", "barriers/backend.hpp", "mgsync/version.hpp")),
+    ("src/results/", VALUES),
+    ("src/harness/", MEASURING + ("barriers/backend.hpp",)),
+    ("src/studies/", MEASURING + ("barriers/backend.hpp", "barriers/parts/")),
+    ("src/report/", VALUES + ("src/results/",)),
+    ("src/app/", MEASURING + ("src/studies/", "src/report/", "barriers/backend.hpp", "mgsync/version.hpp")),
 ]
 VENDORS = re.compile(r"^(mpi|omp|hwloc|nvml|nccl|nccl_device|cuda|cuda_runtime|cuda_runtime_api|cooperative_groups)\b.*")
-MAY_CALL_VENDORS = ("src/base/", "topology/sources/", "barriers/")
+MAY_CALL_VENDORS = ("src/base/", "topology/sources/", "barriers/", "src/studies/")
 NO_VENDORS = ("barriers/backend.hpp",)
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 
 
 def home(path):
-    """The folder that a file may include freely: its backend's own, or that of its rule."""
-    if path.startswith("barriers/") and path.count("/") >= 2:
-        return "/".join(path.split("/")[:2]) + "/"
+    """The folder that a file may include freely: that of its rule, and of backends and studies its own alone."""
+    parts = path.split("/")
+    if path.startswith(("barriers/parts/", "src/studies/")):
+        return "/".join(parts[:3]) + "/"
+    if path.startswith("barriers/") and len(parts) > 2:
+        return "/".join(parts[:2]) + "/"
     return next((folder for folder, _ in RULES if path.startswith(folder)), "")
 
 
@@ -49,7 +61,7 @@ def wrong_includes(path, text):
         elif other and VENDORS.match(other):
             if path.startswith(NO_VENDORS) or not path.startswith(MAY_CALL_VENDORS):
                 yield f"{path}:{number}: includes the vendor's <{other}>; only {' '.join(MAY_CALL_VENDORS)} may"
-            elif path.startswith("barriers/algorithm/") and other != "cuda/atomic":
+            elif path.startswith("barriers/parts/algorithm/") and other != "cuda/atomic":
                 yield f"{path}:{number}: an algorithm includes <{other}>; it may use the standard library"
 
 
@@ -60,6 +72,9 @@ def self_test():
         "src/app/y.cpp": "#include <mpi.h>\n",
         "barriers/nccl/z.cpp": '#include "barriers/mpi/mpi.hpp"\n',
         "topology/t.cpp": '#include "barriers/backend.hpp"\n',
+        "src/results/r.cpp": '#include "src/harness/plan.hpp"\n',
+        "src/studies/launch/l.cpp": '#include "src/studies/levels/levels.hpp"\n',
+        "barriers/grid/g.cu": '#include "barriers/library/choice.hpp"\n',
     }
     assert all(list(wrong_includes(path, text)) for path, text in bad.items())
     assert not list(wrong_includes("barriers/nccl/z.cpp", '#include "barriers/nccl/z.hpp"\n#include <nccl.h>\n'))

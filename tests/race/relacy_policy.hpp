@@ -2,7 +2,7 @@
 // Include after <relacy/relacy.hpp>, which redefines words of the standard library.
 #pragma once
 
-#include "barriers/algorithm/policy.hpp"
+#include "barriers/parts/algorithm/policy.hpp"
 #include "tests/race/orders.hpp"
 
 namespace mgsync::race {

@@ -12,14 +12,14 @@
 // After the standard headers: it redefines words that they use.
 #include <relacy/relacy.hpp>
 
-#include "barriers/algorithm/all_reduce.hpp"
-#include "barriers/algorithm/central.hpp"
-#include "barriers/algorithm/dissemination.hpp"
-#include "barriers/algorithm/hub.hpp"
-#include "barriers/algorithm/inbox.hpp"
-#include "barriers/algorithm/pull_dissemination.hpp"
-#include "barriers/algorithm/relay.hpp"
-#include "barriers/algorithm/spread_counter.hpp"
+#include "barriers/parts/algorithm/all_reduce.hpp"
+#include "barriers/parts/algorithm/central.hpp"
+#include "barriers/parts/algorithm/dissemination.hpp"
+#include "barriers/parts/algorithm/hub.hpp"
+#include "barriers/parts/algorithm/inbox.hpp"
+#include "barriers/parts/algorithm/pull_dissemination.hpp"
+#include "barriers/parts/algorithm/relay.hpp"
+#include "barriers/parts/algorithm/spread_counter.hpp"
 #include "tests/race/orders.hpp"
 #include "tests/race/relacy_policy.hpp"
 #include "tests/race/relacy_search.hpp"

@@ -2,8 +2,8 @@
 // too few, one flag for two epochs, a counter reset too early. Every check must catch them.
 #pragma once
 
-#include "barriers/algorithm/dissemination.hpp"
-#include "barriers/algorithm/inbox.hpp"
+#include "barriers/parts/algorithm/dissemination.hpp"
+#include "barriers/parts/algorithm/inbox.hpp"
 
 namespace mgsync::race {
 

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "barriers/algorithm/host_policy.hpp"
+#include "barriers/parts/algorithm/host_policy.hpp"
 #include "tests/race/orders.hpp"
 
 namespace mgsync::race {

@@ -3,8 +3,8 @@
 
 #include <unistd.h>
 
-#include "barriers/algorithm/host_policy.hpp"
-#include "barriers/algorithm/inbox.hpp"
+#include "barriers/parts/algorithm/host_policy.hpp"
+#include "barriers/parts/algorithm/inbox.hpp"
 #include "tests/race/structural_twins.hpp"
 
 namespace mgsync::planted {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "barriers/backend.hpp"
-#include "barriers/round_loop/host_barrier.hpp"
+#include "barriers/parts/round_loop/host_barrier.hpp"
 #include "src/base/errors.hpp"
 #include "tests/conformance/planted/faults.hpp"
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "made_up_series.hpp"
+#include "tests/unit/results/made_up_series.hpp"
 #include "src/base/errors.hpp"
 
 namespace mgsync {

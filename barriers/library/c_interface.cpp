@@ -1,0 +1,161 @@
+#include "barriers/library/include/mgsync/multi_grid.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "barriers/library/include/mgsync/multi_grid.hpp"
+
+struct mgsync_multi_grid {
+  mgsync::multi_grid grids;
+};
+
+namespace {
+
+thread_local std::string last_error;
+
+int failed(int code, const char* why) noexcept {
+  try {
+    last_error = why;
+  } catch (...) {
+    last_error.clear();
+  }
+  return code;
+}
+
+// No exception leaves the C interface.
+template <class F>
+int run(F f) noexcept {
+  try {
+    f();
+    return MGSYNC_SUCCESS;
+  } catch (const mgsync::usage_error& e) {
+    return failed(MGSYNC_USAGE, e.what());
+  } catch (const mgsync::timeout_error& e) {
+    return failed(MGSYNC_TIMED_OUT, e.what());
+  } catch (const mgsync::unsupported_error& e) {
+    return failed(MGSYNC_UNSUPPORTED, e.what());
+  } catch (const std::exception& e) {
+    return failed(MGSYNC_FAILURE, e.what());
+  } catch (...) {
+    return failed(MGSYNC_FAILURE, "an unknown exception");
+  }
+}
+
+template <class T>
+T& given(T* pointer, const char* what) {
+  if (pointer == nullptr) throw mgsync::usage_error(fmt::format("{} is null", what));
+  return *pointer;
+}
+
+std::chrono::nanoseconds nanoseconds_of(double seconds) {
+  constexpr double most = 1e9;  // 30 years
+  if (!std::isfinite(seconds) || seconds < 0 || seconds > most)
+    throw mgsync::usage_error(fmt::format("a time-out of {} s: it takes 0 (for ever) to {:g}", seconds, most));
+  return std::chrono::nanoseconds(static_cast<long long>(std::ceil(seconds * 1e9)));
+}
+
+std::vector<int> list_of(const int* gpus, int count) {
+  if (count > 0) given(gpus, "gpus");
+  return std::vector<int>(gpus, gpus + std::max(count, 0));
+}
+
+// Strings of any length over a gather of equal ones: first the lengths, then the bytes filled up to the longest.
+mgsync::process_exchange exchange_over(mgsync_all_gather gather, void* context, int processes) {
+  return [=](const std::string& mine) {
+    const auto call = [&](const void* from, void* to, std::size_t bytes) {
+      if (const int status = gather(from, to, bytes, context); status != 0)
+        throw std::runtime_error(fmt::format("the gather between processes returned {}", status));
+    };
+    const auto count = static_cast<std::size_t>(processes);
+    const unsigned long long length = mine.size();
+    std::vector<unsigned long long> lengths(count);
+    call(&length, lengths.data(), sizeof length);
+    const auto longest = static_cast<std::size_t>(std::max(*std::max_element(lengths.begin(), lengths.end()), 1ull));
+    std::string filled = mine, all(count * longest, '\0');
+    filled.resize(longest);
+    call(filled.data(), all.data(), longest);
+    std::vector<std::string> parts;
+    for (std::size_t p = 0; p < count; ++p) parts.push_back(all.substr(p * longest, static_cast<std::size_t>(lengths[p])));
+    return parts;
+  };
+}
+
+dim3 dimensions(const unsigned (&d)[3]) { return dim3(d[0], d[1], d[2]); }
+
+}  // namespace
+
+const char* mgsync_last_error(void) { return last_error.c_str(); }
+
+int mgsync_multi_grid_create(mgsync_multi_grid** made, const int* gpus, int count, double timeout_seconds) {
+  return run([&] {
+    given(made, "made") = nullptr;
+    *made = new mgsync_multi_grid{mgsync::multi_grid(list_of(gpus, count), nanoseconds_of(timeout_seconds))};
+  });
+}
+
+int mgsync_multi_grid_create_across(mgsync_multi_grid** made, const int* gpus, int count, int process, int processes,
+                                    mgsync_all_gather gather, void* context, double timeout_seconds) {
+  return run([&] {
+    given(made, "made") = nullptr;
+    if (processes < 1 || process < 0 || process >= processes)
+      throw mgsync::usage_error(fmt::format("process {} of {}", process, processes));
+    if (gather == nullptr) throw mgsync::usage_error("gather is null");
+    *made = new mgsync_multi_grid{mgsync::multi_grid(list_of(gpus, count), process,
+                                                     exchange_over(gather, context, processes),
+                                                     nanoseconds_of(timeout_seconds))};
+  });
+}
+
+int mgsync_multi_grid_destroy(mgsync_multi_grid* grids) {
+  return run([&] { delete grids; });
+}
+
+int mgsync_multi_grid_gpus(const mgsync_multi_grid* grids) {
+  return grids == nullptr ? 0 : static_cast<int>(grids->grids.gpus());
+}
+int mgsync_multi_grid_local_gpus(const mgsync_multi_grid* grids) {
+  return grids == nullptr ? 0 : static_cast<int>(grids->grids.local_gpus());
+}
+int mgsync_multi_grid_rank(const mgsync_multi_grid* grids, int local) {
+  if (local < 0 || local >= mgsync_multi_grid_local_gpus(grids)) return -1;
+  return static_cast<int>(grids->grids.grid_rank(static_cast<unsigned>(local)));
+}
+
+int mgsync_multi_grid_launch(mgsync_multi_grid* grids, const mgsync_launch* launches, int count) {
+  return run([&] {
+    std::vector<mgsync::launch_parameters> all;
+    for (int i = 0; i < count; ++i) {
+      const auto& l = (&given(launches, "launches"))[i];
+      all.push_back({l.kernel, dimensions(l.grid), dimensions(l.block), l.arguments, l.shared_bytes,
+                     static_cast<cudaStream_t>(l.stream)});
+    }
+    given(grids, "grids").grids.launch(all.data(), static_cast<unsigned>(all.size()));
+  });
+}
+
+int mgsync_multi_grid_wait(mgsync_multi_grid* grids) {
+  return run([&] { given(grids, "grids").grids.wait(); });
+}
+int mgsync_multi_grid_check(mgsync_multi_grid* grids) {
+  return run([&] { given(grids, "grids").grids.check(); });
+}
+int mgsync_multi_grid_reset(mgsync_multi_grid* grids) {
+  return run([&] { given(grids, "grids").grids.reset(); });
+}
+int mgsync_multi_grid_resize(mgsync_multi_grid* grids, unsigned blocks_per_gpu) {
+  return run([&] { given(grids, "grids").grids.resize(blocks_per_gpu); });
+}
+
+size_t mgsync_multi_grid_handle_size(void) { return sizeof(mgsync::multi_grid_handle); }
+
+int mgsync_multi_grid_handle(const mgsync_multi_grid* grids, int local, void* handle, size_t size) {
+  return run([&] {
+    if (size < sizeof(mgsync::multi_grid_handle))
+      throw mgsync::usage_error(fmt::format("room of {} bytes for a handle of {}", size, sizeof(mgsync::multi_grid_handle)));
+    const auto& made = given(grids, "grids").grids.handle(local < 0 ? ~0u : static_cast<unsigned>(local));
+    std::memcpy(&given(static_cast<char*>(handle), "handle"), &made, sizeof made);
+  });
+}

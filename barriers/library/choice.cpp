@@ -1,0 +1,29 @@
+#include "barriers/library/choice.hpp"
+
+#include <algorithm>
+
+namespace mgsync {
+
+// The borders lie between measured shapes: 1, 4, 8, 16 and 32 blocks per SM (docs/gpu-budget.md).
+algorithm::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsigned sms) {
+  using algorithm::use_relay;
+  if (members == 1) return algorithm::choose_grid(blocks, sms);
+  const unsigned per_sm = (blocks + sms - 1) / sms;
+  const auto replicas = [&](unsigned wanted) { return std::min(wanted, algorithm::relay_shape::most_words / members); };
+  if (blocks == 1) return use_relay(1, 1, "one block per GPU, one hop");
+  if (per_sm <= 2) return use_relay(1, 1, "few blocks: the last to arrive speaks");
+  if (per_sm <= 5) return use_relay(1, replicas(8), "polls spread over inboxes");
+  if (per_sm <= 10) return use_relay(8, replicas(8), "arrivals and polls spread");
+  return use_relay(32, replicas(32), "many blocks: arrivals and polls spread");
+}
+
+void describe(const algorithm::grid_choice& choice, unsigned members, unsigned blocks, multi_grid_handle& handle) {
+  handle.gpus = members;
+  handle.blocks = blocks;
+  handle.algorithm = choice.counter ? multi_grid_handle::counter : multi_grid_handle::relay;
+  handle.counters = choice.counter ? choice.spread.counters : choice.relay.counters;
+  handle.copies = choice.counter ? choice.spread.copies : choice.relay.replicas;
+  handle.hold = choice.counter ? choice.spread.hold : 0;
+}
+
+}  // namespace mgsync

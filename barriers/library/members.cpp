@@ -1,0 +1,144 @@
+#include "barriers/library/members.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "barriers/library/include/mgsync/multi_grid.hpp"
+#include "src/base/cuda.hpp"
+#include "src/base/errors.hpp"
+
+namespace mgsync::library {
+
+namespace {
+
+enum class complaint : std::uint32_t { none, usage, unsupported };
+
+// What a process tells of itself; then `gpus` cards follow, then the complaint's text.
+struct greeting {
+  char host[64] = {};
+  complaint kind = complaint::none;
+  std::uint32_t gpus = 0;
+};
+struct card {
+  char uuid[16];
+  std::int32_t ordinal;
+  std::uint32_t sms;
+};
+
+template <class T>
+void append(std::string& bytes, const T& value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+template <class T>
+T take(const std::string& bytes, std::size_t& at) {
+  T value{};
+  if (bytes.size() < at + sizeof value) throw usage_error("the exchange between processes returned too few bytes");
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  at += sizeof value;
+  return value;
+}
+
+[[noreturn]] void refuse(complaint kind, const std::string& why) {
+  if (kind == complaint::usage) throw usage_error(why);
+  throw unsupported_error(why);
+}
+
+struct local_gpus {
+  complaint kind = complaint::none;
+  std::string why;
+  std::vector<card> cards;
+};
+
+std::string why_not(const std::vector<int>& ordinals, int here) {
+  if (ordinals.empty()) return "a multi_grid of no GPUs: name at least one CUDA ordinal";
+  std::set<int> seen;
+  for (const int g : ordinals) {
+    if (g < 0 || g >= here) return fmt::format("there is no GPU {}: CUDA shows {} here, numbered from 0", g, here);
+    if (!seen.insert(g).second) return fmt::format("GPU {} is named twice: one grid per GPU", g);
+  }
+  return {};
+}
+
+local_gpus ask(const std::vector<int>& ordinals) {
+  local_gpus mine;
+  int here = 0;
+  if (cudaGetDeviceCount(&here) != cudaSuccess) here = 0;
+  cudaGetLastError();
+  mine.why = why_not(ordinals, here);
+  if (!mine.why.empty()) {
+    mine.kind = complaint::usage;
+    return mine;
+  }
+  for (const int g : ordinals) {
+    cudaDeviceProp about{};
+    cuda::check(cudaGetDeviceProperties(&about, g), fmt::format("asking about GPU {}", g));
+    if (about.major < 7 || about.cooperativeLaunch == 0)
+      mine.why = fmt::format("GPU {} ({}, compute capability {}.{}) cannot: it takes 7.0 and cooperative launches", g,
+                             about.name, about.major, about.minor);
+    card c{};
+    std::memcpy(c.uuid, about.uuid.bytes, sizeof c.uuid);
+    c.ordinal = g;
+    c.sms = static_cast<std::uint32_t>(about.multiProcessorCount);
+    mine.cards.push_back(c);
+  }
+  if (const auto reason = cuda::reason_not_to_spin(ordinals.size())) mine.why = *reason;
+  if (!mine.why.empty()) mine.kind = complaint::unsupported;
+  return mine;
+}
+
+std::string written(const local_gpus& mine) {
+  greeting hello;
+  gethostname(hello.host, sizeof hello.host - 1);
+  hello.kind = mine.kind;
+  hello.gpus = static_cast<std::uint32_t>(mine.cards.size());
+  std::string bytes;
+  append(bytes, hello);
+  for (const card& c : mine.cards) append(bytes, c);
+  return bytes + mine.why;
+}
+
+}  // namespace
+
+group_members meet(const std::vector<int>& ordinals, int process, byte_exchange exchange) {
+  const local_gpus mine = ask(ordinals);
+  const std::string hello = written(mine);
+  const auto all = exchange ? exchange(hello) : std::vector<std::string>{hello};
+  if (process < 0 || static_cast<std::size_t>(process) >= all.size() || all[static_cast<std::size_t>(process)] != hello)
+    throw usage_error(fmt::format("process number {} does not fit the exchange, which returned {} entries: it takes the "
+                                  "caller's place in them", process, all.size()));
+  group_members group;
+  group.gpus.process = process;
+  group.gpus.exchange = std::move(exchange);
+  std::string first_host;
+  std::set<std::string> uuids;
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    std::size_t at = 0;
+    const auto theirs = take<greeting>(all[p], at);
+    std::vector<card> cards;
+    for (std::uint32_t i = 0; i < theirs.gpus; ++i) cards.push_back(take<card>(all[p], at));
+    const std::string who = all.size() == 1 ? "" : fmt::format("process {}: ", p);
+    if (theirs.kind != complaint::none) refuse(theirs.kind, who + all[p].substr(at));
+    if (p == 0) first_host = theirs.host;
+    if (theirs.host != first_host)
+      refuse(complaint::unsupported, fmt::format("{}it runs on {}, and process 0 on {}: a group stays on one host", who,
+                                                 theirs.host, first_host));
+    for (const card& c : cards) {
+      if (!uuids.insert(std::string(c.uuid, sizeof c.uuid)).second)
+        refuse(complaint::usage, fmt::format("{}its GPU {} belongs to another process too: one grid per GPU", who, c.ordinal));
+      group.gpus.places.push_back({static_cast<int>(p), c.ordinal});
+      group.fewest_sms = group.fewest_sms == 0 ? c.sms : std::min(group.fewest_sms, c.sms);
+    }
+  }
+  if (group.gpus.places.size() > multi_grid_handle::most_gpus)
+    refuse(complaint::usage, fmt::format("{} GPUs: a group has at most {}", group.gpus.places.size(), multi_grid_handle::most_gpus));
+  return group;
+}
+
+}  // namespace mgsync::library

@@ -1,0 +1,233 @@
+#include "barriers/library/include/mgsync/multi_grid.hpp"
+
+#include <cstring>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "barriers/library/barrier_flags.hpp"
+#include "barriers/library/members.hpp"
+#include "barriers/parts/symmetric_memory/between_processes.hpp"
+#include "src/base/cuda.hpp"
+
+namespace mgsync {
+
+namespace {
+
+unsigned volume(const dim3& d) { return d.x * d.y * d.z; }
+
+std::string written(const dim3& d) {
+  if (d.y == 1 && d.z == 1) return std::to_string(d.x);
+  return fmt::format("({}, {}, {})", d.x, d.y, d.z);
+}
+
+bool alike(const dim3& a, const dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+
+// Throws where the kernel's first parameter cannot be a handle, as far as CUDA tells.
+void check_first_parameter([[maybe_unused]] const void* kernel) {
+#if CUDART_VERSION >= 12040
+  std::size_t offset = 0, size = 0;
+  const auto status = cudaFuncGetParamInfo(kernel, 0, &offset, &size);
+  cudaGetLastError();
+  if (status == cudaErrorInvalidValue || (status == cudaSuccess && size != sizeof(multi_grid_handle)))
+    throw usage_error("the kernel's first parameter is not a mgsync::multi_grid_handle: without it the kernel cannot "
+                      "join the group");
+#endif
+}
+
+}  // namespace
+
+struct multi_grid::state {
+  struct place {
+    cuda::stream own;
+    cuda::event done;                     // behind the last launch
+    std::optional<cudaStream_t> last;     // its stream
+    const void* kernel = nullptr;         // found fit for `most` blocks of this shape
+    unsigned threads = 0;
+    std::size_t shared_bytes = 0;
+    unsigned most = 0;
+  };
+
+  state(const std::vector<int>& gpus, int process, process_exchange exchange, std::chrono::nanoseconds timeout)
+      : group(library::meet(gpus, process, std::move(exchange))), local(group.gpus.local()), limit(timeout),
+        flags(group, timeout) {
+    for (unsigned l = 0; l < local.size(); ++l) {
+      const cuda::device_scope scope(ordinal(l));
+      places.push_back({});
+      places.back().own = cuda::make_stream();
+      places.back().done = cuda::make_event();
+    }
+  }
+
+  int ordinal(unsigned l) const { return group.gpus.places[local[l]].ordinal; }
+  std::string name(unsigned l) const { return fmt::format("GPU {}", ordinal(l)); }
+
+  void wait_for_kernels() const {
+    for (unsigned l = 0; l < local.size(); ++l) {
+      if (!places[l].last) continue;
+      const cuda::device_scope scope(ordinal(l));
+      cuda::check(cudaEventSynchronize(places[l].done.get()), fmt::format("waiting for the kernel on {}", name(l)));
+    }
+  }
+
+  void check() const {
+    if (!flags.given_up()) return;
+    wait_for_kernels();
+    const double seconds = std::chrono::duration<double>(limit).count();
+    throw timeout_error(fmt::format("a barrier was given up after {:g} s: {}. reset() makes the group usable again", seconds,
+                                    flags.who_is_missing()));
+  }
+
+  // Collective: the flags as new, once no kernel of any process uses them, and before any is launched.
+  void start(unsigned blocks) {
+    for (unsigned l = 0; l < local.size(); ++l) {  // also kernels that the user launched
+      const cuda::device_scope scope(ordinal(l));
+      cuda::check(cudaDeviceSynchronize(), fmt::format("waiting for {}", name(l)));
+    }
+    if (auto why = first_complaint(group.gpus, agree_on(blocks)); !why.empty()) throw usage_error(why);
+    flags.start(blocks);
+    first_complaint(group.gpus, {});
+  }
+
+  // Empty, or who wants another number of blocks.
+  std::string agree_on(unsigned blocks) const {
+    if (group.gpus.one_process()) return {};
+    const auto wanted = group.gpus.exchange(std::to_string(blocks));
+    for (std::size_t p = 0; p < wanted.size(); ++p)
+      if (wanted[p] != wanted.front())
+        return fmt::format("process {} wants {} blocks per GPU and process 0 wants {}: the grid is the same on all GPUs", p,
+                           wanted[p], wanted.front());
+    return {};
+  }
+
+  void check_launches(const launch_parameters* launches, unsigned count);
+  void check_launch(const launch_parameters& p, unsigned l);
+  void start_kernel(const launch_parameters& p, unsigned l);
+
+  library::group_members group;
+  std::vector<unsigned> local;
+  std::chrono::nanoseconds limit;
+  library::barrier_flags flags;
+  std::vector<place> places;
+};
+
+void multi_grid::state::check_launches(const launch_parameters* launches, unsigned count) {
+  if (count != local.size() || launches == nullptr)
+    throw usage_error(fmt::format("{} launches for the {} GPUs of this process: one for each", count, local.size()));
+  for (unsigned l = 0; l < count; ++l) {
+    const auto &p = launches[l], &first = launches[0];
+    if (!alike(p.gridDim, first.gridDim) || !alike(p.blockDim, first.blockDim))
+      throw usage_error(fmt::format("{} blocks of {} threads on {}, and {} of {} on {}: the grid is the same on all GPUs",
+                                    written(p.gridDim), written(p.blockDim), name(l), written(first.gridDim),
+                                    written(first.blockDim), name(0)));
+    check_launch(p, l);
+  }
+}
+
+// Also loads the kernel: its first launch would wait for kernels that run.
+void multi_grid::state::check_launch(const launch_parameters& p, unsigned l) {
+  const unsigned threads = volume(p.blockDim), blocks = volume(p.gridDim);
+  if (p.func == nullptr) throw usage_error("no kernel (func is null)");
+  if (p.args == nullptr) throw usage_error("no arguments (args is null): args[0] has room for the kernel's handle");
+  if (blocks == 0) throw usage_error("a grid of no blocks");
+  if (threads < 32 || threads > 1024)
+    throw usage_error(fmt::format("blocks of {} threads: it takes 32 to 1024", threads));
+  place& at = places[l];
+  if (at.kernel != p.func || at.threads != threads || at.shared_bytes != p.sharedMem) {
+    const cuda::device_scope scope(ordinal(l));
+    cuda::load(p.func, "the kernel");
+    check_first_parameter(p.func);
+    at.most = static_cast<unsigned>(cuda::resident_blocks(p.func, threads, p.sharedMem) * cuda::sm_count(ordinal(l)));
+    at.kernel = p.func;
+    at.threads = threads;
+    at.shared_bytes = p.sharedMem;
+  }
+  if (blocks > at.most)
+    throw usage_error(fmt::format("{} blocks of {} threads with {} bytes of shared memory are not resident at once on {}: "
+                                  "{} fit", blocks, threads, p.sharedMem, name(l), at.most));
+}
+
+void multi_grid::state::start_kernel(const launch_parameters& p, unsigned l) {
+  place& at = places[l];
+  const cuda::device_scope scope(ordinal(l));
+  const auto action = [&] { return fmt::format("launching on {}", name(l)); };
+  if (at.last && *at.last != p.stream) cuda::check(cudaStreamWaitEvent(p.stream, at.done.get(), 0), action());
+  p.args[0] = &flags.handle(l);
+  cuda::check(cudaLaunchCooperativeKernel(p.func, p.gridDim, p.blockDim, p.args, p.sharedMem, p.stream), action());
+  at.last = p.stream;
+  cuda::check(cudaEventRecord(at.done.get(), p.stream), action());
+}
+
+multi_grid::multi_grid(const std::vector<int>& gpus, std::chrono::nanoseconds timeout)
+    : multi_grid(gpus, 0, {}, timeout) {}
+multi_grid::multi_grid(const std::vector<int>& gpus, int process, process_exchange exchange, std::chrono::nanoseconds timeout)
+    : state_(std::make_unique<state>(gpus, process, std::move(exchange), timeout)) {}
+multi_grid::multi_grid(multi_grid&&) noexcept = default;
+multi_grid& multi_grid::operator=(multi_grid&&) noexcept = default;
+multi_grid::~multi_grid() = default;
+
+unsigned multi_grid::gpus() const { return static_cast<unsigned>(state_->group.gpus.places.size()); }
+unsigned multi_grid::local_gpus() const { return static_cast<unsigned>(state_->local.size()); }
+unsigned multi_grid::grid_rank(unsigned local) const { return state_->local.at(local); }
+int multi_grid::ordinal(unsigned local) const { return state_->group.gpus.places[state_->local.at(local)].ordinal; }
+std::string multi_grid::algorithm() const { return state_->flags.algorithm(); }
+
+void multi_grid::launch(const launch_parameters* launches, unsigned count) {
+  state_->check();
+  state_->check_launches(launches, count);
+  resize(volume(launches[0].gridDim));
+  for (unsigned l = 0; l < count; ++l) try {
+      state_->start_kernel(launches[l], l);
+    } catch (...) {
+      if (count > 1) state_->flags.give_up();  // those launched would wait for one that never comes
+      throw;
+    }
+}
+
+void multi_grid::resize(unsigned blocks_per_gpu) {
+  if (blocks_per_gpu == 0) throw usage_error("a grid of no blocks");
+  if (blocks_per_gpu != state_->flags.blocks()) state_->start(blocks_per_gpu);
+}
+
+const multi_grid_handle& multi_grid::handle(unsigned local) const {
+  if (state_->flags.blocks() == 0) throw usage_error("the number of blocks is not known yet: resize() first");
+  if (local >= local_gpus()) throw usage_error(fmt::format("no GPU {} here: this process has {}", local, local_gpus()));
+  return state_->flags.handle(local);
+}
+
+void multi_grid::wait() {
+  state_->wait_for_kernels();
+  state_->check();
+}
+
+void multi_grid::check() { state_->check(); }
+
+void multi_grid::reset() {
+  if (state_->flags.blocks() != 0) state_->start(state_->flags.blocks());
+}
+
+cudaStream_t multi_grid::stream_of(const std::vector<cudaStream_t>& given, unsigned local) const {
+  if (given.empty()) return state_->places[local].own.get();
+  if (given.size() != local_gpus())
+    throw usage_error(fmt::format("{} streams for the {} GPUs of this process: one for each, or none", given.size(), local_gpus()));
+  return given[local];
+}
+
+struct multi_grid_memory::owner {
+  std::unique_ptr<gpu_memory> memory;
+};
+
+multi_grid_memory multi_grid::allocate(std::size_t bytes) {
+  if (bytes == 0) throw usage_error("memory of no bytes");
+  auto made = allocate_gpu_memory(state_->group.gpus, bytes, peer_memory::automatic);
+  if (!made.memory) throw unsupported_error(made.reason);
+  return multi_grid_memory(std::make_unique<multi_grid_memory::owner>(multi_grid_memory::owner{std::move(made.memory)}));
+}
+
+multi_grid_memory::multi_grid_memory(std::unique_ptr<owner> given) : owner_(std::move(given)) {}
+multi_grid_memory::multi_grid_memory(multi_grid_memory&&) noexcept = default;
+multi_grid_memory& multi_grid_memory::operator=(multi_grid_memory&&) noexcept = default;
+multi_grid_memory::~multi_grid_memory() = default;
+void* multi_grid_memory::part(unsigned grid_rank, unsigned local) const { return owner_->memory->part(grid_rank, local); }
+
+}  // namespace mgsync

@@ -1,0 +1,95 @@
+// The policy of GPU members: the team is the first warp of a block, local scope is the GPU, system scope is the system,
+// or the GPU again where a member has no peer. C++17; blocks are one-dimensional and of whole warps.
+// Every wait is bounded: after `polls_per_look` polls the team looks at the abort word and at the clock.
+#pragma once
+
+#include <cstdint>
+
+#include "barriers/parts/algorithm/cuda_words.hpp"
+
+namespace mgsync::algorithm {
+
+// What bounds every wait of a launch. `abort` lies in host memory that all GPUs see: 0 go on, else why not.
+struct cuda_limits {
+  static constexpr std::uint32_t timed_out = 1;
+  static constexpr std::uint32_t interrupted = 2;
+
+  std::uint32_t* abort = nullptr;
+  std::uint64_t budget_ns = 0;  // from the start of the kernel
+};
+
+template <ptx::scope Widest>
+class cuda_policy : public cuda_words<Widest> {
+  using words = cuda_words<Widest>;
+  static constexpr ptx::scope local = ptx::scope::gpu;
+
+ public:
+  using word = typename words::word;
+  using pair = typename words::pair;
+  using words::lanes;
+  static constexpr unsigned polls_per_look = 4096;
+
+  __device__ __forceinline__ explicit cuda_policy(const cuda_limits& limits)
+      : abort_(limits.abort), deadline_ns_(ptx::global_time_ns() + limits.budget_ns),
+        one_warp_(words::kept(blockDim.x == lanes)), in_team_(words::kept(threadIdx.x < lanes)) {}
+
+  __device__ __forceinline__ void sync() const {
+    if (one_warp_ != 0) __syncwarp();
+    else __syncthreads();
+  }
+  __device__ __forceinline__ unsigned sync_and(unsigned ok) const {
+    if (one_warp_ == 0) return __syncthreads_and(ok);
+    __syncwarp();
+    return ok;  // the team is the block, and agrees
+  }
+  __device__ __forceinline__ bool in_team() const { return in_team_ != 0; }
+
+  __device__ __forceinline__ bool wait_local(word& w, word epoch) const {
+    return spin([&] { return reached(ptx::load_acquire<local>(&w), epoch); });
+  }
+  __device__ __forceinline__ bool wait_system(word& w, word epoch) const {
+    return spin([&] { return reached(ptx::load_acquire<Widest>(&w), epoch); });
+  }
+  __device__ __forceinline__ bool wait_pair_local(pair& w, word epoch, pair& seen) const { return wait_pair<local>(w, epoch, seen); }
+  __device__ __forceinline__ bool wait_pair_system(pair& w, word epoch, pair& seen) const { return wait_pair<Widest>(w, epoch, seen); }
+
+  // Until holds(), which the whole team evaluates alike. 0: given up. A warp that polls together and votes is
+  // faster than one lane that polls while the others wait (0.1 us on Hopper).
+  template <class Condition>
+  __device__ __forceinline__ unsigned wait_until(word, Condition holds) const {
+    return spin(holds);
+  }
+
+ private:
+  template <ptx::scope S>
+  __device__ __forceinline__ bool wait_pair(pair& w, word epoch, pair& seen) const {
+    pair last = 0;
+    const bool ok = spin([&] {
+      last = ptx::load_acquire<S>(&w);
+      return reached(static_cast<word>(last), epoch);
+    });
+    seen = last;
+    return ok;
+  }
+
+  // The only spin loop. No local variable's address is taken: a store to the stack ahead of a fence costs 0.2 us.
+  template <class Condition>
+  __device__ __forceinline__ unsigned spin(Condition holds) const {
+    for (;;) {
+#pragma unroll 1
+      for (unsigned polls = 0; polls < polls_per_look; ++polls)
+        if (holds()) return 1;
+      if (*static_cast<volatile word*>(abort_) != 0) return 0;
+      if (ptx::global_time_ns() > deadline_ns_) break;
+    }
+    atomicCAS_system(abort_, 0u, cuda_limits::timed_out);
+    return 0;
+  }
+
+  word* abort_;
+  std::uint64_t deadline_ns_;
+  unsigned one_warp_;
+  unsigned in_team_;
+};
+
+}  // namespace mgsync::algorithm

@@ -1,0 +1,114 @@
+// What every policy of GPU members does alike: loads, stores, additions and fences by their ordering, and the lanes of a
+// warp, which is the team. Local scope is the GPU, system scope `Widest`. C++17.
+#pragma once
+
+#include <cstdint>
+
+#include "barriers/parts/algorithm/policy.hpp"
+#include "barriers/parts/algorithm/ptx.hpp"
+
+namespace mgsync::algorithm {
+
+template <ptx::scope Widest>
+class cuda_words {
+  static constexpr ptx::scope local = ptx::scope::gpu;
+  static constexpr unsigned whole_warp = 0xffffffffu;
+
+ public:
+  using word = std::uint32_t;
+  using pair = std::uint64_t;
+  static constexpr unsigned lanes = 32;
+
+  // A value worked out once and kept: else the compiler works it out anew in every round, from kernel parameters whose
+  // reads, one after the other, cost 0.1 us.
+  __device__ __forceinline__ static unsigned kept(unsigned value) {
+    asm volatile("" : "+r"(value));
+    return value;
+  }
+
+  __device__ __forceinline__ word load_acquire_local(word& w) const { return ptx::load_acquire<local>(&w); }
+  __device__ __forceinline__ word load_acquire_system(word& w) const { return ptx::load_acquire<Widest>(&w); }
+  __device__ __forceinline__ word load_relaxed_local(word& w) const { return ptx::load_relaxed<local>(&w); }
+  __device__ __forceinline__ void store_relaxed_local(word& w, word v) const { ptx::store_relaxed<local>(&w, v); }
+  __device__ __forceinline__ void store_release_local(word& w, word v) const {
+    ptx::fence_release<local>();
+    ptx::store_relaxed<local>(&w, v);
+  }
+  __device__ __forceinline__ void add_relaxed_local(word& w, word v) const { ptx::add_relaxed<local>(&w, v); }
+  __device__ __forceinline__ void add_release_local(word& w, word v) const {
+    ptx::fence_release<local>();
+    ptx::add_relaxed<local>(&w, v);
+  }
+  __device__ __forceinline__ word add_acq_rel_local(word& w, word v) const { return ptx::fetch_add_acq_rel<local>(&w, v); }
+  __device__ __forceinline__ word add_acq_rel_system(word& w, word v) const { return ptx::fetch_add_acq_rel<Widest>(&w, v); }
+  // The counter that a fence follows before anything is done with its answer (fence_acq_rel_system).
+  __device__ __forceinline__ word add_release_local_before_fence(word& w, word v) const {
+    ptx::fence_release<local>();
+    return ptx::fetch_add_relaxed<local>(&w, v);
+  }
+  __device__ __forceinline__ void fence_release_local() const { ptx::fence_release<local>(); }
+  __device__ __forceinline__ void fence_release_system() const { ptx::fence_acq_rel<Widest>(); }
+  __device__ __forceinline__ void store_fenced_system(word& w, word v) const { ptx::store_relaxed<Widest>(&w, v); }
+  __device__ __forceinline__ void store_pair_release_local(pair& w, pair v) const {
+    ptx::fence_release<local>();
+    ptx::store_relaxed<local>(&w, v);
+  }
+  __device__ __forceinline__ void store_pair_fenced_system(pair& w, pair v) const { ptx::store_relaxed<Widest>(&w, v); }
+  __device__ __forceinline__ word poll_local(word& w) const { return ptx::poll<local>(&w); }
+  __device__ __forceinline__ word poll_system(word& w) const { return ptx::poll<Widest>(&w); }
+  __device__ __forceinline__ void fence_polled_local() const { ptx::fence_polled<local>(); }
+  __device__ __forceinline__ void fence_polled_system() const { ptx::fence_polled<Widest>(); }
+
+  __device__ __forceinline__ unsigned lane() const {
+    unsigned mine;
+    asm("mov.u32 %0, %%laneid;" : "=r"(mine));
+    return mine;
+  }
+  __device__ __forceinline__ bool leader() const { return lane() == 0; }
+  template <class T>
+  __device__ __forceinline__ T broadcast(T value) const {
+    return __shfl_sync(whole_warp, value, 0);
+  }
+  __device__ __forceinline__ bool all(bool ok) const { return __all_sync(whole_warp, ok) != 0; }
+  // The same as all(), by another instruction: relay.hpp says why.
+  __device__ __forceinline__ bool unanimous(bool ok) const { return __ballot_sync(whole_warp, ok) == whole_warp; }
+  __device__ __forceinline__ bool any(bool yes) const { return __any_sync(whole_warp, yes) != 0; }
+  __device__ __forceinline__ word sum(word v) const {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    for (int step = 16; step > 0; step /= 2) v += __shfl_xor_sync(whole_warp, v, step);
+    return v;
+#else
+    return __reduce_add_sync(whole_warp, v);
+#endif
+  }
+  template <class F>
+  __device__ __forceinline__ void for_each(unsigned n, F f) const {
+    for (unsigned i = lane(); i < n; i += lanes) f(i);
+    __syncwarp();
+  }
+
+  // Holds the first poll back while the answer cannot be there yet: a poll that comes too early costs a whole turn.
+  __device__ __forceinline__ void hold(unsigned cycles) const {
+    if (cycles == 0) return;
+    const unsigned begin = static_cast<unsigned>(clock64());
+    while (static_cast<unsigned>(clock64()) - begin < cycles) {
+    }
+  }
+};
+
+// Symmetric memory as an algorithm sees it. The addresses of the parts are in the kernel's parameters.
+struct cuda_lines {
+  static constexpr unsigned most_members = 16;
+
+  std::uint32_t* parts[most_members];
+
+  __device__ __forceinline__ std::uint32_t& line(unsigned member, unsigned index) const { return word(member, index, 0); }
+  __device__ __forceinline__ std::uint32_t& word(unsigned member, unsigned index, unsigned offset) const {
+    return parts[member][index * (line_bytes / sizeof(std::uint32_t)) + offset];
+  }
+  __device__ __forceinline__ std::uint64_t& pair_line(unsigned member, unsigned index) const {
+    return *reinterpret_cast<std::uint64_t*>(&line(member, index));
+  }
+};
+
+}  // namespace mgsync::algorithm

@@ -1,0 +1,216 @@
+// The kernels of in-kernel barriers: timed and checked rounds, one source for all of them. C++17.
+// Pass is what a backend gives: `using arguments`, trivially copyable; `Pass(const arguments&, const device_run&)`,
+// built by every thread; `bool operator()(std::uint32_t epoch)`, called by every thread of every block, false: given
+// up; and `static constexpr bool carries_sum`: then also `bool wrong_sum(epoch, expected&, seen&)` in every thread.
+#pragma once
+
+#include <cstdint>
+
+#include "barriers/parts/algorithm/cuda_policy.hpp"
+#include "barriers/parts/round_loop/device_run.hpp"
+
+namespace mgsync::round_loop {
+
+// Registers are capped so that a whole SM of threads stays resident: 2048 on data-centre GPUs, fewer on others.
+inline constexpr unsigned most_threads = 1024;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 700 && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && \
+    __CUDA_ARCH__ / 100 != 10
+inline constexpr unsigned resident_at_most_threads = 1;
+#else
+inline constexpr unsigned resident_at_most_threads = 2;
+#endif
+
+__device__ __forceinline__ void hold_ns(std::uint64_t how_long) {
+  const std::uint64_t begin = algorithm::ptx::global_time_ns();
+  while (algorithm::ptx::global_time_ns() - begin < how_long) {
+  }
+}
+
+__device__ __forceinline__ bool is_faulty(const device_run& run, std::uint32_t fault) {
+  return run.fault == fault && run.fault_member == run.member && run.fault_block == blockIdx.x;
+}
+
+// Ordinary accesses, that the compiler may neither drop nor make strong.
+__device__ __forceinline__ std::uint32_t plain_load(const std::uint32_t* w) {
+  std::uint32_t v;
+  asm volatile("ld.global.u32 %0, [%1];" : "=r"(v) : "l"(w) : "memory");
+  return v;
+}
+__device__ __forceinline__ void plain_store(std::uint32_t* w, std::uint32_t v) {
+  asm volatile("st.global.u32 [%0], %1;" ::"l"(w), "r"(v) : "memory");
+}
+
+// The last epoch that was arrived at. Two loops, so that the one without work has nothing but the barrier in it.
+template <bool Works, class Pass>
+__device__ __forceinline__ std::uint32_t pass_rounds(Pass& pass, const device_run& run) {
+  std::uint32_t epoch = run.epoch;
+  const std::uint32_t last = run.epoch + run.rounds;
+  bool ok = true;
+  while (ok && epoch != last) {
+    if constexpr (Works) hold_ns(run.work_ns);
+    ok = pass(++epoch);
+    if constexpr (!Pass::bounded)
+      if ((epoch & 1023u) == 0 && blockIdx.x == 0 && threadIdx.x == 0)
+        *static_cast<volatile std::uint32_t*>(run.heartbeat) = run.rounds_done + (epoch - run.epoch);
+  }
+  return epoch;
+}
+
+template <class Pass>
+__device__ __forceinline__ void run_timed(const device_run& run, const typename Pass::arguments& given) {
+  Pass pass(given, run);
+  const std::uint32_t epoch = run.work_ns == 0 ? pass_rounds<false>(pass, run) : pass_rounds<true>(pass, run);
+  if (threadIdx.x == 0) run.arrived[blockIdx.x] = run.rounds_done + (epoch - run.epoch);
+}
+
+__device__ inline void note(const device_run& run, std::uint32_t round, unsigned reader, unsigned offender,
+                            std::uint32_t expected, std::uint32_t seen, std::uint32_t what) {
+  if (atomicCAS(&run.findings->first_claimed, 0u, 1u) != 0) return;
+  run.findings->round = round;
+  run.findings->reader = reader;
+  run.findings->offender = offender;
+  run.findings->expected = expected;
+  run.findings->seen = seen;
+  run.findings->what = what;
+}
+
+__device__ inline void publish(const device_run& run, unsigned self, std::uint32_t phase) {
+  if (threadIdx.x == blockDim.x - 1) plain_store(run.board.phase(phase, self), phase);
+  std::uint32_t* const payload = run.board.payload(phase, self);
+  for (unsigned w = threadIdx.x; w < payload_lines * words_per_line; w += blockDim.x)
+    plain_store(payload + w, payload_word(phase, self, w));
+}
+
+// What will be read after the barrier, read before it too: so a line left in the L1 cache shows.
+__device__ inline void touch(const device_run& run, unsigned self, std::uint32_t phase, std::uint32_t round) {
+  const unsigned workers = run.members * run.blocks;
+  const unsigned count = read_count(workers);
+  std::uint32_t nothing = 0;
+  for (unsigned i = threadIdx.x; i < count; i += blockDim.x)
+    if (const unsigned other = read_target(self, workers, round, i); run.board.has(other))
+      nothing += plain_load(run.board.phase(phase, other));
+  if (!run.board.has(payload_target(self, workers, round))) return;
+  const std::uint32_t* const payload = run.board.payload(phase, payload_target(self, workers, round));
+  for (unsigned w = threadIdx.x; w < payload_lines * words_per_line; w += blockDim.x) nothing += plain_load(payload + w);
+  asm volatile("" ::"r"(nothing));
+}
+
+// What this thread saw of others in the round just passed. Several loads are on their way at once: one after the other,
+// each across a link, they would take longer than all else in a checked round.
+__device__ inline void read_others(const device_run& run, unsigned self, std::uint32_t phase, std::uint32_t round,
+                                   unsigned& observations, unsigned& violations) {
+  constexpr unsigned at_once = 4;
+  const unsigned workers = run.members * run.blocks;
+  const unsigned count = read_count(workers);
+  for (unsigned first = threadIdx.x; first < count; first += at_once * blockDim.x) {
+    std::uint32_t seen[at_once];
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k) {
+      seen[k] = phase;
+      const unsigned i = first + k * blockDim.x;
+      if (i >= count) continue;
+      const unsigned other = read_target(self, workers, round, i);
+      if (!run.board.has(other)) continue;
+      seen[k] = plain_load(run.board.phase(phase, other));
+      ++observations;
+    }
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k)
+      if (seen[k] != phase && violations++ == 0)
+        note(run, round, self, read_target(self, workers, round, first + k * blockDim.x), phase, seen[k], 0);
+  }
+  const unsigned other = payload_target(self, workers, round);
+  if (!run.board.has(other)) return;
+  constexpr unsigned words = payload_lines * words_per_line;
+  const std::uint32_t* const payload = run.board.payload(phase, other);
+  for (unsigned first = threadIdx.x; first < words; first += at_once * blockDim.x) {
+    std::uint32_t seen[at_once];
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k)
+      if (const unsigned w = first + k * blockDim.x; w < words) seen[k] = plain_load(payload + w);
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k) {
+      const unsigned w = first + k * blockDim.x;
+      if (w >= words) continue;
+      ++observations;
+      const std::uint32_t expected = payload_word(phase, other, w);
+      if (seen[k] != expected && violations++ == 0) note(run, round, self, other, expected, seen[k], 1);
+    }
+  }
+}
+
+// Adds what the threads of this block found; one addition for all of them, since kernels of one round come here often.
+__device__ inline void add_up(const device_run& run, unsigned observations, unsigned violations) {
+  __shared__ unsigned sums[2];
+  if (threadIdx.x < 2) sums[threadIdx.x] = 0;
+  __syncthreads();
+  if (observations != 0) atomicAdd(&sums[0], observations);
+  if (violations != 0) atomicAdd(&sums[1], violations);
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  if (sums[0] != 0) atomicAdd(&run.findings->observations, static_cast<unsigned long long>(sums[0]));
+  if (sums[1] != 0) atomicAdd(&run.findings->violations, static_cast<unsigned long long>(sums[1]));
+}
+
+// Skews this block's arrival, and now and then holds it back long enough to be noticed.
+__device__ inline void skew_arrival(const device_run& run, unsigned self, std::uint32_t round) {
+  constexpr std::uint64_t hold_back_ns = 20'000, skew_unit_ns = 100;
+  if (threadIdx.x == 0) {
+    if (holds_back(round, run.member, run.members, blockIdx.x, run.blocks)) hold_ns(hold_back_ns);
+    hold_ns(skew_unit_ns * skew(run.seed, round, self));
+  }
+  __syncthreads();
+}
+
+// METHOD.md section 6.
+template <class Pass>
+__device__ __forceinline__ void run_checked(const device_run& run, const typename Pass::arguments& given,
+                                            std::uint32_t first_phase) {
+  Pass pass(given, run);
+  const unsigned self = run.member * run.blocks + blockIdx.x;
+  const bool alone = run.members * run.blocks == 1;
+  unsigned observations = 0, violations = 0;
+  std::uint32_t round = 0;
+  for (; round < run.rounds; ++round) {
+    const std::uint32_t phase = first_phase + run.rounds_done + round;
+    const bool early = is_faulty(run, fault_early) && arrives_early(round);
+    skew_arrival(run, self, round);
+    if (is_faulty(run, fault_never) && round == run.fault_round) break;
+    if (!alone) touch(run, self, phase, round);
+    if (!early) publish(run, self, phase);
+    if (threadIdx.x == 0) {
+      run.arrived[blockIdx.x] = run.rounds_done + round + 1;
+      if (blockIdx.x == 0) *static_cast<volatile std::uint32_t*>(run.heartbeat) = run.rounds_done + round + 1;
+    }
+    if (!pass(run.epoch + round + 1)) break;
+    if constexpr (Pass::carries_sum) {
+      std::uint32_t expected = 0, seen = 0;
+      ++observations;
+      if (pass.wrong_sum(run.epoch + round + 1, expected, seen) && violations++ == 0)
+        note(run, round, self, self, expected, seen, 2);
+    }
+    if (early) {
+      if (threadIdx.x == 0) hold_ns(20'000);
+      __syncthreads();
+      publish(run, self, phase);
+    } else if (!alone) {
+      read_others(run, self, phase, round, observations, violations);
+    }
+  }
+  add_up(run, observations, violations);
+}
+
+template <class Pass>
+__global__ void __launch_bounds__(most_threads, resident_at_most_threads)
+    timed_rounds(const __grid_constant__ device_run run, const __grid_constant__ typename Pass::arguments given) {
+  run_timed<Pass>(run, given);
+}
+
+template <class Pass>
+__global__ void __launch_bounds__(most_threads, resident_at_most_threads)
+    checked_rounds(const __grid_constant__ device_run run, const __grid_constant__ typename Pass::arguments given,
+                   std::uint32_t first_phase) {
+  run_checked<Pass>(run, given, first_phase);
+}
+
+}  // namespace mgsync::round_loop

@@ -1,0 +1,76 @@
+// What a kernel of barrier rounds gets and leaves behind: plain values, the same on host and GPU. C++17.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "barriers/parts/algorithm/layout.hpp"
+#include "barriers/parts/round_loop/phase_check.hpp"
+
+namespace mgsync::round_loop {
+
+using algorithm::first_gpu_epoch;
+using algorithm::most_gpus;
+
+// What one GPU's blocks found. In that GPU's memory; read by the host after the kernel.
+struct device_findings {
+  unsigned long long observations;
+  unsigned long long violations;
+  std::uint32_t first_claimed;  // 1: the fields below are the first violation
+  std::uint32_t round;
+  std::uint32_t reader;         // worker: member * blocks + block
+  std::uint32_t offender;
+  std::uint32_t expected;
+  std::uint32_t seen;
+  std::uint32_t what;           // 0 phase, 1 payload, 2 sum
+};
+
+// Where things lie in a member's part of the board: the same for every member of a group. No part (nullptr): the member
+// is on another host, and what it publishes is not read.
+struct device_board {
+  std::byte* parts[most_gpus];
+  std::uint32_t blocks;
+
+  MGSYNC_HD static std::size_t bytes(unsigned blocks) { return offset_payload(blocks) + 2 * payload_bytes(blocks); }
+  MGSYNC_HD static std::size_t offset_phase(unsigned slot, unsigned blocks) { return slot * phase_bytes(blocks); }
+  MGSYNC_HD static std::size_t offset_payload(unsigned blocks) { return 2 * phase_bytes(blocks); }
+  MGSYNC_HD static std::size_t phase_bytes(unsigned blocks) { return (blocks * 4u + 127u) / 128u * 128u; }
+  MGSYNC_HD static std::size_t payload_bytes(unsigned blocks) { return std::size_t{blocks} * payload_lines * 128u; }
+
+  MGSYNC_HD bool has(unsigned worker) const { return parts[worker / blocks] != nullptr; }
+  MGSYNC_HD std::uint32_t* phase(std::uint32_t phase_now, unsigned worker) const {
+    return reinterpret_cast<std::uint32_t*>(parts[worker / blocks] + offset_phase(phase_now & 1, blocks)) +
+           worker % blocks;
+  }
+  MGSYNC_HD std::uint32_t* payload(std::uint32_t phase_now, unsigned worker) const {
+    return reinterpret_cast<std::uint32_t*>(parts[worker / blocks] + offset_payload(blocks) +
+                                            (phase_now & 1) * payload_bytes(blocks)) +
+           std::size_t{worker % blocks} * payload_lines * words_per_line;
+  }
+};
+
+// One launch on one GPU. Trivially copyable: it is a kernel parameter.
+struct device_run {
+  std::uint32_t member;
+  std::uint32_t members;
+  std::uint32_t blocks;
+  std::uint32_t rounds;
+  std::uint32_t epoch;         // of the last round before this launch
+  std::uint32_t rounds_done;   // on this object before this launch
+  std::uint32_t work_ns;       // between rounds
+  std::uint32_t seed;
+  std::uint32_t fault;         // 0 none, 1 arrive_early, 2 never_arrive
+  std::uint32_t fault_member;
+  std::uint32_t fault_block;
+  std::uint32_t fault_round;
+  std::uint64_t budget_ns;
+  std::uint32_t* abort;        // host memory
+  std::uint32_t* heartbeat;    // host memory: rounds that this member's block 0 arrived at
+  std::uint32_t* arrived;      // this GPU's memory, per block: rounds arrived at when it left or gave up
+  device_findings* findings;   // this GPU's memory
+  device_board board;          // checked runs
+};
+
+inline constexpr std::uint32_t no_fault = 0, fault_early = 1, fault_never = 2;
+
+}  // namespace mgsync::round_loop

@@ -1,0 +1,42 @@
+// Builds the in-kernel barrier of one Pass over flags in GPU memory: what the .cu files of the backends share.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "barriers/parts/round_loop/cuda_passes.hpp"
+#include "barriers/parts/round_loop/device_rounds.hpp"
+#include "barriers/parts/round_loop/kernel_barrier.hpp"
+
+namespace mgsync::round_loop {
+
+// The barrier, or why it cannot be had: its blocks are not all resident, a GPU cannot address another.
+// `image` empty: no flags. `arguments(lines)` makes what the kernels take out of the lines as one local GPU addresses
+// them. Collective over the session's ranks.
+template <class Pass, class F>
+creation make_flag_barrier(const flag_barrier_request& w, std::string chosen, const flag_image& image, F arguments,
+                           std::shared_ptr<void> keep = {}) {
+  const round_kernels kernels{reinterpret_cast<const void*>(timed_rounds<Pass>),
+                              reinterpret_cast<const void*>(checked_rounds<Pass>)};
+  if (auto reason = why_no_room(w, kernels); !reason.empty()) return {nullptr, reason, {}, {}};
+  kernel_barrier_parts parts;
+  if (!image.empty()) {
+    auto flags = allocate_flags(w.group, image, w.peer_memory, w.where);
+    if (!flags.memory) return {nullptr, flags.reason, {}, {}};
+    parts.flags = std::move(flags.memory);
+  }
+  for (unsigned l = 0; l < w.gpus.size(); ++l) {
+    algorithm::cuda_lines lines{};
+    for (unsigned m = 0; m < w.members() && parts.flags; ++m)
+      lines.parts[m] = reinterpret_cast<std::uint32_t*>(parts.flags->part(m, l));
+    parts.arguments.push_back(bytes_of<typename Pass::arguments>(arguments(std::as_const(lines))));
+  }
+  parts.what = w.backend + " (" + chosen.substr(0, chosen.find(':')) + ")";
+  parts.algorithm = std::move(chosen);
+  parts.kernels = kernels;
+  parts.bounded = Pass::bounded;
+  parts.keep = std::move(keep);
+  return make_kernel_barrier(w, std::move(parts));
+}
+
+}  // namespace mgsync::round_loop

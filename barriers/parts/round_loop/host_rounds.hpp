@@ -1,0 +1,127 @@
+// The loops of host_crew: timed and checked rounds.
+#pragma once
+
+#include "barriers/parts/round_loop/host_crew.hpp"
+
+namespace mgsync::round_loop {
+
+template <class Pass>
+trial host_crew::run(const run_request& request, std::vector<Pass>& passes, const executor& execute) {
+  const wait_limits bounds = limits(request);
+  std::vector<findings> found(workers_.size());
+  {
+    // Bounded waits end by themselves; of several ranks the first speaks, and the launcher ends the others.
+    const auto grace = std::chrono::milliseconds((bounded_ ? 2000 : 0) + (session_->rank() == 0 ? 0 : 300));
+    const auto patience = bounds.patience + grace;
+    const watchdog::guard watched(session_->watchdog(), what_, patience, [this] { return progress_now(); });
+    execute([&](unsigned local) {
+      passes[local].begin(bounds);
+      if (request.mode == run_mode::time)
+        time(request, bounds, local, passes[local], found[local]);
+      else
+        check(request, bounds, local, passes[local], found[local]);
+    });
+  }
+  rounds_done_ += total_rounds(request);
+  return collect(found);
+}
+
+template <class Pass>
+void host_crew::time(const run_request& request, const wait_limits& bounds, unsigned local, Pass& pass,
+                     findings& found) const {
+  const local_worker& me = workers_[local];
+  worker_page& mine = *page(me.member * blocks_ + me.block);
+  std::uint64_t round = rounds_done_;
+  for (std::uint64_t i = 0; i < start_rounds; ++i) {
+    if (missed(request, bounds, me, i, pass, found)) return;
+    arrive(mine, ++round);
+    if (!pass()) {
+      found.outcome = why_given_up(bounds);
+      return;
+    }
+  }
+  const auto work = std::chrono::microseconds(request.work_units);
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::uint32_t i = 0; i < request.rounds; ++i) {
+    if (request.work_units != 0) hold(work);
+    arrive(mine, ++round);
+    if (!pass()) {
+      found.outcome = why_given_up(bounds);
+      return;
+    }
+  }
+  found.elapsed = std::chrono::steady_clock::now() - begin;
+}
+
+template <class Pass>
+void host_crew::check(const run_request& request, const wait_limits& bounds, unsigned local, Pass& pass,
+                      findings& found) const {
+  const local_worker& me = workers_[local];
+  const unsigned self = me.member * blocks_ + me.block;
+  worker_page& mine = *page(self);
+  const bool control = request.fault.what == fault::kind::arrive_early && request.fault.member == me.member &&
+                       request.fault.block == me.block;
+  for (std::uint32_t i = 0; i < request.rounds; ++i) {
+    const auto round = static_cast<std::uint32_t>(rounds_done_ + i);
+    const std::uint32_t phase = round + first_phase;
+    const bool early = control && arrives_early(i);
+    const bool held = holds_back(i, me.member, members(), me.block, blocks_);
+    if (held) hold(hold_back);
+    hold(std::chrono::nanoseconds(100) * skew(static_cast<std::uint32_t>(request.seed), i, self));
+    if (missed(request, bounds, me, i, pass, found)) return;
+    if (!early) {
+      listen(pass, self, i, phase, held, found);
+      publish(mine, self, phase);
+    }
+    touch_payload(self, phase, i);
+    arrive(mine, rounds_done_ + i + 1);
+    if (!pass()) {
+      found.outcome = why_given_up(bounds);
+      return;
+    }
+    if constexpr (requires { pass.wrong_result(); }) {
+      ++found.observations;
+      if (const auto wrong = pass.wrong_result()) note(found, i, self, self, wrong->first, wrong->second, "sum");
+    }
+    if constexpr (tells_departures<Pass>)
+      if (auto* told = pass.told()) told->left(phase, delayed_member(request, i, self));
+    if (early) {
+      hold(hold_back);
+      listen(pass, self, i, phase, true, found);
+      publish(mine, self, phase);
+    } else {
+      read_others(self, phase, i, found);
+    }
+  }
+  if constexpr (tells_departures<Pass>)
+    if (auto* told = pass.told()) told->finish();
+}
+
+// A message of a departure from a round that this worker has not arrived at is a violation.
+template <class Pass>
+void host_crew::listen(Pass& pass, unsigned worker, std::uint32_t round, std::uint32_t phase, bool delayed,
+                       findings& found) const {
+  if constexpr (tells_departures<Pass>) {
+    auto* told = pass.told();
+    if (told == nullptr) return;
+    ++found.observations;
+    const auto who = told->who_left(phase, delayed ? message_patience : std::chrono::nanoseconds(0));
+    if (!who) return;
+    ++found.far_violations;
+    note(found, round, *who * blocks_, worker, phase, phase - 1, "arrival");
+  }
+}
+
+// Whether the fault to inject keeps this worker from arriving at this round. It then waits for the others to give up.
+template <class Pass>
+bool host_crew::missed(const run_request& request, const wait_limits& bounds, const local_worker& me,
+                       std::uint64_t round, Pass&, findings& found) const {
+  if (request.fault.what != fault::kind::never_arrive || request.fault.member != me.member ||
+      request.fault.block != me.block || request.fault.round != round)
+    return false;
+  never_arrive(bounds);
+  found.outcome = why_given_up(bounds);
+  return true;
+}
+
+}  // namespace mgsync::round_loop

@@ -1,0 +1,33 @@
+#include "barriers/parts/round_loop/device_rounds.hpp"
+#include "barriers/parts/round_loop/launch_rounds.hpp"
+
+namespace mgsync::round_loop {
+
+namespace {
+
+__global__ void __launch_bounds__(most_threads, resident_at_most_threads)
+    launch_round(const __grid_constant__ device_run run, std::uint32_t round, std::uint32_t first_phase,
+                 std::uint32_t checked) {
+  if (run.work_ns != 0) hold_ns(run.work_ns);
+  if (checked == 0) return;
+  const unsigned self = run.member * run.blocks + blockIdx.x;
+  const std::uint32_t phase = first_phase + run.rounds_done + round;
+  const bool alone = run.members * run.blocks == 1;
+  unsigned observations = 0, violations = 0;
+  const bool faulty = is_faulty(run, fault_early);
+  if (round > 0) {
+    if (!alone) read_others(run, self, phase - 1, round - 1, observations, violations);
+    // The positive control publishes one kernel too late.
+    if (faulty && arrives_early(round - 1)) publish(run, self, phase - 1);
+  }
+  skew_arrival(run, self, round);
+  if (!alone) touch(run, self, phase, round);
+  if (!(faulty && arrives_early(round))) publish(run, self, phase);
+  add_up(run, observations, violations);
+}
+
+}  // namespace
+
+const void* launch_kernel() { return reinterpret_cast<const void*>(launch_round); }
+
+}  // namespace mgsync::round_loop

@@ -1,0 +1,74 @@
+// Rounds of barriers that lie between kernels: one launch per GPU and round. The kernel is empty, or works for a while,
+// or does its part of METHOD.md section 6: it reads what the kernels of the round before published, then publishes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "barriers/backend.hpp"
+#include "barriers/parts/round_loop/gpu_crew.hpp"
+
+namespace mgsync::round_loop {
+
+// The kernel, and what one launch of it takes.
+struct launch_arguments {
+  device_run run;
+  std::uint32_t round = 0;
+  std::uint32_t first_phase = 0;
+  std::uint32_t checked = 0;
+  void* pointers[4] = {};  // for a launch; valid as long as this object stays where it is
+};
+const void* launch_kernel();
+
+class launch_rounds {
+ public:
+  launch_rounds(const topology::group&, session&, std::string peer_memory, unsigned blocks, unsigned threads);
+
+  const std::vector<gpu_member>& gpus() const { return gpus_; }
+  unsigned blocks() const { return blocks_; }
+  unsigned threads() const { return threads_; }
+  cudaStream_t stream(unsigned local) const { return places_[local].stream.get(); }
+
+  // Before the first launch of a run: clears what the last one found. Collective over the session's ranks.
+  void begin(const run_request&);
+  // One launch on local GPU `local`, which is the calling thread's; `cooperative`: as a cooperative launch.
+  void launch(unsigned local, std::uint32_t round, bool cooperative) const;
+  // What a launch of that round takes, for a graph or another call. The pointers point into `into`.
+  void fill(launch_arguments& into, unsigned local, std::uint32_t round) const;
+  // Round `round` has been launched on it (for the watchdog).
+  void beat(unsigned local, std::uint32_t round);
+  std::vector<progress> progress_now() const;
+
+  // After all launches have finished: `elapsed` per local GPU. Adds what a checked run found.
+  trial finish(const run_request&, std::vector<std::chrono::nanoseconds> elapsed);
+
+ private:
+  struct place {
+    cuda::stream stream;
+    cuda::memory records;
+  };
+
+  topology::group group_;
+  std::vector<gpu_member> gpus_;
+  session& session_;
+  std::string peer_memory_;
+  std::unique_ptr<group_memory> board_;  // made for the first checked run
+  unsigned blocks_;
+  unsigned threads_;
+  std::vector<place> places_;
+  std::vector<std::uint64_t> beats_;
+  run_request request_;
+  std::uint32_t rounds_done_ = 0;
+};
+
+// The board and the rounds, or why they cannot be had.
+struct launch_rounds_creation {
+  std::unique_ptr<launch_rounds> rounds;
+  std::string reason;
+};
+// Collective over the session's ranks. Members may be on several hosts: a check then reads what those of its own wrote.
+launch_rounds_creation make_launch_rounds(const topology::group&, const configuration&, session&);
+
+}  // namespace mgsync::round_loop

@@ -1,0 +1,20 @@
+// The two ways to share GPU memory between processes, and what both need.
+#pragma once
+
+#include "barriers/parts/symmetric_memory/gpu_memory.hpp"
+
+namespace mgsync {
+
+gpu_allocation allocate_ipc_memory(const gpu_members&, std::size_t bytes);
+gpu_allocation allocate_vmm_memory(const gpu_members&, std::size_t bytes);
+
+// Opens the memory of every local member's GPU to the other ones. Empty, or why some GPU cannot address another.
+std::string open_peer_access(const gpu_members&);
+
+// The first process's complaint that is not empty, the same in all of them. Collective.
+std::string first_complaint(const gpu_members&, const std::string& mine);
+
+// For destructors: waits for all processes, unless an exception is on its way. Says what failed, and never throws.
+void meet_before_freeing(const gpu_members&) noexcept;
+
+}  // namespace mgsync

@@ -1,0 +1,235 @@
+#include <cstring>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "barriers/parts/symmetric_memory/between_processes.hpp"
+#include "barriers/parts/symmetric_memory/descriptor_passing.hpp"
+#include "src/base/cuda.hpp"
+#include "src/base/cuda_driver.hpp"
+
+namespace mgsync {
+
+namespace {
+
+using cuda::driver_function;
+
+// The driver's calls for memory whose physical and virtual sides are apart.
+struct vmm_calls {
+  decltype(&cuMemCreate) create = driver_function<decltype(&cuMemCreate)>("cuMemCreate");
+  decltype(&cuMemRelease) release = driver_function<decltype(&cuMemRelease)>("cuMemRelease");
+  decltype(&cuMemGetAllocationGranularity) granularity =
+      driver_function<decltype(&cuMemGetAllocationGranularity)>("cuMemGetAllocationGranularity");
+  decltype(&cuMemExportToShareableHandle) export_handle =
+      driver_function<decltype(&cuMemExportToShareableHandle)>("cuMemExportToShareableHandle");
+  decltype(&cuMemImportFromShareableHandle) import_handle =
+      driver_function<decltype(&cuMemImportFromShareableHandle)>("cuMemImportFromShareableHandle");
+  decltype(&cuMemAddressReserve) reserve = driver_function<decltype(&cuMemAddressReserve)>("cuMemAddressReserve");
+  decltype(&cuMemAddressFree) free_addresses = driver_function<decltype(&cuMemAddressFree)>("cuMemAddressFree");
+  decltype(&cuMemMap) map = driver_function<decltype(&cuMemMap)>("cuMemMap");
+  decltype(&cuMemUnmap) unmap = driver_function<decltype(&cuMemUnmap)>("cuMemUnmap");
+  decltype(&cuMemSetAccess) set_access = driver_function<decltype(&cuMemSetAccess)>("cuMemSetAccess");
+
+  static const vmm_calls& get() {
+    static const vmm_calls found;
+    return found;
+  }
+};
+
+std::string complaint(CUresult status, std::string_view action) {
+  return status == CUDA_SUCCESS ? std::string() : fmt::format("VMM: {}: {}", action, cuda::driver_error(status));
+}
+
+// One allocation on one GPU, of this process or imported.
+struct physical_traits {
+  using type = CUmemGenericAllocationHandle;
+  static type none() { return 0; }
+  static void close(type handle) noexcept { vmm_calls::get().release(handle); }
+};
+using physical = unique_handle<physical_traits>;
+
+class vmm_memory final : public gpu_memory {
+ public:
+  vmm_memory(const gpu_members& members, std::size_t bytes, CUmemAllocationHandleType type)
+      : gpu_memory(bytes, members.local().size(), members.places.size()), members_(members), local_(members.local()),
+        type_(type) {}
+
+  ~vmm_memory() override {
+    for (const unsigned m : local_) {
+      cudaSetDevice(members_.places[m].ordinal);
+      cudaDeviceSynchronize();
+    }
+    for (const auto address : mapped_) vmm_calls::get().unmap(address, size_);
+    for (const auto address : reserved_) vmm_calls::get().free_addresses(address, size_);
+    meet_before_freeing(members_);
+  }
+  std::string_view provider() const override {
+    return type_ == CU_MEM_HANDLE_TYPE_FABRIC ? "vmm-fabric" : "vmm-fd";
+  }
+
+  // Collective: empty, or why it does not work.
+  std::string share() {
+    std::string problem = open_peer_access(members_);
+    if (problem.empty()) problem = create();
+    if (auto why = first_complaint(members_, problem); !why.empty()) return why;
+    std::vector<physical> all(members_.places.size());
+    if (auto why = first_complaint(members_, type_ == CU_MEM_HANDLE_TYPE_FABRIC ? by_fabric(all) : by_descriptor(all)); !why.empty())
+      return why;
+    problem.clear();
+    for (unsigned m = 0; m < all.size() && problem.empty(); ++m) problem = place(m, all[m].get());
+    if (problem.empty()) clear_own();
+    return first_complaint(members_, problem);
+  }
+
+ private:
+  CUmemAllocationProp properties(unsigned member) const {
+    CUmemAllocationProp wanted{};
+    wanted.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    wanted.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    wanted.location.id = members_.places[member].ordinal;  // the driver counts GPUs as the runtime does
+    wanted.requestedHandleTypes = type_;
+    return wanted;
+  }
+
+  std::string create() {
+    for (const unsigned m : local_) {
+      const cuda::device_scope scope(members_.places[m].ordinal);
+      cuda::check(cudaFree(nullptr), fmt::format("starting CUDA on GPU {}", members_.places[m].ordinal));
+      const auto wanted = properties(m);
+      std::size_t grain = 0;
+      if (auto why = complaint(vmm_calls::get().granularity(&grain, &wanted, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+                               "asking for the granularity"); !why.empty())
+        return why;
+      size_ = (bytes_ + grain - 1) / grain * grain;
+      CUmemGenericAllocationHandle made = 0;
+      if (auto why = complaint(vmm_calls::get().create(&made, size_, &wanted, 0), "allocating"); !why.empty()) return why;
+      own_.emplace_back(made);
+    }
+    return {};
+  }
+
+  std::string by_fabric(std::vector<physical>& all) {
+    std::string handles, problem;
+    for (const auto& p : own_) {
+      CUmemFabricHandle handle{};
+      if (problem.empty()) problem = complaint(vmm_calls::get().export_handle(&handle, p.get(), type_, 0), "exporting");
+      handles.append(reinterpret_cast<const char*>(&handle), sizeof handle);
+    }
+    if (auto why = first_complaint(members_, problem); !why.empty()) return why;
+    const auto theirs = members_.exchange(handles);
+    return import_all(all, [&](std::size_t process, std::size_t nth, CUmemGenericAllocationHandle* made) {
+      CUmemFabricHandle handle{};
+      std::memcpy(&handle, theirs.at(process).data() + nth * sizeof handle, sizeof handle);
+      return vmm_calls::get().import_handle(made, &handle, type_);
+    });
+  }
+
+  std::string by_descriptor(std::vector<physical>& all) {
+    std::vector<unique_descriptor> exported;
+    std::vector<int> numbers;
+    std::string problem;
+    for (const auto& p : own_) {
+      int fd = -1;
+      if (problem.empty()) problem = complaint(vmm_calls::get().export_handle(&fd, p.get(), type_, 0), "exporting");
+      exported.emplace_back(fd);
+      numbers.push_back(fd);
+    }
+    if (auto why = first_complaint(members_, problem); !why.empty()) return why;
+    const auto passed = pass_descriptors(members_, numbers);
+    if (!passed.reason.empty()) return passed.reason;
+    return import_all(all, [&](std::size_t process, std::size_t nth, CUmemGenericAllocationHandle* made) {
+      const auto fd = static_cast<std::uintptr_t>(passed.by_process.at(process).at(nth).get());
+      return vmm_calls::get().import_handle(made, reinterpret_cast<void*>(fd), type_);
+    });
+  }
+
+  // `import(process, nth, &handle)`: the nth member of that process.
+  template <class F>
+  std::string import_all(std::vector<physical>& all, F import) {
+    std::vector<std::size_t> next(members_.places.size() + 1, 0);
+    std::size_t mine = 0;
+    for (unsigned m = 0; m < members_.places.size(); ++m) {
+      const auto process = static_cast<std::size_t>(members_.places[m].process);
+      if (next.size() <= process) next.resize(process + 1, 0);
+      const std::size_t nth = next[process]++;
+      if (members_.places[m].process == members_.process) {
+        all[m] = std::move(own_[mine++]);
+        continue;
+      }
+      CUmemGenericAllocationHandle made = 0;
+      if (auto why = complaint(import(process, nth, &made), fmt::format("importing the memory of member {}", m)); !why.empty())
+        return why;
+      all[m] = physical(made);
+    }
+    return {};
+  }
+
+  // One address for all local GPUs. The mapping keeps the memory; the handle may go.
+  std::string place(unsigned member, CUmemGenericAllocationHandle handle) {
+    const auto& calls = vmm_calls::get();
+    CUdeviceptr address = 0;
+    if (auto why = complaint(calls.reserve(&address, size_, 0, 0, 0), "reserving addresses"); !why.empty()) return why;
+    reserved_.push_back(address);
+    if (auto why = complaint(calls.map(address, size_, 0, handle, 0), fmt::format("mapping member {}", member)); !why.empty())
+      return why;
+    mapped_.push_back(address);
+    std::vector<CUmemAccessDesc> access;
+    for (const unsigned m : local_) {
+      CUmemAccessDesc one{};
+      one.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+      one.location.id = members_.places[m].ordinal;
+      one.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+      access.push_back(one);
+    }
+    if (auto why = complaint(calls.set_access(address, size_, access.data(), access.size()),
+                             fmt::format("opening the memory of member {} to this process's GPUs", member)); !why.empty())
+      return why;
+    for (auto& seen : parts_) seen[member] = reinterpret_cast<std::byte*>(address);
+    return {};
+  }
+
+  void clear_own() const {
+    for (std::size_t l = 0; l < local_.size(); ++l) {
+      const cuda::device_scope scope(members_.places[local_[l]].ordinal);
+      cuda::check(cudaMemset(parts_[l][local_[l]], 0, size_), "zeroing GPU memory");
+      cuda::check(cudaDeviceSynchronize(), "zeroing GPU memory");
+    }
+  }
+
+  gpu_members members_;
+  std::vector<unsigned> local_;
+  CUmemAllocationHandleType type_;
+  std::size_t size_ = 0;
+  std::vector<physical> own_;
+  std::vector<CUdeviceptr> reserved_;
+  std::vector<CUdeviceptr> mapped_;
+};
+
+gpu_allocation allocate(const gpu_members& members, std::size_t bytes, CUmemAllocationHandleType type) {
+  auto made = std::make_unique<vmm_memory>(members, bytes, type);
+  if (auto reason = made->share(); !reason.empty()) return {nullptr, std::move(reason)};
+  return {std::move(made), {}};
+}
+
+// Whether every GPU of every process has fabric handles to give.
+bool fabric_everywhere(const gpu_members& members) {
+  bool all = true;
+  for (const unsigned m : members.local()) {
+    int supported = 0;
+    const auto ask = driver_function<decltype(&cuDeviceGetAttribute)>("cuDeviceGetAttribute");
+    all = all && ask(&supported, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, members.places[m].ordinal) == CUDA_SUCCESS &&
+          supported != 0;
+  }
+  return first_complaint(members, all ? "" : "no fabric handles").empty();
+}
+
+}  // namespace
+
+gpu_allocation allocate_vmm_memory(const gpu_members& members, std::size_t bytes) {
+  // A driver that has fabric handles may still refuse them: no IMEX channel.
+  if (fabric_everywhere(members))
+    if (auto made = allocate(members, bytes, CU_MEM_HANDLE_TYPE_FABRIC); made.memory) return made;
+  return allocate(members, bytes, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+}
+
+}  // namespace mgsync

@@ -1,0 +1,93 @@
+#include "src/results/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "src/base/errors.hpp"
+
+namespace mgsync {
+
+namespace {
+
+std::string reason() { return std::generic_category().message(errno); }
+
+void write_all(int descriptor, std::string_view content, const std::filesystem::path& file) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(descriptor, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    check_errno(static_cast<int>(written < 0 ? -1 : 0), fmt::format("writing '{}'", file.string()));
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+unique_descriptor open_or_refuse(const std::filesystem::path& file, int flags, const std::filesystem::path& named) {
+  unique_descriptor descriptor(::open(file.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666));
+  if (!descriptor) throw usage_error(fmt::format("cannot write '{}': {}", named.string(), reason()));
+  return descriptor;
+}
+
+std::filesystem::path directory_of(const std::filesystem::path& file) {
+  const std::filesystem::path parent = file.parent_path();
+  return parent.empty() ? "." : parent;
+}
+
+// Where the content goes in the end: behind symbolic links, so that the rename does not replace a link.
+std::filesystem::path behind_links(const std::filesystem::path& file) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(file, error);
+  return error ? file : real;
+}
+
+void replace(const std::filesystem::path& target, std::string_view content, const std::filesystem::path& named) {
+  const std::filesystem::path temporary =
+      directory_of(target) / fmt::format(".{}.{}.tmp", target.filename().string(), ::getpid());
+  ::unlink(temporary.c_str());  // of a killed process that had this number
+  const unique_descriptor descriptor = open_or_refuse(temporary, O_CREAT | O_EXCL, named);
+  try {
+    struct stat before {};
+    if (::stat(target.c_str(), &before) == 0)
+      check_errno(::fchmod(descriptor.get(), before.st_mode & 07777),
+                  fmt::format("keeping the mode of '{}'", named.string()));
+    write_all(descriptor.get(), content, named);
+    check_errno(::fsync(descriptor.get()), fmt::format("making '{}' durable", named.string()));
+    check_errno(::rename(temporary.c_str(), target.c_str()), fmt::format("renaming to '{}'", named.string()));
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  sync_directory_of(target);
+}
+
+}  // namespace
+
+void sync_directory_of(const std::filesystem::path& file) {
+  const std::filesystem::path directory = directory_of(file);
+  const std::string action = fmt::format("making the directory '{}' durable", directory.string());
+  const unique_descriptor descriptor(
+      check_errno(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), action));
+  // Some file systems have no fsync for directories and say so.
+  if (::fsync(descriptor.get()) != 0 && errno != EINVAL && errno != ENOTSUP) check_errno(-1, action);
+}
+
+void write_file_atomically(const std::filesystem::path& file, std::string_view content) {
+  const std::filesystem::path target = behind_links(file);
+  struct stat what {};
+  const bool exists = ::stat(target.c_str(), &what) == 0;
+  if (exists && S_ISDIR(what.st_mode))
+    throw usage_error(fmt::format("cannot write '{}': it is a directory", file.string()));
+  if (exists && !S_ISREG(what.st_mode)) {
+    const unique_descriptor descriptor = open_or_refuse(file, 0, file);
+    write_all(descriptor.get(), content, file);
+    return;
+  }
+  replace(target, content, file);
+}
+
+}  // namespace mgsync

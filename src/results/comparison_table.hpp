@@ -1,0 +1,15 @@
+// A comparison for people: one row per point of both sides, what changed first, then what could not be compared.
+#pragma once
+
+#include <string>
+
+#include "src/results/comparison.hpp"
+
+namespace mgsync {
+
+// Columns, always these: backend variant members ranks shape BASE_us NEW_us NEW/BASE ci95 result note. Slower points
+// first, the most slowed at the top, then faster ones, then the rest in the order of BASE. Below stand the points of one
+// side only, a count, and what the numbers mean.
+std::string format_comparison(const comparison&);
+
+}  // namespace mgsync

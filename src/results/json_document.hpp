@@ -1,0 +1,33 @@
+// The results of one command as a JSON document, schema "mgsync-results/1" (docs/results-schema.json, docs/results.md).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/results/machine_record.hpp"
+#include "src/results/result.hpp"
+
+namespace mgsync {
+
+inline constexpr std::string_view results_schema = "mgsync-results/1";
+
+struct json_document {
+  std::string command;  // as it was typed
+  std::uint64_t seed = 0;
+  std::string started;  // UTC, "2026-01-31T12:00:00Z"
+  machine_record machine;
+  std::map<std::string, std::string> settings;  // what else decides a result: precision, max-time, check-rounds, ...
+  std::vector<result> results;
+};
+
+// The document, indented, numbers that sum up a series in one line each; ends with a newline. Never NaN or infinity.
+std::string format_json(const json_document&);
+
+// Reads what format_json wrote and gives back equal results. `name` (of the file) begins every message. Throws
+// usage_error for another schema (looked at first), a key twice or unknown, a wrong type, or sizes out of bounds.
+json_document parse_json(std::string_view text, const std::string& name);
+
+}  // namespace mgsync

@@ -1,0 +1,28 @@
+// Several files of one sweep, or of several, as one set of results.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/results/result_file.hpp"
+
+namespace mgsync {
+
+struct merged_results {
+  json_document document;          // machine, seed and settings of the first file; every point once
+  std::vector<std::string> notes;  // one sentence each: points that were in several files, and what became of them
+};
+
+// Points stand in the order in which the files name them first. A point that several files have becomes one:
+// - failed anywhere, it failed: no good run takes back a violated barrier;
+// - else measured, if it is anywhere. Of two files of which one holds all samples of the other (a store and its
+//   document, a store before and after --resume) the larger counts; samples of different runs are joined, each batch
+//   as a batch of its own, and summed up anew;
+// - else waived, with the first file's reason.
+// Samples that a store holds without a result come out as a measured point that was interrupted; its check is not in
+// the store, so it says unchecked. A result of another host than the first file's carries a note naming it.
+// The caller has seen to it that the machines may be merged (machine_likeness.hpp). Needs at least one file.
+merged_results merge_results(std::span<const result_file> files);
+
+}  // namespace mgsync

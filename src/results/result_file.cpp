@@ -1,0 +1,37 @@
+#include "src/results/result_file.hpp"
+
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "src/base/errors.hpp"
+
+namespace mgsync {
+
+result_file read_result_file(const std::string& name) {
+  std::ifstream in(name, std::ios::binary);
+  if (!in) throw usage_error(fmt::format("{}: the file cannot be opened; accepted: a file of --json or --store", name));
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  result_file file;
+  file.name = name;
+  // A store is one JSON object a line, and its first line says so; a document is indented.
+  if (!text.starts_with("{\"") || text.find(store_schema) >= text.find('\n')) {
+    file.document = parse_json(text, name);
+    return file;
+  }
+  store_contents stored = read_store(name);
+  file.is_store = true;
+  file.complete = stored.complete && stored.ended == "complete";
+  file.damage = std::move(stored.damage);
+  file.unfinished = std::move(stored.unfinished);
+  file.document.command = stored.header.command;
+  file.document.seed = stored.header.seed;
+  file.document.started = stored.header.started;
+  file.document.machine = std::move(stored.header.machine);
+  file.document.settings = std::move(stored.header.settings);
+  file.document.results = std::move(stored.finished);
+  return file;
+}
+
+}  // namespace mgsync

@@ -1,0 +1,81 @@
+// The crash-safe store of a sweep: JSON Lines, every sample appended at once, so that nothing measured is ever lost.
+// One writer (flock); one line is one write(2) with O_APPEND and ends in a checksum of itself; fdatasync per finished
+// point. A torn last line is cut off on opening, a damaged one inside is reported and skipped. Format: docs/results.md.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/results/atomic_file.hpp"
+#include "src/results/machine_record.hpp"
+#include "src/results/result.hpp"
+
+namespace mgsync {
+
+inline constexpr std::string_view store_schema = "mgsync-store/1";
+
+struct store_header {
+  machine_record machine;
+  std::string command;
+  std::uint64_t seed = 0;
+  std::string started;                          // UTC, "2026-01-31T12:00:00Z"
+  std::map<std::string, std::string> settings;  // what else decides a result: precision, max-time, check-rounds, ...
+};
+
+// A point with samples but no result, or with one that an interruption cut short.
+struct unfinished_point {
+  mgsync::point point;
+  std::vector<sample> samples;   // in order, with the batch numbers they were measured under
+  std::uint32_t next_batch = 0;  // the first number that is free: what is measured now is a batch of its own
+};
+
+// What a store holds.
+struct store_contents {
+  store_header header;                       // of the command that began it
+  std::vector<result> finished;              // with their samples, in the order of finishing; no point twice
+  std::vector<unfinished_point> unfinished;  // in the order of their first sample
+  bool complete = false;                     // the last command reached its end
+  std::string ended;                         // why the last command ended: "complete", "interrupted", ...; may be empty
+  std::vector<std::string> damage;           // one sentence each: a torn tail, a damaged line
+};
+
+// Reads a store without changing or locking it. Throws usage_error when the file is none.
+store_contents read_store(const std::filesystem::path& file);
+
+enum class if_exists { refuse, resume };
+
+class store {
+ public:
+  // Opens `file` for this process alone and makes the header durable. An existing store is refused, or, to resume,
+  // repaired and read; then its machine and settings must be the header's. Throws usage_error (exists; another
+  // writer; no store; another machine or other settings; cannot be created), api_error when writing fails.
+  store(const std::filesystem::path& file, const store_header& header, if_exists policy = if_exists::refuse);
+
+  // What earlier commands left; nothing in a new store.
+  const store_contents& before() const { return before_; }
+
+  // Appends. A failed write throws api_error, and the store ends at the last whole line.
+  void add(const point&, const sample&);
+  void finish(const result&);      // the point is done, whatever its status; durable on return
+  void end(std::string_view why);  // "complete", "interrupted", ...; durable on return
+
+  // Makes all that was appended durable. May be called from any thread, at any time of the store's life, and from a
+  // signal handler. False: the system reported an error.
+  bool sync() const noexcept;
+
+ private:
+  void append(const std::string& line);
+
+  std::filesystem::path file_;
+  unique_descriptor descriptor_;
+  store_contents before_;
+  std::set<std::string> declared_;  // short keys of the points that the file describes
+};
+
+}  // namespace mgsync

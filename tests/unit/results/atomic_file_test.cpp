@@ -1,0 +1,111 @@
+#include "src/results/atomic_file.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "scratch_folder.hpp"
+#include "src/base/errors.hpp"
+
+namespace mgsync {
+namespace {
+
+using test::content_of;
+
+std::size_t files_in(const std::filesystem::path& folder) {
+  const std::filesystem::directory_iterator all(folder);
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+TEST(atomic_file, creates_and_replaces) {
+  const test::scratch_folder folder;
+  const auto file = folder / "results.json";
+  write_file_atomically(file, "one");
+  EXPECT_EQ(content_of(file), "one");
+  ASSERT_EQ(::chmod(file.c_str(), 0640), 0);
+  write_file_atomically(file, std::string(1 << 20, 'x'));
+  EXPECT_EQ(content_of(file).size(), std::size_t{1} << 20);
+  struct stat what {};
+  ASSERT_EQ(::stat(file.c_str(), &what), 0);
+  EXPECT_EQ(what.st_mode & 07777U, 0640U);
+  EXPECT_EQ(files_in(folder.path()), 1U);
+}
+
+TEST(atomic_file, follows_a_link_instead_of_replacing_it) {
+  const test::scratch_folder folder;
+  write_file_atomically(folder / "real", "old");
+  std::filesystem::create_symlink("real", folder / "link");
+  write_file_atomically(folder / "link", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(content_of(folder / "real"), "new");
+}
+
+TEST(atomic_file, writes_to_what_is_no_regular_file) {
+  EXPECT_NO_THROW(write_file_atomically("/dev/null", "nothing"));
+  EXPECT_THROW(write_file_atomically("/dev/full", "nothing"), api_error);
+}
+
+TEST(atomic_file, says_what_cannot_be_written) {
+  const test::scratch_folder folder;
+  for (const auto& file : {folder / "no" / "such" / "folder", folder.path()}) {
+    try {
+      write_file_atomically(file, "x");
+      ADD_FAILURE() << file;
+    } catch (const usage_error& error) {
+      EXPECT_NE(std::string(error.what()).find(file.string()), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(atomic_file, keeps_the_old_content_when_writing_fails) {
+  const test::scratch_folder folder;
+  const auto file = folder / "results.json";
+  write_file_atomically(file, "old");
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit tiny{1000, 1000};
+    if (::setrlimit(RLIMIT_FSIZE, &tiny) != 0) ::_exit(9);
+    try {
+      write_file_atomically(file, std::string(5000, 'x'));
+    } catch (const api_error&) {
+      ::_exit(0);
+    } catch (...) {
+    }
+    ::_exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(content_of(file), "old");
+  EXPECT_EQ(files_in(folder.path()), 1U);
+}
+
+TEST(atomic_file, is_whole_when_the_writer_is_killed) {
+  const test::scratch_folder folder;
+  const auto file = folder / "results.json";
+  write_file_atomically(file, std::string(300'000, 'a'));
+  for (unsigned i = 0; i < 40; ++i) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0)
+      for (char letter = 'b';; letter = letter == 'z' ? 'b' : static_cast<char>(letter + 1))
+        write_file_atomically(file, std::string(300'000, letter));
+    ::usleep(500 + 137 * i);
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    const std::string content = content_of(file);
+    ASSERT_EQ(content.size(), 300'000U);
+    EXPECT_EQ(static_cast<std::size_t>(std::count(content.begin(), content.end(), content[0])), content.size());
+  }
+}
+
+}  // namespace
+}  // namespace mgsync

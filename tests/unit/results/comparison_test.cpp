@@ -1,0 +1,217 @@
+#include "src/results/comparison.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "made_up_results.hpp"
+#include "src/results/comparison_table.hpp"
+
+namespace mgsync {
+namespace {
+
+using test::a_point;
+using test::failed;
+using test::measured;
+using test::waived;
+
+json_document document_of(std::vector<result> results) {
+  json_document document;
+  document.machine = test::a_machine();
+  document.results = std::move(results);
+  return document;
+}
+
+comparison compare_two(std::vector<result> base, std::vector<result> now, std::optional<double> noise = {}) {
+  return compare(std::vector{document_of(std::move(base))}, std::vector{document_of(std::move(now))}, noise);
+}
+
+const point hub = a_point("multigrid", "hub", 4);
+const point inbox = a_point("multigrid", "inbox", 4);
+
+// Of 500 pairs of documents, in how many the change is `what`.
+int how_often(change what, double base_us, double new_us, double process_shift, int processes) {
+  constexpr int trials = 500;
+  int count = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    std::mt19937_64 random(static_cast<std::uint64_t>(trial) * 77 + 1);
+    std::uniform_real_distribution<double> shift(1 - process_shift, 1 + process_shift);
+    const auto side = [&](double latency) {
+      std::vector<json_document> documents;
+      for (int i = 0; i < processes; ++i)
+        documents.push_back(document_of({measured(hub, latency * shift(random), random(), 8, 0.02)}));
+      return documents;
+    };
+    const auto base = side(base_us), now = side(new_us);
+    count += compare(base, now).points.front().what == what;
+  }
+  return count;
+}
+
+TEST(comparison, of_equal_machines_rarely_shows_a_difference) {
+  // Without a shift from process to process the margin makes errors very rare.
+  EXPECT_LE(how_often(change::slower, 2, 2, 0, 1) + how_often(change::faster, 2, 2, 0, 1), 2);
+  // With one of up to 2 % on either side, 4 % in the worst case, too.
+  const int wrong = how_often(change::slower, 2, 2, 0.02, 1) + how_often(change::faster, 2, 2, 0.02, 1);
+  // Processes as the unit need no margin: 1 - 2/70 = 97 % for four a side.
+  const int wrong_by_process = how_often(change::slower, 2, 2, 0.02, 4) + how_often(change::faster, 2, 2, 0.02, 4);
+  std::printf("equal machines look different: one process a side %d of 500, four a side %d of 500\n", wrong,
+              wrong_by_process);
+  EXPECT_LE(wrong, 5);
+  EXPECT_LE(wrong_by_process, 25);
+  EXPECT_GE(wrong_by_process, 3);  // an interval that never errs is no 97 % interval
+}
+
+TEST(comparison, finds_a_real_difference) {
+  const int ten = how_often(change::slower, 2, 2.2, 0.005, 1);
+  const int fifteen_faster = how_often(change::faster, 2, 2 / 1.15, 0.02, 1);
+  const int five_by_process = how_often(change::slower, 2, 2.1, 0.01, 4);
+  std::printf("found: 10 %% slower, one process a side %d; 15 %% faster %d; 5 %% slower, four a side %d of 500\n", ten,
+              fifteen_faster, five_by_process);
+  EXPECT_GE(ten, 450);
+  EXPECT_GE(fifteen_faster, 450);
+  EXPECT_GE(five_by_process, 475);
+}
+
+TEST(comparison, the_margin_widens_the_interval_on_both_sides) {
+  const auto base = measured(hub, 2, 1), now = measured(hub, 2.06, 2);
+  const auto without = compare_two({base}, {now}, 0).points.front();
+  const auto with = compare_two({base}, {now}).points.front();
+  EXPECT_EQ(without.what, change::slower);
+  EXPECT_EQ(with.what, change::not_shown);
+  EXPECT_EQ(with.margin, default_noise);
+  EXPECT_DOUBLE_EQ(with.low, without.low / 1.04);
+  EXPECT_DOUBLE_EQ(with.high, without.high * 1.04);
+  EXPECT_DOUBLE_EQ(with.ratio, without.ratio);
+  EXPECT_NEAR(with.ratio, 1.03, 0.01);
+}
+
+TEST(comparison, four_processes_a_side_are_the_unit) {
+  std::vector<json_document> base, now;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    base.push_back(document_of({measured(hub, 2 + 0.01 * static_cast<double>(seed), seed)}));
+    now.push_back(document_of({measured(hub, 2.1 + 0.01 * static_cast<double>(seed), seed + 10)}));
+  }
+  const auto four = compare(base, now).points.front();
+  EXPECT_TRUE(four.by_process);
+  EXPECT_EQ(four.margin, 0);
+  EXPECT_EQ(four.what, change::slower);
+  EXPECT_EQ(compare(base, now, 0.1).points.front().what, change::not_shown);
+  base.pop_back();
+  EXPECT_FALSE(compare(base, now).points.front().by_process);
+}
+
+TEST(comparison, pairs_by_everything_but_the_numbers_of_the_members) {
+  point elsewhere = hub;
+  elsewhere.group = {4, 5, 6, 7};
+  EXPECT_EQ(compare_two({measured(hub, 2)}, {measured(elsewhere, 2)}).points.size(), 1u);
+  point list = hub;
+  list.placement = "list:0,1,2,3";
+  elsewhere.placement = list.placement;
+  EXPECT_TRUE(compare_two({measured(list, 2)}, {measured(elsewhere, 2)}).points.empty());
+  for (const auto change_it : {+[](point& p) { p.ranks = 4; }, +[](point& p) { p.blocks_per_sm = 2; },
+                               +[](point& p) { p.load = "streaming"; }, +[](point& p) { p.placement = "far"; },
+                               +[](point& p) { p.variant = "relay"; }}) {
+    point other = hub;
+    change_it(other);
+    const auto compared = compare_two({measured(hub, 2)}, {measured(other, 2)});
+    EXPECT_TRUE(compared.points.empty());
+    EXPECT_EQ(compared.only_base.size(), 1u);
+    EXPECT_EQ(compared.only_new.size(), 1u);
+  }
+}
+
+TEST(comparison, pairs_nodes_by_name_or_else_by_place) {
+  const auto on = [](const std::string& node, double latency) {
+    point one = hub;
+    one.node = node;
+    return measured(one, latency);
+  };
+  const auto measured_on = [&](std::vector<std::string> hosts, std::vector<result> results) {
+    auto document = document_of(std::move(results));
+    document.machine.hosts = std::move(hosts);
+    return std::vector{document};
+  };
+  const auto base = measured_on({"n1", "n2"}, {on("n1", 2), on("n2", 4)});
+  const auto same = compare(base, measured_on({"n2", "n1"}, {on("n2", 4), on("n1", 2)}));
+  const auto other = compare(base, measured_on({"n8", "n9"}, {on("n8", 2), on("n9", 4)}));
+  for (const auto& compared : {same, other}) {
+    ASSERT_EQ(compared.points.size(), 2u);
+    for (const auto& one : compared.points) EXPECT_EQ(one.what, change::not_shown) << one.point.node;
+  }
+}
+
+TEST(comparison, of_too_few_batches_says_so) {
+  const auto compared = compare_two({measured(hub, 2, 1, 10)}, {measured(hub, 4, 2, 1)});
+  EXPECT_EQ(compared.points.front().what, change::too_few);
+  auto negative = measured(hub, 2);
+  for (auto& s : negative.samples) s.long_us = s.short_us - 1;
+  EXPECT_EQ(compare_two({measured(hub, 2)}, {negative}).points.front().what, change::too_few);
+}
+
+TEST(comparison, what_failed_or_was_waived_is_lost) {
+  const auto compared =
+      compare_two({measured(hub, 2), measured(inbox, 3)}, {failed(hub, "violated"), waived(inbox, "no peer access")});
+  ASSERT_EQ(compared.lost.size(), 2u);
+  EXPECT_TRUE(compared.lost[0].failed);
+  EXPECT_FALSE(compared.lost[1].failed);
+  EXPECT_EQ(compared.lost[1].reason, "no peer access");
+  const auto violations = gate_violations(compared, 0.5);
+  ASSERT_EQ(violations.size(), 2u);
+  EXPECT_EQ(violations[0], "multigrid:hub, 4 members in 1 rank, shape 1: failed in NEW: violated");
+  // One failure among several processes stays one.
+  const auto base = std::vector{document_of({measured(hub, 2)})};
+  const auto now = std::vector{document_of({failed(hub, "violated")}), document_of({measured(hub, 2)})};
+  EXPECT_EQ(gate_violations(compare(base, now), 0.5).size(), 1u);
+  // What was never measured in BASE cannot be lost.
+  EXPECT_TRUE(compare_two({waived(hub, "x")}, {failed(hub, "y")}).lost.empty());
+}
+
+TEST(comparison, a_gate_is_shut_by_what_is_shown_and_beyond_its_limit) {
+  const auto slower = compare_two({measured(hub, 2, 1)}, {measured(hub, 2.4, 2)});
+  EXPECT_TRUE(gate_violations(slower, 0.25).empty());
+  ASSERT_EQ(gate_violations(slower, 0.1).size(), 1u);
+  EXPECT_NE(gate_violations(slower, 0.1).front().find("times as long"), std::string::npos);
+  EXPECT_TRUE(gate_violations(compare_two({measured(hub, 2.4, 1)}, {measured(hub, 2, 2)}), 0.1).empty());
+  // Above the limit, but inside the noise.
+  const auto noisy = compare_two({measured(hub, 2, 1, 8, 0.2)}, {measured(hub, 2.2, 5, 8, 0.2)}, 0.2);
+  EXPECT_EQ(noisy.points.front().what, change::not_shown);
+  EXPECT_TRUE(gate_violations(noisy, 0.01).empty());
+  EXPECT_EQ(undecided(noisy, 0.01), 1u);
+  EXPECT_EQ(undecided(noisy, 9), 0u);
+  // A point so slow that it got one batch does not slip through.
+  const auto crawling = compare_two({measured(hub, 2, 1)}, {measured(hub, 20, 2, 1)});
+  EXPECT_EQ(gate_violations(crawling, 0.1).size(), 1u);
+  EXPECT_TRUE(gate_violations(compare_two({measured(hub, 2, 1)}, {measured(hub, 2, 2, 1)}), 0.1).empty());
+}
+
+TEST(comparison, says_when_auto_ran_something_else_or_the_check_was_skipped) {
+  auto base = measured(hub, 2, 1), now = measured(hub, 2, 2);
+  base.algorithm = "inbox: one block per GPU";
+  now.algorithm = "inbox: for another reason";
+  EXPECT_TRUE(compare_two({base}, {now}).points.front().notes.empty());
+  now.algorithm = "hub";
+  now.check = {};
+  const auto compared = compare_two({base}, {now});
+  EXPECT_EQ(compared.points.front().notes, (std::vector<std::string>{"ran hub, was inbox", "unchecked in NEW"}));
+  EXPECT_NE(format_comparison(compared).find("no difference shown  ran hub, was inbox, unchecked in NEW\n"),
+            std::string::npos);
+}
+
+TEST(comparison, table_names_what_changed_first) {
+  const auto text = format_comparison(
+      compare_two({measured(hub, 2, 1), measured(inbox, 2, 2), measured(a_point("mpi", "default", 2), 5, 3)},
+                  {measured(hub, 2, 4), measured(inbox, 3, 5), measured(a_point("mpi", "default", 2), 2.5, 6),
+                   measured(a_point("openmp", "runtime", 2), 1, 7)}));
+  const auto slow = text.find("inbox"), fast = text.find("mpi"), same = text.find("hub");
+  EXPECT_LT(slow, fast);
+  EXPECT_LT(fast, same);
+  EXPECT_NE(text.find("only in NEW         openmp:runtime on 2 in 1 rank, shape 1"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 slower, 1 faster, 1 without a difference shown\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("wider by 4 %"), std::string::npos);
+  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1))
+    EXPECT_FALSE(at > 0 && text[at - 1] == ' ') << "a line ends in a blank";
+}
+
+}  // namespace
+}  // namespace mgsync

@@ -1,0 +1,183 @@
+#include "src/results/merging.hpp"
+
+#include <gtest/gtest.h>
+
+#include "made_up_results.hpp"
+#include "scratch_folder.hpp"
+#include "src/base/errors.hpp"
+#include "src/results/machine_likeness.hpp"
+#include "src/results/result_json.hpp"
+
+namespace mgsync {
+namespace {
+
+using test::a_point;
+using test::failed;
+using test::measured;
+using test::waived;
+
+const point hub = a_point("multigrid", "hub", 4);
+const point inbox = a_point("multigrid", "inbox", 4);
+
+result_file file_of(std::string name, std::vector<result> results) {
+  result_file file;
+  file.name = std::move(name);
+  file.document.machine = test::a_machine();
+  file.document.started = "2026-01-01T00:00:00Z";
+  file.document.settings = {{"precision", "0.01"}};
+  file.document.results = std::move(results);
+  return file;
+}
+
+TEST(merging, puts_the_points_of_all_files_together) {
+  auto late = file_of("b", {measured(inbox, 3)});
+  late.document.started = "2025-12-31T00:00:00Z";
+  late.document.settings["precision"] = "0.05";
+  const auto merged = merge_results(std::vector{file_of("a", {measured(hub, 2)}), late});
+  ASSERT_EQ(merged.document.results.size(), 2u);
+  EXPECT_TRUE(test::same(merged.document.results[0], measured(hub, 2)));
+  EXPECT_TRUE(test::same(merged.document.results[1], measured(inbox, 3)));
+  EXPECT_EQ(merged.document.started, "2025-12-31T00:00:00Z");
+  EXPECT_EQ(merged.document.settings.at("precision"), "0.01, 0.05");
+  EXPECT_TRUE(merged.notes.empty());
+}
+
+TEST(merging, joins_the_samples_of_different_runs_as_batches_of_their_own) {
+  const auto one = measured(hub, 2, 1), other = measured(hub, 2.2, 2, 6);
+  const auto merged = merge_results(std::vector{file_of("a", {one}), file_of("b", {other})});
+  ASSERT_EQ(merged.document.results.size(), 1u);
+  const result& joined = merged.document.results.front();
+  EXPECT_EQ(joined.samples.size(), one.samples.size() + other.samples.size());
+  EXPECT_EQ(joined.batches, 16u);
+  EXPECT_EQ(batch_medians(joined.samples).size(), 16u);
+  EXPECT_EQ(joined.latency_us->median, summarize(joined.samples).median);
+  EXPECT_EQ(joined.check.rounds, 40000u);
+  EXPECT_DOUBLE_EQ(joined.check.bound, 3.0 / 40000);
+  EXPECT_TRUE(joined.check.control_flagged);
+  EXPECT_EQ(merged.notes.size(), 1u);
+  // Joined with an unchecked one it is unchecked.
+  auto unchecked = other;
+  unchecked.check = {};
+  EXPECT_EQ(merge_results(std::vector{file_of("a", {one}), file_of("b", {unchecked})}).document.results[0].check.rounds, 0u);
+}
+
+TEST(merging, counts_the_same_measurement_once) {
+  const auto whole = measured(hub, 2);
+  auto part = whole;
+  part.samples.resize(17);
+  part.stopped = "interrupted";
+  for (const auto& files : {std::vector{file_of("a", {whole}), file_of("b", {whole})},
+                            std::vector{file_of("a", {whole}), file_of("b", {part})},
+                            std::vector{file_of("a", {part}), file_of("b", {whole})}}) {
+    const auto merged = merge_results(files);
+    ASSERT_EQ(merged.document.results.size(), 1u);
+    EXPECT_TRUE(test::same(merged.document.results[0], whole));
+    EXPECT_TRUE(merged.notes.empty());
+  }
+}
+
+TEST(merging, a_failure_anywhere_stays_one) {
+  for (const auto& files : {std::vector{file_of("a", {measured(hub, 2)}), file_of("b", {failed(hub, "violated")})},
+                            std::vector{file_of("a", {failed(hub, "violated")}), file_of("b", {measured(hub, 2)})}}) {
+    const auto merged = merge_results(files);
+    EXPECT_EQ(merged.document.results.at(0).status, result_status::failed);
+    EXPECT_EQ(merged.notes.size(), 1u);
+  }
+}
+
+TEST(merging, a_measurement_beats_a_waiver) {
+  const auto merged =
+      merge_results(std::vector{file_of("a", {waived(hub, "interrupted before it was measured"), waived(inbox, "first")}),
+                                file_of("b", {measured(hub, 2), waived(inbox, "second")})});
+  EXPECT_EQ(merged.document.results.at(0).status, result_status::measured);
+  EXPECT_EQ(merged.document.results.at(1).reason, "first");
+}
+
+TEST(merging, keeps_the_samples_of_a_store_that_was_cut_short) {
+  const auto whole = measured(hub, 2);
+  auto cut = file_of("a.jsonl", {});
+  cut.unfinished.push_back({hub, {whole.samples.begin(), whole.samples.begin() + 12}, 3});
+  const auto merged = merge_results(std::vector{cut});
+  ASSERT_EQ(merged.document.results.size(), 1u);
+  const result& early = merged.document.results[0];
+  EXPECT_EQ(early.stopped, "interrupted");
+  EXPECT_EQ(early.samples.size(), 12u);
+  EXPECT_EQ(early.batches, 3u);
+  EXPECT_EQ(early.check.rounds, 0u) << "the store does not say that it passed";
+  // Its document does.
+  auto checked = early;
+  checked.check = whole.check;
+  for (const auto& files : {std::vector{cut, file_of("a.json", {checked})}, std::vector{file_of("a.json", {checked}), cut}})
+    EXPECT_EQ(merge_results(files).document.results.at(0).check.rounds, whole.check.rounds);
+}
+
+TEST(merging, names_the_host_of_what_comes_from_another) {
+  auto other = file_of("b", {measured(inbox, 3)});
+  other.document.machine.host = "n7";
+  other.document.machine.hosts = {"n7"};
+  const auto merged = merge_results(std::vector{file_of("a", {measured(hub, 2)}), other});
+  EXPECT_TRUE(merged.document.results[0].notes.empty());
+  EXPECT_EQ(merged.document.results[1].notes, std::vector<std::string>{"on host n7"});
+  EXPECT_EQ(merged.document.machine.hosts, (std::vector<std::string>{"n1", "n2", "n7"}));
+}
+
+TEST(result_file, reads_a_document_or_a_store) {
+  const test::scratch_folder folder;
+  const auto one = measured(hub, 2);
+  {
+    store writing(folder / "s", {test::a_machine(), "mgsync --store s", 7, "2026-01-01T00:00:00Z", {}});
+    for (const auto& s : one.samples) writing.add(hub, s);
+    writing.finish(one);
+    writing.add(inbox, one.samples.front());
+  }
+  const auto stored = read_result_file((folder / "s").string());
+  EXPECT_TRUE(stored.is_store);
+  EXPECT_FALSE(stored.complete);
+  EXPECT_EQ(stored.document.machine, test::a_machine());
+  ASSERT_EQ(stored.document.results.size(), 1u);
+  EXPECT_TRUE(test::same(stored.document.results[0], one));
+  EXPECT_EQ(stored.unfinished.size(), 1u);
+  test::write_to(folder / "d", format_json(stored.document));
+  const auto document = read_result_file((folder / "d").string());
+  EXPECT_FALSE(document.is_store);
+  EXPECT_TRUE(document.complete);
+  EXPECT_TRUE(test::same(document.document.results.at(0), one));
+  test::write_to(folder / "x", "no results");
+  EXPECT_THROW(read_result_file((folder / "x").string()), usage_error);
+  EXPECT_THROW(read_result_file((folder / "absent").string()), usage_error);
+}
+
+TEST(machine_likeness, knows_a_host_a_model_and_a_stranger) {
+  const auto base = test::a_machine();
+  EXPECT_EQ(likeness_of(base, base).level, across::nothing);
+  auto same = base;
+  same.kernel = "Linux 7";
+  same.mgsync = "0.2.0";
+  same.allowed_cpus = {0};
+  EXPECT_EQ(likeness_of(base, same).level, across::nothing);
+  EXPECT_EQ(software_difference(base, same),
+            "mgsync is 0.2.0, was 0.1.0; the kernel is Linux 7, was Linux 6.1; the number of allowed CPUs is 1, was 5");
+  auto other_host = base;
+  other_host.hosts = {"n2", "n3"};
+  EXPECT_EQ(likeness_of(base, other_host).level, across::hosts);
+  auto other_gpus = base;
+  other_gpus.gpus[0].uuid = "GPU-9";
+  EXPECT_EQ(likeness_of(base, other_gpus).level, across::hosts);
+  auto unknown = base;
+  unknown.gpus[0].sm_count.reset();
+  EXPECT_EQ(likeness_of(base, unknown).level, across::nothing);
+  for (const auto change_it : {+[](machine_record& m) { m.gpus[0].name = "another GPU"; },
+                               +[](machine_record& m) { m.gpus.clear(); }, +[](machine_record& m) { m.cores = 8; },
+                               +[](machine_record& m) { m.cpu_model = "another"; },
+                               +[](machine_record& m) { m.hosts.push_back("n3"); }}) {
+    auto stranger = base;
+    change_it(stranger);
+    EXPECT_EQ(likeness_of(base, stranger).level, across::machines);
+    EXPECT_FALSE(likeness_of(base, stranger).difference.empty());
+    EXPECT_THROW(refuse_unless_alike(base, "a", stranger, "b", across::hosts), usage_error);
+    EXPECT_NO_THROW(refuse_unless_alike(base, "a", stranger, "b", across::machines));
+  }
+}
+
+}  // namespace
+}  // namespace mgsync

@@ -1,0 +1,68 @@
+#include "src/results/pivot_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/results/made_up_results.hpp"
+
+namespace mgsync {
+namespace {
+
+result on_gpus(std::string variant, int members, unsigned blocks_per_sm, unsigned threads, double us) {
+  auto p = test::a_point("multigrid", variant, members);
+  p.device = topology::device::gpu;
+  p.blocks_per_sm = blocks_per_sm;
+  p.threads_per_block = threads;
+  if (us == 0) return test::waived(p, "not resident at once");
+  auto r = test::measured(p, us);
+  r.latency_us->median = us;
+  return r;
+}
+
+TEST(pivot, a_row_per_method_over_the_member_counts_fastest_first) {
+  const std::vector all{on_gpus("hub", 2, 1, 32, 3.5), on_gpus("auto", 2, 1, 32, 2.5), on_gpus("hub", 4, 1, 32, 4.5),
+                        on_gpus("auto", 4, 1, 32, 2.75), on_gpus("vendor", 4, 1, 32, 0)};
+  EXPECT_EQ(table_by_members(all),
+            "1x32, GPUs (medians in us)\n\n"
+            "| method | 2 | 4 |\n|---|---|---|\n"
+            "| multigrid:auto | 2.500 | 2.750 |\n"
+            "| multigrid:hub | 3.500 | 4.500 |\n\n");
+}
+
+TEST(pivot, a_heat_map_over_the_shapes) {
+  const std::vector all{on_gpus("auto", 4, 1, 32, 2), on_gpus("auto", 4, 1, 1024, 2.5), on_gpus("auto", 4, 32, 32, 3),
+                        on_gpus("auto", 4, 32, 1024, 0)};
+  EXPECT_EQ(table_by_shape(all),
+            "multigrid:auto on 4 GPUs (medians in us)\n\n"
+            "| blocks per SM \\ threads | 32 | 1024 |\n|---|---|---|\n"
+            "| 1 | 2.000 | 2.500 |\n"
+            "| 32 | 3.000 | - |\n\n");
+}
+
+TEST(pivot, loaded_and_idle_results_do_not_share_a_table) {
+  auto loaded = on_gpus("auto", 2, 1, 32, 9);
+  loaded.point.load = "streaming";
+  const auto text = table_by_members(std::vector{on_gpus("auto", 2, 1, 32, 2), loaded});
+  EXPECT_NE(text.find("1x32, GPUs (medians in us), load streaming\n"), std::string::npos);
+}
+
+TEST(pivot, what_else_differs_keeps_results_apart) {
+  const auto plain = on_gpus("auto", 2, 1, 32, 2);
+  std::vector all(5, plain);
+  all[1].point.work_units = 20;
+  all[2].point.payload_words = 64;
+  all[3].point.pinned = false;
+  all[4].point.oversubscribed = true;
+  for (const auto& text : {table_by_members(all), table_by_shape(all)}) {
+    EXPECT_NE(text.find("(medians in us)\n"), std::string::npos) << text;
+    for (const char* under : {"20 us of work before each round", "64 words", "not pinned", "oversubscribed"})
+      EXPECT_NE(text.find(std::string("(medians in us), ") + under + "\n"), std::string::npos) << text;
+  }
+}
+
+TEST(pivot, says_nothing_of_what_was_not_measured) {
+  EXPECT_EQ(table_by_members(std::vector{on_gpus("vendor", 4, 1, 32, 0)}), "");
+  EXPECT_EQ(table_by_shape(std::vector{on_gpus("vendor", 4, 1, 32, 0)}), "");
+}
+
+}  // namespace
+}  // namespace mgsync

@@ -1,0 +1,155 @@
+#include "src/results/table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "made_up_results.hpp"
+
+namespace mgsync {
+namespace {
+
+using words = std::vector<std::string>;
+
+words lines_of(const std::string& text) {
+  words lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+words words_of(const std::string& line) {
+  words all;
+  std::istringstream in(line);
+  for (std::string word; in >> word;) all.push_back(word);
+  return all;
+}
+
+// A result whose interval is low..high exactly.
+result between(const char* backend, double low, double high, int members = 2) {
+  result one = test::measured(test::a_point(backend, "default", members), (low + high) / 2);
+  one.latency_us->median = (low + high) / 2;
+  one.latency_us->ci95_low = low;
+  one.latency_us->ci95_high = high;
+  return one;
+}
+
+TEST(table, numbers_have_four_significant_digits) {
+  EXPECT_EQ(format_us(0.23138), "0.2314");
+  EXPECT_EQ(format_us(0.05), "0.0500");
+  EXPECT_EQ(format_us(1.2345), "1.234");
+  EXPECT_EQ(format_us(12.345), "12.35");
+  EXPECT_EQ(format_us(123.45), "123.5");
+  EXPECT_EQ(format_us(12345.6), "12346");
+  EXPECT_EQ(format_us(-0.5), "-0.5000");
+}
+
+TEST(table, shapes) {
+  point one;
+  EXPECT_EQ(format_shape(one), "1");
+  one.blocks_per_sm = 4;
+  EXPECT_EQ(format_shape(one), "4");
+  one.threads_per_block = 256;
+  EXPECT_EQ(format_shape(one), "4x256");
+  one.blocks = 1;
+  EXPECT_EQ(format_shape(one), "b1x256");
+}
+
+TEST(table, columns_are_stable) {
+  const auto lines = lines_of(format_table(std::vector{between("mpi", 0.99, 1.03)}));
+  ASSERT_GE(lines.size(), 2U);
+  EXPECT_EQ(words_of(lines[0]), (words{"backend", "variant", "members", "ranks", "shape", "latency_us", "ci95", "min",
+                                       "samples", "status", "note"}));
+  const auto row = words_of(lines[1]);
+  ASSERT_EQ(row.size(), 10U);
+  EXPECT_EQ((words{row.begin(), row.begin() + 7}), (words{"mpi", "default", "2", "1", "1", "1.010", "0.990..1.030"}));
+  EXPECT_EQ(row[8], "50");
+  EXPECT_EQ(row[9], "pass");
+}
+
+TEST(table, the_fastest_is_marked_when_its_interval_is_apart) {
+  const auto lines = lines_of(format_table(std::vector{between("slow", 2.1, 2.3), between("fast", 1.0, 1.2)}));
+  EXPECT_EQ(words_of(lines[1])[0], "fast");
+  EXPECT_EQ(words_of(lines[1])[6], "*");
+  EXPECT_EQ(words_of(lines[2])[0], "slow");
+  EXPECT_EQ(words_of(lines[2]).back(), "2.00x");
+  EXPECT_EQ(lines[2].find_first_of("*~"), std::string::npos);
+}
+
+TEST(table, no_winner_is_named_where_intervals_overlap) {
+  const auto lines = lines_of(format_table(
+      std::vector{between("a", 1.0, 1.2), between("b", 1.1, 1.3), between("c", 1.25, 1.5), between("d", 1.05, 1.4)}));
+  ASSERT_GE(lines.size(), 5U);
+  EXPECT_EQ(words_of(lines[1])[6], "~");  // a
+  EXPECT_EQ(words_of(lines[2])[6], "~");  // b
+  EXPECT_EQ(words_of(lines[3])[0], "d");
+  EXPECT_EQ(words_of(lines[3])[6], "~");
+  EXPECT_EQ(lines[4].find('~'), std::string::npos);  // c overlaps b and d, not the fastest
+  EXPECT_EQ(format_table(std::vector{between("a", 1.0, 1.2), between("b", 1.1, 1.3)}).find('*'), std::string::npos);
+}
+
+TEST(table, other_groups_are_other_cells) {
+  const auto text = format_table(std::vector{between("a", 1.0, 1.1, 2), between("a", 3.0, 3.1, 4),
+                                             between("b", 2.0, 2.1, 2), between("b", 2.5, 2.6, 4)});
+  const auto lines = lines_of(text);
+  EXPECT_EQ(words_of(lines[1])[6], "*");
+  EXPECT_EQ(words_of(lines[2])[0], "b");
+  EXPECT_EQ(lines[3], "");
+  EXPECT_EQ(words_of(lines[4])[0], "b");
+  EXPECT_EQ(words_of(lines[4])[6], "*");
+}
+
+TEST(table, a_lone_result_beats_nobody) {
+  const auto text =
+      format_table(std::vector{between("a", 1.0, 1.1), test::waived(test::a_point("b", "default", 2), "no GPU")});
+  EXPECT_EQ(text.find_first_of("*~"), std::string::npos);
+}
+
+TEST(table, status_tokens) {
+  result unchecked = between("a", 1, 1.1);
+  unchecked.check = {};
+  result control_missed = between("b", 2, 2.1);
+  control_missed.check.control_flagged = false;
+  result alone = between("c", 3, 3.1);
+  alone.check = {
+      .rounds = 100, .observations = 0, .violations = 0, .control_flagged = false, .trivial = true, .bound = 1};
+  const result broken = test::failed(test::a_point("d", "default", 2), "member 1 left too early");
+  const result no_gpu = test::waived(test::a_point("e", "x", 2), "no GPU here");
+  const result no_gpu_either = test::waived(test::a_point("e", "x", 4), "no GPU here");
+  const auto lines =
+      lines_of(format_table(std::vector{unchecked, control_missed, alone, broken, no_gpu, no_gpu_either}));
+  EXPECT_NE(lines[1].find("unchecked"), std::string::npos);
+  EXPECT_NE(lines[2].find("unchecked"), std::string::npos);
+  EXPECT_NE(lines[3].find("pass"), std::string::npos);
+  EXPECT_EQ(words_of(lines[4])[0], "d");
+  EXPECT_NE(lines[4].find("FAIL"), std::string::npos);
+  EXPECT_EQ(lines[lines.size() - 3], "FAIL    d:default  member 1 left too early (members 2)");
+  EXPECT_EQ(lines[lines.size() - 1], "waived  e:x  no GPU here (members 2 4)");
+}
+
+TEST(table, few_batches_are_told) {
+  const auto text = format_table(std::vector{test::measured(test::a_point("a", "b", 2), 1, 1, 4)});
+  EXPECT_NE(text.find("4 batches only"), std::string::npos) << text;
+}
+
+TEST(table, fits_120_columns_and_leaves_no_blanks_behind) {
+  std::vector<result> results;
+  for (const int members : {2, 4, 8})
+    for (const char* name : {"kernel-boundary", "multigrid", "peer-reduction"}) {
+      results.push_back(test::measured(test::a_point(name, "dissemination", members), 123.4 * members));
+      results.back().notes = {"oversubscribed"};
+    }
+  for (const std::string& line : lines_of(format_table(results))) {
+    EXPECT_LE(line.size(), 120U) << line;
+    EXPECT_FALSE(line.ends_with(' ')) << line;
+  }
+}
+
+TEST(table, nothing_and_only_waived) {
+  EXPECT_EQ(format_table({}), "");
+  EXPECT_EQ(format_table(std::vector{test::waived(test::a_point("e", "x", 2), "no GPU")}),
+            "waived  e:x  no GPU (members 2)\n");
+}
+
+}  // namespace
+}  // namespace mgsync
