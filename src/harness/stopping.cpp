@@ -34,10 +34,10 @@ stopping::stopping(const stopping_rule& rule) : rule_(rule) {
                                   batches_for_an_interval));
 }
 
-void stopping::add(const sample& one) {
-  if (!open_.empty() && one.batch != open_batch_) close_batch();
-  open_batch_ = one.batch;
-  open_.push_back(one.latency_us());
+void stopping::add_value(std::uint32_t batch, double value) {
+  if (!open_.empty() && batch != open_batch_) close_batch();
+  open_batch_ = batch;
+  open_.push_back(value);
 }
 
 void stopping::close_batch() {

@@ -34,7 +34,9 @@ class stopping {
   explicit stopping(const stopping_rule& rule);
 
   // A sample of another batch than the last one closes that batch first.
-  void add(const sample&);
+  void add(const sample& one) { add_value(one.batch, one.latency_us()); }
+  // The same for any figure, in any unit.
+  void add_value(std::uint32_t batch, double value);
   // The open batch is complete: the criterion is looked at. Without samples nothing happens.
   void close_batch();
 
@@ -47,7 +49,7 @@ class stopping {
 
  private:
   stopping_rule rule_;
-  std::vector<double> open_;  // latencies of the batch being measured
+  std::vector<double> open_;  // values of the batch being measured
   std::uint32_t open_batch_ = 0;
   std::vector<double> medians_;  // of the closed batches
   std::optional<double> half_width_;

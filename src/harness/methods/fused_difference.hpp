@@ -1,0 +1,61 @@
+// What one more launch costs when the host is ahead of the device (docs/method.md, "Launch overhead"; paper 000, section
+// IV; paper 004): i launches of j units of waiting against j launches of i units. Both wait i x j units, so that their
+// difference is i - j launches.
+//
+//     O = (T(i,j) - T(j,i)) / (i - j)
+//
+// The unit must outlast the launch pipeline, which nobody knows beforehand: it is doubled until O stops changing within
+// its interval for two doublings. And the host must not be what is waited for: the additional latency of a launch that
+// waits, (T(2i,j) - T(i,j)) / i, must exceed what the launch call takes by more than both are uncertain.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "src/harness/methods/method.hpp"
+
+namespace mgsync {
+
+struct fused_settings {
+  std::uint64_t more = 16;          // i
+  std::uint64_t fewer = 1;          // j, below i
+  double first_unit_us = 5;
+  double last_unit_us = 320;
+  std::uint32_t batches = 8;        // of each unit's length; at least 6, for an interval
+  std::uint32_t samples_per_batch = 5;
+};
+
+// A run of `count` launches of `units` units yields "total_us" (from before the first launch call until all have
+// finished), "call_us" (from before the first call until after the last) and, where the device measures its own waits,
+// "waited_us" (their sum), which takes out what a long wait lasts longer than many short ones.
+// Metrics in us: "overhead" (O), "additional" (of a launch that waits), "call" (of one launch call), "unit".
+class fused_difference final : public method {
+ public:
+  explicit fused_difference(fused_settings);
+
+  std::optional<step> next(std::chrono::nanoseconds spent) override;
+  void take(const step&, std::span<const seen>) override;
+  std::vector<metric> values() const override;
+  std::string stopped() const override { return stopped_; }
+  std::string void_because() const override;
+  std::string description() const override { return "host clock, fused launches"; }
+
+  // One length of the unit, as it was measured.
+  struct at_unit {
+    double unit_us = 0;
+    std::vector<std::vector<double>> overhead{}, additional{}, call{};  // us, by batch
+    bool host_bound() const;   // the rule of validity is not met
+    metric overhead_metric() const;
+  };
+  const std::vector<at_unit>& tried() const { return tried_; }
+
+ private:
+  bool settled() const;
+
+  fused_settings settings_;
+  std::vector<at_unit> tried_;
+  std::uint32_t batch_ = 0;
+  std::string stopped_;
+};
+
+}  // namespace mgsync

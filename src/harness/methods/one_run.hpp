@@ -1,0 +1,40 @@
+// A whole operation, timed from its start to its end: a reduction, a copy, a region of code. What a launch costs is part
+// of it. Where a run says how many bytes it moved, its bandwidth is a metric too.
+#pragma once
+
+#include <vector>
+
+#include "src/harness/methods/method.hpp"
+#include "src/harness/stopping.hpp"
+
+namespace mgsync {
+
+struct one_run_settings {
+  stopping_rule stopping;
+  std::uint32_t runs_per_batch = 5;
+  std::uint32_t warm_ups = 1;           // of a batch: the first runs of a new subject find cold caches; not counted
+  std::uint64_t count = 1;              // how often a run carries the operation out
+  std::string value = "duration_us";    // the name of what is timed
+};
+
+// A run yields its duration in us for `count` operations and, where it moves data, "bytes" per operation. Metrics:
+// "time" in us per operation, and "bandwidth" in GB/s (10^9), more being better.
+class one_run final : public method {
+ public:
+  explicit one_run(one_run_settings);
+
+  std::optional<step> next(std::chrono::nanoseconds spent) override;
+  void take(const step&, std::span<const seen>) override;
+  std::vector<metric> values() const override;
+  std::string stopped() const override { return std::string(to_string(why_)); }
+  std::string description() const override { return "host clock, whole operation"; }
+
+ private:
+  one_run_settings settings_;
+  stopping rule_;
+  stop_reason why_ = stop_reason::none;
+  std::vector<std::vector<double>> times_us_;  // by batch
+  std::vector<std::vector<double>> gbps_;
+};
+
+}  // namespace mgsync

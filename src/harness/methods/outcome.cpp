@@ -1,0 +1,42 @@
+#include "src/harness/methods/outcome.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace mgsync {
+
+outcome_of_runs::outcome_of_runs(std::uint32_t runs) : asked_(runs) {
+  if (runs == 0) throw std::invalid_argument("an outcome needs a run");
+}
+
+std::optional<step> outcome_of_runs::next(std::chrono::nanoseconds) {
+  if (runs_ == asked_) return std::nullopt;
+  return step{{order{.seed = runs_ + 1}}, runs_, false};  // each on a life of its own: a hung one is not used again
+}
+
+void outcome_of_runs::take(const step&, std::span<const seen> came) {
+  for (const auto& run : came) {
+    const auto word = run.evidence.find("outcome");
+    if (word == run.evidence.end()) throw std::invalid_argument("a run without an outcome");
+    ++counts_[word->second];
+    ++runs_;
+  }
+}
+
+std::string outcome_of_runs::word() const {
+  if (counts_.size() == 1) return counts_.begin()->first;
+  std::string all;
+  for (const auto& [word, times] : counts_) all += fmt::format("{}{} {}", all.empty() ? "" : ", ", word, times);
+  return all;
+}
+
+std::vector<metric> outcome_of_runs::values() const {
+  if (runs_ == 0) return {};
+  std::uint32_t most = 0;
+  for (const auto& [word, times] : counts_) most = std::max(most, times);
+  return {summarize_batches({"agreement", "", better::more}, {{static_cast<double>(most) / runs_}})};
+}
+
+}  // namespace mgsync

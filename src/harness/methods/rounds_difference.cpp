@@ -1,0 +1,80 @@
+#include "src/harness/methods/rounds_difference.hpp"
+
+#include <algorithm>
+
+namespace mgsync {
+
+rounds_difference::rounds_difference(rounds_difference_settings settings)
+    : settings_(settings), rule_(settings.stopping) {}
+
+void rounds_difference::resume(std::span<const sample> before, std::uint32_t next_batch) {
+  samples_.assign(before.begin(), before.end());
+  for (const auto& one : samples_) rule_.add(one);
+  batch_ = next_batch;
+}
+
+step rounds_difference::pilot_step() const {
+  step pilot;
+  pilot.preparing = true;
+  pilot.orders.assign(3, order{.count = pilot_rounds_});
+  return pilot;
+}
+
+std::optional<step> rounds_difference::next(std::chrono::nanoseconds spent) {
+  if (!chosen_) return pilot_step();
+  if (!batch_began_) batch_began_ = spent;
+  const bool used_up = spent - *batch_began_ > settings_.stopping.max_time / settings_.batches_in_max_time;
+  if (taken_ == settings_.samples_per_batch || (taken_ > 0 && used_up)) {
+    rule_.close_batch();
+    ++batch_;
+    taken_ = 0;
+    batch_began_ = spent;
+  }
+  if (taken_ == 0 && rule_.batches() > 0) {
+    // Too few batches are no interval: something slow gets up to twice the time for them.
+    why_ = rule_.decide(rule_.batches() < settings_.stopping.min_batches ? spent / 2 : spent);
+    if (why_ != stop_reason::none) return std::nullopt;
+  }
+  step pair;
+  pair.batch = batch_;
+  if (taken_ == 0) pair.orders.push_back({.count = chosen_->rounds_short});  // warms a new life up
+  pair.orders.push_back({.count = chosen_->rounds_short});
+  pair.orders.push_back({.count = chosen_->rounds_long});
+  return pair;
+}
+
+void rounds_difference::take(const step& asked, std::span<const seen> came) {
+  if (asked.preparing) {
+    double longest = 0;
+    for (const auto& run : came) {
+      const double us = value_of(run, "duration_us");
+      pilot_.push_back({static_cast<std::uint32_t>(run.done.count), std::max(us, 1e-3)});
+      longest = std::max(longest, us);
+    }
+    pilot_rounds_ *= 4;
+    if (longest > settings_.long_enough_us || pilot_rounds_ > settings_.most_pilot_rounds) {
+      auto wanted = settings_.lengths;
+      wanted.precision = settings_.stopping.precision;
+      chosen_ = choose_rounds(pilot_, wanted);
+    }
+    return;
+  }
+  const auto& shorter = came[came.size() - 2];
+  const auto& longer = came.back();
+  samples_.push_back({asked.batch, value_of(shorter, "duration_us"), value_of(longer, "duration_us"),
+                      chosen_->rounds_short, chosen_->rounds_long});
+  rule_.add(samples_.back());
+  ++taken_;
+}
+
+std::vector<metric> rounds_difference::values() const {
+  if (samples_.empty()) return {};
+  std::vector<std::vector<double>> latencies;
+  for (std::size_t i = 0; i < samples_.size(); ++i) {
+    if (i == 0 || samples_[i].batch != samples_[i - 1].batch) latencies.emplace_back();
+    latencies.back().push_back(samples_[i].latency_us());
+  }
+  return {summarize_batches({"latency", "us"}, latencies)};
+}
+
+}  // namespace mgsync

@@ -1,0 +1,55 @@
+// The latency of one round of something that is repeated: a long run less a short one, over the rounds between them
+// (docs/method.md, "Barrier latency"). What a start costs is in both and cancels.
+//
+//     L = (T(r2) - T(r1)) / (r2 - r1)          sigma_L = sqrt(sigma_T1^2 + sigma_T2^2) / (r2 - r1)      (eqs. 7, 8)
+#pragma once
+
+#include <vector>
+
+#include "src/harness/methods/method.hpp"
+#include "src/harness/stopping.hpp"
+
+namespace mgsync {
+
+struct rounds_difference_settings {
+  stopping_rule stopping;
+  rounds_request lengths{.least_difference_us = 500};  // now and then a launch takes 100 us longer
+  std::uint32_t samples_per_batch = 5;
+  std::uint32_t batches_in_max_time = 8;   // a slow subject takes fewer samples in a batch, so that there are enough batches
+  std::uint32_t most_pilot_rounds = 1u << 20;
+  double long_enough_us = 1000;            // the pilot ends with a run of this duration
+};
+
+// A run of `count` rounds yields "duration_us", the largest of its members' own durations.
+class rounds_difference final : public method {
+ public:
+  explicit rounds_difference(rounds_difference_settings);
+
+  // Samples of an earlier command to go on from, and the batch that comes next.
+  void resume(std::span<const sample> before, std::uint32_t next_batch);
+
+  std::optional<step> next(std::chrono::nanoseconds spent) override;
+  void take(const step&, std::span<const seen>) override;
+  std::vector<metric> values() const override;
+  std::string stopped() const override { return std::string(to_string(why_)); }
+  std::string description() const override { return "host clock, difference of two runs"; }
+
+  const std::vector<sample>& samples() const { return samples_; }
+  std::uint32_t batches() const { return rule_.batches(); }
+
+ private:
+  step pilot_step() const;
+
+  rounds_difference_settings settings_;
+  stopping rule_;
+  stop_reason why_ = stop_reason::none;
+  std::vector<pilot_run> pilot_;
+  std::uint32_t pilot_rounds_ = 8;
+  std::optional<rounds_choice> chosen_;
+  std::vector<sample> samples_;
+  std::uint32_t batch_ = 0;
+  std::uint32_t taken_ = 0;  // samples of this batch
+  std::optional<std::chrono::nanoseconds> batch_began_;
+};
+
+}  // namespace mgsync

@@ -1,0 +1,110 @@
+#include "src/harness/methods/slope.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace mgsync {
+
+cycle_histogram histogram_of(std::span<const double> cycles) {
+  cycle_histogram counts;
+  for (const double each : cycles) {
+    if (!(each >= 0) || each != std::floor(each))
+      throw std::invalid_argument(fmt::format("{} is no count of cycles", each));
+    ++counts[static_cast<std::uint64_t>(each)];
+  }
+  return counts;
+}
+
+std::uint64_t mode_of(const cycle_histogram& counts) {
+  if (counts.empty()) throw std::invalid_argument("the mode of no samples");
+  return std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+           return a.second < b.second;
+         })->first;
+}
+
+line_fit fit_line(std::span<const double> x, std::span<const double> y) {
+  if (x.size() != y.size() || x.size() < 2) throw std::invalid_argument("a line needs two points or more");
+  const auto n = static_cast<double>(x.size());
+  double mean_x = 0, mean_y = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) mean_x += x[i] / n, mean_y += y[i] / n;
+  double xx = 0, xy = 0, yy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xx += (x[i] - mean_x) * (x[i] - mean_x);
+    xy += (x[i] - mean_x) * (y[i] - mean_y);
+    yy += (y[i] - mean_y) * (y[i] - mean_y);
+  }
+  if (xx == 0) throw std::invalid_argument("a line needs points at two places");
+  line_fit line;
+  line.slope = xy / xx;
+  line.offset = mean_y - line.slope * mean_x;
+  double left = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double off = y[i] - line.offset - line.slope * x[i];
+    line.residual = std::max(line.residual, std::abs(off));
+    left += off * off;
+  }
+  if (yy > 0) line.r_squared = 1 - left / yy;
+  return line;
+}
+
+namespace {
+
+line_fit fit_modes(const std::map<std::uint64_t, cycle_histogram>& histograms) {
+  std::vector<double> lengths, modes;
+  for (const auto& [length, counts] : histograms) {
+    lengths.push_back(static_cast<double>(length));
+    modes.push_back(static_cast<double>(mode_of(counts)));
+  }
+  return fit_line(lengths, modes);
+}
+
+}  // namespace
+
+slope::slope(slope_settings settings) : settings_(std::move(settings)) {
+  const std::set<std::uint64_t> distinct(settings_.lengths.begin(), settings_.lengths.end());
+  if (distinct.size() < 2 || distinct.contains(0)) throw std::invalid_argument("a slope needs two lengths, none of them 0");
+  if (settings_.batches == 0) throw std::invalid_argument("a slope needs a batch");
+  settings_.lengths.assign(distinct.begin(), distinct.end());
+}
+
+std::optional<step> slope::next(std::chrono::nanoseconds) {
+  if (batch_ == settings_.batches) {
+    done_ = true;
+    return std::nullopt;
+  }
+  step all;
+  all.batch = batch_;
+  for (const auto length : settings_.lengths) all.orders.push_back({.count = length});
+  return all;
+}
+
+void slope::take(const step& asked, std::span<const seen> came) {
+  std::map<std::uint64_t, cycle_histogram> here;
+  for (std::size_t i = 0; i < came.size(); ++i) {
+    const auto length = asked.orders[i].count;
+    for (const auto& [cycles, times] : histogram_of(values_of(came[i], "cycles"))) {
+      here[length][cycles] += times;
+      histograms_[length][cycles] += times;
+    }
+  }
+  slopes_.push_back({fit_modes(here).slope});
+  ++batch_;
+}
+
+std::vector<metric> slope::values() const {
+  if (slopes_.empty()) return {};
+  double per_link = 0;
+  for (const auto& [length, counts] : histograms_) {
+    const double each = static_cast<double>(counts.begin()->first) / static_cast<double>(length);
+    per_link = per_link == 0 ? each : std::min(per_link, each);
+  }
+  return {summarize_batches({"latency", "cycles"}, slopes_),
+          summarize_batches({"per_link", "cycles"}, std::vector<std::vector<double>>{{per_link}}),
+          summarize_batches({"residual", "cycles"}, std::vector<std::vector<double>>{{fit_modes(histograms_).residual}})};
+}
+
+}  // namespace mgsync

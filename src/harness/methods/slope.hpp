@@ -1,0 +1,60 @@
+// The latency of one link of a chain of dependent operations, by the processor's own cycle counter: the slope of cycles
+// over chain lengths (docs/method.md, "Latency inside one SM"; H. Wong et al., ISPASS 2010; papers 000 and 001). What is
+// not the chain (reading the clock, loading arguments) costs the same at every length and cancels.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "src/harness/methods/method.hpp"
+
+namespace mgsync {
+
+// Integer samples of one chain length: how often each count of cycles was seen.
+using cycle_histogram = std::map<std::uint64_t, std::uint64_t>;
+cycle_histogram histogram_of(std::span<const double> cycles);
+// The count that was seen most often, the smaller one of two. std::invalid_argument for an empty histogram.
+std::uint64_t mode_of(const cycle_histogram&);
+
+// cycles = offset + slope x links, by least squares.
+struct line_fit {
+  double slope = 0;
+  double offset = 0;
+  double residual = 0;  // the largest distance of a point from the line, in its unit
+  double r_squared = 1;
+};
+// Throws std::invalid_argument unless there are as many of both, at least two, not all at one place.
+line_fit fit_line(std::span<const double> x, std::span<const double> y);
+
+struct slope_settings {
+  std::vector<std::uint64_t> lengths = {64, 128, 256, 512};  // links; at least two that differ
+  std::uint32_t batches = 6;                                 // launches of each length
+};
+
+// Each batch runs every length once; a run yields "cycles", one or more integer samples. Metrics, in cycles:
+// "latency" (the slope through the modes, its interval over the batches), "per_link" (the smallest cycles over links,
+// as Wong and the papers give it), "residual" (of the fit over all batches).
+class slope final : public method {
+ public:
+  explicit slope(slope_settings);
+
+  std::optional<step> next(std::chrono::nanoseconds spent) override;
+  void take(const step&, std::span<const seen>) override;
+  std::vector<metric> values() const override;
+  std::string stopped() const override { return done_ ? "complete" : ""; }
+  std::string description() const override { return "cycle counter, slope over chain lengths"; }
+
+  // Samples of one length over all batches.
+  const cycle_histogram& histogram(std::uint64_t length) const { return histograms_.at(length); }
+
+ private:
+  slope_settings settings_;
+  std::uint32_t batch_ = 0;
+  bool done_ = false;
+  std::map<std::uint64_t, cycle_histogram> histograms_;
+  std::vector<std::vector<double>> slopes_;  // by batch, one value each
+};
+
+}  // namespace mgsync

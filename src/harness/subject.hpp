@@ -1,0 +1,46 @@
+// What is timed, as the runner knows it: something that carries out orders and says what it saw. A barrier, a chain of
+// instructions, a launch or a reduction is a subject by what its study makes of it; the harness knows none of them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mgsync {
+
+// What one run is to do. Methods and provers write orders, subjects carry them out.
+struct order {
+  enum class purpose { time, prove };
+  purpose what = purpose::time;
+  std::uint64_t count = 1;  // rounds | launches | links of a chain | repeats: what the method varies
+  std::uint64_t units = 0;  // units of waiting in each of them
+  double unit_us = 0;       // what a unit is asked to last
+  std::uint64_t seed = 1;   // of whatever is random in a proving run
+  std::string fault{};      // what is to go wrong, in the prover's words; empty: nothing
+  bool operator==(const order&) const = default;
+};
+
+// How a run ended. stuck: a bounded wait gave up; aborted: asked to stop; wrong: it ran, and its result was not what it
+// must be; died: its process or its GPU did not survive it.
+enum class ending { completed, aborted, stuck, wrong, died };
+
+// What all members saw in one run. A value that a method needs and does not find is its std::invalid_argument.
+struct seen {
+  order done;
+  ending ended = ending::completed;
+  std::string reason{};                                 // a sentence; empty when completed
+  std::map<std::string, std::vector<double>> values{};  // by name with its unit: "duration_us", "cycles", "bytes"
+  std::map<std::string, std::string> evidence{};        // words: "smid", "sum", "code"
+};
+
+class subject {
+ public:
+  virtual ~subject() = default;
+  // Carries out one order on every member and returns when all have finished or were given up. Collective over the
+  // ranks of the group, which all see the same. Never throws for what the subject did wrong: that is an ending.
+  virtual seen run(const order&) = 0;
+};
+
+}  // namespace mgsync
