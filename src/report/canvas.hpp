@@ -1,0 +1,56 @@
+// What pictures are made of: shapes appended to one text, and scales with readable ticks.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/results/figure.hpp"
+
+namespace mgsync::report {
+
+class canvas {
+ public:
+  // Colours and text sizes are classes of figure_style(); coordinates are in pixels of the view box.
+  void line(double x1, double y1, double x2, double y2, std::string_view css);
+  void rectangle(double x, double y, double width, double height, std::string_view css, std::string_view tip = "",
+                 std::string_view fill = "");
+  void dot(double x, double y, double radius, std::string_view css, std::string_view tip = "");
+  // "M x y L x y ..." of the points; `closed`: an area.
+  void path(const std::vector<std::pair<double, double>>& points, std::string_view css, bool closed = false);
+  // anchor: start, middle, end.
+  void text(double x, double y, std::string_view words, std::string_view css = "mg-text", std::string_view anchor = "start",
+            double turned = 0);
+
+  // The whole picture.
+  std::string finish(const figure_heading&, double width, double height, bool with_style) const;
+
+ private:
+  std::string body_;
+};
+
+// A scale's numbers as places between two pixels.
+class ruler {
+ public:
+  // `low` and `high` of the data. from_zero: a linear ruler starts at 0 where the data come near it.
+  ruler(const scale&, double low, double high, double from_px, double to_px, bool from_zero = true);
+  double at(double value) const;
+  struct tick {
+    double px = 0;
+    std::string label;
+  };
+  const std::vector<tick>& ticks() const { return ticks_; }
+
+ private:
+  bool logarithmic_;
+  double low_, high_, from_, to_;
+  std::vector<tick> ticks_;
+};
+
+// About how wide words are, in pixels, at this size of letters.
+double width_of(std::string_view words, double letter_px = 6.3);
+
+// A number for a reader: four digits, no exponent between 0.001 and 10^7. `padded`: with its last zeros, for columns.
+std::string readable(double, bool padded = false);
+
+}  // namespace mgsync::report

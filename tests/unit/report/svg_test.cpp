@@ -1,0 +1,104 @@
+#include "src/report/svg.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <stdexcept>
+
+#include "src/report/canvas.hpp"
+
+namespace mgsync::report {
+namespace {
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t found = 0;
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+  return found;
+}
+
+chart two_curves() {
+  return {{"gpus", "Barriers over GPUs"}, {"GPUs"}, {"latency (us)", true},
+          {{"ours", {{1, 1.4, 1.3, 1.5, {1.35, 1.45}}, {2, 2.0, 1.9, 2.1}, {4, 2.1}}}, {"paper", {{1, 5}, {2, 6}}, true}}};
+}
+
+TEST(svg, a_chart_has_a_mark_for_every_point_and_a_band_for_every_interval) {
+  const auto text = to_svg(two_curves());
+  EXPECT_EQ(count(text, "mg-mark"), 5U);
+  EXPECT_EQ(count(text, "<circle"), 7U);  // two of them are batches
+  EXPECT_EQ(count(text, "class=\"mg-band"), 1U);
+  EXPECT_EQ(count(text, "<path class=\"mg-line mg-l1 mg-dashed\""), 1U);
+  EXPECT_NE(text.find("<title>ours: 2.1 at 4</title>"), std::string::npos);
+}
+
+TEST(svg, a_heat_map_has_the_number_in_the_cell_and_a_reason_in_the_hole) {
+  const heat_map map{{"map", "grid.sync"}, "blocks per SM", "threads", {"1", "32"}, {"32", "1024"},
+                     {{1.0, 1.3}, {9.96, std::nullopt}}, "us", {{"", ""}, {"", "64 warps do not fit"}}};
+  const auto text = to_svg(map);
+  EXPECT_EQ(count(text, "mg-mark"), 3U);
+  EXPECT_EQ(count(text, ">1.300<"), 1U);
+  EXPECT_NE(text.find("64 warps do not fit"), std::string::npos);
+}
+
+TEST(svg, stacked_bars_add_up) {
+  const bar_chart bars{{"launch", "One null kernel"}, {"ns"}, {"call", "execution", "other"},
+                       {{"traditional", {2545, 993, 4735}}, {"cooperative", {3388, 1015, 4830}}}};
+  const auto text = to_svg(bars);
+  EXPECT_EQ(count(text, "mg-mark"), 6U);
+  EXPECT_NE(text.find(">8273<"), std::string::npos);
+  EXPECT_NE(text.find(">9233<"), std::string::npos);
+}
+
+TEST(svg, a_timeline_has_a_row_per_track_and_names_no_more_than_fit) {
+  timeline few{{"w", "warps"}, "cycles", {{"warp 0", {{"store", 0, 9}, {"load", 36, 58}}}, {"warp 1", {{"store", 2, 11}}}}, 8};
+  const auto text = to_svg(few);
+  EXPECT_EQ(count(text, "mg-mark"), 3U);
+  EXPECT_EQ(count(text, "no order is claimed"), 1U);
+  timeline many{{"b", "blocks"}, "us", {}};
+  for (int i = 0; i < 528; ++i) many.tracks.push_back({"block " + std::to_string(i), {{"wait", 0, 1}}});
+  const auto crowded = to_svg(many);
+  EXPECT_EQ(count(crowded, "mg-mark"), 528U);
+  EXPECT_LT(count(crowded, "text-anchor=\"end\">block "), 120U);  // the others are tips
+}
+
+TEST(svg, hostile_names_are_only_words) {
+  auto c = two_curves();
+  c.heading.title = "<script>alert('x')</script>";
+  c.curves[0].name = "a\" onload=\"b&";
+  const auto text = to_svg(c);
+  EXPECT_EQ(count(text, "<script"), 0U);
+  EXPECT_EQ(count(text, "\" onload"), 0U);
+  EXPECT_NE(text.find("a&quot; onload=&quot;b&amp;"), std::string::npos);
+  EXPECT_EQ(escaped("\x01"), " ");
+}
+
+TEST(svg, has_no_address_beside_the_namespace_and_both_themes) {
+  const auto text = to_svg(two_curves());
+  EXPECT_EQ(count(text, "http"), 1U);
+  EXPECT_EQ(count(text, "prefers-color-scheme:dark"), 1U);
+  EXPECT_EQ(count(to_svg(two_curves(), false), "<style>"), 0U);
+}
+
+TEST(svg, refuses_what_a_scale_cannot_show) {
+  auto c = two_curves();
+  c.curves[0].points[0].y = 0;
+  c.curves[0].points[0].low.reset();
+  EXPECT_THROW(to_svg(c), std::invalid_argument);
+  c.curves[0].points[0].y = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(to_svg(c), std::invalid_argument);
+  EXPECT_THROW(to_svg(chart{{"e", "empty"}, {"x"}, {"y"}, {}}), std::invalid_argument);
+  EXPECT_THROW(to_svg(heat_map{{"e", "empty"}, "r", "c", {"1"}, {"1"}, {{std::nullopt}}, "us"}), std::invalid_argument);
+  EXPECT_THROW(to_svg(timeline{{"t", "t"}, "us", {{"a", {{"back", 2, 1}}}}}), std::invalid_argument);
+}
+
+TEST(readable, has_four_digits) {
+  EXPECT_EQ(readable(1.39421), "1.394");
+  EXPECT_EQ(readable(20), "20");
+  EXPECT_EQ(readable(0.0571), "0.0571");
+  EXPECT_EQ(readable(8273), "8273");
+  EXPECT_EQ(readable(1.3, true), "1.300");
+  EXPECT_EQ(readable(0), "0");
+  EXPECT_EQ(readable(4.31e12), "4.31e+12");
+}
+
+}  // namespace
+}  // namespace mgsync::report
