@@ -33,6 +33,7 @@ for extra in "$@"; do
     tests)
       header_from gtest/gtest.h libgtest-dev
       header_from relacy/relacy.hpp relacy-dev
+      header_from z3++.h libz3-dev
       command_from python3 python3
       python3 -c 'import jsonschema' >/dev/null 2>&1 || missing+=(python3-jsonschema)
       command_from shellcheck shellcheck

@@ -1,0 +1,69 @@
+#include "src/studies/pipeline/closed_form.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace mgsync::pipeline {
+
+namespace {
+
+// An agent's own time from stage to stage, and from its start of a stage until the consumer could start it.
+struct row {
+  ticks step = 0;
+  ticks arrives = 0;
+};
+
+struct rows {
+  row a, b;        // equal where one producer loads both
+  ticks consumer;  // step of the consumer
+};
+
+rows rows_of(const stage_times& t, const arrangement& warps) {
+  if (warps.producers == 2)
+    return {{t.a.issue + t.query, t.a.latency}, {t.b.issue + t.query, t.b.latency}, t.math + t.query};
+  const row both{t.a.issue + t.b.issue + t.query, std::max(t.a.latency, t.a.issue + t.b.latency)};
+  return {both, both, t.math + t.query};
+}
+
+}  // namespace
+
+ticks wave_time(const stage_times& t, int stages, const arrangement& warps) {
+  const auto [a, b, consumer] = rows_of(t, warps);
+  const ticks arrives = std::max(a.arrives, b.arrives);
+  const ticks first = t.handover + t.math;
+  const ticks loop = arrives + t.math + 2 * t.handover;
+  ticks longest = 0;
+  for (const ticks loops : {ticks{0}, ticks{(stages - 1) / warps.buffers}}) {
+    const ticks steps = stages - 1 - loops * warps.buffers;
+    longest = std::max({longest,
+                        arrives + loops * loop + steps * consumer,  // the steps are the consumer's, or a producer's
+                        a.arrives + loops * loop + steps * a.step,
+                        b.arrives + loops * loop + steps * b.step});
+  }
+  return first + longest;
+}
+
+double steady_period(const stage_times& t, const arrangement& warps) {
+  const auto [a, b, consumer] = rows_of(t, warps);
+  const ticks loop = std::max(a.arrives, b.arrives) + t.math + 2 * t.handover;
+  return std::max(static_cast<double>(std::max({a.step, b.step, consumer})), static_cast<double>(loop) / warps.buffers);
+}
+
+ticks waves_time(std::span<const stage_times> tiles, int stages, const arrangement& warps) {
+  if (warps.persistent) throw std::invalid_argument("a persistent arrangement has no closed form; simulate it");
+  if (tiles.empty()) throw std::invalid_argument("no output tile");
+  if (warps.consumers == 1) {
+    ticks sum = 0;
+    for (const stage_times& t : tiles) sum += wave_time(t, stages, warps) + t.epilogue;
+    return sum;
+  }
+  const stage_times& t = tiles.front();
+  if (std::any_of(tiles.begin(), tiles.end(), [&](const stage_times& other) { return other != t; }))
+    throw std::invalid_argument("with two consumers the closed form needs waves that are all alike");
+  // Tile j begins when tile j - 1 is multiplied and the epilogue of tile j - 2 is done.
+  const ticks wave = wave_time(t, stages, warps);
+  const ticks last = static_cast<ticks>(tiles.size()) - 1;
+  return last / 2 * (wave + std::max(wave, t.epilogue)) + last % 2 * wave + wave + t.epilogue;
+}
+
+}  // namespace mgsync::pipeline

@@ -1,0 +1,62 @@
+// What the model needs to know of a machine: measured (calibration.hpp), read from a file, or the paper's.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/studies/pipeline/pipeline_model.hpp"
+
+namespace mgsync::pipeline {
+
+// startup + work / rate, as in eqs. 4 to 7.
+struct cost_line {
+  double startup_ns = 0;
+  double per_ns = 0;  // units of work per ns; 0: the work costs nothing
+  double ns(double work) const { return startup_ns + (per_ns > 0 ? work / per_ns : 0); }
+  bool operator==(const cost_line&) const = default;
+};
+
+enum class work_unit { bytes, multiply_adds };  // what a multiplication's time is proportional to: the paper says bytes
+
+struct machine {
+  std::string name;
+  int sms = 1;
+  std::int64_t shared_bytes = 0;       // of one block, for the buffers
+  std::int64_t accumulator_bytes = 0;  // of one block's registers, for its consumers' tiles of C in 32 bits; 0: no limit
+  int element_bytes = 2;
+  int producers = 1;             // that load side by side: 1 serial, 2 parallel
+  bool persistent = false;       // whether blocks stay for all their output tiles
+  double launch_ns = 0;          // T_0
+  cost_line dma;                 // of one load, in bytes, of one SM alone: how long its engine is busy
+  double dma_latency_ns = 0;     // how much longer until the data can be used; 0: one load in flight, as in the paper
+  double chip_bytes_per_ns = 0;  // what all SMs together can load; 0: no limit
+  work_unit math_work = work_unit::bytes;
+  cost_line math;
+  cost_line epilogue;            // of one output tile, in bytes of C; the paper's is a constant
+  int output_bytes = 4;          // of one element of C
+  double query_ns = 0;
+  double handover_ns = 0;
+  std::vector<std::string> assumptions;  // what was not measured
+  bool operator==(const machine&) const = default;
+};
+
+// The paper's RTX A6000 (section 4.2): throughputs as printed, per ms; what it lost is assumed, and listed.
+machine rtx_a6000();
+
+// From and to JSON. Reading throws usage_error naming `source` and the key that is missing, unknown or impossible.
+machine read_machine(std::string_view json, std::string_view source);
+std::string write_machine(const machine&);
+
+// The times of one stage of `tile`, while `active` SMs load.
+stage_times times_on(const machine&, extent tile, int active);
+
+// One entry per output tile of the most loaded SM: all SMs active but in the last wave, where some may be idle.
+std::vector<stage_times> waves_on(const machine&, extent size, extent tile);
+
+// Shared memory of the buffers, and registers of the consumers, in bytes.
+std::int64_t buffer_bytes(const machine&, const configuration&);
+std::int64_t accumulator_bytes(const configuration&);
+bool fits(const machine&, const configuration&);
+
+}  // namespace mgsync::pipeline

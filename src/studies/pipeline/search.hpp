@@ -1,0 +1,65 @@
+// Which configuration is the fastest for a product on a machine, by the model: brute force, and Z3 beside it.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/studies/pipeline/machine.hpp"
+
+namespace mgsync::pipeline {
+
+struct search_space {
+  std::vector<extent> tiles;
+  std::vector<int> buffers;
+  std::vector<int> consumers;
+};
+
+search_space paper_space();  // tiles of 64 and 128 each, 1 to 4 buffers, one consumer
+search_space wide_space();   // m and n multiples of 64 to 256, k multiples of 16 to 128, 1 to 8 buffers, 1 or 2 consumers
+
+// What the model says of one configuration, launch included, in ticks (picoseconds).
+struct prediction {
+  ticks total = 0;
+  ticks waiting = 0;  // of the consumers, on the most loaded SM: the paper's second goal
+  bool operator==(const prediction&) const = default;
+};
+prediction predict(const machine&, extent size, const configuration&);
+
+// All configurations of the space that fit the machine, in the space's order.
+std::vector<configuration> candidates(const machine&, const search_space&);
+
+struct search_answer {
+  enum class outcome { optimal, nothing_fits, time_out, unknown };
+  outcome how = outcome::nothing_fits;
+  std::string by;                   // "brute force", "Z3 4.8.12"
+  std::string reason;               // of time_out and unknown
+  configuration best;
+  prediction time;
+  std::vector<configuration> ties;  // brute force: all with the least total, the best first
+  std::size_t tried = 0;            // candidates
+  double seconds = 0;
+};
+
+// The least total; among equals the least waiting, then the least shared memory, then the first. Exact: configurations
+// are skipped only where a lower bound of their time is above the best.
+search_answer brute_force(const machine&, extent size, const search_space&);
+
+// Whether Z3 is in this build.
+bool has_z3();
+
+// The paper's encoding (section 3.2): event times as arrays of integers indexed by stage, buffers and tile as variables,
+// least total and then least waiting. Nothing where the recurrences do not describe the machine: a persistent one, or
+// without Z3 in this build. Never longer than `limit`, give or take Z3's own reaction time; a time-out is an answer.
+std::optional<search_answer> solve_with_z3(const machine&, extent size, const search_space&, std::chrono::milliseconds limit);
+
+// How much faster the best configuration would be if one thing were twice as good: what binds is what helps most.
+struct relaxation {
+  std::string what;      // "DMA throughput", "shared memory", ...
+  double gain_percent = 0;
+  configuration best;    // then
+};
+std::vector<relaxation> relaxations(const machine&, extent size, const search_space&, const search_answer&);
+
+}  // namespace mgsync::pipeline

@@ -1,0 +1,95 @@
+#include "src/studies/pipeline/machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include "src/base/errors.hpp"
+
+namespace mgsync::pipeline {
+namespace {
+
+machine whole() {
+  machine m = rtx_a6000();
+  m.name = "made up";
+  m.accumulator_bytes = 131072;
+  m.persistent = true;
+  m.dma_latency_ns = 300;
+  m.chip_bytes_per_ns = 4000;
+  m.math_work = work_unit::multiply_adds;
+  m.math = {20, 3500};
+  m.epilogue = {700, 60};
+  m.output_bytes = 2;
+  m.query_ns = 10;
+  m.handover_ns = 25;
+  return m;
+}
+
+TEST(machine_file, comes_back_as_it_was_written) {
+  EXPECT_EQ(read_machine(write_machine(whole()), "x.json"), whole());
+  EXPECT_EQ(read_machine(write_machine(rtx_a6000()), "x.json"), rtx_a6000());
+}
+
+void refused(const std::string& text, const std::string& because) {
+  try {
+    read_machine(text, "x.json");
+    ADD_FAILURE() << "accepted: " << text;
+  } catch (const usage_error& error) {
+    EXPECT_NE(std::string(error.what()).find(because), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("x.json"), std::string::npos) << error.what();
+  }
+}
+
+TEST(machine_file, says_what_is_wrong) {
+  const std::string good = write_machine(whole());
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    text.replace(text.find(from), from.size(), to);
+    return text;
+  };
+  refused("{", "not JSON");
+  refused("[1]", "not a JSON object");
+  refused("{}", "lacks \"sms\"");
+  refused(with("\"sms\": 84", "\"sms\": 0"), "at least 1");
+  refused(with("\"sms\": 84", "\"sms\": 8.5"), "whole number");
+  refused(with("\"producers\": 1", "\"producers\": 3"), "accepted: 1, 2");
+  refused(with("\"query_ns\"", "\"query_us\""), "\"query_us\" is none of");
+  refused(with("\"persistent\": true", "\"persistent\": 1"), "neither true nor false");
+  refused(with("\"dma\"", "\"dna\""), "\"dma\" is missing");
+}
+
+TEST(machine_times, are_startup_and_bytes_over_throughput) {
+  const stage_times t = times_on(rtx_a6000(), {128, 64, 128}, 84);
+  EXPECT_EQ(t.a, (load_time{500'000 + 214'226, 500'000 + 214'226}));  // 32768 B / 152.96 B/ns
+  EXPECT_EQ(t.b, (load_time{500'000 + 107'113, 500'000 + 107'113}));
+  EXPECT_EQ(t.math, 1'997);  // 49152 B / 24610 B/ns
+}
+
+TEST(machine_times, share_the_chip) {
+  machine m = whole();
+  m.dma = {0, 100};
+  const extent tile{128, 128, 64};
+  EXPECT_EQ(times_on(m, tile, 1).a.issue, 163'840);
+  EXPECT_EQ(times_on(m, tile, 84).a.issue, 344'064);  // 84 x 16384 B / 4000 B/ns
+  EXPECT_EQ(times_on(m, tile, 84).a.latency, 344'064 + 300'000);
+  const auto tiles = waves_on(m, {128 * 10, 128 * 10, 512}, tile);  // 100 output tiles on 84 SMs
+  ASSERT_EQ(tiles.size(), 2u);
+  EXPECT_EQ(tiles[0], times_on(m, tile, 84));
+  EXPECT_EQ(tiles[1], times_on(m, tile, 16));
+}
+
+TEST(machine_limits, shared_memory_and_registers) {
+  machine m = rtx_a6000();
+  EXPECT_TRUE(fits(m, {{128, 128, 128}, {1, 1, 1, false}}));   // 64 KiB of 99
+  EXPECT_FALSE(fits(m, {{128, 128, 128}, {1, 1, 2, false}}));
+  m.accumulator_bytes = 65536;
+  EXPECT_TRUE(fits(m, {{128, 128, 64}, {1, 1, 1, false}}));
+  EXPECT_FALSE(fits(m, {{128, 128, 64}, {1, 2, 1, false}}));   // a tile of C for each consumer
+}
+
+TEST(tiles, waves_and_stages_round_up) {
+  EXPECT_EQ(waves({2048, 2048, 64}, {128, 128, 64}, 84), 4);  // the paper's example: 256 tiles on 84 SMs
+  EXPECT_EQ(output_tiles({130, 128, 1}, {128, 128, 64}), 2);
+  EXPECT_EQ(stages({1, 1, 65}, {128, 128, 64}), 2);
+}
+
+}  // namespace
+}  // namespace mgsync::pipeline
