@@ -19,12 +19,8 @@ class gpu_mpi final : public round_loop::synchronized_rounds {
  public:
   gpu_mpi(session& where, std::unique_ptr<launch_rounds> rounds)
       : synchronized_rounds(where, "mpi", std::move(rounds)),
-        locals_(static_cast<std::ptrdiff_t>(rounds_->gpus().size())), pool_(round_loop::cpus_of(rounds_->gpus())) {
-    check_mpi(MPI_Comm_dup(where.ranks().native_handle()->comm, &ranks_), "duplicating the communicator");
-  }
-  ~gpu_mpi() override {
-    if (std::uncaught_exceptions() == 0) MPI_Comm_free(&ranks_);
-  }
+        locals_(static_cast<std::ptrdiff_t>(rounds_->gpus().size())), pool_(round_loop::cpus_of(rounds_->gpus())),
+        ranks_(where.ranks().duplicate()) {}
 
  private:
   void on_all(const member_work& work) override {
@@ -32,7 +28,7 @@ class gpu_mpi final : public round_loop::synchronized_rounds {
     pool_.run([&](unsigned local) {
       work(local, [&] {
         if (!alone) locals_.arrive_and_wait();
-        if (local == 0 && MPI_Barrier(ranks_) != MPI_SUCCESS)
+        if (local == 0 && MPI_Barrier(ranks_.native_handle()->comm) != MPI_SUCCESS)
           fail(0, std::make_exception_ptr(std::runtime_error("MPI_Barrier failed")));
         if (!alone) locals_.arrive_and_wait();
       });
@@ -41,7 +37,7 @@ class gpu_mpi final : public round_loop::synchronized_rounds {
 
   std::barrier<> locals_;
   worker_pool pool_;
-  MPI_Comm ranks_ = MPI_COMM_NULL;
+  communicator ranks_;
 };
 
 }  // namespace

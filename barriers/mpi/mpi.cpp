@@ -58,15 +58,13 @@ class alignas(algorithm::line_bytes) pass {  // its epoch is written every round
 class mpi_barrier final : public barrier {
  public:
   mpi_barrier(const topology::group& group, unsigned blocks, session& where, std::unique_ptr<symmetric_memory> board)
-      : crew_(group, blocks, where, std::move(board), false, "mpi"), pool_(crew_.cpus()) {
-    check_mpi(MPI_Comm_dup(where.ranks().native_handle()->comm, &ranks_), "duplicating the communicator");
+      : crew_(group, blocks, where, std::move(board), false, "mpi"), pool_(crew_.cpus()),
+        ranks_(where.ranks().duplicate()) {
+    const MPI_Comm comm = ranks_.native_handle()->comm;
     const auto locals = static_cast<unsigned>(crew_.workers().size());
-    if (topology::hosts_of(group).size() > 1) departures_.emplace(group, where.rank(), ranks_);
+    if (topology::hosts_of(group).size() > 1) departures_.emplace(group, where.rank(), comm);
     for (unsigned i = 0; i < locals; ++i)
-      passes_.emplace_back(i, locals, &flags_, ranks_, i == 0 && departures_ ? &*departures_ : nullptr);
-  }
-  ~mpi_barrier() override {
-    if (std::uncaught_exceptions() == 0) MPI_Comm_free(&ranks_);
+      passes_.emplace_back(i, locals, &flags_, comm, i == 0 && departures_ ? &*departures_ : nullptr);
   }
 
   trial run(const run_request& request) override {
@@ -77,7 +75,7 @@ class mpi_barrier final : public barrier {
   round_loop::host_crew crew_;
   worker_pool pool_;
   local_flags flags_;
-  MPI_Comm ranks_ = MPI_COMM_NULL;
+  communicator ranks_;
   std::optional<departures> departures_;
   std::vector<pass> passes_;
 };

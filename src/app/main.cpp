@@ -29,33 +29,35 @@ std::optional<int> run_alone(const options& asked) {
   switch (asked.command) {
     case command::help: fmt::print("{}", help_text()); return 0;
     case command::version: fmt::print("{}", version_text()); return 0;
-    case command::list: return list_backends(asked);
     case command::show: return show_results(asked);
     case command::compare: return compare_command(asked);
     case command::merge: return merge_command(asked);
-    default: break;
+    default: return std::nullopt;
   }
-  if (asked.dry_run) return print_plan(asked);
-  return std::nullopt;
+}
+
+void must_meet(const launch& told, int ranks) {
+  if (const auto why = why_apart(told, ranks, communicator::library_version()); !why.empty()) throw usage_error(why);
 }
 
 int run_together(const options& asked, std::optional<communicator>& job, watchdog& dog, outputs& written) {
   const launch told = read_launch();
+  if (!told.under_mpi) must_meet(told, 1);
   topology::machine seen;
   {
     const watchdog::guard watched(dog, "looking at the machine, and starting CUDA", asked.timeout);
     seen = look_around(asked);
-    if (asked.command == command::measure) {
+    if (asked.command == command::measure && !asked.dry_run) {
       auto own = gpus_to_own(asked, told, seen);
       std::reverse(own.begin(), own.end());  // the first is the current one when MPI starts
       for (const int gpu : own) start_gpu(gpu);
     }
   }
-  {
-    const watchdog::guard watched(dog, "starting MPI", asked.timeout);
-    job = told.under_mpi ? communicator::world(asked.timeout) : communicator::single(asked.timeout);
-  }
+  job = told.under_mpi ? communicator::world(asked.timeout, dog) : communicator::single(asked.timeout);
+  must_meet(told, job->size());
   if (asked.command == command::topology) return topology_command(asked, *job, std::move(seen));
+  if (asked.command == command::list) return list_backends(asked, *job, std::move(seen));
+  if (asked.dry_run) return print_plan(asked, *job, std::move(seen));
   return measure(asked, *job, std::move(seen), dog, written);
 }
 
@@ -80,15 +82,16 @@ std::string speaker() {
 
 int main(int count, char** words) {
   outputs written;
+  std::optional<watchdog> dog;  // ends after MPI does, which it watches
   std::optional<communicator> job;
   const bool speaks = read_launch().rank.value_or(0) == 0;
   try {
     const options asked = parse_options(std::vector<std::string>(words + 1, words + count));
     if (const auto done = run_alone(asked)) return *done;
     take_note_of_signals();
-    watchdog dog([](const std::string& text) { fmt::print(stderr, "{}{}\n", text, communicator::silent_ranks()); },
-                 [&](const std::string& why) { written.write_in_emergency(why + communicator::silent_ranks()); });
-    return run_together(asked, job, dog, written);
+    dog.emplace([](const std::string& text) { fmt::print(stderr, "{}{}\n", text, communicator::silent_ranks()); },
+                [&](const std::string& why) { written.write_in_emergency(why + communicator::silent_ranks()); });
+    return run_together(asked, job, *dog, written);
   } catch (const usage_error& error) {
     if (speaks) fmt::print(stderr, "mgsync: {}\n", error.what());
     return leave(job, exit_code::usage);

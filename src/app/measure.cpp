@@ -175,10 +175,10 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
   return std::stoi(job.broadcast(std::to_string(code), 0, "agreeing on the exit code"));
 }
 
-int print_plan(const options& asked) {
-  const auto job = communicator::single(asked.timeout);
-  const auto views = gather_views(job, look_around(asked));
-  if (read_launch().rank.value_or(0) == 0) fmt::print("{}", format_plan(make_plan(request_from(asked, views), views)));
+int print_plan(const options& asked, communicator& job, topology::machine mine) {
+  const auto views = gather_views(job, std::move(mine));
+  const auto planned = make_plan(request_from(asked, views), views);
+  if (job.rank() == 0) fmt::print("{}", format_plan(planned));
   return 0;
 }
 
@@ -197,16 +197,16 @@ int show_results(const options& asked) {
   return 0;
 }
 
-int list_backends(const options& asked) {
-  const auto job = communicator::single(asked.timeout);
-  const auto views = gather_views(job, look_around(asked));
-  if (read_launch().rank.value_or(0) != 0) return 0;
+int list_backends(const options& asked, communicator& job, topology::machine mine) {
+  const auto views = gather_views(job, std::move(mine));
   options all = asked;
   all.backends = "all";
   auto request = request_from(all, views);
   if (request.members.empty())
     request.members = {std::max(1, topology::largest_group(views, request.device, asked.members_per_rank))};
-  for (const auto& c : make_plan(request, views).cells) {
+  const auto planned = make_plan(request, views);
+  if (job.rank() != 0) return 0;
+  for (const auto& c : planned.cells) {
     fmt::print("with {} {}:\n", c.group.members.size(), request.device == topology::device::gpu ? "GPUs" : "host members");
     for (const auto& p : c.points) {
       const auto& b = *p.choice.backend;

@@ -17,11 +17,11 @@ namespace mgsync {
 // is told of every result as soon as it is there, so that whoever ends the process can still write them.
 int measure(const options&, communicator& job, topology::machine mine, watchdog&, outputs& written);
 
-// Prints what measure() would do; starts no MPI and makes no CUDA context.
-int print_plan(const options&);
+// Prints what measure() would do with these ranks; makes no CUDA context. Collective over the job.
+int print_plan(const options&, communicator& job, topology::machine mine);
 // Prints the table of a results file or a store, or what --by asks for.
 int show_results(const options&);
-// Prints every backend and variant, and whether it can run here.
-int list_backends(const options&);
+// Prints every backend and variant, and whether these ranks can run it here. Collective over the job.
+int list_backends(const options&, communicator& job, topology::machine mine);
 
 }  // namespace mgsync

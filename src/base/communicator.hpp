@@ -1,6 +1,7 @@
 // The ranks of the job, or of a part of it: gathering, broadcasting and splitting, without a vendor type.
 // Every wait sleeps between polls, so that a waiting rank disturbs nobody's measurement, and is bounded: past the
-// deadline it throws timeout_error naming the ranks of this host whose process is stopped or gone.
+// deadline it throws timeout_error naming the ranks of this host whose process is stopped or gone. What MPI offers only
+// as a call that may never return (making and freeing communicators, ending MPI) is under the watchdog.
 // One header, two bodies: communicator_mpi.cpp and communicator_single.cpp (built without MPI: always one rank).
 #pragma once
 
@@ -12,6 +13,8 @@
 #include <vector>
 
 namespace mgsync {
+
+class watchdog;
 
 class communicator {
  public:
@@ -29,8 +32,8 @@ class communicator {
   // One rank, no MPI.
   static communicator single(std::chrono::nanoseconds timeout);
   // Starts MPI (thread level: serialized) and returns all ranks. Call once, first; finalised by the destructor of the
-  // communicator that world() returned, unless an exception is in flight.
-  static communicator world(std::chrono::nanoseconds timeout);
+  // communicator that world() returned, unless an exception is in flight. The watchdog outlives all that comes of it.
+  static communicator world(std::chrono::nanoseconds timeout, watchdog&);
 
   communicator(communicator&&) noexcept;
   communicator& operator=(communicator&&) noexcept;
@@ -50,6 +53,8 @@ class communicator {
   communicator split_by_host() const;
   // The ranks that passed the same non-negative color, in rank order; nothing for a negative one.
   std::optional<communicator> split(int color) const;
+  // The same ranks, whose messages meet no others.
+  communicator duplicate() const;
 
   // Ends every rank of the job with this code, after a failure that the others do not know of.
   [[noreturn]] void abort(int code) const;
@@ -58,6 +63,9 @@ class communicator {
 
  private:
   communicator();
+  // What `make` (MPI_Comm* -> result of the MPI call) makes of this communicator's ranks, under the watchdog.
+  template <class Make>
+  std::optional<communicator> made_by(std::string_view what, Make) const;
 
   int rank_ = 0;
   int size_ = 1;

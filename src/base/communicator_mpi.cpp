@@ -80,9 +80,16 @@ void check_mpi(int result, std::string_view action, source_location where) {
 }
 
 communicator::native::~native() {
-  if (owns_comm && comm != MPI_COMM_NULL && std::uncaught_exceptions() == 0) MPI_Comm_free(&comm);
-  // Finalising while an exception unwinds would wait for ranks that are elsewhere.
-  if (owns_mpi && std::uncaught_exceptions() == 0) MPI_Finalize();
+  // While an exception unwinds, both would wait for ranks that are elsewhere.
+  if (std::uncaught_exceptions() > 0) return;
+  if (owns_comm && comm != MPI_COMM_NULL) {
+    const watched_call bounded(*this, "freeing a communicator (MPI_Comm_free)");
+    MPI_Comm_free(&comm);
+  }
+  if (owns_mpi) {
+    const watched_call bounded(*this, "ending MPI (MPI_Finalize)");
+    MPI_Finalize();
+  }
 }
 
 communicator::communicator() = default;
@@ -108,14 +115,18 @@ communicator communicator::single(std::chrono::nanoseconds timeout) {
   return one;
 }
 
-communicator communicator::world(std::chrono::nanoseconds timeout) {
+communicator communicator::world(std::chrono::nanoseconds timeout, watchdog& dog) {
   int provided = 0;
-  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "starting MPI");
+  {
+    const watchdog::guard bounded(dog, "starting MPI (MPI_Init_thread)", timeout);
+    check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "starting MPI");
+  }
   communicator all;
   all.native_ = std::make_unique<native>();
   all.native_->comm = MPI_COMM_WORLD;
   all.native_->owns_mpi = true;
-  all.native_->started = true;
+  all.native_->dog = &dog;
+  all.native_->timeout = timeout;
   if (provided < MPI_THREAD_SERIALIZED)
     throw api_error("MPI", "no support for MPI_THREAD_SERIALIZED", "starting MPI");
   check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "setting the error handler");
@@ -175,35 +186,49 @@ std::string communicator::broadcast(std::string value, int root, std::string_vie
   return value;
 }
 
-communicator communicator::split_by_host() const {
-  if (size_ == 1) return single(timeout_);
+template <class Make>
+std::optional<communicator> communicator::made_by(std::string_view what, Make make) const {
   communicator part;
   part.timeout_ = timeout_;
   part.native_ = std::make_unique<native>();
+  part.native_->dog = native_->dog;
+  part.native_->timeout = native_->timeout;
+  {
+    const watched_call bounded(*native_, std::string(what));
+    check_mpi(make(&part.native_->comm), what);
+  }
+  if (part.native_->comm == MPI_COMM_NULL) return std::nullopt;
   part.native_->owns_comm = true;
-  check_mpi(MPI_Comm_split_type(native_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part.native_->comm),
-            "splitting the ranks by host");
-  check_mpi(MPI_Comm_rank(part.native_->comm, &part.rank_), "asking for the rank on this host");
-  check_mpi(MPI_Comm_size(part.native_->comm, &part.size_), "asking for the ranks of this host");
+  check_mpi(MPI_Comm_rank(part.native_->comm, &part.rank_), "asking for the rank in a group");
+  check_mpi(MPI_Comm_size(part.native_->comm, &part.size_), "asking for the ranks of a group");
   return part;
+}
+
+communicator communicator::split_by_host() const {
+  if (size_ == 1) return single(timeout_);
+  return *made_by("splitting the ranks by host (MPI_Comm_split_type)", [&](MPI_Comm* made) {
+    return MPI_Comm_split_type(native_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, made);
+  });
 }
 
 std::optional<communicator> communicator::split(int color) const {
   if (size_ == 1) return color < 0 ? std::nullopt : std::optional<communicator>(single(timeout_));
-  communicator part;
-  part.timeout_ = timeout_;
-  part.native_ = std::make_unique<native>();
-  check_mpi(MPI_Comm_split(native_->comm, color < 0 ? MPI_UNDEFINED : color, rank_, &part.native_->comm),
-            "splitting the ranks");
-  if (part.native_->comm == MPI_COMM_NULL) return std::nullopt;
-  part.native_->owns_comm = true;
-  check_mpi(MPI_Comm_rank(part.native_->comm, &part.rank_), "asking for the rank in the group");
-  check_mpi(MPI_Comm_size(part.native_->comm, &part.size_), "asking for the ranks of the group");
-  return part;
+  return made_by("splitting the ranks (MPI_Comm_split)", [&](MPI_Comm* made) {
+    return MPI_Comm_split(native_->comm, color < 0 ? MPI_UNDEFINED : color, rank_, made);
+  });
+}
+
+communicator communicator::duplicate() const {
+  if (size_ == 1) return single(timeout_);
+  return *made_by("duplicating a communicator (MPI_Comm_dup)",
+                  [&](MPI_Comm* made) { return MPI_Comm_dup(native_->comm, made); });
 }
 
 void communicator::abort(int code) const {
-  if (native_ && processes.size() > 1) MPI_Abort(MPI_COMM_WORLD, code);
+  if (native_ && processes.size() > 1) {
+    const watched_call bounded(*native_, "ending all ranks (MPI_Abort)");
+    MPI_Abort(MPI_COMM_WORLD, code);
+  }
   std::_Exit(code);
 }
 

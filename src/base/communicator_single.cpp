@@ -23,7 +23,7 @@ communicator communicator::single(std::chrono::nanoseconds timeout) {
   return one;
 }
 
-communicator communicator::world(std::chrono::nanoseconds) {
+communicator communicator::world(std::chrono::nanoseconds, watchdog&) {
   throw usage_error("this mgsync was built without MPI: start it directly, or build it with MGSYNC_MPI=ON");
 }
 
@@ -37,6 +37,7 @@ std::optional<communicator> communicator::split(int color) const {
   if (color < 0) return std::nullopt;
   return single(timeout_);
 }
+communicator communicator::duplicate() const { return single(timeout_); }
 void communicator::abort(int code) const { std::_Exit(code); }
 
 }  // namespace mgsync

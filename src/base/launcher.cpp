@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cstdlib>
 
+#include <fmt/format.h>
+
 namespace mgsync {
 
 namespace {
@@ -12,17 +14,20 @@ struct known_launcher {
   const char* local_rank;  // variable
   const char* local_size;  // variable; nullptr: none
   const char* proof;       // the rank in the job: a variable that only a process manager for MPI sets
+  const char* size;        // how many ranks the job has
 };
 
 // The first whose proof is there speaks; Slurm is last, since the others run inside its steps too.
 constexpr known_launcher launchers[] = {
-    {"Open MPI", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_RANK"},
-    {"MVAPICH", "MVP_COMM_WORLD_LOCAL_RANK", "MVP_COMM_WORLD_LOCAL_SIZE", "MVP_COMM_WORLD_RANK"},
-    {"MVAPICH2", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_RANK"},
-    {"PALS", "PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE", "PALS_RANKID"},
-    {"Flux", "FLUX_TASK_LOCAL_ID", nullptr, "FLUX_TASK_RANK"},
-    {"Intel MPI or MPICH", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_RANK"},
-    {"Slurm", "SLURM_LOCALID", nullptr, "PMIX_RANK"},
+    {"Open MPI", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_RANK",
+     "OMPI_COMM_WORLD_SIZE"},
+    {"MVAPICH", "MVP_COMM_WORLD_LOCAL_RANK", "MVP_COMM_WORLD_LOCAL_SIZE", "MVP_COMM_WORLD_RANK", "MVP_COMM_WORLD_SIZE"},
+    {"MVAPICH2", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_RANK",
+     "MV2_COMM_WORLD_SIZE"},
+    {"PALS", "PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE", "PALS_RANKID", "PMI_SIZE"},
+    {"Flux", "FLUX_TASK_LOCAL_ID", nullptr, "FLUX_TASK_RANK", "FLUX_JOB_SIZE"},
+    {"Intel MPI or MPICH", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_RANK", "PMI_SIZE"},
+    {"Slurm", "SLURM_LOCALID", nullptr, "PMIX_RANK", "SLURM_STEP_NUM_TASKS"},
 };
 
 std::optional<int> number(const std::optional<std::string>& text) {
@@ -44,7 +49,8 @@ std::optional<int> tasks_of_node(std::optional<std::string> text) {
 launch read_launch(const std::function<std::optional<std::string>(const char*)>& variable) {
   for (const auto& known : launchers) {
     if (!variable(known.proof)) continue;
-    launch found{known.name, number(variable(known.proof)), number(variable(known.local_rank)), std::nullopt, true};
+    launch found{known.name, number(variable(known.proof)), number(variable(known.local_rank)), std::nullopt,
+                 number(variable(known.size)), true};
     if (known.local_size != nullptr) found.local_size = number(variable(known.local_size));
     // srun with PMI-2 sets PMI_RANK; only Slurm's own variable tells the local rank then.
     if (!found.local_rank) found.local_rank = number(variable("SLURM_LOCALID"));
@@ -52,7 +58,26 @@ launch read_launch(const std::function<std::optional<std::string>(const char*)>&
     if (variable("SLURM_STEP_ID") && !variable(known.local_rank)) found.launcher = "Slurm";
     return found;
   }
-  return {"none", std::nullopt, std::nullopt, std::nullopt, false};
+  // srun without a process manager for MPI. A batch script that srun did not start has no such variable.
+  if (const auto tasks = number(variable("SLURM_STEP_NUM_TASKS")); tasks > 1)
+    return {"Slurm", number(variable("SLURM_PROCID")), number(variable("SLURM_LOCALID")), std::nullopt, tasks, false};
+  return {"none", std::nullopt, std::nullopt, std::nullopt, std::nullopt, false};
+}
+
+std::string why_apart(const launch& told, int mpi_ranks, std::string_view library) {
+  if (!told.size || *told.size == mpi_ranks) return {};
+  const bool slurm = told.launcher == "Slurm";
+  const auto started = fmt::format("{} started {} processes", slurm ? "srun" : told.launcher, *told.size);
+  if (!told.under_mpi)
+    return fmt::format("{} and told none of them how to meet the others: each would measure by itself, and write over the "
+                       "others' files; accepted: srun --mpi=pmix or --mpi=pmi2 (srun --mpi=list shows which there are), "
+                       "mpirun in the place of srun, or srun --ntasks=1",
+                       started);
+  return fmt::format("{} and MPI ({}) counts {}: they do not meet, and would write over each other's files; accepted: {}",
+                     started, library, mpi_ranks,
+                     slurm ? "the srun --mpi=... which this MPI understands (srun --mpi=list shows which there are), or "
+                             "its own mpirun"
+                           : "the mpirun of the MPI that this mgsync was built with");
 }
 
 launch read_launch() {

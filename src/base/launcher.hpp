@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace mgsync {
 
@@ -12,11 +13,17 @@ struct launch {
   std::optional<int> rank;         // in the job
   std::optional<int> local_rank;   // among the ranks of this host
   std::optional<int> local_size;   // how many ranks this host has
+  std::optional<int> size;         // how many it started in all
   bool under_mpi = false;          // a process manager for MPI is there, so MPI_Init will find its peers
 };
 
-// Pure: `variable` looks up one environment variable. SLURM_PROCID is never used: it is a global rank.
+// Pure: `variable` looks up one environment variable.
 launch read_launch(const std::function<std::optional<std::string>(const char*)>& variable);
 launch read_launch();
+
+// Why the processes that the launcher started would not measure together, but each by itself, over the others' files: a
+// sentence with the remedy, empty when they would. `mpi_ranks`: how many MPI counts (1 where it was not started), and
+// `library` its name. Pure.
+std::string why_apart(const launch&, int mpi_ranks, std::string_view library);
 
 }  // namespace mgsync

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -65,7 +66,13 @@ std::string who_is_late(const std::vector<progress>& seen) {
 
 watchdog::watchdog(std::function<void(const std::string&)> report,
                    std::function<void(const std::string&)> before_exit)
-    : report_(std::move(report)), before_exit_(std::move(before_exit)), thread_([this] { watch(); }) {}
+    : report_(std::move(report)), before_exit_(std::move(before_exit)) {
+  try {
+    thread_ = std::thread([this] { watch(); });
+  } catch (const std::system_error& error) {
+    throw api_error("system", error.what(), "starting the watchdog's thread");
+  }
+}
 
 watchdog::~watchdog() {
   {

@@ -1,5 +1,9 @@
 #include "src/base/worker_pool.hpp"
 
+#include <system_error>
+
+#include <fmt/format.h>
+
 #include "src/base/errors.hpp"
 #include "src/base/pinning.hpp"
 
@@ -7,18 +11,24 @@ namespace mgsync {
 
 worker_pool::worker_pool(std::vector<int> cpus) {
   busy_ = static_cast<unsigned>(cpus.size());
-  for (unsigned i = 0; i < cpus.size(); ++i) threads_.emplace_back([this, i, cpu = cpus[i]] { serve(i, cpu); });
+  try {
+    for (unsigned i = 0; i < cpus.size(); ++i) threads_.emplace_back([this, i, cpu = cpus[i]] { serve(i, cpu); });
+  } catch (const std::system_error& error) {
+    end();
+    throw api_error("system", error.what(),
+                    fmt::format("starting worker thread {} of {}", threads_.size() + 1, cpus.size()));
+  }
   std::unique_lock lock(mutex_);
   done_.wait(lock, [&] { return busy_ == 0; });
   if (failures_.empty()) return;
-  stop_ = true;
   lock.unlock();
-  start_.notify_all();
-  for (auto& t : threads_) t.join();
+  end();
   throw api_error("system", failures_.front(), "starting the worker threads");
 }
 
-worker_pool::~worker_pool() {
+worker_pool::~worker_pool() { end(); }
+
+void worker_pool::end() {
   {
     std::lock_guard lock(mutex_);
     stop_ = true;

@@ -13,8 +13,8 @@ namespace mgsync {
 
 class worker_pool {
  public:
-  // One thread per entry of `cpus`: the OS index to pin it to, negative: not pinned. Throws api_error when a pin is
-  // refused, or when sched_getaffinity does not confirm it.
+  // One thread per entry of `cpus`: the OS index to pin it to, negative: not pinned. Throws api_error when a thread
+  // cannot start, when a pin is refused, or when sched_getaffinity does not confirm it.
   explicit worker_pool(std::vector<int> cpus);
   ~worker_pool();
   worker_pool(const worker_pool&) = delete;
@@ -26,6 +26,7 @@ class worker_pool {
 
  private:
   void serve(unsigned index, int cpu);
+  void end();
 
   std::mutex mutex_;
   std::condition_variable start_, done_;

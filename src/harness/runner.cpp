@@ -17,10 +17,23 @@ constexpr const char* interrupted_before = "interrupted before it was measured";
 
 // One point while its cell is being measured. `barrier` is empty between batches and on ranks without members.
 struct runner::candidate {
+  candidate() = default;
+  candidate(const candidate&) = delete;
+  candidate& operator=(const candidate&) = delete;
+  ~candidate() { destroy(); }
+
+  // Under the watchdog, also while an exception unwinds: it may be collective, and wait for a device.
+  void destroy() {
+    if (!barrier) return;
+    const watchdog::guard watched(place->watchdog(), "destroying " + name_of(result.point), place->timeout());
+    barrier.reset();
+  }
+
   const planned_point* planned = nullptr;
   const topology::group* group = nullptr;
-  std::size_t place = 0;  // in the results
+  std::size_t index = 0;  // in the results
   mgsync::result result;
+  const session* place = nullptr;  // where the barrier was created
   std::unique_ptr<mgsync::barrier> barrier;
   std::optional<mgsync::stopping> stopping;
   rounds_choice rounds;
@@ -84,7 +97,7 @@ void runner::run_cell(const cell& where, std::vector<result>& results) {
     candidate& c = candidates[i];
     c.planned = &where.points[i];
     c.group = &where.group;
-    c.place = first + i;
+    c.index = first + i;
     c.mine = mine;
     c.result.point = c.planned->point;
     c.result.notes = where.notes;
@@ -96,7 +109,7 @@ void runner::run_cell(const cell& where, std::vector<result>& results) {
     if (c.active) create(c, place);
     if (c.active) verify(c);
     if (c.active) choose_run_lengths(c);
-    c.barrier.reset();
+    c.destroy();
     c.spent = {};  // what came before sampling (loading a library, the check) is not its time
     if (c.active && !interrupted_) active.push_back(&c);
     else finish(c, results);
@@ -140,6 +153,7 @@ void runner::create(candidate& c, session& place) {
     const watchdog::guard watched(*watchdog_, "creating " + name_of(c.result.point), settings_.timeout);
     auto made = c.planned->choice.backend->create(*c.group, c.planned->configuration, place);
     c.barrier = std::move(made.barrier);
+    c.place = &place;
     reason = made.reason;
     c.result.algorithm = made.algorithm;
     c.result.peer_memory = made.peer_memory;
@@ -152,7 +166,7 @@ void runner::create(candidate& c, session& place) {
   if (!reason.empty()) {
     c.result.reason = reason;
     c.active = false;
-    c.barrier.reset();
+    c.destroy();
   }
   c.spent += clock::now() - begin;
 }
@@ -269,7 +283,7 @@ void runner::measure_batch(std::vector<candidate*>& active, session* place) {
       if (c->active && !interrupted_ && agreed(s == 0 || !used_up_its_batch(*c) ? 1 : 0) != 0) take_sample(*c);
   }
   for (candidate* c : active) {
-    c->barrier.reset();
+    c->destroy();
     if (!c->active) continue;
     c->stopping->close_batch();
     ++c->batch;
@@ -323,7 +337,7 @@ void runner::finish(candidate& c, std::vector<result>& results) {
   if (c.result.reason.empty() && !c.result.latency_us) c.result.reason = interrupted_before;
   const bool kept = !c.from_store && c.result.status != result_status::waived && c.result.stopped != "interrupted";
   if (saved_ != nullptr && kept) saved_->finish(c.result);
-  results[c.place] = c.result;
+  results[c.index] = c.result;
   if (events_.finished && job_->rank() == 0) events_.finished(c.result);
 }
 

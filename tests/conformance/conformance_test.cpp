@@ -216,7 +216,7 @@ class failures_only : public testing::EmptyTestEventListener {
 int run_tests(int count, char** words) {
   watchdog guard([](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); }, [](const std::string&) {});
   dog = &guard;
-  auto ranks = read_launch().under_mpi ? communicator::world(patience) : communicator::single(patience);
+  auto ranks = read_launch().under_mpi ? communicator::world(patience, guard) : communicator::single(patience);
   job = &ranks;
   here = topology::discover({std::nullopt, false});
   testing::InitGoogleTest(&count, words);

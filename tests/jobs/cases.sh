@@ -145,6 +145,20 @@ gpus_per_task() {
   passed "GPUs per task are a finding, and a note when measuring"
 }
 
+# Each would measure by itself, and write over the other's files.
+no_process_manager() {
+  local how
+  for how in '' --dry-run; do
+    srun --nodes=1 --ntasks=2 --mpi=none "$mgsync" "${quick[@]}" $how --json "$work/json" >"$work/out" 2>"$work/err"
+    expect_code $? 2 "srun --mpi=none with two tasks"
+    [ "$(grep -c 'srun started 2 processes and told none of them' "$work/err")" -eq 1 ] || fail "not said once"
+    [ ! -e "$work/json" ] || fail "a document was written"
+  done
+  srun --nodes=1 --ntasks=1 --mpi=none "$mgsync" "${quick[@]}" >"$work/out" 2>"$work/err"
+  expect_code $? 0 "srun --mpi=none with one task"
+  passed "two tasks without a process manager are refused, one is not"
+}
+
 # Nothing lost, nothing twice: what the store held when the job was stopped is still there; a point that was finished
 # then has no sample more; every point has one result; no batch was gone on with.
 check_store() { # STORE BEFORE
@@ -265,6 +279,7 @@ cases() {
   no_container
   wrong_use
   gpus_per_task
+  no_process_manager
 }
 
 cases_without_pmix() {

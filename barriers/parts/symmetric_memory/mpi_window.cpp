@@ -24,7 +24,9 @@ class mpi_window final : public symmetric_memory {
 
   ~mpi_window() override {
     // Collective: when one rank unwinds from an error the others are elsewhere, and the job is about to end.
-    if (std::uncaught_exceptions() == 0) MPI_Win_free(&window_);
+    if (std::uncaught_exceptions() > 0) return;
+    const watched_call bounded(*host_ranks_.native_handle(), "freeing a shared window (MPI_Win_free)");
+    MPI_Win_free(&window_);
   }
 
   std::string_view provider() const override { return "mpi-window"; }

@@ -1,5 +1,7 @@
 // A backend of broken barriers, for tests only: each variant has one fault that the check must reject. Named after
 // real reports (open-mpi/ompi 9343, rapidsai/rapidsmpf 857, rapidsai/cuml 458, vllm 14125, pmodels/mpich 6227).
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -74,12 +76,31 @@ class failing final : public barrier {
   run_mode phase_;
 };
 
-constexpr std::string_view failures[] = {"fails-in-creation", "fails-in-check", "fails-in-timing"};
+// A good barrier whose destruction never ends on the last rank.
+class lingering final : public barrier {
+ public:
+  lingering(std::unique_ptr<barrier> good, bool here) : good_(std::move(good)), here_(here) {}
+  ~lingering() override {
+    while (here_) pause();
+  }
+  trial run(const run_request& request) override { return good_->run(request); }
+
+ private:
+  std::unique_ptr<barrier> good_;
+  bool here_;
+};
+
+constexpr std::string_view failures[] = {"fails-in-creation", "fails-in-check", "fails-in-timing",
+                                         "hangs-in-destruction"};
 
 creation make_failing(std::string_view phase, const topology::group& group, unsigned blocks, session& where) {
   const bool here = group.members.back().rank == where.rank();
   if (here && phase == "fails-in-creation") throw api_error("planted", "error 42", "failing on purpose");
   auto made = make<planted::no_fault>(group, blocks, where);
+  if (phase == "hangs-in-destruction") {
+    made.barrier = std::make_unique<lingering>(std::move(made.barrier), here);
+    return made;
+  }
   made.barrier = std::make_unique<failing>(std::move(made.barrier), here,
                                            phase == "fails-in-check" ? run_mode::check : run_mode::time);
   return made;

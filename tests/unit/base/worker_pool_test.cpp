@@ -1,8 +1,12 @@
 #include "src/base/worker_pool.hpp"
 
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -11,6 +15,12 @@
 
 namespace mgsync {
 namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool is_sanitized = true;
+#else
+constexpr bool is_sanitized = false;
+#endif
 
 TEST(worker_pool, runs_the_work_once_on_every_thread_each_time) {
   worker_pool pool({-1, -1, -1});
@@ -28,6 +38,27 @@ TEST(worker_pool, pins_where_it_was_told_to) {
   int seen = -1;
   pool.run([&](unsigned) { seen = sched_getcpu(); });
   EXPECT_EQ(seen, cpu);
+}
+
+// The address space has no room for the stacks of so many threads.
+TEST(worker_pool, says_so_when_a_thread_cannot_start) {
+  if (is_sanitized) GTEST_SKIP() << "a sanitizer's run time needs the address space";
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit small = before;
+  small.rlim_cur = pages * static_cast<std::size_t>(getpagesize()) + (std::size_t{64} << 20);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &small), 0);
+  std::string said;
+  try {
+    const worker_pool pool(std::vector<int>(256, -1));
+  } catch (const api_error& error) {
+    said = error.what();
+  }
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_NE(said.find("starting worker thread"), std::string::npos) << said;
+  EXPECT_NE(said.find("of 256"), std::string::npos) << said;
 }
 
 TEST(worker_pool, says_so_when_a_pin_is_refused) { EXPECT_THROW(worker_pool({1000}), api_error); }

@@ -1,0 +1,38 @@
+#!/bin/bash
+# plan_test.sh MGSYNC: what list and --dry-run print is what the same command measures, under mpirun too; ranks that do not
+# meet are refused, before anything is written.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/mpi/expect.sh
+. "$here/expect.sh"
+mgsync=$1
+asked=(--device host --oversubscribe --backend all --members 2 --max-time 20ms --check-rounds 50)
+
+names() { sort -u | tr '\n' ' '; } # of the variants, one a line
+for ranks in 1 2; do
+  rm -f "$work"/*
+  timeout 60 "$MPIRUN" -np "$ranks" "$mgsync" "${asked[@]}" --dry-run >"$work/plan" 2>"$work/err"
+  expect_code $? 0 "--dry-run on $ranks"
+  timeout 60 "$MPIRUN" -np "$ranks" "$mgsync" list --device host --oversubscribe --members 2 >"$work/list" 2>>"$work/err"
+  expect_code $? 0 "list on $ranks"
+  timeout 90 "$MPIRUN" -np "$ranks" "$mgsync" "${asked[@]}" >"$work/out" 2>"$work/err"
+  expect_code $? 0 "measuring on $ranks"
+  planned=$(awk '$2 == "measured" { print $1 }' "$work/plan" | names)
+  listed=$(awk '$2 == "can" && $3 == "run" { print $1 }' "$work/list" | names)
+  measured=$(awk '/ pass| trivial/ { print $1 ":" $2 }' "$work/out" | names)
+  [ -n "$measured" ] || fail "nothing was measured on $ranks"
+  [ "$planned" = "$measured" ] || fail "--dry-run on $ranks planned $planned, measured were $measured"
+  [ "$listed" = "$measured" ] || fail "list on $ranks says that $listed can run, measured were $measured"
+  case $ranks in
+    1) grep -q '^  mpi:default .*waived: .*two or more ranks' "$work/plan" || fail "mpi is not waived on one rank" ;;
+    2) expect_text '^  member 1 +rank 1 ' "$work/plan" ;;
+  esac
+  passed "$ranks rank(s): what is planned is measured"
+done
+
+# The launcher of another MPI than this mgsync's: each process finds itself alone.
+PMI_RANK=0 PMI_SIZE=2 MPI_LOCALRANKID=0 timeout 60 "$mgsync" "${asked[@]}" --json "$work/json" >"$work/out" 2>"$work/err"
+expect_code $? 2 "two processes of another MPI"
+expect_text 'started 2 processes and MPI \(.*\) counts 1: they do not meet' "$work/err"
+[ ! -e "$work/json" ] || fail "a document was written"
+passed "the launcher of another MPI is refused"

@@ -1,0 +1,34 @@
+#!/bin/bash
+# stuck_calls_test.sh MGSYNC LYING_MPI PLANTED: a rank that never comes back from a call into MPI, or from the destruction
+# of a barrier, ends the job within its --timeout, and a sentence names the call.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/mpi/expect.sh
+. "$here/expect.sh"
+mgsync=$1
+library=$2
+planted=$3
+
+stuck() { # PROGRAM BACKEND LIE PATTERN
+  local begin took
+  begin=$(now_ms)
+  timeout -k 5 60 "$MPIRUN" -np 2 -x LD_PRELOAD="$library" -x MGSYNC_LIE="$3" "$1" --device host --backend "$2" \
+    --members 2 --oversubscribe --max-time 100ms --check-rounds 200 --timeout 3s --json "$work/json" >"$work/out" 2>"$work/err"
+  expect_code $? 3 "$3"
+  took=$(($(now_ms) - begin))
+  [ "$took" -lt 20000 ] || fail "$3: it took $took ms to end"
+  expect_text "stuck: $4.* made no progress for 3" "$work/err"
+  passed "$3: ended after $took ms"
+}
+
+# What the two ranks are in when they wait for each other: the window is freed after the communicator.
+stuck "$mgsync" mpi 'in MPI_Init_thread' '.*starting MPI'
+stuck "$mgsync" mpi 'in MPI_Comm_split' 'splitting the ranks \(MPI_Comm_split\)'
+stuck "$mgsync" mpi 'in MPI_Comm_split_type' 'creating mpi:default .*MPI_Comm_split_type'
+stuck "$mgsync" mpi 'in MPI_Comm_dup' 'creating mpi:default .*MPI_Comm_dup'
+stuck "$mgsync" mpi 'in MPI_Comm_free' 'destroying mpi:default .*MPI_Comm_free'
+stuck "$mgsync" multigrid 'in MPI_Win_free' 'destroying multigrid:auto .*MPI_Win_free'
+stuck "$planted" planted:hangs-in-destruction 'nothing' 'destroying planted:hangs-in-destruction '
+stuck "$mgsync" mpi 'in MPI_Finalize' 'ending MPI \(MPI_Finalize\)'
+# What was measured before it is written.
+grep -q '"status": "measured"' "$work/json" || fail "the document does not hold what was measured"
