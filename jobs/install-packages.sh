@@ -1,56 +1,58 @@
 #!/usr/bin/env bash
 # Installs what is missing to build and run mgsync on Debian 12 or Ubuntu 24.04, by package name, as root or with sudo.
-# What is there already, from wherever, is left alone. Usage: jobs/install-packages.sh [tests] [slurm] [sanitizers]
+# What is there already, from wherever, is left alone. Where nothing can be installed, one sentence names all that is
+# missing, as Debian, Spack and conda-forge call it. Usage: jobs/install-packages.sh [tests] [slurm] [sanitizers]
 set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
 
-missing=()
+missing=() # as the first column of cmake/packages.txt has them
 
-command_from() { # COMMAND PACKAGE
+needs_command() { # COMMAND WHAT
   command -v "$1" >/dev/null 2>&1 || missing+=("$2")
 }
-header_from() { # HEADER PACKAGE
+needs_header() { # HEADER WHAT
   command -v g++ >/dev/null 2>&1 && printf '#include <%s>\n' "$1" | g++ -std=c++20 -E -x c++ - >/dev/null 2>&1 ||
     missing+=("$2")
 }
-library_from() { # LIBRARY PACKAGE
+needs_library() { # LIBRARY WHAT
   command -v g++ >/dev/null 2>&1 && printf 'int main() {}\n' | g++ -x c++ - -o /dev/null "-l$1" >/dev/null 2>&1 ||
     missing+=("$2")
 }
 
-command_from g++ g++
-command_from cmake cmake
-command_from ninja ninja-build
-command_from pkg-config pkg-config
-command_from mpirun openmpi-bin
-command_from mpicxx libopenmpi-dev
-header_from hwloc.h libhwloc-dev
-library_from boost_program_options libboost-program-options-dev
-header_from nlohmann/json.hpp nlohmann-json3-dev
-header_from fmt/format.h libfmt-dev
+needs_command g++ g++
+needs_command cmake cmake
+needs_command ninja ninja
+needs_command pkg-config pkg-config
+needs_command mpirun mpirun
+needs_command mpicxx mpi
+needs_header hwloc.h hwloc
+needs_library boost_program_options 'boost program_options'
+needs_header nlohmann/json.hpp 'nlohmann json'
+needs_header fmt/format.h fmt
 
 for extra in "$@"; do
   case "$extra" in
     tests)
-      header_from gtest/gtest.h libgtest-dev
-      header_from relacy/relacy.hpp relacy-dev
-      header_from z3++.h libz3-dev
-      command_from python3 python3
-      python3 -c 'import jsonschema' >/dev/null 2>&1 || missing+=(python3-jsonschema)
-      command_from shellcheck shellcheck
-      command_from git git
+      needs_header gtest/gtest.h googletest
+      needs_header relacy/relacy.hpp relacy
+      needs_header z3++.h z3
+      needs_command python3 python3
+      python3 -c 'import jsonschema' >/dev/null 2>&1 || missing+=(jsonschema)
+      needs_command shellcheck shellcheck
+      needs_command git git
       ;;
     slurm) # a whole Slurm, for tests/jobs: only where somebody asks for it
       PATH=$PATH:/usr/sbin
-      command_from slurmctld slurmctld
-      command_from slurmd slurmd
-      command_from srun slurm-client
-      command_from munged munge
+      needs_command slurmctld slurmctld
+      needs_command slurmd slurmd
+      needs_command srun srun
+      needs_command munged munge
       ;;
     sanitizers)
-      command_from clang++ clang
-      library_from omp5 libomp-dev
+      needs_command clang++ clang++
+      needs_library omp5 "clang's openmp"
       printf 'int main() {}\n' | clang++ -fsanitize=thread -x c++ - -o /dev/null >/dev/null 2>&1 ||
-        missing+=(libclang-rt-dev)
+        missing+=("clang's sanitizers")
       ;;
     *)
       echo "install-packages.sh: '$extra' is none of: tests, slurm, sanitizers" >&2
@@ -58,14 +60,50 @@ for extra in "$@"; do
       ;;
   esac
 done
-
 [ ${#missing[@]} -eq 0 ] && exit 0
-echo "installing: ${missing[*]}"
+
+debian=() spack=() conda=()
+add_names() { # WHAT: its line of cmake/packages.txt
+  local what debian_name spack_name conda_name
+  while IFS='|' read -r what debian_name spack_name conda_name; do
+    if [ "${what% }" = "$1" ]; then
+      debian+=("${debian_name// /}")
+      # One package of theirs may be several of Debian's.
+      case " ${spack[*]} - " in *" ${spack_name// /} "*) ;; *) spack+=("${spack_name// /}") ;; esac
+      case " ${conda[*]} - " in *" ${conda_name// /} "*) ;; *) conda+=("${conda_name// /}") ;; esac
+      return 0
+    fi
+  done <"$here/../cmake/packages.txt"
+  echo "install-packages.sh: cmake/packages.txt has no line for $1" >&2
+  exit 1
+}
+for what in "${missing[@]}"; do add_names "$what"; done
+
+cannot() { # WHY
+  local names
+  printf -v names '%s, ' "${missing[@]}"
+  echo "install-packages.sh: ${names%, } missing here, and $1; Debian and Ubuntu: apt-get install ${debian[*]};" \
+    "Spack: spack install ${spack[*]:-(nothing of that)}; conda: conda install -c conda-forge ${conda[*]:-(nothing of that)}" >&2
+  exit 1
+}
+command -v apt-get >/dev/null 2>&1 || cannot "there is no apt-get to install with"
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null 2>&1 || { echo "install-packages.sh: run it as root, or install sudo" >&2; exit 1; }
+  command -v sudo >/dev/null 2>&1 || cannot "only root can install it (there is no sudo)"
+  # On a terminal sudo may ask for the password.
+  [ -t 0 ] || sudo -n true 2>/dev/null || cannot "only root can install it (sudo asks for a password)"
   as_root=(sudo)
 fi
-export DEBIAN_FRONTEND=noninteractive
-"${as_root[@]}" apt-get update -qq
-"${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+
+echo "installing ${#missing[@]} packages with apt-get: ${debian[*]}"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt() { # what apt-get has to say shows only where it fails
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "$@" >"$log" 2>&1 && return 0
+  cat "$log" >&2
+  cannot "apt-get failed (see above)"
+}
+apt update
+echo "installing: the package lists are there; downloading and unpacking ..."
+apt install -y --no-install-recommends "${debian[@]}"
+echo "installing: done"

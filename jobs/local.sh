@@ -4,14 +4,24 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-bash jobs/install-packages.sh
-
+# What is here, in a sentence, before anything that takes time.
 export PATH="$PATH:/usr/local/cuda/bin"
 preset=host
-if command -v nvcc >/dev/null 2>&1 && nvidia-smi -L 2>/dev/null | grep -q GPU; then preset=gpu; fi
-echo "building (preset $preset) ..."
-cmake --preset "$preset" -DMGSYNC_TESTS=OFF >/dev/null
-cmake --build --preset "$preset" --target mgsync | tail -n 1
+gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU') || gpus=0
+toolkit=$(nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p') || toolkit=''
+if [ -n "$toolkit" ] && [ "$gpus" -gt 0 ]; then
+  preset=gpu
+  found="$gpus GPU(s), a CUDA $toolkit toolkit and $(nproc) CPU(s): the barriers of the GPUs are compared"
+elif [ "$gpus" -gt 0 ]; then
+  found="$gpus GPU(s) but no CUDA toolkit (nvcc), and $(nproc) CPU(s): the barriers of host threads are compared"
+else
+  found="no GPU${toolkit:+ (but a CUDA $toolkit toolkit)} and $(nproc) CPU(s): the barriers of host threads are compared"
+fi
+echo "jobs/local.sh: found $found, with build/$preset/mgsync"
+
+bash jobs/install-packages.sh
+echo "building build/$preset/mgsync ..."
+bash jobs/build.sh "$preset" --target mgsync
 mgsync=build/$preset/mgsync
 results=build/$preset/local
 mkdir -p "$results"
@@ -24,7 +34,6 @@ where=()
 ranks=$(nproc)
 ranks=$((ranks > 4 ? 4 : ranks))
 if [ "$preset" = gpu ]; then
-  gpus=$(nvidia-smi -L | grep -c '^GPU')
   if [ "$gpus" -ge 2 ]; then ranks=$gpus; else where=(--device host); fi
 fi
 spare=()

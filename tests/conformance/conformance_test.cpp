@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -104,6 +105,41 @@ TEST(table, refuses_with_a_reason) {
     }
 }
 
+// What is known to run between host members, over any ranks of one host. Refused, it would leave this suite in silence.
+constexpr std::string_view runs_between_host_members[] = {
+    "multigrid:auto", "multigrid:inbox", "multigrid:hub", "multigrid:dissemination", "multigrid:central",
+    "multigrid:pull-dissemination", "peer-reduction:push", "peer-reduction:pull"};
+
+std::string full_name(const point_of_test& p) { return std::string(p.what->name) + ":" + std::string(p.variant); }
+
+// Whether this build must run the point; nothing where this suite does not know it.
+std::optional<bool> expected_to_run(const point_of_test& p) {
+  const bool one_rank = std::min(static_cast<unsigned>(job->size()), p.members) == 1;
+  if (p.what->name == "openmp") return one_rank;
+  if (p.what->name == "mpi") return !one_rank;
+  if (std::ranges::find(runs_between_host_members, full_name(p)) != std::end(runs_between_host_members)) return true;
+  return {};
+}
+
+TEST(table, runs_what_is_for_host_members) {
+  std::set<std::string> known;
+  for (const auto& p : all_points()) {
+    const auto can = can_run(p);
+    const auto expected = expected_to_run(p);
+    if (expected) {
+      EXPECT_EQ(can.ok, *expected) << testing::PrintToString(p) << ": " << can.reason;
+      if (can.ok) known.insert(full_name(p));
+    } else if (!can.ok) {
+      EXPECT_NE(can.reason.find("GPU"), std::string::npos)
+          << testing::PrintToString(p) << " is refused, and not because it is for GPUs: " << can.reason;
+    }
+  }
+  for (const auto name : runs_between_host_members)
+    EXPECT_TRUE(known.contains(std::string(name))) << name << " is not in the table any more";
+  EXPECT_TRUE(known.contains("openmp:runtime") || job->size() > 1);
+  EXPECT_TRUE(known.contains("mpi:default") || job->size() == 1);
+}
+
 class every_backend : public testing::TestWithParam<point_of_test> {
  protected:
   every_backend() : group_(group_of(GetParam())), wanted_(configuration_of(GetParam())) {
@@ -169,7 +205,7 @@ TEST_P(every_backend, is_a_barrier_run_after_run) {
 }
 
 TEST_P(every_backend, flags_a_member_that_arrives_early) {
-  if (alone()) return;  // nobody is there to see it
+  if (alone()) GTEST_SKIP() << "nobody is there to see it";
   create();
   std::uint64_t violations = 0;
   for (std::uint32_t rounds = 256; rounds <= 4096 && violations == 0; rounds *= 4) {
@@ -182,18 +218,23 @@ TEST_P(every_backend, flags_a_member_that_arrives_early) {
 }
 
 TEST_P(every_backend, names_who_never_arrives) {
-  if (!GetParam().what->bounded || alone()) return;  // the watchdog ends the others
-  const auto deadline = 150ms + 50ms * job->size();
+  if (!GetParam().what->bounded) GTEST_SKIP() << "its waits are not ours: the watchdog ends them";
+  if (alone()) GTEST_SKIP() << "nobody waits for anybody";
   const unsigned late = GetParam().blocks == 1 ? GetParam().members - 1 : 0;
-  create();
-  auto asked = request(50, run_mode::check);
-  asked.deadline = steady_clock::now() + deadline;
-  asked.fault = {fault::kind::never_arrive, late, GetParam().blocks - 1, 5};
-  const auto begin = steady_clock::now();
-  const auto seen = run(asked);
-  EXPECT_LT(steady_clock::now() - begin, deadline + 5s);
-  EXPECT_EQ(seen.outcome, outcome::timed_out);
-  EXPECT_EQ(seen.violations, 0u);
+  group_trial seen;
+  // On a busy machine others come too late as well; given more time they arrive, and one alone is named.
+  for (const auto deadline : {150ms + 25ms * job->size(), 2000ms, 20'000ms}) {
+    create();
+    auto asked = request(50, run_mode::check);
+    asked.deadline = steady_clock::now() + deadline;
+    asked.fault = {fault::kind::never_arrive, late, GetParam().blocks - 1, 5};
+    const auto begin = steady_clock::now();
+    seen = run(asked);
+    EXPECT_LT(steady_clock::now() - begin, deadline + patience);
+    ASSERT_EQ(seen.outcome, outcome::timed_out);
+    EXPECT_EQ(seen.violations, 0u);
+    if (seen.missing.size() == 1) break;
+  }
   ASSERT_EQ(seen.missing.size(), 1u);
   EXPECT_EQ(seen.missing.front().member, late);
   EXPECT_EQ(seen.missing.front().block, GetParam().blocks - 1);

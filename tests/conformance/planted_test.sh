@@ -15,7 +15,7 @@ fail() {
   exit 1
 }
 
-timeout -k 2 60 "$program" --device host --backend "planted:$fault" --members "$members" --oversubscribe \
+timeout -k 2 300 "$program" --device host --backend "planted:$fault" --members "$members" --oversubscribe \
   --timeout 5s --max-time 200ms --json "$work/json" >"$work/out" 2>"$work/err"
 code=$?
 [ "$code" -eq 3 ] || fail "exit code $code, expected 3"

@@ -6,6 +6,14 @@ namespace mgsync::test {
 
 namespace {
 
+// Registers are capped so that a whole SM of threads stays resident: 2048 on data-centre GPUs, fewer on others.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 700 && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && \
+    __CUDA_ARCH__ / 100 != 10
+constexpr unsigned resident_at_most_threads = 1;
+#else
+constexpr unsigned resident_at_most_threads = 2;
+#endif
+
 __device__ unsigned block_rank() { return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z); }
 __device__ unsigned thread_number() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
 
@@ -14,7 +22,7 @@ __device__ bool pass(multi_grid_group& grids, way how, unsigned round) {
   return split ? grids.barrier_wait(grids.barrier_arrive()) : grids.sync();
 }
 
-__global__ void __launch_bounds__(1024, 2) check_rounds(multi_grid_handle handle, board slots, unsigned first, unsigned rounds, way how, findings* found) {
+__global__ void __launch_bounds__(1024, resident_at_most_threads) check_rounds(multi_grid_handle handle, board slots, unsigned first, unsigned rounds, way how, findings* found) {
   auto grids = this_multi_grid(handle);
   const unsigned blocks = gridDim.x * gridDim.y * gridDim.z, threads = blockDim.x * blockDim.y * blockDim.z;
   const unsigned self = block_rank(), thread = thread_number();

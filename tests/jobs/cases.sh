@@ -192,7 +192,7 @@ PYTHON
 requeued() { # LAUNCHER HOW: cancel, or requeue while it runs
   local store before=$work/before
   submit dgx-one-rank-per-gpu.sbatch "${small[@]}" --nodelist=n1 --export=ALL,MGSYNC_LAUNCH="$1" -- "${slow[@]}"
-  wait_until 60 has_a_result || fail "no first result within 60 s"
+  wait_until "$long_s" has_a_result || fail "no first result within $long_s s"
   if [ "$2" = cancel ]; then
     scancel "$job"
     told_the_end "$job" 20
@@ -200,14 +200,14 @@ requeued() { # LAUNCHER HOW: cancel, or requeue while it runs
     valid_json "$(result mgsync-ranks json)" results 0 latency_us median
   fi
   scontrol requeue "$job" || fail "Slurm does not requeue job $job"
-  wait_until 20 not_running || fail "job $job goes on running"
+  wait_until "$long_s" not_running || fail "job $job goes on running"
   store=$(result mgsync-ranks jsonl)
   cp "$store" "$before"
   [ "$(samples "$before")" -gt 0 ] || fail "nothing was measured before"
   # Slurm would wait until old credentials have ended. Two seconds tell them apart: those made in the second in which the old
   # ones were revoked are taken for revoked. Until the job has begun again, its state may be that of its first end.
   scontrol update JobId="$job" StartTime=now+2 2>/dev/null
-  wait_until 60 grep -q ', start 2$' "$out" || { cp "$out" "$work/out"; fail "job $job is $(state_of "$job")after its requeue"; }
+  wait_until "$long_s" grep -q ', start 2$' "$out" || { cp "$out" "$work/out"; fail "job $job is $(state_of "$job")after its requeue"; }
   ends_with 0 120 "the job that was started again"
   check_store "$store" "$before"
   passed "$2 and requeue under $1: nothing lost, nothing twice"
@@ -218,7 +218,7 @@ warned() { # LAUNCHER SCANCEL-OPTIONS...: as the controller does it before the t
   local launcher=$1
   shift
   submit dgx-one-rank-per-gpu.sbatch "${small[@]}" --export=ALL,MGSYNC_LAUNCH="$launcher" -- "${slow[@]}"
-  wait_until 60 has_samples || fail "no sample within 60 s"
+  wait_until "$long_s" has_samples || fail "no sample within $long_s s"
   scancel --signal=USR1 "$@" "$job"
   ends_with 138 20 "after the warning ($launcher $*)"
   written_early
@@ -227,7 +227,7 @@ warned() { # LAUNCHER SCANCEL-OPTIONS...: as the controller does it before the t
 warned_on_two_nodes() { # by mpirun, whose daemons on other nodes are Slurm steps: the warning must not end them first
   submit multi-node.sbatch --nodes=2 --ntasks-per-node=1 --gpus-per-node=2 --cpus-per-task=1 \
     --export=ALL,MGSYNC_LAUNCH=mpirun -- --oversubscribe --members 2 --backend mpi --max-time 20s --precision 0.0001
-  wait_until 60 has_samples || fail "no sample within 60 s"
+  wait_until "$long_s" has_samples || fail "no sample within $long_s s"
   scancel --signal=USR1 --batch "$job"
   ends_with 138 20 "after the warning on two nodes"
   expect_text 'ended early, what was measured is written' "$out"

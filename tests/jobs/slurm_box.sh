@@ -90,7 +90,7 @@ mkdir "$TMPDIR"
 
 munged --force --foreground --key-file="$box/munge/key" --socket="$box/run/munge.sock" --pid-file="$box/munge/pid" \
   --log-file="$box/munge/log" --seed-file="$box/munge/seed" >"$box/log/munged.out" 2>&1 &
-for _ in $(seq 200); do
+for _ in $(seq 1200); do
   if [ -S "$box/run/munge.sock" ]; then break; fi
   sleep 0.05
 done
@@ -100,8 +100,8 @@ for i in $(seq "$nodes"); do
   unshare --uts bash -c "hostname n$i; exec slurmd -D -N n$i" >"$box/log/slurmd-n$i.out" 2>&1 &
 done
 state=''
-for _ in $(seq 200); do
-  state=$(timeout 5 sinfo -h -o '%D %T' 2>/dev/null || true)
+for _ in $(seq 600); do
+  state=$(timeout 20 sinfo -h -o '%D %T' 2>/dev/null || true)
   if [ "$state" = "$nodes idle" ]; then break; fi
   sleep 0.1
 done

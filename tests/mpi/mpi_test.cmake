@@ -7,7 +7,7 @@ set(MGSYNC_MPI_ENVIRONMENT
   OMPI_MCA_mpi_yield_when_idle=1
   OMPI_MCA_hwloc_base_binding_policy=none
   OMPI_MCA_btl=self,vader
-  MPIEXEC_TIMEOUT=100
+  MPIEXEC_TIMEOUT=1180
   ASAN_OPTIONS=detect_leaks=0)  # Open MPI leaks; what is ours is looked for in the tests without mpirun
 
 function(mgsync_mpi_test name)
@@ -18,6 +18,6 @@ function(mgsync_mpi_test name)
   list(POP_FRONT arg_COMMAND program)
   add_test(NAME ${name}
     COMMAND "${MPIEXEC_EXECUTABLE}" ${MPIEXEC_NUMPROC_FLAG} ${arg_RANKS} $<TARGET_FILE:${program}> ${arg_COMMAND})
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS};mpi" TIMEOUT 120 RUN_SERIAL ON
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS};mpi" TIMEOUT 1200 RUN_SERIAL ON
     ENVIRONMENT "${MGSYNC_MPI_ENVIRONMENT}")
 endfunction()

@@ -1,5 +1,5 @@
 #!/bin/bash
-# ranks_lost_test.sh MGSYNC: a rank that is stopped or killed while barriers are measured ends the command within its
+# ranks_lost_test.sh MGSYNC: a rank that is stopped or killed while barriers are measured ends the command after its
 # --timeout, with the rank's name, and leaves no process behind.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,7 +12,7 @@ lose() { # SIGNAL RANK BACKEND
   "$MPIRUN" -np 3 "$mgsync" --device host --backend "$3" --members 3 --oversubscribe --precision 0.0001 --max-time 60s \
     --check-rounds 500 --timeout 5s --store "$work/store" --json "$work/json" >"$work/out" 2>"$work/err" &
   local job=$! code took
-  wait_until 40 has_samples || fail "no sample within 40 s"
+  wait_until "$long_s" has_samples || fail "no sample within $long_s s"
   lose_rank "$1" "$2" "$job" "$3"
   expect_text "(rank $2|member $2|Rank $2)" "$work/err" "$work/out"
   has_samples || fail "the store lost its samples"

@@ -27,7 +27,7 @@ on_two_hosts() { # RANKS MPIRUN-OPTIONS... -- MGSYNC-OPTIONS...
   shift
   while [ "$1" != -- ]; do options+=("$1") && shift; done
   shift
-  timeout -k 5 80 "$MPIRUN" -np "$ranks" "${options[@]}" --hostfile "$work/hosts" \
+  timeout -k 5 "$long_s" "$MPIRUN" -np "$ranks" "${options[@]}" --hostfile "$work/hosts" \
     --mca plm rsh --mca plm_rsh_agent "$work/agent" --mca oob_tcp_if_include lo --mca btl_tcp_if_include lo \
     "$mgsync" --device host --oversubscribe --max-time 300ms --check-rounds 500 "$@" >"$work/out" 2>"$work/err"
 }

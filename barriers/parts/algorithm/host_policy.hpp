@@ -90,7 +90,8 @@ class host_policy {
   template <class Condition>
   bool wait_until(Condition holds) const {
     constexpr unsigned quick_polls = 64;  // a line that is on its way
-    constexpr unsigned polls_per_look = 1024;
+    // On a busy machine every yield may cost a time slice: a look at the clock after a thousand of them comes seconds late.
+    const unsigned polls_per_look = limits_.yield ? 16 : 1024;
     std::chrono::steady_clock::time_point first_look{};
     for (unsigned polls = 1;; ++polls) {
       if (holds()) return true;

@@ -21,7 +21,8 @@ bool start_line::meet(unsigned member, std::chrono::steady_clock::time_point dea
     unsigned polls = 0;
     while (!algorithm::reached(std::atomic_ref<std::uint32_t>(*line).load(std::memory_order_acquire), turns_[member])) {
       if (yields_) sched_yield();
-      if (++polls % 1024 == 0 && std::chrono::steady_clock::now() > deadline) return false;
+      // A yield may cost a time slice.
+      if (++polls % (yields_ ? 16 : 1024) == 0 && std::chrono::steady_clock::now() > deadline) return false;
     }
   }
   return true;

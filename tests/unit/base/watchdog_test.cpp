@@ -30,9 +30,9 @@ TEST(watchdog, lets_progress_go_on) {
   std::atomic<bool> reported = false;
   watchdog dog([&](const std::string&) { reported = true; }, [](const std::string&) {});
   std::atomic<std::uint64_t> round = 0;
-  const watchdog::guard watched(dog, "a run", 200ms, [&] { return std::vector<progress>{{"member 0", round}}; });
-  for (int i = 0; i < 10; ++i) {
-    std::this_thread::sleep_for(60ms);
+  const watchdog::guard watched(dog, "a run", 1s, [&] { return std::vector<progress>{{"member 0", round}}; });
+  for (int i = 0; i < 12; ++i) {  // in all longer than the patience
+    std::this_thread::sleep_for(100ms);
     ++round;
   }
   EXPECT_FALSE(reported);
@@ -47,7 +47,7 @@ TEST(watchdog_death, ends_the_process_with_exit_code_3_and_the_name) {
         const watchdog::guard watched(dog, "openmp on 2 members", 100ms, [] {
           return std::vector<progress>{{"member 0", 5}, {"member 1", 4}};
         });
-        std::this_thread::sleep_for(20s);
+        std::this_thread::sleep_for(100s);
       },
       testing::ExitedWithCode(3), "stuck: openmp on 2 members made no progress(.|\n)*member 1 \\(arrived at round 4\\)(.|\n)*saved");
 }
@@ -60,7 +60,7 @@ TEST(watchdog_death, ends_the_process_a_second_after_a_signal_that_nobody_follow
         watchdog dog([](const std::string&) {}, [](const std::string&) {});
         const watchdog::guard watched(dog, "a run", 60s);
         std::raise(SIGTERM);
-        std::this_thread::sleep_for(20s);
+        std::this_thread::sleep_for(100s);
       },
       testing::ExitedWithCode(128 + 15), "");
 }

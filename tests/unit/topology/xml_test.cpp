@@ -48,7 +48,7 @@ TEST(bounded_child, a_hang_is_ended) {
       },
       limits);
   EXPECT_EQ(sleeping.death, "it took longer than 1 s");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
 }
 
 TEST(bounded_child, memory_is_bounded) {

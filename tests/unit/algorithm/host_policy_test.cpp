@@ -1,0 +1,50 @@
+// The waits of host members. This program counts its own yields: on a busy machine each may cost a time slice.
+#include "barriers/parts/algorithm/host_policy.hpp"
+
+#include <chrono>
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+namespace {
+unsigned yields = 0;
+}
+
+// In place of the C library's.
+extern "C" int sched_yield() noexcept {
+  ++yields;
+  return 0;
+}
+
+namespace mgsync::algorithm {
+namespace {
+
+host_policy waiting(std::uint32_t& abort, std::chrono::nanoseconds patience, bool (*asked_to_stop)()) {
+  return host_policy(host_limits{patience, &abort, true, asked_to_stop});
+}
+
+TEST(host_policy, a_yielding_wait_looks_at_the_clock_after_few_yields) {
+  static unsigned looks = 0;
+  std::uint32_t abort = 0, word = 0;
+  yields = 0;
+  EXPECT_FALSE(waiting(abort, std::chrono::hours(1), [] { return ++looks == 20; }).wait_system(word, 1));
+  EXPECT_EQ(abort, host_limits::interrupted);
+  EXPECT_GT(yields, 0u);
+  EXPECT_LE(yields / looks, 20u) << "at 3 ms each and more, a deadline would be noticed late";
+}
+
+TEST(host_policy, a_wait_ends_when_its_patience_does) {
+  std::uint32_t abort = 0, word = 0;
+  EXPECT_FALSE(waiting(abort, std::chrono::milliseconds(1), nullptr).wait_system(word, 1));
+  EXPECT_EQ(abort, host_limits::timed_out);
+}
+
+TEST(host_policy, a_wait_for_what_is_there_does_not_yield) {
+  std::uint32_t abort = 0, word = 1;
+  yields = 0;
+  EXPECT_TRUE(waiting(abort, std::chrono::milliseconds(1), nullptr).wait_system(word, 1));
+  EXPECT_EQ(yields, 0u);
+}
+
+}  // namespace
+}  // namespace mgsync::algorithm
