@@ -1,0 +1,185 @@
+#include "src/harness/machine_code/code_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "src/harness/machine_code/opcodes.hpp"
+
+namespace mgsync::machine_code {
+
+namespace {
+
+// The instructions from a pair's first clock read (left out) to its second (left out), by index in the function.
+struct stretch {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+std::string word(std::size_t number, const char* what) { return std::to_string(number) + " " + what; }
+
+class examination {
+ public:
+  examination(const cubin& image, const function& f, const expected_code& expected, code_verdict& verdict)
+      : architecture_(image.architecture), code_(f.code), expected_(expected), verdict_(verdict) {}
+
+  void run() {
+    find_stretches();
+    if (stretches_.empty()) return;
+    const auto& first = stretches_.front();
+    verdict_.instructions = first.last - first.first;
+    verdict_.found = names_in(first);
+    verdict_.stall_sum = stalls_of(first);
+    for (const auto& one : stretches_) {
+      check_stalls(one);
+      if (verdict_.looked_at != depth::full) continue;
+      check_names(one);
+      check_branches(one);
+      if (!expected_.result_of.empty()) check_chain(one);
+    }
+  }
+
+ private:
+  void complain(std::string sentence) { verdict_.complaints.push_back(std::move(sentence)); }
+
+  void find_stretches() {
+    std::vector<std::size_t> reads;
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      if (code_[i].reads_clock_64()) reads.push_back(i);
+      if (code_[i].reads_clock_32()) complain("it reads the clock's low or high word alone: 32 bits wrap, and cost something else");
+    }
+    if (reads.size() != 2 * expected_.stretches) {
+      complain(word(reads.size(), "64-bit clock reads, not ") + std::to_string(2 * expected_.stretches));
+      return;
+    }
+    for (std::size_t i = 0; i < reads.size(); i += 2) stretches_.push_back({reads[i] + 1, reads[i + 1]});
+  }
+
+  counts names_in(const stretch& s) const {
+    counts found;
+    for (std::size_t i = s.first; i < s.last; ++i) {
+      const auto name = code_[i].name();
+      ++found[name.empty() ? "opcode " + std::to_string(code_[i].opcode()) : std::string(name)];
+    }
+    return found;
+  }
+
+  std::uint64_t stalls_of(const stretch& s) const {
+    std::uint64_t sum = 0;
+    for (std::size_t i = s.first - 1; i < s.last; ++i) sum += code_[i].stall();
+    return sum;
+  }
+
+  void check_stalls(const stretch& s) {
+    if (!expected_.stall_per_link) return;
+    const double predicted = *expected_.stall_per_link * static_cast<double>(expected_.links);
+    const auto sum = static_cast<double>(stalls_of(s));
+    // A loop's own instructions stand in it besides.
+    const double slack = expected_.looped ? 3 * stall_slack : stall_slack;
+    if (std::abs(sum - predicted) > slack)
+      complain("stall counts of " + std::to_string(static_cast<std::uint64_t>(sum)) + " cycles, not " +
+               std::to_string(static_cast<std::uint64_t>(predicted)));
+  }
+
+  void check_names(const stretch& s) {
+    counts left = names_in(s);
+    for (const auto& [name, each] : expected_.per_link) {
+      const auto wanted = each * expected_.links;
+      const auto extra = expected_.extras.find(name);
+      const auto most = wanted + (extra == expected_.extras.end() ? 0 : extra->second);
+      const auto is = left.contains(name) ? left.find(name)->second : 0;
+      if (is < wanted || is > most) complain(word(is, name.c_str()) + " between the clock reads, not " + std::to_string(wanted));
+      left.erase(name);
+    }
+    for (const auto& [name, is] : left) {
+      const auto extra = expected_.extras.find(name);
+      const std::uint64_t most = extra == expected_.extras.end() ? 0 : extra->second;
+      if (is > most) complain(word(is, name.c_str()) + " between the clock reads, where at most " + std::to_string(most) + " may be");
+    }
+  }
+
+  void check_branches(const stretch& s) {
+    std::size_t backward = 0;
+    for (std::size_t i = s.first; i < s.last; ++i) {
+      const auto offset = code_[i].branch_offset(architecture_);
+      if (!offset) continue;
+      const auto target = static_cast<std::int64_t>(i) + 1 + *offset / static_cast<std::int64_t>(sizeof(instruction));
+      const bool inside = target >= static_cast<std::int64_t>(s.first) && target <= static_cast<std::int64_t>(s.last);
+      if (inside && *offset < 0) ++backward;
+      if (!inside && !expected_.side_paths) complain("a branch leaves the stretch between the clock reads");
+    }
+    if (expected_.looped && backward != 1) complain(word(backward, "loops between the clock reads, not one"));
+    if (!expected_.looped && !expected_.side_paths && backward != 0) complain("a loop between the clock reads of a chain");
+  }
+
+  // Follows the chain: of every register, from which link its value comes.
+  void check_chain(const stretch& s) {
+    std::map<register_name, std::size_t> from;       // link + 1
+    std::map<register_name, unsigned> scoreboard_of;  // still to be waited for
+    std::vector<register_name> first_reads;
+    std::size_t links = 0;
+    bool taken = false, waited = true;
+    for (std::size_t i = s.first; i < s.last; ++i) {
+      const auto& one = code_[i];
+      for (auto it = scoreboard_of.begin(); it != scoreboard_of.end();)
+        it = (one.wait_mask() >> it->second & 1) != 0 ? scoreboard_of.erase(it) : std::next(it);
+      const auto what = operands_of(one);
+      if (!what.known) {
+        complain("the operands of " + std::string(one.name()) + " are not in the table, so the chain cannot be followed");
+        return;
+      }
+      std::size_t newest = 0;
+      bool ready = true;
+      for (const auto& source : what.reads) {
+        if (const auto it = from.find(source); it != from.end()) newest = std::max(newest, it->second);
+        if (scoreboard_of.contains(source)) ready = false;
+      }
+      if (one.name() == expected_.result_of) {
+        if (links == 0) first_reads = what.reads;
+        if (links != 0 && newest != links) {
+          complain("link " + std::to_string(links + 1) + " does not take the result of the link before it");
+          return;
+        }
+        newest = ++links;
+        taken = false;
+      } else if (links != 0 && newest == links) {
+        taken = true;
+        waited = ready;
+      }
+      for (const auto& target : what.writes) {
+        from[target] = newest;
+        scoreboard_of.erase(target);
+        if (one.write_scoreboard() != no_scoreboard) scoreboard_of[target] = one.write_scoreboard();
+      }
+    }
+    const auto from_last = [&](const register_name& r) { return from.contains(r) && from[r] == links; };
+    if (expected_.looped && links != 0 && std::ranges::none_of(first_reads, from_last))
+      complain("the loop's first link does not take the result of its last one");
+    if (links == 0) complain("no " + expected_.result_of + " between the clock reads");
+    else if (!taken) complain("nothing takes the last result before the second clock read");
+    else if (!waited) complain("the second clock read does not wait for the last result");
+  }
+
+  unsigned architecture_;
+  std::span<const instruction> code_;
+  const expected_code& expected_;
+  code_verdict& verdict_;
+  std::vector<stretch> stretches_;
+};
+
+}  // namespace
+
+code_verdict check_code(const cubin& image, const expected_code& expected) {
+  code_verdict verdict;
+  verdict.kernel = expected.kernel;
+  verdict.looked_at = image.architecture == architecture_known_in_full ? depth::full : depth::clocks_and_stalls;
+  const function* f = image.find(expected.kernel);
+  if (f == nullptr) {
+    verdict.complaints.push_back("no kernel " + expected.kernel + " in the machine code");
+    return verdict;
+  }
+  examination(image, *f, expected, verdict).run();
+  return verdict;
+}
+
+}  // namespace mgsync::machine_code

@@ -1,0 +1,56 @@
+// The gate before every figure of an SM's cycle counter: what stands between a probe's two clock reads, read from its
+// machine code (METHOD.md section 2). A probe whose code is not what it says has no figure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/harness/machine_code/cubin.hpp"
+
+namespace mgsync::machine_code {
+
+using counts = std::map<std::string, std::uint64_t, std::less<>>;  // instructions by name
+
+// What a probe says that its code is.
+struct expected_code {
+  std::string kernel;
+  std::uint64_t links = 1;      // of the chain in the code: all of them, or those of the loop's body
+  counts per_link;              // exactly these for each link
+  counts extras;                // at most these besides, in all
+  std::string result_of;        // the opcode whose result the next link takes; empty: links hold the warp up by themselves
+  bool looped = false;          // the links are the body of one loop, whose own instructions are among the extras
+  bool side_paths = false;      // a branch may leave the stretch (a path for lanes that are apart, a retry)
+  unsigned stretches = 1;       // pairs of clock reads, one after the other in the code; each holds all links
+  std::optional<double> stall_per_link;  // chains of fixed latency: the sum of stall counts, per link
+};
+
+// full: everything was looked at. clocks_and_stalls: the opcodes' meaning is not known well enough for that architecture.
+enum class depth { full, clocks_and_stalls };
+
+struct code_verdict {
+  std::string kernel;
+  depth looked_at = depth::full;
+  std::vector<std::string> complaints;  // sentences; none: the code is what it says
+  counts found;                         // between the first pair of clock reads
+  std::uint64_t instructions = 0;       // between them
+  std::uint64_t stall_sum = 0;          // cycles from issuing the first read until the second may issue
+  bool passed() const { return complaints.empty(); }
+};
+
+// The architecture that is known in full.
+inline constexpr unsigned architecture_known_in_full = 90;
+
+// Stall counts may differ from the prediction by this much in all: the reads themselves, and what waits for the result.
+inline constexpr double stall_slack = 8;
+
+// Looks at `expected.kernel` of the cubin. (a) The expected pairs of 64-bit clock reads, and no 32-bit one. (b) Between
+// the reads of a pair, exactly the links' instructions and only allowed extras. (c) Each link takes the one before it,
+// and the second read stands behind an instruction that takes the last result, its scoreboard waited for. (d) The stall
+// counts of a chain of fixed latency add up to the prediction.
+code_verdict check_code(const cubin&, const expected_code&);
+
+}  // namespace mgsync::machine_code

@@ -1,0 +1,43 @@
+#include "src/harness/machine_code/instruction.hpp"
+
+#include "src/harness/machine_code/opcodes.hpp"
+
+namespace mgsync::machine_code {
+
+namespace {
+
+// Numbers of special registers.
+constexpr std::uint32_t clock_low = 0x50, clock_high = 0x51;
+
+}  // namespace
+
+std::uint32_t instruction::bits(unsigned first, unsigned count) const {
+  const std::uint64_t mask = (std::uint64_t{1} << count) - 1;
+  if (first >= 64) return static_cast<std::uint32_t>((high >> (first - 64)) & mask);
+  std::uint64_t value = low >> first;
+  if (first + count > 64) value |= high << (64 - first);
+  return static_cast<std::uint32_t>(value & mask);
+}
+
+std::string_view instruction::name() const { return opcode_name(opcode()); }
+
+bool instruction::reads_clock_64() const {
+  return opcode() == 0x805 && bits(72, 8) == clock_low && bits(80, 1) == 1;
+}
+
+bool instruction::reads_clock_32() const {
+  const auto special = bits(72, 8);
+  if (special != clock_low && special != clock_high) return false;
+  if (opcode() == 0x805) return bits(80, 1) == 0;
+  return opcode() == 0x919 || opcode() == 0x9c3;
+}
+
+std::optional<std::int64_t> instruction::branch_offset(unsigned architecture) const {
+  if (name() != "BRA") return std::nullopt;
+  // In units of 4 bytes, signed: 48 bits from bit 34 on; from 9.0 on with 8 more below them, at bit 16.
+  const std::uint64_t raw = (low >> 34) | ((high & 0x3ffff) << 30);
+  const std::int64_t upper = static_cast<std::int64_t>(raw << 16) >> 16;
+  return architecture >= 90 ? (upper * 256 + bits(16, 8)) * 4 : upper * 4;
+}
+
+}  // namespace mgsync::machine_code

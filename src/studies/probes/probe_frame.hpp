@@ -1,0 +1,112 @@
+// The frame around every probe's chain: two reads of the SM's cycle counter, and between them the chain and nothing else.
+// What the compiler makes of it is read back from the machine code (src/harness/machine_code), so this header may be
+// bold: where a compiler moves something between the reads, the check says so and the probe has no figure.
+//
+// An operation is a struct with
+//   __device__ explicit Op(const arguments&)   // takes its inputs from memory, per lane
+//   __device__ void step()                     // one link; its result is the next link's input
+//   __device__ std::uint32_t value() const     // the last result: the second read waits for it
+#pragma once
+
+#include <cstdint>
+
+#include "src/studies/probes/probe_arguments.hpp"
+
+namespace mgsync::probes {
+
+__device__ __forceinline__ std::uint64_t clock_now() {
+  std::uint64_t t;
+  asm volatile("mov.u64 %0, %%clock64;" : "=l"(t)::"memory");
+  return t;
+}
+
+// The counter, read once `value` is there: the comparison waits for it, and the read follows. 0 where value == never.
+__device__ __forceinline__ std::uint64_t clock_after(std::uint32_t value, std::uint32_t never) {
+  std::uint64_t t;
+  asm volatile(
+      "{\n .reg .pred arrived;\n setp.ne.u32 arrived, %1, %2;\n mov.u64 %0, 0;\n @arrived mov.u64 %0, %%clock64;\n}"
+      : "=l"(t)
+      : "r"(value), "r"(never)
+      : "memory");
+  return t;
+}
+
+__device__ __forceinline__ std::uint32_t this_sm() {
+  std::uint32_t sm;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  return sm;
+}
+
+// Holds the warp until the global timer enters its next window: the warps of all blocks start within its step.
+__device__ __forceinline__ void wait_for_window(std::uint32_t window_log2_ns) {
+  if (window_log2_ns == 0) return;
+  std::uint64_t first, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(first)::"memory");
+  do {
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
+  } while ((now >> window_log2_ns) == (first >> window_log2_ns));
+}
+
+// Passes of `chain`, each between two clock reads, by every warp of the grid.
+template <class Op, class Chain>
+__device__ __forceinline__ void timed_passes(const arguments& a, Op& op, Chain chain) {
+  const std::uint32_t warps_per_block = (blockDim.x + 31) / 32;
+  const std::uint32_t warps = gridDim.x * warps_per_block;
+  const std::uint32_t warp = blockIdx.x * warps_per_block + threadIdx.x / 32;
+  const std::uint32_t sm_before = this_sm();
+  const std::uint32_t never = *a.never;  // in a register: an argument would be fetched between the reads
+  std::uint32_t pass = 0;
+  std::uint64_t begin = 0, end = 0;
+#pragma unroll 1
+  do {
+    wait_for_window(a.window_log2_ns);
+    begin = clock_now();
+    chain(op);
+    end = clock_after(op.value(), never);
+    // Zero, which the compiler cannot know: what depends on it stays behind the second read.
+    const auto behind = static_cast<std::uint32_t>(end >> 63);
+    a.stamps[static_cast<std::size_t>(pass + behind) * warps + warp + behind] = {begin, end};
+    pass += 1 + behind;
+  } while (pass < a.passes);
+  const auto behind = static_cast<std::uint32_t>(end >> 63);
+  a.sms[warp + behind] = sm_before;
+  a.sms[warps + warp + behind] = this_sm();
+  a.output[threadIdx.x + behind] = op.value();
+}
+
+// A chain of `Steps` links, one after the other in the code.
+template <class Op, int Steps>
+__device__ __forceinline__ void timed_chain(const arguments& a) {
+  Op op(a);
+  timed_passes(a, op, [](Op& o) {
+#pragma unroll
+    for (int step = 0; step < Steps; ++step) o.step();
+  });
+}
+
+// A loop over `Body` links: a.loops x Body in all, in code that stays small.
+template <class Op, int Body>
+__device__ __forceinline__ void timed_loop(const arguments& a) {
+  Op op(a);
+  const std::uint32_t loops = a.loops;
+  timed_passes(a, op, [loops](Op& o) {
+    std::uint32_t turn = 0;
+#pragma unroll 1
+    do {
+#pragma unroll
+      for (int step = 0; step < Body; ++step) o.step();
+    } while (++turn < loops);
+  });
+}
+
+}  // namespace mgsync::probes
+
+// A kernel by name: what the host launches and what the reader of the machine code looks up.
+#define MGSYNC_PROBE(name, Op, steps)                                                                        \
+  extern "C" __global__ void name##_##steps(const __grid_constant__ mgsync::probes::arguments a) {           \
+    mgsync::probes::timed_chain<Op, steps>(a);                                                               \
+  }
+#define MGSYNC_PROBE_LOOP(name, Op, body)                                                                    \
+  extern "C" __global__ void name##_loop_##body(const __grid_constant__ mgsync::probes::arguments a) {       \
+    mgsync::probes::timed_loop<Op, body>(a);                                                                 \
+  }

@@ -1,0 +1,22 @@
+// The machine code of a study's probes, one cubin per architecture that was built for: embedded by cmake/probes.cmake.
+// The bytes that are loaded onto the GPU are the bytes that src/harness/machine_code reads.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace mgsync::probes {
+
+struct image {
+  unsigned architecture = 0;  // 90: compute capability 9.0
+  std::span<const std::byte> bytes;
+};
+
+// The one that a GPU of that compute capability runs: of the same major version, the newest minor one it has; nothing
+// where there is none.
+const image* image_for(std::span<const image> images, int major, int minor);
+
+std::span<const image> arithmetic_images();  // arithmetic.cu: adds of floats, doubles and integers
+std::span<const image> clocks_images();      // clocks.cu: the counters themselves
+
+}  // namespace mgsync::probes

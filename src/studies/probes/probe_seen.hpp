@@ -1,0 +1,59 @@
+// What one launch of a probe is asked for, and what it saw: plain values, for any evaluation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/studies/probes/probe_arguments.hpp"
+
+namespace mgsync::probes {
+
+// One launch. `kernel` is the probe's name with its chain length: "fp32_add_256", "fp32_add_loop_256".
+struct order {
+  std::string kernel;
+  unsigned blocks = 1;
+  unsigned threads = 32;             // per block
+  unsigned cluster = 1;              // blocks per cluster; above 8 the non-portable sizes are allowed for
+  std::uint32_t passes = 33;         // the first of them is dropped: it meets cold instruction caches
+  std::uint32_t loops = 1;           // looped chains
+  std::uint32_t window_log2_ns = 0;  // see probe_arguments.hpp
+  std::uint32_t lanes = 0xffffffffu;
+  std::uint32_t words = 0;
+  std::size_t dynamic_shared_bytes = 0;
+  std::uint64_t seed = 1;            // of the inputs
+  std::uint64_t* memory = nullptr;   // on the GPU
+  bool fill_sms = false;             // ask for so much shared memory that an SM holds one block only
+};
+
+// One pass of one SM. The warps' counters are compared within an SM only.
+struct pass_of_sm {
+  std::uint32_t pass = 0;
+  std::uint32_t sm = 0;
+  std::uint32_t warps = 0;
+  std::int64_t latency_cycles = 0;   // earliest end - latest start: from the last to arrive until the first to leave
+  std::uint64_t span_cycles = 0;     // latest end - earliest start: what throughput is over
+};
+
+struct seen {
+  order asked;
+  std::uint32_t warps = 0;                // of the grid
+  std::vector<stamp> stamps;              // [passes][warps], the first pass included
+  std::vector<std::uint32_t> sm_at_start; // [warps]
+  std::vector<std::uint32_t> sm_at_end;   // [warps]
+  double host_ns = 0;                     // from launching to having finished, on the host's monotonic clock
+
+  // Passes but the first, SM by SM. Left out: warps that changed their SM, and stamps without an end.
+  std::vector<pass_of_sm> passes() const;
+  // The latency of each pass of the only SM, or of the first where there are several: the raw integer samples.
+  std::vector<std::int64_t> latency_cycles() const;
+};
+
+// The SM's clock while it was busy, and how finely the global timer steps.
+struct clock_rate {
+  double mhz = 0;
+  std::uint64_t timer_step_ns = 0;
+};
+
+}  // namespace mgsync::probes
