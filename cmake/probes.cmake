@@ -56,6 +56,10 @@ std::span<const image> @name@_images() {
   set_source_files_properties("${folder}/${name}_images.cpp" PROPERTIES OBJECT_DEPENDS "${embedded}")
   add_library(mgsync_probes_${name} STATIC "${folder}/${name}_images.cpp")
   target_link_libraries(mgsync_probes_${name} PUBLIC mgsync_probes)
+  # A probe without expectations of its code would be none: the counters themselves are not probes.
+  if(NOT name STREQUAL "clocks")
+    set_property(GLOBAL APPEND PROPERTY MGSYNC_PROBES ${name})
+  endif()
   set_property(GLOBAL PROPERTY MGSYNC_PROBE_CUBINS_${name} "${cubins}")
   add_custom_target(mgsync_probe_cubins_${name} DEPENDS ${cubins})
 endfunction()

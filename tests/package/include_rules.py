@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Includes go one way: src/app -> src/report, src/studies -> src/harness -> src/results -> topology -> src/base.
 
-The harness and studies/barriers know barriers by barriers/backend.hpp alone; backends and studies include no other
+src/studies/probes is what several studies are made of: the frame, the launch and the code of device-clock probes. The
+reader of machine code (src/harness/machine_code) includes nothing but the standard library, so that tests of the library
+may use it by itself. The harness and studies/barriers know barriers by barriers/backend.hpp alone; backends and studies include no other
 backend or study, only barriers/parts, topology, base and their vendor.
 
 Usage: include_rules.py ROOT. Prints every include that goes another way, and exits with 1 when there is one.
@@ -27,8 +29,10 @@ RULES = [
     ("barriers/multigrid/", PARTS + ("barriers/library/",)),
     ("barriers/", PARTS),
     ("src/results/", VALUES),
+    ("src/harness/machine_code/", ()),
     ("src/harness/", MEASURING + ("barriers/backend.hpp",)),
-    ("src/studies/", MEASURING + ("barriers/backend.hpp", "barriers/parts/")),
+    ("src/studies/probes/", MEASURING),
+    ("src/studies/", MEASURING + ("barriers/backend.hpp", "barriers/parts/", "src/studies/probes/")),
     ("src/report/", VALUES + ("src/results/",)),
     ("src/app/", MEASURING + ("src/studies/", "src/report/", "barriers/backend.hpp", "mgsync/version.hpp")),
 ]
@@ -73,6 +77,8 @@ def self_test():
         "barriers/nccl/z.cpp": '#include "barriers/mpi/mpi.hpp"\n',
         "topology/t.cpp": '#include "barriers/backend.hpp"\n',
         "src/results/r.cpp": '#include "src/harness/plan.hpp"\n',
+        "src/harness/machine_code/m.cpp": '#include "src/harness/plan.hpp"\n',
+        "src/studies/probes/p.cpp": '#include "src/studies/levels/levels.hpp"\n',
         "src/studies/launch/l.cpp": '#include "src/studies/levels/levels.hpp"\n',
         "barriers/grid/g.cu": '#include "barriers/library/choice.hpp"\n',
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "src/harness/machine_code/opcodes.hpp"
 
@@ -64,15 +65,21 @@ class examination {
     return found;
   }
 
+  // Up to the last link, itself included.
   std::uint64_t stalls_of(const stretch& s) const {
-    std::uint64_t sum = 0;
-    for (std::size_t i = s.first - 1; i < s.last; ++i) sum += code_[i].stall();
+    std::uint64_t sum = code_[s.first - 1].stall(), since_link = 0;
+    for (std::size_t i = s.first; i < s.last; ++i) {
+      since_link += code_[i].stall();
+      if (expected_.per_link.contains(code_[i].name())) sum += std::exchange(since_link, 0);
+    }
     return sum;
   }
 
   void check_stalls(const stretch& s) {
-    if (!expected_.stall_per_link) return;
-    const double predicted = *expected_.stall_per_link * static_cast<double>(expected_.links);
+    auto each = expected_.stall_per_link.find(architecture_);
+    if (each == expected_.stall_per_link.end()) each = expected_.stall_per_link.find(0);
+    if (each == expected_.stall_per_link.end()) return;
+    const double predicted = each->second * static_cast<double>(expected_.links);
     const auto sum = static_cast<double>(stalls_of(s));
     // A loop's own instructions stand in it besides.
     const double slack = expected_.looped ? 3 * stall_slack : stall_slack;

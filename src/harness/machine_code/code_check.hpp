@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +24,7 @@ struct expected_code {
   bool looped = false;          // the links are the body of one loop, whose own instructions are among the extras
   bool side_paths = false;      // a branch may leave the stretch (a path for lanes that are apart, a retry)
   unsigned stretches = 1;       // pairs of clock reads, one after the other in the code; each holds all links
-  std::optional<double> stall_per_link;  // chains of fixed latency: the sum of stall counts, per link
+  std::map<unsigned, double> stall_per_link;  // chains of fixed latency: stall counts by architecture; 0: of all others
 };
 
 // full: everything was looked at. clocks_and_stalls: the opcodes' meaning is not known well enough for that architecture.
@@ -37,14 +36,14 @@ struct code_verdict {
   std::vector<std::string> complaints;  // sentences; none: the code is what it says
   counts found;                         // between the first pair of clock reads
   std::uint64_t instructions = 0;       // between them
-  std::uint64_t stall_sum = 0;          // cycles from issuing the first read until the second may issue
+  std::uint64_t stall_sum = 0;          // cycles from issuing the first read until what takes the last result may issue
   bool passed() const { return complaints.empty(); }
 };
 
 // The architecture that is known in full.
 inline constexpr unsigned architecture_known_in_full = 90;
 
-// Stall counts may differ from the prediction by this much in all: the reads themselves, and what waits for the result.
+// Stall counts may differ from the prediction by this much in all: the first read's own, and the last link's.
 inline constexpr double stall_slack = 8;
 
 // Looks at `expected.kernel` of the cubin. (a) The expected pairs of 64-bit clock reads, and no 32-bit one. (b) Between

@@ -44,6 +44,7 @@ struct int_add {
   MGSYNC_PROBE(name, Op, 128)    \
   MGSYNC_PROBE(name, Op, 256)    \
   MGSYNC_PROBE(name, Op, 512)    \
+  MGSYNC_PROBE(name, Op, 4096)   \
   MGSYNC_PROBE_LOOP(name, Op, 256)
 MGSYNC_LENGTHS(fp32_add, fp32_add)
 MGSYNC_LENGTHS(fp64_add, fp64_add)

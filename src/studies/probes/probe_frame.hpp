@@ -54,11 +54,12 @@ __device__ __forceinline__ void timed_passes(const arguments& a, Op& op, Chain c
   const std::uint32_t warps = gridDim.x * warps_per_block;
   const std::uint32_t warp = blockIdx.x * warps_per_block + threadIdx.x / 32;
   const std::uint32_t sm_before = this_sm();
-  const std::uint32_t never = *a.never;  // in a register: an argument would be fetched between the reads
-  std::uint32_t pass = 0;
+  const std::uint32_t never = a.held->never;
+  const std::uint32_t passes = a.passes;
   std::uint64_t begin = 0, end = 0;
+  // Counted by an argument alone: a count that lanes might disagree on would put a test for lanes apart into the chain.
 #pragma unroll 1
-  do {
+  for (std::uint32_t pass = 0; pass < passes; ++pass) {
     wait_for_window(a.window_log2_ns);
     begin = clock_now();
     chain(op);
@@ -66,8 +67,7 @@ __device__ __forceinline__ void timed_passes(const arguments& a, Op& op, Chain c
     // Zero, which the compiler cannot know: what depends on it stays behind the second read.
     const auto behind = static_cast<std::uint32_t>(end >> 63);
     a.stamps[static_cast<std::size_t>(pass + behind) * warps + warp + behind] = {begin, end};
-    pass += 1 + behind;
-  } while (pass < a.passes);
+  }
   const auto behind = static_cast<std::uint32_t>(end >> 63);
   a.sms[warp + behind] = sm_before;
   a.sms[warps + warp + behind] = this_sm();
@@ -84,11 +84,11 @@ __device__ __forceinline__ void timed_chain(const arguments& a) {
   });
 }
 
-// A loop over `Body` links: a.loops x Body in all, in code that stays small.
+// A loop over `Body` links: loops x Body in all, in code that stays small.
 template <class Op, int Body>
 __device__ __forceinline__ void timed_loop(const arguments& a) {
   Op op(a);
-  const std::uint32_t loops = a.loops;
+  const std::uint32_t loops = a.held->loops;
   timed_passes(a, op, [loops](Op& o) {
     std::uint32_t turn = 0;
 #pragma unroll 1

@@ -113,7 +113,7 @@ struct runner::state {
   loaded_module module;
   cuda::stream stream;
 
-  std::size_t shared_of(const order& o, CUfunction f) const {
+  std::size_t shared_of(const probe_order& o, CUfunction f) const {
     if (!o.fill_sms) return o.dynamic_shared_bytes;
     int fixed = 0;
     cuda::check_driver(driver::get().get_attribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f), "reading a probe's shared memory");
@@ -121,7 +121,7 @@ struct runner::state {
   }
 
   // What a launch needs: how the kernel is set up for it, and its attributes.
-  CUlaunchConfig configure(const order& o, CUfunction f, CUlaunchAttribute& cluster) const {
+  CUlaunchConfig configure(const probe_order& o, CUfunction f, CUlaunchAttribute& cluster) const {
     const auto& d = driver::get();
     const auto shared = shared_of(o, f);
     if (shared > 0)
@@ -164,7 +164,7 @@ const image& runner::loaded() const { return *state_->code; }
 
 bool runner::has(const std::string& kernel) const { return state_->module.find(kernel).has_value(); }
 
-unsigned runner::resident_blocks(const order& o) const {
+unsigned runner::resident_blocks(const probe_order& o) const {
   const cuda::device_scope scope(state_->ordinal);
   const auto f = state_->module.find(o.kernel);
   int blocks = 0;
@@ -172,7 +172,7 @@ unsigned runner::resident_blocks(const order& o) const {
   return static_cast<unsigned>(blocks);
 }
 
-unsigned runner::resident_clusters(const order& o) const {
+unsigned runner::resident_clusters(const probe_order& o) const {
   const cuda::device_scope scope(state_->ordinal);
   const auto f = state_->module.find(o.kernel);
   if (!f) return 0;
@@ -182,7 +182,7 @@ unsigned runner::resident_clusters(const order& o) const {
   return driver::get().resident_clusters(&clusters, *f, &config) == CUDA_SUCCESS ? static_cast<unsigned>(clusters) : 0;
 }
 
-std::optional<seen> runner::run(const order& o, std::string& reason, double most_seconds) {
+std::optional<probe_seen> runner::run(const probe_order& o, std::string& reason, double most_seconds) {
   const cuda::device_scope scope(state_->ordinal);
   const auto f = state_->module.find(o.kernel);
   if (!f) {
@@ -194,16 +194,16 @@ std::optional<seen> runner::run(const order& o, std::string& reason, double most
     reason = fmt::format("the GPU cannot hold {} threads x {} blocks of {}", o.threads, o.cluster, o.kernel);
     return std::nullopt;
   }
-  seen result;
+  probe_seen result;
   result.asked = o;
   result.warps = o.blocks * ((o.threads + 31) / 32);
   const auto input = on_gpu(state_->ordinal, inputs(o.threads, o.seed));
-  const auto sentinel = on_gpu(state_->ordinal, std::vector<std::uint32_t>{never});
+  const auto held = on_gpu(state_->ordinal, std::vector<held_words>{{never, o.loops}});
   const auto output = cuda::memory::on_gpu(state_->ordinal, o.threads * sizeof(std::uint32_t));
   const auto stamps = cuda::memory::on_gpu(state_->ordinal, std::size_t{o.passes} * result.warps * sizeof(stamp));
   const auto sms = cuda::memory::on_gpu(state_->ordinal, 2 * result.warps * sizeof(std::uint32_t));
-  arguments a{input.as<const std::uint32_t>(), output.as<std::uint32_t>(), stamps.as<stamp>(), sms.as<std::uint32_t>(),
-              o.memory, o.passes, o.loops, sentinel.as<const std::uint32_t>(), o.window_log2_ns, o.lanes, o.words};
+  arguments a{input.as<const std::uint32_t>(), output.as<std::uint32_t>(), stamps.as<stamp>(), sms.as<std::uint32_t>(), held.as<const held_words>(), o.memory,
+              o.passes, o.window_log2_ns, o.lanes, o.words};
   void* parameters[] = {&a};
   CUlaunchAttribute cluster{};
   const auto config = state_->configure(o, *f, cluster);

@@ -23,12 +23,12 @@ class runner {
   const image& loaded() const;  // the bytes that the GPU runs: what the code check reads
   bool has(const std::string& kernel) const;
   // How many blocks of that shape one SM holds at once; with clusters: how many clusters the GPU holds.
-  unsigned resident_blocks(const order&) const;
-  unsigned resident_clusters(const order&) const;
+  unsigned resident_blocks(const probe_order&) const;
+  unsigned resident_clusters(const probe_order&) const;
 
   // Launches once and waits, at most `most_seconds`; throws timeout_error after that (the GPU is lost to this process).
   // Nothing, and the reason, where the GPU cannot take that shape.
-  std::optional<seen> run(const order&, std::string& reason, double most_seconds = 20);
+  std::optional<probe_seen> run(const probe_order&, std::string& reason, double most_seconds = 20);
 
  private:
   struct state;

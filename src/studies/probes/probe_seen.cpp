@@ -6,7 +6,7 @@
 
 namespace mgsync::probes {
 
-std::vector<pass_of_sm> seen::passes() const {
+std::vector<pass_of_sm> probe_seen::passes() const {
   struct edges {
     std::uint64_t first_begin = std::numeric_limits<std::uint64_t>::max(), last_begin = 0;
     std::uint64_t first_end = std::numeric_limits<std::uint64_t>::max(), last_end = 0;
@@ -32,7 +32,7 @@ std::vector<pass_of_sm> seen::passes() const {
   return result;
 }
 
-std::vector<std::int64_t> seen::latency_cycles() const {
+std::vector<std::int64_t> probe_seen::latency_cycles() const {
   std::vector<std::int64_t> cycles;
   const auto all = passes();
   for (const auto& p : all)

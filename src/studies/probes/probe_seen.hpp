@@ -11,7 +11,7 @@
 namespace mgsync::probes {
 
 // One launch. `kernel` is the probe's name with its chain length: "fp32_add_256", "fp32_add_loop_256".
-struct order {
+struct probe_order {
   std::string kernel;
   unsigned blocks = 1;
   unsigned threads = 32;             // per block
@@ -36,8 +36,8 @@ struct pass_of_sm {
   std::uint64_t span_cycles = 0;     // latest end - earliest start: what throughput is over
 };
 
-struct seen {
-  order asked;
+struct probe_seen {
+  probe_order asked;
   std::uint32_t warps = 0;                // of the grid
   std::vector<stamp> stamps;              // [passes][warps], the first pass included
   std::vector<std::uint32_t> sm_at_start; // [warps]

@@ -1,0 +1,22 @@
+// What the machine code of the chains of adds must be (arithmetic.cu).
+#pragma once
+
+#include <vector>
+
+#include "src/harness/machine_code/code_check.hpp"
+
+namespace mgsync::probes {
+
+// Lengths of the unrolled chains of every family, and the loop's body.
+inline constexpr unsigned arithmetic_lengths[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 4096};
+inline constexpr unsigned arithmetic_loop_body = 256;
+
+// A chain of `links` operations in a row; `operation` is fp32_add, fp64_add or int_add.
+machine_code::expected_code expected_add_chain(const std::string& operation, unsigned links);
+// A loop over `arithmetic_loop_body` of them.
+machine_code::expected_code expected_add_loop(const std::string& operation);
+
+// All probes of arithmetic.cu.
+std::vector<machine_code::expected_code> arithmetic_code();
+
+}  // namespace mgsync::probes

@@ -1,0 +1,95 @@
+// The gate of every device-clock figure, run at build time: the machine code of each probe is what the probe says, on
+// every architecture that was compiled; and probes that are wrong on purpose are caught. Needs nvcc, no GPU.
+#include <gtest/gtest.h>
+
+#include "src/harness/machine_code/code_check.hpp"
+#include "src/studies/probes/arithmetic_code.hpp"
+#include "tests/code/code_files.hpp"
+
+namespace mgsync {
+namespace {
+
+using machine_code::check_code;
+using machine_code::code_verdict;
+using machine_code::expected_code;
+
+std::string complaints_of(const code_verdict& v) {
+  std::string all;
+  for (const auto& c : v.complaints) all += v.kernel + ": " + c + "\n";
+  return all;
+}
+
+std::vector<expected_code> expectations(const std::string& probes) {
+  if (probes == "arithmetic") return probes::arithmetic_code();
+  throw std::runtime_error("no expectations for the probes " + probes);
+}
+
+class probes_of : public testing::TestWithParam<code_file> {};
+
+TEST_P(probes_of, are_what_they_say) {
+  const auto image = read_code(GetParam().path);
+  ASSERT_EQ(image.architecture, GetParam().architecture);
+  std::size_t in_full = 0;
+  for (const auto& expected : expectations(GetParam().probes)) {
+    const auto verdict = check_code(image, expected);
+    EXPECT_TRUE(verdict.passed()) << complaints_of(verdict);
+    if (verdict.looked_at == machine_code::depth::full) ++in_full;
+  }
+  EXPECT_EQ(in_full != 0, GetParam().architecture == 90);
+}
+
+class probes_known_in_full : public testing::TestWithParam<code_file> {};
+
+TEST_P(probes_known_in_full, have_a_name_for_every_opcode) {
+  for (const auto& f : read_code(GetParam().path).functions)
+    for (const auto& i : f.code) EXPECT_NE(i.name(), "") << f.name << ": opcode " << std::hex << i.opcode();
+}
+
+INSTANTIATE_TEST_SUITE_P(machine_code, probes_of, testing::ValuesIn(code_files(MGSYNC_PROBE_CUBINS)), test_name);
+INSTANTIATE_TEST_SUITE_P(machine_code, probes_known_in_full, testing::ValuesIn(files_known_in_full(MGSYNC_PROBE_CUBINS)), test_name);
+
+// A chain of 4096 adds: the stall counts are the known answers, 4 and 8 cycles a link.
+TEST(machine_code, stall_counts_of_4096_adds_are_the_known_answers) {
+  for (const auto& file : code_files(MGSYNC_PROBE_CUBINS)) {
+    if (file.probes != "arithmetic") continue;
+    const auto verdict = check_code(read_code(file.path), probes::expected_add_chain("fp32_add", 4096));
+    EXPECT_NEAR(static_cast<double>(verdict.stall_sum), 4.0 * 4096, 8) << file.path;
+  }
+}
+
+expected_code eight_shuffles(const std::string& kernel) {
+  expected_code e;
+  e.kernel = kernel + "_8";
+  e.links = 8;
+  e.per_link = {{"SHFL", 1}};
+  e.extras = {{"ISETP", 1}};
+  e.result_of = "SHFL";
+  return e;
+}
+
+bool complains_of(const std::string& kernel, const std::string& part) {
+  const auto verdict = check_code(read_code(MGSYNC_WRONG_PROBES), eight_shuffles(kernel));
+  return complaints_of(verdict).find(part) != std::string::npos;
+}
+
+TEST(wrong_probes, a_sound_one_passes) {
+  const auto verdict = check_code(read_code(MGSYNC_WRONG_PROBES), eight_shuffles("sound"));
+  EXPECT_TRUE(verdict.passed()) << complaints_of(verdict);
+}
+TEST(wrong_probes, uniform_input_is_caught) { EXPECT_TRUE(complains_of("uniform_input", "0 SHFL between")); }
+TEST(wrong_probes, the_32_bit_clock_is_caught) {
+  EXPECT_TRUE(complains_of("clock_of_32_bits", "32 bits"));
+  EXPECT_TRUE(complains_of("clock_of_32_bits", "0 64-bit clock reads"));
+}
+TEST(wrong_probes, no_dependence_is_caught) { EXPECT_TRUE(complains_of("no_dependence", "does not take the result")); }
+TEST(wrong_probes, a_read_that_does_not_wait_is_caught) {
+  EXPECT_TRUE(complains_of("not_waited_for", "nothing takes the last result"));
+}
+TEST(wrong_probes, more_than_the_links_is_caught) { EXPECT_TRUE(complains_of("more_than_said", "where at most 0 may be")); }
+TEST(wrong_probes, a_loop_that_says_it_is_a_chain_is_caught) {
+  EXPECT_TRUE(complains_of("sound_loop", "a loop between the clock reads of a chain"));
+}
+TEST(wrong_probes, a_missing_kernel_is_caught) { EXPECT_TRUE(complains_of("nobody", "no kernel nobody_8")); }
+
+}  // namespace
+}  // namespace mgsync

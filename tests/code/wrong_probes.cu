@@ -1,0 +1,78 @@
+// Probes that are not what they say. Each must fail the code check, or the check is worth nothing. Never run.
+#include "src/studies/probes/probe_frame.hpp"
+
+namespace {
+
+using mgsync::probes::arguments;
+
+// Every lane starts from the same argument: the compiler knows what a shuffle of it gives, and removes the chain.
+struct uniform_input {
+  std::uint32_t v;
+  __device__ explicit uniform_input(const arguments& a) : v(a.words) {}
+  __device__ void step() { v = __shfl_xor_sync(0xffffffffu, v, 1); }
+  __device__ std::uint32_t value() const { return v; }
+};
+
+// Shuffles side by side: none waits for another.
+struct no_dependence {
+  std::uint32_t v[8];
+  int k = 0;
+  __device__ explicit no_dependence(const arguments& a) {
+    for (int i = 0; i < 8; ++i) v[i] = a.input[threadIdx.x + i];
+  }
+  __device__ void step() {
+    v[k & 7] = __shfl_xor_sync(0xffffffffu, v[k & 7], 1);
+    ++k;
+  }
+  __device__ std::uint32_t value() const { return v[0] ^ v[1] ^ v[2] ^ v[3] ^ v[4] ^ v[5] ^ v[6] ^ v[7]; }
+};
+
+// The links are there, and the second read does not wait for the last of them.
+struct not_waited_for {
+  std::uint32_t v, other;
+  __device__ explicit not_waited_for(const arguments& a) : v(a.input[threadIdx.x]), other(a.input[blockDim.x + threadIdx.x]) {}
+  __device__ void step() { v = __shfl_xor_sync(0xffffffffu, v, 1); }
+  __device__ std::uint32_t value() const { return other; }
+};
+
+struct sound {
+  std::uint32_t v;
+  __device__ explicit sound(const arguments& a) : v(a.input[threadIdx.x]) {}
+  __device__ void step() { v = __shfl_xor_sync(0xffffffffu, v, 1); }
+  __device__ std::uint32_t value() const { return v; }
+};
+
+// Something more than the link stands between the reads.
+struct more_than_said {
+  std::uint32_t v;
+  __device__ explicit more_than_said(const arguments& a) : v(a.input[threadIdx.x]) {}
+  __device__ void step() { v = __shfl_xor_sync(0xffffffffu, v, 1) + 1; }
+  __device__ std::uint32_t value() const { return v; }
+};
+
+}  // namespace
+
+MGSYNC_PROBE(sound, sound, 8)
+MGSYNC_PROBE_LOOP(sound, sound, 8)
+MGSYNC_PROBE(uniform_input, uniform_input, 8)
+MGSYNC_PROBE(no_dependence, no_dependence, 8)
+MGSYNC_PROBE(more_than_said, more_than_said, 8)
+
+// The 32-bit clock, as the papers' probes read it.
+extern "C" __global__ void clock_of_32_bits_8(const __grid_constant__ arguments a) {
+  std::uint32_t v = a.input[threadIdx.x];
+  const std::uint32_t begin = static_cast<std::uint32_t>(clock());
+  for (int k = 0; k < 8; ++k) v = __shfl_xor_sync(0xffffffffu, v, 1);
+  const std::uint32_t end = static_cast<std::uint32_t>(clock());
+  a.output[threadIdx.x] = v;
+  a.sms[threadIdx.x] = end - begin;
+}
+
+extern "C" __global__ void not_waited_for_8(const __grid_constant__ arguments a) {
+  not_waited_for op(a);
+  mgsync::probes::timed_passes(a, op, [](not_waited_for& o) {
+#pragma unroll
+    for (int step = 0; step < 8; ++step) o.step();
+  });
+  a.output[threadIdx.x] = op.v;
+}
