@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "barriers/load.hpp"
 #include "topology/group.hpp"
 #include "topology/machine.hpp"
 
@@ -29,8 +30,6 @@ struct support {
 
 enum class level { warp, block, cluster, grid, group };
 
-enum class load { idle, streaming };  // streaming: other blocks write to the peers during timed runs
-
 // Variant and shape of one barrier. A member that a level does not use is absent.
 struct configuration {
   std::string variant;
@@ -40,7 +39,7 @@ struct configuration {
   std::optional<unsigned> cluster_size;
   std::optional<unsigned> lanes;
   std::string peer_memory;                    // asked for: "" (automatic), "ipc" or "vmm"
-  mgsync::load load = mgsync::load::idle;     // GPU only
+  mgsync::load load;                          // GPU only
 };
 
 enum class run_mode { time, check };
@@ -88,6 +87,12 @@ struct violation {
 
 enum class outcome { completed, aborted, timed_out };  // aborted: asked to stop
 
+// What the load beside a timed run was on one GPU.
+struct load_seen {
+  double gbps = 0;        // 10^9 bytes a second, while the barrier ran
+  std::string misplaced;  // it did not run where it was asked to: a sentence, else empty
+};
+
 // What the local members saw in one run.
 struct trial {
   mgsync::outcome outcome = mgsync::outcome::completed;
@@ -98,6 +103,7 @@ struct trial {
   std::uint64_t violations = 0;
   std::uint64_t far_violations = 0;               // of these: between members of different hosts
   std::optional<violation> first_violation;
+  std::vector<load_seen> loads;                   // per local member, of a timed run beside load
   std::vector<arrival> arrivals;                  // timed_out: of every worker that this process can see
 };
 
@@ -127,6 +133,7 @@ struct backend {
   support (*can_run)(const topology::machine&, const topology::group&, const configuration&) = nullptr;
   // Collective over the ranks of the group.
   creation (*create)(const topology::group&, const configuration&, session&) = nullptr;
+  bool piece = false;        // a piece of a barrier: timed like one, never checked, measured only where it is named
 };
 
 // Every backend of this build, in the order of barriers/CMakeLists.txt. The table is generated.

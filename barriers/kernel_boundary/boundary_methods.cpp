@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <map>
 #include <utility>
 #include <vector>
@@ -26,7 +27,7 @@ class streams final : public boundary_method {
       events_.push_back({cuda::make_event(), cuda::make_event()});
     }
   }
-  void issue(std::uint32_t count) override {
+  void issue(unsigned, std::uint32_t count, const std::atomic<bool>&) override {
     const auto gpus = static_cast<unsigned>(rounds_.gpus().size());
     for (std::uint32_t round = 0; round < count; ++round) {
       for (unsigned l = 0; l < gpus; ++l) {
@@ -46,6 +47,45 @@ class streams final : public boundary_method {
   launch_rounds& rounds_;
   bool cooperative_;
   std::vector<std::array<cuda::event, 2>> events_;
+};
+
+// The same with a host thread for every GPU. A stream can only wait for an event that was recorded, so the threads tell
+// each other that they have; two events in turn, since nobody records the next but one before all wait for this one.
+class threaded_streams final : public boundary_method {
+ public:
+  explicit threaded_streams(launch_rounds& rounds) : rounds_(rounds), recorded_(rounds.gpus().size()) {
+    for (const auto& g : rounds.gpus()) {
+      const cuda::device_scope scope(g.ordinal);
+      events_.push_back({cuda::make_event(), cuda::make_event()});
+    }
+  }
+  unsigned threads() const override { return static_cast<unsigned>(recorded_.size()); }
+  void prepare(const run_request&) override {
+    for (auto& r : recorded_) r.rounds.store(0);
+  }
+  void issue(unsigned local, std::uint32_t count, const std::atomic<bool>& failed) override {
+    const auto stream = rounds_.stream(local);
+    for (std::uint32_t round = 0; round < count; ++round) {
+      rounds_.launch(local, round, false);
+      cuda::check(cudaEventRecord(events_[local][round % 2].get(), stream), "recording an event");
+      recorded_[local].rounds.store(round + 1, std::memory_order_release);
+      rounds_.beat(local, round);
+      for (unsigned other = 0; other < threads(); ++other) {
+        if (other == local) continue;
+        while (recorded_[other].rounds.load(std::memory_order_acquire) <= round)
+          if (failed.load(std::memory_order_relaxed)) return;
+        cuda::check(cudaStreamWaitEvent(stream, events_[other][round % 2].get(), 0), "waiting for an event");
+      }
+    }
+  }
+
+ private:
+  struct alignas(128) line {
+    std::atomic<std::uint32_t> rounds = 0;
+  };
+  launch_rounds& rounds_;
+  std::vector<std::array<cuda::event, 2>> events_;
+  std::vector<line> recorded_;
 };
 
 // cuLaunchCooperativeKernelMultiDevice: no kernel of a call starts before those of the call before have finished.
@@ -68,7 +108,7 @@ class multi_device final : public boundary_method {
       p.hStream = rounds.stream(static_cast<unsigned>(l));
     }
   }
-  void issue(std::uint32_t count) override {
+  void issue(unsigned, std::uint32_t count, const std::atomic<bool>&) override {
     for (std::uint32_t round = 0; round < count; ++round) {
       for (unsigned l = 0; l < launches_.size(); ++l) {
         rounds_.fill(arguments_[l], l, round);
@@ -86,10 +126,11 @@ class multi_device final : public boundary_method {
   std::vector<launch_arguments> arguments_;
 };
 
-// One graph: a kernel node per GPU and round, each depending on all nodes of the round before. Long runs replay it.
+// One graph: a kernel node per GPU and round, each depending on all nodes of the round before: n x n edges. With a join
+// all of them lead to one empty node, and from there to the next round: 2 n edges, one after the other. Long runs replay it.
 class graph final : public boundary_method {
  public:
-  explicit graph(launch_rounds& rounds) : rounds_(rounds) {}
+  graph(launch_rounds& rounds, bool joins) : rounds_(rounds), joins_(joins) {}
   // The graphs of timed runs are all alike, and kept: building one takes longer than the rounds in it.
   void prepare(const run_request& request) override {
     const bool timed = request.mode == run_mode::time;
@@ -103,7 +144,7 @@ class graph final : public boundary_method {
     for (const auto& p : pieces) cuda::check(cudaGraphUpload(p.get(), rounds_.stream(0)), "uploading a graph");
     cuda::check(cudaStreamSynchronize(rounds_.stream(0)), "uploading a graph");
   }
-  void issue(std::uint32_t count) override {
+  void issue(unsigned, std::uint32_t count, const std::atomic<bool>&) override {
     cuda::check(cudaSetDevice(rounds_.gpus().front().ordinal), "selecting a GPU");
     for (const auto& p : *now_) cuda::check(cudaGraphLaunch(p.get(), rounds_.stream(0)), "launching a graph");
     for (unsigned l = 0; l < rounds_.gpus().size(); ++l) rounds_.beat(l, count - 1);
@@ -132,66 +173,85 @@ class graph final : public boundary_method {
         cuda::check(cudaGraphAddKernelNode(&now.back(), made, before.data(), before.size(), &node), "adding a graph node");
       }
       before = now;
+      if (!joins_) continue;
+      before.resize(1);
+      cuda::check(cudaGraphAddEmptyNode(before.data(), made, now.data(), now.size()), "adding a graph node");
     }
     return cuda::instantiate(owner);
   }
 
   launch_rounds& rounds_;
+  bool joins_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<cuda::executable>> timed_;  // by rounds and work
   std::vector<cuda::executable> checked_;
   std::vector<cuda::executable>* now_ = nullptr;
 };
 
-// After each kernel the stream writes its epoch to host memory, and waits for those of all others.
+// After each kernel the stream writes its epoch into the memory of every other GPU and waits for theirs in its own: one
+// call for all of them. A host thread for every GPU; the threads wait for nobody.
 class stream_memops final : public boundary_method {
  public:
-  using write_function = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
-  using wait_function = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
+  using batch_function = CUresult (*)(CUstream, unsigned, CUstreamBatchMemOpParams*, unsigned);
 
-  stream_memops(launch_rounds& rounds, write_function write, wait_function wait)
-      : rounds_(rounds), write_(write), wait_(wait), flags_(cuda::memory::on_host(128 * rounds.gpus().size())) {}
-  void issue(std::uint32_t count) override {
-    const auto gpus = static_cast<unsigned>(rounds_.gpus().size());
+  stream_memops(launch_rounds& rounds, batch_function batch)
+      : rounds_(rounds), batch_(batch), epochs_(rounds.gpus().size(), round_loop::first_gpu_epoch) {
+    for (const auto& g : rounds.gpus()) {
+      flags_.push_back(cuda::memory::on_gpu(g.ordinal, line_bytes * epochs_.size()));
+      const cuda::device_scope scope(g.ordinal);
+      const std::vector<std::uint32_t> start(line_bytes * epochs_.size() / sizeof(std::uint32_t), round_loop::first_gpu_epoch);
+      cuda::check(cudaMemcpy(flags_.back().get(), start.data(), flags_.back().bytes(), cudaMemcpyHostToDevice),
+                  "setting the flags of streams");
+    }
+  }
+  unsigned threads() const override { return static_cast<unsigned>(epochs_.size()); }
+  void issue(unsigned local, std::uint32_t count, const std::atomic<bool>&) override {
+    std::vector<CUstreamBatchMemOpParams> operations(2 * (threads() - 1));
     for (std::uint32_t round = 0; round < count; ++round) {
-      ++epoch_;
-      for (unsigned l = 0; l < gpus; ++l) {
-        cuda::check(cudaSetDevice(rounds_.gpus()[l].ordinal), "selecting a GPU");
-        rounds_.launch(l, round, false);
-        cuda::check_driver(write_(rounds_.stream(l), flag(l), epoch_, 0), "writing a value from a stream");
-        rounds_.beat(l, round);
+      rounds_.launch(local, round, false);
+      ++epochs_[local];
+      std::size_t next = 0;
+      for (unsigned other = 0; other < threads(); ++other) {
+        if (other == local) continue;
+        operations[next++].writeValue = {CU_STREAM_MEM_OP_WRITE_VALUE_32, flag(other, local), {epochs_[local]}, 0, 0};
       }
-      for (unsigned l = 0; l < gpus; ++l) {
-        cuda::check(cudaSetDevice(rounds_.gpus()[l].ordinal), "selecting a GPU");
-        for (unsigned other = 0; other < gpus; ++other)
-          cuda::check_driver(wait_(rounds_.stream(l), flag(other), epoch_, CU_STREAM_WAIT_VALUE_GEQ), "waiting for a value");
+      for (unsigned other = 0; other < threads(); ++other) {
+        if (other == local) continue;
+        operations[next++].waitValue = {CU_STREAM_MEM_OP_WAIT_VALUE_32, flag(local, other), {epochs_[local]},
+                                        CU_STREAM_WAIT_VALUE_GEQ, 0};
       }
+      cuda::check_driver(batch_(rounds_.stream(local), static_cast<unsigned>(next), operations.data(), 0),
+                         "writing and awaiting values in a stream");
+      rounds_.beat(local, round);
     }
   }
 
  private:
-  CUdeviceptr flag(unsigned l) const { return reinterpret_cast<CUdeviceptr>(flags_.get() + 128 * l); }
+  static constexpr std::size_t line_bytes = 128;
+
+  // In the memory of GPU `on`, written for GPU `from`.
+  CUdeviceptr flag(unsigned on, unsigned from) const { return reinterpret_cast<CUdeviceptr>(flags_[on].get() + line_bytes * from); }
 
   launch_rounds& rounds_;
-  write_function write_;
-  wait_function wait_;
-  cuda::memory flags_;
-  std::uint32_t epoch_ = round_loop::first_gpu_epoch;
+  batch_function batch_;
+  std::vector<cuda::memory> flags_;
+  std::vector<std::uint32_t> epochs_;  // by GPU, each counted by its own thread
 };
 
 }  // namespace
 
 boundary_method_creation make_boundary_method(std::string_view variant, launch_rounds& rounds) {
-  if (variant == "graph") return {std::make_unique<graph>(rounds), {}};
+  if (variant == "graph") return {std::make_unique<graph>(rounds, false), {}};
+  if (variant == "graph-join") return {std::make_unique<graph>(rounds, true), {}};
+  if (variant == "traditional-threads") return {std::make_unique<threaded_streams>(rounds), {}};
   if (variant == "multi-device") {
     auto* launch = reinterpret_cast<multi_device::launch_function>(cuda::find_driver_entry("cuLaunchCooperativeKernelMultiDevice"));
     if (launch == nullptr) return {nullptr, "this driver has no cuLaunchCooperativeKernelMultiDevice"};
     return {std::make_unique<multi_device>(rounds, launch), {}};
   }
   if (variant == "stream-memops") {
-    auto* write = reinterpret_cast<stream_memops::write_function>(cuda::find_driver_entry("cuStreamWriteValue32"));
-    auto* wait = reinterpret_cast<stream_memops::wait_function>(cuda::find_driver_entry("cuStreamWaitValue32"));
-    if (write == nullptr || wait == nullptr) return {nullptr, "this driver has no stream memory operations"};
-    return {std::make_unique<stream_memops>(rounds, write, wait), {}};
+    auto* batch = reinterpret_cast<stream_memops::batch_function>(cuda::find_driver_entry("cuStreamBatchMemOp"));
+    if (batch == nullptr) return {nullptr, "this driver has no stream memory operations"};
+    return {std::make_unique<stream_memops>(rounds, batch), {}};
   }
   return {std::make_unique<streams>(rounds, variant == "cooperative"), {}};
 }

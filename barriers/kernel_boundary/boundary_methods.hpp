@@ -1,6 +1,8 @@
-// How the rounds of kernel-boundary are issued: one class per variant, all driven by one host thread.
+// How the rounds of kernel-boundary are issued: one class per variant, driven by one host thread, or by
+// one for every GPU.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,8 +16,11 @@ class boundary_method {
   virtual ~boundary_method() = default;
   // Before the clock starts: this run's rounds will be issued next.
   virtual void prepare(const run_request&) {}
-  // Issues all rounds on all GPUs; does not wait for them.
-  virtual void issue(std::uint32_t rounds) = 0;
+  // The host threads that issue: 1, or the number of GPUs.
+  virtual unsigned threads() const { return 1; }
+  // Issues all rounds, and does not wait for them: one thread on all GPUs, or the thread of each GPU on that one. `failed`
+  // becomes true when another thread could not go on: then neither can this one.
+  virtual void issue(unsigned thread, std::uint32_t rounds, const std::atomic<bool>& failed) = 0;
 };
 
 // The method of this variant, or why there is none.

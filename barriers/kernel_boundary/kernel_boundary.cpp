@@ -7,14 +7,18 @@ namespace mgsync {
 
 namespace {
 
-constexpr std::string_view variants[] = {"traditional", "cooperative", "multi-device", "graph", "stream-memops"};
+constexpr std::string_view variants[] = {"traditional", "traditional-threads", "cooperative", "multi-device",
+                                         "graph", "graph-join", "stream-memops"};
 
 support can_run(const topology::machine&, const topology::group& group, const configuration& wanted) {
   if (group.device != topology::device::gpu) return support::no("for GPU members");
-  if (wanted.load != load::idle) return support::no("load is made beside in-kernel barriers only");
+  if (!wanted.load.idle()) return support::no("load is made beside in-kernel barriers only");
   for (const auto& m : group.members)
     if (m.rank != group.members.front().rank)
       return support::no("streams of one process, and these GPUs belong to several ranks");
+  for (const std::string_view between_gpus : {"traditional-threads", "graph-join", "stream-memops"})
+    if (group.members.size() == 1 && wanted.variant == between_gpus)
+      return support::no("one GPU has no other to wait for: the order of its stream is enough");
   return support::yes();
 }
 

@@ -14,15 +14,78 @@ namespace mgsync {
 
 namespace {
 
+// Where a GPU's value and the sum lie. Memory of NCCL's own is registered with all of the group, so that versions that have
+// symmetric kernels (2.27 and later) use them.
+class values {
+ public:
+  // Collective over the session's ranks.
+  values(const std::vector<round_loop::gpu_member>& gpus, const std::vector<ncclComm_t>& communicators, bool registered)
+      : communicators_(communicators), gpus_(gpus) {
+    for (const auto& g : gpus) {
+      if (!registered) {
+        plain_.push_back(cuda::memory::in_pool(g.ordinal, window_bytes));
+        parts_.push_back(plain_.back().as<float>());
+        continue;
+      }
+      const cuda::device_scope scope(g.ordinal);
+      void* made = nullptr;
+      nccl::check(ncclMemAlloc(&made, window_bytes), "allocating memory for NCCL");
+      parts_.push_back(static_cast<float*>(made));
+    }
+#if NCCL_VERSION_CODE >= 22700
+    if (registered) register_all();
+#endif
+  }
+  ~values() {
+#if NCCL_VERSION_CODE >= 22700
+    for (std::size_t l = 0; l < windows_.size(); ++l) {
+      cudaSetDevice(gpus_[l].ordinal);
+      ncclCommWindowDeregister(communicators_[l], windows_[l]);
+    }
+#endif
+    for (std::size_t l = 0; l < parts_.size() && plain_.empty(); ++l) {
+      cudaSetDevice(gpus_[l].ordinal);
+      ncclMemFree(parts_[l]);
+    }
+  }
+  values(const values&) = delete;
+  values& operator=(const values&) = delete;
+
+  float* mine(unsigned local) const { return parts_[local]; }
+  float* sum(unsigned local) const { return parts_[local] + window_bytes / 2 / sizeof(float); }
+
+ private:
+  static constexpr std::size_t window_bytes = 8192;  // a page for each of the two values
+
+#if NCCL_VERSION_CODE >= 22700
+  void register_all() {
+    windows_.resize(parts_.size());
+    nccl::check(ncclGroupStart(), "beginning to register memory");
+    for (std::size_t l = 0; l < parts_.size(); ++l) {
+      const cuda::device_scope scope(gpus_[l].ordinal);
+      nccl::check(ncclCommWindowRegister(communicators_[l], parts_[l], window_bytes, &windows_[l], NCCL_WIN_COLL_SYMMETRIC),
+                  "registering memory with NCCL");
+    }
+    nccl::check(ncclGroupEnd(), "registering memory with NCCL");
+  }
+
+  std::vector<ncclWindow_t> windows_;
+#endif
+
+  const std::vector<ncclComm_t>& communicators_;
+  std::vector<round_loop::gpu_member> gpus_;
+  std::vector<cuda::memory> plain_;
+  std::vector<float*> parts_;
+};
+
 // One pinned thread per GPU issues its rounds; a checked round has the kernel of METHOD.md section 6 before it.
 class nccl_all_reduce final : public barrier {
  public:
   nccl_all_reduce(session& where, std::unique_ptr<round_loop::launch_rounds> rounds,
-                  const std::vector<ncclComm_t>& communicators, unsigned members, bool graph)
+                  const std::vector<ncclComm_t>& communicators, unsigned members, bool graph, bool registered)
       : session_(where), rounds_(std::move(rounds)), communicators_(communicators), members_(members), graph_(graph),
-        graphs_(rounds_->gpus().size()), pool_(round_loop::cpus_of(rounds_->gpus())) {
-    for (const auto& g : rounds_->gpus()) values_.push_back(cuda::memory::in_pool(g.ordinal, 2 * sizeof(float)));
-  }
+        graphs_(rounds_->gpus().size()), values_(rounds_->gpus(), communicators, registered),
+        pool_(round_loop::cpus_of(rounds_->gpus())) {}
 
   trial run(const run_request& request) override {
     const auto gpus = rounds_->gpus().size();
@@ -62,7 +125,7 @@ class nccl_all_reduce final : public barrier {
     cuda::check(cudaSetDevice(gpu.ordinal), "selecting a GPU");
     const auto& pieces = graph_ ? graphs_for(local, request) : graphs_[local].checked;
     const float share = share_of(gpu.member);
-    cuda::check(cudaMemcpy(values_[local].get(), &share, sizeof share, cudaMemcpyHostToDevice), "setting a value");
+    cuda::check(cudaMemcpy(values_.mine(local), &share, sizeof share, cudaMemcpyHostToDevice), "setting a value");
     all_reduce(local);  // the start barrier of all ranks
     cuda::check(cudaStreamSynchronize(stream), "waiting for the first all-reduce");
     const auto begin = clock::now();
@@ -72,7 +135,7 @@ class nccl_all_reduce final : public barrier {
       issue(local, 0, request.rounds, request.mode == run_mode::check);
     cuda::check(cudaStreamSynchronize(stream), "waiting for the last all-reduce");
     const auto elapsed = clock::now() - begin;
-    cuda::check(cudaMemcpy(&total, values_[local].as<float>() + 1, sizeof total, cudaMemcpyDeviceToHost), "reading a sum");
+    cuda::check(cudaMemcpy(&total, values_.sum(local), sizeof total, cudaMemcpyDeviceToHost), "reading a sum");
     return elapsed;
   }
 
@@ -92,8 +155,7 @@ class nccl_all_reduce final : public barrier {
   }
 
   void all_reduce(unsigned local) {
-    auto* value = values_[local].as<float>();
-    nccl::check(ncclAllReduce(value, value + 1, 1, ncclFloat, ncclSum, communicators_[local], rounds_->stream(local)),
+    nccl::check(ncclAllReduce(values_.mine(local), values_.sum(local), 1, ncclFloat, ncclSum, communicators_[local], rounds_->stream(local)),
                 "all-reduce");
   }
 
@@ -138,7 +200,7 @@ class nccl_all_reduce final : public barrier {
     std::vector<cuda::executable> checked;
   };
   std::vector<graphs> graphs_;  // by local GPU, each used by its own thread
-  std::vector<cuda::memory> values_;
+  values values_;
   worker_pool pool_;
 };
 
@@ -150,9 +212,14 @@ creation create_nccl_all_reduce(const topology::group& group, const configuratio
   auto made = round_loop::make_launch_rounds(group, asked, where);
   if (!made.rounds) return {nullptr, made.reason, {}, {}};
   const auto& communicators = nccl_communicators(group, where);
+  const bool registered = asked.variant.ends_with("-registered");
+  if (registered && NCCL_VERSION_CODE < 22700)
+    return {nullptr, "built with a NCCL that registers no memory for all-reduce: 2.27 and later do", {}, {}};
   return {std::make_unique<nccl_all_reduce>(where, std::move(made.rounds), communicators,
-                                            static_cast<unsigned>(group.members.size()), asked.variant == "graph"),
-          {}, fmt::format("all-reduce, NCCL {}", nccl::version_text(nccl::version())), {}};
+                                            static_cast<unsigned>(group.members.size()),
+                                            asked.variant.starts_with("graph"), registered),
+          {}, fmt::format("{}: all-reduce{}, NCCL {}", asked.variant, registered ? " of registered memory" : "",
+                          nccl::version_text(nccl::version())), {}};
 }
 
 }  // namespace mgsync

@@ -5,11 +5,13 @@ namespace mgsync {
 
 namespace {
 
-constexpr std::string_view variants[] = {"stream", "graph"};
+constexpr std::string_view variants[] = {"stream", "graph", "stream-registered", "graph-registered"};
 
 support can_run(const topology::machine&, const topology::group& group, const configuration& wanted) {
   if (group.device != topology::device::gpu) return support::no("for GPU members");
-  if (wanted.load != load::idle) return support::no("load is made beside in-kernel barriers only");
+  if (!wanted.load.idle()) return support::no("load is made beside in-kernel barriers only");
+  if (group.members.size() == 1 && wanted.variant.ends_with("-registered"))
+    return support::no("one GPU has no peer to register memory with");
   return nccl_is_built();
 }
 

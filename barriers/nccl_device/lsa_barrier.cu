@@ -4,7 +4,8 @@
 #include <nccl.h>
 #include <nccl_device.h>
 
-#include <optional>
+#include <memory>
+#include <string>
 
 #include "barriers/parts/round_loop/flag_barrier.hpp"
 #include "barriers/parts/round_loop/nccl_group.hpp"
@@ -15,29 +16,31 @@ namespace {
 
 using round_loop::device_run;
 
-// The session keeps its epoch from round to round and writes it back when the kernel ends.
+// NCCL's barrier of block `blockIdx.x` of every GPU. Made once a launch: it keeps its epoch from round to round, and
+// writes it back when the kernel ends. So every block has one of its own, whether it meets anybody or not.
 using lsa_session = ncclLsaBarrierSession<ncclCoopCta>;
 
-// Block 0 meets the other GPUs between two grid barriers.
+__device__ void meet(lsa_session& session) { session.sync(ncclCoopCta(), ::cuda::memory_order_acq_rel); }
+
+// Block 0 meets the other GPUs between two grid barriers; a block alone needs none.
 class hub_pass {
  public:
   static constexpr bool bounded = false;
   static constexpr bool carries_sum = false;
   using arguments = ncclDevComm;
 
-  __device__ hub_pass(const arguments& communicator, const device_run&) : communicator_(communicator) {}
+  __device__ hub_pass(const arguments& communicator, const device_run& run)
+      : several_(run.blocks > 1), session_(ncclCoopCta(), communicator, ncclTeamTagLsa(), blockIdx.x) {}
   __device__ bool operator()(std::uint32_t) {
-    cooperative_groups::this_grid().sync();
-    if (blockIdx.x == 0) {
-      lsa_session meet{ncclCoopCta(), communicator_, ncclTeamTagLsa(), 0};
-      meet.sync(ncclCoopCta(), ::cuda::memory_order_acq_rel);
-    }
-    cooperative_groups::this_grid().sync();
+    if (several_) cooperative_groups::this_grid().sync();
+    if (blockIdx.x == 0) meet(session_);
+    if (several_) cooperative_groups::this_grid().sync();
     return true;
   }
 
  private:
-  const arguments& communicator_;
+  bool several_;
+  lsa_session session_;
 };
 
 // After a grid barrier every block meets the blocks of its number on the other GPUs.
@@ -47,16 +50,84 @@ class per_block_pass {
   static constexpr bool carries_sum = false;
   using arguments = ncclDevComm;
 
-  __device__ per_block_pass(const arguments& communicator, const device_run&)
-      : session_(ncclCoopCta(), communicator, ncclTeamTagLsa(), blockIdx.x) {}
+  __device__ per_block_pass(const arguments& communicator, const device_run& run)
+      : several_(run.blocks > 1), session_(ncclCoopCta(), communicator, ncclTeamTagLsa(), blockIdx.x) {}
   __device__ bool operator()(std::uint32_t) {
-    cooperative_groups::this_grid().sync();
-    session_.sync(ncclCoopCta(), ::cuda::memory_order_acq_rel);
+    if (several_) cooperative_groups::this_grid().sync();
+    meet(session_);
     return true;
   }
 
  private:
+  bool several_;
   lsa_session session_;
+};
+
+// The best that NCCL's user could put around the meeting of block 0 instead: half a grid barrier before it (arrivals at
+// spread counters, which block 0 adds up) and half after it (a release, polled in replicas), as mgsync's relay has them.
+class relay_pass {
+ public:
+  static constexpr bool bounded = false;
+  static constexpr bool carries_sum = false;
+  struct arguments {
+    ncclDevComm communicator;
+    algorithm::cuda_lines lines;
+    algorithm::relay_shape shape;
+  };
+
+  __device__ relay_pass(const arguments& given, const device_run& run)
+      : policy_(round_loop::limits_of(run)), blocks_(run.blocks),
+        session_(ncclCoopCta(), given.communicator, ncclTeamTagLsa(), blockIdx.x) {
+    const algorithm::relay_layout lines{};
+    const auto word = [&](unsigned line) { return &given.lines.word(run.member, line, 0); };
+    const unsigned lane = policy_.lane();
+    arrival_ = word(lines.counter(blockIdx.x % given.shape.counters));
+    sum_ = lane < given.shape.counters ? word(lines.counter(lane)) : nullptr;
+    release_ = lane < given.shape.replicas ? word(lines.inbox(lane)) : nullptr;
+    leave_ = word(lines.inbox(blockIdx.x % given.shape.replicas));
+  }
+  __device__ bool operator()(std::uint32_t epoch) {
+    if (blocks_ == 1) {
+      meet(session_);
+      return true;
+    }
+    policy_.sync();
+    if (policy_.in_team() && policy_.leader()) policy_.add_release_local(*arrival_, 1);
+    if (blockIdx.x == 0) return speak(epoch);
+    unsigned ok = 1;
+    if (policy_.in_team()) {
+      ok = policy_.wait_until(epoch, [&] { return policy_.all(algorithm::reached(policy_.poll_local(*leave_), epoch)); });
+      policy_.fence_polled_local();
+    }
+    return policy_.sync_and(ok) != 0;
+  }
+
+ private:
+  // By the whole of block 0.
+  __device__ bool speak(std::uint32_t epoch) {
+    unsigned ok = 1;
+    if (policy_.in_team()) {
+      ok = policy_.wait_until(epoch, [&] {
+        return policy_.sum(sum_ == nullptr ? 0 : policy_.poll_local(*sum_)) == blocks_ * epoch;
+      });
+      policy_.fence_polled_local();
+    }
+    if (policy_.sync_and(ok) == 0) return false;
+    meet(session_);
+    if (policy_.in_team()) {
+      policy_.fence_release_local();
+      if (release_ != nullptr) policy_.store_relaxed_local(*release_, epoch);
+    }
+    return true;
+  }
+
+  algorithm::cuda_policy<algorithm::ptx::scope::system> policy_;
+  unsigned blocks_;
+  lsa_session session_;
+  std::uint32_t* arrival_;
+  std::uint32_t* sum_;
+  std::uint32_t* release_;
+  std::uint32_t* leave_;
 };
 
 // Device communicators, one per local GPU, for as many blocks; given back with the barrier.
@@ -91,25 +162,56 @@ class device_communicators {
   std::vector<ncclDevComm> made_;
 };
 
-template <class Pass>
-creation make(const round_loop::flag_barrier_request& w, const char* name, int barriers) {
+// What a row contains.
+std::string label(const std::string& variant, unsigned blocks) {
+  std::string parts = "LSA barrier of the one block";
+  if (blocks > 1 && variant == "hub") parts = "grid.sync, LSA barrier of block 0, grid.sync";
+  if (blocks > 1 && variant == "per-block") parts = "grid.sync, LSA barrier of every block";
+  if (blocks > 1 && variant == "hub-relay") parts = "arrivals at counters, LSA barrier of block 0, a release";
+  return variant + ": " + parts + ", NCCL " + nccl::version_text(nccl::version());
+}
+
+// `arguments(communicator, local)` makes what the kernels take.
+template <class Pass, class F>
+creation make(const round_loop::flag_barrier_request& w, const std::string& variant, std::unique_ptr<group_memory> flags,
+              F arguments) {
   const round_loop::round_kernels kernels{reinterpret_cast<const void*>(round_loop::timed_rounds<Pass>),
                                           reinterpret_cast<const void*>(round_loop::checked_rounds<Pass>)};
   if (auto reason = round_loop::why_no_room(w, kernels); !reason.empty()) return {nullptr, reason, {}, {}};
-  auto communicators = std::make_shared<device_communicators>(w, barriers);
+  auto communicators = std::make_shared<device_communicators>(w, static_cast<int>(w.blocks));
   round_loop::kernel_barrier_parts parts;
   std::string apart;
-  for (const auto& c : communicators->local()) {
+  for (unsigned l = 0; l < communicators->local().size(); ++l) {
+    const auto& c = communicators->local()[l];
     if (c.lsaSize != static_cast<int>(w.members())) apart = "NCCL does not find all these GPUs directly addressable";
-    parts.arguments.push_back(round_loop::bytes_of(c));
+    parts.arguments.push_back(round_loop::bytes_of<typename Pass::arguments>(arguments(c, l)));
   }
   if (apart = first_complaint(w.where, apart); !apart.empty()) return {nullptr, apart, {}, {}};
-  parts.what = std::string("nccl-device (") + name + ")";
-  parts.algorithm = std::string(name) + ", NCCL " + nccl::version_text(nccl::version());
+  parts.what = "nccl-device (" + variant + ")";
+  parts.algorithm = label(variant, w.blocks);
   parts.kernels = kernels;
   parts.bounded = false;
+  parts.flags = std::move(flags);
   parts.keep = communicators;
   return round_loop::make_kernel_barrier(w, std::move(parts));
+}
+
+template <class Pass>
+creation make_plain(const round_loop::flag_barrier_request& w, const std::string& variant) {
+  return make<Pass>(w, variant, nullptr, [](const ncclDevComm& c, unsigned) { return c; });
+}
+
+creation make_relay(const round_loop::flag_barrier_request& w, const std::string& variant) {
+  auto made = round_loop::allocate_flags(w.group, round_loop::relay_image(w.blocks), w.peer_memory, w.where);
+  if (!made.memory) return {nullptr, made.reason, {}, {}};
+  const unsigned spread = w.blocks > 10 * w.sms ? 32 : 8;
+  auto* const flags = made.memory.get();
+  return make<relay_pass>(w, variant, std::move(made.memory), [&](const ncclDevComm& c, unsigned l) {
+    relay_pass::arguments given{c, {}, {spread, spread}};
+    for (unsigned m = 0; m < w.members(); ++m)
+      given.lines.parts[m] = reinterpret_cast<std::uint32_t*>(flags->part(m, l));
+    return given;
+  });
 }
 
 }  // namespace
@@ -123,8 +225,9 @@ creation create_nccl_device(const topology::group& group, const configuration& a
     return {nullptr, "built with NCCL " + nccl::version_text(NCCL_VERSION_CODE) + " and run with " +
                          nccl::version_text(nccl::version()) + ": its device API needs the very same", {}, {}};
   const auto w = round_loop::request_of(group, asked, where, "nccl-device");
-  if (asked.variant == "per-block") return make<per_block_pass>(w, "per-block", static_cast<int>(w.blocks));
-  return make<hub_pass>(w, "hub", 1);
+  if (asked.variant == "per-block") return make_plain<per_block_pass>(w, asked.variant);
+  if (asked.variant == "hub-relay") return make_relay(w, asked.variant);
+  return make_plain<hub_pass>(w, asked.variant);
 }
 
 }  // namespace mgsync

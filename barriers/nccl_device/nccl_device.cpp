@@ -5,7 +5,7 @@ namespace mgsync {
 
 namespace {
 
-constexpr std::string_view variants[] = {"hub", "per-block"};
+constexpr std::string_view variants[] = {"hub", "per-block", "hub-relay"};
 
 support can_run(const topology::machine&, const topology::group& group, const configuration&) {
   if (group.device != topology::device::gpu) return support::no("for GPU members");
@@ -16,7 +16,7 @@ support can_run(const topology::machine&, const topology::group& group, const co
 }  // namespace
 
 extern const backend nccl_device_backend;
-const backend nccl_device_backend{"nccl-device", "NCCL's device-side (LSA) barrier inside a grid barrier", variants,
+const backend nccl_device_backend{"nccl-device", "NCCL's device-side (LSA) barrier, with what makes it one of whole grids", variants,
                                   level::group, false, can_run, create_nccl_device};
 
 }  // namespace mgsync

@@ -92,7 +92,7 @@ class std_barrier final : public barrier {
 constexpr std::string_view variants[] = {"runtime", "std-barrier"};
 
 support can_run(const topology::machine&, const topology::group& group, const configuration& wanted) {
-  if (wanted.load != load::idle) return support::no("load is made beside in-kernel barriers only");
+  if (!wanted.load.idle()) return support::no("load is made beside in-kernel barriers only");
   for (const auto& m : group.members)
     if (m.rank != group.members.front().rank)
       return support::no("an OpenMP team is one process, and these members are in several ranks");

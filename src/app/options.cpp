@@ -111,7 +111,6 @@ constexpr std::string_view devices[] = {"auto", "host", "gpu"};
 constexpr std::string_view memories[] = {"ipc", "vmm"};
 constexpr std::string_view pivots[] = {"members", "shape"};
 constexpr std::string_view formats[] = {"text", "json", "xml", "dot", "svg", "description"};
-constexpr std::string_view load_words[] = {"idle", "streaming", "both"};
 
 using setter = void (*)(options&, std::string_view name, std::string_view value);
 
@@ -140,11 +139,8 @@ constexpr described_option table[] = {
      [](options& o, std::string_view n, std::string_view v) { o.members_per_rank = static_cast<int>(whole(n, v, 1, 4096)); }},
     {"per-node", "", "measure on each node of several by itself, one after the other; --members counts a node's members",
      [](options& o, std::string_view, std::string_view) { o.per_node = true; }},
-    {"load", "WHAT", "idle, streaming (other SMs write to peers meanwhile) or both [idle]",
-     [](options& o, std::string_view n, std::string_view v) {
-       const auto word = one_of(n, v, load_words);
-       o.loads = word == "both" ? std::vector<std::string>{"idle", "streaming"} : std::vector<std::string>{word};
-     }},
+    {"load", "LIST", "traffic beside the barrier: idle, peer-stores, peer-loads, local-stores, local-loads, host-reads; with strength (blocks per GPU x threads) and place: peer-stores:16x512@others (SMs that the barrier does not use), peer-stores:x128@all [idle]",
+     [](options& o, std::string_view, std::string_view v) { o.loads = parse_loads(v); }},
     {"work", "LIST", "microseconds that each round works before it synchronizes, such as 0,20; they are not counted, so what is hidden behind work (a kernel's launch) is not either [0]",
      [](options& o, std::string_view n, std::string_view v) { o.work = microseconds(n, v); }},
     {"peer-memory", "HOW", "ipc or vmm: how processes share GPU memory [chosen]",

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "barriers/load.hpp"
 #include "src/results/machine_likeness.hpp"
 
 namespace mgsync {
@@ -23,7 +24,7 @@ struct options {
   std::string members;
   std::string shapes;
   std::vector<std::string> placements = {"near"};
-  std::vector<std::string> loads = {"idle"};
+  std::vector<load> loads = {load{}};
   std::vector<std::uint32_t> work = {0};  // us
   std::string device = "auto";   // auto | host | gpu
   int members_per_rank = 0;      // 0: all in one rank when there is one, else one each

@@ -42,7 +42,7 @@ point describe(const sweep_request& request, const cell& where, const planned_po
   p.blocks_per_sm = planned.configuration.blocks_per_sm;
   p.blocks = planned.configuration.blocks;
   p.threads_per_block = planned.configuration.threads_per_block;
-  p.load = where.load;
+  p.load = to_string(where.load);
   p.work_units = where.work_units;
   p.peer_memory_asked = request.peer_memory;
   return p;
@@ -54,7 +54,7 @@ std::string why_waived(const sweep_request& request, const cell& where, const pl
     return "more host threads than hardware threads here: let the ranks have more (mpirun --bind-to none, srun "
            "--cpus-per-task), or --oversubscribe measures it all the same, with yielding waits";
   if (request.device == topology::device::gpu && !request.with_cuda) return "this mgsync was built without CUDA";
-  if (where.load != "idle" && request.device == topology::device::host)
+  if (!where.load.idle() && request.device == topology::device::host)
     return "load is measured on GPUs only";
   return planned.choice.backend->can_run(ranks.front().seen, where.group, planned.configuration).reason;
 }
@@ -95,7 +95,7 @@ void add_cells(plan& result, const sweep_request& request, std::span<const topol
         cell c{grouped.chosen, load, work, {}, grouped.notes};
         for (const auto& choice : request.backends) {
           planned_point p{choice, configure(request, counted, choice), {}, {}};
-          p.configuration.load = load == "streaming" ? mgsync::load::streaming : mgsync::load::idle;
+          p.configuration.load = load;
           p.point = describe(request, c, p);
           p.waived = why_waived(request, c, p, ranks);
           c.points.push_back(std::move(p));
@@ -147,7 +147,7 @@ std::string format_plan(const plan& planned) {
   for (const auto& c : planned.cells) {
     text += fmt::format("{}, {}, placement {}, load {}{}\n", group_name(c.group),
                         c.points.empty() ? "-" : "shape " + format_shape(c.points.front().point), c.group.placement,
-                        c.load, c.work_units == 0 ? "" : fmt::format(", work {} us", c.work_units));
+                        to_string(c.load), c.work_units == 0 ? "" : fmt::format(", work {} us", c.work_units));
     for (const auto& m : c.group.members)
       text += fmt::format("  member {:<3} rank {:<3} on {}{}{}\n", m.id, m.rank, m.host,
                           m.gpu >= 0 ? fmt::format("  GPU {}", m.gpu) : "",

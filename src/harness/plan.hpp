@@ -20,7 +20,7 @@ struct sweep_request {
   std::vector<shape> shapes;                    // empty: 1x32
   std::vector<backend_choice> backends;
   std::vector<std::string> placements = {"near"};
-  std::vector<std::string> loads = {"idle"};
+  std::vector<mgsync::load> loads = {mgsync::load{}};
   std::vector<std::uint32_t> work = {0};        // units of 1 us that each round works before the barrier
   int members_per_rank = 0;                     // 0: all in one rank when there is one, else one each
   bool pin = true;
@@ -40,7 +40,7 @@ struct planned_point {
 // One group at one shape: its points are measured interleaved.
 struct cell {
   topology::group group;
-  std::string load = "idle";
+  mgsync::load load;
   std::uint32_t work_units = 0;
   std::vector<planned_point> points;
   std::vector<std::string> notes;  // about the group: "2 members share a core", ...

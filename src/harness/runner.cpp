@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -41,6 +42,7 @@ struct runner::candidate {
   std::chrono::nanoseconds spent{};
   std::chrono::nanoseconds batch_began{};  // what had been spent before this batch
   std::vector<unsigned> times_slowest;
+  std::map<unsigned, std::vector<double>> load_gbps;  // by member, of the longer runs
   std::vector<unsigned> mine;  // indices of this rank's members
   bool active = true;
   bool from_store = false;  // finished by an earlier command
@@ -210,7 +212,8 @@ void runner::fail(candidate& c, std::string reason) {
 void runner::verify(candidate& c) {
   auto& check = c.result.check;
   check = {};
-  if (!settings_.check) return;
+  if (c.planned->choice.backend->piece) c.result.notes.push_back("a piece of a barrier: nothing to check");
+  if (!settings_.check || c.planned->choice.backend->piece) return;
   check.trivial = is_trivial(c.result.point);
   const auto reach = reach_of_check(c.result.point, *c.group);
   if (!reach.note.empty()) c.result.notes.push_back(reach.note);
@@ -305,11 +308,25 @@ bool runner::take_sample(candidate& c) {
   if (!longer) return false;
   c.spent += clock::now() - begin;
   const sample s{c.batch, shorter->longest_us, longer->longest_us, c.rounds.rounds_short, c.rounds.rounds_long};
+  if (!note_load(c, *longer)) return false;
   c.result.samples.push_back(s);
   if (longer->slowest) ++c.times_slowest[*longer->slowest];
   c.stopping->add(s);
   if (saved_ != nullptr) saved_->add(c.result.point, s);
   return true;
+}
+
+// A row beside a load that was none, or ran elsewhere, is void.
+bool runner::note_load(candidate& c, const group_trial& longer) {
+  std::string wrong = longer.misplaced_load;
+  for (const auto& [member, gbps] : longer.load_gbps) {
+    c.load_gbps[member].push_back(gbps);
+    if (gbps == 0 && wrong.empty())
+      wrong = fmt::format("member {} made no traffic while the barrier ran", c.group->members[member].id);
+  }
+  if (wrong.empty()) return true;
+  fail(c, "void: " + wrong);
+  return false;
 }
 
 void runner::settle(candidate& c, stop_reason why) {
@@ -329,6 +346,8 @@ void runner::settle(candidate& c, stop_reason why) {
   if (is_systematic(*most, runs, c.times_slowest.size()))
     c.result.notes.push_back(fmt::format("member {} last in {:.0f} % of the runs", *c.result.slowest_member,
                                          100.0 * *most / runs));
+  for (auto& [member, gbps] : c.load_gbps)
+    c.result.notes.push_back(fmt::format("{} GB/s of load on {}", static_cast<int>(median(gbps)), c.group->members[member].id));
   if (c.group->oversubscribed) c.result.notes.push_back("oversubscribed");
   if (!c.result.point.pinned) c.result.notes.push_back("not pinned");
 }

@@ -59,6 +59,7 @@ class runner {
   void measure_batch(std::vector<candidate*>&, session*);
   bool used_up_its_batch(const candidate&) const;
   bool take_sample(candidate&);
+  bool note_load(candidate&, const group_trial& longer);
   void settle(candidate&, stop_reason);
   void fail(candidate&, std::string reason);
   void finish(candidate&, std::vector<result>& results);

@@ -58,6 +58,44 @@ std::optional<shape> shape_of(std::string_view word) {
   return result;
 }
 
+constexpr std::string_view kinds[] = {"idle", "peer-stores", "peer-loads", "local-stores", "local-loads", "host-reads"};
+constexpr std::string_view places[] = {"others", "all"};
+static_assert(std::size(kinds) == static_cast<std::size_t>(traffic::host_reads) + 1);
+static_assert(std::size(places) == static_cast<std::size_t>(load_place::all) + 1);
+
+// The part of `word` from `mark` on, less the mark; nothing where there is none. It is cut off.
+std::optional<std::string_view> cut_at(std::string_view& word, char mark) {
+  const auto at = word.find(mark);
+  if (at == std::string_view::npos) return {};
+  const auto rest = word.substr(at + 1);
+  word = word.substr(0, at);
+  return rest;
+}
+
+std::optional<load> load_of(std::string_view word) {
+  load one;
+  const auto place = cut_at(word, '@'), strength = cut_at(word, ':');
+  const auto kind = std::ranges::find(kinds, word);
+  if (kind == std::end(kinds)) return {};
+  one.kind = static_cast<traffic>(kind - std::begin(kinds));
+  if (one.idle()) return place || strength ? std::nullopt : std::optional(one);
+  if (place) {
+    const auto found = std::ranges::find(places, *place);
+    if (found == std::end(places)) return {};
+    one.place = static_cast<load_place>(found - std::begin(places));
+  }
+  one.threads = one.kind == traffic::host_reads ? 32 : one.place == load_place::all ? 128 : 512;
+  if (!strength) return one;
+  const auto cross = strength->find('x');
+  if (cross == std::string_view::npos) return {};
+  const auto threads = number(strength->substr(cross + 1), most_threads);
+  const auto blocks = cross == 0 ? std::optional(0u) : number(strength->substr(0, cross), most_blocks);
+  if (!threads || !blocks || *threads % 32 != 0) return {};
+  one.blocks = *blocks;
+  one.threads = *threads;
+  return one;
+}
+
 std::string meant(std::string_view word, std::span<const std::string_view> accepted) {
   const auto near = closest(word, accepted);
   return near ? fmt::format(" (did you mean '{}'?)", *near) : std::string();
@@ -146,6 +184,29 @@ std::vector<shape> parse_shapes(std::string_view text) {
   return shapes;
 }
 
+std::string to_string(const load& one) {
+  const auto kind = kinds[static_cast<std::size_t>(one.kind)];
+  if (one.idle()) return std::string(kind);
+  return fmt::format("{}:{}x{}@{}", kind, one.blocks == 0 ? "" : std::to_string(one.blocks), one.threads,
+                     places[static_cast<std::size_t>(one.place)]);
+}
+
+std::vector<load> parse_loads(std::string_view text) {
+  std::vector<load> loads;
+  for (std::string_view word : words_of(text)) {
+    const auto one = load_of(word);
+    if (!one) {
+      const std::string_view kind = word.substr(0, word.find_first_of(":@"));
+      throw usage_error(fmt::format(
+          "--load: '{}' is no load{}; accepted: {}; all but idle may be given a strength in blocks per GPU x threads "
+          "(whole warps) and a place, as in peer-stores:16x512@others, peer-stores:x128@all (every SM)",
+          word, meant(kind, kinds), fmt::join(kinds, ", ")));
+    }
+    add_once(loads, *one);
+  }
+  return loads;
+}
+
 std::string to_string(const backend_choice& one) { return fmt::format("{}:{}", one.backend->name, one.variant); }
 
 std::vector<backend_choice> parse_backends(std::string_view text, std::span<const backend* const> table) {
@@ -155,7 +216,7 @@ std::vector<backend_choice> parse_backends(std::string_view text, std::span<cons
       throw usage_error(fmt::format("--backend: an empty word in '{}'", text));
     if (word.empty() || word == "default" || word == "all") {
       for (const backend* one : table)
-        add_variants(chosen, *one, word == "all" ? std::string_view("*") : one->variants.front());
+        if (!one->piece) add_variants(chosen, *one, word == "all" ? std::string_view("*") : one->variants.front());
       continue;
     }
     const auto colon = word.find(':');

@@ -28,6 +28,12 @@ std::string to_string(const shape&);
 // times every power of two from 32 to 1024 threads.
 std::vector<shape> parse_shapes(std::string_view text);
 
+// "idle,peer-stores,host-reads:1x32@others": loads in the given order, duplicates removed. KIND[:BxT][@others|@all]: B
+// blocks per GPU (left out: one on every SM of the place) of T threads (512; on all SMs 128; host reads 32), on the SMs
+// that the barrier does not use (the default), or on all.
+std::vector<load> parse_loads(std::string_view text);
+std::string to_string(const load&);  // with its strength and place: "peer-stores:x512@others"
+
 struct backend_choice {
   const mgsync::backend* backend = nullptr;
   std::string_view variant;  // one of backend->variants
@@ -36,7 +42,8 @@ struct backend_choice {
 std::string to_string(const backend_choice&);  // "name:variant"
 
 // "all": every variant of every backend; "name": its default variant; "name:variant"; "name:*": all of one; comma
-// separated, in the given order, duplicates removed. "" and "default": the default variant of every backend.
+// separated, in the given order, duplicates removed. "" and "default": the default variant of every backend. Neither
+// these nor "all" mean pieces of barriers.
 std::vector<backend_choice> parse_backends(std::string_view text, std::span<const backend* const> table);
 
 // The accepted word that takes the fewest edits to reach, if it takes few enough to be what was meant.

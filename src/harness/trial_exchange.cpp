@@ -16,6 +16,8 @@ std::string pack_trial(const trial& mine, const std::vector<unsigned>& members, 
   wire["members"] = members;
   wire["elapsed_ns"] = json::array();
   for (const auto e : mine.elapsed) wire["elapsed_ns"].push_back(e.count());
+  wire["loads"] = json::array();
+  for (const auto& l : mine.loads) wire["loads"].push_back({l.gbps, l.misplaced});
   wire["arrivals"] = json::array();
   for (const auto& a : mine.arrivals) wire["arrivals"].push_back({a.worker.member, a.worker.block, a.rounds});
   if (mine.first_violation) {
@@ -43,6 +45,11 @@ group_trial merge_trials(const std::vector<std::string>& packed) {
       if (us <= all.longest_us) continue;
       all.longest_us = us;
       all.slowest = wire["members"][i].get<unsigned>();
+    }
+    for (std::size_t i = 0; i < wire["loads"].size(); ++i) {
+      const auto& l = wire["loads"][i];
+      all.load_gbps.emplace_back(wire["members"][i].get<unsigned>(), l[0].get<double>());
+      if (all.misplaced_load.empty()) all.misplaced_load = l[1].get<std::string>();
     }
     if (wire.contains("first")) {
       const auto& f = wire["first"];

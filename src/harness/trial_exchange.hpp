@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "barriers/backend.hpp"
@@ -22,6 +23,8 @@ struct group_trial {
   std::optional<violation> first_violation;
   std::vector<worker_id> missing;  // who had arrived at fewer rounds than others when a wait was given up
   std::uint64_t stuck_round = 0;   // the round that they did not arrive at
+  std::vector<std::pair<unsigned, double>> load_gbps;  // of a timed run beside load: the member, and what it reached
+  std::string misplaced_load;    // why that was not the load asked for; empty: it was
   bool interrupted = false;      // some rank was asked to stop
 };
 

@@ -25,7 +25,7 @@ struct point {
   std::optional<unsigned> blocks_per_sm;      // host: threads per member
   std::optional<unsigned> blocks;             // blocks per GPU in all, where the shape says so
   std::optional<unsigned> threads_per_block;  // GPU only
-  std::string load = "idle";                  // idle | streaming
+  std::string load = "idle";                  // as --load takes it: "idle", "peer-stores:x512@others"
   std::uint32_t work_units = 0;
   std::uint32_t payload_words = 1;
   std::string peer_memory_asked;              // "", "ipc", "vmm"

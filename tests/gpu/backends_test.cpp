@@ -22,7 +22,7 @@ struct tried {
 std::vector<tried> all_tries() {
   std::vector<tried> tries;
   for (const auto* b : backends())
-    for (const auto v : b->variants)
+    for (const auto v : b->piece ? std::span<const std::string_view>() : b->variants)
       for (const int gpus : {1, 2, 4})
         for (const auto& [blocks, threads] : {std::pair{0u, 32u}, {1u, 32u}, {4u, 256u}, {32u, 64u}})
           tries.push_back({b, v, gpus, blocks, threads});

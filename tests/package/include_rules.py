@@ -14,8 +14,8 @@ import sys
 
 BASE = ("src/base/",)
 VALUES = BASE + ("topology/",)
-PARTS = VALUES + ("barriers/backend.hpp", "barriers/parts/")
-MEASURING = VALUES + ("src/results/", "src/harness/")
+PARTS = VALUES + ("barriers/backend.hpp", "barriers/load.hpp", "barriers/parts/")
+MEASURING = VALUES + ("barriers/load.hpp", "src/results/", "src/harness/")
 
 # Folder, and what its files may include besides their own folder. The first that fits counts.
 RULES = [
@@ -24,7 +24,8 @@ RULES = [
     ("barriers/parts/algorithm/", ()),
     ("barriers/parts/symmetric_memory/", VALUES + ("barriers/parts/algorithm/",)),
     ("barriers/parts/round_loop/", PARTS),
-    ("barriers/backend.hpp", ("topology/",)),
+    ("barriers/backend.hpp", ("barriers/load.hpp", "topology/")),
+    ("barriers/load.hpp", ()),
     ("barriers/library/", BASE + ("barriers/parts/algorithm/", "barriers/parts/symmetric_memory/")),
     ("barriers/multigrid/", PARTS + ("barriers/library/",)),
     ("barriers/", PARTS),
@@ -38,7 +39,7 @@ RULES = [
 ]
 VENDORS = re.compile(r"^(mpi|omp|hwloc|nvml|nccl|nccl_device|cuda|cuda_runtime|cuda_runtime_api|cooperative_groups)\b.*")
 MAY_CALL_VENDORS = ("src/base/", "topology/sources/", "barriers/", "src/studies/")
-NO_VENDORS = ("barriers/backend.hpp",)
+NO_VENDORS = ("barriers/backend.hpp", "barriers/load.hpp")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 
 

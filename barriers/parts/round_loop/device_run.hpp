@@ -67,6 +67,7 @@ struct device_run {
   std::uint32_t* abort;        // host memory
   std::uint32_t* heartbeat;    // host memory: rounds that this member's block 0 arrived at
   std::uint32_t* arrived;      // this GPU's memory, per block: rounds arrived at when it left or gave up
+  std::uint32_t* sms;          // this GPU's memory, per block: where it ran; timed runs
   device_findings* findings;   // this GPU's memory
   device_board board;          // checked runs
 };

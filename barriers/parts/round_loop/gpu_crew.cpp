@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "barriers/parts/round_loop/load_kernel.hpp"
 #include "src/base/errors.hpp"
 
 namespace mgsync::round_loop {
@@ -16,13 +15,12 @@ namespace {
 // The same as on hosts: every check crosses the wrap, and so does every barrier's epoch.
 constexpr std::uint32_t first_phase = 0xffffff00u;
 constexpr std::uint32_t timed_out_word = 1, interrupted_word = 2;
-constexpr std::size_t scratch_bytes = std::size_t{8} << 20;  // per GPU, written by the peers in loaded runs
 
-std::size_t record_bytes(unsigned blocks) { return sizeof(device_findings) + blocks * sizeof(std::uint32_t); }
+std::size_t record_bytes(unsigned blocks) { return sizeof(device_findings) + 2 * blocks * sizeof(std::uint32_t); }
 
 // Lines of a member's part of the control memory.
-constexpr unsigned control_words = 32, control_lines = 4;
-constexpr unsigned start_at = 2, load_at = 3;
+constexpr unsigned control_words = 32, control_lines = 3;
+constexpr unsigned start_at = 2;
 
 std::vector<std::uint32_t*> start_words(const pinned_parts& control, std::size_t members) {
   std::vector<std::uint32_t*> words;
@@ -38,51 +36,6 @@ bool takes_checked_kernel(const run_request& request) {
 
 }  // namespace
 
-std::vector<gpu_member> gpus_of(const topology::group& group, int rank) {
-  std::vector<gpu_member> mine;
-  for (unsigned m = 0; m < group.members.size(); ++m) {
-    const auto& member = group.members[m];
-    if (member.rank == rank) mine.push_back({m, member.gpu, member.cpus.empty() ? -1 : member.cpus.front()});
-  }
-  return mine;
-}
-
-std::vector<int> cpus_of(const std::vector<gpu_member>& gpus) {
-  std::vector<int> cpus;
-  for (const auto& g : gpus) cpus.push_back(g.cpu);
-  return cpus;
-}
-
-unsigned blocks_of(const configuration& shape, const std::vector<gpu_member>& gpus, const session& where) {
-  if (shape.blocks) return *shape.blocks;
-  int fewest = cuda::sm_count(gpus.front().ordinal);
-  for (const auto& g : gpus) fewest = std::min(fewest, cuda::sm_count(g.ordinal));
-  for (const auto& theirs : where.ranks().all_gather(std::to_string(fewest), "comparing the numbers of SMs"))
-    fewest = std::min(fewest, std::stoi(theirs));
-  return shape.blocks_per_sm.value_or(1) * static_cast<unsigned>(fewest);
-}
-
-int runtime_resident_blocks(std::size_t, const void* kernel, unsigned threads) {
-  return cuda::resident_blocks(kernel, threads);
-}
-
-std::string why_not_resident(const round_kernels& kernels, unsigned blocks, unsigned threads,
-                             const std::vector<gpu_member>& gpus, const resident_blocks& fit) {
-  if (threads == 0 || threads % 32 != 0 || threads > 1024)
-    return fmt::format("blocks of {} threads: mgsync's kernels take whole warps, 32 to 1024 threads", threads);
-  for (std::size_t l = 0; l < gpus.size(); ++l) {
-    const auto& g = gpus[l];
-    const cuda::device_scope scope(g.ordinal);
-    for (const void* kernel : {kernels.timed, kernels.checked}) {
-      const auto room = static_cast<unsigned>(fit(l, kernel, threads) * cuda::sm_count(g.ordinal));
-      if (blocks > room)
-        return fmt::format("{} blocks of {} threads are not resident at once on GPU {}: {} fit", blocks, threads,
-                           g.ordinal, room);
-    }
-  }
-  return {};
-}
-
 void add_findings(trial& result, const cuda::memory& records, unsigned blocks) {
   constexpr const char* what[] = {"phase", "payload", "sum"};
   device_findings found{};
@@ -96,10 +49,6 @@ void add_findings(trial& result, const cuda::memory& records, unsigned blocks) {
                                      what[found.what]};
 }
 
-std::string why_not_spin(const topology::group& group, const session& where) {
-  return first_complaint(where, cuda::reason_not_to_spin(group.members.size()).value_or(""));
-}
-
 std::unique_ptr<group_memory> allocate_board(const topology::group& group, unsigned blocks, reach which,
                                              std::string_view peer_memory, const session& where) {
   auto made = allocate_group_memory(group, device_board::bytes(blocks), which, peer_memory, where);
@@ -107,30 +56,17 @@ std::unique_ptr<group_memory> allocate_board(const topology::group& group, unsig
   return std::move(made.memory);
 }
 
-crew_allocation allocate_crew_memory(const topology::group& group, load wanted, std::string_view peer_memory,
-                                     const session& where) {
+crew_allocation allocate_crew_memory(const topology::group& group, const load& wanted, unsigned blocks,
+                                     std::string_view peer_memory, const session& where) {
   crew_allocation made;
   auto control = allocate_pinned_parts(group, control_lines * control_words * sizeof(std::uint32_t), where);
   if (!control.memory) return {{}, std::move(control.reason)};
   made.memory.control = std::move(control.memory);
-  if (wanted == load::idle) return made;
-  auto scratch = allocate_group_memory(group, scratch_bytes, reach::group, peer_memory, where);
-  if (!scratch.memory) return {{}, std::move(scratch.reason)};
-  made.memory.scratch = std::move(scratch.memory);
+  if (wanted.idle()) return made;
+  auto load = make_load_maker(group, wanted, blocks, peer_memory, where);
+  if (!load.maker) return {{}, std::move(load.reason)};
+  made.memory.load = std::move(load.maker);
   return made;
-}
-
-std::string why_no_room_for_load(const void* kernel, unsigned blocks, unsigned threads,
-                                 const std::vector<gpu_member>& gpus, const resident_blocks& fit) {
-  // The load's threads take no more of an SM than the kernel's.
-  const unsigned each = (load_threads + threads - 1) / threads;
-  for (std::size_t l = 0; l < gpus.size(); ++l) {
-    const cuda::device_scope scope(gpus[l].ordinal);
-    const auto sms = static_cast<unsigned>(cuda::sm_count(gpus[l].ordinal));
-    if (blocks + each * sms > static_cast<unsigned>(fit(l, kernel, threads)) * sms)
-      return "this shape leaves no room for the blocks that make load";
-  }
-  return {};
 }
 
 gpu_crew::gpu_crew(const topology::group& group, session& where, crew_memory memory, settings given)
@@ -143,9 +79,7 @@ gpu_crew::gpu_crew(const topology::group& group, session& where, crew_memory mem
       cuda::load(settings_.kernels.timed, settings_.what);
       cuda::load(settings_.kernels.checked, settings_.what);
     }
-    if (memory_.scratch) cuda::load(load_kernel(), "the kernel that makes load");
-    places_.push_back({cuda::make_stream(), cuda::memory::in_pool(g.ordinal, record_bytes(settings_.blocks)),
-                       memory_.scratch ? cuda::make_stream() : cuda::stream()});
+    places_.push_back({cuda::make_stream(), cuda::memory::in_pool(g.ordinal, record_bytes(settings_.blocks))});
   }
   launch_ = [this](unsigned local, const void* kernel, unsigned grid, unsigned threads, void** arguments, cudaStream_t s) {
     cuda::check(cudaLaunchCooperativeKernel(kernel, dim3(grid), dim3(threads), arguments, 0, s),
@@ -184,7 +118,8 @@ device_run gpu_crew::describe(const run_request& request, unsigned local, std::u
   run.abort = abort_word();
   run.heartbeat = heartbeat(gpus_[local].member);
   run.findings = places_[local].records.as<device_findings>();
-  run.arrived = reinterpret_cast<std::uint32_t*>(places_[local].records.get() + sizeof(device_findings));
+  run.arrived = arrived(local);
+  run.sms = sms(local);
   run.board.blocks = settings_.blocks;
   for (unsigned m = 0; m < group_.members.size() && memory_.board; ++m) run.board.parts[m] = memory_.board->part(m, local);
   return run;
@@ -193,6 +128,7 @@ device_run gpu_crew::describe(const run_request& request, unsigned local, std::u
 trial gpu_crew::run(const run_request& request) {
   trial result;
   result.elapsed.resize(gpus_.size());
+  if (memory_.load && !takes_checked_kernel(request)) result.loads.resize(gpus_.size());
   result.outcome = last_;
   if (last_ != outcome::completed) return result;
   if (takes_checked_kernel(request) && !memory_.board)
@@ -213,6 +149,7 @@ trial gpu_crew::run(const run_request& request) {
         give_up(timed_out_word);
         if (!met) start_.pass_by(gpus_[local].member);
       }
+      end_load(local, failures[local]);
     });
   }
   for (const auto& f : failures)
@@ -221,6 +158,16 @@ trial gpu_crew::run(const run_request& request) {
   epoch_ += request.rounds;
   collect(result, request.mode == run_mode::check);
   return result;
+}
+
+// After a failure it still runs.
+void gpu_crew::end_load(unsigned local, std::exception_ptr& failure) {
+  if (!memory_.load) return;
+  try {
+    memory_.load->stop(local);
+  } catch (...) {
+    if (!failure) failure = std::current_exception();
+  }
 }
 
 void gpu_crew::launch_and_wait(const run_request& request, unsigned local, bool& met, trial& result) {
@@ -236,8 +183,9 @@ void gpu_crew::launch_and_wait(const run_request& request, unsigned local, bool&
   void* arguments[] = {&run, const_cast<void*>(settings_.arguments[local]), &phase};
   const bool checked = takes_checked_kernel(request);
   const void* const kernel = checked ? settings_.kernels.checked : settings_.kernels.timed;
-  const bool loaded = memory_.scratch && !checked;
-  if (loaded) start_load(request, local);
+  auto* const load = checked ? nullptr : memory_.load.get();
+  if (load) load->start(local, request.deadline);
+  if (load) load->count(local);
   met = true;
   if (start_.meet(gpu.member, request.deadline)) {
     const auto begin = clock::now();
@@ -247,35 +195,20 @@ void gpu_crew::launch_and_wait(const run_request& request, unsigned local, bool&
   } else {
     give_up(timed_out_word);
   }
-  if (loaded) stop_load(local);
+  if (!load) return;
+  load->stop(local);
+  result.loads[local] = load_beside(local);
 }
 
-void gpu_crew::start_load(const run_request& request, unsigned local) {
-  const auto& gpu = gpus_[local];
-  std::uint32_t* const state = control(gpu.member, load_at);
-  load_run run{};
-  for (unsigned m = 0; m < group_.members.size(); ++m) run.targets[m] = memory_.scratch->part(m, local);
-  run.bytes = scratch_bytes;
-  run.member = gpu.member;
-  run.members = static_cast<std::uint32_t>(group_.members.size());
-  run.turn = std::atomic_ref<std::uint32_t>(state[1]).load() + 1;
-  run.running = &state[0];
-  run.stop = &state[1];
-  run.abort = abort_word();
-  const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(request.deadline - std::chrono::steady_clock::now());
-  run.budget_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(left.count(), 1));
-  void* arguments[] = {&run};
-  cuda::check(cudaLaunchKernel(load_kernel(), dim3(static_cast<unsigned>(cuda::sm_count(gpu.ordinal))), dim3(load_threads),
-                               arguments, 0, places_[local].load_stream.get()),
-              fmt::format("starting load on GPU {}", gpu.ordinal));
-  while (std::atomic_ref<std::uint32_t>(state[0]).load() != run.turn && std::chrono::steady_clock::now() < request.deadline) {
-  }
+std::uint32_t* gpu_crew::arrived(unsigned local) const {
+  return reinterpret_cast<std::uint32_t*>(places_[local].records.get() + sizeof(device_findings));
 }
 
-void gpu_crew::stop_load(unsigned local) {
-  std::uint32_t* const state = control(gpus_[local].member, load_at);
-  std::atomic_ref<std::uint32_t>(state[1]).fetch_add(1);
-  cuda::check(cudaStreamSynchronize(places_[local].load_stream.get()), "waiting for the load to end");
+load_seen gpu_crew::load_beside(unsigned local) const {
+  std::vector<std::uint32_t> where(settings_.blocks);
+  cuda::check(cudaMemcpy(where.data(), sms(local), where.size() * sizeof where[0], cudaMemcpyDeviceToHost),
+              "reading where the blocks ran");
+  return memory_.load->seen(local, where);
 }
 
 void gpu_crew::collect(trial& result, bool checked) {
@@ -289,11 +222,11 @@ void gpu_crew::collect(trial& result, bool checked) {
 }
 
 void gpu_crew::add_arrivals(trial& result) {
-  std::vector<std::uint32_t> arrived(settings_.blocks);
+  std::vector<std::uint32_t> rounds(settings_.blocks);
   for (std::size_t l = 0; l < gpus_.size(); ++l) {
-    cuda::check(cudaMemcpy(arrived.data(), places_[l].records.get() + sizeof(device_findings),
-                           arrived.size() * sizeof(std::uint32_t), cudaMemcpyDeviceToHost), "reading who arrived");
-    for (unsigned b = 0; b < settings_.blocks; ++b) result.arrivals.push_back({{gpus_[l].member, b}, arrived[b]});
+    cuda::check(cudaMemcpy(rounds.data(), arrived(static_cast<unsigned>(l)), rounds.size() * sizeof rounds[0],
+                           cudaMemcpyDeviceToHost), "reading who arrived");
+    for (unsigned b = 0; b < settings_.blocks; ++b) result.arrivals.push_back({{gpus_[l].member, b}, rounds[b]});
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,6 +10,8 @@
 
 #include "barriers/backend.hpp"
 #include "barriers/parts/round_loop/device_run.hpp"
+#include "barriers/parts/round_loop/load_maker.hpp"
+#include "barriers/parts/round_loop/local_gpus.hpp"
 #include "barriers/parts/round_loop/start_line.hpp"
 #include "barriers/parts/symmetric_memory/group_memory.hpp"
 #include "src/base/cuda.hpp"
@@ -17,52 +20,14 @@
 
 namespace mgsync::round_loop {
 
-// The kernels of one barrier, timed and checked, as addresses; both take (device_run, arguments), the checked one also
-// the phase before the first.
-struct round_kernels {
-  const void* timed = nullptr;
-  const void* checked = nullptr;
-};
-
-struct gpu_member {
-  unsigned member = 0;  // index in the group
-  int ordinal = 0;
-  int cpu = -1;         // hardware thread of its host thread, -1: not pinned
-};
-
-// The GPUs of `group` that `rank` runs.
-std::vector<gpu_member> gpus_of(const topology::group&, int rank);
-
-// The hardware threads of their host threads.
-std::vector<int> cpus_of(const std::vector<gpu_member>&);
-
-// Blocks per GPU of a shape: the least over all members' GPUs where it is given per SM. Collective over the session's
-// ranks.
-unsigned blocks_of(const configuration&, const std::vector<gpu_member>&, const session&);
-
-// How many blocks of a kernel fit on an SM of the local-th GPU, which is the current one.
-using resident_blocks = std::function<int(std::size_t local, const void* kernel, unsigned threads)>;
-int runtime_resident_blocks(std::size_t local, const void* kernel, unsigned threads);
-
-// Why blocks x threads of both kernels cannot all be resident at once on every local GPU; nothing when they can.
-std::string why_not_resident(const round_kernels&, unsigned blocks, unsigned threads, const std::vector<gpu_member>&,
-                             const resident_blocks&);
-
-// Why no block of the load kernel fits on every SM beside `blocks` of the kernel; nothing when it does.
-std::string why_no_room_for_load(const void* kernel, unsigned blocks, unsigned threads, const std::vector<gpu_member>&,
-                                 const resident_blocks&);
-
-// Why kernels of this group's GPUs must not wait for each other; nothing when they may. Collective.
-std::string why_not_spin(const topology::group&, const session&);
-
 // Adds one GPU's device_findings, the first of its `records`, to a checked run.
 void add_findings(trial&, const cuda::memory& records, unsigned blocks);
 
 // The memory that the members of an in-kernel barrier share besides its flags.
 struct crew_memory {
   std::unique_ptr<group_memory> board;    // what checked runs publish; made for the first of them
-  std::unique_ptr<pinned_parts> control;  // per member: abort word (the first member's counts), heartbeat, start, load
-  std::unique_ptr<group_memory> scratch;  // what loaded runs write to; empty: they do not load
+  std::unique_ptr<pinned_parts> control;  // per member: abort word (the first member's counts), heartbeat, start
+  std::unique_ptr<load_maker> load;       // what makes load beside timed runs; empty: nothing does
 };
 
 struct crew_allocation {
@@ -70,8 +35,9 @@ struct crew_allocation {
   std::string reason;
 };
 
-// All but the board. Collective over the session's ranks.
-crew_allocation allocate_crew_memory(const topology::group&, load, std::string_view peer_memory, const session&);
+// All but the board, for a barrier with `blocks` per GPU. Collective over the session's ranks.
+crew_allocation allocate_crew_memory(const topology::group&, const load&, unsigned blocks, std::string_view peer_memory,
+                                     const session&);
 
 // The board of a barrier with `blocks` per GPU. Throws api_error when it cannot be had. Collective.
 std::unique_ptr<group_memory> allocate_board(const topology::group&, unsigned blocks, reach,
@@ -104,14 +70,15 @@ class gpu_crew {
  private:
   struct place {
     cuda::stream stream;
-    cuda::memory records;  // device_findings, then `arrived` of every block
-    cuda::stream load_stream;
+    cuda::memory records;  // device_findings, then `arrived` of every block, then `sms`
   };
 
   device_run describe(const run_request&, unsigned local, std::uint64_t budget_ns) const;
+  void end_load(unsigned local, std::exception_ptr& failure);
   void launch_and_wait(const run_request&, unsigned local, bool& met, trial&);
-  void start_load(const run_request&, unsigned local);
-  void stop_load(unsigned local);
+  std::uint32_t* arrived(unsigned local) const;
+  std::uint32_t* sms(unsigned local) const { return arrived(local) + settings_.blocks; }
+  load_seen load_beside(unsigned local) const;
   void collect(trial&, bool checked);
   void add_arrivals(trial&);
   void give_up(std::uint32_t why);

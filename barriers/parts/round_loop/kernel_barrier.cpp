@@ -67,13 +67,13 @@ flag_barrier_request request_of(const topology::group& group, const configuratio
 
 std::string why_no_room(const flag_barrier_request& w, const round_kernels& kernels, const resident_blocks& fit) {
   auto mine = why_not_resident(kernels, w.blocks, w.threads, w.gpus, fit);
-  if (mine.empty() && w.load == load::streaming)
-    mine = why_no_room_for_load(kernels.timed, w.blocks, w.threads, w.gpus, fit);
+  if (mine.empty() && !w.load.idle())
+    mine = why_no_room_for_load(w.load, kernels.timed, w.blocks, w.threads, w.members(), w.gpus, fit);
   return first_complaint(w.where, mine);
 }
 
 creation make_kernel_barrier(const flag_barrier_request& w, kernel_barrier_parts parts) {
-  auto shared = allocate_crew_memory(w.group, w.load, w.peer_memory, w.where);
+  auto shared = allocate_crew_memory(w.group, w.load, w.blocks, w.peer_memory, w.where);
   if (!shared.reason.empty()) return {nullptr, shared.reason, {}, {}};
   creation made;
   made.algorithm = parts.algorithm;

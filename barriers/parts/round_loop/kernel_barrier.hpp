@@ -49,7 +49,7 @@ struct flag_barrier_request {
   unsigned blocks = 1;
   unsigned threads = 32;
   unsigned sms = 1;  // of the GPU with the fewest
-  mgsync::load load = mgsync::load::idle;
+  mgsync::load load;
   std::string peer_memory;
   std::vector<gpu_member> gpus;  // of this rank
   unsigned members() const { return static_cast<unsigned>(group.members.size()); }

@@ -6,26 +6,115 @@ namespace mgsync::round_loop {
 
 namespace {
 
-__global__ void __launch_bounds__(load_threads) stream_to_peers(const __grid_constant__ load_run run) {
-  const std::uint64_t begin = algorithm::ptx::global_time_ns();
-  const auto told_to_stop = [&] {
-    return *static_cast<const volatile std::uint32_t*>(run.stop) == run.turn ||
-           *static_cast<const volatile std::uint32_t*>(run.abort) != 0 ||
-           algorithm::ptx::global_time_ns() - begin > run.budget_ns;
-  };
-  if (blockIdx.x == 0 && threadIdx.x == 0) *static_cast<volatile std::uint32_t*>(run.running) = run.turn;
-  const std::size_t words = run.bytes / sizeof(uint4);
-  const std::size_t first = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
-  const unsigned peers = run.members > 1 ? run.members - 1 : 1;
-  for (unsigned pass = 0; __syncthreads_or(threadIdx.x == 0 && told_to_stop()) == 0; ++pass) {
-    auto* const target = reinterpret_cast<uint4*>(run.targets[(run.member + 1 + pass % peers) % run.members]);
-    for (std::size_t i = first; i < words; i += stride) target[i] = make_uint4(pass, pass, pass, pass);
+namespace ptx = algorithm::ptx;
+
+constexpr unsigned steps = 4;  // of a thread between two looks at the phase: they are on their way at once
+
+// Where a thread reads or writes next: on through a target, then to the next one.
+class walk {
+ public:
+  __device__ explicit walk(const load_run& run)
+      : run_(run), words_(static_cast<std::uint32_t>(run.bytes / sizeof(uint4))), step_(gridDim.x * blockDim.x),
+        at_(blockIdx.x * blockDim.x + threadIdx.x) {}
+  __device__ uint4* next() {
+    auto* const here = reinterpret_cast<uint4*>(run_.targets[target_]) + at_;
+    at_ += step_;
+    if (at_ >= words_) {
+      at_ -= words_;
+      target_ = target_ + 1 == run_.count ? 0 : target_ + 1;
+    }
+    return here;
   }
+
+ private:
+  const load_run& run_;
+  std::uint32_t words_, step_, at_;
+  std::uint32_t target_ = 0;
+};
+
+__device__ void read(const uint4* from) {
+  uint4 v;
+  asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from) : "memory");
+  asm volatile("" ::"r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w));
+}
+
+template <traffic Kind>
+__device__ void pass(walk& where, const load_run& run, std::uint32_t number) {
+  if constexpr (Kind == traffic::host_reads) {
+    ptx::load_relaxed<ptx::scope::system>(run.host_word);
+  } else {
+#pragma unroll
+    for (unsigned k = 0; k < steps; ++k) {
+      if constexpr (Kind == traffic::peer_stores || Kind == traffic::local_stores)
+        *where.next() = make_uint4(number, number, number, number);
+      else
+        read(where.next());
+    }
+  }
+}
+
+// A warp's read of one word is one request.
+template <traffic Kind>
+__device__ unsigned bytes_of_pass() {
+  if constexpr (Kind == traffic::host_reads) return threadIdx.x % 32 == 0 ? sizeof(std::uint32_t) : 0;
+  else return steps * sizeof(uint4);
+}
+
+__device__ std::uint32_t this_sm() {
+  std::uint32_t sm;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  return sm;
+}
+
+// Thread 0 looks at the phase and tells the block, which does not wait for it.
+template <traffic Kind>
+__global__ void __launch_bounds__(most_load_threads, 2) make_traffic(const __grid_constant__ load_run run) {
+  __shared__ volatile std::uint32_t told;
+  __shared__ std::uint64_t changed_ns[load_ends + 1];
+  __shared__ unsigned long long counted;
+  if (threadIdx.x <= load_ends) changed_ns[threadIdx.x] = 0;
+  if (threadIdx.x == 0) {
+    told = load_settles;
+    counted = 0;
+    atomicAdd(run.running, 1u);
+  }
+  __syncthreads();
+  const std::uint64_t begin = ptx::global_time_ns();
+  walk where(run);
+  std::uint64_t passes = 0;
+  for (std::uint32_t number = 0;; ++number) {
+    if (threadIdx.x == 0) {
+      std::uint32_t now = ptx::load_relaxed<ptx::scope::system>(run.phase);
+      const std::uint64_t time = ptx::global_time_ns();
+      if (time - begin > run.budget_ns) now = load_ends;
+      if (now != told) {
+        changed_ns[now] = time;
+        told = now;
+      }
+    }
+    const std::uint32_t phase = told;
+    if (phase == load_ends) break;
+    pass<Kind>(where, run, number);
+    if (phase == load_counts) ++passes;
+  }
+  atomicAdd(&counted, static_cast<unsigned long long>(passes * bytes_of_pass<Kind>()));
+  __syncthreads();
+  if (threadIdx.x == 0) run.records[blockIdx.x] = {counted, changed_ns[load_counts], changed_ns[load_ends], this_sm(), 0};
 }
 
 }  // namespace
 
-const void* load_kernel() { return reinterpret_cast<const void*>(stream_to_peers); }
+const void* load_kernel(traffic kind) {
+  switch (kind) {
+    case traffic::peer_stores: return reinterpret_cast<const void*>(make_traffic<traffic::peer_stores>);
+    case traffic::peer_loads: return reinterpret_cast<const void*>(make_traffic<traffic::peer_loads>);
+    case traffic::local_stores: return reinterpret_cast<const void*>(make_traffic<traffic::local_stores>);
+    case traffic::local_loads: return reinterpret_cast<const void*>(make_traffic<traffic::local_loads>);
+    case traffic::host_reads: return reinterpret_cast<const void*>(make_traffic<traffic::host_reads>);
+    case traffic::none: break;
+  }
+  return nullptr;
+}
 
 }  // namespace mgsync::round_loop

@@ -1,29 +1,42 @@
-// Load beside a barrier: a kernel in a stream of its own that writes to the peers until it is told to stop. C++17.
+// The kernels that make load beside a barrier, in a stream of their own. They touch no host memory but where that is the
+// load: a system fence waits for the reads of host memory that other SMs have in flight.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "barriers/parts/round_loop/device_run.hpp"
+#include "barriers/load.hpp"
+#include "barriers/parts/algorithm/layout.hpp"
 
 namespace mgsync::round_loop {
 
-// One launch on one GPU. Trivially copyable: it is a kernel parameter.
-struct load_run {
-  std::byte* targets[most_gpus];   // scratch memory of every member, as this GPU addresses it
-  std::size_t bytes;               // of each
-  std::uint32_t member;
-  std::uint32_t members;
-  std::uint32_t turn;
-  std::uint32_t* running;          // host memory: becomes `turn` when the kernel has begun
-  const std::uint32_t* stop;       // host memory: `turn` ends the kernel
-  const std::uint32_t* abort;      // host memory: and so does anything but 0
-  std::uint64_t budget_ns;         // and so does time
+// What the host writes into `phase`.
+inline constexpr std::uint32_t load_settles = 0, load_counts = 1, load_ends = 2;
+
+// What one block did while the phase was load_counts. In the GPU's own memory; read by the host after the kernel.
+struct load_record {
+  std::uint64_t bytes;
+  std::uint64_t began_ns;  // global timer; 0: it never counted
+  std::uint64_t ended_ns;
+  std::uint32_t sm;
+  std::uint32_t unused;
 };
 
-inline constexpr unsigned load_threads = 128;  // of a block; one block per SM
+// One launch on one GPU. Trivially copyable: it is a kernel parameter.
+struct load_run {
+  std::byte* targets[algorithm::most_gpus];  // what is read or written, in turn, as this GPU addresses it
+  std::uint32_t count;                       // of the targets
+  std::size_t bytes;                         // of each
+  const std::uint32_t* host_word;            // host memory, for host reads
+  const std::uint32_t* phase;                // this GPU's memory
+  std::uint32_t* running;                    // this GPU's memory: how many blocks have begun
+  load_record* records;                      // by block
+  std::uint64_t budget_ns;                   // ends it, whatever the phase
+};
 
-// The kernel, which takes a load_run: one GPU writes to the others in turn (a GPU alone to itself), 16 bytes a thread.
-const void* load_kernel();
+inline constexpr unsigned most_load_threads = 1024;
+
+// The kernel of a kind, which takes a load_run.
+const void* load_kernel(traffic);
 
 }  // namespace mgsync::round_loop

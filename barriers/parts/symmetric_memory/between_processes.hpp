@@ -8,6 +8,11 @@ namespace mgsync {
 gpu_allocation allocate_ipc_memory(const gpu_members&, std::size_t bytes);
 gpu_allocation allocate_vmm_memory(const gpu_members&, std::size_t bytes);
 
+// How far into its allocation a part begins, so that successive barriers' flags lie at different places, as a new
+// process's would: an allocator gives the same address again. Whole lines, less than most_shift.
+inline constexpr std::size_t most_shift = std::size_t{1} << 20;
+std::size_t next_shift(int process);
+
 // Opens the memory of every local member's GPU to the other ones. Empty, or why some GPU cannot address another.
 std::string open_peer_access(const gpu_members&);
 

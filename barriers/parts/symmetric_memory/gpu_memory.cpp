@@ -15,15 +15,6 @@ namespace mgsync {
 
 namespace {
 
-// How far into its allocation a part begins, so that successive barriers' flags lie at different places, as a new
-// process's would: a pool gives the same address again. Lines spread evenly (Weyl's sequence).
-constexpr std::size_t most_shift = std::size_t{1} << 20;
-std::size_t next_shift() {
-  static std::atomic<std::uint64_t> count = 0;
-  constexpr std::size_t line = 128;
-  return static_cast<std::size_t>((++count * 0x9e3779b97f4a7c15u) >> 32) % (most_shift / line) * line;
-}
-
 // All members in this process: device memory of pools that its GPUs may address.
 class peer_access_memory final : public gpu_memory {
  public:
@@ -31,7 +22,7 @@ class peer_access_memory final : public gpu_memory {
       : gpu_memory(bytes, members.places.size(), members.places.size()), members_(members) {
     for (std::size_t m = 0; m < members.places.size(); ++m) {
       owners_.push_back(cuda::memory::in_pool(members.places[m].ordinal, bytes + most_shift));
-      std::byte* const part = owners_.back().get() + next_shift();
+      std::byte* const part = owners_.back().get() + next_shift(members.process);
       for (auto& seen : parts_) seen[m] = part;
     }
   }
@@ -49,6 +40,14 @@ class peer_access_memory final : public gpu_memory {
 };
 
 }  // namespace
+
+// Lines spread evenly (Weyl's sequence), another stretch of it for every process.
+std::size_t next_shift(int process) {
+  static std::atomic<std::uint64_t> count = 0;
+  constexpr std::size_t line = 128;
+  const std::uint64_t turn = ++count + (static_cast<std::uint64_t>(process) << 20);
+  return static_cast<std::size_t>((turn * 0x9e3779b97f4a7c15u) >> 32) % (most_shift / line) * line;
+}
 
 std::vector<unsigned> gpu_members::local() const {
   std::vector<unsigned> mine;

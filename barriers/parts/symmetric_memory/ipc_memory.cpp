@@ -1,5 +1,7 @@
+#include <cstdint>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,6 +22,12 @@ std::optional<std::string> complaint(cudaError_t status, std::string_view action
   return fmt::format("CUDA IPC: {}: {}", action, cudaGetErrorString(status));
 }
 
+// What a process gives of a member's memory: its handle, and where the part begins in it.
+struct shared_part {
+  cudaIpcMemHandle_t handle{};
+  std::uint64_t shift = 0;
+};
+
 class ipc_memory final : public gpu_memory {
  public:
   ipc_memory(const gpu_members& members, std::size_t bytes)
@@ -30,10 +38,9 @@ class ipc_memory final : public gpu_memory {
       cudaSetDevice(members_.places[m].ordinal);
       cudaDeviceSynchronize();
     }
-    for (std::size_t l = 0; l < local_.size(); ++l) {
-      cudaSetDevice(members_.places[local_[l]].ordinal);
-      for (unsigned m = 0; m < members_.places.size(); ++m)
-        if (members_.places[m].process != members_.process && parts_[l][m] != nullptr) cudaIpcCloseMemHandle(parts_[l][m]);
+    for (const auto& [ordinal, mapped] : opened_) {
+      cudaSetDevice(ordinal);
+      cudaIpcCloseMemHandle(mapped);
     }
     meet_before_freeing(members_);
   }
@@ -41,36 +48,38 @@ class ipc_memory final : public gpu_memory {
 
   // Collective: empty, or why it does not work.
   std::string share() {
-    std::string handles, problem = open_peer_access(members_);
+    std::string given, problem = open_peer_access(members_);
     for (const unsigned m : local_) {
-      owners_.push_back(cuda::memory::on_gpu(members_.places[m].ordinal, (bytes_ + page - 1) / page * page));
-      for (auto& seen : parts_) seen[m] = owners_.back().get();
-      cudaIpcMemHandle_t handle{};
+      owners_.push_back(cuda::memory::on_gpu(members_.places[m].ordinal, (bytes_ + most_shift + page - 1) / page * page));
+      shared_part mine;
+      mine.shift = next_shift(members_.process);
+      for (auto& seen : parts_) seen[m] = owners_.back().get() + mine.shift;
       const cuda::device_scope scope(members_.places[m].ordinal);
-      if (const auto why = complaint(cudaIpcGetMemHandle(&handle, owners_.back().get()), "getting a handle"); why && problem.empty())
+      if (const auto why = complaint(cudaIpcGetMemHandle(&mine.handle, owners_.back().get()), "getting a handle"); why && problem.empty())
         problem = *why;
-      handles.append(reinterpret_cast<const char*>(&handle), sizeof handle);
+      given.append(reinterpret_cast<const char*>(&mine), sizeof mine);
     }
     if (auto why = first_complaint(members_, problem); !why.empty()) return why;
-    return first_complaint(members_, open_all(members_.exchange(handles)));
+    return first_complaint(members_, open_all(members_.exchange(given)));
   }
 
  private:
-  std::string open_all(const std::vector<std::string>& handles) {
-    std::vector<std::size_t> next(handles.size(), 0);
+  std::string open_all(const std::vector<std::string>& given) {
+    std::vector<std::size_t> next(given.size(), 0);
     for (unsigned m = 0; m < members_.places.size(); ++m) {
       const auto from = static_cast<std::size_t>(members_.places[m].process);
-      cudaIpcMemHandle_t handle{};
-      std::memcpy(&handle, handles.at(from).data() + sizeof handle * next[from]++, sizeof handle);
+      shared_part theirs;
+      std::memcpy(&theirs, given.at(from).data() + sizeof theirs * next[from]++, sizeof theirs);
       if (members_.places[m].process == members_.process) continue;
       // A mapping belongs to the GPU that opened it.
       for (std::size_t l = 0; l < local_.size(); ++l) {
         const cuda::device_scope scope(members_.places[local_[l]].ordinal);
         void* mapped = nullptr;
-        if (const auto why = complaint(cudaIpcOpenMemHandle(&mapped, handle, cudaIpcMemLazyEnablePeerAccess),
+        if (const auto why = complaint(cudaIpcOpenMemHandle(&mapped, theirs.handle, cudaIpcMemLazyEnablePeerAccess),
                                        fmt::format("opening the memory of member {}", m)))
           return *why;
-        parts_[l][m] = static_cast<std::byte*>(mapped);
+        opened_.emplace_back(members_.places[local_[l]].ordinal, mapped);
+        parts_[l][m] = static_cast<std::byte*>(mapped) + theirs.shift;
       }
     }
     return {};
@@ -79,6 +88,7 @@ class ipc_memory final : public gpu_memory {
   gpu_members members_;
   std::vector<unsigned> local_;
   std::vector<cuda::memory> owners_;
+  std::vector<std::pair<int, void*>> opened_;  // the GPU that opened it, and where it begins
 };
 
 }  // namespace

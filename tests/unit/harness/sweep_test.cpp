@@ -61,6 +61,29 @@ TEST(shapes, refuses_what_is_no_shape) {
     EXPECT_NE(refused([text] { parse_shapes(text); }).find("--shape"), std::string::npos) << text;
 }
 
+TEST(loads, kinds_with_strength_and_place) {
+  const auto loads = parse_loads("idle,peer-stores,peer-loads:16x64,local-stores@all,host-reads:1x32@others,idle");
+  ASSERT_EQ(loads.size(), 5U);
+  EXPECT_TRUE(loads[0].idle());
+  EXPECT_EQ(loads[1], (load{traffic::peer_stores, 0, 512, load_place::others}));
+  EXPECT_EQ(loads[2], (load{traffic::peer_loads, 16, 64, load_place::others}));
+  EXPECT_EQ(loads[3], (load{traffic::local_stores, 0, 128, load_place::all}));
+  EXPECT_EQ(loads[4], (load{traffic::host_reads, 1, 32, load_place::others}));
+  EXPECT_EQ(to_string(loads[0]), "idle");
+  EXPECT_EQ(to_string(loads[1]), "peer-stores:x512@others");
+  for (const load& one : loads) EXPECT_EQ(parse_loads(to_string(one)), std::vector{one});
+}
+
+TEST(loads, refuses_what_is_no_load) {
+  for (const char* text : {"", "both", "streaming", "idle@all", "idle:x32", "peer-stores:", "peer-stores:16", "peer-stores:0x32",
+                           "peer-stores:16x33", "peer-stores:x2048", "peer-stores@some", "peer-stores@", "peer-stores:16x32@all@all"}) {
+    const std::string message = refused([text] { parse_loads(text); });
+    EXPECT_NE(message.find("--load"), std::string::npos) << message;
+    EXPECT_NE(message.find("peer-stores:16x512@others"), std::string::npos) << message;
+  }
+  EXPECT_NE(refused([] { parse_loads("peer-store@all"); }).find("did you mean 'peer-stores'?"), std::string::npos);
+}
+
 constexpr std::array<std::string_view, 2> openmp_variants = {"runtime", "std-barrier"};
 constexpr std::array<std::string_view, 1> mpi_variants = {"default"};
 constexpr std::array<std::string_view, 3> multigrid_variants = {"auto", "inbox", "dissemination"};

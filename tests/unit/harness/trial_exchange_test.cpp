@@ -54,5 +54,17 @@ TEST(trial_exchange, names_nobody_slowest_when_several_took_as_long) {
   EXPECT_FALSE(merge_trials({pack_trial(both, {0, 1}, false)}).slowest.has_value());
 }
 
+TEST(trial_exchange, keeps_what_the_load_reached_by_member_and_the_first_that_was_misplaced) {
+  trial first, second;
+  first.elapsed = {3us, 5us};
+  first.loads = {{367.5, ""}, {0, "there"}};
+  second.elapsed = {9us};
+  second.loads = {{12, "elsewhere"}};
+  const auto all = merge_trials({pack_trial(first, {0, 2}, false), pack_trial(second, {1}, false)});
+  EXPECT_EQ(all.load_gbps, (std::vector<std::pair<unsigned, double>>{{0, 367.5}, {2, 0}, {1, 12}}));
+  EXPECT_EQ(all.misplaced_load, "there");
+  EXPECT_TRUE(merge_trials({pack_trial({}, {}, false)}).load_gbps.empty());
+}
+
 }  // namespace
 }  // namespace mgsync

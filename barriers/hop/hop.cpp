@@ -1,0 +1,26 @@
+// What barriers between GPUs are made of, timed like them and under the same load: one hop of a flag from GPU to GPU, and
+// a fence after a store to a peer. One warp of one block speaks, whatever the shape; a round is one hop, or one fence.
+// None of them is a barrier, so there is nothing to check.
+#include "barriers/backend.hpp"
+#include "barriers/hop/gpu_hop.hpp"
+
+namespace mgsync {
+
+namespace {
+
+constexpr std::string_view variants[] = {"release-acquire", "relaxed", "fence-system", "fence-gpu"};
+
+support can_run(const topology::machine& machine, const topology::group& group, const configuration& wanted) {
+  if (group.device != topology::device::gpu) return support::no("for GPU members");
+  const bool flies = wanted.variant == "release-acquire" || wanted.variant == "relaxed";
+  if (flies && group.members.size() != 2) return support::no("a hop is from one GPU to another: 2 members");
+  return gpu_hop_can_run(machine, group);
+}
+
+}  // namespace
+
+extern const backend hop_backend;
+const backend hop_backend{"hop", "pieces of a barrier, no barrier: a flag's hop between 2 GPUs, a fence", variants,
+                          level::group, true, can_run, create_gpu_hop, true};
+
+}  // namespace mgsync
