@@ -59,10 +59,16 @@ struct run_request {
   std::chrono::steady_clock::time_point deadline{};  // of one wait, counted from the start of the run
   run_mode mode = run_mode::time;
   std::uint32_t work_units = 0;     // calibrated waits between rounds (METHOD.md section 4)
+  std::uint32_t late_units = 0;     // microseconds more that the last member works: the others wait for it
   std::uint32_t payload_words = 1;  // what a reduction carries, 32-bit words
   mgsync::fault fault{};
   std::uint64_t seed = 1;           // of the skews and samples of a checked run
 };
+
+// Microseconds that a member works between rounds.
+inline std::uint32_t work_of(const run_request& request, std::size_t member, std::size_t members) {
+  return request.work_units + (member + 1 == members ? request.late_units : 0);
+}
 
 // One worker: block `block` of the group's member `member`.
 struct worker_id {

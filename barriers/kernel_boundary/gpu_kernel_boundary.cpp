@@ -91,7 +91,7 @@ std::string what_it_contains(const std::string& variant) {
   if (variant == "stream-memops") return variant + ": launches and batched operations on flags in GPU memory, a host thread "
                                                   "for every GPU";
   if (variant == "graph") return variant + ": every kernel after all of the round before";
-  if (variant == "graph-join") return variant + ": every round after one empty node";
+  if (variant == "graph-join") return variant + ": every round after one null kernel on the first GPU";
   return variant + ": one driver call for all GPUs";
 }
 

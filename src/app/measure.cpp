@@ -41,6 +41,7 @@ sweep_request request_from(const options& asked, std::span<const topology::rank_
   request.placements = asked.placements;
   request.loads = asked.loads;
   request.work = asked.work;
+  request.late = asked.late;
   request.members_per_rank = asked.members_per_rank;
   request.pin = asked.pin && views.front().seen.is_this_machine;
   request.per_node = asked.per_node;

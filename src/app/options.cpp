@@ -143,6 +143,8 @@ constexpr described_option table[] = {
      [](options& o, std::string_view, std::string_view v) { o.loads = parse_loads(v); }},
     {"work", "LIST", "microseconds that each round works before it synchronizes, such as 0,20; they are not counted, so what is hidden behind work (a kernel's launch) is not either [0]",
      [](options& o, std::string_view n, std::string_view v) { o.work = microseconds(n, v); }},
+    {"late", "LIST", "microseconds that the last member works before each round while the others wait for it, such as 0,5000; not counted either [0]",
+     [](options& o, std::string_view n, std::string_view v) { o.late = microseconds(n, v); }},
     {"peer-memory", "HOW", "ipc or vmm: how processes share GPU memory [chosen]",
      [](options& o, std::string_view n, std::string_view v) { o.peer_memory = one_of(n, v, memories); }},
     {"no-pin", "", "leave the threads where the system puts them",

@@ -26,6 +26,7 @@ struct options {
   std::vector<std::string> placements = {"near"};
   std::vector<load> loads = {load{}};
   std::vector<std::uint32_t> work = {0};  // us
+  std::vector<std::uint32_t> late = {0};  // us
   std::string device = "auto";   // auto | host | gpu
   int members_per_rank = 0;      // 0: all in one rank when there is one, else one each
   bool per_node = false;

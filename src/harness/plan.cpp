@@ -75,6 +75,14 @@ std::vector<std::vector<topology::rank_view>> nodes_of(const sweep_request& requ
   return nodes;
 }
 
+std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs(const std::vector<std::uint32_t>& some,
+                                                           const std::vector<std::uint32_t>& others) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> all;
+  for (const auto a : some)
+    for (const auto b : others) all.emplace_back(a, b);
+  return all;
+}
+
 // `members` of these ranks at every shape, load and work.
 void add_cells(plan& result, const sweep_request& request, std::span<const topology::rank_view> ranks, int members,
                const std::string& placement) {
@@ -91,8 +99,8 @@ void add_cells(plan& result, const sweep_request& request, std::span<const topol
                                             on_host ? static_cast<int>(blocks) : 1, placement, request.pin};
     const auto grouped = topology::make_group(ranks, wanted);
     for (const auto& load : request.loads)
-      for (const auto work : request.work) {
-        cell c{grouped.chosen, load, work, {}, grouped.notes};
+      for (const auto& [work, late] : pairs(request.work, request.late)) {
+        cell c{grouped.chosen, load, work, late, {}, grouped.notes};
         for (const auto& choice : request.backends) {
           planned_point p{choice, configure(request, counted, choice), {}, {}};
           p.configuration.load = load;
@@ -145,9 +153,10 @@ std::string format_plan(const plan& planned) {
   std::string text;
   std::size_t points = 0;
   for (const auto& c : planned.cells) {
-    text += fmt::format("{}, {}, placement {}, load {}{}\n", group_name(c.group),
+    text += fmt::format("{}, {}, placement {}, load {}{}{}\n", group_name(c.group),
                         c.points.empty() ? "-" : "shape " + format_shape(c.points.front().point), c.group.placement,
-                        to_string(c.load), c.work_units == 0 ? "" : fmt::format(", work {} us", c.work_units));
+                        to_string(c.load), c.work_units == 0 ? "" : fmt::format(", work {} us", c.work_units),
+                        c.late_units == 0 ? "" : fmt::format(", late {} us", c.late_units));
     for (const auto& m : c.group.members)
       text += fmt::format("  member {:<3} rank {:<3} on {}{}{}\n", m.id, m.rank, m.host,
                           m.gpu >= 0 ? fmt::format("  GPU {}", m.gpu) : "",

@@ -22,6 +22,7 @@ struct sweep_request {
   std::vector<std::string> placements = {"near"};
   std::vector<mgsync::load> loads = {mgsync::load{}};
   std::vector<std::uint32_t> work = {0};        // units of 1 us that each round works before the barrier
+  std::vector<std::uint32_t> late = {0};        // microseconds that the last member works more
   int members_per_rank = 0;                     // 0: all in one rank when there is one, else one each
   bool pin = true;
   bool per_node = false;                        // every node by itself: a cell per node
@@ -42,6 +43,7 @@ struct cell {
   topology::group group;
   mgsync::load load;
   std::uint32_t work_units = 0;
+  std::uint32_t late_units = 0;
   std::vector<planned_point> points;
   std::vector<std::string> notes;  // about the group: "2 members share a core", ...
 };

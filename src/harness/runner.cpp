@@ -44,7 +44,9 @@ struct runner::candidate {
   std::vector<unsigned> times_slowest;
   std::map<unsigned, std::vector<double>> load_gbps;  // by member, of the longer runs
   std::vector<unsigned> mine;  // indices of this rank's members
+  std::uint32_t late_units = 0;
   bool active = true;
+  double worked_us() const { return static_cast<double>(result.point.work_units) + late_units; }  // in a round
   bool from_store = false;  // finished by an earlier command
 };
 
@@ -103,6 +105,8 @@ void runner::run_cell(const cell& where, std::vector<result>& results) {
     c.mine = mine;
     c.result.point = c.planned->point;
     c.result.notes = where.notes;
+    c.late_units = where.late_units;
+    if (c.late_units != 0) c.result.notes.push_back(fmt::format("last member {} us late", c.late_units));
     c.times_slowest.resize(where.group.members.size());
     c.result.reason = job_->broadcast(c.planned->waived, 0, "agreeing on what is waived");
     c.active = c.result.reason.empty() && !interrupted_;
@@ -198,8 +202,9 @@ std::optional<group_trial> runner::perform(candidate& c, const run_request& requ
 std::optional<group_trial> runner::perform_timed(candidate& c, std::uint32_t rounds) {
   auto request = request_of(rounds, run_mode::time);
   request.work_units = c.result.point.work_units;
+  request.late_units = c.late_units;
   auto seen = perform(c, request);
-  if (seen) seen->longest_us -= static_cast<double>(rounds) * request.work_units;
+  if (seen) seen->longest_us -= rounds * c.worked_us();
   return seen;
 }
 
@@ -248,7 +253,7 @@ void runner::verify(candidate& c) {
 
 // The pilot of METHOD.md section 1: longer and longer runs, then the run lengths that the precision asks for.
 void runner::choose_run_lengths(candidate& c) {
-  constexpr double long_enough_us = 1000;
+  constexpr double long_enough_us = 1000, most_work = 100;  // a run may hold this many times as much work
   constexpr std::uint32_t most_rounds = 1u << 20;
   std::vector<pilot_run> pilot;
   for (std::uint32_t rounds = 8; rounds <= most_rounds; rounds *= 4) {
@@ -257,7 +262,7 @@ void runner::choose_run_lengths(candidate& c) {
       const auto seen = perform_timed(c, rounds);
       if (!seen || interrupted_) return;
       pilot.push_back({rounds, std::max(seen->longest_us, 1e-3)});
-      longest = std::max(longest, seen->longest_us);
+      longest = std::max({longest, seen->longest_us, (seen->longest_us + rounds * c.worked_us()) / most_work});
     }
     if (agreed(longest > long_enough_us ? 1 : 0) != 0) break;
   }

@@ -60,11 +60,13 @@ template <class Pass>
 __device__ __forceinline__ void run_timed(const device_run& run, const typename Pass::arguments& given) {
   Pass pass(given, run);
   const std::uint32_t epoch = run.work_ns == 0 ? pass_rounds<false>(pass, run) : pass_rounds<true>(pass, run);
-  if (threadIdx.x != 0) return;
-  run.arrived[blockIdx.x] = run.rounds_done + (epoch - run.epoch);
-  std::uint32_t sm;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
-  run.sms[blockIdx.x] = sm;
+  // No return before the end: what a pass does last may need all threads.
+  if (threadIdx.x == 0) {
+    run.arrived[blockIdx.x] = run.rounds_done + (epoch - run.epoch);
+    std::uint32_t sm;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+    run.sms[blockIdx.x] = sm;
+  }
 }
 
 __device__ inline void note(const device_run& run, std::uint32_t round, unsigned reader, unsigned offender,

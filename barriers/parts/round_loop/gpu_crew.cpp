@@ -106,7 +106,7 @@ device_run gpu_crew::describe(const run_request& request, unsigned local, std::u
   run.rounds = request.rounds;
   run.epoch = epoch_;
   run.rounds_done = rounds_done_;
-  run.work_ns = request.work_units * 1000;
+  run.work_ns = work_of(request, run.member, run.members) * 1000;
   run.seed = static_cast<std::uint32_t>(request.seed);
   run.fault = request.fault.what == fault::kind::arrive_early   ? fault_early
               : request.fault.what == fault::kind::never_arrive ? fault_never

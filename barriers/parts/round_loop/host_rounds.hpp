@@ -40,10 +40,10 @@ void host_crew::time(const run_request& request, const wait_limits& bounds, unsi
       return;
     }
   }
-  const auto work = std::chrono::microseconds(request.work_units);
+  const auto work = std::chrono::microseconds(work_of(request, me.member, group_.members.size()));
   const auto begin = std::chrono::steady_clock::now();
   for (std::uint32_t i = 0; i < request.rounds; ++i) {
-    if (request.work_units != 0) hold(work);
+    if (work.count() != 0) hold(work);
     arrive(mine, ++round);
     if (!pass()) {
       found.outcome = why_given_up(bounds);

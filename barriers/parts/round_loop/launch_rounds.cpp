@@ -43,7 +43,7 @@ void launch_rounds::fill(launch_arguments& into, unsigned local, std::uint32_t r
   run.members = static_cast<std::uint32_t>(group_.members.size());
   run.blocks = blocks_;
   run.rounds_done = rounds_done_;
-  run.work_ns = request_.work_units * 1000;
+  run.work_ns = work_of(request_, run.member, run.members) * 1000;
   run.seed = static_cast<std::uint32_t>(request_.seed);
   run.fault = request_.fault.what == fault::kind::arrive_early ? fault_early : no_fault;
   run.fault_member = request_.fault.member;
