@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Configures and builds a preset, and shows how far it is: one line that changes on a terminal, one every ten seconds
-# elsewhere. Usage: jobs/build.sh PRESET [CMAKE-OPTIONS ...] [--target TARGET ...]
+# elsewhere (MGSYNC_PROGRESS_S: other seconds). Usage: jobs/build.sh PRESET [CMAKE-OPTIONS ...] [--target TARGET ...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=$1
@@ -16,10 +16,18 @@ export NINJA_STATUS='[%f/%t, %e s] '
 if [ -t 1 ]; then
   cmake --build --preset "$preset" "$@"
 else
-  cmake --build --preset "$preset" "$@" | awk '
-    /^\[[0-9]+\/[0-9]+, / { last = $0; now = $2 + 0; if (now >= next_at) { show(); next_at = now + 10 }; next }
-    { print; fflush() }
-    function show() { print last; fflush(); last = "" }
-    BEGIN { next_at = 10 }
-    END { if (last != "") print last }'
+  cmake --build --preset "$preset" "$@" | {
+    every_s=${MGSYNC_PROGRESS_S:-10}
+    step='' next_s=$((SECONDS + every_s))
+    while IFS= read -r line; do
+      if [[ "$line" =~ ^\[[0-9]+/[0-9]+,\  ]]; then
+        step=$line
+        [ "$SECONDS" -ge "$next_s" ] || continue
+        next_s=$((SECONDS + every_s))
+        step=''
+      fi
+      printf '%s\n' "$line"
+    done
+    if [ -n "$step" ]; then printf '%s\n' "$step"; fi
+  }
 fi

@@ -82,7 +82,7 @@ for what in "${missing[@]}"; do add_names "$what"; done
 cannot() { # WHY
   local names
   printf -v names '%s, ' "${missing[@]}"
-  echo "install-packages.sh: ${names%, } missing here, and $1; Debian and Ubuntu: apt-get install ${debian[*]};" \
+  echo "install-packages.sh: not here: ${names%, }; $1; Debian and Ubuntu: apt-get install ${debian[*]};" \
     "Spack: spack install ${spack[*]:-(nothing of that)}; conda: conda install -c conda-forge ${conda[*]:-(nothing of that)}" >&2
   exit 1
 }
