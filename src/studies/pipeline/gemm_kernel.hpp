@@ -1,0 +1,63 @@
+// The study's matrix products on a GPU: C = A B in 32-bit floats from half inputs, A row by row (m x k), B column by
+// column (n x k), C row by row (m x n). Sizes are known at run time; k and n are multiples of 8.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "src/studies/pipeline/pipeline_model.hpp"
+
+namespace mgsync::pipeline {
+
+// One compiled instantiation.
+struct gemm_instance {
+  extent tile;
+  int consumers = 1;       // 2: ping-pong, output tiles alternate between them and one multiplies at a time
+  int math_warps = 4;      // of one consumer
+};
+
+// What a launch does besides handing buffers over: for calibration each part can be left out. Multiplying without loads
+// works on what the first stages loaded, once: on zeros or what is left over it would run at another power.
+struct gemm_parts {
+  bool loads = true;
+  bool math = true;
+  bool epilogue = true;
+  bool operator==(const gemm_parts&) const = default;
+};
+
+struct gemm_operands {
+  const void* a = nullptr;  // half, device memory, 16-byte aligned
+  const void* b = nullptr;
+  float* c = nullptr;
+  extent size;
+};
+
+struct gemm_launch {
+  int instance = 0;
+  int buffers = 2;
+  int producers = 1;
+  int blocks = 0;  // at most one output tile per block: waves; fewer: persistent blocks
+  gemm_parts parts;
+};
+
+// One family of kernels. All functions act on the calling thread's GPU.
+struct gemm_kernel {
+  std::string name;                        // "mma", "wgmma"
+  std::string instruction;                 // what multiplies, for the reader
+  std::span<const gemm_instance> instances;
+  int most_producers = 1;
+  // Why none of them can run on this GPU; nothing when they can.
+  std::optional<std::string> (*cannot_run)();
+  // Shared memory of a launch, in bytes; a block has an SM to itself.
+  std::size_t (*shared_bytes)(const gemm_launch&);
+  // Enqueues one launch. Throws api_error.
+  void (*launch)(const gemm_launch&, const gemm_operands&, cudaStream_t);
+};
+
+const gemm_kernel& mma_kernel();    // cp.async producers, mma.sync consumers; compute capability 8.0 and above
+const gemm_kernel& wgmma_kernel();  // tensor copies, wgmma consumers; compute capability 9.0
+
+}  // namespace mgsync::pipeline

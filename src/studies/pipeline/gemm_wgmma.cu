@@ -1,0 +1,256 @@
+// Hopper's kernel: one thread loads input tiles with tensor copies into a circular buffer, warpgroups multiply them with
+// wgmma and store the output tile. Cooperative: all warpgroups share an output tile. Ping-pong: output tiles alternate
+// between two, one multiplies at a time and the other's epilogue is hidden. Compiled for sm_90a alone.
+#include <cuda.h>
+#include <cuda_fp16.h>
+
+#include <array>
+
+#include "src/base/cuda.hpp"
+#include "src/base/cuda_driver.hpp"
+#include "src/studies/pipeline/gemm_kernel.hpp"
+#include "src/studies/pipeline/semaphores.cuh"
+#include "src/studies/pipeline/tile_order.cuh"
+#include "src/studies/pipeline/wgmma.cuh"
+
+namespace mgsync::pipeline {
+
+namespace {
+
+constexpr int group_threads = 128;
+constexpr int group_warps = 4;
+constexpr int strip = 64;  // elements of k to a swizzled row of 128 bytes
+constexpr std::size_t barrier_bytes = 1024;
+constexpr int most_buffers = 16;
+constexpr std::size_t least_shared_bytes = 118 * 1024;  // a block has its SM to itself
+
+struct arguments {
+  float* c;
+  int m, n;
+  int tiles_m, tiles_n, depth;
+  unsigned buffers;
+  gemm_parts parts;
+};
+
+struct barriers {
+  std::uint64_t full[most_buffers];
+  std::uint64_t empty[most_buffers];
+  std::uint64_t turn[2];
+};
+
+__device__ inline void expect_bytes(std::uint64_t* barrier, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
+}
+
+// Copies a box of 64 elements of k and the map's number of rows; what lies outside the matrix becomes 0.
+__device__ inline void copy_box(std::uint32_t to, const CUtensorMap& map, int k, int row, std::uint64_t* barrier) {
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
+               "l"(&map), "r"(k), "r"(row), "r"(shared_address(barrier))
+               : "memory");
+}
+
+template <int Registers>
+__device__ inline void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
+}
+template <int Registers>
+__device__ inline void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
+}
+
+template <int TM, int TN, int TK>
+__device__ void produce(const arguments& x, const CUtensorMap& a, const CUtensorMap& b, std::uint32_t buffer, barriers* at_block) {
+  constexpr unsigned stage_bytes = (TM + TN) * TK * 2;
+  ring_position at;
+  unsigned filled = 0;
+  for (int tile = blockIdx.x; tile < x.tiles_m * x.tiles_n; tile += gridDim.x) {
+    const tile_place place = place_of(tile, x.tiles_m, x.tiles_n);
+    for (int stage = 0; stage < x.depth; ++stage) {
+      std::uint64_t* const full = &at_block->full[at.slot];
+      mbarrier_wait(&at_block->empty[at.slot], at.parity ^ 1);
+      if (x.parts.loads || (x.parts.math && filled < x.buffers)) {
+        ++filled;
+        const std::uint32_t to = buffer + at.slot * stage_bytes;
+        expect_bytes(full, stage_bytes);
+#pragma unroll
+        for (int s = 0; s < TK / strip; ++s) {
+          copy_box(to + s * TM * strip * 2, a, stage * TK + s * strip, place.m * TM, full);
+          copy_box(to + TM * TK * 2 + s * TN * strip * 2, b, stage * TK + s * strip, place.n * TN, full);
+        }
+      } else {
+        mbarrier_arrive(full);
+      }
+      at.advance(x.buffers);
+    }
+  }
+}
+
+template <int TN>
+__device__ void store(const float (&sum)[TN / 2], const arguments& x, int first_row, int first_column, int warp, int lane) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int row = first_row + warp * 16 + lane / 4 + half * 8;
+#pragma unroll
+    for (int j = 0; j < TN / 8; ++j) {
+      const int column = first_column + j * 8 + (lane % 4) * 2;
+      if (row < x.m && column < x.n)
+        *reinterpret_cast<float2*>(x.c + static_cast<std::size_t>(row) * x.n + column) =
+            make_float2(sum[4 * j + 2 * half], sum[4 * j + 2 * half + 1]);
+    }
+  }
+}
+
+template <int TM, int TN, int TK, bool PingPong>
+__device__ void consume(const arguments& x, std::uint32_t buffer, barriers* at_block, int group, int warp, int lane) {
+  constexpr unsigned stage_bytes = (TM + TN) * TK * 2;
+  const int row_in_tile = PingPong ? 0 : group * 64;
+  ring_position at;
+  int mine = 0;  // output tiles of this consumer so far
+  int of_block = 0;
+  for (int tile = blockIdx.x; tile < x.tiles_m * x.tiles_n; tile += gridDim.x, ++of_block) {
+    if (PingPong && of_block % 2 != group) {
+      const unsigned end = at.slot + static_cast<unsigned>(x.depth);
+      at.parity ^= end / x.buffers & 1;
+      at.slot = end % x.buffers;
+      continue;
+    }
+    if (PingPong) mbarrier_wait(&at_block->turn[group], static_cast<unsigned>(mine + 1 - group) & 1);
+    ++mine;
+    float sum[TN / 2];
+#pragma unroll
+    for (float& s : sum) s = 0;
+    for (int stage = 0; stage < x.depth; ++stage) {
+      mbarrier_wait(&at_block->full[at.slot], at.parity);
+      if (x.parts.math) {
+        const std::uint32_t from = buffer + at.slot * stage_bytes;
+        multiplying_begins();
+#pragma unroll
+        for (int s = 0; s < TK / strip; ++s) {
+          const std::uint64_t a = operand_at(from + (s * TM + row_in_tile) * strip * 2);
+          const std::uint64_t b = operand_at(from + TM * TK * 2 + s * TN * strip * 2);
+#pragma unroll
+          for (int k = 0; k < strip / 16; ++k) multiply_16(sum, a + 2 * k, b + 2 * k);
+        }
+        multiplying_ends();
+      }
+      if (lane == 0) mbarrier_arrive(&at_block->empty[at.slot]);
+      at.advance(x.buffers);
+    }
+    if (PingPong && lane == 0) mbarrier_arrive(&at_block->turn[1 - group]);
+    const tile_place place = place_of(tile, x.tiles_m, x.tiles_n);
+    if (x.parts.epilogue) store<TN>(sum, x, place.m * TM + row_in_tile, place.n * TN, warp, lane);
+  }
+}
+
+template <int TM, int TN, int TK, int Groups, bool PingPong>
+__global__ void __launch_bounds__(group_threads* (1 + Groups), 1)
+    multiply_kernel(const arguments x, const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b) {
+  static_assert(TM == (PingPong ? 64 : 64 * Groups) && TK % strip == 0);
+  extern __shared__ __align__(1024) unsigned char shared[];
+  auto* const at_block = reinterpret_cast<barriers*>(shared);
+  const std::uint32_t buffer = shared_address(shared) + barrier_bytes;
+  if (threadIdx.x == 0) {
+    for (unsigned q = 0; q < x.buffers; ++q) {
+      mbarrier_init(&at_block->full[q], 1);
+      mbarrier_init(&at_block->empty[q], group_warps * (PingPong ? 1 : Groups));
+    }
+    mbarrier_init(&at_block->turn[0], group_warps);
+    mbarrier_init(&at_block->turn[1], group_warps);
+    asm volatile("fence.proxy.async;" ::: "memory");
+  }
+  __syncthreads();
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  // 168 registers per thread of three warpgroups; with one consumer there are enough for both without trading.
+  if (warp < group_warps) {
+    if constexpr (Groups == 2) give_registers<40>();
+    if (threadIdx.x == 0) produce<TM, TN, TK>(x, a, b, buffer, at_block);
+  } else {
+    if constexpr (Groups == 2) take_registers<232>();
+    consume<TM, TN, TK, PingPong>(x, buffer, at_block, warp / group_warps - 1, warp % group_warps, lane);
+  }
+}
+
+using kernel = void (*)(arguments, CUtensorMap, CUtensorMap);
+struct compiled {
+  kernel code;
+  int groups;
+};
+constexpr std::array<gemm_instance, 12> instances = {{{{64, 64, 64}},
+                                                      {{64, 128, 64}},
+                                                      {{64, 256, 64}},
+                                                      {{64, 64, 128}},
+                                                      {{64, 128, 128}},
+                                                      {{128, 64, 64}, 1, 8},
+                                                      {{128, 128, 64}, 1, 8},
+                                                      {{128, 256, 64}, 1, 8},
+                                                      {{128, 64, 128}, 1, 8},
+                                                      {{128, 128, 128}, 1, 8},
+                                                      {{64, 128, 64}, 2, 4},
+                                                      {{64, 256, 64}, 2, 4}}};
+const std::array<compiled, 12> kernels = {{{multiply_kernel<64, 64, 64, 1, false>, 1},
+                                           {multiply_kernel<64, 128, 64, 1, false>, 1},
+                                           {multiply_kernel<64, 256, 64, 1, false>, 1},
+                                           {multiply_kernel<64, 64, 128, 1, false>, 1},
+                                           {multiply_kernel<64, 128, 128, 1, false>, 1},
+                                           {multiply_kernel<128, 64, 64, 2, false>, 2},
+                                           {multiply_kernel<128, 128, 64, 2, false>, 2},
+                                           {multiply_kernel<128, 256, 64, 2, false>, 2},
+                                           {multiply_kernel<128, 64, 128, 2, false>, 2},
+                                           {multiply_kernel<128, 128, 128, 2, false>, 2},
+                                           {multiply_kernel<64, 128, 64, 2, true>, 2},
+                                           {multiply_kernel<64, 256, 64, 2, true>, 2}}};
+
+std::size_t shared_bytes(const gemm_launch& launch) {
+  const extent tile = instances[static_cast<std::size_t>(launch.instance)].tile;
+  const std::size_t needed = barrier_bytes + static_cast<std::size_t>(launch.buffers) * (tile.m + tile.n) * tile.k * 2;
+  return needed < least_shared_bytes ? least_shared_bytes : needed;
+}
+
+std::optional<std::string> cannot_run() {
+  int device = 0, major = 0, minor = 0;
+  cuda::check(cudaGetDevice(&device), "asking for the current GPU");
+  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "asking for the compute capability");
+  cuda::check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "asking for the compute capability");
+  if (major != 9 || minor != 0) return "wgmma exists on compute capability 9.0 only";
+  return std::nullopt;
+}
+
+// The view of a matrix of `rows` rows of k halves that a copy of boxes of 64 x box_rows needs.
+CUtensorMap map_of(const void* matrix, int rows, int k, int box_rows) {
+  static const auto encode = cuda::driver_function<decltype(&cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
+  CUtensorMap map{};
+  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(k), static_cast<cuuint64_t>(rows)};
+  const cuuint64_t strides[] = {static_cast<cuuint64_t>(k) * sizeof(__half)};
+  const cuuint32_t box[] = {strip, static_cast<cuuint32_t>(box_rows)};
+  const cuuint32_t steps[] = {1, 1};
+  cuda::check_driver(encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, const_cast<void*>(matrix), sizes, strides, box, steps,
+                            CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                            CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+                     "describing a matrix to the copy engine");
+  return map;
+}
+
+void launch(const gemm_launch& how, const gemm_operands& on, cudaStream_t stream) {
+  const auto which = static_cast<std::size_t>(how.instance);
+  const extent tile = instances[which].tile;
+  const auto [code, groups] = kernels[which];
+  const std::size_t shared = shared_bytes(how);
+  cuda::check(cudaFuncSetAttribute(reinterpret_cast<const void*>(code), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(shared)), "asking for shared memory");
+  arguments x{on.c, on.size.m, on.size.n, static_cast<int>(parts(on.size.m, tile.m)), static_cast<int>(parts(on.size.n, tile.n)),
+              stages(on.size, tile), static_cast<unsigned>(how.buffers), how.parts};
+  CUtensorMap a = map_of(on.a, on.size.m, on.size.k, tile.m), b = map_of(on.b, on.size.n, on.size.k, tile.n);
+  void* pointers[] = {&x, &a, &b};
+  cuda::check(cudaLaunchKernel(reinterpret_cast<const void*>(code), dim3(static_cast<unsigned>(how.blocks)),
+                               dim3(static_cast<unsigned>(group_threads * (1 + groups))), pointers, shared, stream),
+              "launching a product of wgmma");
+}
+
+}  // namespace
+
+const gemm_kernel& wgmma_kernel() {
+  static const gemm_kernel kernel_of_hopper{"wgmma", "wgmma m64nNk16", instances, 1, cannot_run, shared_bytes, launch};
+  return kernel_of_hopper;
+}
+
+}  // namespace mgsync::pipeline

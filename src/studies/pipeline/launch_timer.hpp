@@ -1,0 +1,30 @@
+// How long one launch of a kernel takes where many of them follow each other: launches wait in the stream behind a
+// kernel that the host lets go, so that the host's own time for a launch does not show.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace mgsync::pipeline {
+
+class launch_timer {
+ public:
+  // On the calling thread's GPU.
+  launch_timer();
+  ~launch_timer();
+  launch_timer(const launch_timer&) = delete;
+  launch_timer& operator=(const launch_timer&) = delete;
+
+  // ns per launch over `launches` of them, once per sample. Throws api_error.
+  std::vector<double> time_ns(const std::function<void(cudaStream_t)>& launch, int launches, int samples);
+  cudaStream_t stream() const;
+
+ private:
+  struct parts;
+  std::unique_ptr<parts> parts_;
+};
+
+}  // namespace mgsync::pipeline

@@ -1,0 +1,70 @@
+// The semaphores of the study's kernels: mbarriers in shared memory, waited for within a bound. Below compute capability
+// 8.0 there are none: the code compiles there and must not run.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define MGSYNC_HAS_MBARRIER 1
+#else
+#define MGSYNC_HAS_MBARRIER 0
+#endif
+
+namespace mgsync::pipeline {
+
+// A wait that lasts longer than this has lost its partner: the kernel is ended with a trap instead of spinning forever.
+inline constexpr long long longest_wait_cycles = 4'000'000'000LL;
+
+__device__ inline std::uint32_t shared_address(const void* pointer) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+__device__ inline void mbarrier_init(std::uint64_t* barrier, unsigned arrivals) {
+#if MGSYNC_HAS_MBARRIER
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+#endif
+}
+
+__device__ inline void mbarrier_arrive(std::uint64_t* barrier) {
+#if MGSYNC_HAS_MBARRIER
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [%0]; }" ::"r"(shared_address(barrier)) : "memory");
+#endif
+}
+
+// Returns once the phase of this parity has ended; all that the arriving threads wrote before is visible then.
+__device__ inline void mbarrier_wait(std::uint64_t* barrier, unsigned parity) {
+#if MGSYNC_HAS_MBARRIER
+  const std::uint32_t address = shared_address(barrier);
+  const long long begin = clock64();
+  for (unsigned done = 0; done == 0;) {
+    asm volatile(
+        "{ .reg .pred p;\n"
+#if __CUDA_ARCH__ >= 900
+        "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+#else
+        "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+#endif
+        "selp.u32 %0, 1, 0, p; }"
+        : "=r"(done)
+        : "r"(address), "r"(parity)
+        : "memory");
+    if (done == 0 && clock64() - begin > longest_wait_cycles) __trap();
+  }
+#else
+  __trap();
+#endif
+}
+
+// The place of a stage in the circular buffer, and how often the buffer has come round.
+struct ring_position {
+  unsigned slot = 0;
+  unsigned parity = 0;
+  __device__ void advance(unsigned buffers) {
+    if (++slot == buffers) {
+      slot = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+}  // namespace mgsync::pipeline

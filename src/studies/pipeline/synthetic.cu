@@ -1,0 +1,236 @@
+#include <cuda/pipeline>
+
+#include <cooperative_groups.h>
+
+#include <memory>
+
+#include "src/base/cuda.hpp"
+#include "src/studies/pipeline/semaphores.cuh"
+#include "src/studies/pipeline/synthetic_kernel.hpp"
+
+// The state of cuda::pipeline has a constructor that does nothing; make_pipeline() initializes it.
+#pragma nv_diag_suppress 20054
+
+namespace mgsync::pipeline {
+
+namespace {
+
+constexpr int most_stages_kept = 256;
+
+struct setting_on_gpu {
+  int producers, buffers, stages;
+  int load_a, load_b, math;
+};
+
+struct stamps {
+  long long cycles;
+  long long begin[3][2 * most_stages_kept];  // by agent; a lone producer's B follows its A's
+  long long end[3][2 * most_stages_kept];
+};
+
+// One item of an agent, with its stamps where they are wanted.
+struct recorder {
+  stamps* out;
+  bool keeps;
+  int agent;
+  long long start;
+
+  __device__ void item(int index, int cycles) const {
+    const long long begin = clock64();
+    while (clock64() - begin < cycles) {
+    }
+    if (keeps && index < 2 * most_stages_kept && threadIdx.x % 32 == 0) {
+      out->begin[agent][index] = begin - start;
+      out->end[agent][index] = clock64() - start;
+    }
+  }
+};
+
+__device__ inline void load_stage(const setting_on_gpu& s, const recorder& notes, int producer, int stage) {
+  if (s.producers == 1) {
+    notes.item(2 * stage, s.load_a);
+    notes.item(2 * stage + 1, s.load_b);
+  } else {
+    notes.item(stage, producer == 0 ? s.load_a : s.load_b);
+  }
+}
+
+// Two barriers of hardware per buffer: one that the producers arrive at and the consumer waits for, one the other way.
+struct named_barriers {
+  static constexpr unsigned first = 1;  // 0 is __syncthreads
+  unsigned buffers, threads;
+
+  __device__ named_barriers(const setting_on_gpu& s) : buffers(static_cast<unsigned>(s.buffers)), threads(32u * (s.producers + 1)) {}
+  __device__ void wait(unsigned which) const { asm volatile("bar.sync %0, %1;" ::"r"(which), "r"(threads) : "memory"); }
+  __device__ void arrive(unsigned which) const { asm volatile("bar.arrive %0, %1;" ::"r"(which), "r"(threads) : "memory"); }
+
+  __device__ void producer_acquire(int stage) const {
+    if (stage >= static_cast<int>(buffers)) wait(first + buffers + stage % buffers);
+  }
+  __device__ void producer_commit(int stage) const { arrive(first + stage % buffers); }
+  __device__ void consumer_wait(int stage) const { wait(first + stage % buffers); }
+  __device__ void consumer_release(int stage, int stages) const {
+    if (stage + static_cast<int>(buffers) < stages) arrive(first + buffers + stage % buffers);
+  }
+};
+
+struct mbarriers {
+  std::uint64_t* full;
+  std::uint64_t* empty;
+  unsigned buffers;
+  ring_position at;
+
+  __device__ mbarriers(const setting_on_gpu& s, std::uint64_t* room)
+      : full(room), empty(room + s.buffers), buffers(static_cast<unsigned>(s.buffers)) {
+    if (threadIdx.x == 0)
+      for (int q = 0; q < s.buffers; ++q) {
+        mbarrier_init(&full[q], static_cast<unsigned>(s.producers));
+        mbarrier_init(&empty[q], 1);
+      }
+    __syncthreads();
+  }
+  __device__ void signal(std::uint64_t* barrier) {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) mbarrier_arrive(barrier);
+    at.advance(buffers);
+  }
+  __device__ void producer_acquire(int) { mbarrier_wait(&empty[at.slot], at.parity ^ 1); }
+  __device__ void producer_commit(int) { signal(&full[at.slot]); }
+  __device__ void consumer_wait(int) { mbarrier_wait(&full[at.slot], at.parity); }
+  __device__ void consumer_release(int, int) { signal(&empty[at.slot]); }
+};
+
+template <int Buffers>
+struct library_pipeline {
+  using state = ::cuda::pipeline_shared_state<::cuda::thread_scope_block, Buffers>;
+  ::cuda::pipeline<::cuda::thread_scope_block> pipe;
+
+  __device__ library_pipeline(state* shared, bool produces)
+      : pipe(::cuda::make_pipeline(cooperative_groups::this_thread_block(), shared,
+                                 produces ? ::cuda::pipeline_role::producer : ::cuda::pipeline_role::consumer)) {}
+  __device__ void producer_acquire(int) { pipe.producer_acquire(); }
+  __device__ void producer_commit(int) { pipe.producer_commit(); }
+  __device__ void consumer_wait(int) { pipe.consumer_wait(); }
+  __device__ void consumer_release(int, int) { pipe.consumer_release(); }
+};
+
+template <class Semaphores>
+__device__ void run_agents(Semaphores& semaphores, const setting_on_gpu& s, stamps* out, bool keeps, long long start) {
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  if (warp < s.producers) {
+    const recorder notes{out, keeps, warp, start};
+    for (int stage = 0; stage < s.stages; ++stage) {
+      semaphores.producer_acquire(stage);
+      load_stage(s, notes, warp, stage);
+      semaphores.producer_commit(stage);
+    }
+    return;
+  }
+  const recorder notes{out, keeps, 2, start};
+  for (int stage = 0; stage < s.stages; ++stage) {
+    semaphores.consumer_wait(stage);
+    notes.item(stage, s.math);
+    semaphores.consumer_release(stage, s.stages);
+  }
+  if (threadIdx.x % 32 == 0) out->cycles = clock64() - start;
+}
+
+// All warps start together, at a time that all know.
+__device__ inline long long common_start() {
+  __shared__ long long start;
+  __syncthreads();
+  if (threadIdx.x == 0) start = clock64() + 500;
+  __syncthreads();
+  while (clock64() < start) {
+  }
+  return start;
+}
+
+__global__ void with_named_barriers(setting_on_gpu s, stamps* out, bool keeps) {
+  named_barriers semaphores(s);
+  run_agents(semaphores, s, out, keeps, common_start());
+}
+
+__global__ void with_mbarriers(setting_on_gpu s, stamps* out, bool keeps) {
+  __shared__ std::uint64_t room[32];
+  mbarriers semaphores(s, room);
+  run_agents(semaphores, s, out, keeps, common_start());
+}
+
+template <int Buffers>
+__global__ void with_cuda_pipeline(setting_on_gpu s, stamps* out, bool keeps) {
+  __shared__ typename library_pipeline<Buffers>::state state;
+  library_pipeline<Buffers> semaphores(&state, static_cast<int>(threadIdx.x) / 32 < s.producers);
+  run_agents(semaphores, s, out, keeps, common_start());
+}
+
+__global__ void with_block_barriers(setting_on_gpu s, stamps* out, bool keeps) {
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const bool produces = warp < s.producers;
+  const long long start = common_start();
+  const recorder notes{out, keeps, produces ? warp : 2, start};
+  for (int stage = 0; stage < s.stages; ++stage) {
+    if (produces) load_stage(s, notes, warp, stage);
+    __syncthreads();
+    if (!produces) notes.item(stage, s.math);
+    __syncthreads();
+  }
+  if (!produces && threadIdx.x % 32 == 0) out->cycles = clock64() - start;
+}
+
+using kernel = void (*)(setting_on_gpu, stamps*, bool);
+
+kernel kernel_of(const synthetic_setting& s) {
+  switch (s.kind) {
+    case semaphore::named_barrier: return with_named_barriers;
+    case semaphore::mbarrier: return with_mbarriers;
+    case semaphore::block_barrier: return with_block_barriers;
+    case semaphore::cuda_pipeline: break;
+  }
+  constexpr kernel by_buffers[] = {with_cuda_pipeline<1>, with_cuda_pipeline<2>, with_cuda_pipeline<3>, with_cuda_pipeline<4>,
+                                   with_cuda_pipeline<5>, with_cuda_pipeline<6>, with_cuda_pipeline<7>, with_cuda_pipeline<8>};
+  return by_buffers[s.buffers - 1];
+}
+
+}  // namespace
+
+const char* name_of(semaphore kind) {
+  switch (kind) {
+    case semaphore::named_barrier: return "named-barrier";
+    case semaphore::mbarrier: return "mbarrier";
+    case semaphore::cuda_pipeline: return "cuda-pipeline";
+    case semaphore::block_barrier: return "block-barrier";
+  }
+  return "";
+}
+
+int most_buffers(semaphore kind) { return kind == semaphore::named_barrier ? 7 : 8; }
+
+synthetic_run run_synthetic(const synthetic_setting& s, bool with_activities, cudaStream_t stream) {
+  int device = 0;
+  cuda::check(cudaGetDevice(&device), "asking for the current GPU");
+  const cuda::memory room = cuda::memory::on_gpu(device, sizeof(stamps));
+  auto* out = room.as<stamps>();
+  setting_on_gpu on_gpu{s.producers, s.buffers, s.stages, s.load_a_cycles, s.load_b_cycles, s.math_cycles};
+  bool keeps = with_activities && s.stages <= most_stages_kept;
+  void* pointers[] = {&on_gpu, &out, &keeps};
+  cuda::check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel_of(s)), dim3(1), dim3(32u * static_cast<unsigned>(s.producers + 1)),
+                               pointers, 0, stream), "launching a synthetic pipeline");
+  cuda::check(cudaStreamSynchronize(stream), "running a synthetic pipeline");
+  const auto seen = std::make_unique<stamps>();
+  cuda::check(cudaMemcpy(seen.get(), out, sizeof(stamps), cudaMemcpyDeviceToHost), "reading stamps");
+  synthetic_run run;
+  run.cycles = seen->cycles;
+  if (!keeps) return run;
+  for (int stage = 0; stage < s.stages; ++stage) {
+    const auto add = [&](int agent, int index, char what) {
+      run.activities.push_back({agent, stage, what, seen->begin[agent][index], seen->end[agent][index]});
+    };
+    add(0, s.producers == 1 ? 2 * stage : stage, 'a');
+    add(s.producers - 1, s.producers == 1 ? 2 * stage + 1 : stage, 'b');
+    add(2, stage, 'm');
+  }
+  return run;
+}
+
+}  // namespace mgsync::pipeline
