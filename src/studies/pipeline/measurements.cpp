@@ -112,6 +112,11 @@ void calibrate(product_rows& rows, const gemm_kernel& family, int instance, int 
       for (int buffers = 1; buffers <= most; ++buffers) rows.measure("stage", launch(buffers, blocks, no_epilogue), size);
     }
   }
+  // One output tile to a block, with few and with all SMs storing at the same time.
+  for (const int blocks : {1, all / 4, all / 2, all * 3 / 4, all}) {
+    for (const gemm_parts parts : {none, epilogue}) rows.measure("epilogue", launch(std::min(4, most), blocks, parts), rectangle(blocks, tile, 1));
+    for (const int depth : {2, 8}) rows.measure("epilogue", launch(std::min(4, most), blocks, whole), rectangle(blocks, tile, depth));
+  }
   for (const int waves : {1, 2, 4})
     for (const gemm_parts parts : {none, epilogue, whole}) {
       const extent size = rectangle(all * waves, tile, parts == whole ? 8 : 1);

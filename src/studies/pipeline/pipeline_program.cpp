@@ -10,6 +10,8 @@
 #include "src/base/errors.hpp"
 #include "src/studies/pipeline/answer.hpp"
 #ifdef MGSYNC_WITH_CUDA
+#include <cuda_runtime_api.h>
+
 #include "src/studies/pipeline/measurements.hpp"
 #endif
 
@@ -52,6 +54,10 @@ int ask(const std::vector<std::string>& words) {
 int measure(const std::vector<std::string>& words) {
 #ifdef MGSYNC_WITH_CUDA
   const std::string what = words.size() > 1 ? words[1] : "", part = words.size() > 2 ? words[2] : "";
+  if (int gpus = 0; cudaGetDeviceCount(&gpus) != cudaSuccess || gpus == 0) {
+    fmt::print(stderr, "mgsync_pipeline: waived: no GPU here\n");
+    return static_cast<int>(exit_code::all_waived);
+  }
   constexpr int random_settings = 240, random_sizes = 600, seed = 24;
   if (what == "synthetic" || what == "timelines") {
     print_machine(stdout);

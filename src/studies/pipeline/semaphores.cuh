@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "src/studies/pipeline/agents.hpp"
+
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define MGSYNC_HAS_MBARRIER 1
 #else
@@ -31,40 +33,36 @@ __device__ inline void mbarrier_arrive(std::uint64_t* barrier) {
 #endif
 }
 
-// Returns once the phase of this parity has ended; all that the arriving threads wrote before is visible then.
-__device__ inline void mbarrier_wait(std::uint64_t* barrier, unsigned parity) {
+// Whether the phase of this parity has ended; on compute capability 9.0 and above the hardware waits a while for it.
+__device__ inline bool mbarrier_ended(std::uint32_t address, unsigned parity) {
+  unsigned ended = 1;
 #if MGSYNC_HAS_MBARRIER
-  const std::uint32_t address = shared_address(barrier);
-  const long long begin = clock64();
-  for (unsigned done = 0; done == 0;) {
-    asm volatile(
-        "{ .reg .pred p;\n"
+  asm volatile(
+      "{ .reg .pred p;\n"
 #if __CUDA_ARCH__ >= 900
-        "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
 #else
-        "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+      "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
 #endif
-        "selp.u32 %0, 1, 0, p; }"
-        : "=r"(done)
-        : "r"(address), "r"(parity)
-        : "memory");
-    if (done == 0 && clock64() - begin > longest_wait_cycles) __trap();
-  }
+      "selp.u32 %0, 1, 0, p; }"
+      : "=r"(ended)
+      : "r"(address), "r"(parity)
+      : "memory");
 #else
+  static_cast<void>(address);
+  static_cast<void>(parity);
   __trap();
 #endif
+  return ended != 0;
 }
 
-// The place of a stage in the circular buffer, and how often the buffer has come round.
-struct ring_position {
-  unsigned slot = 0;
-  unsigned parity = 0;
-  __device__ void advance(unsigned buffers) {
-    if (++slot == buffers) {
-      slot = 0;
-      parity ^= 1;
-    }
-  }
-};
+// Returns once the phase of this parity has ended; all that the arriving threads wrote before is visible then. A clock is
+// read only where there is something to wait for: it would cost as much as the rest.
+__device__ inline void mbarrier_wait(std::uint64_t* barrier, unsigned parity) {
+  const std::uint32_t address = shared_address(barrier);
+  if (mbarrier_ended(address, parity)) return;
+  for (const long long begin = clock64(); !mbarrier_ended(address, parity);)
+    if (clock64() - begin > longest_wait_cycles) __trap();
+}
 
 }  // namespace mgsync::pipeline

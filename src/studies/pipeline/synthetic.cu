@@ -28,20 +28,36 @@ struct stamps {
   long long end[3][2 * most_stages_kept];
 };
 
+// The SM's counter, its low half: half the cost of the whole, and waits are far shorter than its 2^32 cycles. The
+// compiler moves a clock read over a barrier unless the read needs something that the barrier holds back: a word of shared
+// memory, which is never the one that it is compared with.
+__device__ inline unsigned clock_after(const unsigned* shared_word) {
+  unsigned word, now;
+  asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(word) : "r"(shared_address(shared_word)) : "memory");
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0x5a5a5a5a; mov.u32 %0, 0; @p mov.u32 %0, %%clock; }" : "=r"(now) : "r"(word) : "memory");
+  return now;
+}
+__device__ inline unsigned clock_now() {
+  unsigned now;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(now)::"memory");
+  return now;
+}
+
 // One item of an agent, with its stamps where they are wanted.
 struct recorder {
   stamps* out;
   bool keeps;
   int agent;
-  long long start;
+  unsigned start;
+  const unsigned* shared_word;
 
   __device__ void item(int index, int cycles) const {
-    const long long begin = clock64();
-    while (clock64() - begin < cycles) {
+    const unsigned begin = clock_after(shared_word);
+    while (static_cast<int>(clock_now() - begin) < cycles) {
     }
     if (keeps && index < 2 * most_stages_kept && threadIdx.x % 32 == 0) {
       out->begin[agent][index] = begin - start;
-      out->end[agent][index] = clock64() - start;
+      out->end[agent][index] = clock_now() - start;
     }
   }
 };
@@ -74,31 +90,15 @@ struct named_barriers {
   }
 };
 
-struct mbarriers {
-  std::uint64_t* full;
-  std::uint64_t* empty;
-  unsigned buffers;
-  ring_position at;
-
-  __device__ mbarriers(const setting_on_gpu& s, std::uint64_t* room)
-      : full(room), empty(room + s.buffers), buffers(static_cast<unsigned>(s.buffers)) {
-    if (threadIdx.x == 0)
-      for (int q = 0; q < s.buffers; ++q) {
-        mbarrier_init(&full[q], static_cast<unsigned>(s.producers));
-        mbarrier_init(&empty[q], 1);
-      }
-    __syncthreads();
-  }
-  __device__ void signal(std::uint64_t* barrier) {
+// One lane speaks for its warp.
+struct warp_speaks {
+  __device__ void arrive(std::uint64_t& barrier) const {
     __syncwarp();
-    if (threadIdx.x % 32 == 0) mbarrier_arrive(barrier);
-    at.advance(buffers);
+    if (threadIdx.x % 32 == 0) mbarrier_arrive(&barrier);
   }
-  __device__ void producer_acquire(int) { mbarrier_wait(&empty[at.slot], at.parity ^ 1); }
-  __device__ void producer_commit(int) { signal(&full[at.slot]); }
-  __device__ void consumer_wait(int) { mbarrier_wait(&full[at.slot], at.parity); }
-  __device__ void consumer_release(int, int) { signal(&empty[at.slot]); }
+  __device__ void wait(std::uint64_t& barrier, unsigned parity) const { mbarrier_wait(&barrier, parity); }
 };
+using mbarriers = ring_semaphores<std::uint64_t, warp_speaks>;
 
 template <int Buffers>
 struct library_pipeline {
@@ -115,35 +115,27 @@ struct library_pipeline {
 };
 
 template <class Semaphores>
-__device__ void run_agents(Semaphores& semaphores, const setting_on_gpu& s, stamps* out, bool keeps, long long start) {
+__device__ void run_agents(Semaphores& semaphores, const setting_on_gpu& s, stamps* out, bool keeps, const unsigned* start) {
   const int warp = static_cast<int>(threadIdx.x) / 32;
   if (warp < s.producers) {
-    const recorder notes{out, keeps, warp, start};
-    for (int stage = 0; stage < s.stages; ++stage) {
-      semaphores.producer_acquire(stage);
-      load_stage(s, notes, warp, stage);
-      semaphores.producer_commit(stage);
-    }
+    const recorder notes{out, keeps, warp, *start, start};
+    produce_stages(semaphores, s.stages, [&](int stage) { load_stage(s, notes, warp, stage); });
     return;
   }
-  const recorder notes{out, keeps, 2, start};
-  for (int stage = 0; stage < s.stages; ++stage) {
-    semaphores.consumer_wait(stage);
-    notes.item(stage, s.math);
-    semaphores.consumer_release(stage, s.stages);
-  }
-  if (threadIdx.x % 32 == 0) out->cycles = clock64() - start;
+  const recorder notes{out, keeps, 2, *start, start};
+  consume_stages(semaphores, s.stages, [&](int stage) { notes.item(stage, s.math); });
+  if (threadIdx.x % 32 == 0) out->cycles = clock_now() - *start;
 }
 
-// All warps start together, at a time that all know.
-__device__ inline long long common_start() {
-  __shared__ long long start;
+// All warps start together, at a time that all know: the low half of the counter, in shared memory.
+__device__ inline const unsigned* common_start() {
+  __shared__ unsigned start;
   __syncthreads();
-  if (threadIdx.x == 0) start = clock64() + 500;
+  if (threadIdx.x == 0) start = clock_now() + 500;
   __syncthreads();
-  while (clock64() < start) {
+  while (static_cast<int>(clock_now() - start) < 0) {
   }
-  return start;
+  return &start;
 }
 
 __global__ void with_named_barriers(setting_on_gpu s, stamps* out, bool keeps) {
@@ -152,8 +144,14 @@ __global__ void with_named_barriers(setting_on_gpu s, stamps* out, bool keeps) {
 }
 
 __global__ void with_mbarriers(setting_on_gpu s, stamps* out, bool keeps) {
-  __shared__ std::uint64_t room[32];
-  mbarriers semaphores(s, room);
+  constexpr unsigned most = 8;
+  __shared__ std::uint64_t full[most], empty[most];
+  if (threadIdx.x == 0)
+    for (int q = 0; q < s.buffers; ++q) {
+      mbarrier_init(&full[q], static_cast<unsigned>(s.producers));
+      mbarrier_init(&empty[q], 1);
+    }
+  mbarriers semaphores(full, empty, static_cast<unsigned>(s.buffers), {});
   run_agents(semaphores, s, out, keeps, common_start());
 }
 
@@ -167,15 +165,15 @@ __global__ void with_cuda_pipeline(setting_on_gpu s, stamps* out, bool keeps) {
 __global__ void with_block_barriers(setting_on_gpu s, stamps* out, bool keeps) {
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const bool produces = warp < s.producers;
-  const long long start = common_start();
-  const recorder notes{out, keeps, produces ? warp : 2, start};
+  const unsigned* const start = common_start();
+  const recorder notes{out, keeps, produces ? warp : 2, *start, start};
   for (int stage = 0; stage < s.stages; ++stage) {
     if (produces) load_stage(s, notes, warp, stage);
     __syncthreads();
     if (!produces) notes.item(stage, s.math);
     __syncthreads();
   }
-  if (!produces && threadIdx.x % 32 == 0) out->cycles = clock64() - start;
+  if (!produces && threadIdx.x % 32 == 0) out->cycles = clock_now() - *start;
 }
 
 using kernel = void (*)(setting_on_gpu, stamps*, bool);
