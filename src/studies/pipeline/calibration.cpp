@@ -1,0 +1,258 @@
+#include "src/studies/pipeline/calibration.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "src/base/errors.hpp"
+#include "src/studies/pipeline/closed_form.hpp"
+
+namespace mgsync::pipeline {
+
+namespace {
+
+constexpr double fine = 1000;  // ticks per cycle or ns while fitting
+
+ticks to_ticks(double value) { return std::llround(std::max(0.0, value) * fine); }
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+// The rows of one instance, asked by what was measured.
+class rows_of_instance {
+ public:
+  explicit rows_of_instance(std::vector<const product_row*> rows) : rows_(std::move(rows)) {
+    for (const product_row* r : rows_) most_buffers_ = std::max(most_buffers_, r->set == "stage" ? r->buffers : 0);
+  }
+
+  int most_buffers() const { return most_buffers_; }
+  const product_row& any() const { return *rows_.front(); }
+
+  // depth -> ns of "stage" rows
+  std::map<int, double> stages(bool loads, bool math, int buffers, int blocks) const {
+    std::map<int, double> found;
+    for (const product_row* r : rows_)
+      if (r->set == "stage" && r->loads == loads && r->math == math && r->buffers == buffers && r->blocks == blocks)
+        found[pipeline::stages(r->size, r->tile)] = r->median_ns;
+    return found;
+  }
+  static double slope(const std::map<int, double>& of) {
+    if (of.size() < 2) throw std::invalid_argument("a slope needs two depths");
+    const auto& [first, early] = *of.begin();
+    const auto& [last, late] = *of.rbegin();
+    return (late - early) / (last - first);
+  }
+  // Block counts for which there are rows of loads alone.
+  std::vector<int> block_counts() const {
+    std::vector<int> counts;
+    for (const product_row* r : rows_)
+      if (r->set == "stage" && r->loads && !r->math && r->buffers == most_buffers_) counts.push_back(r->blocks);
+    std::sort(counts.begin(), counts.end());
+    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+    return counts;
+  }
+  template <class Visit>
+  void each(const char* set, Visit visit) const {
+    for (const product_row* r : rows_)
+      if (r->set == set) visit(*r);
+  }
+
+ private:
+  std::vector<const product_row*> rows_;
+  int most_buffers_ = 0;
+};
+
+tile_profile profile_of(const rows_of_instance& rows, int sms) {
+  const product_row& any = rows.any();
+  tile_profile p{any.family, any.instance, any.producers, any.tile, any.consumers, any.math_warps, {}, {}, {}, {}, {}, {}, {}, 0, 0};
+  const int most = rows.most_buffers(), some = std::min(4, most);
+  rows.each("launch", [&](const product_row& r) { p.launch.add(r.blocks, r.median_ns); });
+  for (const int blocks : rows.block_counts()) p.load.add(blocks, rows.slope(rows.stages(true, false, most, blocks)));
+  for (const int blocks : {1, sms}) {
+    const auto whole = rows.stages(true, true, most, blocks);
+    const double period = rows.slope(whole), round = rows.slope(rows.stages(true, true, 1, blocks));
+    p.math.add(blocks, rows.slope(rows.stages(false, true, some, blocks)));
+    p.both.add(blocks, period);
+    p.round.add(blocks, round);
+    const auto& [depth, ns] = *whole.begin();
+    p.first.add(blocks, ns - p.launch.at(blocks) - (depth - 1) * period - round);
+  }
+  // What whole products of one output tile to a block take beyond their stages.
+  std::map<int, std::vector<double>> beyond;
+  rows.each("epilogue", [&](const product_row& r) {
+    if (!r.loads || !r.math || !r.epilogue) return;
+    const double active = r.blocks;
+    beyond[r.blocks].push_back(r.median_ns - p.launch.at(active) - p.first.at(active) - p.round.at(active) -
+                               (stages(r.size, r.tile) - 1) * p.both.at(active));
+  });
+  for (const auto& [blocks, ns] : beyond) p.epilogue.add(blocks, std::max(0.0, median_of(ns)));
+  // One output tile to an SM, and several.
+  std::map<bool, std::map<int, double>> waves_of;  // by whether each output tile has its own block
+  int depth = 1;
+  rows.each("wave", [&](const product_row& r) {
+    if (!r.loads) return;
+    const int count = waves(r.size, r.tile, sms);
+    depth = stages(r.size, r.tile);
+    if (count == 1 || r.blocks == sms) waves_of[false][count] = r.median_ns;
+    if (count == 1 || r.blocks != sms) waves_of[true][count] = r.median_ns;
+  });
+  p.next_tile_ns = rows.slope(waves_of[false]) - depth * p.both.at(sms);
+  p.next_wave_ns = rows.slope(waves_of[true]) - (depth - 1) * p.both.at(sms) - p.round.at(sms);
+  return p;
+}
+
+double stage_bytes(extent tile) { return 2.0 * (tile.m + tile.n) * tile.k; }
+
+}  // namespace
+
+line_fit fit_line(std::span<const work_and_time> points) {
+  double s = 0, sw = 0, sww = 0, st = 0, swt = 0;
+  for (const auto& [work, ns] : points) {
+    const double weight = 1 / (ns * ns);
+    s += weight;
+    sw += weight * work;
+    sww += weight * work * work;
+    st += weight * ns;
+    swt += weight * work * ns;
+  }
+  const double determinant = s * sww - sw * sw;
+  if (points.size() < 2 || !(determinant > 1e-12 * s * sww)) throw std::invalid_argument("a line needs two different amounts of work");
+  double slope = (s * swt - sw * st) / determinant, startup = (st - slope * sw) / s;
+  if (startup < 0) {
+    startup = 0;
+    slope = swt / sww;
+  }
+  if (slope <= 0) {
+    slope = 0;
+    startup = st / s;
+  }
+  line_fit fit{{startup, slope > 0 ? 1 / slope : 0}, 0, 0};
+  for (const auto& [work, ns] : points) {
+    const double error = 100 * std::abs(fit.line.ns(work) - ns) / ns;
+    fit.mean_error_percent += error / static_cast<double>(points.size());
+    fit.max_error_percent = std::max(fit.max_error_percent, error);
+  }
+  return fit;
+}
+
+double by_active::at(double active) const {
+  if (points_.empty()) return 0;
+  const auto after = points_.lower_bound(active);
+  if (after == points_.end()) return points_.rbegin()->second;
+  if (after == points_.begin() || after->first == active) return after->second;
+  const auto before = std::prev(after);
+  const double share = (active - before->first) / (after->first - before->first);
+  return before->second + share * (after->second - before->second);
+}
+
+std::map<profile_key, tile_profile> profiles_of(std::span<const product_row> all, int sms) {
+  std::map<profile_key, std::vector<const product_row*>> by_key;
+  for (const product_row& r : all)
+    if (r.set == "launch" || r.set == "stage" || r.set == "epilogue" || r.set == "wave")
+      by_key[{r.family, r.instance, r.producers}].push_back(&r);
+  std::map<profile_key, tile_profile> profiles;
+  for (auto& [key, rows] : by_key) profiles.emplace(key, profile_of(rows_of_instance(std::move(rows)), sms));
+  return profiles;
+}
+
+stage_times times_of(const tile_profile& p, double active) {
+  // Loads alone may contend with each other more than beside multiplying, and both together slow each other down: what
+  // was measured together holds, and the slower of the two carries it.
+  const double period = p.both.at(active);
+  double load = std::min(p.load.at(active), period), math = std::min(p.math.at(active), period);
+  (load > math ? load : math) = period;
+  const double latency = std::max(load, p.round.at(active) - math);
+  stage_times t;
+  t.a = {to_ticks(load), to_ticks(latency)};
+  t.math = to_ticks(math);
+  t.epilogue = to_ticks(p.epilogue.at(active));
+  return t;
+}
+
+machine_fit fit_machine(std::span<const tile_profile> tiles, const machine_facts& facts) {
+  const auto fact = [&](const char* key, int otherwise) {
+    const auto found = facts.find(key);
+    return found == facts.end() ? otherwise : std::stoi(found->second);
+  };
+  std::vector<work_and_time> loads, bytes, multiply_adds, epilogues;
+  std::vector<double> launches, latencies, chip;
+  const int sms = fact("sms", 1);
+  for (const tile_profile& p : tiles) {
+    const double stage = stage_bytes(p.tile), work = 1.0 * p.tile.m * p.tile.n * p.tile.k;
+    loads.push_back({stage, p.load.at(1)});
+    bytes.push_back({stage, p.math.at(1)});
+    multiply_adds.push_back({work, p.math.at(1)});
+    epilogues.push_back({4.0 * p.tile.m * p.tile.n, p.epilogue.at(sms)});
+    launches.push_back(p.launch.at(sms) + p.first.at(sms));
+    latencies.push_back(std::max(0.0, p.round.at(1) - p.math.at(1) - p.load.at(1)));
+    if (p.load.at(sms) > 1.1 * p.load.at(1)) chip.push_back(sms * stage / p.load.at(sms));
+  }
+  machine_fit fit{{}, fit_line(loads), fit_line(bytes), fit_line(multiply_adds), fit_line(epilogues), tiles.size()};
+  machine& m = fit.on;
+  const auto name = facts.find("name");
+  m.name = name == facts.end() ? "" : name->second;
+  m.sms = sms;
+  m.shared_bytes = fact("shared_bytes", 49152) - 1024;
+  m.accumulator_bytes = std::int64_t{2} * 64 * 256 * 4;
+  m.persistent = true;
+  m.launch_ns = median_of(launches);
+  m.dma = fit.load.line;
+  m.dma.startup_ns /= 2;  // of each of a stage's two loads
+  m.dma_latency_ns = median_of(latencies);
+  m.chip_bytes_per_ns = median_of(chip);
+  const bool by_bytes = fit.math_by_bytes.mean_error_percent < fit.math_by_multiply_adds.mean_error_percent;
+  m.math_work = by_bytes ? work_unit::bytes : work_unit::multiply_adds;
+  m.math = by_bytes ? fit.math_by_bytes.line : fit.math_by_multiply_adds.line;
+  m.epilogue = fit.epilogue.line;
+  return fit;
+}
+
+double predicted_cycles(const synthetic_row& row, const semaphore_costs& costs) {
+  stage_times t;
+  t.a.issue = t.a.latency = to_ticks(row.load_a_cycles + costs.item);
+  t.b.issue = t.b.latency = to_ticks(row.load_b_cycles + costs.item);
+  t.math = to_ticks(row.math_cycles + costs.item);
+  t.query = to_ticks(costs.query);
+  t.handover = to_ticks(costs.handover);
+  const int buffers = row.semaphore == "block-barrier" ? 1 : row.buffers;
+  return costs.start + static_cast<double>(wave_time(t, row.stages, {row.producers, 1, buffers, false})) / fine;
+}
+
+semaphore_costs fit_semaphores(std::span<const synthetic_row> rows) {
+  const auto badness = [&](const semaphore_costs& costs) {
+    double sum = 0;
+    for (const synthetic_row& r : rows) {
+      const double error = predicted_cycles(r, costs) / r.median_cycles - 1;
+      sum += error * error;
+    }
+    return sum;
+  };
+  semaphore_costs best{30, 30, 30, 30};
+  const std::array<double semaphore_costs::*, 4> coordinates = {&semaphore_costs::item, &semaphore_costs::query,
+                                                                &semaphore_costs::handover, &semaphore_costs::start};
+  double least = badness(best);
+  for (double step = 64; step > 0.2; step /= 2)
+    for (bool better = true; better;) {
+      better = false;
+      for (const auto coordinate : coordinates)
+        for (const double sign : {-1.0, 1.0}) {
+          semaphore_costs next = best;
+          next.*coordinate = std::max(0.0, next.*coordinate + sign * step);
+          if (const double now = badness(next); now < least * (1 - 1e-9)) {
+            least = now;
+            best = next;
+            better = true;
+          }
+        }
+    }
+  return best;
+}
+
+}  // namespace mgsync::pipeline

@@ -1,0 +1,67 @@
+// The rows that measurements.hpp prints, read back: plain values, so that everything after measuring runs anywhere.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/studies/pipeline/pipeline_model.hpp"
+
+namespace mgsync::pipeline {
+
+// "# key=value" lines before the header.
+using machine_facts = std::map<std::string, std::string, std::less<>>;
+
+struct product_row {
+  std::string family;
+  int instance = 0;
+  extent tile;
+  int consumers = 1;
+  int math_warps = 4;
+  int buffers = 1;
+  int producers = 1;
+  int blocks = 1;
+  extent size;
+  bool loads = true, math = true, epilogue = true;
+  std::string set;  // "launch", "stage", "epilogue", "wave": calibration; "grid", "random", "large": whole products
+  double median_ns = 0;
+  double min_ns = 0;
+};
+
+struct synthetic_row {
+  std::string semaphore;
+  int producers = 1;
+  int buffers = 1;
+  int stages = 1;
+  double load_a_cycles = 0, load_b_cycles = 0, math_cycles = 0;
+  std::string set;  // "calibration", "held-out"
+  double median_cycles = 0;
+};
+
+// One event of a measured timeline of the synthetic kernel.
+struct stamp_row {
+  int timeline = 0;
+  std::string semaphore;
+  int producers = 1;
+  int buffers = 1;
+  int stages = 1;
+  int agent = 0;
+  char what = 'm';
+  int stage = 0;
+  double begin = 0, end = 0;
+};
+
+template <class Row>
+struct measured {
+  machine_facts facts;
+  std::vector<Row> rows;
+};
+
+// Columns are found by their names; columns that nobody knows are skipped. Throws usage_error naming `source`, the line
+// and what is wrong with it.
+measured<product_row> read_product_rows(std::string_view csv, std::string_view source);
+measured<synthetic_row> read_synthetic_rows(std::string_view csv, std::string_view source);
+measured<stamp_row> read_stamp_rows(std::string_view csv, std::string_view source);
+
+}  // namespace mgsync::pipeline

@@ -1,0 +1,253 @@
+// Calibration and evaluation on rows that are made up with known answers, and on stamps as they were once measured.
+#include "src/studies/pipeline/evaluation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "src/base/errors.hpp"
+
+namespace mgsync::pipeline {
+namespace {
+
+TEST(fit_line, is_equations_4_and_5_through_two_points) {
+  // t = 500 ns + bytes / 152.96 B/ns
+  const work_and_time two[] = {{16384, 500 + 16384 / 152.96}, {65536, 500 + 65536 / 152.96}};
+  const line_fit fit = fit_line(two);
+  EXPECT_NEAR(fit.line.startup_ns, 500, 1e-6);
+  EXPECT_NEAR(fit.line.per_ns, 152.96, 1e-6);
+  EXPECT_NEAR(fit.max_error_percent, 0, 1e-9);
+}
+
+TEST(fit_line, goes_between_many_points_and_says_how_far_off) {
+  std::vector<work_and_time> points;
+  for (int i = 1; i <= 8; ++i) points.push_back({1000.0 * i, (100 + 10.0 * i) * (i % 2 == 0 ? 1.02 : 0.98)});
+  const line_fit fit = fit_line(points);
+  EXPECT_NEAR(fit.line.startup_ns, 100, 5);
+  EXPECT_NEAR(1000 / fit.line.per_ns, 10, 1);
+  EXPECT_NEAR(fit.mean_error_percent, 2, 0.5);
+  EXPECT_LT(fit.max_error_percent, 4);
+}
+
+TEST(fit_line, knows_no_negative_startup_and_no_line_through_one_point) {
+  const work_and_time falling[] = {{1000, 5}, {2000, 20}, {3000, 40}};
+  EXPECT_EQ(fit_line(falling).line.startup_ns, 0);
+  const work_and_time constant[] = {{1000, 5}, {2000, 4.9}};
+  EXPECT_EQ(fit_line(constant).line.per_ns, 0);
+  const work_and_time same[] = {{1000, 5}, {1000, 6}};
+  EXPECT_THROW(fit_line(same), std::invalid_argument);
+  EXPECT_THROW(fit_line({}), std::invalid_argument);
+}
+
+TEST(by_active, is_straight_between_and_constant_beyond) {
+  by_active t;
+  EXPECT_TRUE(t.empty());
+  t.add(1, 100);
+  t.add(101, 300);
+  EXPECT_DOUBLE_EQ(t.at(1), 100);
+  EXPECT_DOUBLE_EQ(t.at(51), 200);
+  EXPECT_DOUBLE_EQ(t.at(132), 300);
+  EXPECT_DOUBLE_EQ(t.at(0.5), 100);
+}
+
+synthetic_row setting(const char* kind, int producers, int buffers, int stages, double a, double b, double math, const char* set) {
+  return {kind, producers, buffers, stages, a, b, math, set, 0};
+}
+
+TEST(synthetic, costs_come_back_from_what_they_predict) {
+  const semaphore_costs truth{22, 35, 60, 140};
+  std::vector<synthetic_row> rows;
+  for (const char* kind : {"mbarrier", "block-barrier"})
+    for (const char* set : {"calibration", "held-out"})
+      for (const int producers : {1, 2})
+        for (const int buffers : {1, 2, 4})
+          for (const int stages : {8, 64})
+            for (const auto& [load, math] : {std::pair{0, 0}, {300, 4000}, {4000, 300}, {1000, 1000}}) {
+              rows.push_back(setting(kind, producers, buffers, stages, load, load, math, set));
+              rows.back().median_cycles = predicted_cycles(rows.back(), truth);
+            }
+  const auto found = evaluate_synthetic(rows);
+  ASSERT_EQ(found.size(), 3u);  // two kinds, and all
+  for (const synthetic_summary& s : found) {
+    EXPECT_EQ(s.held_out.count, s.semaphore == "all" ? 96u : 48u);
+    EXPECT_LT(s.held_out.max_percent, 2) << s.semaphore;
+  }
+  EXPECT_EQ(found.back().semaphore, "all");
+  // And a kernel that does something else is noticed: no overlap where the model expects it.
+  for (synthetic_row& r : rows)
+    if (r.set == "held-out" && r.semaphore == "mbarrier") r.median_cycles = r.stages * (r.load_a_cycles + r.load_b_cycles + r.math_cycles + 300);
+  EXPECT_GT(evaluate_synthetic(rows).back().held_out.max_percent, 30);
+}
+
+// Two stages of a measured timeline whose clock reads had been moved above the barrier, as a compiler once did.
+TEST(measured_timeline, out_of_order_stamps_are_found) {
+  const std::string header = "# name=x\ntimeline,semaphore,producers,buffers,stages,agent,what,stage,begin,end\n";
+  const std::string moved = header +
+                            "0,named-barrier,1,2,2,0,a,0,350,979\n0,named-barrier,1,2,2,0,b,0,1028,1530\n"
+                            "0,named-barrier,1,2,2,2,m,0,371,2020\n0,named-barrier,1,2,2,0,a,1,1810,2439\n"
+                            "0,named-barrier,1,2,2,0,b,1,2488,2990\n0,named-barrier,1,2,2,2,m,1,2332,3947\n";
+  const auto wrong = read_stamp_rows(moved, "x.csv").rows;
+  EXPECT_FALSE(violations(activities_of(wrong), 1, 2, {1, 1, 2, false}).empty());
+  const std::string right = header +
+                            "0,mbarrier,1,2,2,0,a,0,453,1060\n0,mbarrier,1,2,2,0,b,0,1109,1611\n"
+                            "0,mbarrier,1,2,2,2,m,0,1730,3392\n0,mbarrier,1,2,2,0,a,1,1906,2513\n"
+                            "0,mbarrier,1,2,2,0,b,1,2562,3064\n0,mbarrier,1,2,2,2,m,1,3653,5315\n";
+  EXPECT_EQ(violations(activities_of(read_stamp_rows(right, "x.csv").rows), 1, 2, {1, 1, 2, false}), std::vector<std::string>{});
+}
+
+// Rows as a made-up GPU of 8 SMs would give them: every time is the model's own, so predictions must come back exactly.
+struct made_up_tile {
+  int instance;
+  extent tile;
+};
+constexpr int sms = 8;
+constexpr double launch = 2000, first = 300, epilogue = 700, next_tile = 90, next_wave = 400;
+double load_ns(extent t) { return 50 + 2.0 * (t.m + t.n) * t.k / 100; }
+double math_ns(extent t) { return 40 + 1.0 * t.m * t.n * t.k / 2000; }
+double round_ns(extent t) { return load_ns(t) + 200 + math_ns(t); }
+
+double whole_ns(extent tile, int depth, int waves_count, bool persistent) {
+  const double period = std::max(load_ns(tile), math_ns(tile));
+  const double one = round_ns(tile) + (depth - 1) * period;
+  const double more = persistent ? depth * period + next_tile : one + next_wave;
+  return launch + first + one + (waves_count - 1) * more + epilogue;
+}
+
+std::string made_up_rows(std::span<const made_up_tile> tiles, double scale = 1) {
+  std::string csv = "# name=made up\n# sms=8\n# shared_bytes=232448\nfamily,instance,tm,tn,tk,consumers,math_warps,buffers,producers,blocks,m,n,k,"
+                    "loads,math,epilogue,set,launches,median_ns,min_ns\n";
+  for (const auto& [instance, tile] : tiles) {
+    const auto row = [&](int buffers, int blocks, int count, int depth, const char* parts, const char* set, double ns) {
+      csv += fmt::format("wgmma,{},{},{},{},1,4,{},1,{},{},{},{},{},{},16,{:.3f},{:.3f}\n", instance, tile.m, tile.n, tile.k, buffers, blocks,
+                         tile.m * count, tile.n, tile.k * depth, parts, set, ns, ns);
+    };
+    const double period = std::max(load_ns(tile), math_ns(tile));
+    for (const int blocks : {1, sms}) {
+      row(8, blocks, blocks, 1, "0,0,0", "launch", launch);
+      for (const int depth : {4, 16, 64}) {
+        row(8, blocks, blocks, depth, "1,0,0", "stage", launch + first + depth * load_ns(tile));
+        row(4, blocks, blocks, depth, "0,1,0", "stage", launch + first + depth * math_ns(tile));
+        row(1, blocks, blocks, depth, "1,1,0", "stage", launch + first + depth * round_ns(tile));
+        row(8, blocks, blocks, depth, "1,1,0", "stage", launch + first + round_ns(tile) + (depth - 1) * period);
+      }
+      for (const int depth : {2, 8}) row(4, blocks, blocks, depth, "1,1,1", "epilogue", whole_ns(tile, depth, 1, true));
+    }
+    for (const int waves_count : {1, 2, 4}) {
+      row(4, sms, sms * waves_count, 8, "1,1,1", "wave", whole_ns(tile, 8, waves_count, true));
+      row(4, sms * waves_count, sms * waves_count, 8, "1,1,1", "wave", whole_ns(tile, 8, waves_count, false));
+    }
+    for (const int count : {3, 8, 16, 24})
+      for (const int depth : {1, 5, 16})
+        row(4, std::min(count, sms), count, depth, "1,1,1", "grid", scale * whole_ns(tile, depth, (count + sms - 1) / sms, true));
+  }
+  return csv;
+}
+
+constexpr made_up_tile seven[] = {{0, {64, 64, 64}}, {1, {64, 128, 64}}, {2, {64, 256, 64}}, {3, {128, 128, 64}},
+                                  {4, {64, 64, 128}}, {5, {128, 256, 64}}, {6, {128, 64, 128}}};
+
+TEST(products, a_machine_that_is_the_model_is_predicted_to_the_rounding) {
+  const auto rows = read_product_rows(made_up_rows(seven), "x.csv");
+  const auto profiles = profiles_of(rows.rows, sms);
+  ASSERT_EQ(profiles.size(), 7u);
+  int compared = 0;
+  for (const product_row& r : rows.rows) {
+    if (r.set != "grid") continue;
+    const tile_profile& p = profiles.at({r.family, r.instance, r.producers});
+    // Where loads decide, persistent producers work through an epilogue; here what hides is less than one stage.
+    const double slack = load_ns(r.tile) > math_ns(r.tile) ? next_tile * 2 : 0;
+    EXPECT_NEAR(simulated_ns(r, p, sms), r.median_ns, 0.05 + slack) << r.instance << " " << text(r.size);
+    ++compared;
+  }
+  EXPECT_EQ(compared, 84);
+}
+
+TEST(products, the_report_has_every_part_and_notices_a_machine_that_is_not_the_model) {
+  measured_study study;
+  const auto good = read_product_rows(made_up_rows(seven), "x.csv");
+  study.facts = good.facts;
+  study.products = good.rows;
+  const std::string words = report(study);
+  for (const char* wanted : {"wgmma, 1 producer", "launch subtracted", "second model", "of 75 sizes at most 5 % slower", "lines over 7 tiles",
+                             "tiles the lines were not fitted to"})
+    EXPECT_NE(words.find(wanted), std::string::npos) << wanted << "\n" << words;
+  const auto errors_of = [&](double scale) {
+    const auto rows = read_product_rows(made_up_rows(seven, scale), "x.csv").rows;
+    const auto profiles = profiles_of(rows, sms);
+    std::vector<std::pair<double, double>> pairs;
+    for (const product_row& r : rows)
+      if (r.set == "grid") pairs.emplace_back(simulated_ns(r, profiles.at({r.family, r.instance, r.producers}), sms), r.median_ns);
+    return summarize_errors(pairs).mean_percent;
+  };
+  EXPECT_LT(errors_of(1), 1);
+  EXPECT_NEAR(errors_of(1.25), 20, 1);  // a quarter slower than its calibration: a fifth off
+}
+
+TEST(machine_fit, has_the_lines_that_the_times_were_made_of) {
+  const auto rows = read_product_rows(made_up_rows(seven), "x.csv");
+  std::vector<tile_profile> tiles;
+  for (const auto& [_, p] : profiles_of(rows.rows, sms)) tiles.push_back(p);
+  const machine_fit fit = fit_machine(tiles, rows.facts);
+  EXPECT_NEAR(fit.load.line.startup_ns, 50, 0.1);
+  EXPECT_NEAR(fit.load.line.per_ns, 100, 0.1);
+  EXPECT_NEAR(fit.math_by_multiply_adds.line.startup_ns, 40, 0.1);
+  EXPECT_NEAR(fit.math_by_multiply_adds.line.per_ns, 2000, 1);
+  EXPECT_GT(fit.math_by_bytes.mean_error_percent, fit.math_by_multiply_adds.mean_error_percent);
+  EXPECT_EQ(fit.on.math_work, work_unit::multiply_adds);
+  EXPECT_EQ(fit.on.sms, sms);
+  EXPECT_NEAR(fit.on.dma_latency_ns, 200, 0.1);
+  EXPECT_EQ(read_machine(write_machine(fit.on), "x").sms, sms);
+  EXPECT_THROW(fit_machine(std::span(tiles).first(1), rows.facts), std::invalid_argument);
+}
+
+TEST(choices, count_what_the_models_best_tile_costs) {
+  std::vector<product_row> grid(4);
+  for (int i = 0; i < 4; ++i) {
+    grid[i].instance = i % 2;
+    grid[i].size = {128, 128, 128 * (1 + i / 2)};
+  }
+  grid[0].median_ns = 100;  // the model takes instance 0 for both sizes
+  grid[1].median_ns = 104;
+  grid[2].median_ns = 220;
+  grid[3].median_ns = 200;
+  const auto s = choices_of(grid, [](const product_row& r) { return r.instance == 0 ? 1.0 : 2.0; });
+  EXPECT_EQ(s.sizes, 2u);
+  EXPECT_EQ(s.within_5_percent, 1u);
+  EXPECT_NEAR(s.worst_percent, 10, 1e-9);
+  EXPECT_NEAR(s.mean_percent, 5, 1e-9);
+}
+
+TEST(errors, are_counted_by_sign_and_size) {
+  const std::vector<std::pair<double, double>> pairs = {{100, 100}, {103, 100}, {95, 100}, {300, 100}, {10, 100}};
+  const error_summary s = summarize_errors(pairs);
+  EXPECT_EQ(s.count, 5u);
+  EXPECT_NEAR(s.mean_percent, (0 + 3 + 5 + 200 + 90) / 5.0, 1e-9);
+  EXPECT_NEAR(s.max_percent, 200, 1e-9);
+  EXPECT_EQ(s.histogram.front(), 1u);
+  EXPECT_EQ(s.histogram.back(), 1u);
+  EXPECT_EQ(s.histogram[10], 1u);  // 0 to 2 %
+  EXPECT_EQ(s.histogram[11], 1u);
+  EXPECT_EQ(s.histogram[7], 1u);  // -6 to -4 %
+}
+
+TEST(rows, say_which_line_is_wrong) {
+  const auto complaint = [](const std::string& csv) -> std::string {
+    try {
+      read_synthetic_rows(csv, "x.csv");
+    } catch (const usage_error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string header = "semaphore,producers,buffers,stages,load_a_cycles,load_b_cycles,math_cycles,set,median_cycles,min_cycles\n";
+  EXPECT_EQ(complaint(header + "mbarrier,1,2,8,1,2,3,held-out,99,98\n"), "");
+  EXPECT_NE(complaint(header + "mbarrier,1,2\n").find("line 2: 3 cells, and the header has 10"), std::string::npos);
+  EXPECT_NE(complaint(header + "mbarrier,x,2,8,1,2,3,held-out,99,98\n").find("'x' in column 'producers' is no number"), std::string::npos);
+  EXPECT_NE(complaint("semaphore,producers\nmbarrier,1\n").find("there is no column 'buffers'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mgsync::pipeline
