@@ -58,7 +58,7 @@ struct run_request {
   std::uint32_t rounds = 1;  // back to back
   std::chrono::steady_clock::time_point deadline{};  // of one wait, counted from the start of the run
   run_mode mode = run_mode::time;
-  std::uint32_t work_units = 0;     // calibrated waits between rounds (METHOD.md section 4)
+  std::uint32_t work_units = 0;     // us of work before each round (docs/method.md, "Barrier latency")
   std::uint32_t late_units = 0;     // microseconds more that the last member works: the others wait for it
   std::uint32_t payload_words = 1;  // what a reduction carries, 32-bit words
   mgsync::fault fault{};

@@ -1,5 +1,5 @@
-// Load: the traffic that other blocks of the same GPUs make while a barrier is timed (METHOD.md section 7). A plain value:
-// its kind, how many blocks and threads make it, and where they run.
+// Load: the traffic that other blocks of the same GPUs make while a barrier is timed (docs/method.md, "Load"). A plain
+// value: its kind, how many blocks and threads make it, and where they run.
 #pragma once
 
 namespace mgsync {

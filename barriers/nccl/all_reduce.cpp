@@ -78,7 +78,7 @@ class values {
   std::vector<float*> parts_;
 };
 
-// One pinned thread per GPU issues its rounds; a checked round has the kernel of METHOD.md section 6 before it.
+// One pinned thread per GPU issues its rounds; a checked round has the checking kernel before it.
 class nccl_all_reduce final : public barrier {
  public:
   nccl_all_reduce(session& where, std::unique_ptr<round_loop::launch_rounds> rounds,

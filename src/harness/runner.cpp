@@ -251,7 +251,7 @@ void runner::verify(candidate& c) {
   }
 }
 
-// The pilot of METHOD.md section 1: longer and longer runs, then the run lengths that the precision asks for.
+// The pilot (docs/method.md, "Barrier latency"): longer and longer runs, then the lengths that the precision asks for.
 void runner::choose_run_lengths(candidate& c) {
   constexpr double long_enough_us = 1000, most_work = 100;  // a run may hold this many times as much work
   constexpr std::uint32_t most_rounds = 1u << 20;

@@ -1,4 +1,4 @@
-// Measures a plan: checks every barrier, then samples it as METHOD.md section 1 says. SPMD: every rank of the job
+// Measures a plan: checks every barrier, then samples it (docs/method.md, "Barrier latency"). SPMD: every rank of the job
 // calls run() with the same plan; rank 0 decides (when to stop, in which order) and tells the others.
 #pragma once
 

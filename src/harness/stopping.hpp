@@ -77,8 +77,8 @@ struct rounds_choice {
 };
 
 // Chooses rounds_short and rounds_long so that eq. 8, with the spread that the pilot's runs show, gives sigma_L below
-// precision x L (METHOD.md section 1), within the bounds of the request. The pilot needs runs of at least one number
-// of rounds; runs of two numbers separate the latency from the cost of starting. Always 1 <= short < long; both grow
+// precision x L (docs/method.md, "Barrier latency"), within the bounds of the request. The pilot needs runs of at least
+// one number of rounds; runs of two separate the latency from the cost of starting. Always 1 <= short < long; both grow
 // with finer precision and with longest_run_us, and fall with the latency. Throws std::invalid_argument for an empty
 // pilot, a run without rounds, or a duration that is not finite and positive.
 rounds_choice choose_rounds(std::span<const pilot_run> pilot, const rounds_request& request = {});

@@ -15,7 +15,7 @@ namespace mgsync {
 // One run over all members of the group.
 struct group_trial {
   mgsync::outcome outcome = mgsync::outcome::completed;
-  double longest_us = 0;         // the largest of the members' own durations: T of METHOD.md section 1
+  double longest_us = 0;         // the largest of the members' own durations: T of docs/method.md, "Barrier latency"
   std::optional<unsigned> slowest;  // index of that member in the group; none where several took as long
   std::uint64_t observations = 0;
   std::uint64_t violations = 0;

@@ -32,7 +32,7 @@ struct point {
   bool operator==(const point&) const = default;
 };
 
-// One sample of METHOD.md section 1: a pair of runs measured back to back.
+// One sample of docs/method.md, "Barrier latency": a pair of runs measured back to back.
 struct sample {
   std::uint32_t batch = 0;     // barrier objects are new in each batch
   double short_us = 0;         // T(rounds_short)

@@ -1,4 +1,4 @@
-// The statistics of METHOD.md section 1: robust, without assumptions on a distribution, the same for every backend.
+// What docs/method.md, "Statistics" says: robust, without assumptions on a distribution, the same for every backend.
 // The batch (one life of a barrier object) is the unit of replication: where a flag lands in memory and what else
 // shifts from one object to the next is part of the spread. In series made up with a known truth (2 % jitter, 1 %
 // spikes, 2.5 % shift from batch to batch; tests/unit/harness/statistics_test.cpp) the interval over 6 to 10 batches

@@ -168,7 +168,7 @@ __device__ inline void skew_arrival(const device_run& run, unsigned self, std::u
   __syncthreads();
 }
 
-// METHOD.md section 6.
+// docs/method.md, "Is it a barrier?"
 template <class Pass>
 __device__ __forceinline__ void run_checked(const device_run& run, const typename Pass::arguments& given,
                                             std::uint32_t first_phase) {

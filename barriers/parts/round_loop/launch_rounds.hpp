@@ -1,5 +1,6 @@
 // Rounds of barriers that lie between kernels: one launch per GPU and round. The kernel is empty, or works for a while,
-// or does its part of METHOD.md section 6: it reads what the kernels of the round before published, then publishes.
+// or does its part of the check (docs/method.md, "Is it a barrier?"): it reads what the kernels of the round before
+// published, then publishes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The check of METHOD.md section 6 as values: what is published, who is read, who is held back. One source for host
-// loops and kernels. C++17, standard library only.
+// The check (docs/method.md, "Is it a barrier?") as values: what is published, who is read, who is held
+// back. One source for host loops and kernels. C++17, standard library only.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The gate before every figure of an SM's cycle counter: what stands between a probe's two clock reads, read from its
-// machine code (METHOD.md section 2). A probe whose code is not what it says has no figure.
+// machine code (docs/method.md, "Machine code"). A probe whose code is not what it says has no figure.
 #pragma once
 
 #include <cstdint>
