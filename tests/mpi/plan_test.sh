@@ -11,11 +11,11 @@ asked=(--device host --oversubscribe --backend all --members 2 --max-time 20ms -
 names() { sort -u | tr '\n' ' '; } # of the variants, one a line
 for ranks in 1 2; do
   rm -f "$work"/*
-  timeout 60 "$MPIRUN" -np "$ranks" "$mgsync" "${asked[@]}" --dry-run >"$work/plan" 2>"$work/err"
+  timeout "$long_s" "$MPIRUN" -np "$ranks" "$mgsync" "${asked[@]}" --dry-run >"$work/plan" 2>"$work/err"
   expect_code $? 0 "--dry-run on $ranks"
-  timeout 60 "$MPIRUN" -np "$ranks" "$mgsync" list --device host --oversubscribe --members 2 >"$work/list" 2>>"$work/err"
+  timeout "$long_s" "$MPIRUN" -np "$ranks" "$mgsync" list --device host --oversubscribe --members 2 >"$work/list" 2>>"$work/err"
   expect_code $? 0 "list on $ranks"
-  timeout 90 "$MPIRUN" -np "$ranks" "$mgsync" "${asked[@]}" >"$work/out" 2>"$work/err"
+  timeout "$long_s" "$MPIRUN" -np "$ranks" "$mgsync" "${asked[@]}" >"$work/out" 2>"$work/err"
   expect_code $? 0 "measuring on $ranks"
   planned=$(awk '$2 == "measured" { print $1 }' "$work/plan" | names)
   listed=$(awk '$2 == "can" && $3 == "run" { print $1 }' "$work/list" | names)
@@ -31,7 +31,7 @@ for ranks in 1 2; do
 done
 
 # The launcher of another MPI than this mgsync's: each process finds itself alone.
-PMI_RANK=0 PMI_SIZE=2 MPI_LOCALRANKID=0 timeout 60 "$mgsync" "${asked[@]}" --json "$work/json" >"$work/out" 2>"$work/err"
+PMI_RANK=0 PMI_SIZE=2 MPI_LOCALRANKID=0 timeout "$long_s" "$mgsync" "${asked[@]}" --json "$work/json" >"$work/out" 2>"$work/err"
 expect_code $? 2 "two processes of another MPI"
 expect_text 'started 2 processes and MPI \(.*\) counts 1: they do not meet' "$work/err"
 [ ! -e "$work/json" ] || fail "a document was written"

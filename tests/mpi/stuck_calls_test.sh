@@ -12,12 +12,12 @@ planted=$3
 stuck() { # PROGRAM BACKEND LIE PATTERN
   local begin took
   begin=$(now_ms)
-  timeout -k 5 60 "$MPIRUN" -np 2 -x LD_PRELOAD="$library" -x MGSYNC_LIE="$3" "$1" --device host --backend "$2" \
+  timeout -k 5 "$long_s" "$MPIRUN" -np 2 -x LD_PRELOAD="$library" -x MGSYNC_LIE="$3" "$1" --device host --backend "$2" \
     --members 2 --oversubscribe --max-time 100ms --check-rounds 200 --timeout 3s --json "$work/json" >"$work/out" 2>"$work/err"
   expect_code $? 3 "$3"
   took=$(($(now_ms) - begin))
-  [ "$took" -lt 20000 ] || fail "$3: it took $took ms to end"
-  expect_text "stuck: $4.* made no progress for 3" "$work/err"
+  [ "$took" -lt "$soon_ms" ] || fail "$3: it took $took ms to end"
+  expect_text "stuck: $4.* made no progress for [3-9]" "$work/err"
   passed "$3: ended after $took ms"
 }
 
