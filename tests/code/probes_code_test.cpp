@@ -1,8 +1,11 @@
 // The gate of every device-clock figure, run at build time: the machine code of each probe is what the probe says, on
 // every architecture that was compiled; and probes that are wrong on purpose are caught. Needs nvcc, no GPU.
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "src/harness/machine_code/code_check.hpp"
+#include "src/studies/levels/probe_family.hpp"
 #include "src/studies/probes/arithmetic_code.hpp"
 #include "tests/code/code_files.hpp"
 
@@ -19,8 +22,13 @@ std::string complaints_of(const code_verdict& v) {
   return all;
 }
 
-std::vector<expected_code> expectations(const std::string& probes) {
+std::vector<expected_code> expectations(const std::string& probes, unsigned architecture) {
   if (probes == "arithmetic") return probes::arithmetic_code();
+  std::vector<expected_code> all;
+  for (const auto& f : levels::families())
+    if (f.source == probes && f.oldest <= architecture)
+      for (const unsigned links : f.lengths) all.push_back(f.expected(links));
+  if (!all.empty() || architecture < 90) return all;
   throw std::runtime_error("no expectations for the probes " + probes);
 }
 
@@ -30,12 +38,19 @@ TEST_P(probes_of, are_what_they_say) {
   const auto image = read_code(GetParam().path);
   ASSERT_EQ(image.architecture, GetParam().architecture);
   std::size_t in_full = 0;
-  for (const auto& expected : expectations(GetParam().probes)) {
+  for (const auto& expected : expectations(GetParam().probes, GetParam().architecture)) {
     const auto verdict = check_code(image, expected);
     EXPECT_TRUE(verdict.passed()) << complaints_of(verdict);
     if (verdict.looked_at == machine_code::depth::full) ++in_full;
   }
   EXPECT_EQ(in_full != 0, GetParam().architecture == 90);
+}
+
+// No kernel without an expectation: a probe whose code nobody looks at would have figures all the same.
+TEST_P(probes_of, all_have_an_expectation) {
+  std::set<std::string> expected;
+  for (const auto& e : expectations(GetParam().probes, GetParam().architecture)) expected.insert(e.kernel);
+  for (const auto& f : read_code(GetParam().path).functions) EXPECT_TRUE(expected.contains(f.name)) << f.name;
 }
 
 class probes_known_in_full : public testing::TestWithParam<code_file> {};

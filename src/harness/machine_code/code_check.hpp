@@ -12,7 +12,8 @@
 
 namespace mgsync::machine_code {
 
-using counts = std::map<std::string, std::uint64_t, std::less<>>;  // instructions by name
+// Instructions by name. Copies of a register are "MOV", whatever unit the compiler has them done by.
+using counts = std::map<std::string, std::uint64_t, std::less<>>;
 
 // What a probe says that its code is.
 struct expected_code {
@@ -21,13 +22,15 @@ struct expected_code {
   counts per_link;              // exactly these for each link
   counts extras;                // at most these besides, in all
   std::string result_of;        // the opcode whose result the next link takes; empty: links hold the warp up by themselves
+  unsigned side_by_side = 1;    // chains that run next to each other: the halves of a 64-bit shuffle are two
   bool looped = false;          // the links are the body of one loop, whose own instructions are among the extras
   bool side_paths = false;      // a branch may leave the stretch (a path for lanes that are apart, a retry)
-  unsigned stretches = 1;       // pairs of clock reads, one after the other in the code; each holds all links
+  counts side_per_link;         // what that path holds for each link, where it runs in place of the links
+  bool library_code = false;    // many instructions of a library's: its clock reads alone are looked at
   std::map<unsigned, double> stall_per_link;  // chains of fixed latency: stall counts by architecture; 0: of all others
 };
 
-// full: everything was looked at. clocks_and_stalls: the opcodes' meaning is not known well enough for that architecture.
+// full: everything was looked at. clocks_and_stalls: library code, or an architecture whose opcodes are not known in full.
 enum class depth { full, clocks_and_stalls };
 
 struct code_verdict {
@@ -46,8 +49,8 @@ inline constexpr unsigned architecture_known_in_full = 90;
 // Stall counts may differ from the prediction by this much in all: the first read's own, and the last link's.
 inline constexpr double stall_slack = 8;
 
-// Looks at `expected.kernel` of the cubin. (a) The expected pairs of 64-bit clock reads, and no 32-bit one. (b) Between
-// the reads of a pair, exactly the links' instructions and only allowed extras. (c) Each link takes the one before it,
+// Looks at `expected.kernel` of the cubin. (a) A pair of 64-bit clock reads, and no 32-bit one. (b) Between them
+// exactly the links' instructions and only allowed extras. (c) Each link takes the one before it,
 // and the second read stands behind an instruction that takes the last result, its scoreboard waited for. (d) The stall
 // counts of a chain of fixed latency add up to the prediction.
 code_verdict check_code(const cubin&, const expected_code&);

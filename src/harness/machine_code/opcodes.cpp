@@ -36,7 +36,7 @@ constexpr row by_base[] = {
     {0x006, "VOTE", "dPp"},    {0x007, "SEL", "dabp"},    {0x008, "FSEL", "dabp"},    {0x009, "FMNMX", "dabp"},
     {0x00a, "FSET", "?"},      {0x00b, "FSETP", "abPQp"}, {0x00c, "ISETP", "abPQp"},  {0x010, "IADD3", "dabcPQ"},
     {0x011, "LEA", "dabcP"},   {0x012, "LOP3", "dabcP"},  {0x013, "IABS", "db"},      {0x016, "PRMT", "dabc"},
-    {0x017, "IMNMX", "dabp"},  {0x019, "SHF", "dabc"},    {0x01c, "PLOP3", "PQp"},    {0x020, "FMUL", "dab"},
+    {0x017, "IMNMX", "dabp"},  {0x019, "SHF", "dabc"},    {0x01a, "SGXT", "dab"},    {0x01c, "PLOP3", "PQp"},    {0x020, "FMUL", "dab"},
     {0x021, "FADD", "dab"},    {0x023, "FFMA", "dabc"},   {0x024, "IMAD", "dabc"},    {0x025, "IMAD", "wabc"},
     {0x026, "IDP", "dabc"},    {0x027, "IMAD", "dabc"},   {0x028, "DMUL", "wab"},     {0x029, "DADD", "wac"},
     {0x02a, "DSETP", "abPQp"}, {0x02b, "DFMA", "wabc"},   {0x030, "HADD2", "?"},      {0x031, "HFMA2", "?"},

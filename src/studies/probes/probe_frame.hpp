@@ -101,6 +101,13 @@ __device__ __forceinline__ void timed_loop(const arguments& a) {
 
 }  // namespace mgsync::probes
 
+// Chains in the lengths through which a slope is laid, of cheap links and of links that are long themselves.
+#define MGSYNC_PROBE_SLOPE(name, Op)                                                                   \
+  MGSYNC_PROBE(name, Op, 16) MGSYNC_PROBE(name, Op, 32) MGSYNC_PROBE(name, Op, 64) MGSYNC_PROBE(name, Op, 128) \
+  MGSYNC_PROBE(name, Op, 256)
+#define MGSYNC_PROBE_SHORT_SLOPE(name, Op)                                                             \
+  MGSYNC_PROBE(name, Op, 4) MGSYNC_PROBE(name, Op, 8) MGSYNC_PROBE(name, Op, 16) MGSYNC_PROBE(name, Op, 32)
+
 // A kernel by name: what the host launches and what the reader of the machine code looks up.
 #define MGSYNC_PROBE(name, Op, steps)                                                                        \
   extern "C" __global__ void name##_##steps(const __grid_constant__ mgsync::probes::arguments a) {           \

@@ -18,5 +18,9 @@ const image* image_for(std::span<const image> images, int major, int minor);
 
 std::span<const image> arithmetic_images();  // arithmetic.cu: adds of floats, doubles and integers
 std::span<const image> clocks_images();      // clocks.cu: the counters themselves
+std::span<const image> warp_images();        // levels/warp.cu and so on
+std::span<const image> block_images();
+std::span<const image> cluster_images();
+std::span<const image> memory_images();
 
 }  // namespace mgsync::probes

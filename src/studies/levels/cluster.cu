@@ -1,0 +1,78 @@
+// Probes of a cluster's barriers: all blocks of a cluster, by the hardware's barrier with release or relaxed arrival, and
+// by barriers in each other's shared memory. The cluster's size stands in the code: without it the compiler adds a branch
+// to the block's barrier for launches without clusters.
+#include "src/studies/probes/probe_frame.hpp"
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+namespace {
+
+using mgsync::probes::arguments;
+
+struct word_per_lane {
+  std::uint32_t v;
+  __device__ explicit word_per_lane(const arguments& a) : v(a.input[threadIdx.x]) {}
+  __device__ std::uint32_t value() const { return v; }
+};
+
+struct cluster_release : word_per_lane {
+  using word_per_lane::word_per_lane;
+  __device__ void step() {
+    asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  }
+};
+
+struct cluster_relaxed : word_per_lane {
+  using word_per_lane::word_per_lane;
+  __device__ void step() {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;\n barrier.cluster.wait.aligned;" ::: "memory");
+  }
+};
+
+// Lane k of the first warp arrives at block k's mbarrier; every warp waits at its own block's.
+template <int Size>
+struct cluster_mbarrier : word_per_lane {
+  std::uint32_t own, remote, parity = 0;
+  bool arrives;
+  __device__ explicit cluster_mbarrier(const arguments& a) : word_per_lane(a) {
+    __shared__ std::uint64_t barrier;
+    own = static_cast<std::uint32_t>(__cvta_generic_to_shared(&barrier));
+    arrives = threadIdx.x < Size;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(own), "r"(threadIdx.x % Size));
+    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(own), "r"(Size) : "memory");
+    asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  }
+  __device__ void step() {
+    if (arrives)
+      asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(remote) : "memory");
+    asm volatile(
+        "{\n .reg .pred done;\nAGAIN:\n mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n @!done bra AGAIN;\n}" ::"r"(own),
+        "r"(parity)
+        : "memory");
+    parity ^= 1;
+  }
+};
+
+}  // namespace
+
+#define MGSYNC_CLUSTER_PROBE(name, Op, size, steps)                                                        \
+  extern "C" __global__ void __cluster_dims__(size, 1, 1)                                                  \
+      name##_##size##_##steps(const __grid_constant__ arguments a) {                                       \
+    mgsync::probes::timed_chain<Op, steps>(a);                                                             \
+    asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory");          \
+  }
+#define MGSYNC_CLUSTER_SLOPE(name, Op, size)                                                     \
+  MGSYNC_CLUSTER_PROBE(name, Op, size, 8) MGSYNC_CLUSTER_PROBE(name, Op, size, 16)               \
+  MGSYNC_CLUSTER_PROBE(name, Op, size, 32) MGSYNC_CLUSTER_PROBE(name, Op, size, 64)
+#define MGSYNC_CLUSTER_SIZES(name, Op) \
+  MGSYNC_CLUSTER_SLOPE(name, Op, 1)    \
+  MGSYNC_CLUSTER_SLOPE(name, Op, 2)    \
+  MGSYNC_CLUSTER_SLOPE(name, Op, 4)    \
+  MGSYNC_CLUSTER_SLOPE(name, Op, 8)    \
+  MGSYNC_CLUSTER_SLOPE(name, Op, 16)
+MGSYNC_CLUSTER_SIZES(cluster_release, cluster_release)
+MGSYNC_CLUSTER_SIZES(cluster_relaxed, cluster_relaxed)
+MGSYNC_CLUSTER_SLOPE(cluster_mbarrier, cluster_mbarrier<2>, 2)
+MGSYNC_CLUSTER_SLOPE(cluster_mbarrier, cluster_mbarrier<4>, 4)
+MGSYNC_CLUSTER_SLOPE(cluster_mbarrier, cluster_mbarrier<8>, 8)
+MGSYNC_CLUSTER_SLOPE(cluster_mbarrier, cluster_mbarrier<16>, 16)
+#endif

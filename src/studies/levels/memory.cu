@@ -1,0 +1,117 @@
+// Probes of memory: chases through shared memory, the neighbour's shared memory, L1, L2 and DRAM, one load per link; and
+// atomics whose result is the next one's operand.
+#include "src/studies/probes/probe_frame.hpp"
+
+namespace {
+
+using mgsync::probes::arguments;
+
+// A ring of words per lane, stride 32: no bank conflicts. What is stored is the next word's address, or its index.
+constexpr int ring = 64;
+__device__ __forceinline__ std::uint32_t* make_ring(bool addresses) {
+  __shared__ std::uint32_t words[ring * 32];
+  const auto first = static_cast<std::uint32_t>(__cvta_generic_to_shared(words));
+  const std::uint32_t lane = threadIdx.x % 32;
+  for (std::uint32_t k = threadIdx.x / 32; k < ring; k += (blockDim.x + 31) / 32) {
+    const std::uint32_t next = ((k + 1) % ring) * 32 + lane;
+    words[k * 32 + lane] = addresses ? first + next * 4 : next;
+  }
+  __syncthreads();
+  return words;
+}
+
+// One LDS per link: the word is the address.
+struct shared_chase {
+  std::uint32_t at;
+  __device__ explicit shared_chase(const arguments&) {
+    at = static_cast<std::uint32_t>(__cvta_generic_to_shared(make_ring(true) + threadIdx.x % 32));
+  }
+  __device__ void step() { asm volatile("ld.shared.u32 %0, [%0];" : "+r"(at)::"memory"); }
+  __device__ std::uint32_t value() const { return at; }
+};
+
+// As most programs chase: the word is an index, and the address is computed from it.
+struct shared_chase_index {
+  volatile std::uint32_t* words;
+  std::uint32_t at;
+  __device__ explicit shared_chase_index(const arguments&) : words(make_ring(false)), at(threadIdx.x % 32) {}
+  __device__ void step() { at = words[at]; }
+  __device__ std::uint32_t value() const { return at; }
+};
+
+// 64-bit pointers in global memory. From a.memory[a.words] on stands where each block begins.
+struct global_start {
+  std::uint64_t at;
+  __device__ explicit global_start(const arguments& a) : at(a.memory[a.words + blockIdx.x]) {}
+  __device__ std::uint32_t value() const { return static_cast<std::uint32_t>(at); }
+};
+struct l1_chase : global_start {
+  using global_start::global_start;
+  __device__ void step() { asm volatile("ld.global.ca.u64 %0, [%0];" : "+l"(at)::"memory"); }
+};
+// Past L1: what it meets, L2 or DRAM, is a matter of where the nodes lie.
+struct l2_chase : global_start {
+  using global_start::global_start;
+  __device__ void step() { asm volatile("ld.global.cg.u64 %0, [%0];" : "+l"(at)::"memory"); }
+};
+
+struct shared_atomic : shared_chase {
+  std::uint32_t v;
+  __device__ explicit shared_atomic(const arguments& a) : shared_chase(a), v(a.input[threadIdx.x]) {}
+  __device__ void step() { asm volatile("atom.shared.add.u32 %0, [%1], %0;" : "+r"(v) : "r"(at) : "memory"); }
+  __device__ std::uint32_t value() const { return v; }
+};
+struct global_atomic {
+  std::uint32_t v;
+  std::uint32_t* word;
+  __device__ explicit global_atomic(const arguments& a)
+      : v(a.input[threadIdx.x]), word(reinterpret_cast<std::uint32_t*>(a.memory) + a.words + threadIdx.x) {}
+  __device__ void step() { asm volatile("atom.global.add.u32 %0, [%1], %0;" : "+r"(v) : "l"(word) : "memory"); }
+  __device__ std::uint32_t value() const { return v; }
+};
+
+#if __CUDA_ARCH__ >= 900
+// The same chase through the shared memory of the other block of a cluster of two.
+struct remote_shared_chase : shared_chase {
+  __device__ explicit remote_shared_chase(const arguments& a) : shared_chase(a) {
+    std::uint32_t rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    // The ring's addresses lead to the other block too: each word is mapped to it.
+    std::uint32_t mapped;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped) : "r"(at), "r"(rank ^ 1));
+    const std::uint32_t distance = mapped - at;
+    for (std::uint32_t k = threadIdx.x / 32; k < ring; k += (blockDim.x + 31) / 32) {
+      const std::uint32_t word = at + k * 128;
+      // What the other block finds here must lead it back here: add the way from it to me.
+      std::uint32_t here, next;
+      asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(here) : "r"(word), "r"(rank));
+      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(next) : "r"(word) : "memory");
+      asm volatile("st.shared.u32 [%0], %1;" ::"r"(word), "r"(next + (here - word)) : "memory");
+    }
+    at += distance;
+    asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  }
+  __device__ void step() { asm volatile("ld.shared::cluster.u32 %0, [%0];" : "+r"(at)::"memory"); }
+};
+#endif
+
+}  // namespace
+
+MGSYNC_PROBE_SLOPE(shared_chase, shared_chase)
+MGSYNC_PROBE_SLOPE(shared_chase_index, shared_chase_index)
+MGSYNC_PROBE_SLOPE(l1_chase, l1_chase)
+MGSYNC_PROBE_SLOPE(l2_chase, l2_chase)
+MGSYNC_PROBE_SLOPE(shared_atomic, shared_atomic)
+MGSYNC_PROBE_SLOPE(global_atomic, global_atomic)
+#if __CUDA_ARCH__ >= 900
+#define MGSYNC_REMOTE_CHASE(steps)                                                                              \
+  extern "C" __global__ void __cluster_dims__(2, 1, 1)                                                          \
+      remote_shared_chase_##steps(const __grid_constant__ arguments a) {                                        \
+    mgsync::probes::timed_chain<remote_shared_chase, steps>(a);                                                 \
+    asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory");               \
+  }
+MGSYNC_REMOTE_CHASE(16)
+MGSYNC_REMOTE_CHASE(32)
+MGSYNC_REMOTE_CHASE(64)
+MGSYNC_REMOTE_CHASE(128)
+#endif

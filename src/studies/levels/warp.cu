@@ -1,0 +1,209 @@
+// Probes of a warp (000 section V-A, table II; 001 table 4): shuffles, barriers, votes and reductions of its lanes. Where
+// the lanes come together and where they come from two branches are two things: on Hopper a barrier of lanes that are
+// together is no instruction.
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+
+#include "src/studies/probes/probe_frame.hpp"
+
+namespace {
+
+namespace cg = cooperative_groups;
+using mgsync::probes::arguments;
+
+struct word_per_lane {
+  std::uint32_t v;
+  __device__ explicit word_per_lane(const arguments& a) : v(a.input[threadIdx.x]) {}
+  __device__ std::uint32_t value() const { return v; }
+};
+
+// Shuffles.
+template <int Size>
+struct tile_shuffle : word_per_lane {
+  cg::thread_block_tile<Size> tile;
+  __device__ explicit tile_shuffle(const arguments& a)
+      : word_per_lane(a), tile(cg::tiled_partition<Size>(cg::this_thread_block())) {}
+  __device__ void step() { v = tile.shfl_xor(v, Size > 1 ? 1 : 0); }
+};
+
+template <int Distance>
+struct shuffle : word_per_lane {
+  using word_per_lane::word_per_lane;
+  __device__ void step() { v = __shfl_xor_sync(0xffffffffu, v, Distance); }
+};
+
+struct shuffle_64_bits {
+  std::uint64_t v;
+  __device__ explicit shuffle_64_bits(const arguments& a)
+      : v(static_cast<std::uint64_t>(a.input[threadIdx.x]) << 32 | a.input[blockDim.x + threadIdx.x]) {}
+  __device__ void step() { v = __shfl_xor_sync(0xffffffffu, static_cast<unsigned long long>(v), 1); }
+  __device__ std::uint32_t value() const { return static_cast<std::uint32_t>(v) ^ static_cast<std::uint32_t>(v >> 32); }
+};
+
+struct coalesced_shuffle : word_per_lane {
+  cg::coalesced_group group;
+  __device__ explicit coalesced_shuffle(const arguments& a) : word_per_lane(a), group(cg::coalesced_threads()) {}
+  __device__ void step() { v = group.shfl_down(v, 1); }
+};
+
+// Barriers.
+template <int Size>
+struct tile_sync : word_per_lane {
+  cg::thread_block_tile<Size> tile;
+  __device__ explicit tile_sync(const arguments& a)
+      : word_per_lane(a), tile(cg::tiled_partition<Size>(cg::this_thread_block())) {}
+  __device__ void step() { tile.sync(); }
+};
+
+// The group whose size is known at run time only, as the earlier report measured it: library code.
+struct thread_group_sync : word_per_lane {
+  cg::thread_group group;
+  __device__ explicit thread_group_sync(const arguments& a)
+      : word_per_lane(a), group(cg::tiled_partition(cg::this_thread_block(), a.words)) {}
+  __device__ void step() { group.sync(); }
+};
+
+struct coalesced_sync : word_per_lane {
+  cg::coalesced_group group;
+  __device__ explicit coalesced_sync(const arguments& a) : word_per_lane(a), group(cg::coalesced_threads()) {}
+  __device__ void step() { group.sync(); }
+};
+
+struct syncwarp_full : word_per_lane {
+  using word_per_lane::word_per_lane;
+  __device__ void step() { __syncwarp(); }
+};
+
+struct syncwarp_mask : word_per_lane {
+  std::uint32_t mask;
+  __device__ explicit syncwarp_mask(const arguments& a) : word_per_lane(a), mask(a.lanes) {}
+  __device__ void step() { __syncwarp(mask); }
+};
+
+// Votes and reductions. What comes out is the same for all lanes: each makes it its own again, or the compiler would
+// know what the next one gives.
+struct own_lane : word_per_lane {
+  std::uint32_t own;
+  __device__ explicit own_lane(const arguments& a) : word_per_lane(a), own(a.input[blockDim.x + threadIdx.x]) {}
+};
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+struct redux_add : own_lane {
+  using own_lane::own_lane;
+  __device__ void step() { v = __reduce_add_sync(0xffffffffu, v) ^ own; }
+};
+struct redux_min : own_lane {
+  using own_lane::own_lane;
+  __device__ void step() { v = __reduce_min_sync(0xffffffffu, v) ^ own; }
+};
+struct redux_and : own_lane {
+  using own_lane::own_lane;
+  __device__ void step() { v = __reduce_and_sync(0xffffffffu, v) ^ own; }
+};
+struct group_reduce : own_lane {
+  cg::thread_block_tile<32> tile;
+  __device__ explicit group_reduce(const arguments& a)
+      : own_lane(a), tile(cg::tiled_partition<32>(cg::this_thread_block())) {}
+  __device__ void step() { v = cg::reduce(tile, v, cg::plus<std::uint32_t>()) ^ own; }
+};
+#endif
+struct vote_ballot : own_lane {
+  using own_lane::own_lane;
+  __device__ void step() { v = __ballot_sync(0xffffffffu, v == own); }
+};
+struct match_any : word_per_lane {
+  using word_per_lane::word_per_lane;
+  __device__ void step() { v = __match_any_sync(0xffffffffu, v); }
+};
+struct match_all : word_per_lane {
+  using word_per_lane::word_per_lane;
+  __device__ void step() {
+    int same;
+    v = __match_all_sync(0xffffffffu, v, &same);
+  }
+};
+// The lanes of a.lanes alone run the probe.
+template <class Op, int Steps>
+__device__ __forceinline__ void by_some_lanes(const arguments& a) {
+  if ((a.lanes >> (threadIdx.x % 32) & 1) != 0) mgsync::probes::timed_chain<Op, Steps>(a);
+}
+
+// Lanes come from two branches: the lower half times its side, the upper half meets it at every link.
+template <class Op, int Steps>
+__device__ __forceinline__ void from_two_branches(const arguments& a) {
+  if (threadIdx.x % 32 < 16) {
+    mgsync::probes::timed_chain<Op, Steps>(a);
+  } else {
+    Op op(a);
+    const std::uint32_t passes = a.passes;
+#pragma unroll 1
+    for (std::uint32_t pass = 0; pass < passes; ++pass) {
+#pragma unroll
+      for (int step = 0; step < Steps; ++step) op.step();
+    }
+    if (op.value() == a.held->never) a.output[threadIdx.x] = op.value();
+  }
+}
+
+}  // namespace
+
+#define MGSYNC_SOME_LANES(name, Op, steps)                                                             \
+  extern "C" __global__ void name##_##steps(const __grid_constant__ arguments a) { by_some_lanes<Op, steps>(a); }
+#define MGSYNC_TWO_BRANCHES(name, Op, steps)                                                           \
+  extern "C" __global__ void name##_##steps(const __grid_constant__ arguments a) { from_two_branches<Op, steps>(a); }
+
+MGSYNC_PROBE_SLOPE(tile_shuffle_1, tile_shuffle<1>)
+MGSYNC_PROBE_SLOPE(tile_shuffle_2, tile_shuffle<2>)
+MGSYNC_PROBE_SLOPE(tile_shuffle_4, tile_shuffle<4>)
+MGSYNC_PROBE_SLOPE(tile_shuffle_8, tile_shuffle<8>)
+MGSYNC_PROBE_SLOPE(tile_shuffle_16, tile_shuffle<16>)
+MGSYNC_PROBE_SLOPE(tile_shuffle_32, tile_shuffle<32>)
+MGSYNC_PROBE_SLOPE(shuffle_1, shuffle<1>)
+MGSYNC_PROBE_SLOPE(shuffle_2, shuffle<2>)
+MGSYNC_PROBE_SLOPE(shuffle_4, shuffle<4>)
+MGSYNC_PROBE_SLOPE(shuffle_8, shuffle<8>)
+MGSYNC_PROBE_SLOPE(shuffle_16, shuffle<16>)
+MGSYNC_PROBE_SLOPE(shuffle_64_bits, shuffle_64_bits)
+MGSYNC_SOME_LANES(coalesced_shuffle, coalesced_shuffle, 4)
+MGSYNC_SOME_LANES(coalesced_shuffle, coalesced_shuffle, 8)
+MGSYNC_SOME_LANES(coalesced_shuffle, coalesced_shuffle, 16)
+MGSYNC_SOME_LANES(coalesced_shuffle, coalesced_shuffle, 32)
+
+MGSYNC_PROBE_SLOPE(tile_sync_1, tile_sync<1>)
+MGSYNC_PROBE_SLOPE(tile_sync_2, tile_sync<2>)
+MGSYNC_PROBE_SLOPE(tile_sync_4, tile_sync<4>)
+MGSYNC_PROBE_SLOPE(tile_sync_8, tile_sync<8>)
+MGSYNC_PROBE_SLOPE(tile_sync_16, tile_sync<16>)
+MGSYNC_PROBE_SLOPE(tile_sync_32, tile_sync<32>)
+MGSYNC_PROBE_SHORT_SLOPE(thread_group_sync, thread_group_sync)
+MGSYNC_SOME_LANES(coalesced_sync, coalesced_sync, 16)
+MGSYNC_SOME_LANES(coalesced_sync, coalesced_sync, 32)
+MGSYNC_SOME_LANES(coalesced_sync, coalesced_sync, 64)
+MGSYNC_SOME_LANES(coalesced_sync, coalesced_sync, 128)
+MGSYNC_SOME_LANES(syncwarp_mask, syncwarp_mask, 16)
+MGSYNC_SOME_LANES(syncwarp_mask, syncwarp_mask, 32)
+MGSYNC_SOME_LANES(syncwarp_mask, syncwarp_mask, 64)
+MGSYNC_SOME_LANES(syncwarp_mask, syncwarp_mask, 128)
+MGSYNC_PROBE_SLOPE(syncwarp_full, syncwarp_full)
+MGSYNC_TWO_BRANCHES(syncwarp_diverged, syncwarp_full, 16)
+MGSYNC_TWO_BRANCHES(syncwarp_diverged, syncwarp_full, 32)
+MGSYNC_TWO_BRANCHES(syncwarp_diverged, syncwarp_full, 64)
+MGSYNC_TWO_BRANCHES(syncwarp_diverged, syncwarp_full, 128)
+MGSYNC_TWO_BRANCHES(tile_sync_diverged, tile_sync<32>, 16)
+MGSYNC_TWO_BRANCHES(tile_sync_diverged, tile_sync<32>, 32)
+MGSYNC_TWO_BRANCHES(tile_sync_diverged, tile_sync<32>, 64)
+MGSYNC_TWO_BRANCHES(tile_sync_diverged, tile_sync<32>, 128)
+MGSYNC_TWO_BRANCHES(shuffle_diverged, shuffle<1>, 16)
+MGSYNC_TWO_BRANCHES(shuffle_diverged, shuffle<1>, 32)
+MGSYNC_TWO_BRANCHES(shuffle_diverged, shuffle<1>, 64)
+MGSYNC_TWO_BRANCHES(shuffle_diverged, shuffle<1>, 128)
+
+MGSYNC_PROBE_SLOPE(ballot, vote_ballot)
+MGSYNC_PROBE_SLOPE(match_any, match_any)
+MGSYNC_PROBE_SLOPE(match_all, match_all)
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+MGSYNC_PROBE_SLOPE(redux_add, redux_add)
+MGSYNC_PROBE_SLOPE(redux_min, redux_min)
+MGSYNC_PROBE_SLOPE(redux_and, redux_and)
+MGSYNC_PROBE_SLOPE(group_reduce, group_reduce)
+#endif
+// elect.sync has no probe: ptxas knows that a second one gives what the first gave, and leaves one of any chain.
