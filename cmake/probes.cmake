@@ -1,8 +1,8 @@
-# mgsync_add_probes(NAME source.cu...): the kernels of a study's probes as cubins, one per architecture, embedded in the
+# mgsync_add_probes(NAME source.cu [OLDEST]): the kernels of a study's probes as cubins, one per architecture, embedded in the
 # program as they are: what was checked at build time is, byte for byte, what is loaded. Defines mgsync_probes_NAME, whose
 # header src/studies/probes/probe_image.hpp reaches them as <name>_images(), and sets the global property
 # MGSYNC_PROBE_CUBINS_NAME to the files for the test of the machine code. That test reads architectures beyond those of
-# the build.
+# the build; OLDEST leaves out those before it.
 
 set(MGSYNC_PROBE_ARCHITECTURES "75;80;90;100" CACHE STRING
   "Compute capabilities whose machine code is checked at build time, besides those that are built for")
@@ -16,6 +16,13 @@ function(mgsync_add_probes name source)
   endif()
   list(APPEND checked ${MGSYNC_BUILT_ARCHITECTURES})
   list(REMOVE_DUPLICATES checked)
+  if(ARGC GREATER 2)
+    foreach(arch IN LISTS checked)
+      if(arch LESS ${ARGV2})
+        list(REMOVE_ITEM checked ${arch})
+      endif()
+    endforeach()
+  endif()
   set(cubins "")
   set(data "")
   set(entries "")

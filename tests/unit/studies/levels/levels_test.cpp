@@ -1,0 +1,296 @@
+// The study of the levels inside one GPU, as values: the papers' numbers, lanes, raw samples, slopes and lines, and what
+// is said of them. Series are made up with a known truth.
+#include <algorithm>
+#include <bit>
+
+#include <gtest/gtest.h>
+
+#include "src/studies/levels/known_answers.hpp"
+#include "src/studies/levels/level_evaluation.hpp"
+#include "src/studies/levels/probe_family.hpp"
+#include "src/studies/probes/probe_image.hpp"
+#include "src/studies/probes/probe_seen.hpp"
+
+namespace mgsync::levels {
+namespace {
+
+// known answers
+
+TEST(known_answers, v100_block_barriers_are_20_cycles_and_2_per_warp) {
+  for (const auto& row : table_5()) EXPECT_EQ(row.latency_cycles.v100, v100_block_cycles(row.threads)) << row.threads;
+}
+
+TEST(known_answers, table_5_in_warp_barriers_per_cycle_is_table_ii) {
+  const double expected[] = {0.167, 0.306, 0.436, 0.495, 0.498, 0.475};
+  for (std::size_t k = 0; k < table_5().size(); ++k) {
+    const auto& row = table_5()[k];
+    EXPECT_NEAR(warp_syncs_per_cycle(row.block_syncs_per_us.v100, row.threads, clock_mhz.v100), expected[k], 0.0006);
+    const double p100 = warp_syncs_per_cycle(row.block_syncs_per_us.p100, row.threads, clock_mhz.p100);
+    EXPECT_GE(p100, 0.073);
+    EXPECT_LE(p100, 0.0935);
+  }
+  // Table II prints the largest blocks' rate.
+  EXPECT_NEAR(warp_syncs_per_cycle(table_5().back().block_syncs_per_us.v100, 1024, clock_mhz.v100), table_ii().back().throughput.v100, 0.001);
+}
+
+TEST(known_answers, every_row_has_a_probe_beside_it) {
+  for (const auto rows : {table_ii(), table_4()})
+    for (const auto& row : rows) EXPECT_NO_THROW(family(row.here.family)) << row.type;
+}
+
+// families
+
+TEST(lanes, every_size_has_exactly_that_many) {
+  for (unsigned size = 1; size <= 32; ++size) EXPECT_EQ(std::popcount(first_lanes(size)), static_cast<int>(size));
+  EXPECT_EQ(first_lanes(1), 1u);
+  EXPECT_EQ(first_lanes(31), 0x7fffffffu);
+  EXPECT_EQ(spread_lanes(16, 2), 0x55555555u);
+  EXPECT_THROW(first_lanes(0), std::invalid_argument);
+  EXPECT_THROW(first_lanes(33), std::invalid_argument);
+  EXPECT_THROW(spread_lanes(17, 2), std::invalid_argument);
+}
+
+TEST(families, have_lengths_through_which_a_line_can_be_laid) {
+  for (const auto& f : families()) {
+    EXPECT_GE(f.lengths.size(), 3u) << f.name;
+    EXPECT_EQ(f.expected(f.lengths.front()).kernel, f.name + "_" + std::to_string(f.lengths.front()));
+    EXPECT_FALSE(f.what.empty()) << f.name;
+  }
+}
+
+TEST(families, say_what_their_figures_are) {
+  EXPECT_EQ(label_of(family("tile_sync_32")), "no instruction");
+  EXPECT_EQ(label_of(family("syncwarp_diverged")), "");
+  EXPECT_EQ(label_of(family("thread_group_sync")), "library code, not code-checked");
+  EXPECT_EQ(label_of(family("tile_shuffle_8")), "");
+  EXPECT_THROW(family("nobody"), std::invalid_argument);
+}
+
+// probes
+
+TEST(image_for, takes_the_newest_of_the_same_major_version) {
+  const std::byte some[1]{};
+  const probes::image images[] = {{75, some}, {80, some}, {86, some}, {90, some}};
+  EXPECT_EQ(probes::image_for(images, 9, 0)->architecture, 90u);
+  EXPECT_EQ(probes::image_for(images, 8, 9)->architecture, 86u);
+  EXPECT_EQ(probes::image_for(images, 8, 0)->architecture, 80u);
+  EXPECT_EQ(probes::image_for(images, 10, 0), nullptr);
+  EXPECT_EQ(probes::image_for(images, 7, 0), nullptr);
+}
+
+TEST(probe_seen, latency_is_from_the_last_to_arrive_to_the_first_to_leave) {
+  probes::probe_seen saw;
+  saw.asked.passes = 3;
+  saw.warps = 4;
+  saw.sm_at_start = {7, 7, 9, 7};
+  saw.sm_at_end = {7, 7, 9, 8};  // the last one moved: left out
+  const auto pass = [](std::uint64_t at) {
+    return std::vector<probes::stamp>{{at, at + 50}, {at + 10, at + 45}, {5, 25}, {at, at + 900}};
+  };
+  for (const std::uint64_t at : {1000u, 2000u, 3000u})
+    for (const auto& s : pass(at)) saw.stamps.push_back(s);
+  const auto passes = saw.passes();
+  ASSERT_EQ(passes.size(), 4u) << "two passes (the first is dropped) of two SMs";
+  EXPECT_EQ(passes[0].sm, 7u);
+  EXPECT_EQ(passes[0].warps, 2u);
+  EXPECT_EQ(passes[0].latency_cycles, 35);
+  EXPECT_EQ(passes[0].span_cycles, 50u);
+  EXPECT_EQ(passes[1].sm, 9u);
+  EXPECT_EQ(saw.latency_cycles(), (std::vector<std::int64_t>{35, 35}));
+}
+
+TEST(probe_seen, a_stamp_without_an_end_is_no_sample) {
+  probes::probe_seen saw;
+  saw.asked.passes = 2;
+  saw.warps = 1;
+  saw.sm_at_start = saw.sm_at_end = {0};
+  saw.stamps = {{10, 20}, {30, 0}};
+  EXPECT_TRUE(saw.passes().empty());
+}
+
+// raw samples
+
+raw_samples series(std::string name, unsigned links, std::int64_t cycles, unsigned threads = 32) {
+  raw_samples r;
+  r.family = std::move(name);
+  r.links = links;
+  r.threads = threads;
+  r.latency_cycles = {{cycles, 14}, {cycles + 40, 2}};  // two passes met something else
+  return r;
+}
+
+// A family of `slope` cycles a link and 30 besides.
+void add(std::vector<raw_samples>& all, const std::string& name, double slope, unsigned threads = 32, unsigned lanes = 32) {
+  for (const unsigned links : family(name).lengths) {
+    auto r = series(name, links, static_cast<std::int64_t>(30 + slope * links), threads);
+    r.lanes = lanes;
+    r.cluster = family(name).cluster;
+    all.push_back(std::move(r));
+  }
+}
+
+TEST(raw_samples, are_read_as_they_were_written) {
+  auto r = series("block_sync", 64, 1500, 256);
+  r.where = "throughput";
+  r.span_cycles = 2000;
+  r.warps = 8;
+  r.sm = 3;
+  r.launch = 2;
+  const auto again = from_csv("# a remark\n" + csv_header() + "\n" + to_csv(r) + "\n");
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(to_csv(again[0]), to_csv(r));
+  EXPECT_EQ(again[0].latency_cycles, r.latency_cycles);
+}
+
+TEST(raw_samples, a_line_that_is_none_is_named) {
+  EXPECT_THROW(from_csv("block_sync,1,2\n"), std::invalid_argument);
+  EXPECT_THROW(from_csv("block_sync,x,32,1,1,32,,0,0,0,1,0,5:1\n"), std::invalid_argument);
+  EXPECT_THROW(from_csv("block_sync,1,32,1,1,32,,0,0,0,1,0,5\n"), std::invalid_argument);
+}
+
+// figures
+
+TEST(values_of, the_slope_goes_through_the_modes) {
+  std::vector<raw_samples> raw;
+  add(raw, "tile_shuffle_32", 23);
+  const auto values = values_of(raw);
+  ASSERT_EQ(values.size(), 1u);
+  EXPECT_DOUBLE_EQ(values[0].value, 23);
+  EXPECT_NEAR(values[0].offset, 30, 1e-9);
+  EXPECT_NEAR(values[0].residual, 0, 1e-9);
+  EXPECT_EQ(values[0].samples, 5u * 16);
+}
+
+TEST(values_of, the_spread_over_sms_is_kept_where_memory_is_far) {
+  std::vector<raw_samples> raw;
+  for (std::uint32_t sm = 0; sm < 3; ++sm)
+    for (const unsigned links : {16u, 32u, 64u}) {
+      auto r = series("l2_chase", links, 100 + (200 + 30 * sm) * links);
+      r.sm = sm;
+      r.where = "L2";
+      raw.push_back(r);
+    }
+  const auto values = values_of(raw);
+  ASSERT_EQ(values.size(), 1u);
+  EXPECT_DOUBLE_EQ(values[0].value, 230);
+  EXPECT_DOUBLE_EQ(values[0].low, 200);
+  EXPECT_DOUBLE_EQ(values[0].high, 260);
+  EXPECT_EQ(values[0].sms, 3u);
+}
+
+TEST(values_of, throughput_is_all_links_of_all_warps_over_the_span) {
+  auto r = series("tile_shuffle_32", 256, 9000, 1024);
+  r.where = "throughput";
+  r.warps = 32;
+  r.span_cycles = 256 * 32 * 2;
+  const auto values = values_of(std::vector{r});
+  ASSERT_EQ(values.size(), 1u);
+  EXPECT_EQ(values[0].quantity, quantity::throughput);
+  EXPECT_DOUBLE_EQ(values[0].value, 0.5);
+  EXPECT_EQ(largest_throughput(values, "tile_shuffle_32"), &values[0]);
+  EXPECT_EQ(largest_throughput(values, "block_sync"), nullptr);
+}
+
+TEST(line_over_warps, finds_the_papers_line) {
+  std::vector<raw_samples> raw;
+  for (const auto& row : table_5()) add(raw, "block_sync", row.latency_cycles.v100, row.threads);
+  const auto line = line_over_warps(values_of(raw), "block_sync");
+  EXPECT_NEAR(line.slope, 2, 1e-9);
+  EXPECT_NEAR(line.intercept, 20, 1e-9);
+  EXPECT_NEAR(line.r_squared, 1, 1e-12);
+}
+
+TEST(host_ns_per_link, is_the_difference_of_two_launches) {
+  auto few = series("cluster_release_2", 64, 1), many = few;
+  few.where = "host 2000";
+  few.host_ns = 1000.0 * 64 * 2000 * 0.001 + 9000;
+  many.where = "host 10000";
+  many.host_ns = 1000.0 * 64 * 10000 * 0.001 + 9000;
+  EXPECT_NEAR(host_ns_per_link(std::vector{few, many}, "cluster_release_2"), 1.0, 1e-9);
+  EXPECT_EQ(host_ns_per_link(std::vector{few}, "cluster_release_2"), 0);
+  EXPECT_TRUE(values_of(std::vector{few, many}).empty()) << "they are no samples of the device's clock";
+}
+
+// what is said
+
+std::optional<bool> holds(const std::vector<statement>& all, const std::string& part) {
+  for (const auto& s : all)
+    if (s.what.find(part) != std::string::npos) return s.holds;
+  return std::nullopt;
+}
+
+std::vector<raw_samples> expected_gpu() {
+  std::vector<raw_samples> raw;
+  for (const unsigned size : {1u, 2u, 4u, 8u, 16u, 32u}) add(raw, "tile_shuffle_" + std::to_string(size), 23, 32, size);
+  add(raw, "coalesced_shuffle", 30);
+  add(raw, "coalesced_shuffle", 90, 32, 5);
+  for (const auto& row : table_5()) add(raw, "block_sync", 22 + 2 * row.threads / 32.0, row.threads);
+  for (const unsigned size : {2u, 4u, 8u, 16u}) {
+    add(raw, "cluster_release_" + std::to_string(size), 380);
+    add(raw, "cluster_relaxed_" + std::to_string(size), 100);
+  }
+  add(raw, "shared_chase", 23);
+  add(raw, "shared_chase_index", 29);
+  return raw;
+}
+
+TEST(statements, hold_on_a_gpu_as_expected) {
+  this_gpu gpu;
+  gpu.host_cycles = {{"cluster_release_2", 385}, {"cluster_relaxed_2", 110}};
+  const auto all = statements(values_of(expected_gpu()), gpu);
+  EXPECT_EQ(holds(all, "20 to 30"), true);
+  EXPECT_EQ(holds(all, "all tile sizes"), true);
+  EXPECT_EQ(holds(all, "line over warps"), true);
+  EXPECT_EQ(holds(all, "relaxed at least 2 times"), true);
+  EXPECT_EQ(holds(all, "flat within"), true);
+  EXPECT_EQ(holds(all, "cluster_release_2: both clocks"), true);
+  EXPECT_EQ(holds(all, "cluster_relaxed_2: both clocks"), false);
+  EXPECT_EQ(holds(all, "full coalesced group"), true);
+  EXPECT_EQ(holds(all, "on a part of a warp"), true);
+  EXPECT_EQ(holds(all, "29.0"), true);
+  EXPECT_EQ(holds(all, "0.9 warp operations"), std::nullopt) << "nothing was measured that could tell";
+}
+
+TEST(statements, one_that_does_not_hold_is_a_finding) {
+  auto raw = expected_gpu();
+  for (auto& r : raw)
+    if (r.family == "tile_shuffle_8") r.latency_cycles = {{30 + 25 * r.links, 16}};
+  const auto values = values_of(raw);
+  EXPECT_EQ(holds(statements(values, {}), "all tile sizes"), false);
+  const auto sentences = evaluate(values, {}).sentences;
+  EXPECT_TRUE(std::ranges::any_of(sentences, [](const auto& s) { return s.starts_with("A finding"); }));
+}
+
+TEST(statements, a_probe_whose_code_is_not_what_it_says_has_no_figure) {
+  this_gpu gpu;
+  gpu.not_checked["block_sync"] = "31 BAR between the clock reads, not 32";
+  const auto values = values_of(expected_gpu());
+  EXPECT_EQ(holds(statements(values, gpu), "line over warps"), std::nullopt);
+  const auto blocks = evaluate(values, gpu).tables[2];
+  ASSERT_EQ(blocks.heading.name, "table-5");
+  EXPECT_EQ(blocks.rows[1][3], "none: 31 BAR between the clock reads, not 32");
+}
+
+TEST(evaluate, tables_stand_beside_the_papers) {
+  this_gpu gpu;
+  gpu.name = "H200";
+  gpu.mhz = 1980;
+  const auto e = evaluate(values_of(expected_gpu()), gpu);
+  ASSERT_EQ(e.tables.size(), 5u);
+  EXPECT_EQ(e.tables[0].heading.name, "table-ii");
+  EXPECT_EQ(e.tables[0].rows[1][2], "22");
+  EXPECT_EQ(e.tables[0].rows[1][4], "23.00");
+  EXPECT_EQ(e.tables[2].rows[5], (std::vector<std::string>{"1024", "84", "428", "86.00", "19.469", "3.130", "-"}));
+  for (const auto& t : e.tables)
+    for (const auto& row : t.rows) EXPECT_EQ(row.size(), t.columns.size()) << t.heading.name;
+  EXPECT_EQ(e.figures.size(), 2u);
+}
+
+TEST(evaluate, nothing_measured_is_tables_of_the_papers_alone) {
+  const auto e = evaluate({}, {});
+  EXPECT_TRUE(e.sentences.empty());
+  EXPECT_EQ(e.tables[0].rows[0][4], "-");
+}
+
+}  // namespace
+}  // namespace mgsync::levels
