@@ -2,7 +2,7 @@
 # program as they are: what was checked at build time is, byte for byte, what is loaded. Defines mgsync_probes_NAME, whose
 # header src/studies/probes/probe_image.hpp reaches them as <name>_images(), and sets the global property
 # MGSYNC_PROBE_CUBINS_NAME to the files for the test of the machine code. That test reads architectures beyond those of
-# the build; OLDEST leaves out those before it.
+# the build; of these, OLDEST leaves out those before it.
 
 set(MGSYNC_PROBE_ARCHITECTURES "75;80;90;100" CACHE STRING
   "Compute capabilities whose machine code is checked at build time, besides those that are built for")
@@ -14,8 +14,6 @@ function(mgsync_add_probes name source)
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.8)
     list(FILTER checked EXCLUDE REGEX "^1[0-9][0-9]$")
   endif()
-  list(APPEND checked ${MGSYNC_BUILT_ARCHITECTURES})
-  list(REMOVE_DUPLICATES checked)
   if(ARGC GREATER 2)
     foreach(arch IN LISTS checked)
       if(arch LESS ${ARGV2})
@@ -23,6 +21,8 @@ function(mgsync_add_probes name source)
       endif()
     endforeach()
   endif()
+  list(APPEND checked ${MGSYNC_BUILT_ARCHITECTURES})
+  list(REMOVE_DUPLICATES checked)
   set(cubins "")
   set(data "")
   set(entries "")

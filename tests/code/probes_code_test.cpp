@@ -24,6 +24,7 @@ std::string complaints_of(const code_verdict& v) {
 
 std::vector<expected_code> expectations(const std::string& probes, unsigned architecture) {
   if (probes == "arithmetic") return probes::arithmetic_code();
+  if (probes == "unrolled") return probes::unrolled_code();
   std::vector<expected_code> all;
   for (const auto& f : levels::families())
     if (f.source == probes && f.oldest <= architecture)

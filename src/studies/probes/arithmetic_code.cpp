@@ -55,4 +55,16 @@ std::vector<machine_code::expected_code> arithmetic_code() {
   return all;
 }
 
+machine_code::expected_code expected_unrolled(unsigned links) {
+  auto code = expected_add_chain("fp32_add", links);
+  code.kernel = "fp32_add_unrolled_" + std::to_string(links);
+  return code;
+}
+
+std::vector<machine_code::expected_code> unrolled_code() {
+  std::vector<machine_code::expected_code> all;
+  for (const unsigned links : unrolled_lengths) all.push_back(expected_unrolled(links));
+  return all;
+}
+
 }  // namespace mgsync::probes

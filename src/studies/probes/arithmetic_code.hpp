@@ -19,4 +19,9 @@ machine_code::expected_code expected_add_loop(const std::string& operation);
 // All probes of arithmetic.cu.
 std::vector<machine_code::expected_code> arithmetic_code();
 
+// Lengths of unrolled.cu: the papers' base of 512 adds, and so many more.
+inline constexpr unsigned unrolled_lengths[] = {512, 2568, 5632, 8192, 10752, 20992, 26112, 41472, 51712};
+machine_code::expected_code expected_unrolled(unsigned links);  // the kernel fp32_add_unrolled_<links>
+std::vector<machine_code::expected_code> unrolled_code();
+
 }  // namespace mgsync::probes

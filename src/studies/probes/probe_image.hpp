@@ -17,6 +17,7 @@ struct image {
 const image* image_for(std::span<const image> images, int major, int minor);
 
 std::span<const image> arithmetic_images();  // arithmetic.cu: adds of floats, doubles and integers
+std::span<const image> unrolled_images();    // unrolled.cu: adds of floats, tens of thousands in a row
 std::span<const image> clocks_images();      // clocks.cu: the counters themselves
 std::span<const image> warp_images();        // levels/warp.cu and so on
 std::span<const image> block_images();
