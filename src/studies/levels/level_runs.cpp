@@ -131,13 +131,14 @@ void level_runs::latency(const probe_family& f, unsigned threads, std::uint32_t 
 
 void level_runs::throughput(const probe_family& f, unsigned threads, unsigned blocks_per_sm) {
   probes::probe_order order;
-  order.passes = 6;
+  order.passes = 8;
   order.threads = threads;
   order.cluster = f.cluster;
   order.blocks = blocks_per_sm * sms_;
   order.window_log2_ns = window_log2_ns;
   order.words = 32;
-  run(f, order, f.lengths.back(), "throughput", blocks_per_sm, f.lanes);
+  // One launch: its passes are the samples, and every SM has its own.
+  run_once(f, order, f.lengths.back(), "throughput", blocks_per_sm, f.lanes, 0);
 }
 
 void level_runs::memory() {

@@ -13,6 +13,28 @@ using namespace mgsync;
 
 namespace {
 
+void print_unrolled(unsigned launches) {
+  std::string reason;
+  const auto runner = probes::runner::load(probes::unrolled_images(), 0, reason);
+  if (runner == nullptr) return fmt::print("# waived: unrolled adds: {}\n", reason);
+  for (unsigned launch = 0; launch < launches; ++launch)
+    for (const unsigned links : probes::unrolled_lengths) {
+      probes::probe_order order;
+      order.kernel = fmt::format("fp32_add_unrolled_{}", links);
+      order.passes = 9;
+      const auto saw = runner->run(order, reason);
+      if (!saw) return fmt::print("# waived: {}: {}\n", order.kernel, reason);
+      levels::raw_samples r;
+      r.family = "fp32_add_unrolled";
+      r.links = links;
+      r.launch = launch;
+      r.sm = saw->sm_at_start.front();
+      r.host_ns = saw->host_ns;
+      for (const auto cycles : saw->latency_cycles()) ++r.latency_cycles[cycles];
+      fmt::print("{}\n", levels::to_csv(r));
+    }
+}
+
 void print_adds(unsigned launches) {
   std::string reason;
   const auto runner = probes::runner::load(probes::arithmetic_images(), 0, reason);
@@ -39,6 +61,7 @@ void print_adds(unsigned launches) {
       fmt::print("{}\n", levels::to_csv(r));
     }
   };
+  print_unrolled(launches);
   for (const auto* const operation : {"fp32_add", "fp64_add", "int_add"}) {
     for (const unsigned links : probes::arithmetic_lengths) take(probes::expected_add_chain(operation, links), operation, links, 1);
     for (const unsigned loops : {2u, 10u, 22u, 40u, 102u, 202u})
@@ -65,9 +88,9 @@ void print_levels(unsigned launches) {
       runs.cluster_by_both_clocks(levels::family(name + std::to_string(size)));
     }
   runs.memory();
-  for (const auto* const name : {"tile_shuffle_32", "tile_shuffle_8", "coalesced_shuffle", "redux_add", "ballot", "match_any", "coalesced_sync",
-                                 "block_sync", "shared_chase"})
-    for (const unsigned threads : {32u, 128u, 512u, 1024u})
+  for (const auto* const name : {"tile_sync_32", "tile_shuffle_32", "tile_shuffle_8", "coalesced_shuffle", "coalesced_sync", "thread_group_sync",
+                                 "redux_add", "ballot", "match_any", "match_all", "block_sync", "shared_chase"})
+    for (const unsigned threads : {32u, 64u, 128u, 256u, 512u, 1024u})
       for (const unsigned blocks : {1u, 2u, 4u, 8u, 16u, 32u})
         if (threads * blocks <= 2048) runs.throughput(levels::family(name), threads, blocks);
 }

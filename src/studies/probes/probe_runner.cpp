@@ -167,8 +167,11 @@ bool runner::has(const std::string& kernel) const { return state_->module.find(k
 unsigned runner::resident_blocks(const probe_order& o) const {
   const cuda::device_scope scope(state_->ordinal);
   const auto f = state_->module.find(o.kernel);
+  if (!f) return 0;
+  CUlaunchAttribute cluster{};
+  state_->configure(o, *f, cluster);  // shared memory beyond the usual is asked for first
   int blocks = 0;
-  if (!f || driver::get().resident_blocks(&blocks, *f, static_cast<int>(o.threads), state_->shared_of(o, *f)) != CUDA_SUCCESS) return 0;
+  if (driver::get().resident_blocks(&blocks, *f, static_cast<int>(o.threads), state_->shared_of(o, *f)) != CUDA_SUCCESS) return 0;
   return static_cast<unsigned>(blocks);
 }
 

@@ -44,10 +44,16 @@ struct probe_seen {
   std::vector<std::uint32_t> sm_at_end;   // [warps]
   double host_ns = 0;                     // from launching to having finished, on the host's monotonic clock
 
-  // Passes but the first, SM by SM. Left out: warps that changed their SM, and stamps without an end.
+  // Passes but the first, SM by SM. Left out: warps that changed their SM, and stamps without an end. Where passes start
+  // at windows of the global timer, one pass is what started in one window, since a block may enter one window later than
+  // another; windows that some warps of the SM missed are left out.
   std::vector<pass_of_sm> passes() const;
   // The latency of each pass of the only SM, or of the first where there are several: the raw integer samples.
   std::vector<std::int64_t> latency_cycles() const;
+
+ private:
+  std::vector<pass_of_sm> passes_by_number() const;
+  std::vector<pass_of_sm> passes_by_window() const;
 };
 
 // The SM's clock while it was busy, and how finely the global timer steps.

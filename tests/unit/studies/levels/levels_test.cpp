@@ -99,6 +99,20 @@ TEST(probe_seen, latency_is_from_the_last_to_arrive_to_the_first_to_leave) {
   EXPECT_EQ(saw.latency_cycles(), (std::vector<std::int64_t>{35, 35}));
 }
 
+// Two blocks on one SM, the second of which entered one window later: its pass 1 ran beside the other's pass 2.
+TEST(probe_seen, passes_that_start_at_windows_are_those_of_one_window) {
+  probes::probe_seen saw;
+  saw.asked.passes = 3;
+  saw.asked.window_log2_ns = 10;
+  saw.warps = 2;
+  saw.sm_at_start = saw.sm_at_end = {0, 0};
+  saw.stamps = {{1000, 1100}, {3000, 3100}, {3000, 3110}, {5010, 5200}, {5000, 5100}, {7000, 7100}};
+  const auto passes = saw.passes();
+  ASSERT_EQ(passes.size(), 1u) << "only the window at 5000 has both";
+  EXPECT_EQ(passes[0].span_cycles, 200u);
+  EXPECT_EQ(passes[0].warps, 2u);
+}
+
 TEST(probe_seen, a_stamp_without_an_end_is_no_sample) {
   probes::probe_seen saw;
   saw.asked.passes = 2;
