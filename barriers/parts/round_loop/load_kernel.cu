@@ -67,9 +67,16 @@ __device__ std::uint32_t this_sm() {
   return sm;
 }
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 700 && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && \
+    __CUDA_ARCH__ / 100 != 10
+constexpr unsigned load_blocks_per_sm = 1;  // SMs of fewer than 2048 threads
+#else
+constexpr unsigned load_blocks_per_sm = 2;
+#endif
+
 // Thread 0 looks at the phase and tells the block, which does not wait for it.
 template <traffic Kind>
-__global__ void __launch_bounds__(most_load_threads, 2) make_traffic(const __grid_constant__ load_run run) {
+__global__ void __launch_bounds__(most_load_threads, load_blocks_per_sm) make_traffic(const __grid_constant__ load_run run) {
   __shared__ volatile std::uint32_t told;
   __shared__ std::uint64_t changed_ns[load_ends + 1];
   __shared__ unsigned long long counted;
