@@ -123,6 +123,11 @@ class nccl_all_reduce final : public barrier {
     const auto& gpu = rounds_->gpus()[local];
     const auto stream = rounds_->stream(local);
     cuda::check(cudaSetDevice(gpu.ordinal), "selecting a GPU");
+    if (graph_) {
+      // NCCL connects the GPUs at its first call, and cannot while a stream is captured.
+      all_reduce(local);
+      cuda::check(cudaStreamSynchronize(stream), "waiting for an all-reduce");
+    }
     const auto& pieces = graph_ ? graphs_for(local, request) : graphs_[local].checked;
     const float share = share_of(gpu.member);
     cuda::check(cudaMemcpy(values_.mine(local), &share, sizeof share, cudaMemcpyHostToDevice), "setting a value");

@@ -30,16 +30,18 @@ class hub_pass {
   using arguments = ncclDevComm;
 
   __device__ hub_pass(const arguments& communicator, const device_run& run)
-      : several_(run.blocks > 1), session_(ncclCoopCta(), communicator, ncclTeamTagLsa(), blockIdx.x) {}
+      : several_(run.blocks > 1), grid_(cooperative_groups::this_grid()),
+        session_(ncclCoopCta(), communicator, ncclTeamTagLsa(), blockIdx.x) {}
   __device__ bool operator()(std::uint32_t) {
-    if (several_) cooperative_groups::this_grid().sync();
+    if (several_) grid_.sync();
     if (blockIdx.x == 0) meet(session_);
-    if (several_) cooperative_groups::this_grid().sync();
+    if (several_) grid_.sync();
     return true;
   }
 
  private:
   bool several_;
+  cooperative_groups::grid_group grid_;
   lsa_session session_;
 };
 
@@ -51,15 +53,17 @@ class per_block_pass {
   using arguments = ncclDevComm;
 
   __device__ per_block_pass(const arguments& communicator, const device_run& run)
-      : several_(run.blocks > 1), session_(ncclCoopCta(), communicator, ncclTeamTagLsa(), blockIdx.x) {}
+      : several_(run.blocks > 1), grid_(cooperative_groups::this_grid()),
+        session_(ncclCoopCta(), communicator, ncclTeamTagLsa(), blockIdx.x) {}
   __device__ bool operator()(std::uint32_t) {
-    if (several_) cooperative_groups::this_grid().sync();
+    if (several_) grid_.sync();
     meet(session_);
     return true;
   }
 
  private:
   bool several_;
+  cooperative_groups::grid_group grid_;
   lsa_session session_;
 };
 

@@ -184,6 +184,13 @@ void write_pins(std::string& out, const survey& s, bool several, const machine& 
   for (const auto& note : s.notes) out += fmt::format("  {}\n", note);
 }
 
+// No finding about this machine, but what users of several GPUs run into.
+void write_advice(std::string& out, const machine& m) {
+  if (m.gpus.size() < 2) return;
+  out += "\nBeside a barrier between GPUs no kernel should poll a flag in host memory: every system fence of its GPU waits\n"
+         "for the reads that are on their way, 100 us and more where many blocks poll (docs/load.md).\n";
+}
+
 void write_findings(std::string& out, const survey& s) {
   out += s.findings.empty() ? "\nFindings: none\n" : "\nFindings\n";
   for (const auto& f : s.findings) out += fmt::format("  {}: {}\n    change: {}\n", f.name, f.what, f.change);
@@ -226,6 +233,7 @@ std::string write_text(std::span<const rank_view> views, const report_request& r
   write_groups(out, s);
   if (!views.empty()) write_pins(out, s, views.size() > 1, views.front().seen);
   write_findings(out, s);
+  if (!views.empty()) write_advice(out, views.front().seen);
   return out;
 }
 

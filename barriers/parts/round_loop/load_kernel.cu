@@ -32,26 +32,29 @@ class walk {
   std::uint32_t target_ = 0;
 };
 
-__device__ void read(const uint4* from) {
+// What was read is used: else nobody would wait for it, and any number of reads would be on their way.
+__device__ std::uint32_t read(const uint4* from) {
   uint4 v;
   asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from) : "memory");
-  asm volatile("" ::"r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w));
+  return v.x ^ v.y ^ v.z ^ v.w;
 }
 
 template <traffic Kind>
-__device__ void pass(walk& where, const load_run& run, std::uint32_t number) {
+__device__ std::uint32_t pass(walk& where, const load_run& run, std::uint32_t number) {
+  std::uint32_t seen = 0;
   if constexpr (Kind == traffic::host_reads) {
-    ptx::load_relaxed<ptx::scope::system>(run.host_word);
+    seen = ptx::load_relaxed<ptx::scope::system>(run.host_word);
   } else {
 #pragma unroll
     for (unsigned k = 0; k < steps; ++k) {
       if constexpr (Kind == traffic::peer_stores || Kind == traffic::local_stores)
         *where.next() = make_uint4(number, number, number, number);
       else
-        read(where.next());
+        seen ^= read(where.next());
     }
   }
+  return seen;
 }
 
 // A warp's read of one word is one request.
@@ -90,6 +93,7 @@ __global__ void __launch_bounds__(most_load_threads, load_blocks_per_sm) make_tr
   const std::uint64_t begin = ptx::global_time_ns();
   walk where(run);
   std::uint64_t passes = 0;
+  std::uint32_t nothing = 0;
   for (std::uint32_t number = 0;; ++number) {
     if (threadIdx.x == 0) {
       std::uint32_t now = ptx::load_relaxed<ptx::scope::system>(run.phase);
@@ -102,12 +106,13 @@ __global__ void __launch_bounds__(most_load_threads, load_blocks_per_sm) make_tr
     }
     const std::uint32_t phase = told;
     if (phase == load_ends) break;
-    pass<Kind>(where, run, number);
+    nothing ^= pass<Kind>(where, run, number);
     if (phase == load_counts) ++passes;
   }
   atomicAdd(&counted, static_cast<unsigned long long>(passes * bytes_of_pass<Kind>()));
-  __syncthreads();
-  if (threadIdx.x == 0) run.records[blockIdx.x] = {counted, changed_ns[load_counts], changed_ns[load_ends], this_sm(), 0};
+  const auto used = static_cast<std::uint32_t>(__syncthreads_or(nothing == 0x12345678u));
+  if (threadIdx.x == 0)
+    run.records[blockIdx.x] = {counted, changed_ns[load_counts], changed_ns[load_ends], this_sm(), used};
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ struct load_record {
   std::uint64_t began_ns;  // global timer; 0: it never counted
   std::uint64_t ended_ns;
   std::uint32_t sm;
-  std::uint32_t unused;
+  std::uint32_t used;      // of no meaning: it depends on all that was read
 };
 
 // One launch on one GPU. Trivially copyable: it is a kernel parameter.

@@ -41,6 +41,12 @@ TEST(report, text_shows_matrix_groups_pins_and_findings) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
+TEST(report, whoever_has_several_gpus_is_told_not_to_poll_host_memory) {
+  const std::string advice = "no kernel should poll a flag in host memory";
+  EXPECT_NE(write_text(ranks_of(cube_mesh_machine(), 1), {}).find(advice), std::string::npos);
+  EXPECT_EQ(write_text(ranks_of(test::host_machine(2, 4), 1), {}).find(advice), std::string::npos);
+}
+
 TEST(report, ranks_are_listed_with_their_differences) {
   auto views = ranks_of(cube_mesh_machine(), 2);
   EXPECT_NE(write_text(views, {}).find("Ranks\n"), std::string::npos);
