@@ -18,6 +18,6 @@ export PATH="$PATH:/usr/local/cuda/bin"
 for preset in "${presets[@]}"; do
   echo "== preset $preset"
   bash jobs/build.sh "$preset" -DMGSYNC_TESTS=ON # whatever was asked of this build folder before
-  ctest --preset "$preset"
+  ctest --preset "$preset" -j "$(nproc)" # tests that need cores to themselves say so
 done
 echo "tests/run.sh: all tests passed (${presets[*]})"
