@@ -352,7 +352,7 @@ void runner::settle(candidate& c, stop_reason why) {
     c.result.notes.push_back(fmt::format("member {} last in {:.0f} % of the runs", *c.result.slowest_member,
                                          100.0 * *most / runs));
   for (auto& [member, gbps] : c.load_gbps)
-    c.result.notes.push_back(fmt::format("{} GB/s of load on {}", static_cast<int>(median(gbps)), c.group->members[member].id));
+    c.result.notes.push_back(fmt::format("{:.3g} GB/s of load on {}", median(gbps), c.group->members[member].id));
   if (c.group->oversubscribed) c.result.notes.push_back("oversubscribed");
   if (!c.result.point.pinned) c.result.notes.push_back("not pinned");
 }

@@ -100,6 +100,20 @@ TEST(plan, works_before_the_barrier_in_a_cell_of_its_own) {
   EXPECT_EQ(planned.cells[1].points[0].point.work_units, 20u);
 }
 
+TEST(plan, a_late_member_makes_a_cell_of_its_own_too) {
+  auto r = request();
+  r.members = {2};
+  r.work = {0, 20};
+  r.late = {0, 5000};
+  const auto planned = make_plan(r, one_rank(2));
+  ASSERT_EQ(planned.cells.size(), 4u);
+  EXPECT_EQ(planned.cells[1].work_units, 0u);
+  EXPECT_EQ(planned.cells[1].late_units, 5000u);
+  EXPECT_EQ(planned.cells[2].work_units, 20u);
+  EXPECT_EQ(planned.cells[2].late_units, 0u);
+  EXPECT_NE(format_plan(planned).find("late 5000 us"), std::string::npos);
+}
+
 TEST(plan, counts_members_by_powers_of_two_and_all_of_them) {
   EXPECT_EQ(default_members(topology::device::host, 1), (std::vector<int>{1}));
   EXPECT_EQ(default_members(topology::device::host, 2), (std::vector<int>{2}));
