@@ -1,11 +1,20 @@
 // Prints the raw samples of all probes of this study, and of the chains of adds: for a machine at hand, until
-// `mgsync study levels` does. levels_probe [LAUNCHES]
+// `mgsync study levels` does; or the tables of such a file.
+//   levels_probe [LAUNCHES] > raw.csv
+//   levels_probe raw.csv
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "src/studies/levels/level_evaluation.hpp"
 #include "src/studies/levels/level_runs.hpp"
 #include "src/studies/probes/arithmetic_code.hpp"
 
@@ -95,9 +104,37 @@ void print_levels(unsigned launches) {
         if (threads * blocks <= 2048) runs.throughput(levels::family(name), threads, blocks);
 }
 
+// Of "# clock 1979.74 MHz, ..." the number; 0 where there is no such line.
+double clock_of(const std::string& text) {
+  const std::string begin = "# clock ";
+  return text.starts_with(begin) ? std::stod(text.substr(begin.size())) : 0;
+}
+
+void print_tables(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error("cannot read " + path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  auto raw = levels::from_csv(text);
+  // The chains of adds are another study's.
+  std::erase_if(raw, [](const levels::raw_samples& r) { return r.family.starts_with("fp") || r.family.starts_with("int_add"); });
+  const auto values = levels::values_of(raw);
+  levels::this_gpu gpu;
+  gpu.mhz = clock_of(text);
+  for (const auto& f : levels::families())
+    if (const double ns = levels::host_ns_per_link(raw, f.name); ns > 0 && gpu.mhz > 0) gpu.host_cycles[f.name] = ns * gpu.mhz / 1000;
+  const auto evaluated = levels::evaluate(values, gpu);
+  for (const auto& s : evaluated.sentences) fmt::print("- {}\n", s);
+  for (const auto& t : evaluated.tables) {
+    fmt::print("\n### {}\n\n{}\n\n| {} |\n|{}\n", t.heading.title, t.heading.caption, fmt::join(t.columns, " | "),
+               fmt::join(std::vector<std::string>(t.columns.size(), "---|"), ""));
+    for (const auto& row : t.rows) fmt::print("| {} |\n", fmt::join(row, " | "));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
+  if (argc > 1 && std::atoi(argv[1]) == 0) return print_tables(argv[1]), 0;
   const unsigned launches = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 3;
   const auto before = probes::measure_clock(0);
   fmt::print("# clock {:.2f} MHz, the global timer steps by {} ns\n{}\n", before.mhz, before.timer_step_ns, levels::csv_header());
