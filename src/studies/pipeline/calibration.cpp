@@ -71,14 +71,15 @@ class rows_of_instance {
 
 tile_profile profile_of(const rows_of_instance& rows, int sms) {
   const product_row& any = rows.any();
-  tile_profile p{any.family, any.instance, any.producers, any.tile, any.consumers, any.math_warps, {}, {}, {}, {}, {}, {}, {}, 0, 0};
+  tile_profile p{any.family, any.instance, any.producers, any.tile, any.consumers, any.math_warps, {}, {}, {}, {}, {}, {}, {}, 0, 0, 0};
   const int most = rows.most_buffers(), some = std::min(4, most);
   rows.each("launch", [&](const product_row& r) { p.launch.add(r.blocks, r.median_ns); });
   for (const int blocks : rows.block_counts()) p.load.add(blocks, rows.slope(rows.stages(true, false, most, blocks)));
-  for (const int blocks : {1, sms}) {
+  for (const int blocks : {1, sms}) p.math.add(blocks, rows.slope(rows.stages(false, true, some, blocks)));
+  for (const int blocks : rows.block_counts()) {
     const auto whole = rows.stages(true, true, most, blocks);
+    if (whole.empty()) continue;
     const double period = rows.slope(whole), round = rows.slope(rows.stages(true, true, 1, blocks));
-    p.math.add(blocks, rows.slope(rows.stages(false, true, some, blocks)));
     p.both.add(blocks, period);
     p.round.add(blocks, round);
     const auto& [depth, ns] = *whole.begin();
@@ -103,6 +104,12 @@ tile_profile profile_of(const rows_of_instance& rows, int sms) {
     if (count == 1 || r.blocks == sms) waves_of[false][count] = r.median_ns;
     if (count == 1 || r.blocks != sms) waves_of[true][count] = r.median_ns;
   });
+  // Nothing but stores, one output tile after the other.
+  std::map<int, double> stores;
+  rows.each("wave", [&](const product_row& r) {
+    if (!r.loads && !r.math && r.epilogue && (r.blocks == sms)) stores[waves(r.size, r.tile, sms)] = r.median_ns;
+  });
+  if (stores.size() > 1) p.store_ns = rows.slope(stores);
   p.next_tile_ns = rows.slope(waves_of[false]) - depth * p.both.at(sms);
   p.next_wave_ns = rows.slope(waves_of[true]) - (depth - 1) * p.both.at(sms) - p.round.at(sms);
   return p;

@@ -52,6 +52,7 @@ struct tile_profile {
   by_active round;     // of one stage with one buffer: load, multiply, and both handovers
   by_active first;     // what the first stage of a block takes longer than its load's latency
   by_active epilogue;  // of a block's last output tile, until its stores are done
+  double store_ns = 0;      // of an output tile where a persistent block does nothing but store: what memory takes
   double next_tile_ns = 0;  // of the others of a persistent block, beyond their stages
   double next_wave_ns = 0;  // of the others where each output tile has its own block
 };

@@ -23,6 +23,12 @@ std::vector<int> busy_sms(const product_row& row, int sms) {
   return busy;
 }
 
+// How much of an output tile is stored: less than all where the product is smaller than the tile.
+double stored_share(const product_row& row) {
+  const auto share = [](int size, int tile) { return size < tile ? static_cast<double>(size) / tile : 1.0; };
+  return share(row.size.m, row.tile.m) * share(row.size.n, row.tile.n);
+}
+
 bool is_persistent(const product_row& row) { return row.blocks < output_tiles(row.size, row.tile); }
 
 std::string one_line(const char* what, const error_summary& s) {
@@ -69,9 +75,14 @@ double simulated_ns(const product_row& row, const tile_profile& p, int sms) {
   for (const int active : busy) tiles.push_back(times_of(p, active));
   const double beyond = std::max(0.0, stays ? p.next_tile_ns : p.next_wave_ns);
   for (std::size_t i = 0; i + 1 < tiles.size(); ++i) tiles[i].epilogue = std::llround(beyond * ticks_of_profile_per_ns);
+  tiles.back().epilogue = std::llround(static_cast<double>(tiles.back().epilogue) * stored_share(row));
   const arrangement warps{1, stays ? row.consumers : 1, row.buffers, stays};
   const simulation run = simulate(tiles, stages(row.size, row.tile), warps);
-  return p.launch.at(busy.front()) + p.first.at(busy.front()) + static_cast<double>(run.total) / ticks_of_profile_per_ns;
+  // Stores are handed over to memory and hidden behind the next output tile, but no faster than memory takes them.
+  const double stores = stays ? static_cast<double>(output_tiles(row.size, row.tile)) / sms * p.store_ns : 0;
+  const double stages_ns = p.round.at(busy.front()) + (stages(row.size, row.tile) - 1) * p.both.at(busy.front());
+  return p.launch.at(busy.front()) + p.first.at(busy.front()) +
+         std::max(static_cast<double>(run.total) / ticks_of_profile_per_ns, stages_ns + stores);
 }
 
 double max_model_ns(const product_row& row, const tile_profile& p, int sms) {
@@ -79,7 +90,7 @@ double max_model_ns(const product_row& row, const tile_profile& p, int sms) {
   const int depth = stages(row.size, row.tile);
   double sum = p.launch.at(busy.front()) + p.first.at(busy.front()) + p.round.at(busy.front()) - p.math.at(busy.front());
   for (const int active : busy) sum += std::max({depth * p.load.at(active), depth * p.math.at(active), p.next_tile_ns});
-  return sum + p.epilogue.at(busy.back());
+  return sum + p.epilogue.at(busy.back()) * stored_share(row);
 }
 
 tile_choice_summary choices_of(std::span<const product_row> grid, const row_prediction& predicted) {

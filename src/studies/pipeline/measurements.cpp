@@ -103,7 +103,12 @@ void calibrate(product_rows& rows, const gemm_kernel& family, int instance, int 
       epilogue{false, false, true}, no_epilogue{true, true, false};
   for (const int blocks : {1, all}) rows.measure("launch", launch(most, blocks, none), rectangle(blocks, tile, 1));
   for (const int depth : {4, 16, 64}) {
-    for (const int blocks : {1, all / 4, all / 2, all * 3 / 4, all}) rows.measure("stage", launch(most, blocks, loads), rectangle(blocks, tile, depth));
+    for (const int blocks : {1, all / 4, all / 2, all * 3 / 4, all}) {
+      const extent size = rectangle(blocks, tile, depth);
+      rows.measure("stage", launch(most, blocks, loads), size);
+      if (blocks == 1 || blocks == all) continue;
+      for (const int buffers : {1, most}) rows.measure("stage", launch(buffers, blocks, no_epilogue), size);
+    }
     for (const int blocks : {1, all}) {
       const extent size = rectangle(blocks, tile, depth);
       rows.measure("stage", launch(1, blocks, loads), size);
