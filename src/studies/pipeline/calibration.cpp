@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "src/base/errors.hpp"
 #include "src/studies/pipeline/closed_form.hpp"
 
 namespace mgsync::pipeline {
@@ -16,6 +15,10 @@ namespace mgsync::pipeline {
 namespace {
 
 constexpr double fine = 1000;  // ticks per cycle or ns while fitting
+
+// A file's figures, to a thousandth of their unit.
+double rounded(double value) { return std::round(value * 1000) / 1000; }
+cost_line rounded(const cost_line& line) { return {rounded(line.startup_ns), rounded(line.per_ns)}; }
 
 ticks to_ticks(double value) { return std::llround(std::max(0.0, value) * fine); }
 
@@ -85,15 +88,17 @@ tile_profile profile_of(const rows_of_instance& rows, int sms) {
     const auto& [depth, ns] = *whole.begin();
     p.first.add(blocks, ns - p.launch.at(blocks) - (depth - 1) * period - round);
   }
-  // What whole products of one output tile to a block take beyond their stages.
-  std::map<int, std::vector<double>> beyond;
+  // What whole products of one output tile to a block take beyond their stages: of those with the fewest stages, where an
+  // error of a stage's time weighs least.
+  std::map<int, std::map<int, double>> beyond;
   rows.each("epilogue", [&](const product_row& r) {
     if (!r.loads || !r.math || !r.epilogue) return;
     const double active = r.blocks;
-    beyond[r.blocks].push_back(r.median_ns - p.launch.at(active) - p.first.at(active) - p.round.at(active) -
-                               (stages(r.size, r.tile) - 1) * p.both.at(active));
+    const int stage_count = stages(r.size, r.tile);
+    beyond[r.blocks][stage_count] =
+        r.median_ns - p.launch.at(active) - p.first.at(active) - p.round.at(active) - (stage_count - 1) * p.both.at(active);
   });
-  for (const auto& [blocks, ns] : beyond) p.epilogue.add(blocks, std::max(0.0, median_of(ns)));
+  for (const auto& [blocks, ns] : beyond) p.epilogue.add(blocks, std::max(0.0, ns.begin()->second));
   // One output tile to an SM, and several.
   std::map<bool, std::map<int, double>> waves_of;  // by whether each output tile has its own block
   int depth = 1;
@@ -190,6 +195,7 @@ machine_fit fit_machine(std::span<const tile_profile> tiles, const machine_facts
   };
   std::vector<work_and_time> loads, bytes, multiply_adds, epilogues;
   std::vector<double> launches, latencies, chip;
+  double most_bytes = 0, most_multiply_adds = 0;  // per ns, with all SMs multiplying
   const int sms = fact("sms", 1);
   for (const tile_profile& p : tiles) {
     const double stage = stage_bytes(p.tile), work = 1.0 * p.tile.m * p.tile.n * p.tile.k;
@@ -199,6 +205,8 @@ machine_fit fit_machine(std::span<const tile_profile> tiles, const machine_facts
     epilogues.push_back({4.0 * p.tile.m * p.tile.n, p.epilogue.at(sms)});
     launches.push_back(p.launch.at(sms) + p.first.at(sms));
     latencies.push_back(std::max(0.0, p.round.at(1) - p.math.at(1) - p.load.at(1)));
+    most_bytes = std::max(most_bytes, stage / p.math.at(sms));
+    most_multiply_adds = std::max(most_multiply_adds, work / p.math.at(sms));
     if (p.load.at(sms) > 1.1 * p.load.at(1)) chip.push_back(sms * stage / p.load.at(sms));
   }
   machine_fit fit{{}, fit_line(loads), fit_line(bytes), fit_line(multiply_adds), fit_line(epilogues), tiles.size()};
@@ -209,15 +217,19 @@ machine_fit fit_machine(std::span<const tile_profile> tiles, const machine_facts
   m.shared_bytes = fact("shared_bytes", 49152) - 1024;
   m.accumulator_bytes = std::int64_t{2} * 64 * 256 * 4;
   m.persistent = true;
-  m.launch_ns = median_of(launches);
-  m.dma = fit.load.line;
-  m.dma.startup_ns /= 2;  // of each of a stage's two loads
-  m.dma_latency_ns = median_of(latencies);
-  m.chip_bytes_per_ns = median_of(chip);
+  m.launch_ns = rounded(median_of(launches));
+  m.dma = rounded({fit.load.line.startup_ns / 2, fit.load.line.per_ns});  // of each of a stage's two loads
+  m.dma_latency_ns = rounded(median_of(latencies));
+  m.chip_bytes_per_ns = rounded(median_of(chip));
   const bool by_bytes = fit.math_by_bytes.mean_error_percent < fit.math_by_multiply_adds.mean_error_percent;
   m.math_work = by_bytes ? work_unit::bytes : work_unit::multiply_adds;
-  m.math = by_bytes ? fit.math_by_bytes.line : fit.math_by_multiply_adds.line;
-  m.epilogue = fit.epilogue.line;
+  m.math = rounded(by_bytes ? fit.math_by_bytes.line : fit.math_by_multiply_adds.line);
+  m.math_peak_per_ns = rounded(by_bytes ? most_bytes : most_multiply_adds);
+  m.epilogue = rounded(fit.epilogue.line);
+  const double math_error = by_bytes ? fit.math_by_bytes.mean_error_percent : fit.math_by_multiply_adds.mean_error_percent;
+  m.assumptions = {fmt::format("lines over {} measured tiles, which they miss by {:.1f} % (loads), {:.1f} % (multiplying) and {:.1f} % (epilogue) in the mean",
+                               tiles.size(), fit.load.mean_error_percent, math_error, fit.epilogue.mean_error_percent),
+                   "launch with what a block's first stage takes longer than its load; medians over the tiles"};
   return fit;
 }
 

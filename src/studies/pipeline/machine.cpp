@@ -119,6 +119,7 @@ machine read_machine(std::string_view text, std::string_view source) {
   const bool by_work = math != nullptr && math->is_object() && math->contains("multiply_adds_per_ns");
   m.math_work = by_work ? work_unit::multiply_adds : work_unit::bytes;
   m.math = read_line(math, by_work ? "multiply_adds_per_ns" : "bytes_per_ns", where + ": \"math\"");
+  m.math_peak_per_ns = reader.number("math_peak_per_ns", 0, 0.0);
   m.epilogue = read_line(reader.child("epilogue"), "bytes_per_ns", where + ": \"epilogue\"");
   m.output_bytes = reader.whole("output_bytes", 1, 4.0);
   m.query_ns = reader.number("query_ns", 0, 0.0);
@@ -143,6 +144,7 @@ std::string write_machine(const machine& m) {
               {"dma_latency_ns", m.dma_latency_ns},
               {"chip_bytes_per_ns", m.chip_bytes_per_ns},
               {"math", to_json(m.math, m.math_work == work_unit::bytes ? "bytes_per_ns" : "multiply_adds_per_ns")},
+              {"math_peak_per_ns", m.math_peak_per_ns},
               {"epilogue", to_json(m.epilogue, "bytes_per_ns")},
               {"output_bytes", m.output_bytes},
               {"query_ns", m.query_ns},
@@ -163,7 +165,7 @@ stage_times times_on(const machine& m, extent tile, int active) {
                                                       : static_cast<double>(tm * tn * tk);
   return {load(tm * tk),
           load(tk * tn),
-          to_ticks(m.math.ns(work)),
+          to_ticks(std::max(m.math.ns(work), m.math_peak_per_ns > 0 ? work / m.math_peak_per_ns : 0)),
           to_ticks(m.epilogue.ns(static_cast<double>(tm * tn * m.output_bytes))),
           to_ticks(m.query_ns),
           to_ticks(m.handover_ns)};

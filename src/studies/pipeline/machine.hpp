@@ -33,6 +33,7 @@ struct machine {
   double chip_bytes_per_ns = 0;  // what all SMs together can load; 0: no limit
   work_unit math_work = work_unit::bytes;
   cost_line math;
+  double math_peak_per_ns = 0;   // no tile multiplies more of that work per ns; 0: no limit beyond the line
   cost_line epilogue;            // of one output tile, in bytes of C; the paper's is a constant
   int output_bytes = 4;          // of one element of C
   double query_ns = 0;

@@ -118,7 +118,7 @@ std::vector<relaxation> relaxations(const machine& m, extent size, const search_
   const std::vector<change> changes = {
       {"DMA throughput", [](machine& x) { x.dma.per_ns *= 2; x.chip_bytes_per_ns *= 2; }},
       {"DMA startup and latency", [](machine& x) { x.dma.startup_ns /= 2; x.dma_latency_ns /= 2; }},
-      {"MATH throughput", [](machine& x) { x.math.per_ns *= 2; }},
+      {"MATH throughput", [](machine& x) { x.math.per_ns *= 2; x.math_peak_per_ns *= 2; }},
       {"MATH startup", [](machine& x) { x.math.startup_ns /= 2; }},
       {"shared memory", [](machine& x) { x.shared_bytes *= 2; }},
       {"registers of the accumulators", [](machine& x) { x.accumulator_bytes *= 2; }},

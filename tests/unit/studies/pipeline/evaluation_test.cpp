@@ -199,7 +199,11 @@ TEST(machine_fit, has_the_lines_that_the_times_were_made_of) {
   EXPECT_EQ(fit.on.math_work, work_unit::multiply_adds);
   EXPECT_EQ(fit.on.sms, sms);
   EXPECT_NEAR(fit.on.dma_latency_ns, 200, 0.1);
-  EXPECT_EQ(read_machine(write_machine(fit.on), "x").sms, sms);
+  EXPECT_EQ(read_machine(write_machine(fit.on), "x"), fit.on);
+  const double most = 128.0 * 256 * 64 / math_ns({128, 256, 64});
+  EXPECT_NEAR(fit.on.math_peak_per_ns, most, 0.01);
+  // A tile beyond those that were measured is no faster than the fastest of them.
+  EXPECT_GE(times_on(fit.on, {1024, 1024, 128}, 1).math, static_cast<ticks>(1024.0 * 1024 * 128 / most * ticks_per_ns * 0.999));
   EXPECT_THROW(fit_machine(std::span(tiles).first(1), rows.facts), std::invalid_argument);
 }
 
