@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -205,6 +208,51 @@ TEST(machine_fit, has_the_lines_that_the_times_were_made_of) {
   // A tile beyond those that were measured is no faster than the fastest of them.
   EXPECT_GE(times_on(fit.on, {1024, 1024, 128}, 1).math, static_cast<ticks>(1024.0 * 1024 * 128 / most * ticks_per_ns * 0.999));
   EXPECT_THROW(fit_machine(std::span(tiles).first(1), rows.facts), std::invalid_argument);
+}
+
+std::string committed(const std::string& name) {
+  std::ifstream file(std::string(MGSYNC_RESULTS) + "/h200x1-pipeline-" + name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// What docs/studies/pipeline.md says of an H200 follows from the rows beside it.
+TEST(committed_rows, of_the_synthetic_kernel_are_predicted) {
+  const auto found = evaluate_synthetic(read_synthetic_rows(committed("synthetic.csv"), "synthetic.csv").rows);
+  ASSERT_EQ(found.size(), 5u);
+  EXPECT_EQ(found.back().held_out.count, 240u);
+  EXPECT_LE(found.back().held_out.mean_percent, 3);
+  EXPECT_LE(found.back().held_out.max_percent, 8);
+  std::map<int, std::vector<stamp_row>> timelines;
+  for (const stamp_row& r : read_stamp_rows(committed("timelines.csv"), "timelines.csv").rows) timelines[r.timeline].push_back(r);
+  ASSERT_EQ(timelines.size(), 8u);
+  for (const auto& [_, rows] : timelines) {
+    const stamp_row& any = rows.front();
+    const int buffers = any.semaphore == "block-barrier" ? 1 : any.buffers;
+    EXPECT_TRUE(violations(activities_of(rows), 1, any.stages, {any.producers, 1, buffers, false}).empty()) << any.semaphore;
+  }
+}
+
+TEST(committed_rows, of_products_are_predicted_as_well_as_the_paper_says) {
+  for (const char* family : {"wgmma", "mma"}) {
+    const auto rows = read_product_rows(committed(std::string("rows-") + family + ".csv"), family).rows;
+    const auto profiles = profiles_of(rows, 132);
+    for (int producers = 1; producers <= (std::string(family) == "mma" ? 2 : 1); ++producers) {
+      std::vector<std::pair<double, double>> pairs;
+      std::vector<product_row> grid;
+      for (const product_row& r : rows) {
+        if (r.set != "grid" || r.producers != producers) continue;
+        pairs.emplace_back(simulated_ns(r, profiles.at({r.family, r.instance, r.producers}), 132), r.median_ns);
+        grid.push_back(r);
+      }
+      const error_summary s = summarize_errors(pairs);
+      EXPECT_GE(s.count, 4096u);
+      EXPECT_LE(s.mean_percent, 4.5) << family << producers;
+      EXPECT_LE(s.max_percent, 21.5) << family << producers;
+      const auto choice = choices_of(grid, [&](const product_row& r) { return simulated_ns(r, profiles.at({r.family, r.instance, r.producers}), 132); });
+      EXPECT_EQ(choice.sizes, 512u);
+      EXPECT_GE(choice.within_5_percent, 461u) << family << producers;  // 90 %
+    }
+  }
 }
 
 TEST(choices, count_what_the_models_best_tile_costs) {
