@@ -49,8 +49,8 @@ void refuse_a_file_twice(const std::vector<result_file>& base, const std::vector
         throw usage_error(fmt::format("{} is named twice: name files of runs of their own", all[i]->name));
 }
 
-int judge(const comparison& compared, double limit) {
-  const auto violations = gate_violations(compared, limit);
+int judge(const comparison& compared, double limit, bool allow_missing) {
+  const auto violations = gate_violations(compared, {limit, allow_missing});
   const auto shut = fmt::format("SHUT by {} point{}", violations.size(), violations.size() == 1 ? "" : "s");
   fmt::print("\ngate --fail-slower {:.4g}%: {}\n", 100 * limit, violations.empty() ? "passed" : shut);
   for (const auto& sentence : violations) fmt::print("  {}\n", sentence);
@@ -81,7 +81,7 @@ int compare_command(const options& asked) {
     throw usage_error(fmt::format("{} and {} have no measured point in common: measure the same members, shapes and "
                                   "backends in both", asked.files.front(), asked.files.back()));
   fmt::print("\n{}", format_comparison(compared));
-  return asked.fail_slower ? judge(compared, *asked.fail_slower) : 0;
+  return asked.fail_slower ? judge(compared, *asked.fail_slower, false) : 0;
 }
 
 }  // namespace mgsync

@@ -80,7 +80,7 @@ class progress_line {
     const auto now = std::chrono::steady_clock::now();
     if (!shown_ || now - last_ < std::chrono::milliseconds(100)) return;
     last_ = now;
-    std::string line = fmt::format("[{}/{}] {}:{} on {}, {}", done_, points_, p.backend, p.variant, p.members,
+    std::string line = fmt::format("[{}/{}] {} on {}, {}", done_, points_, subject_of(p), p.members,
                                    batch == 0 ? "checking" : fmt::format("batch {}", batch));
     line.resize(std::min<std::size_t>(line.size(), 79));
     fmt::print(stderr, "\r{:<79}", line);
@@ -186,8 +186,8 @@ int print_plan(const options& asked, communicator& job, topology::machine mine) 
 int show_results(const options& asked) {
   const auto shown = read_result_file(asked.files.front());
   const auto& document = shown.document;
-  if (asked.by == "members" || asked.by == "shape") {
-    fmt::print("{}", asked.by == "members" ? table_by_members(document.results) : table_by_shape(document.results));
+  if (!asked.by.empty()) {
+    fmt::print("{}", asked.by == "shape" ? table_by_shape(document.results) : table_by(document.results, asked.by));
     return 0;
   }
   fmt::print("{} ({}, {})\n{}", document.command, document.machine.host, document.started,

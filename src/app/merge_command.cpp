@@ -41,8 +41,8 @@ void write_store(const std::string& file, const json_document& document,
   store merged(file, {document.machine, document.command, document.seed, document.started, settings});
   bool complete = true;
   for (const auto& one : document.results) {
-    for (const auto& measured : one.samples) merged.add(one.point, measured);
-    if (one.stopped == "interrupted")
+    for (const auto& measured : one.samples) merged.add(one.point, {one.metrics.begin(), one.metrics.end()}, one.method, measured);
+    if (one.status == result_status::interrupted)
       complete = false;
     else if (one.status != result_status::waived)
       merged.finish(one);

@@ -44,7 +44,8 @@ exit_code exit_code_of(std::span<const result> results) {
     return std::any_of(results.begin(), results.end(), [s](const auto& r) { return r.status == s; });
   };
   if (any(result_status::failed)) return exit_code::barrier_failed;
-  return any(result_status::measured) ? exit_code::success : exit_code::all_waived;
+  if (any(result_status::error)) return exit_code::failure;
+  return std::any_of(results.begin(), results.end(), [](const auto& r) { return r.has_metrics(); }) ? exit_code::success : exit_code::all_waived;
 }
 
 void must_be_writable(const options& asked) {
@@ -54,7 +55,7 @@ void must_be_writable(const options& asked) {
 
 void write_documents(const options& asked, const json_document& document) {
   write_to(asked.json, asked.json.empty() ? "" : format_json(document));
-  write_to(asked.csv, asked.csv.empty() ? "" : format_csv(document.results));
+  write_to(asked.csv, asked.csv.empty() ? "" : format_csv(document));
 }
 
 void outputs::open(const options& asked, const machine_record& machine, std::uint64_t seed, const std::string& started) {
@@ -109,7 +110,7 @@ void outputs::write_in_emergency(const std::string& why) {
   done_ = true;
   if (store_) store_->sync();
   try {
-    if (!current_.backend.empty()) {
+    if (!current_.subject.empty()) {
       result stuck;
       stuck.point = current_;
       stuck.status = result_status::failed;

@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
-#include "src/results/table.hpp"
 
 namespace mgsync {
 
@@ -27,9 +26,22 @@ configuration configure(const sweep_request& request, const shape& s, const back
   return c;
 }
 
+// A barrier's shape and what goes on beside it are axes; what is asked for only now and then, where it is.
+void set_axes(point& p, const sweep_request& request, const cell& where, const configuration& c) {
+  for (const auto& [name, value] : {std::pair{axes::blocks_per_sm, c.blocks_per_sm}, std::pair{axes::blocks, c.blocks},
+                                    std::pair{axes::threads_per_block, c.threads_per_block}})
+    if (value) p.set(name, static_cast<double>(*value));
+  p.set(axes::load, to_string(where.load));
+  if (where.work_units > 0) p.set(axes::work, static_cast<double>(where.work_units), "us");
+  if (where.late_units > 0) p.set(axes::late, static_cast<double>(where.late_units), "us");
+  if (!request.pin) p.set(axes::pinned, "no");
+  if (where.group.oversubscribed) p.set(axes::oversubscribed, "yes");
+  if (!request.peer_memory.empty()) p.set(axes::peer_memory_asked, request.peer_memory);
+}
+
 point describe(const sweep_request& request, const cell& where, const planned_point& planned) {
   point p;
-  p.backend = planned.choice.backend->name;
+  p.subject = planned.choice.backend->name;
   p.variant = planned.choice.variant;
   p.device = request.device;
   p.members = static_cast<int>(where.group.members.size());
@@ -37,14 +49,7 @@ point describe(const sweep_request& request, const cell& where, const planned_po
   p.ranks = static_cast<int>(topology::owners_of(where.group).size());
   if (request.per_node) p.node = where.group.members.front().host;
   p.placement = where.group.placement;
-  p.pinned = request.pin;
-  p.oversubscribed = where.group.oversubscribed;
-  p.blocks_per_sm = planned.configuration.blocks_per_sm;
-  p.blocks = planned.configuration.blocks;
-  p.threads_per_block = planned.configuration.threads_per_block;
-  p.load = to_string(where.load);
-  p.work_units = where.work_units;
-  p.peer_memory_asked = request.peer_memory;
+  set_axes(p, request, where, planned.configuration);
   return p;
 }
 
@@ -114,10 +119,11 @@ void add_cells(plan& result, const sweep_request& request, std::span<const topol
 }
 
 std::string group_name(const topology::group& group) {
-  std::vector<int> ids;
-  for (const auto& m : group.members) ids.push_back(m.id);
-  return fmt::format("{} {}{} {{{}}}", ids.size(), group.device == topology::device::gpu ? "GPU" : "host member",
-                     ids.size() == 1 ? "" : "s", fmt::join(ids, ","));
+  point p;
+  p.device = group.device;
+  p.members = static_cast<int>(group.members.size());
+  for (const auto& m : group.members) p.group.push_back(m.id);
+  return fmt::format("{} {{{}}}", count_of_members(p), fmt::join(p.group, ","));
 }
 
 }  // namespace

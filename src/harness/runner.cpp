@@ -15,6 +15,11 @@ namespace mgsync {
 using clock = std::chrono::steady_clock;
 
 constexpr const char* interrupted_before = "interrupted before it was measured";
+constexpr const char* method_name = "host clock, difference of two runs";
+
+// What is measured of a barrier, and beside it: the GB/s of the load on the member that had least.
+const metric_name latency{"latency", "us"};
+const metric_name load_rate{"load", "GB/s", better::more};
 
 // One point while its cell is being measured. `barrier` is empty between batches and on ranks without members.
 struct runner::candidate {
@@ -41,12 +46,13 @@ struct runner::candidate {
   std::uint32_t batch = 0;
   std::chrono::nanoseconds spent{};
   std::chrono::nanoseconds batch_began{};  // what had been spent before this batch
+  std::string algorithm, peer_memory;  // of the barrier made last, where this rank has members
   std::vector<unsigned> times_slowest;
   std::map<unsigned, std::vector<double>> load_gbps;  // by member, of the longer runs
   std::vector<unsigned> mine;  // indices of this rank's members
   std::uint32_t late_units = 0;
   bool active = true;
-  double worked_us() const { return static_cast<double>(result.point.work_units) + late_units; }  // in a round
+  double worked_us() const { return result.point.number(axes::work).value_or(0) + late_units; }  // in a round
   bool from_store = false;  // finished by an earlier command
 };
 
@@ -66,6 +72,7 @@ std::vector<result> runner::run(const plan& planned) {
     for (const auto& p : c.points) {
       result unmeasured;
       unmeasured.point = p.point;
+      unmeasured.status = p.waived.empty() ? result_status::interrupted : result_status::waived;
       unmeasured.reason = p.waived.empty() ? interrupted_before : p.waived;
       results.push_back(std::move(unmeasured));
     }
@@ -108,9 +115,9 @@ void runner::run_cell(const cell& where, std::vector<result>& results) {
     c.late_units = where.late_units;
     if (c.late_units != 0) c.result.notes.push_back(fmt::format("last member {} us late", c.late_units));
     c.times_slowest.resize(where.group.members.size());
+    c.result.method = method_name;
     c.result.reason = job_->broadcast(c.planned->waived, 0, "agreeing on what is waived");
     c.active = c.result.reason.empty() && !interrupted_;
-    if (interrupted_) c.result.reason = interrupted_before;
     if (c.active) resume(c);
     if (c.active) create(c, place);
     if (c.active) verify(c);
@@ -136,15 +143,17 @@ void runner::resume(candidate& c) {
   std::uint64_t next_batch = 0;
   if (saved_ != nullptr) {
     for (const auto& r : saved_->before().finished) {
-      if (r.point != c.result.point || r.status != result_status::measured) continue;
+      if (r.status != result_status::measured || !(r.point == c.result.point)) continue;
       c.result = r;
       c.from_store = true;
       done = 1;
     }
     for (const auto& u : saved_->before().unfinished) {
-      if (done != 0 || u.point != c.result.point) continue;
+      if (done != 0 || !(u.point == c.result.point)) continue;
       c.result.samples = u.samples;
-      for (const auto& s : u.samples) c.stopping->add(s);
+      c.result.attempt = u.attempt;
+      if (!u.before.empty()) c.result.notes.push_back(u.before);
+      for (const auto& s : u.samples) c.stopping->add_value(s.batch, s.at(latency.name));
       next_batch = u.next_batch;
     }
   }
@@ -161,14 +170,16 @@ void runner::create(candidate& c, session& place) {
     c.barrier = std::move(made.barrier);
     c.place = &place;
     reason = made.reason;
-    c.result.algorithm = made.algorithm;
-    c.result.peer_memory = made.peer_memory;
+    c.algorithm = made.algorithm;
+    c.peer_memory = made.peer_memory;
   }
   // The first member's rank speaks for all: the reason is the same on every rank that has members.
   const int speaker = c.group->members.front().rank;
   reason = job_->broadcast(reason, speaker, "agreeing on a new barrier");
-  c.result.algorithm = job_->broadcast(c.result.algorithm, speaker, "agreeing on a new barrier");
-  c.result.peer_memory = job_->broadcast(c.result.peer_memory, speaker, "agreeing on a new barrier");
+  for (const auto& [key, found] : {std::pair{"algorithm", &c.algorithm}, std::pair{"peer_memory", &c.peer_memory}}) {
+    const auto told = job_->broadcast(*found, speaker, "agreeing on a new barrier");
+    if (!told.empty()) c.result.environment[key] = told;
+  }
   if (!reason.empty()) {
     c.result.reason = reason;
     c.active = false;
@@ -201,7 +212,7 @@ std::optional<group_trial> runner::perform(candidate& c, const run_request& requ
 // A timed run, less the work in it: what the barrier adds to the work is its latency.
 std::optional<group_trial> runner::perform_timed(candidate& c, std::uint32_t rounds) {
   auto request = request_of(rounds, run_mode::time);
-  request.work_units = c.result.point.work_units;
+  request.work_units = static_cast<std::uint32_t>(c.result.point.number(axes::work).value_or(0));
   request.late_units = c.late_units;
   auto seen = perform(c, request);
   if (seen) seen->longest_us -= rounds * c.worked_us();
@@ -215,15 +226,16 @@ void runner::fail(candidate& c, std::string reason) {
 }
 
 void runner::verify(candidate& c) {
-  auto& check = c.result.check;
+  auto& check = c.result.verdict;
   check = {};
   if (c.planned->choice.backend->piece) c.result.notes.push_back("a piece of a barrier: nothing to check");
   if (!settings_.check || c.planned->choice.backend->piece) return;
-  check.trivial = is_trivial(c.result.point);
+  const bool trivial = is_trivial(c.result.point);
   const auto reach = reach_of_check(c.result.point, *c.group);
   if (!reach.note.empty()) c.result.notes.push_back(reach.note);
-  if (!check.trivial && !reach.within_hosts && !reach.across_hosts) return;
-  for (std::uint32_t rounds = 256; rounds <= 4096 && !check.control_flagged && !check.trivial; rounds *= 4) {
+  if (!trivial && !reach.within_hosts && !reach.across_hosts) return;
+  check.scope = reach.scope;
+  for (std::uint32_t rounds = 256; rounds <= 4096 && !check.control_flagged && !trivial; rounds *= 4) {
     auto request = request_of(rounds, run_mode::check);
     request.fault.what = fault::kind::arrive_early;
     request.fault.member = control_member(c.result.point, *c.group, settings_.seed);
@@ -232,9 +244,10 @@ void runner::verify(candidate& c) {
     check.control_flagged = (!reach.within_hosts || seen->violations > seen->far_violations) &&
                             (!reach.across_hosts || seen->far_violations > 0);
   }
-  if (!check.control_flagged && !check.trivial)
+  if (!check.control_flagged && !trivial)
     return fail(c, fmt::format("unproven: the check did not notice a member of {} that arrives before its time, so its "
                                "verdict is void", name_of(c.result.point)));
+  check.kind = trivial ? verdict_kind::trivial : verdict_kind::rounds;
   // Several runs of the same object: what one leaves behind, the next finds. A signal is followed between two of them.
   constexpr std::uint64_t fewest_launches = 4, most_rounds = 16384;
   const std::uint64_t launches = std::max(fewest_launches, (settings_.check_rounds + most_rounds - 1) / most_rounds);
@@ -249,6 +262,7 @@ void runner::verify(candidate& c) {
     if (seen->violations > 0) return fail(c, violation_sentence(c.result.point, *c.group, *seen, per_launch));
     if (interrupted_) return;
   }
+  check.passed = true;
 }
 
 // The pilot (docs/method.md, "Barrier latency"): longer and longer runs, then the lengths that the precision asks for.
@@ -312,12 +326,16 @@ bool runner::take_sample(candidate& c) {
   const auto longer = perform_timed(c, c.rounds.rounds_long);
   if (!longer) return false;
   c.spent += clock::now() - begin;
-  const sample s{c.batch, shorter->longest_us, longer->longest_us, c.rounds.rounds_short, c.rounds.rounds_long};
   if (!note_load(c, *longer)) return false;
+  sample s = difference_sample(c.batch, shorter->longest_us, longer->longest_us, c.rounds.rounds_short,
+                                     c.rounds.rounds_long);
+  if (!longer->load_gbps.empty())
+    s.values.push_back({load_rate.name, std::min_element(longer->load_gbps.begin(), longer->load_gbps.end(),
+                                                         [](const auto& a, const auto& b) { return a.second < b.second; })->second});
   c.result.samples.push_back(s);
   if (longer->slowest) ++c.times_slowest[*longer->slowest];
-  c.stopping->add(s);
-  if (saved_ != nullptr) saved_->add(c.result.point, s);
+  c.stopping->add_value(s.batch, s.at(latency.name));
+  if (saved_ != nullptr) saved_->add(c.result.point, {latency, load_rate}, c.result.method, s);
   return true;
 }
 
@@ -337,30 +355,30 @@ bool runner::note_load(candidate& c, const group_trial& longer) {
 void runner::settle(candidate& c, stop_reason why) {
   if (why == stop_reason::none) return;
   c.active = false;
-  c.result.stopped = to_string(why);
-  if (c.result.samples.empty()) {
-    c.result.reason = interrupted_before;
-    return;
-  }
-  c.result.status = result_status::measured;
-  c.result.batches = c.stopping->batches();
-  c.result.latency_us = summarize(c.result.samples);
+  c.result.stopped = why;
+  c.result.status = why == stop_reason::interrupted ? result_status::interrupted : result_status::measured;
+  if (why == stop_reason::interrupted)
+    c.result.reason = c.result.samples.empty() ? interrupted_before : "interrupted while it was measured";
+  if (c.result.samples.empty()) return;
+  c.result.metrics = summarize_all({latency, load_rate}, c.result.samples);
   const auto most = std::max_element(c.times_slowest.begin(), c.times_slowest.end());
   const auto runs = std::accumulate(c.times_slowest.begin(), c.times_slowest.end(), 0u);
-  if (runs > 0) c.result.slowest_member = c.group->members[static_cast<std::size_t>(most - c.times_slowest.begin())].id;
+  if (runs == 0) return;
+  const int slowest = c.group->members[static_cast<std::size_t>(most - c.times_slowest.begin())].id;
+  c.result.environment["slowest_member"] = fmt::format("{}", slowest);
   if (is_systematic(*most, runs, c.times_slowest.size()))
-    c.result.notes.push_back(fmt::format("member {} last in {:.0f} % of the runs", *c.result.slowest_member,
-                                         100.0 * *most / runs));
+    c.result.notes.push_back(fmt::format("member {} last in {:.0f} % of the runs", slowest, 100.0 * *most / runs));
   for (auto& [member, gbps] : c.load_gbps)
     c.result.notes.push_back(fmt::format("{:.3g} GB/s of load on {}", median(gbps), c.group->members[member].id));
-  if (c.group->oversubscribed) c.result.notes.push_back("oversubscribed");
-  if (!c.result.point.pinned) c.result.notes.push_back("not pinned");
 }
 
 void runner::finish(candidate& c, std::vector<result>& results) {
-  if (c.result.reason.empty() && !c.result.latency_us) c.result.reason = interrupted_before;
-  const bool kept = !c.from_store && c.result.status != result_status::waived && c.result.stopped != "interrupted";
-  if (saved_ != nullptr && kept) saved_->finish(c.result);
+  if (c.result.status == result_status::waived && c.result.reason.empty()) {
+    c.result.status = result_status::interrupted;
+    c.result.reason = interrupted_before;
+  }
+  const bool ended = c.result.status == result_status::measured || c.result.status == result_status::failed;
+  if (saved_ != nullptr && ended && !c.from_store) saved_->finish(c.result);
   results[c.index] = c.result;
   if (events_.finished && job_->rank() == 0) events_.finished(c.result);
 }

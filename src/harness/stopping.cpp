@@ -11,20 +11,6 @@
 
 namespace mgsync {
 
-std::string_view to_string(stop_reason reason) {
-  switch (reason) {
-    case stop_reason::none:
-      return "";
-    case stop_reason::precision:
-      return "precision";
-    case stop_reason::max_time:
-      return "max-time";
-    case stop_reason::interrupted:
-      return "interrupted";
-  }
-  return "";
-}
-
 stopping::stopping(const stopping_rule& rule) : rule_(rule) {
   if (!(rule.precision > 0 && rule.precision <= 1))
     throw usage_error(fmt::format("precision is {}; accepted: more than 0 (exact), at most 1 (100 %)", rule.precision));

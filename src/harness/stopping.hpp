@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "src/results/result.hpp"
@@ -24,18 +23,13 @@ struct stopping_rule {
   std::uint32_t batches_in_a_row = 2;  // that must all find the interval narrow enough
 };
 
-enum class stop_reason { none, precision, max_time, interrupted };
-std::string_view to_string(stop_reason);  // "", "precision", "max-time", "interrupted": what result::stopped holds
-
-// Fed with samples as they are measured (or as a store gives them back), asked whether to go on.
+// Fed with the values of one metric as they are measured (or as a store gives them back), asked whether to go on.
 class stopping {
  public:
   // Throws usage_error unless 0 < precision <= 1, max_time > 0 and min_batches >= 6.
   explicit stopping(const stopping_rule& rule);
 
-  // A sample of another batch than the last one closes that batch first.
-  void add(const sample& one) { add_value(one.batch, one.latency_us()); }
-  // The same for any figure, in any unit.
+  // A value of another batch than the last one closes that batch first.
   void add_value(std::uint32_t batch, double value);
   // The open batch is complete: the criterion is looked at. Without samples nothing happens.
   void close_batch();

@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "src/results/table.hpp"
-
 namespace mgsync {
 
 namespace {
@@ -22,7 +20,9 @@ std::string worker_name(const topology::group& group, const worker_id& worker) {
 
 unsigned workers_per_member(const point& p) {
   constexpr unsigned several = 2;  // a GPU that is not given its number of blocks has one per SM at least
-  return p.device == topology::device::host ? p.blocks_per_sm.value_or(1) : p.blocks.value_or(several);
+  const auto count = p.device == topology::device::host ? p.number(axes::blocks_per_sm).value_or(1)
+                                                        : p.number(axes::blocks).value_or(several);
+  return static_cast<unsigned>(count);
 }
 
 std::map<std::string, unsigned> workers_by_host(const point& p, const topology::group& group) {
@@ -43,7 +43,7 @@ check_reach reach_of_check(const point& p, const topology::group& group) {
   if (p.device == topology::device::host)
     out.across_hosts = true;
   else if (out.within_hosts)
-    out.note = "checked within each host, not between hosts";
+    out = {true, false, verdict_scope::within_hosts, "checked within each host, not between hosts"};
   else
     out.note = "unchecked: every GPU is on a host of its own, and a check between GPUs reads shared memory";
   return out;
@@ -61,12 +61,6 @@ unsigned control_member(const point& p, const topology::group& group, std::uint6
   }
   const auto& from = in_company.empty() ? able : in_company;
   return from[seed % from.size()];
-}
-
-std::string name_of(const point& p) {
-  return fmt::format("{}:{} on {} {}{} {{{}}}, shape {}", p.backend, p.variant, p.members,
-                     p.device == topology::device::gpu ? "GPU" : "host member", p.members == 1 ? "" : "s",
-                     fmt::join(p.group, ","), format_shape(p));
 }
 
 std::string violation_sentence(const point& p, const topology::group& group, const group_trial& seen,

@@ -19,6 +19,7 @@ bool is_trivial(const point&);
 struct check_reach {
   bool within_hosts = false;
   bool across_hosts = false;
+  verdict_scope scope = verdict_scope::all;
   std::string note;  // what a reader must know of members that are not compared; empty: all are
 };
 check_reach reach_of_check(const point&, const topology::group&);
@@ -26,9 +27,6 @@ check_reach reach_of_check(const point&, const topology::group&);
 // The member that arrives early in a positive control; it must be noticed by all that the check compares. On several
 // hosts it is one that speaks for its rank, with company on its host where there is any.
 unsigned control_member(const point&, const topology::group&, std::uint64_t seed);
-
-// "multigrid:inbox on 4 host members {0,1,2,3}, shape 1": how every failure names its point.
-std::string name_of(const point&);
 
 // Names backend, group, member and round; both need what the trial found out.
 std::string violation_sentence(const point&, const topology::group&, const group_trial&, std::uint64_t rounds);

@@ -1,28 +1,14 @@
 #include "src/results/checksum.hpp"
 
-#include <array>
-
+#include <boost/crc.hpp>
 #include <fmt/format.h>
 
 namespace mgsync {
-namespace {
-
-constexpr std::array<std::uint32_t, 256> crc_table = [] {
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t byte = 0; byte < 256; ++byte) {
-    std::uint32_t rest = byte;
-    for (int bit = 0; bit < 8; ++bit) rest = (rest >> 1) ^ ((rest & 1U) != 0 ? 0xedb88320U : 0U);
-    table[byte] = rest;
-  }
-  return table;
-}();
-
-}  // namespace
 
 std::uint32_t crc32(std::string_view bytes) {
-  std::uint32_t rest = 0xffffffffU;
-  for (const char byte : bytes) rest = (rest >> 8) ^ crc_table[(rest ^ static_cast<unsigned char>(byte)) & 0xffU];
-  return ~rest;
+  boost::crc_32_type crc;
+  crc.process_bytes(bytes.data(), bytes.size());
+  return crc.checksum();
 }
 
 std::uint64_t fnv1a_64(std::string_view bytes) {

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,24 +11,25 @@
 namespace mgsync {
 
 struct column {
-  std::string_view title;
+  std::string title;
   bool to_the_left = true;   // text; numbers stand to the right
   std::size_t blanks = 2;    // between it and the column before
 };
 
-template <std::size_t N>
-using row_of_words = std::array<std::string, N>;
+using row_of_words = std::vector<std::string>;  // a word for each column
 
-// One line for each row, without blanks at its end; the titles are a row like any other.
-template <std::size_t N>
-std::vector<std::string> aligned_lines(const std::array<column, N>& columns, const std::vector<row_of_words<N>>& rows) {
-  std::array<std::size_t, N> widths{};
+// The titles and one line for each row, without blanks at its end.
+inline std::vector<std::string> aligned_lines(const std::vector<column>& columns, std::vector<row_of_words> rows) {
+  row_of_words titles;
+  for (const auto& one : columns) titles.push_back(one.title);
+  rows.insert(rows.begin(), titles);
+  std::vector<std::size_t> widths(columns.size());
   for (const auto& row : rows)
-    for (std::size_t i = 0; i < N; ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < columns.size(); ++i) widths[i] = std::max(widths[i], row.at(i).size());
   std::vector<std::string> lines;
   for (const auto& row : rows) {
     std::string line;
-    for (std::size_t i = 0; i < N; ++i) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
       if (i > 0) line.append(columns[i].blanks, ' ');
       line += columns[i].to_the_left ? fmt::format("{:<{}}", row[i], widths[i]) : fmt::format("{:>{}}", row[i], widths[i]);
     }
@@ -38,13 +37,6 @@ std::vector<std::string> aligned_lines(const std::array<column, N>& columns, con
     lines.push_back(line + '\n');
   }
   return lines;
-}
-
-template <std::size_t N>
-row_of_words<N> titles_of(const std::array<column, N>& columns) {
-  row_of_words<N> titles;
-  for (std::size_t i = 0; i < N; ++i) titles[i] = columns[i].title;
-  return titles;
 }
 
 }  // namespace mgsync

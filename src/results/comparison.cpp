@@ -16,13 +16,18 @@ namespace {
 
 constexpr double wanted_confidence = 0.95;
 
+using medians_of_batches = std::vector<double>;
+
 struct side_of_a_point {
   const mgsync::point* point = nullptr;
-  std::vector<std::vector<double>> processes;  // medians of the batches of each
-  std::string algorithm;                       // of the last that has a latency
-  bool checked = true;                         // all of them were
-  std::string reason;                          // of the last that has no latency
-  bool failed = false;
+  std::vector<metric_name> metrics;
+  std::map<std::string, std::vector<medians_of_batches>> processes;   // of each metric
+  std::string algorithm;                                   // of the last that has a number
+  bool checked = true;                                     // all of them were
+  bool cut_short = false;                                  // one of them was interrupted
+  std::string reason;                                      // of the last that has no number
+  result_status status = result_status::waived;            // the worst that has no number
+  bool was_lost = false;                                   // one of them has no number
 };
 
 struct side {
@@ -42,31 +47,47 @@ std::string pairing_key(const point& one, const machine_record& machine, const s
   point paired = one;
   paired.node = paired_node(one.node, machine.hosts, reference);
   if (!paired.placement.starts_with("list:")) paired.group.clear();
-  return canonical_key(paired);
+  return canonical_text(paired);
+}
+
+void take(side_of_a_point& into, std::map<std::string, medians_of_batches>& here, const result& one) {
+  for (const metric& each : one.metrics) {
+    here[each.name].insert(here[each.name].end(), each.raw.begin(), each.raw.end());
+    if (std::none_of(into.metrics.begin(), into.metrics.end(), [&](const auto& m) { return m.name == each.name; }))
+      into.metrics.push_back(each);
+  }
+  into.algorithm = one.found("algorithm").substr(0, one.found("algorithm").find(':'));
+  into.checked = into.checked && one.verdict.passed;
+  into.cut_short = into.cut_short || one.status == result_status::interrupted;
+}
+
+bool has_numbers(const result& one) {
+  return (one.status == result_status::measured || one.status == result_status::interrupted) && one.has_metrics() &&
+         !one.metrics.front().raw.empty();
 }
 
 side side_of(std::span<const json_document> documents, const std::vector<std::string>& reference) {
   side all;
   for (const json_document& document : documents) {
-    std::map<std::string, std::vector<double>> here;
+    std::map<std::string, std::map<std::string, medians_of_batches>> here;
     for (const result& one : document.results) {
       const std::string key = pairing_key(one.point, document.machine, reference);
       auto [found, fresh] = all.points.try_emplace(key);
+      side_of_a_point& point = found->second;
       if (fresh) {
         all.order.push_back(key);
-        found->second.point = &one.point;
+        point.point = &one.point;
       }
-      if (one.status == result_status::measured && !one.samples.empty()) {
-        const auto medians = batch_medians(one.samples);
-        here[key].insert(here[key].end(), medians.begin(), medians.end());
-        found->second.algorithm = one.algorithm.substr(0, one.algorithm.find(':'));
-        found->second.checked = found->second.checked && is_checked(one.check);
+      if (has_numbers(one)) {
+        take(point, here[key], one);
         continue;
       }
-      found->second.failed = found->second.failed || one.status == result_status::failed;
-      found->second.reason = one.status == result_status::measured ? "its samples are missing" : one.reason;
+      point.was_lost = true;
+      if (point.status != result_status::failed) point.status = one.status;
+      point.reason = one.status == result_status::measured ? "its values are missing" : one.reason;
     }
-    for (auto& [key, medians] : here) all.points[key].processes.push_back(std::move(medians));
+    for (auto& [key, metrics] : here)
+      for (auto& [name, medians] : metrics) all.points[key].processes[name].push_back(std::move(medians));
   }
   return all;
 }
@@ -92,19 +113,23 @@ std::vector<double> logarithms(std::vector<double> values) {
   return values;
 }
 
-compared_point compare_point(const side_of_a_point& base, const side_of_a_point& now, std::optional<double> noise) {
+compared_point compare_point(const side_of_a_point& base, const side_of_a_point& now, const metric_name& measured,
+                             std::optional<double> noise) {
+  const auto &before = base.processes.at(measured.name), &after = now.processes.at(measured.name);
   compared_point out;
   out.point = *base.point;
-  out.by_process = best_confidence(base.processes.size(), now.processes.size()) >= wanted_confidence;
+  out.measured = measured;
+  out.by_process = best_confidence(before.size(), after.size()) >= wanted_confidence;
   out.margin = noise.value_or(out.by_process ? 0 : default_noise);
-  const auto was = out.by_process ? medians_of(base.processes) : joined(base.processes);
-  const auto is = out.by_process ? medians_of(now.processes) : joined(now.processes);
-  out.base_us = median(was);
-  out.new_us = median(is);
+  const auto was = out.by_process ? medians_of(before) : joined(before);
+  const auto is = out.by_process ? medians_of(after) : joined(after);
+  out.base_median = median(was);
+  out.new_median = median(is);
   if (base.algorithm != now.algorithm)
     out.notes.push_back(fmt::format("ran {}, was {}", now.algorithm.empty() ? "another algorithm" : now.algorithm,
                                     base.algorithm.empty() ? "unknown" : base.algorithm));
   if (base.checked && !now.checked) out.notes.push_back("unchecked in NEW");
+  if (now.cut_short) out.notes.push_back("cut short in NEW");
   if (!all_positive(was) || !all_positive(is)) {
     out.what = change::too_few;
     return out;
@@ -116,24 +141,34 @@ compared_point compare_point(const side_of_a_point& base, const side_of_a_point&
   if (shift.confidence < wanted_confidence)
     out.what = change::too_few;
   else if (out.low > 1)
-    out.what = change::slower;
+    out.what = measured.better == better::less ? change::worse : change::improved;
   else if (out.high < 1)
-    out.what = change::faster;
+    out.what = measured.better == better::less ? change::improved : change::worse;
   return out;
 }
 
-std::string name_of(const point& one) {
-  return fmt::format("{}:{}, {} member{} in {} rank{}, shape {}{}", one.backend, one.variant,
-                     one.members, one.members == 1 ? "" : "s", one.ranks, one.ranks == 1 ? "" : "s", format_shape(one),
-                     one.node.empty() ? "" : ", on " + one.node);
+// The metric is named where it is not the barrier's latency.
+std::string name_of(const compared_point& one) {
+  return name_of(one.point) + (one.measured.name == "latency" ? "" : ", " + one.measured.name);
+}
+
+// What NEW has no number of.
+void find_lost(const side_of_a_point& before, const side_of_a_point& after, comparison& out) {
+  if (after.processes.empty() || (after.was_lost && after.status == result_status::failed)) {
+    out.lost.push_back({*before.point, after.reason, after.status});
+    return;
+  }
+  for (const metric_name& one : before.metrics)
+    if (!after.processes.contains(one.name))
+      out.lost.push_back({*before.point, fmt::format("it has no {}", one.name), result_status::measured});
 }
 
 }  // namespace
 
-std::string_view to_string(change what) {
+std::string_view word_of(change what, const metric_name& of) {
   switch (what) {
-    case change::slower: return "slower";
-    case change::faster: return "faster";
+    case change::worse: return is_a_time(of) ? "slower" : "worse";
+    case change::improved: return is_a_time(of) ? "faster" : "better";
     case change::not_shown: return "no difference shown";
     case change::too_few: return "too few batches";
   }
@@ -155,8 +190,9 @@ comparison compare(std::span<const json_document> base, std::span<const json_doc
     }
     const side_of_a_point& after = found->second;
     // A barrier that failed in one of several processes is no barrier, however fast the others were.
-    if (after.failed || after.processes.empty()) out.lost.push_back({*before.point, after.reason, after.failed});
-    if (!after.processes.empty()) out.points.push_back(compare_point(before, after, noise));
+    find_lost(before, after, out);
+    for (const metric_name& one : before.metrics)
+      if (after.processes.contains(one.name)) out.points.push_back(compare_point(before, after, one, noise));
   }
   for (const std::string& key : is.order) {
     if (is.points.at(key).processes.empty()) continue;
@@ -166,25 +202,32 @@ comparison compare(std::span<const json_document> base, std::span<const json_doc
   return out;
 }
 
-std::vector<std::string> gate_violations(const comparison& compared, double limit) {
+std::vector<std::string> gate_violations(const comparison& compared, const gate& asked) {
   std::vector<std::string> sentences;
   for (const compared_point& one : compared.points)
-    if (one.what == change::slower && one.ratio > 1 + limit)
-      sentences.push_back(fmt::format("{}: takes {:.3f} times as long ({:.3f}..{:.3f})", name_of(one.point), one.ratio,
-                                      one.low, one.high));
-  for (const compared_point& one : compared.points)
-    if (one.what == change::too_few && !(one.new_us <= one.base_us * (1 + limit)))
-      sentences.push_back(fmt::format("{}: {} us, was {} us, and too few batches to tell: a longer --max-time gives more",
-                                      name_of(one.point), format_us(one.new_us), format_us(one.base_us)));
+    if (one.what == change::worse && one.times_worse() > 1 + asked.limit)
+      sentences.push_back(fmt::format("{}: {} {:.3f} times {} ({:.3f}..{:.3f})", name_of(one),
+                                      is_a_time(one.measured) ? "takes" : "has", one.ratio,
+                                      is_a_time(one.measured) ? "as long" : "as much", one.low, one.high));
+  for (const compared_point& one : compared.points) {
+    const double times = one.measured.better == better::less ? one.new_median / one.base_median : one.base_median / one.new_median;
+    if (one.what == change::too_few && !(times <= 1 + asked.limit))
+      sentences.push_back(fmt::format("{}: {} {}, was {} {}, and too few batches to tell: a longer --max-time gives more",
+                                      name_of(one), format_number(one.new_median), one.measured.unit,
+                                      format_number(one.base_median), one.measured.unit));
+  }
   for (const lost_point& one : compared.lost)
-    sentences.push_back(fmt::format("{}: {} in NEW: {}", name_of(one.point), one.failed ? "failed" : "not measured",
-                                    one.reason));
+    sentences.push_back(fmt::format("{}: {} in NEW: {}", name_of(one.point),
+                                    one.status == result_status::failed ? "failed" : "not measured", one.reason));
+  if (!asked.allow_missing)
+    for (const point& one : compared.only_base)
+      sentences.push_back(fmt::format("{}: not in NEW (--allow-missing lets that through)", name_of(one)));
   return sentences;
 }
 
 std::size_t undecided(const comparison& compared, double limit) {
   return static_cast<std::size_t>(std::count_if(compared.points.begin(), compared.points.end(), [&](const auto& one) {
-    return one.what == change::not_shown && one.high > 1 + limit;
+    return one.what == change::not_shown && one.at_worst() > 1 + limit;
   }));
 }
 

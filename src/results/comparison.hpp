@@ -17,17 +17,19 @@ namespace mgsync {
 inline constexpr double default_noise = 0.04;
 
 enum class change {
-  slower,     // the whole interval lies above 1
-  faster,     // the whole interval lies below 1
+  worse,      // the whole interval lies on the wrong side of 1: above where less is better, below where more is
+  improved,   // the whole interval lies on the other side
   not_shown,  // the interval holds 1
-  too_few,    // too few batches for an interval of 95 %, or latencies that are not positive
+  too_few,    // too few batches for an interval of 95 %, or values that are not positive
 };
-std::string_view to_string(change);
+// "slower" and "faster" of a time, "worse" and "better" of anything else.
+std::string_view word_of(change, const metric_name&);
 
 struct compared_point {
-  mgsync::point point;  // as BASE has it
-  double base_us = 0;   // medians
-  double new_us = 0;
+  mgsync::point point;    // as BASE has it
+  metric_name measured;   // what is compared; a point has a row for each of its metrics
+  double base_median = 0;
+  double new_median = 0;
   double ratio = 1;     // NEW over BASE: the median over all quotients of two units
   double low = 1;       // its 95 % interval, with the margin
   double high = 1;
@@ -35,13 +37,16 @@ struct compared_point {
   double margin = 0;        // share by which the interval was widened on either side
   change what = change::not_shown;
   std::vector<std::string> notes;  // "ran hub, was inbox" where auto chose otherwise, "unchecked in NEW"
+
+  double times_worse() const { return measured.better == better::less ? ratio : 1 / ratio; }
+  double at_worst() const { return measured.better == better::less ? high : 1 / low; }
 };
 
-// Measured in BASE; NEW tried and has no latency.
+// Measured in BASE; NEW tried and has no number.
 struct lost_point {
   mgsync::point point;
   std::string reason;
-  bool failed = false;  // the barrier was violated or stuck; else waived
+  result_status status = result_status::waived;  // that NEW has
 };
 
 struct comparison {
@@ -53,17 +58,23 @@ struct comparison {
 
 // Each document is one process. Points are paired by all that describes them but the numbers of their members, unless
 // the placement is a list of these; nodes that are measured each by itself, on other hosts, by their places in the job.
+// Every metric that BASE has is compared in its own direction.
 // The margin is `noise`; where it is absent, default_noise between batches and 0
 // between processes, which show their shifts themselves.
 comparison compare(std::span<const json_document> base, std::span<const json_document> now,
                    std::optional<double> noise = {});
 
-// Why a gate that lets nothing be slower by more than `limit` is shut, a sentence each; empty: it is open. It is shut by
-// a point whose ratio is above 1 + limit and shown to be slower, by one whose medians are as far apart with too few
-// batches to tell (the slowest get the fewest), and by one that failed or was waived in NEW.
-std::vector<std::string> gate_violations(const comparison&, double limit);
+struct gate {
+  double limit = 0;            // what a point may be worse by, as a share
+  bool allow_missing = false;  // points that BASE measured and NEW never tried do not shut it
+};
 
-// How many points may be slower by more than `limit` for all that is known, without a difference shown.
+// Why a gate is shut, a sentence each; empty: it is open. It is shut by a point whose ratio is worse than 1 + limit and
+// shown to be worse, by one whose medians are as far apart with too few batches to tell (the slowest get the fewest), by
+// one that has no number in NEW, and by one that is missing there.
+std::vector<std::string> gate_violations(const comparison&, const gate&);
+
+// How many points may be worse by more than the limit for all that is known, without a difference shown.
 std::size_t undecided(const comparison&, double limit);
 
 }  // namespace mgsync

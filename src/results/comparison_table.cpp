@@ -1,51 +1,54 @@
 #include "src/results/comparison_table.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "src/results/columns.hpp"
+#include "src/results/conditions.hpp"
 #include "src/results/table.hpp"
 
 namespace mgsync {
 namespace {
 
-constexpr std::array<column, 11> columns = {{{"backend"}, {"variant"}, {"members", false}, {"ranks", false},
-                                             {"shape", false}, {"BASE_us", false}, {"NEW_us", false}, {"NEW/BASE", false},
-                                             {"ci95"}, {"result"}, {"note"}}};
-using row = row_of_words<columns.size()>;
-
 std::string note_of(const compared_point& one) {
-  std::vector<std::string> words;
-  const point& p = one.point;
-  if (!p.node.empty()) words.push_back("on " + p.node);
-  if (p.device == topology::device::host && p.oversubscribed) words.push_back("oversubscribed");
-  if (!p.pinned) words.push_back("not pinned");
-  for (auto& word : circumstances_of(p)) words.push_back(std::move(word));
-  if (!p.peer_memory_asked.empty()) words.push_back(p.peer_memory_asked);
-  words.insert(words.end(), one.notes.begin(), one.notes.end());
+  std::vector<std::string> words = one.notes;
+  if (!one.point.node.empty()) words.insert(words.begin(), "on " + one.point.node);
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-row row_of(const compared_point& one) {
+row_of_words row_of(const compared_point& one, const conditions& under) {
   const point& p = one.point;
-  row cells{p.backend, p.variant, fmt::format("{}", p.members), fmt::format("{}", p.ranks), format_shape(p),
-            format_us(one.base_us), format_us(one.new_us), "-", "-", std::string(to_string(one.what)), note_of(one)};
-  if (one.what == change::too_few) return cells;
-  cells[7] = fmt::format("{:.3f}", one.ratio);
-  cells[8] = fmt::format("{:.3f}..{:.3f}", one.low, one.high);
-  return cells;
+  row_of_words words{p.subject, p.variant, fmt::format("{}", p.members), fmt::format("{}", p.ranks), format_shape(p)};
+  for (const auto& name : under.varying) words.push_back(value_of(p, name));
+  words.push_back(format_number(one.base_median));
+  words.push_back(format_number(one.new_median));
+  const bool shown = one.what != change::too_few;
+  words.push_back(shown ? fmt::format("{:.3f}", one.ratio) : "-");
+  words.push_back(shown ? fmt::format("{:.3f}..{:.3f}", one.low, one.high) : "-");
+  words.emplace_back(word_of(one.what, one.measured));
+  words.push_back(note_of(one));
+  return words;
+}
+
+std::vector<column> columns_of(const metric_name& measured, const conditions& under) {
+  std::vector<column> columns{{"backend"}, {"variant"}, {"members", false}, {"ranks", false}, {"shape", false}};
+  for (const auto& name : under.varying) columns.push_back({name});
+  const bool latency = column_name(measured) == "latency_us";
+  for (const auto* side : {"BASE", "NEW"}) columns.push_back({fmt::format("{}_{}", side, latency ? "us" : column_name(measured)), false});
+  columns.insert(columns.end(), {{"NEW/BASE", false}, {"ci95"}, {"result"}, {"note"}});
+  return columns;
 }
 
 // Slower, faster, the rest.
-std::vector<const compared_point*> ordered(const comparison& compared) {
+std::vector<const compared_point*> ordered(const comparison& compared, const std::string& measured) {
   std::vector<const compared_point*> points;
-  for (const compared_point& one : compared.points) points.push_back(&one);
+  for (const compared_point& one : compared.points)
+    if (column_name(one.measured) == measured) points.push_back(&one);
   const auto place = [](const compared_point& one) {
-    return one.what == change::slower ? 0 : one.what == change::faster ? 1 : 2;
+    return one.what == change::worse ? 0 : one.what == change::improved ? 1 : 2;
   };
   std::stable_sort(points.begin(), points.end(), [&](const compared_point* a, const compared_point* b) {
     if (place(*a) != place(*b)) return place(*a) < place(*b);
@@ -54,23 +57,26 @@ std::vector<const compared_point*> ordered(const comparison& compared) {
   return points;
 }
 
-std::string rows_text(const std::vector<const compared_point*>& points) {
-  std::vector<row> rows{titles_of(columns)};
-  for (const compared_point* one : points) rows.push_back(row_of(*one));
+std::string rows_text(const std::vector<const compared_point*>& rows) {
+  std::vector<const point*> points;
+  for (const compared_point* one : rows) points.push_back(&one->point);
+  const conditions under = conditions_of(points);
+  std::vector<row_of_words> words;
+  for (const compared_point* one : rows) words.push_back(row_of(*one, under));
   std::string text;
-  for (const auto& line : aligned_lines(columns, rows)) text += line;
+  for (const auto& line : aligned_lines(columns_of(rows.front()->measured, under), std::move(words))) text += line;
+  if (!under.common.empty()) text += fmt::format("all rows: {}\n", fmt::join(under.common, ", "));
   return text;
 }
 
 std::string listed(std::string_view word, const point& p, std::string_view reason) {
-  return fmt::format("{}  {}:{} on {} in {} rank{}, shape {}{}{}\n", word, p.backend, p.variant, p.members, p.ranks,
-                     p.ranks == 1 ? "" : "s", format_shape(p), reason.empty() ? "" : ": ", reason);
+  return fmt::format("{}  {}{}{}\n", word, name_of(p), reason.empty() ? "" : ": ", reason);
 }
 
 std::string unpaired(const comparison& compared) {
   std::string text;
   for (const lost_point& one : compared.lost)
-    text += listed(one.failed ? "FAIL in NEW       " : "not measured in NEW", one.point, one.reason);
+    text += listed(one.status == result_status::failed ? "FAIL in NEW       " : "not measured in NEW", one.point, one.reason);
   for (const point& one : compared.only_base) text += listed("only in BASE      ", one, "");
   for (const point& one : compared.only_new) text += listed("only in NEW       ", one, "");
   return text;
@@ -101,13 +107,19 @@ std::string meaning(const comparison& compared) {
 std::string format_comparison(const comparison& compared) {
   const std::string others = unpaired(compared);
   if (compared.points.empty()) return others;
+  std::vector<std::string> measured;  // the metrics, a table each
+  for (const compared_point& one : compared.points)
+    if (const auto name = column_name(one.measured); std::find(measured.begin(), measured.end(), name) == measured.end())
+      measured.push_back(name);
+  const bool times = std::all_of(compared.points.begin(), compared.points.end(), [](const auto& one) { return is_a_time(one.measured); });
   const auto count = [&](change what) {
     return std::count_if(compared.points.begin(), compared.points.end(), [&](const auto& one) { return one.what == what; });
   };
-  std::string text = rows_text(ordered(compared));
+  std::string text;
+  for (const auto& name : measured) text += (text.empty() ? "" : "\n") + rows_text(ordered(compared, name));
   if (!others.empty()) text += "\n" + others;
-  text += fmt::format("\n{} slower, {} faster, {} without a difference shown", count(change::slower),
-                      count(change::faster), count(change::not_shown));
+  text += fmt::format("\n{} {}, {} {}, {} without a difference shown", count(change::worse), times ? "slower" : "worse",
+                      count(change::improved), times ? "faster" : "better", count(change::not_shown));
   if (count(change::too_few) > 0) text += fmt::format(", {} with too few batches to tell", count(change::too_few));
   return text + "\n" + meaning(compared);
 }

@@ -7,8 +7,8 @@
 
 namespace mgsync {
 
-// Columns, always these: backend variant members ranks shape BASE_us NEW_us NEW/BASE ci95 result note. Slower points
-// first, the most slowed at the top, then faster ones, then the rest in the order of BASE. Below stand the points of one
+// A table for each metric. Columns: backend variant members ranks shape, an axis each that varies, BASE_us NEW_us
+// NEW/BASE ci95 result note. Slower points first, the most slowed at the top, then faster ones, then the rest in the order of BASE. Below stand the points of one
 // side only, a count, and what the numbers mean.
 std::string format_comparison(const comparison&);
 

@@ -1,8 +1,8 @@
 #include "src/results/csv_document.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,81 +12,106 @@
 namespace mgsync {
 namespace {
 
-using column = std::pair<const char*, std::string>;
+using field = std::pair<std::string, std::string>;  // its column and its text
 
-template <class Value>
-std::string text_of(const std::optional<Value>& value) {
-  if constexpr (std::is_floating_point_v<Value>)
-    return value && std::isfinite(*value) ? fmt::format("{}", *value) : std::string();
-  else
-    return value ? fmt::format("{}", *value) : std::string();
+std::string number_text(std::optional<double> value) {
+  return value && std::isfinite(*value) ? fmt::format("{}", *value) : std::string();
 }
 
-std::string_view name_of(result_status status) {
-  switch (status) {
-    case result_status::measured:
-      return "measured";
-    case result_status::waived:
-      return "waived";
-    case result_status::failed:
-      return "failed";
+// Every metric of any result once, by its column's name, and every axis.
+struct columns {
+  std::vector<metric> metrics;
+  std::vector<std::string> axes;
+  std::vector<std::string> environment;
+};
+
+template <class List, class Value>
+void add_once(List& list, const Value& value) {
+  if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+}
+
+columns columns_of(const std::vector<result>& results) {
+  columns all;
+  for (const result& one : results) {
+    for (const axis& each : one.point.axes) add_once(all.axes, each.name);
+    for (const auto& [key, value] : one.environment)
+      if (key != "host" && key != "mgsync") add_once(all.environment, key);
+    for (const metric& each : one.metrics)
+      if (std::none_of(all.metrics.begin(), all.metrics.end(),
+                       [&](const metric& known) { return column_name(known) == column_name(each); }))
+        all.metrics.push_back(each);
   }
-  return "failed";
+  return all;
+}
+
+void add_metric(std::vector<field>& row, const metric& column, const result& one) {
+  const metric* found = one.find(column.name);
+  if (found != nullptr && column_name(*found) != column_name(column)) found = nullptr;
+  const std::string name = column_name(column);
+  const auto number = [found](double metric::*member) {
+    return number_text(found != nullptr ? std::optional<double>((*found).*member) : std::nullopt);
+  };
+  const auto optional_number = [found](std::optional<double> metric::*member) {
+    return number_text(found != nullptr ? (*found).*member : std::nullopt);
+  };
+  row.emplace_back(name, number(&metric::median));
+  row.emplace_back(name + "_ci95_low", number(&metric::ci95_low));
+  row.emplace_back(name + "_ci95_high", number(&metric::ci95_high));
+  row.emplace_back(name + "_confidence", number(&metric::confidence));
+  row.emplace_back(name + "_min", number(&metric::min));
+  row.emplace_back(name + "_max", number(&metric::max));
+  row.emplace_back(name + "_spread", number(&metric::spread));
+  row.emplace_back(name + "_sigma", optional_number(&metric::sigma));
+  row.emplace_back(name + "_p5", optional_number(&metric::p5));
+  row.emplace_back(name + "_p95", optional_number(&metric::p95));
+  row.emplace_back(name + "_samples", found == nullptr ? "" : fmt::format("{}", found->samples));
+  row.emplace_back(name + "_batches", found == nullptr ? "" : fmt::format("{}", found->raw.size()));
 }
 
 // Names and values side by side, so that the header cannot drift from the rows.
-std::vector<column> columns_of(const result& one) {
+std::vector<field> row_of(const columns& all, const json_document& document, const result& one) {
   const point& p = one.point;
-  const auto latency = [&one](double latency_summary::*member) {
-    return text_of(one.latency_us ? std::optional<double>((*one.latency_us).*member) : std::nullopt);
+  const bool unchecked = one.verdict.kind == verdict_kind::unchecked;
+  const auto or_else = [&one](const char* key, const std::string& otherwise) {
+    const auto found = one.found(key);
+    return found.empty() ? otherwise : found;
   };
-  const auto percentile = [&one](std::optional<double> latency_summary::*member) {
-    return text_of(one.latency_us ? (*one.latency_us).*member : std::nullopt);
-  };
-  const auto rounds = [&one](std::uint32_t sample::*member) {
-    return text_of(one.samples.empty() ? std::nullopt : std::optional<std::uint32_t>(one.samples.back().*member));
-  };
-  const bool unchecked = one.check.rounds == 0 && one.check.violations == 0;
-  return {{"backend", p.backend},
-          {"variant", p.variant},
-          {"device", p.device == topology::device::gpu ? "gpu" : "host"},
-          {"members", fmt::format("{}", p.members)},
-          {"ranks", fmt::format("{}", p.ranks)},
-          {"group", fmt::format("{}", fmt::join(p.group, " "))},
-          {"node", p.node},
-          {"placement", p.placement},
-          {"pinned", fmt::format("{}", p.pinned)},
-          {"oversubscribed", fmt::format("{}", p.oversubscribed)},
-          {"blocks_per_sm", text_of(p.blocks_per_sm)},
-          {"blocks", text_of(p.blocks)},
-          {"threads_per_block", text_of(p.threads_per_block)},
-          {"load", p.load},
-          {"work_units", fmt::format("{}", p.work_units)},
-          {"payload_words", fmt::format("{}", p.payload_words)},
-          {"peer_memory_asked", p.peer_memory_asked},
-          {"status", std::string(name_of(one.status))},
-          {"reason", one.reason},
-          {"check_rounds", fmt::format("{}", one.check.rounds)},
-          {"check_violations", unchecked ? "" : fmt::format("{}", one.check.violations)},
-          {"latency_us", latency(&latency_summary::median)},
-          {"ci95_low_us", latency(&latency_summary::ci95_low)},
-          {"ci95_high_us", latency(&latency_summary::ci95_high)},
-          {"ci_confidence", latency(&latency_summary::confidence)},
-          {"min_us", latency(&latency_summary::min)},
-          {"sigma_us", latency(&latency_summary::sigma)},
-          {"spread_us", latency(&latency_summary::spread)},
-          {"p5_us", percentile(&latency_summary::p5)},
-          {"p95_us", percentile(&latency_summary::p95)},
-          {"samples", fmt::format("{}", one.samples.size())},
-          {"batches", fmt::format("{}", one.batches)},
-          {"rounds_short", rounds(&sample::rounds_short)},
-          {"rounds_long", rounds(&sample::rounds_long)},
-          {"stopped", one.stopped},
-          {"method", one.method},
-          {"algorithm", one.algorithm},
-          {"peer_memory", one.peer_memory},
-          {"slowest_member", text_of(one.slowest_member)},
-          {"notes", fmt::format("{}", fmt::join(one.notes, "; "))}};
+  std::vector<field> row{{"host", or_else("host", document.machine.host)},
+                         {"mgsync", or_else("mgsync", document.machine.mgsync)},
+                         {"study", p.study},
+                         {"subject", p.subject},
+                         {"variant", p.variant},
+                         {"device", std::string(to_string(p.device))},
+                         {"members", fmt::format("{}", p.members)},
+                         {"ranks", fmt::format("{}", p.ranks)},
+                         {"group", fmt::format("{}", fmt::join(p.group, " "))},
+                         {"node", p.node},
+                         {"placement", p.placement}};
+  for (const auto& name : all.axes) {
+    const axis* found = p.find(name);
+    row.emplace_back(name, found == nullptr ? "" : text_of(*found));
+  }
+  row.insert(row.end(), {{"status", std::string(to_string(one.status))},
+                         {"reason", one.reason},
+                         {"attempt", fmt::format("{}", one.attempt)},
+                         {"verdict", std::string(to_string(one.verdict.kind))},
+                         {"verdict_scope", unchecked ? "" : std::string(to_string(one.verdict.scope))},
+                         {"verdict_passed", unchecked ? "" : fmt::format("{}", one.verdict.passed)},
+                         {"check_rounds", fmt::format("{}", one.verdict.rounds)},
+                         {"check_violations", unchecked ? "" : fmt::format("{}", one.verdict.violations)}});
+  for (const metric& each : all.metrics) add_metric(row, each, one);
+  row.emplace_back("stopped", std::string(to_string(one.stopped)));
+  row.emplace_back("method", one.method);
+  for (const auto& key : all.environment) row.emplace_back(key, one.found(key));
+  row.emplace_back("notes", fmt::format("{}", fmt::join(one.notes, "; ")));
+  return row;
+}
+
+template <class Member>
+std::string line_of(const std::vector<field>& row, Member member) {
+  std::vector<std::string> fields;
+  for (const field& one : row) fields.push_back(csv_field(one.*member));
+  return fmt::format("{}\r\n", fmt::join(fields, ","));
 }
 
 }  // namespace
@@ -101,22 +126,10 @@ std::string csv_field(std::string_view text) {
   return quoted + '"';
 }
 
-std::string format_csv(std::span<const result> results) {
-  std::string out;
-  std::string_view separator;
-  for (const auto& [name, value] : columns_of(result{})) {
-    out += fmt::format("{}{}", separator, name);
-    separator = ",";
-  }
-  out += "\r\n";
-  for (const result& one : results) {
-    separator = "";
-    for (const auto& [name, value] : columns_of(one)) {
-      out += fmt::format("{}{}", separator, csv_field(value));
-      separator = ",";
-    }
-    out += "\r\n";
-  }
+std::string format_csv(const json_document& document) {
+  const columns all = columns_of(document.results);
+  std::string out = line_of(row_of(all, document, result{}), &field::first);
+  for (const result& one : document.results) out += line_of(row_of(all, document, one), &field::second);
   return out;
 }
 

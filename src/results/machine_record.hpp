@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -29,14 +28,10 @@ struct machine_record {
 };
 
 nlohmann::ordered_json to_json(const machine_record&);
-// Throws usage_error naming the field below `path` that is missing, unknown or of the wrong type.
+// Throws usage_error naming the field below `path` that is missing or of the wrong type.
 machine_record machine_from_json(const nlohmann::ordered_json& value, const std::string& path);
 
 // One sentence for each field that differs, empty when the machines are the same: "host is 'a', was 'b'; ...".
 std::string difference(const machine_record& was, const machine_record& is);
-
-// OS indices as the kernel writes them, "0-3,8", and back (usage_error for anything else).
-std::string format_cpu_list(const std::vector<int>& cpus);
-std::vector<int> parse_cpu_list(std::string_view text);
 
 }  // namespace mgsync

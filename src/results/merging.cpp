@@ -4,10 +4,10 @@
 #include <map>
 #include <set>
 #include <stdexcept>
-#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "src/results/result_json.hpp"
 #include "src/results/statistics.hpp"
@@ -15,29 +15,32 @@
 namespace mgsync {
 namespace {
 
-constexpr std::string_view interrupted = "interrupted";
-
-std::string name_of(const point& one) {
-  return fmt::format("{}:{} on {} ({})", one.backend, one.variant, one.members, one.placement);
+// Has numbers to join with others, of a whole measurement or of one that was cut short.
+bool usable(const result& one) {
+  return (one.status == result_status::measured || one.status == result_status::interrupted) && !one.samples.empty();
 }
-
-bool usable(const result& one) { return one.status == result_status::measured && !one.samples.empty(); }
 
 // Whether all samples of `part` are among those of `whole`: the same measurement, read twice.
 bool holds(const std::vector<sample>& whole, const std::vector<sample>& part) {
   const auto all = [](const std::vector<sample>& samples) {
-    std::multiset<std::tuple<double, double, std::uint32_t, std::uint32_t>> set;
-    for (const sample& one : samples) set.emplace(one.short_us, one.long_us, one.rounds_short, one.rounds_long);
+    std::multiset<std::string> set;
+    for (const sample& one : samples) set.insert(to_json(one).dump());
     return set;
   };
   const auto outer = all(whole), inner = all(part);
   return std::includes(outer.begin(), outer.end(), inner.begin(), inner.end());
 }
 
-std::uint32_t batches_of(const std::vector<sample>& samples) {
-  std::set<std::uint32_t> numbers;
-  for (const sample& one : samples) numbers.insert(one.batch);
-  return static_cast<std::uint32_t>(numbers.size());
+// Checked only if both were, and as far as both were; then the rounds of both bound the violations.
+verdict joint(const verdict& a, const verdict& b) {
+  if (a.kind != b.kind || !a.passed || !b.passed) return a.passed ? b : a;
+  verdict both = a;
+  both.scope = std::max(a.scope, b.scope);
+  both.rounds += b.rounds;
+  both.observations += b.observations;
+  both.control_flagged = a.control_flagged && b.control_flagged;
+  if (a.bound && b.bound) both.bound = upper_bound(both.rounds);
+  return both;
 }
 
 void join(result& into, const result& other) {
@@ -45,22 +48,19 @@ void join(result& into, const result& other) {
   for (const sample& one : into.samples) next = std::max(next, one.batch + 1);
   for (sample one : other.samples) {
     one.batch += next;
-    into.samples.push_back(one);
+    into.samples.push_back(std::move(one));
   }
-  into.batches = batches_of(into.samples);
-  into.latency_us = summarize(into.samples);
-  // Checked only if both were; then the rounds of both bound the violations.
-  const check_summary &a = into.check, &b = other.check;
-  const bool both = a.rounds > 0 && b.rounds > 0;
-  const std::uint64_t rounds = both ? a.rounds + b.rounds : 0;
-  into.check = {.rounds = rounds,
-                .observations = both ? a.observations + b.observations : 0,
-                .violations = 0,
-                .control_flagged = a.control_flagged && b.control_flagged,
-                .trivial = a.trivial && b.trivial,
-                .bound = upper_bound(rounds)};
-  if (into.stopped == interrupted) into.stopped = other.stopped;
-  if (into.slowest_member != other.slowest_member) into.slowest_member.reset();
+  std::vector<metric_name> names{into.metrics.begin(), into.metrics.end()};
+  for (const metric& one : other.metrics)
+    if (into.find(one.name) == nullptr) names.push_back(one);
+  into.metrics = summarize_all(names, into.samples);
+  into.verdict = joint(into.verdict, other.verdict);
+  if (into.status == result_status::interrupted) {
+    into.status = other.status;
+    into.stopped = other.stopped;
+    into.reason = other.reason;
+  }
+  if (into.found("slowest_member") != other.found("slowest_member")) into.environment.erase("slowest_member");
   for (const auto& note : other.notes)
     if (std::find(into.notes.begin(), into.notes.end(), note) == into.notes.end()) into.notes.push_back(note);
 }
@@ -68,23 +68,29 @@ void join(result& into, const result& other) {
 result finished_early(const unfinished_point& one) {
   result out;
   out.point = one.point;
-  out.status = result_status::measured;
+  out.status = result_status::interrupted;
+  out.reason = "its store ended before the point did";
   out.samples = one.samples;
-  out.batches = batches_of(one.samples);
-  out.latency_us = summarize(one.samples);
-  out.stopped = interrupted;
+  out.metrics = summarize_all(one.metrics, one.samples);
+  out.method = one.method;
+  out.attempt = one.attempt;
+  out.stopped = stop_reason::interrupted;
   out.notes = {"its store ended before the point did, and without its check"};
   return out;
 }
 
 class merging {
  public:
-  explicit merging(const std::string& host) : host_(host) {}
+  explicit merging(const machine_record& first) : host_(first.host), mgsync_(first.mgsync) {}
 
   void add(result one, const result_file& from) {
-    const std::string& host = from.document.machine.host;
-    if (host != host_ && one.status != result_status::waived) one.notes.push_back("on host " + host);
-    const auto [found, fresh] = place_.try_emplace(canonical_key(one.point), results_.size());
+    const machine_record& machine = from.document.machine;
+    if (machine.host != host_) {
+      if (one.status != result_status::waived) one.notes.push_back("on host " + machine.host);
+      one.environment.try_emplace("host", machine.host);
+    }
+    if (machine.mgsync != mgsync_) one.environment.try_emplace("mgsync", machine.mgsync);
+    const auto [found, fresh] = place_.try_emplace(canonical_text(one.point), results_.size());
     if (fresh)
       results_.push_back(std::move(one));
     else
@@ -96,6 +102,7 @@ class merging {
 
  private:
   void unite(result& known, result&& other, const std::string& file) {
+    if (known.attempt != other.attempt) return take_later_attempt(known, std::move(other));
     const auto failed = [](const result& one) { return one.status == result_status::failed; };
     if (failed(known) || failed(other)) {
       if (failed(known) != failed(other))
@@ -103,22 +110,31 @@ class merging {
       if (!failed(known)) known = std::move(other);
       return;
     }
-    if (!usable(other)) return;
+    if (!usable(other)) {
+      if (!usable(known) && other.status == result_status::error) known = std::move(other);
+      return;
+    }
     if (!usable(known)) {
       known = std::move(other);
     } else if (holds(known.samples, other.samples)) {
       // A document of the same samples has the check that an unfinished store lacks.
-      if (known.check.rounds == 0 && known.samples.size() == other.samples.size()) known = std::move(other);
+      if (!known.verdict.passed && known.samples.size() == other.samples.size()) known = std::move(other);
     } else if (holds(other.samples, known.samples)) {
       known = std::move(other);
     } else {
       join(known, other);
       notes_.push_back(fmt::format("{}: {} was measured on its own; its samples are joined, {} batches in all",
-                                   name_of(known.point), file, known.batches));
+                                   name_of(known.point), file,
+                                   known.has_metrics() ? known.metrics.front().raw.size() : 0));
     }
   }
 
-  std::string host_;
+  // --resume tried it again, for a reason: what came of it counts, and says what was before.
+  static void take_later_attempt(result& known, result&& other) {
+    if (other.attempt > known.attempt) known = std::move(other);
+  }
+
+  std::string host_, mgsync_;  // of the first file
   std::vector<result> results_;
   std::map<std::string, std::size_t> place_;
   std::vector<std::string> notes_;
@@ -147,8 +163,9 @@ merged_results merge_results(std::span<const result_file> files) {
   out.document.started = first.started;
   out.document.machine = first.machine;
   out.document.settings = joint_settings(files);
-  merging all(first.machine.host);
+  merging all(first.machine);
   for (const result_file& file : files) {
+    if (!file.complete && out.document.ended == "complete") out.document.ended = file.document.ended;
     out.document.started = std::min(out.document.started, file.document.started);
     auto& hosts = out.document.machine.hosts;
     for (const auto& host : file.document.machine.hosts)

@@ -15,13 +15,14 @@ struct merged_results {
 };
 
 // Points stand in the order in which the files name them first. A point that several files have becomes one:
+// - of attempts with different numbers (--resume tried a point again that failed or met an error) the last counts;
 // - failed anywhere, it failed: no good run takes back a violated barrier;
-// - else measured, if it is anywhere. Of two files of which one holds all samples of the other (a store and its
-//   document, a store before and after --resume) the larger counts; samples of different runs are joined, each batch
-//   as a batch of its own, and summed up anew;
-// - else waived, with the first file's reason.
-// Samples that a store holds without a result come out as a measured point that was interrupted; its check is not in
-// the store, so it says unchecked. A result of another host than the first file's carries a note naming it.
+// - else measured, or interrupted with samples, if it is anywhere. Of two files of which one holds all samples of the
+//   other (a store and its document, a store before and after --resume) the larger counts; samples of different runs are
+//   joined, each batch as a batch of its own, and summed up anew;
+// - else an error, if it is one anywhere; else as the first file has it.
+// Samples that a store holds without a result come out as a point that was interrupted; its check is not in the store,
+// so it says unchecked. A result of another host or mgsync than the first file's carries its name in the environment.
 // The caller has seen to it that the machines may be merged (machine_likeness.hpp). Needs at least one file.
 merged_results merge_results(std::span<const result_file> files);
 

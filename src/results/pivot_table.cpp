@@ -1,7 +1,7 @@
 #include "src/results/pivot_table.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -9,127 +9,200 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/base/errors.hpp"
 #include "src/results/table.hpp"
 
 namespace mgsync {
 namespace {
 
-std::string value_of(const result& one) {
+constexpr const char* always[] = {"members", "ranks", "placement", "node"};  // that every point has
+
+std::string cell_text(const result& one) {
   if (one.status == result_status::failed) return "FAIL";
-  return one.latency_us ? format_us(one.latency_us->median) : "-";
+  return one.has_metrics() ? format_number(one.metrics.front().median) : "-";
 }
 
-// What tables are apart by besides group and shape, in words; empty: nothing out of the ordinary.
-std::string conditions(const point& p) {
+// What tables are apart by besides members and shape, in words; empty: nothing out of the ordinary.
+std::string circumstances_of(const point& p) {
   std::vector<std::string> words;
   if (!p.node.empty()) words.push_back("on " + p.node);
   if (p.ranks > 1) words.push_back(p.ranks == p.members ? "one rank per member" : fmt::format("{} ranks", p.ranks));
-  if (p.placement != "near") words.push_back("placement " + p.placement);
-  if (p.load != "idle") words.push_back("load " + p.load);
-  if (p.work_units > 0) words.push_back(fmt::format("{} us of work before each round", p.work_units));
-  if (p.payload_words > 1) words.push_back(fmt::format("{} words", p.payload_words));
-  if (!p.pinned) words.push_back("not pinned");
-  if (p.oversubscribed) words.push_back("oversubscribed");
-  if (!p.peer_memory_asked.empty()) words.push_back("peer memory " + p.peer_memory_asked);
+  if (p.placement != point{}.placement) words.push_back("placement " + p.placement);
+  for (const axis& one : p.axes)
+    if (!is_of_shape(one.name) && !is_ordinary(one)) words.push_back(describe(one));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-std::string heading(std::string_view what, const std::string& under) {
-  return fmt::format("{}{}{}\n\n", what, under.empty() ? "" : ", ", under);
+// One table: the results that have the same key, in the order of their first.
+struct part {
+  point key;
+  std::vector<const result*> results;
+
+  bool is_measured() const {
+    return std::any_of(results.begin(), results.end(),
+                       [](const result* r) { return r->has_metrics() || r->status == result_status::failed; });
+  }
+  std::string unit() const {
+    for (const result* one : results)
+      if (one->has_metrics()) return one->metrics.front().unit;
+    return "-";
+  }
+};
+
+std::vector<part> parts_of(std::span<const result> results, const std::function<point(const point&)>& key_of) {
+  std::vector<part> parts;
+  std::map<std::string, std::size_t> place;
+  for (const result& one : results) {
+    const point key = key_of(one.point);
+    const auto [found, fresh] = place.try_emplace(canonical_text(key), parts.size());
+    if (fresh) parts.push_back({key, {}});
+    parts[found->second].results.push_back(&one);
+  }
+  std::erase_if(parts, [](const part& one) { return !one.is_measured(); });
+  return parts;
 }
 
-std::string table(const std::string& corner, const std::vector<std::string>& columns,
+std::string table(const std::string& heading, const std::string& corner, const std::vector<std::string>& columns,
                   const std::vector<std::vector<std::string>>& rows) {
-  std::string text = fmt::format("| {} | {} |\n|---|", corner, fmt::join(columns, " | "));
+  std::string text = fmt::format("{}\n\n| {} | {} |\n|---|", heading, corner, fmt::join(columns, " | "));
   for (std::size_t i = 0; i < columns.size(); ++i) text += "---|";
   text += '\n';
   for (const auto& row : rows) text += fmt::format("| {} |\n", fmt::join(row, " | "));
   return text + '\n';
 }
 
-// Groups in the order of their first result.
-template <class Key, class F>
-std::vector<std::pair<Key, std::vector<const result*>>> grouped(std::span<const result> results, F key_of) {
-  std::vector<std::pair<Key, std::vector<const result*>>> groups;
-  for (const auto& one : results) {
-    const Key key = key_of(one.point);
-    auto found = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == key; });
-    if (found == groups.end()) found = groups.insert(groups.end(), {key, {}});
-    found->second.push_back(&one);
-  }
-  return groups;
+std::string joined(std::initializer_list<std::string> words) {
+  std::string text;
+  for (const auto& word : words)
+    if (!word.empty()) text += (text.empty() ? "" : ", ") + word;
+  return text;
 }
 
-bool is_measured(const std::vector<const result*>& group) {
-  return std::any_of(group.begin(), group.end(), [](const result* r) { return r->status != result_status::waived; });
+// Numbers rise, words stand in the order in which they come up.
+struct value {
+  std::string text;
+  double number = 0;
+};
+
+value value_of(const point& p, const std::string& what) {
+  if (what == "members") return {fmt::format("{}", p.members), static_cast<double>(p.members)};
+  if (what == "ranks") return {fmt::format("{}", p.ranks), static_cast<double>(p.ranks)};
+  if (what == "placement") return {p.placement};
+  if (what == "node") return {p.node.empty() ? "-" : p.node};
+  const axis* found = p.find(what);
+  return {found == nullptr ? "-" : text_of(*found), p.number(what).value_or(0)};
+}
+
+point without(const point& p, const std::string& what) {
+  point key = p;
+  key.subject.clear();
+  key.variant.clear();
+  key.group.clear();
+  if (what == "members") {  // whether all members are in one rank, not in how many they are
+    key.ranks = p.ranks > 1 ? 2 : 1;
+    key.members = key.ranks;
+  }
+  if (what == "ranks") key.ranks = 1;
+  if (what == "placement") key.placement = point{}.placement;
+  if (what == "node") key.node.clear();
+  key.remove(what);
+  return key;
+}
+
+std::string heading_of(const part& one, const std::string& what) {
+  const std::string kind = one.key.device == topology::device::gpu ? "GPUs" : "host members";
+  const std::string study = one.key.study == point{}.study ? "" : "study " + one.key.study;
+  return joined({study, format_shape(one.key),
+                 fmt::format("{} (medians in {})", what == "members" ? kind : count_of_members(one.key), one.unit()),
+                 circumstances_of(one.key)});
 }
 
 struct method {
-  std::map<int, const result*> by_members;
-  double order() const {  // by the largest count that was measured, then by its latency
-    for (auto at = by_members.rbegin(); at != by_members.rend(); ++at)
-      if (at->second->latency_us) return at->second->latency_us->median - 1e9 * at->first;
-    return std::numeric_limits<double>::max();
-  }
+  std::string name;
+  std::map<std::size_t, const result*> by_column;
 };
 
-using shape_key = std::tuple<unsigned, unsigned, unsigned>;  // blocks in all (0: per SM), blocks per SM, threads
-shape_key shape_of(const point& p) {
-  return {p.blocks.value_or(0), p.blocks ? 0 : p.blocks_per_sm.value_or(1), p.threads_per_block.value_or(0)};
+// The one that is better at the last column where either has a number goes first.
+bool goes_first(const method& a, const method& b) {
+  const auto last = [](const method& m) -> std::pair<std::size_t, const metric*> {
+    for (auto at = m.by_column.rbegin(); at != m.by_column.rend(); ++at)
+      if (at->second->has_metrics()) return {at->first + 1, &at->second->metrics.front()};
+    return {0, nullptr};
+  };
+  const auto [column_a, metric_a] = last(a);
+  const auto [column_b, metric_b] = last(b);
+  if (column_a != column_b) return column_a > column_b;
+  return metric_a != nullptr && times_worse(*metric_b, *metric_a) < 1;
+}
+
+void refuse_unknown(std::span<const result> results, const std::string& what) {
+  std::vector<std::string> known(std::begin(always), std::end(always));
+  known.emplace_back("shape");
+  for (const result& one : results)
+    for (const axis& each : one.point.axes)
+      if (std::find(known.begin(), known.end(), each.name) == known.end()) known.push_back(each.name);
+  if (std::find(known.begin(), known.end(), what) == known.end())
+    throw usage_error(fmt::format("--by is '{}'; of these results accepted: {}", what, fmt::join(known, ", ")));
 }
 
 }  // namespace
 
-std::string table_by_members(std::span<const result> results) {
+std::string table_by(std::span<const result> results, const std::string& what) {
+  refuse_unknown(results, what);
   std::string text;
-  using key = std::pair<std::string, std::string>;
-  const auto key_of = [](const point& p) {
-    point without = p;  // whether all members are in one rank, not in how many they are
-    without.ranks = p.ranks > 1 ? without.members : 1;
-    return key{format_shape(p), conditions(without)};
-  };
-  for (const auto& [where, group] : grouped<key>(results, key_of)) {
-    if (!is_measured(group)) continue;
-    std::map<std::string, method> methods;
-    std::map<int, bool> counts;
-    for (const result* r : group) {
-      if (r->status == result_status::waived) continue;
-      methods[fmt::format("{}:{}", r->point.backend, r->point.variant)].by_members[r->point.members] = r;
-      counts[r->point.members] = true;
+  for (const part& one : parts_of(results, [&](const point& p) { return without(p, what); })) {
+    std::vector<value> values;
+    for (const result* r : one.results)
+      if (const value v = value_of(r->point, what);
+          r->status != result_status::waived &&
+          std::none_of(values.begin(), values.end(), [&](const value& known) { return known.text == v.text; }))
+        values.push_back(v);
+    std::stable_sort(values.begin(), values.end(), [](const value& a, const value& b) { return a.number < b.number; });
+    std::vector<method> methods;
+    for (const result* r : one.results) {
+      const std::string text_here = value_of(r->point, what).text;
+      const auto column = static_cast<std::size_t>(
+          std::find_if(values.begin(), values.end(), [&](const value& v) { return v.text == text_here; }) - values.begin());
+      if (r->status == result_status::waived || column == values.size()) continue;
+      const std::string name = subject_of(r->point);
+      auto found = std::find_if(methods.begin(), methods.end(), [&](const method& m) { return m.name == name; });
+      if (found == methods.end()) found = methods.insert(methods.end(), {name, {}});
+      found->by_column[column] = r;
     }
-    std::vector<std::pair<std::string, method>> order(methods.begin(), methods.end());
-    std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.second.order() < b.second.order(); });
+    std::stable_sort(methods.begin(), methods.end(), goes_first);
     std::vector<std::string> columns;
-    for (const auto& [count, seen] : counts) columns.push_back(fmt::format("{}", count));
+    for (const value& v : values) columns.push_back(v.text);
     std::vector<std::vector<std::string>> rows;
-    for (const auto& [name, m] : order) {
-      rows.push_back({name});
-      for (const auto& [count, seen] : counts) {
-        const auto found = m.by_members.find(count);
-        rows.back().push_back(found == m.by_members.end() ? "-" : value_of(*found->second));
+    for (const method& m : methods) {
+      rows.push_back({m.name});
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        const auto found = m.by_column.find(i);
+        rows.back().push_back(found == m.by_column.end() ? "-" : cell_text(*found->second));
       }
     }
-    const bool gpus = group.front()->point.device == topology::device::gpu;
-    text += heading(fmt::format("{}, {} (medians in us)", where.first, gpus ? "GPUs" : "host members"), where.second);
-    text += table("method", columns, rows);
+    text += table(heading_of(one, what), what == "members" ? "method" : "method \\ " + what, columns, rows);
   }
   return text;
 }
 
 std::string table_by_shape(std::span<const result> results) {
   std::string text;
-  using key = std::tuple<std::string, std::string, int, std::vector<int>, std::string>;
-  const auto key_of = [](const point& p) { return key{p.backend, p.variant, p.members, p.group, conditions(p)}; };
-  for (const auto& [what, group] : grouped<key>(results, key_of)) {
-    if (!is_measured(group)) continue;
-    std::map<shape_key, const result*> by_shape;
-    std::map<unsigned, bool> threads;
-    std::map<std::pair<unsigned, unsigned>, bool> blocks;
-    for (const result* r : group) {
-      const auto shape = shape_of(r->point);
-      by_shape[shape] = r;
-      blocks[{std::get<0>(shape), std::get<1>(shape)}] = true;
-      threads[std::get<2>(shape)] = true;
+  const auto key_of = [](const point& p) {
+    point key = p;
+    for (const auto name : {axes::blocks_per_sm, axes::blocks, axes::threads_per_block}) key.remove(name);
+    return key;
+  };
+  for (const part& one : parts_of(results, key_of)) {
+    std::map<std::tuple<double, double, double>, const result*> by_shape;  // blocks in all (0: per SM), per SM, threads
+    std::map<double, bool> threads;
+    std::map<std::pair<double, double>, bool> blocks;
+    for (const result* r : one.results) {
+      const auto in_all = r->point.number(axes::blocks);
+      const double per_sm = in_all ? 0 : r->point.number(axes::blocks_per_sm).value_or(1);
+      const double count = r->point.number(axes::threads_per_block).value_or(0);
+      by_shape[{in_all.value_or(0), per_sm, count}] = r;
+      blocks[{in_all.value_or(0), per_sm}] = true;
+      threads[count] = true;
     }
     std::vector<std::string> columns;
     for (const auto& [count, seen] : threads) columns.push_back(fmt::format("{}", count));
@@ -138,14 +211,12 @@ std::string table_by_shape(std::span<const result> results) {
       rows.push_back({b.first > 0 ? fmt::format("{} in all", b.first) : fmt::format("{}", b.second)});
       for (const auto& [t, also] : threads) {
         const auto found = by_shape.find({b.first, b.second, t});
-        rows.back().push_back(found == by_shape.end() ? "-" : value_of(*found->second));
+        rows.back().push_back(found == by_shape.end() ? "-" : cell_text(*found->second));
       }
     }
-    const point& p = group.front()->point;
-    text += heading(fmt::format("{}:{} on {} {}{} (medians in us)", p.backend, p.variant, p.members,
-                                p.device == topology::device::gpu ? "GPU" : "host member", p.members == 1 ? "" : "s"),
-                    std::get<4>(what));
-    text += table("blocks per SM \\ threads", columns, rows);
+    const std::string heading = joined({fmt::format("{} on {} (medians in {})", subject_of(one.key), count_of_members(one.key), one.unit()),
+                                        circumstances_of(one.key)});
+    text += table(heading, "blocks per SM \\ threads", columns, rows);
   }
   return text;
 }

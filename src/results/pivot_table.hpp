@@ -1,5 +1,5 @@
-// Results against one of the things they were measured over, as tables in Markdown: a method over the member counts
-// (as in figure 9 of the paper), or over the shapes (the heat maps of figures 5, 7 and 8). Pure.
+// Results against one of the things they were measured over, as tables in Markdown: a subject over the member counts (as
+// in figure 9 of the paper) or over any other axis, or over the shapes (the heat maps of figures 5, 7 and 8). Pure.
 #pragma once
 
 #include <span>
@@ -9,12 +9,14 @@
 
 namespace mgsync {
 
-// One table per shape (and load, placement, ranks, node): a row for each backend and variant, the fastest at the largest
-// count first, and a column for each member count; medians in us. "-": waived, "FAIL": no barrier.
-std::string table_by_members(std::span<const result> results);
+// `what`: "members", "ranks", "placement", "node" or the name of an axis. One table for each combination of all else: a
+// row for each subject and variant, the best at the last column first, and a column for each value; medians of the
+// first metric. "-": not measured, "FAIL": wrong or stuck. Throws usage_error, naming what there is, where no result has
+// such an axis.
+std::string table_by(std::span<const result> results, const std::string& what);
 
-// One table per backend, variant and group: a row for each number of blocks per SM, a column for each number of threads
-// per block; medians in us. "-": not resident at once, or not measured.
+// One table per subject, variant and group: a row for each number of blocks per SM, a column for each number of threads
+// per block; medians of the first metric. "-": not resident at once, or not measured.
 std::string table_by_shape(std::span<const result> results);
 
 }  // namespace mgsync

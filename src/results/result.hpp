@@ -1,86 +1,115 @@
-// What was asked (a point), and what came of it (a result): the rows of the table, the JSON document and the store.
+// What came of a point: the rows of the table, the JSON document and the store.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "topology/group.hpp"
+#include "src/results/metric.hpp"
+#include "src/results/point.hpp"
 
 namespace mgsync {
 
-// All that describes one measurement. Two points with equal members are the same point: this is the resume key.
-struct point {
-  std::string backend;
-  std::string variant;
-  topology::device device = topology::device::host;
-  int members = 0;
-  int ranks = 1;                              // that own these members
-  std::vector<int> group;                     // member ids, in order
-  std::string node;                           // the host, where each node is measured by itself; else empty
-  std::string placement = "near";
-  bool pinned = true;
-  bool oversubscribed = false;
-  std::optional<unsigned> blocks_per_sm;      // host: threads per member
-  std::optional<unsigned> blocks;             // blocks per GPU in all, where the shape says so
-  std::optional<unsigned> threads_per_block;  // GPU only
-  std::string load = "idle";                  // as --load takes it: "idle", "peer-stores:x512@others"
-  std::uint32_t work_units = 0;
-  std::uint32_t payload_words = 1;
-  std::string peer_memory_asked;              // "", "ipc", "vmm"
-  bool operator==(const point&) const = default;
+enum class result_status {
+  measured,
+  waived,       // cannot be measured here, for a reason
+  failed,       // this subject is wrong, or stuck
+  error,        // something else broke: while it was measured, or before it was tried
+  interrupted,  // the command was asked to end; what was measured until then is there
+};
+template <>
+struct words<result_status> {
+  static constexpr std::pair<result_status, std::string_view> list[] = {{result_status::measured, "measured"},
+                                                                        {result_status::waived, "waived"},
+                                                                        {result_status::failed, "failed"},
+                                                                        {result_status::error, "error"},
+                                                                        {result_status::interrupted, "interrupted"}};
 };
 
-// One sample of docs/method.md, "Barrier latency": a pair of runs measured back to back.
-struct sample {
-  std::uint32_t batch = 0;     // barrier objects are new in each batch
-  double short_us = 0;         // T(rounds_short)
-  double long_us = 0;          // T(rounds_long)
-  std::uint32_t rounds_short = 0;
-  std::uint32_t rounds_long = 0;
-  double latency_us() const { return (long_us - short_us) / (static_cast<double>(rounds_long) - rounds_short); }
+enum class stop_reason { none, precision, max_time, interrupted };  // why sampling ended
+template <>
+struct words<stop_reason> {
+  static constexpr std::pair<stop_reason, std::string_view> list[] = {{stop_reason::none, ""},
+                                                                      {stop_reason::precision, "precision"},
+                                                                      {stop_reason::max_time, "max-time"},
+                                                                      {stop_reason::interrupted, "interrupted"}};
 };
 
-enum class result_status { measured, waived, failed };
+enum class verdict_kind {
+  unchecked,
+  rounds,        // checked rounds of a barrier
+  trivial,       // one worker only: there is nothing to check
+  sum,           // a sum, or another result of computing, that must come out
+  code,          // machine code that was read
+  known_answer,  // a number that is known from elsewhere
+  outcome,       // what happened: finished, deadlocked, refused
+};
+template <>
+struct words<verdict_kind> {
+  static constexpr std::pair<verdict_kind, std::string_view> list[] = {
+      {verdict_kind::unchecked, "unchecked"}, {verdict_kind::rounds, "rounds"},
+      {verdict_kind::trivial, "trivial"},     {verdict_kind::sum, "sum"},
+      {verdict_kind::code, "code"},           {verdict_kind::known_answer, "known_answer"},
+      {verdict_kind::outcome, "outcome"}};
+};
 
-struct check_summary {
-  std::uint64_t rounds = 0;        // checked rounds; 0: unchecked
+// Between whom a check compared.
+enum class verdict_scope {
+  all,           // every member with every other
+  within_hosts,  // members of one host; no order between hosts was checked
+};
+template <>
+struct words<verdict_scope> {
+  static constexpr std::pair<verdict_scope, std::string_view> list[] = {{verdict_scope::all, "all"},
+                                                                        {verdict_scope::within_hosts, "within-hosts"}};
+};
+
+// Whether the figure means something: what was shown, and how.
+struct verdict {
+  verdict_kind kind = verdict_kind::unchecked;
+  verdict_scope scope = verdict_scope::all;
+  bool passed = false;
+  std::uint64_t rounds = 0;        // that were checked, or other repetitions of the check
   std::uint64_t observations = 0;  // comparisons made
   std::uint64_t violations = 0;
-  bool control_flagged = false;    // the positive control was caught; without it a pass is void
-  bool trivial = false;            // one worker only: there is nobody to wait for
-  double bound = 1;                // violations per round are at most this, with 95 % confidence (3 / rounds)
+  bool control_flagged = false;    // a subject broken on purpose was caught; without it a pass of rounds is void
+  std::optional<double> bound;     // violations per round are at most this, with 95 % confidence (3 / rounds)
+  std::map<std::string, std::string> details;  // what else: "expected", "seen", "architecture"
 };
 
-// Whether it says that the barrier is one.
-inline bool is_checked(const check_summary& check) { return check.trivial || (check.rounds > 0 && check.control_flagged); }
+// "pass", "partial" (nothing was found within the scope, and the scope is not all), "unchecked", "FAIL".
+std::string_view word_of(const verdict&);
 
-struct latency_summary {
-  double median = 0;     // over the batches' medians
-  double ci95_low = 0;   // of that median
-  double ci95_high = 0;
-  double confidence = 0; // that the interval really has: below 0.95 (too few batches) it is the whole range
-  double min = 0;        // of the samples
-  double sigma = 0;      // eq. 8: from the spreads of T(rounds_short) and T(rounds_long), per round
-  double spread = 0;     // of the samples themselves: half the central 68 %
-  std::optional<double> p5, p95;  // of run means; only from 100 samples on
+// Something to keep beside the numbers: a timeline, a histogram, machine code.
+struct attachment {
+  std::string name;
+  std::string media_type = "text/plain";
+  std::string content;
+  bool operator==(const attachment&) const = default;
 };
 
 struct result {
   mgsync::point point;
   result_status status = result_status::waived;
-  std::string reason;        // why waived or failed; empty when measured
-  check_summary check;
-  std::optional<latency_summary> latency_us;   // only for a measured point
-  std::vector<sample> samples;
-  std::uint32_t batches = 0;
-  std::string stopped;       // why sampling stopped: "precision", "max-time", "interrupted"
-  std::string method = "host clock, difference of two runs";
-  std::string algorithm;     // what ran where the variant is auto
-  std::string peer_memory;
-  std::optional<int> slowest_member;  // the member that most often had the longest duration
-  std::vector<std::string> notes;     // "oversubscribed", "unpinned", ...
+  std::string reason;           // why not measured; empty when measured
+  mgsync::verdict verdict;
+  std::vector<metric> metrics;  // the first decides who is best; none: no number was found
+  std::vector<sample> samples;  // all that the metrics were computed from, in the order of measuring
+  std::string method;           // what gave the numbers: "host clock, difference of two runs"
+  stop_reason stopped = stop_reason::none;
+  std::uint32_t attempt = 1;    // a point that failed, or met an error, and was tried again counts on
+  std::vector<attachment> attachments;
+  // What it ran with, as found out: "algorithm" (where the variant is auto), "peer_memory", "slowest_member" (of which
+  // the duration was longest most often), "host" (in a merged document, where it is another), ...
+  std::map<std::string, std::string> environment;
+  std::vector<std::string> notes;
+
+  bool has_metrics() const { return !metrics.empty(); }
+  const metric* find(std::string_view name) const;  // nullptr: no such metric
+  std::string found(const std::string& key) const;         // of the environment; empty: unknown
 };
 
 }  // namespace mgsync

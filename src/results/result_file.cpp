@@ -1,5 +1,6 @@
 #include "src/results/result_file.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -16,15 +17,22 @@ result_file read_result_file(const std::string& name) {
   result_file file;
   file.name = name;
   // A store is one JSON object a line, and its first line says so; a document is indented.
-  if (!text.starts_with("{\"") || text.find(store_schema) >= text.find('\n')) {
+  if (!text.starts_with("{\"") || text.find("\"mgsync-store/") >= text.find('\n')) {
     file.document = parse_json(text, name);
+    file.complete = file.document.ended == "complete";
     return file;
   }
   store_contents stored = read_store(name);
   file.is_store = true;
   file.complete = stored.complete && stored.ended == "complete";
   file.damage = std::move(stored.damage);
+  // What failed, and was not tried again, has its result.
+  const auto has_a_result = [&stored](const unfinished_point& one) {
+    return std::any_of(stored.finished.begin(), stored.finished.end(), [&one](const result& r) { return r.point == one.point; });
+  };
+  std::erase_if(stored.unfinished, has_a_result);
   file.unfinished = std::move(stored.unfinished);
+  file.document.ended = file.complete ? "complete" : stored.ended.empty() ? "interrupted" : stored.ended;
   file.document.command = stored.header.command;
   file.document.seed = stored.header.seed;
   file.document.started = stored.header.started;

@@ -14,7 +14,7 @@ struct result_file {
   json_document document;                    // of a store: its finished points, with their samples
   std::vector<unfinished_point> unfinished;  // of a store: what has samples but no result
   bool is_store = false;
-  bool complete = true;             // of a store: its last command reached its end
+  bool complete = true;             // its last command reached its end
   std::vector<std::string> damage;  // of a store: a sentence each
 };
 

@@ -1,13 +1,12 @@
 #include "src/results/result_json.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
-#include "src/results/checksum.hpp"
 #include "src/results/strict_json.hpp"
 
 namespace mgsync {
@@ -16,211 +15,246 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::uint64_t largest_unsigned = std::numeric_limits<unsigned>::max();
-
-template <class Value>
-ordered_json or_null(const std::optional<Value>& value) {
-  return value ? ordered_json(*value) : ordered_json();
+// Whole numbers without a point; JSON has no other numbers than finite ones.
+ordered_json number_json(double value) {
+  constexpr double exact = 9007199254740992.0;  // 2^53
+  if (!std::isfinite(value)) return nullptr;
+  if (std::abs(value) < exact && value == std::floor(value)) return static_cast<std::int64_t>(value);
+  return value;
 }
 
-ordered_json text_or_null(const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); }
+ordered_json text_or_null(std::string_view text) { return text.empty() ? ordered_json() : ordered_json(text); }
 
-std::optional<unsigned> unsigned_or_null(object_reader& in, std::string_view key) {
-  const auto value = in.count_or_null(key, largest_unsigned);
-  return value ? std::optional<unsigned>(static_cast<unsigned>(*value)) : std::nullopt;
-}
-
-// One spelling for each member of latency_summary, for writing and reading.
-using summary_member = std::pair<const char*, double latency_summary::*>;
-constexpr summary_member summary_members[] = {
-    {"median", &latency_summary::median},
-    {"ci95_low", &latency_summary::ci95_low},
-    {"ci95_high", &latency_summary::ci95_high},
-    {"confidence", &latency_summary::confidence},
-    {"min", &latency_summary::min},
-    {"sigma", &latency_summary::sigma},
-    {"spread", &latency_summary::spread},
+// One spelling for each number of a metric, for writing and reading.
+using metric_number = std::pair<const char*, double metric::*>;
+constexpr metric_number metric_numbers[] = {
+    {"median", &metric::median},         {"ci95_low", &metric::ci95_low}, {"ci95_high", &metric::ci95_high},
+    {"confidence", &metric::confidence}, {"min", &metric::min},           {"max", &metric::max},
+    {"spread", &metric::spread},
 };
+using optional_number = std::pair<const char*, std::optional<double> metric::*>;
+constexpr optional_number optional_numbers[] = {{"sigma", &metric::sigma}, {"p5", &metric::p5}, {"p95", &metric::p95}};
 
-ordered_json latency_to_json(const std::optional<latency_summary>& latency) {
-  ordered_json out;
-  const auto put = [&out](const char* name, std::optional<double> value) {
-    out[name] = value && std::isfinite(*value) ? ordered_json(*value) : ordered_json();
-  };
-  for (const auto& [name, member] : summary_members)
-    put(name, latency ? std::optional<double>((*latency).*member) : std::nullopt);
-  put("p5", latency ? latency->p5 : std::nullopt);
-  put("p95", latency ? latency->p95 : std::nullopt);
+ordered_json to_json(const axis& one) {
+  const double* number = std::get_if<double>(&one.value);
+  return {{"value", number != nullptr ? number_json(*number) : ordered_json(std::get<std::string>(one.value))},
+          {"unit", one.unit}};
+}
+
+axis axis_from_json(const std::string& name, const ordered_json& value, const std::string& path) {
+  const object_reader in(value, path);
+  axis one{name, 0.0, in.get_or<std::string>("unit", "")};
+  const ordered_json& what = in.member("value");
+  if (what.is_string())
+    one.value = what.get<std::string>();
+  else if (what.is_number())
+    one.value = what.get<double>();
+  else
+    expected(in.path_of("value"), "a number or a word");
+  return one;
+}
+
+ordered_json to_json(const metric& one) {
+  ordered_json out = mgsync::to_json(static_cast<const metric_name&>(one));
+  for (const auto& [name, member] : metric_numbers) out[name] = number_json(one.*member);
+  for (const auto& [name, member] : optional_numbers) out[name] = (one.*member) ? number_json(*(one.*member)) : ordered_json();
+  out["samples"] = one.samples;
+  ordered_json raw = ordered_json::array();
+  for (const double value : one.raw) raw.push_back(number_json(value));
+  out["raw"] = std::move(raw);
   return out;
 }
 
-std::optional<latency_summary> latency_from_json(const ordered_json& value, const std::string& path, bool measured) {
-  object_reader in(value, path);
-  latency_summary latency;
-  for (const auto& [name, member] : summary_members) {
-    const double number = in.number_or_null(name, std::numeric_limits<double>::quiet_NaN());
-    if (!measured && !std::isnan(number)) throw usage_error(in.path_of(name) + ": a number that was not measured");
-    latency.*member = number;
+metric metric_from_json(const std::string& name, const ordered_json& value, const std::string& path) {
+  const object_reader in(value, path);
+  metric one{metric_name_from_json(name, value, path)};
+  for (const auto& [key, member] : metric_numbers) one.*member = in.get<double>(key);
+  for (const auto& [key, member] : optional_numbers) one.*member = in.get_or<std::optional<double>>(key, std::nullopt);
+  one.samples = in.get<std::size_t>("samples");
+  one.raw = in.get<std::vector<double>>("raw");
+  return one;
+}
+
+ordered_json to_json(const verdict& one) {
+  ordered_json out = {{"kind", to_string(one.kind)},
+                      {"scope", to_string(one.scope)},
+                      {"passed", one.passed},
+                      {"rounds", one.rounds},
+                      {"observations", one.observations},
+                      {"violations", one.violations},
+                      {"control_flagged", one.control_flagged},
+                      {"bound", one.bound ? ordered_json(*one.bound) : ordered_json()}};
+  if (!one.details.empty()) out["details"] = one.details;
+  return out;
+}
+
+verdict verdict_from_json(const ordered_json& value, const std::string& path) {
+  const object_reader in(value, path);
+  verdict one;
+  one.kind = in.get<verdict_kind>("kind");
+  one.scope = in.get<verdict_scope>("scope");
+  one.passed = in.get<bool>("passed");
+  one.rounds = in.get_or<std::uint64_t>("rounds", 0);
+  one.observations = in.get_or<std::uint64_t>("observations", 0);
+  one.violations = in.get_or<std::uint64_t>("violations", 0);
+  one.control_flagged = in.get_or<bool>("control_flagged", false);
+  one.bound = in.get_or<std::optional<double>>("bound", std::nullopt);
+  one.details = in.get_or<std::map<std::string, std::string>>("details", {});
+  return one;
+}
+
+ordered_json to_json(const attachment& one) {
+  return {{"name", one.name}, {"media_type", one.media_type}, {"content", one.content}};
+}
+
+std::vector<attachment> attachments_from_json(const object_reader& in) {
+  std::vector<attachment> all;
+  if (!in.has("attachments")) return all;
+  for (const ordered_json& value : in.array("attachments")) {
+    const object_reader one(value, fmt::format("{}[{}]", in.path_of("attachments"), all.size()));
+    all.push_back({one.get<std::string>("name"), one.get<std::string>("media_type"), one.get<std::string>("content")});
   }
-  const auto optional_number = [&in](const char* name) {
-    return in.member(name).is_null() ? std::nullopt : std::optional<double>(in.number(name));
-  };
-  latency.p5 = optional_number("p5");
-  latency.p95 = optional_number("p95");
-  in.finish();
-  if (!measured) return {};
-  return latency;
-}
-
-ordered_json check_to_json(const check_summary& check) {
-  const bool unchecked = check.rounds == 0 && check.violations == 0;
-  return {{"rounds", check.rounds},
-          {"observations", check.observations},
-          {"violations", unchecked ? ordered_json() : ordered_json(check.violations)},
-          {"control_flagged", check.control_flagged},
-          {"trivial", check.trivial},
-          {"bound", unchecked ? ordered_json() : ordered_json(check.bound)}};
-}
-
-check_summary check_from_json(const ordered_json& value, const std::string& path) {
-  object_reader in(value, path);
-  check_summary check;
-  check.rounds = in.count("rounds");
-  check.observations = in.count("observations");
-  check.violations = in.count_or_null("violations").value_or(0);
-  check.control_flagged = in.flag("control_flagged");
-  check.trivial = in.flag("trivial");
-  check.bound = in.number_or_null("bound", 1);
-  in.finish();
-  return check;
-}
-
-constexpr std::pair<result_status, std::string_view> status_names[] = {
-    {result_status::measured, "measured"}, {result_status::waived, "waived"}, {result_status::failed, "failed"}};
-
-std::string_view name_of(result_status status) {
-  for (const auto& [value, name] : status_names)
-    if (value == status) return name;
-  return "failed";
-}
-
-result_status status_named(const std::string& text, const std::string& path) {
-  for (const auto& [value, name] : status_names)
-    if (name == text) return value;
-  throw usage_error(fmt::format("{}: '{}'; accepted: measured, waived, failed", path, text));
+  return all;
 }
 
 std::vector<std::string> notes_with_gaps(const result& one) {
   std::vector<std::string> notes = one.notes;
-  if (!one.latency_us) return notes;
-  for (const auto& [name, member] : summary_members)
-    if (!std::isfinite((*one.latency_us).*member))
-      notes.push_back(fmt::format("latency_us.{} is no finite number", name));
+  for (const metric& each : one.metrics)
+    for (const auto& [name, member] : metric_numbers)
+      if (!std::isfinite(each.*member)) notes.push_back(fmt::format("{}.{} is no finite number", each.name, name));
   return notes;
 }
 
-point read_point(object_reader& in) {
-  point one;
-  one.backend = in.text("backend");
-  one.variant = in.text("variant");
-  const std::string device = in.text("device");
-  if (device != "host" && device != "gpu") throw usage_error(in.path_of("device") + ": accepted: host, gpu");
-  one.device = device == "gpu" ? topology::device::gpu : topology::device::host;
-  one.members = in.integer("members");
-  one.ranks = in.integer("ranks");
-  one.group = in.integers("group");
-  one.node = in.text_or("node", "");  // results of before per-node measuring have none
-  one.placement = in.text("placement");
-  one.pinned = in.flag("pinned");
-  one.oversubscribed = in.flag("oversubscribed");
-  one.blocks_per_sm = unsigned_or_null(in, "blocks_per_sm");
-  one.blocks = unsigned_or_null(in, "blocks");
-  one.threads_per_block = unsigned_or_null(in, "threads_per_block");
-  one.load = in.text("load");
-  one.work_units = static_cast<std::uint32_t>(in.count("work_units", largest_unsigned));
-  one.payload_words = static_cast<std::uint32_t>(in.count("payload_words", largest_unsigned));
-  one.peer_memory_asked = in.text("peer_memory_asked");
-  return one;
+// The names of all columns in the order in which they come up.
+std::vector<std::string> columns_of(const std::vector<sample>& samples) {
+  std::vector<std::string> names;
+  for (const sample& one : samples)
+    for (const named_value& each : one.values)
+      if (std::find(names.begin(), names.end(), each.name) == names.end()) names.push_back(each.name);
+  return names;
+}
+
+ordered_json column_json(const std::vector<sample>& samples, std::string_view name) {
+  ordered_json column = ordered_json::array();
+  for (const sample& one : samples) column.push_back(number_json(one.at(name)));
+  return column;
+}
+
+void add_column(std::vector<sample>& samples, const std::string& name, const std::vector<double>& values,
+                const std::string& path) {
+  if (values.size() != samples.size())
+    throw usage_error(fmt::format("{}: the samples differ in number: {} and {}", path, values.size(), samples.size()));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!std::isnan(values[i])) samples[i].values.push_back({name, values[i]});
 }
 
 }  // namespace
 
 ordered_json to_json(const point& one) {
-  return {{"backend", one.backend},
-          {"variant", one.variant},
-          {"device", one.device == topology::device::gpu ? "gpu" : "host"},
-          {"members", one.members},
-          {"ranks", one.ranks},
-          {"group", one.group},
-          {"node", one.node},
-          {"placement", one.placement},
-          {"pinned", one.pinned},
-          {"oversubscribed", one.oversubscribed},
-          {"blocks_per_sm", or_null(one.blocks_per_sm)},
-          {"blocks", or_null(one.blocks)},
-          {"threads_per_block", or_null(one.threads_per_block)},
-          {"load", one.load},
-          {"work_units", one.work_units},
-          {"payload_words", one.payload_words},
-          {"peer_memory_asked", one.peer_memory_asked}};
+  ordered_json listed = ordered_json::object();
+  for (const axis& each : one.axes) listed[each.name] = to_json(each);
+  return {{"study", one.study},     {"subject", one.subject}, {"variant", one.variant},
+          {"device", to_string(one.device)},
+          {"members", one.members}, {"ranks", one.ranks},     {"group", one.group},
+          {"node", one.node},       {"placement", one.placement}, {"axes", std::move(listed)}};
 }
 
-std::string canonical_key(const point& one) {
-  const nlohmann::json sorted = to_json(one);
-  return sorted.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+point point_from_json(const ordered_json& value, const std::string& path) {
+  const object_reader in(value, path);
+  point one;
+  one.study = in.get<std::string>("study");
+  one.subject = in.get<std::string>("subject");
+  one.variant = in.get<std::string>("variant");
+  one.device = in.get<topology::device>("device");
+  one.members = in.get<int>("members");
+  one.ranks = in.get<int>("ranks");
+  one.group = in.get<std::vector<int>>("group");
+  one.node = in.get<std::string>("node");
+  one.placement = in.get<std::string>("placement");
+  const ordered_json& listed = in.member("axes");
+  if (!listed.is_object()) expected(in.path_of("axes"), "an object");
+  for (const auto& [name, each] : listed.items())
+    one.axes.push_back(axis_from_json(name, each, fmt::format("{}.{}", in.path_of("axes"), name)));
+  return one;
 }
 
-std::string short_key(const point& one) { return hex(fnv1a_64(canonical_key(one))); }
+ordered_json to_json(const sample& one) {
+  ordered_json out = ordered_json::object();
+  for (const named_value& each : one.values) out[each.name] = number_json(each.value);
+  return out;
+}
+
+sample sample_from_json(std::uint32_t batch, const ordered_json& values, const std::string& path) {
+  if (!values.is_object()) expected(path, "an object");
+  sample one{batch, {}};
+  for (const auto& [name, value] : values.items())
+    if (!value.is_null()) one.values.push_back({name, read_json<double>(value, fmt::format("{}.{}", path, name))});
+  return one;
+}
+
+ordered_json to_json(const metric_name& one) { return {{"unit", one.unit}, {"better", to_string(one.better)}}; }
+
+metric_name metric_name_from_json(const std::string& name, const ordered_json& value, const std::string& path) {
+  const object_reader in(value, path);
+  return {name, in.get<std::string>("unit"), in.get<better>("better")};
+}
 
 ordered_json to_json(const result& one) {
+  ordered_json metrics = ordered_json::object(), attachments = ordered_json::array();
+  for (const metric& each : one.metrics) metrics[each.name] = to_json(each);
+  for (const attachment& each : one.attachments) attachments.push_back(to_json(each));
   ordered_json out = to_json(one.point);
-  out["status"] = name_of(one.status);
+  out["status"] = to_string(one.status);
   out["reason"] = one.reason;
-  out["check"] = check_to_json(one.check);
-  out["latency_us"] = latency_to_json(one.latency_us);
-  out["samples"] = one.samples.size();
-  out["batches"] = one.batches;
-  // Rounds may differ between samples only where a resumed sweep chose them anew; the last ones are reported.
-  out["rounds_short"] = one.samples.empty() ? ordered_json() : ordered_json(one.samples.back().rounds_short);
-  out["rounds_long"] = one.samples.empty() ? ordered_json() : ordered_json(one.samples.back().rounds_long);
-  out["stopped"] = text_or_null(one.stopped);
+  out["verdict"] = to_json(one.verdict);
+  out["metrics"] = std::move(metrics);
   out["method"] = one.method;
-  out["algorithm"] = text_or_null(one.algorithm);
-  out["peer_memory"] = text_or_null(one.peer_memory);
-  out["slowest_member"] = or_null(one.slowest_member);
+  out["stopped"] = text_or_null(to_string(one.stopped));
+  out["attempt"] = one.attempt;
+  out["attachments"] = std::move(attachments);
+  out["environment"] = ordered_json(one.environment);
   out["notes"] = notes_with_gaps(one);
   return out;
 }
 
-point point_from_json(const ordered_json& value, const std::string& path) {
-  object_reader in(value, path);
-  point one = read_point(in);
-  in.finish();
+result result_from_json(const ordered_json& value, const std::string& path) {
+  const object_reader in(value, path);
+  result one;
+  one.point = point_from_json(value, path);
+  one.status = in.get<result_status>("status");
+  one.reason = in.get<std::string>("reason");
+  one.verdict = verdict_from_json(in.member("verdict"), in.path_of("verdict"));
+  const ordered_json& metrics = in.member("metrics");
+  if (!metrics.is_object()) expected(in.path_of("metrics"), "an object");
+  for (const auto& [name, each] : metrics.items())
+    one.metrics.push_back(metric_from_json(name, each, fmt::format("{}.{}", in.path_of("metrics"), name)));
+  one.method = in.get_or<std::string>("method", "");
+  one.stopped = in.get_or("stopped", stop_reason::none);
+  one.attempt = in.get_or<std::uint32_t>("attempt", 1);
+  one.attachments = attachments_from_json(in);
+  one.environment = in.get_or<std::map<std::string, std::string>>("environment", {});
+  one.notes = in.get_or<std::vector<std::string>>("notes", {});
   return one;
 }
 
-result result_from_json(const ordered_json& value, const std::string& path) {
-  object_reader in(value, path);
-  result one;
-  one.point = read_point(in);
-  one.status = status_named(in.text("status"), in.path_of("status"));
-  one.reason = in.text("reason");
-  one.check = check_from_json(in.member("check"), in.path_of("check"));
-  one.latency_us =
-      latency_from_json(in.member("latency_us"), in.path_of("latency_us"), one.status == result_status::measured);
-  in.count("samples");
-  one.batches = static_cast<std::uint32_t>(in.count("batches", largest_unsigned));
-  in.count_or_null("rounds_short", largest_unsigned);
-  in.count_or_null("rounds_long", largest_unsigned);
-  one.stopped = in.text_or_null("stopped");
-  one.method = in.text("method");
-  one.algorithm = in.text_or_null("algorithm");
-  one.peer_memory = in.text_or_null("peer_memory");
-  if (!in.member("slowest_member").is_null()) one.slowest_member = in.integer("slowest_member");
-  one.notes = in.texts("notes");
-  in.pass_over("raw_us");
-  in.pass_over("raw");
-  in.finish();
+ordered_json with_samples(const result& one) {
+  ordered_json out = to_json(one);
+  ordered_json columns = ordered_json::object(), batches = ordered_json::array();
+  for (const sample& each : one.samples) batches.push_back(each.batch);
+  columns["batch"] = std::move(batches);
+  for (const std::string& name : columns_of(one.samples)) columns[name] = column_json(one.samples, name);
+  out["samples"] = std::move(columns);
+  return out;
+}
+
+result result_with_samples(const ordered_json& value, const std::string& path) {
+  result one = result_from_json(value, path);
+  const object_reader in(value, path);
+  const ordered_json& columns = in.member("samples");
+  const object_reader table(columns, in.path_of("samples"));
+  for (const auto batch : table.get<std::vector<std::uint32_t>>("batch")) one.samples.push_back({batch, {}});
+  for (const auto& [name, column] : columns.items())
+    if (name != "batch") add_column(one.samples, name, read_json<std::vector<double>>(column, table.path_of(name)), path);
   return one;
 }
 

@@ -77,35 +77,46 @@ interval median_interval(std::span<const double> values, double wanted) {
   return {ordered[dropped], ordered[n - 1 - dropped], confidence};
 }
 
-std::vector<double> batch_medians(std::span<const sample> samples) {
-  std::vector<std::uint32_t> order;
-  std::map<std::uint32_t, std::vector<double>> latencies;
+std::vector<std::vector<double>> batches_of(std::span<const sample> samples, std::string_view name) {
+  std::map<std::uint32_t, std::size_t> place;
+  std::vector<std::vector<double>> batches;
   for (const sample& one : samples) {
-    auto& batch = latencies[one.batch];
-    if (batch.empty()) order.push_back(one.batch);
-    batch.push_back(one.latency_us());
+    const double value = one.at(name);
+    if (std::isnan(value)) continue;
+    const auto [found, fresh] = place.try_emplace(one.batch, batches.size());
+    if (fresh) batches.emplace_back();
+    batches[found->second].push_back(value);
   }
-  std::vector<double> medians;
-  medians.reserve(order.size());
-  for (const std::uint32_t batch : order) medians.push_back(median(latencies[batch]));
-  return medians;
+  return batches;
 }
 
-double sigma_of_latency(std::span<const sample> samples) {
-  if (samples.empty()) throw std::invalid_argument("sigma of no samples");
+sample difference_sample(std::uint32_t batch, double short_us, double long_us, std::uint32_t rounds_short,
+                         std::uint32_t rounds_long) {
+  const auto fewer = static_cast<double>(rounds_short), more = static_cast<double>(rounds_long);
+  return {batch,
+          {{"latency", (long_us - short_us) / (more - fewer)},
+           {"short_us", short_us},
+           {"long_us", long_us},
+           {"rounds_short", fewer},
+           {"rounds_long", more}}};
+}
+
+std::optional<double> sigma_of_difference(std::span<const sample> samples) {
   struct runs {
     std::vector<double> short_us, long_us;
   };
-  std::map<std::pair<std::uint32_t, std::uint32_t>, runs> by_rounds;
+  std::map<std::pair<double, double>, runs> by_rounds;
   for (const sample& one : samples) {
-    runs& same = by_rounds[{one.rounds_short, one.rounds_long}];
-    same.short_us.push_back(one.short_us);
-    same.long_us.push_back(one.long_us);
+    const double short_us = one.at("short_us"), long_us = one.at("long_us");
+    const std::pair rounds{one.at("rounds_short"), one.at("rounds_long")};
+    if (std::isnan(short_us + long_us + rounds.first + rounds.second)) return std::nullopt;
+    by_rounds[rounds].short_us.push_back(short_us);
+    by_rounds[rounds].long_us.push_back(long_us);
   }
+  if (samples.empty()) return std::nullopt;
   double pooled = 0;
   for (const auto& [rounds, same] : by_rounds) {
-    const double difference = static_cast<double>(rounds.second) - static_cast<double>(rounds.first);
-    const double sigma = std::hypot(spread(same.short_us), spread(same.long_us)) / difference;
+    const double sigma = std::hypot(spread(same.short_us), spread(same.long_us)) / (rounds.second - rounds.first);
     pooled += static_cast<double>(same.short_us.size()) * sigma * sigma;
   }
   return std::sqrt(pooled / static_cast<double>(samples.size()));
@@ -113,28 +124,17 @@ double sigma_of_latency(std::span<const sample> samples) {
 
 double upper_bound(std::uint64_t rounds) { return rounds == 0 ? 1.0 : std::min(1.0, 3.0 / static_cast<double>(rounds)); }
 
-latency_summary summarize(std::span<const sample> samples) {
-  if (samples.empty()) throw std::invalid_argument("summary of no samples");
-  std::vector<double> latencies;
-  latencies.reserve(samples.size());
-  for (const sample& one : samples) latencies.push_back(one.latency_us());
-  std::sort(latencies.begin(), latencies.end());
-  const std::vector<double> medians = batch_medians(samples);
-  const interval ci = median_interval(medians);
-
-  latency_summary summary;
-  summary.median = median(medians);
-  summary.ci95_low = ci.low;
-  summary.ci95_high = ci.high;
-  summary.confidence = ci.confidence;
-  summary.min = latencies.front();
-  summary.sigma = sigma_of_latency(samples);
-  summary.spread = spread_of_sorted(latencies);
-  if (latencies.size() >= samples_for_percentiles) {
-    summary.p5 = quantile_of_sorted(latencies, 0.05);
-    summary.p95 = quantile_of_sorted(latencies, 0.95);
-  }
+metric summarize(const metric_name& name, std::span<const sample> samples) {
+  metric summary = summarize_batches(name, batches_of(samples, name.name));
+  if (name.name == "latency") summary.sigma = sigma_of_difference(samples);
   return summary;
+}
+
+std::vector<metric> summarize_all(const std::vector<metric_name>& names, std::span<const sample> samples) {
+  std::vector<metric> all;
+  for (const metric_name& one : names)
+    if (!batches_of(samples, one.name).empty()) all.push_back(summarize(one, samples));
+  return all;
 }
 
 }  // namespace mgsync

@@ -7,7 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "src/results/result.hpp"
@@ -43,17 +45,26 @@ struct interval {
 // they are returned, and `confidence` says what they are worth: 0.94 for 5 values, 0 for one.
 interval median_interval(std::span<const double> values, double wanted = 0.95);
 
-// Median latency of each batch, in us, in the order of first appearance.
-std::vector<double> batch_medians(std::span<const sample> samples);
+// The values of column `name` by batch, in the order of the batches' first appearance; batches without any are left out.
+std::vector<std::vector<double>> batches_of(std::span<const sample> samples, std::string_view name);
+
+// A sample of METHOD.md section 1, a pair of runs measured back to back: "latency" per round in us, and what it comes
+// from: short_us and long_us, the durations T of rounds_short and rounds_long rounds.
+sample difference_sample(std::uint32_t batch, double short_us, double long_us, std::uint32_t rounds_short,
+                         std::uint32_t rounds_long);
 
 // Eq. 8: the standard deviation of one sample's latency that the spreads of T(rounds_short) and T(rounds_long) let
-// expect, in us per round. Samples of different rounds are taken by themselves and their variances pooled.
-double sigma_of_latency(std::span<const sample> samples);
+// expect, in us per round. Samples of different rounds are taken by themselves and their variances pooled. Nothing
+// where the samples are no differences of two runs.
+std::optional<double> sigma_of_difference(std::span<const sample> samples);
 
 // Violations per round, at most, with 95 % confidence, when none was seen in `rounds` (the rule of three).
 double upper_bound(std::uint64_t rounds);
 
-// Everything that is reported of a point's samples, in us per round. Needs at least one sample.
-latency_summary summarize(std::span<const sample> samples);
+// Everything that is reported of column `name.name` of the samples. Samples without that value do not count; where none
+// has it, std::invalid_argument.
+metric summarize(const metric_name& name, std::span<const sample> samples);
+// Those of these metrics that the samples have a value of.
+std::vector<metric> summarize_all(const std::vector<metric_name>& names, std::span<const sample> samples);
 
 }  // namespace mgsync

@@ -14,6 +14,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/results/checksum.hpp"
+#include "src/results/first_schema.hpp"
 #include "src/results/result_json.hpp"
 #include "src/results/store_reading.hpp"
 
@@ -93,6 +94,10 @@ store::store(const std::filesystem::path& file, const store_header& header, if_e
           fmt::format("--store: '{}' exists: go on with it by --resume, or name another file", file.string()));
     store_scan scan = scan_store(file);
     if (scan.begun) {
+      if (scan.contents.of_first_schema)
+        throw usage_error(fmt::format("--resume: '{}' is a store of an earlier mgsync ({}): it can be shown, compared and "
+                                      "merged, not gone on with. Name another file with --store.",
+                                      file.string(), first_schema::store));
       refuse_another_configuration(file, scan.contents.header, header);
       first = resumed_line(header);
     }
@@ -122,19 +127,14 @@ void store::append(const std::string& line) {
   throw api_error("system", std::generic_category().message(error), action);
 }
 
-void store::add(const point& one, const sample& measured) {
+void store::add(const point& one, const std::vector<metric_name>& metrics, const std::string& method, const sample& measured) {
   const std::string key = short_key(one);
-  if (!declared_.contains(key)) {
-    append(line_of({{"t", "point"}, {"key", key}, {"point", to_json(one)}}));
-    declared_.insert(key);
+  if (declared_.insert(key).second) {
+    ordered_json listed = ordered_json::object();
+    for (const metric_name& each : metrics) listed[each.name] = to_json(each);
+    append(line_of({{"t", "point"}, {"key", key}, {"point", to_json(one)}, {"metrics", listed}, {"method", method}}));
   }
-  append(line_of({{"t", "sample"},
-                  {"key", key},
-                  {"batch", measured.batch},
-                  {"short_us", measured.short_us},
-                  {"long_us", measured.long_us},
-                  {"rounds_short", measured.rounds_short},
-                  {"rounds_long", measured.rounds_long}}));
+  append(line_of({{"t", "sample"}, {"key", key}, {"batch", measured.batch}, {"values", to_json(measured)}}));
 }
 
 void store::finish(const result& one) {

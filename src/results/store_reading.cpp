@@ -8,7 +8,9 @@
 
 #include "src/base/errors.hpp"
 #include "src/results/checksum.hpp"
+#include "src/results/first_schema.hpp"
 #include "src/results/result_json.hpp"
+#include "src/results/statistics.hpp"
 #include "src/results/strict_json.hpp"
 
 namespace mgsync {
@@ -19,21 +21,7 @@ namespace {
 
 constexpr std::uintmax_t largest_store_bytes = std::uintmax_t{1} << 30;
 constexpr std::size_t most_sentences = 20;
-constexpr std::uint64_t largest_u32 = 0xffffffffU;
 constexpr std::string_view header_start = R"({"t":"header","schema":"mgsync-store/)";
-
-sample sample_of(object_reader& in) {
-  sample one;
-  one.batch = static_cast<std::uint32_t>(in.count("batch", largest_u32));
-  one.short_us = in.number("short_us");
-  one.long_us = in.number("long_us");
-  one.rounds_short = static_cast<std::uint32_t>(in.count("rounds_short", largest_u32));
-  one.rounds_long = static_cast<std::uint32_t>(in.count("rounds_long", largest_u32));
-  if (one.rounds_short == 0 || one.rounds_long <= one.rounds_short)
-    throw usage_error(in.path_of("rounds_long") + ": must be more than rounds_short");
-  in.finish();
-  return one;
-}
 
 class reading {
  public:
@@ -45,19 +33,18 @@ class reading {
     if (!object)
       throw usage_error(fmt::format("the first line of the store '{}' is damaged: nothing of it can be used", file_));
     const ordered_json value = parse_strictly(*object, file_);
-    object_reader in(value, file_);
-    in.text("t");
-    if (const std::string schema = in.text("schema"); schema != store_schema)
-      throw usage_error(fmt::format("'{}' is a store of schema {}; this mgsync knows {}", file_, schema, store_schema));
+    const object_reader in(value, file_);
+    const auto schema = in.get<std::string>("schema");
+    scan_.contents.of_first_schema = schema == first_schema::store;
+    if (schema != store_schema && schema != first_schema::store)
+      throw usage_error(fmt::format("'{}' is a store of schema {}; this mgsync knows {} and {}", file_, schema,
+                                    store_schema, first_schema::store));
     store_header& header = scan_.contents.header;
     header.machine = machine_from_json(in.member("machine"), in.path_of("machine"));
-    header.command = in.text("command");
-    header.seed = in.count("seed");
-    header.started = in.text("started");
-    const ordered_json& listed = in.member("settings");
-    object_reader settings(listed, in.path_of("settings"));
-    for (const auto& [key, setting] : listed.items()) header.settings[key] = settings.text(key);
-    in.finish();
+    header.command = in.get<std::string>("command");
+    header.seed = in.get<std::uint64_t>("seed");
+    header.started = in.get<std::string>("started");
+    header.settings = in.get<std::map<std::string, std::string>>("settings");
     scan_.begun = true;
   }
 
@@ -77,8 +64,7 @@ class reading {
 
   store_scan result(std::uint64_t whole_bytes) {
     scan_.whole_bytes = whole_bytes;
-    for (const std::string& key : finishing_order_) hand_over_finished(points_.at(key));
-    for (const std::string& key : sample_order_) hand_over_unfinished(key);
+    for (const std::string& key : order_) hand_over(points_.at(key));
     auto& told = scan_.contents.damage;
     const std::size_t count = std::min(damage_.size(), most_sentences);
     told.assign(damage_.begin(), damage_.begin() + static_cast<std::ptrdiff_t>(count));
@@ -87,23 +73,27 @@ class reading {
   }
 
  private:
+  // What the lines say of one point.
   struct entry {
     mgsync::point point;
-    std::vector<sample> samples;
-    std::optional<mgsync::result> result;
-    std::uint64_t samples_written = 0;
+    std::vector<metric_name> metrics;
+    std::string method;
+    std::vector<sample> samples;           // of the attempt under way
+    std::optional<mgsync::result> result;  // of the last attempt that ended
+    std::uint32_t next_batch = 0;
+    std::string before;  // what became of the attempt before the last one
   };
 
   void take_intact(const ordered_json& value) {
-    object_reader in(value, "line");
-    const std::string type = in.text("t");
-    if (type == "sample") return take_sample(in);
+    const object_reader in(value, "line");
+    const auto type = in.get<std::string>("t");
+    if (type == "sample") return take_sample(in, value);
     if (type == "point") return take_point(in);
     if (type == "result") return take_result(in);
     if (type == "end") {
-      scan_.contents.ended = in.text("why");
+      scan_.contents.ended = in.get<std::string>("why");
       scan_.contents.complete = true;
-      return in.finish();
+      return;
     }
     if (type == "resumed") {
       scan_.contents.ended.clear();
@@ -113,64 +103,99 @@ class reading {
     throw usage_error(fmt::format("'{}' is no kind of line", type));
   }
 
+  bool first_schema() const { return scan_.contents.of_first_schema; }
+
   entry& entry_of(const mgsync::point& one, const std::string& key) {
-    if (short_key(one) != key) throw usage_error("the key is not that of the point");
-    entry& found = points_[key];
-    found.point = one;
-    return found;
+    if (!first_schema() && short_key(one) != key) throw usage_error("the key is not that of the point");
+    const auto [found, fresh] = points_.try_emplace(key);
+    if (fresh) {
+      order_.push_back(key);
+      found->second.point = one;
+    } else if (!(found->second.point == one)) {
+      throw usage_error("another point has this key");
+    }
+    return found->second;
   }
 
-  void take_point(object_reader& in) {
-    const std::string key = in.text("key");
-    entry_of(point_from_json(in.member("point"), in.path_of("point")), key);
-    in.finish();
+  void take_point(const object_reader& in) {
+    const auto key = in.get<std::string>("key");
+    if (first_schema()) {
+      entry& found = entry_of(first_schema::point_from_json(in.member("point"), in.path_of("point")), key);
+      found.metrics = {{"latency", "us"}};
+    } else {
+      entry& found = entry_of(point_from_json(in.member("point"), in.path_of("point")), key);
+      found.method = in.get<std::string>("method");
+      for (const auto& [name, value] : in.member("metrics").items())
+        found.metrics.push_back(metric_name_from_json(name, value, in.path_of(name)));
+    }
     scan_.described.insert(key);
   }
 
-  void take_sample(object_reader& in) {
-    const std::string key = in.text("key");
-    const sample one = sample_of(in);
+  void take_sample(const object_reader& in, const ordered_json& line) {
+    const auto key = in.get<std::string>("key");
+    sample one = first_schema() ? first_schema::sample_from_json(line, "line")
+                                : sample_from_json(in.get<std::uint32_t>("batch"), in.member("values"), "line.values");
     const auto found = points_.find(key);
     if (found == points_.end()) throw usage_error("a sample of a point that no line describes");
-    if (found->second.samples.empty()) sample_order_.push_back(key);
-    found->second.samples.push_back(one);
+    found->second.next_batch = std::max(found->second.next_batch, one.batch + 1);
+    found->second.samples.push_back(std::move(one));
   }
 
-  void take_result(object_reader& in) {
-    const std::string key = in.text("key");
-    const ordered_json& value = in.member("result");
-    mgsync::result one = result_from_json(value, in.path_of("result"));
-    in.finish();
+  void take_result(const object_reader& in) {
+    const auto key = in.get<std::string>("key");
+    const auto read = first_schema() ? first_schema::result_from_json : result_from_json;
+    mgsync::result one = read(in.member("result"), in.path_of("result"));
     entry& found = entry_of(one.point, key);
-    if (found.result && found.result->stopped != interrupted) throw usage_error("a second result of the same point");
-    found.samples_written = value.at("samples").get<std::uint64_t>();
-    if (one.stopped != interrupted) finishing_order_.push_back(key);
+    if (found.result) {
+      const mgsync::result& last = *found.result;
+      if (!is_to_be_tried_again(last)) throw usage_error("a second result of a point that was done");
+      if (first_schema()) one.attempt = last.attempt + (last.status == result_status::interrupted ? 0 : 1);
+      if (one.attempt > last.attempt) found.before = what_became_of(last);
+    }
+    // What was measured of something wrong is none of the next attempt's.
+    if (one.status == result_status::failed) one.samples = std::exchange(found.samples, {});
     found.result = std::move(one);
   }
 
-  void hand_over_finished(entry& one) {
-    if (one.samples_written != one.samples.size())
-      damage_.push_back(fmt::format(
-          "'{}': {} of the {} samples of {}:{} with {} members are left; its summary is of all", file_,
-          one.samples.size(), one.samples_written, one.point.backend, one.point.variant, one.point.members));
-    one.result->samples = std::move(one.samples);
-    scan_.contents.finished.push_back(std::move(*one.result));
+  static bool is_to_be_tried_again(const mgsync::result& one) {
+    return one.status == result_status::failed || one.status == result_status::error ||
+           one.status == result_status::interrupted;
   }
 
-  void hand_over_unfinished(const std::string& key) {
-    entry& one = points_.at(key);
-    if (one.result && (one.result->stopped != interrupted)) return;
-    std::uint32_t next_batch = 0;
-    for (const sample& each : one.samples) next_batch = std::max(next_batch, each.batch + 1);
-    scan_.contents.unfinished.push_back({one.point, std::move(one.samples), next_batch});
+  static std::string what_became_of(const mgsync::result& one) {
+    return fmt::format("attempt {} {}: {}", one.attempt, one.status == result_status::failed ? "failed" : "met an error",
+                       one.reason);
   }
 
-  static constexpr std::string_view interrupted = "interrupted";
+  // What ended is a result; what is to be gone on with or tried again is unfinished, and may be both.
+  void hand_over(entry& one) {
+    if (one.result ? is_to_be_tried_again(*one.result) : !one.samples.empty()) {
+      unfinished_point next{one.point, one.samples, one.next_batch, one.metrics, one.method, 1, one.before};
+      if (one.result) next.attempt = one.result->attempt;
+      if (one.result && one.result->status != result_status::interrupted) {
+        ++next.attempt;
+        next.before = what_became_of(*one.result);
+      }
+      scan_.contents.unfinished.push_back(std::move(next));
+    }
+    if (!one.result || one.result->status == result_status::interrupted) return;
+    mgsync::result& done = *one.result;
+    if (done.status != result_status::failed) done.samples = std::move(one.samples);
+    // A line of the first schema has no batches' medians.
+    for (metric& each : done.metrics)
+      if (each.raw.empty())
+        for (const auto& batch : batches_of(done.samples, each.name)) each.raw.push_back(median(batch));
+    if (done.has_metrics() && done.metrics.front().samples != done.samples.size())
+      damage_.push_back(fmt::format("'{}': {} of the {} samples of {} are left; its summary is of all", file_,
+                                    done.samples.size(), done.metrics.front().samples, name_of(done.point)));
+    scan_.contents.finished.push_back(std::move(done));
+  }
+
   std::string file_;
   std::uint64_t line_ = 1;
   store_scan scan_;
   std::map<std::string, entry> points_;  // by short key
-  std::vector<std::string> sample_order_, finishing_order_;
+  std::vector<std::string> order_;      // of their first line
   std::vector<std::string> damage_;
 };
 

@@ -1,6 +1,6 @@
 #include "src/results/strict_json.hpp"
 
-#include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -31,133 +31,44 @@ ordered_json parse_strictly(std::string_view text, const std::string& name) {
   }
 }
 
-namespace {
-
-bool is_count(const ordered_json& value) {
-  return value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
+void expected(const std::string& path, std::string_view what) {
+  throw usage_error(fmt::format("{}: expected {}", path, what));
 }
-
-bool is_int(const ordered_json& value) {
-  if (value.is_number_unsigned()) return value.get<std::uint64_t>() <= std::numeric_limits<int>::max();
-  return value.is_number_integer() && value.get<std::int64_t>() >= std::numeric_limits<int>::min() &&
-         value.get<std::int64_t>() <= std::numeric_limits<int>::max();
-}
-
-}  // namespace
 
 object_reader::object_reader(const ordered_json& object, std::string path) : object_(&object), path_(std::move(path)) {
-  if (!object.is_object()) throw usage_error(fmt::format("{}: expected an object", path_));
+  if (!object.is_object()) expected(path_, "an object");
 }
 
 std::string object_reader::path_of(std::string_view key) const { return fmt::format("{}.{}", path_, key); }
 
-void object_reader::wrong(std::string_view key, std::string_view expected) const {
-  throw usage_error(fmt::format("{}: expected {}", path_of(key), expected));
-}
-
-bool object_reader::has(std::string_view key) const { return object_->find(std::string(key)) != object_->end(); }
-
-const ordered_json& object_reader::member(std::string_view key) {
+const ordered_json& object_reader::member(std::string_view key) const {
   const auto found = object_->find(std::string(key));
   if (found == object_->end()) throw usage_error(fmt::format("{}: missing", path_of(key)));
-  seen_.emplace(key);
   return *found;
 }
 
-std::string object_reader::text(std::string_view key) {
+const ordered_json& object_reader::array(std::string_view key) const {
   const ordered_json& value = member(key);
-  if (!value.is_string()) wrong(key, "text");
-  return value.get<std::string>();
-}
-
-std::string object_reader::text_or(std::string_view key, std::string_view otherwise) {
-  return object_->contains(key) ? text(key) : std::string(otherwise);
-}
-
-std::string object_reader::text_or_null(std::string_view key) {
-  return member(key).is_null() ? std::string() : text(key);
-}
-
-bool object_reader::flag(std::string_view key) {
-  const ordered_json& value = member(key);
-  if (!value.is_boolean()) wrong(key, "true or false");
-  return value.get<bool>();
-}
-
-double object_reader::number(std::string_view key) {
-  const ordered_json& value = member(key);
-  if (!value.is_number()) wrong(key, "a number");
-  return value.get<double>();
-}
-
-double object_reader::number_or_null(std::string_view key, double if_null) {
-  return member(key).is_null() ? if_null : number(key);
-}
-
-std::uint64_t object_reader::count(std::string_view key, std::uint64_t largest) {
-  const ordered_json& value = member(key);
-  if (!is_count(value) || value.get<std::uint64_t>() > largest)
-    wrong(key, fmt::format("a whole number from 0 to {}", largest));
-  return value.get<std::uint64_t>();
-}
-
-std::optional<std::uint64_t> object_reader::count_or_null(std::string_view key, std::uint64_t largest) {
-  if (member(key).is_null()) return {};
-  return count(key, largest);
-}
-
-int object_reader::integer(std::string_view key) {
-  const ordered_json& value = member(key);
-  if (!is_int(value)) wrong(key, "a whole number of 32 bits");
-  return value.get<int>();
-}
-
-const ordered_json& object_reader::array(std::string_view key) {
-  const ordered_json& value = member(key);
-  if (!value.is_array()) wrong(key, "an array");
+  if (!value.is_array()) expected(path_of(key), "an array");
   return value;
 }
 
-std::vector<int> object_reader::integers(std::string_view key) {
-  std::vector<int> all;
-  for (const ordered_json& value : array(key)) {
-    if (!is_int(value)) wrong(key, "whole numbers of 32 bits");
-    all.push_back(value.get<int>());
+namespace json_types {
+
+std::optional<std::int64_t> whole_signed(const ordered_json& value) {
+  if (value.is_number_unsigned()) {
+    const auto number = value.get<std::uint64_t>();
+    return std::in_range<std::int64_t>(number) ? std::optional(static_cast<std::int64_t>(number)) : std::nullopt;
   }
-  return all;
+  return value.is_number_integer() ? std::optional(value.get<std::int64_t>()) : std::nullopt;
 }
 
-std::vector<std::string> object_reader::texts(std::string_view key) {
-  std::vector<std::string> all;
-  for (const ordered_json& value : array(key)) {
-    if (!value.is_string()) wrong(key, "texts");
-    all.push_back(value.get<std::string>());
-  }
-  return all;
+std::optional<std::uint64_t> whole_unsigned(const ordered_json& value) {
+  if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+  const auto number = whole_signed(value);
+  return number && *number >= 0 ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
 }
 
-std::vector<double> object_reader::numbers(std::string_view key) {
-  std::vector<double> all;
-  for (const ordered_json& value : array(key)) {
-    if (!value.is_number()) wrong(key, "numbers");
-    all.push_back(value.get<double>());
-  }
-  return all;
-}
-
-std::vector<std::uint32_t> object_reader::counts(std::string_view key) {
-  std::vector<std::uint32_t> all;
-  for (const ordered_json& value : array(key)) {
-    if (!is_count(value) || value.get<std::uint64_t>() > std::numeric_limits<std::uint32_t>::max())
-      wrong(key, "whole numbers of 32 bits, none negative");
-    all.push_back(value.get<std::uint32_t>());
-  }
-  return all;
-}
-
-void object_reader::finish() const {
-  for (const auto& [key, value] : object_->items())
-    if (!seen_.contains(key)) throw usage_error(fmt::format("{}: not known here", path_of(key)));
-}
+}  // namespace json_types
 
 }  // namespace mgsync

@@ -11,16 +11,10 @@
 #include <fmt/ranges.h>
 
 #include "src/results/columns.hpp"
-#include "src/results/result_json.hpp"
+#include "src/results/conditions.hpp"
 
 namespace mgsync {
 namespace {
-
-constexpr std::array<column, 12> columns = {{{"backend"}, {"variant"}, {"members", false}, {"ranks", false},
-                                             {"shape", false}, {"latency_us", false}, {"", true, 1}, {"ci95", true, 1},
-                                             {"min", false}, {"samples", false}, {"status"}, {"note"}}};
-using row = row_of_words<columns.size()>;
-constexpr std::size_t mark_column = 6;
 
 int decimals_of(double value) {
   const double size = std::abs(value);
@@ -37,107 +31,197 @@ std::string aligned(double value, int decimals, int most_decimals) {
   return text + std::string(static_cast<std::size_t>(missing), ' ');
 }
 
-// What measured points share when they can be compared: everything but what was measured.
+// What results share when they can be compared: everything but what was measured.
 std::string cell_of(const point& one) {
   point anonymous = one;
-  anonymous.backend.clear();
+  anonymous.subject.clear();
   anonymous.variant.clear();
-  return canonical_key(anonymous);
+  return canonical_text(anonymous);
 }
 
-bool has_latency(const result& one) { return one.status == result_status::measured && one.latency_us.has_value(); }
+bool overlap(const metric& a, const metric& b) { return a.ci95_low <= b.ci95_high && b.ci95_low <= a.ci95_high; }
 
 struct cell_rows {
-  std::vector<const result*> all;  // fastest first, failed ones last
+  std::vector<const result*> all;  // the best first, failed ones last
   std::size_t measured = 0;
-  std::size_t tied = 0;  // leading rows whose intervals overlap the first's
+  std::size_t tied = 0;  // rows whose intervals overlap the first's
+  const metric& best() const { return all.front()->metrics.front(); }
 };
 
-bool overlap(const latency_summary& a, const latency_summary& b) {
-  return a.ci95_low <= b.ci95_high && b.ci95_low <= a.ci95_high;
-}
+// The results of one study that have the same first metric, and those that failed in it.
+struct section {
+  std::string study;
+  const metric* measured = nullptr;  // the first metric of any; nullptr: all failed
+  std::vector<const result*> rows;
+  std::vector<const metric*> further;  // metrics of any row
+  std::vector<cell_rows> cells;
+};
 
-std::vector<cell_rows> cells_of(std::span<const result> results) {
+std::vector<cell_rows> cells_of(const std::vector<const result*>& rows) {
   std::vector<cell_rows> cells;
   std::map<std::string, std::size_t> place;
-  for (const result& one : results) {
-    if (one.status == result_status::waived) continue;
-    const auto [found, fresh] = place.try_emplace(cell_of(one.point), cells.size());
+  for (const result* one : rows) {
+    const auto [found, fresh] = place.try_emplace(cell_of(one->point), cells.size());
     if (fresh) cells.emplace_back();
-    cells[found->second].all.push_back(&one);
+    cells[found->second].all.push_back(one);
   }
   for (cell_rows& cell : cells) {
     std::stable_sort(cell.all.begin(), cell.all.end(), [](const result* a, const result* b) {
-      if (has_latency(*a) != has_latency(*b)) return has_latency(*a);
-      return has_latency(*a) && a->latency_us->median < b->latency_us->median;
+      if (a->has_metrics() != b->has_metrics()) return a->has_metrics();
+      return a->has_metrics() && times_worse(b->metrics.front(), a->metrics.front()) < 1;
     });
     for (const result* one : cell.all) {
-      if (!has_latency(*one)) break;
+      if (!one->has_metrics()) break;
       ++cell.measured;
-      if (overlap(*one->latency_us, *cell.all.front()->latency_us)) ++cell.tied;
+      if (overlap(one->metrics.front(), cell.best())) ++cell.tied;
     }
   }
   return cells;
 }
 
+std::vector<section> sections_of(std::span<const result> results) {
+  std::vector<section> sections;
+  const auto section_of = [&sections](const result& one) -> section& {
+    const auto fits = [&one](const section& s) {
+      return s.study == one.point.study && (!one.has_metrics() || s.measured == nullptr ||
+                                            column_name(*s.measured) == column_name(one.metrics.front()));
+    };
+    const auto found = std::find_if(sections.begin(), sections.end(), fits);
+    if (found != sections.end()) return *found;
+    sections.emplace_back().study = one.point.study;
+    return sections.back();
+  };
+  for (const result& one : results) {
+    if (!one.has_metrics() && one.status != result_status::failed) continue;
+    section& into = section_of(one);
+    into.rows.push_back(&one);
+    if (one.has_metrics() && into.measured == nullptr) into.measured = &one.metrics.front();
+    for (std::size_t i = 1; i < one.metrics.size(); ++i)
+      if (std::none_of(into.further.begin(), into.further.end(),
+                       [&](const metric* known) { return column_name(*known) == column_name(one.metrics[i]); }))
+        into.further.push_back(&one.metrics[i]);
+  }
+  for (section& each : sections) each.cells = cells_of(each.rows);
+  return sections;
+}
+
 std::string status_of(const result& one) {
-  if (one.status != result_status::measured) return "FAIL";
-  return is_checked(one.check) ? "pass" : "unchecked";
+  if (one.status == result_status::failed) return "FAIL";
+  if (one.status != result_status::measured) return std::string(to_string(one.status));
+  return std::string(word_of(one.verdict));
 }
 
 std::string mark_of(const cell_rows& cell, const result& one) {
-  if (cell.measured < 2 || !has_latency(one)) return "";
-  const bool near = overlap(*one.latency_us, *cell.all.front()->latency_us);
-  if (cell.tied > 1) return near ? "~" : "";
+  if (cell.measured < 2 || !one.has_metrics()) return "";
+  if (cell.tied > 1) return overlap(one.metrics.front(), cell.best()) ? "~" : "";
   return &one == cell.all.front() ? "*" : "";
 }
 
 std::string note_of(const cell_rows& cell, const result& one) {
   std::vector<std::string> words;
   const point& p = one.point;
-  if (!has_latency(one)) return "see below";
-  const latency_summary& latency = *one.latency_us;
-  const latency_summary& fastest = *cell.all.front()->latency_us;
-  if (!overlap(latency, fastest) && fastest.median > 0)
-    words.push_back(
-        fmt::format("{:.{}f}x", latency.median / fastest.median, latency.median < 9.995 * fastest.median ? 2 : 0));
-  if (latency.confidence < 0.95) words.push_back(fmt::format("{} batches only", one.batches));
+  if (!one.has_metrics()) return "see below";
+  const metric& first = one.metrics.front();
+  if (const double times = times_worse(cell.best(), first); !overlap(first, cell.best()) && times > 0 && std::isfinite(times))
+    words.push_back(fmt::format("{:.{}f}x", times, times < 9.995 ? 2 : 0));
+  if (first.confidence < 0.95) words.push_back(fmt::format("{} batches only", first.raw.size()));
   if (!p.node.empty()) words.push_back("on " + p.node);
-  for (auto& word : circumstances_of(p)) words.push_back(std::move(word));
-  if (const std::string name = one.algorithm.substr(0, one.algorithm.find(':')); !name.empty() && name != p.variant)
-    words.push_back(name);
-  if (p.device == topology::device::gpu && p.ranks > 1 && !one.peer_memory.empty()) words.push_back(one.peer_memory);
+  const std::string algorithm = one.found("algorithm");
+  if (const std::string name = algorithm.substr(0, algorithm.find(':')); !name.empty() && name != p.variant) words.push_back(name);
+  if (p.device == topology::device::gpu && p.ranks > 1 && !one.found("peer_memory").empty()) words.push_back(one.found("peer_memory"));
   words.insert(words.end(), one.notes.begin(), one.notes.end());
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-row row_of(const cell_rows& cell, const result& one, int most_decimals) {
-  const point& p = one.point;
-  row cells{p.backend, p.variant, fmt::format("{}", p.members), fmt::format("{}", p.ranks), format_shape(p)};
-  cells[5] = cells[7] = cells[8] = "-";
-  if (has_latency(one)) {
-    const latency_summary& latency = *one.latency_us;
-    const int decimals = decimals_of(latency.median);
-    cells[5] = aligned(latency.median, decimals, most_decimals);
-    cells[7] = fmt::format("{:.{}f}..{:.{}f}", latency.ci95_low, decimals, latency.ci95_high, decimals);
-    cells[8] = aligned(latency.min, decimals, most_decimals);
-  } else {
-    cells[5] = cells[8] = "-" + std::string(static_cast<std::size_t>(most_decimals), ' ');
-  }
-  cells[mark_column] = mark_of(cell, one);
-  cells[9] = fmt::format("{}", one.samples.size());
-  cells[10] = status_of(one);
-  cells[11] = note_of(cell, one);
-  return cells;
+std::vector<column> columns_of(const section& all, const conditions& under) {
+  const bool barriers = all.study == point{}.study;
+  const bool less = all.measured == nullptr || all.measured->better == better::less;
+  std::vector<column> columns{{barriers ? "backend" : "subject"}, {"variant"}, {"members", false}, {"ranks", false}, {"shape", false}};
+  for (const auto& name : under.varying) columns.push_back({name});
+  columns.push_back({all.measured == nullptr ? "median" : column_name(*all.measured), false});
+  columns.push_back({"", true, 1});
+  columns.push_back({"ci95", true, 1});
+  columns.push_back({less ? "min" : "max", false});
+  columns.push_back({"samples", false});
+  for (const metric* one : all.further) columns.push_back({column_name(*one), false});
+  columns.push_back({"status"});
+  columns.push_back({"note"});
+  return columns;
 }
 
-// One line for each backend, variant and reason, with the member counts it is true for.
+row_of_words row_of(const section& all, const conditions& under, const cell_rows& cell, const result& one, int most_decimals) {
+  const point& p = one.point;
+  row_of_words words{p.subject, p.variant, fmt::format("{}", p.members), fmt::format("{}", p.ranks), format_shape(p)};
+  for (const auto& name : under.varying) words.push_back(value_of(p, name));
+  if (one.has_metrics()) {
+    const metric& first = one.metrics.front();
+    const int decimals = decimals_of(first.median);
+    words.push_back(aligned(first.median, decimals, most_decimals));
+    words.push_back(mark_of(cell, one));
+    words.push_back(fmt::format("{:.{}f}..{:.{}f}", first.ci95_low, decimals, first.ci95_high, decimals));
+    words.push_back(aligned(first.better == better::less ? first.min : first.max, decimals, most_decimals));
+  } else {
+    const std::string none = "-" + std::string(static_cast<std::size_t>(most_decimals), ' ');
+    words.insert(words.end(), {none, "", "-", none});
+  }
+  words.push_back(fmt::format("{}", one.samples.size()));
+  for (const metric* further : all.further) {
+    const metric* found = one.find(further->name);
+    words.push_back(found == nullptr ? "-" : format_number(found->median));
+  }
+  words.push_back(status_of(one));
+  words.push_back(note_of(cell, one));
+  return words;
+}
+
+std::string legend(const section& all) {
+  const auto any = [&all](bool tie) {
+    return std::any_of(all.cells.begin(), all.cells.end(),
+                       [tie](const cell_rows& cell) { return cell.measured > 1 && (cell.tied > 1) == tie; });
+  };
+  const bool time = all.measured != nullptr && is_a_time(*all.measured);
+  std::vector<std::string> parts;
+  if (any(false))
+    parts.push_back(fmt::format("*  the {} of its group and shape: its 95 % interval overlaps no other; 2.00x {}",
+                                time ? "fastest" : "best", time ? "takes twice as long" : "is twice as bad"));
+  if (any(true))
+    parts.push_back(fmt::format("~  no difference shown: the 95 % interval overlaps that of the {}", time ? "fastest" : "best"));
+  return parts.empty() ? "" : fmt::format("\n{}\n", fmt::join(parts, "\n"));
+}
+
+std::string format_section(const section& all) {
+  std::vector<const point*> points;
+  int most_decimals = 0;
+  for (const result* one : all.rows) {
+    points.push_back(&one->point);
+    if (one->has_metrics()) most_decimals = std::max(most_decimals, decimals_of(one->metrics.front().median));
+  }
+  const conditions under = conditions_of(points);
+  std::vector<row_of_words> rows;
+  std::vector<std::size_t> breaks;  // before these lines a cell begins
+  for (const cell_rows& cell : all.cells) {
+    breaks.push_back(rows.size() + 1);
+    for (const result* one : cell.all) rows.push_back(row_of(all, under, cell, *one, most_decimals));
+  }
+  const bool apart = rows.size() > all.cells.size();  // a blank line between cells, unless all hold one row
+  const auto lines = aligned_lines(columns_of(all, under), std::move(rows));
+  std::string out = all.study == point{}.study ? "" : fmt::format("study {}\n", all.study);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (apart && i > 1 && std::find(breaks.begin(), breaks.end(), i) != breaks.end()) out += '\n';
+    out += lines[i];
+  }
+  if (!under.common.empty()) out += fmt::format("\nall rows: {}\n", fmt::join(under.common, ", "));
+  return out + legend(all);
+}
+
+// One line for each subject, variant and reason, with the member counts it is true for.
 std::string listed(std::span<const result> results, result_status status, std::string_view word) {
   std::vector<std::pair<std::array<std::string, 2>, std::vector<int>>> lines;
   std::size_t width = 0;
   for (const result& one : results) {
-    if (one.status != status) continue;
-    std::array<std::string, 2> what{fmt::format("{}:{}", one.point.backend, one.point.variant), one.reason};
+    if (one.status != status || (status != result_status::failed && one.has_metrics())) continue;
+    const std::string study = one.point.study == point{}.study ? "" : one.point.study + "/";
+    std::array<std::string, 2> what{study + subject_of(one.point), one.reason};
     width = std::max(width, what[0].size());
     auto found = std::find_if(lines.begin(), lines.end(), [&what](const auto& line) { return line.first == what; });
     if (found == lines.end()) found = lines.insert(lines.end(), {what, {}});
@@ -150,63 +234,17 @@ std::string listed(std::span<const result> results, result_status status, std::s
   return out;
 }
 
-std::string legend(const std::vector<cell_rows>& cells) {
-  const auto any = [&cells](bool tie) {
-    return std::any_of(cells.begin(), cells.end(),
-                       [tie](const cell_rows& cell) { return cell.measured > 1 && (cell.tied > 1) == tie; });
-  };
-  std::vector<std::string_view> parts;
-  if (any(false))
-    parts.push_back(
-        "*  the fastest of its group and shape: its 95 % interval overlaps no other; 2.00x takes twice as long");
-  if (any(true)) parts.push_back("~  no difference shown: the 95 % interval overlaps that of the fastest");
-  return parts.empty() ? "" : fmt::format("\n{}\n", fmt::join(parts, "\n"));
-}
-
 }  // namespace
 
-std::string format_us(double microseconds) { return fmt::format("{:.{}f}", microseconds, decimals_of(microseconds)); }
-
-std::vector<std::string> circumstances_of(const point& p) {
-  std::vector<std::string> words;
-  if (p.placement != "near" && !p.placement.empty()) words.push_back(p.placement);
-  if (p.load != "idle" && !p.load.empty()) words.push_back(p.load);
-  if (p.work_units > 0) words.push_back(fmt::format("work {}", p.work_units));
-  if (p.payload_words > 1) words.push_back(fmt::format("{} words", p.payload_words));
-  return words;
-}
-
-std::string format_shape(const point& one) {
-  if (one.blocks) return fmt::format("b{}x{}", *one.blocks, one.threads_per_block.value_or(1));
-  const unsigned blocks = one.blocks_per_sm.value_or(1);
-  return one.threads_per_block ? fmt::format("{}x{}", blocks, *one.threads_per_block) : fmt::format("{}", blocks);
-}
+std::string format_number(double value) { return fmt::format("{:.{}f}", value, decimals_of(value)); }
 
 std::string format_table(std::span<const result> results) {
-  const std::vector<cell_rows> cells = cells_of(results);
-  int most_decimals = 0;
-  for (const result& one : results)
-    if (has_latency(one)) most_decimals = std::max(most_decimals, decimals_of(one.latency_us->median));
-
-  std::vector<row> rows{titles_of(columns)};
-  std::vector<std::size_t> breaks;  // before these rows a cell begins
-  for (const cell_rows& cell : cells) {
-    breaks.push_back(rows.size());
-    for (const result* one : cell.all) rows.push_back(row_of(cell, *one, most_decimals));
-  }
-  const auto lines_of_rows = aligned_lines(columns, rows);
-  // A blank line between cells, unless all hold one row.
-  const bool apart = rows.size() - 1 > cells.size();
   std::string out;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (apart && i > 1 && std::find(breaks.begin(), breaks.end(), i) != breaks.end()) out += '\n';
-    if (i > 0 || rows.size() > 1) out += lines_of_rows[i];
-  }
-  out += legend(cells);
+  for (const section& each : sections_of(results)) out += (out.empty() ? "" : "\n") + format_section(each);
   for (const auto& [status, word] :
-       {std::pair{result_status::failed, "FAIL  "}, std::pair{result_status::waived, "waived"}})
-    if (const std::string lines = listed(results, status, word); !lines.empty())
-      out += (out.empty() ? "" : "\n") + lines;
+       {std::pair{result_status::failed, "FAIL  "}, std::pair{result_status::error, "error "},
+        std::pair{result_status::interrupted, "ended "}, std::pair{result_status::waived, "waived"}})
+    if (const std::string lines = listed(results, status, word); !lines.empty()) out += (out.empty() ? "" : "\n") + lines;
   return out;
 }
 

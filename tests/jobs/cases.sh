@@ -8,7 +8,7 @@ one_rank_per_gpu() {
   expect_text '^\+ srun --mpi=pmix --gpu-bind=none --cpu-bind=cores --cpus-per-task=1 ' "$out"
   expect_text ' 2 task\(s\), [24] GPU\(s\) and 4 CPU\(s\) per node' "$out"
   expect_text '^mpi +default +2 +2 .* pass' "$out"
-  valid_json "$(result mgsync-ranks json)" results 0 latency_us median
+  valid_json "$(result mgsync-ranks json)" results 0 metrics latency median
   tail -n 1 "$(result mgsync-ranks jsonl)" | grep -q '"complete"' || fail "the store is not complete"
   passed "one rank per GPU, by srun --mpi=pmix"
 }
@@ -27,7 +27,7 @@ one_process_without_gpus() {
   expect_text ' 0 GPU\(s\)' "$out"
   expect_text '^waived +mpi:default ' "$out"
   expect_text '^multigrid .* pass' "$out"
-  valid_json "$(result mgsync-process json)" results 0 latency_us median
+  valid_json "$(result mgsync-process json)" results 0 metrics latency median
   passed "one process on a node without GPUs"
 }
 
@@ -90,8 +90,8 @@ acceptance() {
 import json, sys
 document = json.load(open(sys.argv[1]))
 for one in document["results"]:
-    for time in ("short_us", "long_us"):
-        one["raw"][time] = [value / 100 for value in one["raw"][time]]
+    latency = one["metrics"]["latency"]
+    latency["raw"] = [value / 100 for value in latency["raw"]]
 json.dump(document, open(sys.argv[2], "w"), indent=1)
 document["machine"]["cpu_model"] = "another CPU"
 json.dump(document, open(sys.argv[3], "w"), indent=1)
@@ -99,7 +99,7 @@ PYTHON
   submit accept-node.sbatch "${single[@]}" --export=ALL,MGSYNC_BASELINE="$work/fast.json" -- "${options[@]}"
   ends_with 5 60 "acceptance of a slow node"
   expect_text '^mgsync-accept: FAIL' "$out"
-  expect_text 'multigrid:auto, 2 members.*times as long' "$out"
+  expect_text 'multigrid:auto on 2 .*times as long' "$out"
   submit accept-node.sbatch "${single[@]}" --export=ALL,MGSYNC_BASELINE="$work/other.json" -- "${options[@]}"
   ends_with 2 60 "acceptance by a baseline of another machine"
   expect_text 'the CPU is .*, was another CPU' "$out"
@@ -197,7 +197,7 @@ requeued() { # LAUNCHER HOW: cancel, or requeue while it runs
     scancel "$job"
     told_the_end "$job" 20
     expect_text 'CANCELLED' <(state_of "$job")
-    valid_json "$(result mgsync-ranks json)" results 0 latency_us median
+    valid_json "$(result mgsync-ranks json)" results 0 metrics latency median
   fi
   scontrol requeue "$job" || fail "Slurm does not requeue job $job"
   wait_until "$long_s" not_running || fail "job $job goes on running"
@@ -235,7 +235,7 @@ warned_on_two_nodes() { # by mpirun, whose daemons on other nodes are Slurm step
   passed "a warning reaches the ranks on two nodes under mpirun"
 }
 written_early() {
-  valid_json "$(result mgsync-ranks json)" results 0 latency_us median
+  valid_json "$(result mgsync-ranks json)" results 0 metrics latency median
   expect_text '"stopped": "interrupted"' "$(result mgsync-ranks json)"
   tail -n 1 "$(result mgsync-ranks jsonl)" | grep -q '"interrupted"' || fail "the store does not say that it was interrupted"
   expect_text 'ended early, what was measured is written' "$out"

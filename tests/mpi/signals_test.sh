@@ -25,7 +25,7 @@ interrupt() { # SIGNAL [AGAIN]: the signal, and the second one at once
   expect_code "$code" $((128 + $(kill -l "$1"))) "after SIG$1"
   [ "$took" -lt "$soon_ms" ] || fail "after SIG$1 it took $took ms to leave"
   valid_json "$work/json" schema
-  grep -q '"schema": "mgsync-results/1"' "$work/json" || fail "no schema in the document"
+  grep -q '"schema": "mgsync-results/2"' "$work/json" || fail "no schema in the document"
   passed "SIG$1: exit $code after $took ms"
 }
 
@@ -41,7 +41,7 @@ samples=$(grep -c '"t":"sample"' "$work/store")
 timeout "$long_s" "$mgsync" "${sweep[@]}" --store "$work/store" --resume --json "$work/json" \
   >"$work/out" 2>"$work/err"
 expect_code $? 0 "--resume"
-valid_json "$work/json" results 5 latency_us median
+valid_json "$work/json" results 5 metrics latency median
 [ "$(grep -c '"status": "measured"' "$work/json")" -eq 6 ] || fail "not all six points are measured"
 [ "$(grep -c '"t":"sample"' "$work/store")" -ge "$samples" ] || fail "the store lost samples"
 tail -n 1 "$work/store" | grep -q '"complete"' || fail "the store does not end with 'complete'"

@@ -2,14 +2,20 @@
 
 #include <algorithm>
 
+#include "src/results/statistics.hpp"
+
 namespace mgsync {
+
+namespace {
+const metric_name latency{"latency", "us"};
+}
 
 rounds_difference::rounds_difference(rounds_difference_settings settings)
     : settings_(settings), rule_(settings.stopping) {}
 
 void rounds_difference::resume(std::span<const sample> before, std::uint32_t next_batch) {
   samples_.assign(before.begin(), before.end());
-  for (const auto& one : samples_) rule_.add(one);
+  for (const auto& one : samples_) rule_.add_value(one.batch, one.at(latency.name));
   batch_ = next_batch;
 }
 
@@ -61,20 +67,15 @@ void rounds_difference::take(const step& asked, std::span<const seen> came) {
   }
   const auto& shorter = came[came.size() - 2];
   const auto& longer = came.back();
-  samples_.push_back({asked.batch, value_of(shorter, "duration_us"), value_of(longer, "duration_us"),
-                      chosen_->rounds_short, chosen_->rounds_long});
-  rule_.add(samples_.back());
+  samples_.push_back(difference_sample(asked.batch, value_of(shorter, "duration_us"), value_of(longer, "duration_us"),
+                                       chosen_->rounds_short, chosen_->rounds_long));
+  rule_.add_value(asked.batch, samples_.back().at(latency.name));
   ++taken_;
 }
 
 std::vector<metric> rounds_difference::values() const {
   if (samples_.empty()) return {};
-  std::vector<std::vector<double>> latencies;
-  for (std::size_t i = 0; i < samples_.size(); ++i) {
-    if (i == 0 || samples_[i].batch != samples_[i - 1].batch) latencies.emplace_back();
-    latencies.back().push_back(samples_[i].latency_us());
-  }
-  return {summarize_batches({"latency", "us"}, latencies)};
+  return {summarize(latency, samples_)};
 }
 
 }  // namespace mgsync

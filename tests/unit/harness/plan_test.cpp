@@ -47,8 +47,10 @@ TEST(plan, has_a_cell_for_every_group_and_shape_and_asks_every_backend) {
   ASSERT_EQ(planned.cells.size(), 4u);
   const auto& last = planned.cells.back();
   EXPECT_EQ(last.group.members.size(), 4u);
-  EXPECT_EQ(last.points[0].point.blocks_per_sm, 2u);
-  EXPECT_FALSE(last.points[0].point.threads_per_block.has_value());
+  EXPECT_EQ(last.points[0].point.number(axes::blocks_per_sm), 2);
+  EXPECT_EQ(last.points[0].point.find(axes::threads_per_block), nullptr);
+  EXPECT_EQ(last.points[0].point.word(axes::load), "idle");
+  EXPECT_EQ(last.points[0].point.axes.size(), 2u) << "what is not asked for is no axis";
   EXPECT_EQ(last.points[0].waived, "");
   EXPECT_EQ(last.points[1].waived, "not on this planet");
   EXPECT_EQ(last.group.members[3].cpus.size(), 2u);
@@ -68,7 +70,7 @@ TEST(plan, waives_more_threads_than_the_machine_has_unless_told) {
   r.oversubscribe = true;
   const auto planned = make_plan(r, one_rank(2));
   EXPECT_EQ(planned.cells[0].points[0].waived, "");
-  EXPECT_TRUE(planned.cells[0].points[0].point.oversubscribed);
+  EXPECT_EQ(planned.cells[0].points[0].point.word(axes::oversubscribed), "yes");
 }
 
 TEST(plan, measures_each_node_by_itself_when_told) {
@@ -96,8 +98,8 @@ TEST(plan, works_before_the_barrier_in_a_cell_of_its_own) {
   r.work = {0, 20};
   const auto planned = make_plan(r, one_rank(2));
   ASSERT_EQ(planned.cells.size(), 2u);
-  EXPECT_EQ(planned.cells[0].points[0].point.work_units, 0u);
-  EXPECT_EQ(planned.cells[1].points[0].point.work_units, 20u);
+  EXPECT_EQ(planned.cells[0].points[0].point.find(axes::work), nullptr);
+  EXPECT_EQ(planned.cells[1].points[0].point.number(axes::work), 20);
 }
 
 TEST(plan, a_late_member_makes_a_cell_of_its_own_too) {

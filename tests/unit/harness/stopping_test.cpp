@@ -15,13 +15,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-sample of(std::uint32_t batch, double latency_us) { return {batch, 10, 10 + 100 * latency_us, 10, 110}; }
-
 TEST(stopping, needs_enough_batches_however_quiet) {
   stopping rule({});
   for (std::uint32_t batch = 0; batch < 7; ++batch) {
     EXPECT_EQ(rule.decide(1ms), stop_reason::none) << batch;
-    for (int i = 0; i < 5; ++i) rule.add(of(batch, 2));
+    for (int i = 0; i < 5; ++i) rule.add_value(batch, 2);
     rule.close_batch();
   }
   EXPECT_EQ(rule.batches(), 7U);
@@ -31,7 +29,7 @@ TEST(stopping, needs_enough_batches_however_quiet) {
 
 TEST(stopping, many_samples_of_one_batch_are_not_enough) {
   stopping rule({});
-  for (int i = 0; i < 10000; ++i) rule.add(of(3, 2));
+  for (int i = 0; i < 10000; ++i) rule.add_value(3, 2);
   EXPECT_EQ(rule.decide(1ms), stop_reason::none);
   rule.close_batch();
   rule.close_batch();
@@ -41,7 +39,7 @@ TEST(stopping, many_samples_of_one_batch_are_not_enough) {
 
 TEST(stopping, a_sample_of_another_batch_closes_the_one_before) {
   stopping rule({});
-  for (std::uint32_t batch = 10; batch < 18; ++batch) rule.add(of(batch, 2));
+  for (std::uint32_t batch = 10; batch < 18; ++batch) rule.add_value(batch, 2);
   EXPECT_EQ(rule.batches(), 7U);
   EXPECT_EQ(rule.decide(1ms), stop_reason::precision);
 }
@@ -51,7 +49,7 @@ TEST(stopping, says_why) {
   EXPECT_EQ(rule.decide(99ms), stop_reason::none);
   EXPECT_EQ(rule.decide(100ms), stop_reason::max_time);
   EXPECT_EQ(rule.decide(1ms, true), stop_reason::interrupted);
-  for (std::uint32_t batch = 0; batch < 8; ++batch) rule.add(of(batch, 2));
+  for (std::uint32_t batch = 0; batch < 8; ++batch) rule.add_value(batch, 2);
   EXPECT_EQ(rule.decide(200ms), stop_reason::precision);
   EXPECT_EQ(to_string(stop_reason::none), "");
   EXPECT_EQ(to_string(stop_reason::precision), "precision");
@@ -61,11 +59,11 @@ TEST(stopping, says_why) {
 
 TEST(stopping, a_wide_interval_goes_on_and_a_latency_lost_in_noise_is_never_precise) {
   stopping rule({});
-  for (std::uint32_t batch = 0; batch < 50; ++batch) rule.add(of(batch, batch % 2 == 0 ? 2.0 : 2.2));
+  for (std::uint32_t batch = 0; batch < 50; ++batch) rule.add_value(batch, batch % 2 == 0 ? 2.0 : 2.2);
   EXPECT_EQ(rule.decide(1ms), stop_reason::none);
   EXPECT_GT(*rule.relative_half_width(), 0.04);
   stopping lost({});
-  for (std::uint32_t batch = 0; batch < 50; ++batch) lost.add(of(batch, -1));
+  for (std::uint32_t batch = 0; batch < 50; ++batch) lost.add_value(batch, -1);
   EXPECT_EQ(lost.decide(1ms), stop_reason::none);
   EXPECT_FALSE(lost.relative_half_width().has_value());
 }
@@ -96,10 +94,10 @@ coverage with_the_rule(const stopping_rule& rule, double shift, int seeds) {
     while (decision.decide(std::chrono::milliseconds(series.size())) == stop_reason::none) {
       const std::size_t before = series.size();
       source.add_batch(series, 5);
-      for (std::size_t i = before; i < series.size(); ++i) decision.add(series[i]);
+      for (std::size_t i = before; i < series.size(); ++i) decision.add_value(series[i].batch, series[i].at("latency"));
       decision.close_batch();
     }
-    const latency_summary summary = summarize(series);
+    const metric summary = summarize({"latency", "us"}, series);
     covered += summary.ci95_low <= real.latency_us && real.latency_us <= summary.ci95_high;
     batches += decision.batches();
   }

@@ -7,11 +7,11 @@ namespace {
 
 point four_members() {
   point p;
-  p.backend = "multigrid";
+  p.subject = "multigrid";
   p.variant = "inbox";
   p.members = 4;
   p.group = {0, 1, 2, 3};
-  p.blocks_per_sm = 2;
+  p.set(axes::blocks_per_sm, 2.0);
   return p;
 }
 
@@ -72,7 +72,7 @@ TEST(verdict, finds_nothing_to_check_with_one_worker) {
   EXPECT_FALSE(is_trivial(p));
   p.members = 1;
   EXPECT_FALSE(is_trivial(p));
-  p.blocks_per_sm = 1;
+  p.set(axes::blocks_per_sm, 1.0);
   EXPECT_TRUE(is_trivial(p));
   p.device = topology::device::gpu;
   EXPECT_FALSE(is_trivial(p));
@@ -80,7 +80,7 @@ TEST(verdict, finds_nothing_to_check_with_one_worker) {
 
 TEST(verdict, knows_between_whom_a_check_can_compare) {
   auto p = four_members();
-  p.blocks_per_sm = 1;
+  p.set(axes::blocks_per_sm, 1.0);
   auto group = on_box();
   auto reach = reach_of_check(p, group);
   EXPECT_TRUE(reach.within_hosts && !reach.across_hosts && reach.note.empty());
@@ -90,21 +90,23 @@ TEST(verdict, knows_between_whom_a_check_can_compare) {
   for (int i = 0; i < 4; ++i) group.members[static_cast<std::size_t>(i)].host = std::to_string(i);
   reach = reach_of_check(p, group);
   EXPECT_TRUE(!reach.within_hosts && reach.across_hosts && reach.note.empty());
-  p.blocks_per_sm = 2;
+  p.set(axes::blocks_per_sm, 2.0);
   EXPECT_TRUE(reach_of_check(p, group).within_hosts);
 }
 
 TEST(verdict, says_what_no_check_compares_between_gpus_of_several_hosts) {
   auto p = four_members();
   p.device = topology::device::gpu;
-  p.blocks = 132;
+  p.set(axes::blocks, 132.0);
   auto group = on_box();
   EXPECT_EQ(reach_of_check(p, group).note, "");
+  EXPECT_EQ(reach_of_check(p, group).scope, verdict_scope::all);
   for (int i = 0; i < 4; ++i) group.members[static_cast<std::size_t>(i)].host = std::to_string(i);
   auto reach = reach_of_check(p, group);
   EXPECT_TRUE(reach.within_hosts && !reach.across_hosts);
   EXPECT_EQ(reach.note, "checked within each host, not between hosts");
-  p.blocks = 1;
+  EXPECT_EQ(reach.scope, verdict_scope::within_hosts);
+  p.set(axes::blocks, 1.0);
   reach = reach_of_check(p, group);
   EXPECT_FALSE(reach.within_hosts || reach.across_hosts);
   EXPECT_EQ(reach.note.substr(0, 9), "unchecked");
@@ -112,7 +114,7 @@ TEST(verdict, says_what_no_check_compares_between_gpus_of_several_hosts) {
 
 TEST(verdict, controls_with_a_member_that_all_can_notice) {
   auto p = four_members();
-  p.blocks_per_sm = 1;
+  p.set(axes::blocks_per_sm, 1.0);
   auto group = on_box();
   for (std::uint64_t seed = 0; seed < 8; ++seed) EXPECT_EQ(control_member(p, group, seed), seed % 4);
   group.members[3].host = "other";

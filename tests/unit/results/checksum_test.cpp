@@ -5,7 +5,7 @@
 #include <set>
 
 #include "made_up_results.hpp"
-#include "src/results/result_json.hpp"
+#include "src/results/point.hpp"
 
 namespace mgsync {
 namespace {
@@ -32,28 +32,31 @@ TEST(checksum, seals_and_unseals_a_line) {
 
 TEST(key, is_equal_for_equal_points_only) {
   const point one = test::a_point("mpi", "default", 3);
-  EXPECT_EQ(canonical_key(one), canonical_key(test::a_point("mpi", "default", 3)));
-  std::set<std::string> keys{canonical_key(one)};
+  EXPECT_EQ(canonical_text(one), canonical_text(test::a_point("mpi", "default", 3)));
+  std::set<std::string> keys{canonical_text(one)};
   const auto add = [&](auto change) {
     point other = one;
     change(other);
-    EXPECT_TRUE(keys.insert(canonical_key(other)).second);
+    EXPECT_TRUE(keys.insert(canonical_text(other)).second);
+    EXPECT_FALSE(other == one);
     EXPECT_EQ(short_key(other).size(), 16U);
   };
+  add([](point& p) { p.study = "launch"; });
+  add([](point& p) { p.node = "n1"; });
   add([](point& p) { p.variant = "x"; });
   add([](point& p) { p.device = topology::device::gpu; });
   add([](point& p) { p.ranks = 2; });
   add([](point& p) { p.group = {2, 1, 0}; });
   add([](point& p) { p.placement = "far"; });
-  add([](point& p) { p.pinned = false; });
-  add([](point& p) { p.oversubscribed = true; });
-  add([](point& p) { p.blocks_per_sm.reset(); });
-  add([](point& p) { p.blocks = 1; });
-  add([](point& p) { p.threads_per_block = 32; });
-  add([](point& p) { p.load = "streaming"; });
-  add([](point& p) { p.work_units = 1; });
-  add([](point& p) { p.payload_words = 2; });
-  add([](point& p) { p.peer_memory_asked = "ipc"; });
+  add([](point& p) { p.set(axes::pinned, "no"); });
+  add([](point& p) { p.set(axes::oversubscribed, "yes"); });
+  add([](point& p) { p.remove(axes::blocks_per_sm); });
+  add([](point& p) { p.set(axes::blocks, 1.0); });
+  add([](point& p) { p.set(axes::threads_per_block, 32.0); });
+  add([](point& p) { p.set(axes::load, "streaming"); });
+  add([](point& p) { p.set(axes::work, 1.0, "us"); });
+  add([](point& p) { p.set(axes::payload, 2.0, "words"); });
+  add([](point& p) { p.set(axes::peer_memory_asked, "ipc"); });
 }
 
 }  // namespace

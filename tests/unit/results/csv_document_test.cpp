@@ -42,34 +42,75 @@ TEST(csv, quotes_what_rfc_4180_asks_for) {
   EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
 }
 
-TEST(csv, one_row_per_point_under_a_header_that_never_changes) {
-  EXPECT_EQ(format_csv({}),
-            "backend,variant,device,members,ranks,group,node,placement,pinned,oversubscribed,blocks_per_sm,blocks,"
-            "threads_per_block,load,work_units,payload_words,peer_memory_asked,status,reason,check_rounds,"
-            "check_violations,latency_us,ci95_low_us,ci95_high_us,ci_confidence,min_us,sigma_us,spread_us,p5_us,p95_us,"
-            "samples,batches,rounds_short,rounds_long,stopped,method,algorithm,peer_memory,slowest_member,notes\r\n");
+json_document document_of(std::vector<result> results) {
+  json_document document;
+  document.machine = test::a_machine();
+  document.results = std::move(results);
+  return document;
+}
+
+class table_of {
+ public:
+  explicit table_of(std::vector<result> results) : rows_(parsed(format_csv(document_of(std::move(results))))) {
+    for (const auto& row : rows_) EXPECT_EQ(row.size(), rows_[0].size());
+  }
+  std::size_t rows() const { return rows_.size(); }
+  bool has(const char* name) const { return std::find(rows_[0].begin(), rows_[0].end(), name) != rows_[0].end(); }
+  std::string field(std::size_t row, const char* name) const {
+    const auto at = std::find(rows_[0].begin(), rows_[0].end(), name) - rows_[0].begin();
+    return rows_.at(row).at(static_cast<std::size_t>(at));
+  }
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+TEST(csv, has_one_row_per_point_and_says_where_it_was_measured) {
   result odd = test::measured(test::a_point("a,b", "c", 3), 0.25);
   odd.notes = {"one", "two, three"};
-  odd.latency_us->sigma = std::numeric_limits<double>::quiet_NaN();
-  const result waived = test::waived(test::a_point("mpi", "default", 2), "says \"no\",\r\nreally");
-  const auto rows = parsed(format_csv(std::vector{odd, waived}));
-  ASSERT_EQ(rows.size(), 3U);
-  const auto field = [&rows](std::size_t row, const char* name) {
-    const auto at = std::find(rows[0].begin(), rows[0].end(), name) - rows[0].begin();
-    return rows[row].at(static_cast<std::size_t>(at));
-  };
-  for (const auto& row : rows) EXPECT_EQ(row.size(), rows[0].size());
-  EXPECT_EQ(field(1, "backend"), "a,b");
-  EXPECT_EQ(field(1, "group"), "0 1 2");
-  EXPECT_EQ(std::stod(field(1, "latency_us")), odd.latency_us->median);
-  EXPECT_EQ(field(1, "sigma_us"), "");
-  EXPECT_EQ(field(1, "p5_us"), "");
-  EXPECT_EQ(field(1, "notes"), "one; two, three");
-  EXPECT_EQ(field(1, "rounds_long"), "1010");
-  EXPECT_EQ(field(2, "status"), "waived");
-  EXPECT_EQ(field(2, "reason"), waived.reason);
-  EXPECT_EQ(field(2, "latency_us"), "");
-  EXPECT_EQ(field(2, "check_violations"), "");
+  odd.metrics[0].spread = std::numeric_limits<double>::quiet_NaN();
+  odd.environment["algorithm"] = "hub: why";
+  result elsewhere = test::waived(test::a_point("mpi", "default", 2), "says \"no\",\r\nreally");
+  elsewhere.environment["host"] = "n7";
+  const table_of table({odd, elsewhere});
+  ASSERT_EQ(table.rows(), 3U);
+  EXPECT_EQ(table.field(1, "host"), "n1");
+  EXPECT_EQ(table.field(2, "host"), "n7");
+  EXPECT_EQ(table.field(2, "mgsync"), "0.1.0");
+  EXPECT_EQ(table.field(1, "study"), "barriers");
+  EXPECT_EQ(table.field(1, "subject"), "a,b");
+  EXPECT_EQ(table.field(1, "group"), "0 1 2");
+  EXPECT_EQ(std::stod(table.field(1, "latency_us")), odd.metrics[0].median);
+  EXPECT_EQ(table.field(1, "latency_us_spread"), "");
+  EXPECT_EQ(table.field(1, "latency_us_p5"), "");
+  EXPECT_EQ(table.field(1, "latency_us_samples"), "50");
+  EXPECT_EQ(table.field(1, "verdict"), "rounds");
+  EXPECT_EQ(table.field(1, "algorithm"), "hub: why");
+  EXPECT_EQ(table.field(1, "notes"), "one; two, three");
+  EXPECT_EQ(table.field(2, "status"), "waived");
+  EXPECT_EQ(table.field(2, "reason"), elsewhere.reason);
+  EXPECT_EQ(table.field(2, "latency_us"), "");
+  EXPECT_EQ(table.field(2, "check_violations"), "");
+  EXPECT_NO_THROW(format_csv({}));
+}
+
+TEST(csv, has_a_column_for_every_axis_and_metric_of_any_row) {
+  result barrier = test::measured(test::a_point("mpi", "default", 2), 1);
+  result copy = test::measured(test::a_point("copy", "", 1), 1);
+  copy.point.study = "bandwidth";
+  copy.point.axes = {{"bytes", 65536.0, "B"}, {"direction", "both", ""}};
+  test::add_metric(copy, "bandwidth", "GB/s", better::more, 100);
+  copy.metrics.erase(copy.metrics.begin());
+  const table_of table({barrier, copy});
+  EXPECT_EQ(table.field(1, "blocks_per_sm"), "1");
+  EXPECT_EQ(table.field(2, "blocks_per_sm"), "");
+  EXPECT_EQ(table.field(1, "bytes"), "");
+  EXPECT_EQ(table.field(2, "bytes"), "65536");
+  EXPECT_EQ(table.field(2, "direction"), "both");
+  EXPECT_EQ(table.field(1, "bandwidth_GB/s"), "");
+  EXPECT_EQ(std::stod(table.field(2, "bandwidth_GB/s")), copy.metrics[0].median);
+  EXPECT_EQ(table.field(2, "latency_us"), "");
+  EXPECT_FALSE(table.has("threads_per_block")) << "no row has it";
 }
 
 }  // namespace

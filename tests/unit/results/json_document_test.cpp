@@ -24,17 +24,33 @@ json_document a_document() {
   document.settings = {{"precision", "0.01"}, {"max-time", "2"}};
   auto& results = document.results;
   results.push_back(test::measured(test::a_point("multigrid", "auto", 4), 0.3));
-  results.back().algorithm = "inbox: few members";
-  results.back().peer_memory = "threads";
+  results.back().environment["algorithm"] = "inbox: few members";
+  results.back().environment["peer_memory"] = "threads";
+  results.back().attempt = 2;
   results.back().notes = {"oversubscribed"};
   results.push_back(test::measured(test::a_point("openmp", "runtime", 4), 0.5, 1, 30));  // with percentiles
   point gpu = test::a_point("nccl", "stream", 8);
   gpu.device = topology::device::gpu;
-  gpu.threads_per_block = 256;
-  gpu.blocks_per_sm.reset();
-  gpu.blocks = 1;
+  gpu.set(axes::threads_per_block, 256.0);
+  gpu.remove(axes::blocks_per_sm);
+  gpu.set(axes::blocks, 1.0);
+  gpu.set(axes::load, "peer-stores:16x512@others");
   results.push_back(test::waived(gpu, "no GPU here"));
   results.push_back(test::failed(test::a_point("mpi", "default", 2), "member 1 left too early"));
+  results.push_back(test::an_error(test::a_point("mpi", "default", 4), "not tried: CUDA: out of memory"));
+  // Of another study: other axes, two metrics, one of which is to be more, another proof, something to look at.
+  result copy = test::measured(test::a_point("copy", "", 1), 4);
+  copy.point.study = "bandwidth";
+  copy.point.axes = {{"bytes", 65536.0, "B"}, {"ratio", 0.5, ""}, {"direction", "both", ""}};
+  test::add_metric(copy, "bandwidth", "GB/s", better::more, 100);
+  copy.samples[3].values.pop_back();  // one sample without it
+  copy.metrics[1] = summarize(copy.metrics[1], copy.samples);
+  copy.verdict = {};
+  copy.verdict.kind = verdict_kind::sum;
+  copy.verdict.passed = true;
+  copy.verdict.details = {{"expected", "12"}, {"seen", "12"}};
+  copy.attachments = {{"timeline", "text/csv", "t,what\n1,\"begin\"\n"}};
+  results.push_back(copy);
   return document;
 }
 
@@ -59,34 +75,49 @@ TEST(json_document, gives_back_what_was_written) {
 TEST(json_document, holds_the_promised_fields) {
   const auto all = nlohmann::ordered_json::parse(format_json(a_document()));
   EXPECT_EQ(all.begin().key(), "schema");
-  for (const char* key : {"schema", "command", "seed", "started", "machine", "results"})
+  for (const char* key : {"schema", "command", "seed", "started", "ended", "machine", "settings", "results"})
     EXPECT_TRUE(all.contains(key)) << key;
   const auto& one = all["results"][0];
-  for (const char* key :
-       {"backend", "variant", "device",     "members", "ranks",        "blocks_per_sm", "threads_per_block", "status",
-        "reason",  "check",   "latency_us", "samples", "rounds_short", "rounds_long",   "stopped",           "raw_us",
-        "method",  "group",   "placement",  "load",    "algorithm",    "peer_memory"})
+  for (const char* key : {"study",  "subject", "variant", "device",  "members", "ranks",   "group",       "node",        "placement", "axes",
+                          "status", "reason",  "verdict", "metrics", "method",  "stopped", "attempt", "attachments", "environment", "notes",
+                          "samples"})
     EXPECT_TRUE(one.contains(key)) << key;
-  for (const char* key : {"median", "ci95_low", "ci95_high", "min", "sigma", "spread"})
-    EXPECT_TRUE(one["latency_us"][key].is_number()) << key;
-  EXPECT_EQ(one["raw_us"].size(), one["samples"].get<std::size_t>());
-  EXPECT_EQ(one["raw"]["batch"].back(), 9);
-  EXPECT_TRUE(all["results"][2]["latency_us"]["median"].is_null());
+  const auto& latency = one["metrics"]["latency"];
+  EXPECT_EQ(latency["unit"], "us");
+  EXPECT_EQ(latency["better"], "less");
+  for (const char* key : {"median", "ci95_low", "ci95_high", "min", "max", "sigma", "spread"})
+    EXPECT_TRUE(latency[key].is_number()) << key;
+  EXPECT_EQ(latency["raw"].size(), 10U) << "a value for each batch";
+  EXPECT_EQ(one["samples"]["latency"].size(), latency["samples"].get<std::size_t>());
+  EXPECT_EQ(one["samples"]["batch"].back(), 9);
+  EXPECT_EQ(one["samples"]["rounds_long"].back(), 1010);
+  EXPECT_EQ(one["axes"]["blocks_per_sm"]["value"], 1);
+  EXPECT_EQ(one["axes"]["load"]["value"], "idle");
+  EXPECT_EQ(one["environment"]["algorithm"], "inbox: few members");
+  EXPECT_TRUE(all["results"][2]["metrics"].empty());
   EXPECT_EQ(all["results"][2]["reason"], "no GPU here");
-  EXPECT_TRUE(all["results"][2]["check"]["violations"].is_null());
-  EXPECT_EQ(all["results"][3]["check"]["violations"], 17);
+  EXPECT_EQ(all["results"][2]["verdict"]["kind"], "unchecked");
+  EXPECT_EQ(all["results"][3]["verdict"]["violations"], 17);
+  EXPECT_EQ(all["results"][4]["status"], "error");
+  const auto& copy = all["results"][5];
+  EXPECT_EQ(copy["axes"]["bytes"], (nlohmann::ordered_json{{"value", 65536}, {"unit", "B"}}));
+  EXPECT_EQ(copy["metrics"]["bandwidth"]["better"], "more");
+  EXPECT_EQ(copy["metrics"]["bandwidth"]["samples"], 49);
+  EXPECT_TRUE(copy["samples"]["bandwidth"][3].is_null());
+  EXPECT_EQ(copy["verdict"]["details"]["seen"], "12");
+  EXPECT_EQ(copy["attachments"][0]["media_type"], "text/csv");
 }
 
 TEST(json_document, writes_null_and_a_note_for_what_is_no_number) {
   json_document document = a_document();
-  document.results[0].latency_us->sigma = std::numeric_limits<double>::quiet_NaN();
-  document.results[0].latency_us->min = -std::numeric_limits<double>::infinity();
+  document.results[0].metrics[0].spread = std::numeric_limits<double>::quiet_NaN();
+  document.results[0].metrics[0].min = -std::numeric_limits<double>::infinity();
   const std::string text = format_json(document);
   const auto all = nlohmann::ordered_json::parse(text);
-  EXPECT_TRUE(all["results"][0]["latency_us"]["sigma"].is_null());
-  EXPECT_TRUE(all["results"][0]["latency_us"]["min"].is_null());
-  EXPECT_NE(text.find("latency_us.sigma is no finite number"), std::string::npos);
-  EXPECT_TRUE(std::isnan(parse_json(text, "f").results[0].latency_us->sigma));
+  EXPECT_TRUE(all["results"][0]["metrics"]["latency"]["spread"].is_null());
+  EXPECT_TRUE(all["results"][0]["metrics"]["latency"]["min"].is_null());
+  EXPECT_NE(text.find("latency.spread is no finite number"), std::string::npos);
+  EXPECT_TRUE(std::isnan(parse_json(text, "f").results[0].metrics[0].spread));
 }
 
 TEST(json_document, text_that_is_no_utf8_is_written_readably) {
@@ -107,26 +138,35 @@ TEST(json_document, reads_strictly) {
     }
     return std::string("accepted");
   };
-  EXPECT_EQ(message([](auto& v) { v["schema"] = "mgsync-results/2", v.erase("machine"); }),
-            "f.json: schema 'mgsync-results/2'; this mgsync reads 'mgsync-results/1'");
+  EXPECT_EQ(message([](auto& v) { v["schema"] = "mgsync-results/3", v.erase("machine"); }),
+            "f.json: schema 'mgsync-results/3'; this mgsync reads 'mgsync-results/2' and 'mgsync-results/1'");
   EXPECT_EQ(message([](auto& v) { v.erase("schema"); }), "f.json.schema: missing");
-  EXPECT_EQ(message([](auto& v) { v["more"] = 1; }), "f.json.more: not known here");
-  EXPECT_EQ(message([](auto& v) { v["results"][1]["median"] = 1; }), "f.json.results[1].median: not known here");
-  EXPECT_EQ(message([](auto& v) { v["results"][1]["latency_us"]["median"] = "1"; }),
-            "f.json.results[1].latency_us.median: expected a number");
+  EXPECT_EQ(message([](auto& v) { v["results"][1]["metrics"]["latency"]["median"] = "1"; }),
+            "f.json.results[1].metrics.latency.median: expected a number");
   EXPECT_EQ(message([](auto& v) { v["results"][0]["status"] = "fine"; }),
-            "f.json.results[0].status: 'fine'; accepted: measured, waived, failed");
-  EXPECT_EQ(message([](auto& v) { v["results"][2]["latency_us"]["median"] = 1; }),
-            "f.json.results[2].latency_us.median: a number that was not measured");
-  EXPECT_NE(message([](auto& v) { v["results"][0]["raw"]["batch"].erase(0); }).find("differ in number"),
-            std::string::npos);
-  EXPECT_NE(message([](auto& v) { v["results"][0]["raw"]["rounds_long"][0] = 10; }).find("rounds_long"),
+            "f.json.results[0].status: expected one of measured, waived, failed, error, interrupted, not 'fine'");
+  EXPECT_EQ(message([](auto& v) { v["results"][0]["axes"]["load"]["value"] = true; }),
+            "f.json.results[0].axes.load.value: expected a number or a word");
+  EXPECT_EQ(message([](auto& v) { v["results"][0]["metrics"]["latency"]["better"] = "bigger"; }),
+            "f.json.results[0].metrics.latency.better: expected one of less, more, not 'bigger'");
+  EXPECT_NE(message([](auto& v) { v["results"][0]["samples"]["batch"].erase(0); }).find("differ in number"), std::string::npos);
+  EXPECT_NE(message([](auto& v) { v["results"][0]["samples"]["latency"].erase(0); }).find("differ in number"),
             std::string::npos);
   EXPECT_NE(message([](auto& v) { v["results"][0]["members"] = 1e300; }).find("members"), std::string::npos);
+  EXPECT_NE(message([](auto& v) { v["results"][0]["samples"]["batch"][0] = -1; }).find("batch"), std::string::npos);
   EXPECT_THROW(parse_json("", "f"), usage_error);
   EXPECT_THROW(parse_json("[]", "f"), usage_error);
   EXPECT_THROW(parse_json(good.substr(0, good.size() / 2), "f"), usage_error);
-  EXPECT_THROW(parse_json(R"({"schema":"mgsync-results/1","schema":"mgsync-results/1"})", "f"), usage_error);
+  EXPECT_THROW(parse_json(R"({"schema":"mgsync-results/2","schema":"mgsync-results/2"})", "f"), usage_error);
+}
+
+TEST(json_document, passes_over_keys_that_it_does_not_know) {
+  auto value = nlohmann::ordered_json::parse(format_json(a_document()));
+  value["more"] = 1;
+  value["machine"]["more"] = {1, 2};
+  value["results"][0]["more"] = {{"even", "more"}};
+  value["results"][0]["metrics"]["latency"]["more"] = nullptr;
+  expect_same(parse_json(value.dump(), "f"), a_document());
 }
 
 // Exit codes of the checking script below.
@@ -169,12 +209,17 @@ TEST(json_document, is_valid_by_the_schema_in_docs) {
     change(value);
     return checked(folder.path(), value.dump());
   };
-  EXPECT_EQ(changed([](auto& v) { v["results"][0]["extra"] = 1; }), invalid);
-  EXPECT_EQ(changed([](auto& v) { v["results"][0].erase("raw_us"); }), invalid);
-  EXPECT_EQ(changed([](auto& v) { v["machine"]["gpus"][0]["extra"] = 1; }), invalid);
+  EXPECT_EQ(changed([](auto& v) { v["results"][0].erase("samples"); }), invalid);
+  EXPECT_EQ(changed([](auto& v) { v["machine"]["gpus"][0].erase("uuid"); }), invalid);
   EXPECT_EQ(changed([](auto& v) { v["results"][2]["reason"] = ""; }), invalid);
-  EXPECT_EQ(changed([](auto& v) { v["results"][3]["latency_us"]["median"] = 1.5; }), invalid);
-  EXPECT_EQ(changed([](auto& v) { v["schema"] = "mgsync-results/2"; }), invalid);
+  EXPECT_EQ(changed([](auto& v) { v["results"][0]["reason"] = "why"; }), invalid);
+  EXPECT_EQ(changed([](auto& v) { v["results"][0]["metrics"] = nlohmann::ordered_json::object(); }), invalid);
+  EXPECT_EQ(changed([](auto& v) { v["results"][0]["metrics"]["latency"].erase("raw"); }), invalid);
+  EXPECT_EQ(changed([](auto& v) { v["results"][0]["axes"]["load"] = "idle"; }), invalid);
+  EXPECT_EQ(changed([](auto& v) { v["results"][0]["verdict"]["kind"] = "hope"; }), invalid);
+  EXPECT_EQ(changed([](auto& v) { v["schema"] = "mgsync-results/1"; }), invalid);
+  // What a later version may add is no fault.
+  EXPECT_EQ(changed([](auto& v) { v["results"][0]["extra"] = 1; }), valid);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Results as a sweep would give them, for the tests of what writes and reads them.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -12,13 +13,25 @@
 
 namespace mgsync::test {
 
-inline point a_point(std::string backend, std::string variant, int members) {
+inline point a_point(std::string subject, std::string variant, int members) {
   point one;
-  one.backend = std::move(backend);
+  one.subject = std::move(subject);
   one.variant = std::move(variant);
   one.members = members;
   for (int id = 0; id < members; ++id) one.group.push_back(id);
-  one.blocks_per_sm = 1;
+  one.set(axes::blocks_per_sm, 1.0);
+  one.set(axes::load, "idle");
+  return one;
+}
+
+inline verdict passed_rounds() {
+  verdict one;
+  one.kind = verdict_kind::rounds;
+  one.passed = true;
+  one.rounds = 20000;
+  one.observations = 320000;
+  one.control_flagged = true;
+  one.bound = 3.0 / 20000;
   return one;
 }
 
@@ -28,17 +41,18 @@ inline result measured(point what, double latency_us, std::uint64_t seed = 1, in
   one.status = result_status::measured;
   made_up_series source({.latency_us = latency_us, .jitter = 0.01, .batch_shift = shift}, seed);
   for (int batch = 0; batch < batches; ++batch) source.add_batch(one.samples, 5);
-  one.batches = static_cast<std::uint32_t>(batches);
-  one.latency_us = summarize(one.samples);
-  one.check = {.rounds = 20000,
-               .observations = 320000,
-               .violations = 0,
-               .control_flagged = true,
-               .trivial = false,
-               .bound = 3.0 / 20000};
-  one.stopped = "precision";
-  one.slowest_member = 0;
+  one.metrics = {summarize({"latency", "us"}, one.samples)};
+  one.verdict = passed_rounds();
+  one.method = "host clock, difference of two runs";
+  one.stopped = stop_reason::precision;
+  one.environment["slowest_member"] = "0";
   return one;
+}
+
+// The samples of a result get a further metric that is `times` the first.
+inline void add_metric(result& one, std::string name, std::string unit, better direction, double times) {
+  for (sample& each : one.samples) each.values.push_back({name, times * each.at(one.metrics.front().name)});
+  one.metrics.push_back(summarize({name, unit, direction}, one.samples));
 }
 
 inline result waived(point what, std::string reason) {
@@ -49,12 +63,18 @@ inline result waived(point what, std::string reason) {
 }
 
 inline result failed(point what, std::string reason) {
-  result one;
-  one.point = std::move(what);
+  result one = waived(std::move(what), std::move(reason));
   one.status = result_status::failed;
-  one.reason = std::move(reason);
-  one.check = {
-      .rounds = 20000, .observations = 320000, .violations = 17, .control_flagged = true, .trivial = false, .bound = 1};
+  one.verdict = passed_rounds();
+  one.verdict.passed = false;
+  one.verdict.violations = 17;
+  one.verdict.bound = 1;
+  return one;
+}
+
+inline result an_error(point what, std::string reason) {
+  result one = waived(std::move(what), std::move(reason));
+  one.status = result_status::error;
   return one;
 }
 
@@ -85,34 +105,34 @@ inline machine_record a_machine() {
 // Equal in all that is reported; samples and numbers bit for bit, NaN equal to NaN.
 inline bool same_number(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-inline bool same(const sample& a, const sample& b) {
-  return a.batch == b.batch && a.short_us == b.short_us && a.long_us == b.long_us && a.rounds_short == b.rounds_short &&
-         a.rounds_long == b.rounds_long;
+inline bool same(const std::vector<sample>& a, const std::vector<sample>& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const sample& x, const sample& y) {
+           if (x.batch != y.batch || x.values.size() != y.values.size()) return false;
+           return std::all_of(x.values.begin(), x.values.end(),
+                              [&y](const named_value& one) { return same_number(one.value, y.at(one.name)); });
+         });
 }
 
-inline bool same(const std::vector<sample>& a, const std::vector<sample>& b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (!same(a[i], b[i])) return false;
-  return true;
+inline bool same(const metric& a, const metric& b) {
+  for (const auto member : {&metric::median, &metric::ci95_low, &metric::ci95_high, &metric::confidence, &metric::min,
+                            &metric::max, &metric::spread})
+    if (!same_number(a.*member, b.*member)) return false;
+  return a.name == b.name && a.unit == b.unit && a.better == b.better && a.sigma == b.sigma && a.p5 == b.p5 &&
+         a.p95 == b.p95 && a.samples == b.samples && a.raw == b.raw;
+}
+
+inline bool same(const verdict& a, const verdict& b) {
+  return a.kind == b.kind && a.scope == b.scope && a.passed == b.passed && a.rounds == b.rounds &&
+         a.observations == b.observations && a.violations == b.violations && a.control_flagged == b.control_flagged &&
+         a.bound == b.bound && a.details == b.details;
 }
 
 inline bool same(const result& a, const result& b) {
-  if (a.latency_us.has_value() != b.latency_us.has_value()) return false;
-  if (a.latency_us) {
-    const latency_summary &x = *a.latency_us, &y = *b.latency_us;
-    for (const auto member :
-         {&latency_summary::median, &latency_summary::ci95_low, &latency_summary::ci95_high,
-          &latency_summary::confidence, &latency_summary::min, &latency_summary::sigma, &latency_summary::spread})
-      if (!same_number(x.*member, y.*member)) return false;
-    if (x.p5 != y.p5 || x.p95 != y.p95) return false;
-  }
-  const check_summary &c = a.check, &d = b.check;
-  return a.point == b.point && a.status == b.status && a.reason == b.reason && c.rounds == d.rounds &&
-         c.observations == d.observations && c.violations == d.violations && c.control_flagged == d.control_flagged &&
-         c.trivial == d.trivial && c.bound == d.bound && same(a.samples, b.samples) && a.batches == b.batches &&
-         a.stopped == b.stopped && a.method == b.method && a.algorithm == b.algorithm &&
-         a.peer_memory == b.peer_memory && a.slowest_member == b.slowest_member && a.notes == b.notes;
+  return a.point == b.point && a.status == b.status && a.reason == b.reason && same(a.verdict, b.verdict) &&
+         std::equal(a.metrics.begin(), a.metrics.end(), b.metrics.begin(), b.metrics.end(),
+                    [](const metric& x, const metric& y) { return same(x, y); }) &&
+         same(a.samples, b.samples) && a.method == b.method && a.stopped == b.stopped && a.attempt == b.attempt &&
+         a.attachments == b.attachments && a.environment == b.environment && a.notes == b.notes;
 }
 
 }  // namespace mgsync::test

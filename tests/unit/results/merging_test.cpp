@@ -48,24 +48,26 @@ TEST(merging, joins_the_samples_of_different_runs_as_batches_of_their_own) {
   ASSERT_EQ(merged.document.results.size(), 1u);
   const result& joined = merged.document.results.front();
   EXPECT_EQ(joined.samples.size(), one.samples.size() + other.samples.size());
-  EXPECT_EQ(joined.batches, 16u);
-  EXPECT_EQ(batch_medians(joined.samples).size(), 16u);
-  EXPECT_EQ(joined.latency_us->median, summarize(joined.samples).median);
-  EXPECT_EQ(joined.check.rounds, 40000u);
-  EXPECT_DOUBLE_EQ(joined.check.bound, 3.0 / 40000);
-  EXPECT_TRUE(joined.check.control_flagged);
+  EXPECT_EQ(joined.metrics[0].raw.size(), 16u);
+  EXPECT_EQ(batches_of(joined.samples, "latency").size(), 16u);
+  EXPECT_EQ(joined.metrics[0].median, summarize({"latency", "us"}, joined.samples).median);
+  EXPECT_EQ(joined.verdict.rounds, 40000u);
+  EXPECT_DOUBLE_EQ(*joined.verdict.bound, 3.0 / 40000);
+  EXPECT_TRUE(joined.verdict.control_flagged);
   EXPECT_EQ(merged.notes.size(), 1u);
   // Joined with an unchecked one it is unchecked.
   auto unchecked = other;
-  unchecked.check = {};
-  EXPECT_EQ(merge_results(std::vector{file_of("a", {one}), file_of("b", {unchecked})}).document.results[0].check.rounds, 0u);
+  unchecked.verdict = {};
+  EXPECT_EQ(merge_results(std::vector{file_of("a", {one}), file_of("b", {unchecked})}).document.results[0].verdict.kind,
+            verdict_kind::unchecked);
 }
 
 TEST(merging, counts_the_same_measurement_once) {
   const auto whole = measured(hub, 2);
   auto part = whole;
   part.samples.resize(17);
-  part.stopped = "interrupted";
+  part.status = result_status::interrupted;
+  part.stopped = stop_reason::interrupted;
   for (const auto& files : {std::vector{file_of("a", {whole}), file_of("b", {whole})},
                             std::vector{file_of("a", {whole}), file_of("b", {part})},
                             std::vector{file_of("a", {part}), file_of("b", {whole})}}) {
@@ -96,19 +98,24 @@ TEST(merging, a_measurement_beats_a_waiver) {
 TEST(merging, keeps_the_samples_of_a_store_that_was_cut_short) {
   const auto whole = measured(hub, 2);
   auto cut = file_of("a.jsonl", {});
-  cut.unfinished.push_back({hub, {whole.samples.begin(), whole.samples.begin() + 12}, 3});
+  unfinished_point begun;
+  begun.point = hub;
+  begun.samples = {whole.samples.begin(), whole.samples.begin() + 12};
+  begun.next_batch = 3;
+  begun.metrics = {{"latency", "us"}};
+  cut.unfinished = {begun};
   const auto merged = merge_results(std::vector{cut});
   ASSERT_EQ(merged.document.results.size(), 1u);
   const result& early = merged.document.results[0];
-  EXPECT_EQ(early.stopped, "interrupted");
+  EXPECT_EQ(early.status, result_status::interrupted);
   EXPECT_EQ(early.samples.size(), 12u);
-  EXPECT_EQ(early.batches, 3u);
-  EXPECT_EQ(early.check.rounds, 0u) << "the store does not say that it passed";
+  EXPECT_EQ(early.metrics.at(0).raw.size(), 3u);
+  EXPECT_EQ(early.verdict.kind, verdict_kind::unchecked) << "the store does not say that it passed";
   // Its document does.
   auto checked = early;
-  checked.check = whole.check;
+  checked.verdict = whole.verdict;
   for (const auto& files : {std::vector{cut, file_of("a.json", {checked})}, std::vector{file_of("a.json", {checked}), cut}})
-    EXPECT_EQ(merge_results(files).document.results.at(0).check.rounds, whole.check.rounds);
+    EXPECT_EQ(merge_results(files).document.results.at(0).verdict.rounds, whole.verdict.rounds);
 }
 
 TEST(merging, names_the_host_of_what_comes_from_another) {
@@ -126,9 +133,9 @@ TEST(result_file, reads_a_document_or_a_store) {
   const auto one = measured(hub, 2);
   {
     store writing(folder / "s", {test::a_machine(), "mgsync --store s", 7, "2026-01-01T00:00:00Z", {}});
-    for (const auto& s : one.samples) writing.add(hub, s);
+    for (const auto& s : one.samples) writing.add(hub, {{"latency", "us"}}, one.method, s);
     writing.finish(one);
-    writing.add(inbox, one.samples.front());
+    writing.add(inbox, {{"latency", "us"}}, one.method, one.samples.front());
   }
   const auto stored = read_result_file((folder / "s").string());
   EXPECT_TRUE(stored.is_store);
@@ -140,7 +147,7 @@ TEST(result_file, reads_a_document_or_a_store) {
   test::write_to(folder / "d", format_json(stored.document));
   const auto document = read_result_file((folder / "d").string());
   EXPECT_FALSE(document.is_store);
-  EXPECT_TRUE(document.complete);
+  EXPECT_FALSE(document.complete) << "it says what its store said";
   EXPECT_TRUE(test::same(document.document.results.at(0), one));
   test::write_to(folder / "x", "no results");
   EXPECT_THROW(read_result_file((folder / "x").string()), usage_error);

@@ -10,18 +10,18 @@ namespace {
 result on_gpus(std::string variant, int members, unsigned blocks_per_sm, unsigned threads, double us) {
   auto p = test::a_point("multigrid", variant, members);
   p.device = topology::device::gpu;
-  p.blocks_per_sm = blocks_per_sm;
-  p.threads_per_block = threads;
+  p.set(axes::blocks_per_sm, static_cast<double>(blocks_per_sm));
+  p.set(axes::threads_per_block, static_cast<double>(threads));
   if (us == 0) return test::waived(p, "not resident at once");
   auto r = test::measured(p, us);
-  r.latency_us->median = us;
+  r.metrics[0].median = us;
   return r;
 }
 
 TEST(pivot, a_row_per_method_over_the_member_counts_fastest_first) {
   const std::vector all{on_gpus("hub", 2, 1, 32, 3.5), on_gpus("auto", 2, 1, 32, 2.5), on_gpus("hub", 4, 1, 32, 4.5),
                         on_gpus("auto", 4, 1, 32, 2.75), on_gpus("vendor", 4, 1, 32, 0)};
-  EXPECT_EQ(table_by_members(all),
+  EXPECT_EQ(table_by(all, "members"),
             "1x32, GPUs (medians in us)\n\n"
             "| method | 2 | 4 |\n|---|---|---|\n"
             "| multigrid:auto | 2.500 | 2.750 |\n"
@@ -40,27 +40,27 @@ TEST(pivot, a_heat_map_over_the_shapes) {
 
 TEST(pivot, loaded_and_idle_results_do_not_share_a_table) {
   auto loaded = on_gpus("auto", 2, 1, 32, 9);
-  loaded.point.load = "streaming";
-  const auto text = table_by_members(std::vector{on_gpus("auto", 2, 1, 32, 2), loaded});
+  loaded.point.set(axes::load, "streaming");
+  const auto text = table_by(std::vector{on_gpus("auto", 2, 1, 32, 2), loaded}, "members");
   EXPECT_NE(text.find("1x32, GPUs (medians in us), load streaming\n"), std::string::npos);
 }
 
 TEST(pivot, what_else_differs_keeps_results_apart) {
   const auto plain = on_gpus("auto", 2, 1, 32, 2);
   std::vector all(5, plain);
-  all[1].point.work_units = 20;
-  all[2].point.payload_words = 64;
-  all[3].point.pinned = false;
-  all[4].point.oversubscribed = true;
-  for (const auto& text : {table_by_members(all), table_by_shape(all)}) {
+  all[1].point.set(axes::work, 20.0, "us");
+  all[2].point.set(axes::payload, 64.0, "words");
+  all[3].point.set(axes::pinned, "no");
+  all[4].point.set(axes::oversubscribed, "yes");
+  for (const auto& text : {table_by(all, "members"), table_by_shape(all)}) {
     EXPECT_NE(text.find("(medians in us)\n"), std::string::npos) << text;
-    for (const char* under : {"20 us of work before each round", "64 words", "not pinned", "oversubscribed"})
+    for (const char* under : {"work 20 us", "payload 64 words", "not pinned", "oversubscribed"})
       EXPECT_NE(text.find(std::string("(medians in us), ") + under + "\n"), std::string::npos) << text;
   }
 }
 
 TEST(pivot, says_nothing_of_what_was_not_measured) {
-  EXPECT_EQ(table_by_members(std::vector{on_gpus("vendor", 4, 1, 32, 0)}), "");
+  EXPECT_EQ(table_by(std::vector{on_gpus("vendor", 4, 1, 32, 0)}, "members"), "");
   EXPECT_EQ(table_by_shape(std::vector{on_gpus("vendor", 4, 1, 32, 0)}), "");
 }
 

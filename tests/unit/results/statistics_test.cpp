@@ -54,7 +54,7 @@ TEST(statistics, nothing_has_no_statistics) {
   EXPECT_THROW(median(none), std::invalid_argument);
   EXPECT_THROW(quantile(none, 0.5), std::invalid_argument);
   EXPECT_THROW(median_interval(none), std::invalid_argument);
-  EXPECT_THROW(summarize({}), std::invalid_argument);
+  EXPECT_THROW(summarize({"latency", "us"}, {}), std::invalid_argument);
   EXPECT_THROW(quantile(counted(3), 1.5), std::invalid_argument);
 }
 
@@ -100,10 +100,10 @@ TEST(statistics, equal_values_have_an_interval_without_width) {
 TEST(statistics, the_batch_is_the_unit) {
   std::vector<sample> series;
   // One batch of many slow samples counts as much as five of one sample.
-  for (int i = 0; i < 95; ++i) series.push_back({0, 10, 10 + 100 * 9.0, 10, 110});
-  for (std::uint32_t batch = 1; batch <= 5; ++batch) series.push_back({batch, 10, 10 + 100.0 * batch, 10, 110});
-  const latency_summary summary = summarize(series);
-  EXPECT_EQ(batch_medians(series), (std::vector<double>{9, 1, 2, 3, 4, 5}));
+  for (int i = 0; i < 95; ++i) series.push_back(difference_sample(0, 10, 10 + 100 * 9.0, 10, 110));
+  for (std::uint32_t batch = 1; batch <= 5; ++batch) series.push_back(difference_sample(batch, 10, 10 + 100.0 * batch, 10, 110));
+  const metric summary = summarize(metric_name{"latency", "us"}, series);
+  EXPECT_EQ(summary.raw, (std::vector<double>{9, 1, 2, 3, 4, 5}));
   EXPECT_DOUBLE_EQ(summary.median, 3.5);
   EXPECT_DOUBLE_EQ(summary.ci95_low, 1);
   EXPECT_DOUBLE_EQ(summary.ci95_high, 9);
@@ -111,19 +111,19 @@ TEST(statistics, the_batch_is_the_unit) {
   EXPECT_DOUBLE_EQ(summary.min, 1);
   EXPECT_TRUE(summary.p5.has_value());
   series.pop_back();
-  EXPECT_FALSE(summarize(series).p5.has_value());
-  EXPECT_LT(summarize(series).confidence, 0.95);
+  EXPECT_FALSE(summarize(metric_name{"latency", "us"}, series).p5.has_value());
+  EXPECT_LT(summarize(metric_name{"latency", "us"}, series).confidence, 0.95);
 }
 
 TEST(statistics, sigma_of_latency_is_equation_8) {
   std::mt19937_64 random(3);
   std::normal_distribution<double> short_noise(0, 0.3), long_noise(0, 0.4);
   std::vector<sample> series;
-  for (int i = 0; i < 5000; ++i) series.push_back({0, 20 + short_noise(random), 220 + long_noise(random), 10, 110});
-  EXPECT_NEAR(sigma_of_latency(series), 0.5 / 100, 0.0002);
+  for (int i = 0; i < 5000; ++i) series.push_back(difference_sample(0, 20 + short_noise(random), 220 + long_noise(random), 10, 110));
+  EXPECT_NEAR(*sigma_of_difference(series), 0.5 / 100, 0.0002);
   // Other rounds, chosen anew after a resume, shift T but are no spread.
-  for (int i = 0; i < 5000; ++i) series.push_back({1, 40 + short_noise(random), 440 + long_noise(random), 20, 220});
-  EXPECT_NEAR(sigma_of_latency(series), std::sqrt((std::pow(0.5 / 100, 2) + std::pow(0.5 / 200, 2)) / 2), 0.0002);
+  for (int i = 0; i < 5000; ++i) series.push_back(difference_sample(1, 40 + short_noise(random), 440 + long_noise(random), 20, 220));
+  EXPECT_NEAR(*sigma_of_difference(series), std::sqrt((std::pow(0.5 / 100, 2) + std::pow(0.5 / 200, 2)) / 2), 0.0002);
 }
 
 double coverage(int batches, int per_batch, const test::truth& real) {
@@ -133,7 +133,7 @@ double coverage(int batches, int per_batch, const test::truth& real) {
     test::made_up_series source(real, static_cast<std::uint64_t>(seed));
     std::vector<sample> series;
     for (int batch = 0; batch < batches; ++batch) source.add_batch(series, per_batch);
-    const latency_summary summary = summarize(series);
+    const metric summary = summarize(metric_name{"latency", "us"}, series);
     covered += summary.ci95_low <= real.latency_us && real.latency_us <= summary.ci95_high;
   }
   return static_cast<double>(covered) / seeds;
@@ -159,7 +159,7 @@ TEST(statistics, interval_over_the_samples_of_one_batch_does_not) {
       std::vector<sample> series;
       source.add_batch(series, 200);
       std::vector<double> latencies;
-      for (const sample& one : series) latencies.push_back(one.latency_us());
+      for (const sample& one : series) latencies.push_back(one.at("latency"));
       const interval ci = median_interval(latencies);
       (shifted ? covered : covered_without_shift) += ci.low <= real.latency_us && real.latency_us <= ci.high;
     }

@@ -38,8 +38,10 @@ std::string refused(Action action) {
   return {};
 }
 
+void add(store& out, const result& of, const sample& one) { out.add(of.point, {of.metrics.begin(), of.metrics.end()}, of.method, one); }
+
 void write_whole(store& out, const result& one) {
-  for (const sample& each : one.samples) out.add(one.point, each);
+  for (const sample& each : one.samples) add(out, one, each);
   out.finish(one);
 }
 
@@ -51,12 +53,13 @@ TEST(store, gives_back_what_was_written) {
   const result done = a_result(2), cut = a_result(4),
                waived = test::waived(test::a_point("nccl", "stream", 2), "no GPU");
   result interrupted = a_result(8);
-  interrupted.stopped = "interrupted";
+  interrupted.status = result_status::interrupted;
+  interrupted.stopped = stop_reason::interrupted;
   {
     store out(file, a_header());
     write_whole(out, done);
-    out.add(cut.point, cut.samples[0]);
-    out.add(cut.point, cut.samples[7]);
+    add(out, cut, cut.samples[0]);
+    add(out, cut, cut.samples[7]);
     write_whole(out, interrupted);
     out.finish(waived);
     EXPECT_TRUE(out.sync());
@@ -88,15 +91,16 @@ TEST(store, goes_on_where_it_ended) {
   {
     store out(file, a_header(), if_exists::resume);  // a new file may be resumed too
     EXPECT_TRUE(out.before().finished.empty());
-    out.add(one.point, one.samples[0]);
+    add(out, one, one.samples[0]);
   }
   EXPECT_FALSE(read_store(file).complete);
   {
     store out(file, a_header(), if_exists::resume);
     ASSERT_EQ(out.before().unfinished.size(), 1U);
     one.samples[1].batch = out.before().unfinished[0].next_batch;
-    out.add(one.point, one.samples[1]);
+    add(out, one, one.samples[1]);
     one.samples.resize(2);
+    one.metrics = {summarize({"latency", "us"}, one.samples)};
     out.finish(one);
     out.end("complete");
   }
@@ -177,6 +181,7 @@ TEST(store, torn_tails_of_every_length_are_cut_back) {
     for (const int members : {1, 2}) {
       result one = a_result(members);
       one.samples.resize(2);
+      one.metrics = {summarize({"latency", "us"}, one.samples)};
       write_whole(out, one);
     }
   }
@@ -233,8 +238,7 @@ TEST(store, lines_that_are_sealed_but_make_no_sense_are_reported_and_skipped) {
   for (
       const char* odd :
       {R"({"t":"poem"})", R"([1,2])", R"({"t":"sample","key":"0"})", R"({"t":"sample","t":"sample"})", "{}",
-       R"({"t":"sample","key":"0000000000000000","batch":0,"short_us":1,"long_us":2,)"
-        R"("rounds_short":1,"rounds_long":2})"})
+       R"({"t":"sample","key":"0000000000000000","batch":0,"values":{"latency":1}})"})
     content += seal(odd) + "\n";
   write_to(file, content);
   const store_contents in = read_store(file);
@@ -301,10 +305,10 @@ constexpr int kill_trials = 25;
 void sweep(const std::filesystem::path& file) {
   store out(file, a_header(), if_exists::resume);
   std::set<std::string> done;
-  for (const result& one : out.before().finished) done.insert(canonical_key(one.point));
+  for (const result& one : out.before().finished) done.insert(canonical_text(one.point));
   for (int members = 1; members <= sweep_points; ++members) {
     result one = a_result(members);
-    if (done.contains(canonical_key(one.point))) continue;
+    if (done.contains(canonical_text(one.point))) continue;
     std::uint32_t next_batch = 0;
     std::vector<sample> samples;
     for (const unfinished_point& each : out.before().unfinished)
@@ -315,10 +319,11 @@ void sweep(const std::filesystem::path& file) {
     for (int i = 0; i < 8; ++i) {
       sample now = one.samples[static_cast<std::size_t>(i)];
       now.batch += next_batch;
-      out.add(one.point, now);
+      add(out, one, now);
       samples.push_back(now);
     }
     one.samples = samples;
+    one.metrics = {summarize({"latency", "us"}, one.samples)};
     out.finish(one);
   }
   out.end("complete");
@@ -374,7 +379,7 @@ TEST(store, loses_nothing_and_doubles_nothing_when_killed_at_any_moment) {
       EXPECT_EQ(found.point, expected.point);
       EXPECT_GE(found.samples.size(), 8U);
       std::set<double> of_first_batch;  // a sample that is there twice would have the same batch and time
-      for (const sample& one : found.samples) EXPECT_TRUE(of_first_batch.insert(one.batch * 1e6 + one.long_us).second);
+      for (const sample& one : found.samples) EXPECT_TRUE(of_first_batch.insert(one.batch * 1e6 + one.at("long_us")).second);
     }
   }
   std::printf("%d kills in %d sweeps\n", kills, kill_trials);

@@ -1,0 +1,23 @@
+#include "src/results/result.hpp"
+
+#include <algorithm>
+
+namespace mgsync {
+
+std::string_view word_of(const verdict& one) {
+  if (one.kind == verdict_kind::unchecked) return "unchecked";
+  if (!one.passed) return "FAIL";
+  return one.scope == verdict_scope::all ? "pass" : "partial";
+}
+
+const metric* result::find(std::string_view name) const {
+  const auto found = std::find_if(metrics.begin(), metrics.end(), [name](const metric& one) { return one.name == name; });
+  return found == metrics.end() ? nullptr : &*found;
+}
+
+std::string result::found(const std::string& key) const {
+  const auto value = environment.find(key);
+  return value == environment.end() ? "" : value->second;
+}
+
+}  // namespace mgsync
