@@ -94,11 +94,12 @@ constexpr std::string_view failures[] = {"fails-in-creation", "fails-in-check", 
                                          "hangs-in-destruction"};
 
 creation make_failing(std::string_view phase, const topology::group& group, unsigned blocks, session& where) {
-  const bool here = group.members.size() > 2 && group.members.back().rank == where.rank();
+  const bool last = group.members.back().rank == where.rank();
+  const bool here = last && group.members.size() > 2;  // a group of two is measured before
   if (here && phase == "fails-in-creation") throw api_error("planted", "error 42", "failing on purpose");
   auto made = make<planted::no_fault>(group, blocks, where);
   if (phase == "hangs-in-destruction") {
-    made.barrier = std::make_unique<lingering>(std::move(made.barrier), here);
+    made.barrier = std::make_unique<lingering>(std::move(made.barrier), last);
     return made;
   }
   made.barrier = std::make_unique<failing>(std::move(made.barrier), here,
