@@ -5,8 +5,9 @@
 set -euo pipefail
 [ $# -eq 3 ] || { echo "usage: $0 MGSYNC FOLDER NAME" >&2; exit 2; }
 mgsync=$1 folder=$2 name=$3
+gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU') || gpus=0
+[ "$gpus" -gt 0 ] || { echo "$0: nvidia-smi shows no GPU here" >&2; exit 4; }
 mkdir -p "$folder"
-gpus=$(nvidia-smi -L | grep -c '^GPU')
 if [ "$(id -u)" -eq 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
 
 # A part that fails, or is stuck, does not take the others with it.
