@@ -203,6 +203,8 @@ int list_backends(const options& asked, communicator& job, topology::machine min
   options all = asked;
   all.backends = "all";
   auto request = request_from(all, views);
+  for (const auto* b : backends())  // "all" leaves out what is no barrier
+    for (const auto v : b->piece ? b->variants : std::span<const std::string_view>()) request.backends.push_back({b, v});
   if (request.members.empty())
     request.members = {std::max(1, topology::largest_group(views, request.device, asked.members_per_rank))};
   const auto planned = make_plan(request, views);
