@@ -48,7 +48,7 @@ interval median_interval(std::span<const double> values, double wanted = 0.95);
 // The values of column `name` by batch, in the order of the batches' first appearance; batches without any are left out.
 std::vector<std::vector<double>> batches_of(std::span<const sample> samples, std::string_view name);
 
-// A sample of METHOD.md section 1, a pair of runs measured back to back: "latency" per round in us, and what it comes
+// A sample of docs/method.md, "Barrier latency", a pair of runs measured back to back: "latency" per round in us, and what it comes
 // from: short_us and long_us, the durations T of rounds_short and rounds_long rounds.
 sample difference_sample(std::uint32_t batch, double short_us, double long_us, std::uint32_t rounds_short,
                          std::uint32_t rounds_long);
