@@ -32,6 +32,30 @@ bool instruction::reads_clock_32() const {
   return opcode() == 0x919 || opcode() == 0x9c3;
 }
 
+scope instruction::fence_scope() const {
+  if (name() != "MEMBAR") return scope::none;
+  switch (bits(76, 3)) {
+    case 0: return scope::block;
+    case 2: return scope::gpu;
+    case 3: return scope::system;
+    default: return scope::none;
+  }
+}
+
+scope instruction::access_scope() const {
+  const auto called = name();
+  const bool accesses = called == "LD" || called == "LDG" || called == "ST" || called == "STG" || called.starts_with("ATOM") || called == "REDG";
+  if (!accesses) return scope::none;
+  switch (bits(77, 4)) {
+    case 5: return scope::block;
+    case 7: return scope::gpu;
+    case 10: return scope::system;
+    default: return scope::none;
+  }
+}
+
+bool instruction::invalidates_l1() const { return name() == "CCTL" && bits(87, 4) == 4; }
+
 std::optional<std::int64_t> instruction::branch_offset(unsigned architecture) const {
   if (name() != "BRA") return std::nullopt;
   // In units of 4 bytes, signed: 48 bits from bit 34 on; from 9.0 on with 8 more below them, at bit 16.

@@ -12,6 +12,9 @@ inline constexpr unsigned no_scoreboard = 7;
 inline constexpr unsigned zero_register = 255;   // RZ
 inline constexpr unsigned true_predicate = 7;    // PT
 
+// How far a fence or a strong access reaches.
+enum class scope : std::uint8_t { none, block, gpu, system };
+
 struct instruction {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -39,6 +42,12 @@ struct instruction {
   bool reads_clock_64() const;
   // S2R, S2UR or CS2R of the low word only.
   bool reads_clock_32() const;
+  // MEMBAR: the scope of the fence; none for any other instruction.
+  scope fence_scope() const;
+  // Loads, stores and atomics of global or generic addresses: the scope that they are strong in; none: weak, or no access.
+  scope access_scope() const;
+  // CCTL.IVALL, which makes what was polled an acquire: what the L1 cache holds is thrown away.
+  bool invalidates_l1() const;
   // BRA: where it goes, relative to the address after it, in bytes. The architecture says where the number stands.
   std::optional<std::int64_t> branch_offset(unsigned architecture) const;
 };

@@ -108,6 +108,18 @@ TEST(instruction, branches_go_where_the_disassembler_says) {
   EXPECT_EQ(add_floats.branch_offset(90), std::nullopt);
 }
 
+TEST(instruction, fences_and_strong_accesses_tell_their_scope) {
+  EXPECT_EQ((instruction{0x0000000000007992, 0x000fec000000b000}.fence_scope()), scope::system);  // MEMBAR.ALL.SYS
+  EXPECT_EQ((instruction{0x0000000000007992, 0x000fec000000a000}.fence_scope()), scope::gpu);     // MEMBAR.ALL.GPU
+  EXPECT_EQ((instruction{0x0000000602057981, 0x000ea2000c1f5900}.access_scope()), scope::system); // LDG.E.STRONG.SYS
+  EXPECT_EQ((instruction{0x0000000f08007986, 0x0021e2000c115906}.access_scope()), scope::system); // STG.E.STRONG.SYS
+  EXPECT_EQ((instruction{0x0000000f080879a8, 0x002ea200081ee1c6}.access_scope()), scope::gpu);    // ATOMG.E.ADD.STRONG.GPU
+  EXPECT_EQ((instruction{0x0000000608087981, 0x000ea8000c1e1900}.access_scope()), scope::none);   // LDG.E
+  EXPECT_TRUE((instruction{0x00000000ff00798f, 0x03ffe20002000000}.invalidates_l1()));            // CCTL.IVALL
+  EXPECT_EQ(add_floats.fence_scope(), scope::none);
+  EXPECT_FALSE(add_floats.invalidates_l1());
+}
+
 TEST(operands, are_those_that_the_disassembler_prints) {
   const auto adds = operands_of(add_floats);
   const std::vector<register_name> read = {{register_name::file::general, 5}, {register_name::file::general, 0}};
