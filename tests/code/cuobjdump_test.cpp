@@ -25,9 +25,11 @@ struct line {
 };
 
 std::map<std::string, std::vector<line>> disassembled(const std::string& path) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(("'" MGSYNC_CUOBJDUMP "' -sass '" + path + "' 2>&1").c_str(), "r"), pclose);
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(
+      popen(("'" MGSYNC_CUOBJDUMP "' -sass '" + path + "' 2>&1").c_str(), "r"), pclose);
   static const std::regex function(R"(Function : (\S+))");
-  static const std::regex first(R"(/\*[0-9a-f]{4,}\*/\s+\{?\s*(?:@(!?U?P\w+)\s+)?([A-Z][^;/]*?)\s*;?\s*\}?\s*/\* 0x([0-9a-f]{16}) \*/)");
+  static const std::regex first(
+      R"(/\*[0-9a-f]{4,}\*/\s+\{?\s*(?:@(!?U?P\w+)\s+)?([A-Z][^;/]*?)\s*;?\s*\}?\s*/\* 0x([0-9a-f]{16}) \*/)");
   static const std::regex second(R"(^\s*/\* 0x([0-9a-f]{16}) \*/)");
   std::map<std::string, std::vector<line>> found;
   std::vector<line>* now = nullptr;
@@ -35,7 +37,8 @@ std::map<std::string, std::vector<line>> disassembled(const std::string& path) {
   std::smatch m;
   while (pipe && std::fgets(buffer.data(), buffer.size(), pipe.get()) != nullptr) {
     const std::string text = buffer.data();
-    if (std::regex_search(text, m, function)) now = &found[m[1]];
+    if (std::regex_search(text, m, function))
+      now = &found[m[1]];
     else if (now != nullptr && std::regex_search(text, m, first))
       now->push_back({{std::stoull(m[3], nullptr, 16), 0}, m[1], m[2]});
     else if (now != nullptr && !now->empty() && std::regex_search(text, m, second))
@@ -50,7 +53,9 @@ std::string guard_of(const instruction& i) {
 }
 
 std::string spelled(const register_name& r) {
-  const char* prefix = r.where == register_name::file::general ? "R" : r.where == register_name::file::uniform ? "UR" : "P";
+  const char* prefix = r.where == register_name::file::general   ? "R"
+                       : r.where == register_name::file::uniform ? "UR"
+                                                                 : "P";
   return prefix + std::to_string(r.number);
 }
 
@@ -93,14 +98,17 @@ TEST_P(disassembly, has_no_difference_to_the_vendors) {
     ASSERT_EQ(found->second.size(), f.code.size()) << f.name;
     for (std::size_t i = 0; i < f.code.size(); ++i, ++compared) {
       const auto d = difference(f.code[i], found->second[i]);
-      if (!d.empty() && ++differences <= 20) ADD_FAILURE() << f.name << "+" << std::hex << i * 16 << " " << found->second[i].text << ": " << d;
+      if (!d.empty() && ++differences <= 20)
+        ADD_FAILURE() << f.name << "+" << std::hex << i * 16 << " " << found->second[i].text << ": " << d;
     }
   }
   EXPECT_EQ(differences, 0u);
-  std::printf("%s: %zu instructions of %zu kernels, %zu differences\n", GetParam().path.c_str(), compared, image.functions.size(), differences);
+  std::printf("%s: %zu instructions of %zu kernels, %zu differences\n", GetParam().path.c_str(), compared,
+              image.functions.size(), differences);
 }
 
-INSTANTIATE_TEST_SUITE_P(machine_code, disassembly, testing::ValuesIn(files_known_in_full(MGSYNC_PROBE_CUBINS)), test_name);
+INSTANTIATE_TEST_SUITE_P(machine_code, disassembly, testing::ValuesIn(files_known_in_full(MGSYNC_PROBE_CUBINS)),
+                         test_name);
 
 }  // namespace
 }  // namespace mgsync

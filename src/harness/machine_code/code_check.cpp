@@ -54,7 +54,8 @@ class examination {
     std::vector<std::size_t> reads;
     for (std::size_t i = 0; i < code_.size(); ++i) {
       if (code_[i].reads_clock_64()) reads.push_back(i);
-      if (code_[i].reads_clock_32()) complain("it reads the clock's low or high word alone: 32 bits wrap, and cost something else");
+      if (code_[i].reads_clock_32())
+        complain("it reads the clock's low or high word alone: 32 bits wrap, and cost something else");
     }
     if (reads.size() != 2) {
       complain(word(reads.size(), "64-bit clock reads, not 2"));
@@ -102,13 +103,16 @@ class examination {
       const auto extra = expected_.extras.find(name);
       const auto most = wanted + (extra == expected_.extras.end() ? 0 : extra->second);
       const auto is = left.contains(name) ? left.find(name)->second : 0;
-      if (is < wanted || is > most) complain(word(is, name.c_str()) + " between the clock reads, not " + std::to_string(wanted));
+      if (is < wanted || is > most)
+        complain(word(is, name.c_str()) + " between the clock reads, not " + std::to_string(wanted));
       left.erase(name);
     }
     for (const auto& [name, is] : left) {
       const auto extra = expected_.extras.find(name);
       const std::uint64_t most = extra == expected_.extras.end() ? 0 : extra->second;
-      if (is > most) complain(word(is, name.c_str()) + " between the clock reads, where at most " + std::to_string(most) + " may be");
+      if (is > most)
+        complain(word(is, name.c_str()) + " between the clock reads, where at most " + std::to_string(most) +
+                 " may be");
     }
   }
 
@@ -122,12 +126,15 @@ class examination {
         if (*target <= i) ++backward;
         continue;
       }
-      if (!expected_.side_paths) complain("a branch leaves the stretch between the clock reads");
-      else if (!seen_side_path) check_side_path(*target);
+      if (!expected_.side_paths)
+        complain("a branch leaves the stretch between the clock reads");
+      else if (!seen_side_path)
+        check_side_path(*target);
       seen_side_path = true;
     }
     if (expected_.looped && backward != 1) complain(word(backward, "loops between the clock reads, not one"));
-    if (!expected_.looped && !expected_.side_paths && backward != 0) complain("a loop between the clock reads of a chain");
+    if (!expected_.looped && !expected_.side_paths && backward != 0)
+      complain("a loop between the clock reads of a chain");
     if (!expected_.side_per_link.empty() && !seen_side_path) complain("no path for lanes that are apart");
   }
 
@@ -136,7 +143,8 @@ class examination {
   std::optional<std::size_t> target_of(std::size_t index) const {
     const auto offset = code_[index].branch_offset(architecture_);
     if (!offset) return std::nullopt;
-    return static_cast<std::size_t>(static_cast<std::int64_t>(index) + 1 + *offset / static_cast<std::int64_t>(sizeof(instruction)));
+    return static_cast<std::size_t>(static_cast<std::int64_t>(index) + 1 +
+                                    *offset / static_cast<std::int64_t>(sizeof(instruction)));
   }
 
   // From where the branch goes until the code comes back.
@@ -148,13 +156,14 @@ class examination {
     for (const auto& [name, each] : expected_.side_per_link) {
       const auto is = found.contains(name) ? found.find(name)->second : 0;
       if (is != each * expected_.links)
-        complain(word(is, name.c_str()) + " on the path of lanes that are apart, not " + std::to_string(each * expected_.links));
+        complain(word(is, name.c_str()) + " on the path of lanes that are apart, not " +
+                 std::to_string(each * expected_.links));
     }
   }
 
   // Follows the chain: of every register, from which link its value comes.
   void check_chain() {
-    std::map<register_name, std::size_t> from;       // link + 1
+    std::map<register_name, std::size_t> from;        // link + 1
     std::map<register_name, unsigned> scoreboard_of;  // still to be waited for
     std::vector<register_name> first_reads;
     std::size_t links = 0;
@@ -165,7 +174,8 @@ class examination {
         it = (one.wait_mask() >> it->second & 1) != 0 ? scoreboard_of.erase(it) : std::next(it);
       const auto what = operands_of(one);
       if (!what.known) {
-        complain("the operands of " + std::string(one.name()) + " are not in the table, so the chain cannot be followed");
+        complain("the operands of " + std::string(one.name()) +
+                 " are not in the table, so the chain cannot be followed");
         return;
       }
       std::size_t newest = 0;
@@ -195,9 +205,12 @@ class examination {
     const auto from_last = [&](const register_name& r) { return from.contains(r) && from[r] == links; };
     if (expected_.looped && links != 0 && std::ranges::none_of(first_reads, from_last))
       complain("the loop's first link does not take the result of its last one");
-    if (links == 0) complain("no " + expected_.result_of + " between the clock reads");
-    else if (!taken) complain("nothing takes the last result before the second clock read");
-    else if (!waited) complain("the second clock read does not wait for the last result");
+    if (links == 0)
+      complain("no " + expected_.result_of + " between the clock reads");
+    else if (!taken)
+      complain("nothing takes the last result before the second clock read");
+    else if (!waited)
+      complain("the second clock read does not wait for the last result");
   }
 
   unsigned architecture_;

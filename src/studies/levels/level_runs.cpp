@@ -28,7 +28,10 @@ std::span<const probes::image> images_of(std::string_view source) {
 class ring {
  public:
   ring(int ordinal, std::size_t bytes, std::size_t stride, unsigned blocks)
-      : stride_(stride), words_(bytes / sizeof(std::uint64_t)), order_(bytes / stride), blocks_(blocks),
+      : stride_(stride),
+        words_(bytes / sizeof(std::uint64_t)),
+        order_(bytes / stride),
+        blocks_(blocks),
         memory_(cuda::memory::on_gpu(ordinal, bytes + blocks * sizeof(std::uint64_t))) {
     std::iota(order_.begin(), order_.end(), 0u);
     std::shuffle(order_.begin(), order_.end(), std::mt19937_64(1));
@@ -42,8 +45,10 @@ class ring {
   void begin(std::size_t nodes) {
     first_ += nodes;
     std::vector<std::uint64_t> starts(blocks_);
-    for (std::size_t k = 0; k < blocks_; ++k) starts[k] = address(order_[(first_ + k * order_.size() / blocks_) % order_.size()]);
-    cuda::check(cudaMemcpy(memory_.as<std::uint64_t>() + words_, starts.data(), blocks_ * sizeof(std::uint64_t), cudaMemcpyHostToDevice),
+    for (std::size_t k = 0; k < blocks_; ++k)
+      starts[k] = address(order_[(first_ + k * order_.size() / blocks_) % order_.size()]);
+    cuda::check(cudaMemcpy(memory_.as<std::uint64_t>() + words_, starts.data(), blocks_ * sizeof(std::uint64_t),
+                           cudaMemcpyHostToDevice),
                 "copying where the chases begin");
   }
 
@@ -51,7 +56,9 @@ class ring {
   std::uint32_t starts() const { return static_cast<std::uint32_t>(words_); }
 
  private:
-  std::uint64_t address(std::uint32_t node) const { return reinterpret_cast<std::uint64_t>(memory_.get()) + node * stride_; }
+  std::uint64_t address(std::uint32_t node) const {
+    return reinterpret_cast<std::uint64_t>(memory_.get()) + node * stride_;
+  }
 
   std::size_t stride_, words_;
   std::vector<std::uint32_t> order_;
@@ -62,12 +69,15 @@ class ring {
 
 }  // namespace
 
-level_runs::level_runs(int ordinal, unsigned launches, listener tell) : ordinal_(ordinal), launches_(launches), tell_(std::move(tell)) {
+level_runs::level_runs(int ordinal, unsigned launches, listener tell)
+    : ordinal_(ordinal), launches_(launches), tell_(std::move(tell)) {
   for (const auto* const source : {"warp", "block", "cluster", "memory"}) {
     std::string reason;
     auto one = probes::runner::load(images_of(source), ordinal, reason);
-    if (one == nullptr) tell_.waived(source, reason);
-    else runners_.emplace(source, std::move(one));
+    if (one == nullptr)
+      tell_.waived(source, reason);
+    else
+      runners_.emplace(source, std::move(one));
   }
   sms_ = static_cast<unsigned>(cuda::sm_count(ordinal));
 }
@@ -109,7 +119,8 @@ bool level_runs::run_once(const probe_family& f, probes::probe_order order, unsi
     auto [it, added] = by_sm.try_emplace(p.sm);
     auto& r = it->second;
     if (added)
-      r = {f.name, links, order.threads, blocks_per_sm, order.cluster, lanes, where, launch, p.sm, {}, p.span_cycles, p.warps, saw->host_ns};
+      r = {f.name, links, order.threads, blocks_per_sm, order.cluster, lanes, where, launch,
+           p.sm,   {},    p.span_cycles, p.warps,       saw->host_ns};
     ++r.latency_cycles[p.latency_cycles];
     r.span_cycles = std::min(r.span_cycles, p.span_cycles);
   }

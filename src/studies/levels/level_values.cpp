@@ -20,7 +20,8 @@ bool of_throughput(const raw_samples& r) { return r.where == "throughput"; }
 
 double typical(const histogram& h, bool median_instead) {
   if (!median_instead)
-    return static_cast<double>(std::max_element(h.begin(), h.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first);
+    return static_cast<double>(
+        std::max_element(h.begin(), h.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first);
   std::uint64_t all = 0, seen = 0;
   for (const auto& [cycles, count] : h) all += count;
   for (const auto& [cycles, count] : h)
@@ -126,17 +127,20 @@ std::vector<level_value> values_of(std::span<const raw_samples> samples) {
   return values;
 }
 
-const level_value* find(std::span<const level_value> values, std::string_view family, quantity what, unsigned threads, unsigned lanes,
-                        std::string_view where) {
+const level_value* find(std::span<const level_value> values, std::string_view family, quantity what, unsigned threads,
+                        unsigned lanes, std::string_view where) {
   for (const auto& v : values)
-    if (v.family == family && v.quantity == what && v.threads == threads && (lanes == 0 || v.lanes == lanes) && v.where == where) return &v;
+    if (v.family == family && v.quantity == what && v.threads == threads && (lanes == 0 || v.lanes == lanes) &&
+        v.where == where)
+      return &v;
   return nullptr;
 }
 
 const level_value* largest_throughput(std::span<const level_value> values, std::string_view family) {
   const level_value* best = nullptr;
   for (const auto& v : values)
-    if (v.family == family && v.quantity == quantity::throughput && (best == nullptr || v.value > best->value)) best = &v;
+    if (v.family == family && v.quantity == quantity::throughput && (best == nullptr || v.value > best->value))
+      best = &v;
   return best;
 }
 

@@ -49,9 +49,11 @@ void print_adds(unsigned launches) {
   const auto runner = probes::runner::load(probes::arithmetic_images(), 0, reason);
   if (runner == nullptr) return fmt::print("# waived: adds: {}\n", reason);
   const auto image = machine_code::read_cubin(runner->loaded().bytes);
-  const auto take = [&](const machine_code::expected_code& code, const std::string& family, unsigned links, unsigned loops) {
+  const auto take = [&](const machine_code::expected_code& code, const std::string& family, unsigned links,
+                        unsigned loops) {
     const auto verdict = machine_code::check_code(image, code);
-    fmt::print("# code {} {} stalls {}\n", code.kernel, verdict.passed() ? "checked" : verdict.complaints.front(), verdict.stall_sum);
+    fmt::print("# code {} {} stalls {}\n", code.kernel, verdict.passed() ? "checked" : verdict.complaints.front(),
+               verdict.stall_sum);
     for (unsigned launch = 0; launch < launches; ++launch) {
       probes::probe_order order;
       order.kernel = code.kernel;
@@ -72,33 +74,41 @@ void print_adds(unsigned launches) {
   };
   print_unrolled(launches);
   for (const auto* const operation : {"fp32_add", "fp64_add", "int_add"}) {
-    for (const unsigned links : probes::arithmetic_lengths) take(probes::expected_add_chain(operation, links), operation, links, 1);
+    for (const unsigned links : probes::arithmetic_lengths)
+      take(probes::expected_add_chain(operation, links), operation, links, 1);
     for (const unsigned loops : {2u, 10u, 22u, 40u, 102u, 202u})
-      take(probes::expected_add_loop(operation), std::string(operation) + "_loop", loops * probes::arithmetic_loop_body, loops);
+      take(probes::expected_add_loop(operation), std::string(operation) + "_loop", loops * probes::arithmetic_loop_body,
+           loops);
   }
 }
 
 void print_levels(unsigned launches) {
-  levels::level_runs runs(0, launches, {[](const levels::raw_samples& r) { fmt::print("{}\n", levels::to_csv(r)); },
-                                        [](const std::string& what, const std::string& reason) { fmt::print("# waived: {}: {}\n", what, reason); }});
+  levels::level_runs runs(
+      0, launches,
+      {[](const levels::raw_samples& r) { fmt::print("{}\n", levels::to_csv(r)); },
+       [](const std::string& what, const std::string& reason) { fmt::print("# waived: {}: {}\n", what, reason); }});
   for (const auto& v : runs.check_code())
     fmt::print("# code {} {} {} instructions {} stalls {}\n", v.kernel,
-               v.looked_at == machine_code::depth::full ? "in full" : "clocks only", v.passed() ? "checked" : v.complaints.front(),
-               v.instructions, v.stall_sum);
+               v.looked_at == machine_code::depth::full ? "in full" : "clocks only",
+               v.passed() ? "checked" : v.complaints.front(), v.instructions, v.stall_sum);
   for (const auto& f : levels::families())
     if (f.source != "memory" || f.name.starts_with("shared") || f.name.starts_with("remote")) runs.latency(f);
   for (const auto* const name : {"coalesced_sync", "coalesced_shuffle", "syncwarp_mask"})
-    for (const unsigned lanes : {1u, 2u, 5u, 16u, 31u}) runs.latency(levels::family(name), 0, levels::first_lanes(lanes));
-  for (const auto* const name : {"block_sync", "named_sync", "barrier_popc", "mbarrier_test_wait", "mbarrier_try_wait", "library_barrier"})
-    for (const unsigned threads : {64u, 128u, 256u, 384u, 512u, 640u, 768u, 896u, 1024u}) runs.latency(levels::family(name), threads);
+    for (const unsigned lanes : {1u, 2u, 5u, 16u, 31u})
+      runs.latency(levels::family(name), 0, levels::first_lanes(lanes));
+  for (const auto* const name :
+       {"block_sync", "named_sync", "barrier_popc", "mbarrier_test_wait", "mbarrier_try_wait", "library_barrier"})
+    for (const unsigned threads : {64u, 128u, 256u, 384u, 512u, 640u, 768u, 896u, 1024u})
+      runs.latency(levels::family(name), threads);
   for (const unsigned size : {2u, 4u, 8u, 16u})
     for (const auto* const name : {"cluster_release_", "cluster_relaxed_"}) {
       runs.latency(levels::family(name + std::to_string(size)), 256);
       runs.cluster_by_both_clocks(levels::family(name + std::to_string(size)));
     }
   runs.memory();
-  for (const auto* const name : {"tile_sync_32", "tile_shuffle_32", "tile_shuffle_8", "coalesced_shuffle", "coalesced_sync", "thread_group_sync",
-                                 "redux_add", "ballot", "match_any", "match_all", "block_sync", "shared_chase"})
+  for (const auto* const name :
+       {"tile_sync_32", "tile_shuffle_32", "tile_shuffle_8", "coalesced_shuffle", "coalesced_sync", "thread_group_sync",
+        "redux_add", "ballot", "match_any", "match_all", "block_sync", "shared_chase"})
     for (const unsigned threads : {32u, 64u, 128u, 256u, 512u, 1024u})
       for (const unsigned blocks : {1u, 2u, 4u, 8u, 16u, 32u})
         if (threads * blocks <= 2048) runs.throughput(levels::family(name), threads, blocks);
@@ -116,12 +126,14 @@ void print_tables(const std::string& path) {
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   auto raw = levels::from_csv(text);
   // The chains of adds are another study's.
-  std::erase_if(raw, [](const levels::raw_samples& r) { return r.family.starts_with("fp") || r.family.starts_with("int_add"); });
+  std::erase_if(
+      raw, [](const levels::raw_samples& r) { return r.family.starts_with("fp") || r.family.starts_with("int_add"); });
   const auto values = levels::values_of(raw);
   levels::this_gpu gpu;
   gpu.mhz = clock_of(text);
   for (const auto& f : levels::families())
-    if (const double ns = levels::host_ns_per_link(raw, f.name); ns > 0 && gpu.mhz > 0) gpu.host_cycles[f.name] = ns * gpu.mhz / 1000;
+    if (const double ns = levels::host_ns_per_link(raw, f.name); ns > 0 && gpu.mhz > 0)
+      gpu.host_cycles[f.name] = ns * gpu.mhz / 1000;
   const auto evaluated = levels::evaluate(values, gpu);
   for (const auto& s : evaluated.sentences) fmt::print("- {}\n", s);
   for (const auto& t : evaluated.tables) {
@@ -137,7 +149,8 @@ int main(int argc, char** argv) try {
   if (argc > 1 && std::atoi(argv[1]) == 0) return print_tables(argv[1]), 0;
   const unsigned launches = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 3;
   const auto before = probes::measure_clock(0);
-  fmt::print("# clock {:.2f} MHz, the global timer steps by {} ns\n{}\n", before.mhz, before.timer_step_ns, levels::csv_header());
+  fmt::print("# clock {:.2f} MHz, the global timer steps by {} ns\n{}\n", before.mhz, before.timer_step_ns,
+             levels::csv_header());
   print_adds(launches);
   print_levels(launches);
   fmt::print("# clock at the end {:.2f} MHz\n", probes::measure_clock(0).mhz);

@@ -14,7 +14,8 @@ const std::vector<unsigned> of_clusters = {8, 16, 32, 64};
 const std::vector<unsigned> of_long_links = {4, 8, 16, 32};
 
 // Finds out which lanes the mask of a tile names, once before the chain; the slope does not see it.
-const counts tile_membership = {{"MOV", 2}, {"IMAD", 1}, {"VOTEU", 1}, {"SHF", 1}, {"MATCH", 1}, {"REDUX", 1}, {"LOP3", 1}, {"BRA", 1}};
+const counts tile_membership = {{"MOV", 2},   {"IMAD", 1},  {"VOTEU", 1}, {"SHF", 1},
+                                {"MATCH", 1}, {"REDUX", 1}, {"LOP3", 1},  {"BRA", 1}};
 // Are the lanes together? Asked once before the chain.
 const counts together = {{"UMOV", 1}, {"MOV", 1}, {"BRA", 1}};
 // The address of shared memory, which on Hopper starts with the block's place in its cluster.
@@ -25,8 +26,8 @@ counts with(counts a, const counts& b) {
   return a;
 }
 
-probe_family make(std::string name, std::string_view source, std::string_view what, std::vector<unsigned> lengths, counts per_link,
-                  std::string result_of, counts extras = {}) {
+probe_family make(std::string name, std::string_view source, std::string_view what, std::vector<unsigned> lengths,
+                  counts per_link, std::string result_of, counts extras = {}) {
   probe_family f;
   f.name = std::move(name);
   f.source = source;
@@ -75,7 +76,8 @@ void add_warp(std::vector<probe_family>& all) {
   }
   for (const unsigned distance : {1u, 2u, 4u, 8u, 16u})
     all.push_back(make("shuffle_" + std::to_string(distance), "warp", "__shfl_xor_sync", usual, {{"SHFL", 1}}, "SHFL"));
-  auto halves = make("shuffle_64_bits", "warp", "__shfl_xor_sync of 64 bits", usual, {{"SHFL", 2}}, "SHFL", {{"LOP3", 1}});
+  auto halves =
+      make("shuffle_64_bits", "warp", "__shfl_xor_sync of 64 bits", usual, {{"SHFL", 2}}, "SHFL", {{"LOP3", 1}});
   halves.code.side_by_side = 2;
   all.push_back(halves);
   all.push_back(library("coalesced_shuffle", "warp", "shuffle, coalesced", of_long_links));
@@ -83,16 +85,18 @@ void add_warp(std::vector<probe_family>& all) {
   all.push_back(nothing("coalesced_sync", "coalesced", shorter, {{"LDC", 1}, {"ULDC", 1}}));
   all.push_back(nothing("syncwarp_mask", "__syncwarp, mask at run time", shorter, {{"LDC", 1}, {"ULDC", 1}}));
   all.push_back(nothing("syncwarp_full", "__syncwarp", usual));
-  all.push_back(diverged(nothing("syncwarp_diverged", "__syncwarp, from two branches", shorter), {{"WARPSYNC", 1}, {"ENDCOLLECTIVE", 1}}));
-  all.push_back(diverged(nothing("tile_sync_diverged", "tile of 32, from two branches", shorter), {{"WARPSYNC", 1}, {"ENDCOLLECTIVE", 1}}));
+  all.push_back(diverged(nothing("syncwarp_diverged", "__syncwarp, from two branches", shorter),
+                         {{"WARPSYNC", 1}, {"ENDCOLLECTIVE", 1}}));
+  all.push_back(diverged(nothing("tile_sync_diverged", "tile of 32, from two branches", shorter),
+                         {{"WARPSYNC", 1}, {"ENDCOLLECTIVE", 1}}));
   auto apart = make("shuffle_diverged", "warp", "shuffle, from two branches", shorter, {{"SHFL", 1}}, "");
   all.push_back(diverged(std::move(apart), {{"WARPSYNC", 1}, {"SHFL", 1}, {"ENDCOLLECTIVE", 1}}));
   all.push_back(make("ballot", "warp", "ballot", usual, {{"ISETP", 1}, {"VOTE", 1}}, "VOTE"));
   all.push_back(make("match_any", "warp", "match_any", usual, {{"MATCH", 1}}, "MATCH"));
   all.push_back(make("match_all", "warp", "match_all", usual, {{"MATCH", 1}}, "MATCH"));
   for (const auto* const name : {"redux_add", "redux_min", "redux_and", "group_reduce"}) {
-    auto redux = make(name, "warp", name == std::string_view("group_reduce") ? "cg::reduce of integers" : "redux.sync", usual,
-                      {{"REDUX", 1}, {"MOV", 1}, {"LOP3", 1}}, "REDUX");
+    auto redux = make(name, "warp", name == std::string_view("group_reduce") ? "cg::reduce of integers" : "redux.sync",
+                      usual, {{"REDUX", 1}, {"MOV", 1}, {"LOP3", 1}}, "REDUX");
     redux.oldest = 80;
     all.push_back(redux);
   }
@@ -105,11 +109,13 @@ void add_block(std::vector<probe_family>& all) {
   const counts own_word = {{"MOV", 512}, {"IMAD", 256}, {"IADD3", 256}, {"VIADD", 256}};
   for (const auto* const name : {"barrier_popc", "barrier_and", "barrier_or"})
     all.push_back(make(name, "block", "barrier.red", usual, {{"BAR", 1}, {"B2R", 1}, {"LOP3", 1}}, "", own_word));
-  auto over = make("hand_over", "block", "named barriers, two warps and back", of_long_links, {{"BAR", 2}}, "", {{"WARPSYNC", 1}});
+  auto over = make("hand_over", "block", "named barriers, two warps and back", of_long_links, {{"BAR", 2}}, "",
+                   {{"WARPSYNC", 1}});
   over.threads = 64;
   all.push_back(over);
   for (const auto* const name : {"mbarrier_test_wait", "mbarrier_try_wait"}) {
-    auto f = make(name, "block", "mbarrier", of_long_links, {{"SYNCS", 2}, {"BRA", 1}}, "", with(shared_address, {{"SHF", 2}, {"MOV", 2}}));
+    auto f = make(name, "block", "mbarrier", of_long_links, {{"SYNCS", 2}, {"BRA", 1}}, "",
+                  with(shared_address, {{"SHF", 2}, {"MOV", 2}}));
     f.code.side_paths = true;
     f.oldest = name == std::string_view("mbarrier_try_wait") ? 90 : 80;
     all.push_back(f);
@@ -120,8 +126,9 @@ void add_block(std::vector<probe_family>& all) {
 
 void add_cluster(std::vector<probe_family>& all) {
   for (const unsigned size : {1u, 2u, 4u, 8u, 16u}) {
-    auto release = make("cluster_release_" + std::to_string(size), "cluster", "barrier.cluster, release", of_clusters,
-                        {{"MEMBAR", 1}, {"ERRBAR", 1}, {"CGAERRBAR", 1}, {"UCGABAR_ARV", 1}, {"UCGABAR_WAIT", 1}, {"CCTL", 1}}, "");
+    auto release = make(
+        "cluster_release_" + std::to_string(size), "cluster", "barrier.cluster, release", of_clusters,
+        {{"MEMBAR", 1}, {"ERRBAR", 1}, {"CGAERRBAR", 1}, {"UCGABAR_ARV", 1}, {"UCGABAR_WAIT", 1}, {"CCTL", 1}}, "");
     auto relaxed = make("cluster_relaxed_" + std::to_string(size), "cluster", "barrier.cluster, relaxed", of_clusters,
                         {{"UCGABAR_ARV", 1}, {"UCGABAR_WAIT", 1}, {"CCTL", 1}}, "");
     release.cluster = relaxed.cluster = size;
@@ -141,12 +148,14 @@ void add_cluster(std::vector<probe_family>& all) {
 
 void add_memory(std::vector<probe_family>& all) {
   all.push_back(make("shared_chase", "memory", "shared memory, one LDS per link", usual, {{"LDS", 1}}, "LDS"));
-  all.push_back(make("shared_chase_index", "memory", "shared memory, with address arithmetic", usual, {{"LDS", 1}, {"LEA", 1}}, "LDS", shared_address));
+  all.push_back(make("shared_chase_index", "memory", "shared memory, with address arithmetic", usual,
+                     {{"LDS", 1}, {"LEA", 1}}, "LDS", shared_address));
   all.push_back(make("l1_chase", "memory", "L1", usual, {{"LDG", 1}}, "LDG"));
   all.push_back(make("l2_chase", "memory", "past L1: L2 or DRAM", usual, {{"LDG", 1}}, "LDG"));
   all.push_back(make("shared_atomic", "memory", "atomic add in shared memory", usual, {{"ATOMS", 1}}, "ATOMS"));
   all.push_back(make("global_atomic", "memory", "atomic add in L2", usual, {{"ATOMG", 1}}, "ATOMG"));
-  auto remote = make("remote_shared_chase", "memory", "shared memory of another block", shorter, {{"LD", 1}, {"MOV", 2}}, "LD", {{"S2R", 1}});
+  auto remote = make("remote_shared_chase", "memory", "shared memory of another block", shorter,
+                     {{"LD", 1}, {"MOV", 2}}, "LD", {{"S2R", 1}});
   remote.cluster = 2;
   remote.oldest = 90;
   all.push_back(remote);
@@ -187,7 +196,8 @@ std::uint32_t first_lanes(unsigned count) {
 }
 
 std::uint32_t spread_lanes(unsigned count, unsigned step) {
-  if (count < 1 || step < 1 || (count - 1) * step >= 32) throw std::invalid_argument("a warp has not so many lanes so far apart");
+  if (count < 1 || step < 1 || (count - 1) * step >= 32)
+    throw std::invalid_argument("a warp has not so many lanes so far apart");
   std::uint32_t mask = 0;
   for (unsigned k = 0; k < count; ++k) mask |= 1u << (k * step);
   return mask;

@@ -21,12 +21,16 @@ constexpr std::uint32_t never = 0xdeadbee1u;
 struct driver {
   decltype(&cuModuleLoadData) load_data = cuda::driver_function<decltype(&cuModuleLoadData)>("cuModuleLoadData");
   decltype(&cuModuleUnload) unload = cuda::driver_function<decltype(&cuModuleUnload)>("cuModuleUnload");
-  decltype(&cuModuleGetFunction) get_function = cuda::driver_function<decltype(&cuModuleGetFunction)>("cuModuleGetFunction");
-  decltype(&cuFuncSetAttribute) set_attribute = cuda::driver_function<decltype(&cuFuncSetAttribute)>("cuFuncSetAttribute");
-  decltype(&cuFuncGetAttribute) get_attribute = cuda::driver_function<decltype(&cuFuncGetAttribute)>("cuFuncGetAttribute");
+  decltype(&cuModuleGetFunction) get_function =
+      cuda::driver_function<decltype(&cuModuleGetFunction)>("cuModuleGetFunction");
+  decltype(&cuFuncSetAttribute) set_attribute =
+      cuda::driver_function<decltype(&cuFuncSetAttribute)>("cuFuncSetAttribute");
+  decltype(&cuFuncGetAttribute) get_attribute =
+      cuda::driver_function<decltype(&cuFuncGetAttribute)>("cuFuncGetAttribute");
   decltype(&cuLaunchKernelEx) launch = cuda::driver_function<decltype(&cuLaunchKernelEx)>("cuLaunchKernelEx");
   decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor) resident_blocks =
-      cuda::driver_function<decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor)>("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+      cuda::driver_function<decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor)>(
+          "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   decltype(&cuOccupancyMaxActiveClusters) resident_clusters =
       cuda::driver_function<decltype(&cuOccupancyMaxActiveClusters)>("cuOccupancyMaxActiveClusters");
 
@@ -39,14 +43,16 @@ struct driver {
 // Waits for the stream, asking it from time to time: a kernel that hangs ends the wait, not the process's patience.
 void wait_for(cudaStream_t stream, double most_seconds, const std::string& kernel) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto deadline = begin + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(most_seconds));
+  const auto deadline = begin + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                    std::chrono::duration<double>(most_seconds));
   for (;;) {
     const auto status = cudaStreamQuery(stream);
     if (status == cudaSuccess) return;
     if (status != cudaErrorNotReady) cuda::check(status, fmt::format("running the probe {}", kernel));
     if (std::chrono::steady_clock::now() > deadline)
       throw timeout_error(fmt::format("the probe {} did not end within {} s", kernel, most_seconds));
-    if (std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(50)) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    if (std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(50))
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
 
@@ -54,40 +60,47 @@ void wait_for(cudaStream_t stream, double most_seconds, const std::string& kerne
 std::vector<std::uint32_t> inputs(unsigned threads, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<std::uint32_t> words(std::size_t{input_words_per_thread} * threads);
-  for (unsigned k = 0; k < words.size(); ++k) words[k] = static_cast<std::uint32_t>(random() % 512) * 2048 + 2 * (k % 1024) + 1;
+  for (unsigned k = 0; k < words.size(); ++k)
+    words[k] = static_cast<std::uint32_t>(random() % 512) * 2048 + 2 * (k % 1024) + 1;
   return words;
 }
 
 template <class T>
 cuda::memory on_gpu(int ordinal, const std::vector<T>& values) {
   auto memory = cuda::memory::on_gpu(ordinal, values.size() * sizeof(T));
-  cuda::check(cudaMemcpy(memory.get(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice), "copying a probe's input");
+  cuda::check(cudaMemcpy(memory.get(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
+              "copying a probe's input");
   return memory;
 }
 
 template <class T>
 std::vector<T> from_gpu(const cuda::memory& memory, std::size_t count) {
   std::vector<T> values(count);
-  cuda::check(cudaMemcpy(values.data(), memory.get(), count * sizeof(T), cudaMemcpyDeviceToHost), "copying what a probe saw");
+  cuda::check(cudaMemcpy(values.data(), memory.get(), count * sizeof(T), cudaMemcpyDeviceToHost),
+              "copying what a probe saw");
   return values;
 }
 
 // Nothing, and the reason, where there is no code for that GPU.
 const image* image_on(std::span<const image> images, int ordinal, std::string& reason) {
   int major = 0, minor = 0;
-  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal), "reading the compute capability");
-  cuda::check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ordinal), "reading the compute capability");
+  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal),
+              "reading the compute capability");
+  cuda::check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ordinal),
+              "reading the compute capability");
   const image* code = image_for(images, major, minor);
   if (code == nullptr)
-    reason = fmt::format("this build has no machine code for compute capability {}.{}: build with MGSYNC_CUDA_ARCHITECTURES={}{}",
-                         major, minor, major, minor);
+    reason = fmt::format(
+        "this build has no machine code for compute capability {}.{}: build with MGSYNC_CUDA_ARCHITECTURES={}{}", major,
+        minor, major, minor);
   return code;
 }
 
 class loaded_module {
  public:
   loaded_module(const image& code, int ordinal) {
-    cuda::check_driver(driver::get().load_data(&module_, code.bytes.data()), fmt::format("loading probes on GPU {}", ordinal));
+    cuda::check_driver(driver::get().load_data(&module_, code.bytes.data()),
+                       fmt::format("loading probes on GPU {}", ordinal));
   }
   ~loaded_module() { driver::get().unload(module_); }
   loaded_module(const loaded_module&) = delete;
@@ -106,7 +119,11 @@ class loaded_module {
 
 struct runner::state {
   state(const image& its_code, int its_ordinal, std::size_t shared)
-      : ordinal(its_ordinal), code(&its_code), most_shared(shared), module(its_code, its_ordinal), stream(cuda::make_stream()) {}
+      : ordinal(its_ordinal),
+        code(&its_code),
+        most_shared(shared),
+        module(its_code, its_ordinal),
+        stream(cuda::make_stream()) {}
   int ordinal;
   const image* code;
   std::size_t most_shared;
@@ -116,7 +133,8 @@ struct runner::state {
   std::size_t shared_of(const probe_order& o, CUfunction f) const {
     if (!o.fill_sms) return o.dynamic_shared_bytes;
     int fixed = 0;
-    cuda::check_driver(driver::get().get_attribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f), "reading a probe's shared memory");
+    cuda::check_driver(driver::get().get_attribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f),
+                       "reading a probe's shared memory");
     return most_shared - static_cast<std::size_t>(fixed);
   }
 
@@ -125,9 +143,11 @@ struct runner::state {
     const auto& d = driver::get();
     const auto shared = shared_of(o, f);
     if (shared > 0)
-      cuda::check_driver(d.set_attribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(shared)), "asking for shared memory");
+      cuda::check_driver(d.set_attribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(shared)),
+                         "asking for shared memory");
     if (o.cluster > 8)
-      cuda::check_driver(d.set_attribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1), "asking for a large cluster");
+      cuda::check_driver(d.set_attribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
+                         "asking for a large cluster");
     CUlaunchConfig config{};
     config.gridDimX = o.blocks;
     config.gridDimY = config.gridDimZ = 1;
@@ -154,10 +174,12 @@ std::unique_ptr<runner> runner::load(std::span<const image> images, int ordinal,
   const cuda::device_scope scope(ordinal);
   cuda::check(cudaFree(nullptr), fmt::format("starting CUDA on GPU {}", ordinal));
   int most_shared = 0;
-  cuda::check(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal), "reading the shared memory's size");
+  cuda::check(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal),
+              "reading the shared memory's size");
   const image* code = image_on(images, ordinal, reason);
   if (code == nullptr) return nullptr;
-  return std::unique_ptr<runner>(new runner(std::make_unique<state>(*code, ordinal, static_cast<std::size_t>(most_shared))));
+  return std::unique_ptr<runner>(
+      new runner(std::make_unique<state>(*code, ordinal, static_cast<std::size_t>(most_shared))));
 }
 
 const image& runner::loaded() const { return *state_->code; }
@@ -171,7 +193,8 @@ unsigned runner::resident_blocks(const probe_order& o) const {
   CUlaunchAttribute cluster{};
   state_->configure(o, *f, cluster);  // shared memory beyond the usual is asked for first
   int blocks = 0;
-  if (driver::get().resident_blocks(&blocks, *f, static_cast<int>(o.threads), state_->shared_of(o, *f)) != CUDA_SUCCESS) return 0;
+  if (driver::get().resident_blocks(&blocks, *f, static_cast<int>(o.threads), state_->shared_of(o, *f)) != CUDA_SUCCESS)
+    return 0;
   return static_cast<unsigned>(blocks);
 }
 
@@ -205,13 +228,22 @@ std::optional<probe_seen> runner::run(const probe_order& o, std::string& reason,
   const auto output = cuda::memory::on_gpu(state_->ordinal, o.threads * sizeof(std::uint32_t));
   const auto stamps = cuda::memory::on_gpu(state_->ordinal, std::size_t{o.passes} * result.warps * sizeof(stamp));
   const auto sms = cuda::memory::on_gpu(state_->ordinal, 2 * result.warps * sizeof(std::uint32_t));
-  arguments a{input.as<const std::uint32_t>(), output.as<std::uint32_t>(), stamps.as<stamp>(), sms.as<std::uint32_t>(), held.as<const held_words>(), o.memory,
-              o.passes, o.window_log2_ns, o.lanes, o.words};
+  arguments a{input.as<const std::uint32_t>(),
+              output.as<std::uint32_t>(),
+              stamps.as<stamp>(),
+              sms.as<std::uint32_t>(),
+              held.as<const held_words>(),
+              o.memory,
+              o.passes,
+              o.window_log2_ns,
+              o.lanes,
+              o.words};
   void* parameters[] = {&a};
   CUlaunchAttribute cluster{};
   const auto config = state_->configure(o, *f, cluster);
   const auto begin = std::chrono::steady_clock::now();
-  cuda::check_driver(driver::get().launch(&config, *f, parameters, nullptr), fmt::format("launching the probe {}", o.kernel));
+  cuda::check_driver(driver::get().launch(&config, *f, parameters, nullptr),
+                     fmt::format("launching the probe {}", o.kernel));
   wait_for(state_->stream.get(), most_seconds, o.kernel);
   result.host_ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
   result.stamps = from_gpu<stamp>(stamps, std::size_t{o.passes} * result.warps);
