@@ -81,7 +81,7 @@ int compare_command(const options& asked) {
     throw usage_error(fmt::format("{} and {} have no measured point in common: measure the same members, shapes and "
                                   "backends in both", asked.files.front(), asked.files.back()));
   fmt::print("\n{}", format_comparison(compared));
-  return asked.fail_slower ? judge(compared, *asked.fail_slower, false) : 0;
+  return asked.fail_slower ? judge(compared, *asked.fail_slower, asked.allow_missing) : 0;
 }
 
 }  // namespace mgsync

@@ -90,18 +90,19 @@ int main(int count, char** words) {
     if (const auto done = run_alone(asked)) return *done;
     take_note_of_signals();
     dog.emplace([](const std::string& text) { fmt::print(stderr, "{}{}\n", text, communicator::silent_ranks()); },
-                [&](const std::string& why) { written.write_in_emergency(why + communicator::silent_ranks()); });
+                [&](const std::string& why) { written.write_in_emergency(why + communicator::silent_ranks(),
+                                                                signal_received() != 0 ? result_status::interrupted : result_status::failed); });
     return run_together(asked, job, *dog, written);
   } catch (const usage_error& error) {
     if (speaks) fmt::print(stderr, "mgsync: {}\n", error.what());
     return leave(job, exit_code::usage);
   } catch (const timeout_error& error) {
     fmt::print(stderr, "{}{}\n", speaker(), error.what());
-    written.write_in_emergency(error.what());
+    written.write_in_emergency(error.what(), result_status::failed);
     return leave(job, exit_code::barrier_failed);
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}{}\n", speaker(), error.what());
-    written.write_in_emergency(error.what());
+    written.write_in_emergency(error.what(), result_status::error);
     return leave(job, exit_code::failure);
   }
 }

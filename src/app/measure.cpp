@@ -152,6 +152,14 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
     if (!with_cuda && asked.device == "auto" && !views.front().seen.gpus.empty())
       fmt::print(stderr, "note: there are GPUs here, and this mgsync was built without CUDA: it measures host members\n");
   }
+  std::vector<result> unfinished;
+  for (const auto& c : planned.cells)
+    for (const auto& p : c.points) {
+      unfinished.emplace_back().point = p.point;
+      unfinished.back().status = p.waived.empty() ? result_status::error : result_status::waived;
+      unfinished.back().reason = p.waived;
+    }
+  written.plan(std::move(unfinished));
   job.barrier("starting to measure");
   progress_line line(speaks ? all : 0);
   runner_events events;
@@ -159,6 +167,7 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
     written.measuring(p);
     line.running(p, batch);
   };
+  events.idle = [&] { written.idle(); };
   events.finished = [&](const result& r) {
     written.add(r);
     line.finished();

@@ -62,11 +62,11 @@ int merge_command(const options& asked) {
   for (std::size_t i = 0; i < files.size(); ++i)
     document.settings[fmt::format("merged_{}", i + 1)] = fmt::format("{}: {}", files[i].name, files[i].document.command);
   for (const auto& note : merged.notes) fmt::print(stderr, "note: {}\n", note);
+  if (!asked.store.empty()) write_store(asked.store, document, settings);
+  write_documents(asked, document);
   std::FILE* table = asked.json == "-" || asked.csv == "-" ? stderr : stdout;
   fmt::print(table, "{}", format_table(document.results));
   std::fflush(table);
-  write_documents(asked, document);
-  if (!asked.store.empty()) write_store(asked.store, document, settings);
   return static_cast<int>(exit_code_of(document.results));
 }
 

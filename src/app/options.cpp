@@ -109,7 +109,6 @@ std::vector<std::string> placements(std::string_view option, std::string_view te
 
 constexpr std::string_view devices[] = {"auto", "host", "gpu"};
 constexpr std::string_view memories[] = {"ipc", "vmm"};
-constexpr std::string_view pivots[] = {"members", "shape"};
 constexpr std::string_view formats[] = {"text", "json", "xml", "dot", "svg", "description"};
 
 using setter = void (*)(options&, std::string_view name, std::string_view value);
@@ -177,10 +176,12 @@ constexpr described_option table[] = {
      [](options& o, std::string_view, std::string_view v) { o.topology_file = v; }},
     {"format", "FORMAT", "of `mgsync topology`: text, json, xml, dot, svg, description [text]",
      [](options& o, std::string_view n, std::string_view v) { o.format = one_of(n, v, formats); }},
-    {"by", "WHAT", "of `mgsync show`: members or shape: tables in Markdown over the member counts, or over the shapes",
-     [](options& o, std::string_view n, std::string_view v) { o.by = one_of(n, v, pivots); }},
-    {"fail-slower", "SHARE", "of `mgsync compare`: exit code 5 when a point takes longer by more than this and beyond noise, or was lost",
+    {"by", "WHAT", "of `mgsync show`: tables in Markdown over the shapes (shape), or over members, ranks, placement, node or any axis of the results, such as load",
+     [](options& o, std::string_view, std::string_view v) { o.by = v; }},
+    {"fail-slower", "SHARE", "of `mgsync compare`: exit code 5 when a point is worse by more than this and beyond noise, was lost, or is missing in NEW",
      [](options& o, std::string_view n, std::string_view v) { o.fail_slower = excess(n, v); }},
+    {"allow-missing", "", "of `mgsync compare --fail-slower`: points that NEW never tried do not shut the gate",
+     [](options& o, std::string_view, std::string_view) { o.allow_missing = true; }},
     {"noise", "SHARE", "of `mgsync compare`: what a process as a whole may be shifted by [4%; 0 with four files or more a side]",
      [](options& o, std::string_view n, std::string_view v) { o.noise = excess(n, v); }},
     {"across", "WHAT", "of `mgsync compare` and `merge`: what the machines may differ in: nothing, hosts (same hardware) or machines (anything) [nothing]",
@@ -285,6 +286,7 @@ void reject_contradictions(const options& o) {
   const bool compares = o.command == command::compare, merges = o.command == command::merge;
   if ((o.noise || o.fail_slower) && !compares)
     throw usage_error("--noise and --fail-slower are for `mgsync compare BASE NEW`");
+  if (o.allow_missing && !o.fail_slower) throw usage_error("--allow-missing is for `mgsync compare BASE NEW --fail-slower SHARE`");
   if (!o.by.empty() && o.command != command::show) throw usage_error("--by is for `mgsync show FILE`");
   if (o.across && !compares && !merges)
     throw usage_error("--across is for `mgsync compare BASE NEW` and `mgsync merge FILE...`");

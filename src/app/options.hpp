@@ -48,9 +48,10 @@ struct options {
   bool resume = false;
 
   std::vector<std::string> files;  // of `mgsync show FILE`, `compare BASE NEW`, `merge FILE...`
-  std::string by;                  // of show: "members", "shape" or empty
+  std::string by;                  // of show: "shape", "members" or another axis, or empty
   std::optional<double> noise;        // of compare: share
   std::optional<double> fail_slower;  // of compare: share
+  bool allow_missing = false;         // of compare
   std::optional<mgsync::across> across;  // of compare and merge
   std::string topology_file;
   std::string format = "text";   // of `mgsync topology`

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <filesystem>
+#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,6 +32,25 @@ void must_be_writable(std::string_view option, const std::string& file) {
                                   option, file, folder.string()));
 }
 
+// One would be written over the other; links count as what they lead to.
+void refuse_equal_paths(const options& asked) {
+  const std::pair<std::string_view, std::string> all[] = {{"json", asked.json}, {"csv", asked.csv}, {"store", asked.store}};
+  const auto real = [](const std::string& file) {
+    std::error_code unknown;
+    const auto path = std::filesystem::weakly_canonical(file, unknown);
+    return unknown ? std::filesystem::absolute(file) : path;
+  };
+  for (std::size_t i = 0; i < std::size(all); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto& [a, first] = all[j];
+      const auto& [b, second] = all[i];
+      if (first.empty() || second.empty() || first == "-" || second == "-") continue;
+      std::error_code absent;
+      if (real(first) == real(second) || std::filesystem::equivalent(first, second, absent))
+        throw usage_error(fmt::format("--{} {} and --{} {} are the same file: name another for one of them", a, first, b, second));
+    }
+}
+
 void write_to(const std::string& file, const std::string& content) {
   if (file.empty()) return;
   if (file == "-")
@@ -49,6 +71,7 @@ exit_code exit_code_of(std::span<const result> results) {
 }
 
 void must_be_writable(const options& asked) {
+  refuse_equal_paths(asked);
   must_be_writable("json", asked.json);
   must_be_writable("csv", asked.csv);
 }
@@ -78,6 +101,11 @@ void outputs::open(const options& asked, const machine_record& machine, std::uin
   opened_ = true;
 }
 
+void outputs::plan(std::vector<result> all) {
+  std::lock_guard lock(mutex_);
+  planned_ = std::move(all);
+}
+
 void outputs::measuring(const point& current) {
   std::lock_guard lock(mutex_);
   current_ = current;
@@ -93,32 +121,53 @@ void outputs::replace(std::vector<result> all) {
   document_.results = std::move(all);
 }
 
+// The point in flight is to blame, or what broke is; the points that the plan holds besides were not tried.
+void outputs::add_unfinished(const std::string& why, result_status blame) {
+  std::set<std::string> known;
+  for (const result& one : document_.results) known.insert(canonical_text(one.point));
+  for (const result& one : planned_) {
+    if (!known.insert(canonical_text(one.point)).second) continue;
+    result unfinished = one;
+    const bool in_flight = !current_.subject.empty() && one.point == current_;
+    if (one.status != result_status::waived || in_flight) {
+      unfinished.status = in_flight || blame == result_status::interrupted ? blame : result_status::error;
+      unfinished.reason = in_flight                                ? why
+                          : blame == result_status::interrupted ? "interrupted before it was measured"
+                                                                 : "not tried, or not to its end: " + why;
+    }
+    if (store_ && in_flight && blame != result_status::interrupted) store_->finish(unfinished);
+    document_.results.push_back(std::move(unfinished));
+  }
+}
+
 void outputs::write(const std::string& end) {
   std::lock_guard lock(mutex_);
   if (!opened_ || done_) return;
   done_ = true;
+  document_.ended = end;
+  // The table's reader may be gone (| head): whatever lasts is written before it.
+  if (store_) store_->end(end);
+  write_documents(options_, document_);
   std::FILE* table = options_.json == "-" || options_.csv == "-" ? stderr : stdout;
   fmt::print(table, "{}", format_table(document_.results));
   std::fflush(table);
-  write_documents(options_, document_);
-  if (store_) store_->end(end);
 }
 
-void outputs::write_in_emergency(const std::string& why) {
+void outputs::idle() {
+  std::lock_guard lock(mutex_);
+  current_ = {};
+}
+
+void outputs::write_in_emergency(const std::string& why, result_status blame) {
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || !opened_ || done_) return;
   done_ = true;
-  if (store_) store_->sync();
+  document_.ended = to_string(blame);
   try {
-    if (!current_.subject.empty()) {
-      result stuck;
-      stuck.point = current_;
-      stuck.status = result_status::failed;
-      stuck.reason = why;
-      document_.results.push_back(std::move(stuck));
-    }
-    if (!document_.results.empty()) fmt::print(stderr, "measured before that:\n{}", format_table(document_.results));
+    add_unfinished(why, blame);
+    if (store_) store_->sync();
     write_documents(options_, document_);
+    if (!document_.results.empty()) fmt::print(stderr, "measured before that:\n{}", format_table(document_.results));
   } catch (const std::exception& error) {
     fmt::print(stderr, "mgsync: {}\n", error.what());
   }

@@ -33,24 +33,32 @@ class outputs {
 
   mgsync::store* store() { return store_.get(); }
 
-  // What is being measured right now.
+  // Every point that is to be measured, waived ones with their status and reason, the others as errors: what an early
+  // end leaves of them.
+  void plan(std::vector<result>);
+  // What is being made or measured right now; nothing is.
   void measuring(const point&);
+  void idle();
   // One more result, as soon as it is there.
   void add(const result&);
   // The final list, in the plan's order: replaces what was added.
   void replace(std::vector<result>);
   // Writes the table and the files. `end` is what the store says of the end.
   void write(const std::string& end);
-  // The same from another thread while the command is stuck: the files and the store, with `why` as a failed result
-  // of the point in flight. Never blocks for long; does nothing the second time.
-  void write_in_emergency(const std::string& why);
+  // The same from another thread while the command is stuck: the files and the store, with `why` as the reason of the
+  // point in flight, which `blame` says of it: failed, error or interrupted. Points that were not tried are errors, or
+  // interrupted. Never blocks for long; does nothing the second time.
+  void write_in_emergency(const std::string& why, result_status blame);
 
  private:
+  void add_unfinished(const std::string& why, result_status blame);
+
   std::mutex mutex_;
   options options_;
   json_document document_;
   std::unique_ptr<mgsync::store> store_;
-  point current_;
+  point current_;  // no subject: none
+  std::vector<result> planned_;
   bool opened_ = false;
   bool done_ = false;
 };

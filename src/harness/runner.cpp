@@ -164,6 +164,8 @@ void runner::resume(candidate& c) {
 void runner::create(candidate& c, session& place) {
   const auto begin = clock::now();
   std::string reason;
+  // Announced here too: what fails or hangs in creation is blamed on this point, not on the one before.
+  if (events_.running && job_->rank() == 0) events_.running(c.result.point, c.batch);
   if (!c.mine.empty()) {
     const watchdog::guard watched(*watchdog_, "creating " + name_of(c.result.point), settings_.timeout);
     auto made = c.planned->choice.backend->create(*c.group, c.planned->configuration, place);
@@ -180,6 +182,7 @@ void runner::create(candidate& c, session& place) {
     const auto told = job_->broadcast(*found, speaker, "agreeing on a new barrier");
     if (!told.empty()) c.result.environment[key] = told;
   }
+  if (events_.idle && job_->rank() == 0) events_.idle();
   if (!reason.empty()) {
     c.result.reason = reason;
     c.active = false;
@@ -202,6 +205,7 @@ std::optional<group_trial> runner::perform(candidate& c, const run_request& requ
   if (mine.outcome == outcome::timed_out) job_->be_patient_for(settings_.timeout / 5);
   const auto all = exchange(*job_, mine, c.mine, signal_received() != 0);
   job_->be_patient_for(settings_.timeout);
+  if (events_.idle && job_->rank() == 0) events_.idle();
   interrupted_ = interrupted_ || all.interrupted || all.outcome == outcome::aborted;
   if (all.outcome == outcome::completed) return all;
   if (all.outcome == outcome::timed_out)

@@ -32,7 +32,8 @@ struct runner_settings {
 
 // What the runner tells while it runs; all of it is called on rank 0 only.
 struct runner_events {
-  std::function<void(const point&, std::uint32_t batch)> running;  // before every run; batch 0: being checked
+  std::function<void(const point&, std::uint32_t batch)> running;  // before it is made and before every run; batch 0: being checked
+  std::function<void()> idle;                      // what running() announced has ended, well or not
   std::function<void(const result&)> finished;     // a point is done
 };
 
