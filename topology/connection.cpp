@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -51,6 +52,7 @@ class link_counts {
     const auto plane = planes_of(m);
     for (const auto& l : m.links)
       for (const auto& [from, to] : {std::pair(l.a, l.b), std::pair(l.b, l.a)}) {
+        if (from.kind == end_kind::nvswitch && to.kind == end_kind::nvswitch) trunks_known_ = true;
         if (from.kind != end_kind::gpu || to.kind == end_kind::cpu) continue;
         const auto gpu_index = static_cast<std::size_t>(from.id);
         if (to.kind == end_kind::gpu) {
@@ -76,7 +78,27 @@ class link_counts {
       c.reach = reach::switched;
     } else if (all.links > 0) {
       c.reach = reach::trunk;
+    } else if (!trunks_known_ && !by_plane_[a].empty() && !by_plane_[b].empty()) {
+      c.reach = reach::unknown;
+      c.between_domains = true;
     }
+  }
+
+  // GPUs join the planes that they have links to.
+  int domains() const {
+    std::vector<std::set<int>> found;
+    for (const auto& planes : by_plane_) {
+      std::set<int> one;
+      for (const auto& [plane, up] : planes) one.insert(plane);
+      if (one.empty()) continue;
+      std::erase_if(found, [&](std::set<int>& other) {
+        const bool joined = std::any_of(other.begin(), other.end(), [&](int plane) { return one.contains(plane); });
+        if (joined) one.merge(other);
+        return joined;
+      });
+      found.push_back(std::move(one));
+    }
+    return static_cast<int>(found.size());
   }
 
  private:
@@ -86,6 +108,7 @@ class link_counts {
   }
 
   std::vector<std::map<int, uplink>> by_switch_, by_plane_, direct_;
+  bool trunks_known_ = false;  // some source knows links between switches
 };
 
 // Without a word from the driver, the NUMA nodes say the little that can be said.
@@ -119,6 +142,8 @@ bool switches_hidden(const machine& m) {
   return std::any_of(m.switches.begin(), m.switches.end(), [](auto& s) { return s.pci_bus_id.empty(); });
 }
 
+int switch_domains(const machine& m) { return link_counts(m).domains(); }
+
 connection_table::connection_table(const machine& m) : size_(m.gpus.size()), table_(size_ * size_) {
   const auto at = [&](int from, int to) -> connection& {
     return table_[static_cast<std::size_t>(from) * size_ + static_cast<std::size_t>(to)];
@@ -147,7 +172,7 @@ connection_table::connection_table(const machine& m) : size_(m.gpus.size()), tab
       if (c.path == pcie_path::unknown) c.path = path_by_locality(c, m.gpus[i], m.gpus[j]);
       c.reach = reach_of(c.path);
       links.apply(from, to, c);
-      if (!c.by_nvlink() && m.gpus[i].pcie_gbps && m.gpus[j].pcie_gbps)
+      if (!c.by_nvlink() && !c.between_domains && m.gpus[i].pcie_gbps && m.gpus[j].pcie_gbps)
         c.gbps = std::min(*m.gpus[i].pcie_gbps, *m.gpus[j].pcie_gbps);
     }
 }
@@ -155,6 +180,7 @@ connection_table::connection_table(const machine& m) : size_(m.gpus.size()), tab
 std::string matrix_word(const connection& c) {
   if (c.path == pcie_path::self) return "X";
   if (c.by_nvlink()) return fmt::format("NV{}", c.nvlinks);
+  if (c.between_domains) return "?";
   switch (c.path) {
     case pcie_path::pix: return "PIX";
     case pcie_path::pxb: return "PXB";

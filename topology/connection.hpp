@@ -23,6 +23,8 @@ struct connection {
   int nvlinks = 0;            // that carry traffic between the two: the smaller of both ends' counts
   double gbps = 0;            // of these, one direction; without NVLink what PCIe carries; 0: unknown
   pcie_path path = pcie_path::unknown;
+  // Both have NVLinks to NVSwitches of two domains, and no source told what joins those: `reach` is unknown then.
+  bool between_domains = false;
   bool same_package = false;  // judged by the GPUs' NUMA nodes
   bool same_numa = false;
   std::optional<bool> access;
@@ -46,7 +48,8 @@ class connection_table {
   std::vector<connection> table_;
 };
 
-// The word that users of `nvidia-smi topo -m` know: X, NV#, PIX, PXB, PHB, NODE, SYS; "?" when nothing told.
+// The word that users of `nvidia-smi topo -m` know: X, NV#, PIX, PXB, PHB, NODE, SYS; "?" when nothing told, or nothing
+// told whether there is NVLink.
 std::string matrix_word(const connection&);
 
 // The package that a GPU hangs on, judged by its NUMA node.
@@ -54,5 +57,9 @@ std::optional<int> package_of(const machine&, const gpu&);
 
 // Whether the machine's NVLinks end in switches that it does not show.
 bool switches_hidden(const machine&);
+
+// How many sets of NVSwitches with GPUs there are that no known link joins. More than one says little where no link between
+// switches is known at all: neither NVML nor hwloc tells of those.
+int switch_domains(const machine&);
 
 }  // namespace mgsync::topology

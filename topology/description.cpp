@@ -104,7 +104,10 @@ std::string write_description(const machine& m) {
   for (const auto& n : m.numa_nodes) out += fmt::format("numa {} package={}\n", n.id, n.package);
   write_cores(out, m.cores);
   if (!m.allowed_cpus.empty()) out += fmt::format("allowed {}\n", write_cpu_list(m.allowed_cpus));
+  if (m.quota) out += fmt::format("quota cpus={}{}\n", m.quota->cpus, optional_text("cgroup", m.quota->cgroup));
   for (const auto& g : m.gpus) write_gpu(out, g);
+  for (const auto& bus : m.unseen_gpus) out += fmt::format("unseen-gpu {}\n", quote(bus));
+  if (!m.cuda_problem.empty()) out += fmt::format("cuda-problem {}\n", quote(m.cuda_problem));
   for (const auto& s : m.switches) out += fmt::format("switch {}{}\n", s.id, optional_text("bus", s.pci_bus_id));
   for (const auto& l : m.links)
     out += fmt::format("link {} {} width={} version={} gbps={}\n", end_word(l.a), end_word(l.b), l.width, l.version,

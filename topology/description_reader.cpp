@@ -33,6 +33,9 @@ class reader {
   void numa(const description_words&);
   void cores(const description_words&);
   void allowed(const description_words&);
+  void quota(const description_words&);
+  void unseen_gpu(const description_words&);
+  void cuda_problem(const description_words&);
   void gpu(const description_words&);
   void nvswitch(const description_words&);
   void link(const description_words&);
@@ -201,6 +204,24 @@ void reader::peer(const description_words& w) {
   peer_lines_.push_back(w.at);
 }
 
+void reader::quota(const description_words& w) {
+  w.expect(0, {"cpus", "cgroup"}, "quota cpus=N [cgroup=TEXT]");
+  const auto cpus = w.real("cpus");
+  if (!cpus || *cpus <= 0) w.at.fail("a quota has cpus=N, more than 0");
+  machine_.quota = cpu_quota{*cpus, w.text("cgroup")};
+}
+
+void reader::unseen_gpu(const description_words& w) {
+  w.expect(1, {}, "unseen-gpu PCI-BUS-ID");
+  if (machine_.unseen_gpus.size() >= max_gpus) w.at.fail(fmt::format("more than {} unseen GPUs", max_gpus));
+  machine_.unseen_gpus.push_back(w.words[0]);
+}
+
+void reader::cuda_problem(const description_words& w) {
+  w.expect(1, {}, "cuda-problem TEXT");
+  machine_.cuda_problem = w.words[0];
+}
+
 void reader::note(const description_words& w) {
   w.expect(1, {}, "note TEXT");
   machine_.notes.push_back(w.words[0]);
@@ -210,10 +231,11 @@ void reader::line(const description_words& w) {
   using member = void (reader::*)(const description_words&);
   static constexpr std::pair<std::string_view, member> keywords[] = {
       {"host", &reader::host},       {"source", &reader::source}, {"this-machine", &reader::this_machine},
-      {"allowed", &reader::allowed}, {"package", &reader::package}, {"numa", &reader::numa},
+      {"allowed", &reader::allowed}, {"quota", &reader::quota},   {"cuda-problem", &reader::cuda_problem},
+      {"unseen-gpu", &reader::unseen_gpu}, {"package", &reader::package}, {"numa", &reader::numa},
       {"core", &reader::cores},      {"gpu", &reader::gpu},       {"switch", &reader::nvswitch},
       {"link", &reader::link},       {"peer", &reader::peer},     {"note", &reader::note}};
-  constexpr int once = 4;  // the first four
+  constexpr int once = 6;  // the first six
   for (int i = 0; const auto& [name, read] : keywords) {
     if (name == w.keyword) {
       if (i < once && !once_.insert(w.keyword).second) w.at.fail(fmt::format("'{}' is given twice", name));
@@ -221,8 +243,8 @@ void reader::line(const description_words& w) {
     }
     ++i;
   }
-  w.at.fail(fmt::format("unknown keyword {}; accepted: host, source, this-machine, allowed, package, numa, core, gpu, "
-                        "switch, link, peer, note",
+  w.at.fail(fmt::format("unknown keyword {}; accepted: host, source, this-machine, allowed, quota, package, numa, core, "
+                        "gpu, unseen-gpu, cuda-problem, switch, link, peer, note",
                         quote(std::string_view(w.keyword).substr(0, 60))));
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "src/base/comma_list.hpp"
 #include "topology/connection.hpp"
@@ -80,20 +81,59 @@ void hidden_gpus(std::vector<finding>& out, const host_views& host) {
     for (const auto& g : v->seen.gpus) all.insert(g.uuid.empty() ? g.pci_bus_id : g.uuid);
   for (const auto* v : host) {
     const auto visible = visible_gpus(v->seen).size();
-    if (visible == 0 || visible >= all.size()) continue;
+    if (visible >= all.size()) continue;
+    const auto& why = v->seen.cuda_problem;
     finding f{"hidden-gpus", "", ""};
-    if (host.size() > 1) {
+    if (host.size() > 1 && why.empty()) {
       f.what = fmt::format("Rank {} on {} sees {} of {} GPUs: binding per task hides the others, and peer access to a "
                            "hidden GPU is impossible.", v->rank, v->seen.host, visible, all.size());
       f.change = "Slurm: --gpus-per-node=N --gpu-bind=none instead of --gpus-per-task; else leave CUDA_VISIBLE_DEVICES "
                  "alone and let mgsync pick by local rank";
     } else {
-      f.what = fmt::format("CUDA shows {} of {} GPUs.", visible, all.size());
+      f.what = fmt::format("CUDA shows {} of {} GPUs on {}{}", visible == 0 ? "none" : std::to_string(visible),
+                           all.size(), v->seen.host, why.empty() ? "." : ": " + why);
       f.change = "CUDA_VISIBLE_DEVICES, or the GPUs that the job asked for (--gpus-per-node)";
     }
     out.push_back(f);
     return;  // one is enough: the others are alike
   }
+}
+
+void lost_gpus(std::vector<finding>& out, const host_views& host) {
+  for (const auto* v : host) {
+    const auto& unseen = v->seen.unseen_gpus;
+    if (unseen.empty()) continue;
+    out.push_back({"lost-gpus",
+                   fmt::format("{} has {} NVIDIA GPU(s) that no driver shows here ({}): lost, or not given to this job or "
+                               "container.", v->seen.host, unseen.size(), fmt::join(unseen, ", ")),
+                   "dmesg (Xid) and nvidia-smi -q tell of a lost one; else --gpus-per-node=N, docker --gpus all"});
+    return;
+  }
+}
+
+void cpu_quotas(std::vector<finding>& out, const host_views& host) {
+  for (const auto* v : host) {
+    const auto& quota = v->seen.quota;
+    const auto cpus = v->seen.allowed_cpus.size();
+    if (!quota || quota->cpus >= static_cast<double>(cpus)) continue;
+    out.push_back({"cpu-quota",
+                   fmt::format("A cgroup quota leaves {} the time of {:.3g} CPU(s), fewer than the {} of its mask: threads "
+                               "that spin beyond it are stopped.", v->seen.host, quota->cpus, cpus),
+                   "a larger quota (docker --cpus, the CPU limit of the pod), or none"});
+    return;
+  }
+}
+
+void part_of_machine(std::vector<finding>& out, const host_views& host) {
+  const auto& m = host.front()->seen;
+  std::set<int> cpus, all;
+  for (const auto* v : host) cpus.insert(v->seen.allowed_cpus.begin(), v->seen.allowed_cpus.end());
+  for (const auto& c : m.cores) all.insert(c.cpus.begin(), c.cpus.end());
+  if (cpus.empty() || cpus.size() >= all.size()) return;
+  out.push_back({"part-of-machine",
+                 fmt::format("{} of the {} hardware threads of {} may be used (CPUs {}): others may keep the rest busy.",
+                             cpus.size(), all.size(), m.host, write_cpu_list(std::vector<int>(cpus.begin(), cpus.end()))),
+                 "the whole node (sbatch --exclusive, docker without --cpuset-cpus, mpirun --bind-to none)"});
 }
 
 // The cores of which a hardware thread is in the mask.
@@ -143,17 +183,18 @@ void wrong_node(std::vector<finding>& out, const host_views& host, int each) {
 
 void peers(std::vector<finding>& out, const machine& m) {
   const connection_table connections(m);
-  std::vector<std::pair<int, int>> off, by_pcie, no_atomics, suspected;
+  std::vector<std::pair<int, int>> off, by_pcie, no_atomics, suspected, unknown;
   for (int a = 0; a < connections.size(); ++a)
     for (int b = a + 1; b < connections.size(); ++b) {
       const auto& c = connections(a, b);
       const auto& back = connections(b, a);
+      if (c.between_domains) unknown.emplace_back(a, b);
       if (c.access == false || back.access == false) {
         off.emplace_back(a, b);
         if (c.path == pcie_path::pix || c.path == pcie_path::pxb || c.path == pcie_path::phb)
           suspected.emplace_back(a, b);
       } else if (c.access == true) {
-        if (!c.by_nvlink()) by_pcie.emplace_back(a, b);
+        if (!c.by_nvlink() && !c.between_domains) by_pcie.emplace_back(a, b);
         if (c.atomics == false || back.atomics == false) no_atomics.emplace_back(a, b);
       }
     }
@@ -162,6 +203,11 @@ void peers(std::vector<finding>& out, const machine& m) {
         {"no-peer-access",
          fmt::format("{} cannot reach each other's memory: no barrier through peer memory.", pairs_text(off)),
          "--placement near or list:... to choose GPUs that can; methods over the host (openmp, mpi) still work"});
+  if (!unknown.empty())
+    out.push_back({"unknown-links",
+                   fmt::format("The GPUs' NVLinks end in {} domains of NVSwitches, and nothing here tells of links between "
+                               "these: what joins {} is unknown.", switch_domains(m), pairs_text(unknown)),
+                   "links between switches in a description (mgsync topology --format description, then --topology FILE)"});
   if (!by_pcie.empty())
     out.push_back({"pcie-only", fmt::format("{} reach each other over PCIe only, not NVLink.", pairs_text(by_pcie)),
                    "--placement near to prefer NVLink; nothing where there is none"});
@@ -266,6 +312,9 @@ std::vector<finding> find_problems(std::span<const rank_view> views, int members
   for (const auto& host : views_by_host(views)) {
     shared_gpu(found, host, each);
     if (!gpus_per_task(found, host)) hidden_gpus(found, host);  // one cause, one finding
+    lost_gpus(found, host);
+    cpu_quotas(found, host);
+    part_of_machine(found, host);
     small_mask(found, host, views.size(), members_per_rank);
     const bool all = views.size() == 1 && members_per_rank == 0;
     wrong_node(found, host, all ? static_cast<int>(visible_gpus(host.front()->seen).size()) : each);

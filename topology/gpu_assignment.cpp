@@ -106,8 +106,8 @@ std::string why_not(std::span<const rank_view* const> slots, const host_gpus& ho
                        "and the launcher's GPU binding", view.rank, view.seen.host, host.visible(view).size());
   const auto other = slots[static_cast<std::size_t>(match.slot_of.at(list.front()))];
   if (other->rank == view.rank)
-    return fmt::format("rank {} on {} sees {} GPU(s), fewer than its members; lower --members-per-rank, or show it "
-                       "more GPUs", view.rank, view.seen.host, list.size());
+    return fmt::format("rank {} on {} sees {} GPU(s), fewer than its members; accepted: fewer, or show it more "
+                       "GPUs", view.rank, view.seen.host, list.size());
   const auto& g = host.reference.gpus[static_cast<std::size_t>(list.front())];
   return fmt::format("ranks {} and {} on {} would share GPU {} ({}): start no more ranks than GPUs, and let each see "
                      "all GPUs of the node (Slurm: --gpus-per-node=N --gpu-bind=none) or a different one",

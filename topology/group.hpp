@@ -23,7 +23,7 @@ struct group {
   topology::device device = topology::device::host;
   std::vector<member> members;
   std::string placement = "near";  // near | far | spread | list:...
-  bool oversubscribed = false;     // more host threads than cores on some host: waits must yield
+  bool oversubscribed = false;     // more host threads than CPUs, or CPU time, on some host: waits must yield
 };
 
 // The ranks (in the whole job) that own members, ascending: the ranks of a session over this group, in their order.

@@ -30,9 +30,8 @@ slots slots_of(std::span<const rank_view> views, const grouping_request& request
   const auto members = static_cast<std::size_t>(request.members);
   if (members > each * views.size())
     throw usage_error(
-        fmt::format("{} members do not fit on {} rank(s) with {} each; accepted: 1..{}, or more ranks, or "
-                    "a larger --members-per-rank",
-                    members, views.size(), each, each * views.size()));
+        fmt::format("more members than {} rank(s) with {} each hold; accepted: 1..{}, or more ranks, or a larger "
+                    "--members-per-rank", views.size(), each, each * views.size()));
   slots result;
   for (std::size_t i = 0; i < members; ++i) result.push_back(&views[i / each]);
   return result;
@@ -134,6 +133,22 @@ void note_placement(grouping& result, const std::string& host, const thread_plac
                                      "Start fewer members or ranks, or allow more CPUs.", host, placed.sharing_cpu));
 }
 
+// Host members spin for as long as they wait: together they need as much time as there are threads. (A GPU's thread sleeps.)
+void compare_with_quotas(grouping& result, const slots& all, const host_plan& plan, int threads_per_member) {
+  std::map<std::string, std::pair<double, int>> cgroups;  // what each gives, and the threads in it
+  for (const auto i : plan.members)
+    if (const auto& quota = all[i]->seen.quota) {
+      auto& [cpus, threads] = cgroups.try_emplace(quota->cgroup, quota->cpus, 0).first->second;
+      threads += threads_per_member;
+    }
+  for (const auto& [cgroup, taken] : cgroups) {
+    if (taken.second <= taken.first) continue;
+    result.chosen.oversubscribed = result.over_quota = true;
+    result.notes.push_back(fmt::format("On {}, {} threads share the time of {:.3g} CPU(s), a cgroup quota: they are stopped "
+                                       "again and again.", all[plan.members.front()]->seen.host, taken.second, taken.first));
+  }
+}
+
 void set_cpus(grouping& result, const slots& all, const host_plan& plan, std::span<const thread_request> requests,
               const grouping_request& request) {
   const auto& host = all[plan.members.front()]->seen.host;
@@ -168,6 +183,7 @@ void add_host_members(grouping& result, std::span<const rank_view> views, const 
   for (const auto& members : by_host(all)) {
     const auto plan = plan_of(all, members);
     set_cpus(result, all, plan, host_requests(plan, wanted, request.threads_per_member), request);
+    compare_with_quotas(result, all, plan, request.threads_per_member);
   }
 }
 
@@ -195,7 +211,7 @@ void add_gpu_members(grouping& result, std::span<const rank_view> views, const g
     for (const auto i : of_host) here.push_back(owners[i]);
     const auto assigned = assign_gpus(here, std::min(left, static_cast<int>(here.size())), wanted);
     if (!assigned.failure.empty())
-      throw usage_error(fmt::format("{} GPU members: {}", request.members, assigned.failure));
+      throw usage_error(assigned.failure);
     result.notes.insert(result.notes.end(), assigned.notes.begin(), assigned.notes.end());
     for (const auto& c : assigned.chosen) {
       taking_part.push_back(here[c.slot]);
@@ -238,8 +254,10 @@ int largest_group(std::span<const rank_view> views, device kind, int members_per
     const std::size_t self = 0;
     const slots one{&views.front()};
     const auto plan = plan_of(one, std::span(&self, 1));
-    return plan.usable.empty() ? static_cast<int>(std::max<std::size_t>(1, views.front().seen.allowed_cpus.size()))
-                               : static_cast<int>(plan.usable.size());
+    const auto& seen = views.front().seen;
+    const auto places = std::max<std::size_t>(1, plan.usable.empty() ? seen.allowed_cpus.size() : plan.usable.size());
+    const double time = seen.quota ? std::max(1.0, seen.quota->cpus) : static_cast<double>(places);
+    return static_cast<int>(std::min(static_cast<double>(places), time));
   }
   int most = 0;
   for (const auto& view : views)

@@ -31,6 +31,7 @@ struct grouping_request {
 
 struct grouping {
   group chosen;
+  bool over_quota = false;         // oversubscribed because a cgroup gives less time than the threads would take
   std::vector<std::string> notes;  // one sentence each: sharing of cores, ranks that see different GPUs, ...
 };
 
@@ -42,8 +43,8 @@ struct grouping {
 // placement, ranks that would share a GPU (both ranks are named, and the remedy).
 grouping make_group(std::span<const rank_view>, const grouping_request&);
 
-// The most members that make_group gives a GPU, or (host members in one rank) a core of their own; host members in
-// several ranks: one or `members_per_rank` for each. 0: no GPU is visible.
+// The most members that make_group gives a GPU, or (host members in one rank) a core of their own and, where a quota says
+// how much, the time to run on it; host members in several ranks: one or `members_per_rank` for each. 0: no GPU is visible.
 int largest_group(std::span<const rank_view>, device, int members_per_rank);
 
 }  // namespace mgsync::topology

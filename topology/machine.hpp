@@ -1,6 +1,7 @@
 // One machine (host) as this process sees it: plain values, no vendor type, comparable and copyable.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,13 @@ struct nvswitch {
   bool operator==(const nvswitch&) const = default;
 };
 
+// A limit on time, not on processors: threads that spin beyond it are stopped for the rest of each period.
+struct cpu_quota {
+  double cpus = 0;      // the time of so many processors
+  std::string cgroup;   // what it is of: processes with the same one on one host share it
+  bool operator==(const cpu_quota&) const = default;
+};
+
 struct machine {
   std::string host;                  // host name
   std::string source;                // "this machine" or the file it was read from
@@ -36,7 +44,10 @@ struct machine {
   std::vector<numa_node> numa_nodes;
   std::vector<core> cores;           // all cores of the machine
   std::vector<int> allowed_cpus;     // hardware threads this process may use (its affinity mask), sorted
+  std::optional<cpu_quota> quota;    // the tightest one of this process's cgroup and those around it
   std::vector<gpu> gpus;
+  std::vector<std::string> unseen_gpus;  // PCI bus ids of NVIDIA GPUs here that neither NVML nor CUDA shows
+  std::string cuda_problem;          // why CUDA shows fewer GPUs than NVML, a sentence; empty: it does not, or unknown
   std::vector<nvswitch> switches;
   std::vector<link> links;
   std::vector<peer> peers;           // one per ordered pair that was asked

@@ -25,16 +25,30 @@ namespace mgsync {
 
 namespace {
 
+// Why the GPUs of these ranks, if any, cannot be measured; empty: they can.
+std::string why_no_gpus(const options& asked, std::span<const topology::rank_view> views) {
+  std::size_t gpus = 0, visible = 0;
+  for (const auto& v : views) {
+    gpus += v.seen.gpus.size();
+    visible += topology::visible_gpus(v.seen).size();
+  }
+  if (gpus == 0) return "no GPU is visible here";
+  // Without CUDA the GPUs of a description can be planned for, not measured.
+  const bool planned_only = asked.dry_run && !views.front().seen.is_this_machine;
+  if (!with_cuda && !planned_only) return "this mgsync was built without CUDA";
+  return visible == 0 ? "CUDA shows none of them" : "";
+}
+
 sweep_request request_from(const options& asked, std::span<const topology::rank_view> views) {
   sweep_request request;
-  const bool gpus = std::any_of(views.begin(), views.end(), [](const auto& v) { return !v.seen.gpus.empty(); });
-  if (asked.device == "gpu" && !gpus)
-    throw usage_error("--device is 'gpu', and no GPU is visible here; accepted: host, or auto");
-  // Without CUDA the GPUs of a description can be planned for, not measured.
-  const bool usable = gpus && (with_cuda || asked.dry_run);
-  if (asked.device == "gpu" && !usable)
-    throw usage_error("--device is 'gpu', and this mgsync was built without CUDA; accepted: host, or auto");
-  request.device = asked.device != "host" && usable ? topology::device::gpu : topology::device::host;
+  const auto why = why_no_gpus(asked, views);
+  if (asked.device == "gpu" && !why.empty())
+    throw usage_error(fmt::format("--device is 'gpu', and {}; accepted: host, or auto", why));
+  request.device = asked.device != "host" && why.empty() ? topology::device::gpu : topology::device::host;
+  const bool here = std::any_of(views.begin(), views.end(), [](const auto& v) {
+    return !v.seen.gpus.empty() || !v.seen.unseen_gpus.empty();
+  });
+  if (asked.device != "host" && here) request.not_gpus = why;
   if (!asked.members.empty()) request.members = parse_members(asked.members);
   if (!asked.shapes.empty()) request.shapes = parse_shapes(asked.shapes);
   request.backends = parse_backends(asked.backends, backends());
@@ -106,13 +120,6 @@ std::string headline(const machine_record& m, std::uint64_t seed) {
                      m.ranks == 1 ? "" : "s", seed);
 }
 
-// Without it a job that hides the GPUs from each other looks like a machine without peer access, or without GPUs.
-void warn_of_binding(const options& asked, std::span<const topology::rank_view> views) {
-  if (asked.device == "host") return;
-  for (const auto& found : topology::find_problems(views, asked.members_per_rank))
-    if (found.name == "gpus-per-task") fmt::print(stderr, "note: {} {}\n", found.what, found.change);
-}
-
 int exit_of(const std::vector<result>& results, bool interrupted) {
   if (interrupted) return 128 + (signal_received() != 0 ? signal_received() : SIGTERM);
   return static_cast<int>(exit_code_of(results));
@@ -139,18 +146,16 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
   }
   const auto settings = settings_from(asked, points, seed);
   if (speaks) {
-    const auto machine = record_machine(asked, job, views);
+    auto machine = record_machine(asked, job, views);
+    machine.notes = planned.notes;
     options settled = asked;
     settled.max_time = settings.stopping.max_time;
     written.open(settled, machine, seed, started);
     fmt::print(stderr, "{}", headline(machine, seed));
     for (const auto& note : planned.notes) fmt::print(stderr, "note: {}\n", note);
-    warn_of_binding(asked, views);
     if (!asked.max_time && settings.stopping.max_time < default_max_time(1))
       fmt::print(stderr, "note: {} points; each is sampled for {:.0f} ms at most (--max-time)\n", points,
                  std::chrono::duration<double, std::milli>(settings.stopping.max_time).count());
-    if (!with_cuda && asked.device == "auto" && !views.front().seen.gpus.empty())
-      fmt::print(stderr, "note: there are GPUs here, and this mgsync was built without CUDA: it measures host members\n");
   }
   std::vector<result> unfinished;
   for (const auto& c : planned.cells)
@@ -199,8 +204,8 @@ int show_results(const options& asked) {
     fmt::print("{}", asked.by == "shape" ? table_by_shape(document.results) : table_by(document.results, asked.by));
     return 0;
   }
-  fmt::print("{} ({}, {})\n{}", document.command, document.machine.host, document.started,
-             format_table(document.results));
+  fmt::print("{} ({}, {})\n{}{}", document.command, document.machine.host, document.started,
+             format_table(document.results), format_notes(document.machine));
   if (!shown.complete)
     fmt::print("not complete: {} point{} samples but no result\n", shown.unfinished.size(),
                shown.unfinished.size() == 1 ? " has" : "s have");

@@ -149,7 +149,7 @@ void outputs::write(const std::string& end) {
   if (store_) store_->end(end);
   write_documents(options_, document_);
   std::FILE* table = options_.json == "-" || options_.csv == "-" ? stderr : stdout;
-  fmt::print(table, "{}", format_table(document_.results));
+  fmt::print(table, "{}{}", format_table(document_.results), format_notes(document_.machine));
   std::fflush(table);
 }
 

@@ -8,6 +8,7 @@
 
 #include "mgsync/version.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/hosts.hpp"
 #include "topology/description.hpp"
 #include "topology/discovery.hpp"
 
@@ -60,11 +61,20 @@ std::vector<topology::rank_view> gather_views(const communicator& job, topology:
   if (job.size() == 1) return {{0, 0, std::move(mine), topology::read_gpu_binding()}};
   const auto texts = job.all_gather(topology::write_description(mine), "gathering what the ranks see");
   const auto told = job.all_gather(std::to_string(read_launch().local_rank.value_or(-1)), "gathering the local ranks");
+  const auto boots = job.all_gather(boot_id(), "gathering what tells hosts apart");
   const auto bindings = job.all_gather(topology::to_text(topology::read_gpu_binding()), "gathering the GPU bindings");
+  std::vector<topology::machine> machines;
+  std::vector<std::string> names;
+  for (int rank = 0; rank < job.size(); ++rank) {
+    machines.push_back(topology::read_description(texts[static_cast<std::size_t>(rank)], fmt::format("rank {}", rank)));
+    names.push_back(machines.back().host);
+  }
+  const auto hosts = distinct_hosts(names, boots);
   std::vector<topology::rank_view> views;
   for (int rank = 0; rank < job.size(); ++rank) {
     const auto place = static_cast<std::size_t>(rank);
-    auto seen = topology::read_description(texts[place], fmt::format("rank {}", rank));
+    auto seen = std::move(machines[place]);
+    seen.host = hosts[place];
     const auto on_this_host = [&](const auto& v) { return v.seen.host == seen.host; };
     // What the launcher says; a launcher that says nothing has its ranks counted.
     int local = std::stoi(told[place]);

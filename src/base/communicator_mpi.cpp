@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
+#include "src/base/hosts.hpp"
 #include "src/base/mpi_native.hpp"
 
 namespace mgsync {
@@ -21,6 +22,7 @@ namespace {
 
 struct rank_process {
   char host[64];
+  char boot[64];
   int pid;
 };
 
@@ -63,7 +65,8 @@ std::string communicator::silent_ranks() {
   std::string found;
   for (std::size_t rank = 0; rank < processes.size(); ++rank) {
     const auto& p = processes[rank];
-    if (std::string_view(p.host) != processes[static_cast<std::size_t>(job_rank)].host) continue;
+    const auto& mine = processes[static_cast<std::size_t>(job_rank)];
+    if (std::string_view(p.host) != mine.host || std::string_view(p.boot) != mine.boot) continue;
     const char state = process_state(p.pid);
     const char* word = state == 'T' || state == 't' ? "is stopped" : state == 'Z' || state == '-' ? "is gone" : nullptr;
     if (word != nullptr) found += fmt::format("; rank {} (process {} on {}) {}", rank, p.pid, p.host, word);
@@ -136,6 +139,7 @@ communicator communicator::world(std::chrono::nanoseconds timeout, watchdog& dog
   job_rank = all.rank_;
   rank_process mine{};
   gethostname(mine.host, sizeof mine.host - 1);
+  boot_id().copy(mine.boot, sizeof mine.boot - 1);
   mine.pid = static_cast<int>(getpid());
   const auto gathered = all.all_gather({reinterpret_cast<const char*>(&mine), sizeof mine}, "gathering processes");
   std::vector<rank_process> everyone(gathered.size());

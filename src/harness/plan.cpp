@@ -1,11 +1,15 @@
 #include "src/harness/plan.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
+#include "topology/findings.hpp"
+#include "topology/placement.hpp"
 
 namespace mgsync {
 
@@ -39,15 +43,15 @@ void set_axes(point& p, const sweep_request& request, const cell& where, const c
   if (!request.peer_memory.empty()) p.set(axes::peer_memory_asked, request.peer_memory);
 }
 
-point describe(const sweep_request& request, const cell& where, const planned_point& planned) {
+point describe(const sweep_request& request, const cell& where, const planned_point& planned, int members) {
   point p;
   p.subject = planned.choice.backend->name;
   p.variant = planned.choice.variant;
   p.device = request.device;
-  p.members = static_cast<int>(where.group.members.size());
+  p.members = members;
   for (const auto& m : where.group.members) p.group.push_back(m.id);
   p.ranks = static_cast<int>(topology::owners_of(where.group).size());
-  if (request.per_node) p.node = where.group.members.front().host;
+  if (request.per_node) p.node = where.host;
   p.placement = where.group.placement;
   set_axes(p, request, where, planned.configuration);
   return p;
@@ -55,6 +59,10 @@ point describe(const sweep_request& request, const cell& where, const planned_po
 
 std::string why_waived(const sweep_request& request, const cell& where, const planned_point& planned,
                        std::span<const topology::rank_view> ranks) {
+  if (!where.impossible.empty()) return where.impossible;
+  if (where.over_quota && !request.oversubscribe)
+    return "more host threads than a cgroup quota gives CPU time to: take fewer members, or --oversubscribe measures it all "
+           "the same, with yielding waits";
   if (where.group.oversubscribed && !request.oversubscribe)
     return "more host threads than hardware threads here: let the ranks have more (mpirun --bind-to none, srun "
            "--cpus-per-task), or --oversubscribe measures it all the same, with yielding waits";
@@ -88,6 +96,42 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs(const std::vector<std
   return all;
 }
 
+// A group without members, and why, where none can be.
+std::pair<topology::grouping, std::string> group_or_why_not(std::span<const topology::rank_view> ranks,
+                                                            const topology::grouping_request& wanted) {
+  try {
+    return {topology::make_group(ranks, wanted), {}};
+  } catch (const usage_error& error) {
+    topology::grouping none;
+    none.chosen.device = wanted.kind;
+    none.chosen.placement = wanted.placement;
+    return {none, error.what()};
+  }
+}
+
+// The counts to measure: those asked for, else what the nodes have. One with fewer than another shows what it lacks.
+std::vector<int> member_counts(const sweep_request& request, const std::vector<std::vector<topology::rank_view>>& nodes) {
+  if (!request.members.empty()) return request.members;
+  std::set<int> counts;
+  for (const auto& node : nodes) {
+    const int largest = topology::largest_group(node, request.device, request.members_per_rank);
+    for (const int n : default_members(request.device, largest)) counts.insert(n);
+  }
+  return {counts.begin(), counts.end()};
+}
+
+// What is amiss with the machines, and shows in the figures.
+std::vector<std::string> machine_notes(const sweep_request& request, std::span<const topology::rank_view> ranks) {
+  std::vector<std::string> notes;
+  if (!request.not_gpus.empty())
+    notes.push_back(fmt::format("There are GPUs here, and host members are measured: {}.", request.not_gpus));
+  std::set<std::string_view> wanted{"hidden-gpus", "gpus-per-task", "lost-gpus", "cpu-quota", "part-of-machine"};
+  if (request.device == topology::device::gpu) wanted.insert("wrong-node");
+  for (const auto& found : topology::find_problems(ranks, request.members_per_rank))
+    if (wanted.contains(found.name)) notes.push_back(fmt::format("{} Change: {}.", found.what, found.change));
+  return notes;
+}
+
 // `members` of these ranks at every shape, load and work.
 void add_cells(plan& result, const sweep_request& request, std::span<const topology::rank_view> ranks, int members,
                const std::string& placement) {
@@ -102,14 +146,14 @@ void add_cells(plan& result, const sweep_request& request, std::span<const topol
     seen.push_back(counted);
     const topology::grouping_request wanted{request.device, members, request.members_per_rank,
                                             on_host ? static_cast<int>(blocks) : 1, placement, request.pin};
-    const auto grouped = topology::make_group(ranks, wanted);
+    auto [grouped, impossible] = group_or_why_not(ranks, wanted);
     for (const auto& load : request.loads)
       for (const auto& [work, late] : pairs(request.work, request.late)) {
-        cell c{grouped.chosen, load, work, late, {}, grouped.notes};
+        cell c{grouped.chosen, load, work, late, {}, grouped.notes, ranks.front().seen.host, impossible, grouped.over_quota};
         for (const auto& choice : request.backends) {
           planned_point p{choice, configure(request, counted, choice), {}, {}};
           p.configuration.load = load;
-          p.point = describe(request, c, p);
+          p.point = describe(request, c, p, members);
           p.waived = why_waived(request, c, p, ranks);
           c.points.push_back(std::move(p));
         }
@@ -118,12 +162,12 @@ void add_cells(plan& result, const sweep_request& request, std::span<const topol
   }
 }
 
-std::string group_name(const topology::group& group) {
+std::string group_name(const cell& where) {
   point p;
-  p.device = group.device;
-  p.members = static_cast<int>(group.members.size());
-  for (const auto& m : group.members) p.group.push_back(m.id);
-  return fmt::format("{} {{{}}}", count_of_members(p), fmt::join(p.group, ","));
+  p.device = where.group.device;
+  for (const auto& m : where.group.members) p.group.push_back(m.id);
+  p.members = where.points.empty() ? static_cast<int>(p.group.size()) : where.points.front().point.members;
+  return count_of_members(p) + (p.group.empty() ? " on " + where.host : fmt::format(" {{{}}}", fmt::join(p.group, ",")));
 }
 
 }  // namespace
@@ -142,16 +186,18 @@ std::vector<int> default_members(topology::device kind, int largest) {
 
 plan make_plan(const sweep_request& request, std::span<const topology::rank_view> ranks) {
   plan result;
+  for (const auto& word : request.placements) topology::parse_placement(word);
   const auto nodes = nodes_of(request, ranks);
-  const auto members = !request.members.empty()
-                           ? request.members
-                           : default_members(request.device, topology::largest_group(nodes.front(), request.device,
-                                                                                     request.members_per_rank));
+  const auto members = member_counts(request, nodes);
+  result.notes = machine_notes(request, ranks);
   if (request.device == topology::device::host && !request.shapes.empty())
     result.notes.push_back("host members: the B of a shape BxT is threads per member, T is ignored");
   for (const auto& node : nodes)
     for (const int n : members)
       for (const auto& placement : request.placements) add_cells(result, request, node, n, placement);
+  const auto none = std::find_if(result.cells.begin(), result.cells.end(), [](auto& c) { return c.impossible.empty(); });
+  if (!result.cells.empty() && none == result.cells.end())
+    throw usage_error(fmt::format("--members {}: {}", fmt::join(members, ","), result.cells.front().impossible));
   return result;
 }
 
@@ -159,7 +205,7 @@ std::string format_plan(const plan& planned) {
   std::string text;
   std::size_t points = 0;
   for (const auto& c : planned.cells) {
-    text += fmt::format("{}, {}, placement {}, load {}{}{}\n", group_name(c.group),
+    text += fmt::format("{}, {}, placement {}, load {}{}{}\n", group_name(c),
                         c.points.empty() ? "-" : "shape " + format_shape(c.points.front().point), c.group.placement,
                         to_string(c.load), c.work_units == 0 ? "" : fmt::format(", work {} us", c.work_units),
                         c.late_units == 0 ? "" : fmt::format(", late {} us", c.late_units));

@@ -29,6 +29,7 @@ struct sweep_request {
   bool oversubscribe = false;
   std::string peer_memory;                      // "", "ipc", "vmm"
   bool with_cuda = true;                        // this build can measure GPUs, not only plan for them
+  std::string not_gpus;                         // why host members stand in for the GPUs that are here; empty: they do not
 };
 
 struct planned_point {
@@ -46,14 +47,18 @@ struct cell {
   std::uint32_t late_units = 0;
   std::vector<planned_point> points;
   std::vector<std::string> notes;  // about the group: "2 members share a core", ...
+  std::string host;                // of its first rank
+  std::string impossible;          // why there is no such group; empty: there is
+  bool over_quota = false;         // topology::grouping
 };
 
 struct plan {
   std::vector<cell> cells;
-  std::vector<std::string> notes;
+  std::vector<std::string> notes;  // about the machines (topology/findings.hpp) and the request
 };
 
-// Throws usage_error for what cannot be (more members than the ranks hold, a list placement that names no GPU).
+// A group that cannot be (more members than a node's ranks hold, a list placement that names too few) is waived, with why:
+// its cell has no members. Throws usage_error when no group can be, or a placement is no word of that kind.
 plan make_plan(const sweep_request&, std::span<const topology::rank_view>);
 
 // The member counts of a sweep that names none: powers of two and the largest for hosts, 1 to all for GPUs.

@@ -75,7 +75,8 @@ ordered_json to_json(const machine_record& machine) {
           {"mgsync", machine.mgsync},
           {"ranks", machine.ranks},
           {"pinning", machine.pinning},
-          {"gpus", std::move(gpus)}};
+          {"gpus", std::move(gpus)},
+          {"notes", machine.notes}};
 }
 
 machine_record machine_from_json(const ordered_json& value, const std::string& path) {
@@ -95,7 +96,14 @@ machine_record machine_from_json(const ordered_json& value, const std::string& p
   machine.pinning = in.get<std::string>("pinning");
   for (const ordered_json& gpu : in.array("gpus"))
     machine.gpus.push_back(gpu_from_json(gpu, fmt::format("{}[{}]", in.path_of("gpus"), machine.gpus.size())));
+  machine.notes = in.get_or<std::vector<std::string>>("notes", {});  // absent in older documents
   return machine;
+}
+
+std::string format_notes(const machine_record& machine) {
+  std::string text;
+  for (const auto& note : machine.notes) text += fmt::format("note: {}\n", note);
+  return text.empty() ? text : "\n" + text;
 }
 
 std::string difference(const machine_record& was, const machine_record& is) {

@@ -24,12 +24,16 @@ struct machine_record {
   int ranks = 1;
   std::string pinning;  // "one core per worker", "none", ...
   std::vector<topology::gpu> gpus;
+  std::vector<std::string> notes;  // what is amiss with the machines, and shows in the figures; a sentence each
   bool operator==(const machine_record&) const = default;
 };
 
 nlohmann::ordered_json to_json(const machine_record&);
 // Throws usage_error naming the field below `path` that is missing or of the wrong type.
 machine_record machine_from_json(const nlohmann::ordered_json& value, const std::string& path);
+
+// The notes as lines below a table.
+std::string format_notes(const machine_record&);
 
 // One sentence for each field that differs, empty when the machines are the same: "host is 'a', was 'b'; ...".
 std::string difference(const machine_record& was, const machine_record& is);

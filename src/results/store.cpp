@@ -1,7 +1,6 @@
 #include "src/results/store.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,20 +41,13 @@ std::string resumed_line(const store_header& header) {
   return line_of({{"t", "resumed"}, {"command", header.command}, {"seed", header.seed}, {"started", header.started}});
 }
 
-unique_descriptor open_alone(const std::filesystem::path& file) {
+unique_descriptor open_regular(const std::filesystem::path& file) {
   const auto reason = [] { return std::generic_category().message(errno); };
   unique_descriptor descriptor(::open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   if (!descriptor) throw usage_error(fmt::format("--store: cannot open '{}' for writing: {}", file.string(), reason()));
   struct stat what {};
   check_errno(::fstat(descriptor.get(), &what), fmt::format("looking at the store '{}'", file.string()));
   if (!S_ISREG(what.st_mode)) throw usage_error(fmt::format("--store: '{}' is no regular file", file.string()));
-  if (::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK)
-      throw usage_error(
-          fmt::format("--store: another process is writing to '{}': wait for it, or name another file", file.string()));
-    throw usage_error(
-        fmt::format("--store: cannot lock '{}': {}; name a file on another file system", file.string(), reason()));
-  }
   return descriptor;
 }
 
@@ -86,7 +78,7 @@ void refuse_another_configuration(const std::filesystem::path& file, const store
 }  // namespace
 
 store::store(const std::filesystem::path& file, const store_header& header, if_exists policy)
-    : file_(file), descriptor_(open_alone(file)) {
+    : file_(file), descriptor_(open_regular(file)), lock_(std::make_unique<store_lock>(descriptor_.get(), file)) {
   std::string first = header_line(header);
   if (!is_empty(descriptor_.get(), file)) {
     if (policy == if_exists::refuse)

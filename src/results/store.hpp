@@ -1,11 +1,12 @@
 // The crash-safe store of a sweep: JSON Lines, every sample appended at once, so that nothing measured is ever lost.
-// One writer (flock); one line is one write(2) with O_APPEND and ends in a checksum of itself; fdatasync per finished
+// One writer (store_lock.hpp); one line is one write(2) with O_APPEND and ends in a checksum of itself; fdatasync per finished
 // point. A torn last line is cut off on opening, a damaged one inside is reported and skipped. Format: docs/results.md.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,6 +16,7 @@
 #include "src/results/atomic_file.hpp"
 #include "src/results/machine_record.hpp"
 #include "src/results/result.hpp"
+#include "src/results/store_lock.hpp"
 
 namespace mgsync {
 
@@ -82,6 +84,7 @@ class store {
 
   std::filesystem::path file_;
   unique_descriptor descriptor_;
+  std::unique_ptr<store_lock> lock_;
   store_contents before_;
   std::set<std::string> declared_;  // short keys of the points that the file describes
 };

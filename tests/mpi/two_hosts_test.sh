@@ -60,3 +60,23 @@ for ranks in 2 4; do
   ! grep -qw pass "$work/out" || fail "the table says pass"
 done
 passed "a barrier that leaves another host out is caught"
+
+# Two hosts of one name: what tells them apart is the boot, here one of its own under rank 1.
+if unshare --mount true 2>/dev/null; then
+  echo 11111111-2222-3333-4444-555555555555 >"$work/boot"
+  cat >"$work/same-name" <<'RANK'
+#!/bin/bash
+boot=$1
+shift
+[ "$OMPI_COMM_WORLD_RANK" -eq 1 ] || exec "$@"
+exec unshare --mount bash -c 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"' "$boot" "$@"
+RANK
+  chmod +x "$work/same-name"
+  timeout -k 5 80 "$MPIRUN" -np 2 "$work/same-name" "$work/boot" "$mgsync" --device host --oversubscribe --max-time 300ms \
+    --check-rounds 500 --backend multigrid,mpi --members 2 --json "$work/json" >"$work/out" 2>"$work/err"
+  expect_code $? 0 "two hosts of one name"
+  expect_text '^waived +multigrid:auto .*several hosts' "$work/out"
+  expect_text '^mpi .* pass' "$work/out"
+  expect_text "\"hosts\": \[\"$(hostname)\", \"$(hostname)-2\"\]" "$work/json"
+  passed "two hosts of one name are two"
+fi

@@ -81,6 +81,9 @@ json machine_json(const machine& m) {
     switches.push_back({{"id", s.id}, {"pci_bus_id", s.pci_bus_id}, {"visible", !s.pci_bus_id.empty()}});
   json result = {{"host", m.host}, {"source", m.source}, {"is_this_machine", m.is_this_machine}};
   result.update(cpu_side(m));
+  result["cpu_quota"] = m.quota ? json(m.quota->cpus) : json(nullptr);
+  result["unseen_gpus"] = m.unseen_gpus;
+  result["cuda_problem"] = m.cuda_problem;
   result.update(
       {{"gpus", gpus(m)}, {"switches", switches}, {"links", links(m)}, {"pairs", pairs(m)}, {"notes", m.notes}});
   return result;

@@ -89,7 +89,14 @@ void write_gpus(std::string& out, const machine& m) {
 std::string nvlink_sentence(const machine& m, const connection_table& connections) {
   if (m.links.empty()) return "none: GPUs reach each other over PCIe, if at all";
   if (switches_hidden(m)) return "switched, switches not visible (a virtual machine or container hides them)";
-  if (!m.switches.empty()) return fmt::format("switched by {}", plural(m.switches.size(), "NVSwitch"));
+  if (!m.switches.empty()) {
+    bool unknown = false;
+    for (int a = 0; a < connections.size(); ++a)
+      for (int b = 0; b < connections.size(); ++b) unknown = unknown || connections(a, b).between_domains;
+    return fmt::format("switched by {}{}", plural(m.switches.size(), "NVSwitch"),
+                       unknown ? fmt::format(", in {} domains whose links to each other are unknown", switch_domains(m))
+                               : std::string{});
+  }
   if (std::all_of(m.links.begin(), m.links.end(),
                   [](auto& l) { return l.a.kind == end_kind::cpu || l.b.kind == end_kind::cpu; }))
     return "between GPUs and CPUs only";

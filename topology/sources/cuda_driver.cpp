@@ -118,10 +118,7 @@ cuda_answer ask_cuda() {
   status result = cuda.init(0);
   if (result == success) result = cuda.count(&count);
   if (result != success) {
-    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-    answer.notes.push_back(fmt::format("The CUDA driver shows no GPU: {}{}.", why(cuda, result),
-                                       visible != nullptr ? fmt::format(" (CUDA_VISIBLE_DEVICES='{}')", visible)
-                                                          : std::string{}));
+    answer.notes.push_back(fmt::format("The CUDA driver shows no GPU: {}.", why(cuda, result)));
     return answer;
   }
   answer.answered = true;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +42,7 @@ struct nvml_answer {
   bool answered = false;
   std::vector<nvml_gpu> gpus;
   std::vector<nvml_pair> pairs;  // by place in `gpus`
+  std::vector<unsigned> closed;  // numbers of GPUs that NVML counts and does not open
   std::vector<std::string> notes;
 };
 
@@ -53,8 +56,16 @@ struct cuda_answer {
 nvml_answer ask_nvml();
 cuda_answer ask_cuda();
 
+// The NVIDIA GPUs of this host's PCI bus as the kernel lists them, whoever may use them; `folder` is for tests.
+std::vector<std::string> pci_gpus(const std::filesystem::path& folder = "/sys/bus/pci/devices");
+
 // Pure: joins both answers (by UUID, then by PCI bus id) into machine.gpus, switches, links, peers and notes.
 void join_gpus(machine&, const nvml_answer&, const cuda_answer&);
+
+// Pure: what is wrong with the GPUs of a joined machine: machine.unseen_gpus and cuda_problem. `pci`: all that the bus
+// holds; `visible`: CUDA_VISIBLE_DEVICES.
+void add_problems(machine&, const nvml_answer&, const cuda_answer&, std::span<const std::string> pci,
+                  const std::optional<std::string>& visible);
 
 // "00000000:1B:00.0" and "0000:1b:00.0" are one GPU: four digits of domain (more when needed), lower case.
 std::string plain_bus_id(std::string_view);

@@ -2,6 +2,7 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <tuple>
 
@@ -213,11 +214,38 @@ void join_gpus(machine& m, const nvml_answer& nvml, const cuda_answer& cuda) {
     m.notes.insert(m.notes.end(), cuda.notes.begin(), cuda.notes.end());
 }
 
+std::vector<std::string> pci_gpus(const std::filesystem::path& folder) {
+  std::vector<std::string> found;
+  std::error_code unreadable;
+  for (const auto& device : std::filesystem::directory_iterator(folder, unreadable)) {
+    std::string vendor, kind;
+    std::ifstream(device.path() / "vendor") >> vendor;
+    std::ifstream(device.path() / "class") >> kind;
+    if (vendor == "0x10de" && kind.starts_with("0x03")) found.push_back(plain_bus_id(device.path().filename().string()));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+void add_problems(machine& m, const nvml_answer& nvml, const cuda_answer& cuda, std::span<const std::string> pci,
+                  const std::optional<std::string>& visible) {
+  for (const auto& bus : pci)
+    if (std::none_of(m.gpus.begin(), m.gpus.end(), [&](auto& g) { return g.pci_bus_id == bus; }))
+      m.unseen_gpus.push_back(bus);
+  // Where the bus does not tell more.
+  if (m.unseen_gpus.empty())
+    for (const auto number : nvml.closed) m.unseen_gpus.push_back(fmt::format("number {} of NVML", number));
+  if (visible && nvml.answered) m.cuda_problem = visible_devices_problem(*visible, nvml);
+  if (m.cuda_problem.empty() && !cuda.answered && !m.gpus.empty() && !cuda.notes.empty())
+    m.cuda_problem = cuda.notes.front();
+}
+
 void add_gpus(machine& m) {
   const auto nvml = ask_nvml();
-  join_gpus(m, nvml, ask_cuda());
-  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"); visible != nullptr && nvml.answered)
-    if (const auto problem = visible_devices_problem(visible, nvml); !problem.empty()) m.notes.push_back(problem);
+  const auto cuda = ask_cuda();
+  join_gpus(m, nvml, cuda);
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  add_problems(m, nvml, cuda, pci_gpus(), visible == nullptr ? std::nullopt : std::optional<std::string>(visible));
 }
 
 }  // namespace mgsync::topology

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <climits>
-#include <fstream>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "src/base/pinning.hpp"
 #include "topology/discovery.hpp"
+#include "topology/sources/cpu_quota.hpp"
 #include "topology/sources/hwloc_handle.hpp"
 
 namespace mgsync::topology {
@@ -54,18 +54,6 @@ void add_packages(machine& m, hwloc_topology_t t) {
   if (m.packages.empty()) m.packages.push_back({0, ""});
 }
 
-// A container may be limited by time, not by CPUs: then fewer threads run at once than the mask promises.
-void note_cpu_quota(machine& m) {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (!(file >> quota >> period) || quota == "max" || period <= 0) return;
-  const double cpus = std::strtod(quota.c_str(), nullptr) / period;
-  if (cpus > 0 && cpus < static_cast<double>(m.allowed_cpus.size()))
-    m.notes.push_back(fmt::format("A cgroup quota gives this process the time of {:.2g} CPUs, fewer than the {} of its "
-                                  "mask: threads that spin will be stopped.", cpus, m.allowed_cpus.size()));
-}
-
 }  // namespace
 
 void add_cpu_side(machine& m, hwloc_topology_t t) {
@@ -94,6 +82,7 @@ host_answer discover_host() {
   m.host = host_name();
   m.source = "this machine";
   m.allowed_cpus = allowed_cpus();
+  m.quota = read_cpu_quota();
   const hwloc_handle topology = new_topology();
   // Disallowed cores are listed too: the machine is the whole one, allowed_cpus says what of it is ours.
   if (topology) hwloc_topology_set_io_types_filter(topology.get(), HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
@@ -107,7 +96,6 @@ host_answer discover_host() {
     m.notes.push_back("hwloc shows another machine than this one (HWLOC_XMLFILE or HWLOC_SYNTHETIC is set): nothing "
                       "will be pinned.");
   add_cpu_side(m, topology.get());
-  note_cpu_quota(m);
   answer.nvlinks = nvlink_matrix(topology.get());
   return answer;
 }

@@ -250,8 +250,7 @@ void read_all(const functions& nvml, nvml_answer& answer) {
   for (unsigned i = 0; i < count; ++i) {
     device d = nullptr;
     if (!ok(nvml.handle, i, &d)) {
-      answer.notes.push_back(fmt::format("NVML counts {} GPUs but does not open number {} (lost, or no permission).",
-                                         count, i));
+      answer.closed.push_back(i);
       continue;
     }
     nvml_gpu entry;

@@ -6,6 +6,7 @@
 
 #include "src/base/errors.hpp"
 #include "topology/description.hpp"
+#include "topology/discovery.hpp"
 #include "topology/sources/bounded_child.hpp"
 #include "topology/sources/host_discovery.hpp"
 #include "topology/sources/hwloc_gpus.hpp"
@@ -27,8 +28,15 @@ std::vector<int> allowed_of(hwloc_topology_t t) {
 // Lines of our own description that a report has put into the root's info attributes.
 std::string own_lines(hwloc_obj_t root) {
   std::string lines;
-  for (unsigned i = 0; i < root->infos_count; ++i)
-    if (std::string_view(root->infos[i].name) == "mgsync") lines += std::string(root->infos[i].value) + '\n';
+#if HWLOC_API_VERSION >= 0x00030000
+  const auto* infos = root->infos.array;
+  const auto count = root->infos.count;
+#else
+  const auto* infos = root->infos;
+  const auto count = root->infos_count;
+#endif
+  for (unsigned i = 0; i < count; ++i)
+    if (std::string_view(infos[i].name) == "mgsync") lines += std::string(infos[i].value) + '\n';
   return lines;
 }
 
@@ -77,10 +85,12 @@ std::string load(std::string_view text) {
 }  // namespace
 
 machine read_xml(std::string_view text, const std::string& origin) {
-  constexpr std::string_view accepted = "accepted: hwloc XML of version 2 (lstopo --of xml), or an mgsync description";
-  // hwloc 2.9 and older say "cannot load" to version 3, which newer lstopo writes unless told otherwise.
-  if (text.substr(0, 4096).find("<topology version=\"3") != std::string_view::npos)
-    throw usage_error(fmt::format("{}: hwloc XML of version 3; accepted: version 2 (lstopo --of v2xml)", origin));
+  // hwloc before 3 says "cannot load" to version 3, which newer lstopo writes unless told otherwise.
+  const bool third = text.substr(0, 4096).find("<topology version=\"3") != std::string_view::npos;
+  const auto accepted =
+      third ? fmt::format("hwloc {} may not know XML of version 3; accepted: version 2 (lstopo --of v2xml), or an mgsync "
+                          "description", hwloc_version())
+            : std::string("accepted: hwloc XML of version 2 (lstopo --of xml), or an mgsync description");
   const auto answer = run_in_child([&] { return load(text); }, {});
   if (!answer.finished)
     throw usage_error(fmt::format("{}: bad topology file, hwloc did not survive it: {}; {}", origin, answer.death,

@@ -92,6 +92,127 @@ TEST(plan, measures_each_node_by_itself_when_told) {
   EXPECT_EQ(planned.cells[1].group.members[1].rank, 3);
 }
 
+std::vector<topology::rank_view> one_rank_with_gpus(int gpus, const std::string& host) {
+  auto views = one_rank(8);
+  auto& m = views.front().seen;
+  m.host = host;
+  for (int i = 0; i < gpus; ++i) {
+    topology::gpu g;
+    g.id = i;
+    g.cuda_ordinal = i;
+    g.uuid = host + std::to_string(i);
+    m.gpus.push_back(g);
+  }
+  return views;
+}
+
+std::vector<int> members_of(const plan& planned, bool waived) {
+  std::vector<int> counts;
+  for (const auto& c : planned.cells)
+    if (c.points.front().waived.empty() != waived) counts.push_back(c.points.front().point.members);
+  return counts;
+}
+
+TEST(plan, waives_the_counts_that_the_gpus_do_not_reach) {
+  auto r = request();
+  r.device = topology::device::gpu;
+  r.members = {2, 4, 5, 8};
+  const auto planned = make_plan(r, one_rank_with_gpus(4, "box"));
+  EXPECT_EQ(members_of(planned, false), (std::vector<int>{2, 4}));
+  EXPECT_EQ(members_of(planned, true), (std::vector<int>{5, 8}));
+  const auto& p = planned.cells.back().points[0];
+  EXPECT_NE(p.waived.find("sees 4 GPU(s), fewer than its members"), std::string::npos) << p.waived;
+  EXPECT_TRUE(p.point.group.empty());
+  EXPECT_NE(format_plan(planned).find("8 GPUs on box"), std::string::npos) << format_plan(planned);
+  r.members = {5, 8};
+  EXPECT_THROW(make_plan(r, one_rank_with_gpus(4, "box")), usage_error) << "nothing of it can be";
+}
+
+TEST(plan, waives_what_one_node_lacks) {
+  auto views = one_rank_with_gpus(4, "whole");
+  views.push_back(one_rank_with_gpus(2, "half").front());
+  views.push_back(one_rank_with_gpus(0, "none").front());
+  for (int rank = 0; rank < 3; ++rank) views[static_cast<std::size_t>(rank)].rank = rank;
+  auto r = request();
+  r.device = topology::device::gpu;
+  r.per_node = true;
+  for (const auto& asked : {std::vector<int>{}, std::vector<int>{1, 2, 3, 4}}) {
+    r.members = asked;
+    const auto planned = make_plan(r, views);
+    ASSERT_EQ(planned.cells.size(), 12u);
+    EXPECT_EQ(members_of(planned, false), (std::vector<int>{1, 2, 3, 4, 1, 2}));
+    EXPECT_EQ(members_of(planned, true), (std::vector<int>{3, 4, 1, 2, 3, 4}));
+    EXPECT_EQ(planned.cells[6].points[0].point.node, "half");
+    EXPECT_EQ(planned.cells[11].points[0].point.node, "none");
+  }
+  // Ranks likewise: three on one node, two on the other.
+  std::vector<topology::rank_view> ranks;
+  for (int rank = 0; rank < 5; ++rank) {
+    ranks.push_back(one_rank(8).front());
+    ranks.back().rank = rank;
+    if (rank > 2) ranks.back().seen.host = "elsewhere";
+  }
+  r.device = topology::device::host;
+  r.members = {2, 3};
+  const auto planned = make_plan(r, ranks);
+  EXPECT_EQ(members_of(planned, false), (std::vector<int>{2, 3, 2}));
+  EXPECT_NE(planned.cells[3].points[0].waived.find("more members than 2 rank(s) with 1 each hold"), std::string::npos);
+}
+
+TEST(plan, refuses_a_placement_that_is_none_and_waives_a_list_that_is_too_short) {
+  auto r = request();
+  r.device = topology::device::gpu;
+  r.members = {2, 3};
+  r.placements = {"list:1,2"};
+  const auto planned = make_plan(r, one_rank_with_gpus(4, "box"));
+  EXPECT_EQ(members_of(planned, false), std::vector<int>{2});
+  EXPECT_NE(planned.cells[1].points[0].waived.find("names 2 GPUs for 3 members"), std::string::npos);
+  r.placements = {"near", "nearest"};
+  EXPECT_THROW(make_plan(r, one_rank_with_gpus(4, "box")), usage_error);
+}
+
+// 2 of 64 processors' time: spinning threads would be stopped again and again, and the figures would be the scheduler's.
+TEST(plan, takes_no_more_host_members_than_a_quota_gives_time_to) {
+  auto views = one_rank(8);
+  views.front().seen.quota = topology::cpu_quota{2, "pod"};
+  const auto planned = make_plan(request(), views);
+  EXPECT_EQ(members_of(planned, false), std::vector<int>{2});
+  ASSERT_EQ(planned.notes.size(), 1u);
+  EXPECT_NE(planned.notes[0].find("A cgroup quota leaves box the time of 2 CPU(s), fewer than the 8"), std::string::npos);
+  EXPECT_NE(format_plan(planned).find("note: A cgroup quota"), std::string::npos);
+  auto r = request();
+  r.members = {2, 4};
+  EXPECT_NE(make_plan(r, views).cells[1].points[0].waived.find("a cgroup quota"), std::string::npos);
+  r.oversubscribe = true;
+  const auto all_the_same = make_plan(r, views);
+  EXPECT_EQ(all_the_same.cells[1].points[0].waived, "");
+  EXPECT_EQ(all_the_same.cells[1].points[0].point.word(axes::oversubscribed), "yes");
+  // Ranks of one container share its quota, those of two containers do not.
+  std::vector<topology::rank_view> ranks(2, views.front());
+  ranks[1].rank = 1;
+  r.oversubscribe = false;
+  r.members = {2};
+  for (auto& v : ranks) v.seen.quota = topology::cpu_quota{1, "pod"};
+  EXPECT_NE(make_plan(r, ranks).cells[0].points[0].waived, "");
+  ranks[1].seen.quota->cgroup = "another pod";
+  EXPECT_EQ(make_plan(r, ranks).cells[0].points[0].waived, "");
+}
+
+TEST(plan, says_what_hides_or_takes_gpus) {
+  auto views = one_rank_with_gpus(4, "box");
+  views.front().seen.gpus[3].cuda_ordinal.reset();
+  views.front().seen.unseen_gpus = {"0000:ab:00.0"};
+  auto r = request();
+  r.device = topology::device::gpu;
+  const auto notes = make_plan(r, views).notes;
+  ASSERT_EQ(notes.size(), 2u);
+  EXPECT_NE(notes[0].find("CUDA shows 3 of 4 GPUs on box"), std::string::npos);
+  EXPECT_NE(notes[1].find("no driver shows here (0000:ab:00.0)"), std::string::npos);
+  r.device = topology::device::host;
+  r.not_gpus = "CUDA shows none of them";
+  EXPECT_EQ(make_plan(r, views).notes[0], "There are GPUs here, and host members are measured: CUDA shows none of them.");
+}
+
 TEST(plan, works_before_the_barrier_in_a_cell_of_its_own) {
   auto r = request();
   r.members = {2};

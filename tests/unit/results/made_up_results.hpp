@@ -91,6 +91,7 @@ inline machine_record a_machine() {
   machine.hwloc = "2.9.0";
   machine.mgsync = "0.1.0";
   machine.ranks = 2;
+  machine.notes = {"A cgroup quota leaves n1 the time of 2 CPU(s)."};
   machine.pinning = "one core per worker";
   topology::gpu gpu;
   gpu.name = "a GPU";

@@ -1,7 +1,9 @@
 #include "src/results/store.hpp"
 
 #include <gtest/gtest.h>
+#include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +18,14 @@
 #include "src/base/errors.hpp"
 #include "src/results/checksum.hpp"
 #include "src/results/result_json.hpp"
+
+// As on a file system without it. Stands in for the C library's.
+static bool has_flock = true;
+extern "C" int flock(int descriptor, int operation) noexcept {
+  if (has_flock) return static_cast<int>(syscall(SYS_flock, descriptor, operation));
+  errno = ENOLCK;
+  return -1;
+}
 
 namespace mgsync {
 namespace {
@@ -46,6 +56,35 @@ void write_whole(store& out, const result& one) {
 }
 
 result a_result(int members) { return test::measured(test::a_point("multigrid", "inbox", members), 0.1 * members); }
+
+TEST(store, has_one_writer_where_there_is_no_flock_too) {
+  const test::scratch_folder folder;
+  const auto file = folder / "s.jsonl", lock = folder / "s.jsonl.lock";
+  has_flock = false;
+  {
+    store out(file, a_header());
+    EXPECT_TRUE(std::filesystem::exists(lock));
+    EXPECT_NE(refused([&] { store(file, a_header(), if_exists::resume); })
+                  .find(fmt::format("process {} on ", getpid())), std::string::npos);
+    write_whole(out, a_result(2));
+  }
+  EXPECT_FALSE(std::filesystem::exists(lock)) << "the end of the store frees it";
+  // Left by a process that was killed: this host knows that it is gone, another one does not.
+  const pid_t killed = fork();
+  if (killed == 0) {
+    store out(file, a_header(), if_exists::resume);
+    _exit(0);
+  }
+  ASSERT_EQ(waitpid(killed, nullptr, 0), killed);
+  ASSERT_TRUE(std::filesystem::exists(lock));
+  { const store again(file, a_header(), if_exists::resume); }
+  EXPECT_FALSE(std::filesystem::exists(lock));
+  write_to(lock, "elsewhere 1234-5678 1\n");
+  EXPECT_NE(refused([&] { store(file, a_header(), if_exists::resume); })
+                .find(fmt::format("process 1 on elsewhere is writing to '{}': wait for it, or name another file; if it is "
+                                  "gone, remove '{}'", file.string(), lock.string())), std::string::npos);
+  has_flock = true;
+}
 
 TEST(store, gives_back_what_was_written) {
   const test::scratch_folder folder;

@@ -65,6 +65,9 @@ machine every_field() {
   m.peers[4].performance_rank = 1;
   m.peers[5].access.reset();
   m.notes = {"a note", ""};
+  m.quota = cpu_quota{1.5, "26:4711"};
+  m.unseen_gpus = {"0000:ab:00.0", "number 3 of NVML"};
+  m.cuda_problem = "CUDA_VISIBLE_DEVICES is empty: CUDA shows no GPU.";
   return m;
 }
 

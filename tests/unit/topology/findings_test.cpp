@@ -143,17 +143,49 @@ TEST(findings, hidden_gpus_of_one_process_name_the_variable) {
   m.gpus[5].cuda_ordinal.reset();
   const auto found = find_problems(ranks_of(m, 1), 0);
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].what, "CUDA shows 7 of 8 GPUs.");
+  EXPECT_EQ(found[0].what, "CUDA shows 7 of 8 GPUs on box.");
   EXPECT_NE(found[0].change.find("CUDA_VISIBLE_DEVICES"), std::string::npos);
 }
 
 TEST(findings, a_small_mask_and_a_mask_on_the_wrong_node) {
   auto m = good_machine();
   m.allowed_cpus = {0, 1, 2};
-  EXPECT_EQ(names(ranks_of(m, 1)), (list{"small-mask", "wrong-node", "oversubscribed"}));
+  EXPECT_EQ(names(ranks_of(m, 1)), (list{"part-of-machine", "small-mask", "wrong-node", "oversubscribed"}));
   auto views = ranks_of(good_machine(), 1);
   views[0].seen.allowed_cpus = {4, 5, 6, 7};  // of package 1, while near takes GPU 0 of package 0
-  EXPECT_EQ(names(views, 1), list{"wrong-node"});
+  EXPECT_EQ(names(views, 1), (list{"part-of-machine", "wrong-node"}));
+}
+
+TEST(findings, gpus_that_cuda_does_not_show_at_all) {
+  auto m = good_machine();
+  for (auto& g : m.gpus) g.cuda_ordinal.reset();
+  m.cuda_problem = "CUDA_VISIBLE_DEVICES='9': '9' names no GPU here; CUDA hides it and every entry after it.";
+  const auto found = find_problems(ranks_of(m, 1), 0);
+  ASSERT_EQ(names(ranks_of(m, 1)), list{"hidden-gpus"});
+  EXPECT_EQ(found[0].what, "CUDA shows none of 8 GPUs on box: " + m.cuda_problem);
+  EXPECT_EQ(names(ranks_of(m, 2), 1), list{"hidden-gpus"});
+}
+
+TEST(findings, gpus_that_no_driver_shows) {
+  auto m = good_machine();
+  m.unseen_gpus = {"0000:ab:00.0"};
+  ASSERT_EQ(names(ranks_of(m, 1)), list{"lost-gpus"});
+  EXPECT_NE(find_problems(ranks_of(m, 1), 0)[0].what.find("(0000:ab:00.0)"), std::string::npos);
+}
+
+TEST(findings, a_quota_below_the_mask_and_a_part_of_the_machine) {
+  auto m = host_machine(2, 16);
+  m.quota = cpu_quota{64, "a"};
+  EXPECT_EQ(names(ranks_of(m, 1), 1), list{}) << "as much as the mask";
+  m.quota = cpu_quota{2, "a"};
+  ASSERT_EQ(names(ranks_of(m, 1), 1), list{"cpu-quota"});
+  EXPECT_NE(find_problems(ranks_of(m, 1), 1)[0].what.find("the time of 2 CPU(s), fewer than the 64 of its mask"),
+            std::string::npos);
+  m.quota.reset();
+  m.allowed_cpus = {3, 4};
+  ASSERT_EQ(names(ranks_of(m, 1), 1), list{"part-of-machine"});
+  EXPECT_NE(find_problems(ranks_of(m, 1), 1)[0].what.find("2 of the 64 hardware threads of box may be used (CPUs 3-4)"),
+            std::string::npos);
 }
 
 TEST(differences, ranks_of_a_host_are_compared_field_by_field) {

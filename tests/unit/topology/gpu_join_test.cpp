@@ -105,6 +105,34 @@ TEST(gpu_join, links_to_gpus_that_a_container_hides_are_a_note) {
   EXPECT_NE(m.notes[0].find("3 NVLinks end in GPUs that are not visible"), std::string::npos);
 }
 
+TEST(gpu_join, gpus_of_the_bus_that_no_driver_shows_are_known) {
+  auto nvml = nvml_of(2);  // 0000:00:00.0 and 0000:01:00.0
+  const auto cuda = cuda_of(nvml, {0, 1});
+  const auto with = [&](const std::vector<std::string>& pci, const std::optional<std::string>& visible) {
+    auto m = joined(nvml, cuda);
+    add_problems(m, nvml, cuda, pci, visible);
+    return m;
+  };
+  EXPECT_TRUE(with({"0000:00:00.0", "0000:01:00.0"}, std::nullopt).unseen_gpus.empty());
+  EXPECT_EQ(with({"0000:00:00.0", "0000:01:00.0", "0000:ab:00.0"}, std::nullopt).unseen_gpus,
+            std::vector<std::string>{"0000:ab:00.0"});
+  EXPECT_EQ(with({}, "7").cuda_problem,
+            "CUDA_VISIBLE_DEVICES='7': '7' names no GPU here; CUDA hides it and every entry after it.");
+  EXPECT_EQ(with({}, "1,0").cuda_problem, "");
+  nvml.closed = {2};
+  EXPECT_EQ(with({}, std::nullopt).unseen_gpus, std::vector<std::string>{"number 2 of NVML"}) << "the bus tells nothing";
+  EXPECT_EQ(with({"0000:ab:00.0"}, std::nullopt).unseen_gpus, std::vector<std::string>{"0000:ab:00.0"});
+}
+
+TEST(gpu_join, says_why_cuda_shows_nothing) {
+  const auto nvml = nvml_of(2);
+  cuda_answer cuda;
+  cuda.notes = {"The CUDA driver shows no GPU: CUDA driver version is insufficient."};
+  auto m = joined(nvml, cuda);
+  add_problems(m, nvml, cuda, {}, std::nullopt);
+  EXPECT_EQ(m.cuda_problem, cuda.notes.front());
+}
+
 TEST(gpu_join, cuda_may_show_some_in_any_order) {
   const auto nvml = nvml_of(3);
   const auto m = joined(nvml, cuda_of(nvml, {2, 0}));

@@ -1,0 +1,41 @@
+#!/bin/bash
+# notes_test.sh MGSYNC: what hides or takes GPUs or processor time is said under the table, in the document and by
+# --dry-run, not only by topology.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/mpi/expect.sh
+. "$here/expect.sh"
+mgsync=$1
+cat >"$work/machine" <<'MACHINE'
+mgsync-machine 1
+host box
+package 0
+numa 0 package=0
+core 0-63 package=0 numa=0 cpus=0-63
+allowed 0-63
+quota cpus=2 cgroup="31:7"
+gpu 0 name="made up" uuid=GPU-0 bus=0000:01:00.0
+unseen-gpu 0000:ab:00.0
+cuda-problem "CUDA_VISIBLE_DEVICES is empty: CUDA shows no GPU."
+MACHINE
+quick=(--topology "$work/machine" --backend multigrid --max-time 100ms --check-rounds 100)
+
+timeout 60 "$mgsync" "${quick[@]}" --json "$work/json" >"$work/out" 2>"$work/err"
+expect_code $? 0 "a quota of 2 CPUs"
+grep -q '^multigrid .* 2 .* pass' "$work/out" || fail "two members are not measured"
+[ "$(grep -c '^multigrid ' "$work/out")" -eq 1 ] || fail "more members than the quota has time for"
+timeout 60 "$mgsync" "${quick[@]}" --members 2,4 --dry-run >"$work/plan" 2>>"$work/err"
+expect_code $? 0 "--dry-run"
+expect_text 'waived: more host threads than a cgroup quota' "$work/plan"
+timeout 60 "$mgsync" show "$work/json" >"$work/shown" 2>>"$work/err"
+for note in 'A cgroup quota leaves box the time of 2 CPU\(s\), fewer than the 64 of its mask' \
+  'CUDA shows none of 1 GPUs on box: CUDA_VISIBLE_DEVICES is empty' 'no driver shows here \(0000:ab:00.0\)' \
+  'There are GPUs here, and host members are measured'; do
+  for file in out plan shown; do expect_text "^note: .*$note" "$work/$file"; done
+  expect_text "\"$note|\"[^\"]*$note" "$work/json"
+done
+valid_json "$work/json" machine notes 3
+"$mgsync" "${quick[@]}" --device gpu >"$work/out" 2>"$work/err"
+expect_code $? 2 "--device gpu without one"
+expect_text "^mgsync: --device is 'gpu', and (CUDA shows none of them|this mgsync was built without CUDA); accepted" "$work/err"
+passed "notes under the table, in the document and in --dry-run"

@@ -1,0 +1,20 @@
+#include "src/base/hosts.hpp"
+
+#include <gtest/gtest.h>
+
+namespace mgsync {
+namespace {
+
+using list = std::vector<std::string>;
+
+TEST(hosts, of_one_name_are_told_apart_by_their_boot) {
+  EXPECT_EQ(distinct_hosts(list{"a", "a", "b", "b"}, list{"1", "1", "2", "2"}), (list{"a", "a", "b", "b"}));
+  EXPECT_EQ(distinct_hosts(list{"n", "n", "n", "n"}, list{"1", "2", "1", "3"}), (list{"n", "n-2", "n", "n-3"}));
+  EXPECT_EQ(distinct_hosts(list{"n", "n-2", "n"}, list{"1", "1", "2"}), (list{"n", "n-2", "n-3"})) << "that name is taken";
+  EXPECT_EQ(distinct_hosts(list{"n", "n"}, list{"", ""}), (list{"n", "n"})) << "nothing tells";
+}
+
+TEST(hosts, this_one_has_one_boot) { EXPECT_EQ(boot_id(), boot_id()); }
+
+}  // namespace
+}  // namespace mgsync
