@@ -113,7 +113,6 @@ void runner::run_cell(const cell& where, std::vector<result>& results) {
     c.result.point = c.planned->point;
     c.result.notes = where.notes;
     c.late_units = where.late_units;
-    if (c.late_units != 0) c.result.notes.push_back(fmt::format("last member {} us late", c.late_units));
     c.times_slowest.resize(where.group.members.size());
     c.result.method = method_name;
     c.result.reason = job_->broadcast(c.planned->waived, 0, "agreeing on what is waived");
@@ -353,6 +352,7 @@ bool runner::note_load(candidate& c, const group_trial& longer) {
   }
   if (wrong.empty()) return true;
   fail(c, "void: " + wrong);
+  c.result.status = result_status::error;  // the barrier did nothing wrong
   return false;
 }
 
