@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Compares the barriers of this machine: installs what is missing, builds, runs mgsync in one process and under
 # mpirun. With a CUDA toolkit and a GPU it measures the GPUs. What follows on the command line goes to mgsync.
+# MGSYNC_STARTS=6: each of the two in six fresh processes (starts of mpirun), the intervals over them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -44,9 +45,19 @@ fi
 
 printf '\n== one process\n'
 code=0
-"$mgsync" "${spare[@]}" --json "$results/one-process.json" "$@" || code=$?
+starts=${MGSYNC_STARTS:-1}
+"$mgsync" "${spare[@]}" --json "$results/one-process.json" --processes "$starts" "$@" || code=$?
 printf '\n== %d ranks\n' "$ranks"
-mpirun -np "$ranks" "${spare[@]}" "$mgsync" "${spare[@]}" "${where[@]}" --json "$results/mpirun.json" "$@" || code=$?
+if [ "$starts" -eq 1 ]; then
+  mpirun -np "$ranks" "${spare[@]}" "$mgsync" "${spare[@]}" "${where[@]}" --json "$results/mpirun.json" "$@" || code=$?
+else
+  each=()
+  for ((start = 1; start <= starts && code == 0; ++start)); do
+    each+=("$results/mpirun-$start.json")
+    mpirun -np "$ranks" "${spare[@]}" "$mgsync" "${spare[@]}" "${where[@]}" --json "${each[-1]}" "$@" >/dev/null || code=$?
+  done
+  "$mgsync" merge "${each[@]}" --over-processes --json "$results/mpirun.json" || code=$?
+fi
 
 printf '\n'
 if [ "$code" -ne 0 ]; then

@@ -14,17 +14,20 @@ namespace {
 
 using round_loop::launch_rounds;
 
-// The thread of a rank's first GPU calls MPI_Barrier between two barriers of the rank's threads.
+// The thread of a rank's first GPU calls MPI_Barrier between two barriers of the rank's threads. It is the thread that
+// started MPI, so that no second thread calls it.
 class gpu_mpi final : public round_loop::synchronized_rounds {
  public:
   gpu_mpi(session& where, std::unique_ptr<launch_rounds> rounds)
       : synchronized_rounds(where, "mpi", std::move(rounds)),
-        locals_(static_cast<std::ptrdiff_t>(rounds_->gpus().size())), pool_(round_loop::cpus_of(rounds_->gpus())),
+        locals_(static_cast<std::ptrdiff_t>(rounds_->gpus().size())),
+        pool_(round_loop::cpus_of(rounds_->gpus()), worker_pool::first_worker::caller),
         ranks_(where.ranks().duplicate()) {}
 
  private:
   void on_all(const member_work& work) override {
     const bool alone = rounds_->gpus().size() == 1;
+    const cuda::device_scope scope(rounds_->gpus().front().ordinal);  // gives the caller its current GPU back
     pool_.run([&](unsigned local) {
       work(local, [&] {
         if (!alone) locals_.arrive_and_wait();

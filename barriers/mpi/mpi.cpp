@@ -1,5 +1,5 @@
 // MPI_Barrier of the ranks that own members. Where a rank has several workers: a local arrival, the leaders'
-// MPI_Barrier, a local release.
+// MPI_Barrier, a local release. Worker 0 is the thread that started MPI, so that no second thread calls it.
 #include <optional>
 
 #include "barriers/parts/algorithm/host_policy.hpp"
@@ -58,8 +58,8 @@ class alignas(algorithm::line_bytes) pass {  // its epoch is written every round
 class mpi_barrier final : public barrier {
  public:
   mpi_barrier(const topology::group& group, unsigned blocks, session& where, std::unique_ptr<symmetric_memory> board)
-      : crew_(group, blocks, where, std::move(board), false, "mpi"), pool_(crew_.cpus()),
-        ranks_(where.ranks().duplicate()) {
+      : crew_(group, blocks, where, std::move(board), false, "mpi"),
+        pool_(crew_.cpus(), worker_pool::first_worker::caller), ranks_(where.ranks().duplicate()) {
     const MPI_Comm comm = ranks_.native_handle()->comm;
     const auto locals = static_cast<unsigned>(crew_.workers().size());
     if (topology::hosts_of(group).size() > 1) departures_.emplace(group, where.rank(), comm);

@@ -2,13 +2,10 @@
 #include <barrier>
 #include <cstddef>
 
-#include <omp.h>
-
 #include "barriers/backend.hpp"
 #include "barriers/openmp/gpu_openmp.hpp"
+#include "barriers/openmp/team.hpp"
 #include "barriers/parts/round_loop/host_crew.hpp"
-#include "src/base/errors.hpp"
-#include "src/base/pinning.hpp"
 #include "src/base/worker_pool.hpp"
 
 namespace mgsync {
@@ -28,38 +25,18 @@ class runtime_barrier final : public barrier {
   runtime_barrier(const topology::group& group, unsigned blocks, session& where,
                   std::unique_ptr<symmetric_memory> board)
       : crew_(group, blocks, where, std::move(board), false, "openmp (runtime)"), passes_(crew_.workers().size()),
-        starter_({-1}) {}
+        team_(crew_.cpus()) {}
+
+  std::string why_smaller() { return team_.why_smaller(); }
 
   trial run(const run_request& request) override {
-    const auto seen =
-        crew_.run(request, passes_, [this](const auto& work) { starter_.run([&](unsigned) { fork(work); }); });
-    if (!failure_.empty()) throw api_error("system", failure_, "pinning the threads of an OpenMP team");
-    return seen;
+    return crew_.run(request, passes_, [this](const auto& work) { team_.run(work); });
   }
 
  private:
-  // The team belongs to a thread of its own, and is dissolved after the run: idle OpenMP threads would spin on the
-  // cores of whichever backend is measured next.
-  void fork(const std::function<void(unsigned)>& work) {
-    const int threads = static_cast<int>(passes_.size());
-    omp_set_dynamic(0);
-#pragma omp parallel num_threads(threads)
-    {
-      const int cpu = crew_.workers()[static_cast<std::size_t>(omp_get_thread_num())].cpu;
-      if (const auto refused = cpu < 0 ? std::string() : pin_calling_thread(cpu); !refused.empty()) {
-#pragma omp critical
-        failure_ = refused;
-      }
-#pragma omp barrier
-      if (failure_.empty()) work(static_cast<unsigned>(omp_get_thread_num()));
-    }
-    omp_pause_resource_all(omp_pause_soft);
-  }
-
   round_loop::host_crew crew_;
   std::vector<runtime_pass> passes_;
-  worker_pool starter_;
-  std::string failure_;
+  openmp_team team_;
 };
 
 struct std_pass {
@@ -106,7 +83,9 @@ creation create(const topology::group& group, const configuration& wanted, sessi
   if (!board.memory) return {nullptr, board.reason, {}, {}};
   if (wanted.variant == "std-barrier")
     return {std::make_unique<std_barrier>(group, blocks, where, std::move(board.memory)), {}, "std-barrier", {}};
-  return {std::make_unique<runtime_barrier>(group, blocks, where, std::move(board.memory)), {}, "runtime", {}};
+  auto made = std::make_unique<runtime_barrier>(group, blocks, where, std::move(board.memory));
+  if (auto reason = made->why_smaller(); !reason.empty()) return {nullptr, std::move(reason), {}, {}};
+  return {std::move(made), {}, "runtime", {}};
 }
 
 }  // namespace

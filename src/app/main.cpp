@@ -14,6 +14,7 @@
 #include "src/app/measure.hpp"
 #include "src/app/merge_command.hpp"
 #include "src/app/options.hpp"
+#include "src/app/processes_command.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/app/topology_command.hpp"
 #include "src/base/errors.hpp"
@@ -36,6 +37,12 @@ std::optional<int> run_alone(const options& asked) {
   }
 }
 
+// In processes of its own: before MPI or CUDA is started in this one.
+std::optional<int> run_elsewhere(const options& asked, const std::vector<std::string>& words) {
+  if (asked.command != command::measure || asked.processes == 1) return std::nullopt;
+  return measure_in_processes(asked, words);
+}
+
 void must_meet(const launch& told, int ranks) {
   if (const auto why = why_apart(told, ranks, communicator::library_version()); !why.empty()) throw usage_error(why);
 }
@@ -53,7 +60,7 @@ int run_together(const options& asked, std::optional<communicator>& job, watchdo
       for (const int gpu : own) start_gpu(gpu);
     }
   }
-  job = told.under_mpi ? communicator::world(asked.timeout, dog) : communicator::single(asked.timeout);
+  job = told.under_mpi ? communicator::world(asked.timeout, dog, asked.mpi_threads) : communicator::single(asked.timeout);
   must_meet(told, job->size());
   if (asked.command == command::topology) return topology_command(asked, *job, std::move(seen));
   if (asked.command == command::list) return list_backends(asked, *job, std::move(seen));
@@ -86,8 +93,10 @@ int main(int count, char** words) {
   std::optional<communicator> job;
   const bool speaks = read_launch().rank.value_or(0) == 0;
   try {
-    const options asked = parse_options(std::vector<std::string>(words + 1, words + count));
+    const std::vector<std::string> typed(words + 1, words + count);
+    const options asked = parse_options(typed);
     if (const auto done = run_alone(asked)) return *done;
+    if (const auto done = run_elsewhere(asked, typed)) return *done;
     take_note_of_signals();
     dog.emplace([](const std::string& text) { fmt::print(stderr, "{}{}\n", text, communicator::silent_ranks()); },
                 [&](const std::string& why) { written.write_in_emergency(why + communicator::silent_ranks(),

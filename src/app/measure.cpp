@@ -61,6 +61,7 @@ sweep_request request_from(const options& asked, std::span<const topology::rank_
   request.per_node = asked.per_node;
   request.oversubscribe = asked.oversubscribe;
   request.peer_memory = asked.peer_memory;
+  request.mpi_threads = communicator::thread_level_in_force();
   request.with_cuda = with_cuda;
   return request;
 }

@@ -55,7 +55,7 @@ void write_store(const std::string& file, const json_document& document,
 int merge_command(const options& asked) {
   must_be_writable(asked);
   const auto files = read_all(asked);
-  auto merged = merge_results(files);
+  auto merged = merge_results(files, asked.over_processes ? replication::processes : replication::batches);
   auto& document = merged.document;
   const auto settings = document.settings;
   document.command = asked.typed;

@@ -150,6 +150,8 @@ constexpr described_option table[] = {
      [](options& o, std::string_view, std::string_view) { o.pin = false; }},
     {"oversubscribe", "", "measure more threads than cores too; waits yield, and the result says so",
      [](options& o, std::string_view, std::string_view) { o.oversubscribe = true; }},
+    {"mpi-threads", "LEVEL", "MPI's thread level, which MPI_Barrier pays for: single, funneled, serialized or multiple; mgsync calls MPI from one thread only [single]",
+     [](options& o, std::string_view n, std::string_view v) { o.mpi_threads = thread_level_named(one_of(n, v, thread_level_words)); }},
     {"precision", "SHARE", "stop sampling once the 95 % confidence interval of the median is within this share of it [1%]",
      [](options& o, std::string_view n, std::string_view v) { o.precision = fraction(n, v); }},
     {"max-time", "TIME", "stop sampling a point after this time; a slow one gets twice of it for its first six batches [2s; in a sweep of more than 30 points less, so that sampling takes about a minute, but at least 100ms]",
@@ -162,6 +164,8 @@ constexpr described_option table[] = {
      [](options& o, std::string_view, std::string_view) { o.check = false; }},
     {"seed", "N", "of the order of samples and of the check's delays [from the clock; stands in the result]",
      [](options& o, std::string_view n, std::string_view v) { o.seed = whole(n, v, 0, std::numeric_limits<std::uint64_t>::max()); }},
+    {"processes", "N", "run the sweep in N fresh processes, one after the other; the interval is over them, so that it holds what a process as a whole is shifted by; six or more for 95 % [1]",
+     [](options& o, std::string_view n, std::string_view v) { o.processes = static_cast<unsigned>(whole(n, v, 1, 1000)); }},
     {"json", "FILE", "write the results as JSON; - for stdout, the table then goes to stderr",
      [](options& o, std::string_view, std::string_view v) { o.json = v; }},
     {"csv", "FILE", "write the results as CSV; - for stdout, the table then goes to stderr",
@@ -186,6 +190,8 @@ constexpr described_option table[] = {
      [](options& o, std::string_view n, std::string_view v) { o.noise = excess(n, v); }},
     {"across", "WHAT", "of `mgsync compare` and `merge`: what the machines may differ in: nothing, hosts (same hardware) or machines (anything) [nothing]",
      [](options& o, std::string_view n, std::string_view v) { o.across = across_named(n, v); }},
+    {"over-processes", "", "of `mgsync merge`: each file is one process, and counts once; the interval is over them",
+     [](options& o, std::string_view, std::string_view) { o.over_processes = true; }},
     {"help,h", "", "print this",
      [](options& o, std::string_view, std::string_view) { o.command = command::help; }},
     {"version", "", "print the version and what it was built with",
@@ -292,6 +298,13 @@ void reject_contradictions(const options& o) {
     throw usage_error("--across is for `mgsync compare BASE NEW` and `mgsync merge FILE...`");
   if (compares && !(o.json.empty() && o.csv.empty() && o.store.empty()))
     throw usage_error("mgsync compare prints a table and writes no file: leave --json, --csv and --store away");
+  if (o.over_processes && !merges) throw usage_error("--over-processes is for `mgsync merge FILE...`");
+  if (o.over_processes && !o.store.empty())
+    throw usage_error("--over-processes gives no store: a merged store holds samples to go on with, and these are of processes "
+                      "that have ended");
+  if (o.processes > 1 && o.command != command::measure) throw usage_error("--processes is for measuring");
+  if (o.processes > 1 && (!o.store.empty() || o.dry_run))
+    throw usage_error("--processes goes with --json and --csv; leave --store, --resume and --dry-run away");
   if (merges && o.resume) throw usage_error("--resume is for measuring: a merged store can be gone on with then");
   if (o.resume && o.store.empty()) throw usage_error("--resume goes on where a store ends: name it with --store FILE");
   if (o.json == "-" && o.csv == "-") throw usage_error("--json - and --csv - cannot both be stdout: name a file for one");

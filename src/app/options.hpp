@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "barriers/load.hpp"
+#include "src/base/communicator.hpp"
 #include "src/results/machine_likeness.hpp"
 
 namespace mgsync {
@@ -33,6 +34,7 @@ struct options {
   bool pin = true;
   bool oversubscribe = false;
   std::string peer_memory;       // "" | ipc | vmm
+  thread_level mpi_threads = thread_level::single;
 
   double precision = 0.01;
   std::optional<std::chrono::nanoseconds> max_time;  // of a point; none: 2 s, or less in a large sweep
@@ -41,6 +43,7 @@ struct options {
   bool check = true;
   std::optional<std::uint64_t> seed;
   bool dry_run = false;
+  unsigned processes = 1;        // fresh ones, that each run the sweep
 
   std::string json;              // file, "-" for stdout, "" for none
   std::string csv;
@@ -52,6 +55,7 @@ struct options {
   std::optional<double> noise;        // of compare: share
   std::optional<double> fail_slower;  // of compare: share
   bool allow_missing = false;         // of compare
+  bool over_processes = false;    // of merge: each file is a process, and counts once
   std::optional<mgsync::across> across;  // of compare and merge
   std::string topology_file;
   std::string format = "text";   // of `mgsync topology`

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "src/app/surroundings.hpp"
 #include "src/results/atomic_file.hpp"
 #include "src/results/csv_document.hpp"
 #include "src/results/table.hpp"
@@ -96,6 +97,9 @@ void outputs::open(const options& asked, const machine_record& machine, std::uin
     store_ = std::make_unique<mgsync::store>(asked.store,
                                              store_header{machine, asked.typed, seed, started, document_.settings},
                                              asked.resume ? if_exists::resume : if_exists::refuse);
+  // Of this command alone: a store may be gone on with on another day.
+  document_.settings.merge(surroundings());
+  document_.settings.merge(gpu_states_at("before"));
   if (store_)
     for (const auto& sentence : store_->before().damage) fmt::print(stderr, "mgsync: {}: {}\n", asked.store, sentence);
   opened_ = true;
@@ -144,6 +148,7 @@ void outputs::write(const std::string& end) {
   std::lock_guard lock(mutex_);
   if (!opened_ || done_) return;
   done_ = true;
+  document_.settings.merge(gpu_states_at("after"));
   document_.ended = end;
   // The table's reader may be gone (| head): whatever lasts is written before it.
   if (store_) store_->end(end);

@@ -15,6 +15,12 @@
 namespace mgsync {
 
 class watchdog;
+// How many threads of a process may call MPI, as MPI_Init_thread takes it. mgsync itself calls MPI from one thread, the
+// one that started it: its watchdog, its workers and what waits on GPUs never do. So `single` is enough, and it is what
+// a program pays that calls MPI_Init; higher levels are for measuring what they cost.
+enum class thread_level { single, funneled, serialized, multiple };
+inline constexpr std::string_view thread_level_words[] = {"single", "funneled", "serialized", "multiple"};
+thread_level thread_level_named(std::string_view word);  // one of these words
 
 class communicator {
  public:
@@ -31,9 +37,13 @@ class communicator {
 
   // One rank, no MPI.
   static communicator single(std::chrono::nanoseconds timeout);
-  // Starts MPI (thread level: serialized) and returns all ranks. Call once, first; finalised by the destructor of the
-  // communicator that world() returned, unless an exception is in flight. The watchdog outlives all that comes of it.
-  static communicator world(std::chrono::nanoseconds timeout, watchdog&);
+  // Starts MPI and returns all ranks. Call once, first, from the thread that will make all calls; finalised by the
+  // destructor of the communicator that world() returned, unless an exception is in flight. Throws api_error when the
+  // library does not offer the level. The watchdog outlives all that comes of it.
+  static communicator world(std::chrono::nanoseconds timeout, watchdog&, thread_level wanted = thread_level::single);
+
+  // The word for the thread level that MPI runs at, which may be above the wanted one; empty before world().
+  static std::string thread_level_in_force();
 
   communicator(communicator&&) noexcept;
   communicator& operator=(communicator&&) noexcept;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <iterator>
 #include <numeric>
 #include <thread>
 
@@ -30,6 +31,15 @@ struct rank_process {
 std::vector<rank_process> processes;
 int job_rank = 0;
 std::atomic<bool> processes_known = false;  // the watchdog asks too, from a thread of its own
+
+constexpr int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
+std::string level_in_force;
+
+std::string word_of(int provided) {
+  for (std::size_t i = 0; i < std::size(levels); ++i)
+    if (levels[i] == provided) return std::string(thread_level_words[i]);
+  return "unknown";
+}
 
 // State letter of a process in /proc, '-' when it is gone.
 char process_state(int pid) {
@@ -110,6 +120,8 @@ std::string communicator::library_version() {
   return line.substr(0, line.find_first_of(",\n"));
 }
 
+std::string communicator::thread_level_in_force() { return level_in_force; }
+
 communicator communicator::single(std::chrono::nanoseconds timeout) {
   communicator one;
   one.timeout_ = timeout;
@@ -118,11 +130,12 @@ communicator communicator::single(std::chrono::nanoseconds timeout) {
   return one;
 }
 
-communicator communicator::world(std::chrono::nanoseconds timeout, watchdog& dog) {
+communicator communicator::world(std::chrono::nanoseconds timeout, watchdog& dog, thread_level wanted) {
+  const int required = levels[static_cast<std::size_t>(wanted)];
   int provided = 0;
   {
     const watchdog::guard bounded(dog, "starting MPI (MPI_Init_thread)", timeout);
-    check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "starting MPI");
+    check_mpi(MPI_Init_thread(nullptr, nullptr, required, &provided), "starting MPI");
   }
   communicator all;
   all.native_ = std::make_unique<native>();
@@ -130,8 +143,9 @@ communicator communicator::world(std::chrono::nanoseconds timeout, watchdog& dog
   all.native_->owns_mpi = true;
   all.native_->dog = &dog;
   all.native_->timeout = timeout;
-  if (provided < MPI_THREAD_SERIALIZED)
-    throw api_error("MPI", "no support for MPI_THREAD_SERIALIZED", "starting MPI");
+  level_in_force = word_of(provided);
+  if (provided < required)
+    throw api_error("MPI", fmt::format("its highest thread level is {}", level_in_force), "starting MPI");
   check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "setting the error handler");
   check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &all.rank_), "asking for the rank");
   check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &all.size_), "asking for the number of ranks");

@@ -16,6 +16,7 @@ communicator::~communicator() = default;
 bool communicator::built_with_mpi() { return false; }
 std::string communicator::library_version() { return "none"; }
 std::string communicator::silent_ranks() { return {}; }
+std::string communicator::thread_level_in_force() { return {}; }
 
 communicator communicator::single(std::chrono::nanoseconds timeout) {
   communicator one;
@@ -23,7 +24,7 @@ communicator communicator::single(std::chrono::nanoseconds timeout) {
   return one;
 }
 
-communicator communicator::world(std::chrono::nanoseconds, watchdog&) {
+communicator communicator::world(std::chrono::nanoseconds, watchdog&, thread_level) {
   throw usage_error("this mgsync was built without MPI: start it directly, or build it with MGSYNC_MPI=ON");
 }
 

@@ -1,9 +1,15 @@
 // Starts CUDA on the GPU that this process will use, before MPI is: MPI libraries that know GPUs take the current one.
 #pragma once
 
+#include <map>
+#include <string>
+
 namespace mgsync {
 
 // Makes CUDA's context on GPU `ordinal` and the GPU current. Throws api_error naming it. Nothing without CUDA.
 void start_gpu(int ordinal);
+
+// "CUDA toolkit" (built with), "CUDA run time" and "CUDA driver API" (found): their versions. Empty without CUDA.
+std::map<std::string, std::string> gpu_software();
 
 }  // namespace mgsync

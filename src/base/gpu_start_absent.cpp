@@ -4,5 +4,6 @@
 namespace mgsync {
 
 void start_gpu(int) {}
+std::map<std::string, std::string> gpu_software() { return {}; }
 
 }  // namespace mgsync

@@ -1,5 +1,6 @@
 #include "src/base/worker_pool.hpp"
 
+#include <optional>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -9,10 +10,35 @@
 
 namespace mgsync {
 
-worker_pool::worker_pool(std::vector<int> cpus) {
-  busy_ = static_cast<unsigned>(cpus.size());
+namespace {
+
+// Gives the calling thread back the CPUs that it had.
+class affinity_kept {
+ public:
+  affinity_kept() : before_(allowed_cpus()) {}
+  ~affinity_kept() {
+    if (!before_.empty()) restrict_calling_thread(before_);
+  }
+  affinity_kept(const affinity_kept&) = delete;
+  affinity_kept& operator=(const affinity_kept&) = delete;
+
+ private:
+  std::vector<int> before_;
+};
+
+}  // namespace
+
+worker_pool::worker_pool(std::vector<int> cpus, first_worker first)
+    : workers_(static_cast<unsigned>(cpus.size())), caller_works_(first == first_worker::caller && !cpus.empty()) {
+  if (caller_works_) {
+    caller_cpu_ = cpus.front();
+    const affinity_kept kept;
+    pin_caller();
+  }
+  const unsigned own = caller_works_ ? 1 : 0;  // the first worker with a thread of its own
+  busy_ = workers_ - own;
   try {
-    for (unsigned i = 0; i < cpus.size(); ++i) threads_.emplace_back([this, i, cpu = cpus[i]] { serve(i, cpu); });
+    for (unsigned i = own; i < cpus.size(); ++i) threads_.emplace_back([this, i, cpu = cpus[i]] { serve(i, cpu); });
   } catch (const std::system_error& error) {
     end();
     throw api_error("system", error.what(),
@@ -37,12 +63,27 @@ void worker_pool::end() {
   for (auto& t : threads_) t.join();
 }
 
+void worker_pool::pin_caller() const {
+  const std::string failure = caller_cpu_ < 0 ? std::string() : pin_calling_thread(caller_cpu_);
+  if (!failure.empty()) throw api_error("system", failure, "pinning the calling thread");
+}
+
 void worker_pool::run(const std::function<void(unsigned)>& work) {
+  std::optional<affinity_kept> kept;
+  if (caller_works_ && caller_cpu_ >= 0) {
+    kept.emplace();
+    pin_caller();
+  }
   std::unique_lock lock(mutex_);
   work_ = &work;
-  busy_ = size();
+  busy_ = static_cast<unsigned>(threads_.size());
   ++generation_;
   start_.notify_all();
+  if (caller_works_) {
+    lock.unlock();
+    work(0);
+    lock.lock();
+  }
   done_.wait(lock, [&] { return busy_ == 0; });
   work_ = nullptr;
 }

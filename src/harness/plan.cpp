@@ -41,6 +41,7 @@ void set_axes(point& p, const sweep_request& request, const cell& where, const c
   if (!request.pin) p.set(axes::pinned, "no");
   if (where.group.oversubscribed) p.set(axes::oversubscribed, "yes");
   if (!request.peer_memory.empty()) p.set(axes::peer_memory_asked, request.peer_memory);
+  if (!request.mpi_threads.empty() && request.mpi_threads != "single") p.set(axes::mpi_threads, request.mpi_threads);
 }
 
 point describe(const sweep_request& request, const cell& where, const planned_point& planned, int members) {

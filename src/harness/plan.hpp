@@ -28,6 +28,7 @@ struct sweep_request {
   bool per_node = false;                        // every node by itself: a cell per node
   bool oversubscribe = false;
   std::string peer_memory;                      // "", "ipc", "vmm"
+  std::string mpi_threads;                      // the thread level that MPI runs at; empty: MPI was not started
   bool with_cuda = true;                        // this build can measure GPUs, not only plan for them
   std::string not_gpus;                         // why host members stand in for the GPUs that are here; empty: they do not
 };

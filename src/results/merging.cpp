@@ -81,9 +81,11 @@ result finished_early(const unfinished_point& one) {
 
 class merging {
  public:
-  explicit merging(const machine_record& first) : host_(first.host), mgsync_(first.mgsync) {}
+  merging(const machine_record& first, replication unit) : host_(first.host), mgsync_(first.mgsync), unit_(unit) {}
 
   void add(result one, const result_file& from) {
+    if (unit_ == replication::processes)
+      for (sample& each : one.samples) each.batch = 0;
     const machine_record& machine = from.document.machine;
     if (machine.host != host_) {
       if (one.status != result_status::waived) one.notes.push_back("on host " + machine.host);
@@ -123,6 +125,7 @@ class merging {
       known = std::move(other);
     } else {
       join(known, other);
+      if (unit_ == replication::processes) return;
       notes_.push_back(fmt::format("{}: {} was measured on its own; its samples are joined, {} batches in all",
                                    name_of(known.point), file,
                                    known.has_metrics() ? known.metrics.front().raw.size() : 0));
@@ -135,6 +138,7 @@ class merging {
   }
 
   std::string host_, mgsync_;  // of the first file
+  replication unit_;
   std::vector<result> results_;
   std::map<std::string, std::size_t> place_;
   std::vector<std::string> notes_;
@@ -155,7 +159,7 @@ std::map<std::string, std::string> joint_settings(std::span<const result_file> f
 
 }  // namespace
 
-merged_results merge_results(std::span<const result_file> files) {
+merged_results merge_results(std::span<const result_file> files, replication unit) {
   if (files.empty()) throw std::invalid_argument("nothing to merge");
   const json_document& first = files.front().document;
   merged_results out;
@@ -163,7 +167,7 @@ merged_results merge_results(std::span<const result_file> files) {
   out.document.started = first.started;
   out.document.machine = first.machine;
   out.document.settings = joint_settings(files);
-  merging all(first.machine);
+  merging all(first.machine, unit);
   for (const result_file& file : files) {
     if (!file.complete && out.document.ended == "complete") out.document.ended = file.document.ended;
     out.document.started = std::min(out.document.started, file.document.started);

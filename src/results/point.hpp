@@ -32,6 +32,7 @@ inline constexpr std::string_view late = "late";                    // the last 
 inline constexpr std::string_view payload = "payload";              // what a reduction carries, in words of 32 bits
 inline constexpr std::string_view pinned = "pinned";                // "no", where threads are left alone
 inline constexpr std::string_view oversubscribed = "oversubscribed";  // "yes", with more threads than hardware threads
+inline constexpr std::string_view mpi_threads = "mpi_threads";      // MPI's thread level, where it is not "single"
 inline constexpr std::string_view peer_memory_asked = "peer_memory_asked";  // "ipc" or "vmm", where it was
 }  // namespace axes
 

@@ -1,4 +1,4 @@
-// barrier_loop [single|funneled|serialized]: what a user would write to time MPI_Barrier: a plain loop between two MPI_Wtime,
+// barrier_loop [single|funneled|serialized|multiple]: what a user would write to time MPI_Barrier: a plain loop between two MPI_Wtime,
 // after a warm-up, at that thread level; without one at the level that mgsync starts MPI with, since the level matters
 // (docs/results/mpi-thread-levels.txt). Prints the median over runs of the slowest rank's microseconds per barrier.
 #include <mpi.h>
@@ -10,10 +10,11 @@
 
 int main(int argc, char** argv) {
   int provided = 0;
-  const std::string_view level = argc > 1 ? argv[1] : "serialized";
+  const std::string_view level = argc > 1 ? argv[1] : "single";
   MPI_Init_thread(&argc, &argv,
                   level == "single"     ? MPI_THREAD_SINGLE
                   : level == "funneled" ? MPI_THREAD_FUNNELED
+                  : level == "multiple" ? MPI_THREAD_MULTIPLE
                                         : MPI_THREAD_SERIALIZED,
                   &provided);
   constexpr int runs = 51, rounds = 2000;

@@ -35,7 +35,7 @@ RULES = [
     ("src/studies/probes/", MEASURING),
     ("src/studies/", MEASURING + ("barriers/backend.hpp", "barriers/parts/", "src/studies/probes/")),
     ("src/report/", VALUES + ("src/results/",)),
-    ("src/app/", MEASURING + ("src/studies/", "src/report/", "barriers/backend.hpp", "mgsync/version.hpp")),
+    ("src/app/", MEASURING + ("src/studies/", "src/report/", "barriers/backend.hpp", "mgsync/version.hpp", "mgsync/source_digest.hpp")),
 ]
 VENDORS = re.compile(r"^(mpi|omp|hwloc|nvml|nccl|nccl_device|cuda|cuda_runtime|cuda_runtime_api|cooperative_groups)\b.*")
 MAY_CALL_VENDORS = ("src/base/", "topology/sources/", "barriers/", "src/studies/")

@@ -56,6 +56,13 @@ __device__ __forceinline__ std::uint32_t pass_rounds(Pass& pass, const device_ru
   return epoch;
 }
 
+// What was launched, for the host to compare with what was asked for.
+__device__ __forceinline__ void tell_shape(const device_run& run) {
+  if (blockIdx.x != 0 || threadIdx.x != 0) return;
+  run.findings->blocks = gridDim.x * gridDim.y * gridDim.z;
+  run.findings->threads = blockDim.x * blockDim.y * blockDim.z;
+}
+
 template <class Pass>
 __device__ __forceinline__ void run_timed(const device_run& run, const typename Pass::arguments& given) {
   Pass pass(given, run);
@@ -67,6 +74,7 @@ __device__ __forceinline__ void run_timed(const device_run& run, const typename 
     asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
     run.sms[blockIdx.x] = sm;
   }
+  tell_shape(run);
 }
 
 __device__ inline void note(const device_run& run, std::uint32_t round, unsigned reader, unsigned offender,
@@ -87,13 +95,14 @@ __device__ inline void publish(const device_run& run, unsigned self, std::uint32
     plain_store(payload + w, payload_word(phase, self, w));
 }
 
-// What will be read after the barrier, read before it too: so a line left in the L1 cache shows.
+// What will be read after the barrier, read before it too: so a line left in the L1 cache shows. Here and below, `round`
+// is counted over the life of the barrier object.
 __device__ inline void touch(const device_run& run, unsigned self, std::uint32_t phase, std::uint32_t round) {
   const unsigned workers = run.members * run.blocks;
   const unsigned count = read_count(workers);
   std::uint32_t nothing = 0;
   for (unsigned i = threadIdx.x; i < count; i += blockDim.x)
-    if (const unsigned other = read_target(self, workers, round, i); run.board.has(other))
+    if (const unsigned other = read_target(run.seed, self, workers, round, i); run.board.has(other))
       nothing += plain_load(run.board.phase(phase, other));
   if (!run.board.has(payload_target(self, workers, round))) return;
   const std::uint32_t* const payload = run.board.payload(phase, payload_target(self, workers, round));
@@ -115,7 +124,7 @@ __device__ inline void read_others(const device_run& run, unsigned self, std::ui
       seen[k] = phase;
       const unsigned i = first + k * blockDim.x;
       if (i >= count) continue;
-      const unsigned other = read_target(self, workers, round, i);
+      const unsigned other = read_target(run.seed, self, workers, round, i);
       if (!run.board.has(other)) continue;
       seen[k] = plain_load(run.board.phase(phase, other));
       ++observations;
@@ -123,7 +132,7 @@ __device__ inline void read_others(const device_run& run, unsigned self, std::ui
 #pragma unroll
     for (unsigned k = 0; k < at_once; ++k)
       if (seen[k] != phase && violations++ == 0)
-        note(run, round, self, read_target(self, workers, round, first + k * blockDim.x), phase, seen[k], 0);
+        note(run, round - run.rounds_done, self, read_target(run.seed, self, workers, round, first + k * blockDim.x), phase, seen[k], 0);
   }
   const unsigned other = payload_target(self, workers, round);
   if (!run.board.has(other)) return;
@@ -140,7 +149,7 @@ __device__ inline void read_others(const device_run& run, unsigned self, std::ui
       if (w >= words) continue;
       ++observations;
       const std::uint32_t expected = payload_word(phase, other, w);
-      if (seen[k] != expected && violations++ == 0) note(run, round, self, other, expected, seen[k], 1);
+      if (seen[k] != expected && violations++ == 0) note(run, round - run.rounds_done, self, other, expected, seen[k], 1);
     }
   }
 }
@@ -158,11 +167,10 @@ __device__ inline void add_up(const device_run& run, unsigned observations, unsi
   if (sums[1] != 0) atomicAdd(&run.findings->violations, static_cast<unsigned long long>(sums[1]));
 }
 
-// Skews this block's arrival, and now and then holds it back long enough to be noticed.
+// Skews this block's arrival, and holds the late worker's back long enough to be noticed.
 __device__ inline void skew_arrival(const device_run& run, unsigned self, std::uint32_t round) {
-  constexpr std::uint64_t hold_back_ns = 20'000, skew_unit_ns = 100;
   if (threadIdx.x == 0) {
-    if (holds_back(round, run.member, run.members, blockIdx.x, run.blocks)) hold_ns(hold_back_ns);
+    if (late_worker(run.seed, round, run.members * run.blocks) == self) hold_ns(hold_ns_of(round));
     hold_ns(skew_unit_ns * skew(run.seed, round, self));
   }
   __syncthreads();
@@ -178,15 +186,16 @@ __device__ __forceinline__ void run_checked(const device_run& run, const typenam
   unsigned observations = 0, violations = 0;
   std::uint32_t round = 0;
   for (; round < run.rounds; ++round) {
-    const std::uint32_t phase = first_phase + run.rounds_done + round;
-    const bool early = is_faulty(run, fault_early) && arrives_early(round);
-    skew_arrival(run, self, round);
+    const std::uint32_t in_life = run.rounds_done + round;
+    const std::uint32_t phase = first_phase + in_life;
+    const bool early = is_faulty(run, fault_early) && arrives_early(in_life);
+    skew_arrival(run, self, in_life);
     if (is_faulty(run, fault_never) && round == run.fault_round) break;
-    if (!alone) touch(run, self, phase, round);
+    if (!alone) touch(run, self, phase, in_life);
     if (!early) publish(run, self, phase);
     if (threadIdx.x == 0) {
-      run.arrived[blockIdx.x] = run.rounds_done + round + 1;
-      if (blockIdx.x == 0) *static_cast<volatile std::uint32_t*>(run.heartbeat) = run.rounds_done + round + 1;
+      run.arrived[blockIdx.x] = in_life + 1;
+      if (blockIdx.x == 0) *static_cast<volatile std::uint32_t*>(run.heartbeat) = in_life + 1;
     }
     if (!pass(run.epoch + round + 1)) break;
     if constexpr (Pass::carries_sum) {
@@ -196,14 +205,15 @@ __device__ __forceinline__ void run_checked(const device_run& run, const typenam
         note(run, round, self, self, expected, seen, 2);
     }
     if (early) {
-      if (threadIdx.x == 0) hold_ns(20'000);
+      if (threadIdx.x == 0) hold_ns(long_hold_ns);
       __syncthreads();
       publish(run, self, phase);
     } else if (!alone) {
-      read_others(run, self, phase, round, observations, violations);
+      read_others(run, self, phase, in_life, observations, violations);
     }
   }
   add_up(run, observations, violations);
+  tell_shape(run);
 }
 
 template <class Pass>

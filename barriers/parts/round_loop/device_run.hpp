@@ -23,6 +23,8 @@ struct device_findings {
   std::uint32_t expected;
   std::uint32_t seen;
   std::uint32_t what;           // 0 phase, 1 payload, 2 sum
+  std::uint32_t blocks;         // the grid, as the kernel found it
+  std::uint32_t threads;        // of a block
 };
 
 // Where things lie in a member's part of the board: the same for every member of a group. No part (nullptr): the member

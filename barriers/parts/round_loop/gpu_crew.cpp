@@ -36,6 +36,14 @@ bool takes_checked_kernel(const run_request& request) {
 
 }  // namespace
 
+void must_be_launched_as_asked(const cuda::memory& records, unsigned blocks, unsigned threads, const std::string& what) {
+  device_findings found{};
+  cuda::check(cudaMemcpy(&found, records.get(), sizeof found, cudaMemcpyDeviceToHost), "reading what was launched");
+  if (found.blocks == blocks && found.threads == threads) return;
+  throw api_error("CUDA", fmt::format("{} blocks of {} threads ran where {} of {} were asked for", found.blocks,
+                                      found.threads, blocks, threads), "launching " + what);
+}
+
 void add_findings(trial& result, const cuda::memory& records, unsigned blocks) {
   constexpr const char* what[] = {"phase", "payload", "sum"};
   device_findings found{};
@@ -216,6 +224,8 @@ void gpu_crew::collect(trial& result, bool checked) {
   if (why != 0) {
     result.outcome = last_ = why == timed_out_word ? outcome::timed_out : outcome::aborted;
     add_arrivals(result);
+  } else {
+    for (const auto& p : places_) must_be_launched_as_asked(p.records, settings_.blocks, settings_.threads, settings_.what);
   }
   if (checked)
     for (const auto& p : places_) add_findings(result, p.records, settings_.blocks);

@@ -20,6 +20,10 @@
 
 namespace mgsync::round_loop {
 
+// Throws api_error unless the last kernel, whose findings these `records` begin with, ran with this shape: a figure is
+// never given out in the name of a larger team.
+void must_be_launched_as_asked(const cuda::memory& records, unsigned blocks, unsigned threads, const std::string& what);
+
 // Adds one GPU's device_findings, the first of its `records`, to a checked run.
 void add_findings(trial&, const cuda::memory& records, unsigned blocks);
 

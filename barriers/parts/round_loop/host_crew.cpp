@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "src/base/pinning.hpp"
+
 // The positive control and a broken barrier race on the board on purpose: that is what the check is there to see.
 #if defined(__SANITIZE_THREAD__)
 #define MGSYNC_RACES_ON_PURPOSE __attribute__((no_sanitize("thread")))
@@ -44,6 +46,8 @@ host_crew::host_crew(const topology::group& group, unsigned blocks, session& whe
       workers_.push_back({m, b, local_member, b < member.cpus.size() ? member.cpus[b] : -1});
     ++local_member;
   }
+  const auto cpus = static_cast<unsigned>(allowed_cpus().size());
+  if (yields() && cpus > 0) crowd_ = (worker_count() + cpus - 1) / cpus;
 }
 
 std::vector<int> host_crew::cpus() const {
@@ -69,6 +73,22 @@ void host_crew::hold(std::chrono::nanoseconds how_long) const {
     if (yields()) sched_yield();
 }
 
+void host_crew::come_last(unsigned worker, std::uint64_t arrivals, std::uint32_t round, const wait_limits& bounds) const {
+  constexpr auto longest = std::chrono::milliseconds(20);
+  const auto until = std::chrono::steady_clock::now() + longest;
+  const std::atomic_ref<std::uint32_t> given_up(*bounds.abort);
+  for (unsigned w = 0; w < worker_count(); ++w) {
+    worker_page* other = w == worker ? nullptr : page(w);
+    if (other == nullptr) continue;
+    const std::atomic_ref<std::uint64_t> arrived(other->arrived);
+    while (arrived.load(std::memory_order_relaxed) < arrivals) {
+      if (std::chrono::steady_clock::now() > until || given_up.load(std::memory_order_relaxed) != 0) return;
+      if (yields()) sched_yield();
+    }
+  }
+  hold(std::chrono::nanoseconds(hold_ns_of(round) * crowd_));
+}
+
 void host_crew::never_arrive(const wait_limits& bounds) const {
   std::atomic_ref<std::uint32_t> given_up(*bounds.abort);
   while (given_up.load(std::memory_order_relaxed) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -89,13 +109,13 @@ MGSYNC_RACES_ON_PURPOSE void host_crew::touch_payload(unsigned worker, std::uint
   for (unsigned w = 0; w < payload_lines * words_per_line; w += words_per_line) (void)payload[w];
 }
 
-MGSYNC_RACES_ON_PURPOSE void host_crew::read_others(unsigned worker, std::uint32_t phase, std::uint32_t round,
-                                                    findings& found) const {
+MGSYNC_RACES_ON_PURPOSE void host_crew::read_others(const run_request& request, unsigned worker,
+                                                    std::uint32_t phase, std::uint32_t round, findings& found) const {
   const unsigned workers = worker_count();
   if (workers < 2) return;
   const unsigned reads = read_count(workers);
   for (unsigned i = 0; i < reads; ++i) {
-    const unsigned target = read_target(worker, workers, round, i);
+    const unsigned target = read_target(static_cast<std::uint32_t>(request.seed), worker, workers, round, i);
     const worker_page* other = page(target);
     if (other == nullptr) continue;
     ++found.observations;
@@ -114,17 +134,16 @@ MGSYNC_RACES_ON_PURPOSE void host_crew::read_others(unsigned worker, std::uint32
   }
 }
 
-void host_crew::note(findings& found, std::uint64_t round, unsigned reader, unsigned offender, std::uint32_t expected,
+void host_crew::note(findings& found, std::uint32_t round, unsigned reader, unsigned offender, std::uint32_t expected,
                      std::uint32_t seen, const char* what) const {
   if (found.violations++ != 0) return;
-  found.first = violation{round, {reader / blocks_, reader % blocks_}, {offender / blocks_, offender % blocks_},
+  found.first = violation{round - static_cast<std::uint32_t>(rounds_done_), {reader / blocks_, reader % blocks_}, {offender / blocks_, offender % blocks_},
                           expected, seen, what};
 }
 
-unsigned host_crew::delayed_member(const run_request& request, std::uint32_t round, unsigned worker) const {
+unsigned host_crew::delayed_member(const run_request& request, std::uint32_t round) const {
   if (request.fault.what == fault::kind::arrive_early && arrives_early(round)) return request.fault.member;
-  if (round % hold_every == hold_every - 1) return (round / hold_every) % members();
-  return mix(round, worker) % members();
+  return late_worker(static_cast<std::uint32_t>(request.seed), round, worker_count()) / blocks_;
 }
 
 outcome host_crew::why_given_up(const wait_limits& bounds) const {

@@ -42,7 +42,7 @@ struct local_worker {
 using executor = std::function<void(const std::function<void(unsigned)>&)>;
 
 // A pass whose told() returns what learns of departures where members share no memory, or nothing (nullptr). The crew
-// calls left() after the worker's pass, `late` being a member that this round delays; who_left() ahead of its arrival,
+// calls left() after the worker's pass, `late` being the member that this round delays; who_left() ahead of its arrival,
 // for `patience`; finish() after a check.
 template <class Pass>
 concept tells_departures =
@@ -87,14 +87,18 @@ class host_crew {
   worker_page* page(unsigned worker) const;
   void arrive(worker_page&, std::uint64_t round) const;
   void hold(std::chrono::nanoseconds how_long) const;
+  // Keeps the late worker of a round back until all others that it sees have arrived, and then long enough for them to
+  // leave, if they do. Gives up waiting after a while: somebody may be stuck.
+  void come_last(unsigned worker, std::uint64_t arrivals, std::uint32_t round, const wait_limits&) const;
   void never_arrive(const wait_limits&) const;
   void publish(worker_page&, unsigned worker, std::uint32_t phase) const;
   void touch_payload(unsigned worker, std::uint32_t phase, std::uint32_t round) const;
-  void read_others(unsigned worker, std::uint32_t phase, std::uint32_t round, findings&) const;
-  void note(findings&, std::uint64_t round, unsigned reader, unsigned offender, std::uint32_t expected,
+  void read_others(const run_request&, unsigned worker, std::uint32_t phase, std::uint32_t round, findings&) const;
+  // `round`: of the object's life.
+  void note(findings&, std::uint32_t round, unsigned reader, unsigned offender, std::uint32_t expected,
             std::uint32_t seen, const char* what) const;
-  // Whose arrival at this round of a check is delayed; where nobody's is, one in turn.
-  unsigned delayed_member(const run_request&, std::uint32_t round, unsigned worker) const;
+  // Whose arrival at this round of the object's life a check delays.
+  unsigned delayed_member(const run_request&, std::uint32_t round) const;
   mgsync::outcome why_given_up(const wait_limits&) const;
   wait_limits limits(const run_request&) const;
   std::vector<progress> progress_now() const;
@@ -119,6 +123,7 @@ class host_crew {
   std::string what_;
   std::vector<local_worker> workers_;
   std::uint32_t* abort_ = nullptr;
+  unsigned crowd_ = 1;  // threads that take turns on a hardware thread
   std::uint64_t rounds_done_ = 0;
 };
 
@@ -126,10 +131,8 @@ class host_crew {
 inline constexpr std::uint32_t first_phase = 0xffffff00u;
 // The epoch before the first of every barrier of ours: the same.
 inline constexpr std::uint32_t first_epoch = 0xfffffe00u;
-// How long a member is held back: long against any barrier, short against a check.
-inline constexpr std::chrono::nanoseconds hold_back = std::chrono::microseconds(20);
-
-// How long a delayed member waits for a message that somebody left without it: several times one between nodes.
+// How long a member that is held back for long waits for a message that somebody left without it: several times one
+// between nodes.
 inline constexpr std::chrono::nanoseconds message_patience = std::chrono::microseconds(200);
 
 // Rounds of the barrier itself that precede the timed ones: the last is the start barrier, the others warm the caches.

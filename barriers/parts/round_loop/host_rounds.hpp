@@ -61,19 +61,20 @@ void host_crew::check(const run_request& request, const wait_limits& bounds, uns
   worker_page& mine = *page(self);
   const bool control = request.fault.what == fault::kind::arrive_early && request.fault.member == me.member &&
                        request.fault.block == me.block;
+  const auto seed = static_cast<std::uint32_t>(request.seed);
   for (std::uint32_t i = 0; i < request.rounds; ++i) {
     const auto round = static_cast<std::uint32_t>(rounds_done_ + i);
     const std::uint32_t phase = round + first_phase;
-    const bool early = control && arrives_early(i);
-    const bool held = holds_back(i, me.member, members(), me.block, blocks_);
-    if (held) hold(hold_back);
-    hold(std::chrono::nanoseconds(100) * skew(static_cast<std::uint32_t>(request.seed), i, self));
+    const bool early = control && arrives_early(round);
+    const bool late = late_worker(seed, round, worker_count()) == self;
+    if (late) come_last(self, rounds_done_ + i + 1, round, bounds);
+    hold(std::chrono::nanoseconds(skew_unit_ns) * skew(seed, round, self));
     if (missed(request, bounds, me, i, pass, found)) return;
     if (!early) {
-      listen(pass, self, i, phase, held, found);
+      listen(pass, self, round, phase, late && holds_long(round), found);
       publish(mine, self, phase);
     }
-    touch_payload(self, phase, i);
+    touch_payload(self, phase, round);
     arrive(mine, rounds_done_ + i + 1);
     if (!pass()) {
       found.outcome = why_given_up(bounds);
@@ -81,16 +82,16 @@ void host_crew::check(const run_request& request, const wait_limits& bounds, uns
     }
     if constexpr (requires { pass.wrong_result(); }) {
       ++found.observations;
-      if (const auto wrong = pass.wrong_result()) note(found, i, self, self, wrong->first, wrong->second, "sum");
+      if (const auto wrong = pass.wrong_result()) note(found, round, self, self, wrong->first, wrong->second, "sum");
     }
     if constexpr (tells_departures<Pass>)
-      if (auto* told = pass.told()) told->left(phase, delayed_member(request, i, self));
+      if (auto* told = pass.told()) told->left(phase, delayed_member(request, round));
     if (early) {
-      hold(hold_back);
-      listen(pass, self, i, phase, true, found);
+      hold(std::chrono::nanoseconds(long_hold_ns));
+      listen(pass, self, round, phase, true, found);
       publish(mine, self, phase);
     } else {
-      read_others(self, phase, i, found);
+      read_others(request, self, phase, round, found);
     }
   }
   if constexpr (tells_departures<Pass>)

@@ -11,19 +11,21 @@ __global__ void __launch_bounds__(most_threads, resident_at_most_threads)
   if (run.work_ns != 0) hold_ns(run.work_ns);
   if (checked == 0) return;
   const unsigned self = run.member * run.blocks + blockIdx.x;
-  const std::uint32_t phase = first_phase + run.rounds_done + round;
+  const std::uint32_t in_life = run.rounds_done + round;
+  const std::uint32_t phase = first_phase + in_life;
   const bool alone = run.members * run.blocks == 1;
   unsigned observations = 0, violations = 0;
   const bool faulty = is_faulty(run, fault_early);
   if (round > 0) {
-    if (!alone) read_others(run, self, phase - 1, round - 1, observations, violations);
+    if (!alone) read_others(run, self, phase - 1, in_life - 1, observations, violations);
     // The positive control publishes one kernel too late.
-    if (faulty && arrives_early(round - 1)) publish(run, self, phase - 1);
+    if (faulty && arrives_early(in_life - 1)) publish(run, self, phase - 1);
   }
-  skew_arrival(run, self, round);
-  if (!alone) touch(run, self, phase, round);
-  if (!(faulty && arrives_early(round))) publish(run, self, phase);
+  skew_arrival(run, self, in_life);
+  if (!alone) touch(run, self, phase, in_life);
+  if (!(faulty && arrives_early(in_life))) publish(run, self, phase);
   add_up(run, observations, violations);
+  tell_shape(run);
 }
 
 }  // namespace

@@ -89,7 +89,10 @@ trial launch_rounds::finish(const run_request& request, std::vector<std::chrono:
   result.elapsed = std::move(elapsed);
   rounds_done_ += request.rounds;
   if (request.mode == run_mode::check)
-    for (const auto& p : places_) add_findings(result, p.records, blocks_);
+    for (const auto& p : places_) {
+      must_be_launched_as_asked(p.records, blocks_, threads_, "the kernel of a round");
+      add_findings(result, p.records, blocks_);
+    }
   return result;
 }
 

@@ -1,5 +1,8 @@
-// The check (docs/method.md, "Is it a barrier?") as values: what is published, who is read, who is held
-// back. One source for host loops and kernels. C++17, standard library only.
+// The check (docs/method.md, "Is it a barrier?") as values: what is published, who is read, who is late. One source for
+// host loops and kernels. C++17, standard library only.
+// Everything here goes by the number of the round in the life of the barrier object, so that no round of a check is the
+// repetition of another, however many launches it has. An arrival that a barrier does not wait for shows in the rounds
+// in which it is the last one. So in every round exactly one worker is held back, and the workers take turns.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +13,12 @@ namespace mgsync::round_loop {
 
 inline constexpr unsigned words_per_line = 32;       // 128 bytes
 inline constexpr unsigned payload_lines = 4;         // per worker and slot
-inline constexpr unsigned most_phases_read = 256;    // per worker and round
-inline constexpr unsigned hold_every = 16;           // rounds between two hold-backs
+inline constexpr unsigned most_phases_read = 128;    // per worker and round
 inline constexpr unsigned early_every = 4;           // rounds between two early arrivals of a positive control
+inline constexpr unsigned long_hold_every = 16;      // rounds between two long holds
+inline constexpr std::uint64_t short_hold_ns = 3'000;  // more than a fast barrier takes, and the others' skew
+inline constexpr std::uint64_t long_hold_ns = 20'000;  // long against any barrier, short against a check
+inline constexpr std::uint64_t skew_unit_ns = 100;
 
 // A well mixed 32-bit value of two (the finalizer of MurmurHash3).
 MGSYNC_HD constexpr std::uint32_t mix(std::uint32_t a, std::uint32_t b) {
@@ -29,31 +35,45 @@ MGSYNC_HD constexpr std::uint32_t payload_word(std::uint32_t phase, std::uint32_
   return mix(phase, worker * 1024u + word);
 }
 
-// Whose phase a worker reads as its i-th in a round: all others where they are few, else a rotating sample.
+// Whether the late worker of this round is held back for long.
+MGSYNC_HD constexpr bool holds_long(std::uint32_t round) { return round % long_hold_every == long_hold_every - 1; }
+MGSYNC_HD constexpr std::uint64_t hold_ns_of(std::uint32_t round) {
+  return holds_long(round) ? long_hold_ns : short_hold_ns;
+}
+
+// The worker that is held back in this round. In `workers` successive short holds everybody is once, and so in as many
+// long ones; in which order changes each time, and with the seed. For fewer than 2^20 workers.
+MGSYNC_HD constexpr unsigned late_worker(std::uint32_t seed, std::uint32_t round, unsigned workers) {
+  const std::uint32_t longs = round / long_hold_every;
+  const std::uint32_t turn = holds_long(round) ? longs : round - longs;
+  const std::uint32_t key = mix(mix(seed, turn / workers), holds_long(round) ? 1 : 0);
+  // What 2^20 lacks to eight primes: steps that have no factor in common with the number of workers.
+  constexpr std::uint64_t to_a_prime = 0x5539332521190d07u;
+  const std::uint64_t step = (1u << 20) + (to_a_prime >> (8 * (key & 7)) & 0xff);
+  return static_cast<unsigned>((turn % workers * step + (key >> 3)) % workers);
+}
+
+// Whose phase a worker reads as its i-th in a round: all others where they are few, else the late worker's, and a
+// rotating sample.
 MGSYNC_HD constexpr unsigned read_count(unsigned workers) {
   return workers - 1 < most_phases_read ? workers - 1 : most_phases_read;
 }
-MGSYNC_HD constexpr unsigned read_target(unsigned self, unsigned workers, std::uint32_t round, unsigned i) {
-  const unsigned start = workers - 1 <= most_phases_read ? 0 : mix(round, self) % (workers - 1);
-  return (self + 1 + (start + i) % (workers - 1)) % workers;
+MGSYNC_HD constexpr unsigned read_target(std::uint32_t seed, unsigned self, unsigned workers, std::uint32_t round,
+                                         unsigned i) {
+  if (workers - 1 <= most_phases_read) return (self + 1 + i) % workers;
+  if (i == 0)
+    if (const unsigned late = late_worker(seed, round, workers); late != self) return late;
+  return (self + 1 + (mix(round, self) % (workers - 1) + i) % (workers - 1)) % workers;
 }
 // Whose payload a worker reads in a round (one other worker).
 MGSYNC_HD constexpr unsigned payload_target(unsigned self, unsigned workers, std::uint32_t round) {
   return (self + 1 + mix(round, self + 77u) % (workers - 1)) % workers;
 }
 
-// Whether this round holds somebody back, and which worker: members in turn, their blocks in turn.
-MGSYNC_HD constexpr bool holds_back(std::uint32_t round, unsigned member, unsigned members, unsigned block,
-                                    unsigned blocks) {
-  if (round % hold_every != hold_every - 1) return false;
-  const std::uint32_t turn = round / hold_every;
-  return turn % members == member && (turn / members) % blocks == block;
-}
-
-// Random skew before an arrival, in units of the caller's choice (0 in 3 of 4 rounds, else 1..15).
+// Random skew of every arrival, in units of skew_unit_ns (0 in 3 of 4 rounds, else 1..5): well below a short hold.
 MGSYNC_HD constexpr unsigned skew(std::uint32_t seed, std::uint32_t round, unsigned worker) {
-  const std::uint32_t h = mix(round ^ seed, worker);
-  return h % 4 != 0 ? 0 : (h >> 8) % 16;
+  const std::uint32_t h = mix(mix(seed, round), worker);
+  return h % 4 != 0 ? 0 : 1 + (h >> 8) % 5;
 }
 
 // Whether a positive control enters the barrier before it publishes, in this round.

@@ -59,7 +59,9 @@ struct list {
 using all = list<planted::no_op, planted::leaves_at_all_but_one, planted::root_leaves_at_once, planted::arrival_left_out,
                  planted::one_step_short, planted::one_flag_for_two_epochs, planted::counter_reset_too_early,
                  planted::rare_early_exit, planted::forgets_its_epoch, planted::wraps_wrongly, planted::broken_above_four,
-                 planted::never_released, planted::hangs>;
+                 planted::never_released, planted::hangs, planted::butterfly_skips_peers,
+                 planted::accumulating_counter_overflows, planted::epoch_is_not_atomic, planted::once_in_5000_one_short,
+                 planted::one_edge_of_all>;
 
 // A good barrier on whose last rank a call fails, in one phase.
 class failing final : public barrier {

@@ -7,11 +7,13 @@
 #include <atomic>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "src/base/errors.hpp"
+#include "src/base/pinning.hpp"
 
 namespace mgsync {
 namespace {
@@ -59,6 +61,27 @@ TEST(worker_pool, says_so_when_a_thread_cannot_start) {
   ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
   EXPECT_NE(said.find("starting worker thread"), std::string::npos) << said;
   EXPECT_NE(said.find("of 256"), std::string::npos) << said;
+}
+
+TEST(worker_pool, the_caller_may_be_the_first_worker_and_keeps_its_cpus) {
+  const auto before = allowed_cpus();
+  ASSERT_FALSE(before.empty());
+  worker_pool pool({before.back(), -1}, worker_pool::first_worker::caller);
+  EXPECT_EQ(pool.size(), 2u);
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    std::vector<std::thread::id> ran(2);
+    std::vector<int> mask;
+    pool.run([&](unsigned i) {
+      ran[i] = std::this_thread::get_id();
+      if (i == 0) mask = allowed_cpus();
+    });
+    EXPECT_EQ(ran[0], std::this_thread::get_id());
+    EXPECT_NE(ran[1], ran[0]);
+    EXPECT_EQ(mask, std::vector<int>{before.back()});
+    EXPECT_EQ(allowed_cpus(), before);
+  }
+  EXPECT_THROW(worker_pool({100000}, worker_pool::first_worker::caller), api_error);
+  EXPECT_EQ(allowed_cpus(), before);
 }
 
 TEST(worker_pool, says_so_when_a_pin_is_refused) { EXPECT_THROW(worker_pool({1000}), api_error); }

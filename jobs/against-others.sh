@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# against-others.sh MGSYNC OSU_BARRIER SYNCBENCH [COUNT...]: mgsync's host figures beside those of programs that are not
+# ours (docs/method.md): MPI_Barrier as OSU's osu_barrier has it, OpenMP's barrier as EPCC's syncbench has it, for each
+# COUNT of ranks and of threads (default: 2 4 8 16, as far as there are cores). Nine alternated pairs of processes each.
+# Writes a line per pair, "what,count,pair,theirs_us,ours_us", and at the end the median of the ratios for each.
+# Both programs are had from their own sources; "" in the place of one leaves it out.
+set -uo pipefail
+mgsync=$1 osu=$2 syncbench=$3
+shift 3
+counts=("$@")
+[ ${#counts[@]} -gt 0 ] || counts=(2 4 8 16)
+pairs=${PAIRS:-9}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+if [ "$(id -u)" -eq 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
+# EPCC's threads are bound as mgsync binds its own.
+ours=(--device host --max-time "${MAX_TIME:-500ms}" --check-rounds 400 --csv "$work/csv")
+
+latency() { # of the only row
+  awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "latency_us" || $i == "median") at = i } NR == 2 { print $at }' \
+    "$work/csv"
+}
+theirs_mpi() { mpirun --bind-to core -np "$1" "$osu" -i 20000 -x 2000 2>/dev/null | awk '/^ *[0-9]/ { print $1 }'; }
+ours_mpi() {
+  mpirun --bind-to core -np "$1" "$mgsync" "${ours[@]}" --backend mpi --members "$1" >/dev/null 2>"$work/err"
+  latency
+}
+theirs_openmp() {
+  OMP_NUM_THREADS=$1 OMP_PLACES=cores OMP_PROC_BIND=close "$syncbench" --outer-repetitions 20 --test-time 2000 \
+    2>/dev/null | awk '/^BARRIER overhead/ { for (i = 1; i <= NF; ++i) if ($i == "=") v = $(i + 1) } END { print v }'
+}
+ours_openmp() {
+  "$mgsync" "${ours[@]}" --backend openmp:runtime --members "$1" >/dev/null 2>"$work/err"
+  latency
+}
+
+for what in mpi openmp; do
+  if [ $what = mpi ] && [ -z "$osu" ]; then continue; fi
+  if [ $what = openmp ] && [ -z "$syncbench" ]; then continue; fi
+  for count in "${counts[@]}"; do
+    [ "$count" -le "$(nproc)" ] || continue
+    for ((pair = 1; pair <= pairs; ++pair)); do
+      if ((pair % 2)); then
+        them=$(theirs_$what "$count") us=$(ours_$what "$count")
+      else
+        us=$(ours_$what "$count") them=$(theirs_$what "$count")
+      fi
+      echo "$what,$count,$pair,$them,$us" | tee -a "$work/pairs"
+    done
+  done
+done
+
+# The interval: order statistics of a median; of 9 values the second and the eighth (96 %).
+awk -F, '$4 > 0 && $5 > 0 { print $1 "," $2, $5 / $4 }' "$work/pairs" | sort -t' ' -k1,1 -k2,2g |
+  awk '{ if ($1 != last) { show(); n = 0; last = $1 } r[++n] = $2 }
+    function show() {
+      cut = (n > 8) ? 1 : 0
+      if (n) printf("%s: ours / theirs %.3f (%.3f..%.3f) over %d pairs\n", last, (r[int((n + 1) / 2)] + r[int(n / 2) + 1]) / 2, r[1 + cut], r[n - cut], n)
+    }
+    END { show() }'

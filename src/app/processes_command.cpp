@@ -1,0 +1,123 @@
+#include "src/app/processes_command.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "src/app/outputs.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/launcher.hpp"
+#include "src/base/watchdog.hpp"
+#include "src/results/merging.hpp"
+#include "src/results/table.hpp"
+
+namespace mgsync {
+namespace {
+
+class scratch_folder {
+ public:
+  scratch_folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "mgsync-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr)
+      throw api_error("system", std::generic_category().message(errno), "making a folder for the processes' results");
+    path_ = name;
+  }
+  ~scratch_folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+  std::string file(unsigned number) const { return path_ / fmt::format("process-{}.json", number); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// The command line of one process: without what belongs to all of them.
+std::vector<std::string> words_of_one(const std::vector<std::string>& words) {
+  constexpr std::string_view of_all[] = {"--processes", "--json", "--csv", "--seed"};
+  std::vector<std::string> kept;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string name = words[i].substr(0, words[i].find('='));
+    if (std::ranges::find(of_all, name) == std::end(of_all))
+      kept.push_back(words[i]);
+    else if (name.size() == words[i].size())
+      ++i;  // its value is the next word
+  }
+  return kept;
+}
+
+// Runs this program with these words and without its table; returns its exit code, as a shell tells it.
+int run_program(std::vector<std::string> words) {
+  words.insert(words.begin(), "mgsync");
+  std::vector<char*> arguments;
+  for (auto& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const pid_t child = fork();
+  if (child < 0) throw api_error("system", std::generic_category().message(errno), "starting a process");
+  if (child == 0) {
+    setpgid(0, 0);  // a signal of the terminal reaches it once, through us
+    if (const int nowhere = open("/dev/null", O_WRONLY); nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
+    execv("/proc/self/exe", arguments.data());
+    _exit(127);
+  }
+  bool told = false;
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (const int number = signal_received(); number != 0 && !std::exchange(told, true)) kill(child, number);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+int measure_in_processes(const options& asked, const std::vector<std::string>& words) {
+  if (read_launch().under_mpi)
+    throw usage_error("--processes starts processes by itself; under mpirun or srun start mgsync several times, each with a "
+                      "--json of its own, and then: mgsync merge FILE... --over-processes (jobs/local.sh does)");
+  must_be_writable(asked);
+  take_note_of_signals();
+  const scratch_folder folder;
+  const auto one = words_of_one(words);
+  const auto first_seed = asked.seed.value_or(static_cast<std::uint64_t>(
+      std::chrono::system_clock::now().time_since_epoch().count() % 1'000'000'007));
+  std::vector<result_file> files;
+  int code = 0;
+  for (unsigned i = 0; i < asked.processes && signal_received() == 0; ++i) {
+    fmt::print(stderr, "process {} of {}\n", i + 1, asked.processes);
+    auto this_one = one;
+    for (const auto& word : {std::string("--json"), folder.file(i), std::string("--seed"), std::to_string(first_seed + i)})
+      this_one.push_back(word);
+    code = run_program(this_one);
+    if (std::filesystem::exists(folder.file(i))) files.push_back(read_result_file(folder.file(i)));
+    const bool went_on = code == 0 || code == static_cast<int>(exit_code::all_waived);
+    if (!went_on) break;  // a barrier that failed does so for good
+  }
+  if (files.empty()) return code != 0 ? code : 128 + signal_received();
+  auto merged = merge_results(files, replication::processes);
+  merged.document.command = asked.typed;
+  merged.document.seed = first_seed;
+  merged.document.settings["processes"] = std::to_string(files.size());
+  std::FILE* table = asked.json == "-" || asked.csv == "-" ? stderr : stdout;
+  write_documents(asked, merged.document);
+  fmt::print(table, "{}", format_table(merged.document.results));
+  std::fflush(table);
+  return code;
+}
+
+}  // namespace mgsync
