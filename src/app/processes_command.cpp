@@ -115,7 +115,7 @@ int measure_in_processes(const options& asked, const std::vector<std::string>& w
   merged.document.settings["processes"] = std::to_string(files.size());
   std::FILE* table = asked.json == "-" || asked.csv == "-" ? stderr : stdout;
   write_documents(asked, merged.document);
-  fmt::print(table, "{}", format_table(merged.document.results));
+  fmt::print(table, "{}{}", format_table(merged.document.results), format_notes(merged.document.machine));
   std::fflush(table);
   return code;
 }
