@@ -48,7 +48,7 @@ creation make_counter(const flag_barrier_request& w, const algorithm::spread_sha
 
 creation make_relay(const flag_barrier_request& w, const algorithm::relay_shape& shape, std::string chosen) {
   using pass = round_loop::relay_pass<scope::gpu>;
-  return round_loop::make_flag_barrier<pass>(w, std::move(chosen), round_loop::relay_image(w.blocks),
+  return round_loop::make_flag_barrier<pass>(w, std::move(chosen), round_loop::relay_image(w.blocks, shape),
                                              [&](const algorithm::cuda_lines& lines) {
     return pass::arguments{lines, shape};
   });

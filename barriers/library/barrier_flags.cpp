@@ -5,9 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "barriers/parts/algorithm/flag_image.hpp"
-#include "barriers/library/choice.hpp"
 #include "barriers/library/include/mgsync/multi_grid.hpp"
+#include "barriers/parts/symmetric_memory/between_processes.hpp"
 
 namespace mgsync::library {
 
@@ -15,31 +14,18 @@ namespace {
 
 using algorithm::first_gpu_epoch;
 
-std::size_t flag_bytes(std::size_t members) {
-  const std::size_t lines = members == 1 ? std::max(algorithm::relay_layout{}.lines(), algorithm::spread_layout{}.lines())
-                                         : algorithm::relay_layout{}.lines();
-  return lines * algorithm::line_bytes;
-}
-
 // In 2^20 ns, the unit of the device.
 std::uint32_t patience_of(std::chrono::nanoseconds timeout) {
   const auto ns = timeout.count();
-  if (ns < 0) throw usage_error("a negative time-out: it takes 0 (for ever) or more");
   if (ns == 0) return UINT32_MAX;
   return static_cast<std::uint32_t>(std::min<long long>((ns + (1 << 20) - 1) >> 20, INT32_MAX));
 }
 
-void copy_to(void* to, const void* from, std::size_t bytes) {
+// On the calling thread's GPU, whatever its default stream does.
+void copy(void* to, const void* from, std::size_t bytes, std::string_view action) {
   const auto stream = cuda::make_stream();
-  cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream.get()), "setting the flags of a barrier");
-  cuda::check(cudaStreamSynchronize(stream.get()), "setting the flags of a barrier");
-}
-
-template <class T>
-void copy_from(T* to, const void* from, std::size_t count) {
-  const auto stream = cuda::make_stream();
-  cuda::check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDeviceToHost, stream.get()), "reading who arrived");
-  cuda::check(cudaStreamSynchronize(stream.get()), "reading who arrived");
+  cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.get()), action);
+  cuda::check(cudaStreamSynchronize(stream.get()), action);
 }
 
 // "17, 18, 40 and 3 more".
@@ -51,56 +37,121 @@ std::string listed(const std::vector<std::size_t>& blocks) {
   return text;
 }
 
+// How many barriers a block, or a process, arrived at.
+std::uint32_t barriers(std::uint32_t epoch) { return epoch - first_gpu_epoch; }
+
+std::unique_ptr<gpu_memory> memory_of(const gpu_members& members, std::size_t bytes) {
+  auto made = allocate_gpu_memory(members, bytes, peer_memory::automatic, given_back::at_once);
+  if (!made.memory) throw unsupported_error(made.reason);
+  return std::move(made.memory);
+}
+
 }  // namespace
 
 barrier_flags::barrier_flags(const group_members& group, std::chrono::nanoseconds timeout)
-    : members_(group.gpus), local_(group.gpus.local()), fewest_sms_(group.fewest_sms), patience_(patience_of(timeout)),
-      abort_(cuda::memory::on_host(algorithm::line_bytes)), records_(local_.size()), handles_(local_.size()) {
-  auto made = allocate_gpu_memory(members_, flag_bytes(members_.places.size()), peer_memory::automatic);
-  if (!made.memory) throw unsupported_error(made.reason);
-  flags_ = std::move(made.memory);
-}
-
-void barrier_flags::start(unsigned blocks) {
-  const auto gpus = static_cast<unsigned>(members_.places.size());
-  const auto choice = choose_multigrid(gpus, blocks, fewest_sms_);
-  const auto image = choice.counter ? algorithm::spread_image(blocks, choice.spread) : algorithm::relay_image(blocks);
-  why_ = choice.why;
-  const std::vector<multi_grid_block> fresh(blocks, fresh_block);
-  for (unsigned l = 0; l < local_.size(); ++l) {
-    const int ordinal = members_.places[local_[l]].ordinal;
-    const cuda::device_scope scope(ordinal);
-    copy_to(flags_->part(local_[l], l), image.data(), image.size() * sizeof image[0]);
-    if (blocks > blocks_) records_[l] = cuda::memory::on_gpu(ordinal, blocks * sizeof(multi_grid_block));
-    copy_to(records_[l].get(), fresh.data(), blocks * sizeof(multi_grid_block));
-    multi_grid_handle& h = handles_[l];
-    for (unsigned m = 0; m < gpus; ++m) h.parts[m] = reinterpret_cast<std::uint32_t*>(flags_->part(m, l));
-    h.records = records_[l].as<multi_grid_block>();
-    h.bounds = {abort_.as<std::uint32_t>(), patience_};
-    h.rank = local_[l];
-    describe(choice, gpus, blocks, h);
+    : members_(group.gpus), local_(group.gpus.local()), fewest_sms_(group.fewest_sms), patience_(patience_of(timeout)) {
+  all_or_none(members_, [&] { report_ = cuda::memory::on_host(algorithm::line_bytes); });
+  if (members_.one_process()) {
+    // Nobody may find out at the first launch that there is no way from GPU to GPU.
+    if (auto why = open_peer_access(members_); !why.empty()) throw unsupported_error(why);
+    return;
   }
-  std::atomic_ref<std::uint32_t>(*abort_.as<std::uint32_t>()).store(0);
-  blocks_ = blocks;
+  stops_ = memory_of(members_, algorithm::line_bytes);
+  all_or_none(members_, [&] {
+    for (unsigned l = 0; l < local_.size(); ++l) {
+      std::vector<std::byte*> words{stops_->part(local_[l], l)};
+      for (unsigned m = 0; m < members_.places.size(); ++m)
+        if (m != local_[l]) words.push_back(stops_->part(m, l));
+      const int ordinal = members_.places[local_[l]].ordinal;
+      const cuda::device_scope scope(ordinal);
+      stop_lists_.push_back(cuda::memory::on_gpu(ordinal, words.size() * sizeof words[0]));
+      copy(stop_lists_.back().get(), words.data(), words.size() * sizeof words[0], "setting up a group");
+    }
+  });
 }
 
-bool barrier_flags::given_up() const { return std::atomic_ref<std::uint32_t>(*abort_.as<std::uint32_t>()).load() != 0; }
+void barrier_flags::add(unsigned blocks) {
+  const auto gpus = static_cast<unsigned>(members_.places.size());
+  grid_flags made;
+  made.choice = choose_multigrid(gpus, blocks, fewest_sms_);
+  const auto bytes = image_of(made.choice, blocks).size() * sizeof(std::uint32_t);
+  made.memory = memory_of(members_, bytes);
+  all_or_none(members_, [&] {
+    for (unsigned l = 0; l < local_.size(); ++l) {
+      const int ordinal = members_.places[local_[l]].ordinal;
+      made.records.push_back(cuda::memory::on_gpu(ordinal, blocks * sizeof(multi_grid_block)));
+      std::vector<std::uint32_t*> parts;
+      for (unsigned m = 0; m < gpus; ++m) parts.push_back(reinterpret_cast<std::uint32_t*>(made.memory->part(m, l)));
+      made.handles.push_back(describe(made.choice, parts.data(), local_[l], gpus, blocks));
+      made.handles.back().records = made.records.back().as<multi_grid_block>();
+      made.handles.back().generation = generation_;
+    }
+    fill(blocks, made);
+  });
+  grids_.emplace(blocks, std::move(made));
+}
 
-void barrier_flags::give_up() { std::atomic_ref<std::uint32_t>(*abort_.as<std::uint32_t>()).store(1); }
+void barrier_flags::fill(unsigned blocks, grid_flags& grid) const {
+  const auto image = image_of(grid.choice, blocks);
+  for (unsigned l = 0; l < local_.size(); ++l) {
+    const cuda::device_scope scope(members_.places[local_[l]].ordinal);
+    copy(grid.memory->part(local_[l], l), image.data(), image.size() * sizeof image[0], "setting the flags of a barrier");
+    auto record = fresh_block();
+    record.patience = patience_;
+    record.generation = generation_;
+    record.report = report_.as<multi_grid_report>();
+    record.stops = stops_ ? stop_lists_[l].as<std::uint32_t*>() : nullptr;
+    record.stop_count = stops_ ? static_cast<std::uint32_t>(members_.places.size()) : 0;
+    record.blocks = blocks;
+    record.rank = local_[l];
+    const std::vector<multi_grid_block> records(blocks, record);
+    copy(grid.records[l].get(), records.data(), records.size() * sizeof record, "setting the records of a barrier");
+    grid.handles[l].generation = generation_;
+  }
+}
 
-std::vector<multi_grid_block> barrier_flags::records_of(unsigned local) const {
+void barrier_flags::renew() {
+  ++generation_;
+  for (auto& [blocks, grid] : grids_) fill(blocks, grid);
+  const std::uint32_t none = 0;
+  for (unsigned l = 0; l < local_.size() && stops_; ++l) {
+    const cuda::device_scope scope(members_.places[local_[l]].ordinal);
+    copy(stops_->part(local_[l], l), &none, sizeof none, "setting up a group");
+  }
+  *report_.as<multi_grid_report>() = multi_grid_report{};
+}
+
+bool barrier_flags::given_up() const {
+  return std::atomic_ref<std::uint32_t>(report_.as<multi_grid_report>()->what).load() != multi_grid_report::none;
+}
+
+void barrier_flags::give_up(unsigned blocks) {
+  auto& told = *report_.as<multi_grid_report>();
+  std::uint32_t expected = multi_grid_report::none;
+  if (std::atomic_ref<std::uint32_t>(told.what).compare_exchange_strong(expected, multi_grid_report::timed_out))
+    told.made_for = blocks;
+  const std::uint32_t stop = 1;
+  for (unsigned m = 0; m < members_.places.size() && stops_; ++m) {
+    const cuda::device_scope scope(members_.places[local_.front()].ordinal);
+    copy(stops_->part(m, 0), &stop, sizeof stop, "telling the other GPUs");
+  }
+}
+
+std::vector<multi_grid_block> barrier_flags::records_of(const grid_flags& grid, unsigned local) const {
   const cuda::device_scope scope(members_.places[local_[local]].ordinal);
-  std::vector<multi_grid_block> records(blocks_);
-  copy_from(records.data(), records_[local].get(), records.size());
+  std::vector<multi_grid_block> records(grid.handles[local].blocks);
+  copy(records.data(), grid.records[local].get(), records.size() * sizeof records[0], "reading who arrived");
   return records;
 }
 
 std::string barrier_flags::who_is_missing() const {
-  const auto barriers = [](std::uint32_t epoch) { return epoch - first_gpu_epoch; };  // arrived at
+  const auto found = grids_.find(report().made_for);
+  if (found == grids_.end()) return "no kernel was waiting";
+  const grid_flags& grid = found->second;
   std::uint32_t furthest = 0;
   std::vector<std::vector<multi_grid_block>> records;
   for (unsigned l = 0; l < local_.size(); ++l) {
-    records.push_back(records_of(l));
+    records.push_back(records_of(grid, l));
     for (const auto& r : records.back()) furthest = std::max(furthest, barriers(r.epoch));
   }
   std::vector<std::string> late;
@@ -109,14 +160,14 @@ std::string barrier_flags::who_is_missing() const {
     for (std::size_t b = 0; b < records[l].size(); ++b)
       if (barriers(records[l][b].epoch) < furthest) blocks.push_back(b);
     const auto gpu = fmt::format("GPU {} (grid {})", members_.places[local_[l]].ordinal, local_[l]);
-    if (blocks.size() == blocks_) late.push_back(fmt::format("{}: all {} blocks", gpu, blocks_));
+    if (blocks.size() == records[l].size()) late.push_back(fmt::format("{}: all {} blocks", gpu, blocks.size()));
     else if (!blocks.empty()) late.push_back(fmt::format("{}: block{} {}", gpu, blocks.size() == 1 ? "" : "s", listed(blocks)));
   }
   if (!members_.one_process()) {
     std::vector<std::uint32_t> inbox(members_.places.size());
     const cuda::device_scope scope(members_.places[local_.front()].ordinal);
     const auto first = std::size_t{algorithm::relay_layout{}.inbox(0)} * algorithm::line_bytes;
-    copy_from(inbox.data(), flags_->part(local_.front(), 0) + first, inbox.size());
+    copy(inbox.data(), grid.memory->part(local_.front(), 0) + first, inbox.size() * sizeof inbox[0], "reading who arrived");
     for (std::size_t m = 0; m < inbox.size(); ++m)
       if (members_.places[m].process != members_.process && barriers(inbox[m]) < furthest)
         late.push_back(fmt::format("GPU {} of process {} (grid {})", members_.places[m].ordinal, members_.places[m].process, m));

@@ -1,47 +1,61 @@
-// The flags of a library group's barrier in GPU memory, each block's record, and the handles that kernels are passed.
+// The flags of a library group's barriers in GPU memory, each block's record, and the handles that kernels are passed.
+// Flags are made once per number of blocks, and stay: kernels of different grids may follow one another.
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "barriers/library/include/mgsync/multi_grid_handle.hpp"
+#include "barriers/library/choice.hpp"
 #include "barriers/library/members.hpp"
 #include "src/base/cuda.hpp"
 
 namespace mgsync::library {
 
+// The flags for one number of blocks.
+struct grid_flags {
+  algorithm::grid_choice choice;
+  std::unique_ptr<gpu_memory> memory;
+  std::vector<cuda::memory> records;       // of every local GPU's blocks
+  std::vector<multi_grid_handle> handles;  // of every local GPU
+};
+
 class barrier_flags {
  public:
-  // Collective. Throws unsupported_error where a GPU cannot address another.
+  // Collective. Throws in all processes alike: unsupported_error where a GPU cannot address another.
   barrier_flags(const group_members&, std::chrono::nanoseconds timeout);
 
-  // As new, for `blocks` per GPU. No kernel of this process uses them, and none of another before all processes are done.
-  void start(unsigned blocks);
-  unsigned blocks() const { return blocks_; }
-  const multi_grid_handle& handle(unsigned local) const { return handles_[local]; }
-  multi_grid_handle& handle(unsigned local) { return handles_[local]; }
-  const std::string& algorithm() const { return why_; }
+  bool has(unsigned blocks) const { return grids_.count(blocks) != 0; }
+  // Makes them. Collective, and throws in all processes alike; once it is back, no process lacks any.
+  void add(unsigned blocks);
+  // Those that there are.
+  const grid_flags& of(unsigned blocks) const { return grids_.at(blocks); }
+  // All as new, and handles of before are stale. No kernel of any process uses them. Not for processes to go on from at
+  // once: others may still be here.
+  void renew();
 
+  const multi_grid_report& report() const { return *report_.as<multi_grid_report>(); }
   bool given_up() const;
-  void give_up();
+  // Ends all waits, in all processes: a launch failed half-way.
+  void give_up(unsigned blocks);
   // Which GPUs and blocks had not arrived when the others gave up. Kernels of this process have ended.
   std::string who_is_missing() const;
 
  private:
-  std::vector<multi_grid_block> records_of(unsigned local) const;
+  void fill(unsigned blocks, grid_flags&) const;
+  std::vector<multi_grid_block> records_of(const grid_flags&, unsigned local) const;
 
   gpu_members members_;
   std::vector<unsigned> local_;
   unsigned fewest_sms_;
   std::uint32_t patience_;
-  cuda::memory abort_;
-  std::unique_ptr<gpu_memory> flags_;
-  std::vector<cuda::memory> records_;
-  std::vector<multi_grid_handle> handles_;
-  std::string why_;
-  unsigned blocks_ = 0;
+  std::uint32_t generation_ = 1;
+  cuda::memory report_;
+  std::unique_ptr<gpu_memory> stops_;      // a word per GPU; none where one process has all
+  std::vector<cuda::memory> stop_lists_;   // of every local GPU: where they are
+  std::map<unsigned, grid_flags> grids_;
 };
 
 }  // namespace mgsync::library

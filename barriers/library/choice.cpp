@@ -1,6 +1,7 @@
 #include "barriers/library/choice.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace mgsync {
 
@@ -9,7 +10,8 @@ algorithm::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsig
   using algorithm::use_relay;
   if (members == 1) return algorithm::choose_grid(blocks, sms);
   const unsigned per_sm = (blocks + sms - 1) / sms;
-  const auto replicas = [&](unsigned wanted) { return std::min(wanted, algorithm::relay_shape::most_words / members); };
+  // Powers of two: a kernel finds its replica by a mask.
+  const auto replicas = [&](unsigned wanted) { return std::min(wanted, std::bit_floor(algorithm::relay_shape::most_words / members)); };
   if (blocks == 1) return use_relay(1, 1, "one block per GPU, one hop");
   if (per_sm <= 2) return use_relay(1, 1, "few blocks: the last to arrive speaks");
   if (per_sm <= 5) return use_relay(1, replicas(8), "polls spread over inboxes");
@@ -17,13 +19,25 @@ algorithm::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsig
   return use_relay(32, replicas(32), "many blocks: arrivals and polls spread");
 }
 
-void describe(const algorithm::grid_choice& choice, unsigned members, unsigned blocks, multi_grid_handle& handle) {
-  handle.gpus = members;
+multi_grid_handle describe(const algorithm::grid_choice& choice, std::uint32_t* const* parts, unsigned rank, unsigned gpus,
+                           unsigned blocks) {
+  multi_grid_handle handle;
+  std::copy_n(parts, gpus, handle.parts);
+  handle.own = parts[rank];
+  handle.rank = rank;
+  handle.gpus = gpus;
   handle.blocks = blocks;
   handle.algorithm = choice.counter ? multi_grid_handle::counter : multi_grid_handle::relay;
   handle.counters = choice.counter ? choice.spread.counters : choice.relay.counters;
+  handle.counter_bits = static_cast<std::uint32_t>(std::countr_zero(handle.counters));
   handle.copies = choice.counter ? choice.spread.copies : choice.relay.replicas;
   handle.hold = choice.counter ? choice.spread.hold : 0;
+  handle.gpus_inverse = (4096 + gpus - 1) / gpus;
+  return handle;
+}
+
+algorithm::flag_image image_of(const algorithm::grid_choice& choice, unsigned blocks) {
+  return choice.counter ? algorithm::spread_image(blocks, choice.spread) : algorithm::relay_image(blocks, choice.relay);
 }
 
 }  // namespace mgsync

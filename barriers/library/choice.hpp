@@ -1,8 +1,8 @@
 // Which of mgsync's barriers the multigrid backend's `auto` and the library run: pure, from measurements.
 #pragma once
 
+#include "barriers/parts/algorithm/flag_image.hpp"
 #include "barriers/parts/algorithm/grid_choice.hpp"
-#include "barriers/parts/algorithm/layout.hpp"
 #include "barriers/library/include/mgsync/multi_grid_handle.hpp"
 
 namespace mgsync {
@@ -10,10 +10,18 @@ namespace mgsync {
 // On `members` GPUs of `sms` SMs (the GPU with the fewest) with `blocks` blocks each, and why.
 algorithm::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsigned sms);
 
-// The record of a block that has met nobody yet.
-inline constexpr multi_grid_block fresh_block{algorithm::first_gpu_epoch, algorithm::first_gpu_epoch, 0, 0};
+// The handle of GPU `rank`, whose addresses of all GPUs' flags are `parts`; but for the records and the generation.
+multi_grid_handle describe(const algorithm::grid_choice&, std::uint32_t* const* parts, unsigned rank, unsigned gpus,
+                           unsigned blocks);
 
-// Writes the choice into a handle.
-void describe(const algorithm::grid_choice&, unsigned members, unsigned blocks, multi_grid_handle&);
+// What every GPU's flags hold at first.
+algorithm::flag_image image_of(const algorithm::grid_choice&, unsigned blocks);
+
+// The record of a block that has met nobody yet.
+inline multi_grid_block fresh_block() {
+  multi_grid_block block{};
+  block.epoch = block.looked_at = algorithm::first_gpu_epoch;
+  return block;
+}
 
 }  // namespace mgsync

@@ -29,6 +29,7 @@ struct card {
   char uuid[16];
   std::int32_t ordinal;
   std::uint32_t sms;
+  std::uint32_t slice;  // 1: a MIG slice
 };
 
 template <class T>
@@ -66,29 +67,40 @@ std::string why_not(const std::vector<int>& ordinals, int here) {
   return {};
 }
 
-local_gpus ask(const std::vector<int>& ordinals) {
+card ask_one(int ordinal, std::string& why) {
+  cudaDeviceProp about{};
+  cuda::check(cudaGetDeviceProperties(&about, ordinal), fmt::format("asking about GPU {}", ordinal));
+  if (about.major < 7 || about.cooperativeLaunch == 0)
+    why = fmt::format("GPU {} ({}, compute capability {}.{}) cannot: it takes 7.0 and cooperative launches", ordinal,
+                      about.name, about.major, about.minor);
+  card c{};
+  std::memcpy(c.uuid, about.uuid.bytes, sizeof c.uuid);
+  c.ordinal = ordinal;
+  c.sms = static_cast<std::uint32_t>(about.multiProcessorCount);
+  c.slice = std::strstr(about.name, " MIG ") != nullptr;
+  return c;
+}
+
+// Never throws: the other processes wait for what this one has to say.
+local_gpus ask(const std::vector<int>& ordinals, const std::string& wrong_use) {
   local_gpus mine;
-  int here = 0;
-  if (cudaGetDeviceCount(&here) != cudaSuccess) here = 0;
-  cudaGetLastError();
-  mine.why = why_not(ordinals, here);
-  if (!mine.why.empty()) {
-    mine.kind = complaint::usage;
-    return mine;
+  try {
+    int here = 0;
+    if (cudaGetDeviceCount(&here) != cudaSuccess) {
+      cudaGetLastError();
+      here = 0;
+    }
+    mine.why = wrong_use.empty() ? why_not(ordinals, here) : wrong_use;
+    if (!mine.why.empty()) {
+      mine.kind = complaint::usage;
+      return mine;
+    }
+    for (const int g : ordinals) mine.cards.push_back(ask_one(g, mine.why));
+    if (const auto reason = cuda::reason_not_to_spin(ordinals.size())) mine.why = *reason;
+  } catch (const std::exception& error) {
+    mine.cards.clear();
+    mine.why = error.what();
   }
-  for (const int g : ordinals) {
-    cudaDeviceProp about{};
-    cuda::check(cudaGetDeviceProperties(&about, g), fmt::format("asking about GPU {}", g));
-    if (about.major < 7 || about.cooperativeLaunch == 0)
-      mine.why = fmt::format("GPU {} ({}, compute capability {}.{}) cannot: it takes 7.0 and cooperative launches", g,
-                             about.name, about.major, about.minor);
-    card c{};
-    std::memcpy(c.uuid, about.uuid.bytes, sizeof c.uuid);
-    c.ordinal = g;
-    c.sms = static_cast<std::uint32_t>(about.multiProcessorCount);
-    mine.cards.push_back(c);
-  }
-  if (const auto reason = cuda::reason_not_to_spin(ordinals.size())) mine.why = *reason;
   if (!mine.why.empty()) mine.kind = complaint::unsupported;
   return mine;
 }
@@ -106,8 +118,8 @@ std::string written(const local_gpus& mine) {
 
 }  // namespace
 
-group_members meet(const std::vector<int>& ordinals, int process, byte_exchange exchange) {
-  const local_gpus mine = ask(ordinals);
+group_members meet(const std::vector<int>& ordinals, int process, byte_exchange exchange, const std::string& wrong_use) {
+  const local_gpus mine = ask(ordinals, wrong_use);
   const std::string hello = written(mine);
   const auto all = exchange ? exchange(hello) : std::vector<std::string>{hello};
   if (process < 0 || static_cast<std::size_t>(process) >= all.size() || all[static_cast<std::size_t>(process)] != hello)
@@ -116,7 +128,7 @@ group_members meet(const std::vector<int>& ordinals, int process, byte_exchange 
   group_members group;
   group.gpus.process = process;
   group.gpus.exchange = std::move(exchange);
-  std::string first_host;
+  std::string first_host, slice;
   std::set<std::string> uuids;
   for (std::size_t p = 0; p < all.size(); ++p) {
     std::size_t at = 0;
@@ -132,10 +144,13 @@ group_members meet(const std::vector<int>& ordinals, int process, byte_exchange 
     for (const card& c : cards) {
       if (!uuids.insert(std::string(c.uuid, sizeof c.uuid)).second)
         refuse(complaint::usage, fmt::format("{}its GPU {} belongs to another process too: one grid per GPU", who, c.ordinal));
+      if (c.slice != 0 && slice.empty())
+        slice = fmt::format("{}its GPU {} is a MIG slice, which no other GPU can address: a group of it alone works", who, c.ordinal);
       group.gpus.places.push_back({static_cast<int>(p), c.ordinal});
       group.fewest_sms = group.fewest_sms == 0 ? c.sms : std::min(group.fewest_sms, c.sms);
     }
   }
+  if (group.gpus.places.size() > 1 && !slice.empty()) refuse(complaint::unsupported, slice);
   if (group.gpus.places.size() > multi_grid_handle::most_gpus)
     refuse(complaint::usage, fmt::format("{} GPUs: a group has at most {}", group.gpus.places.size(), multi_grid_handle::most_gpus));
   return group;

@@ -1,6 +1,6 @@
 #include "barriers/library/include/mgsync/multi_grid.hpp"
 
-#include <cstring>
+#include <cstdio>
 #include <optional>
 
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include "barriers/library/members.hpp"
 #include "barriers/parts/symmetric_memory/between_processes.hpp"
 #include "src/base/cuda.hpp"
+#include "src/base/cuda_driver.hpp"
 
 namespace mgsync {
 
@@ -23,16 +24,41 @@ std::string written(const dim3& d) {
 
 bool alike(const dim3& a, const dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 
-// Throws where the kernel's first parameter cannot be a handle, as far as CUDA tells.
+// Throws where the kernel's first parameter cannot be a handle, as far as CUDA tells. Through the driver, whose refusals
+// do not become the runtime's last error: that is the caller's.
 void check_first_parameter([[maybe_unused]] const void* kernel) {
 #if CUDART_VERSION >= 12040
+  static const auto about = reinterpret_cast<decltype(&cuFuncGetParamInfo)>(cuda::find_driver_entry("cuFuncGetParamInfo", 12040));
+  if (about == nullptr) return;
+  cudaFunction_t function = nullptr;
+  cuda::check(cudaGetFuncBySymbol(&function, kernel), "looking for the kernel");
   std::size_t offset = 0, size = 0;
-  const auto status = cudaFuncGetParamInfo(kernel, 0, &offset, &size);
-  cudaGetLastError();
-  if (status == cudaErrorInvalidValue || (status == cudaSuccess && size != sizeof(multi_grid_handle)))
+  const auto status = about(reinterpret_cast<CUfunction>(function), 0, &offset, &size);
+  if (status == CUDA_ERROR_INVALID_VALUE || (status == CUDA_SUCCESS && size != sizeof(multi_grid_handle)))
     throw usage_error("the kernel's first parameter is not a mgsync::multi_grid_handle: without it the kernel cannot "
                       "join the group");
 #endif
+}
+
+// The SMs of the green context that the stream belongs to; nothing where it has all of its GPU's.
+std::optional<unsigned> sms_of_green_context([[maybe_unused]] cudaStream_t stream) {
+#if CUDART_VERSION >= 12050
+  static const auto context_of = reinterpret_cast<decltype(&cuStreamGetGreenCtx)>(cuda::find_driver_entry("cuStreamGetGreenCtx", 12050));
+  static const auto resource_of =
+      reinterpret_cast<decltype(&cuGreenCtxGetDevResource)>(cuda::find_driver_entry("cuGreenCtxGetDevResource", 12050));
+  CUgreenCtx context = nullptr;
+  if (stream == nullptr || context_of == nullptr || resource_of == nullptr) return std::nullopt;
+  if (context_of(stream, &context) != CUDA_SUCCESS || context == nullptr) return std::nullopt;
+  CUdevResource resource{};
+  if (resource_of(context, &resource, CU_DEV_RESOURCE_TYPE_SM) != CUDA_SUCCESS) return std::nullopt;
+  return resource.sm.smCount;
+#else
+  return std::nullopt;
+#endif
+}
+
+std::string why_not_for(std::chrono::nanoseconds timeout) {
+  return timeout.count() < 0 ? "a negative time-out: it takes 0 (for ever) or more" : "";
 }
 
 }  // namespace
@@ -42,21 +68,31 @@ struct multi_grid::state {
     cuda::stream own;
     cuda::event done;                     // behind the last launch
     std::optional<cudaStream_t> last;     // its stream
-    const void* kernel = nullptr;         // found fit for `most` blocks of this shape
+    const void* kernel = nullptr;         // found fit for `per_sm` blocks of this shape
     unsigned threads = 0;
     std::size_t shared_bytes = 0;
-    unsigned most = 0;
+    unsigned per_sm = 0;
   };
 
   state(const std::vector<int>& gpus, int process, process_exchange exchange, std::chrono::nanoseconds timeout)
-      : group(library::meet(gpus, process, std::move(exchange))), local(group.gpus.local()), limit(timeout),
-        flags(group, timeout) {
-    for (unsigned l = 0; l < local.size(); ++l) {
-      const cuda::device_scope scope(ordinal(l));
-      places.push_back({});
-      places.back().own = cuda::make_stream();
-      places.back().done = cuda::make_event();
-    }
+      : group(library::meet(gpus, process, std::move(exchange), why_not_for(timeout))), local(group.gpus.local()),
+        limit(timeout), flags(group, timeout) {
+    all_or_none(group.gpus, [&] {
+      for (unsigned l = 0; l < local.size(); ++l) {
+        const cuda::device_scope scope(ordinal(l));
+        places.push_back({});
+        places.back().own = cuda::make_stream();
+        places.back().done = cuda::make_event();
+      }
+    });
+  }
+  ~state() {
+    for (unsigned l = 0; l < places.size(); ++l) try {  // streams and events go where they belong
+        const cuda::device_scope scope(ordinal(l));
+        places[l] = {};
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "mgsync: %s\n", error.what());
+      }
   }
 
   int ordinal(unsigned l) const { return group.gpus.places[local[l]].ordinal; }
@@ -73,20 +109,36 @@ struct multi_grid::state {
   void check() const {
     if (!flags.given_up()) return;
     wait_for_kernels();
+    const multi_grid_report& told = flags.report();
+    constexpr const char* remedy = "reset() makes the group usable again";
+    if (told.what == multi_grid_report::wrong_grid)
+      throw usage_error(fmt::format("the kernel on grid {} ran without the barrier: its grid has {} blocks, and its handle is "
+                                    "for {}. {}", told.rank, told.launched, told.made_for, remedy));
+    if (told.what == multi_grid_report::stale_handle)
+      throw usage_error(fmt::format("the kernel on grid {} ran without the barrier: its handle is from before a reset(). {}",
+                                    told.rank, remedy));
     const double seconds = std::chrono::duration<double>(limit).count();
-    throw timeout_error(fmt::format("a barrier was given up after {:g} s: {}. reset() makes the group usable again", seconds,
-                                    flags.who_is_missing()));
+    throw timeout_error(fmt::format("a barrier was given up after {:g} s: {}. {}", seconds, flags.who_is_missing(), remedy));
+  }
+
+  // Collective: ready for kernels of so many blocks.
+  void make_ready(unsigned blocks) {
+    if (!flags.has(blocks)) {
+      if (auto why = agree_on(blocks); !why.empty()) throw usage_error(why);
+      flags.add(blocks);
+    }
+    present = blocks;
   }
 
   // Collective: the flags as new, once no kernel of any process uses them, and before any is launched.
-  void start(unsigned blocks) {
-    for (unsigned l = 0; l < local.size(); ++l) {  // also kernels that the user launched
-      const cuda::device_scope scope(ordinal(l));
-      cuda::check(cudaDeviceSynchronize(), fmt::format("waiting for {}", name(l)));
-    }
-    if (auto why = first_complaint(group.gpus, agree_on(blocks)); !why.empty()) throw usage_error(why);
-    flags.start(blocks);
-    first_complaint(group.gpus, {});
+  void renew() {
+    all_or_none(group.gpus, [&] {
+      for (unsigned l = 0; l < local.size(); ++l) {  // also kernels that the user launched
+        const cuda::device_scope scope(ordinal(l));
+        cuda::check(cudaDeviceSynchronize(), fmt::format("waiting for {}", name(l)));
+      }
+    });
+    all_or_none(group.gpus, [&] { flags.renew(); });
   }
 
   // Empty, or who wants another number of blocks.
@@ -108,6 +160,7 @@ struct multi_grid::state {
   std::vector<unsigned> local;
   std::chrono::nanoseconds limit;
   library::barrier_flags flags;
+  unsigned present = 0;  // the last number of blocks
   std::vector<place> places;
 };
 
@@ -137,14 +190,17 @@ void multi_grid::state::check_launch(const launch_parameters& p, unsigned l) {
     const cuda::device_scope scope(ordinal(l));
     cuda::load(p.func, "the kernel");
     check_first_parameter(p.func);
-    at.most = static_cast<unsigned>(cuda::resident_blocks(p.func, threads, p.sharedMem) * cuda::sm_count(ordinal(l)));
+    at.per_sm = static_cast<unsigned>(cuda::resident_blocks(p.func, threads, p.sharedMem));
     at.kernel = p.func;
     at.threads = threads;
     at.shared_bytes = p.sharedMem;
   }
-  if (blocks > at.most)
-    throw usage_error(fmt::format("{} blocks of {} threads with {} bytes of shared memory are not resident at once on {}: "
-                                  "{} fit", blocks, threads, p.sharedMem, name(l), at.most));
+  const auto fewer = sms_of_green_context(p.stream);
+  const unsigned most = at.per_sm * fewer.value_or(static_cast<unsigned>(cuda::sm_count(ordinal(l))));
+  if (blocks > most)
+    throw usage_error(fmt::format("{} blocks of {} threads with {} bytes of shared memory are not resident at once on {}{}: "
+                                  "{} fit", blocks, threads, p.sharedMem, name(l),
+                                  fewer ? fmt::format(", whose stream is of a green context with {} SMs", *fewer) : "", most));
 }
 
 void multi_grid::state::start_kernel(const launch_parameters& p, unsigned l) {
@@ -152,7 +208,8 @@ void multi_grid::state::start_kernel(const launch_parameters& p, unsigned l) {
   const cuda::device_scope scope(ordinal(l));
   const auto action = [&] { return fmt::format("launching on {}", name(l)); };
   if (at.last && *at.last != p.stream) cuda::check(cudaStreamWaitEvent(p.stream, at.done.get(), 0), action());
-  p.args[0] = &flags.handle(l);
+  multi_grid_handle handle = flags.of(volume(p.gridDim)).handles[l];
+  p.args[0] = &handle;  // copied by the launch
   cuda::check(cudaLaunchCooperativeKernel(p.func, p.gridDim, p.blockDim, p.args, p.sharedMem, p.stream), action());
   at.last = p.stream;
   cuda::check(cudaEventRecord(at.done.get(), p.stream), action());
@@ -170,7 +227,7 @@ unsigned multi_grid::gpus() const { return static_cast<unsigned>(state_->group.g
 unsigned multi_grid::local_gpus() const { return static_cast<unsigned>(state_->local.size()); }
 unsigned multi_grid::grid_rank(unsigned local) const { return state_->local.at(local); }
 int multi_grid::ordinal(unsigned local) const { return state_->group.gpus.places[state_->local.at(local)].ordinal; }
-std::string multi_grid::algorithm() const { return state_->flags.algorithm(); }
+std::string multi_grid::algorithm() const { return state_->present == 0 ? "" : state_->flags.of(state_->present).choice.why; }
 
 void multi_grid::launch(const launch_parameters* launches, unsigned count) {
   state_->check();
@@ -179,20 +236,20 @@ void multi_grid::launch(const launch_parameters* launches, unsigned count) {
   for (unsigned l = 0; l < count; ++l) try {
       state_->start_kernel(launches[l], l);
     } catch (...) {
-      if (count > 1) state_->flags.give_up();  // those launched would wait for one that never comes
+      if (count > 1 || !state_->group.gpus.one_process()) state_->flags.give_up(volume(launches[0].gridDim));  // those launched would wait for one that never comes
       throw;
     }
 }
 
 void multi_grid::resize(unsigned blocks_per_gpu) {
   if (blocks_per_gpu == 0) throw usage_error("a grid of no blocks");
-  if (blocks_per_gpu != state_->flags.blocks()) state_->start(blocks_per_gpu);
+  state_->make_ready(blocks_per_gpu);
 }
 
 const multi_grid_handle& multi_grid::handle(unsigned local) const {
-  if (state_->flags.blocks() == 0) throw usage_error("the number of blocks is not known yet: resize() first");
+  if (state_->present == 0) throw usage_error("the number of blocks is not known yet: resize() first");
   if (local >= local_gpus()) throw usage_error(fmt::format("no GPU {} here: this process has {}", local, local_gpus()));
-  return state_->flags.handle(local);
+  return state_->flags.of(state_->present).handles[local];
 }
 
 void multi_grid::wait() {
@@ -202,9 +259,7 @@ void multi_grid::wait() {
 
 void multi_grid::check() { state_->check(); }
 
-void multi_grid::reset() {
-  if (state_->flags.blocks() != 0) state_->start(state_->flags.blocks());
-}
+void multi_grid::reset() { state_->renew(); }
 
 cudaStream_t multi_grid::stream_of(const std::vector<cudaStream_t>& given, unsigned local) const {
   if (given.empty()) return state_->places[local].own.get();
@@ -219,7 +274,7 @@ struct multi_grid_memory::owner {
 
 multi_grid_memory multi_grid::allocate(std::size_t bytes) {
   if (bytes == 0) throw usage_error("memory of no bytes");
-  auto made = allocate_gpu_memory(state_->group.gpus, bytes, peer_memory::automatic);
+  auto made = allocate_gpu_memory(state_->group.gpus, bytes, peer_memory::automatic, given_back::at_once);
   if (!made.memory) throw unsupported_error(made.reason);
   return multi_grid_memory(std::make_unique<multi_grid_memory::owner>(multi_grid_memory::owner{std::move(made.memory)}));
 }

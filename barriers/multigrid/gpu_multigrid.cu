@@ -1,6 +1,8 @@
 #include "barriers/multigrid/gpu_multigrid.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 #include "barriers/parts/algorithm/central.hpp"
 #include "barriers/parts/algorithm/dissemination.hpp"
@@ -34,7 +36,7 @@ creation make_plain(const flag_barrier_request& w) {
 template <scope Widest>
 creation make_relay_in(const flag_barrier_request& w, const algorithm::relay_shape& shape, std::string chosen) {
   using pass = round_loop::relay_pass<Widest>;
-  return make_flag_barrier<pass>(w, std::move(chosen), round_loop::relay_image(w.blocks),
+  return make_flag_barrier<pass>(w, std::move(chosen), round_loop::relay_image(w.blocks, shape),
                                  [&](const cuda_lines& lines) {
     return typename pass::arguments{lines, shape};
   });
@@ -49,46 +51,51 @@ creation make_auto(const flag_barrier_request& w) {
   using pass = round_loop::spread_counter_pass;
   const auto choice = choose_multigrid(w.members(), w.blocks, w.sms);
   if (!choice.counter) return make_relay(w, choice.relay, choice.why);
-  return make_flag_barrier<pass>(w, choice.why, round_loop::spread_image(w.blocks, choice.spread),
+  return make_flag_barrier<pass>(w, choice.why, image_of(choice, w.blocks),
                                  [&](const cuda_lines& lines) {
     return pass::arguments{lines, choice.spread};
   });
 }
 
 // What a user's kernel does: sync() of the library's group. The blocks' records lie behind the flags.
-class group_pass : private multi_grid_group {
+class group_pass {
  public:
   static constexpr bool bounded = true;
   static constexpr bool carries_sum = false;
-  struct arguments {
-    multi_grid_handle handle;   // but for the rank and the records
-    std::uint32_t records_at;   // in words of the own part
-  };
+  using arguments = multi_grid_handle;
 
-  __device__ __forceinline__ group_pass(const arguments& given, const round_loop::device_run& run)
-      : multi_grid_group(given.handle, run.member, record_of(given, run), bounds_of(run)) {}
-  __device__ __forceinline__ bool operator()(std::uint32_t) { return sync(); }
+  __device__ __forceinline__ group_pass(const arguments& handle, const round_loop::device_run& run) : grids_(bound(handle, run)) {}
+  __device__ __forceinline__ bool operator()(std::uint32_t) { return grids_.sync(); }
 
  private:
-  __device__ __forceinline__ static multi_grid_block* record_of(const arguments& given, const round_loop::device_run& run) {
-    return reinterpret_cast<multi_grid_block*>(given.handle.parts[run.member] + given.records_at) + blockIdx.x;
+  // The waits' bounds are known at the launch only.
+  __device__ __forceinline__ static const arguments& bound(const arguments& handle, const round_loop::device_run& run) {
+    if (threadIdx.x == 0) {
+      multi_grid_block& mine = handle.records[blockIdx.x];
+      mine.report = reinterpret_cast<multi_grid_report*>(run.abort);
+      mine.patience = static_cast<std::uint32_t>(run.budget_ns >> 20) + 1;
+    }
+    return handle;  // the group's first barrier of the block stands behind it
   }
-  __device__ __forceinline__ static multi_grid_bounds bounds_of(const round_loop::device_run& run) {
-    return {run.abort, static_cast<std::uint32_t>(run.budget_ns >> 20) + 1};
-  }
+
+  multi_grid_group grids_;
 };
 
 creation make_library(const flag_barrier_request& w) {
   const auto choice = choose_multigrid(w.members(), w.blocks, w.sms);
-  auto image = choice.counter ? round_loop::spread_image(w.blocks, choice.spread) : round_loop::relay_image(w.blocks);
-  const auto records_at = static_cast<std::uint32_t>(image.size());
-  for (unsigned b = 0; b < w.blocks; ++b)
-    image.insert(image.end(), {fresh_block.epoch, fresh_block.looked_at, fresh_block.since, fresh_block.late});
+  auto image = image_of(choice, w.blocks);
+  const auto records_at = image.size();
+  auto record = fresh_block();
+  record.blocks = w.blocks;
+  std::uint32_t words[sizeof record / sizeof(std::uint32_t)];
+  std::memcpy(words, &record, sizeof record);
+  for (unsigned b = 0; b < w.blocks; ++b) image.insert(image.end(), std::begin(words), std::end(words));
+  std::size_t local = 0;
   return make_flag_barrier<group_pass>(w, choice.why, image, [&](const cuda_lines& lines) {
-    group_pass::arguments given{{}, records_at};
-    std::copy(std::begin(lines.parts), std::end(lines.parts), given.handle.parts);
-    describe(choice, w.members(), w.blocks, given.handle);
-    return given;
+    const unsigned rank = w.gpus.at(local++).member;
+    multi_grid_handle handle = describe(choice, lines.parts, rank, w.members(), w.blocks);
+    handle.records = reinterpret_cast<multi_grid_block*>(handle.own + records_at);
+    return handle;
   });
 }
 
@@ -128,7 +135,7 @@ creation create_gpu_multigrid(const topology::group& group, const configuration&
   if (asked.variant == "library") return make_library(w);
   if (asked.variant == "vendor") return create_vendor(w);
   if (asked.variant == "relay") {
-    const auto replicas = std::min(32u, algorithm::relay_shape::most_words / w.members());
+    const auto replicas = std::min(32u, std::bit_floor(algorithm::relay_shape::most_words / w.members()));
     return make_relay(w, {32, replicas}, "relay (32 counters)");
   }
   return make_auto(w);

@@ -48,15 +48,12 @@ __device__ inline void jacobi_step(const float* from, const jacobi_state& next, 
 }
 
 // The whole time loop in one kernel.
-__global__ void jacobi(mgsync::multi_grid_handle handle, jacobi_part part, unsigned steps) {
+__global__ void jacobi(mgsync::multi_grid_handle handle, const __grid_constant__ jacobi_part part, unsigned steps) {
   auto grids = mgsync::this_multi_grid(handle);
-  jacobi_state now = part.states[0], next = part.states[1];
   for (unsigned step = 0; step < steps; ++step) {
-    jacobi_step(now.cells, next, part.rows, part.columns);
+    // By number, not by pointers that change places: those would be twelve registers in every thread.
+    jacobi_step(part.states[step % 2].cells, part.states[1 - step % 2], part.rows, part.columns);
     if (!grids.sync()) return;  // given up: grids.wait() says why on the host
-    const jacobi_state made = next;
-    next = now;
-    now = made;
   }
 }
 

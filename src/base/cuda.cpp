@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/cuda_driver.hpp"
 #include "src/base/errors.hpp"
 
 extern char** environ;
@@ -48,11 +49,21 @@ void check(cudaError_t status, std::string_view action, source_location where) {
 }
 
 device_scope::device_scope(int ordinal) {
+  static const auto current = driver_function<decltype(&cuCtxGetCurrent)>("cuCtxGetCurrent");
+  CUcontext context = nullptr;
+  if (current(&context) != CUDA_SUCCESS) context = nullptr;
+  context_before_ = context;
   check(cudaGetDevice(&before_), "asking for the current GPU");
   check(cudaSetDevice(ordinal), fmt::format("selecting GPU {}", ordinal));
 }
 
-device_scope::~device_scope() { report(cudaSetDevice(before_), "selecting the GPU before"); }
+device_scope::~device_scope() {
+  // The runtime knows a GPU's own context only; the caller's may be a green one.
+  static const auto make_current = reinterpret_cast<decltype(&cuCtxSetCurrent)>(find_driver_entry("cuCtxSetCurrent"));
+  if (context_before_ != nullptr && make_current != nullptr && make_current(static_cast<CUcontext>(context_before_)) == CUDA_SUCCESS)
+    return;
+  report(cudaSetDevice(before_), "selecting the GPU before");
+}
 
 void stream_traits::close(type handle) noexcept { report(cudaStreamDestroy(handle), "destroying a stream"); }
 void event_traits::close(type handle) noexcept { report(cudaEventDestroy(handle), "destroying an event"); }

@@ -18,7 +18,7 @@ namespace mgsync::cuda {
 // Throws api_error naming the error, the action and the caller unless `status` is cudaSuccess.
 void check(cudaError_t status, std::string_view action, source_location where = source_location::current());
 
-// Makes `ordinal` the calling thread's GPU, and gives back the one before.
+// Makes `ordinal` the calling thread's GPU, and gives back the one before, and the context that was current.
 class device_scope {
  public:
   [[nodiscard]] explicit device_scope(int ordinal);
@@ -28,6 +28,7 @@ class device_scope {
 
  private:
   int before_ = 0;
+  void* context_before_ = nullptr;  // none: the thread had none yet
 };
 
 struct stream_traits {

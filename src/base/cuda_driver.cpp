@@ -8,18 +8,16 @@
 
 namespace mgsync::cuda {
 
-void* find_driver_entry(const char* name) {
+void* find_driver_entry(const char* name, [[maybe_unused]] unsigned version) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
 #if CUDART_VERSION >= 12050
-  const auto status = cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found);
+  const auto status = cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, &found);
 #else
   const auto status = cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found);
 #endif
-  if (status != cudaSuccess || found != cudaDriverEntryPointSuccess) {
-    cudaGetLastError();
-    return nullptr;
-  }
+  if (status != cudaSuccess) cudaGetLastError();
+  if (status != cudaSuccess || found != cudaDriverEntryPointSuccess) return nullptr;
   return function;
 }
 

@@ -183,25 +183,126 @@ TEST_P(library, kernels_launched_by_the_user_take_the_handle) {
   EXPECT_EQ(found.wrong(), 0u);
 }
 
-// A grid that the handle was not made for is no member: nothing hangs.
-TEST_P(library, a_handle_of_another_grid_is_not_valid) {
+void launch_by_hand(const multi_grid_handle& handle, board slots, unsigned blocks, findings* into) {
+  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+  multi_grid_handle given = handle;
+  unsigned first = 1, rounds = 100;
+  way how = way::whole;
+  void* arguments[] = {&given, &slots, &first, &rounds, &how, &into};
+  ASSERT_EQ(cudaLaunchKernel(reinterpret_cast<const void*>(check_rounds_kernel()), dim3(blocks), dim3(64), arguments, 0, nullptr), cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+}
+
+template <class F>
+std::string usage_message(F f) {
+  try {
+    f();
+  } catch (const usage_error& e) {
+    return e.what();
+  } catch (const std::exception& e) {
+    return std::string("not a usage_error: ") + e.what();
+  }
+  return "nothing thrown";
+}
+
+// A grid that the handle was not made for is no member: nothing hangs, and check() says so.
+TEST_P(library, a_handle_of_another_grid_is_an_error) {
   MGSYNC_NEEDS_GPUS(GetParam());
   multi_grid grids(first_gpus(GetParam()));
   grids.resize(8);
-  found_by found(grids.gpus());
-  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
-  multi_grid_handle handle = grids.handle(0);
-  mgsync::test::board slots{};
   board_of board(grids, 8);
-  slots = board.slots();
-  unsigned first = 1, rounds = 100;
-  way how = way::whole;
-  findings* into = found.of(0);
-  void* arguments[] = {&handle, &slots, &first, &rounds, &how, &into};
-  ASSERT_EQ(cudaLaunchKernel(reinterpret_cast<const void*>(check_rounds_kernel()), dim3(4), dim3(64), arguments, 0, nullptr), cudaSuccess);
-  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  EXPECT_EQ(found.of(0)->given_up, 4u);
-  EXPECT_EQ(found.of(0)->ranks, 0u);
+  for (const unsigned blocks : {4u, 11u}) {
+    found_by found(grids.gpus());
+    launch_by_hand(grids.handle(0), board.slots(), blocks, found.of(0));
+    EXPECT_EQ(found.of(0)->given_up, blocks);
+    EXPECT_EQ(found.of(0)->ranks, 0u);
+    EXPECT_NE(usage_message([&] { grids.check(); }).find("its grid has " + std::to_string(blocks) + " blocks, and its handle is for 8"),
+              std::string::npos) << usage_message([&] { grids.check(); });
+    grids.reset();
+    grids.check();
+  }
+  expect_sound(grids, 8, 64, way::whole, 2, 100);
+}
+
+TEST_P(library, a_handle_from_before_a_reset_is_an_error) {
+  MGSYNC_NEEDS_GPUS(GetParam());
+  multi_grid grids(first_gpus(GetParam()));
+  grids.resize(8);
+  board_of board(grids, 8);
+  found_by found(grids.gpus());
+  const multi_grid_handle before = grids.handle(0);
+  grids.reset();
+  launch_by_hand(before, board.slots(), 8, found.of(0));
+  EXPECT_EQ(found.of(0)->given_up, 8u);
+  EXPECT_NE(usage_message([&] { grids.wait(); }).find("its handle is from before a reset()"), std::string::npos);
+  grids.reset();
+  expect_sound(grids, 8, 64, way::whole, 2, 100);
+}
+
+// Flags are kept for every number of blocks: kernels of different grids follow one another without a wait in between.
+TEST_P(library, kernels_of_different_grids_alternate) {
+  MGSYNC_NEEDS_GPUS(GetParam());
+  multi_grid grids(first_gpus(GetParam()));
+  board_of board(grids, 16 * sms());
+  found_by found(grids.gpus());
+  const unsigned sizes[] = {8, sms(), 16 * sms()};
+  for (const unsigned blocks : sizes) grids.resize(blocks);
+  for (unsigned i = 0; i < 60; ++i)
+    grids.launch_each(check_rounds_kernel(), sizes[i % 3], 64, 0, {},
+                      [&](unsigned local) { return std::tuple(board.slots(), 1 + i * 10, 10u, way::mixed, found.of(local)); });
+  grids.wait();
+  EXPECT_EQ(found.wrong(), 0u);
+}
+
+// Whatever the library does, the caller's GPU, pending error and free memory are as before.
+TEST_P(library, leaves_the_callers_gpu_error_and_memory_alone) {
+  MGSYNC_NEEDS_GPUS(GetParam());
+  { multi_grid warm(first_gpus(GetParam())); }  // contexts and what the driver keeps for them
+  const int mine = gpus_here() - 1;
+  const auto free_on = [](int gpu) {
+    std::size_t free = 0, total = 0;
+    EXPECT_EQ(cudaSetDevice(gpu), cudaSuccess);
+    return cudaMemGetInfo(&free, &total) == cudaSuccess ? free : 0;
+  };
+  const auto everything = [&] {
+    multi_grid grids(first_gpus(GetParam()), 100ms);
+    found_by found(grids.gpus());
+    {
+      const auto memory = grids.allocate(std::size_t{1} << 30);
+      for (unsigned g = 0; g < grids.gpus(); ++g) EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.part(g)) % 256, 0u);
+    }
+    grids.launch(leave_early_kernel(), 8, 64, 0, {}, 0u, 3u, 2u, 5u, found.of(0));
+    EXPECT_THROW(grids.wait(), timeout_error);
+    EXPECT_THROW(grids.launch(leave_early_kernel(), 64 * sms(), 1024, 0, {}, 0u, 3u, 2u, 5u, found.of(0)), std::exception);
+    grids.reset();
+    grids.resize(16);
+    grids.launch(leave_early_kernel(), 8, 64, 0, {}, 99u, 0u, 0u, 5u, found.of(0));
+    grids.wait();
+    void* arguments[] = {nullptr, nullptr};
+    launch_parameters without{kernel_without_handle(), 16, 64, arguments, 0, nullptr};
+    EXPECT_THROW(grids.launch(&without, 1), usage_error);
+    multi_grid moved(std::move(grids));
+  };
+  everything();  // once: what CUDA keeps for kernels that ran
+  std::vector<std::size_t> before;
+  for (int g = 0; g < GetParam(); ++g) before.push_back(free_on(g));
+  ASSERT_EQ(cudaSetDevice(mine), cudaSuccess);
+  everything();
+  int now = -1;
+  EXPECT_EQ(cudaGetDevice(&now), cudaSuccess);
+  EXPECT_EQ(now, mine);
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+  for (int g = 0; g < GetParam(); ++g) EXPECT_EQ(free_on(g), before[static_cast<std::size_t>(g)]) << "GPU " << g;
+
+  // An error that the caller has not looked at yet is still there after calls that work.
+  EXPECT_NE(cudaSetDevice(9999), cudaSuccess);
+  {
+    multi_grid grids(first_gpus(GetParam()));
+    found_by found(grids.gpus());
+    grids.launch_each(leave_early_kernel(), 8, 64, 0, {}, [&](unsigned local) { return std::tuple(99u, 0u, 0u, 5u, found.of(local)); });
+    grids.wait();
+  }
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
 }
 
 TEST_P(library, c_interface) {
@@ -235,18 +336,6 @@ TEST_P(library, c_interface) {
 }
 
 INSTANTIATE_TEST_SUITE_P(gpus, library, testing::Values(1, 2, 4));
-
-template <class F>
-std::string usage_message(F f) {
-  try {
-    f();
-  } catch (const usage_error& e) {
-    return e.what();
-  } catch (const std::exception& e) {
-    return std::string("not a usage_error: ") + e.what();
-  }
-  return "nothing thrown";
-}
 
 // Needs no GPU.
 TEST(wrong_use, of_the_set_of_gpus_is_a_sentence) {
@@ -302,15 +391,6 @@ TEST(wrong_use, launch_blocking_is_refused_before_anything_hangs) {
   setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
   EXPECT_THROW(multi_grid({0, 1}), unsupported_error);
   unsetenv("CUDA_LAUNCH_BLOCKING");
-}
-
-// Two "processes" of one program, each with half of the GPUs: the exchange, without IPC between them, must fail alike.
-TEST(exchange, that_does_not_return_the_callers_bytes_is_refused) {
-  MGSYNC_NEEDS_GPUS(1);
-  EXPECT_NE(usage_message([] { multi_grid grids({0}, 1, [](const std::string& mine) { return std::vector<std::string>{mine}; }); })
-                .find("process number 1 does not fit"), std::string::npos);
-  multi_grid alone({0}, 0, [](const std::string& mine) { return std::vector<std::string>{mine}; });
-  EXPECT_EQ(alone.gpus(), 1u);
 }
 
 }  // namespace

@@ -1,43 +1,144 @@
-// One round of the relay, sound and weakened: what the test of the machine code's order looks at. Never run.
+// One barrier per kernel, sound and weakened: what the test of the machine code's order looks at. Never run. The sync() is
+// the library's own, for a handle whose shape is known, so that the text shows which way is taken; the backends' policy
+// stands beside it.
+#include <mgsync/multi_grid.cuh>
+
 #include "barriers/parts/algorithm/cuda_policy.hpp"
-#include "barriers/parts/algorithm/relay.hpp"
 
 namespace {
 
-using namespace mgsync::algorithm;
-using sound_policy = cuda_policy<ptx::scope::system>;
+using namespace mgsync;
+using algorithm::multi_grid_policy;
+namespace ptx = algorithm::ptx;
 
-struct without_release : sound_policy {
-  using sound_policy::sound_policy;
-  __device__ void fence_release_system() const {}
+struct no_release : multi_grid_policy {
+  using multi_grid_policy::multi_grid_policy;
+  __device__ __forceinline__ void fence_release_system() const {}
 };
-struct with_narrow_release : sound_policy {
-  using sound_policy::sound_policy;
-  __device__ void fence_release_system() const { ptx::fence_acq_rel<ptx::scope::gpu>(); }
+struct narrow_release : multi_grid_policy {
+  using multi_grid_policy::multi_grid_policy;
+  __device__ __forceinline__ void fence_release_system() const { ptx::fence_release<ptx::scope::gpu>(); }
 };
-struct without_acquire : sound_policy {
-  using sound_policy::sound_policy;
-  __device__ void fence_polled_system() const {}
+struct no_acquire : multi_grid_policy {
+  using multi_grid_policy::multi_grid_policy;
+  __device__ __forceinline__ void fence_polled_system() const {}
+};
+struct no_acquire_of_the_counter : multi_grid_policy {
+  using multi_grid_policy::multi_grid_policy;
+  __device__ __forceinline__ void fence_polled_local() const {}
+};
+struct no_team_barrier : multi_grid_policy {
+  using multi_grid_policy::multi_grid_policy;
+  __device__ __forceinline__ void sync_team() const {}
+};
+struct no_arrival_release : multi_grid_policy {
+  using multi_grid_policy::multi_grid_policy;
+  __device__ __forceinline__ void add_release_local(word& w, word v) const { add_relaxed_local(w, v); }
+  __device__ __forceinline__ word fetch_add_release_local(word& w, word v) const {
+    return ptx::fetch_add_relaxed<ptx::scope::gpu>(&w, v);
+  }
+  __device__ __forceinline__ void fence_release_local() const {}
+};
+struct no_block_barrier : multi_grid_policy {
+  using multi_grid_policy::multi_grid_policy;
+  __device__ __forceinline__ void sync() const {}
 };
 
 template <class Policy>
-__device__ __forceinline__ void one_round(const cuda_lines& lines, std::uint32_t epoch, cuda_limits limits) {
-  relay<Policy, const cuda_lines> barrier(Policy(limits), lines, {0, 4, blockIdx.x, gridDim.x}, {1, 1});
-  barrier.arrive_and_wait(epoch);
+__device__ __forceinline__ void one_barrier(multi_grid_handle handle, unsigned gpus, unsigned algorithm, unsigned counters, bool one_block,
+                                            unsigned* payload) {
+  handle.gpus = gpus;
+  handle.algorithm = algorithm;
+  handle.counters = counters;
+  if (one_block) handle.blocks = 1;
+  multi_grid_group_over<Policy> grids(handle);
+  if (!grids.is_valid()) return;
+  asm volatile("st.global.u32 [%0], %1;  // written" ::"l"(payload + 1), "r"(1) : "memory");
+  grids.sync();
+  // What the barrier is for: an ordinary access behind it.
+  asm volatile("ld.global.u32 %0, [%1];  // payload" : "=r"(*payload) : "l"(payload) : "memory");
 }
+
+constexpr unsigned relay = multi_grid_handle::relay, counter = multi_grid_handle::counter;
 
 }  // namespace
 
-extern "C" __global__ void sound(const __grid_constant__ cuda_lines lines, std::uint32_t epoch, cuda_limits limits) {
-  one_round<sound_policy>(lines, epoch, limits);
+// NAME(policy, GPUs, algorithm, counters, one block).
+#define MGSYNC_ORDER_KERNEL(NAME, POLICY, GPUS, ALGORITHM, COUNTERS, ONE_BLOCK)                                     \
+  extern "C" __global__ void NAME(multi_grid_handle handle, unsigned* payload) {                                    \
+    one_barrier<POLICY>(handle, GPUS, ALGORITHM, COUNTERS, ONE_BLOCK, payload);                                     \
+  }
+// Every shape of a policy.
+#define MGSYNC_ORDER_KERNELS(POLICY)                                              \
+  MGSYNC_ORDER_KERNEL(POLICY##_system_one_block, POLICY, 4, relay, 1, true)      \
+  MGSYNC_ORDER_KERNEL(POLICY##_system_counted, POLICY, 4, relay, 1, false)       \
+  MGSYNC_ORDER_KERNEL(POLICY##_system_spread, POLICY, 4, relay, 32, false)       \
+  MGSYNC_ORDER_KERNEL(POLICY##_alone_counted, POLICY, 1, relay, 1, false)        \
+  MGSYNC_ORDER_KERNEL(POLICY##_alone_spread, POLICY, 1, relay, 32, false)        \
+  MGSYNC_ORDER_KERNEL(POLICY##_alone_counter, POLICY, 1, counter, 16, false)
+
+MGSYNC_ORDER_KERNELS(multi_grid_policy)
+MGSYNC_ORDER_KERNELS(no_release)
+MGSYNC_ORDER_KERNELS(narrow_release)
+MGSYNC_ORDER_KERNELS(no_acquire)
+MGSYNC_ORDER_KERNELS(no_acquire_of_the_counter)
+MGSYNC_ORDER_KERNELS(no_team_barrier)
+MGSYNC_ORDER_KERNELS(no_arrival_release)
+MGSYNC_ORDER_KERNELS(no_block_barrier)
+
+// The sync() of a handle that is not known, as often as that: how many polling loops there are, and registers.
+template <unsigned Calls>
+__device__ __forceinline__ void calls(const multi_grid_handle& handle, unsigned turns) {
+  auto grids = this_multi_grid(handle);
+  for (unsigned turn = 0; turn < turns; ++turn) {
+    if (!grids.sync()) return;
+    if constexpr (Calls > 1)
+      if (!grids.sync()) return;
+    if constexpr (Calls > 2)
+      if (!grids.sync()) return;
+  }
 }
-extern "C" __global__ void no_release(const __grid_constant__ cuda_lines lines, std::uint32_t epoch, cuda_limits limits) {
-  one_round<without_release>(lines, epoch, limits);
+extern "C" __global__ void one_call(multi_grid_handle handle, unsigned turns) { calls<1>(handle, turns); }
+extern "C" __global__ void two_calls(multi_grid_handle handle, unsigned turns) { calls<2>(handle, turns); }
+extern "C" __global__ void three_calls(multi_grid_handle handle, unsigned turns) { calls<3>(handle, turns); }
+
+// The policy of the backends' rounds.
+using backend_policy = algorithm::cuda_policy<ptx::scope::system>;
+struct backend_no_release : backend_policy {
+  using backend_policy::backend_policy;
+  __device__ void fence_release_system() const {}
+};
+struct backend_narrow_release : backend_policy {
+  using backend_policy::backend_policy;
+  __device__ void fence_release_system() const { ptx::fence_release<ptx::scope::gpu>(); }
+};
+struct backend_no_acquire : backend_policy {
+  using backend_policy::backend_policy;
+  __device__ void fence_polled_system() const {}
+};
+template <class Policy>
+__device__ __forceinline__ void one_relay(const algorithm::cuda_lines& lines, std::uint32_t epoch, algorithm::cuda_limits limits,
+                                          unsigned counters, unsigned* payload) {
+  algorithm::relay<Policy, const algorithm::cuda_lines> barrier(Policy(limits), lines, {0, 4, blockIdx.x, gridDim.x}, {counters, 8});
+  asm volatile("st.global.u32 [%0], %1;  // written" ::"l"(payload + 1), "r"(1) : "memory");
+  barrier.arrive_and_wait(epoch);
+  asm volatile("ld.global.u32 %0, [%1];  // payload" : "=r"(*payload) : "l"(payload) : "memory");
 }
-extern "C" __global__ void narrow_release(const __grid_constant__ cuda_lines lines, std::uint32_t epoch,
-                                          cuda_limits limits) {
-  one_round<with_narrow_release>(lines, epoch, limits);
-}
-extern "C" __global__ void no_acquire(const __grid_constant__ cuda_lines lines, std::uint32_t epoch, cuda_limits limits) {
-  one_round<without_acquire>(lines, epoch, limits);
+#define MGSYNC_BACKEND_KERNEL(POLICY, SHAPE, COUNTERS)                                                                          \
+  extern "C" __global__ void POLICY##_##SHAPE(const __grid_constant__ algorithm::cuda_lines lines, std::uint32_t epoch,        \
+                                              algorithm::cuda_limits limits, unsigned* payload) {                              \
+    one_relay<POLICY>(lines, epoch, limits, COUNTERS, payload);                                                                \
+  }
+MGSYNC_BACKEND_KERNEL(backend_policy, system_counted, 1)
+MGSYNC_BACKEND_KERNEL(backend_policy, system_spread, 32)
+MGSYNC_BACKEND_KERNEL(backend_no_release, system_counted, 1)
+MGSYNC_BACKEND_KERNEL(backend_narrow_release, system_counted, 1)
+MGSYNC_BACKEND_KERNEL(backend_no_acquire, system_counted, 1)
+extern "C" __global__ void backend_policy_alone_counter(const __grid_constant__ algorithm::cuda_lines lines, std::uint32_t epoch,
+                                                        algorithm::cuda_limits limits, unsigned* payload) {
+  using policy = algorithm::cuda_policy<ptx::scope::gpu>;
+  algorithm::spread_counter<policy, const algorithm::cuda_lines> barrier(policy(limits), lines, {0, 1, blockIdx.x, gridDim.x}, {16, 8, 0});
+  asm volatile("st.global.u32 [%0], %1;  // written" ::"l"(payload + 1), "r"(1) : "memory");
+  barrier.arrive_and_wait(epoch);
+  asm volatile("ld.global.u32 %0, [%1];  // payload" : "=r"(*payload) : "l"(payload) : "memory");
 }

@@ -1,109 +1,137 @@
-// What no run can show on a GPU: that every flag store to a peer stands behind a fence of system scope, and that the
-// last poll stands before the fence that makes it an acquire. Read from what the compiler made, PTX and machine code;
-// kernels weakened on purpose must be caught. Needs no GPU and no disassembler.
+// What no run can show on a GPU: that every flag goes out behind a release that reaches whom it is for, and that what was
+// polled is acquired, by all lanes that speak. Read from what the compiler made: of the library's sync() in PTX, along
+// every path, for both scopes and all shapes; of the backends' in machine code too. Kernels weakened on purpose must be
+// caught. Needs no GPU and no disassembler.
+#include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <regex>
 #include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "src/harness/machine_code/cubin.hpp"
+#include "tests/gpu/ptx_reader.hpp"
 
 namespace {
 
-// How the two texts call things.
-struct language {
-  const char* file;
-  const char* entry;         // how the text of kernel NAME begins; empty: machine code
-  std::regex system_fence;
-  std::regex any_fence;
-  std::regex flag_store;     // of system scope
-  std::regex poll;           // of system scope
-  std::regex acquire;        // after polls
+using mgsync::test::reach;
+
+std::string contents(const char* file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// Empty, or what is wrong with the barrier of `policy` at `shape`, in PTX.
+std::string wrong_in_ptx(const std::string& policy, const std::string& shape) {
+  static const auto kernels = mgsync::test::read_ptx(contents(MGSYNC_ORDER_PTX));
+  const auto found = kernels.find(policy + "_" + shape);
+  if (found == kernels.end()) return "no kernel " + policy + "_" + shape;
+  const bool alone = shape.rfind("alone", 0) == 0;
+  return what_is_wrong(found->second, alone ? reach::gpu : reach::system, shape != "alone_counter");
+}
+
+const std::vector<std::string> shapes = {"system_one_block", "system_counted", "system_spread",
+                                         "alone_counted",    "alone_spread",   "alone_counter"};
+
+TEST(order, of_what_ships_is_right_at_every_shape) {
+  for (const auto& shape : shapes) EXPECT_EQ(wrong_in_ptx("multi_grid_policy", shape), "") << shape;
+}
+TEST(order, of_the_backends_is_right) {
+  for (const auto* shape : {"system_counted", "system_spread", "alone_counter"}) EXPECT_EQ(wrong_in_ptx("backend_policy", shape), "") << shape;
+}
+
+struct twin {
+  std::string policy;
+  std::vector<std::string> caught_at;  // at all others it is sound: the half that is missing is not needed there
 };
 
-language ptx() {
-  return {MGSYNC_ORDER_PTX, ".entry ", std::regex(R"(fence\.(acq_rel|release|sc)\.sys)"), std::regex(R"(fence\.)"),
-          std::regex(R"(st\.relaxed\.sys)"), std::regex(R"(ld\.relaxed\.sys)"), std::regex(R"(fence\.(acquire|acq_rel)\.sys)")};
-}
+class weakened : public testing::TestWithParam<twin> {};
 
-// Machine code as spelled() below says it.
-language machine() {
-  return {MGSYNC_ORDER_CUBIN, "", std::regex("^fence system"), std::regex("^fence"), std::regex("^store system"),
-          std::regex("^load system"), std::regex("^invalidate")};
-}
-
-std::string spelled(const mgsync::machine_code::instruction& i) {
-  using mgsync::machine_code::scope;
-  const auto named = [](scope s) { return s == scope::system ? "system" : s == scope::gpu ? "gpu" : "block"; };
-  if (i.fence_scope() != scope::none) return std::string("fence ") + named(i.fence_scope());
-  if (i.invalidates_l1()) return "invalidate";
-  const auto name = i.name();
-  if (i.access_scope() == scope::none || !(name.starts_with("LD") || name.starts_with("ST"))) return std::string(name);
-  return std::string(name.starts_with("LD") ? "load " : "store ") + named(i.access_scope());
-}
-
-std::vector<std::string> machine_lines_of(const std::string& path, const std::string& kernel) {
-  std::ifstream file(path, std::ios::binary);
-  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-  const auto image = mgsync::machine_code::read_cubin(std::as_bytes(std::span(bytes)));
-  std::vector<std::string> lines;
-  if (const auto* f = image.find(kernel); f != nullptr)
-    for (const auto& i : f->code) lines.push_back(spelled(i));
-  return lines;
-}
-
-std::vector<std::string> lines_of(const language& l, const std::string& kernel) {
-  if (*l.entry == '\0') return machine_lines_of(l.file, kernel);
-  std::ifstream file(l.file);
-  std::vector<std::string> lines;
-  bool inside = false;
-  for (std::string line; std::getline(file, line);) {
-    if (line.find(l.entry) != std::string::npos) {
-      const std::string name = line.substr(line.find(l.entry) + std::string(l.entry).size());
-      inside = name.compare(0, kernel.size(), kernel) == 0 && (name.size() == kernel.size() || name[kernel.size()] == '(');
-    }
-    if (inside) lines.push_back(line);
+TEST_P(weakened, is_caught_where_it_matters_and_nowhere_else) {
+  for (const auto& shape : shapes) {
+    const auto& at = GetParam().caught_at;
+    const bool caught = std::find(at.begin(), at.end(), shape) != at.end();
+    const auto why = wrong_in_ptx(GetParam().policy, shape);
+    EXPECT_EQ(!why.empty(), caught) << GetParam().policy << " at " << shape << ": " << why;
   }
-  return lines;
 }
 
-// Empty, or what is wrong. The text is straight enough that "the nearest before" is what runs before.
-std::string what_is_wrong(const language& l, const std::string& kernel) {
-  const auto lines = lines_of(l, kernel);
-  if (lines.empty()) return "no kernel " + kernel + " in " + l.file;
+INSTANTIATE_TEST_SUITE_P(
+    twins, weakened,
+    testing::Values(twin{"no_release", {"system_one_block", "system_counted", "system_spread", "alone_counted", "alone_spread"}},
+                    twin{"narrow_release", {"system_one_block", "system_counted", "system_spread"}},
+                    twin{"no_acquire", {"system_one_block", "system_counted", "system_spread", "alone_counted", "alone_spread"}},
+                    // A block alone saw no counter: there is nothing to acquire.
+                    twin{"no_acquire_of_the_counter", {"system_counted", "system_spread", "alone_counted", "alone_spread", "alone_counter"}},
+                    twin{"no_team_barrier", {"system_counted", "system_spread", "alone_counted", "alone_spread"}},
+                    twin{"no_arrival_release", {"system_counted", "system_spread", "alone_counted", "alone_spread", "alone_counter"}},
+                    twin{"no_block_barrier", shapes}),
+    [](const auto& which) { return which.param.policy; });
+
+// --- machine code: of kernels so straight that "the nearest before" is what runs before.
+
+std::string wrong_in_machine_code(const std::string& kernel) {
+  using mgsync::machine_code::scope;
+  static const std::string bytes = contents(MGSYNC_ORDER_CUBIN);
+  static const auto image = mgsync::machine_code::read_cubin(std::as_bytes(std::span(bytes)));
+  const auto* const code = image.find(kernel);
+  if (code == nullptr) return "no kernel " + kernel;
   std::size_t stores = 0, polls = 0;
   bool fenced = false, polled = false;
-  for (const auto& line : lines) {
-    if (std::regex_search(line, l.any_fence)) fenced = std::regex_search(line, l.system_fence);
-    if (std::regex_search(line, l.flag_store)) {
+  for (const auto& i : code->code) {
+    if (i.fence_scope() != scope::none) fenced = i.fence_scope() == scope::system;
+    if (i.invalidates_l1()) polled = false;
+    if (i.access_scope() != scope::system) continue;
+    if (i.name().starts_with("ST")) {
       ++stores;
-      if (!fenced) return "a flag store without a system fence before it: " + line;
-    }
-    if (std::regex_search(line, l.poll)) {
+      if (!fenced) return "a flag store without a system fence before it";
+    } else if (i.name().starts_with("LD")) {
       ++polls;
       polled = true;
     }
-    if (std::regex_search(line, l.acquire)) polled = false;
   }
   if (stores == 0) return "no flag store of system scope";
   if (polls == 0) return "no poll of system scope";
   return polled ? "the last poll has no acquire after it" : "";
 }
 
-class order : public testing::TestWithParam<bool> {
- protected:
-  language text() const { return GetParam() ? machine() : ptx(); }
-};
+TEST(order_in_machine_code, of_the_backends_is_right_and_weakened_ones_are_caught) {
+  EXPECT_EQ(wrong_in_machine_code("backend_policy_system_counted"), "");
+  EXPECT_NE(wrong_in_machine_code("backend_no_release_system_counted"), "");
+  EXPECT_NE(wrong_in_machine_code("backend_narrow_release_system_counted"), "");
+  EXPECT_NE(wrong_in_machine_code("backend_no_acquire_system_counted"), "");
+}
 
-TEST_P(order, of_the_sound_barrier_is_right) { EXPECT_EQ(what_is_wrong(text(), "sound"), ""); }
-TEST_P(order, a_missing_release_is_caught) { EXPECT_NE(what_is_wrong(text(), "no_release"), ""); }
-TEST_P(order, a_release_of_too_narrow_a_scope_is_caught) { EXPECT_NE(what_is_wrong(text(), "narrow_release"), ""); }
-TEST_P(order, a_missing_acquire_is_caught) { EXPECT_NE(what_is_wrong(text(), "no_acquire"), ""); }
+// --- what a group costs a kernel, as the compiler says it
 
-INSTANTIATE_TEST_SUITE_P(texts, order, testing::Bool(), [](const auto& which) { return which.param ? "machine_code" : "ptx"; });
+// As ptxas -v tells; 0 where it does not know the kernel.
+unsigned registers_of(const std::string& kernel) {
+  std::istringstream text(contents(MGSYNC_ORDER_REGISTERS));
+  const std::regex used(R"(Used (\d+) registers)");
+  bool inside = false;
+  std::smatch found;
+  for (std::string line; std::getline(text, line);) {
+    if (line.find("Compiling entry function") != std::string::npos) inside = line.find("'" + kernel) != std::string::npos;
+    if (inside && std::regex_search(line, found, used)) return static_cast<unsigned>(std::stoul(found[1]));
+  }
+  return 0;
+}
+
+// 32 registers are 2048 threads on an SM.
+TEST(registers, of_a_kernel_with_one_to_three_barriers) {
+  for (const char* kernel : {"one_call", "two_calls", "three_calls"}) {
+    EXPECT_GT(registers_of(kernel), 0u) << kernel;
+    EXPECT_LE(registers_of(kernel), 32u) << kernel;
+  }
+}
+TEST(registers, of_the_jacobi_example) {
+  EXPECT_GT(registers_of("_Z6jacobi"), 0u);
+  EXPECT_LE(registers_of("_Z6jacobi"), 48u);
+}
 
 }  // namespace

@@ -19,8 +19,18 @@ constexpr scope wide = scope::system;
 class relaxed_policy : public cuda_policy<wide> {
  public:
   using cuda_policy<wide>::cuda_policy;
-  __device__ std::uint32_t poll_system(std::uint32_t& w) const { return algorithm::ptx::load_relaxed<wide>(&w); }
   __device__ void fence_polled_system() const {}
+};
+// Policies whose flags go out behind a fence that reaches this GPU only, and behind none.
+class narrow_policy : public cuda_policy<wide> {
+ public:
+  using cuda_policy<wide>::cuda_policy;
+  __device__ void fence_release_system() const { algorithm::ptx::fence_release<scope::gpu>(); }
+};
+class unfenced_policy : public cuda_policy<wide> {
+ public:
+  using cuda_policy<wide>::cuda_policy;
+  __device__ void fence_release_system() const {}
 };
 
 template <class Policy>
@@ -95,13 +105,15 @@ creation make(const round_loop::flag_barrier_request& w, const round_loop::flag_
 
 creation make_twin(twin which, const topology::group& group, const configuration& asked, session& where) {
   const auto w = round_loop::request_of(group, asked, where, "twin");
-  const auto image = round_loop::relay_image(w.blocks);
+  const auto image = round_loop::relay_image(w.blocks, {1, 1});
   switch (which) {
     case twin::none: return make<relay_twin<cuda_policy<wide>, twin::none>>(w, image);
     case twin::arrival_left_out:
-      return make<relay_twin<cuda_policy<wide>, twin::arrival_left_out>>(w, round_loop::relay_image(w.blocks - 1));
+      return make<relay_twin<cuda_policy<wide>, twin::arrival_left_out>>(w, round_loop::relay_image(w.blocks - 1, {1, 1}));
     case twin::one_flag_two_epochs: return make<relay_twin<cuda_policy<wide>, twin::one_flag_two_epochs>>(w, image);
     case twin::early_reset: return make<reset_twin>(w, round_loop::flag_image(1024, 0));
+    case twin::narrow_release: return make<relay_twin<narrow_policy, twin::narrow_release>>(w, image);
+    case twin::no_release: return make<relay_twin<unfenced_policy, twin::no_release>>(w, image);
     case twin::stale_acquire: return make<relay_twin<relaxed_policy, twin::stale_acquire>>(w, image);
   }
   return {};

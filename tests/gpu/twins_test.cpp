@@ -1,4 +1,6 @@
 // The proof is proven: barriers broken on purpose are caught by the same check, on 1, 2 and 4 GPUs.
+#include <cstdio>
+
 #include "tests/gpu/some_gpus.hpp"
 #include "tests/gpu/twins.hpp"
 
@@ -20,6 +22,12 @@ TEST_P(weakened, is_caught) {
     EXPECT_EQ(seen.violations, 0u);
     return;
   }
+  if (which == twin::narrow_release || which == twin::no_release) {
+    // What the hardware lets pass is no proof: the order test reads the code. docs/library.md says what these show.
+    std::printf("%s release, %d GPUs: %llu violations of %llu observations\n", which == twin::no_release ? "no" : "a narrow", gpus,
+                static_cast<unsigned long long>(seen.violations), static_cast<unsigned long long>(seen.observations));
+    return;
+  }
   // A broken barrier is caught as a violation, or because somebody waits for ever.
   EXPECT_TRUE(seen.violations > 0 || seen.outcome == outcome::timed_out);
   if (which == twin::stale_acquire) { EXPECT_GT(seen.violations, 0u); }
@@ -27,7 +35,8 @@ TEST_P(weakened, is_caught) {
 
 INSTANTIATE_TEST_SUITE_P(twins, weakened,
                          testing::Combine(testing::Values(twin::none, twin::arrival_left_out, twin::one_flag_two_epochs,
-                                                          twin::early_reset, twin::stale_acquire),
+                                                          twin::early_reset, twin::stale_acquire, twin::narrow_release,
+                                                          twin::no_release),
                                           testing::Values(1, 2, 4)));
 
 }  // namespace

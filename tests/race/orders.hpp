@@ -15,9 +15,11 @@ enum class weakness {
   local_release,  // the store that releases a member's blocks: relaxed
   local_wait,     // the poll for that release: relaxed
   system_add,     // the counter of all members: relaxed
+  team_barrier,   // the barrier between what one lane of a team acquired and what another releases: none
 };
 
-inline constexpr std::array<std::string_view, 7> weakness_names = {
-    "none", "system-store", "system-wait", "local-arrival", "local-release", "local-wait", "system-add"};
+inline constexpr std::array<std::string_view, 8> weakness_names = {
+    "none", "system-store", "system-wait", "local-arrival", "local-release", "local-wait", "system-add",
+    "team-barrier"};
 
 }  // namespace mgsync::race

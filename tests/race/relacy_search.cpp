@@ -66,6 +66,8 @@ bool holds(scenario& what, unsigned threads, search how, unsigned iterations) {
     case 3: return run<3>(params, how);
     case 4: return run<4>(params, how);
     case 6: return run<6>(params, how);
+    case 8: return run<8>(params, how);
+    case 12: return run<12>(params, how);
     default: std::abort();
   }
 }

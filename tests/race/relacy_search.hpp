@@ -15,7 +15,7 @@ class scenario {
 
 enum class search { random, context_bound };
 
-// Whether `iterations` schedules of `threads` threads (2, 3, 4 or 6) violate nothing. `iterations` bounds the random
+// Whether `iterations` schedules of `threads` threads (2, 3, 4, 6, 8 or 12) violate nothing. `iterations` bounds the random
 // search; the context-bound one ends by itself or there.
 bool holds(scenario&, unsigned threads, search, unsigned iterations);
 

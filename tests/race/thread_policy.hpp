@@ -31,14 +31,12 @@ class thread_policy {
   word add_acq_rel_local(word& w, word v) const { return add(w, v, weakness::local_arrival); }
   word add_acq_rel_system(word& w, word v) const { return add(w, v, weakness::system_add); }
   void add_release_local(word& w, word v) const { add(w, v, weakness::local_arrival); }
-  word add_release_local_before_fence(word& w, word v) const { return add(w, v, weakness::local_arrival); }
+  word fetch_add_release_local(word& w, word v) const { return add(w, v, weakness::local_arrival); }
   void fence_release_local() { fenced_ = weakened_ != weakness::local_arrival; }
   void fence_release_system() const {}
   void store_fenced_system(word& w, word v) const { store(w, v, weakness::system_store); }
   void store_pair_release_local(pair& w, pair v) const { store(w, v, weakness::local_release); }
   void store_pair_fenced_system(pair& w, pair v) const { store(w, v, weakness::system_store); }
-  word poll_local(word& w) const { return load(w, weakness::local_wait); }
-  word poll_system(word& w) const { return load(w, weakness::system_wait); }
   void fence_polled_local() const {}
   void fence_polled_system() const {}
 
@@ -53,7 +51,7 @@ class thread_policy {
     return v;
   }
   bool all(bool ok) const { return ok; }
-  bool unanimous(bool ok) const { return ok; }
+  void sync_team() const {}
   bool any(bool yes) const { return yes; }
   word sum(word v) const { return v; }
   void hold(unsigned) const {}
@@ -63,16 +61,25 @@ class thread_policy {
   }
 
   bool wait_local(word& w, word epoch) const {
-    return wait_until(epoch, [&] { return algorithm::reached(poll_local(w), epoch); });
+    return wait_until(epoch, [&] { return algorithm::reached(load(w, weakness::local_wait), epoch); });
   }
   bool wait_system(word& w, word epoch) const {
-    return wait_until(epoch, [&] { return algorithm::reached(poll_system(w), epoch); });
+    return wait_until(epoch, [&] { return algorithm::reached(load(w, weakness::system_wait), epoch); });
   }
   bool wait_pair_local(pair& w, word epoch, pair& seen) const {
     return wait_until(epoch, [&] { return reached_pair(seen = load(w, weakness::local_wait), epoch); });
   }
   bool wait_pair_system(pair& w, word epoch, pair& seen) const {
     return wait_until(epoch, [&] { return reached_pair(seen = load(w, weakness::system_wait), epoch); });
+  }
+  template <algorithm::polling Loop, unsigned N, class Words>
+  bool wait_words(word epoch, Words words) const {
+    constexpr auto weak = Loop == algorithm::polling::inbox ? weakness::system_wait : weakness::local_wait;
+    return wait_until(epoch, [&] {
+      for (unsigned i = 0; i < N; ++i)
+        if (const auto w = words(i); w.address != nullptr && !algorithm::reached(load(*w.address, weak), w.target)) return false;
+      return true;
+    });
   }
   // Unbounded: ctest's own limit ends a test that hangs.
   template <class Condition>

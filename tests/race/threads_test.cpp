@@ -88,7 +88,7 @@ struct relay_case {
     const relay_layout at{};
     for (unsigned r = 0; r < Replicas; ++r)
       for (unsigned from = 0; from < s.members; ++from) memory.word(member, at.inbox(r), from) = start;
-    memory.word(member, at.counter(0), 0) = counter_start(s.blocks, start);
+    for (unsigned k = 0; k < Counters; ++k) memory.word(member, at.counter(k), 0) = counter_start(share_of(k, s.blocks, Counters), start);
   }
   template <class P>
   static bool pass(P& policy, thread_lines& memory, const place& at, std::uint32_t epoch) {

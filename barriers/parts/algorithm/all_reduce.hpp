@@ -55,7 +55,9 @@ MGSYNC_HD bool combine_locally(P& p, M& memory, const place& at, std::uint32_t e
     }
   }
   member_sum = p.broadcast(sum);
-  return p.broadcast(last);
+  last = p.broadcast(last);
+  p.sync_team();  // only the leader acquired the counter, and the team's lanes speak each for itself
+  return last;
 }
 
 // Push: the last block of each member writes the member's sum into its slot at every member; every block adds up the

@@ -21,6 +21,7 @@ struct central {
         if (p.leader())
           completes = p.add_acq_rel_system(memory.line(0, lines.center()), 1) + 1 == at.members * epoch;
         if (p.broadcast(completes)) {
+          p.sync_team();  // only the leader acquired the counter
           p.fence_release_system();
           p.for_each(at.members, [&](unsigned to) { p.store_fenced_system(memory.line(to, lines.release()), epoch); });
         }

@@ -53,8 +53,13 @@ class cuda_policy : public cuda_words<Widest> {
   __device__ __forceinline__ bool wait_pair_local(pair& w, word epoch, pair& seen) const { return wait_pair<local>(w, epoch, seen); }
   __device__ __forceinline__ bool wait_pair_system(pair& w, word epoch, pair& seen) const { return wait_pair<Widest>(w, epoch, seen); }
 
-  // Until holds(), which the whole team evaluates alike. 0: given up. A warp that polls together and votes is
-  // faster than one lane that polls while the others wait (0.1 us on Hopper).
+  // Until every lane's words are reached. 0: given up. A warp that polls together and votes is faster than one lane that
+  // polls while the others wait (0.1 us on Hopper).
+  template <polling Loop, unsigned N, class Words>
+  __device__ __forceinline__ unsigned wait_words(word, Words lane_words) const {
+    return spin([&] { return words::template all_reached<Loop, N>(lane_words); });
+  }
+  // Until holds(), which the whole team evaluates alike.
   template <class Condition>
   __device__ __forceinline__ unsigned wait_until(word, Condition holds) const {
     return spin(holds);

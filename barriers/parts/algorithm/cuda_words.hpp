@@ -41,13 +41,13 @@ class cuda_words {
   }
   __device__ __forceinline__ word add_acq_rel_local(word& w, word v) const { return ptx::fetch_add_acq_rel<local>(&w, v); }
   __device__ __forceinline__ word add_acq_rel_system(word& w, word v) const { return ptx::fetch_add_acq_rel<Widest>(&w, v); }
-  // The counter that a fence follows before anything is done with its answer (fence_acq_rel_system).
-  __device__ __forceinline__ word add_release_local_before_fence(word& w, word v) const {
+  // Its answer is acquired by fence_polled_local(), which only those call who need it.
+  __device__ __forceinline__ word fetch_add_release_local(word& w, word v) const {
     ptx::fence_release<local>();
-    return ptx::fetch_add_relaxed<local>(&w, v);
+    return ptx::fetch_add_polled<local>(&w, v);
   }
   __device__ __forceinline__ void fence_release_local() const { ptx::fence_release<local>(); }
-  __device__ __forceinline__ void fence_release_system() const { ptx::fence_acq_rel<Widest>(); }
+  __device__ __forceinline__ void fence_release_system() const { ptx::fence_release<Widest>(); }
   __device__ __forceinline__ void store_fenced_system(word& w, word v) const { ptx::store_relaxed<Widest>(&w, v); }
   __device__ __forceinline__ void store_pair_release_local(pair& w, pair v) const {
     ptx::fence_release<local>();
@@ -69,9 +69,8 @@ class cuda_words {
   __device__ __forceinline__ T broadcast(T value) const {
     return __shfl_sync(whole_warp, value, 0);
   }
+  __device__ __forceinline__ void sync_team() const { __syncwarp(); }
   __device__ __forceinline__ bool all(bool ok) const { return __all_sync(whole_warp, ok) != 0; }
-  // The same as all(), by another instruction: relay.hpp says why.
-  __device__ __forceinline__ bool unanimous(bool ok) const { return __ballot_sync(whole_warp, ok) == whole_warp; }
   __device__ __forceinline__ bool any(bool yes) const { return __any_sync(whole_warp, yes) != 0; }
   __device__ __forceinline__ word sum(word v) const {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -80,6 +79,19 @@ class cuda_words {
 #else
     return __reduce_add_sync(whole_warp, v);
 #endif
+  }
+  // One poll of every lane's words: whether all are reached. Each loop votes by an instruction of its own: relay.hpp says why.
+  template <polling Loop, unsigned N, class Words>
+  __device__ __forceinline__ bool all_reached(Words words) const {
+    bool here = true;
+    for (unsigned i = 0; i < N; ++i) {
+      const polled_word<word> w = words(i);
+      if (N != 1 && w.address == nullptr) continue;
+      here = here && reached(Loop == polling::inbox ? ptx::poll<Widest>(w.address) : ptx::poll<local>(w.address), w.target);
+    }
+    if constexpr (Loop == polling::inbox) return __all_sync(whole_warp, here) != 0;
+    if constexpr (Loop == polling::counter) return __ballot_sync(whole_warp, here) == whole_warp;
+    return __any_sync(whole_warp, !here) == 0;
   }
   template <class F>
   __device__ __forceinline__ void for_each(unsigned n, F f) const {

@@ -62,6 +62,7 @@ class host_policy {
     return value;
   }
   bool all(bool ok) const { return ok; }
+  void sync_team() const {}
   template <class F>
   void for_each(unsigned n, F f) const {
     for (unsigned i = 0; i < n; ++i) f(i);

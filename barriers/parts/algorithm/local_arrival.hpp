@@ -16,7 +16,9 @@ MGSYNC_HD bool arrive_locally(P& p, M& memory, const place& at, std::uint32_t ep
     const std::uint32_t before = p.add_acq_rel_local(memory.line(at.member, lines.arrivals()), 1);
     last = before + 1 == at.blocks * epoch;
   }
-  return p.broadcast(last);
+  last = p.broadcast(last);
+  p.sync_team();  // only the leader acquired the counter, and the team's lanes speak each for itself
+  return last;
 }
 
 // The last block lets the others of its member go; they wait for it.

@@ -15,6 +15,8 @@
 //   broadcast(v)                      the leader's value, to the whole team
 //   for_each(n, f)                    f(i) for 0 <= i < n, spread over the team
 //   all(bool)                         whether the condition holds in the whole team
+//   sync_team()                       barrier of the team's own threads. It alone orders their accesses: broadcast, all and
+//                                     the other votes do not, so what one lane acquired another may release only behind it
 //   wait_local(word&, epoch), wait_system(word&, epoch)
 //                                     polls with acquire until reached(word, epoch); false: given up (bounded)
 // A memory M supplies word& line(member, index): line `index` of that member's part, addressable by every member.
@@ -46,6 +48,16 @@ struct place {
   unsigned members;
   unsigned block;
   unsigned blocks;
+};
+
+// The polling loops of relay.hpp and spread_counter.hpp.
+enum class polling { inbox, sums, counter };
+
+// What a lane polls, until reached(word, target). No word: nothing to wait for.
+template <class Word>
+struct polled_word {
+  Word* address;
+  std::uint32_t target;
 };
 
 // Epochs only grow and may wrap: the signed difference keeps the order while two are less than 2^31 apart.

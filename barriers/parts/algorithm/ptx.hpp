@@ -80,6 +80,16 @@ __device__ __forceinline__ std::uint32_t fetch_add_acq_rel(std::uint32_t* w, std
 }
 
 template <scope S>
+__device__ __forceinline__ std::uint32_t fetch_add_acquire(std::uint32_t* w, std::uint32_t v) {
+  std::uint32_t b;
+  if constexpr (S == scope::gpu)
+    asm volatile("atom.acquire.gpu.global.add.u32 %0, [%1], %2;" : "=r"(b) : "l"(w), "r"(v) : "memory");
+  else
+    asm volatile("atom.acquire.sys.global.add.u32 %0, [%1], %2;" : "=r"(b) : "l"(w), "r"(v) : "memory");
+  return b;
+}
+
+template <scope S>
 __device__ __forceinline__ void fence_acq_rel() {
   if constexpr (S == scope::gpu) asm volatile("fence.acq_rel.gpu;" ::: "memory");
   else asm volatile("fence.acq_rel.sys;" ::: "memory");
@@ -92,7 +102,12 @@ __device__ __forceinline__ void fence_release() {
   else asm volatile("fence.release.sys;" ::: "memory");
 }
 
-// A poll, and the fence after the last of them that makes it an acquire.
+// A poll or an addition, and the fence after the last of them that makes it an acquire.
+template <scope S>
+__device__ __forceinline__ std::uint32_t fetch_add_polled(std::uint32_t* w, std::uint32_t v) {
+  if constexpr (one_sided_fences) return fetch_add_relaxed<S>(w, v);
+  else return fetch_add_acquire<S>(w, v);
+}
 template <scope S>
 __device__ __forceinline__ std::uint32_t poll(const std::uint32_t* w) {
   if constexpr (one_sided_fences) return load_relaxed<S>(w);

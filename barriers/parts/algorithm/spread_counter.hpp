@@ -3,8 +3,7 @@
 // is released by anybody. The spread divides both the additions and the polls that meet at one address.
 // Memory ordering: block barrier, one local release fence before the additions, local acquire of the polls.
 // Arrival and wait may also be two calls, in any order with whole rounds.
-// Besides policy.hpp the policy supplies what relay.hpp lists, fence_release_local(), hold(cycles), and unanimous(bool),
-// which is all() voted in another way.
+// Besides policy.hpp the policy supplies what relay.hpp lists, fence_release_local() and hold(cycles).
 #pragma once
 
 #include "barriers/parts/algorithm/layout.hpp"
@@ -26,27 +25,51 @@ struct spread_layout {
   MGSYNC_HD unsigned lines() const { return spread_shape::most * spread_shape::most * stride; }
 };
 
+// The addresses of one lane, worked out once per launch and kept.
 template <class P, class M>
-class spread_counter {
+class spread_addresses {
   using word = typename P::word;
-  static constexpr unsigned per_lane = (spread_shape::most + P::lanes - 1) / P::lanes;
 
  public:
-  static constexpr const char* name = "counter";
+  static constexpr unsigned per_lane = (spread_shape::most + P::lanes - 1) / P::lanes;
 
-  MGSYNC_HD spread_counter(const P& policy, M& memory, const place& at, const spread_shape& shape)
-      : p_(policy), hold_(P::kept(shape.hold)) {
+  MGSYNC_HD spread_addresses(const P& p, M& memory, const place& at, const spread_shape& shape) : hold_(P::kept(shape.hold)) {
     const spread_layout lines{};
-    const unsigned lane = p_.lane();
+    const unsigned lane = p.lane();
     for (unsigned i = 0; i < per_lane; ++i) {
       const unsigned j = lane + i * P::lanes;
       add_[i] = j < shape.copies ? &memory.word(at.member, lines.counter(j, at.block % shape.counters), 0) : nullptr;
       // Lanes without a counter of their own poll one that another lane polls too: no divergence.
-      const unsigned k = j < shape.counters || P::lanes == 1 ? j : 0;
-      poll_[i] = k < shape.counters ? &memory.word(at.member, lines.counter(at.block % shape.copies, k), 0) : nullptr;
+      const unsigned k = j % shape.counters;
+      poll_[i] = i == 0 || j < shape.counters ? &memory.word(at.member, lines.counter(at.block % shape.copies, k), 0) : nullptr;
       share_[i] = P::kept(share_of(k, at.blocks, shape.counters));
     }
   }
+
+  MGSYNC_HD unsigned hold() const { return hold_; }
+  MGSYNC_HD bool adds(unsigned i) const { return add_[i] != nullptr; }
+  MGSYNC_HD word& added(unsigned i) const { return *add_[i]; }
+  MGSYNC_HD word* polled(unsigned i) const { return poll_[i]; }
+  MGSYNC_HD unsigned share(unsigned i) const { return share_[i]; }
+
+ private:
+  unsigned hold_;
+  word* add_[per_lane];
+  word* poll_[per_lane];
+  unsigned share_[per_lane];  // how many arrive at what is polled
+};
+
+template <class P, class M, class Addresses = spread_addresses<P, M>>
+class spread_counter {
+  using word = typename P::word;
+
+ public:
+  static constexpr const char* name = "counter";
+
+  // Called by every thread of every block, once per launch where the addresses are kept.
+  MGSYNC_HD spread_counter(const P& policy, M& memory, const place& at, const spread_shape& shape)
+      : p_(policy), a_(policy, memory, at, shape) {}
+  MGSYNC_HD spread_counter(const P& policy, const Addresses& addresses) : p_(policy), a_(addresses) {}
 
   // Called by every thread of every block of the member. 0: given up.
   MGSYNC_HD unsigned arrive_and_wait(std::uint32_t epoch) {
@@ -58,41 +81,35 @@ class spread_counter {
 
   // What the team of every block does between the block's own two barriers.
   MGSYNC_HD unsigned meet(std::uint32_t epoch) {
-    add();
-    p_.hold(hold_);
+    meet_later(epoch);
+    p_.hold(a_.hold());
     return await(epoch);
   }
 
   // The same in two calls. The first, by every thread of every block of the member, waits for no other block.
-  MGSYNC_HD void arrive(std::uint32_t) {
+  MGSYNC_HD void arrive(std::uint32_t epoch) {
     p_.sync();
-    if (p_.in_team()) add();
+    if (p_.in_team()) meet_later(epoch);
+  }
+
+  // The team's part of it; the block's own barrier is behind it, so that every lane may speak for the block.
+  MGSYNC_HD void meet_later(std::uint32_t) {
+    p_.fence_release_local();
+    for (unsigned i = 0; i < Addresses::per_lane; ++i)
+      if (a_.adds(i)) p_.add_relaxed_local(a_.added(i), 1);
   }
 
   // The second call, by the team; the block's own barrier is behind it.
   MGSYNC_HD unsigned await(std::uint32_t epoch) {
-    const unsigned ok = p_.wait_until(epoch, [&] {
-      bool here = true;
-      for (unsigned i = 0; i < per_lane; ++i)
-        if (P::lanes > 1 || poll_[i] != nullptr) here = here && reached(p_.poll_local(*poll_[i]), share_[i] * epoch);
-      return p_.unanimous(here);
-    });
+    const unsigned ok = p_.template wait_words<polling::counter, Addresses::per_lane>(
+        epoch, [&](unsigned i) { return polled_word<word>{a_.polled(i), a_.share(i) * epoch}; });
     p_.fence_polled_local();
     return ok;
   }
 
  private:
-  MGSYNC_HD void add() {
-    p_.fence_release_local();
-    for (unsigned i = 0; i < per_lane; ++i)
-      if (add_[i] != nullptr) p_.add_relaxed_local(*add_[i], 1);
-  }
-
   P p_;  // its own: an object that refers to itself would be kept in memory, not in registers
-  unsigned hold_;
-  word* add_[per_lane];
-  word* poll_[per_lane];
-  unsigned share_[per_lane];  // how many arrive at what is polled
+  Addresses a_;
 };
 
 }  // namespace mgsync::algorithm

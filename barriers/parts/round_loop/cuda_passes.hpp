@@ -61,10 +61,8 @@ class host_flags_pass {
 };
 
 // An algorithm that works its addresses out once.
-template <template <class, class> class Algorithm, class Shape, algorithm::ptx::scope Widest>
+template <class Algorithm, class Policy, class Shape>
 class shaped_pass {
-  using policy = algorithm::cuda_policy<Widest>;
-
  public:
   static constexpr bool bounded = true;
   static constexpr bool carries_sum = false;
@@ -74,16 +72,17 @@ class shaped_pass {
   };
 
   __device__ __forceinline__ shaped_pass(const arguments& given, const device_run& run)
-      : algorithm_(policy(limits_of(run)), given.lines, place_in(run), given.shape) {}
+      : algorithm_(Policy(limits_of(run)), given.lines, place_in(run), given.shape) {}
   __device__ __forceinline__ bool operator()(std::uint32_t epoch) { return algorithm_.arrive_and_wait(epoch); }
 
  private:
-  Algorithm<policy, const algorithm::cuda_lines> algorithm_;
+  Algorithm algorithm_;
 };
 
-template <algorithm::ptx::scope Widest>
-using relay_pass = shaped_pass<algorithm::relay, algorithm::relay_shape, Widest>;
+template <algorithm::ptx::scope Widest, class Policy = algorithm::cuda_policy<Widest>>
+using relay_pass = shaped_pass<algorithm::relay<Policy, const algorithm::cuda_lines>, Policy, algorithm::relay_shape>;
+using counter_policy = algorithm::cuda_policy<algorithm::ptx::scope::gpu>;
 using spread_counter_pass =
-    shaped_pass<algorithm::spread_counter, algorithm::spread_shape, algorithm::ptx::scope::gpu>;
+    shaped_pass<algorithm::spread_counter<counter_policy, const algorithm::cuda_lines>, counter_policy, algorithm::spread_shape>;
 
 }  // namespace mgsync::round_loop

@@ -91,8 +91,20 @@ __device__ inline void note(const device_run& run, std::uint32_t round, unsigned
 __device__ inline void publish(const device_run& run, unsigned self, std::uint32_t phase) {
   if (threadIdx.x == blockDim.x - 1) plain_store(run.board.phase(phase, self), phase);
   std::uint32_t* const payload = run.board.payload(phase, self);
-  for (unsigned w = threadIdx.x; w < payload_lines * words_per_line; w += blockDim.x)
+  const unsigned holder = run.board.holder_of(self, run.members, phase);
+  std::uint32_t* const pushed = run.members > 1 && run.board.parts[holder] != nullptr ? run.board.pushed(phase, holder, self) : nullptr;
+  for (unsigned w = threadIdx.x; w < payload_lines * words_per_line; w += blockDim.x) {
     plain_store(payload + w, payload_word(phase, self, w));
+    if (pushed != nullptr) plain_store(pushed + w, payload_word(phase, self, w));
+  }
+}
+
+// Where to read what `other` wrote: in its own memory, or where it pushed it to, in turn. Nothing: it cannot be reached.
+__device__ inline const std::uint32_t* written_by(const device_run& run, unsigned other, std::uint32_t phase, bool pushed) {
+  const unsigned holder = run.board.holder_of(other, run.members, phase);
+  // Both ways must be open: what another host's member pushes does not arrive here.
+  if (!run.board.has(other) || (pushed && (run.members == 1 || run.board.parts[holder] == nullptr))) return nullptr;
+  return pushed ? run.board.pushed(phase, holder, other) : run.board.payload(phase, other);
 }
 
 // What will be read after the barrier, read before it too: so a line left in the L1 cache shows. Here and below, `round`
@@ -104,10 +116,33 @@ __device__ inline void touch(const device_run& run, unsigned self, std::uint32_t
   for (unsigned i = threadIdx.x; i < count; i += blockDim.x)
     if (const unsigned other = read_target(run.seed, self, workers, round, i); run.board.has(other))
       nothing += plain_load(run.board.phase(phase, other));
-  if (!run.board.has(payload_target(self, workers, round))) return;
-  const std::uint32_t* const payload = run.board.payload(phase, payload_target(self, workers, round));
-  for (unsigned w = threadIdx.x; w < payload_lines * words_per_line; w += blockDim.x) nothing += plain_load(payload + w);
+  for (const bool pushed : {false, true})
+    if (const auto* const payload = written_by(run, payload_target(self, workers, round), phase, pushed); payload != nullptr)
+      for (unsigned w = threadIdx.x; w < payload_lines * words_per_line; w += blockDim.x) nothing += plain_load(payload + w);
   asm volatile("" ::"r"(nothing));
+}
+
+// What this thread saw of one other's payload: where that lies, or where it was pushed to.
+__device__ inline void read_payload(const device_run& run, unsigned self, std::uint32_t phase, std::uint32_t round, bool pushed,
+                                    unsigned& observations, unsigned& violations) {
+  constexpr unsigned at_once = 4, words = payload_lines * words_per_line;
+  const unsigned other = payload_target(self, run.members * run.blocks, round);
+  const std::uint32_t* const payload = written_by(run, other, phase, pushed);
+  if (payload == nullptr) return;
+  for (unsigned first = threadIdx.x; first < words; first += at_once * blockDim.x) {
+    std::uint32_t seen[at_once];
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k)
+      if (const unsigned w = first + k * blockDim.x; w < words) seen[k] = plain_load(payload + w);
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k) {
+      const unsigned w = first + k * blockDim.x;
+      if (w >= words) continue;
+      ++observations;
+      const std::uint32_t expected = payload_word(phase, other, w);
+      if (seen[k] != expected && violations++ == 0) note(run, round - run.rounds_done, self, other, expected, seen[k], 1);
+    }
+  }
 }
 
 // What this thread saw of others in the round just passed. Several loads are on their way at once: one after the other,
@@ -134,24 +169,7 @@ __device__ inline void read_others(const device_run& run, unsigned self, std::ui
       if (seen[k] != phase && violations++ == 0)
         note(run, round - run.rounds_done, self, read_target(run.seed, self, workers, round, first + k * blockDim.x), phase, seen[k], 0);
   }
-  const unsigned other = payload_target(self, workers, round);
-  if (!run.board.has(other)) return;
-  constexpr unsigned words = payload_lines * words_per_line;
-  const std::uint32_t* const payload = run.board.payload(phase, other);
-  for (unsigned first = threadIdx.x; first < words; first += at_once * blockDim.x) {
-    std::uint32_t seen[at_once];
-#pragma unroll
-    for (unsigned k = 0; k < at_once; ++k)
-      if (const unsigned w = first + k * blockDim.x; w < words) seen[k] = plain_load(payload + w);
-#pragma unroll
-    for (unsigned k = 0; k < at_once; ++k) {
-      const unsigned w = first + k * blockDim.x;
-      if (w >= words) continue;
-      ++observations;
-      const std::uint32_t expected = payload_word(phase, other, w);
-      if (seen[k] != expected && violations++ == 0) note(run, round - run.rounds_done, self, other, expected, seen[k], 1);
-    }
-  }
+  for (const bool pushed : {false, true}) read_payload(run, self, phase, round, pushed, observations, violations);
 }
 
 // Adds what the threads of this block found; one addition for all of them, since kernels of one round come here often.

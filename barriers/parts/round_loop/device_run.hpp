@@ -33,9 +33,10 @@ struct device_board {
   std::byte* parts[most_gpus];
   std::uint32_t blocks;
 
-  MGSYNC_HD static std::size_t bytes(unsigned blocks) { return offset_payload(blocks) + 2 * payload_bytes(blocks); }
+  MGSYNC_HD static std::size_t bytes(unsigned blocks) { return offset_pushed(blocks) + 2 * payload_bytes(blocks); }
   MGSYNC_HD static std::size_t offset_phase(unsigned slot, unsigned blocks) { return slot * phase_bytes(blocks); }
   MGSYNC_HD static std::size_t offset_payload(unsigned blocks) { return 2 * phase_bytes(blocks); }
+  MGSYNC_HD static std::size_t offset_pushed(unsigned blocks) { return offset_payload(blocks) + 2 * payload_bytes(blocks); }
   MGSYNC_HD static std::size_t phase_bytes(unsigned blocks) { return (blocks * 4u + 127u) / 128u * 128u; }
   MGSYNC_HD static std::size_t payload_bytes(unsigned blocks) { return std::size_t{blocks} * payload_lines * 128u; }
 
@@ -48,6 +49,16 @@ struct device_board {
     return reinterpret_cast<std::uint32_t*>(parts[worker / blocks] + offset_payload(blocks) +
                                             (phase_now & 1) * payload_bytes(blocks)) +
            std::size_t{worker % blocks} * payload_lines * words_per_line;
+  }
+  // What the worker writes into another member's memory: in the part of `holder`.
+  MGSYNC_HD std::uint32_t* pushed(std::uint32_t phase_now, unsigned holder, unsigned worker) const {
+    return reinterpret_cast<std::uint32_t*>(parts[holder] + offset_pushed(blocks) + (phase_now & 1) * payload_bytes(blocks)) +
+           std::size_t{worker % blocks} * payload_lines * words_per_line;
+  }
+  // Whose memory that is in this phase: each member's by one other. The same member where there is no other.
+  MGSYNC_HD unsigned holder_of(unsigned worker, unsigned members, std::uint32_t phase_now) const {
+    const unsigned from = worker / blocks;
+    return members == 1 ? from : (from + 1 + phase_now % (members - 1)) % members;
   }
 };
 

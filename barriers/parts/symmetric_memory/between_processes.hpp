@@ -1,11 +1,13 @@
 // The two ways to share GPU memory between processes, and what both need.
 #pragma once
 
+#include <exception>
+
 #include "barriers/parts/symmetric_memory/gpu_memory.hpp"
 
 namespace mgsync {
 
-gpu_allocation allocate_ipc_memory(const gpu_members&, std::size_t bytes);
+gpu_allocation allocate_ipc_memory(const gpu_members&, std::size_t bytes, given_back);
 gpu_allocation allocate_vmm_memory(const gpu_members&, std::size_t bytes);
 
 // How far into its allocation a part begins, so that successive barriers' flags lie at different places, as a new
@@ -18,6 +20,23 @@ std::string open_peer_access(const gpu_members&);
 
 // The first process's complaint that is not empty, the same in all of them. Collective.
 std::string first_complaint(const gpu_members&, const std::string& mine);
+
+// What f, which is not collective, complains of, or throws: between two collective calls nothing may.
+template <class F>
+std::string complaint_of(F f) {
+  try {
+    return f();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+// Runs f, which is not collective, in all processes. Collective: where it throws in one, all of them throw; the others an
+// api_error that says which process could not.
+void all_or_none(const gpu_members&, const std::function<void()>& f);
+
+// For destructors: waits for this process's GPUs, and gives back the caller's. Says what failed, and never throws.
+void wait_for_gpus(const gpu_members&) noexcept;
 
 // For destructors: waits for all processes, unless an exception is on its way. Says what failed, and never throws.
 void meet_before_freeing(const gpu_members&) noexcept;

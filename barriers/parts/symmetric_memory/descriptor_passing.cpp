@@ -117,24 +117,30 @@ std::string new_name() {
 passed_descriptors pass_descriptors(const gpu_members& members, const std::vector<int>& mine) {
   std::set<int> processes;
   for (const auto& p : members.places) processes.insert(p.process);
-  const unique_descriptor listening = make_socket();
-  const std::string name = new_name();
-  socklen_t length = 0;
-  const auto address = address_of(name, length);
-  std::string problem;
-  if (mine.size() > most_descriptors) problem = "passing file descriptors: more than 64 members in a process";
-  if (problem.empty() && (bind(listening.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0 ||
-                          listen(listening.get(), static_cast<int>(processes.size())) != 0))
-    problem = why("listening");
+  unique_descriptor listening;
+  std::string name;
+  const auto begin = [&]() -> std::string {
+    if (mine.size() > most_descriptors) return "passing file descriptors: more than 64 members in a process";
+    listening = make_socket();
+    name = new_name();
+    socklen_t length = 0;
+    const auto address = address_of(name, length);
+    if (bind(listening.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0 ||
+        listen(listening.get(), static_cast<int>(processes.size())) != 0)
+      return why("listening");
+    return {};
+  };
+  std::string problem = complaint_of(begin);
   if (auto first = first_complaint(members, problem); !first.empty()) return {{}, std::move(first)};
   const auto names = members.exchange(name);
   for (const int p : processes)
-    if (p != members.process && problem.empty()) problem = send_to(names.at(static_cast<std::size_t>(p)), members.process, mine);
+    if (p != members.process && problem.empty())
+      problem = complaint_of([&] { return send_to(names.at(static_cast<std::size_t>(p)), members.process, mine); });
   if (auto first = first_complaint(members, problem); !first.empty()) return {{}, std::move(first)};
   passed_descriptors result;
   result.by_process.resize(names.size());
   for (std::size_t i = 1; i < processes.size() && problem.empty(); ++i)
-    problem = receive(listening.get(), members.patience, result.by_process);
+    problem = complaint_of([&] { return receive(listening.get(), members.patience, result.by_process); });
   result.reason = first_complaint(members, problem);
   if (!result.reason.empty()) result.by_process.clear();
   return result;

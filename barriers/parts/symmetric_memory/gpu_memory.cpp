@@ -10,34 +10,50 @@
 
 #include "barriers/parts/symmetric_memory/between_processes.hpp"
 #include "src/base/cuda.hpp"
+#include "src/base/cuda_driver.hpp"
+#include "src/base/errors.hpp"
 
 namespace mgsync {
 
 namespace {
 
-// All members in this process: device memory of pools that its GPUs may address.
+// All members in this process: device memory that its GPUs may address.
 class peer_access_memory final : public gpu_memory {
  public:
-  peer_access_memory(const gpu_members& members, std::size_t bytes)
+  peer_access_memory(const gpu_members& members, std::size_t bytes, given_back when)
       : gpu_memory(bytes, members.places.size(), members.places.size()), members_(members) {
     for (std::size_t m = 0; m < members.places.size(); ++m) {
-      owners_.push_back(cuda::memory::in_pool(members.places[m].ordinal, bytes + most_shift));
-      std::byte* const part = owners_.back().get() + next_shift(members.process);
+      const int ordinal = members.places[m].ordinal;
+      const bool pooled = when == given_back::when_the_process_ends;
+      owners_.push_back(pooled ? cuda::memory::in_pool(ordinal, bytes + most_shift) : cuda::memory::on_gpu(ordinal, bytes));
+      std::byte* const part = owners_.back().get() + (pooled ? next_shift(members.process) : 0);
       for (auto& seen : parts_) seen[m] = part;
     }
   }
-  ~peer_access_memory() override {
-    for (const auto& place : members_.places) {
-      cudaSetDevice(place.ordinal);
-      cudaDeviceSynchronize();
-    }
-  }
+  ~peer_access_memory() override { wait_for_gpus(members_); }
   std::string_view provider() const override { return "peer-access"; }
 
  private:
   gpu_members members_;
   std::vector<cuda::memory> owners_;
 };
+
+// Through the driver, whose refusals do not become the runtime's last error: that is the caller's.
+void open_to(int from, int to) {
+  static const auto current = cuda::driver_function<decltype(&cuCtxGetCurrent)>("cuCtxGetCurrent");
+  static const auto enable = cuda::driver_function<decltype(&cuCtxEnablePeerAccess)>("cuCtxEnablePeerAccess");
+  CUcontext context = nullptr;
+  {
+    const cuda::device_scope scope(to);
+    cuda::check(cudaFree(nullptr), fmt::format("starting CUDA on GPU {}", to));
+    cuda::check_driver(current(&context), fmt::format("asking for the context of GPU {}", to));
+  }
+  const cuda::device_scope scope(from);
+  cuda::check(cudaFree(nullptr), fmt::format("starting CUDA on GPU {}", from));
+  const auto status = enable(context, 0);
+  if (status != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
+    cuda::check_driver(status, fmt::format("opening the memory of GPU {} to GPU {}", to, from));
+}
 
 }  // namespace
 
@@ -68,12 +84,7 @@ std::string open_peer_access(const gpu_members& members) {
       int possible = 0;
       cuda::check(cudaDeviceCanAccessPeer(&possible, f, t), fmt::format("asking GPU {} about GPU {}", f, t));
       if (possible == 0) return fmt::format("GPU {} cannot address the memory of GPU {}", f, t);
-      const cuda::device_scope scope(f);
-      const auto status = cudaDeviceEnablePeerAccess(t, 0);
-      if (status == cudaErrorPeerAccessAlreadyEnabled)
-        cudaGetLastError();
-      else
-        cuda::check(status, fmt::format("opening the memory of GPU {} to GPU {}", t, f));
+      open_to(f, t);
     }
   return {};
 }
@@ -85,6 +96,30 @@ std::string first_complaint(const gpu_members& members, const std::string& mine)
   return {};
 }
 
+void all_or_none(const gpu_members& members, const std::function<void()>& f) {
+  std::exception_ptr thrown;
+  std::string mine;
+  try {
+    f();
+  } catch (const std::exception& error) {
+    thrown = std::current_exception();
+    mine = error.what();
+    if (mine.empty()) mine = "an exception without a text";
+  }
+  if (!members.one_process()) mine = first_complaint(members, mine.empty() ? mine : fmt::format("process {}: {}", members.process, mine));
+  if (thrown) std::rethrow_exception(thrown);
+  if (!mine.empty()) throw api_error("mgsync", mine, "doing together what another process could not do");
+}
+
+void wait_for_gpus(const gpu_members& members) noexcept {
+  for (const unsigned m : members.local()) try {
+      const cuda::device_scope scope(members.places[m].ordinal);
+      cuda::check(cudaDeviceSynchronize(), fmt::format("waiting for GPU {}", members.places[m].ordinal));
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "mgsync: freeing GPU memory: %s\n", error.what());
+    }
+}
+
 void meet_before_freeing(const gpu_members& members) noexcept {
   if (members.one_process() || std::uncaught_exceptions() != 0) return;
   try {
@@ -94,13 +129,13 @@ void meet_before_freeing(const gpu_members& members) noexcept {
   }
 }
 
-gpu_allocation allocate_gpu_memory(const gpu_members& members, std::size_t bytes, peer_memory wanted) {
+gpu_allocation allocate_gpu_memory(const gpu_members& members, std::size_t bytes, peer_memory wanted, given_back when) {
   if (members.one_process()) {
     if (auto reason = open_peer_access(members); !reason.empty()) return {nullptr, std::move(reason)};
-    return {std::make_unique<peer_access_memory>(members, bytes), {}};
+    return {std::make_unique<peer_access_memory>(members, bytes, when), {}};
   }
   if (wanted == peer_memory::vmm) return allocate_vmm_memory(members, bytes);
-  auto by_ipc = allocate_ipc_memory(members, bytes);
+  auto by_ipc = allocate_ipc_memory(members, bytes, when);
   if (by_ipc.memory || wanted == peer_memory::ipc) return by_ipc;
   auto by_vmm = allocate_vmm_memory(members, bytes);
   if (!by_vmm.memory) by_vmm.reason = by_ipc.reason + "; " + by_vmm.reason;

@@ -48,7 +48,7 @@ class gpu_memory {
   // What a result calls it: "peer-access", "cuda-ipc", "vmm-fd" or "vmm-fabric".
   virtual std::string_view provider() const = 0;
   // The member's part as the calling process's GPU number `local` (in the order of its members) addresses it, aligned
-  // to 128 bytes.
+  // to 128 bytes, and to 256 where it is given back at once.
   std::byte* part(unsigned member, unsigned local = 0) const { return parts_[local][member]; }
   std::size_t bytes() const { return bytes_; }
 
@@ -66,8 +66,14 @@ struct gpu_allocation {
   std::string reason;
 };
 
+// What becomes of memory that was freed: where all members are in one process it may stay with that, so that the next
+// takes microseconds, and begins at another place, as a new process's would.
+enum class given_back { at_once, when_the_process_ends };
+
 // Zeroed memory of `bytes` for each member. Collective over the processes; each of them has at least one member.
-// `wanted` counts where there are several processes: automatic takes IPC, or VMM where IPC does not work.
-gpu_allocation allocate_gpu_memory(const gpu_members&, std::size_t bytes, peer_memory wanted);
+// `wanted` counts where there are several processes: automatic takes IPC, or VMM where IPC does not work. Throws only
+// where one process has all members.
+gpu_allocation allocate_gpu_memory(const gpu_members&, std::size_t bytes, peer_memory wanted,
+                                   given_back = given_back::when_the_process_ends);
 
 }  // namespace mgsync

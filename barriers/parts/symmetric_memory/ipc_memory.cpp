@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -30,46 +31,54 @@ struct shared_part {
 
 class ipc_memory final : public gpu_memory {
  public:
-  ipc_memory(const gpu_members& members, std::size_t bytes)
-      : gpu_memory(bytes, members.local().size(), members.places.size()), members_(members), local_(members.local()) {}
+  ipc_memory(const gpu_members& members, std::size_t bytes, given_back when)
+      : gpu_memory(bytes, members.local().size(), members.places.size()), members_(members), local_(members.local()),
+        shifted_(when == given_back::when_the_process_ends) {}
 
   ~ipc_memory() override {
-    for (const unsigned m : local_) {
-      cudaSetDevice(members_.places[m].ordinal);
-      cudaDeviceSynchronize();
-    }
-    for (const auto& [ordinal, mapped] : opened_) {
-      cudaSetDevice(ordinal);
-      cudaIpcCloseMemHandle(mapped);
-    }
+    wait_for_gpus(members_);
+    for (const auto& [ordinal, mapped] : opened_) try {
+        const cuda::device_scope scope(ordinal);
+        cuda::check(cudaIpcCloseMemHandle(mapped), "closing another process's memory");
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "mgsync: freeing GPU memory: %s\n", error.what());
+      }
     meet_before_freeing(members_);
   }
   std::string_view provider() const override { return "cuda-ipc"; }
 
   // Collective: empty, or why it does not work.
   std::string share() {
-    std::string given, problem = open_peer_access(members_);
+    std::string given;
+    if (auto why = first_complaint(members_, complaint_of([&] { return allocate(given); })); !why.empty()) return why;
+    const auto all = members_.exchange(given);
+    return first_complaint(members_, complaint_of([&] { return open_all(all); }));
+  }
+
+ private:
+  std::string allocate(std::string& given) {
+    std::string problem = open_peer_access(members_);
     for (const unsigned m : local_) {
-      owners_.push_back(cuda::memory::on_gpu(members_.places[m].ordinal, (bytes_ + most_shift + page - 1) / page * page));
+      owners_.push_back(cuda::memory::on_gpu(members_.places[m].ordinal, (bytes_ + (shifted_ ? most_shift : 0) + page - 1) / page * page));
       shared_part mine;
-      mine.shift = next_shift(members_.process);
+      mine.shift = shifted_ ? next_shift(members_.process) : 0;
       for (auto& seen : parts_) seen[m] = owners_.back().get() + mine.shift;
       const cuda::device_scope scope(members_.places[m].ordinal);
       if (const auto why = complaint(cudaIpcGetMemHandle(&mine.handle, owners_.back().get()), "getting a handle"); why && problem.empty())
         problem = *why;
       given.append(reinterpret_cast<const char*>(&mine), sizeof mine);
     }
-    if (auto why = first_complaint(members_, problem); !why.empty()) return why;
-    return first_complaint(members_, open_all(members_.exchange(given)));
+    return problem;
   }
 
- private:
   std::string open_all(const std::vector<std::string>& given) {
     std::vector<std::size_t> next(given.size(), 0);
     for (unsigned m = 0; m < members_.places.size(); ++m) {
       const auto from = static_cast<std::size_t>(members_.places[m].process);
       shared_part theirs;
-      std::memcpy(&theirs, given.at(from).data() + sizeof theirs * next[from]++, sizeof theirs);
+      const std::size_t at = sizeof theirs * next.at(from)++;
+      if (given[from].size() < at + sizeof theirs) return "CUDA IPC: the exchange between processes returned too few bytes";
+      std::memcpy(&theirs, given[from].data() + at, sizeof theirs);
       if (members_.places[m].process == members_.process) continue;
       // A mapping belongs to the GPU that opened it.
       for (std::size_t l = 0; l < local_.size(); ++l) {
@@ -87,14 +96,15 @@ class ipc_memory final : public gpu_memory {
 
   gpu_members members_;
   std::vector<unsigned> local_;
+  bool shifted_;
   std::vector<cuda::memory> owners_;
   std::vector<std::pair<int, void*>> opened_;  // the GPU that opened it, and where it begins
 };
 
 }  // namespace
 
-gpu_allocation allocate_ipc_memory(const gpu_members& members, std::size_t bytes) {
-  auto made = std::make_unique<ipc_memory>(members, bytes);
+gpu_allocation allocate_ipc_memory(const gpu_members& members, std::size_t bytes, given_back when) {
+  auto made = std::make_unique<ipc_memory>(members, bytes, when);
   if (auto reason = made->share(); !reason.empty()) return {nullptr, std::move(reason)};
   return {std::move(made), {}};
 }

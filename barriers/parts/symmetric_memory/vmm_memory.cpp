@@ -55,10 +55,7 @@ class vmm_memory final : public gpu_memory {
         type_(type) {}
 
   ~vmm_memory() override {
-    for (const unsigned m : local_) {
-      cudaSetDevice(members_.places[m].ordinal);
-      cudaDeviceSynchronize();
-    }
+    wait_for_gpus(members_);
     for (const auto address : mapped_) vmm_calls::get().unmap(address, size_);
     for (const auto address : reserved_) vmm_calls::get().free_addresses(address, size_);
     meet_before_freeing(members_);
@@ -69,16 +66,15 @@ class vmm_memory final : public gpu_memory {
 
   // Collective: empty, or why it does not work.
   std::string share() {
-    std::string problem = open_peer_access(members_);
-    if (problem.empty()) problem = create();
-    if (auto why = first_complaint(members_, problem); !why.empty()) return why;
+    const auto open_and_create = [&] {
+      const auto problem = open_peer_access(members_);
+      return problem.empty() ? create() : problem;
+    };
+    if (auto why = first_complaint(members_, complaint_of(open_and_create)); !why.empty()) return why;
     std::vector<physical> all(members_.places.size());
     if (auto why = first_complaint(members_, type_ == CU_MEM_HANDLE_TYPE_FABRIC ? by_fabric(all) : by_descriptor(all)); !why.empty())
       return why;
-    problem.clear();
-    for (unsigned m = 0; m < all.size() && problem.empty(); ++m) problem = place(m, all[m].get());
-    if (problem.empty()) clear_own();
-    return first_complaint(members_, problem);
+    return first_complaint(members_, complaint_of([&] { return place_all(all); }));
   }
 
  private:
@@ -119,7 +115,8 @@ class vmm_memory final : public gpu_memory {
     const auto theirs = members_.exchange(handles);
     return import_all(all, [&](std::size_t process, std::size_t nth, CUmemGenericAllocationHandle* made) {
       CUmemFabricHandle handle{};
-      std::memcpy(&handle, theirs.at(process).data() + nth * sizeof handle, sizeof handle);
+      if (theirs.at(process).size() < (nth + 1) * sizeof handle) return CUDA_ERROR_INVALID_HANDLE;
+      std::memcpy(&handle, theirs[process].data() + nth * sizeof handle, sizeof handle);
       return vmm_calls::get().import_handle(made, &handle, type_);
     });
   }
@@ -146,6 +143,10 @@ class vmm_memory final : public gpu_memory {
   // `import(process, nth, &handle)`: the nth member of that process.
   template <class F>
   std::string import_all(std::vector<physical>& all, F import) {
+    return complaint_of([&] { return import_each(all, import); });
+  }
+  template <class F>
+  std::string import_each(std::vector<physical>& all, F import) {
     std::vector<std::size_t> next(members_.places.size() + 1, 0);
     std::size_t mine = 0;
     for (unsigned m = 0; m < members_.places.size(); ++m) {
@@ -162,6 +163,13 @@ class vmm_memory final : public gpu_memory {
       all[m] = physical(made);
     }
     return {};
+  }
+
+  std::string place_all(const std::vector<physical>& all) {
+    std::string problem;
+    for (unsigned m = 0; m < all.size() && problem.empty(); ++m) problem = place(m, all[m].get());
+    if (problem.empty()) clear_own();
+    return problem;
   }
 
   // One address for all local GPUs. The mapping keeps the memory; the handle may go.
@@ -213,14 +221,16 @@ gpu_allocation allocate(const gpu_members& members, std::size_t bytes, CUmemAllo
 
 // Whether every GPU of every process has fabric handles to give.
 bool fabric_everywhere(const gpu_members& members) {
-  bool all = true;
-  for (const unsigned m : members.local()) {
-    int supported = 0;
+  const auto lacking = [&]() -> std::string {
     const auto ask = driver_function<decltype(&cuDeviceGetAttribute)>("cuDeviceGetAttribute");
-    all = all && ask(&supported, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, members.places[m].ordinal) == CUDA_SUCCESS &&
-          supported != 0;
-  }
-  return first_complaint(members, all ? "" : "no fabric handles").empty();
+    for (const unsigned m : members.local()) {
+      int supported = 0;
+      if (ask(&supported, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, members.places[m].ordinal) != CUDA_SUCCESS || supported == 0)
+        return "no fabric handles";
+    }
+    return {};
+  };
+  return first_complaint(members, complaint_of(lacking)).empty();
 }
 
 }  // namespace

@@ -15,12 +15,9 @@
 #endif
 
 #include <cstdint>
-#include <new>
 
 #include <mgsync/multi_grid_handle.hpp>
 
-#include "barriers/parts/algorithm/relay.hpp"
-#include "barriers/parts/algorithm/spread_counter.hpp"
 #include "barriers/library/multi_grid_policy.hpp"
 
 namespace mgsync {
@@ -40,30 +37,49 @@ namespace mgsync {
 // Every wait is bounded by the owner's time-out. Once one was given up, sync() and barrier_wait() return false at once,
 // in all threads of the block alike: the kernel should return, and multi_grid::wait() throws on the host, naming who did
 // not arrive. What a barrier given up ordered is unknown.
-class multi_grid_group {
+//
+// Policy: how it waits and orders memory. The tests alone give another one than multi_grid_group below.
+template <class Policy>
+class multi_grid_group_over {
  public:
   class arrival_token {
-    friend class multi_grid_group;
+    friend class multi_grid_group_over;
     std::uint32_t epoch_ = 0;
   };
 
-  __device__ __forceinline__ explicit multi_grid_group(const multi_grid_handle& handle)
-      : multi_grid_group(handle, handle.rank, handle.records + block(), handle.bounds) {}
-  multi_grid_group(const multi_grid_group&) = delete;  // two copies would count their barriers apart
-  multi_grid_group& operator=(const multi_grid_group&) = delete;
+  __device__ __forceinline__ explicit multi_grid_group_over(const multi_grid_handle& handle) : handle_(handle) {
+    __syncthreads();  // behind the destructor of a group before
+    if (handle.algorithm == multi_grid_handle::none) return;
+    // A grid of more blocks than the handle's has no record for all of them.
+    multi_grid_block& record = handle.records[block() < handle.blocks ? block() : 0];
+    if (handle.blocks != blocks() || handle.generation != record.generation) {
+      // The kernel runs without the group: multi_grid::check() says so.
+      const auto why = handle.blocks != blocks() ? multi_grid_report::wrong_grid : multi_grid_report::stale_handle;
+      if (thread() == 0) algorithm::report_and_stop(record, why, blocks());
+      state_ = thread() < 32 ? flags::in_team : 0;  // so that every sync() fails
+      return;
+    }
+    state_ = state_of(handle);
+    words_ = algorithm::multi_grid_words(handle, block(), thread() & 31u);
+    epoch_ = record.epoch;
+  }
+  multi_grid_group_over(const multi_grid_group_over&) = delete;  // two copies would count their barriers apart
+  multi_grid_group_over& operator=(const multi_grid_group_over&) = delete;
   // Here, once per kernel, and not in every round: a release fence asks the home of all lines that the SM wrote since
   // the last, so one store more in a round costs it 0.1 us.
-  __device__ __forceinline__ ~multi_grid_group() {
-    if (!is_member() || thread() != 0) return;
+  __device__ __forceinline__ ~multi_grid_group_over() {
+    if ((state_ & flags::member) == 0 || thread() != 0) return;
+    multi_grid_block& record = handle_.records[block()];
     // Given up: of the last barrier that it came to in time.
-    record_->epoch = is_valid() ? epoch_ : record_->looked_at - record_->late;
+    record.epoch = is_valid() ? epoch_ : record.looked_at - record.late;
   }
 
   // The barrier. Called by all threads of all blocks of all GPUs. False: given up (see above), or not valid.
   __device__ __forceinline__ bool sync() {
     ++epoch_;
-    policy_.sync();
-    return leave([&](auto& algorithm) { return algorithm.meet(epoch_); });
+    const policy_type policy = this->policy();
+    policy.sync();
+    return leave(policy, epoch_, [](auto& algorithm, std::uint32_t epoch) { return algorithm.meet(epoch); });
   }
 
   // The barrier in two calls, for work that neither side of it depends on; each is called by all threads of all blocks,
@@ -72,99 +88,88 @@ class multi_grid_group {
     arrival_token token;
     ++epoch_;
     token.epoch_ = epoch_;
-    if (state_ == multi_grid_handle::relay) relay_.arrive(epoch_);
-    else if (state_ == multi_grid_handle::counter) counter_.arrive(epoch_);
+    const policy_type policy = this->policy();
+    policy.sync();
+    if (!policy.in_team()) return token;
+    if ((state_ & flags::relay) != 0) relay_type(policy, {handle_, policy.state(), words_}).meet_later(epoch_);
+    else if ((state_ & flags::counter) != 0) counter_type(policy, {handle_, policy.state(), words_}).meet_later(epoch_);
     return token;
   }
   __device__ __forceinline__ bool barrier_wait(arrival_token token) {
-    return leave([&](auto& algorithm) { return algorithm.await(token.epoch_); });
+    return leave(policy(), token.epoch_, [](auto& algorithm, std::uint32_t epoch) { return algorithm.await(epoch); });
   }
 
   // Whether the kernel was launched with the handle of its GPU and its number of blocks, and no barrier was given up.
-  __device__ __forceinline__ bool is_valid() const { return is_member() && state_ < given_up; }
+  __device__ __forceinline__ bool is_valid() const { return (state_ & (flags::relay | flags::counter)) != 0; }
 
-  __device__ __forceinline__ unsigned num_grids() const { return gpus_; }
-  __device__ __forceinline__ unsigned grid_rank() const { return rank_; }
+  __device__ __forceinline__ unsigned num_grids() const { return handle_.gpus; }
+  __device__ __forceinline__ unsigned grid_rank() const { return handle_.rank; }
   // Threads of all grids, and the caller's number among them: by grid, then block, then thread.
   __device__ __forceinline__ unsigned long long size() const {
-    return static_cast<unsigned long long>(gpus_) * blocks() * threads();
+    return static_cast<unsigned long long>(handle_.gpus) * blocks() * threads();
   }
   __device__ __forceinline__ unsigned long long num_threads() const { return size(); }
   __device__ __forceinline__ unsigned long long thread_rank() const {
-    return (static_cast<unsigned long long>(rank_) * blocks() + block()) * threads() + thread();
+    return (static_cast<unsigned long long>(handle_.rank) * blocks() + block()) * threads() + thread();
   }
 
- protected:
-  // For kernels that learn their rank, and the caller's block's record, in another way than from the handle.
-  __device__ __forceinline__ multi_grid_group(const multi_grid_handle& handle, unsigned rank, multi_grid_block* record,
-                                              const multi_grid_bounds& bounds)
-      : multi_grid_group(handle, policy_type(bounds, record, thread(), threads(), handle.gpus), {handle},
-                         {rank, handle.gpus, block(), handle.blocks}, record) {}
-
  private:
-  using lines_type = const algorithm::multi_grid_lines;
-  using policy_type = algorithm::multi_grid_policy;
-  static constexpr std::uint32_t given_up = policy_type::given_up;
+  using policy_type = Policy;
+  using relay_type = algorithm::relay<policy_type, const multi_grid_handle, algorithm::multi_grid_relay_words>;
+  using counter_type = algorithm::spread_counter<policy_type, const multi_grid_handle, algorithm::multi_grid_counter_words>;
+  struct flags : algorithm::multi_grid_state {};
+
+    // The state anew in every round: else what follows from it would be kept in registers over the kernel's own work.
+  __device__ __forceinline__ policy_type policy() const { return {policy_type::kept(state_), handle_.records}; }
 
   // The team's part of a barrier, 0 from which is given up; all threads of the block leave with its verdict. Few
   // instructions: every warp comes here in every round.
   template <class TeamPart>
-  __device__ __forceinline__ bool leave(TeamPart part) {
-    std::uint32_t verdict = 0;
-    if (policy_.in_team()) {
-      bool ok = false;
-      if (state_ == multi_grid_handle::relay) ok = part(relay_);
-      else if (state_ == multi_grid_handle::counter) ok = part(counter_);
-      verdict = ok ? 0 : given_up;
+  __device__ __forceinline__ bool leave(const policy_type& policy, std::uint32_t epoch, TeamPart part) {
+    bool ok = false;
+    if (policy.in_team()) {
+      if ((policy.state() & flags::relay) != 0) {
+        relay_type relay(policy, {handle_, policy.state(), words_});
+        ok = part(relay, epoch) != 0;
+      } else if ((policy.state() & flags::counter) != 0) {
+        counter_type counter(policy, {handle_, policy.state(), words_});
+        ok = part(counter, epoch) != 0;
+      }
+    } else {
+      ok = true;
     }
-    verdict = policy_.sync_verdict(verdict);
-    state_ |= verdict;
-    return verdict == 0;
+    const bool gave_up = policy.sync_verdict(!ok);
+    if (gave_up) state_ &= ~(flags::relay | flags::counter);
+    return !gave_up;
   }
-  __device__ __forceinline__ bool is_member() const { return (state_ & ~given_up) != multi_grid_handle::none; }
 
+  // What never changes, in one word.
+  __device__ __forceinline__ static std::uint32_t state_of(const multi_grid_handle& handle) {
+    const bool relay = handle.algorithm == multi_grid_handle::relay;
+    std::uint32_t state = flags::member | (relay ? flags::relay : flags::counter);
+    if (relay) state |= algorithm::relay_ways(block(), handle.blocks, {handle.counters, handle.copies});
+    if (thread() < 32) state |= flags::in_team;
+    if (threads() == 32) state |= flags::one_warp;
+    if (handle.gpus == 1) state |= flags::alone;
+    if (thread() == 0) state |= flags::leader;
+    return policy_type::kept(state);
+  }
   __device__ __forceinline__ static unsigned threads() { return blockDim.x * blockDim.y * blockDim.z; }
   __device__ __forceinline__ static unsigned thread() {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   }
   __device__ __forceinline__ static unsigned blocks() { return gridDim.x * gridDim.y * gridDim.z; }
-  __device__ __forceinline__ static unsigned block() {
-    return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-  }
+  __device__ __forceinline__ static unsigned block() { return policy_type::block(); }
 
-  __device__ __forceinline__ multi_grid_group(const multi_grid_handle& handle, const policy_type& policy,
-                                              const algorithm::multi_grid_lines& lines, const algorithm::place& at,
-                                              multi_grid_block* record)
-      : policy_(policy), state_(policy_type::kept(handle.blocks == blocks() ? handle.algorithm : multi_grid_handle::none)),
-        record_(record), rank_(at.member), gpus_(handle.gpus) {
-    if (state_ == multi_grid_handle::counter) new (&counter_) counter_type(policy, lines, at, shape_of_counter(handle));
-    else if (state_ == multi_grid_handle::relay) new (&relay_) relay_type(policy, lines, at, shape_of_relay(handle));
-    if (!is_member()) return;
-    __syncthreads();  // behind the destructor of a group before
-    epoch_ = algorithm::ptx::load_relaxed<algorithm::ptx::scope::gpu>(&record->epoch);
-  }
-  __device__ __forceinline__ static algorithm::relay_shape shape_of_relay(const multi_grid_handle& handle) {
-    const bool mine = handle.algorithm == multi_grid_handle::relay;
-    return {mine ? handle.counters : 1, mine ? handle.copies : 1};
-  }
-  __device__ __forceinline__ static algorithm::spread_shape shape_of_counter(const multi_grid_handle& handle) {
-    const bool mine = handle.algorithm == multi_grid_handle::counter;
-    return {mine ? handle.counters : 1, mine ? handle.copies : 1, handle.hold};
-  }
-
-  // One of the two; a kernel keeps few enough registers for 2048 threads per SM.
-  using relay_type = algorithm::relay<policy_type, lines_type>;
-  using counter_type = algorithm::spread_counter<policy_type, lines_type>;
-  union {
-    relay_type relay_;
-    counter_type counter_;
-  };
-  policy_type policy_;
-  std::uint32_t state_;  // the handle's algorithm, and given_up
+  const multi_grid_handle& handle_;  // the kernel's parameter: no register
+  std::uint32_t state_ = 0;          // 0: not a member
   std::uint32_t epoch_ = 0;
-  multi_grid_block* record_;
-  std::uint32_t rank_;
-  std::uint32_t gpus_;
+  algorithm::multi_grid_words words_;
+};
+
+class multi_grid_group : public multi_grid_group_over<algorithm::multi_grid_policy> {
+ public:
+  using multi_grid_group_over::multi_grid_group_over;
 };
 
 // The group of the calling kernel's launch, from the handle that the kernel was passed. Called by every thread.

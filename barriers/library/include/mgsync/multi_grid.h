@@ -28,7 +28,8 @@ int mgsync_multi_grid_create(mgsync_multi_grid** made, const int* gpus, int coun
 /* Like MPI_Allgather: every process gives `bytes` bytes and gets those of all processes in their order. Returns 0. */
 typedef int (*mgsync_all_gather)(const void* mine, void* all, size_t bytes, void* context);
 
-/* This process, number `process` of `processes`, brings `gpus`. Collective, as are resize, reset and destroy. */
+/* This process, number `process` of `processes`, brings `gpus`. Collective, as are resize and a launch with a
+   number of blocks that is new, reset and destroy. */
 int mgsync_multi_grid_create_across(mgsync_multi_grid** made, const int* gpus, int count, int process, int processes,
                                     mgsync_all_gather gather, void* context, double timeout_seconds);
 int mgsync_multi_grid_destroy(mgsync_multi_grid* grids);

@@ -6,7 +6,14 @@
 //     grids.wait();
 //
 // Errors are exceptions: usage_error (wrong use), unsupported_error (these GPUs cannot do it), timeout_error (a barrier
-// was given up), api_error (a CUDA call failed). C++17. Link libmgsync and the CUDA runtime.
+// was given up), api_error (a CUDA call failed, here or in another process). C++17. Link libmgsync and the CUDA runtime.
+//
+// Every function leaves the calling thread's current GPU as it was, and an error that the caller has not yet looked at
+// (cudaGetLastError). Memory that is freed goes back to the GPU at once.
+//
+// "Collective" means: called by all processes of a group alike. These are, and nothing else: making a group and destroying
+// it, the first launch or resize() with a number of blocks, reset(), allocate(), and freeing what it gave. What fails in
+// one process fails in all of them. A group of one process has no collective calls.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -48,8 +55,8 @@ struct launch_parameters {
   cudaStream_t stream = nullptr;
 };
 
-// Memory in parts, one on every GPU of a group, each addressable by all its GPUs. Freed when the object goes: by then
-// kernels that use it have ended; collective over the processes.
+// Memory in parts, one on every GPU of a group, each addressable by all its GPUs and aligned to 256 bytes. Freed when the
+// object goes: by then kernels that use it have ended; collective.
 class multi_grid_memory {
  public:
   multi_grid_memory(multi_grid_memory&&) noexcept;
@@ -70,8 +77,8 @@ class multi_grid_memory {
   std::unique_ptr<owner> owner_;
 };
 
-// Every GPU's rank in the grid is its place in the list; with several processes, those of process 0 come first.
-// "Collective" means: called by all processes of the group alike. One object is used by one thread at a time.
+// Every GPU's rank in the grid is its place in the list; with several processes, those of process 0 come first. One object
+// is used by one thread at a time.
 class multi_grid {
  public:
   static constexpr std::chrono::nanoseconds default_timeout = std::chrono::seconds(30);
@@ -95,8 +102,8 @@ class multi_grid {
   // Launches `kernel` cooperatively on every GPU of this process: `blocks` x `threads` on each (at least 32 threads per
   // block; all blocks resident at once, checked), with the handle as its first parameter and `arguments` behind it.
   // `streams`: one per GPU of this process, or none for the group's own. Does not wait for the kernels. Launches of one
-  // group follow one another on every GPU, also on different streams. The grid is the same on all GPUs; a number of
-  // blocks other than the last waits for the kernels before and is collective (see resize).
+  // group follow one another on every GPU, also on different streams. The grid is the same on all GPUs. The first launch
+  // with a number of blocks is collective (see resize); after that kernels of different grids may alternate freely.
   template <class... Parameters, class... Arguments>
   void launch(void (*kernel)(multi_grid_handle, Parameters...), dim3 blocks, dim3 threads, std::size_t shared_bytes,
               const std::vector<cudaStream_t>& streams, const Arguments&... arguments) {
@@ -131,18 +138,20 @@ class multi_grid {
   // The form of cudaLaunchCooperativeKernelMultiDevice: `count` launches, one per GPU of this process in their order.
   void launch(const launch_parameters* launches, unsigned count);
 
-  // Makes the barrier ready for `blocks_per_gpu`, for handle(); launch() does so by itself. Waits for the kernels before.
-  // Collective.
+  // Makes the barrier ready for `blocks_per_gpu`, and handle() that of so many; launch() does so by itself. What is made
+  // (1 to 5 MB on each GPU) is kept for every number of blocks. Collective where the number is new.
   void resize(unsigned blocks_per_gpu);
   // For launches of the user's own (all GPUs, cooperative, this many blocks, each after the kernel before on its GPU has
-  // ended): what the kernel on GPU `local` is passed. Good until the number of blocks changes.
+  // ended): what the kernel on GPU `local` is passed. Good until reset(). A kernel whose grid it does not fit, or that got
+  // it before a reset(), runs without the barrier: its sync() returns false at once, and check() throws.
   const multi_grid_handle& handle(unsigned local = 0) const;
 
   // Until the launched kernels of this process have ended; then check().
   void wait();
-  // Throws timeout_error where a barrier was given up, naming the GPUs and blocks that did not arrive.
+  // Throws timeout_error where a barrier was given up, naming the GPUs and blocks, or the process, that did not arrive; and
+  // usage_error where a kernel ran with a handle that does not fit it. After a launch of the user's own: once that ended.
   void check();
-  // After a timeout_error in any process: as new. Collective.
+  // After either of them in any process: as new. Waits for the GPUs. Collective.
   void reset();
 
   // Memory of `bytes` on every GPU, zeroed, addressable by all of them: halos, results, flags of the user's own. Collective.

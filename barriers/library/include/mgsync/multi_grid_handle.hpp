@@ -1,23 +1,36 @@
 // What a kernel is passed to join a multi-GPU grid: made by mgsync::multi_grid (or the C interface), for one GPU and one
-// number of blocks, and good for any number of launches until that number changes. Plain data, C++17.
+// number of blocks, and good for any number of launches until the group is reset or goes. Plain data, C++17.
 #pragma once
 
 #include <cstdint>
 
 namespace mgsync {
 
-// A block's place in its GPU's memory. The epoch outlives the launch: the next one goes on from it.
+// What the host learns of kernels that could not synchronize. In host memory that all GPUs of a process write; the first
+// to come claims it.
+struct multi_grid_report {
+  static constexpr std::uint32_t none = 0, timed_out = 1, wrong_grid = 2, stale_handle = 3;
+
+  std::uint32_t what;
+  std::uint32_t rank;      // the GPU whose kernel it was
+  std::uint32_t launched;  // blocks of its grid
+  std::uint32_t made_for;  // blocks that its handle was made for
+};
+
+// A block's place in its GPU's memory. The epoch outlives the launch: the next one goes on from it. What only a long wait
+// needs lies here, where it costs no registers.
 struct alignas(16) multi_grid_block {
   std::uint32_t epoch;         // of the last barrier that the block came to in time, set as it leaves the kernel
   std::uint32_t looked_at;     // epoch of the last barrier that took long
   std::uint32_t since;         // when it was found to take long, in 2^20 ns
   std::uint32_t late;          // 1: others had given up by then
-};
-
-// What bounds every wait.
-struct multi_grid_bounds {
-  std::uint32_t* abort = nullptr;  // host memory: not 0 once a wait of this process was given up
-  std::uint32_t patience = 0;      // of one wait, in 2^20 ns; all ones: for ever
+  std::uint32_t patience;      // of one wait, in 2^20 ns; all ones: for ever
+  std::uint32_t generation;    // of the handles that fit
+  multi_grid_report* report;
+  std::uint32_t* const* stops;  // every GPU's word that is not 0 once somebody gave up; this GPU's stands first
+  std::uint32_t stop_count;    // 0: one process has all GPUs, and the report is enough
+  std::uint32_t blocks;        // that the records were made for
+  std::uint32_t rank;          // the GPU's
 };
 
 struct multi_grid_handle {
@@ -25,15 +38,18 @@ struct multi_grid_handle {
   static constexpr std::uint32_t none = 0, relay = 1, counter = 2;  // algorithms
 
   std::uint32_t* parts[most_gpus] = {};  // of every GPU's flags, as this GPU addresses them
+  std::uint32_t* own = nullptr;          // this GPU's of them
   multi_grid_block* records = nullptr;   // one per block of this GPU
-  multi_grid_bounds bounds;
   std::uint32_t rank = 0;                // this GPU's
   std::uint32_t gpus = 0;
   std::uint32_t blocks = 0;              // of every GPU
+  std::uint32_t generation = 0;          // counts the group's resets
   std::uint32_t algorithm = none;
-  std::uint32_t counters = 1;
-  std::uint32_t copies = 1;              // of the inboxes, or of the counters
-  std::uint32_t hold = 0;
+  std::uint32_t counters = 1;            // a power of two
+  std::uint32_t counter_bits = 0;        // which
+  std::uint32_t copies = 1;              // of the inboxes, or of the counters: a power of two
+  std::uint32_t hold = 0;                // cycles ahead of the first poll
+  std::uint32_t gpus_inverse = 0;        // lane * gpus_inverse >> 12 is lane / gpus
 };
 
 }  // namespace mgsync

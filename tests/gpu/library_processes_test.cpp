@@ -1,0 +1,246 @@
+// The library over two processes with a GPU each, whose exchange is a pipe to their parent: what they see of each other
+// when all is well, when one comes too late, cannot, or is lost. Exit code 77 where there are fewer than two GPUs.
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+
+#include <mgsync/multi_grid.hpp>
+
+#include "tests/gpu/library_kernels.hpp"
+
+namespace {
+
+using namespace mgsync;
+using namespace mgsync::test;
+using namespace std::chrono_literals;
+using steady = std::chrono::steady_clock;
+
+constexpr int processes = 2;
+
+void expect(bool holds, const std::string& what) {
+  if (!holds) throw std::runtime_error("expected: " + what);
+}
+
+void send_all(int to, const void* from, std::size_t bytes) {
+  for (const char* p = static_cast<const char*>(from); bytes > 0;) {
+    const auto sent = send(to, p, bytes, MSG_NOSIGNAL);
+    if (sent <= 0) throw std::runtime_error("the other process is gone");
+    p += sent;
+    bytes -= static_cast<std::size_t>(sent);
+  }
+}
+void receive_all(int from, void* to, std::size_t bytes) {
+  for (char* p = static_cast<char*>(to); bytes > 0;) {
+    const auto got = recv(from, p, bytes, 0);
+    if (got <= 0) throw std::runtime_error("the other process is gone");
+    p += got;
+    bytes -= static_cast<std::size_t>(got);
+  }
+}
+void send_text(int to, const std::string& text) {
+  const std::uint64_t length = text.size();
+  send_all(to, &length, sizeof length);
+  send_all(to, text.data(), text.size());
+}
+std::string receive_text(int from) {
+  std::uint64_t length = 0;
+  receive_all(from, &length, sizeof length);
+  std::string text(length, '\0');
+  receive_all(from, text.data(), length);
+  return text;
+}
+
+process_exchange exchange_over(int pipe) {
+  return [pipe](const std::string& mine) {
+    send_text(pipe, mine);
+    std::vector<std::string> all;
+    for (int p = 0; p < processes; ++p) all.push_back(receive_text(pipe));
+    return all;
+  };
+}
+
+struct found_here {
+  findings* at = nullptr;
+  found_here() {
+    void* made = nullptr;
+    expect(cudaHostAlloc(&made, sizeof(findings), cudaHostAllocPortable | cudaHostAllocMapped) == cudaSuccess, "host memory");
+    at = static_cast<findings*>(made);
+    *at = {};
+  }
+};
+
+void sound(multi_grid& grids, unsigned blocks, unsigned first, unsigned rounds) {
+  const auto memory = grids.allocate(2 * blocks * sizeof(std::uint32_t));
+  board slots{};
+  for (unsigned g = 0; g < grids.gpus(); ++g) slots.parts[g] = memory.part_as<std::uint32_t>(g);
+  found_here found;
+  grids.launch(check_rounds_kernel(), blocks, 64, 0, {}, slots, first, rounds, way::whole, found.at);
+  grids.wait();
+  expect(found.at->wrong == 0 && found.at->given_up == 0, "no wrong value");
+}
+
+std::string message_of(multi_grid& grids) {
+  try {
+    grids.wait();
+  } catch (const timeout_error& e) {
+    return e.what();
+  }
+  return "no timeout_error";
+}
+
+// --- the cases: what each of the two processes does
+
+void all_is_well(int process, const process_exchange& exchange) {
+  multi_grid grids({process}, process, exchange, 5s);
+  for (unsigned i = 0; i < 6; ++i) sound(grids, i % 2 == 0 ? 8 : 132, 1 + 10 * i, 10);  // flags stay for each grid
+  grids.reset();
+  sound(grids, 8, 1, 100);
+}
+
+void one_comes_too_late(int process, const process_exchange& exchange) {
+  multi_grid grids({process}, process, exchange, 2s);
+  grids.resize(8);
+  found_here found;
+  const auto begin = steady::now();
+  if (process == 1) std::this_thread::sleep_for(3s);
+  const auto launched = steady::now();
+  grids.launch(leave_early_kernel(), 8, 64, 0, {}, 99u, 0u, 0u, 5u, found.at);
+  const auto why = message_of(grids);
+  if (process == 0) {
+    expect(steady::now() - begin < 2900ms, "process 0 gives up after its patience");
+    expect(why.find("GPU 1 of process 1 (grid 1)") != std::string::npos, "the missing process is named: " + why);
+  } else {
+    expect(steady::now() - launched < 1s, "process 1 sees at once that process 0 gave up");
+    expect(why != "no timeout_error", "process 1 is told");
+  }
+  grids.reset();
+  sound(grids, 8, 1, 100);
+}
+
+void one_cannot_allocate(int process, const process_exchange& exchange) {
+  multi_grid grids({process}, process, exchange, 5s);
+  bool thrown = false;
+  try {
+    const auto memory = grids.allocate(process == 0 ? std::size_t{1} << 50 : 1024);
+  } catch (const std::exception&) {
+    thrown = true;
+  }
+  expect(thrown, "what fails in one process fails in both, and nobody waits");
+  expect(cudaGetLastError() == cudaSuccess, "no error is left");
+  sound(grids, 8, 1, 100);
+}
+
+void one_is_lost(int process, const process_exchange& exchange) {
+  multi_grid grids({process}, process, exchange, 1s);
+  sound(grids, 8, 1, 10);
+  if (process == 1) raise(SIGKILL);
+  found_here found;
+  grids.launch(leave_early_kernel(), 8, 64, 0, {}, 99u, 0u, 0u, 5u, found.at);
+  const auto why = message_of(grids);
+  expect(why.find("process 1 (grid 1)") != std::string::npos, "the lost process is named: " + why);
+}
+
+struct test_case {
+  const char* name;
+  void (*run)(int process, const process_exchange&);
+  bool loses_one;
+};
+constexpr test_case cases[] = {{"all is well", all_is_well, false},
+                               {"one comes too late", one_comes_too_late, false},
+                               {"one cannot allocate", one_cannot_allocate, false},
+                               {"one is lost", one_is_lost, true}};
+
+int child(const test_case& c, int process, int pipe) {
+  alarm(40);
+  try {
+    c.run(process, exchange_over(pipe));
+    return 0;
+  } catch (const std::exception& error) {
+    std::printf("FAIL  %s, process %d: %s\n", c.name, process, error.what());
+    return 1;
+  }
+}
+
+// Hands everybody everybody's bytes, until somebody goes.
+void relay_between(const std::array<int, processes>& pipes) {
+  try {
+    for (;;) {
+      std::vector<std::string> all;
+      for (const int p : pipes) all.push_back(receive_text(p));
+      for (const int p : pipes)
+        for (const auto& text : all) send_text(p, text);
+    }
+  } catch (const std::exception&) {
+  }
+  for (const int p : pipes) shutdown(p, SHUT_RDWR);
+}
+
+bool run(const test_case& c) {
+  std::array<int, processes> pipes{};
+  std::array<pid_t, processes> children{};
+  for (int p = 0; p < processes; ++p) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return false;
+    children[static_cast<std::size_t>(p)] = fork();
+    if (children[static_cast<std::size_t>(p)] == 0) {
+      close(ends[0]);
+      for (int other = 0; other < p; ++other) close(pipes[static_cast<std::size_t>(other)]);
+      const int code = child(c, p, ends[1]);
+      std::fflush(stdout);
+      _exit(code);
+    }
+    close(ends[1]);
+    pipes[static_cast<std::size_t>(p)] = ends[0];
+  }
+  relay_between(pipes);
+  bool good = true;
+  for (int p = 0; p < processes; ++p) {
+    int status = 0;
+    waitpid(children[static_cast<std::size_t>(p)], &status, 0);
+    const bool lost = c.loses_one && p == 1;
+    good = good && (lost ? WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL : WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    close(pipes[static_cast<std::size_t>(p)]);
+  }
+  std::printf("%s  %s\n", good ? "ok  " : "FAIL", c.name);
+  std::fflush(stdout);
+  return good;
+}
+
+// Counted in a process of its own: CUDA must not have begun before the fork.
+int gpus_here() {
+  const pid_t asking = fork();
+  if (asking == 0) {
+    int count = 0;
+    _exit(cudaGetDeviceCount(&count) == cudaSuccess ? count : 0);
+  }
+  int status = 0;
+  waitpid(asking, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+}
+
+}  // namespace
+
+int main() {
+  if (const int here = gpus_here(); here < processes) {
+    std::printf("needs %d GPUs, and %d are here\n", processes, here);
+    return std::getenv("MGSYNC_REQUIRE_GPUS") != nullptr && std::atoi(std::getenv("MGSYNC_REQUIRE_GPUS")) >= processes ? 1 : 77;
+  }
+  int failed = 0;
+  for (const auto& c : cases) failed += run(c) ? 0 : 1;
+  std::printf("%d failed\n", failed);
+  return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,16 @@
+// Kernels of nothing but barriers, for what sync() costs in a user's kernel.
+#pragma once
+
+#include <mgsync/multi_grid_handle.hpp>
+
+namespace mgsync::test {
+
+// (handle, turns). Capped to 32 registers, as mgsync's own rounds are, so that every shape fits.
+using turn_kernel = void (*)(multi_grid_handle, unsigned);
+
+// With 1, 2 or 3 calls of sync() in a turn.
+turn_kernel library_kernel(unsigned sites);
+// The algorithm alone, which the handle's group would run, once in a turn.
+turn_kernel algorithm_kernel(const multi_grid_handle&);
+
+}  // namespace mgsync::test

@@ -1,0 +1,64 @@
+#include "tests/gpu/sync_cost.hpp"
+
+#include <mgsync/multi_grid.cuh>
+
+#include "barriers/parts/algorithm/cuda_policy.hpp"
+#include "barriers/parts/algorithm/relay.hpp"
+#include "barriers/parts/algorithm/spread_counter.hpp"
+
+namespace mgsync::test {
+
+namespace {
+
+using algorithm::cuda_lines;
+using algorithm::ptx::scope;
+
+// `Sites` calls of sync() in every turn.
+template <unsigned Sites>
+__global__ void __launch_bounds__(1024, 2) library_turns(multi_grid_handle handle, unsigned turns) {
+  auto grids = this_multi_grid(handle);
+  for (unsigned turn = 0; turn < turns; ++turn) {
+    if (!grids.sync()) return;
+    if constexpr (Sites > 1)
+      if (!grids.sync()) return;
+    if constexpr (Sites > 2)
+      if (!grids.sync()) return;
+  }
+}
+
+// What mgsync's own rounds run, over the same flags: the algorithm alone, its addresses kept in registers.
+template <template <class> class Algorithm, scope Widest, class Shape>
+__device__ __forceinline__ void algorithm_turns(const multi_grid_handle& handle, const Shape& shape, unsigned turns) {
+  static_assert(offsetof(multi_grid_handle, parts) == offsetof(cuda_lines, parts));
+  using policy = algorithm::cuda_policy<Widest>;
+  Algorithm<policy> barrier(policy({&handle.records[0].report->what, 10'000'000'000}), reinterpret_cast<const cuda_lines&>(handle),
+                            algorithm::place{handle.rank, handle.gpus, blockIdx.x, handle.blocks}, shape);
+  std::uint32_t epoch = handle.records[blockIdx.x].epoch;
+  bool ok = true;
+  while (ok && turns-- != 0) ok = barrier.arrive_and_wait(++epoch) != 0;
+  if (threadIdx.x == 0) handle.records[blockIdx.x].epoch = epoch;
+}
+template <class Policy>
+using relay_of = algorithm::relay<Policy, const cuda_lines>;
+template <class Policy>
+using counter_of = algorithm::spread_counter<Policy, const cuda_lines>;
+
+template <scope Widest>
+__global__ void __launch_bounds__(1024, 2) relay_turns(const __grid_constant__ multi_grid_handle handle, unsigned turns) {
+  algorithm_turns<relay_of, Widest>(handle, algorithm::relay_shape{handle.counters, handle.copies}, turns);
+}
+__global__ void __launch_bounds__(1024, 2) counter_turns(const __grid_constant__ multi_grid_handle handle, unsigned turns) {
+  algorithm_turns<counter_of, scope::gpu>(handle, algorithm::spread_shape{handle.counters, handle.copies, handle.hold}, turns);
+}
+
+}  // namespace
+
+turn_kernel library_kernel(unsigned sites) {
+  return sites == 1 ? library_turns<1> : sites == 2 ? library_turns<2> : library_turns<3>;
+}
+turn_kernel algorithm_kernel(const multi_grid_handle& handle) {
+  if (handle.algorithm == multi_grid_handle::counter) return counter_turns;
+  return handle.gpus == 1 ? relay_turns<scope::gpu> : relay_turns<scope::system>;
+}
+
+}  // namespace mgsync::test
