@@ -1,0 +1,104 @@
+#include "barriers/cluster/gpu_cluster.hpp"
+
+#include <string>
+
+#include <cooperative_groups.h>
+
+#include "barriers/parts/round_loop/device_rounds.hpp"
+#include "barriers/parts/round_loop/kernel_barrier.hpp"
+#include "src/base/cuda.hpp"
+
+namespace mgsync {
+
+namespace {
+
+// Its wait has no end: the hardware's.
+template <bool Library>
+class cluster_pass {
+ public:
+  static constexpr bool bounded = false;
+  static constexpr bool carries_sum = false;
+  struct arguments {
+    unsigned unused;
+  };
+  __device__ cluster_pass(const arguments&, const round_loop::device_run&) {}
+  __device__ bool operator()(std::uint32_t) {
+#if __CUDA_ARCH__ >= 900
+    if constexpr (Library) cooperative_groups::this_cluster().sync();
+    else
+      asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    return true;
+#else
+    return false;  // never launched there: no clusters
+#endif
+  }
+};
+
+// One cluster, which is the whole grid.
+void launch_cluster(const void* kernel, unsigned grid, unsigned threads, void** arguments, cudaStream_t stream) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(grid);
+  config.blockDim = dim3(threads);
+  config.stream = stream;
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim.x = grid;
+  cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  cuda::check(cudaLaunchKernelExC(&config, kernel, arguments), "launching a cluster");
+}
+
+// Empty, or why the GPU holds no cluster of that many blocks. Beyond 8 blocks a GPU may have none, and is asked for it.
+std::string why_no_cluster(const void* kernel, unsigned blocks, unsigned threads) {
+  if (blocks > 8)
+    cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "asking for a large cluster");
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(threads);
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim.x = blocks;
+  cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  int clusters = 0;
+  if (cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) != cudaSuccess) cudaGetLastError();
+  if (clusters > 0) return {};
+  return "this GPU holds no cluster of " + std::to_string(blocks) + " blocks of " + std::to_string(threads) + " threads";
+}
+
+template <class Pass>
+creation make(const round_loop::flag_barrier_request& w, std::string what) {
+  const round_loop::round_kernels kernels{reinterpret_cast<const void*>(round_loop::timed_rounds<Pass>),
+                                          reinterpret_cast<const void*>(round_loop::checked_rounds<Pass>)};
+  if (auto reason = round_loop::why_no_room(w, kernels); !reason.empty()) return {nullptr, reason, {}, {}};
+  std::string reason;
+  for (const auto& gpu : w.gpus) {
+    const cuda::device_scope scope(gpu.ordinal);
+    for (const void* const kernel : {kernels.timed, kernels.checked})
+      if (reason.empty()) reason = why_no_cluster(kernel, w.blocks, w.threads);
+  }
+  if (reason = first_complaint(w.where, reason); !reason.empty()) return {nullptr, reason, {}, {}};
+  round_loop::kernel_barrier_parts parts;
+  parts.what = "cluster (" + what + ")";
+  parts.algorithm = std::move(what);
+  parts.kernels = kernels;
+  parts.bounded = Pass::bounded;
+  parts.launch = [](unsigned, const void* kernel, unsigned grid, unsigned threads, void** arguments, cudaStream_t stream) {
+    launch_cluster(kernel, grid, threads, arguments, stream);
+  };
+  for (std::size_t l = 0; l < w.gpus.size(); ++l)
+    parts.arguments.push_back(round_loop::bytes_of(typename Pass::arguments{0}));
+  return round_loop::make_kernel_barrier(w, std::move(parts));
+}
+
+}  // namespace
+
+creation create_gpu_cluster(const topology::group& group, const configuration& asked, session& where) {
+  const auto w = round_loop::request_of(group, asked, where, "cluster");
+  if (asked.variant == "cooperative-groups") return make<cluster_pass<true>>(w, "cluster.sync");
+  return make<cluster_pass<false>>(w, "barrier.cluster, release and acquire");
+}
+
+}  // namespace mgsync
