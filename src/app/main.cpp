@@ -15,6 +15,7 @@
 #include "src/app/merge_command.hpp"
 #include "src/app/options.hpp"
 #include "src/app/processes_command.hpp"
+#include "src/app/study_command.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/app/topology_command.hpp"
 #include "src/base/errors.hpp"
@@ -94,6 +95,7 @@ int main(int count, char** words) {
   const bool speaks = read_launch().rank.value_or(0) == 0;
   try {
     const std::vector<std::string> typed(words + 1, words + count);
+    if (is_study_command(typed)) return study_command(typed, written);
     const options asked = parse_options(typed);
     if (const auto done = run_alone(asked)) return *done;
     if (const auto done = run_elsewhere(asked, typed)) return *done;

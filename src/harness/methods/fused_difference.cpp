@@ -16,13 +16,12 @@ double uncertainty(const metric& m) { return std::max(m.median - m.ci95_low, m.c
 
 }  // namespace
 
+metric fused_difference::at_unit::figure(std::string_view name) const { return summarize(metric_name{std::string(name), "us"}, samples); }
+
 bool fused_difference::at_unit::host_bound() const {
-  const auto more = summarize_batches({"additional", "us"}, additional);
-  const auto calls = summarize_batches({"call", "us"}, call);
+  const auto more = figure("additional"), calls = figure("call");
   return more.median - calls.median <= std::hypot(uncertainty(more), uncertainty(calls));
 }
-
-metric fused_difference::at_unit::overhead_metric() const { return summarize_batches({"overhead", "us"}, overhead); }
 
 fused_difference::fused_difference(fused_settings settings) : settings_(settings) {
   if (settings.fewer == 0 || settings.more <= settings.fewer)
@@ -31,15 +30,15 @@ fused_difference::fused_difference(fused_settings settings) : settings_(settings
     throw std::invalid_argument("fused launches need batches for an interval");
   if (!(settings.first_unit_us > 0 && settings.first_unit_us <= settings.last_unit_us))
     throw std::invalid_argument("a unit of waiting lasts longer than nothing");
-  tried_.push_back({settings_.first_unit_us, {}, {}, {}});
+  tried_.push_back({settings_.first_unit_us});
 }
 
 // O of the last length agrees with those of the two before it, each within the wider of both intervals, and all are valid.
 bool fused_difference::settled() const {
   if (tried_.size() < 3) return false;
-  const auto last = tried_.back().overhead_metric();
+  const auto last = tried_.back().figure("overhead");
   for (auto before = tried_.rbegin() + 1; before != tried_.rbegin() + 3; ++before) {
-    const auto other = before->overhead_metric();
+    const auto other = before->figure("overhead");
     if (before->host_bound() || std::abs(last.median - other.median) > std::max(uncertainty(last), uncertainty(other)))
       return false;
   }
@@ -47,18 +46,22 @@ bool fused_difference::settled() const {
 }
 
 std::optional<step> fused_difference::next(std::chrono::nanoseconds) {
-  if (!stopped_.empty()) return std::nullopt;
+  if (stopped_ != stop_reason::none) return std::nullopt;
   if (batch_ == settings_.batches) {
     if (settled()) {
-      stopped_ = "settled";
+      stopped_ = stop_reason::precision;
       return std::nullopt;
     }
     const double longer = 2 * tried_.back().unit_us;
     if (longer > settings_.last_unit_us) {
-      stopped_ = "longest unit";
+      stopped_ = stop_reason::max_time;
       return std::nullopt;
     }
-    tried_.push_back({longer, {}, {}, {}});
+    for (auto& row : samples_) {
+      for (auto& value : row.values)
+        if (value.name.find('_') == std::string::npos) value.name = "shorter_" + value.name;
+    }
+    tried_.push_back({longer});
     batch_ = 0;
   }
   const auto i = settings_.more, j = settings_.fewer;
@@ -73,33 +76,28 @@ std::optional<step> fused_difference::next(std::chrono::nanoseconds) {
   return all;
 }
 
-void fused_difference::take(const step&, std::span<const seen> came) {
-  auto& here = tried_.back();
-  here.overhead.emplace_back();
-  here.additional.emplace_back();
-  here.call.emplace_back();
+void fused_difference::take(const step& asked, std::span<const seen> came) {
   const auto i = static_cast<double>(settings_.more), j = static_cast<double>(settings_.fewer);
   const auto waited = [](const seen& s) { return s.values.contains("waited_us") ? value_of(s, "waited_us") : 0.0; };
   for (std::size_t s = 0; s + 2 < came.size(); s += 3) {
     const auto &many = came[s], &few = came[s + 1], &twice = came[s + 2];
     const double beyond_waiting = value_of(many, "total_us") - waited(many) - (value_of(few, "total_us") - waited(few));
-    here.overhead.back().push_back(beyond_waiting / (i - j));
-    here.additional.back().push_back((value_of(twice, "total_us") - value_of(many, "total_us")) / i);
-    here.call.back().push_back(value_of(twice, "call_us") / (2 * i));
+    samples_.push_back({asked.batch,
+                        {{"overhead", beyond_waiting / (i - j)},
+                         {"additional", (value_of(twice, "total_us") - value_of(many, "total_us")) / i},
+                         {"call", value_of(twice, "call_us") / (2 * i)},
+                         {"unit", tried_.back().unit_us}}});
+    tried_.back().samples.push_back(samples_.back());
   }
   ++batch_;
 }
 
-std::vector<metric> fused_difference::values() const {
-  const auto& last = tried_.back();
-  if (last.overhead.empty()) return {};
-  return {last.overhead_metric(), summarize_batches({"additional", "us"}, last.additional),
-          summarize_batches({"call", "us"}, last.call),
-          summarize_batches({"unit", "us"}, std::vector<std::vector<double>>{{last.unit_us}})};
+std::vector<metric_name> fused_difference::columns() const {
+  return {metric_name{"overhead", "us"}, metric_name{"additional", "us"}, metric_name{"call", "us"}, metric_name{"unit", "us"}};
 }
 
 std::string fused_difference::void_because() const {
-  if (stopped_ != "longest unit") return {};
+  if (stopped_ != stop_reason::max_time) return {};
   if (tried_.back().host_bound())
     return fmt::format("host-bound: a launch that waits {:g} us takes no longer than its launch call", tried_.back().unit_us);
   return fmt::format("not stable: the overhead still changes at units of {:g} us", tried_.back().unit_us);

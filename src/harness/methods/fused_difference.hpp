@@ -28,24 +28,26 @@ struct fused_settings {
 // A run of `count` launches of `units` units yields "total_us" (from before the first launch call until all have
 // finished), "call_us" (from before the first call until after the last) and, where the device measures its own waits,
 // "waited_us" (their sum), which takes out what a long wait lasts longer than many short ones.
-// Metrics in us: "overhead" (O), "additional" (of a launch that waits), "call" (of one launch call), "unit".
+// Metrics in us, of the last length of the unit: "overhead" (O), "additional" (of a launch that waits), "call" (of one
+// launch call), "unit". Samples of shorter units hold "shorter_overhead" instead.
 class fused_difference final : public method {
  public:
   explicit fused_difference(fused_settings);
 
   std::optional<step> next(std::chrono::nanoseconds spent) override;
   void take(const step&, std::span<const seen>) override;
-  std::vector<metric> values() const override;
-  std::string stopped() const override { return stopped_; }
+  std::vector<metric_name> columns() const override;
+  stop_reason stopped() const override { return stopped_; }
+  void resume(std::span<const sample>, std::uint32_t) override {}  // the search for the unit begins anew
   std::string void_because() const override;
   std::string description() const override { return "host clock, fused launches"; }
 
   // One length of the unit, as it was measured.
   struct at_unit {
     double unit_us = 0;
-    std::vector<std::vector<double>> overhead{}, additional{}, call{};  // us, by batch
+    std::vector<sample> samples{};
+    metric figure(std::string_view name) const;
     bool host_bound() const;   // the rule of validity is not met
-    metric overhead_metric() const;
   };
   const std::vector<at_unit>& tried() const { return tried_; }
 
@@ -55,7 +57,7 @@ class fused_difference final : public method {
   fused_settings settings_;
   std::vector<at_unit> tried_;
   std::uint32_t batch_ = 0;
-  std::string stopped_;
+  stop_reason stopped_ = stop_reason::none;
 };
 
 }  // namespace mgsync

@@ -4,7 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "src/results/statistics.hpp"
+
 namespace mgsync {
+
+std::vector<metric> method::values() const {
+  return samples_.empty() ? std::vector<metric>{} : summarize_all(columns(), samples_);
+}
 
 const std::vector<double>& values_of(const seen& run, const std::string& name) {
   const auto found = run.values.find(name);

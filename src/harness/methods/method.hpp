@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "src/harness/subject.hpp"
-#include "src/results/metric.hpp"
+#include "src/results/result.hpp"
 
 namespace mgsync {
 
@@ -29,11 +29,23 @@ class method {
   virtual std::optional<step> next(std::chrono::nanoseconds spent) = 0;
   // What came of the step that next() gave, a seen for each order, all completed.
   virtual void take(const step&, std::span<const seen>) = 0;
-  // The figures so far; empty before there are any. A method that found its figure void says so in void_because().
-  virtual std::vector<metric> values() const = 0;
-  virtual std::string stopped() const = 0;       // "precision", "max-time", ...; empty while it goes on
+  // Its figures by name, unit and direction, the most important first; the numbers are those of values().
+  virtual std::vector<metric_name> columns() const = 0;
+  // Why it ended; none while it goes on.
+  virtual stop_reason stopped() const = 0;
+  // Why its figures are void, in a sentence; empty where they are not.
   virtual std::string void_because() const { return {}; }
-  virtual std::string description() const = 0;   // for the result: "host clock, difference of two runs"
+  virtual std::string description() const = 0;  // for the result: "host clock, difference of two runs"
+  // What an earlier command measured: its samples count, and the next batch is `next_batch`.
+  virtual void resume(std::span<const sample> before, std::uint32_t next_batch) = 0;
+
+  // A row for each sample: what the figures are computed from.
+  const std::vector<sample>& samples() const { return samples_; }
+  // Every column over the samples; empty before there is one.
+  std::vector<metric> values() const;
+
+ protected:
+  std::vector<sample> samples_;
 };
 
 // The only value of that name of a run that was carried out; std::invalid_argument names what is missing.

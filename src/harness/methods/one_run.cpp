@@ -1,5 +1,6 @@
 #include "src/harness/methods/one_run.hpp"
 
+#include <cmath>
 #include <stdexcept>
 
 namespace mgsync {
@@ -13,30 +14,35 @@ std::optional<step> one_run::next(std::chrono::nanoseconds spent) {
   if (why_ != stop_reason::none && rule_.batches() > 0) return std::nullopt;
   why_ = stop_reason::none;
   step batch;
-  batch.batch = rule_.batches();
+  batch.batch = batch_;
   batch.orders.assign(settings_.warm_ups + settings_.runs_per_batch, order{.count = settings_.count});
   return batch;
 }
 
 void one_run::take(const step& asked, std::span<const seen> came) {
-  times_us_.emplace_back();
-  gbps_.emplace_back();
   for (std::size_t i = settings_.warm_ups; i < came.size(); ++i) {
     const double each = value_of(came[i], settings_.value) / static_cast<double>(settings_.count);
-    times_us_.back().push_back(each);
+    sample row{asked.batch, {{"time", each}}};
+    if (came[i].values.contains("bytes") && each > 0)
+      row.values.push_back({"bandwidth", value_of(came[i], "bytes") / each * 1e-3});
+    samples_.push_back(std::move(row));
     rule_.add_value(asked.batch, each);
-    if (const auto bytes = came[i].values.find("bytes"); bytes != came[i].values.end() && each > 0)
-      gbps_.back().push_back(bytes->second.at(0) / each * 1e-3);
   }
-  if (gbps_.back().empty()) gbps_.pop_back();
   rule_.close_batch();
+  batch_ = asked.batch + 1;
 }
 
-std::vector<metric> one_run::values() const {
-  if (times_us_.empty()) return {};
-  std::vector<metric> all{summarize_batches({"time", "us"}, times_us_)};
-  if (!gbps_.empty()) all.push_back(summarize_batches({"bandwidth", "GB/s", better::more}, gbps_));
+std::vector<metric_name> one_run::columns() const {
+  std::vector<metric_name> all{metric_name{"time", "us"}};
+  if (!samples_.empty() && !std::isnan(samples_.front().at("bandwidth"))) all.push_back(metric_name{"bandwidth", "GB/s", better::more});
   return all;
+}
+
+void one_run::resume(std::span<const sample> before, std::uint32_t next_batch) {
+  samples_.assign(before.begin(), before.end());
+  for (const auto& row : samples_) rule_.add_value(row.batch, row.at("time"));
+  rule_.close_batch();
+  batch_ = next_batch;
 }
 
 }  // namespace mgsync

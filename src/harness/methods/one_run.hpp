@@ -25,16 +25,16 @@ class one_run final : public method {
 
   std::optional<step> next(std::chrono::nanoseconds spent) override;
   void take(const step&, std::span<const seen>) override;
-  std::vector<metric> values() const override;
-  std::string stopped() const override { return std::string(to_string(why_)); }
+  std::vector<metric_name> columns() const override;
+  stop_reason stopped() const override { return why_; }
+  void resume(std::span<const sample> before, std::uint32_t next_batch) override;
   std::string description() const override { return "host clock, whole operation"; }
 
  private:
   one_run_settings settings_;
   stopping rule_;
   stop_reason why_ = stop_reason::none;
-  std::vector<std::vector<double>> times_us_;  // by batch
-  std::vector<std::vector<double>> gbps_;
+  std::uint32_t batch_ = 0;
 };
 
 }  // namespace mgsync

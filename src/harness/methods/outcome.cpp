@@ -1,6 +1,5 @@
 #include "src/harness/methods/outcome.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -30,13 +29,6 @@ std::string outcome_of_runs::word() const {
   std::string all;
   for (const auto& [word, times] : counts_) all += fmt::format("{}{} {}", all.empty() ? "" : ", ", word, times);
   return all;
-}
-
-std::vector<metric> outcome_of_runs::values() const {
-  if (runs_ == 0) return {};
-  std::uint32_t most = 0;
-  for (const auto& [word, times] : counts_) most = std::max(most, times);
-  return {summarize_batches({"agreement", "", better::more}, {{static_cast<double>(most) / runs_}})};
 }
 
 }  // namespace mgsync

@@ -16,9 +16,9 @@ class outcome_of_runs final : public method {
 
   std::optional<step> next(std::chrono::nanoseconds spent) override;
   void take(const step&, std::span<const seen>) override;
-  // "runs", and the share of them that ended as word() says: 1 where they agree.
-  std::vector<metric> values() const override;
-  std::string stopped() const override { return runs_ == asked_ ? "complete" : ""; }
+  std::vector<metric_name> columns() const override { return {}; }
+  stop_reason stopped() const override { return runs_ == asked_ ? stop_reason::precision : stop_reason::none; }
+  void resume(std::span<const sample>, std::uint32_t) override {}  // quickly run anew
   std::string description() const override { return "outcome of runs"; }
 
   // The outcome that all runs had, or all that were seen with their numbers: "held 9, hung 1". Empty before any.

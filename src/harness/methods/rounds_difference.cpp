@@ -5,17 +5,18 @@
 #include "src/results/statistics.hpp"
 
 namespace mgsync {
-
 namespace {
-const metric_name latency{"latency", "us"};
-}
+
+std::string without_unit(const std::string& name) { return name.substr(0, name.rfind("_us")); }
+
+}  // namespace
 
 rounds_difference::rounds_difference(rounds_difference_settings settings)
-    : settings_(settings), rule_(settings.stopping) {}
+    : settings_(std::move(settings)), rule_(settings_.stopping), chosen_(settings_.lengths_given) {}
 
 void rounds_difference::resume(std::span<const sample> before, std::uint32_t next_batch) {
   samples_.assign(before.begin(), before.end());
-  for (const auto& one : samples_) rule_.add_value(one.batch, one.at(latency.name));
+  for (const auto& one : samples_) rule_.add_value(one.batch, one.at("latency"));
   batch_ = next_batch;
 }
 
@@ -53,7 +54,7 @@ void rounds_difference::take(const step& asked, std::span<const seen> came) {
   if (asked.preparing) {
     double longest = 0;
     for (const auto& run : came) {
-      const double us = value_of(run, "duration_us");
+      const double us = value_of(run, settings_.value);
       pilot_.push_back({static_cast<std::uint32_t>(run.done.count), std::max(us, 1e-3)});
       longest = std::max(longest, us);
     }
@@ -67,15 +68,18 @@ void rounds_difference::take(const step& asked, std::span<const seen> came) {
   }
   const auto& shorter = came[came.size() - 2];
   const auto& longer = came.back();
-  samples_.push_back(difference_sample(asked.batch, value_of(shorter, "duration_us"), value_of(longer, "duration_us"),
+  samples_.push_back(difference_sample(asked.batch, value_of(shorter, settings_.value), value_of(longer, settings_.value),
                                        chosen_->rounds_short, chosen_->rounds_long));
-  rule_.add_value(asked.batch, samples_.back().at(latency.name));
+  for (const auto& other : settings_.per_round)
+    samples_.back().values.push_back({without_unit(other), value_of(longer, other) / chosen_->rounds_long});
+  rule_.add_value(asked.batch, samples_.back().at("latency"));
   ++taken_;
 }
 
-std::vector<metric> rounds_difference::values() const {
-  if (samples_.empty()) return {};
-  return {summarize(latency, samples_)};
+std::vector<metric_name> rounds_difference::columns() const {
+  std::vector<metric_name> all{metric_name{"latency", "us"}};
+  for (const auto& other : settings_.per_round) all.push_back(metric_name{without_unit(other), "us"});
+  return all;
 }
 
 }  // namespace mgsync

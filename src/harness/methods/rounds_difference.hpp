@@ -18,23 +18,24 @@ struct rounds_difference_settings {
   std::uint32_t batches_in_max_time = 8;   // a slow subject takes fewer samples in a batch, so that there are enough batches
   std::uint32_t most_pilot_rounds = 1u << 20;
   double long_enough_us = 1000;            // the pilot ends with a run of this duration
+  std::optional<rounds_choice> lengths_given{};  // no pilot: these
+  std::string value = "duration_us";       // the name of what is timed
+  std::vector<std::string> per_round{};    // other values in us that are divided by their run's rounds: "call_us"
 };
 
-// A run of `count` rounds yields "duration_us", the largest of its members' own durations.
+// A run of `count` rounds yields "duration_us", the largest of its members' own durations. The metric is "latency" in us;
+// and of each value in per_round, of the long run, one without its unit: "call".
 class rounds_difference final : public method {
  public:
   explicit rounds_difference(rounds_difference_settings);
 
-  // Samples of an earlier command to go on from, and the batch that comes next.
-  void resume(std::span<const sample> before, std::uint32_t next_batch);
-
   std::optional<step> next(std::chrono::nanoseconds spent) override;
   void take(const step&, std::span<const seen>) override;
-  std::vector<metric> values() const override;
-  std::string stopped() const override { return std::string(to_string(why_)); }
+  std::vector<metric_name> columns() const override;
+  stop_reason stopped() const override { return why_; }
   std::string description() const override { return "host clock, difference of two runs"; }
+  void resume(std::span<const sample> before, std::uint32_t next_batch) override;
 
-  const std::vector<sample>& samples() const { return samples_; }
   std::uint32_t batches() const { return rule_.batches(); }
 
  private:
@@ -46,7 +47,6 @@ class rounds_difference final : public method {
   std::vector<pilot_run> pilot_;
   std::uint32_t pilot_rounds_ = 8;
   std::optional<rounds_choice> chosen_;
-  std::vector<sample> samples_;
   std::uint32_t batch_ = 0;
   std::uint32_t taken_ = 0;  // samples of this batch
   std::optional<std::chrono::nanoseconds> batch_began_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <stdexcept>
 
@@ -91,20 +92,25 @@ void slope::take(const step& asked, std::span<const seen> came) {
       histograms_[length][cycles] += times;
     }
   }
-  slopes_.push_back({fit_modes(here).slope});
+  const auto line = fit_modes(here);
+  sample row{asked.batch, {{"latency", line.slope}, {"residual", line.residual}}};
+  double per_link = std::numeric_limits<double>::infinity();
+  for (const auto& [length, counts] : here) {
+    per_link = std::min(per_link, static_cast<double>(counts.begin()->first) / static_cast<double>(length));
+    row.values.push_back({fmt::format("mode_{}", length), static_cast<double>(mode_of(counts))});
+  }
+  row.values.push_back({"per_link", per_link});
+  samples_.push_back(std::move(row));
   ++batch_;
 }
 
-std::vector<metric> slope::values() const {
-  if (slopes_.empty()) return {};
-  double per_link = 0;
-  for (const auto& [length, counts] : histograms_) {
-    const double each = static_cast<double>(counts.begin()->first) / static_cast<double>(length);
-    per_link = per_link == 0 ? each : std::min(per_link, each);
-  }
-  return {summarize_batches({"latency", "cycles"}, slopes_),
-          summarize_batches({"per_link", "cycles"}, std::vector<std::vector<double>>{{per_link}}),
-          summarize_batches({"residual", "cycles"}, std::vector<std::vector<double>>{{fit_modes(histograms_).residual}})};
+std::vector<metric_name> slope::columns() const {
+  return {metric_name{"latency", "cycles"}, metric_name{"per_link", "cycles"}, metric_name{"residual", "cycles"}};
+}
+
+void slope::resume(std::span<const sample> before, std::uint32_t next_batch) {
+  samples_.assign(before.begin(), before.end());
+  batch_ = next_batch;
 }
 
 }  // namespace mgsync

@@ -34,16 +34,17 @@ struct slope_settings {
 };
 
 // Each batch runs every length once; a run yields "cycles", one or more integer samples. Metrics, in cycles:
-// "latency" (the slope through the modes, its interval over the batches), "per_link" (the smallest cycles over links,
-// as Wong and the papers give it), "residual" (of the fit over all batches).
+// "latency" (the slope through the batch's modes), "per_link" (the smallest cycles over links, as Wong and the papers
+// give it), "residual" (of the fit). A sample holds each length's mode too, as "mode_64".
 class slope final : public method {
  public:
   explicit slope(slope_settings);
 
   std::optional<step> next(std::chrono::nanoseconds spent) override;
   void take(const step&, std::span<const seen>) override;
-  std::vector<metric> values() const override;
-  std::string stopped() const override { return done_ ? "complete" : ""; }
+  std::vector<metric_name> columns() const override;
+  stop_reason stopped() const override { return done_ ? stop_reason::precision : stop_reason::none; }
+  void resume(std::span<const sample> before, std::uint32_t next_batch) override;
   std::string description() const override { return "cycle counter, slope over chain lengths"; }
 
   // Samples of one length over all batches.
@@ -54,7 +55,6 @@ class slope final : public method {
   std::uint32_t batch_ = 0;
   bool done_ = false;
   std::map<std::uint64_t, cycle_histogram> histograms_;
-  std::vector<std::vector<double>> slopes_;  // by batch, one value each
 };
 
 }  // namespace mgsync

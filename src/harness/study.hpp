@@ -1,0 +1,75 @@
+// A study: a question, the points that answer it, and what is made of their results (docs/method.md). Studies are
+// constants and functions, like backends; the table of them is generated from src/studies/CMakeLists.txt.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/harness/methods/method.hpp"
+#include "src/harness/prover.hpp"
+#include "src/harness/subject.hpp"
+#include "src/results/figure.hpp"
+#include "src/results/result.hpp"
+#include "topology/grouping.hpp"
+
+namespace mgsync {
+
+// Something that a study varies, as an option of `mgsync study NAME`.
+struct axis_declaration {
+  std::string_view name;      // "argument_bytes"; the option is --argument-bytes
+  std::string_view defaults;  // words joined by commas
+  std::string_view accepted;  // for the message when a word is none of them: "0, 8, 128, 4096", "1 to 8"
+  std::string_view help;      // a sentence
+};
+
+// What a command asks of a study.
+struct study_request {
+  std::span<const topology::rank_view> ranks;  // at least one
+  topology::device device = topology::device::host;
+  bool with_cuda = false;                      // this build can run kernels
+  bool planning = false;                       // nothing will be measured: the machine may be another one
+  std::map<std::string, std::vector<std::string>, std::less<>> words;  // of every axis, typed or default
+
+  const topology::machine& machine() const { return ranks.front().seen; }
+  const std::vector<std::string>& list(std::string_view axis) const { return words.find(axis)->second; }
+};
+
+// A subject, or the sentence that says why there is none here.
+struct subject_creation {
+  std::unique_ptr<mgsync::subject> subject;
+  std::string reason;
+  std::map<std::string, std::string> found;  // for the result's environment: "code", "driver", ...
+};
+
+// One point, and how it is measured. The functions are called once the point's turn has come.
+struct measurement {
+  mgsync::point point;
+  std::string waived;                              // why it is not even tried; empty: it is
+  std::function<subject_creation()> create;
+  std::function<std::unique_ptr<mgsync::method>()> method;
+  std::function<std::unique_ptr<mgsync::prover>()> prover;  // empty: unchecked
+  std::string cell;                                // points of one cell are measured interleaved, batch by batch
+};
+
+struct study {
+  std::string_view name;
+  std::string_view summary;                        // one line
+  std::span<const axis_declaration> axes;
+  // Pure. Throws usage_error for words that are no values of an axis.
+  std::vector<measurement> (*points)(const study_request&) = nullptr;
+  // What results mean, of this study's points and of others that it knows. Pure, and happy with what there is.
+  evaluation (*evaluate)(std::span<const result>) = nullptr;
+  // About how long a point takes, for the estimate before a long study.
+  double seconds_per_point = 1;
+};
+
+// Every study of this build, in the order of src/studies/CMakeLists.txt. The table is generated.
+std::span<const study* const> studies();
+
+}  // namespace mgsync

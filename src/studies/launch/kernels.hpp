@@ -1,0 +1,20 @@
+// The kernels that are launched, as host code names them: some wait for nothing, some for units of time.
+#pragma once
+
+#include <cstdint>
+
+namespace mgsync::launch {
+
+// The waiting kernels' only argument.
+struct waiting {
+  std::uint32_t units = 0;
+  std::uint32_t unit_ns = 0;
+  unsigned long long* waited_ns = nullptr;  // of this GPU; block 0 adds its own
+};
+
+// Kernels for cudaLaunchKernel. in_turn: with the two instructions of programmatic dependent launch.
+const void* waiting_kernel(bool in_turn);
+// `argument_bytes`: 0, 8, 128 or 4096 of arguments (in turn: none).
+const void* null_kernel(bool in_turn, unsigned argument_bytes);
+
+}  // namespace mgsync::launch

@@ -1,0 +1,177 @@
+// Study launch: what does one more kernel cost, and what of it is host, device, or neither (paper 000, section IV; paper
+// 004)? Host members: the start of an OpenMP parallel region and of threads, by the same formulas.
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/base/errors.hpp"
+#include "src/harness/methods/fused_difference.hpp"
+#include "src/harness/methods/one_run.hpp"
+#include "src/harness/methods/rounds_difference.hpp"
+#include "src/harness/study.hpp"
+#include "src/studies/launch/launch_evaluation.hpp"
+#include "src/studies/launch/launches.hpp"
+
+namespace mgsync {
+namespace launch {
+namespace {
+
+constexpr std::array<axis_declaration, 6> axes{{
+    {"kind", "all", "all, or the launches that `mgsync study` lists for these members", "how kernels (threads) are launched"},
+    {"quantity", "null,total,fused", "null, total, fused", "what one more launch adds; one launch in all; what is left of it beside long kernels"},
+    {"gpus", "1", "numbers of GPUs, as 1,2,4", "over how many GPUs (host members: over how many threads)"},
+    {"shape", "1x32", "blocks per SM x threads, as 1x32,1x1024", "of the kernels"},
+    {"argument_bytes", "0", "0, 8, 128, 4096", "of a kernel that waits for nothing"},
+    {"policy", "synchronize", "synchronize, spin, yield, block", "how the host waits for the end"},
+}};
+
+unsigned number(std::string_view option, const std::string& word, std::string_view accepted) {
+  unsigned value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size())
+    throw usage_error(fmt::format("--{} is '{}'; accepted: {}", option, word, accepted));
+  return value;
+}
+
+template <class Kind, std::size_t Count>
+std::vector<Kind> chosen(std::string_view option, const std::vector<std::string>& words, const std::pair<Kind, std::string_view> (&known)[Count]) {
+  std::vector<Kind> kinds;
+  for (const auto& word : words) {
+    bool any = false;
+    for (const auto& [kind, name] : known)
+      if (word == "all" || word == name) kinds.push_back(kind), any = true;
+    if (any) continue;
+    std::vector<std::string_view> names;
+    for (const auto& one : known) names.push_back(one.second);
+    throw usage_error(fmt::format("--{} is '{}'; accepted: all, {}", option, word, fmt::join(names, ", ")));
+  }
+  return kinds;
+}
+
+template <class Kind, std::size_t Count>
+std::string name_in(const std::pair<Kind, std::string_view> (&known)[Count], Kind kind) {
+  for (const auto& [one, name] : known)
+    if (one == kind) return std::string(name);
+  return {};
+}
+
+// The three ways of asking (docs/method.md, "Launch overhead").
+std::function<std::unique_ptr<method>()> method_for(const std::string& quantity) {
+  if (quantity == "null")
+    return [] {
+      rounds_difference_settings settings;
+      settings.lengths_given = rounds_choice{64, 128};  // below the 1024 launches that a stream holds
+      settings.value = "total_us";
+      settings.per_round = {"call_us"};
+      settings.stopping.max_time = std::chrono::milliseconds(600);
+      return std::make_unique<rounds_difference>(settings);
+    };
+  if (quantity == "total")
+    return [] {
+      one_run_settings settings;
+      settings.value = "total_us";
+      settings.runs_per_batch = 15;
+      settings.stopping.max_time = std::chrono::milliseconds(400);
+      return std::make_unique<one_run>(settings);
+    };
+  if (quantity == "fused") return [] { return std::make_unique<fused_difference>(fused_settings{}); };
+  throw usage_error(fmt::format("--quantity is '{}'; accepted: null, total, fused", quantity));
+}
+
+// "1x1024": blocks per SM and threads.
+std::pair<unsigned, unsigned> shape_of(const std::string& word) {
+  const auto cross = word.find('x');
+  if (cross == std::string::npos) throw usage_error(fmt::format("--shape is '{}'; accepted: blocks per SM x threads, as 1x32", word));
+  return {number("shape", word.substr(0, cross), "blocks per SM x threads, as 1x32"), number("shape", word.substr(cross + 1), "blocks per SM x threads, as 1x32")};
+}
+
+measurement planned(const study_request& asked, const std::string& subject, unsigned members, const std::string& quantity) {
+  measurement m;
+  m.point.study = "launch";
+  m.point.subject = subject;
+  m.point.device = asked.device;
+  m.point.members = static_cast<int>(members);
+  m.point.set("quantity", quantity);
+  m.method = method_for(quantity);
+  return m;
+}
+
+void add_gpu(const study_request& asked, std::vector<measurement>& all) {
+  const auto& machine = asked.machine();
+  for (const auto& count_word : asked.list("gpus"))
+    for (const auto& shape_word : asked.list("shape"))
+      for (const auto kind : chosen("kind", asked.list("kind"), gpu_kinds))
+        for (const auto& quantity : asked.list("quantity"))
+          for (const auto& bytes_word : asked.list("argument_bytes"))
+            for (const auto policy : chosen("policy", asked.list("policy"), host_policies)) {
+              const unsigned count = number("gpus", count_word, "numbers of GPUs, as 1,2,4");
+              const auto [per_sm, threads] = shape_of(shape_word);
+              gpu_launch launch;
+              launch.kind = kind;
+              launch.threads = threads;
+              launch.policy = policy;
+              launch.argument_bytes = number("argument-bytes", bytes_word, "0, 8, 128, 4096");
+              if (launch.argument_bytes != 0 && launch.argument_bytes != 8 && launch.argument_bytes != 128 && launch.argument_bytes != 4096)
+                throw usage_error(fmt::format("--argument-bytes is '{}'; accepted: 0, 8, 128, 4096", bytes_word));
+              auto m = planned(asked, name_in(gpu_kinds, kind), count, quantity);
+              m.point.set("blocks_per_sm", static_cast<double>(per_sm));
+              m.point.set("threads_per_block", static_cast<double>(threads));
+              if (launch.argument_bytes != 0) m.point.set("argument_bytes", static_cast<double>(launch.argument_bytes), "B");
+              if (policy != host_policy::synchronize) m.point.set("policy", name_in(host_policies, policy));
+              if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
+              else if (count == 0 || count > machine.gpus.size()) m.waived = fmt::format("{} GPUs are asked for, and {} are here", count, machine.gpus.size());
+              else if (launch.argument_bytes != 0 && quantity == "fused") m.waived = "arguments are those of kernels that wait for nothing";
+              else {
+                launch.gpus.clear();
+                for (unsigned g = 0; g < count; ++g) {
+                  launch.gpus.push_back(machine.gpus[g].cuda_ordinal.value_or(static_cast<int>(g)));
+                  m.point.group.push_back(machine.gpus[g].id);
+                }
+                launch.blocks_per_sm = per_sm;
+                if constexpr (MGSYNC_WITH_CUDA)
+                  m.create = [launch] {
+                    auto made = make_gpu_launches(launch);
+                    return subject_creation{std::move(made.subject), made.reason, {}};
+                  };
+              }
+              all.push_back(std::move(m));
+            }
+}
+
+void add_host(const study_request& asked, std::vector<measurement>& all) {
+  const auto& machine = asked.machine();
+  const auto& cpus = machine.allowed_cpus;
+  for (const auto& count_word : asked.list("gpus"))
+    for (const auto kind : chosen("kind", asked.list("kind"), host_kinds))
+      for (const auto& quantity : asked.list("quantity")) {
+        const unsigned count = number("gpus", count_word, "numbers of threads, as 1,2,4");
+        auto m = planned(asked, name_in(host_kinds, kind), count, quantity);
+        for (unsigned i = 0; i < count; ++i) m.point.group.push_back(static_cast<int>(i));
+        if (count == 0 || count > cpus.size()) m.waived = fmt::format("{} threads are asked for, and {} hardware threads are allowed here", count, cpus.size());
+        else if (quantity == "fused") m.waived = "a host start returns when its members are done: there is nothing to be fused";
+        const std::vector<int> pinned = machine.is_this_machine && count <= cpus.size() ? std::vector<int>(cpus.begin(), cpus.begin() + count) : std::vector<int>{};
+        m.create = [kind, count, pinned] {
+          auto made = make_host_launches(kind, count, pinned);
+          return subject_creation{std::move(made.subject), made.reason, {}};
+        };
+        all.push_back(std::move(m));
+      }
+}
+
+std::vector<measurement> points(const study_request& asked) {
+  std::vector<measurement> all;
+  asked.device == topology::device::gpu ? add_gpu(asked, all) : add_host(asked, all);
+  return all;
+}
+
+}  // namespace
+}  // namespace launch
+
+extern const study launch_study;
+const study launch_study{"launch", "what one more kernel (or start of threads) costs, and what of it is host, device, or neither",
+                         launch::axes, launch::points, launch::evaluate, 1.2};
+
+}  // namespace mgsync

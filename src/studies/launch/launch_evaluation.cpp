@@ -1,0 +1,130 @@
+#include "src/studies/launch/launch_evaluation.hpp"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace mgsync::launch {
+
+double gradient(double time_of_2n, double time_of_n, std::uint64_t n) {
+  if (n == 0) throw std::invalid_argument("a gradient over no units");
+  return (time_of_2n - time_of_n) / static_cast<double>(n);
+}
+
+namespace {
+
+// V100 of a DGX-1, CUDA 10, in ns (000, table I; 004, figures 4 to 6).
+struct paper_row {
+  std::string_view kind;
+  double call, null_additional, fused, total;
+};
+constexpr paper_row paper[] = {{"traditional", 2545, 2541, 1081, 8888}, {"cooperative", 3388, 3326, 1063, 10248},
+                               {"multi-device", 3455, 3368, 1258, 10874}};
+
+// What the study's three quantities found of one kind at one place.
+struct found {
+  const result* null = nullptr;
+  const result* total = nullptr;
+  const result* fused = nullptr;
+};
+
+using place = std::tuple<int, std::string, std::string>;  // members, shape, kind
+
+std::map<place, found> by_place(std::span<const result> all) {
+  std::map<place, found> places;
+  for (const auto& r : all) {
+    if (r.point.study != "launch") continue;
+    if (r.point.word("argument_bytes", "0") != "0" && r.point.number("argument_bytes").value_or(0) != 0) continue;
+    if (r.point.word("policy", "synchronize") != "synchronize") continue;
+    auto& here = places[{r.point.members, format_shape(r.point), r.point.subject}];
+    const auto what = r.point.word("quantity");
+    (what == "null" ? here.null : what == "total" ? here.total : here.fused) = &r;
+  }
+  return places;
+}
+
+double ns(const result* r, std::string_view name) {
+  if (r == nullptr) return std::numeric_limits<double>::quiet_NaN();
+  const auto* m = r->find(name);
+  return m != nullptr ? m->median * 1e3 : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string cell(double value) { return std::isnan(value) ? "-" : fmt::format("{:.0f}", value); }
+
+std::string cell_with_interval(const result* r, std::string_view name) {
+  const auto* m = r != nullptr ? r->find(name) : nullptr;
+  if (m == nullptr) return r != nullptr && r->reason.starts_with("void") ? "void" : "-";
+  return fmt::format("{:.0f} ({:.0f} - {:.0f})", m->median * 1e3, m->ci95_low * 1e3, m->ci95_high * 1e3);
+}
+
+void add_advice(const std::map<place, found>& places, std::span<const result> all, evaluation& e) {
+  for (const auto& [where, here] : places) {
+    const auto& [members, shape, kind] = where;
+    if (kind != "traditional" || here.fused == nullptr || !here.fused->has_metrics()) continue;
+    const double launch_us = here.fused->metrics.front().median;
+    const result* best = nullptr;
+    for (const auto& r : all)
+      if (r.point.study == "barriers" && r.point.device == topology::device::gpu && r.point.members == members && format_shape(r.point) == shape &&
+          r.has_metrics() && r.point.subject != "kernel-boundary" && r.point.word("load", "idle") == "idle" &&
+          (best == nullptr || r.metrics.front().median < best->metrics.front().median))
+        best = &r;
+    if (best == nullptr) {
+      e.sentences.push_back(fmt::format("On {} GPU{} at {}: a new kernel costs {:.2f} us more than going on inside one; launch it rather than "
+                                        "synchronize inside when it saves more than {:.2f} us less the barrier's latency.",
+                                        members, members == 1 ? "" : "s", shape, launch_us, launch_us));
+      continue;
+    }
+    const double barrier_us = best->metrics.front().median;
+    e.sentences.push_back(fmt::format("On {} GPU{} at {}: launch a new kernel rather than synchronize inside one when it saves more than {:.2f} us "
+                                      "(a launch {:.2f} us, {} {:.2f} us).",
+                                      members, members == 1 ? "" : "s", shape, std::max(0.0, launch_us - barrier_us), launch_us, subject_of(best->point), barrier_us));
+  }
+}
+
+}  // namespace
+
+evaluation evaluate(std::span<const result> all) {
+  evaluation e;
+  const auto places = by_place(all);
+  if (places.empty()) return e;
+  table t{{"launch-overhead", "What a launch costs (000, table I; 004, figures 4 to 6)", "In ns, with 95 % intervals."},
+          {"members", "shape", "launch", "call", "null kernel, additional", "fused overhead", "unit, us", "null kernel, total", "other"}, {},
+          {true, false, false, true, true, true, true, true, true}};
+  bar_chart stacked{{"launch-parts", "One null kernel (004, figure 6)", "Total latency, taken apart: the launch call, the execution overhead by fused "
+                     "launches, and what is neither."}, {"time (ns)"}, {"launch call", "execution overhead", "other"}, {}};
+  std::map<std::string, curve> over_gpus;
+  for (const auto& [where, here] : places) {
+    const auto& [members, shape, kind] = where;
+    const parts p{ns(here.null, "call"), ns(here.fused, "overhead"), ns(here.total, "time")};
+    t.rows.push_back({fmt::format("{}", members), shape, kind, cell_with_interval(here.null, "call"), cell_with_interval(here.null, "latency"),
+                      cell_with_interval(here.fused, "overhead"), std::isnan(ns(here.fused, "unit")) ? "-" : fmt::format("{:.0f}", ns(here.fused, "unit") * 1e-3),
+                      cell_with_interval(here.total, "time"), cell(p.other_ns())});
+    if (members == 1 && !std::isnan(p.other_ns()) && p.other_ns() > 0 && p.execution_ns > 0)
+      stacked.bars.push_back({fmt::format("{} {}", kind, shape), {p.call_ns, p.execution_ns, p.other_ns()}});
+    if (here.fused != nullptr && here.fused->has_metrics()) {
+      const auto& m = here.fused->metrics.front();
+      auto& c = over_gpus[fmt::format("{} {}", kind, shape)];
+      c.name = fmt::format("{} {}", kind, shape);
+      c.points.push_back({static_cast<double>(members), m.median, m.ci95_low, m.ci95_high});
+    }
+  }
+  const bool gpus = std::any_of(all.begin(), all.end(), [](const auto& r) { return r.point.study == "launch" && r.point.device == topology::device::gpu; });
+  for (const auto& row : paper) {
+    if (!gpus) break;
+    const parts p{row.call, row.fused, row.total};
+    t.rows.push_back({"1", "", fmt::format("{} (V100, CUDA 10)", row.kind), cell(row.call), cell(row.null_additional), cell(row.fused), "5", cell(row.total), cell(p.other_ns())});
+  }
+  e.tables.push_back(std::move(t));
+  if (!stacked.bars.empty()) e.figures.push_back(std::move(stacked));
+  chart lines{{"launch-over-gpus", "Fused overhead over GPUs (004, figure 5)"}, {"members"}, {"overhead (us)"}, {}};
+  for (auto& [name, c] : over_gpus)
+    if (c.points.size() > 1) lines.curves.push_back(std::move(c));
+  if (!lines.curves.empty()) e.figures.push_back(std::move(lines));
+  add_advice(places, all, e);
+  return e;
+}
+
+}  // namespace mgsync::launch

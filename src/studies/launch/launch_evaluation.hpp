@@ -1,0 +1,30 @@
+// What launches cost, put together from the parts that were measured (paper 000, section IV and table I; paper 004). Pure.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/results/figure.hpp"
+#include "src/results/result.hpp"
+
+namespace mgsync::launch {
+
+// One null kernel, from before its launch call until the host has seen its end, in ns. What is neither the launch call nor
+// the execution overhead is "other".
+struct parts {
+  double call_ns = 0;       // CPU launch overhead
+  double execution_ns = 0;  // fused overhead of large kernels
+  double total_ns = 0;
+  double other_ns() const { return total_ns - call_ns - execution_ns; }
+};
+
+// A unit's own length by the gradient: (T(1, 2n) - T(1, n)) / n, in the unit of T. Throws std::invalid_argument for n = 0.
+double gradient(double time_of_2n, double time_of_n, std::uint64_t n);
+
+// Table I of 000 and figures 4 to 6 of 004 for these results beside the papers' V100; the advice when a new kernel is
+// worth its launch.
+evaluation evaluate(std::span<const result>);
+
+}  // namespace mgsync::launch

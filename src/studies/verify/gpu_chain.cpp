@@ -1,0 +1,74 @@
+#include "src/studies/verify/gpu_chain.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <fmt/format.h>
+
+#include "src/base/cuda.hpp"
+#include "src/studies/probes/arithmetic_code.hpp"
+#include "src/studies/probes/probe_runner.hpp"
+
+namespace mgsync::verify {
+namespace {
+
+class gpu_chain final : public subject {
+ public:
+  gpu_chain(std::unique_ptr<probes::runner> runner, std::string operation, bool looped, unsigned passes)
+      : runner_(std::move(runner)), operation_(std::move(operation)), looped_(looped), passes_(passes) {}
+
+  seen run(const order& asked) override {
+    probes::probe_order launch;
+    launch.kernel = looped_ ? fmt::format("{}_loop_{}", operation_, probes::arithmetic_loop_body) : fmt::format("{}_{}", operation_, asked.count);
+    launch.loops = looped_ ? static_cast<std::uint32_t>(asked.count / probes::arithmetic_loop_body) : 1;
+    launch.passes = passes_;
+    seen came{.done = asked};
+    const auto saw = runner_->run(launch, came.reason);
+    if (!saw) {
+      came.ended = ending::died;
+      return came;
+    }
+    auto& cycles = came.values["cycles"];
+    for (const auto each : saw->latency_cycles()) cycles.push_back(static_cast<double>(each));
+    came.values["duration_us"] = {saw->host_ns * 1e-3 / passes_};
+    came.evidence["sm"] = fmt::format("{}", saw->sm_at_start.front());
+    return came;
+  }
+
+ private:
+  std::unique_ptr<probes::runner> runner_;
+  std::string operation_;
+  bool looped_;
+  unsigned passes_;
+};
+
+// What the code of this operation's chains says, read from the bytes that the GPU runs.
+std::vector<std::string> complaints_of(const probes::image& loaded, const std::string& operation, bool looped) {
+  std::vector<std::string> all;
+  const auto code = machine_code::read_cubin(loaded.bytes);
+  const auto look = [&](const machine_code::expected_code& expected) {
+    for (const auto& each : machine_code::check_code(code, expected).complaints) all.push_back(expected.kernel + ": " + each);
+  };
+  if (looped) look(probes::expected_add_loop(operation));
+  else
+    for (const unsigned links : probes::arithmetic_lengths) look(probes::expected_add_chain(operation, links));
+  return all;
+}
+
+}  // namespace
+
+subject_creation make_gpu_chain(const std::string& operation, bool looped, int gpu, unsigned passes) {
+  subject_creation made;
+  auto runner = probes::runner::load(probes::arithmetic_images(), gpu, made.reason);
+  if (!runner) return made;
+  const auto complaints = complaints_of(runner->loaded(), operation, looped);
+  made.found["code"] = complaints.empty() ? fmt::format("sm_{}, as it must be", runner->loaded().architecture) : complaints.front();
+  if (!complaints.empty()) {
+    made.reason = "the machine code is not what the probe says: " + complaints.front();
+    return made;
+  }
+  made.subject = std::make_unique<gpu_chain>(std::move(runner), operation, looped, passes);
+  made.found["mhz"] = fmt::format("{:.1f}", probes::measure_clock(gpu).mhz);  // over 5 ms of a busy SM, by both clocks
+  return made;
+}
+
+}  // namespace mgsync::verify

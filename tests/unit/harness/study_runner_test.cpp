@@ -1,0 +1,138 @@
+// The runner of studies with scripted subjects: what is proven, timed, interrupted, void, wrong and stuck.
+#include "src/harness/study_runner.hpp"
+
+#include <gtest/gtest.h>
+
+#include "src/harness/methods/one_run.hpp"
+#include "src/harness/methods/slope.hpp"
+
+namespace mgsync {
+namespace {
+
+// Chains at 4 cycles a link; what else a run does is the script's.
+class scripted final : public subject {
+ public:
+  explicit scripted(std::function<void(seen&)> script) : script_(std::move(script)) {}
+  seen run(const order& asked) override {
+    seen came{.done = asked};
+    came.values["cycles"] = {23 + 4.0 * static_cast<double>(asked.count)};
+    script_(came);
+    return came;
+  }
+
+ private:
+  std::function<void(seen&)> script_;
+};
+
+// Every run, timed or its own, must say that its sum is right.
+class right_sum final : public prover {
+ public:
+  std::optional<step> next() override { return asked_++ == 0 ? std::optional(step{{order{.what = order::purpose::prove}}, 0, true}) : std::nullopt; }
+  void take(const step&, std::span<const seen> came) override {
+    for (const auto& run : came) {
+      ++verdict_.rounds;
+      if (run.evidence.contains("wrong")) ++verdict_.violations, verdict_.details["reason"] = "a sum is wrong";
+    }
+  }
+  verdict judge() const override {
+    auto now = verdict_;
+    now.kind = verdict_kind::sum;
+    now.passed = now.violations == 0;
+    return now;
+  }
+
+ private:
+  int asked_ = 0;
+  verdict verdict_;
+};
+
+measurement chain(const std::string& name, std::function<void(seen&)> script) {
+  measurement m;
+  m.point.study = "test";
+  m.point.subject = name;
+  m.point.members = 1;
+  m.cell = "all";
+  m.create = [script] { return subject_creation{std::make_unique<scripted>(script), {}, {{"code", "read"}}}; };
+  m.method = [] { return std::make_unique<slope>(slope_settings{{16, 32}, 3}); };
+  m.prover = [] { return std::make_unique<right_sum>(); };
+  return m;
+}
+
+struct run_of_study {
+  watchdog dog{[](const std::string&) {}, [](const std::string&) {}};
+  std::vector<std::string> said;
+  std::vector<result> results;
+
+  explicit run_of_study(const std::vector<measurement>& all) {
+    study_events events;
+    events.running = [this](const point& p, std::string_view what) { said.push_back(p.subject + " " + std::string(what)); };
+    study_runner runner(dog, {1, std::chrono::seconds(5)}, nullptr, std::move(events));
+    results = runner.run(all);
+  }
+};
+
+TEST(study_runner, proves_then_measures_and_gives_metrics_with_their_verdict) {
+  const run_of_study done({chain("good", [](seen&) {})});
+  const auto& r = done.results.front();
+  EXPECT_EQ(r.status, result_status::measured);
+  ASSERT_TRUE(r.has_metrics());
+  EXPECT_DOUBLE_EQ(r.metrics.front().median, 4);
+  EXPECT_EQ(r.verdict.kind, verdict_kind::sum);
+  EXPECT_TRUE(r.verdict.passed);
+  EXPECT_EQ(r.verdict.rounds, 1U + 3U * 2U);  // its own run, and every timed one
+  EXPECT_EQ(r.environment.at("code"), "read");
+  EXPECT_EQ(r.method, "cycle counter, slope over chain lengths");
+  EXPECT_EQ(done.said.front(), "good creating");
+  EXPECT_EQ(done.said[1], "good proving");
+}
+
+TEST(study_runner, a_wrong_subject_has_no_figure_and_takes_none_from_its_neighbours) {
+  int runs = 0;
+  const run_of_study done({chain("late wrong", [&runs](seen& s) {
+                             if (++runs > 4) s.evidence["wrong"] = "yes";
+                           }),
+                           chain("good", [](seen&) {})});
+  EXPECT_EQ(done.results[0].status, result_status::failed);
+  EXPECT_EQ(done.results[0].reason, "a sum is wrong");
+  EXPECT_FALSE(done.results[0].has_metrics());
+  EXPECT_EQ(done.results[1].status, result_status::measured);
+}
+
+TEST(study_runner, stuck_died_and_aborted_are_three_words) {
+  const auto ends_as = [](ending how) {
+    return [how](seen& s) {
+      s.ended = how;
+      s.reason = "so it ended";
+    };
+  };
+  const run_of_study stuck({chain("s", ends_as(ending::stuck))}), died({chain("d", ends_as(ending::died))}),
+      aborted({chain("a", ends_as(ending::aborted)), chain("never tried", [](seen&) {})});
+  EXPECT_EQ(stuck.results[0].status, result_status::failed);
+  EXPECT_EQ(stuck.results[0].reason, "so it ended");
+  EXPECT_EQ(died.results[0].status, result_status::error);
+  EXPECT_EQ(aborted.results[0].status, result_status::interrupted);
+  EXPECT_EQ(aborted.results[1].status, result_status::interrupted);
+}
+
+TEST(study_runner, what_cannot_be_is_waived_with_its_reason) {
+  auto planned = chain("planned", [](seen&) {});
+  planned.waived = "no GPU here";
+  auto made = chain("made", [](seen&) {});
+  made.create = [] { return subject_creation{nullptr, "it does not fit", {}}; };
+  const run_of_study done({planned, made});
+  EXPECT_EQ(done.results[0].status, result_status::waived);
+  EXPECT_EQ(done.results[0].reason, "no GPU here");
+  EXPECT_EQ(done.results[1].status, result_status::waived);
+  EXPECT_EQ(done.results[1].reason, "it does not fit");
+}
+
+TEST(study_runner, points_of_a_cell_are_interleaved_by_batch) {
+  const run_of_study done({chain("a", [](seen&) {}), chain("b", [](seen&) {})});
+  std::vector<std::string> batches;
+  for (const auto& line : done.said)
+    if (line.find("batch") != std::string::npos) batches.push_back(line.substr(2));
+  EXPECT_TRUE(std::is_sorted(batches.begin(), batches.end()));
+}
+
+}  // namespace
+}  // namespace mgsync

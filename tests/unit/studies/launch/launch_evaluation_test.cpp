@@ -1,0 +1,68 @@
+#include "src/studies/launch/launch_evaluation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace mgsync::launch {
+namespace {
+
+// 004, figure 6, V100: what is neither call nor execution is 4735, 4830 and 5648 ns exactly.
+TEST(launch_parts, give_the_posters_other_overhead) {
+  EXPECT_DOUBLE_EQ((parts{2545, 993, 8273}.other_ns()), 4735);
+  EXPECT_DOUBLE_EQ((parts{3388, 1015, 9233}.other_ns()), 4830);
+  EXPECT_DOUBLE_EQ((parts{3455, 1287, 10390}.other_ns()), 5648);
+}
+
+// A unit of 1020 ns behind a launch of 8000: the launch is in both times and cancels.
+TEST(gradient, is_the_units_own_length) {
+  for (const std::uint64_t n : {1u, 16u, 3200u})
+    EXPECT_DOUBLE_EQ(gradient(8000 + 1020.0 * 2 * static_cast<double>(n), 8000 + 1020.0 * static_cast<double>(n), n), 1020);
+  EXPECT_THROW(gradient(1, 1, 0), std::invalid_argument);
+}
+
+result measured(std::string kind, std::string quantity, std::vector<std::pair<std::string, double>> medians_us) {
+  result r;
+  r.point.study = "launch";
+  r.point.subject = std::move(kind);
+  r.point.device = topology::device::gpu;
+  r.point.members = 1;
+  r.point.set("quantity", std::move(quantity));
+  r.point.set("blocks_per_sm", 1.0);
+  r.point.set("threads_per_block", 32.0);
+  r.status = result_status::measured;
+  for (auto& [name, value] : medians_us) {
+    metric m{metric_name{name, "us"}};
+    m.median = m.ci95_low = m.ci95_high = value;
+    r.metrics.push_back(m);
+  }
+  return r;
+}
+
+TEST(launch_evaluation, puts_the_parts_of_each_launch_into_one_row_and_one_bar) {
+  const std::vector<result> all{measured("traditional", "null", {{"latency", 2.541}, {"call", 2.545}}),
+                                measured("traditional", "total", {{"time", 8.273}}),
+                                measured("traditional", "fused", {{"overhead", 0.993}, {"unit", 5}})};
+  const auto e = evaluate(all);
+  ASSERT_EQ(e.tables.size(), 1U);
+  EXPECT_EQ(e.tables[0].rows[0].back(), "4735");
+  EXPECT_EQ(e.tables[0].rows.size(), 1U + 3U);  // and the paper's V100
+  ASSERT_EQ(e.figures.size(), 1U);
+  EXPECT_EQ(std::get<bar_chart>(e.figures[0]).bars[0].parts, (std::vector<double>{2545, 993, 8273 - 2545 - 993}));
+  ASSERT_EQ(e.sentences.size(), 1U);
+  EXPECT_NE(e.sentences[0].find("0.99 us"), std::string::npos) << e.sentences[0];
+}
+
+TEST(launch_evaluation, says_when_a_new_kernel_is_worth_its_launch) {
+  std::vector<result> all{measured("traditional", "fused", {{"overhead", 1.40}, {"unit", 20}}), measured("grid", "", {{"latency", 0.75}})};
+  all[1].point.study = "barriers";
+  all[1].point.remove("quantity");
+  const auto e = evaluate(all);
+  ASSERT_EQ(e.sentences.size(), 1U);
+  EXPECT_NE(e.sentences[0].find("when it saves more than 0.65 us"), std::string::npos) << e.sentences[0];
+}
+
+TEST(launch_evaluation, is_happy_with_nothing) { EXPECT_TRUE(evaluate({}).tables.empty()); }
+
+}  // namespace
+}  // namespace mgsync::launch
