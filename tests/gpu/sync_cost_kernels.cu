@@ -5,6 +5,7 @@
 #include "barriers/parts/algorithm/cuda_policy.hpp"
 #include "barriers/parts/algorithm/relay.hpp"
 #include "barriers/parts/algorithm/spread_counter.hpp"
+#include "barriers/parts/round_loop/device_rounds.hpp"
 
 namespace mgsync::test {
 
@@ -15,7 +16,7 @@ using algorithm::ptx::scope;
 
 // `Sites` calls of sync() in every turn.
 template <unsigned Sites>
-__global__ void __launch_bounds__(1024, 2) library_turns(multi_grid_handle handle, unsigned turns) {
+__global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads) library_turns(multi_grid_handle handle, unsigned turns) {
   auto grids = this_multi_grid(handle);
   for (unsigned turn = 0; turn < turns; ++turn) {
     if (!grids.sync()) return;
@@ -44,10 +45,10 @@ template <class Policy>
 using counter_of = algorithm::spread_counter<Policy, const cuda_lines>;
 
 template <scope Widest>
-__global__ void __launch_bounds__(1024, 2) relay_turns(const __grid_constant__ multi_grid_handle handle, unsigned turns) {
+__global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads) relay_turns(const __grid_constant__ multi_grid_handle handle, unsigned turns) {
   algorithm_turns<relay_of, Widest>(handle, algorithm::relay_shape{handle.counters, handle.copies}, turns);
 }
-__global__ void __launch_bounds__(1024, 2) counter_turns(const __grid_constant__ multi_grid_handle handle, unsigned turns) {
+__global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads) counter_turns(const __grid_constant__ multi_grid_handle handle, unsigned turns) {
   algorithm_turns<counter_of, scope::gpu>(handle, algorithm::spread_shape{handle.counters, handle.copies, handle.hold}, turns);
 }
 
