@@ -53,6 +53,10 @@ std::string names_of_studies() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+std::string described(const axis_declaration& axis) {
+  return fmt::format("{} ({}accepted: {})", axis.help, axis.defaults.empty() ? "" : fmt::format("default {}; ", axis.defaults), axis.accepted);
+}
+
 po::options_description common_options() {
   po::options_description all("Options");
   all.add_options()("device", po::value<std::string>()->value_name("WHAT"), "auto, host or gpu: whose members are measured")(
@@ -72,7 +76,7 @@ po::options_description axis_options(std::span<const study* const> of) {
       const auto name = option_of(axis.name);
       if (all.find_nothrow(name, false) != nullptr) continue;
       all.add_options()(name.c_str(), po::value<std::string>()->value_name("LIST"),
-                        fmt::format("{} (default {}); accepted: {}", axis.help, axis.defaults, axis.accepted).c_str());
+                        described(axis).c_str());
     }
   return all;
 }
@@ -148,9 +152,9 @@ study_request request_for(const study& s, const asked_study& asked, std::span<co
 int list_studies(std::span<const topology::rank_view> views) {
   for (const auto* s : studies()) {
     fmt::print("{:<12} {}\n", s->name, s->summary);
-    for (const auto& axis : s->axes) fmt::print("  --{:<18} {} (default {}; accepted: {})\n", option_of(axis.name), axis.help, axis.defaults, axis.accepted);
+    for (const auto& axis : s->axes) fmt::print("  --{:<18} {}\n", option_of(axis.name), described(axis));
     if (s->points == nullptr) {
-      fmt::print("  {}\n", s->name == "barriers" ? "measured by mgsync itself" : "measures nothing: it evaluates the results of others");
+      fmt::print("  {}\n", s->answer != nullptr ? "answers anywhere, without measuring" : "measured by mgsync itself");
       continue;
     }
     const auto points = s->points(request_for(*s, asked_study{}, views));
@@ -165,8 +169,8 @@ std::vector<measurement> plan_of(const asked_study& asked, std::span<const topol
   for (const auto* s : asked.studies) {
     if (s->points == nullptr) {
       if (asked.studies.size() == 1)
-        throw usage_error(s->name == "barriers" ? "the study of barriers is mgsync's own command: mgsync --backend all"
-                                                : fmt::format("the study {} measures nothing: `mgsync report` evaluates results", s->name));
+        throw usage_error(s->answer == nullptr ? fmt::format("the study {} is mgsync's own command: mgsync --backend all", s->name)
+                                               : fmt::format("the study {} answers what its axes ask: `mgsync study {} --help`", s->name, s->name));
       continue;
     }
     for (auto& m : s->points(request_for(*s, asked, views))) all.push_back(std::move(m));
@@ -183,11 +187,11 @@ void print_plan(std::span<const measurement> all) {
   fmt::print("{} points, {} to be measured\n", all.size(), run);
 }
 
-void write_figures(const std::string& folder, const evaluation& e) {
+void write_figures(const std::string& folder, std::span<const figure> figures) {
   if (folder.empty()) return;
   std::filesystem::create_directories(folder);
-  for (const auto& figure : e.figures)
-    write_file_atomically(std::filesystem::path(folder) / (heading_of(figure).name + ".svg"), report::to_svg(figure));
+  for (const auto& each : figures)
+    write_file_atomically(std::filesystem::path(folder) / (heading_of(each).name + ".svg"), report::to_svg(each));
 }
 
 int measure(const asked_study& asked, std::span<const topology::rank_view> views, const std::vector<measurement>& all, outputs& written) {
@@ -220,7 +224,7 @@ int measure(const asked_study& asked, std::span<const topology::rank_view> views
   for (const auto* s : asked.studies) {
     if (s->evaluate == nullptr) continue;
     const auto e = s->evaluate(results);
-    write_figures(asked.figures, e);
+    write_figures(asked.figures, e.figures);
     everything.tables.insert(everything.tables.end(), e.tables.begin(), e.tables.end());
     everything.sentences.insert(everything.sentences.end(), e.sentences.begin(), e.sentences.end());
   }
@@ -251,6 +255,12 @@ int study_command(std::span<const std::string> words, outputs& written) {
   looking.device = asked.device;
   const std::vector<topology::rank_view> views{{0, 0, look_around(looking), topology::read_gpu_binding()}};
   if (asked.studies.empty()) return list_studies(views);
+  if (const auto* s = asked.studies.front(); asked.studies.size() == 1 && s->answer != nullptr)
+    if (const auto answered = s->answer(request_for(*s, asked, views))) {
+      fmt::print("{}", answered->text);
+      write_figures(asked.figures, answered->figures);
+      return 0;
+    }
   const auto all = plan_of(asked, views);
   if (asked.dry_run) {
     print_plan(all);

@@ -57,16 +57,24 @@ struct measurement {
   std::string cell;                                // points of one cell are measured interleaved, batch by batch
 };
 
+// What a study says without measuring anything: a model's answer, in words and pictures.
+struct study_answer {
+  std::string text;  // ends with a newline
+  std::vector<figure> figures{};
+};
+
 struct study {
   std::string_view name;
   std::string_view summary;                        // one line
   std::span<const axis_declaration> axes;
-  // Pure. Throws usage_error for words that are no values of an axis.
+  // Pure. Throws usage_error for words that are no values of an axis. nullptr: the study measures nothing.
   std::vector<measurement> (*points)(const study_request&) = nullptr;
   // What results mean, of this study's points and of others that it knows. Pure, and happy with what there is.
   evaluation (*evaluate)(std::span<const result>) = nullptr;
   // About how long a point takes, for the estimate before a long study.
   double seconds_per_point = 1;
+  // Answers what the axes ask, where they ask for an answer (nothing otherwise). nullptr: the study has none.
+  std::optional<study_answer> (*answer)(const study_request&) = nullptr;
 };
 
 // Every study of this build, in the order of src/studies/CMakeLists.txt. The table is generated.
