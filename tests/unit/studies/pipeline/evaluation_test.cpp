@@ -122,7 +122,9 @@ double whole_ns(extent tile, int depth, int waves_count, bool persistent) {
 std::string made_up_rows(std::span<const made_up_tile> tiles, double scale = 1) {
   std::string csv = "# name=made up\n# sms=8\n# shared_bytes=232448\nfamily,instance,tm,tn,tk,consumers,math_warps,buffers,producers,blocks,m,n,k,"
                     "loads,math,epilogue,set,launches,median_ns,min_ns\n";
-  for (const auto& [instance, tile] : tiles) {
+  for (const auto& made_up : tiles) {
+    const int instance = made_up.instance;  // no structured binding: Clang 14 captures none
+    const extent tile = made_up.tile;
     const auto row = [&](int buffers, int blocks, int count, int depth, const char* parts, const char* set, double ns) {
       csv += fmt::format("wgmma,{},{},{},{},1,4,{},1,{},{},{},{},{},{},16,{:.3f},{:.3f}\n", instance, tile.m, tile.n, tile.k, buffers, blocks,
                          tile.m * count, tile.n, tile.k * depth, parts, set, ns, ns);
