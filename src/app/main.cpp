@@ -29,7 +29,7 @@ using namespace mgsync;
 // Commands that need no ranks.
 std::optional<int> run_alone(const options& asked) {
   switch (asked.command) {
-    case command::help: fmt::print("{}", help_text()); return 0;
+    case command::help: fmt::print("{}", help_text(asked.help_for)); return 0;
     case command::version: fmt::print("{}", version_text()); return 0;
     case command::show: return show_results(asked);
     case command::compare: return compare_command(asked);

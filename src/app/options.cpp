@@ -115,6 +115,7 @@ using setter = void (*)(options&, std::string_view name, std::string_view value)
 
 struct described_option {
   std::string_view name;   // "backend,b": the long name and, after the comma, the letter
+  std::string_view used_by;  // the letters of the commands that take it (described_command)
   std::string_view value;  // what --help calls it; empty: a switch
   std::string_view help;
   setter set;
@@ -122,79 +123,79 @@ struct described_option {
 
 // clang-format off
 constexpr described_option table[] = {
-    {"backend,b", "LIST", "what to compare: name, name:variant, name:* (all variants), all; separated by commas [the default variant of every backend]",
+    {"backend,b", "m", "LIST", "what to compare: name, name:variant, name:* (all variants), all; separated by commas [the default variant of every backend]",
      [](options& o, std::string_view, std::string_view v) { o.backends = v; }},
-    {"members,m", "LIST", "how many members, such as 1-4,8 [powers of two up to all of them; 1 to all for GPUs]",
+    {"members,m", "ml", "LIST", "how many members, such as 1-4,8 [powers of two up to all of them; 1 to all for GPUs]",
      [](options& o, std::string_view, std::string_view v) { parse_members(v); o.members = v; }},
-    {"gpus,g", "LIST", "the same as --members",
+    {"gpus,g", "ml", "LIST", "the same as --members",
      [](options& o, std::string_view, std::string_view v) { parse_members(v); o.members = v; }},
-    {"shape,s", "LIST", "blocks per SM x threads per block, such as 1x32,4x256; b1x32: one block per GPU; all: every power of two (host members: threads per member) [1x32]",
+    {"shape,s", "ml", "LIST", "blocks per SM x threads per block, such as 1x32,4x256; b1x32: one block per GPU; all: every power of two (host members: threads per member) [1x32]",
      [](options& o, std::string_view, std::string_view v) { parse_shapes(v); o.shapes = v; }},
-    {"device", "WHERE", "auto, host or gpu [auto: GPUs where there are any]",
+    {"device", "mlt", "WHERE", "auto, host or gpu [auto: GPUs where there are any]",
      [](options& o, std::string_view n, std::string_view v) { o.device = one_of(n, v, devices); }},
-    {"placement", "LIST", "which members: near, far, spread, list:0,3,5 [near]",
+    {"placement", "ml", "LIST", "which members: near, far, spread, list:0,3,5 [near]",
      [](options& o, std::string_view n, std::string_view v) { o.placements = placements(n, v); }},
-    {"members-per-rank", "M", "members that each MPI rank runs [all in one rank without mpirun, else 1]",
+    {"members-per-rank", "mlt", "M", "members that each MPI rank runs [all in one rank without mpirun, else 1]",
      [](options& o, std::string_view n, std::string_view v) { o.members_per_rank = static_cast<int>(whole(n, v, 1, 4096)); }},
-    {"per-node", "", "measure on each node of several by itself, one after the other; --members counts a node's members",
+    {"per-node", "ml", "", "measure on each node of several by itself, one after the other; --members counts a node's members",
      [](options& o, std::string_view, std::string_view) { o.per_node = true; }},
-    {"load", "LIST", "traffic beside the barrier: idle, peer-stores, peer-loads, local-stores, local-loads, host-reads; with strength (blocks per GPU x threads) and place: peer-stores:16x512@others (SMs that the barrier does not use), peer-stores:x128@all [idle]",
+    {"load", "ml", "LIST", "traffic beside the barrier: idle, peer-stores, peer-loads, local-stores, local-loads, host-reads; with strength (blocks per GPU x threads) and place: peer-stores:16x512@others (SMs that the barrier does not use), peer-stores:x128@all [idle]",
      [](options& o, std::string_view, std::string_view v) { o.loads = parse_loads(v); }},
-    {"work", "LIST", "microseconds that each round works before it synchronizes, such as 0,20; they are not counted, so what is hidden behind work (a kernel's launch) is not either [0]",
+    {"work", "ml", "LIST", "microseconds that each round works before it synchronizes, such as 0,20; they are not counted, so what is hidden behind work (a kernel's launch) is not either [0]",
      [](options& o, std::string_view n, std::string_view v) { o.work = microseconds(n, v); }},
-    {"late", "LIST", "microseconds that the last member works before each round while the others wait for it, such as 0,5000; not counted either [0]",
+    {"late", "ml", "LIST", "microseconds that the last member works before each round while the others wait for it, such as 0,5000; not counted either [0]",
      [](options& o, std::string_view n, std::string_view v) { o.late = microseconds(n, v); }},
-    {"peer-memory", "HOW", "ipc or vmm: how processes share GPU memory [chosen]",
+    {"peer-memory", "ml", "HOW", "ipc or vmm: how processes share GPU memory [chosen]",
      [](options& o, std::string_view n, std::string_view v) { o.peer_memory = one_of(n, v, memories); }},
-    {"no-pin", "", "leave the threads where the system puts them",
+    {"no-pin", "mlt", "", "leave the threads where the system puts them",
      [](options& o, std::string_view, std::string_view) { o.pin = false; }},
-    {"oversubscribe", "", "measure more threads than cores too; waits yield, and the result says so",
+    {"oversubscribe", "ml", "", "measure more threads than cores too; waits yield, and the result says so",
      [](options& o, std::string_view, std::string_view) { o.oversubscribe = true; }},
-    {"mpi-threads", "LEVEL", "MPI's thread level, which MPI_Barrier pays for: single, funneled, serialized or multiple; mgsync calls MPI from one thread only [single]",
+    {"mpi-threads", "mlt", "LEVEL", "MPI's thread level, which MPI_Barrier pays for: single, funneled, serialized or multiple; mgsync calls MPI from one thread only [single]",
      [](options& o, std::string_view n, std::string_view v) { o.mpi_threads = thread_level_named(one_of(n, v, thread_level_words)); }},
-    {"precision", "SHARE", "stop sampling once the 95 % confidence interval of the median is within this share of it [1%]",
+    {"precision", "m", "SHARE", "stop sampling once the 95 % confidence interval of the median is within this share of it [1%]",
      [](options& o, std::string_view n, std::string_view v) { o.precision = fraction(n, v); }},
-    {"max-time", "TIME", "stop sampling a point after this time; a slow one gets twice of it for its first six batches [2s; in a sweep of more than 30 points less, so that sampling takes about a minute, but at least 100ms]",
+    {"max-time", "m", "TIME", "stop sampling a point after this time; a slow one gets twice of it for its first six batches [2s; in a sweep of more than 30 points less, so that sampling takes about a minute, but at least 100ms]",
      [](options& o, std::string_view n, std::string_view v) { o.max_time = duration(n, v); }},
-    {"timeout", "TIME", "give up on a barrier, and name who did not arrive, within this time [30s]",
+    {"timeout", "mlt", "TIME", "give up on a barrier, and name who did not arrive, within this time [30s]",
      [](options& o, std::string_view n, std::string_view v) { o.timeout = duration(n, v); }},
-    {"check-rounds", "N", "rounds of the check that precedes every timing [10000]",
+    {"check-rounds", "m", "N", "rounds of the check that precedes every timing [10000]",
      [](options& o, std::string_view n, std::string_view v) { o.check_rounds = whole(n, v, 1, 1'000'000'000); }},
-    {"no-check", "", "skip that check; the result then says unchecked",
+    {"no-check", "m", "", "skip that check; the result then says unchecked",
      [](options& o, std::string_view, std::string_view) { o.check = false; }},
-    {"seed", "N", "of the order of samples and of the check's delays [from the clock; stands in the result]",
+    {"seed", "m", "N", "of the order of samples and of the check's delays [from the clock; stands in the result]",
      [](options& o, std::string_view n, std::string_view v) { o.seed = whole(n, v, 0, std::numeric_limits<std::uint64_t>::max()); }},
-    {"processes", "N", "run the sweep in N fresh processes, one after the other; the interval is over them, so that it holds what a process as a whole is shifted by; six or more for 95 % [1]",
+    {"processes", "m", "N", "run the sweep in N fresh processes, one after the other; the interval is over them, so that it holds what a process as a whole is shifted by; six or more for 95 % [1]",
      [](options& o, std::string_view n, std::string_view v) { o.processes = static_cast<unsigned>(whole(n, v, 1, 1000)); }},
-    {"json", "FILE", "write the results as JSON; - for stdout, the table then goes to stderr",
+    {"json", "mg", "FILE", "write the results as JSON; - for stdout, the table then goes to stderr",
      [](options& o, std::string_view, std::string_view v) { o.json = v; }},
-    {"csv", "FILE", "write the results as CSV; - for stdout, the table then goes to stderr",
+    {"csv", "mg", "FILE", "write the results as CSV; - for stdout, the table then goes to stderr",
      [](options& o, std::string_view, std::string_view v) { o.csv = v; }},
-    {"store", "FILE", "append every sample to this file at once, so that nothing measured is lost",
+    {"store", "mg", "FILE", "append every sample to this file at once, so that nothing measured is lost",
      [](options& o, std::string_view, std::string_view v) { o.store = v; }},
-    {"resume", "", "go on where the store ends",
+    {"resume", "m", "", "go on where the store ends",
      [](options& o, std::string_view, std::string_view) { o.resume = true; }},
-    {"dry-run", "", "print what would be measured, and where",
+    {"dry-run", "m", "", "print what would be measured, and where",
      [](options& o, std::string_view, std::string_view) { o.dry_run = true; }},
-    {"topology", "FILE", "take the machine from this file (hwloc XML or mgsync's own description) instead of looking",
+    {"topology", "mlt", "FILE", "take the machine from this file (hwloc XML or mgsync's own description) instead of looking",
      [](options& o, std::string_view, std::string_view v) { o.topology_file = v; }},
-    {"format", "FORMAT", "of `mgsync topology`: text, json, xml, dot, svg, description [text]",
+    {"format", "t", "FORMAT", "of `mgsync topology`: text, json, xml, dot, svg, description [text]",
      [](options& o, std::string_view n, std::string_view v) { o.format = one_of(n, v, formats); }},
-    {"by", "WHAT", "of `mgsync show`: tables in Markdown over the shapes (shape), or over members, ranks, placement, node or any axis of the results, such as load",
+    {"by", "s", "WHAT", "of `mgsync show`: tables in Markdown over the shapes (shape), or over members, ranks, placement, node or any axis of the results, such as load",
      [](options& o, std::string_view, std::string_view v) { o.by = v; }},
-    {"fail-slower", "SHARE", "of `mgsync compare`: exit code 5 when a point is worse by more than this and beyond noise, was lost, or is missing in NEW",
+    {"fail-slower", "c", "SHARE", "of `mgsync compare`: exit code 5 when a point is worse by more than this and beyond noise, was lost, or is missing in NEW",
      [](options& o, std::string_view n, std::string_view v) { o.fail_slower = excess(n, v); }},
-    {"allow-missing", "", "of `mgsync compare --fail-slower`: points that NEW never tried do not shut the gate",
+    {"allow-missing", "c", "", "of `mgsync compare --fail-slower`: points that NEW never tried do not shut the gate",
      [](options& o, std::string_view, std::string_view) { o.allow_missing = true; }},
-    {"noise", "SHARE", "of `mgsync compare`: what a process as a whole may be shifted by [4%; 0 with four files or more a side]",
+    {"noise", "c", "SHARE", "of `mgsync compare`: what a process as a whole may be shifted by [4%; 0 with four files or more a side]",
      [](options& o, std::string_view n, std::string_view v) { o.noise = excess(n, v); }},
-    {"across", "WHAT", "of `mgsync compare` and `merge`: what the machines may differ in: nothing, hosts (same hardware) or machines (anything) [nothing]",
+    {"across", "cg", "WHAT", "of `mgsync compare` and `merge`: what the machines may differ in: nothing, hosts (same hardware) or machines (anything) [nothing]",
      [](options& o, std::string_view n, std::string_view v) { o.across = across_named(n, v); }},
-    {"over-processes", "", "of `mgsync merge`: each file is one process, and counts once; the interval is over them",
+    {"over-processes", "g", "", "of `mgsync merge`: each file is one process, and counts once; the interval is over them",
      [](options& o, std::string_view, std::string_view) { o.over_processes = true; }},
-    {"help,h", "", "print this",
+    {"help,h", "mltscg", "", "print this",
      [](options& o, std::string_view, std::string_view) { o.command = command::help; }},
-    {"version", "", "print the version and what it was built with",
+    {"version", "mltscg", "", "print the version and what it was built with",
      [](options& o, std::string_view, std::string_view) { o.command = command::version; }},
 };
 // clang-format on
@@ -202,18 +203,19 @@ constexpr described_option table[] = {
 std::string_view long_name(const described_option& option) { return option.name.substr(0, option.name.find(',')); }
 
 struct described_command {
+  char letter;
   std::string_view name;
   command what;
   std::string_view help;
 };
 
 constexpr described_command commands[] = {
-    {"measure", command::measure, "compare barriers (the default)"},
-    {"list", command::list, "every backend and variant, and whether it can run here"},
-    {"topology", command::topology, "the machine as mgsync sees it"},
-    {"show FILE", command::show, "the table of a results file (--json) or of a store (--store)"},
-    {"compare BASE NEW", command::compare, "what got slower or faster from one such file to another; several: a.json,b.json"},
-    {"merge FILE...", command::merge, "several such files as one: --json, --csv, --store"},
+    {'m', "measure", command::measure, "compare barriers (the default)"},
+    {'l', "list", command::list, "every backend and variant, and whether it can run here"},
+    {'t', "topology", command::topology, "the machine as mgsync sees it"},
+    {'s', "show FILE", command::show, "the table of a results file (--json) or of a store (--store)"},
+    {'c', "compare BASE NEW", command::compare, "what got slower or faster from one such file to another; several: a.json,b.json"},
+    {'g', "merge FILE...", command::merge, "several such files as one: --json, --csv, --store"},
 };
 
 command command_named(std::string_view word) {
@@ -226,6 +228,28 @@ command command_named(std::string_view word) {
   const auto meant = closest(word, names);
   throw usage_error(fmt::format("unknown command '{}'{}; accepted: {}", word,
                                 meant ? fmt::format(" (did you mean '{}'?)", *meant) : "", fmt::join(names, ", ")));
+}
+
+const described_command& description_of(command what) {
+  for (const auto& c : commands)
+    if (c.what == what) return c;
+  return commands[0];
+}
+
+std::string_view word_of(const described_command& c) { return c.name.substr(0, c.name.find(' ')); }
+
+bool takes(const described_command& c, const described_option& option) { return option.used_by.find(c.letter) != std::string_view::npos; }
+
+// An option that the command does not use is refused, with whose it is and what the command takes.
+void must_take(const described_command& c, const described_option& option) {
+  if (takes(c, option)) return;
+  std::vector<std::string> owners, accepted;
+  for (const auto& other : commands)
+    if (takes(other, option)) owners.push_back(fmt::format("mgsync {}", word_of(other)));
+  for (const auto& other : table)
+    if (takes(c, other)) accepted.push_back(fmt::format("--{}", long_name(other)));
+  throw usage_error(fmt::format("mgsync {} does not take --{} ({} does); accepted: {}", word_of(c), long_name(option),
+                                fmt::join(owners, ", "), fmt::join(accepted, " ")));
 }
 
 namespace po = boost::program_options;
@@ -279,6 +303,7 @@ void take_files(options& o, std::vector<std::string>& words) {
   if (words.empty() || (words.front() != "show" && words.front() != "compare" && words.front() != "merge")) return;
   o.files.assign(words.begin() + 1, words.end());
   words.resize(1);
+  if (o.command == command::help || o.command == command::version) return;
   if (words.front() == "show" && o.files.size() != 1)
     throw usage_error("mgsync show takes one file, written by --json or --store");
   if (words.front() == "compare" && o.files.size() != 2)
@@ -289,25 +314,32 @@ void take_files(options& o, std::vector<std::string>& words) {
 }
 
 void reject_contradictions(const options& o) {
-  const bool compares = o.command == command::compare, merges = o.command == command::merge;
-  if ((o.noise || o.fail_slower) && !compares)
-    throw usage_error("--noise and --fail-slower are for `mgsync compare BASE NEW`");
   if (o.allow_missing && !o.fail_slower) throw usage_error("--allow-missing is for `mgsync compare BASE NEW --fail-slower SHARE`");
-  if (!o.by.empty() && o.command != command::show) throw usage_error("--by is for `mgsync show FILE`");
-  if (o.across && !compares && !merges)
-    throw usage_error("--across is for `mgsync compare BASE NEW` and `mgsync merge FILE...`");
-  if (compares && !(o.json.empty() && o.csv.empty() && o.store.empty()))
-    throw usage_error("mgsync compare prints a table and writes no file: leave --json, --csv and --store away");
-  if (o.over_processes && !merges) throw usage_error("--over-processes is for `mgsync merge FILE...`");
   if (o.over_processes && !o.store.empty())
     throw usage_error("--over-processes gives no store: a merged store holds samples to go on with, and these are of processes "
                       "that have ended");
-  if (o.processes > 1 && o.command != command::measure) throw usage_error("--processes is for measuring");
   if (o.processes > 1 && (!o.store.empty() || o.dry_run))
     throw usage_error("--processes goes with --json and --csv; leave --store, --resume and --dry-run away");
-  if (merges && o.resume) throw usage_error("--resume is for measuring: a merged store can be gone on with then");
   if (o.resume && o.store.empty()) throw usage_error("--resume goes on where a store ends: name it with --store FILE");
   if (o.json == "-" && o.csv == "-") throw usage_error("--json - and --csv - cannot both be stdout: name a file for one");
+}
+
+std::string help_line(const described_option& option) {
+  std::string text;
+  const auto name = long_name(option);
+  std::string left = fmt::format("  --{}", name);
+  if (name.size() != option.name.size()) left += fmt::format(", -{}", option.name.back());
+  if (!option.value.empty()) left += fmt::format(" {}", option.value);
+  text += fmt::format("{:<26}", left);
+  constexpr std::size_t width = 78;
+  std::string_view rest = option.help;
+  for (bool first = true; !rest.empty(); first = false) {
+    std::size_t cut = rest.size() <= width ? rest.size() : rest.rfind(' ', width);
+    text += fmt::format("{}{}\n", first ? (left.size() >= 26 ? "\n                          " : "")
+                                        : "                          ", rest.substr(0, cut));
+    rest.remove_prefix(std::min(rest.size(), cut + 1));
+  }
+  return text;
 }
 
 }  // namespace
@@ -316,12 +348,15 @@ options parse_options(std::span<const std::string> arguments) {
   options result;
   result.typed = fmt::format("mgsync {}", fmt::join(arguments, " "));
   std::vector<std::string> words;
+  std::vector<const described_option*> used;
   try {
     const auto parsed = parse(describe(), arguments, words);
     for (const auto& given : parsed.options)
       for (const auto& option : table)
-        if (given.string_key == long_name(option))
+        if (given.string_key == long_name(option)) {
           option.set(result, long_name(option), given.value.empty() ? std::string_view() : given.value.front());
+          used.push_back(&option);
+        }
   } catch (const po::error_with_option_name& error) {
     explain(error);
   } catch (const po::error& error) {
@@ -329,12 +364,22 @@ options parse_options(std::span<const std::string> arguments) {
   }
   take_files(result, words);
   if (words.size() > 1) throw usage_error(fmt::format("one command at a time, not '{}'", fmt::join(words, " ")));
-  if (!words.empty() && result.command == command::measure) result.command = command_named(words.front());
+  const auto named = words.empty() ? command::measure : command_named(words.front());
+  if (result.command == command::help && !words.empty()) result.help_for = named;
+  if (result.command == command::measure) result.command = named;
+  for (const auto* option : used) must_take(description_of(named), *option);
   reject_contradictions(result);
   return result;
 }
 
-std::string help_text() {
+std::string help_text(std::optional<command> of) {
+  if (of) {
+    const auto& c = description_of(*of);
+    std::string text = fmt::format("mgsync {}: {}\n\nOptions:\n", c.name, c.help);
+    for (const auto& option : table)
+      if (takes(c, option)) text += help_line(option);
+    return text;
+  }
   std::string text =
       "mgsync: measures every way to synchronize GPUs (or host threads) on this machine, proves that each is a\n"
       "barrier, and says which is fastest.\n\n"
@@ -342,22 +387,10 @@ std::string help_text() {
       "  mpirun -np 4 mgsync --backend multigrid       one member per rank\n"
       "  mgsync --backend all --members 2,4 --json results.json\n\nCommands:\n";
   for (const auto& c : commands) text += fmt::format("  {:<22}{}\n", c.name, c.help);
+  text += fmt::format("  {:<22}{}\n", "study [NAME] ...", "the papers' studies: what there is, or one of them measured (mgsync study --help)");
   text += "\nOptions:\n";
-  for (const auto& option : table) {
-    const auto name = long_name(option);
-    std::string left = fmt::format("  --{}", name);
-    if (name.size() != option.name.size()) left += fmt::format(", -{}", option.name.back());
-    if (!option.value.empty()) left += fmt::format(" {}", option.value);
-    text += fmt::format("{:<26}", left);
-    constexpr std::size_t width = 78;
-    std::string_view rest = option.help;
-    for (bool first = true; !rest.empty(); first = false) {
-      std::size_t cut = rest.size() <= width ? rest.size() : rest.rfind(' ', width);
-      text += fmt::format("{}{}\n", first ? (left.size() >= 26 ? "\n                          " : "")
-                                          : "                          ", rest.substr(0, cut));
-      rest.remove_prefix(std::min(rest.size(), cut + 1));
-    }
-  }
+  for (const auto& option : table) text += help_line(option);
+  text += "\n`mgsync COMMAND --help` lists what a command takes.\n";
   text +=
       "\nExit codes: 0 measured and correct, 1 failure, 2 wrong use, 3 a barrier was violated or stuck,\n"
       "4 nothing could be measured here, 5 slower than `mgsync compare --fail-slower` lets through, 128+n ended by signal n.\n";

@@ -20,6 +20,7 @@ enum class command { measure, list, topology, show, compare, merge, help, versio
 struct options {
   mgsync::command command = command::measure;
   std::string typed;  // the whole command line, for the results
+  std::optional<mgsync::command> help_for;  // of --help: the command that was named
 
   std::string backends;          // as typed; understood by src/harness/sweep.hpp
   std::string members;
@@ -64,8 +65,8 @@ struct options {
 // Throws usage_error naming the option, the value and what is accepted.
 options parse_options(std::span<const std::string> arguments);
 
-// What --help prints.
-std::string help_text();
+// What --help prints: everything, or what one command takes.
+std::string help_text(std::optional<command> of = std::nullopt);
 
 // The names of all options, for the test that compares them with the help and the documentation.
 std::vector<std::string_view> option_names();

@@ -32,8 +32,8 @@ TEST(options, measures_by_default) {
 
 TEST(options, reads_values_in_every_form) {
   const auto o = parse({"--backend", "mpi", "--members=2,4", "-s", "4x32", "--precision", "5%", "--max-time", "500ms",
-                        "--timeout=2min", "--no-pin", "--seed", "7", "--json", "-", "topology"});
-  EXPECT_EQ(o.command, command::topology);
+                        "--timeout=2min", "--no-pin", "--seed", "7", "--json", "-", "measure"});
+  EXPECT_EQ(o.command, command::measure);
   EXPECT_EQ(o.backends, "mpi");
   EXPECT_EQ(o.members, "2,4");
   EXPECT_EQ(o.shapes, "4x32");
@@ -101,7 +101,7 @@ TEST(options, compares_and_merges_files) {
   EXPECT_EQ(m.files.size(), 3u);
   EXPECT_NE(refusal({"compare", "a.json"}).find("BASE and NEW"), std::string::npos);
   EXPECT_NE(refusal({"merge"}).find("--store or --json"), std::string::npos);
-  EXPECT_NE(refusal({"compare", "a", "b", "--json", "c"}).find("writes no file"), std::string::npos);
+  EXPECT_NE(refusal({"compare", "a", "b", "--json", "c"}).find("mgsync compare does not take --json"), std::string::npos);
   EXPECT_NE(refusal({"compare", "a", "b", "--across", "planets"}).find("nothing, hosts, machines"), std::string::npos);
   for (const char* bad : {"", "-1%", "1100%", "nan", "ten"})
     EXPECT_NE(refusal({"compare", "a", "b", "--fail-slower", bad}).find("such as 0.1 or 10%"), std::string::npos) << bad;
@@ -112,6 +112,25 @@ TEST(options, compares_and_merges_files) {
   EXPECT_NE(refusal({"compare", "a", "b", "--allow-missing"}).find("--fail-slower"), std::string::npos);
   EXPECT_NE(refusal({"--across", "hosts"}).find("merge"), std::string::npos);
   EXPECT_NE(refusal({"merge", "a", "--store", "b", "--resume"}).find("--resume"), std::string::npos);
+}
+
+TEST(options, that_a_command_does_not_use_are_refused_with_its_own_list) {
+  const auto topology = refusal({"topology", "--backend", "nosuch"});
+  EXPECT_NE(topology.find("mgsync topology does not take --backend (mgsync measure does)"), std::string::npos) << topology;
+  EXPECT_NE(topology.find("--format"), std::string::npos) << topology;
+  EXPECT_EQ(topology.find("--check-rounds"), std::string::npos) << topology;
+  EXPECT_NE(refusal({"topology", "--json", "x"}).find("does not take --json"), std::string::npos);
+  EXPECT_NE(refusal({"show", "f", "--store", "zz"}).find("accepted: --by"), std::string::npos);
+  EXPECT_NE(refusal({"list", "--resume"}).find("mgsync list does not take --resume"), std::string::npos);
+  EXPECT_EQ(refusal({"list", "--members", "2"}), "accepted");
+}
+
+TEST(options, of_one_command_are_its_help) {
+  EXPECT_EQ(parse({"merge", "--help"}).help_for, command::merge);
+  EXPECT_FALSE(parse({"--help"}).help_for.has_value());
+  const auto merge = help_text(command::merge);
+  EXPECT_NE(merge.find("--over-processes"), std::string::npos);
+  EXPECT_EQ(merge.find("--backend"), std::string::npos);
 }
 
 TEST(options, are_all_explained_by_the_help) {
