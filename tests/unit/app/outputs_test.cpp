@@ -1,0 +1,235 @@
+// The runner and the outputs with a scripted backend: what is announced, blamed, kept and written when things go wrong.
+#include "src/app/outputs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <stdexcept>
+
+#include "src/harness/runner.hpp"
+#include "src/results/result_file.hpp"
+#include "tests/unit/results/scratch_folder.hpp"
+
+namespace mgsync {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What the scripted backend does; each test writes its own.
+struct script {
+  std::function<creation()> create;
+  std::function<void(const run_request&, trial&)> run = [](const run_request&, trial&) {};
+};
+script now;
+
+// Two members whose barrier takes 2 us, and whose check catches a member that arrives early.
+class scripted_barrier final : public barrier {
+ public:
+  trial run(const run_request& asked) override {
+    trial seen;
+    seen.elapsed = {5us + asked.rounds * 2us, 5us + asked.rounds * 2us};
+    if (asked.mode == run_mode::check) seen.observations = asked.rounds;
+    if (asked.fault.what == fault::kind::arrive_early) seen.violations = 1;
+    now.run(asked, seen);
+    return seen;
+  }
+};
+
+constexpr std::string_view variants[] = {"first", "second"};
+const backend scripted{"scripted", "does as the test says", variants, level::group, true,
+                       [](const topology::machine&, const topology::group&, const configuration&) { return support::yes(); },
+                       [](const topology::group&, const configuration&, session&) { return now.create(); }};
+
+creation a_barrier() { return {std::make_unique<scripted_barrier>(), {}, {}, {}}; }
+
+plan two_points() {
+  cell c;
+  for (int id = 0; id < 2; ++id) {
+    topology::member m;
+    m.id = id;
+    m.host = "box";
+    c.group.members.push_back(m);
+  }
+  for (const auto variant : variants) {
+    planned_point p;
+    p.choice = {&scripted, variant};
+    p.point.subject = "scripted";
+    p.point.variant = variant;
+    p.point.members = 2;
+    p.point.group = {0, 1};
+    p.point.set(axes::blocks_per_sm, 1.0);
+    c.points.push_back(std::move(p));
+  }
+  plan all;
+  all.cells.push_back(std::move(c));
+  return all;
+}
+
+// One command: the runner's events go to the outputs as the program's do.
+struct command_run {
+  test::scratch_folder folder;
+  options asked;
+  outputs written;
+  watchdog dog{[](const std::string&) {}, [](const std::string&) {}};
+  communicator job = communicator::single(5s);
+  std::vector<std::string> announced;
+
+  command_run() {
+    now = {};
+    now.create = a_barrier;
+    asked.json = (folder.path() / "r.json").string();
+    asked.max_time = 20ms;
+  }
+  void open() {
+    machine_record machine;
+    machine.host = "box";
+    written.open(asked, machine, 1, "2026-01-31T12:00:00Z");
+    std::vector<result> planned;
+    const auto all = two_points();
+    for (const auto& p : all.cells[0].points) {
+      result one;
+      one.point = p.point;
+      one.status = result_status::error;
+      planned.push_back(one);
+    }
+    written.plan(planned);
+  }
+  std::vector<result> measure() {
+    runner_settings settings;
+    settings.stopping.max_time = 20ms;
+    settings.check_rounds = 100;
+    settings.timeout = 2s;
+    runner_events events;
+    events.running = [this](const point& p, std::uint32_t) {
+      written.measuring(p);
+      if (announced.empty() || announced.back() != p.variant) announced.push_back(p.variant);
+    };
+    events.idle = [this] { written.idle(); };
+    events.finished = [this](const result& r) { written.add(r); };
+    runner all(job, dog, settings, written.store(), std::move(events));
+    return all.run(two_points());
+  }
+  json_document document() const { return read_result_file(asked.json).document; }
+};
+
+TEST(endings, a_sweep_that_ends_well_is_measured_and_written) {
+  command_run run;
+  run.open();
+  auto results = run.measure();
+  run.written.replace(std::move(results));
+  run.written.write("complete");
+  const auto d = run.document();
+  ASSERT_EQ(d.results.size(), 2U);
+  for (const auto& r : d.results) {
+    EXPECT_EQ(r.status, result_status::measured) << r.reason;
+    EXPECT_NEAR(r.metrics.at(0).median, 2, 0.01);
+    EXPECT_TRUE(r.verdict.passed);
+  }
+  EXPECT_EQ(d.ended, "complete");
+}
+
+TEST(endings, what_breaks_in_creation_is_blamed_and_not_the_one_before) {
+  command_run run;
+  run.open();
+  int made = 0;
+  now.create = [&made]() -> creation {
+    if (++made == 2) throw std::runtime_error("no communicator could be had");
+    return a_barrier();
+  };
+  EXPECT_THROW(run.measure(), std::runtime_error);
+  run.written.write_in_emergency("no communicator could be had", result_status::error);
+  const auto d = run.document();
+  ASSERT_EQ(d.results.size(), 2U);
+  for (const auto& r : d.results) {
+    EXPECT_EQ(r.status, result_status::error) << r.point.variant;
+    EXPECT_EQ(r.reason, r.point.variant == "second" ? "no communicator could be had"
+                                                    : "not tried, or not to its end: no communicator could be had");
+  }
+  EXPECT_EQ(run.announced.back(), "second");
+}
+
+TEST(endings, a_violated_barrier_failed_and_its_neighbour_is_measured) {
+  command_run run;
+  run.open();
+  int made = 0;
+  now.create = [&made] {
+    ++made;
+    return a_barrier();
+  };
+  now.run = [&made](const run_request& asked, trial& seen) {
+    if (made == 1 && asked.mode == run_mode::check && asked.fault.what == fault::kind::none) {
+      seen.violations = 1;
+      seen.first_violation = violation{3, {1, 0}, {0, 0}, 4, 3, "phase"};
+    }
+  };
+  const auto results = run.measure();
+  EXPECT_EQ(results[0].status, result_status::failed);
+  EXPECT_NE(results[0].reason.find("not a barrier"), std::string::npos) << results[0].reason;
+  EXPECT_FALSE(results[0].has_metrics());
+  EXPECT_EQ(results[1].status, result_status::measured) << results[1].reason;
+}
+
+TEST(endings, a_signal_interrupts_and_blames_nobody) {
+  command_run run;
+  run.open();
+  run.written.measuring(two_points().cells[0].points[0].point);
+  run.written.write_in_emergency("asked to end", result_status::interrupted);
+  const auto d = run.document();
+  ASSERT_EQ(d.results.size(), 2U);
+  for (const auto& r : d.results) EXPECT_EQ(r.status, result_status::interrupted);
+  EXPECT_EQ(d.ended, "interrupted");
+}
+
+// A failed point that is resumed: the second attempt has its number, and both can be read.
+TEST(endings, attempts_are_numbered) {
+  const test::scratch_folder folder;
+  const auto store = (folder.path() / "s.jsonl").string();
+  {
+    command_run run;
+    run.asked.store = store;
+    run.open();
+    now.run = [](const run_request& asked, trial& seen) {
+      if (asked.mode == run_mode::check && asked.fault.what == fault::kind::none) seen.violations = 1;
+    };
+    EXPECT_EQ(run.measure()[0].status, result_status::failed);
+    run.written.write("complete");
+  }
+  command_run again;
+  again.asked.store = store;
+  again.asked.resume = true;
+  again.open();
+  const auto results = again.measure();
+  EXPECT_EQ(results[0].status, result_status::measured) << results[0].reason;
+  EXPECT_EQ(results[0].attempt, 2U);
+  const auto contents = read_store(store);
+  EXPECT_TRUE(contents.damage.empty());
+  for (const auto& r : contents.finished) EXPECT_EQ(r.status, result_status::measured);
+}
+
+TEST(outputs, refuse_one_file_for_two_documents_also_through_a_link) {
+  command_run run;
+  run.asked.store = run.asked.json;
+  EXPECT_THROW(run.open(), usage_error);
+  std::ofstream(run.folder.path() / "real.jsonl").put('\n');
+  std::filesystem::create_symlink(run.folder.path() / "real.jsonl", run.folder.path() / "link.json");
+  run.asked.json = (run.folder.path() / "link.json").string();
+  run.asked.store = (run.folder.path() / "real.jsonl").string();
+  EXPECT_THROW(run.open(), usage_error);
+}
+
+TEST(outputs, say_three_words_by_their_exit_codes) {
+  result measured, failed, broke;
+  measured.status = result_status::measured;
+  measured.metrics.push_back(metric{metric_name{"latency", "us"}});
+  failed.status = result_status::failed;
+  broke.status = result_status::error;
+  EXPECT_EQ(exit_code_of(std::vector{measured}), exit_code::success);
+  EXPECT_EQ(exit_code_of(std::vector{measured, failed, broke}), exit_code::barrier_failed);
+  EXPECT_EQ(exit_code_of(std::vector{measured, broke}), exit_code::failure);
+  EXPECT_EQ(exit_code_of(std::vector{result{}}), exit_code::all_waived);
+}
+
+}  // namespace
+}  // namespace mgsync
