@@ -48,6 +48,19 @@ int how_often(change what, double base_us, double new_us, double process_shift, 
   return count;
 }
 
+// Of a bandwidth more is better: half of it is worse, and shuts a gate as a longer time does.
+TEST(comparison, follows_the_metrics_direction) {
+  auto base = measured(hub, 2), less = measured(hub, 2, 7);
+  test::add_metric(base, "bandwidth", "GB/s", better::more, 100);
+  test::add_metric(less, "bandwidth", "GB/s", better::more, 50);
+  const auto down = compare_two({base}, {less}).points, up = compare_two({less}, {base}).points;
+  ASSERT_EQ(down.size(), 2U);
+  EXPECT_EQ(down[0].what, change::not_shown);
+  EXPECT_EQ(down[1].measured.name, "bandwidth");
+  EXPECT_EQ(down[1].what, change::worse);
+  EXPECT_EQ(up[1].what, change::improved);
+}
+
 TEST(comparison, of_equal_machines_rarely_shows_a_difference) {
   // Without a shift from process to process the margin makes errors very rare.
   EXPECT_LE(how_often(change::worse, 2, 2, 0, 1) + how_often(change::improved, 2, 2, 0, 1), 2);

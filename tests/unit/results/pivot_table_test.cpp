@@ -28,6 +28,14 @@ TEST(pivot, a_row_per_method_over_the_member_counts_fastest_first) {
             "| multigrid:hub | 3.500 | 4.500 |\n\n");
 }
 
+TEST(pivot, over_any_axis_of_the_results) {
+  auto loaded = on_gpus("auto", 2, 1, 32, 9);
+  loaded.point.set(axes::load, "peer-stores:16x512@others");
+  const auto text = table_by(std::vector{on_gpus("auto", 2, 1, 32, 2), loaded}, "load");
+  EXPECT_NE(text.find("| method \\ load | idle | peer-stores:16x512@others |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| multigrid:auto | 2.000 | 9.000 |"), std::string::npos) << text;
+}
+
 TEST(pivot, a_heat_map_over_the_shapes) {
   const std::vector all{on_gpus("auto", 4, 1, 32, 2), on_gpus("auto", 4, 1, 1024, 2.5), on_gpus("auto", 4, 32, 32, 3),
                         on_gpus("auto", 4, 32, 1024, 0)};
