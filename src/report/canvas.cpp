@@ -100,6 +100,21 @@ std::string canvas::finish(const figure_heading& heading, double width, double h
       width, height, escaped(heading.title), with_style ? fmt::format("<style>{}</style>\n", figure_style()) : "", body_);
 }
 
+std::string of_color(std::string_view kind, std::size_t index) { return fmt::format("mg-{}{}", kind, index % 8); }
+
+double legend(canvas& on, const std::vector<std::pair<std::string, bool>>& names, bool lines) {
+  double x = 16, y = below_title;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const double needs = 30 + width_of(names[i].first);
+    if (x > 16 && x + needs > picture_width - right_margin) x = 16, y += 18;
+    if (lines) on.line(x, y - 4, x + 20, y - 4, fmt::format("mg-line {}{}", of_color("l", i), names[i].second ? " mg-dashed" : ""));
+    else on.rectangle(x, y - 10, 12, 12, of_color("f", i));
+    on.text(x + (lines ? 25 : 17), y, names[i].first);
+    x += needs + 8;
+  }
+  return y + (names.empty() ? 0 : 18);
+}
+
 double width_of(std::string_view words, double letter_px) {
   const auto letters = std::count_if(words.begin(), words.end(), [](char c) { return (c & 0xc0) != 0x80; });
   return static_cast<double>(letters) * letter_px;

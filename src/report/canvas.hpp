@@ -47,6 +47,15 @@ class ruler {
   std::vector<tick> ticks_;
 };
 
+// Where every picture's drawing begins below its title, and ends on the right; how wide pictures are.
+inline constexpr double picture_width = 720, below_title = 44, right_margin = 24;
+
+// The class of the series' colour: of areas ("f") or of lines ("l").
+std::string of_color(std::string_view kind, std::size_t index);
+
+// Names with their colours, a line per eight or so, below the title; returns where the drawing may begin. true: dashed.
+double legend(canvas&, const std::vector<std::pair<std::string, bool>>& names, bool lines);
+
 // About how wide words are, in pixels, at this size of letters.
 double width_of(std::string_view words, double letter_px = 6.3);
 

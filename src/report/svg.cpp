@@ -4,17 +4,17 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "src/report/canvas.hpp"
+#include "src/report/timeline_picture.hpp"
 
 namespace mgsync::report {
 namespace {
 
-constexpr double width = 720, top = 44, right = 24;
+constexpr double width = picture_width, top = below_title, right = right_margin;
 
 struct range {
   double low = std::numeric_limits<double>::infinity();
@@ -25,22 +25,6 @@ struct range {
     high = std::max(high, value);
   }
 };
-
-std::string of_color(std::string_view kind, std::size_t index) { return fmt::format("mg-{}{}", kind, index % 8); }
-
-// A line per eight or so names below the title; returns where the drawing may begin.
-double legend(canvas& on, const std::vector<std::pair<std::string, bool>>& names, bool lines) {
-  double x = 16, y = top;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const double needs = 30 + width_of(names[i].first);
-    if (x > 16 && x + needs > width - right) x = 16, y += 18;
-    if (lines) on.line(x, y - 4, x + 20, y - 4, fmt::format("mg-line {}{}", of_color("l", i), names[i].second ? " mg-dashed" : ""));
-    else on.rectangle(x, y - 10, 12, 12, of_color("f", i));
-    on.text(x + (lines ? 25 : 17), y, names[i].first);
-    x += needs + 8;
-  }
-  return y + (names.empty() ? 0 : 18);
-}
 
 void axes(canvas& on, const scale& x, const scale& y, const ruler& across, const ruler& up, double left, double from, double to) {
   for (const auto& tick : up.ticks()) {
@@ -201,54 +185,7 @@ std::string draw(const bar_chart& c, bool with_style) {
   return on.finish(c.heading, width, to + 46, with_style);
 }
 
-// Readable with four tracks and with five hundred: rows become thin, and only some are named.
-std::string draw(const timeline& t, bool with_style) {
-  range all;
-  std::map<std::string, std::size_t> kinds;
-  std::vector<std::pair<std::string, bool>> legend_names;
-  double names = 30;
-  for (const auto& one : t.tracks) {
-    names = std::max(names, width_of(one.name));
-    for (const auto& e : one.events) {
-      if (e.end < e.begin) throw std::invalid_argument(fmt::format("{} ends before it begins", e.name));
-      all.add(e.begin);
-      all.add(e.end);
-      if (kinds.try_emplace(e.name, kinds.size()).second) legend_names.emplace_back(e.name, false);
-    }
-  }
-  canvas on;
-  const double from = legend(on, legend_names, false), left = std::min(26 + names, 220.0);
-  const double row = std::clamp(900.0 / static_cast<double>(std::max<std::size_t>(t.tracks.size(), 1)), 2.0, 22.0);
-  const double to = from + row * static_cast<double>(t.tracks.size());
-  const ruler across({}, all.low, all.high, left, width - right);
-  for (const auto& tick : across.ticks()) {
-    on.line(tick.px, from, tick.px, to, "mg-grid");
-    on.text(tick.px, to + 16, tick.label, "mg-soft", "middle");
-  }
-  double named_until = -1e9;
-  for (std::size_t i = 0; i < t.tracks.size(); ++i) {
-    const auto& one = t.tracks[i];
-    const double y = from + row * static_cast<double>(i), gap = row > 8 ? 3 : row > 4 ? 1 : 0;
-    if (y + row / 2 >= named_until + 13) {
-      on.text(left - 6, y + row / 2 + 4, one.name, "mg-soft", "end");
-      named_until = y + row / 2;
-    }
-    for (const auto& e : one.events) {
-      const double begin = across.at(e.begin), end = across.at(e.end);
-      on.rectangle(begin, y + gap / 2, std::max(end - begin, 1.0), row - gap, fmt::format("mg-mark {}", of_color("f", kinds.at(e.name))),
-                   fmt::format("{}: {} from {} to {} {}", one.name, e.name, readable(e.begin), readable(e.end), t.unit));
-    }
-  }
-  on.text((left + width - right) / 2, to + 34, t.unit, "mg-text", "middle");
-  if (t.uncertainty > 0) {
-    const double wide = across.at(all.low + t.uncertainty) - across.at(all.low);
-    on.line(left, to + 46, left + wide, to + 46, "mg-error");
-    on.line(left, to + 42, left, to + 50, "mg-error");
-    on.line(left + wide, to + 42, left + wide, to + 50, "mg-error");
-    on.text(left + wide + 8, to + 50, fmt::format("{} {}: no order is claimed within this", readable(t.uncertainty), t.unit), "mg-soft");
-  }
-  return on.finish(t.heading, width, to + (t.uncertainty > 0 ? 60 : 46), with_style);
-}
+std::string draw(const timeline& t, bool with_style) { return draw_timeline(t, with_style); }
 
 }  // namespace
 

@@ -74,6 +74,7 @@ struct event {
   std::string name;                         // its kind: events of one name have one colour
   double begin = 0;
   double end = 0;
+  std::string note{};                       // shown when pointed at
   bool operator==(const event&) const = default;
 };
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "src/report/canvas.hpp"
+#include "src/report/timeline_picture.hpp"
 
 namespace mgsync::report {
 namespace {
@@ -48,16 +49,26 @@ TEST(svg, stacked_bars_add_up) {
   EXPECT_NE(text.find(">9233<"), std::string::npos);
 }
 
-TEST(svg, a_timeline_has_a_row_per_track_and_names_no_more_than_fit) {
+TEST(svg, a_timeline_has_a_row_per_track_and_of_many_a_row_for_neighbours) {
   timeline few{{"w", "warps"}, "cycles", {{"warp 0", {{"store", 0, 9}, {"load", 36, 58}}}, {"warp 1", {{"store", 2, 11}}}}, 8};
   const auto text = to_svg(few);
   EXPECT_EQ(count(text, "mg-mark"), 3U);
   EXPECT_EQ(count(text, "no order is claimed"), 1U);
   timeline many{{"b", "blocks"}, "us", {}};
-  for (int i = 0; i < 528; ++i) many.tracks.push_back({"block " + std::to_string(i), {{"wait", 0, 1}}});
+  for (int i = 0; i < 528; ++i)
+    many.tracks.push_back({"GPU " + std::to_string(i / 264) + " block " + std::to_string(i % 264), {{"wait", i * 0.1, 100}, {"leave", 100, 101.0 + i}}});
+  const auto rows = merged_rows(many, 48);
+  ASSERT_EQ(rows.size(), 48U);
+  EXPECT_EQ(rows[24].name, "GPU 1 block 0-10");  // 11 blocks each, none shared by two GPUs
+  EXPECT_EQ(rows[0].tracks, 11U);
+  EXPECT_DOUBLE_EQ(rows[0].events[0].begin, 0.5);
+  EXPECT_DOUBLE_EQ(rows[0].events[1].latest, 111);
   const auto crowded = to_svg(many);
-  EXPECT_EQ(count(crowded, "mg-mark"), 528U);
-  EXPECT_LT(count(crowded, "text-anchor=\"end\">block "), 120U);  // the others are tips
+  EXPECT_EQ(count(crowded, "mg-mark"), 2 * 48U);
+  EXPECT_EQ(count(crowded, "text-anchor=\"end\">GPU "), 48U);
+  EXPECT_EQ(count(crowded, "48 rows for 528"), 1U);
+  many.tracks[3].events.pop_back();  // what is not alike keeps a row of its own
+  EXPECT_EQ(merged_rows(many, 48)[1].name, "GPU 0 block 3");
 }
 
 TEST(svg, hostile_names_are_only_words) {

@@ -1,0 +1,155 @@
+#include "src/report/timeline_picture.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <span>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "src/report/canvas.hpp"
+
+namespace mgsync::report {
+namespace {
+
+constexpr double width = picture_width, right = right_margin;
+
+// "GPU 0 block 17" without its last number; and that number.
+std::pair<std::string_view, std::string_view> split_name(std::string_view name) {
+  std::size_t digits = name.size();
+  while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
+  return {name.substr(0, digits), name.substr(digits)};
+}
+
+bool alike(const track& a, const track& b) {
+  return split_name(a.name).first == split_name(b.name).first &&
+         std::equal(a.events.begin(), a.events.end(), b.events.begin(), b.events.end(),
+                    [](const event& x, const event& y) { return x.name == y.name; });
+}
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+merged_row merge(std::span<const track> some) {
+  merged_row row{some.front().name, some.size(), {}};
+  if (some.size() > 1) row.name += "-" + std::string(split_name(some.back().name).second);
+  for (std::size_t k = 0; k < some.front().events.size(); ++k) {
+    std::vector<double> begins, ends;
+    for (const auto& one : some) begins.push_back(one.events[k].begin), ends.push_back(one.events[k].end);
+    row.events.push_back({some.front().events[k].name, median_of(begins), median_of(ends), std::ranges::min(begins), std::ranges::max(ends),
+                          some.size() == 1 ? some.front().events[k].note : std::string()});
+  }
+  return row;
+}
+
+// Events by name, in the order in which they come up.
+struct kinds {
+  std::map<std::string, std::size_t> index;
+  std::vector<std::pair<std::string, bool>> names;
+  void add(const std::string& name) {
+    if (index.try_emplace(name, index.size()).second) names.emplace_back(name, false);
+  }
+};
+
+void draw_row(canvas& on, const merged_row& row, const timeline& t, const ruler& across, const kinds& known, double y, double high) {
+  const bool merged = row.tracks > 1;
+  const double gap = high > 8 ? 3 : high > 4 ? 1 : 0;
+  for (const auto& e : row.events) {
+    const auto color = of_color("f", known.index.at(e.name));
+    const double begin = across.at(e.begin), end = across.at(e.end);
+    auto tip = fmt::format("{}: {} from {} to {} {}", row.name, e.name, readable(e.begin), readable(e.end), t.unit);
+    if (merged) tip += fmt::format(" (medians of {}; the earliest began at {}, the latest ended at {})", row.tracks, readable(e.earliest), readable(e.latest));
+    if (!e.note.empty()) tip += "; " + e.note;
+    // Of several: a bar of the medians, in a pale one from the earliest to the latest.
+    if (merged) on.rectangle(across.at(e.earliest), y + gap / 2, across.at(e.latest) - across.at(e.earliest), high - gap, color + " mg-reference");
+    const double inset = merged ? (high - gap) / 4 : 0;
+    on.rectangle(begin, y + gap / 2 + inset, std::max(end - begin, 1.0), high - gap - 2 * inset, "mg-mark " + color, tip);
+    const auto words = fmt::format("{} {}", e.name, readable(std::round((e.end - e.begin) * 10) / 10));
+    if (!merged && high >= 14 && width_of(words, 6) + 6 < end - begin) on.text((begin + end) / 2, y + high / 2 + 4, words, "mg-on-dark", "middle");
+  }
+}
+
+// What a stamp may be off by, at every end of a bar; where that would be a smear it is left to the bracket below.
+void draw_uncertainty(canvas& on, const merged_row& row, const timeline& t, const ruler& across, double y, double high) {
+  for (const auto& e : row.events)
+    for (const double at : {e.begin, e.end}) {
+      const double from = across.at(at - t.uncertainty), to = across.at(at + t.uncertainty);
+      on.line(from, y + high - 2.5, to, y + high - 2.5, "mg-error");
+      on.line(across.at(at), y + high - 5, across.at(at), y + high, "mg-error");
+    }
+}
+
+void draw_bracket(canvas& on, const timeline& t, const ruler& across, double low, double left, double y) {
+  const double wide = across.at(low + t.uncertainty) - across.at(low);
+  on.line(left, y, left + wide, y, "mg-error");
+  for (const double x : {left, left + wide}) on.line(x, y - 4, x, y + 4, "mg-error");
+  on.text(left + wide + 8, y + 4, fmt::format("{} {}: no order is claimed within this", readable(t.uncertainty), t.unit), "mg-soft");
+}
+
+}  // namespace
+
+std::vector<merged_row> merged_rows(const timeline& t, std::size_t most_rows) {
+  const std::size_t each = most_rows == 0 ? 1 : (t.tracks.size() + most_rows - 1) / most_rows;
+  std::vector<merged_row> rows;
+  for (std::size_t from = 0; from < t.tracks.size();) {
+    std::size_t to = from + 1;
+    while (to < t.tracks.size() && to - from < each && alike(t.tracks[from], t.tracks[to])) ++to;
+    rows.push_back(merge(std::span(t.tracks).subspan(from, to - from)));
+    from = to;
+  }
+  return rows;
+}
+
+std::string draw_timeline(const timeline& t, bool with_style) {
+  constexpr std::size_t rows_to_read = 48, rows_with_whiskers = 24;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  kinds known;
+  for (const auto& one : t.tracks)
+    for (const auto& e : one.events) {
+      if (!(std::isfinite(e.begin) && std::isfinite(e.end))) throw std::invalid_argument("a figure with a value that is no number");
+      if (e.end < e.begin) throw std::invalid_argument(fmt::format("{} ends before it begins", e.name));
+      low = std::min(low, e.begin);
+      high = std::max(high, e.end);
+      known.add(e.name);
+    }
+  const auto rows = merged_rows(t, rows_to_read);
+  double names = 30;
+  for (const auto& row : rows) names = std::max(names, width_of(row.name, 6));
+  canvas on;
+  const double from = legend(on, known.names, false), left = std::min(26 + names, 240.0);
+  const double tall = std::clamp(900.0 / static_cast<double>(std::max<std::size_t>(rows.size(), 1)), 2.0, 22.0);
+  const double to = from + tall * static_cast<double>(rows.size());
+  const ruler across({}, low, high, left, width - right);
+  for (const auto& tick : across.ticks()) {
+    on.line(tick.px, from, tick.px, to, "mg-grid");
+    on.text(tick.px, to + 16, tick.label, "mg-soft", "middle");
+  }
+  double named_until = -1e9;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double y = from + tall * static_cast<double>(i);
+    if (y + tall / 2 >= named_until + 13) {
+      on.text(left - 6, y + tall / 2 + 4, rows[i].name, "mg-soft", "end");
+      named_until = y + tall / 2;
+    }
+    draw_row(on, rows[i], t, across, known, y, tall);
+    if (t.uncertainty > 0 && rows.size() <= rows_with_whiskers && t.uncertainty < (high - low) / 10) draw_uncertainty(on, rows[i], t, across, y, tall);
+  }
+  on.text((left + width - right) / 2, to + 34, t.unit, "mg-text", "middle");
+  double end = to + 46;
+  if (rows.size() < t.tracks.size()) {
+    on.text(left, end + 4, fmt::format("{} rows for {}: solid from median to median, pale from the earliest to the latest", rows.size(), t.tracks.size()), "mg-soft");
+    end += 16;
+  }
+  if (t.uncertainty > 0) {
+    draw_bracket(on, t, across, low, left, end);
+    end += 14;
+  }
+  return on.finish(t.heading, width, end, with_style);
+}
+
+}  // namespace mgsync::report

@@ -1,0 +1,139 @@
+#include "src/results/recording.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/results/strict_json.hpp"
+
+namespace mgsync {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+double first_of(const recording& r) {
+  double first = r.events.empty() ? 0 : r.events.front().at;
+  for (const auto& e : r.events) first = std::min(first, e.at);
+  return first;
+}
+
+// By index of the event: how long ago the same worker began what it ends.
+std::vector<std::optional<double>> durations_of(const recording& r) {
+  std::vector<std::optional<double>> all(r.events.size());
+  std::map<std::pair<std::uint32_t, std::size_t>, double> last;  // by worker and kind
+  for (std::size_t i = 0; i < r.events.size(); ++i) {
+    const auto& e = r.events[i];
+    if (const auto since = r.kinds.at(e.kind).since)
+      if (const auto begun = last.find({e.worker, *since}); begun != last.end()) all[i] = e.at - begun->second;
+    last[{e.worker, e.kind}] = e.at;
+  }
+  return all;
+}
+
+struct table_line {
+  std::string at, event;
+  std::vector<std::pair<std::uint32_t, std::optional<double>>> workers;  // in the order of their stamps
+};
+
+// More than one line has room for are told as a range.
+std::string workers_of(const table_line& line, int digits) {
+  constexpr std::size_t most_named = 16;
+  std::string all = "[";
+  if (line.workers.size() <= most_named) {
+    for (const auto& [worker, took] : line.workers)
+      all += took ? fmt::format("{}(Δt={:.{}f}) ", worker, *took, digits) : fmt::format("{} ", worker);
+    return all + "]";
+  }
+  const auto [first, last] = std::minmax_element(line.workers.begin(), line.workers.end());
+  double least = INFINITY, most = -INFINITY;
+  for (const auto& [worker, took] : line.workers)
+    if (took) least = std::min(least, *took), most = std::max(most, *took);
+  return fmt::format("[{} of {} to {}{} ]", line.workers.size(), first->first, last->first,
+                     least > most ? "" : fmt::format(" (Δt={:.{}f} to {:.{}f})", least, digits, most, digits));
+}
+
+}  // namespace
+
+std::string event_table(const recording& r) {
+  const double first = first_of(r);
+  const int digits = std::all_of(r.events.begin(), r.events.end(), [&](const auto& e) { return std::floor(e.at - first) == e.at - first; }) ? 0 : 1;
+  const auto took = durations_of(r);
+  std::map<std::tuple<double, std::uint32_t>, table_line> lines;
+  std::size_t wide = 1, named = 5;
+  for (std::size_t i = 0; i < r.events.size(); ++i) {
+    const auto& e = r.events[i];
+    const double at = std::round((e.at - first) * (digits == 0 ? 1 : 10)) / (digits == 0 ? 1 : 10);
+    auto& line = lines[{at, e.kind}];
+    line.at = fmt::format("{:.{}f}", at, digits);
+    line.event = r.kinds.at(e.kind).name;
+    line.workers.emplace_back(e.worker, took[i]);
+    wide = std::max(wide, line.at.size());
+    named = std::max(named, line.event.size());
+  }
+  std::string text = fmt::format("{:>{}} | {:<{}} | {}(s)\n{:-<{}}-+-{:-<{}}-+--------\n", "t", wide, "event", named, r.worker_word, "", wide, "", named);
+  for (const auto& [key, line] : lines)
+    text += fmt::format("{:>{}} | {:<{}} | {}\n", line.at, wide, line.event, named, workers_of(line, digits));
+  if (r.lost != 0) text += fmt::format("{} events are missing: the recorder was full\n", r.lost);
+  return text;
+}
+
+timeline bars_of(const recording& r, figure_heading heading) {
+  timeline t{std::move(heading), r.unit, {}, r.uncertainty};
+  for (const auto& name : r.workers) t.tracks.push_back({name, {}});
+  const double first = first_of(r);
+  const auto took = durations_of(r);
+  for (std::size_t i = 0; i < r.events.size(); ++i) {
+    const auto& e = r.events[i];
+    if (took[i]) t.tracks.at(e.worker).events.push_back({r.kinds[e.kind].bar, e.at - *took[i] - first, e.at - first});
+  }
+  return t;
+}
+
+std::string to_json(const recording& r) {
+  ordered_json kinds = ordered_json::array(), events = ordered_json::array();
+  for (const auto& k : r.kinds) {
+    kinds.push_back({{"name", k.name}});
+    if (k.since) kinds.back().update({{"since", *k.since}, {"bar", k.bar}});
+  }
+  for (const auto& e : r.events) events.push_back({e.at, e.worker, e.kind, e.round, e.clock, e.timer_ns, e.processor});
+  return ordered_json{{"unit", r.unit},       {"worker_word", r.worker_word},
+                      {"workers", r.workers}, {"kinds", std::move(kinds)},
+                      {"uncertainty", r.uncertainty}, {"lost", r.lost},
+                      {"columns", {"at", "worker", "kind", "round", "clock", "timer_ns", "processor"}},
+                      {"events", std::move(events)}}
+      .dump();
+}
+
+recording recording_from_json(std::string_view text, const std::string& name) {
+  const auto document = parse_strictly(text, name);
+  const object_reader in(document, name);
+  recording r;
+  r.unit = in.get<std::string>("unit");
+  r.worker_word = in.get<std::string>("worker_word");
+  r.workers = in.get<std::vector<std::string>>("workers");
+  r.uncertainty = in.get<double>("uncertainty");
+  r.lost = in.get_or<std::uint64_t>("lost", 0);
+  for (const auto& value : in.array("kinds")) {
+    const object_reader kind(value, in.path_of("kinds"));
+    r.kinds.push_back({kind.get<std::string>("name"), kind.get_or<std::optional<std::size_t>>("since", std::nullopt), kind.get_or<std::string>("bar", "")});
+    if (r.kinds.back().since && *r.kinds.back().since >= in.array("kinds").size()) expected(in.path_of("kinds"), "the index of another kind under since");
+  }
+  for (const auto& value : in.array("events")) {
+    const auto path = fmt::format("{}[{}]", in.path_of("events"), r.events.size());
+    if (!value.is_array() || value.size() < 7) expected(path, "an array of seven numbers");
+    const recorded_event e{read_json<double>(value[0], path),        read_json<std::uint32_t>(value[1], path),
+                           read_json<std::uint32_t>(value[2], path), read_json<std::uint32_t>(value[3], path),
+                           read_json<std::uint64_t>(value[4], path), read_json<std::uint64_t>(value[5], path),
+                           read_json<std::uint32_t>(value[6], path)};
+    if (e.worker >= r.workers.size() || e.kind >= r.kinds.size() || !std::isfinite(e.at)) expected(path, "a worker and a kind of this recording, and a time");
+    r.events.push_back(e);
+  }
+  return r;
+}
+
+}  // namespace mgsync
