@@ -19,6 +19,7 @@
 #include "src/results/result_file.hpp"
 #include "src/harness/runner.hpp"
 #include "src/results/table.hpp"
+#include "src/studies/barriers/barrier_points.hpp"
 #include "topology/findings.hpp"
 
 namespace mgsync {
@@ -72,8 +73,8 @@ std::chrono::nanoseconds default_max_time(std::size_t points) {
   return std::clamp<std::chrono::nanoseconds>(60s / std::max<std::size_t>(points, 1), 100ms, 2s);
 }
 
-runner_settings settings_from(const options& asked, std::size_t points, std::uint64_t seed) {
-  runner_settings settings;
+barriers::settings settings_from(const options& asked, std::size_t points, std::uint64_t seed) {
+  barriers::settings settings;
   settings.stopping.precision = asked.precision;
   settings.stopping.max_time = asked.max_time.value_or(default_max_time(points));
   settings.check_rounds = asked.check_rounds;
@@ -91,12 +92,11 @@ class progress_line {
   progress_line(const progress_line&) = delete;
   progress_line& operator=(const progress_line&) = delete;
 
-  void running(const point& p, std::uint32_t batch) {
+  void running(const point& p, std::string_view what) {
     const auto now = std::chrono::steady_clock::now();
     if (!shown_ || now - last_ < std::chrono::milliseconds(100)) return;
     last_ = now;
-    std::string line = fmt::format("[{}/{}] {} on {}, {}", done_, points_, subject_of(p), p.members,
-                                   batch == 0 ? "checking" : fmt::format("batch {}", batch));
+    std::string line = fmt::format("[{}/{}] {} on {}, {}", done_, points_, subject_of(p), p.members, what);
     line.resize(std::min<std::size_t>(line.size(), 79));
     fmt::print(stderr, "\r{:<79}", line);
     dirty_ = true;
@@ -169,17 +169,18 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
   job.barrier("starting to measure");
   progress_line line(speaks ? all : 0);
   runner_events events;
-  events.running = [&](const point& p, std::uint32_t batch) {
+  events.running = [&](const point& p, std::string_view what) {
     written.measuring(p);
-    line.running(p, batch);
+    line.running(p, what);
   };
   events.idle = [&] { written.idle(); };
   events.finished = [&](const result& r) {
     written.add(r);
     line.finished();
   };
-  runner measuring(job, dog, settings, written.store(), std::move(events));
-  auto results = measuring.run(planned);
+  const auto measurements = barriers::points_of(planned, settings, job, dog);
+  runner measuring(job, dog, {seed, settings.timeout}, written.store(), std::move(events));
+  auto results = measuring.run(measurements);
   line.clear();
   const int code = exit_of(results, measuring.interrupted());
   if (speaks) {

@@ -16,7 +16,7 @@
 #include "src/app/this_machine.hpp"
 #include "src/base/comma_list.hpp"
 #include "src/base/launcher.hpp"
-#include "src/harness/study_runner.hpp"
+#include "src/harness/runner.hpp"
 #include "src/report/svg.hpp"
 #include "src/report/text.hpp"
 #include "src/results/atomic_file.hpp"
@@ -200,7 +200,7 @@ int measure(const asked_study& asked, std::span<const topology::rank_view> views
   settled.check = false;
   const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   const std::uint64_t seed = settled.seed.value_or(now % 1'000'000'007);
-  const auto job = communicator::single(settled.timeout);
+  auto job = communicator::single(settled.timeout);
   const auto machine = record_machine(settled, job, views);
   written.open(settled, machine, seed, fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))));
   double seconds = 0;
@@ -212,10 +212,11 @@ int measure(const asked_study& asked, std::span<const topology::rank_view> views
   watchdog dog([](const std::string& text) { fmt::print(stderr, "{}\n", text); }, [&](const std::string& why) {
     written.write_in_emergency(why, signal_received() != 0 ? result_status::interrupted : result_status::failed);
   });
-  study_events events;
+  runner_events events;
   events.running = [&](const point& p, std::string_view) { written.measuring(p); };
+  events.idle = [&] { written.idle(); };
   events.finished = [&](const result& r) { written.add(r); };
-  study_runner measuring(dog, {seed, settled.timeout}, written.store(), events);
+  runner measuring(job, dog, {seed, settled.timeout}, written.store(), events);
   auto results = measuring.run(all);
   for (const auto& r : results)
     if (r.status == result_status::failed || r.status == result_status::error) fmt::print(stderr, "mgsync: {}: {}\n", name_of(r.point), r.reason);

@@ -1,73 +1,71 @@
-// Measures a plan: checks every barrier, then samples it (docs/method.md, "Barrier latency"). SPMD: every rank of the job
-// calls run() with the same plan; rank 0 decides (when to stop, in which order) and tells the others.
+// Measures points: makes each subject, proves it, then asks its method for steps until it is done, batch by batch,
+// the points of a cell interleaved. Knows subjects, methods and provers; what is measured is none of its business.
+// SPMD: every rank of the job calls run() with the same measurements. Rank 0 has the methods and the provers, decides
+// (what comes next, in which order, when to stop) and tells the others.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/base/communicator.hpp"
-#include "src/base/session.hpp"
-#include "src/harness/plan.hpp"
-#include "src/harness/stopping.hpp"
+#include "src/base/watchdog.hpp"
+#include "src/harness/study.hpp"
 #include "src/results/store.hpp"
-#include "src/harness/trial_exchange.hpp"
 
 namespace mgsync {
 
 struct runner_settings {
-  stopping_rule stopping;
-  std::uint64_t check_rounds = 10'000;
-  bool check = true;
-  std::uint64_t seed = 1;
-  std::chrono::nanoseconds timeout = std::chrono::seconds(30);
-  std::uint32_t samples_per_batch = 5;
-  std::uint32_t batches_in_max_time = 8;  // a slow point takes fewer samples in a batch, so that there are enough batches
+  std::uint64_t seed = 1;                                       // of the order of measuring
+  std::chrono::nanoseconds timeout = std::chrono::seconds(30);  // of a subject's creation, and half that of its runs
 };
 
 // What the runner tells while it runs; all of it is called on rank 0 only.
 struct runner_events {
-  std::function<void(const point&, std::uint32_t batch)> running;  // before it is made and before every run; batch 0: being checked
-  std::function<void()> idle;                      // what running() announced has ended, well or not
-  std::function<void(const result&)> finished;     // a point is done
+  // Before a subject is made and before every run: "creating", "checking", "trying run lengths", "batch 3".
+  std::function<void(const point&, std::string_view what)> running;
+  std::function<void()> idle;                   // what running() announced has ended, well or not
+  std::function<void(const result&)> finished;  // a point is done
+};
+
+// Where the time went, on rank 0.
+struct time_spent {
+  std::chrono::nanoseconds creating{}, checking{}, preparing{}, sampling{};
 };
 
 class runner {
  public:
   // `saved` is rank 0's store, nullptr elsewhere or without one.
   runner(communicator& job, watchdog& dog, const runner_settings& settings, store* saved, runner_events events);
-  ~runner();
 
-  // The results of all points in the plan's order (on rank 0; empty elsewhere). Interrupted by a signal it returns
-  // what there is; interrupted() then says so.
-  std::vector<result> run(const plan&);
+  // The results of all points, in the order of the measurements (on rank 0; empty elsewhere). Interrupted by a signal it
+  // returns what there is; interrupted() then says so.
+  std::vector<result> run(std::span<const measurement>);
   bool interrupted() const { return interrupted_; }
+  const time_spent& spent() const { return spent_; }
 
  private:
   struct candidate;  // one point while its cell is being measured
 
-  void run_cell(const cell&, std::vector<result>& results);
+  void run_cell(std::span<const measurement>, std::span<result>);
   void resume(candidate&);
-  void create(candidate&, session&);
-  std::optional<group_trial> perform(candidate&, const run_request&);
-  void verify(candidate&);
-  void choose_run_lengths(candidate&);
-  void measure_batch(std::vector<candidate*>&, session*);
-  bool used_up_its_batch(const candidate&) const;
-  bool take_sample(candidate&);
-  bool note_load(candidate&, const group_trial& longer);
-  void settle(candidate&, stop_reason);
-  void fail(candidate&, std::string reason);
-  void finish(candidate&, std::vector<result>& results);
-  run_request request_of(std::uint32_t rounds, run_mode) const;
-  std::optional<group_trial> perform_timed(candidate&, std::uint32_t rounds);
-  // Rank 0's value, on every rank.
-  std::uint64_t agreed(std::uint64_t value) const;
+  bool create(candidate&);
+  void prepare(candidate&);
+  void prove(candidate&);
+  bool judge(candidate&);
+  void measure_batch(std::vector<candidate*>&);
+  std::optional<std::vector<seen>> perform(candidate&, const step&, std::string_view what);
+  void take(candidate&, std::span<const seen>);
+  void interrupt(candidate&);
+  void end(candidate&);
+  std::optional<step> agree(candidate&, std::optional<step> next) const;
+  void announce(const candidate&, std::string_view what) const;
 
   communicator* job_;
   watchdog* watchdog_;
@@ -75,6 +73,7 @@ class runner {
   store* saved_;
   runner_events events_;
   std::mt19937_64 random_;
+  time_spent spent_;
   bool interrupted_ = false;
 };
 

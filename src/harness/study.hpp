@@ -47,7 +47,8 @@ struct subject_creation {
   std::map<std::string, std::string> found;  // for the result's environment: "code", "driver", ...
 };
 
-// One point, and how it is measured. The functions are called once the point's turn has come.
+// One point, and how it is measured. The functions are called once the point's turn has come: create on every rank, and
+// again for each batch; method and prover on rank 0.
 struct measurement {
   mgsync::point point;
   std::string waived;                              // why it is not even tried; empty: it is
@@ -55,6 +56,9 @@ struct measurement {
   std::function<std::unique_ptr<mgsync::method>()> method;
   std::function<std::unique_ptr<mgsync::prover>()> prover;  // empty: unchecked
   std::string cell;                                // points of one cell are measured interleaved, batch by batch
+  std::function<void()> enter_cell;                // of a cell's first point: called on every rank before any is made
+  int speaker = 0;                                 // the rank whose word counts of what a creation found
+  std::vector<std::string> notes;                  // for the result
 };
 
 // What a study says without measuring anything: a model's answer, in words and pictures.

@@ -33,14 +33,18 @@ struct seen {
   std::string reason{};                                 // a sentence; empty when completed
   std::map<std::string, std::vector<double>> values{};  // by name with its unit: "duration_us", "cycles", "bytes"
   std::map<std::string, std::string> evidence{};        // words: "smid", "sum", "code"
+  bool interrupted = false;                             // somebody was asked to end; the run may have completed all the same
 };
 
 class subject {
  public:
   virtual ~subject() = default;
-  // Carries out one order on every member and returns when all have finished or were given up. Collective over the
-  // ranks of the group, which all see the same. Never throws for what the subject did wrong: that is an ending.
+  // Carries out one order on this process's members and returns when they have finished or were given up. Collective
+  // over the ranks of the group. Never throws for what the subject did wrong: that is an ending.
   virtual seen run(const order&) = 0;
+  // What all ranks saw of the run just made, the same on each of them, from what this one saw. Collective over the job,
+  // also for ranks without members. What runs in one process has nothing to put together.
+  virtual seen put_together(seen mine) { return mine; }
 };
 
 }  // namespace mgsync

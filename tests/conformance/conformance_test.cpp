@@ -16,7 +16,7 @@
 #include "src/base/launcher.hpp"
 #include "src/base/session.hpp"
 #include "src/base/watchdog.hpp"
-#include "src/harness/trial_exchange.hpp"
+#include "src/studies/barriers/trial_exchange.hpp"
 #include "topology/discovery.hpp"
 
 namespace mgsync {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "src/harness/trial_exchange.hpp"
+#include "src/studies/barriers/trial_exchange.hpp"
 #include "tests/gpu/some_gpus.hpp"
 
 namespace mgsync::test {

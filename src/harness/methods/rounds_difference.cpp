@@ -56,7 +56,8 @@ void rounds_difference::take(const step& asked, std::span<const seen> came) {
     for (const auto& run : came) {
       const double us = value_of(run, settings_.value);
       pilot_.push_back({static_cast<std::uint32_t>(run.done.count), std::max(us, 1e-3)});
-      longest = std::max(longest, us);
+      const double worked = run.values.contains("worked_us") ? value_of(run, "worked_us") : 0;
+      longest = std::max({longest, us, (us + worked) / settings_.most_work});
     }
     pilot_rounds_ *= 4;
     if (longest > settings_.long_enough_us || pilot_rounds_ > settings_.most_pilot_rounds) {
@@ -72,6 +73,8 @@ void rounds_difference::take(const step& asked, std::span<const seen> came) {
                                        chosen_->rounds_short, chosen_->rounds_long));
   for (const auto& other : settings_.per_round)
     samples_.back().values.push_back({without_unit(other), value_of(longer, other) / chosen_->rounds_long});
+  for (const auto& other : settings_.beside)
+    if (longer.values.contains(other.name)) samples_.back().values.push_back({other.name, value_of(longer, other.name)});
   rule_.add_value(asked.batch, samples_.back().at("latency"));
   ++taken_;
 }
@@ -79,6 +82,7 @@ void rounds_difference::take(const step& asked, std::span<const seen> came) {
 std::vector<metric_name> rounds_difference::columns() const {
   std::vector<metric_name> all{metric_name{"latency", "us"}};
   for (const auto& other : settings_.per_round) all.push_back(metric_name{without_unit(other), "us"});
+  all.insert(all.end(), settings_.beside.begin(), settings_.beside.end());
   return all;
 }
 

@@ -21,10 +21,13 @@ struct rounds_difference_settings {
   std::optional<rounds_choice> lengths_given{};  // no pilot: these
   std::string value = "duration_us";       // the name of what is timed
   std::vector<std::string> per_round{};    // other values in us that are divided by their run's rounds: "call_us"
+  std::vector<metric_name> beside{};       // values of long runs that are metrics as they are, where a run has them
+  double most_work = 100;                  // a run may last this many times as long with work that is not counted
 };
 
-// A run of `count` rounds yields "duration_us", the largest of its members' own durations. The metric is "latency" in us;
-// and of each value in per_round, of the long run, one without its unit: "call".
+// A run of `count` rounds yields "duration_us", the largest of its members' own durations, and "worked_us" where it did
+// work besides that the duration is without. The metric is "latency" in us; and of each value in per_round, of the long
+// run, one without its unit: "call".
 class rounds_difference final : public method {
  public:
   explicit rounds_difference(rounds_difference_settings);

@@ -1,4 +1,4 @@
-// Study barriers, the default one: mgsync itself measures it (src/harness/runner.hpp), and this is what it means.
+// Study barriers, the default one: mgsync itself plans and measures it (barrier_points.hpp), and this is what it means.
 #include "src/studies/barriers/barriers_evaluation.hpp"
 
 #include "src/harness/study.hpp"

@@ -10,6 +10,7 @@
 
 #include "src/harness/runner.hpp"
 #include "src/results/result_file.hpp"
+#include "src/studies/barriers/barrier_points.hpp"
 #include "tests/unit/results/scratch_folder.hpp"
 
 namespace mgsync {
@@ -97,19 +98,21 @@ struct command_run {
     written.plan(planned);
   }
   std::vector<result> measure() {
-    runner_settings settings;
+    barriers::settings settings;
     settings.stopping.max_time = 20ms;
     settings.check_rounds = 100;
     settings.timeout = 2s;
     runner_events events;
-    events.running = [this](const point& p, std::uint32_t) {
+    events.running = [this](const point& p, std::string_view) {
       written.measuring(p);
       if (announced.empty() || announced.back() != p.variant) announced.push_back(p.variant);
     };
     events.idle = [this] { written.idle(); };
     events.finished = [this](const result& r) { written.add(r); };
-    runner all(job, dog, settings, written.store(), std::move(events));
-    return all.run(two_points());
+    const auto planned = two_points();
+    const auto measurements = barriers::points_of(planned, settings, job, dog);
+    runner all(job, dog, {settings.seed, settings.timeout}, written.store(), std::move(events));
+    return all.run(measurements);
   }
   json_document document() const { return read_result_file(asked.json).document; }
 };

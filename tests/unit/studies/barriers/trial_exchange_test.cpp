@@ -1,4 +1,4 @@
-#include "src/harness/trial_exchange.hpp"
+#include "src/studies/barriers/trial_exchange.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/harness/verdict.hpp"
+#include "src/studies/barriers/verdict.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,9 @@
-// The runner of studies with scripted subjects: what is proven, timed, interrupted, void, wrong and stuck.
-#include "src/harness/study_runner.hpp"
+// The runner with scripted subjects: what is proven, timed, interrupted, void, wrong and stuck.
+#include "src/harness/runner.hpp"
 
 #include <gtest/gtest.h>
+
+#include <thread>
 
 #include "src/harness/methods/one_run.hpp"
 #include "src/harness/methods/slope.hpp"
@@ -31,7 +33,7 @@ class right_sum final : public prover {
   void take(const step&, std::span<const seen> came) override {
     for (const auto& run : came) {
       ++verdict_.rounds;
-      if (run.evidence.contains("wrong")) ++verdict_.violations, verdict_.details["reason"] = "a sum is wrong";
+      if (run.evidence.contains("wrong")) ++verdict_.violations;
     }
   }
   verdict judge() const override {
@@ -40,6 +42,7 @@ class right_sum final : public prover {
     now.passed = now.violations == 0;
     return now;
   }
+  std::string refuted() const override { return verdict_.violations > 0 ? "a sum is wrong" : ""; }
 
  private:
   int asked_ = 0;
@@ -64,14 +67,15 @@ struct run_of_study {
   std::vector<result> results;
 
   explicit run_of_study(const std::vector<measurement>& all) {
-    study_events events;
+    auto job = communicator::single(std::chrono::seconds(5));
+    runner_events events;
     events.running = [this](const point& p, std::string_view what) { said.push_back(p.subject + " " + std::string(what)); };
-    study_runner runner(dog, {1, std::chrono::seconds(5)}, nullptr, std::move(events));
-    results = runner.run(all);
+    runner measuring(job, dog, {1, std::chrono::seconds(5)}, nullptr, std::move(events));
+    results = measuring.run(all);
   }
 };
 
-TEST(study_runner, proves_then_measures_and_gives_metrics_with_their_verdict) {
+TEST(runner, proves_then_measures_and_gives_metrics_with_their_verdict) {
   const run_of_study done({chain("good", [](seen&) {})});
   const auto& r = done.results.front();
   EXPECT_EQ(r.status, result_status::measured);
@@ -83,10 +87,10 @@ TEST(study_runner, proves_then_measures_and_gives_metrics_with_their_verdict) {
   EXPECT_EQ(r.environment.at("code"), "read");
   EXPECT_EQ(r.method, "cycle counter, slope over chain lengths");
   EXPECT_EQ(done.said.front(), "good creating");
-  EXPECT_EQ(done.said[1], "good proving");
+  EXPECT_EQ(done.said[1], "good checking");
 }
 
-TEST(study_runner, a_wrong_subject_has_no_figure_and_takes_none_from_its_neighbours) {
+TEST(runner, a_wrong_subject_has_no_figure_and_takes_none_from_its_neighbours) {
   int runs = 0;
   const run_of_study done({chain("late wrong", [&runs](seen& s) {
                              if (++runs > 4) s.evidence["wrong"] = "yes";
@@ -98,7 +102,52 @@ TEST(study_runner, a_wrong_subject_has_no_figure_and_takes_none_from_its_neighbo
   EXPECT_EQ(done.results[1].status, result_status::measured);
 }
 
-TEST(study_runner, stuck_died_and_aborted_are_three_words) {
+// Every timed run shows that its surroundings were not those asked for.
+class wrong_surroundings final : public prover {
+ public:
+  std::optional<step> next() override { return std::nullopt; }
+  void take(const step&, std::span<const seen>) override { void_ = "the load ran elsewhere"; }
+  verdict judge() const override { return {}; }
+  std::string void_because() const override { return void_; }
+  void add_to(result& r) const override { r.notes.push_back("looked"); }
+
+ private:
+  std::string void_;
+};
+
+TEST(runner, void_figures_are_an_error_and_not_a_failure) {
+  auto planned = chain("beside load", [](seen&) {});
+  planned.prover = [] { return std::make_unique<wrong_surroundings>(); };
+  const run_of_study done({planned, chain("good", [](seen&) {})});
+  EXPECT_EQ(done.results[0].status, result_status::error);
+  EXPECT_EQ(done.results[0].reason, "void: the load ran elsewhere");
+  EXPECT_FALSE(done.results[0].has_metrics());
+  EXPECT_EQ(done.results[0].notes, std::vector<std::string>{"looked"});
+  EXPECT_EQ(done.results[1].status, result_status::measured);
+}
+
+TEST(runner, a_subject_that_is_not_made_again_is_waived_without_figures) {
+  int made = 0;
+  auto planned = chain("once", [](seen&) {});
+  planned.create = [&made, again = planned.create] { return ++made < 3 ? again() : subject_creation{nullptr, "no memory left", {}}; };
+  const run_of_study done({planned});
+  EXPECT_EQ(done.results[0].status, result_status::waived);
+  EXPECT_EQ(done.results[0].reason, "no memory left");
+  EXPECT_FALSE(done.results[0].has_metrics());
+}
+
+TEST(runner, says_where_the_time_went) {
+  watchdog dog{[](const std::string&) {}, [](const std::string&) {}};
+  auto job = communicator::single(std::chrono::seconds(5));
+  runner measuring(job, dog, {}, nullptr, {});
+  const std::vector all{chain("good", [](seen& s) { std::this_thread::sleep_for(std::chrono::milliseconds(s.done.what == order::purpose::prove ? 20 : 5)); })};
+  measuring.run(all);
+  EXPECT_GE(measuring.spent().checking, std::chrono::milliseconds(20));
+  EXPECT_GE(measuring.spent().sampling, std::chrono::milliseconds(30));
+  EXPECT_GT(measuring.spent().creating, std::chrono::nanoseconds(0));
+}
+
+TEST(runner, stuck_died_and_aborted_are_three_words) {
   const auto ends_as = [](ending how) {
     return [how](seen& s) {
       s.ended = how;
@@ -114,7 +163,7 @@ TEST(study_runner, stuck_died_and_aborted_are_three_words) {
   EXPECT_EQ(aborted.results[1].status, result_status::interrupted);
 }
 
-TEST(study_runner, what_cannot_be_is_waived_with_its_reason) {
+TEST(runner, what_cannot_be_is_waived_with_its_reason) {
   auto planned = chain("planned", [](seen&) {});
   planned.waived = "no GPU here";
   auto made = chain("made", [](seen&) {});
@@ -126,7 +175,7 @@ TEST(study_runner, what_cannot_be_is_waived_with_its_reason) {
   EXPECT_EQ(done.results[1].reason, "it does not fit");
 }
 
-TEST(study_runner, points_of_a_cell_are_interleaved_by_batch) {
+TEST(runner, points_of_a_cell_are_interleaved_by_batch) {
   const run_of_study done({chain("a", [](seen&) {}), chain("b", [](seen&) {})});
   std::vector<std::string> batches;
   for (const auto& line : done.said)

@@ -7,7 +7,7 @@
 
 #include "barriers/backend.hpp"
 #include "src/results/result.hpp"
-#include "src/harness/trial_exchange.hpp"
+#include "src/studies/barriers/trial_exchange.hpp"
 
 namespace mgsync {
 

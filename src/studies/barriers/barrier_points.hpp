@@ -1,0 +1,29 @@
+// A plan's points as the harness measures them: barriers/backend.hpp made into subjects, the difference of two runs as
+// their method, checked rounds as their proof (docs/method.md, "Barrier latency", "Is it a barrier?").
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "src/base/communicator.hpp"
+#include "src/base/watchdog.hpp"
+#include "src/harness/plan.hpp"
+#include "src/harness/stopping.hpp"
+#include "src/harness/study.hpp"
+
+namespace mgsync::barriers {
+
+struct settings {
+  stopping_rule stopping;
+  std::uint64_t check_rounds = 10'000;
+  bool check = true;
+  std::uint64_t seed = 1;
+  std::chrono::nanoseconds timeout = std::chrono::seconds(30);
+};
+
+// The points in the plan's order. The plan, the job and the watchdog outlive them. Their functions are collective over
+// the job: each rank calls them in the same order, as mgsync::runner does, and drops them when the others do.
+std::vector<measurement> points_of(const plan&, const settings&, communicator& job, watchdog&);
+
+}  // namespace mgsync::barriers

@@ -1,0 +1,91 @@
+#include "src/studies/barriers/barrier_subject.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "src/base/watchdog.hpp"
+#include "src/studies/barriers/trial_exchange.hpp"
+#include "src/studies/barriers/verdict.hpp"
+
+namespace mgsync::barriers {
+namespace {
+
+using clock = std::chrono::steady_clock;
+constexpr std::string_view early_arrival = "arrives early: ";
+
+fault fault_of(const order& asked) {
+  fault wanted;
+  if (!asked.fault.starts_with(early_arrival)) return wanted;
+  wanted.what = fault::kind::arrive_early;
+  std::from_chars(asked.fault.data() + early_arrival.size(), asked.fault.data() + asked.fault.size(), wanted.member);
+  return wanted;
+}
+
+void add_load(const group_trial& all, seen& came) {
+  if (!all.misplaced_load.empty()) came.evidence["misplaced_load"] = all.misplaced_load;
+  if (all.load_gbps.empty()) return;
+  for (const auto& [member, gbps] : all.load_gbps) {
+    came.values["load_members"].push_back(member);
+    came.values["load_gbps"].push_back(gbps);
+  }
+  came.values[load_rate.name] = {std::ranges::min(came.values["load_gbps"])};
+}
+
+}  // namespace
+
+std::string early(unsigned member) { return fmt::format("{}{}", early_arrival, member); }
+
+barrier_subject::barrier_subject(communicator& job, const point& p, const cell& where, std::vector<unsigned> mine,
+                                 std::unique_ptr<mgsync::barrier> made, std::uint64_t seed, std::chrono::nanoseconds timeout)
+    : job_(&job), point_(p), where_(&where), mine_(std::move(mine)), barrier_(std::move(made)), seed_(seed), timeout_(timeout),
+      work_units_(static_cast<std::uint32_t>(p.number(axes::work).value_or(0))) {}
+
+seen barrier_subject::run(const order& asked) {
+  run_request request;
+  request.rounds = static_cast<std::uint32_t>(asked.count);
+  request.seed = seed_;
+  // The rest of the patience is for telling the others and writing down what happened.
+  began_ = clock::now();
+  request.deadline = began_ + timeout_ * 3 / 5;
+  if (asked.what == order::purpose::prove) {
+    request.mode = run_mode::check;
+    request.fault = fault_of(asked);
+  } else {
+    request.work_units = work_units_;
+    request.late_units = where_->late_units;
+  }
+  last_ = barrier_ ? barrier_->run(request) : trial{};
+  return {.done = asked};
+}
+
+seen barrier_subject::put_together(seen came) {
+  if (last_.outcome == outcome::timed_out) job_->be_patient_for(timeout_ / 5);
+  const auto all = exchange(*job_, last_, mine_, signal_received() != 0);
+  job_->be_patient_for(timeout_);
+  came.interrupted = all.interrupted;
+  if (all.outcome == outcome::aborted) came.ended = ending::aborted;
+  if (all.outcome == outcome::timed_out) {
+    came.ended = ending::stuck;
+    came.reason = timeout_sentence(point_, where_->group, all, clock::now() - began_);
+  }
+  if (came.ended != ending::completed) return came;
+  const auto rounds = static_cast<double>(came.done.count);
+  if (came.done.what == order::purpose::prove) {
+    came.values["observations"] = {static_cast<double>(all.observations)};
+    came.values["violations"] = {static_cast<double>(all.violations)};
+    came.values["far_violations"] = {static_cast<double>(all.far_violations)};
+    if (all.violations > 0) came.evidence["violation"] = violation_sentence(point_, where_->group, all, came.done.count);
+    return came;
+  }
+  // What the barrier adds to the work is its latency.
+  const double worked_us = rounds * (work_units_ + where_->late_units);
+  came.values["duration_us"] = {all.longest_us - worked_us};
+  if (worked_us > 0) came.values["worked_us"] = {worked_us};
+  if (all.slowest) came.values["slowest"] = {static_cast<double>(*all.slowest)};
+  add_load(all, came);
+  return came;
+}
+
+}  // namespace mgsync::barriers

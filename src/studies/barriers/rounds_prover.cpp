@@ -1,0 +1,102 @@
+#include "src/studies/barriers/rounds_prover.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "src/results/statistics.hpp"
+#include "src/studies/barriers/barrier_subject.hpp"
+
+namespace mgsync::barriers {
+namespace {
+
+constexpr std::uint32_t most_control_rounds = 4096;
+// Several runs of the same object: what one leaves behind, the next finds. A signal is followed between two of them.
+constexpr std::uint64_t fewest_launches = 4, most_rounds = 16384;
+
+std::uint64_t count_of(const seen& run, const std::string& name) { return static_cast<std::uint64_t>(value_of(run, name)); }
+
+}  // namespace
+
+rounds_prover::rounds_prover(const point& p, const topology::group& group, std::uint64_t rounds, std::uint64_t seed, bool piece)
+    : point_(p), group_(&group), seed_(seed), times_slowest_(group.members.size()) {
+  if (piece) notes_.push_back("a piece of a barrier: nothing to check");
+  if (rounds == 0 || piece) return;
+  trivial_ = is_trivial(p);
+  reach_ = reach_of_check(p, group);
+  if (!reach_.note.empty()) notes_.push_back(reach_.note);
+  if (!trivial_ && !reach_.within_hosts && !reach_.across_hosts) return;
+  verdict_.scope = reach_.scope;
+  if (trivial_) verdict_.kind = verdict_kind::trivial;
+  launches_left_ = std::max(fewest_launches, (rounds + most_rounds - 1) / most_rounds);
+  per_launch_ = (rounds + launches_left_ - 1) / launches_left_;
+}
+
+std::optional<step> rounds_prover::next() {
+  if (launches_left_ == 0 || !refuted_.empty()) return std::nullopt;
+  step one;
+  one.preparing = true;
+  one.orders.push_back({.what = order::purpose::prove, .count = per_launch_, .seed = seed_});
+  if (trivial_ || verdict_.control_flagged) return one;
+  one.orders.front().count = control_rounds_;
+  one.orders.front().fault = early(control_member(point_, *group_, seed_));
+  return one;
+}
+
+void rounds_prover::take(const step& asked, std::span<const seen> came) {
+  if (asked.orders.front().what == order::purpose::time) return take_sample(came.back());
+  if (asked.orders.front().fault.empty()) return take_rounds(came.front());
+  take_control(came.front());
+}
+
+void rounds_prover::take_control(const seen& run) {
+  const auto all = count_of(run, "violations"), far = count_of(run, "far_violations");
+  verdict_.control_flagged = (!reach_.within_hosts || all > far) && (!reach_.across_hosts || far > 0);
+  control_rounds_ *= 4;
+  if (verdict_.control_flagged)
+    verdict_.kind = verdict_kind::rounds;
+  else if (control_rounds_ > most_control_rounds)
+    refuted_ = fmt::format("unproven: the check did not notice a member of {} that arrives before its time, so its "
+                           "verdict is void", name_of(point_));
+}
+
+void rounds_prover::take_rounds(const seen& run) {
+  verdict_.rounds += run.done.count;
+  verdict_.observations += count_of(run, "observations");
+  verdict_.violations += count_of(run, "violations");
+  verdict_.bound = upper_bound(verdict_.rounds);
+  if (const auto found = run.evidence.find("violation"); found != run.evidence.end()) refuted_ = found->second;
+  verdict_.passed = --launches_left_ == 0 && refuted_.empty();
+}
+
+// A row beside a load that was none, or ran elsewhere, is void.
+void rounds_prover::take_sample(const seen& longer) {
+  if (const auto slowest = longer.values.find("slowest"); slowest != longer.values.end())
+    ++times_slowest_[static_cast<std::size_t>(slowest->second.front())];
+  if (const auto wrong = longer.evidence.find("misplaced_load"); wrong != longer.evidence.end()) void_because_ = wrong->second;
+  if (!longer.values.contains("load_members")) return;
+  const auto &members = values_of(longer, "load_members"), &gbps = values_of(longer, "load_gbps");
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const auto member = static_cast<unsigned>(members[i]);
+    load_gbps_[member].push_back(gbps[i]);
+    if (gbps[i] == 0 && void_because_.empty())
+      void_because_ = fmt::format("member {} made no traffic while the barrier ran", group_->members[member].id);
+  }
+}
+
+void rounds_prover::add_to(result& r) const {
+  r.notes.insert(r.notes.end(), notes_.begin(), notes_.end());
+  if (r.metrics.empty()) return;
+  const auto most = std::max_element(times_slowest_.begin(), times_slowest_.end());
+  const auto runs = std::accumulate(times_slowest_.begin(), times_slowest_.end(), 0u);
+  if (runs == 0) return;
+  const int slowest = group_->members[static_cast<std::size_t>(most - times_slowest_.begin())].id;
+  r.environment["slowest_member"] = fmt::format("{}", slowest);
+  if (is_systematic(*most, runs, times_slowest_.size()))
+    r.notes.push_back(fmt::format("member {} last in {:.0f} % of the runs", slowest, 100.0 * *most / runs));
+  for (const auto& [member, gbps] : load_gbps_)
+    r.notes.push_back(fmt::format("{:.3g} GB/s of load on {}", median(gbps), group_->members[member].id));
+}
+
+}  // namespace mgsync::barriers

@@ -1,0 +1,49 @@
+// Is it a barrier? (docs/method.md): a positive control, many rounds that nobody may leave early, and a look at every
+// timed run for who comes last and what the load beside it was.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/harness/prover.hpp"
+#include "src/studies/barriers/verdict.hpp"
+#include "topology/group.hpp"
+
+namespace mgsync::barriers {
+
+class rounds_prover final : public prover {
+ public:
+  // `rounds` are checked at least, 0: none. A piece of a barrier has nothing to check. The group outlives the prover.
+  rounds_prover(const point&, const topology::group&, std::uint64_t rounds, std::uint64_t seed, bool piece);
+
+  std::optional<step> next() override;
+  void take(const step&, std::span<const seen>) override;
+  verdict judge() const override { return verdict_; }
+  std::string refuted() const override { return refuted_; }
+  std::string void_because() const override { return void_because_; }
+  void add_to(result&) const override;
+
+ private:
+  void take_control(const seen&);
+  void take_rounds(const seen&);
+  void take_sample(const seen& longer);
+
+  point point_;
+  const topology::group* group_;
+  std::uint64_t seed_;
+  check_reach reach_;
+  bool trivial_ = false;
+  std::uint32_t control_rounds_ = 256;  // of the next control, four times as many each
+  std::uint64_t launches_left_ = 0;     // runs of the check
+  std::uint64_t per_launch_ = 0;        // rounds of one
+  verdict verdict_;
+  std::string refuted_, void_because_;
+  std::vector<std::string> notes_;
+  std::vector<unsigned> times_slowest_;               // by member
+  std::map<unsigned, std::vector<double>> load_gbps_;  // by member, of the longer runs
+};
+
+}  // namespace mgsync::barriers
