@@ -1,9 +1,9 @@
-# What `cmake --install` puts where: the program; with CUDA also the library, its headers, the CMake package
+# What `cmake --install` puts where: the program, with the one that it starts for what may hang; with CUDA also the library, its headers, the CMake package
 # (find_package(mgsync CONFIG): mgsync::device, mgsync::multi_grid) and mgsync.pc.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(TARGETS mgsync RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+install(TARGETS mgsync mgsync_blocking_case RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 
 if(MGSYNC_WITH_CUDA)
   set(package "${CMAKE_INSTALL_LIBDIR}/cmake/mgsync")

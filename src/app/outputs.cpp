@@ -68,7 +68,9 @@ exit_code exit_code_of(std::span<const result> results) {
   };
   if (any(result_status::failed)) return exit_code::barrier_failed;
   if (any(result_status::error)) return exit_code::failure;
-  return std::any_of(results.begin(), results.end(), [](const auto& r) { return r.has_metrics(); }) ? exit_code::success : exit_code::all_waived;
+  const bool something = any(result_status::measured) ||  // an outcome is no metric
+                         std::any_of(results.begin(), results.end(), [](const auto& r) { return r.has_metrics(); });
+  return something ? exit_code::success : exit_code::all_waived;
 }
 
 void must_be_writable(const options& asked) {

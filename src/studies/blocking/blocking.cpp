@@ -1,0 +1,206 @@
+// Study blocking: who is held by a barrier, and who may be absent from it (paper 000, section VIII, figures 17 and 18).
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/base/errors.hpp"
+#include "src/harness/methods/outcome.hpp"
+#include "src/harness/study.hpp"
+#include "src/studies/blocking/blocking_evaluation.hpp"
+#include "src/studies/blocking/case_subject.hpp"
+
+namespace mgsync {
+namespace blocking {
+namespace {
+
+constexpr std::array<axis_declaration, 10> axes{{
+    {"question", "holds,absent", "holds, absent", "does it hold everybody, and what if some stay away?"},
+    {"level", "all", "all, or of thread, member, rank (host), lane, warp, cluster, grid, multigrid-blocks, multigrid-gpus (GPU)", "whose barriers"},
+    {"method", "all", "all, or names of barriers: std-barrier, pthread-barrier, openmp, mpi-barrier, ours, ...", "which barriers"},
+    {"how", "exit-before,exit-late,spin,elsewhere,late,drop", "exit-before, exit-late, spin, elsewhere, late, drop", "what the absent do instead"},
+    {"who", "first,last,half", "first, last, half", "who is absent"},
+    {"form", "branch,predicated", "branch, predicated", "how the code leaves the absent out (GPU)"},
+    {"members", "4", "2 to 64", "threads, team members or ranks (host)"},
+    {"bound", "500", "50 to 4000", "ms that all may wait once everybody has done what he does"},
+    {"runs", "1", "1 to 100", "how often each case is tried"},
+    {"gpu_is_mine", "no", "no, yes", "whether nothing else uses the GPUs: the cases end kernels by traps"},
+}};
+
+unsigned number(std::string_view axis, const std::string& word, unsigned least, unsigned most) {
+  unsigned value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc{} || end != word.data() + word.size() || value < least || value > most)
+    throw usage_error(fmt::format("--{} is '{}'; accepted: {} to {}", axis, word, least, most));
+  return value;
+}
+
+unsigned only_number(const study_request& asked, std::string_view axis, unsigned least, unsigned most) {
+  const auto& words = asked.list(axis);
+  if (words.size() != 1) throw usage_error(fmt::format("--{} is one number; accepted: {} to {}", axis, least, most));
+  return number(axis, words.front(), least, most);
+}
+
+void accept(std::string_view axis, const std::vector<std::string>& words, std::span<const std::string_view> known) {
+  for (const auto& word : words)
+    if (std::find(known.begin(), known.end(), word) == known.end())
+      throw usage_error(fmt::format("--{} is '{}'; accepted: {}", axis, word, fmt::join(known, ", ")));
+}
+
+// The barriers of this device that were asked for.
+std::vector<const method*> chosen(const study_request& asked) {
+  std::vector<std::string_view> levels{"all"}, names{"all"};
+  for (const auto& m : methods())
+    if (m.device == asked.device) {
+      levels.push_back(m.level);
+      names.push_back(m.name);
+    }
+  for (auto* list : {&levels, &names}) {
+    std::sort(list->begin(), list->end());
+    list->erase(std::unique(list->begin(), list->end()), list->end());
+  }
+  const auto &wanted_levels = asked.list("level"), &wanted_names = asked.list("method");
+  accept("level", wanted_levels, levels);
+  accept("method", wanted_names, names);
+  const auto wanted = [](const std::vector<std::string>& words, std::string_view one) {
+    return std::any_of(words.begin(), words.end(), [one](const std::string& w) { return w == "all" || w == one; });
+  };
+  std::vector<const method*> all;
+  for (const auto& m : methods())
+    if (m.device == asked.device && wanted(wanted_levels, m.level) && wanted(wanted_names, m.name)) all.push_back(&m);
+  return all;
+}
+
+std::string why_not_here(const study_request& asked, const method& m, const case_starter& by) {
+  if (asked.device == topology::device::gpu) {
+    if (!asked.with_cuda) return "this mgsync was built without CUDA";
+    if (asked.list("gpu_is_mine") != std::vector<std::string>{"yes"})
+      return "its cases end kernels by traps: say --gpu-is-mine yes where nothing else uses the GPUs";
+    if (std::getenv("CUDA_MPS_PIPE_DIRECTORY") != nullptr || access("/tmp/nvidia-mps/control", F_OK) == 0)
+      return "a trap would end the work of all who share the GPU by MPS";
+    const unsigned needed = m.level == "multigrid-gpus" ? 2 : 1;
+    if (asked.machine().gpus.size() < needed) return fmt::format("{} GPUs are needed, and {} are here", needed, asked.machine().gpus.size());
+  }
+  if (asked.planning) return {};
+  if (m.level == "rank" && by.launcher.empty()) return "no mpirun and no mpiexec in PATH";
+  if (access(by.program.c_str(), X_OK) != 0) return fmt::format("{} is not there: its cases run in it", by.program);
+  return {};
+}
+
+class planner {
+ public:
+  explicit planner(const study_request& asked)
+      : asked_(&asked), by_(starter_here()), members_(only_number(asked, "members", 2, 64)), bound_ms_(only_number(asked, "bound", 50, 4000)),
+        runs_(only_number(asked, "runs", 1, 100)) {
+    constexpr std::string_view hows[] = {"exit-before", "exit-late", "spin", "elsewhere", "late", "drop"}, whos[] = {"first", "last", "half"},
+                               forms[] = {"branch", "predicated"}, questions[] = {"holds", "absent"}, yes_or_no[] = {"no", "yes"};
+    accept("how", asked.list("how"), hows);
+    accept("who", asked.list("who"), whos);
+    accept("form", asked.list("form"), forms);
+    accept("question", asked.list("question"), questions);
+    accept("gpu-is-mine", asked.list("gpu_is_mine"), yes_or_no);
+  }
+
+  std::vector<measurement> plan() const {
+    std::vector<measurement> all;
+    for (const auto& question : asked_->list("question"))
+      for (const auto* m : chosen(*asked_)) {
+        if (question == "holds") add_rounds(*m, all);
+        else add_cases(*m, all);
+      }
+    return all;
+  }
+
+ private:
+  // Part 1: of GPUs the lanes of a warp only, as in the paper; on the host every barrier.
+  void add_rounds(const method& m, std::vector<measurement>& all) const {
+    if (m.device == topology::device::gpu && m.level != "lane") return;
+    auto c = base(m);
+    c.rounds = m.device == topology::device::gpu ? 1'000'000 : 2000;
+    all.push_back(planned(m, c, "holds"));
+  }
+
+  void add_cases(const method& m, std::vector<measurement>& all) const {
+    const std::vector<std::string> none{""};
+    for (const auto& form : m.has_forms ? asked_->list("form") : none)
+      for (const auto& how : asked_->list("how"))
+        for (const auto& who : asked_->list("who")) {
+          auto c = base(m);
+          c.how = *from_word<absence>(how);
+          c.who = who;
+          c.form = form;
+          if (c.how == absence::drop && !m.may_drop) continue;
+          all.push_back(planned(m, c, "absent"));
+        }
+  }
+
+  blocking_case base(const method& m) const {
+    blocking_case c;
+    c.level = m.level;
+    c.method = m.name;
+    c.bound_ms = bound_ms_;
+    c.members = m.device == topology::device::host ? members_ : participants_of(m.level);
+    if (m.device == topology::device::gpu)
+      for (std::size_t g = 0; g < std::min(asked_->machine().gpus.size(), m.level == "multigrid-gpus" || m.level == "multigrid-blocks" ? std::size_t{2} : std::size_t{1}); ++g)
+        c.gpus.push_back(asked_->machine().gpus[g].cuda_ordinal.value_or(static_cast<int>(g)));
+    return c;
+  }
+
+  // Lanes of a warp; warps of a block; blocks of a cluster or a grid; GPUs.
+  unsigned participants_of(std::string_view level) const {
+    if (level == "lane") return 32;
+    if (level == "multigrid-gpus") return static_cast<unsigned>(std::min<std::size_t>(2, std::max<std::size_t>(2, asked_->machine().gpus.size())));
+    return 4;
+  }
+
+  measurement planned(const method& m, const blocking_case& c, const std::string& question) const {
+    measurement all;
+    all.point.study = "blocking";
+    all.point.subject = m.name;
+    all.point.device = m.device;
+    all.point.members = static_cast<int>(c.members);
+    if (m.level == "rank") all.point.ranks = static_cast<int>(c.members);
+    if (m.device == topology::device::gpu) {
+      all.point.members = static_cast<int>(c.gpus.size());
+      all.point.group = c.gpus;
+      all.point.set("participants", static_cast<double>(c.members));
+    } else {
+      for (unsigned i = 0; i < c.members; ++i) all.point.group.push_back(static_cast<int>(i));
+    }
+    all.point.set("level", std::string(m.level));
+    all.point.set("question", question);
+    if (!c.form.empty()) all.point.set("form", c.form);
+    if (question == "absent") {
+      all.point.set("how", std::string(to_string(c.how)));
+      all.point.set("who", c.who);
+      all.point.set("bound", static_cast<double>(c.bound_ms), "ms");
+    } else {
+      all.point.set("rounds", static_cast<double>(c.rounds));
+    }
+    all.waived = why_not_here(*asked_, m, by_);
+    const auto runs = question == "holds" ? 1 : runs_;
+    all.create = [by = by_, c] { return make_case_subject(by, c); };
+    all.method = [runs] { return std::make_unique<outcome_of_runs>(runs); };
+    all.prover = [c] { return make_outcome_prover(c); };
+    return all;
+  }
+
+  const study_request* asked_;
+  case_starter by_;
+  unsigned members_, bound_ms_, runs_;
+};
+
+std::vector<measurement> points(const study_request& asked) { return planner(asked).plan(); }
+
+}  // namespace
+}  // namespace blocking
+
+extern const study blocking_study;
+const study blocking_study{"blocking", "who is held by a barrier, and who may be absent from it without hanging the others",
+                           blocking::axes, blocking::points, blocking::evaluate, 1.0};
+
+}  // namespace mgsync

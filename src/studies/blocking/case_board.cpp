@@ -1,0 +1,118 @@
+#include "src/studies/blocking/case_board.hpp"
+
+#include <unistd.h>
+
+namespace mgsync::blocking {
+namespace {
+
+constexpr auto look_every = std::chrono::milliseconds(1);
+// How long the others wait already when the late come and the last exit.
+constexpr auto well_waited = std::chrono::milliseconds(30);
+constexpr auto longest_start = std::chrono::seconds(30);
+
+bool absent(const case_run& run, unsigned i) { return is_absent(*run.asked, i, run.participants); }
+
+// Until all others of a kind have that stamp. The bound is the watcher's: it ends the process.
+template <class Stamp>
+void wait_for(const case_run& run, bool absentees_only, Stamp stamp) {
+  for (unsigned i = 0; i < run.participants; ++i)
+    if (absent(run, i) == absentees_only)
+      while (stamp(run.board->places[i]).load() == 0) std::this_thread::sleep_for(look_every);
+}
+
+void put(std::atomic<std::int64_t>& stamp, const char* what, const stamp_listener& say) {
+  const auto now = now_ns();
+  stamp.store(now);
+  if (say) say(what, now);
+}
+
+void come(const case_run& run, unsigned me, const stamp_listener& say) {
+  auto& mine = run.board->places[me];
+  put(mine.arrived, "arrived", say);
+  if (run.barrier->meet(me)) put(mine.left, "left", say);
+  else mine.gave_up.store(1);
+}
+
+void stay_away(const case_run& run, unsigned me, const stamp_listener& say, const std::function<void()>& exit) {
+  auto& mine = run.board->places[me];
+  const auto how = run.asked->how;
+  if (how == absence::late || how == absence::exit_late) {
+    wait_for(run, false, [](case_board::place& p) -> auto& { return p.arrived; });
+    std::this_thread::sleep_for(well_waited);
+  }
+  if (how == absence::late) return come(run, me, say);
+  put(mine.acted, "acted", say);
+  switch (how) {
+    case absence::exit_before:
+    case absence::exit_late:
+      mine.done.store(now_ns());
+      return exit();
+    case absence::spin:
+      for (volatile std::uint64_t turns = 0;;) turns = turns + 1;
+    case absence::elsewhere:
+      put(mine.arrived, "arrived", say);
+      run.barrier->wait_elsewhere(me);
+      return put(mine.left, "left", say);
+    case absence::drop: return run.barrier->drop(me);
+    case absence::late:
+    case absence::nobody: return;
+  }
+}
+
+}  // namespace
+
+void take_part(const case_run& run, unsigned me, const stamp_listener& say, const std::function<void()>& exit) {
+  const auto how = run.asked->how;
+  if (absent(run, me)) {
+    stay_away(run, me, say, exit);
+  } else {
+    if (how == absence::exit_before || how == absence::spin || how == absence::elsewhere || how == absence::drop)
+      wait_for(run, true, [](case_board::place& p) -> auto& { return p.acted; });
+    come(run, me, say);
+  }
+}
+
+bool settled(const case_run& run) {
+  for (unsigned i = 0; i < run.participants; ++i) {
+    const auto& p = run.board->places[i];
+    if ((absent(run, i) && run.asked->how != absence::late ? p.acted : p.arrived).load() == 0) return false;
+  }
+  return true;
+}
+
+bool finished(const case_run& run) {
+  const auto how = run.asked->how;
+  for (unsigned i = 0; i < run.participants; ++i) {
+    if (absent(run, i) && (how == absence::spin || how == absence::elsewhere)) continue;
+    if (run.board->places[i].done.load() == 0) return false;
+  }
+  return settled(run);
+}
+
+std::string watch(const case_run& run) {
+  const auto bound = std::chrono::milliseconds(run.asked->bound_ms);
+  const auto begin = std::chrono::steady_clock::now();
+  auto since = begin;
+  bool waiting = false;
+  for (;; std::this_thread::sleep_for(look_every)) {
+    if (finished(run)) {
+      for (unsigned i = 0; i < run.participants; ++i)
+        if (run.board->places[i].gave_up.load() != 0) return "time-out";
+      return "itself";
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (!waiting && settled(run)) {
+      waiting = true;
+      since = now;
+    }
+    if (waiting && now - since > bound) return "bound";
+    if (now - begin > bound + longest_start) return "bound";
+  }
+}
+
+void say_line(const std::string& line) {
+  const auto text = line + "\n";
+  if (write(STDOUT_FILENO, text.data(), text.size()) < 0) _exit(4);  // nobody reads it any more
+}
+
+}  // namespace mgsync::blocking

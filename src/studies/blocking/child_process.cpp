@@ -1,0 +1,136 @@
+#include "src/studies/blocking/child_process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "src/base/unique_descriptor.hpp"
+#include "src/base/watchdog.hpp"
+
+extern char** environ;
+
+namespace mgsync::blocking {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+struct pipe_ends {
+  unique_descriptor read, write;
+};
+
+pipe_ends make_pipe() {
+  int ends[2] = {-1, -1};
+  if (pipe2(ends, O_CLOEXEC) != 0) return {};
+  return {unique_descriptor(ends[0]), unique_descriptor(ends[1])};
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> all;
+  for (auto& word : words) all.push_back(word.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& more) {
+  std::vector<std::string> all;
+  for (char** each = environ; *each != nullptr; ++each) {
+    const std::string name(*each, std::strcspn(*each, "="));
+    if (!more.contains(name)) all.emplace_back(*each);
+  }
+  for (const auto& [name, value] : more) all.push_back(name + "=" + value);
+  return all;
+}
+
+// Appends what there is. False: the other end was closed.
+bool take(int descriptor, std::string& into) {
+  char buffer[4096];
+  const auto got = read(descriptor, buffer, sizeof buffer);
+  if (got > 0) into.append(buffer, static_cast<std::size_t>(got));
+  return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+// What was written before the end, and no more: a grandchild that lives on may hold the pipe open.
+void drain(int descriptor, std::string& into) {
+  fcntl(descriptor, F_SETFL, O_NONBLOCK);
+  for (std::size_t before = into.size();; before = into.size()) {
+    if (!take(descriptor, into) || into.size() == before) return;
+  }
+}
+
+// Without giving its number back.
+bool has_ended(pid_t child) {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == child;
+}
+
+int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
+}  // namespace
+
+child_end run_child(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment,
+                    std::chrono::milliseconds longest) {
+  child_end end;
+  auto out = make_pipe(), err = make_pipe();
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, out.write.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, err.write.get(), STDERR_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  auto words = command, settings = environment_with(environment);
+  pid_t child = -1;
+  const int failed = posix_spawnp(&child, command.front().c_str(), &actions, &attributes, pointers(words).data(), pointers(settings).data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (failed != 0) {
+    end.err = fmt::format("{} cannot be started: {}", command.front(), std::strerror(failed));
+    return end;
+  }
+  end.started = true;
+  out.write = {};
+  err.write = {};
+  const auto deadline = clock::now() + longest;
+  int status = 0;
+  pollfd ends[] = {{out.read.get(), POLLIN, 0}, {err.read.get(), POLLIN, 0}};
+  while (!has_ended(child)) {
+    end.interrupted = signal_received() != 0;
+    end.outlived = clock::now() > deadline;
+    if (end.interrupted || end.outlived) {
+      break;
+    }
+    poll(ends, 2, 5);
+    if ((ends[0].revents & (POLLIN | POLLHUP)) != 0 && !take(ends[0].fd, end.out)) ends[0].fd = -1;
+    if ((ends[1].revents & (POLLIN | POLLHUP)) != 0 && !take(ends[1].fd, end.err)) ends[1].fd = -1;
+  }
+  kill(-child, SIGKILL);  // and whom it left behind: its number is taken until it is waited for
+  waitpid(child, &status, 0);
+  drain(out.read.get(), end.out);
+  drain(err.read.get(), end.err);
+  end.code = code_of(status);
+  return end;
+}
+
+std::string find_in_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const auto file = std::filesystem::path(folder) / program;
+    if (access(file.c_str(), X_OK) == 0) return file.string();
+  }
+  return {};
+}
+
+}  // namespace mgsync::blocking

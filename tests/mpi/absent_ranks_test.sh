@@ -1,0 +1,25 @@
+#!/bin/bash
+# absent_ranks_test.sh MGSYNC: the study blocking on ranks: MPI_Barrier waits for a rank that is late and hangs for one that has
+# ended; ours ends in a time-out that names it; and each time a fresh job works afterwards.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/mpi/expect.sh
+. "$here/expect.sh"
+mgsync=$1
+
+PATH="$(dirname "$MPIRUN"):$PATH" timeout -k 5 "$long_s" "$mgsync" study blocking --device host --level rank --question absent \
+  --members 3 --how exit-late,late --who first --bound 1000 >"$work/out" 2>"$work/err"
+expect_code $? 0 "the study blocking on ranks"
+expect_text '^ +rank +mpi-barrier +3 +- +hung(, ended by the launcher)? +- +- +held ' "$work/out"
+expect_text '^ +rank +ours +3 +- +hung, (names them|ended by the launcher) +- +- +held ' "$work/out"
+expect_text 'a fresh process afterwards worked in 4\.' "$work/out"
+passed "ranks that are late are waited for, and those that ended are not"
+
+# Without a launcher there is a reason, and no failure.
+PATH=/nowhere "$mgsync" study blocking --device host --level rank --question absent --dry-run >"$work/out" 2>"$work/err"
+expect_code $? 0 "the plan without a launcher"
+PATH=/nowhere "$mgsync" study blocking --device host --level rank --question absent --how late --who last --json "$work/json" \
+  >"$work/out" 2>"$work/err"
+expect_code $? 4 "ranks without a launcher"
+expect_text 'no mpirun and no mpiexec in PATH' "$work/json"
+passed "without a launcher ranks are waived"

@@ -1,0 +1,310 @@
+// Who may be absent: what stamps mean, what is foretold, what results say together; and cases on host threads, carried out.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include "src/studies/blocking/blocking_evaluation.hpp"
+#include "src/studies/blocking/case_subject.hpp"
+#include "src/studies/blocking/child_process.hpp"
+
+namespace mgsync::blocking {
+namespace {
+
+blocking_case a_case(std::string level, std::string name, absence how, std::string who = "last") {
+  blocking_case c;
+  c.level = std::move(level);
+  c.method = std::move(name);
+  c.how = how;
+  c.who = std::move(who);
+  return c;
+}
+
+// Of three participants, as a process would say it: the last is absent.
+case_seen said(std::string_view lines) { return case_seen_from(std::string("participants 3\n") + std::string(lines) + "ended itself\n"); }
+
+std::optional<outcome> judged(std::string_view level, std::string_view name, absence how, std::string_view lines) {
+  return judge(said(lines), a_case(std::string(level), std::string(name), how), *find_method(level, name));
+}
+
+TEST(blocking_case, is_the_same_after_it_was_told_to_another_process) {
+  auto c = a_case("grid", "ours", absence::exit_late, "half");
+  c.form = "predicated";
+  c.gpus = {1, 0};
+  c.seed = 77;
+  c.rounds = 5;
+  EXPECT_EQ(case_from(to_text(c)), c);
+  for (const auto* wrong : {"level=thread", "level=thread method=ours how=never", "level=thread method=ours who=all", "level=thread method=ours members=x",
+                            "level=thread method=ours colour=red", "level=thread method=ours members=1", "nonsense"})
+    EXPECT_THROW(case_from(wrong), std::invalid_argument) << wrong;
+}
+
+TEST(blocking_case, the_absent_are_the_first_the_last_or_every_other_one) {
+  EXPECT_EQ(absentees(a_case("thread", "ours", absence::spin, "first"), 4), (std::vector<unsigned>{0}));
+  EXPECT_EQ(absentees(a_case("thread", "ours", absence::spin, "last"), 4), (std::vector<unsigned>{3}));
+  EXPECT_EQ(absentees(a_case("thread", "ours", absence::spin, "half"), 4), (std::vector<unsigned>{1, 3}));
+  EXPECT_TRUE(absentees(a_case("thread", "ours", absence::nobody), 4).empty());
+}
+
+TEST(judging, tells_held_passed_and_hung_apart) {
+  const auto* both = "event 2 acted 5\nevent 0 arrived 10\nevent 1 arrived 20\nevent 0 left 21\nevent 1 left 22\n";
+  const auto* apart = "event 2 acted 5\nevent 0 arrived 10\nevent 1 arrived 20\nevent 0 left 19\nevent 1 left 22\n";
+  const auto* one_waits = "event 2 acted 5\nevent 0 arrived 10\nevent 1 arrived 20\nevent 0 left 21\n";
+  EXPECT_EQ(judged("lane", "syncwarp", absence::exit_before, both), outcome::held);
+  EXPECT_EQ(judged("lane", "syncwarp", absence::exit_before, apart), outcome::passed);
+  EXPECT_EQ(judged("lane", "syncwarp", absence::exit_before, one_waits), outcome::hung);
+  // Whoever lives and is a member must come: where the others pass without him, they were not held.
+  EXPECT_EQ(judged("lane", "syncwarp", absence::spin, both), outcome::passed);
+  EXPECT_EQ(judged("lane", "coalesced", absence::spin, both), outcome::held);
+  EXPECT_EQ(judged("thread", "std-barrier", absence::elsewhere, both), outcome::passed);
+}
+
+TEST(judging, somebody_late_counts_from_when_he_came) {
+  const auto* waited = "event 0 arrived 10\nevent 1 arrived 20\nevent 2 arrived 90\nevent 0 left 91\nevent 1 left 92\nevent 2 left 93\n";
+  const auto* did_not = "event 0 arrived 10\nevent 1 arrived 20\nevent 0 left 21\nevent 1 left 22\nevent 2 arrived 90\nevent 2 left 93\n";
+  const auto* is_lost = "event 0 arrived 10\nevent 1 arrived 20\nevent 0 left 91\nevent 1 left 92\nevent 2 arrived 90\n";
+  EXPECT_EQ(judged("thread", "ours", absence::late, waited), outcome::held);
+  EXPECT_EQ(judged("thread", "ours", absence::late, did_not), outcome::passed);
+  EXPECT_EQ(judged("thread", "ours", absence::late, is_lost), outcome::hung);
+}
+
+TEST(judging, another_place_of_one_barrier_is_an_arrival) {
+  const auto* waited = "event 2 acted 5\nevent 2 arrived 30\nevent 0 arrived 10\nevent 1 arrived 20\nevent 0 left 31\nevent 1 left 32\n";
+  EXPECT_EQ(judged("member", "openmp", absence::elsewhere, waited), outcome::held);
+}
+
+TEST(judging, asks_nothing_of_a_barrier_to_which_nobody_came) {
+  EXPECT_FALSE(judged("thread", "ours", absence::spin, "event 2 acted 5\nevent 0 arrived 10\n"));
+  EXPECT_FALSE(judged("thread", "ours", absence::spin, ""));
+  // A launcher that ends the job is the end of a hang, told by nobody.
+  const auto ended = case_seen_from("participants 3\nevent 2 acted 5\nevent 0 arrived 10\n");
+  EXPECT_EQ(judge(ended, a_case("rank", "mpi-barrier", absence::exit_before), *find_method("rank", "mpi-barrier")), outcome::hung);
+}
+
+TEST(what_is_foretold, covers_every_cell_with_a_word_and_holds_the_papers) {
+  std::set<std::pair<std::string_view, std::string_view>> names;
+  for (const auto& m : methods()) {
+    EXPECT_TRUE(names.insert({m.level, m.name}).second) << m.level << " " << m.name;
+    EXPECT_FALSE(m.why.empty());
+    for (const auto how : {absence::exit_before, absence::exit_late, absence::spin, absence::elsewhere, absence::late})
+      for (const auto* form : {"branch", "predicated"}) EXPECT_TRUE(from_word<outcome>(predicted(m, how, form))) << m.level << " " << m.name;
+    if (m.paper == "deadlock") {
+      EXPECT_EQ(predicted(m, absence::exit_before, "branch"), "hung");
+    }
+    if (m.paper == "no deadlock") {
+      EXPECT_EQ(predicted(m, absence::exit_before, "branch"), "held");
+    }
+  }
+  // Paper 000, VIII-B: some blocks of a grid, some blocks or GPUs of a multi-grid; not lanes, not warps.
+  for (const auto& m : methods()) {
+    const bool deadlocks = m.level == "grid" || m.level == "multigrid-blocks" || (m.level == "multigrid-gpus" && m.name != "nccl-device");
+    EXPECT_EQ(m.paper == "deadlock", deadlocks) << m.level << " " << m.name;
+  }
+  EXPECT_EQ(predicted(*find_method("lane", "syncthreads"), absence::spin, "predicated"), "passed");
+  EXPECT_EQ(predicted(*find_method("lane", "syncthreads"), absence::spin, "branch"), "hung");
+}
+
+// A result as the runner makes it, from the evidence of runs.
+result made_up(const blocking_case& c, std::map<std::string, std::string> evidence) {
+  result r;
+  r.point.study = "blocking";
+  r.point.subject = c.method;
+  r.point.device = find_method(c.level, c.method)->device;
+  r.point.members = static_cast<int>(c.members);
+  r.point.set("level", c.level);
+  r.point.set("question", c.rounds > 0 ? "holds" : "absent");
+  r.point.set("how", std::string(to_string(c.how)));
+  r.point.set("who", c.who);
+  if (!c.form.empty()) r.point.set("form", c.form);
+  r.status = result_status::measured;
+  auto told = make_outcome_prover(c);
+  seen run;
+  evidence.emplace("afterwards", "works");
+  evidence.emplace("ended_by", "bound");
+  evidence.emplace("named", "");
+  evidence.emplace("absent", "3");
+  run.evidence = std::move(evidence);
+  told->take({}, std::vector<seen>{run});
+  r.verdict = told->judge();
+  return r;
+}
+
+blocking_case with_form(blocking_case c, std::string form) {
+  c.form = std::move(form);
+  return c;
+}
+
+TEST(outcome_prover, a_barrier_of_ours_must_name_the_absent_and_let_nobody_through) {
+  const auto c = a_case("thread", "ours", absence::spin);
+  EXPECT_TRUE(made_up(c, {{"outcome", "hung"}, {"ended_by", "time-out"}, {"named", "3"}}).verdict.passed);
+  EXPECT_EQ(made_up(c, {{"outcome", "hung"}, {"ended_by", "time-out"}, {"named", "2"}}).verdict.violations, 1U);
+  EXPECT_EQ(made_up(c, {{"outcome", "hung"}, {"ended_by", "bound"}}).verdict.violations, 1U);
+  EXPECT_EQ(made_up(c, {{"outcome", "passed"}}).verdict.violations, 1U);
+  EXPECT_EQ(made_up(a_case("thread", "std-barrier", absence::spin), {{"outcome", "hung"}}).verdict.violations, 0U);
+  EXPECT_EQ(made_up(a_case("thread", "std-barrier", absence::spin), {{"outcome", "hung"}, {"afterwards", "all came, and it hung"}}).verdict.violations, 1U);
+}
+
+TEST(outcome_prover, tells_what_was_not_foretold) {
+  const auto r = made_up(with_form(a_case("grid", "grid-sync", absence::exit_before), "branch"), {{"outcome", "held"}});
+  EXPECT_EQ(r.verdict.details.at("finding"), "hung was foretold, and it held");
+  EXPECT_TRUE(r.verdict.passed);  // it is a finding, not a failure
+  EXPECT_FALSE(made_up(with_form(a_case("grid", "grid-sync", absence::exit_before), "branch"), {{"outcome", "hung"}}).verdict.details.contains("finding"));
+}
+
+std::map<std::string, std::string> rounds_of(const char* violations, const char* control) {
+  return {{"outcome", std::string(violations) == "0" ? "holds" : "does not hold"}, {"rounds", "1000"}, {"violations", violations}, {"wrong_data", "0"},
+          {"control_rounds", "1000"}, {"control_violations", control}, {"begin", "0 10 20"}, {"end", "21 22 23"}, {"control_begin", "0 10 20"},
+          {"control_end", "1 11 21"}, {"stamp_unit", "cycles"}};
+}
+
+TEST(outcome_prover, rounds_need_a_control_that_violates) {
+  auto c = a_case("lane", "shuffle", absence::nobody);
+  c.rounds = 1000;
+  const auto good = made_up(c, rounds_of("0", "1000"));
+  EXPECT_TRUE(good.verdict.passed && good.verdict.control_flagged);
+  EXPECT_DOUBLE_EQ(*good.verdict.bound, 0.003);
+  EXPECT_FALSE(made_up(c, rounds_of("0", "990")).verdict.passed);
+  EXPECT_TRUE(made_up(c, rounds_of("7", "1000")).verdict.details.contains("finding"));
+  c = a_case("lane", "coalesced", absence::nobody);
+  c.rounds = 1000;
+  EXPECT_FALSE(made_up(c, rounds_of("1000", "1000")).verdict.details.contains("finding"));  // members of one branch only
+  EXPECT_TRUE(made_up(c, rounds_of("0", "1000")).verdict.details.contains("finding"));
+  c = a_case("thread", "ours", absence::nobody);
+  c.rounds = 1000;
+  EXPECT_EQ(made_up(c, rounds_of("1", "1000")).verdict.violations, 1U);
+}
+
+TEST(blocking_evaluation, says_of_the_papers_cells_whether_they_are_so_here) {
+  const auto on = [](const char* level, const char* name, absence how, const char* word) {
+    return made_up(with_form(a_case(level, name, how), "branch"), {{"outcome", word}, {"toolkit", "CUDA 13.0"}, {"architecture", "sm_90"}});
+  };
+  const std::vector<result> as_there{on("grid", "grid-sync", absence::exit_before, "hung"), on("lane", "syncwarp", absence::exit_before, "held")};
+  auto e = evaluate(as_there);
+  ASSERT_EQ(e.tables.size(), 2U);  // no findings
+  EXPECT_NE(e.sentences[0].find("lane syncwarp (branch): the paper has none on V100 and P100; so it is here"), std::string::npos) << e.sentences[0];
+  EXPECT_NE(e.sentences[1].find("grid grid-sync (branch): the paper has a deadlock on V100 and P100; so it is here"), std::string::npos) << e.sentences[1];
+  const std::vector<result> otherwise{on("grid", "grid-sync", absence::exit_before, "held"), on("warp", "syncthreads", absence::exit_before, "hung")};
+  e = evaluate(otherwise);
+  ASSERT_EQ(e.tables.size(), 3U);
+  EXPECT_EQ(e.tables[2].heading.name, "findings");
+  EXPECT_EQ(e.tables[2].rows.size(), 2U);
+  EXPECT_EQ(e.tables[2].rows[0].back(), "sm_90");
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_NE(e.sentences[i].find("not so here, a finding"), std::string::npos) << e.sentences[i];
+}
+
+TEST(blocking_evaluation, tells_users_who_may_be_absent) {
+  std::vector<result> all;
+  for (const auto* who : {"first", "last"}) {
+    all.push_back(made_up(with_form(a_case("warp", "syncthreads", absence::exit_before, who), "branch"), {{"outcome", "held"}}));
+    all.push_back(made_up(with_form(a_case("warp", "syncthreads", absence::spin, who), "branch"), {{"outcome", std::string(who) == "last" ? "hung" : "passed"}}));
+  }
+  const auto e = evaluate(all);
+  const auto& users = e.tables[0];
+  EXPECT_EQ(users.rows.front()[2], "who ended before");
+  EXPECT_EQ(users.rows.front()[3], "who goes on (nobody waits for him)");
+  EXPECT_EQ(e.tables[1].rows.front()[5], "last: hung; first: passed, then hung");
+}
+
+TEST(blocking_evaluation, draws_the_staircase_and_its_control) {
+  auto c = a_case("lane", "shuffle", absence::nobody);
+  c.rounds = 1000;
+  const std::vector<result> all{made_up(c, rounds_of("0", "1000"))};
+  const auto e = evaluate(all);
+  ASSERT_EQ(e.figures.size(), 2U);
+  const auto& held = std::get<timeline>(e.figures[0]);
+  EXPECT_EQ(held.unit, "cycles");
+  ASSERT_EQ(held.tracks.size(), 3U);
+  EXPECT_EQ(held.tracks[1].events, (std::vector<event>{{"at the barrier", 10, 22}}));
+  EXPECT_EQ(heading_of(e.figures[1]).name, "staircase-lane-shuffle-control");
+  EXPECT_EQ(e.tables[0].rows[0].back(), "holds");
+  EXPECT_TRUE(evaluate({}).tables.empty());
+}
+
+TEST(child_process, what_outlives_its_time_is_killed_with_all_that_it_started) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto end = run_child({"sh", "-c", "echo before; sleep 60 & sleep 60"}, {}, std::chrono::milliseconds(200));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+  EXPECT_TRUE(end.started && end.outlived);
+  EXPECT_EQ(end.out, "before\n");
+}
+
+TEST(child_process, tells_output_code_and_what_cannot_be_started) {
+  const auto end = run_child({"sh", "-c", "echo $WORD; echo wrong >&2; exit 7"}, {{"WORD", "given"}}, std::chrono::seconds(30));
+  EXPECT_EQ(end.code, 7);
+  EXPECT_EQ(end.out, "given\n");
+  EXPECT_EQ(end.err, "wrong\n");
+  EXPECT_FALSE(end.outlived);
+  EXPECT_EQ(run_child({"sh", "-c", "kill -9 $$"}, {}, std::chrono::seconds(30)).code, 128 + 9);
+  const auto none = run_child({"/nowhere/program"}, {}, std::chrono::seconds(1));
+  EXPECT_FALSE(none.started);
+  EXPECT_NE(none.err.find("/nowhere/program"), std::string::npos);
+}
+
+// The cases themselves. A bound that must pass is short; one within which something must happen is long.
+case_end carried_out(std::string level, std::string name, absence how, unsigned bound_ms, std::string who = "last") {
+  auto c = a_case(std::move(level), std::move(name), how, std::move(who));
+  c.bound_ms = bound_ms;
+  return carry_out({MGSYNC_BLOCKING_CASE, {}}, c);
+}
+
+TEST(thread_cases, whoever_comes_late_is_waited_for) {
+  for (const auto* name : {"std-barrier", "pthread-barrier", "ours"}) {
+    const auto end = carried_out("thread", name, absence::late, 20'000, "half");
+    EXPECT_EQ(end.outcome, outcome::held) << name << " " << end.error;
+    EXPECT_EQ(end.seen.ended_by, "itself");
+  }
+  EXPECT_EQ(carried_out("member", "openmp", absence::late, 20'000, "first").outcome, outcome::held);
+}
+
+TEST(thread_cases, a_count_in_memory_waits_for_whoever_has_gone) {
+  for (const auto how : {absence::exit_before, absence::exit_late, absence::spin, absence::elsewhere})
+    EXPECT_EQ(carried_out("thread", "std-barrier", how, 100).outcome, outcome::hung) << to_string(how);
+  EXPECT_EQ(carried_out("member", "openmp", absence::spin, 100).outcome, outcome::hung);
+  EXPECT_EQ(carried_out("thread", "std-barrier", absence::drop, 20'000, "half").outcome, outcome::held);
+}
+
+TEST(thread_cases, ours_end_in_a_time_out_that_names_the_absent) {
+  for (const auto how : {absence::exit_before, absence::exit_late, absence::spin, absence::elsewhere}) {
+    const auto end = carried_out("thread", "ours", how, 300, "half");
+    EXPECT_EQ(end.outcome, outcome::hung) << to_string(how) << " " << end.error;
+    EXPECT_EQ(end.seen.ended_by, "time-out") << to_string(how);
+    EXPECT_EQ(end.seen.named, (std::vector<unsigned>{1, 3})) << to_string(how);
+  }
+}
+
+TEST(thread_cases, rounds_hold_everybody_and_without_the_barrier_nobody) {
+  for (const auto* name : {"std-barrier", "ours"}) {
+    auto c = a_case("thread", name, absence::nobody);
+    c.rounds = 200;
+    const auto end = carry_out({MGSYNC_BLOCKING_CASE, {}}, c);
+    ASSERT_TRUE(end.seen.held) << end.error;
+    EXPECT_EQ(end.seen.held->violations, 0U);
+    EXPECT_EQ(end.seen.held->wrong_data, 0U);
+    EXPECT_GT(end.seen.held->control_violations, 198U);
+    EXPECT_EQ(end.seen.held->begin.size(), 4U);
+  }
+}
+
+TEST(thread_cases, a_fresh_process_afterwards_proves_that_all_works) {
+  auto c = a_case("thread", "std-barrier", absence::exit_before);
+  c.bound_ms = 100;
+  const auto made = make_case_subject({MGSYNC_BLOCKING_CASE, {}}, c);
+  ASSERT_TRUE(made.subject) << made.reason;
+  const auto came = made.subject->run({});
+  EXPECT_EQ(came.ended, ending::completed);
+  EXPECT_EQ(came.evidence.at("outcome"), "hung");
+  EXPECT_EQ(came.evidence.at("afterwards"), "works");
+  EXPECT_FALSE(came.evidence.at("toolkit").empty());
+}
+
+TEST(thread_cases, what_does_not_work_when_all_come_is_an_error) {
+  const auto made = make_case_subject({"/nowhere/program", {}}, a_case("thread", "ours", absence::spin));
+  ASSERT_TRUE(made.subject);
+  const auto came = made.subject->run({});
+  EXPECT_EQ(came.ended, ending::died);
+  EXPECT_NE(came.reason.find("cannot be started"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mgsync::blocking
