@@ -15,6 +15,7 @@
 #include "src/app/merge_command.hpp"
 #include "src/app/options.hpp"
 #include "src/app/processes_command.hpp"
+#include "src/app/report_command.hpp"
 #include "src/app/study_command.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/app/topology_command.hpp"
@@ -31,7 +32,8 @@ std::optional<int> run_alone(const options& asked) {
   switch (asked.command) {
     case command::help: fmt::print("{}", help_text(asked.help_for)); return 0;
     case command::version: fmt::print("{}", version_text()); return 0;
-    case command::show: return show_results(asked);
+    case command::show: return asked.figure.empty() ? show_results(asked) : show_figure(asked);
+    case command::report: return report_command(asked);
     case command::compare: return compare_command(asked);
     case command::merge: return merge_command(asked);
     default: return std::nullopt;

@@ -181,6 +181,12 @@ constexpr described_option table[] = {
      [](options& o, std::string_view, std::string_view v) { o.topology_file = v; }},
     {"format", "t", "FORMAT", "of `mgsync topology`: text, json, xml, dot, svg, description [text]",
      [](options& o, std::string_view n, std::string_view v) { o.format = one_of(n, v, formats); }},
+    {"html", "r", "FILE", "of `mgsync report`: write one page, which needs no network and no other file; - for stdout [sentences and tables as text]",
+     [](options& o, std::string_view, std::string_view v) { o.html = v; }},
+    {"figure", "s", "NAME", "of `mgsync show`: one picture of what the files say; a name that none has lists them",
+     [](options& o, std::string_view, std::string_view v) { o.figure = v; }},
+    {"svg", "s", "FILE", "of `mgsync show --figure`: where to; - for stdout [stdout]",
+     [](options& o, std::string_view, std::string_view v) { o.svg = v; }},
     {"by", "s", "WHAT", "of `mgsync show`: tables in Markdown over the shapes (shape), or over members, ranks, placement, node or any axis of the results, such as load",
      [](options& o, std::string_view, std::string_view v) { o.by = v; }},
     {"fail-slower", "c", "SHARE", "of `mgsync compare`: exit code 5 when a point is worse by more than this and beyond noise, was lost, or is missing in NEW",
@@ -189,13 +195,13 @@ constexpr described_option table[] = {
      [](options& o, std::string_view, std::string_view) { o.allow_missing = true; }},
     {"noise", "c", "SHARE", "of `mgsync compare`: what a process as a whole may be shifted by [4%; 0 with four files or more a side]",
      [](options& o, std::string_view n, std::string_view v) { o.noise = excess(n, v); }},
-    {"across", "cg", "WHAT", "of `mgsync compare` and `merge`: what the machines may differ in: nothing, hosts (same hardware) or machines (anything) [nothing]",
+    {"across", "cgr", "WHAT", "of `mgsync compare` and `merge`: what the machines may differ in: nothing, hosts (same hardware) or machines (anything) [nothing]; of `report`: what files of one machine may differ in [hosts]",
      [](options& o, std::string_view n, std::string_view v) { o.across = across_named(n, v); }},
     {"over-processes", "g", "", "of `mgsync merge`: each file is one process, and counts once; the interval is over them",
      [](options& o, std::string_view, std::string_view) { o.over_processes = true; }},
-    {"help,h", "mltscg", "", "print this",
+    {"help,h", "mltscgr", "", "print this",
      [](options& o, std::string_view, std::string_view) { o.command = command::help; }},
-    {"version", "mltscg", "", "print the version and what it was built with",
+    {"version", "mltscgr", "", "print the version and what it was built with",
      [](options& o, std::string_view, std::string_view) { o.command = command::version; }},
 };
 // clang-format on
@@ -215,6 +221,7 @@ constexpr described_command commands[] = {
     {'t', "topology", command::topology, "the machine as mgsync sees it"},
     {'s', "show FILE", command::show, "the table of a results file (--json) or of a store (--store)"},
     {'c', "compare BASE NEW", command::compare, "what got slower or faster from one such file to another; several: a.json,b.json"},
+    {'r', "report FILE...", command::report, "what any such files say: verdict, figures, machines; --html: one offline page"},
     {'g', "merge FILE...", command::merge, "several such files as one: --json, --csv, --store"},
 };
 
@@ -300,11 +307,14 @@ po::parsed_options parse(const po::options_description& described, std::span<con
 
 // The words that follow a command which reads files.
 void take_files(options& o, std::vector<std::string>& words) {
-  if (words.empty() || (words.front() != "show" && words.front() != "compare" && words.front() != "merge")) return;
+  if (words.empty() || (words.front() != "show" && words.front() != "compare" && words.front() != "merge" && words.front() != "report")) return;
   o.files.assign(words.begin() + 1, words.end());
   words.resize(1);
   if (o.command == command::help || o.command == command::version) return;
-  if (words.front() == "show" && o.files.size() != 1)
+  if (words.front() == "show" && o.files.empty() && !o.figure.empty()) throw usage_error("mgsync show --figure takes files, written by --json or --store");
+  if (words.front() == "report" && o.files.empty())
+    throw usage_error("mgsync report takes files: results (--json or --store), machine descriptions, raw rows of a study");
+  if (words.front() == "show" && o.files.size() != 1 && o.figure.empty())
     throw usage_error("mgsync show takes one file, written by --json or --store");
   if (words.front() == "compare" && o.files.size() != 2)
     throw usage_error("mgsync compare takes two files, BASE and NEW, written by --json or --store; several for a side: "
@@ -315,6 +325,8 @@ void take_files(options& o, std::vector<std::string>& words) {
 
 void reject_contradictions(const options& o) {
   if (o.allow_missing && !o.fail_slower) throw usage_error("--allow-missing is for `mgsync compare BASE NEW --fail-slower SHARE`");
+  if (!o.svg.empty() && o.figure.empty()) throw usage_error("--svg writes the picture that --figure NAME names");
+  if (!o.figure.empty() && !o.by.empty()) throw usage_error("--figure and --by: one of the two");
   if (o.over_processes && !o.store.empty())
     throw usage_error("--over-processes gives no store: a merged store holds samples to go on with, and these are of processes "
                       "that have ended");

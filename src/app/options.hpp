@@ -15,7 +15,7 @@
 
 namespace mgsync {
 
-enum class command { measure, list, topology, show, compare, merge, help, version };
+enum class command { measure, list, topology, show, compare, merge, report, help, version };
 
 struct options {
   mgsync::command command = command::measure;
@@ -51,8 +51,11 @@ struct options {
   std::string store;
   bool resume = false;
 
-  std::vector<std::string> files;  // of `mgsync show FILE`, `compare BASE NEW`, `merge FILE...`
+  std::vector<std::string> files;  // of show, compare, merge and report
   std::string by;                  // of show: "shape", "members" or another axis, or empty
+  std::string figure;              // of show: its name
+  std::string svg;                 // of show --figure: file, "-" or "" for stdout
+  std::string html;                // of report: file, "-" for stdout, "" for text
   std::optional<double> noise;        // of compare: share
   std::optional<double> fail_slower;  // of compare: share
   bool allow_missing = false;         // of compare

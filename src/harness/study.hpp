@@ -67,6 +67,18 @@ struct study_answer {
   std::vector<figure> figures{};
 };
 
+// A file of a study's own raw rows, of before there were results files or beside them.
+struct raw_file {
+  std::string name;
+  std::string text;
+};
+
+// What raw rows mean, and the figures that other studies may take up, as results.
+struct raw_evaluation {
+  evaluation shown{};
+  std::vector<result> results{};
+};
+
 struct study {
   std::string_view name;
   std::string_view summary;                        // one line
@@ -79,6 +91,9 @@ struct study {
   double seconds_per_point = 1;
   // Answers what the axes ask, where they ask for an answer (nothing otherwise). nullptr: the study has none.
   std::optional<study_answer> (*answer)(const study_request&) = nullptr;
+  // Whether a text is raw rows of this study, and what several such files mean together. Both or neither.
+  bool (*knows)(std::string_view text) = nullptr;
+  raw_evaluation (*evaluate_raw)(std::span<const raw_file>) = nullptr;
 };
 
 // Every study of this build, in the order of src/studies/CMakeLists.txt. The table is generated.

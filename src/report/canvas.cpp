@@ -40,7 +40,7 @@ constexpr palette dark{"#e6edf3", "#9198a1", "#30363d", "#0d1117",
 // Colours as plain rules: picture viewers that are no browsers know no CSS variables.
 std::string colors(const palette& p) {
   std::string css = fmt::format(
-      ".mg-paper{{fill:{3}}}.mg-figure{{background:{3}}}.mg-text,.mg-title{{fill:{0}}}.mg-soft{{fill:{1}}}.mg-axis{{stroke:{1}}}"
+      ".mg-paper{{fill:{3}}}.mg-figure{{background:{3}}}.mg-text,.mg-title{{fill:{0}}}.mg-soft{{fill:{1}}}.mg-axis,.mg-line.mg-rest{{stroke:{1}}}circle.mg-rest{{fill:{1}}}"
       ".mg-grid,.mg-hole{{stroke:{2}}}.mg-cell{{stroke:{3}}}.mg-error{{stroke:{0}}}",
       p.ink, p.soft, p.grid, p.paper);
   for (std::size_t i = 0; i < p.series.size(); ++i)
@@ -55,8 +55,8 @@ std::string_view figure_style() {
       ".mg-figure{{font-family:Helvetica,Arial,sans-serif;max-width:100%;height:auto}}.mg-text{{font-size:12px}}"
       ".mg-soft,.mg-on-dark,.mg-on-light{{font-size:11px}}.mg-title{{font-size:15px;font-weight:bold}}.mg-on-dark{{fill:#fff}}"
       ".mg-on-light{{fill:#000}}.mg-axis,.mg-grid,.mg-cell,.mg-hole{{stroke-width:1}}.mg-hole{{fill:none}}"
-      ".mg-line{{fill:none;stroke-width:2}}.mg-dashed{{stroke-dasharray:6 4}}.mg-band{{opacity:.22;stroke:none}}"
-      ".mg-sample{{opacity:.45}}.mg-error{{stroke-width:1.5;fill:none}}.mg-reference{{fill-opacity:.35}}\n{}\n"
+      ".mg-line{{fill:none;stroke-width:2}}.mg-dashed{{stroke-dasharray:6 4}}.mg-leader{{fill:none;stroke-width:1;opacity:.6}}.mg-band{{opacity:.22;stroke:none}}"
+      ".mg-rest{{opacity:.35;stroke-width:1}}.mg-sample{{opacity:.45}}.mg-error{{stroke-width:1.5;fill:none}}.mg-reference{{fill-opacity:.35}}\n{}\n"
       "@media (prefers-color-scheme:dark){{{}}}\n@media print{{{}}}",
       colors(light), colors(dark), colors(light));
   return css;
@@ -66,17 +66,26 @@ void canvas::line(double x1, double y1, double x2, double y2, std::string_view c
   body_ += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"{}\"/>\n", x1, y1, x2, y2, css);
 }
 
-void canvas::rectangle(double x, double y, double width, double height, std::string_view css, std::string_view tip,
-                       std::string_view fill) {
-  body_ += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"{}\"{}", x, y,
-                       std::max(width, 0.0), std::max(height, 0.0), css,
-                       fill.empty() ? "" : fmt::format(" fill=\"{}\"", fill));
-  body_ += tip.empty() ? "/>\n" : fmt::format("><title>{}</title></rect>\n", escaped(tip));
+// Many marks, and all of them in the page's tables too: they are no stops of the tabulator key.
+void canvas::add(const std::string& shape, std::string_view source) {
+  body_ += rows_.empty() || source.empty()
+               ? shape + "\n"
+               : fmt::format("<a href=\"#{}{}\" tabindex=\"-1\">{}</a>\n", escaped(rows_), escaped(source), shape);
 }
 
-void canvas::dot(double x, double y, double radius, std::string_view css, std::string_view tip) {
-  body_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" class=\"{}\"", x, y, radius, css);
-  body_ += tip.empty() ? "/>\n" : fmt::format("><title>{}</title></circle>\n", escaped(tip));
+void canvas::rectangle(double x, double y, double width, double height, std::string_view css, std::string_view tip,
+                       std::string_view fill, std::string_view source) {
+  auto shape = fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"{}\"{}", x, y,
+                       std::max(width, 0.0), std::max(height, 0.0), css,
+                       fill.empty() ? "" : fmt::format(" fill=\"{}\"", fill));
+  shape += tip.empty() ? "/>" : fmt::format("><title>{}</title></rect>", escaped(tip));
+  add(shape, source);
+}
+
+void canvas::dot(double x, double y, double radius, std::string_view css, std::string_view tip, std::string_view source) {
+  auto shape = fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" class=\"{}\"", x, y, radius, css);
+  shape += tip.empty() ? "/>" : fmt::format("><title>{}</title></circle>", escaped(tip));
+  add(shape, source);
 }
 
 void canvas::path(const std::vector<std::pair<double, double>>& points, std::string_view css, bool closed) {

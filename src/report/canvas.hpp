@@ -11,11 +11,14 @@ namespace mgsync::report {
 
 class canvas {
  public:
+  // Marks of data with a source become links to "#<rows><source>"; no `rows`: none do.
+  explicit canvas(std::string_view rows = "") : rows_(rows) {}
+
   // Colours and text sizes are classes of figure_style(); coordinates are in pixels of the view box.
   void line(double x1, double y1, double x2, double y2, std::string_view css);
   void rectangle(double x, double y, double width, double height, std::string_view css, std::string_view tip = "",
-                 std::string_view fill = "");
-  void dot(double x, double y, double radius, std::string_view css, std::string_view tip = "");
+                 std::string_view fill = "", std::string_view source = "");
+  void dot(double x, double y, double radius, std::string_view css, std::string_view tip = "", std::string_view source = "");
   // "M x y L x y ..." of the points; `closed`: an area.
   void path(const std::vector<std::pair<double, double>>& points, std::string_view css, bool closed = false);
   // anchor: start, middle, end.
@@ -26,7 +29,10 @@ class canvas {
   std::string finish(const figure_heading&, double width, double height, bool with_style) const;
 
  private:
+  void add(const std::string& shape, std::string_view source);
+
   std::string body_;
+  std::string rows_;
 };
 
 // A scale's numbers as places between two pixels.

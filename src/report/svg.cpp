@@ -16,6 +16,11 @@ namespace {
 
 constexpr double width = picture_width, top = below_title, right = right_margin;
 
+struct look {
+  bool with_style;
+  std::string_view rows;  // what links to rows begin with; empty: no links
+};
+
 struct range {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
@@ -26,9 +31,14 @@ struct range {
   }
 };
 
-void axes(canvas& on, const scale& x, const scale& y, const ruler& across, const ruler& up, double left, double from, double to) {
+struct frame {
+  double left, right, from, to;
+};
+
+void axes(canvas& on, const scale& x, const scale& y, const ruler& across, const ruler& up, const frame& in) {
+  const auto [left, end, from, to] = in;
   for (const auto& tick : up.ticks()) {
-    on.line(left, tick.px, width - right, tick.px, "mg-grid");
+    on.line(left, tick.px, end, tick.px, "mg-grid");
     on.text(left - 6, tick.px + 4, tick.label, "mg-soft", "end");
   }
   double last = -1e9;
@@ -39,16 +49,91 @@ void axes(canvas& on, const scale& x, const scale& y, const ruler& across, const
     on.text(tick.px, to + 17, tick.label, "mg-soft", "middle");
     last = tick.px + half;
   }
-  on.line(left, to, width - right, to, "mg-axis");
-  on.text((left + width - right) / 2, to + 36, x.label, "mg-text", "middle");
+  on.line(left, to, end, to, "mg-axis");
+  on.text((left + end) / 2, to + 36, x.label, "mg-text", "middle");
   on.text(18, (from + to) / 2, y.label, "mg-text", "middle", -90);
 }
 
-std::string draw(const chart& c, bool with_style) {
+constexpr std::size_t colored = 8;  // so many curves can be told apart; the others are thin and named when pointed at
+
+// Names stand at the ends of their curves, in the order of the ends and none over another.
+void name_curves(canvas& on, const chart& c, const ruler& across, const ruler& up, double from, double to) {
+  struct label {
+    double x, y;
+    std::size_t index;
+  };
+  std::vector<label> labels;
+  for (std::size_t i = 0; i < std::min(c.curves.size(), colored); ++i) {
+    const auto& last = c.curves[i].points.back();
+    labels.push_back({across.at(last.x), up.at(last.y), i});
+  }
+  std::sort(labels.begin(), labels.end(), [](const label& a, const label& b) { return a.y < b.y; });
+  double end = 0;
+  for (const auto& one : labels) end = std::max(end, one.x);
+  // Neighbours that are too near form a block around the middle of their ends.
+  constexpr double spacing = 14;
+  struct block {
+    double middle;
+    std::size_t count;
+    double top() const { return middle - spacing * static_cast<double>(count - 1) / 2; }
+    double bottom() const { return middle + spacing * static_cast<double>(count - 1) / 2; }
+  };
+  std::vector<block> blocks;
+  const auto inside = [&](block b) {
+    const double half = spacing * static_cast<double>(b.count - 1) / 2;
+    b.middle = std::clamp(b.middle, from + half, std::max(from + half, to - half));
+    return b;
+  };
+  for (const auto& one : labels) {
+    blocks.push_back(inside({one.y, 1}));
+    while (blocks.size() > 1 && blocks.back().top() < blocks[blocks.size() - 2].bottom() + spacing) {
+      const auto last = blocks.back();
+      blocks.pop_back();
+      auto& before = blocks.back();
+      const auto all = static_cast<double>(before.count + last.count);
+      before = inside({(before.middle * static_cast<double>(before.count) + last.middle * static_cast<double>(last.count)) / all, before.count + last.count});
+    }
+  }
+  std::vector<double> places;
+  for (const auto& one : blocks)
+    for (std::size_t i = 0; i < one.count; ++i) places.push_back(one.top() + spacing * static_cast<double>(i));
+  for (std::size_t k = 0; k < labels.size(); ++k) {
+    const auto& of = labels[k];
+    if (std::abs(places[k] - of.y) > 3 || of.x < end) on.path({{of.x + 5, of.y}, {end + 14, places[k]}}, fmt::format("mg-leader {}", of_color("l", of.index)));
+    on.text(end + 17, places[k] + 4, c.curves[of.index].name);
+  }
+}
+
+void draw_curve(canvas& on, const chart& c, std::size_t index, const ruler& across, const ruler& up) {
+  const auto& one = c.curves[index];
+  const bool rest = index >= colored;
+  const std::string fill = rest ? "mg-rest" : of_color("f", index), stroke = rest ? "mg-rest" : of_color("l", index);
+  std::vector<std::pair<double, double>> line, band;
+  for (const auto& p : one.points) {
+    line.emplace_back(across.at(p.x), up.at(p.y));
+    if (p.high && p.low && one.dots) on.line(across.at(p.x), up.at(*p.low), across.at(p.x), up.at(*p.high), fmt::format("mg-line {}", stroke));
+    if (p.high && !rest && !one.dots) band.emplace_back(across.at(p.x), up.at(*p.high));
+  }
+  for (auto p = one.points.rbegin(); p != one.points.rend(); ++p)
+    if (p->low && !rest && !one.dots) band.emplace_back(across.at(p->x), up.at(*p->low));
+  if (band.size() > 2) on.path(band, fmt::format("mg-band {}", fill), true);
+  if (line.size() > 1 && !one.dots) on.path(line, fmt::format("mg-line {}{}", stroke, one.reference ? " mg-dashed" : ""));
+  for (const auto& p : one.points) {
+    if (!rest)
+      for (const double s : p.samples) on.dot(across.at(p.x), up.at(s), 1.5, fmt::format("mg-sample {}", fill));
+    on.dot(across.at(p.x), up.at(p.y), rest || one.points.size() > 60 ? 1.5 : 3, fmt::format("mg-mark {}", fill),
+           fmt::format("{}: {} at {}{}{}", one.name, readable(p.y),
+                       c.x.categories.empty() ? readable(p.x) : c.x.categories.at(static_cast<std::size_t>(p.x)),
+                       p.note.empty() ? "" : ", ", p.note), p.source);
+  }
+}
+
+std::string draw(const chart& c, const look& how) {
   range xs, ys;
-  std::vector<std::pair<std::string, bool>> names;
+  double names = 0;
   for (const auto& one : c.curves) {
-    names.emplace_back(one.name, one.reference);
+    if (one.points.empty()) throw std::invalid_argument(fmt::format("the curve {} has no points", one.name));
+    if (&one - c.curves.data() < static_cast<std::ptrdiff_t>(colored)) names = std::max(names, width_of(one.name, 6.6));
     for (const auto& p : one.points) {
       xs.add(p.x);
       ys.add(p.y);
@@ -57,30 +142,21 @@ std::string draw(const chart& c, bool with_style) {
       for (const double s : p.samples) ys.add(s);
     }
   }
-  canvas on;
-  const double from = legend(on, names, true), to = from + 300, left = 74;
-  const ruler across(c.x, xs.low, xs.high, left + 6, width - right - 6, false), up(c.y, ys.low, ys.high, to, from);
-  axes(on, c.x, c.y, across, up, left, from, to);
-  for (std::size_t i = 0; i < c.curves.size(); ++i) {
-    const auto& one = c.curves[i];
-    std::vector<std::pair<double, double>> line, band;
-    for (const auto& p : one.points) {
-      line.emplace_back(across.at(p.x), up.at(p.y));
-      if (p.high) band.emplace_back(across.at(p.x), up.at(*p.high));
-    }
-    for (auto p = one.points.rbegin(); p != one.points.rend(); ++p)
-      if (p->low) band.emplace_back(across.at(p->x), up.at(*p->low));
-    if (band.size() > 2) on.path(band, fmt::format("mg-band {}", of_color("f", i)), true);
-    if (line.size() > 1) on.path(line, fmt::format("mg-line {}{}", of_color("l", i), one.reference ? " mg-dashed" : ""));
-    for (const auto& p : one.points) {
-      for (const double s : p.samples) on.dot(across.at(p.x), up.at(s), 1.5, fmt::format("mg-sample {}", of_color("f", i)));
-      on.dot(across.at(p.x), up.at(p.y), one.points.size() > 60 ? 1.5 : 3, fmt::format("mg-mark {}", of_color("f", i)),
-             fmt::format("{}: {} at {}{}{}", one.name, readable(p.y),
-                         c.x.categories.empty() ? readable(p.x) : c.x.categories.at(static_cast<std::size_t>(p.x)),
-                         p.note.empty() ? "" : ", ", p.note));
-    }
-  }
-  return on.finish(c.heading, width, to + 50, with_style);
+  canvas on(how.rows);
+  // Points without a line have no end to stand at: their names stand above.
+  const bool dots = std::any_of(c.curves.begin(), c.curves.end(), [](const curve& one) { return one.dots; });
+  std::vector<std::pair<std::string, bool>> listed;
+  for (const auto& one : c.curves)
+    if (dots && listed.size() < colored) listed.emplace_back(one.name, one.reference);
+  const double from = dots ? legend(on, listed, false) : top, to = from + 300, left = 74;
+  const double end = width - (dots ? right : std::clamp(names + 28, 24.0, 260.0));
+  const ruler across(c.x, xs.low, xs.high, left + 6, end - 6, false), up(c.y, ys.low, ys.high, to, from);
+  axes(on, c.x, c.y, across, up, {left, end, from, to});
+  for (std::size_t i = c.curves.size(); i-- > 0;) draw_curve(on, c, i, across, up);
+  if (!dots) name_curves(on, c, across, up, from, to);
+  if (c.curves.size() > colored)
+    on.text(left, to + 54, fmt::format("thin: {} others, named when pointed at and in the table of the numbers", c.curves.size() - colored), "mg-soft");
+  return on.finish(c.heading, width, to + (c.curves.size() > colored ? 66 : 50), how.with_style);
 }
 
 struct color {
@@ -98,7 +174,7 @@ color cividis(double share) {
   return {mix(stops[i].r, stops[i + 1].r), mix(stops[i].g, stops[i + 1].g), mix(stops[i].b, stops[i + 1].b)};
 }
 
-std::string draw(const heat_map& map, bool with_style) {
+std::string draw(const heat_map& map, const look& how) {
   range all;
   for (const auto& row : map.values)
     for (const auto& value : row)
@@ -107,12 +183,16 @@ std::string draw(const heat_map& map, bool with_style) {
   if (all.low <= 0) throw std::invalid_argument("a heat map shows values above 0 only");
   double names = 30;
   for (const auto& row : map.rows) names = std::max(names, width_of(row));
-  const double left = 40 + names, from = top + 34;
-  const double cell = std::clamp((width - right - left) / static_cast<double>(map.columns.size()), 34.0, 96.0), high = 30;
-  canvas on;
+  const double left = 40 + names, high = 30;
+  const double cell = std::clamp((width - right - left) / static_cast<double>(map.columns.size()), 38.0, 96.0);
+  double longest = 0;
+  for (const auto& column : map.columns) longest = std::max(longest, width_of(column, 6));
+  const bool turned = longest > cell - 4;  // long names of columns lean
+  const double from = top + 34 + (turned ? longest * 0.5 : 0);
+  canvas on(how.rows);
   on.text(left, top, fmt::format("{} ({})", map.column_label, map.unit.empty() ? "no unit" : "cells in " + map.unit));
   for (std::size_t c = 0; c < map.columns.size(); ++c)
-    on.text(left + (static_cast<double>(c) + 0.5) * cell, from - 8, map.columns[c], "mg-soft", "middle");
+    on.text(left + (static_cast<double>(c) + 0.5) * cell, from - 8, map.columns[c], "mg-soft", turned ? "start" : "middle", turned ? -30 : 0);
   const double to = from + high * static_cast<double>(map.rows.size());
   on.text(18, (from + to) / 2, map.row_label, "mg-text", "middle", -90);
   for (std::size_t r = 0; r < map.rows.size(); ++r) {
@@ -131,17 +211,19 @@ std::string draw(const heat_map& map, bool with_style) {
       const double share = all.high > all.low ? std::log(*value / all.low) / std::log(all.high / all.low) : 0.5;
       const auto fill = cividis(share);
       on.rectangle(x, y, cell, high, "mg-mark mg-cell", fmt::format("{}: {} {}", where, readable(*value), map.unit),
-                   fmt::format("#{:02x}{:02x}{:02x}", fill.r, fill.g, fill.b));
+                   fmt::format("#{:02x}{:02x}{:02x}", fill.r, fill.g, fill.b),
+                   r < map.sources.size() && c < map.sources[r].size() ? map.sources[r][c] : std::string());
       on.text(x + cell / 2, y + high / 2 + 4, readable(*value, true), share > 0.55 ? "mg-on-light" : "mg-on-dark", "middle");
     }
   }
-  return on.finish(map.heading, std::max(width, left + cell * static_cast<double>(map.columns.size()) + right), to + 16, with_style);
+  return on.finish(map.heading, std::max(width, left + cell * static_cast<double>(map.columns.size()) + (turned ? longest * 0.87 - cell / 2 : right)), to + 16, how.with_style);
 }
 
-std::string draw(const bar_chart& c, bool with_style) {
+std::string draw(const bar_chart& c, const look& how) {
   range all;
-  double names = 30;
+  double names = 30, notes = 0;
   for (const auto& b : c.bars) {
+    notes = std::max(notes, width_of(b.note, 6));
     double sum = 0;
     for (const double part : b.parts) {
       if (part < 0) throw std::invalid_argument("a bar of negative length");
@@ -153,11 +235,11 @@ std::string draw(const bar_chart& c, bool with_style) {
     names = std::max(names, width_of(b.name));
   }
   if (!c.values.logarithmic) all.add(0);
-  canvas on;
+  canvas on(how.rows);
   std::vector<std::pair<std::string, bool>> parts;
   for (const auto& name : c.part_names) parts.emplace_back(name, false);
   const double from = legend(on, parts, false), left = std::min(30 + names, 300.0), high = 22;
-  const double to = from + high * static_cast<double>(c.bars.size()), end = width - right - 150;  // values stand behind bars
+  const double to = from + high * static_cast<double>(c.bars.size()), end = width - right - std::clamp(notes + 60, 60.0, 300.0);  // values stand behind bars
   // On a logarithmic scale even the shortest bar has a length.
   const ruler across(c.values, c.values.logarithmic ? all.low / 2 : all.low, all.high, left, end);
   for (const auto& tick : across.ticks()) {
@@ -173,7 +255,7 @@ std::string draw(const bar_chart& c, bool with_style) {
       sum += b.parts[p];
       const double until = sum > 0 ? across.at(sum) : left;
       on.rectangle(x, y, until - x, high - 6, fmt::format("mg-mark {}{}", of_color("f", p), b.reference ? " mg-reference" : ""),
-                   fmt::format("{}{}: {}", b.name, p < c.part_names.size() ? ", " + c.part_names[p] : "", readable(b.parts[p])));
+                   fmt::format("{}{}: {}", b.name, p < c.part_names.size() ? ", " + c.part_names[p] : "", readable(b.parts[p])), "", b.source);
       x = until;
     }
     if (b.low && b.high && *b.high > *b.low) on.line(across.at(*b.low), y + (high - 6) / 2, across.at(*b.high), y + (high - 6) / 2, "mg-error");
@@ -182,15 +264,15 @@ std::string draw(const bar_chart& c, bool with_style) {
   }
   on.line(left, from, left, to, "mg-axis");
   on.text((left + end) / 2, to + 34, c.values.label, "mg-text", "middle");
-  return on.finish(c.heading, width, to + 46, with_style);
+  return on.finish(c.heading, width, to + 46, how.with_style);
 }
 
-std::string draw(const timeline& t, bool with_style) { return draw_timeline(t, with_style); }
+std::string draw(const timeline& t, const look& how) { return draw_timeline(t, how.with_style); }
 
 }  // namespace
 
-std::string to_svg(const figure& what, bool with_style) {
-  return std::visit([with_style](const auto& one) { return draw(one, with_style); }, what);
+std::string to_svg(const figure& what, bool with_style, std::string_view rows) {
+  return std::visit([&](const auto& one) { return draw(one, {with_style, rows}); }, what);
 }
 
 }  // namespace mgsync::report

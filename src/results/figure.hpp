@@ -30,12 +30,14 @@ struct chart_point {
   std::optional<double> low{}, high{};      // its interval: drawn as a band
   std::vector<double> samples{};            // the batches' values: drawn as small dots
   std::string note{};                       // shown when pointed at
+  std::string source{};                     // short_key() of the point it is from: a page links to that row
 };
 
 struct curve {
   std::string name;
   std::vector<chart_point> points;          // in the order of x
   bool reference = false;                   // from elsewhere (a paper, a prediction): drawn dashed
+  bool dots = false;                        // no line joins its points, and intervals are drawn as bars
 };
 
 struct chart {
@@ -51,6 +53,7 @@ struct heat_map {
   std::vector<std::vector<std::optional<double>>> values;  // [row][column]; nothing: not measured, `holes` says why
   std::string unit;
   std::vector<std::vector<std::string>> holes{};           // [row][column]; may be empty
+  std::vector<std::vector<std::string>> sources{};         // [row][column], as a chart point's; may be empty
 };
 
 // Bars from zero (or, on a logarithmic scale, from the left edge), each of one part or of several stacked ones.
@@ -60,6 +63,7 @@ struct bar {
   std::optional<double> low{}, high{};      // of the sum
   std::string note{};                       // after the value: "code-checked, cycle counter"
   bool reference = false;
+  std::string source{};                     // as a chart point's
 };
 
 struct bar_chart {
@@ -100,6 +104,7 @@ struct table {
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;  // each as long as columns
   std::vector<bool> numbers{};                 // by column; missing: words
+  std::vector<std::string> sources{};          // by row, as a chart point's; may be empty
 };
 
 // What a study made of results.

@@ -41,7 +41,7 @@ passed "Boost's headers without program_options: $(cat "$work/err")"
 
 # Nothing is there: every name has its line in cmake/packages.txt.
 machine bare
-sentence bare tests slurm sanitizers
+sentence bare tests slurm sanitizers browser
 for name in g++ ninja-build libopenmpi-dev libhwloc-dev nlohmann-json3-dev libgtest-dev libomp-dev nlohmann-json libhwloc; do
   expect_text " ${name//+/\\+}[ ;]" "$work/err"
 done

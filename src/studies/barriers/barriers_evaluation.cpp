@@ -1,6 +1,7 @@
 #include "src/studies/barriers/barriers_evaluation.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <set>
@@ -8,6 +9,7 @@
 #include <tuple>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace mgsync::barriers {
 
@@ -54,13 +56,38 @@ bool is_idle(const result& r) { return r.point.word("load", "idle") == "idle"; }
 
 std::string members_of(const point& p) { return count_of_members(p); }
 
-// Points that differ in their shape only, by subject and group.
-std::map<std::pair<std::string, int>, std::vector<const result*>> by_subject(std::span<const result> all) {
-  std::map<std::pair<std::string, int>, std::vector<const result*>> groups;
+// What is out of the ordinary besides members and shape, in words: pictures and verdicts are apart by it.
+std::string circumstances_of(const point& p) {
+  std::string words;
+  const auto add = [&](const std::string& word) { words += (words.empty() ? "" : ", ") + word; };
+  if (p.ranks > 1) add(p.ranks == p.members ? "one rank per member" : fmt::format("{} ranks", p.ranks));
+  if (p.placement != point{}.placement) add("placement " + p.placement);
+  if (!p.node.empty()) add("on " + p.node);
+  for (const auto& one : p.axes)
+    if (!is_of_shape(one.name) && !is_ordinary(one) && one.name != axes::load) add(describe(one));
+  return words;
+}
+
+// Shapes in the order of their numbers: blocks in all first, then blocks per SM; then threads.
+using shape_place = std::tuple<bool, double, double>;
+shape_place place_of_shape(const point& p) {
+  const auto in_all = p.number(axes::blocks);
+  return {!in_all.has_value(), in_all ? *in_all : p.number(axes::blocks_per_sm).value_or(0), p.number(axes::threads_per_block).value_or(0)};
+}
+
+std::string word_for_names(std::string words) {
+  for (char& c : words)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.') c = '-';
+  return words;
+}
+
+// Points that differ in their shape only, by subject, group and circumstances.
+using same_group = std::tuple<std::string, int, std::string>;
+std::map<same_group, std::vector<const result*>> by_subject(std::span<const result> all) {
+  std::map<same_group, std::vector<const result*>> groups;
   for (const auto& r : all)
-    if (r.point.study == "barriers" && r.point.device == topology::device::gpu && is_idle(r) && !r.point.find("work") &&
-        r.point.number("blocks_per_sm") && r.point.number("threads_per_block"))
-      groups[{subject_of(r.point), r.point.members}].push_back(&r);
+    if (r.point.study == "barriers" && r.point.device == topology::device::gpu && is_idle(r) && r.point.number("blocks_per_sm") && r.point.number("threads_per_block"))
+      groups[{subject_of(r.point), r.point.members, circumstances_of(r.point)}].push_back(&r);
   return groups;
 }
 
@@ -69,33 +96,40 @@ std::optional<heat_map> map_of(const std::string& subject, const std::vector<con
   for (const auto* r : results) blocks.insert(*r->point.number("blocks_per_sm")), threads.insert(*r->point.number("threads_per_block"));
   if (blocks.size() < 2 || threads.size() < 2) return std::nullopt;
   const auto members = members_of(results.front()->point);
-  heat_map map{{fmt::format("map-{}-{}", subject, results.front()->point.members), fmt::format("{} on {}", subject, members),
+  const auto under = circumstances_of(results.front()->point);
+  heat_map map{{word_for_names(fmt::format("map-{}-{}{}", subject, results.front()->point.members, under.empty() ? "" : "-" + under)),
+                fmt::format("{} on {}{}", subject, members, under.empty() ? "" : ", " + under),
                 "Latency of one round over the shapes; a hole did not fit or was not measured."},
-               "blocks per SM", "threads per block", {}, {}, {}, "us", {}};
+               "blocks per SM", "threads per block", {}, {}, {}, "us", {}, {}};
   for (const double b : blocks) map.rows.push_back(fmt::format("{:.0f}", b));
   for (const double t : threads) map.columns.push_back(fmt::format("{:.0f}", t));
   map.values.assign(blocks.size(), std::vector<std::optional<double>>(threads.size()));
   map.holes.assign(blocks.size(), std::vector<std::string>(threads.size()));
+  map.sources = map.holes;
+  std::size_t known = 0;
   bool any = false;
   for (const auto* r : results) {
+    known += r->has_metrics() || !r->reason.empty();
     const auto row = static_cast<std::size_t>(std::distance(blocks.begin(), blocks.find(*r->point.number("blocks_per_sm"))));
     const auto column = static_cast<std::size_t>(std::distance(threads.begin(), threads.find(*r->point.number("threads_per_block"))));
     if (r->has_metrics() && r->metrics.front().median > 0) {
       map.values[row][column] = r->metrics.front().median;
+      map.sources[row][column] = short_key(r->point);
       any = true;
     } else {
       map.holes[row][column] = r->reason;
     }
   }
-  std::replace(map.heading.name.begin(), map.heading.name.end(), ':', '-');
-  return any ? std::optional(std::move(map)) : std::nullopt;
+  // A few shapes of many are no map; add_shapes shows them.
+  return any && 2 * known >= blocks.size() * threads.size() ? std::optional(std::move(map)) : std::nullopt;
 }
 
 void add_maps(std::span<const result> all, evaluation& e) {
   table drives{{"what-drives", "What drives the latency", "Shares of the variance of log latency over the full rectangle that fits."},
-               {"barrier", "members", "rectangle", "blocks per SM", "threads per block", "both together"}, {}, {false, true, false, true, true, true}};
+               {"barrier", "members", "rectangle", "blocks per SM", "threads per block", "both together"}, {}, {false, true, false, true, true, true}, {}};
   for (const auto& [of, results] : by_subject(all)) {
-    auto map = map_of(of.first, results);
+    const auto& subject = std::get<0>(of);
+    auto map = map_of(subject, results);
     if (!map) continue;
     const auto full = full_rectangle(*map);
     if (full.rows >= 2 && full.columns >= 2) {
@@ -103,7 +137,7 @@ void add_maps(std::span<const result> all, evaluation& e) {
       for (std::size_t r = 0; r < full.rows; ++r)
         for (std::size_t c = 0; c < full.columns; ++c) values[r].push_back(*map->values[r][c]);
       if (const auto shares = shares_of_variance(values))
-        drives.rows.push_back({of.first, members_of(results.front()->point),
+        drives.rows.push_back({subject, members_of(results.front()->point),
                                fmt::format("1..{} x {}..{}", map->rows[full.rows - 1], map->columns.front(), map->columns[full.columns - 1]),
                                fmt::format("{:.0f} %", 100 * shares->rows), fmt::format("{:.0f} %", 100 * shares->columns),
                                fmt::format("{:.0f} %", 100 * shares->rest)});
@@ -113,50 +147,147 @@ void add_maps(std::span<const result> all, evaluation& e) {
   if (!drives.rows.empty()) e.tables.push_back(std::move(drives));
 }
 
+// Every barrier over the shapes, one group to a picture: the best at the last shape first.
+void add_shapes(std::span<const result> all, evaluation& e) {
+  using key = std::tuple<topology::device, std::string, int>;  // circumstances, members
+  std::map<key, std::map<std::string, std::map<shape_place, const result*>>> groups;
+  std::map<key, std::map<shape_place, std::string>> shapes;
+  for (const auto& r : all) {
+    if (r.point.study != "barriers" || !r.has_metrics() || !is_idle(r) || !(r.metrics.front().median > 0)) continue;
+    const key where{r.point.device, circumstances_of(r.point), r.point.members};
+    groups[where][subject_of(r.point)][place_of_shape(r.point)] = &r;
+    shapes[where][place_of_shape(r.point)] = format_shape(r.point);
+  }
+  for (const auto& [where, subjects] : groups) {
+    const auto& [device, under, members] = where;
+    const auto& columns = shapes[where];
+    if (columns.size() < 2) continue;
+    const auto of = count_of_members(subjects.begin()->second.begin()->second->point);
+    heat_map map{{word_for_names(fmt::format("shapes-{}-{}{}", to_string(device), members, under.empty() ? "" : "-" + under)), fmt::format("Every barrier over the shapes: {}{}", of, under.empty() ? "" : ", " + under),
+                  "Medians in us; the colours are logarithmic. The best at the last shape first (000, figures 5, 7 and 8)."}, "barrier",
+                 device == topology::device::gpu ? "blocks per SM x threads per block" : "threads per member", {}, {}, {}, "us", {}, {}};
+    for (const auto& [place, name] : columns) map.columns.push_back(name);
+    std::vector<std::pair<double, std::string>> order;
+    for (const auto& [name, by_shape] : subjects) order.emplace_back(by_shape.contains(columns.rbegin()->first) ? by_shape.rbegin()->second->metrics.front().median : 1e300, name);
+    std::sort(order.begin(), order.end());
+    for (const auto& [last, name] : order) {
+      map.rows.push_back(name);
+      map.values.emplace_back();
+      map.sources.emplace_back();
+      for (const auto& [place, word] : columns) {
+        const auto& by_shape = subjects.at(name);
+        const auto found = by_shape.find(place);
+        map.values.back().push_back(found == by_shape.end() ? std::nullopt : std::optional(found->second->metrics.front().median));
+        map.sources.back().push_back(found == by_shape.end() ? "" : short_key(found->second->point));
+      }
+    }
+    e.figures.push_back(std::move(map));
+  }
+}
+
 // Everything but the members and the subject is the same along a curve, and in one picture.
-using circumstances = std::tuple<std::string, std::string, std::string>;  // device, shape, placement
+using picture_key = std::tuple<std::string, std::string, shape_place, std::string>;  // device, circumstances, shape
 
 void add_curves(std::span<const result> all, evaluation& e) {
-  std::map<circumstances, std::map<std::string, curve>> pictures;
+  std::map<picture_key, std::map<std::string, curve>> pictures;
   for (const auto& r : all) {
-    if (r.point.study != "barriers" || !r.has_metrics() || !is_idle(r) || r.point.find("work") || !(r.metrics.front().median > 0)) continue;
+    if (r.point.study != "barriers" || !r.has_metrics() || !is_idle(r) || !(r.metrics.front().median > 0)) continue;
     const auto& m = r.metrics.front();
-    auto& one = pictures[{std::string(to_string(r.point.device)), format_shape(r.point), r.point.placement}][subject_of(r.point)];
+    auto& one = pictures[{std::string(to_string(r.point.device)), circumstances_of(r.point), place_of_shape(r.point), format_shape(r.point)}][subject_of(r.point)];
     one.name = subject_of(r.point);
-    one.points.push_back({static_cast<double>(r.point.members), m.median, m.ci95_low, m.ci95_high, {}, fmt::format("{} samples", m.samples)});
+    one.points.push_back({static_cast<double>(r.point.members), m.median, m.ci95_low, m.ci95_high, m.raw, fmt::format("{} samples", m.samples), short_key(r.point)});
   }
   for (auto& [where, curves] : pictures) {
-    const auto& [device, shape, placement] = where;
-    chart c{{fmt::format("over-members-{}-{}", device, shape), fmt::format("Latency over {}, shape {}", device == "gpu" ? "GPUs" : "host members", shape),
-             "Medians with their 95 % intervals (000, figure 9)."}, {device == "gpu" ? "GPUs" : "members"}, {"latency (us)", true}, {}};
+    const auto& [device, under, place, shape] = where;
+    const bool gpus = device == "gpu";
+    chart c{{word_for_names(fmt::format("over-members-{}-{}{}", device, shape, under.empty() ? "" : "-" + under)),
+             fmt::format("Latency over {}{}{}", gpus ? "GPUs" : "host members", shape.empty() || (!gpus && shape == "1") ? "" : ", shape " + shape, under.empty() ? "" : ", " + under),
+             "Medians, their 95 % intervals as bands, and the medians of the batches as small points (000, figure 9)."},
+            {gpus ? "GPUs" : "members"}, {"latency (us)", true}, {}};
     for (auto& [name, one] : curves) {
       std::sort(one.points.begin(), one.points.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
       if (one.points.size() > 1) c.curves.push_back(std::move(one));
     }
-    if (!c.curves.empty() && c.curves.size() <= 40) e.figures.push_back(std::move(c));
+    std::sort(c.curves.begin(), c.curves.end(), [](const curve& a, const curve& b) {  // the best at the largest group first
+      const auto &last_a = a.points.back(), &last_b = b.points.back();
+      return last_a.x != last_b.x ? last_a.x > last_b.x : last_a.y < last_b.y;
+    });
+    // The best of each backend first, and the vendor's: they have the colours where there are more curves than these.
+    std::set<std::string> shown;
+    std::stable_partition(c.curves.begin(), c.curves.end(), [&](const curve& one) {
+      return one.name == "multigrid:vendor" || shown.insert(one.name.substr(0, one.name.find(':'))).second;
+    });
+    std::set<double> counts;
+    for (const auto& one : c.curves)
+      for (const auto& p : one.points) counts.insert(p.x);
+    if (!counts.empty() && *counts.rbegin() > 8) c.x.logarithmic = true;
+    if (!c.curves.empty()) e.figures.push_back(std::move(c));
   }
 }
 
+// Of one device, count, shape and circumstances: the fastest that passed, and whoever's interval overlaps its own.
+struct fastest {
+  const result* best = nullptr;
+  std::vector<const result*> all;
+
+  std::vector<std::string> ties() const {
+    std::vector<std::string> names;
+    for (const auto* r : all)
+      if (r != best && r->metrics.front().ci95_low <= best->metrics.front().ci95_high) names.push_back(subject_of(r->point));
+    return names;
+  }
+};
+using cell_key = std::tuple<std::string, std::string, int, shape_place>;  // device, circumstances, members
+
+// The largest group of each device and circumstances, in a sentence: who is fastest at how many of its shapes.
+std::string best_sentence(const std::vector<const fastest*>& shapes) {
+  std::map<std::string, int> wins;
+  for (const auto* one : shapes) ++wins[subject_of(one->best->point)];
+  const auto most = std::max_element(wins.begin(), wins.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const fastest* shown = *std::find_if(shapes.begin(), shapes.end(), [&](const auto* one) { return subject_of(one->best->point) == most->first; });
+  const auto& r = *shown->best;
+  const auto& m = r.metrics.front();
+  const auto under = circumstances_of(r.point), shape = format_shape(r.point);
+  const auto ties = shown->ties();
+  std::string text = fmt::format("On {}{}, {} is the fastest barrier", members_of(r.point), under.empty() ? "" : " (" + under + ")", most->first);
+  if (shapes.size() > 1) text += fmt::format(" at {} of {} shapes", most->second, shapes.size());
+  text += fmt::format(": {:.4g} us{} (95 % interval {:.4g} - {:.4g})", m.median, shapes.size() > 1 ? " at " + shape : "", m.ci95_low, m.ci95_high);
+  if (!ties.empty()) text += fmt::format("; no difference was shown there to {}", fmt::join(ties, ", "));
+  return text + ".";
+}
+
 void add_verdict(std::span<const result> all, evaluation& e) {
-  std::map<std::tuple<std::string, int, std::string>, const result*> best;
-  std::size_t violated = 0, waived = 0, measured = 0;
+  std::map<cell_key, fastest> cells;
+  std::size_t violated = 0, waived = 0, measured = 0, unchecked = 0;
   for (const auto& r : all) {
     if (r.point.study != "barriers") continue;
     violated += r.status == result_status::failed;
     waived += r.status == result_status::waived;
     if (!r.has_metrics()) continue;
     ++measured;
+    unchecked += !r.verdict.passed && r.status == result_status::measured;
     if (!is_idle(r) || !r.verdict.passed) continue;
-    auto& one = best[{std::string(to_string(r.point.device)), r.point.members, format_shape(r.point)}];
-    if (one == nullptr || r.metrics.front().median < one->metrics.front().median) one = &r;
+    auto& one = cells[{std::string(to_string(r.point.device)), circumstances_of(r.point), r.point.members, place_of_shape(r.point)}];
+    one.all.push_back(&r);
+    if (one.best == nullptr || r.metrics.front().median < one.best->metrics.front().median) one.best = &r;
   }
   if (measured == 0) return;
-  table t{{"fastest", "The fastest barrier of each group and shape"}, {"members", "shape", "barrier", "latency, us", "ci95"}, {}, {false, false, false, true, true}};
-  for (const auto& [where, r] : best) {
-    const auto& m = r->metrics.front();
-    t.rows.push_back({members_of(r->point), std::get<2>(where), subject_of(r->point), fmt::format("{:.4g}", m.median), fmt::format("{:.4g} - {:.4g}", m.ci95_low, m.ci95_high)});
+  std::map<std::pair<std::string, std::string>, std::vector<const fastest*>> largest;
+  table t{{"fastest", "The fastest barrier of each group and shape", "Of those that passed their check, idle. The last column: whose interval overlaps."},
+          {"members", "shape", "barrier", "latency, us", "ci95", "no difference shown to"}, {}, {false, false, false, true, true, false}, {}};
+  for (const auto& [where, one] : cells) {
+    const auto& [device, under, members, place] = where;
+    auto& shapes = largest[{device, under}];
+    if (!shapes.empty() && shapes.front()->best->point.members < members) shapes.clear();
+    shapes.push_back(&one);
+    const auto& m = one.best->metrics.front();
+    t.rows.push_back({members_of(one.best->point) + (under.empty() ? "" : ", " + under), format_shape(one.best->point), subject_of(one.best->point), fmt::format("{:.4g}", m.median),
+                      fmt::format("{:.4g} - {:.4g}", m.ci95_low, m.ci95_high), fmt::format("{}", fmt::join(one.ties(), ", "))});
+    t.sources.push_back(short_key(one.best->point));
   }
-  e.sentences.push_back(fmt::format("{} barriers were measured; {} {} violated or stuck, {} could not run here.", measured, violated, violated == 1 ? "was" : "were", waived));
+  for (auto& [where, shapes] : largest) e.sentences.push_back(best_sentence(shapes));
+  e.sentences.push_back(fmt::format("{} points of barriers were measured; {} {} violated or stuck, {} could not run here{}.", measured, violated == 0 ? "none" : fmt::format("{}", violated),
+                                    violated <= 1 ? "was" : "were", waived, unchecked == 0 ? "" : fmt::format(", {} are unchecked or no barriers", unchecked)));
   e.tables.push_back(std::move(t));
 }
 
@@ -165,8 +296,11 @@ void add_verdict(std::span<const result> all, evaluation& e) {
 evaluation evaluate(std::span<const result> all) {
   evaluation e;
   add_verdict(all, e);
-  add_maps(all, e);
+  add_ladder(all, e);
   add_curves(all, e);
+  add_shapes(all, e);
+  add_maps(all, e);
+  add_loads(all, e);
   return e;
 }
 

@@ -28,6 +28,12 @@ struct extent {
 };
 extent full_rectangle(const heat_map&);
 
+// Every level from a warp to several GPUs, launches and host members in one picture (001, figures 12 and 13): of each the
+// fastest, and NVIDIA's own beside it. Of studies barriers, launch and levels, as far as they are there.
+void add_ladder(std::span<const result>, evaluation&);
+// Barriers idle and beside each load, where a load was measured.
+void add_loads(std::span<const result>, evaluation&);
+
 // Sentences, tables and figures of all results of barriers among these.
 evaluation evaluate(std::span<const result>);
 

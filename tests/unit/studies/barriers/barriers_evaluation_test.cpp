@@ -65,8 +65,9 @@ TEST(barriers_evaluation, draws_a_map_with_its_holes_and_says_what_drives_it) {
     for (const double threads : {32.0, 64.0, 1024.0})
       all.push_back(at(blocks, threads, blocks * threads > 2048 ? std::nullopt : std::optional(blocks)));
   const auto e = evaluate(all);
-  ASSERT_EQ(e.figures.size(), 1U);
-  const auto& map = std::get<heat_map>(e.figures[0]);
+  ASSERT_EQ(e.figures.size(), 2U);  // over the shapes in a row, and as a map
+  const auto& map = std::get<heat_map>(e.figures[1]);
+  EXPECT_EQ(map.sources[0][0], short_key(all[0].point));
   EXPECT_EQ(map.rows, (std::vector<std::string>{"1", "2", "4"}));
   EXPECT_FALSE(map.values[2][2].has_value());
   EXPECT_EQ(map.holes[2][2], "does not fit");
@@ -74,6 +75,55 @@ TEST(barriers_evaluation, draws_a_map_with_its_holes_and_says_what_drives_it) {
   EXPECT_EQ(full.rows * full.columns, 6U);
   ASSERT_EQ(e.tables.size(), 2U);  // the fastest, and what drives
   EXPECT_EQ(e.tables[1].rows[0][3], "100 %");
+}
+
+result of_level(const std::string& subject, const std::string& variant, int members, double us) {
+  auto r = at(1, 32, us);
+  r.point.subject = subject;
+  r.point.variant = variant;
+  r.point.members = members;
+  return r;
+}
+
+const figure* named(const evaluation& e, const std::string& name) {
+  for (const auto& one : e.figures)
+    if (heading_of(one).name == name) return &one;
+  return nullptr;
+}
+
+TEST(ladder, has_a_rung_for_each_level_and_the_best_of_each) {
+  auto unchecked = of_level("hop", "relaxed", 2, 0.1);
+  unchecked.verdict.passed = false;
+  auto loaded = of_level("multigrid", "auto", 2, 0.2);
+  loaded.point.set("load", std::string("peer-stores"));
+  auto warp = of_level("syncwarp", "", 1, 198);
+  warp.point.study = "levels";
+  warp.point.set("scope", std::string("warp"));
+  warp.metrics[0].unit = "cycles";
+  warp.environment["mhz"] = "1980";
+  const std::vector<result> all{of_level("grid", "auto", 1, 0.8), of_level("grid", "cooperative-groups", 1, 1.0), of_level("multigrid", "auto", 2, 2.0),
+                                of_level("multigrid", "inbox", 2, 2.5), of_level("kernel-boundary", "graph", 2, 4.0), unchecked, loaded, warp};
+  const auto e = evaluate(all);
+  const auto* found = named(e, "ladder");
+  ASSERT_NE(found, nullptr);
+  const auto& bars = std::get<bar_chart>(*found).bars;
+  ASSERT_EQ(bars.size(), 5U);
+  EXPECT_EQ(bars[0].name, "warp, 32 threads");
+  EXPECT_NEAR(bars[0].parts[0], 0.1, 1e-12);
+  EXPECT_EQ(bars[1].note, "grid:auto 1x32");
+  EXPECT_TRUE(bars[2].reference);
+  EXPECT_EQ(bars[3].parts[0], 2.0);
+  EXPECT_EQ(bars[3].source, short_key(all[2].point));
+  ASSERT_NE(named(e, "loads-2-1x32"), nullptr);
+  EXPECT_EQ(std::get<heat_map>(*named(e, "loads-2-1x32")).columns, (std::vector<std::string>{"idle", "peer-stores"}));
+}
+
+TEST(barriers_evaluation, says_who_is_fastest_first_and_who_is_not_shown_to_be_slower) {
+  auto near = of_level("multigrid", "library", 4, 2.1);
+  near.metrics[0].ci95_low = 1.9;
+  const auto e = evaluate(std::vector<result>{of_level("multigrid", "auto", 4, 2.0), near, of_level("multigrid", "vendor", 4, 5.5)});
+  EXPECT_TRUE(e.sentences.at(0).starts_with("On 4 GPUs, multigrid:auto is the fastest barrier: 2 us")) << e.sentences[0];
+  EXPECT_NE(e.sentences[0].find("no difference was shown there to multigrid:library."), std::string::npos);
 }
 
 TEST(barriers_evaluation, is_happy_with_nothing) {

@@ -1,0 +1,234 @@
+#include "src/app/report_command.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "mgsync/version.hpp"
+#include "src/app/report_files.hpp"
+#include "src/base/errors.hpp"
+#include "src/report/page.hpp"
+#include "src/report/svg.hpp"
+#include "src/report/text.hpp"
+#include "src/results/atomic_file.hpp"
+#include "src/results/comparison.hpp"
+#include "topology/findings.hpp"
+#include "topology/reports/drawing.hpp"
+#include "topology/reports/reports.hpp"
+
+namespace mgsync {
+namespace {
+
+using report::page_section;
+
+void append(evaluation& to, evaluation from) {
+  std::move(from.sentences.begin(), from.sentences.end(), std::back_inserter(to.sentences));
+  std::move(from.tables.begin(), from.tables.end(), std::back_inserter(to.tables));
+  std::move(from.figures.begin(), from.figures.end(), std::back_inserter(to.figures));
+}
+
+std::string capitalized(std::string_view word) {
+  std::string text(word);
+  if (!text.empty()) text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
+// What failed or broke, one by one; and what could not run, by reason.
+table endings_of(std::span<const result> results) {
+  table t{{"endings", "What was not measured", "Failed: the subject itself is wrong or stuck. Waived: it cannot run here."}, {"", "why", "points", "of"}, {}, {false, false, true, false}, {}};
+  std::map<std::pair<int, std::string>, std::pair<std::size_t, std::set<std::string>>> by_reason;
+  for (const auto& r : results) {
+    if (r.status == result_status::measured) continue;
+    if (r.status != result_status::waived) {
+      t.rows.push_back({std::string(to_string(r.status)), r.reason, "1", name_of(r.point)});
+      t.sources.push_back(short_key(r.point));
+      continue;
+    }
+    auto& [count, names] = by_reason[{0, r.reason}];
+    ++count;
+    names.insert(subject_of(r.point));
+  }
+  for (const auto& [why, of] : by_reason) {
+    std::vector<std::string> names(of.second.begin(), of.second.end());
+    const auto more = names.size() > 6 ? fmt::format(" and {} more", names.size() - 6) : "";
+    if (names.size() > 6) names.resize(6);
+    t.rows.push_back({"waived", why.second, fmt::format("{}", of.first), fmt::format("{}{}", fmt::join(names, ", "), more)});
+    t.sources.emplace_back();
+  }
+  return t;
+}
+
+// The changes of two files, as compare marks them.
+std::optional<page_section> side_by_side(const std::vector<std::string>& names) {
+  const auto before = read_result_file(names[0]), after = read_result_file(names[1]);
+  const auto compared = compare(std::span(&before.document, 1), std::span(&after.document, 1));
+  if (compared.points.empty()) return std::nullopt;
+  page_section s{"side-by-side", "Before and after", {}, {before.document.command, after.document.command}, ""};
+  table t{{"changes", "Every point of both files", "After over before: the median of all quotients of two batches, its 95 % interval wider by what a process as a whole is shifted by (4 %)."},
+          {"result", "point", "metric", "before", "after", "after / before", "ci95", "note"}, {}, {false, false, false, true, true, true, true, false}, {}};
+  chart c{{"changes", "After over before", "Above 1: more than before. Bars: 95 % intervals with the margin of a process's own shift."}, {"before", true}, {"after / before"}, {}};
+  std::map<std::string, curve> by_word;
+  std::vector<const compared_point*> ordered;
+  for (const auto& one : compared.points) ordered.push_back(&one);
+  const auto place = [](const compared_point* one) { return one->what == change::worse ? 0 : one->what == change::improved ? 1 : 2; };
+  std::stable_sort(ordered.begin(), ordered.end(), [&](auto* a, auto* b) { return place(a) < place(b); });
+  for (const auto* one : ordered) {
+    const std::string word(word_of(one->what, one->measured));
+    t.rows.push_back({word.empty() ? "no difference shown" : word, name_of(one->point), column_name(one->measured), fmt::format("{:.4g}", one->base_median), fmt::format("{:.4g}", one->new_median),
+                      fmt::format("{:.3f}", one->ratio), fmt::format("{:.3f} - {:.3f}", one->low, one->high), fmt::format("{}", fmt::join(one->notes, "; "))});
+    if (!(one->base_median > 0) || one->what == change::too_few) continue;
+    auto& curve = by_word[t.rows.back().front()];
+    curve.name = t.rows.back().front();
+    curve.dots = true;
+    curve.points.push_back({one->base_median, one->ratio, one->low, one->high, {}, name_of(one->point), ""});
+  }
+  for (auto& [word, one] : by_word) c.curves.push_back(std::move(one));
+  const auto count = [&](change what) { return std::count_if(compared.points.begin(), compared.points.end(), [&](const auto& one) { return one.what == what; }); };
+  s.shown.sentences.push_back(fmt::format("From {} to {}: {} worse, {} better, {} without a difference shown, {} with too few batches to tell; {} lost their number.", names[0], names[1],
+                                          count(change::worse), count(change::improved), count(change::not_shown), count(change::too_few), compared.lost.size()));
+  for (const auto& text : {likeness_of(before.document.machine, after.document.machine).difference, software_difference(before.document.machine, after.document.machine)})
+    if (!text.empty()) s.shown.sentences.push_back("What else differs: " + text + ".");
+  if (!c.curves.empty()) s.shown.figures.emplace_back(std::move(c));
+  s.shown.tables.push_back(std::move(t));
+  return s;
+}
+
+std::vector<std::string> commands_of(const report_files& all, const reported_machine& m, std::string_view study) {
+  std::vector<std::string> commands;
+  for (std::size_t i = 0; i < m.results.size(); ++i)
+    if (m.results[i].point.study == study && m.from[i] < all.measured.size())
+      if (const auto& c = all.measured[m.from[i]].document.command; std::find(commands.begin(), commands.end(), c) == commands.end()) commands.push_back(c);
+  return commands;
+}
+
+// Rows and sections of one machine; what was learned goes to the verdict.
+void add_machine(report::page& p, const report_files& all, const reported_machine& m, std::size_t number, bool alone) {
+  const auto prefix = fmt::format("m{}-", number);
+  std::map<std::string, int> again;
+  const auto add_row = [&](const result& r, std::size_t file) {
+    const auto id = prefix + short_key(r.point);
+    const int count = again[id]++;
+    p.rows.push_back({&r, file, count == 0 ? id : fmt::format("{}-{}", id, count)});
+  };
+  for (std::size_t i = 0; i < m.results.size(); ++i) add_row(m.results[i], m.from[i]);
+  for (std::size_t i = 0; i < m.earlier.size(); ++i) add_row(m.earlier[i], m.earlier_from[i]);
+  page_section found{prefix + "found", alone ? "" : m.title, {}, {}, prefix};
+  for (auto& one : evaluate_all(m.results)) {
+    auto& shown = one.shown;
+    std::move(shown.sentences.begin(), shown.sentences.end(), std::back_inserter(found.shown.sentences));
+    shown.sentences.clear();
+    if (one.of->name == "barriers" && !shown.tables.empty()) {
+      found.shown.tables.push_back(std::move(shown.tables.front()));
+      shown.tables.erase(shown.tables.begin());
+    }
+    p.sections.push_back({fmt::format("{}{}", prefix, one.of->name), fmt::format("{}{}", capitalized(one.of->name), alone ? "" : ": " + m.title), std::move(shown),
+                          commands_of(all, m, one.of->name), prefix});
+  }
+  if (auto endings = endings_of(m.results); !endings.rows.empty()) found.shown.tables.push_back(std::move(endings));
+  // What each of several machines says first stands at the top too.
+  if (!alone && !found.shown.sentences.empty()) p.verdict.shown.sentences.push_back(found.shown.sentences.front());
+  if (alone) append(p.verdict.shown, std::move(found.shown)), p.verdict.rows = prefix;
+  else p.sections.insert(std::find_if(p.sections.begin(), p.sections.end(), [&](const auto& s) { return s.id.starts_with(prefix); }), std::move(found));
+}
+
+report::page_file file_of(const result_file& f) {
+  const auto& d = f.document;
+  report::page_file shown{f.name, d.command, d.started, d.ended, d.machine, d.settings, f.damage};
+  if (!f.complete) shown.remarks.push_back("its command was cut short");
+  return shown;
+}
+
+void add_drawings(report::page& p, const report_files& all) {
+  for (const auto& machine : all.drawn)
+    p.drawings.push_back({topology::machine_title(machine), topology::write_svg(machine), "from " + machine.source});
+}
+
+report::page page_of(const options& asked, report_files& all) {
+  report::page p;
+  p.written = fmt::format("mgsync {}", version_with_commit);
+  const auto allowed = asked.across.value_or(across::hosts);
+  std::vector<result> raw_results;
+  auto raw = evaluate_all(all.raw, &raw_results);
+  if (allowed == across::machines && !all.machines.empty()) {
+    auto& first = all.machines.front();
+    first.from.insert(first.from.end(), raw_results.size(), all.measured.size());
+    std::move(raw_results.begin(), raw_results.end(), std::back_inserter(first.results));
+  }
+  std::vector<std::string> titles;
+  for (const auto& m : all.machines) titles.push_back(m.title);
+  for (const auto& m : all.drawn)
+    if (titles.empty()) titles.push_back(topology::machine_title(m));
+  p.title = titles.empty() ? "What raw rows say" : fmt::format("Synchronization on {}", fmt::join(titles, "; "));
+  std::vector<std::string> days;
+  for (const auto& f : all.measured)
+    if (const auto day = f.document.started.substr(0, 10); !day.empty() && std::find(days.begin(), days.end(), day) == days.end()) days.push_back(day);
+  p.subtitle = fmt::format("{} files, measured {}", asked.files.size(), days.empty() ? "at unknown times" : fmt::format("{}", fmt::join(days, ", ")));
+  p.verdict = {"verdict", "", {}, {}, ""};
+  if (all.measured.size() == 2) {
+    std::vector<std::string> names{all.measured[0].name, all.measured[1].name};
+    if (auto both = side_by_side(names)) p.sections.push_back(std::move(*both));
+  }
+  for (std::size_t i = 0; i < all.machines.size(); ++i) add_machine(p, all, all.machines[i], i + 1, all.machines.size() == 1);
+  for (auto& one : raw) p.sections.push_back({fmt::format("raw-{}", one.of->name), fmt::format("{}, from raw rows", capitalized(one.of->name)), std::move(one.shown), {}, ""});
+  add_drawings(p, all);
+  for (const auto& f : all.measured) p.files.push_back(file_of(f));
+  for (const auto& f : all.raw) p.files.push_back({f.name, "", "", "raw rows of a study", {}, {}, {}});
+  return p;
+}
+
+std::string text_of(const report::page& p) {
+  std::string text = fmt::format("{}\n{}\n\n", p.title, p.subtitle);
+  for (const auto& sentence : p.verdict.shown.sentences) text += sentence + "\n";
+  for (const auto& t : p.verdict.shown.tables) text += "\n" + report::to_text(t);
+  for (const auto& s : p.sections) {
+    if (s.shown.sentences.empty() && s.shown.tables.empty() && s.shown.figures.empty()) continue;
+    text += fmt::format("\n== {}\n", s.title);
+    for (const auto& sentence : s.shown.sentences) text += sentence + "\n";
+    for (const auto& t : s.shown.tables) text += "\n" + report::to_text(t);
+    for (const auto& f : s.shown.figures) text += fmt::format("figure {}: {}\n", heading_of(f).name, heading_of(f).title);
+  }
+  return text + "\nFigures: mgsync show FILE... --figure NAME --svg FILE; all on one page: mgsync report FILE... --html FILE\n";
+}
+
+void write(const std::string& where, const std::string& text) {
+  if (where.empty() || where == "-") fmt::print("{}", text);
+  else write_file_atomically(where, text);
+}
+
+}  // namespace
+
+int report_command(const options& asked) {
+  auto all = read_report_files(asked.files, asked.across.value_or(across::hosts));
+  const auto p = page_of(asked, all);
+  if (asked.html.empty()) {
+    fmt::print("{}", text_of(p));
+    return 0;
+  }
+  write(asked.html, report::to_html(p));
+  if (asked.html != "-") fmt::print(stderr, "mgsync: the report is in {}\n", asked.html);
+  return 0;
+}
+
+int show_figure(const options& asked) {
+  auto all = read_report_files(asked.files, across::machines);
+  std::vector<result> results;
+  auto shown = evaluate_all(all.raw, &results);
+  for (auto& m : all.machines) std::move(m.results.begin(), m.results.end(), std::back_inserter(results));
+  for (auto& one : evaluate_all(results)) shown.push_back(std::move(one));
+  std::vector<std::string> names;
+  for (const auto& study : shown)
+    for (const auto& one : study.shown.figures) {
+      if (heading_of(one).name == asked.figure) {
+        write(asked.svg, report::to_svg(one));
+        return 0;
+      }
+      names.push_back(heading_of(one).name);
+    }
+  throw usage_error(fmt::format("--figure is '{}'; of these files accepted: {}", asked.figure, names.empty() ? "nothing, they give no figure" : fmt::format("{}", fmt::join(names, ", "))));
+}
+
+}  // namespace mgsync

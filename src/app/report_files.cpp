@@ -1,0 +1,118 @@
+#include "src/app/report_files.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/base/errors.hpp"
+#include "topology/description.hpp"
+#include "topology/discovery.hpp"
+
+namespace mgsync {
+namespace {
+
+std::string text_of(const std::string& name) {
+  std::ifstream file(name, std::ios::binary);
+  if (!file) throw usage_error(fmt::format("{}: the file cannot be read", name));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string title_of(const machine_record& m) {
+  const auto hosts = m.hosts.size() > 1 ? fmt::format(", {} hosts", m.hosts.size()) : "";
+  if (m.gpus.empty()) return fmt::format("{} cores of {}{}", m.cores, m.cpu_model.empty() ? "an unknown CPU" : m.cpu_model, hosts);
+  return fmt::format("{} x {}{}", m.gpus.size(), m.gpus.front().name, hosts);
+}
+
+bool is_alike(const machine_record& a, const machine_record& b, across alike) {
+  return static_cast<int>(likeness_of(a, b).level) <= static_cast<int>(alike);
+}
+
+// The machine of this file; a new one where it is like none.
+reported_machine& place_of(report_files& all, const machine_record& m, across alike) {
+  for (auto& one : all.machines)
+    if (is_alike(all.measured[one.files.front()].document.machine, m, alike)) return one;
+  all.machines.emplace_back();
+  all.machines.back().title = title_of(m);
+  return all.machines.back();
+}
+
+// The results of the machine's files, the latest of each point.
+void take_results(report_files& all, reported_machine& of) {
+  auto by_time = of.files;
+  std::stable_sort(by_time.begin(), by_time.end(), [&](auto a, auto b) { return all.measured[a].document.started < all.measured[b].document.started; });
+  std::map<std::string, std::size_t> latest;  // the file, by point
+  for (const auto file : by_time)
+    for (const auto& r : all.measured[file].document.results) {
+      const auto key = canonical_text(r.point);
+      // A point that could not run in one file does not hide what another measured.
+      if (const auto found = latest.find(key); found != latest.end() && !r.has_metrics() && r.status != result_status::failed) continue;
+      latest[key] = file;
+    }
+  for (const auto file : of.files) {
+    for (auto& r : all.measured[file].document.results) {
+      const bool counts = latest[canonical_text(r.point)] == file;
+      (counts ? of.results : of.earlier).push_back(std::move(r));
+      (counts ? of.from : of.earlier_from).push_back(file);
+    }
+    all.measured[file].document.results.clear();
+  }
+}
+
+bool shows_something(const evaluation& e) { return !e.sentences.empty() || !e.tables.empty() || !e.figures.empty(); }
+
+}  // namespace
+
+report_files read_report_files(const std::vector<std::string>& names, across alike) {
+  report_files all;
+  for (const auto& name : names) {
+    const auto text = text_of(name);
+    if (text.starts_with(topology::description_magic) || text.starts_with("<")) {
+      topology::discovery_request request;
+      request.file = name;
+      all.drawn.push_back(topology::discover(request));
+      continue;
+    }
+    if (std::ranges::any_of(studies(), [&](const study* s) { return s->knows != nullptr && s->knows(text); })) {
+      all.raw.push_back({name, text});
+      continue;
+    }
+    all.measured.push_back(read_result_file(name));
+    const auto file = all.measured.size() - 1;
+    place_of(all, all.measured.back().document.machine, alike).files.push_back(file);
+  }
+  for (auto& one : all.machines) take_results(all, one);
+  std::stable_sort(all.machines.begin(), all.machines.end(), [&](const auto& a, const auto& b) {
+    return all.measured[a.files.front()].document.machine.gpus.size() > all.measured[b.files.front()].document.machine.gpus.size();
+  });
+  return all;
+}
+
+std::vector<shown_study> evaluate_all(std::span<const result> results) {
+  std::vector<shown_study> all;
+  for (const auto* s : studies())
+    if (s->evaluate != nullptr)
+      if (auto e = s->evaluate(results); shows_something(e)) all.push_back({s, std::move(e)});
+  return all;
+}
+
+std::vector<shown_study> evaluate_all(std::span<const raw_file> raw, std::vector<result>* results) {
+  std::vector<shown_study> all;
+  for (const auto* s : studies()) {
+    if (s->knows == nullptr) continue;
+    std::vector<raw_file> own;
+    for (const auto& one : raw)
+      if (s->knows(one.text)) own.push_back(one);
+    if (own.empty()) continue;
+    auto found = s->evaluate_raw(own);
+    if (results != nullptr) std::move(found.results.begin(), found.results.end(), std::back_inserter(*results));
+    if (shows_something(found.shown)) all.push_back({s, std::move(found.shown)});
+  }
+  return all;
+}
+
+}  // namespace mgsync

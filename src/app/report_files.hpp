@@ -1,0 +1,46 @@
+// Any files that mgsync writes, sorted by what they are and by the machine that they are of, for reports and advice.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/harness/study.hpp"
+#include "src/results/figure.hpp"
+#include "src/results/machine_likeness.hpp"
+#include "src/results/result_file.hpp"
+#include "topology/machine.hpp"
+
+namespace mgsync {
+
+// One machine, or several of one kind. Where files hold the same point, the one that was started last counts.
+struct reported_machine {
+  std::string title;                 // "4 x NVIDIA H200", "64 cores of Intel(R) Xeon(R) Processor"
+  std::vector<result> results;       // of all files, each point once; in the files' order
+  std::vector<std::size_t> from;     // by result: its place in report_files.measured
+  std::vector<result> earlier;       // the same points in files that were started before
+  std::vector<std::size_t> earlier_from;
+  std::vector<std::size_t> files;    // places in report_files.measured
+};
+
+struct report_files {
+  std::vector<result_file> measured;       // without their results, which are in `machines`
+  std::vector<reported_machine> machines;  // those with GPUs first, the most of them first
+  std::vector<topology::machine> drawn;    // machine descriptions
+  std::vector<raw_file> raw;               // rows that a study knows
+};
+
+// Results files and stores, machine descriptions (ours or hwloc XML), and raw rows of studies. Machines that differ by no
+// more than `alike` count as one. Throws usage_error, beginning with the name, for a file that is nothing of this.
+report_files read_report_files(const std::vector<std::string>& names, across alike);
+
+// What one study makes of one machine's results.
+struct shown_study {
+  const study* of = nullptr;
+  evaluation shown;
+};
+// Of every study that has something to show.
+std::vector<shown_study> evaluate_all(std::span<const result>);
+// The same of raw rows; their results are added to `results` where they are given.
+std::vector<shown_study> evaluate_all(std::span<const raw_file>, std::vector<result>* results = nullptr);
+
+}  // namespace mgsync

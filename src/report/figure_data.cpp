@@ -1,0 +1,62 @@
+#include "src/report/figure_data.hpp"
+
+#include <fmt/format.h>
+
+#include "src/report/canvas.hpp"
+
+namespace mgsync::report {
+namespace {
+
+std::string number(const std::optional<double>& value) { return value ? readable(*value) : "-"; }
+
+table data(const chart& c) {
+  table t{c.heading, {"curve", c.x.label, c.y.label, "low", "high", "note"}, {}, {false, true, true, true, true, false}, {}};
+  for (const auto& one : c.curves)
+    for (const auto& p : one.points) {
+      t.rows.push_back({one.name, c.x.categories.empty() ? readable(p.x) : c.x.categories.at(static_cast<std::size_t>(p.x)), readable(p.y),
+                        number(p.low), number(p.high), p.note});
+      t.sources.push_back(p.source);
+    }
+  return t;
+}
+
+table data(const heat_map& map) {
+  table t{map.heading, {fmt::format("{} \\ {} ({})", map.row_label, map.column_label, map.unit)}, {}, {false}, {}};
+  for (const auto& column : map.columns) t.columns.push_back(column), t.numbers.push_back(true);
+  for (std::size_t r = 0; r < map.rows.size(); ++r) {
+    t.rows.push_back({map.rows[r]});
+    for (const auto& value : map.values.at(r)) t.rows.back().push_back(number(value));
+  }
+  return t;
+}
+
+table data(const bar_chart& c) {
+  table t{c.heading, {""}, {}, {false}, {}};
+  for (const auto& part : c.part_names) t.columns.push_back(part), t.numbers.push_back(true);
+  t.columns.insert(t.columns.end(), {c.values.label, "low", "high", "note"});
+  t.numbers.insert(t.numbers.end(), {true, true, true, false});
+  for (const auto& b : c.bars) {
+    double sum = 0;
+    for (const double part : b.parts) sum += part;
+    t.rows.push_back({b.name});
+    for (std::size_t i = 0; i < c.part_names.size(); ++i) t.rows.back().push_back(i < b.parts.size() ? readable(b.parts[i]) : "-");
+    for (auto& word : {readable(sum), number(b.low), number(b.high), b.note}) t.rows.back().push_back(word);
+    t.sources.push_back(b.source);
+  }
+  return t;
+}
+
+table data(const timeline& line) {
+  table t{line.heading, {"track", "event", fmt::format("begin ({})", line.unit), fmt::format("end ({})", line.unit)}, {}, {false, false, true, true}, {}};
+  for (const auto& one : line.tracks)
+    for (const auto& e : one.events) t.rows.push_back({one.name, e.name, readable(e.begin), readable(e.end)});
+  return t;
+}
+
+}  // namespace
+
+table data_of(const figure& any) {
+  return std::visit([](const auto& one) { return data(one); }, any);
+}
+
+}  // namespace mgsync::report

@@ -1,0 +1,57 @@
+// A report as one HTML page that needs no network, no script and no other file: what was learned first, then pictures with
+// the table of their numbers, every row that they are from, and what was measured where. Light and dark, narrow and on
+// paper; the results' summaries are in it as JSON. Nothing that stands in a results file is anything but words on it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "src/results/figure.hpp"
+#include "src/results/machine_record.hpp"
+#include "src/results/result.hpp"
+
+namespace mgsync::report {
+
+struct page_section {
+  std::string id;        // of letters, digits and '-'
+  std::string title;
+  evaluation shown{};
+  std::vector<std::string> commands{};  // that measured it
+  std::string rows{};    // what the ids of the rows that its sources name begin with
+};
+
+// Something that was drawn elsewhere, trusted: an <svg> element.
+struct page_drawing {
+  std::string title;
+  std::string svg;
+  std::string caption{};
+};
+
+struct page_row {
+  const result* of = nullptr;  // outlives the page
+  std::size_t file = 0;        // in page.files
+  std::string id;              // where links to it lead
+};
+
+struct page_file {
+  std::string name, command, started, ended;
+  machine_record machine;
+  std::map<std::string, std::string> settings{};
+  std::vector<std::string> remarks{};  // damage, an early end
+};
+
+struct page {
+  std::string title;
+  std::string subtitle{};
+  page_section verdict{};                // without figures
+  std::vector<page_section> sections{};  // those with nothing to show are left out
+  std::vector<page_drawing> drawings{};
+  std::vector<page_row> rows{};
+  std::vector<page_file> files{};
+  std::string written{};  // by what: "mgsync 0.1.0 (abc)"
+};
+
+std::string to_html(const page&);
+
+}  // namespace mgsync::report

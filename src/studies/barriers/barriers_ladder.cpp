@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "src/studies/barriers/barriers_evaluation.hpp"
+
+namespace mgsync::barriers {
+namespace {
+
+// A step of the ladder: where it stands, and what it is called.
+struct rung {
+  int level = 0;
+  int members = 0;
+  std::string name;
+  bool vendor = false;
+  auto operator<=>(const rung&) const = default;
+};
+
+struct standing {
+  const result* of = nullptr;
+  double us = 0, low = 0, high = 0;
+};
+
+bool is_vendors(const point& p) {
+  return p.variant == "vendor" || p.variant == "cooperative-groups" || p.subject == "nccl" || p.subject == "nccl-device" || p.subject == "mpi" || p.subject == "openmp";
+}
+
+// Where one passage of nothing but the barrier belongs; level 0: it does not.
+rung rung_of(const result& r) {
+  const auto& p = r.point;
+  if (p.study == "levels") {
+    const auto scope = p.word("scope");
+    const int level = scope == "warp" ? 1 : scope == "block" ? 2 : scope == "cluster" ? 3 : 0;
+    return {level, 0, level == 0 ? "" : fmt::format("{}, {:g} threads", scope, p.number("threads").value_or(32)), true};
+  }
+  if (p.study == "launch") {
+    const bool wanted = p.word("quantity") == "null" && p.members == 1 && p.number("argument_bytes").value_or(0) == 0 && p.word("policy", "synchronize") == "synchronize";
+    return {wanted && p.device == topology::device::gpu ? 6 : 0, 1, "launch: one more kernel", false};
+  }
+  if (p.study != "barriers" || p.word("load", "idle") != "idle" || p.find("work") != nullptr || p.find("late") != nullptr || !r.verdict.passed) return {};
+  if (p.device == topology::device::host) return {8, p.members, fmt::format("{} host member{}{}", p.members, p.members == 1 ? "" : "s", p.ranks > 1 ? ", in ranks" : ""), is_vendors(p)};
+  const bool per_rank = p.ranks > 1;
+  if (p.subject == "cluster") return {3, 1, "cluster", true};
+  if (p.subject == "kernel-boundary") return {7, p.members, fmt::format("end of the kernel, {} GPU{}", p.members, p.members == 1 ? "" : "s"), true};
+  if (p.members == 1) return {4, 1, "grid: 1 GPU", is_vendors(p)};
+  return {5, p.members, fmt::format("{} GPUs{}", p.members, per_rank ? ", in ranks" : ""), is_vendors(p)};
+}
+
+// In us; nothing where the metric is no time, or in cycles of an unknown clock.
+std::optional<standing> standing_of(const result& r) {
+  if (!r.has_metrics()) return std::nullopt;
+  const auto& m = r.metrics.front();
+  double factor = 0;
+  if (m.unit == "us") factor = 1;
+  if (m.unit == "ns") factor = 1e-3;
+  if (const double mhz = std::strtod(r.found("mhz").c_str(), nullptr); m.unit == "cycles" && mhz > 0) factor = 1 / mhz;
+  if (factor == 0 || !(m.median > 0)) return std::nullopt;
+  return standing{&r, m.median * factor, m.ci95_low * factor, m.ci95_high * factor};
+}
+
+// Of host members and of GPUs no more than these counts: a ladder, not a curve.
+bool is_shown(const std::map<rung, standing>& all, const rung& one) {
+  if (one.level < 5 || one.level == 6) return true;
+  std::set<int> counts;
+  for (const auto& [other, value] : all)
+    if (other.level == one.level) counts.insert(other.members);
+  return one.members == *counts.begin() || one.members == *counts.rbegin() || (counts.size() <= 4);
+}
+
+}  // namespace
+
+void add_ladder(std::span<const result> all, evaluation& e) {
+  std::map<rung, standing> ladder;
+  for (const auto& r : all) {
+    const auto where = rung_of(r);
+    const auto value = where.level != 0 ? standing_of(r) : std::nullopt;
+    if (!value) continue;
+    auto& best = ladder[where];
+    if (best.of == nullptr || value->us < best.us) best = *value;
+  }
+  std::set<int> levels;
+  for (const auto& [where, value] : ladder) levels.insert(where.level);
+  if (levels.size() < 2) return;
+  bar_chart bars{{"ladder", "The ladder: what it costs to synchronize at each level",
+                  "The fastest of each level at its fastest shape, idle; pale: what NVIDIA, NCCL, MPI or the compiler's run time gives. "
+                  "Time of one passage (001, figures 12 and 13)."},
+                 {"us, logarithmic", true}, {}, {}};
+  for (const auto& [where, value] : ladder) {
+    if (!is_shown(ladder, where)) continue;
+    const auto shape = format_shape(value.of->point);
+    const auto word = where.level == 6 ? value.of->point.subject : subject_of(value.of->point);
+    bars.bars.push_back({where.name, {value.us}, value.low, value.high, fmt::format("{}{}", word, shape.empty() || shape == "1" ? "" : " " + shape), where.vendor,
+                         short_key(value.of->point)});
+  }
+  e.figures.push_back(std::move(bars));
+}
+
+void add_loads(std::span<const result> all, evaluation& e) {
+  // Members, shape -> subject -> load.
+  std::map<std::pair<int, std::string>, std::map<std::string, std::map<std::string, const result*>>> groups;
+  std::map<std::pair<int, std::string>, std::vector<std::string>> loads;
+  for (const auto& r : all) {
+    if (r.point.study != "barriers" || r.point.device != topology::device::gpu || !r.has_metrics() || !(r.metrics.front().median > 0)) continue;
+    if (r.point.find("work") != nullptr || r.point.find("late") != nullptr || r.point.ranks > 1) continue;
+    const std::pair where{r.point.members, format_shape(r.point)};
+    const auto load = r.point.word("load", "idle");
+    auto& seen = loads[where];
+    if (std::find(seen.begin(), seen.end(), load) == seen.end()) seen.push_back(load);
+    groups[where][subject_of(r.point)].emplace(load, &r);
+  }
+  for (auto& [where, subjects] : groups) {
+    auto& columns = loads[where];
+    if (columns.size() < 2) continue;
+    std::stable_partition(columns.begin(), columns.end(), [](const auto& load) { return load == "idle"; });
+    std::erase_if(subjects, [](const auto& one) { return one.second.size() < 2; });
+    if (subjects.empty()) continue;
+    heat_map map{{fmt::format("loads-{}-{}", where.first, where.second), fmt::format("Idle beside loaded: {} GPU{}, shape {}", where.first, where.first == 1 ? "" : "s", where.second),
+                  "Latency in us, idle and beside traffic of each kind (docs/load.md); the colours are logarithmic."},
+                 "barrier", "beside", {}, columns, {}, "us", {}, {}};
+    for (const auto& [subject, by_load] : subjects) {
+      map.rows.push_back(subject);
+      map.values.emplace_back();
+      map.sources.emplace_back();
+      for (const auto& load : columns) {
+        const auto found = by_load.find(load);
+        map.values.back().push_back(found == by_load.end() ? std::nullopt : std::optional(found->second->metrics.front().median));
+        map.sources.back().push_back(found == by_load.end() ? "" : short_key(found->second->point));
+      }
+    }
+    e.figures.push_back(std::move(map));
+  }
+}
+
+}  // namespace mgsync::barriers

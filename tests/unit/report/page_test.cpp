@@ -1,0 +1,119 @@
+#include "src/report/page.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "src/report/content_hash.hpp"
+#include "src/report/page_assets.hpp"
+
+namespace mgsync::report {
+namespace {
+
+result measured(int members, double threads, const std::string& variant) {
+  result r;
+  r.point.subject = "multigrid";
+  r.point.variant = variant;
+  r.point.device = topology::device::gpu;
+  r.point.members = members;
+  r.point.set("blocks_per_sm", 1.0);
+  r.point.set("threads_per_block", threads);
+  r.status = result_status::measured;
+  r.verdict.passed = true;
+  r.metrics.push_back(summarize_batches({"latency", "us"}, {{1.1}, {1.2}, {1.3}, {1.25}, {1.15}, {1.4}, {1.35}, {1.45}}));
+  return r;
+}
+
+page page_of(const std::vector<result>& all) {
+  page p{"Barriers", "2 files", {"verdict", "", {{"it works"}, {}, {}}, {}, "m1-"}};
+  chart c{{"gpus", "Over GPUs"}, {"GPUs"}, {"us"}, {{"ours", {}}}};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto id = "m1-" + short_key(all[i].point);
+    p.rows.push_back({&all[i], 0, id});
+    c.curves[0].points.push_back({static_cast<double>(i), all[i].metrics.empty() ? 1.0 : all[i].metrics.front().median, {}, {}, {}, "", short_key(all[i].point)});
+  }
+  p.sections.push_back({"m1-barriers", "Barriers", {{}, {}, {c}}, {"mgsync --gpus 4"}, "m1-"});
+  p.sections.push_back({"m1-nothing", "Nothing here", {}, {}, ""});
+  p.files.push_back({"a.json", "mgsync --json a.json", "2026-01-01T00:00:00Z", "complete", {}});
+  p.written = "mgsync";
+  return p;
+}
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t found = 0;
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+  return found;
+}
+
+TEST(content_hash, agrees_with_the_standard) {
+  EXPECT_EQ(content_hash("abc"), "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");  // FIPS 180-4
+  EXPECT_EQ(content_hash(""), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+  EXPECT_EQ(content_hash(std::string(1000, 'a')), "sha256-Qe3s5C1j6Nm/UVqbppMuHCDLyfWl0TRkWttdsblzfqM=");
+  EXPECT_EQ(base64("Ma"), "TWE=");
+  EXPECT_EQ(base64("M"), "TQ==");
+}
+
+TEST(page, every_link_leads_somewhere_and_no_id_stands_twice) {
+  const std::vector<result> all{measured(1, 32, "auto"), measured(2, 32, "auto"), measured(2, 64, "vendor")};
+  const auto html = to_html(page_of(all));
+  std::set<std::string> ids;
+  const std::regex id(" id=\"([^\"]+)\""), link("href=\"#([^\"]+)\"");
+  for (std::sregex_iterator at(html.begin(), html.end(), id), end; at != end; ++at) EXPECT_TRUE(ids.insert((*at)[1]).second) << (*at)[1];
+  std::size_t links = 0;
+  for (std::sregex_iterator at(html.begin(), html.end(), link), end; at != end; ++at, ++links) EXPECT_TRUE(ids.contains((*at)[1])) << (*at)[1];
+  EXPECT_GE(links, 3U + 3U + 2U);  // marks, the table of their numbers, contents
+  EXPECT_EQ(count(html, "mg-mark"), 3U + count(page_style(), "mg-mark"));
+  EXPECT_EQ(count(html, "Nothing here"), 0U);
+}
+
+TEST(page, names_its_style_and_script_by_hash_and_loads_nothing) {
+  const std::vector<result> all{measured(1, 32, "auto")};
+  const auto html = to_html(page_of(all));
+  EXPECT_NE(html.find("default-src 'none'; style-src '" + content_hash(page_style()) + "'; script-src '" + content_hash(page_script()) + "'"), std::string::npos);
+  EXPECT_EQ(count(html, " src="), 0U);
+  EXPECT_EQ(count(html, "<link"), 0U);
+  EXPECT_EQ(count(html, " style=\""), 0U);
+  EXPECT_EQ(count(html, "@import"), 0U);
+  EXPECT_EQ(count(html, "url("), 0U);
+}
+
+TEST(page, hostile_names_are_words_in_text_and_in_json) {
+  std::vector<result> all{measured(1, 32, "</script><script>alert(1)</script>")};
+  all.front().point.set("load", std::string("\" onmouseover=\"alert(2)"));
+  all.front().attachments.push_back({"<b>picture</b>", "image/svg+xml", "<svg onload=\"alert(3)\"/>"});
+  auto p = page_of(all);
+  p.title = p.files.front().machine.host = "<img src=x onerror=alert(4)>";
+  p.files.front().machine.hosts = {p.title};
+  p.files.front().command = "mgsync '</pre><script>'";
+  const auto html = to_html(p);
+  EXPECT_EQ(count(html, "<script"), 2U);  // the data and our own
+  EXPECT_EQ(count(html, "</script"), 2U);
+  EXPECT_EQ(count(html, "<img src=x"), 0U);
+  EXPECT_EQ(count(html.substr(0, html.find("mgsync-data\">")), "\" onmouseover"), 0U);
+  EXPECT_EQ(count(html, "<svg onload"), 0U);
+  const auto from = html.find("id=\"mgsync-data\">") + 17;
+  const auto data = nlohmann::json::parse(html.substr(from, html.find("</script>", from) - from));
+  EXPECT_EQ(data["results"][0]["variant"], "</script><script>alert(1)</script>");
+  EXPECT_EQ(data["results"][0]["metrics"]["latency"]["raw"].size(), 8U);
+}
+
+TEST(page, five_hundred_points_are_small_and_quick) {
+  std::vector<result> all;
+  for (int i = 0; i < 500; ++i) all.push_back(measured(1 + i % 8, 32.0 * (1 + i / 8), fmt::format("variant-{}", i)));
+  const auto began = std::chrono::steady_clock::now();
+  const auto html = to_html(page_of(all));
+  EXPECT_LT(html.size(), 2'000'000U);
+#ifdef NDEBUG
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(), 2.0);
+#endif
+}
+
+}  // namespace
+}  // namespace mgsync::report
