@@ -42,10 +42,12 @@ struct configuration {
   mgsync::load load;                          // GPU only
 };
 
-enum class run_mode { time, check };
+// record: timed, every worker reading its clock when it comes to a round and when it leaves it. Backends that cannot run it
+// as `time` and record nothing.
+enum class run_mode { time, check, record };
 
 // A fault to inject into a run. arrive_early is the positive control of a check: the member enters the barrier before
-// it publishes its phase, so the check must report violations. never_arrive is for tests of the bounded waits.
+// it publishes its phase, so the check must report violations; recorded, it reads its clock after it went through. never_arrive is for tests of the bounded waits.
 struct fault {
   enum class kind { none, arrive_early, never_arrive };
   kind what = kind::none;
@@ -63,6 +65,7 @@ struct run_request {
   std::uint32_t payload_words = 1;  // what a reduction carries, 32-bit words
   mgsync::fault fault{};
   std::uint64_t seed = 1;           // of the skews and samples of a checked run
+  std::uint32_t kept_rounds = 8;    // record: of so many, the last of the run
 };
 
 // Microseconds that a member works between rounds.
@@ -91,6 +94,23 @@ struct violation {
   std::string what;         // "phase", "payload", "sum" or "arrival"
 };
 
+// A worker's own clock: its processor's cycle counter; on GPUs also the timer that its SMs share, in ns.
+struct moment {
+  std::uint64_t clock = 0;
+  std::uint64_t timer_ns = 0;
+};
+
+// The last rounds of a recorded run as one worker saw them.
+struct worker_record {
+  worker_id worker;
+  unsigned processor = 0;           // the SM, or the host's hardware thread
+  std::uint32_t first_round = 0;    // of the run: that of the first passage
+  struct passage {
+    moment arrived, left;
+  };
+  std::vector<passage> passages;
+};
+
 enum class outcome { completed, aborted, timed_out };  // aborted: asked to stop
 
 // What the load beside a timed run was on one GPU.
@@ -110,6 +130,7 @@ struct trial {
   std::uint64_t far_violations = 0;               // of these: between members of different hosts
   std::optional<violation> first_violation;
   std::vector<load_seen> loads;                   // per local member, of a timed run beside load
+  std::vector<worker_record> records;             // of a recorded run, per local worker
   std::vector<arrival> arrivals;                  // timed_out: of every worker that this process can see
 };
 

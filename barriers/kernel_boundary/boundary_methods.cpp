@@ -134,7 +134,7 @@ class graph final : public boundary_method {
   graph(launch_rounds& rounds, bool joins) : rounds_(rounds), joins_(joins) {}
   // The graphs of timed runs are all alike, and kept: building one takes longer than the rounds in it.
   void prepare(const run_request& request) override {
-    const bool timed = request.mode == run_mode::time;
+    const bool timed = request.mode != run_mode::check;
     auto& pieces = timed ? timed_[{request.rounds, request.work_units, request.late_units}] : checked_;
     now_ = &pieces;
     if (timed && !pieces.empty()) return;

@@ -171,7 +171,7 @@ std::vector<progress> host_crew::progress_now() const {
 }
 
 std::uint64_t host_crew::total_rounds(const run_request& request) const {
-  return request.rounds + (request.mode == run_mode::time ? start_rounds : 0);
+  return request.rounds + (request.mode == run_mode::check ? 0 : start_rounds);
 }
 
 void host_crew::add_arrivals(trial& result) const {
@@ -194,6 +194,7 @@ trial host_crew::collect(const std::vector<findings>& found) const {
     if (f.first && (!result.first_violation || f.first->round < result.first_violation->round))
       result.first_violation = f.first;
     result.outcome = std::max(result.outcome, f.outcome);
+    if (!f.record.passages.empty()) result.records.push_back(f.record);
   }
   if (result.outcome == outcome::timed_out) add_arrivals(result);
   return result;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <concepts>
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include "barriers/backend.hpp"
 #include "barriers/parts/round_loop/phase_check.hpp"
 #include "barriers/parts/symmetric_memory/symmetric_memory.hpp"
+#include "src/base/cycle_counter.hpp"
 #include "src/base/session.hpp"
 
 namespace mgsync::round_loop {
@@ -80,6 +82,7 @@ class host_crew {
     std::uint64_t far_violations = 0;
     std::optional<violation> first;
     mgsync::outcome outcome = mgsync::outcome::completed;
+    worker_record record;
   };
 
   unsigned worker_count() const { return members() * blocks_; }
@@ -108,6 +111,10 @@ class host_crew {
 
   template <class Pass>
   void time(const run_request&, const wait_limits&, unsigned local, Pass&, findings&) const;
+  template <class Pass>
+  void record(const run_request&, const wait_limits&, unsigned local, Pass&, findings&) const;
+  template <class Pass>
+  bool start(const run_request&, const wait_limits&, unsigned local, Pass&, findings&) const;
   template <class Pass>
   void check(const run_request&, const wait_limits&, unsigned local, Pass&, findings&) const;
   template <class Pass>

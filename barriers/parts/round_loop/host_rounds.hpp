@@ -1,5 +1,7 @@
-// The loops of host_crew: timed and checked rounds.
+// The loops of host_crew: timed, recorded and checked rounds.
 #pragma once
+
+#include <algorithm>
 
 #include "barriers/parts/round_loop/host_crew.hpp"
 
@@ -18,6 +20,8 @@ trial host_crew::run(const run_request& request, std::vector<Pass>& passes, cons
       passes[local].begin(bounds);
       if (request.mode == run_mode::time)
         time(request, bounds, local, passes[local], found[local]);
+      else if (request.mode == run_mode::record)
+        record(request, bounds, local, passes[local], found[local]);
       else
         check(request, bounds, local, passes[local], found[local]);
     });
@@ -26,20 +30,29 @@ trial host_crew::run(const run_request& request, std::vector<Pass>& passes, cons
   return collect(found);
 }
 
+// The rounds before the timed ones. False: given up.
+template <class Pass>
+bool host_crew::start(const run_request& request, const wait_limits& bounds, unsigned local, Pass& pass, findings& found) const {
+  const local_worker& me = workers_[local];
+  worker_page& mine = *page(me.member * blocks_ + me.block);
+  for (std::uint64_t i = 0; i < start_rounds; ++i) {
+    if (missed(request, bounds, me, i, pass, found)) return false;
+    arrive(mine, rounds_done_ + i + 1);
+    if (!pass()) {
+      found.outcome = why_given_up(bounds);
+      return false;
+    }
+  }
+  return true;
+}
+
 template <class Pass>
 void host_crew::time(const run_request& request, const wait_limits& bounds, unsigned local, Pass& pass,
                      findings& found) const {
+  if (!start(request, bounds, local, pass, found)) return;
   const local_worker& me = workers_[local];
   worker_page& mine = *page(me.member * blocks_ + me.block);
-  std::uint64_t round = rounds_done_;
-  for (std::uint64_t i = 0; i < start_rounds; ++i) {
-    if (missed(request, bounds, me, i, pass, found)) return;
-    arrive(mine, ++round);
-    if (!pass()) {
-      found.outcome = why_given_up(bounds);
-      return;
-    }
-  }
+  std::uint64_t round = rounds_done_ + start_rounds;
   const auto work = std::chrono::microseconds(work_of(request, me.member, group_.members.size()));
   const auto begin = std::chrono::steady_clock::now();
   for (std::uint32_t i = 0; i < request.rounds; ++i) {
@@ -51,6 +64,41 @@ void host_crew::time(const run_request& request, const wait_limits& bounds, unsi
     }
   }
   found.elapsed = std::chrono::steady_clock::now() - begin;
+}
+
+// As time(), each round between two reads of the cycle counter, all of them written and the last ones kept.
+template <class Pass>
+void host_crew::record(const run_request& request, const wait_limits& bounds, unsigned local, Pass& pass,
+                       findings& found) const {
+  constexpr auto late_stamp = std::chrono::microseconds(50);  // of a positive control: others have left by then
+  if (!start(request, bounds, local, pass, found)) return;
+  const local_worker& me = workers_[local];
+  worker_page& mine = *page(me.member * blocks_ + me.block);
+  std::uint64_t round = rounds_done_ + start_rounds;
+  const std::uint32_t kept = std::bit_ceil(std::clamp(request.kept_rounds, 1u, 1u << 16));
+  std::vector<worker_record::passage> ring(kept);
+  const bool early = request.fault.what == fault::kind::arrive_early && request.fault.member == me.member && request.fault.block == me.block;
+  const auto work = std::chrono::microseconds(work_of(request, me.member, group_.members.size()));
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::uint32_t i = 0; i < request.rounds; ++i) {
+    auto& slot = ring[i & (kept - 1)];
+    if (work.count() != 0) hold(work);
+    arrive(mine, ++round);
+    slot.arrived.clock = cycles_now();
+    if (!pass()) {
+      found.outcome = why_given_up(bounds);
+      return;
+    }
+    if (early) {
+      hold(late_stamp);
+      slot.arrived.clock = cycles_now();
+    }
+    slot.left.clock = cycles_now();
+  }
+  found.elapsed = std::chrono::steady_clock::now() - begin;
+  const std::uint32_t told = std::min({request.kept_rounds, kept, request.rounds});
+  found.record = {{me.member, me.block}, me.cpu < 0 ? 0u : static_cast<unsigned>(me.cpu), request.rounds - told, {}};
+  for (std::uint32_t i = request.rounds - told; i < request.rounds; ++i) found.record.passages.push_back(ring[i & (kept - 1)]);
 }
 
 template <class Pass>

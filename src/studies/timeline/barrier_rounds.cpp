@@ -1,0 +1,128 @@
+#include "src/studies/timeline/barrier_rounds.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace mgsync::timelines {
+
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+bool complete(const barrier_round& r) {
+  const auto known = [](double at) { return at == at; };
+  return std::all_of(r.arrived.begin(), r.arrived.end(), known) && std::all_of(r.left.begin(), r.left.end(), known);
+}
+
+void sum_up(barrier_round& r, double uncertainty) {
+  r.first_arrival = std::ranges::min(r.arrived);
+  r.last_arrival = std::ranges::max(r.arrived);
+  r.first_departure = std::ranges::min(r.left);
+  r.last_departure = std::ranges::max(r.left);
+  for (std::uint32_t w = 0; w < r.arrived.size(); ++w)
+    if (r.arrived[w] >= r.last_arrival - uncertainty) r.last.push_back(w);
+}
+
+// "GPU 1" of "GPU 1 block 7"; other names as they are.
+std::string member_of(const std::string& worker) { return worker.substr(0, worker.find(" block ")); }
+
+std::string names(const recording& r, const std::vector<std::uint32_t>& some) {
+  if (some.size() > 3) return fmt::format("one of {} within the bound", some.size());
+  std::vector<std::string> all;
+  for (const auto w : some) all.push_back(r.workers[w]);
+  return fmt::format("{}", fmt::join(all, " or "));
+}
+
+std::string cell(double value) { return fmt::format("{:.0f}", value); }
+
+}  // namespace
+
+std::vector<event_kind> kinds_of_rounds() { return {{"ARRIVES"}, {"LEAVES", arrived, "in the barrier"}}; }
+
+std::vector<barrier_round> rounds_of(const recording& r) {
+  std::map<std::uint32_t, barrier_round> found;
+  double first = std::numeric_limits<double>::infinity();
+  for (const auto& e : r.events) first = std::min(first, e.at);
+  for (const auto& e : r.events) {
+    auto& round = found[e.round];
+    round.number = e.round;
+    round.arrived.resize(r.workers.size(), unknown);
+    round.left.resize(r.workers.size(), unknown);
+    if (e.kind == arrived) round.arrived[e.worker] = e.at - first;
+    if (e.kind == left) round.left[e.worker] = e.at - first;
+  }
+  std::vector<barrier_round> all;
+  for (auto& [number, round] : found) {
+    if (!complete(round)) continue;
+    sum_up(round, r.uncertainty);
+    all.push_back(std::move(round));
+  }
+  return all;
+}
+
+std::vector<std::string> left_too_early(const recording& r, std::span<const barrier_round> rounds) {
+  std::vector<std::string> all;
+  for (const auto& round : rounds)
+    for (std::uint32_t w = 0; w < round.left.size(); ++w)
+      if (round.left[w] < round.last_arrival - r.uncertainty)
+        all.push_back(fmt::format("{} left round {} {:.0f} {} before {} came, and the clocks are known to within {:.0f} {}", r.workers[w],
+                                  round.number, round.last_arrival - round.left[w], r.unit, names(r, round.last), r.uncertainty, r.unit));
+  return all;
+}
+
+double round_time(std::span<const barrier_round> rounds) {
+  if (rounds.empty()) return 0;
+  if (rounds.size() == 1) return rounds.front().last_departure - rounds.front().first_arrival;
+  return (rounds.back().last_arrival - rounds.front().last_arrival) / static_cast<double>(rounds.size() - 1);
+}
+
+timeline picture_of_rounds(const recording& r, std::span<const barrier_round> rounds, figure_heading heading) {
+  timeline t{std::move(heading), r.unit, {}, r.uncertainty};
+  const double first = rounds.empty() ? 0 : rounds.front().first_arrival;
+  for (std::uint32_t w = 0; w < r.workers.size(); ++w) {
+    track row{r.workers[w], {}};
+    for (const auto& round : rounds) {
+      const double from = round.arrived[w], to = round.left[w];
+      const double free = std::clamp(round.last_arrival, from, to);
+      // The last one too: every row has the same bars, so that rows of many workers can be merged.
+      row.events.push_back({"waits for the last", from - first, free - first, fmt::format("round {}, for {}", round.number, names(r, round.last))});
+      row.events.push_back({"is released", free - first, to - first, fmt::format("round {}", round.number)});
+    }
+    t.tracks.push_back(std::move(row));
+  }
+  return t;
+}
+
+table table_of_rounds(const recording& r, std::span<const barrier_round> rounds, figure_heading heading) {
+  table t{std::move(heading), {"round", "came last", "first waited", "first left", "last left", "all in"}, {}, {true, false, true, true, true, true}};
+  for (const auto& round : rounds)
+    t.rows.push_back({std::to_string(round.number), names(r, round.last), cell(round.last_arrival - round.first_arrival),
+                      cell(round.first_departure - round.last_arrival), cell(round.release()), cell(round.last_departure - round.first_arrival)});
+  return t;
+}
+
+table table_of_members(const recording& r, const barrier_round& round, figure_heading heading) {
+  table t{std::move(heading), {"member", "first came", "last came", "first left", "last left"}, {}, {false, true, true, true, true}};
+  std::vector<std::string> order;
+  std::map<std::string, std::array<double, 4>> members;
+  for (std::uint32_t w = 0; w < r.workers.size(); ++w) {
+    const auto name = member_of(r.workers[w]);
+    const double came = round.arrived[w] - round.first_arrival, went = round.left[w] - round.first_arrival;
+    const auto [it, is_new] = members.try_emplace(name, std::array{came, came, went, went});
+    if (is_new) order.push_back(name);
+    auto& m = it->second;
+    m = {std::min(m[0], came), std::max(m[1], came), std::min(m[2], went), std::max(m[3], went)};
+  }
+  for (const auto& name : order) {
+    const auto& m = members[name];
+    t.rows.push_back({name, cell(m[0]), cell(m[1]), cell(m[2]), cell(m[3])});
+  }
+  return t;
+}
+
+}  // namespace mgsync::timelines

@@ -1,0 +1,35 @@
+// Shows that the rounds of a recording are rounds of a barrier: nobody leaves before all have come, within what is known of
+// the clocks. Keeps the recording of a typical run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/harness/prover.hpp"
+#include "src/results/recording.hpp"
+
+namespace mgsync::timelines {
+
+class order_prover final : public prover {
+ public:
+  // First a positive control: a run whose last member reads its clock too late, which must be found.
+  std::optional<step> next() override;
+  void take(const step&, std::span<const seen>) override;
+  verdict judge() const override;
+  std::string refuted() const override { return refuted_; }
+  std::string void_because() const override;
+  // Attaches recording.json, table.txt and trace.json of the run whose rounds were the median of those taken.
+  void add_to(result&) const override;
+
+ private:
+  struct kept {
+    double round_ns = 0;
+    recording what;
+  };
+  bool asked_control_ = false;
+  verdict verdict_;
+  std::string refuted_;
+  std::vector<kept> taken_;
+};
+
+}  // namespace mgsync::timelines

@@ -1,0 +1,130 @@
+#include "src/studies/timeline/recorded_barrier.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "src/studies/timeline/barrier_rounds.hpp"
+
+namespace mgsync::timelines {
+
+namespace {
+
+// The command's own watchdog speaks and writes what was measured; this one only ends the process should that not happen.
+void let_the_command_end(const std::string&) { std::this_thread::sleep_for(std::chrono::seconds(10)); }
+
+// A process for all members: the place of one rank in a job of one.
+struct own_session {
+  // The longest that a wait of a bounded barrier may last. What cannot give up by itself is the command's to end.
+  static constexpr auto bounded = std::chrono::seconds(20), unbounded = std::chrono::seconds(3600);
+
+  explicit own_session(bool ends_by_itself)
+      : patience(ends_by_itself ? bounded : unbounded), dog([](const std::string&) {}, let_the_command_end),
+        job(communicator::single(patience)), ranks(communicator::single(patience)), place(job, ranks, dog, patience) {}
+
+  std::chrono::nanoseconds patience;
+  watchdog dog;
+  communicator job, ranks;
+  session place;
+};
+
+std::string name_of_worker(const topology::group& group, const worker_id& w, bool several) {
+  const auto& m = group.members[w.member];
+  const bool gpu = group.device == topology::device::gpu;
+  auto name = fmt::format("{} {}", gpu ? "GPU" : "member", m.id);
+  if (several) name += fmt::format(" block {}", w.block);
+  return name;
+}
+
+class recorded_barrier final : public subject {
+ public:
+  recorded_barrier(const recorded_barrier_settings& given, std::unique_ptr<own_session> where, std::unique_ptr<barrier> made,
+                   std::unique_ptr<common_clock> clock)
+      : settings_(given), where_(std::move(where)), clock_(std::move(clock)), barrier_(std::move(made)) {}
+
+  seen run(const order& asked) override {
+    seen came{.done = asked};
+    run_request request;
+    request.rounds = static_cast<std::uint32_t>(asked.count);
+    request.deadline = std::chrono::steady_clock::now() + where_->patience;
+    request.mode = settings_.recorder ? run_mode::record : run_mode::time;
+    request.late_units = settings_.late_us;
+    request.kept_rounds = settings_.kept_rounds;
+    request.seed = asked.seed;
+    if (asked.fault == "early") {
+      request.fault.what = fault::kind::arrive_early;
+      request.fault.member = static_cast<unsigned>(settings_.group.members.size() - 1);
+    }
+    if (settings_.recorder && !clock_->before_run(came.reason)) return cannot_tell(came);
+    const auto t = barrier_->run(request);
+    if (t.outcome != outcome::completed) {
+      came.ended = t.outcome == outcome::aborted ? ending::aborted : ending::stuck;
+      came.reason = fmt::format("{} gave up waiting", settings_.backend->name);
+      return came;
+    }
+    if (settings_.recorder && !clock_->after_run(came.reason)) return cannot_tell(came);
+    came.values["duration_us"] = {std::chrono::duration<double, std::micro>(std::ranges::max(t.elapsed)).count()};
+    if (settings_.recorder) came.evidence["recording"] = to_json(recorded(t));
+    return came;
+  }
+
+  // Whether the backend records at all.
+  bool records() {
+    run_request one;
+    one.deadline = std::chrono::steady_clock::now() + where_->patience;
+    one.mode = run_mode::record;
+    return !barrier_->run(one).records.empty();
+  }
+
+ private:
+  static seen cannot_tell(seen came) {
+    came.ended = ending::died;
+    return came;
+  }
+
+  recording recorded(const trial& t) const {
+    recording r{"ns", settings_.group.device == topology::device::gpu ? "block" : "member", {}, kinds_of_rounds(), {}, clock_->uncertainty_ns()};
+    const bool several = t.records.size() > settings_.group.members.size();
+    for (const auto& record : t.records) {
+      const auto worker = static_cast<std::uint32_t>(r.workers.size());
+      r.workers.push_back(name_of_worker(settings_.group, record.worker, several));
+      for (std::uint32_t i = 0; i < record.passages.size(); ++i) {
+        const auto& p = record.passages[i];
+        for (const auto& [kind, when] : {std::pair{arrived, p.arrived}, {left, p.left}})
+          r.events.push_back({clock_->at_ns(record.worker, when), worker, kind, record.first_round + i, when.clock, when.timer_ns, record.processor});
+      }
+    }
+    return r;
+  }
+
+  recorded_barrier_settings settings_;
+  std::unique_ptr<own_session> where_;
+  std::unique_ptr<common_clock> clock_;
+  std::unique_ptr<barrier> barrier_;  // goes before what it was made with
+};
+
+}  // namespace
+
+subject_creation make_recorded_barrier(const recorded_barrier_settings& given) {
+  auto where = std::make_unique<own_session>(given.backend->bounded);
+  auto made = given.backend->create(given.group, given.configuration, where->place);
+  if (!made.barrier) return {nullptr, made.reason, {}};
+  std::unique_ptr<common_clock> clock;
+  if (given.recorder) {
+    if (given.group.device == topology::device::host) clock = make_host_clock(given.group);
+#if MGSYNC_WITH_CUDA
+    else clock = make_gpu_clock(given.group);
+#endif
+  }
+  subject_creation all;
+  all.found["algorithm"] = made.algorithm;
+  if (!made.peer_memory.empty()) all.found["peer_memory"] = made.peer_memory;
+  if (clock) all.found["clock"] = clock->description();
+  auto subject = std::make_unique<recorded_barrier>(given, std::move(where), std::move(made.barrier), std::move(clock));
+  if (given.recorder && !subject->records()) return {nullptr, fmt::format("{} does not record its rounds", given.backend->name), {}};
+  all.subject = std::move(subject);
+  return all;
+}
+
+}  // namespace mgsync::timelines

@@ -1,0 +1,123 @@
+// Study timeline: what happens when (paper 002). A barrier's rounds, recorded by every worker: who came when, who waited for
+// whom, who left when; and what recording costs.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "src/base/cycle_counter.hpp"
+#include "src/base/errors.hpp"
+#include "src/harness/methods/rounds_difference.hpp"
+#include "src/harness/study.hpp"
+#include "src/harness/sweep.hpp"
+#include "src/studies/timeline/order_prover.hpp"
+#include "src/studies/timeline/recorded_barrier.hpp"
+#include "src/studies/timeline/timeline_evaluation.hpp"
+
+namespace mgsync {
+namespace timelines {
+namespace {
+
+constexpr std::array<axis_declaration, 6> axes{{
+    {"backend", "multigrid:auto", "backends as `mgsync list` names them: multigrid, multigrid:inbox, openmp", "whose rounds are recorded"},
+    {"members", "2", "numbers, such as 2 or 2,4", "how many members: host threads on cores of their own, or GPUs"},
+    {"gpus", "", "numbers, such as 1,2", "the same as --members, of GPUs only"},
+    {"shape", "1x32", "blocks per SM x threads per block, as 1x32 or b1x32", "of a GPU member; of a host member the first number is its threads"},
+    {"late", "0,5", "whole numbers of us, 0 to 1000", "how much later than all others the last member comes"},
+    {"rounds", "4", "1 to 64", "how many rounds of each run are kept and drawn"},
+}};
+
+std::uint32_t whole(std::string_view option, const std::string& word, long least, long most) {
+  char* end = nullptr;
+  const long value = std::strtol(word.c_str(), &end, 10);
+  if (word.empty() || *end != '\0' || value < least || value > most)
+    throw usage_error(fmt::format("--{} is '{}'; accepted: whole numbers from {} to {}", option, word, least, most));
+  return static_cast<std::uint32_t>(value);
+}
+
+std::vector<int> member_counts(const study_request& asked) {
+  const bool gpus = !asked.list("gpus").front().empty();
+  if (gpus && asked.device == topology::device::host)
+    throw usage_error("--gpus counts GPUs, and here the members are host threads: count them with --members");
+  std::vector<int> all;
+  for (const auto& word : asked.list(gpus ? "gpus" : "members"))
+    all.push_back(static_cast<int>(whole(gpus ? "gpus" : "members", word, 1, 1024)));
+  return all;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const auto& word : words) all += (all.empty() ? "" : ",") + word;
+  return all;
+}
+
+// Why the clocks of the workers would not be their own.
+std::string why_no_clocks(const topology::group& group, const topology::machine& machine) {
+  if (group.device == topology::device::gpu) return {};
+  if (!has_cycle_counter) return "this processor has no cycle counter that programs can read";
+  if (!machine.is_this_machine) return {};
+  if (group.oversubscribed) return "more threads than processors: their cycle counters would not be their own";
+  for (const auto& m : group.members)
+    if (m.cpus.empty()) return "the members are not pinned, and their cycle counters not their own";
+  return {};
+}
+
+rounds_difference_settings timing() {
+  rounds_difference_settings s;
+  s.stopping.max_time = std::chrono::milliseconds(1500);
+  s.samples_per_batch = 5;
+  return s;
+}
+
+measurement planned(const study_request& asked, const backend_choice& choice, const shape& of, const topology::group& group, std::uint32_t late_us, bool recorder) {
+  const bool host = asked.device == topology::device::host;
+  recorded_barrier_settings given{choice.backend, group, {}, recorder, whole("rounds", asked.list("rounds").front(), 1, 64), late_us};
+  given.configuration.variant = choice.variant;
+  given.configuration.blocks_per_sm = of.blocks_per_sm;
+  given.configuration.blocks = of.blocks;
+  if (!host) given.configuration.threads_per_block = of.threads_per_block;
+  measurement m;
+  m.point.study = "timeline";
+  m.point.subject = choice.backend->name;
+  m.point.variant = choice.variant;
+  m.point.device = asked.device;
+  m.point.members = static_cast<int>(group.members.size());
+  for (const auto& one : group.members) m.point.group.push_back(one.id);
+  if (of.blocks) m.point.set(mgsync::axes::blocks, static_cast<double>(*of.blocks));
+  else m.point.set(mgsync::axes::blocks_per_sm, static_cast<double>(of.blocks_per_sm.value_or(1)));
+  if (!host) m.point.set(mgsync::axes::threads_per_block, static_cast<double>(of.threads_per_block));
+  m.point.set(mgsync::axes::late, static_cast<double>(late_us), "us");
+  m.point.set("recorder", std::string(recorder ? "on" : "off"));
+  m.waived = why_no_clocks(group, asked.machine());
+  if (m.waived.empty()) m.waived = choice.backend->can_run(asked.machine(), group, given.configuration).reason;
+  m.cell = fmt::format("{} {} {} {} {}", to_string(choice), m.point.members, to_string(of), late_us, to_string(asked.device));
+  m.create = [given] { return make_recorded_barrier(given); };
+  m.method = [] { return std::make_unique<rounds_difference>(timing()); };
+  if (recorder) m.prover = [] { return std::make_unique<order_prover>(); };
+  return m;
+}
+
+std::vector<measurement> points(const study_request& asked) {
+  if (asked.list("rounds").size() != 1) throw usage_error("--rounds takes one number");
+  std::vector<measurement> all;
+  for (const auto& choice : parse_backends(joined(asked.list("backend")), backends()))
+    for (const auto& of : parse_shapes(joined(asked.list("shape"))))
+      for (const int members : member_counts(asked))
+        for (const auto& word : asked.list("late")) {
+          const auto late_us = whole("late", word, 0, 1000);
+          const auto made = topology::make_group(asked.ranks, {.kind = asked.device, .members = members,
+                                                               .threads_per_member = asked.device == topology::device::host ? static_cast<int>(of.blocks_per_sm.value_or(1)) : 1});
+          for (const bool recorder : {true, false}) all.push_back(planned(asked, choice, of, made.chosen, late_us, recorder));
+        }
+  return all;
+}
+
+}  // namespace
+}  // namespace timelines
+
+extern const study timeline_study;
+const study timeline_study{"timeline", "a barrier's rounds as each member saw them: who came last, who waited for whom, who left when",
+                           timelines::axes, timelines::points, timelines::evaluate, 4.0};
+
+}  // namespace mgsync

@@ -1,0 +1,98 @@
+#include "src/studies/timeline/timeline_evaluation.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "src/studies/timeline/barrier_rounds.hpp"
+
+namespace mgsync::timelines {
+
+namespace {
+
+const attachment* find(const result& r, std::string_view name) {
+  const auto found = std::ranges::find_if(r.attachments, [name](const attachment& a) { return a.name == name; });
+  return found == r.attachments.end() ? nullptr : &*found;
+}
+
+std::string plain_name(const point& p) {
+  auto name = fmt::format("timeline-{}-{}", subject_of(p), count_of_members(p));
+  if (const auto shape = format_shape(p); !shape.empty()) name += "-" + shape;
+  if (const auto late = p.number("late").value_or(0); late > 0) name += fmt::format("-late-{}", late);
+  std::replace_if(name.begin(), name.end(), [](char c) { return c == ':' || c == ' '; }, '-');
+  return name;
+}
+
+std::string sentence_of(const recorder_cost& c) {
+  const auto percent = [](double share) { return fmt::format("{:+.1f} %", 100 * share); };
+  return fmt::format("a round takes {:.0f} ns with the recorder and {:.0f} ns without ({}, {} to {} with {:.0f} % confidence)", c.with_us * 1e3,
+                     c.without_us * 1e3, percent(c.relative.estimate), percent(c.relative.low), percent(c.relative.high), 100 * c.relative.confidence);
+}
+
+// Of rounds back to back: who came last how often, where the clocks tell.
+std::string who_waits(const recording& r, std::span<const barrier_round> rounds) {
+  std::size_t untold = 0;
+  std::vector<std::size_t> last(r.workers.size());
+  for (const auto& round : rounds) {
+    if (round.last.size() == 1) ++last[round.last.front()];
+    else ++untold;
+  }
+  const auto most = std::ranges::max_element(last);
+  if (untold == rounds.size()) return "who came last is within what is known of the clocks";
+  return fmt::format("{} came last in {} of {} rounds{}", r.workers[static_cast<std::size_t>(most - last.begin())], *most, rounds.size(),
+                     untold == 0 ? std::string() : fmt::format(", in {} the clocks do not tell", untold));
+}
+
+void add(const result& r, std::span<const result> all, evaluation& e) {
+  const auto* kept = find(r, "recording.json");
+  if (kept == nullptr) return;
+  const auto what = recording_from_json(kept->content, "recording.json of " + name_of(r.point));
+  const auto rounds = rounds_of(what);
+  if (rounds.empty()) return;
+  const auto cost = cost_of_recorder(all, r);
+  const auto name = plain_name(r.point);
+  const double late = r.point.number("late").value_or(0);
+  const auto title = fmt::format("{} on {}{}", subject_of(r.point), count_of_members(r.point), late > 0 ? fmt::format(", the last comes {:.0f} us later", late) : "");
+  auto caption = fmt::format("The last {} rounds of the median run. Between two members no order is claimed within {:.0f} ns.", rounds.size(), what.uncertainty);
+  if (cost) caption += fmt::format(" The recorder is part of it: {}.", sentence_of(*cost));
+  e.sentences.push_back(fmt::format("{}: {}; the last to arrive set all free within {:.0f} ns (median of {} rounds, clocks known to within {:.0f} ns).", title,
+                                    who_waits(what, rounds), [&] {
+                                      std::vector<double> took;
+                                      for (const auto& round : rounds) took.push_back(round.release());
+                                      std::ranges::sort(took);
+                                      return took[took.size() / 2];
+                                    }(), rounds.size(), what.uncertainty));
+  if (cost && cost->relative.estimate > small_shift)
+    e.sentences.push_back(fmt::format("{}: the recorder shows in the picture: {}.", title, sentence_of(*cost)));
+  else if (cost)
+    e.sentences.push_back(fmt::format("{}: the recorder costs little: {}.", title, sentence_of(*cost)));
+  e.figures.push_back(picture_of_rounds(what, rounds, {name, title, caption}));
+  e.tables.push_back(table_of_rounds(what, rounds, {name + "-rounds", "Rounds of " + title + ", in ns",
+                                                    "first waited: from the first arrival to the last; first left, last left, after the last arrival; all in: from the first "
+                                                    "arrival until all had left."}));
+  if (what.workers.size() > 2)
+    e.tables.push_back(table_of_members(what, rounds.back(), {name + "-members", fmt::format("Round {} of {}, in ns from its first arrival", rounds.back().number, title)}));
+}
+
+}  // namespace
+
+std::optional<recorder_cost> cost_of_recorder(std::span<const result> all, const result& recorded) {
+  auto plain = recorded.point;
+  plain.set("recorder", std::string("off"));
+  const auto* with = recorded.find("latency");
+  const auto other = std::ranges::find_if(all, [&](const result& r) { return r.point == plain; });
+  const auto* without = other == all.end() ? nullptr : other->find("latency");
+  if (with == nullptr || without == nullptr || with->raw.empty() || without->raw.empty() || !(without->median > 0)) return std::nullopt;
+  auto shift = shift_between(without->raw, with->raw);
+  for (double* const part : {&shift.estimate, &shift.low, &shift.high}) *part /= without->median;
+  return recorder_cost{without->median, with->median, shift};
+}
+
+evaluation evaluate(std::span<const result> all) {
+  evaluation e;
+  for (const auto& r : all)
+    if (r.point.study == "timeline") add(r, all, e);
+  return e;
+}
+
+}  // namespace mgsync::timelines
