@@ -63,7 +63,7 @@ po::options_description common_options() {
       "dry-run", "print the points and measure nothing")("json", po::value<std::string>()->value_name("FILE"), "write the results as JSON (- for stdout)")(
       "csv", po::value<std::string>()->value_name("FILE"), "write a row per point (- for stdout)")(
       "store", po::value<std::string>()->value_name("FILE"), "append every sample to this file as it is measured")(
-      "resume", "go on where the store ends")("figures", po::value<std::string>()->value_name("DIR"), "write the figures as SVG into this folder")(
+      "resume", "go on where the store ends")("figures", po::value<std::string>()->value_name("DIR"), "write the figures as SVG into this folder, and what is attached to results of a timeline")(
       "seed", po::value<std::uint64_t>()->value_name("N"), "the seed of the order of measuring")(
       "timeout", po::value<double>()->value_name("SECONDS"), "how long one run may last (default 30)")("help,h", "this text");
   return all;
@@ -194,6 +194,22 @@ void write_figures(const std::string& folder, std::span<const figure> figures) {
     write_file_atomically(std::filesystem::path(folder) / (heading_of(each).name + ".svg"), report::to_svg(each));
 }
 
+// A timeline belongs to one result: its picture goes with it, and with the figures what else is attached to that result.
+void attach_timelines(const study& s, std::span<const figure> drawn, std::vector<result>& results, const std::string& folder) {
+  for (auto& r : results) {
+    if (r.attachments.empty() || r.point.study != s.name) continue;
+    for (const auto& mine : s.evaluate(std::span(&r, 1)).figures) {
+      const auto& name = heading_of(mine).name;
+      const auto full = std::find_if(drawn.begin(), drawn.end(), [&](const figure& f) { return heading_of(f).name == name; });
+      if (!std::holds_alternative<timeline>(mine) || full == drawn.end()) continue;
+      for (const auto& kept : r.attachments)
+        if (!folder.empty()) write_file_atomically(std::filesystem::path(folder) / fmt::format("{}.{}", name, kept.name), kept.content);
+      r.attachments.push_back({"timeline.svg", "image/svg+xml", report::to_svg(*full)});
+      break;
+    }
+  }
+}
+
 int measure(const asked_study& asked, std::span<const topology::rank_view> views, const std::vector<measurement>& all, outputs& written) {
   options settled = asked.files;
   settled.max_time = std::chrono::seconds(1);
@@ -226,6 +242,7 @@ int measure(const asked_study& asked, std::span<const topology::rank_view> views
     if (s->evaluate == nullptr) continue;
     const auto e = s->evaluate(results);
     write_figures(asked.figures, e.figures);
+    attach_timelines(*s, e.figures, results, asked.figures);
     everything.tables.insert(everything.tables.end(), e.tables.begin(), e.tables.end());
     everything.sentences.insert(everything.sentences.end(), e.sentences.begin(), e.sentences.end());
   }

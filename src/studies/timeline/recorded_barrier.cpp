@@ -64,7 +64,8 @@ class recorded_barrier final : public subject {
       return came;
     }
     if (settings_.recorder && !clock_->after_run(came.reason)) return cannot_tell(came);
-    came.values["duration_us"] = {std::chrono::duration<double, std::micro>(std::ranges::max(t.elapsed)).count()};
+    const double worked_us = static_cast<double>(settings_.late_us) * static_cast<double>(asked.count);
+    came.values["duration_us"] = {std::chrono::duration<double, std::micro>(std::ranges::max(t.elapsed)).count() - worked_us};
     if (settings_.recorder) came.evidence["recording"] = to_json(recorded(t));
     return came;
   }

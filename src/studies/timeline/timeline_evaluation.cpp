@@ -29,6 +29,12 @@ std::string sentence_of(const recorder_cost& c) {
                      c.without_us * 1e3, percent(c.relative.estimate), percent(c.relative.low), percent(c.relative.high), 100 * c.relative.confidence);
 }
 
+std::string_view word_of(const recorder_cost& c) {
+  if (c.relative.low > small_shift) return "the recorder shows in the picture";
+  if (c.relative.low > -small_shift && c.relative.high <= small_shift) return "the recorder costs little";
+  return "what the recorder costs is not decided";
+}
+
 // Of rounds back to back: who came last how often, where the clocks tell.
 std::string who_waits(const recording& r, std::span<const barrier_round> rounds) {
   std::size_t untold = 0;
@@ -62,10 +68,7 @@ void add(const result& r, std::span<const result> all, evaluation& e) {
                                       std::ranges::sort(took);
                                       return took[took.size() / 2];
                                     }(), rounds.size(), what.uncertainty));
-  if (cost && cost->relative.estimate > small_shift)
-    e.sentences.push_back(fmt::format("{}: the recorder shows in the picture: {}.", title, sentence_of(*cost)));
-  else if (cost)
-    e.sentences.push_back(fmt::format("{}: the recorder costs little: {}.", title, sentence_of(*cost)));
+  if (cost) e.sentences.push_back(fmt::format("{}: {}: {}.", title, word_of(*cost), sentence_of(*cost)));
   e.figures.push_back(picture_of_rounds(what, rounds, {name, title, caption}));
   e.tables.push_back(table_of_rounds(what, rounds, {name + "-rounds", "Rounds of " + title + ", in ns",
                                                     "first waited: from the first arrival to the last; first left, last left, after the last arrival; all in: from the first "

@@ -17,7 +17,7 @@ struct recorder_cost {
 };
 std::optional<recorder_cost> cost_of_recorder(std::span<const result>, const result& recorded);
 
-// Up to this much the recorder leaves a barrier's latency as it is.
+// Up to this much, either way, the recorder leaves a barrier's latency as it is.
 inline constexpr double small_shift = 0.05;
 
 // Of recorded results (study timeline): a picture of their rounds, who came last and what it cost the others; a sentence for

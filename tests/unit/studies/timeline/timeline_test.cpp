@@ -1,0 +1,218 @@
+#include <gtest/gtest.h>
+
+#include "src/base/cycle_counter.hpp"
+#include "src/base/pinning.hpp"
+#include "src/results/chrome_trace.hpp"
+#include "src/studies/timeline/barrier_rounds.hpp"
+#include "src/studies/timeline/clock_offset.hpp"
+#include "src/studies/timeline/core_clocks.hpp"
+#include "src/studies/timeline/order_prover.hpp"
+#include "src/studies/timeline/timeline_evaluation.hpp"
+#include "tests/unit/results/chrome_trace_reader.hpp"
+
+namespace mgsync::timelines {
+namespace {
+
+// The other clock is ahead by 1000; ways take 40 to 90 ticks, no two alike.
+std::vector<exchange> messages(std::int64_t ahead) {
+  std::vector<exchange> all;
+  for (std::uint64_t k = 0; k < 50; ++k) {
+    const std::uint64_t asked = 5000 + 1000 * k, there = 40 + (k * 7) % 50, back = 41 + (k * 11) % 49;
+    all.push_back({asked, asked + there + static_cast<std::uint64_t>(ahead), asked + there + back});
+  }
+  return all;
+}
+
+TEST(clock_offset, the_truth_lies_between_the_bounds_and_they_are_as_narrow_as_the_fastest_ways) {
+  for (const std::int64_t ahead : {1000, 0, -4000}) {
+    const auto found = offset_of(messages(ahead));
+    ASSERT_TRUE(found);
+    EXPECT_LE(found->low, ahead);
+    EXPECT_GE(found->high, ahead);
+    EXPECT_NEAR(found->high - found->low, 40 + 41 + 2, 1);  // both ways at their fastest, and a tick for each clock
+  }
+}
+
+TEST(clock_offset, ways_that_take_unequally_long_are_no_lie) {
+  const auto found = offset_of(std::vector<exchange>{{0, 10, 1000}});  // there in no time, or back in none
+  ASSERT_TRUE(found);
+  EXPECT_LE(found->low, -990);
+  EXPECT_GE(found->high, 10);
+}
+
+TEST(clock_offset, clocks_that_do_not_run_alike_have_none) {
+  auto drifting = messages(0);
+  for (std::size_t k = 0; k < drifting.size(); ++k) drifting[k].answered += 20 * k;
+  EXPECT_FALSE(offset_of(drifting));
+  EXPECT_FALSE(offset_of({}));
+}
+
+TEST(clock_offset, over_a_run_both_hold) {
+  const auto both = over_run({-3, 5}, {1, 9});
+  EXPECT_EQ(both.low, -3);
+  EXPECT_EQ(both.high, 9);
+  EXPECT_EQ(both.ticks(), 3);
+  EXPECT_EQ(both.bound(), 6);
+}
+
+// Real clocks of this machine's cores: beside itself a clock is not off by more than its bound.
+TEST(core_clocks, of_this_machine_are_compared_with_a_bound) {
+  const auto cpus = allowed_cpus();
+  if (!has_cycle_counter || cpus.size() < 2) GTEST_SKIP() << "two processors with a cycle counter are needed";
+  core_clocks clocks({cpus[0], cpus[1]});
+  std::string reason;
+  const auto offsets = clocks.measure(reason);
+  ASSERT_EQ(offsets.size(), 2U) << reason;
+  EXPECT_EQ(offsets[0].bound(), 0);
+  EXPECT_GT(offsets[1].bound(), 0);
+  EXPECT_GT(measure_ticks_per_ns(), 0);
+}
+
+// Two GPUs of two blocks: block 1 of GPU 1 comes last, by 300 ns; everybody leaves within 500 ns of it.
+recording two_rounds(double uncertainty = 32) {
+  recording r{"ns", "block", {"GPU 0 block 0", "GPU 0 block 1", "GPU 1 block 0", "GPU 1 block 1"}, kinds_of_rounds(), {}, uncertainty};
+  const double came[4] = {0, 120, 60, 420}, went[4] = {700, 730, 780, 920};
+  for (std::uint32_t round = 7; round < 9; ++round)
+    for (std::uint32_t w = 0; w < 4; ++w) {
+      const double from = 5000 + 1000.0 * (round - 7);
+      r.events.push_back({from + came[w], w, arrived, round, static_cast<std::uint64_t>(from + came[w]), 0, w});
+      r.events.push_back({from + went[w], w, left, round, static_cast<std::uint64_t>(from + went[w]), 0, w});
+    }
+  return r;
+}
+
+TEST(rounds, say_who_came_last_and_who_waited) {
+  const auto r = two_rounds();
+  const auto rounds = rounds_of(r);
+  ASSERT_EQ(rounds.size(), 2U);
+  EXPECT_EQ(rounds[0].number, 7U);
+  EXPECT_EQ(rounds[0].last, std::vector<std::uint32_t>{3});
+  EXPECT_DOUBLE_EQ(rounds[0].last_arrival - rounds[0].first_arrival, 420);
+  EXPECT_DOUBLE_EQ(rounds[0].release(), 500);
+  EXPECT_DOUBLE_EQ(round_time(rounds), 1000);
+  EXPECT_TRUE(left_too_early(r, rounds).empty());
+  const auto lines = table_of_rounds(r, rounds, {"t", "t"});
+  EXPECT_EQ(lines.rows[0], (std::vector<std::string>{"7", "GPU 1 block 1", "420", "280", "500", "920"}));
+  const auto members = table_of_members(r, rounds[0], {"m", "m"});
+  ASSERT_EQ(members.rows.size(), 2U);
+  EXPECT_EQ(members.rows[0], (std::vector<std::string>{"GPU 0", "0", "120", "700", "730"}));
+  EXPECT_EQ(members.rows[1], (std::vector<std::string>{"GPU 1", "60", "420", "780", "920"}));
+}
+
+TEST(rounds, no_order_is_claimed_within_the_bound) {
+  const auto rounds = rounds_of(two_rounds(310));
+  EXPECT_EQ(rounds[0].last, (std::vector<std::uint32_t>{1, 3}));
+  EXPECT_EQ(table_of_rounds(two_rounds(310), rounds, {"t", "t"}).rows[0][1], "GPU 0 block 1 or GPU 1 block 1");
+  EXPECT_EQ(table_of_rounds(two_rounds(2000), rounds_of(two_rounds(2000)), {"t", "t"}).rows[0][1], "one of 4 within the bound");
+}
+
+TEST(rounds, a_barrier_that_lets_somebody_out_early_is_found) {
+  auto r = two_rounds();
+  for (auto& e : r.events)
+    if (e.worker == 0 && e.kind == left && e.round == 8) e.at -= 400;  // 120 ns before the last has come
+  const auto found = left_too_early(r, rounds_of(r));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0], "GPU 0 block 0 left round 8 120 ns before GPU 1 block 1 came, and the clocks are known to within 32 ns");
+  r.uncertainty = 130;
+  EXPECT_TRUE(left_too_early(r, rounds_of(r)).empty());
+}
+
+TEST(rounds, of_which_somebody_is_missing_are_left_out) {
+  auto r = two_rounds();
+  std::erase_if(r.events, [](const recorded_event& e) { return e.worker == 2 && e.round == 7; });
+  ASSERT_EQ(rounds_of(r).size(), 1U);
+  EXPECT_EQ(rounds_of(r)[0].number, 8U);
+}
+
+TEST(rounds, are_drawn_as_waiting_and_release_that_no_viewer_refuses) {
+  const auto r = two_rounds();
+  const auto t = picture_of_rounds(r, rounds_of(r), {"t", "t"});
+  EXPECT_EQ(t.tracks[0].events[0], (event{"waits for the last", 0, 420, "round 7, for GPU 1 block 1"}));
+  EXPECT_EQ(t.tracks[0].events[1], (event{"is released", 420, 700, "round 7"}));
+  EXPECT_EQ(t.tracks[3].events[0], (event{"waits for the last", 420, 420, "round 7, for GPU 1 block 1"}));
+  EXPECT_EQ(complaints_about_trace(to_chrome_trace(t)), std::vector<std::string>{});
+}
+
+seen recorded(const recording& r, order::purpose what) {
+  return {.done = {.what = what, .count = 2}, .evidence = {{"recording", to_json(r)}}};
+}
+
+recording broken() {
+  auto r = two_rounds();
+  for (auto& e : r.events)
+    if (e.worker == 0 && e.kind == left) e.at -= 400;
+  return r;
+}
+
+TEST(order_prover, passes_what_is_a_barrier_once_its_control_was_found) {
+  order_prover p;
+  const auto control = p.next();
+  ASSERT_TRUE(control);
+  EXPECT_EQ(control->orders.front().fault, "early");
+  p.take(*control, std::vector{recorded(broken(), order::purpose::prove)});
+  EXPECT_FALSE(p.next());
+  p.take({}, std::vector{recorded(two_rounds(), order::purpose::time)});
+  const auto v = p.judge();
+  EXPECT_TRUE(v.passed);
+  EXPECT_EQ(v.rounds, 2U);
+  EXPECT_EQ(v.observations, 8U);
+  EXPECT_TRUE(p.refuted().empty());
+  EXPECT_TRUE(p.void_because().empty());
+  result r;
+  p.add_to(r);
+  ASSERT_EQ(r.attachments.size(), 3U);
+  EXPECT_EQ(recording_from_json(r.attachments[0].content, "here"), two_rounds());
+  EXPECT_EQ(complaints_about_trace(r.attachments[2].content), std::vector<std::string>{});
+}
+
+TEST(order_prover, refuses_what_is_none_and_voids_what_nothing_could_have_found) {
+  order_prover p;
+  const auto control = p.next();
+  p.take(*control, std::vector{recorded(two_rounds(), order::purpose::prove)});  // the control went unnoticed
+  p.take({}, std::vector{recorded(two_rounds(), order::purpose::time)});
+  EXPECT_FALSE(p.judge().passed);
+  EXPECT_NE(p.void_because(), "");
+  p.take({}, std::vector{recorded(broken(), order::purpose::time)});
+  EXPECT_EQ(p.judge().violations, 2U);
+  EXPECT_NE(p.refuted().find("GPU 0 block 0 left round 7 120 ns before"), std::string::npos);
+}
+
+result latency_of(const char* recorder, double us) {
+  result r;
+  r.point.study = "timeline";
+  r.point.subject = "multigrid";
+  r.point.variant = "auto";
+  r.point.members = 2;
+  r.point.group = {0, 1};
+  r.point.set("late", 0.0, "us");
+  r.point.set("recorder", std::string(recorder));
+  r.status = result_status::measured;
+  r.metrics.push_back(summarize_batches({"latency", "us"}, {{us}, {us * 1.01}, {us * 1.02}, {us * 0.99}, {us}, {us}, {us}}));
+  return r;
+}
+
+TEST(timeline_evaluation, says_what_the_recorder_costs_and_draws_what_was_recorded) {
+  std::vector<result> all{latency_of("on", 2.4), latency_of("off", 2.0)};
+  all[0].attachments.push_back({"recording.json", "application/json", to_json(two_rounds())});
+  const auto cost = cost_of_recorder(all, all[0]);
+  ASSERT_TRUE(cost);
+  EXPECT_NEAR(cost->relative.estimate, 0.2, 0.01);
+  EXPECT_GT(cost->relative.low, 0.1);
+  const auto e = evaluate(all);
+  ASSERT_EQ(e.figures.size(), 1U);
+  EXPECT_NE(heading_of(e.figures[0]).caption.find("2400 ns with the recorder and 2000 ns without (+20.0 %"), std::string::npos) << heading_of(e.figures[0]).caption;
+  EXPECT_EQ(heading_of(e.figures[0]).name, "timeline-multigrid-auto-2-host-members");
+  ASSERT_EQ(e.tables.size(), 2U);
+  ASSERT_EQ(e.sentences.size(), 2U);
+  EXPECT_NE(e.sentences[0].find("GPU 1 block 1 came last in 2 of 2 rounds"), std::string::npos) << e.sentences[0];
+  EXPECT_NE(e.sentences[1].find("the recorder shows in the picture"), std::string::npos);
+  all[1] = latency_of("off", 2.39);
+  EXPECT_NE(evaluate(all).sentences[1].find("the recorder costs little"), std::string::npos);
+  all[1].metrics.front() = summarize_batches({"latency", "us"}, {{1.5}, {3}, {2.4}, {2.2}, {2.6}, {1.8}, {2.4}});
+  EXPECT_NE(evaluate(all).sentences[1].find("not decided"), std::string::npos) << evaluate(all).sentences[1];
+  EXPECT_EQ(evaluate(std::span(all).first(1)).sentences.size(), 1U);  // without the other it is not said
+  EXPECT_FALSE(cost_of_recorder(std::span(all).first(1), all[0]));
+}
+
+}  // namespace
+}  // namespace mgsync::timelines
