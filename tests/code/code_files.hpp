@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -11,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include <elf.h>
 #include <gtest/gtest.h>
 
 #include "src/harness/machine_code/code_check.hpp"
@@ -55,6 +58,22 @@ inline machine_code::cubin read_code(const std::string& path) {
   if (!file) throw std::runtime_error("cannot read " + path);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
   return machine_code::read_cubin(std::as_bytes(std::span(bytes)));
+}
+
+// Every cubin inside of an object file whose device code is not compressed.
+inline std::vector<machine_code::cubin> cubins_in(const std::string& path) {
+  constexpr std::uint16_t cuda_elf = 190;
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+  std::vector<machine_code::cubin> found;
+  for (auto at = bytes.begin();;) {
+    at = std::search(at, bytes.end(), ELFMAG, ELFMAG + SELFMAG);
+    if (bytes.end() - at < static_cast<std::ptrdiff_t>(sizeof(Elf64_Ehdr))) return found;
+    Elf64_Ehdr header;
+    std::memcpy(&header, &*at, sizeof header);
+    if (header.e_machine == cuda_elf) found.push_back(machine_code::read_cubin({reinterpret_cast<const std::byte*>(&*at), static_cast<std::size_t>(bytes.end() - at)}));
+    at += SELFMAG;
+  }
 }
 
 }  // namespace mgsync

@@ -2,16 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <string>
 #include <vector>
 
-#include <elf.h>
-
-#include "src/harness/machine_code/cubin.hpp"
+#include "tests/code/code_files.hpp"
 
 namespace mgsync::machine_code {
 namespace {
@@ -19,23 +14,6 @@ namespace {
 // Opcodes of compute capability 9.0, as ptxas of CUDA 13 writes them.
 constexpr std::initializer_list<unsigned> hgmma = {0x9f0}, hmma = {0x23c}, tensor_copy = {0x5b4}, asynchronous_copy = {0xfae},
                                           mbarrier = {0x5a7, 0x5b2, 0x9a7}, spill = {0x387, 0x983};
-
-constexpr std::uint16_t cuda_elf = 190;
-
-// Every cubin inside of an object file whose device code is not compressed.
-std::vector<cubin> cubins_in(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-  std::vector<cubin> found;
-  for (auto at = bytes.begin();;) {
-    at = std::search(at, bytes.end(), ELFMAG, ELFMAG + SELFMAG);
-    if (bytes.end() - at < static_cast<std::ptrdiff_t>(sizeof(Elf64_Ehdr))) return found;
-    Elf64_Ehdr header;
-    std::memcpy(&header, &*at, sizeof header);
-    if (header.e_machine == cuda_elf) found.push_back(read_cubin({reinterpret_cast<const std::byte*>(&*at), static_cast<std::size_t>(bytes.end() - at)}));
-    at += SELFMAG;
-  }
-}
 
 std::size_t count(const function& f, std::initializer_list<unsigned> opcodes) {
   return static_cast<std::size_t>(std::count_if(f.code.begin(), f.code.end(), [&](const instruction& i) {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::array<axis_declaration, 10> axes{{
     {"question", "holds,absent", "holds, absent", "does it hold everybody, and what if some stay away?"},
-    {"level", "all", "all, or of thread, member, rank (host), lane, warp, cluster, grid, multigrid-blocks, multigrid-gpus (GPU)", "whose barriers"},
+    {"level", "all", "all, or of thread, member, rank (host), guard, lane, warp, cluster, grid, multigrid-blocks, multigrid-gpus (GPU)", "whose barriers"},
     {"method", "all", "all, or names of barriers: std-barrier, pthread-barrier, openmp, mpi-barrier, ours, ...", "which barriers"},
     {"how", "exit-before,exit-late,spin,elsewhere,late,drop", "exit-before, exit-late, spin, elsewhere, late, drop", "what the absent do instead"},
     {"who", "first,last,half", "first, last, half", "who is absent"},
@@ -134,6 +134,7 @@ class planner {
           c.who = who;
           c.form = form;
           if (c.how == absence::drop && !m.may_drop) continue;
+          if (m.level == "guard" && (c.how != absence::spin || c.who != "last")) continue;  // it asks one thing
           all.push_back(planned(m, c, "absent"));
         }
   }
@@ -150,11 +151,12 @@ class planner {
     return c;
   }
 
-  // Lanes of a warp; warps of a block; blocks of a cluster or a grid; GPUs.
+  // Lanes of a warp; warps of a block, blocks of a cluster, of a grid and of each GPU; GPUs.
   unsigned participants_of(std::string_view level) const {
+    const auto gpus = static_cast<unsigned>(std::clamp<std::size_t>(asked_->machine().gpus.size(), 1, 2));
     if (level == "lane") return 32;
-    if (level == "multigrid-gpus") return static_cast<unsigned>(std::min<std::size_t>(2, std::max<std::size_t>(2, asked_->machine().gpus.size())));
-    return 4;
+    if (level == "guard" || level == "multigrid-gpus") return 2;
+    return level == "multigrid-blocks" ? 4 * gpus : 4;
   }
 
   measurement planned(const method& m, const blocking_case& c, const std::string& question) const {

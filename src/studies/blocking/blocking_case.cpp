@@ -29,9 +29,14 @@ constexpr method table[] = {
      .why = "every rank of the communicator must call it"},
     {.level = "rank", .name = "ours", .device = device::host, .ours = true, .on_exit = "hung", .on_spin = "hung",
      .why = "flags in memory; its waits end in a time-out"},
+    {.level = "guard", .name = "trap", .device = device::gpu, .on_exit = "hung", .on_spin = "hung", .why = "what spins on a GPU is ended by a trap of another kernel of its context"},
     {.level = "lane", .name = "syncwarp", .device = device::gpu, .has_forms = true, .on_exit = "held", .on_spin = "hung", .paper = "no deadlock",
      .why = "lanes of the mask; those that have exited do not count"},
     {.level = "lane", .name = "shuffle", .device = device::gpu, .has_forms = true, .on_exit = "held", .on_spin = "hung", .paper = "no deadlock",
+     .why = "lanes of the mask; those that have exited do not count"},
+    {.level = "lane", .name = "ballot", .device = device::gpu, .has_forms = true, .on_exit = "held", .on_spin = "hung", .paper = "no deadlock",
+     .why = "lanes of the mask; those that have exited do not count"},
+    {.level = "lane", .name = "redux", .device = device::gpu, .has_forms = true, .on_exit = "held", .on_spin = "hung", .paper = "no deadlock",
      .why = "lanes of the mask; those that have exited do not count"},
     {.level = "lane", .name = "tile", .device = device::gpu, .has_forms = true, .on_exit = "held", .on_spin = "hung", .paper = "no deadlock",
      .why = "lanes of the mask; those that have exited do not count"},
@@ -200,8 +205,8 @@ std::optional<outcome> judge(const case_seen& seen, const blocking_case& c, cons
   for (const auto& [index, p] : seen.participants) {
     if (is_absent(c, index, participants)) {
       asked = asked && (p.acted || c.how == absence::late);
-      const bool must_come = c.how == absence::late || (c.how == absence::elsewhere && m.any_place_counts && !m.members_are_those_who_make_it);
-      if (must_come && p.arrived) last_arrival = std::max(last_arrival.value_or(*p.arrived), *p.arrived);
+      const bool must_come = c.how == absence::late || (c.how == absence::elsewhere && m.any_place_counts);
+      if (must_come && !m.members_are_those_who_make_it && p.arrived) last_arrival = std::max(last_arrival.value_or(*p.arrived), *p.arrived);
       if (c.how == absence::late && !p.left) hung = true;
       continue;
     }

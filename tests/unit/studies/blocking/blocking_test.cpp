@@ -2,12 +2,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 
+#include "src/base/errors.hpp"
 #include "src/studies/blocking/blocking_evaluation.hpp"
 #include "src/studies/blocking/case_subject.hpp"
 #include "src/studies/blocking/child_process.hpp"
+
+namespace mgsync {
+extern const study blocking_study;
+}
 
 namespace mgsync::blocking {
 namespace {
@@ -103,6 +110,59 @@ TEST(what_is_foretold, covers_every_cell_with_a_word_and_holds_the_papers) {
   }
   EXPECT_EQ(predicted(*find_method("lane", "syncthreads"), absence::spin, "predicated"), "passed");
   EXPECT_EQ(predicted(*find_method("lane", "syncthreads"), absence::spin, "branch"), "hung");
+}
+
+// The plan on a machine with so many GPUs.
+std::vector<measurement> plan_on(std::size_t gpus, std::map<std::string, std::vector<std::string>, std::less<>> typed) {
+  topology::machine machine;
+  machine.gpus.resize(gpus);
+  for (std::size_t i = 0; i < gpus; ++i) machine.gpus[i].id = static_cast<int>(i);
+  const std::vector<topology::rank_view> ranks{{0, 0, machine, {}}};
+  study_request asked;
+  asked.ranks = ranks;
+  asked.device = gpus > 0 ? topology::device::gpu : topology::device::host;
+  asked.with_cuda = true;
+  asked.planning = true;
+  for (const auto& axis : blocking_study.axes) {
+    std::vector<std::string> words;
+    std::istringstream in{std::string(axis.defaults)};
+    for (std::string word; std::getline(in, word, ',');) words.push_back(word);
+    const auto found = typed.find(axis.name);
+    asked.words[std::string(axis.name)] = found != typed.end() ? found->second : words;
+  }
+  return blocking_study.points(asked);
+}
+
+std::size_t can_run(const std::vector<measurement>& plan) {
+  return static_cast<std::size_t>(std::count_if(plan.begin(), plan.end(), [](const auto& m) { return m.waived.empty(); }));
+}
+
+TEST(blocking_plan, asks_more_than_sixty_cases_of_gpus_and_none_of_gpus_that_others_use) {
+  EXPECT_EQ(can_run(plan_on(2, {})), 0U);
+  const auto mine = plan_on(2, {{"gpu_is_mine", {"yes"}}, {"who", {"last"}}});
+  EXPECT_GT(can_run(mine), 60U);
+  std::set<std::string> names;
+  for (const auto& m : mine) EXPECT_TRUE(names.insert(canonical_text(m.point)).second) << name_of(m.point);
+  const auto one = plan_on(1, {{"gpu_is_mine", {"yes"}}, {"level", {"multigrid-gpus"}}, {"question", {"absent"}}});
+  EXPECT_FALSE(one.empty());
+  EXPECT_EQ(can_run(one), 0U);
+  EXPECT_GT(can_run(plan_on(0, {})), 60U);  // host members
+}
+
+TEST(blocking_plan, names_what_it_accepts) {
+  const auto complaint = [](std::map<std::string, std::vector<std::string>, std::less<>> typed) -> std::string {
+    try {
+      plan_on(0, std::move(typed));
+      return "";
+    } catch (const usage_error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_NE(complaint({{"how", {"sleep"}}}).find("exit-before, exit-late, spin"), std::string::npos);
+  EXPECT_NE(complaint({{"level", {"lane"}}}).find("member, rank, thread"), std::string::npos);
+  EXPECT_NE(complaint({{"bound", {"0"}}}).find("50 to 4000"), std::string::npos);
+  EXPECT_NE(complaint({{"members", {"1,2"}}}).find("2 to 64"), std::string::npos);
+  EXPECT_NE(complaint({{"gpu_is_mine", {"perhaps"}}}).find("no, yes"), std::string::npos);
 }
 
 // A result as the runner makes it, from the evidence of runs.

@@ -1,0 +1,359 @@
+#include "src/studies/blocking/gpu_cases.hpp"
+
+#include <cuda_runtime_api.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "barriers/parts/algorithm/layout.hpp"
+#include "src/base/cuda.hpp"
+#include "src/studies/blocking/case_board.hpp"
+#include "src/studies/blocking/gpu_case_kernels.hpp"
+#include "src/studies/blocking/held_rounds.hpp"
+
+namespace mgsync::blocking {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+constexpr unsigned blocks_per_gpu = 4;  // of a grid and of each GPU of a multi-grid
+constexpr unsigned threads_per_block = 64;
+
+[[noreturn]] void end_process() {
+  std::fflush(stdout);
+  _exit(0);  // without CUDA's own ending, which may wait for a kernel
+}
+
+[[noreturn]] void waive(const std::string& why) {
+  say_line("found waived " + why);
+  end_process();
+}
+
+away how_of(absence how) {
+  switch (how) {
+    case absence::nobody: return away::nobody;
+    case absence::exit_before: return away::exit_before;
+    case absence::exit_late: return away::exit_late;
+    case absence::spin: return away::spin;
+    case absence::elsewhere: return away::elsewhere;
+    case absence::late: return away::late;
+    case absence::drop: return away::drop;
+  }
+  return away::nobody;
+}
+
+int capability_of(int gpu) {
+  int major = 0, minor = 0;
+  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu), "reading the compute capability");
+  cuda::check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu), "reading the compute capability");
+  return 10 * major + minor;
+}
+
+// What a verdict belongs to. The code is that of `kernel`, as it was loaded here: native, or compiled from PTX by the driver.
+void say_what_it_ran_with(const blocking_case& c, const void* kernel) {
+  cudaFuncAttributes code{};
+  cuda::check(cudaFuncGetAttributes(&code, kernel), "reading what code a kernel has");
+  int driver = 0;
+  cuda::check(cudaDriverGetVersion(&driver), "reading the driver's version");
+  say_line(fmt::format("found toolkit CUDA {}.{}", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10));
+  say_line(fmt::format("found driver CUDA {}.{}", driver / 1000, driver % 1000 / 10));
+  const bool native = code.binaryVersion == code.ptxVersion;
+  say_line(fmt::format("found architecture sm_{}{}", code.binaryVersion, native ? "" : fmt::format(" from PTX {}", code.ptxVersion)));
+  say_line(fmt::format("found capability {}", capability_of(c.gpus.front())));
+  say_line(fmt::format("found code_form {}", c.form.empty() ? "branch" : c.form));
+}
+
+// A fresh process proves that the GPU computes: the sum of 0 .. n - 1.
+void check_that_it_computes(int gpu) {
+  constexpr unsigned count = 1u << 20;
+  auto sum = cuda::memory::on_gpu(gpu, sizeof(unsigned long long));
+  auto* address = sum.as<unsigned long long>();
+  unsigned numbers = count;
+  void* arguments[] = {&address, &numbers};
+  cuda::check(cudaLaunchKernel(kernel_that_sums(), dim3(64), dim3(256), arguments, 0, nullptr), "launching a sum");
+  unsigned long long found = 0;
+  cuda::check(cudaMemcpy(&found, address, sizeof found, cudaMemcpyDeviceToHost), "reading a sum");
+  if (found != std::uint64_t{count} * (count - 1) / 2) {
+    say_line(fmt::format("found error GPU {} does not compute: a sum is {}", gpu, found));
+    end_process();
+  }
+}
+
+void open_peers(const std::vector<int>& gpus) {
+  for (const int from : gpus)
+    for (const int to : gpus) {
+      if (from == to) continue;
+      int may = 0, atomics = 0;
+      cuda::check(cudaDeviceCanAccessPeer(&may, from, to), "asking whether GPUs reach each other");
+      cuda::check(cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, from, to), "asking for atomics between GPUs");
+      if (may == 0 || atomics == 0) waive(fmt::format("GPU {} cannot add to GPU {}'s memory atomically", from, to));
+      const cuda::device_scope scope(from);
+      cuda::check(cudaDeviceEnablePeerAccess(to, 0), "opening a GPU's memory to another");
+    }
+}
+
+// The memory and the streams of a case; never given back: the process ends.
+struct gpu_case {
+  const blocking_case* asked;
+  unsigned participants = 0;
+  gpu_place* places = nullptr;
+  std::uint32_t* abort = nullptr;
+  gpu_board board{};
+  std::vector<flags_of_case> flags{};       // of each GPU
+  std::vector<cuda::memory> memory{};
+  std::vector<cuda::stream> streams{};
+  std::vector<int> gpu_of_stream{};
+
+  bool whole_gpus() const { return asked->level == "multigrid-gpus"; }
+  bool over_flags() const { return asked->method == "ours"; }
+  bool needs_guard() const { return asked->level == "grid" || asked->level == "guard" || asked->level.starts_with("multigrid"); }
+};
+
+unsigned participants_of(const blocking_case& c) {
+  if (c.level == "lane") return 32;
+  if (c.level == "guard") return 2;
+  if (c.level == "multigrid-blocks") return static_cast<unsigned>(c.gpus.size()) * blocks_per_gpu;
+  return c.level == "multigrid-gpus" ? static_cast<unsigned>(c.gpus.size()) : blocks_per_gpu;
+}
+
+void allocate(gpu_case& g) {
+  const auto& c = *g.asked;
+  g.memory.push_back(cuda::memory::on_host(sizeof(gpu_place) * g.participants + 128));
+  g.places = g.memory.back().as<gpu_place>();
+  g.abort = reinterpret_cast<std::uint32_t*>(g.places + g.participants);
+  g.memory.push_back(cuda::memory::on_gpu(c.gpus.front(), sizeof(gpu_counts)));
+  g.board = {g.places, g.memory.back().as<gpu_counts>(), g.participants, how_of(c.how),
+             c.who == "first" ? chosen::first : c.who == "last" ? chosen::last : chosen::half, std::uint64_t{c.bound_ms} * 1'000'000};
+  if (!g.over_flags()) return;
+  const auto gpus = static_cast<unsigned>(c.gpus.size());
+  const std::size_t bytes = std::size_t{algorithm::layout{gpus}.lines()} * algorithm::line_bytes;
+  flags_of_case all{};
+  all.abort = g.abort;
+  all.budget_ns = g.board.bound_ns / 2;
+  all.gpus = gpus;
+  for (unsigned i = 0; i < gpus; ++i) {
+    g.memory.push_back(cuda::memory::on_gpu(c.gpus[i], 2 * bytes));
+    all.here[i] = g.memory.back().as<std::uint32_t>();
+    all.elsewhere[i] = all.here[i] + bytes / sizeof(std::uint32_t);
+  }
+  for (unsigned i = 0; i < gpus; ++i) {
+    all.gpu = i;
+    g.flags.push_back(all);
+  }
+}
+
+cudaStream_t new_stream(gpu_case& g, int gpu) {
+  const cuda::device_scope scope(gpu);
+  g.streams.push_back(cuda::make_stream());
+  g.gpu_of_stream.push_back(gpu);
+  return g.streams.back().get();
+}
+
+// One thread of each GPU that ends what hangs there, in the same context; before the case, so that it is there in time.
+void launch_guards(gpu_case& g) {
+  for (const int gpu : g.asked->gpus) {
+    const auto stream = new_stream(g, gpu);
+    const cuda::device_scope scope(gpu);
+    void* arguments[] = {&g.board};
+    cuda::check(cudaLaunchKernel(kernel_of_guard(), dim3(1), dim3(1), arguments, 0, stream), "launching the guard");
+  }
+}
+
+void launch_inside(gpu_case& g, const void* kernel) {
+  const auto& c = *g.asked;
+  const int gpu = c.gpus.front();
+  const auto stream = new_stream(g, gpu);
+  const cuda::device_scope scope(gpu);
+  void* arguments[] = {&g.board};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(c.level == "cluster" ? 2 * blocks_per_gpu : 2);
+  config.blockDim = dim3(c.level == "lane" ? 32 : c.level == "warp" ? 32 * g.participants : threads_per_block);
+  config.stream = stream;
+  cudaLaunchAttribute cluster{};
+  if (c.level == "cluster") {
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = blocks_per_gpu;
+    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+  }
+  cuda::check(cudaLaunchKernelExC(&config, kernel, arguments), "launching a case");
+}
+
+void launch_over_flags(gpu_case& g, const void* kernel) {
+  bool whole = g.whole_gpus();
+  for (std::size_t i = 0; i < g.asked->gpus.size(); ++i) {
+    const int gpu = g.asked->gpus[i];
+    const auto stream = new_stream(g, gpu);
+    const cuda::device_scope scope(gpu);
+    void* arguments[] = {&g.board, &g.flags[i], &whole};
+    cuda::check(cudaLaunchCooperativeKernel(kernel, dim3(blocks_per_gpu), dim3(threads_per_block), arguments, 0, stream), "launching a case");
+  }
+}
+
+void launch(gpu_case& g, const void* kernel) {
+  const auto& c = *g.asked;
+  for (const int gpu : c.gpus) {
+    const cuda::device_scope scope(gpu);
+    cuda::load(kernel, "a case");
+    if (g.needs_guard()) cuda::load(kernel_of_guard(), "the guard");
+  }
+  if (g.needs_guard()) launch_guards(g);
+  if (g.over_flags()) return launch_over_flags(g, kernel);
+  if (!g.needs_guard()) return launch_inside(g, kernel);
+  const auto stream = new_stream(g, c.gpus.front());
+  const cuda::device_scope scope(c.gpus.front());
+  void* arguments[] = {&g.board};
+  if (c.level == "grid")
+    cuda::check(cudaLaunchCooperativeKernel(kernel, dim3(blocks_per_gpu), dim3(threads_per_block), arguments, 0, stream), "launching a case");
+  else
+    cuda::check(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, stream), "launching a case");
+}
+
+// Until every stream has come to its end: "itself", "trap", or "bound" where neither the guard nor the kernel did.
+std::string wait_for_the_end(const gpu_case& g) {
+  const auto deadline = steady::now() + std::chrono::milliseconds(g.asked->bound_ms) + std::chrono::milliseconds(1500);
+  bool trapped = false;
+  for (std::size_t i = 0; i < g.streams.size();) {
+    const cuda::device_scope scope(g.gpu_of_stream[i]);
+    const auto status = cudaStreamQuery(g.streams[i].get());
+    if (status == cudaErrorNotReady) {
+      if (steady::now() > deadline) return "bound";
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+      continue;
+    }
+    trapped = trapped || status != cudaSuccess;
+    ++i;
+  }
+  return trapped ? "trap" : "itself";
+}
+
+// Stamps lie in host memory and are read after a trap too.
+void say_places(const gpu_case& g) {
+  for (unsigned i = 0; i < g.participants; ++i) {
+    const volatile gpu_place& p = g.places[i];
+    for (const auto& [what, stamp] : {std::pair{"arrived", std::uint64_t{p.arrived}}, std::pair{"left", std::uint64_t{p.left}}, std::pair{"acted", std::uint64_t{p.acted}}})
+      if (stamp != 0) say_line(fmt::format("event {} {} {}", i, what, stamp));
+  }
+}
+
+bool timed_out(const gpu_case& g) { return g.over_flags() && *static_cast<volatile std::uint32_t*>(g.abort) == flags_of_case::timed_out; }
+
+const void* kernel_of(const blocking_case& c) {
+  const bool predicated = c.form == "predicated";
+  if (c.level == "guard") return kernel_that_spins();
+  if (c.method == "ours") return kernel_of_flags(predicated);
+  if (c.level == "grid") return kernel_of_grid(predicated);
+  return kernel_inside(c.level, c.method, predicated);
+}
+
+[[noreturn]] void run_once(const blocking_case& c) {
+  const void* kernel = kernel_of(c);
+  if (kernel == nullptr) waive(fmt::format("this build has no case of {} for {}", c.method, c.level));
+  gpu_case g{&c, participants_of(c)};
+  if (c.gpus.size() > 1) open_peers(c.gpus);
+  if (c.how == absence::nobody)
+    for (const int gpu : c.gpus) {
+      const cuda::device_scope scope(gpu);
+      check_that_it_computes(gpu);
+    }
+  say_what_it_ran_with(c, kernel);
+  say_line(fmt::format("participants {}", g.participants));
+  allocate(g);
+  launch(g, kernel);
+  const auto ended = wait_for_the_end(g);
+  say_places(g);
+  if (timed_out(g))
+    for (unsigned i = 0; i < g.participants; ++i)
+      if (static_cast<const volatile gpu_place&>(g.places[i]).heartbeat == 0) say_line(fmt::format("named {}", i));
+  say_line("ended " + (timed_out(g) ? "time-out" : ended));
+  end_process();
+}
+
+struct rounds_seen {
+  unsigned long long violations = 0, wrong = 0;
+  std::vector<long long> begin, end;
+};
+
+// So many rounds in all, over as many warps as the GPU holds at eight a SM, in one launch that guards itself.
+rounds_seen carry_out_rounds(const blocking_case& c, bool with_barrier, std::uint64_t& rounds) {
+  const int gpu = c.gpus.front();
+  const void* kernel = kernel_of_lane_rounds(c.method, with_barrier);
+  const auto warps = static_cast<unsigned>(8 * cuda::sm_count(gpu) - 1);
+  const auto each = std::max(1u, (c.rounds + warps - 1) / warps);
+  rounds = std::uint64_t{each} * warps;
+  const auto counts = cuda::memory::on_gpu(gpu, 3 * sizeof(unsigned long long));
+  const auto stamps = cuda::memory::on_gpu(gpu, 64 * sizeof(long long));
+  auto* first = counts.as<unsigned long long>();
+  lane_rounds a{each, static_cast<unsigned>(c.seed), 4'000'000'000ull, first, first + 1, reinterpret_cast<unsigned*>(first + 2),
+                stamps.as<long long>(), stamps.as<long long>() + 32};
+  void* arguments[] = {&a};
+  const auto stream = cuda::make_stream();
+  cuda::check(cudaLaunchKernel(kernel, dim3(warps + 1), dim3(32), arguments, 0, stream.get()), "launching rounds of lanes");
+  const auto deadline = steady::now() + std::chrono::milliseconds(5500);
+  for (cudaError_t status = cudaErrorNotReady; status == cudaErrorNotReady;) {
+    status = cudaStreamQuery(stream.get());
+    if (status != cudaSuccess && (status != cudaErrorNotReady || steady::now() > deadline)) {
+      say_line(fmt::format("found error {} rounds of {} {}: {}", rounds, c.method, with_barrier ? "with the barrier" : "without",
+                           status == cudaErrorNotReady ? "no end after 5.5 s" : cudaGetErrorString(status)));
+      end_process();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  rounds_seen seen;
+  unsigned long long found[2] = {};
+  long long both[64] = {};
+  cuda::check(cudaMemcpy(found, first, sizeof found, cudaMemcpyDeviceToHost), "reading what lanes saw");
+  cuda::check(cudaMemcpy(both, stamps.get(), sizeof both, cudaMemcpyDeviceToHost), "reading stamps of lanes");
+  seen.violations = found[0];
+  seen.wrong = found[1];
+  seen.begin.assign(both, both + 32);
+  seen.end.assign(both + 32, both + 64);
+  return seen;
+}
+
+std::vector<double> from_the_first(const std::vector<long long>& stamps, long long first) {
+  std::vector<double> all;
+  for (const auto stamp : stamps) all.push_back(static_cast<double>(stamp - first));
+  return all;
+}
+
+[[noreturn]] void run_rounds(const blocking_case& c) {
+  if (kernel_of_lane_rounds(c.method, true) == nullptr) waive(fmt::format("this build has no rounds of {}", c.method));
+  say_what_it_ran_with(c, kernel_of_lane_rounds(c.method, true));
+  say_line("participants 32");
+  holding h;
+  h.unit = "cycles";
+  const auto held = carry_out_rounds(c, true, h.rounds), control = carry_out_rounds(c, false, h.control_rounds);
+  h.violations = held.violations;
+  h.wrong_data = held.wrong;
+  h.control_violations = control.violations;
+  const auto first = *std::min_element(held.begin.begin(), held.begin.end()), first_control = *std::min_element(control.begin.begin(), control.begin.end());
+  h.begin = from_the_first(held.begin, first);
+  h.end = from_the_first(held.end, first);
+  h.control_begin = from_the_first(control.begin, first_control);
+  h.control_end = from_the_first(control.end, first_control);
+  say_holding(h);
+  say_line("ended itself");
+  end_process();
+}
+
+}  // namespace
+
+void run_gpu_case(const blocking_case& c) {
+  if (c.gpus.empty()) waive("no GPU was named");
+  const cuda::device_scope scope(c.gpus.front());
+  cuda::check(cudaFree(nullptr), "starting CUDA");
+  const int capability = capability_of(c.gpus.front());
+  if (c.level == "cluster" && capability < 90) waive("clusters are there from compute capability 9.0 on");
+  if (c.method == "redux" && capability < 80) waive("redux is there from compute capability 8.0 on");
+  if (c.rounds > 0) run_rounds(c);
+  run_once(c);
+}
+
+}  // namespace mgsync::blocking
