@@ -90,7 +90,7 @@ class examination {
     const double predicted = each->second * static_cast<double>(expected_.links);
     const auto sum = static_cast<double>(verdict_.stall_sum);
     // A loop's own instructions stand in it besides.
-    const double slack = expected_.looped ? 3 * stall_slack : stall_slack;
+    const double slack = expected_.looped ? 3 * stall_slack : std::max(stall_slack, predicted * stall_slack_share);
     if (std::abs(sum - predicted) > slack)
       complain("stall counts of " + std::to_string(static_cast<std::uint64_t>(sum)) + " cycles, not " +
                std::to_string(static_cast<std::uint64_t>(predicted)));
