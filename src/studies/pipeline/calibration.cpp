@@ -20,7 +20,7 @@ constexpr double fine = 1000;  // ticks per cycle or ns while fitting
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 cost_line rounded(const cost_line& line) { return {rounded(line.startup_ns), rounded(line.per_ns)}; }
 
-ticks to_ticks(double value) { return std::llround(std::max(0.0, value) * fine); }
+ticks of_cycles(double value) { return std::llround(std::max(0.0, value) * fine); }
 
 double median_of(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -182,9 +182,9 @@ stage_times times_of(const tile_profile& p, double active) {
   (load > math ? load : math) = period;
   const double latency = std::max(load, p.round.at(active) - math);
   stage_times t;
-  t.a = {to_ticks(load), to_ticks(latency)};
-  t.math = to_ticks(math);
-  t.epilogue = to_ticks(p.epilogue.at(active));
+  t.a = {of_cycles(load), of_cycles(latency)};
+  t.math = of_cycles(math);
+  t.epilogue = of_cycles(p.epilogue.at(active));
   return t;
 }
 
@@ -235,11 +235,11 @@ machine_fit fit_machine(std::span<const tile_profile> tiles, const machine_facts
 
 double predicted_cycles(const synthetic_row& row, const semaphore_costs& costs) {
   stage_times t;
-  t.a.issue = t.a.latency = to_ticks(row.load_a_cycles + costs.item);
-  t.b.issue = t.b.latency = to_ticks(row.load_b_cycles + costs.item);
-  t.math = to_ticks(row.math_cycles + costs.item);
-  t.query = to_ticks(costs.query);
-  t.handover = to_ticks(costs.handover);
+  t.a.issue = t.a.latency = of_cycles(row.load_a_cycles + costs.item);
+  t.b.issue = t.b.latency = of_cycles(row.load_b_cycles + costs.item);
+  t.math = of_cycles(row.math_cycles + costs.item);
+  t.query = of_cycles(costs.query);
+  t.handover = of_cycles(costs.handover);
   const int buffers = row.semaphore == "block-barrier" ? 1 : row.buffers;
   return costs.start + static_cast<double>(wave_time(t, row.stages, {row.producers, 1, buffers, false})) / fine;
 }

@@ -26,8 +26,8 @@ comparison compare_two(std::vector<result> base, std::vector<result> now, std::o
   return compare(std::vector{document_of(std::move(base))}, std::vector{document_of(std::move(now))}, noise);
 }
 
-const point hub = a_point("multigrid", "hub", 4);
-const point inbox = a_point("multigrid", "inbox", 4);
+using test::hub;
+using test::inbox;
 
 // Of 500 pairs of documents, in how many the change is `what`.
 int how_often(change what, double base_us, double new_us, double process_shift, int processes) {

@@ -42,7 +42,7 @@ TEST(csv, quotes_what_rfc_4180_asks_for) {
   EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
 }
 
-json_document document_of(std::vector<result> results) {
+json_document document_with(std::vector<result> results) {
   json_document document;
   document.machine = test::a_machine();
   document.results = std::move(results);
@@ -51,7 +51,7 @@ json_document document_of(std::vector<result> results) {
 
 class table_of {
  public:
-  explicit table_of(std::vector<result> results) : rows_(parsed(format_csv(document_of(std::move(results))))) {
+  explicit table_of(std::vector<result> results) : rows_(parsed(format_csv(document_with(std::move(results))))) {
     for (const auto& row : rows_) EXPECT_EQ(row.size(), rows_[0].size());
   }
   std::size_t rows() const { return rows_.size(); }

@@ -24,6 +24,9 @@ inline point a_point(std::string subject, std::string variant, int members) {
   return one;
 }
 
+inline const point hub = a_point("multigrid", "hub", 4);
+inline const point inbox = a_point("multigrid", "inbox", 4);
+
 inline verdict passed_rounds() {
   verdict one;
   one.kind = verdict_kind::rounds;

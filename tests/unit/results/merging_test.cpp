@@ -16,8 +16,8 @@ using test::failed;
 using test::measured;
 using test::waived;
 
-const point hub = a_point("multigrid", "hub", 4);
-const point inbox = a_point("multigrid", "inbox", 4);
+using test::hub;
+using test::inbox;
 
 result_file file_of(std::string name, std::vector<result> results) {
   result_file file;

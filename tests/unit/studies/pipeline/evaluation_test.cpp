@@ -106,7 +106,7 @@ struct made_up_tile {
   int instance;
   extent tile;
 };
-constexpr int sms = 8;
+constexpr int few_sms = 8;
 constexpr double launch = 2000, first = 300, epilogue = 700, next_tile = 90, next_wave = 400;
 double load_ns(extent t) { return 50 + 2.0 * (t.m + t.n) * t.k / 100; }
 double math_ns(extent t) { return 40 + 1.0 * t.m * t.n * t.k / 2000; }
@@ -130,7 +130,7 @@ std::string made_up_rows(std::span<const made_up_tile> tiles, double scale = 1) 
                          tile.m * count, tile.n, tile.k * depth, parts, set, ns, ns);
     };
     const double period = std::max(load_ns(tile), math_ns(tile));
-    for (const int blocks : {1, sms}) {
+    for (const int blocks : {1, few_sms}) {
       row(8, blocks, blocks, 1, "0,0,0", "launch", launch);
       for (const int depth : {4, 16, 64}) {
         row(8, blocks, blocks, depth, "1,0,0", "stage", launch + first + depth * load_ns(tile));
@@ -141,12 +141,12 @@ std::string made_up_rows(std::span<const made_up_tile> tiles, double scale = 1) 
       for (const int depth : {2, 8}) row(4, blocks, blocks, depth, "1,1,1", "epilogue", whole_ns(tile, depth, 1, true));
     }
     for (const int waves_count : {1, 2, 4}) {
-      row(4, sms, sms * waves_count, 8, "1,1,1", "wave", whole_ns(tile, 8, waves_count, true));
-      row(4, sms * waves_count, sms * waves_count, 8, "1,1,1", "wave", whole_ns(tile, 8, waves_count, false));
+      row(4, few_sms, few_sms * waves_count, 8, "1,1,1", "wave", whole_ns(tile, 8, waves_count, true));
+      row(4, few_sms * waves_count, few_sms * waves_count, 8, "1,1,1", "wave", whole_ns(tile, 8, waves_count, false));
     }
     for (const int count : {3, 8, 16, 24})
       for (const int depth : {1, 5, 16})
-        row(4, std::min(count, sms), count, depth, "1,1,1", "grid", scale * whole_ns(tile, depth, (count + sms - 1) / sms, true));
+        row(4, std::min(count, few_sms), count, depth, "1,1,1", "grid", scale * whole_ns(tile, depth, (count + few_sms - 1) / few_sms, true));
   }
   return csv;
 }
@@ -156,7 +156,7 @@ constexpr made_up_tile seven[] = {{0, {64, 64, 64}}, {1, {64, 128, 64}}, {2, {64
 
 TEST(products, a_machine_that_is_the_model_is_predicted_to_the_rounding) {
   const auto rows = read_product_rows(made_up_rows(seven), "x.csv");
-  const auto profiles = profiles_of(rows.rows, sms);
+  const auto profiles = profiles_of(rows.rows, few_sms);
   ASSERT_EQ(profiles.size(), 7u);
   int compared = 0;
   for (const product_row& r : rows.rows) {
@@ -164,7 +164,7 @@ TEST(products, a_machine_that_is_the_model_is_predicted_to_the_rounding) {
     const tile_profile& p = profiles.at({r.family, r.instance, r.producers});
     // Where loads decide, persistent producers work through an epilogue; here what hides is less than one stage.
     const double slack = load_ns(r.tile) > math_ns(r.tile) ? next_tile * 2 : 0;
-    EXPECT_NEAR(simulated_ns(r, p, sms), r.median_ns, 0.05 + slack) << r.instance << " " << text(r.size);
+    EXPECT_NEAR(simulated_ns(r, p, few_sms), r.median_ns, 0.05 + slack) << r.instance << " " << text(r.size);
     ++compared;
   }
   EXPECT_EQ(compared, 84);
@@ -181,10 +181,10 @@ TEST(products, the_report_has_every_part_and_notices_a_machine_that_is_not_the_m
     EXPECT_NE(words.find(wanted), std::string::npos) << wanted << "\n" << words;
   const auto errors_of = [&](double scale) {
     const auto rows = read_product_rows(made_up_rows(seven, scale), "x.csv").rows;
-    const auto profiles = profiles_of(rows, sms);
+    const auto profiles = profiles_of(rows, few_sms);
     std::vector<std::pair<double, double>> pairs;
     for (const product_row& r : rows)
-      if (r.set == "grid") pairs.emplace_back(simulated_ns(r, profiles.at({r.family, r.instance, r.producers}), sms), r.median_ns);
+      if (r.set == "grid") pairs.emplace_back(simulated_ns(r, profiles.at({r.family, r.instance, r.producers}), few_sms), r.median_ns);
     return summarize_errors(pairs).mean_percent;
   };
   EXPECT_LT(errors_of(1), 1);
@@ -194,7 +194,7 @@ TEST(products, the_report_has_every_part_and_notices_a_machine_that_is_not_the_m
 TEST(machine_fit, has_the_lines_that_the_times_were_made_of) {
   const auto rows = read_product_rows(made_up_rows(seven), "x.csv");
   std::vector<tile_profile> tiles;
-  for (const auto& [_, p] : profiles_of(rows.rows, sms)) tiles.push_back(p);
+  for (const auto& [_, p] : profiles_of(rows.rows, few_sms)) tiles.push_back(p);
   const machine_fit fit = fit_machine(tiles, rows.facts);
   EXPECT_NEAR(fit.load.line.startup_ns, 50, 0.1);
   EXPECT_NEAR(fit.load.line.per_ns, 100, 0.1);
@@ -202,7 +202,7 @@ TEST(machine_fit, has_the_lines_that_the_times_were_made_of) {
   EXPECT_NEAR(fit.math_by_multiply_adds.line.per_ns, 2000, 1);
   EXPECT_GT(fit.math_by_bytes.mean_error_percent, fit.math_by_multiply_adds.mean_error_percent);
   EXPECT_EQ(fit.on.math_work, work_unit::multiply_adds);
-  EXPECT_EQ(fit.on.sms, sms);
+  EXPECT_EQ(fit.on.sms, few_sms);
   EXPECT_NEAR(fit.on.dma_latency_ns, 200, 0.1);
   EXPECT_EQ(read_machine(write_machine(fit.on), "x"), fit.on);
   const double most = 128.0 * 256 * 64 / math_ns({128, 256, 64});
