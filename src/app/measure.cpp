@@ -184,6 +184,9 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
   line.clear();
   const int code = exit_of(results, measuring.interrupted());
   if (speaks) {
+    const auto where = to_string(measuring.spent());
+    fmt::print(stderr, "mgsync: {}\n", where);
+    written.note("time_spent", where);
     for (const auto& r : results)
       if (r.status == result_status::failed) fmt::print(stderr, "mgsync: {}\n", r.reason);
     written.replace(std::move(results));

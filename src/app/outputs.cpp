@@ -122,6 +122,11 @@ void outputs::add(const result& one) {
   document_.results.push_back(one);
 }
 
+void outputs::note(const std::string& key, std::string value) {
+  std::lock_guard lock(mutex_);
+  document_.settings[key] = std::move(value);
+}
+
 void outputs::replace(std::vector<result> all) {
   std::lock_guard lock(mutex_);
   document_.results = std::move(all);

@@ -41,6 +41,8 @@ class outputs {
   void idle();
   // One more result, as soon as it is there.
   void add(const result&);
+  // Something about the whole command, for the document: where its time went.
+  void note(const std::string& key, std::string value);
   // The final list, in the plan's order: replaces what was added.
   void replace(std::vector<result>);
   // Writes the table and the files. `end` is what the store says of the end.

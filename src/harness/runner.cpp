@@ -40,6 +40,12 @@ step unpacked(const json& wire) {
 
 }  // namespace
 
+std::string to_string(const time_spent& all) {
+  const auto s = [](std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); };
+  return fmt::format("creating {:.1f} s, checking {:.1f} s, trying run lengths {:.1f} s, sampling {:.1f} s", s(all.creating),
+                     s(all.checking), s(all.preparing), s(all.sampling));
+}
+
 // One point while its cell is being measured. Its method and its prover are rank 0's; its status is what rank 0 says.
 struct runner::candidate {
   candidate() = default;

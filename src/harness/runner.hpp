@@ -38,6 +38,8 @@ struct runner_events {
 struct time_spent {
   std::chrono::nanoseconds creating{}, checking{}, preparing{}, sampling{};
 };
+// "creating 1.2 s, checking 3.4 s, trying run lengths 0.5 s, sampling 20.1 s".
+std::string to_string(const time_spent&);
 
 class runner {
  public:
