@@ -148,7 +148,9 @@ struct creation {
   std::string reason;
   std::string algorithm;    // what runs where the variant is "auto", and why: "inbox: ..."
   std::string peer_memory;  // "threads", "mpi-window", "peer-access", "cuda-ipc", "vmm"; empty: not used
+  static creation none(std::string why) { return {nullptr, std::move(why), {}, {}}; }
 };
+inline constexpr const char* without_cuda = "this build has no CUDA";
 
 struct backend {
   std::string_view name;     // on the command line; lower-case words joined by '-'

@@ -1,12 +1,25 @@
-# mgsync_add_backend(name SOURCES ... [LIBRARIES ...]) makes the folder of a backend a part of the program.
+# mgsync_add_backend(name SOURCES ... [LIBRARIES ...] [CUDA_SOURCES ...] [MPI_SOURCES ...] [NCCL_SOURCES ...]
+# [NCCL_DEVICE_SOURCES ...]) makes the folder of a backend a part of the program. <PART>_SOURCES are compiled where this
+# build has that part. Sources know by MGSYNC_WITH_<PART> (0 or 1): what `if constexpr` leaves out needs no stub.
 # The source that defines `extern const mgsync::backend <name>_backend` (dashes become underscores) is found by the
 # linker through the table that mgsync_write_backend_table() generates: nothing registers itself at load time.
 
 function(mgsync_add_backend name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
+  set(parts CUDA MPI NCCL NCCL_DEVICE)
+  list(TRANSFORM parts APPEND _SOURCES OUTPUT_VARIABLE part_sources)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;${part_sources}" ${ARGN})
   string(REPLACE "-" "_" symbol "${name}")
   add_library(mgsync_backend_${symbol} STATIC ${arg_SOURCES})
   target_link_libraries(mgsync_backend_${symbol} PUBLIC mgsync_options PRIVATE mgsync_barrier_parts ${arg_LIBRARIES})
+  foreach(part IN LISTS parts)
+    target_compile_definitions(mgsync_backend_${symbol} PRIVATE MGSYNC_WITH_${part}=$<BOOL:${MGSYNC_WITH_${part}}>)
+    if(MGSYNC_WITH_${part})
+      target_sources(mgsync_backend_${symbol} PRIVATE ${arg_${part}_SOURCES})
+    endif()
+  endforeach()
+  if(MGSYNC_WITH_CUDA)
+    target_link_libraries(mgsync_backend_${symbol} PUBLIC mgsync_cuda)
+  endif()
   set_property(GLOBAL APPEND PROPERTY MGSYNC_BACKENDS ${symbol})
 endfunction()
 

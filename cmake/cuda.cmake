@@ -56,13 +56,3 @@ if(MGSYNC_WITH_CUDA)
     $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${MGSYNC_WERROR}>>:-Werror=all-warnings>)
   target_link_libraries(mgsync_cuda INTERFACE CUDA::cudart_static)
 endif()
-
-# What a library builds for GPU members: `with_cuda` where there is CUDA, `without` where there is none.
-function(mgsync_cuda_sources target with_cuda without)
-  if(MGSYNC_WITH_CUDA)
-    target_sources(${target} PRIVATE ${with_cuda})
-    target_link_libraries(${target} PUBLIC mgsync_cuda)
-  else()
-    target_sources(${target} PRIVATE ${without})
-  endif()
-endfunction()

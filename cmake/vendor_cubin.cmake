@@ -1,11 +1,11 @@
 # The vendor's multi-grid barrier on CUDA 13: kernels in a cubin that an older nvcc makes (MGSYNC_LEGACY_NVCC) or that is
-# brought along (MGSYNC_VENDOR_CUBIN). Sets MGSYNC_VENDOR_SOURCES for barriers/multigrid.
+# brought along (MGSYNC_VENDOR_CUBIN). Sets MGSYNC_VENDOR_SOURCES for barriers/multigrid; empty: there are none.
 
 set(MGSYNC_LEGACY_NVCC "" CACHE FILEPATH "An nvcc of CUDA 11 or 12, to build the vendor's multi-grid barrier")
 set(MGSYNC_VENDOR_CUBIN "" CACHE FILEPATH "The vendor's multi-grid barrier, built elsewhere from vendor_kernels.cu")
 set(MGSYNC_VENDOR_ARCHITECTURE 90 CACHE STRING "Compute capability of the cubin that MGSYNC_LEGACY_NVCC builds")
 
-set(MGSYNC_VENDOR_SOURCES vendor_absent.cpp)
+set(MGSYNC_VENDOR_SOURCES "")
 if(MGSYNC_WITH_CUDA AND (MGSYNC_LEGACY_NVCC OR MGSYNC_VENDOR_CUBIN))
   set(folder "${PROJECT_BINARY_DIR}/generated/vendor")
   file(MAKE_DIRECTORY "${folder}")

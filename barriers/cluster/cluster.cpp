@@ -23,10 +23,15 @@ support can_run(const topology::machine& machine, const topology::group& group, 
   return support::yes();
 }
 
+creation create(const topology::group& group, const configuration& wanted, session& where) {
+  if constexpr (MGSYNC_WITH_CUDA) return create_gpu_cluster(group, wanted, where);
+  else return creation::none(without_cuda);
+}
+
 }  // namespace
 
 extern const backend cluster_backend;
 const backend cluster_backend{"cluster", "the blocks of one cluster: barrier.cluster and cooperative groups", variants,
-                              level::cluster, false, can_run, create_gpu_cluster};
+                              level::cluster, false, can_run, create};
 
 }  // namespace mgsync

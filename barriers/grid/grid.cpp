@@ -14,10 +14,15 @@ support can_run(const topology::machine&, const topology::group& group, const co
   return support::yes();
 }
 
+creation create(const topology::group& group, const configuration& wanted, session& where) {
+  if constexpr (MGSYNC_WITH_CUDA) return create_gpu_grid(group, wanted, where);
+  else return creation::none(without_cuda);
+}
+
 }  // namespace
 
 extern const backend grid_backend;
 const backend grid_backend{"grid", "all blocks of one GPU: grid.sync of cooperative groups, and mgsync's own", variants,
-                           level::grid, false, can_run, create_gpu_grid};
+                           level::grid, false, can_run, create};
 
 }  // namespace mgsync

@@ -14,13 +14,19 @@ support can_run(const topology::machine& machine, const topology::group& group, 
   if (group.device != topology::device::gpu) return support::no("for GPU members");
   const bool flies = wanted.variant == "release-acquire" || wanted.variant == "relaxed";
   if (flies && group.members.size() != 2) return support::no("a hop is from one GPU to another: 2 members");
-  return gpu_hop_can_run(machine, group);
+  if constexpr (MGSYNC_WITH_CUDA) return gpu_hop_can_run(machine, group);
+  else return support::no(without_cuda);
+}
+
+creation create(const topology::group& group, const configuration& wanted, session& where) {
+  if constexpr (MGSYNC_WITH_CUDA) return create_gpu_hop(group, wanted, where);
+  else return creation::none(without_cuda);
 }
 
 }  // namespace
 
 extern const backend hop_backend;
 const backend hop_backend{"hop", "pieces of a barrier, no barrier: a flag's hop between 2 GPUs, a fence", variants,
-                          level::group, true, can_run, create_gpu_hop, true};
+                          level::group, true, can_run, create, true};
 
 }  // namespace mgsync

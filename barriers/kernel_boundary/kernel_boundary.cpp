@@ -22,10 +22,15 @@ support can_run(const topology::machine&, const topology::group& group, const co
   return support::yes();
 }
 
+creation create(const topology::group& group, const configuration& wanted, session& where) {
+  if constexpr (MGSYNC_WITH_CUDA) return create_gpu_kernel_boundary(group, wanted, where);
+  else return creation::none(without_cuda);
+}
+
 }  // namespace
 
 extern const backend kernel_boundary_backend;
 const backend kernel_boundary_backend{"kernel-boundary", "the end of one kernel and the start of the next", variants,
-                                      level::group, false, can_run, create_gpu_kernel_boundary};
+                                      level::group, false, can_run, create};
 
 }  // namespace mgsync

@@ -114,13 +114,20 @@ creation make_host_flags(const flag_barrier_request& w) {
   }, host);
 }
 
+constexpr const char* without_vendor =
+    "CUDA 13 removed multi_grid.sync; build with -DMGSYNC_LEGACY_NVCC=<nvcc 11 or 12> or bring its kernels along with "
+    "-DMGSYNC_VENDOR_CUBIN=<file>";
+
 }  // namespace
 
 support gpu_multigrid_can_run(const topology::machine& machine, const topology::group& group,
                               const configuration& wanted) {
   if (group.members.size() > round_loop::most_gpus) return support::no("at most 16 GPUs");
   if (auto reason = why_no_peer_access(machine, group); !reason.empty()) return support::no(reason);
-  if (wanted.variant == "vendor") return vendor_can_run(group);
+  if (wanted.variant == "vendor") {
+    if constexpr (MGSYNC_WITH_VENDOR) return vendor_can_run(group);
+    else return support::no(without_vendor);
+  }
   return support::yes();
 }
 
@@ -133,7 +140,10 @@ creation create_gpu_multigrid(const topology::group& group, const configuration&
   if (asked.variant == "dissemination") return make_plain<algorithm::dissemination<2>>(w);
   if (asked.variant == "host-flags") return make_host_flags(w);
   if (asked.variant == "library") return make_library(w);
-  if (asked.variant == "vendor") return create_vendor(w);
+  if (asked.variant == "vendor") {
+    if constexpr (MGSYNC_WITH_VENDOR) return create_vendor(w);
+    else return creation::none(without_vendor);
+  }
   if (asked.variant == "relay") {
     const auto replicas = std::min(32u, std::bit_floor(algorithm::relay_shape::most_words / w.members()));
     return make_relay(w, {32, replicas}, "relay (32 counters)");

@@ -65,7 +65,10 @@ creation choose(const topology::group& group, unsigned blocks, session& where) {
 support can_run(const topology::machine& machine, const topology::group& group, const configuration& wanted) {
   if (group.device == topology::device::gpu && wanted.variant == "pull-dissemination")
     return support::no("for host members: between GPUs every poll would cross the link");
-  if (group.device == topology::device::gpu) return gpu_multigrid_can_run(machine, group, wanted);
+  if (group.device == topology::device::gpu) {
+    if constexpr (MGSYNC_WITH_CUDA) return gpu_multigrid_can_run(machine, group, wanted);
+    else return support::no(without_cuda);
+  }
   for (const std::string_view gpu_only : {"relay", "host-flags", "library", "vendor"})
     if (wanted.variant == gpu_only) return support::no("for GPU members");
   if (topology::hosts_of(group).size() > 1)
@@ -74,7 +77,10 @@ support can_run(const topology::machine& machine, const topology::group& group, 
 }
 
 creation create(const topology::group& group, const configuration& wanted, session& where) {
-  if (group.device == topology::device::gpu) return create_gpu_multigrid(group, wanted, where);
+  if (group.device == topology::device::gpu) {
+    if constexpr (MGSYNC_WITH_CUDA) return create_gpu_multigrid(group, wanted, where);
+    else return creation::none(without_cuda);
+  }
   const unsigned blocks = wanted.blocks_per_sm.value_or(1);
   if (wanted.variant == "inbox") return make<algorithm::inbox>(group, blocks, where, "inbox");
   if (wanted.variant == "hub") return make<algorithm::hub>(group, blocks, where, "hub");

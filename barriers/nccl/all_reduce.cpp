@@ -211,8 +211,6 @@ class nccl_all_reduce final : public barrier {
 
 }  // namespace
 
-support nccl_is_built() { return support::yes(); }
-
 creation create_nccl_all_reduce(const topology::group& group, const configuration& asked, session& where) {
   auto made = round_loop::make_launch_rounds(group, asked, where);
   if (!made.rounds) return {nullptr, made.reason, {}, {}};

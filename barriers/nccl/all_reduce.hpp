@@ -5,7 +5,6 @@
 
 namespace mgsync {
 
-support nccl_is_built();
 creation create_nccl_all_reduce(const topology::group&, const configuration&, session&);
 
 }  // namespace mgsync

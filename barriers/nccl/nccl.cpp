@@ -5,6 +5,7 @@ namespace mgsync {
 
 namespace {
 
+constexpr const char* without_nccl = "this build has no NCCL";
 constexpr std::string_view variants[] = {"stream", "graph", "stream-registered", "graph-registered"};
 
 support can_run(const topology::machine&, const topology::group& group, const configuration& wanted) {
@@ -12,13 +13,18 @@ support can_run(const topology::machine&, const topology::group& group, const co
   if (!wanted.load.idle()) return support::no("load is made beside in-kernel barriers only");
   if (group.members.size() == 1 && wanted.variant.ends_with("-registered"))
     return support::no("one GPU has no peer to register memory with");
-  return nccl_is_built();
+  return MGSYNC_WITH_NCCL ? support::yes() : support::no(without_nccl);
+}
+
+creation create(const topology::group& group, const configuration& wanted, session& where) {
+  if constexpr (MGSYNC_WITH_NCCL) return create_nccl_all_reduce(group, wanted, where);
+  else return creation::none(without_nccl);
 }
 
 }  // namespace
 
 extern const backend nccl_backend;
 const backend nccl_backend{"nccl", "NCCL's all-reduce of one float", variants, level::group, false, can_run,
-                           create_nccl_all_reduce};
+                           create};
 
 }  // namespace mgsync

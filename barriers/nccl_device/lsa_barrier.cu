@@ -220,8 +220,6 @@ creation make_relay(const round_loop::flag_barrier_request& w, const std::string
 
 }  // namespace
 
-support nccl_device_is_built() { return support::yes(); }
-
 creation create_nccl_device(const topology::group& group, const configuration& asked, session& where) {
   if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return {nullptr, reason, {}, {}};
   // What its kernels read is laid out anew from version to version.

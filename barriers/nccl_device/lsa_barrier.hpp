@@ -5,7 +5,6 @@
 
 namespace mgsync {
 
-support nccl_device_is_built();
 creation create_nccl_device(const topology::group&, const configuration&, session&);
 
 }  // namespace mgsync

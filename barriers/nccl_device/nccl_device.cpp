@@ -5,18 +5,24 @@ namespace mgsync {
 
 namespace {
 
+constexpr const char* without_device_api = "needs NCCL 2.28 or later with its device API when built";
 constexpr std::string_view variants[] = {"hub", "per-block", "hub-relay"};
 
 support can_run(const topology::machine&, const topology::group& group, const configuration&) {
   if (group.device != topology::device::gpu) return support::no("for GPU members");
   if (group.members.size() < 2) return support::no("one GPU has no peer to meet");
-  return nccl_device_is_built();
+  return MGSYNC_WITH_NCCL_DEVICE ? support::yes() : support::no(without_device_api);
+}
+
+creation create(const topology::group& group, const configuration& wanted, session& where) {
+  if constexpr (MGSYNC_WITH_NCCL_DEVICE) return create_nccl_device(group, wanted, where);
+  else return creation::none(without_device_api);
 }
 
 }  // namespace
 
 extern const backend nccl_device_backend;
 const backend nccl_device_backend{"nccl-device", "NCCL's device-side (LSA) barrier, with what makes it one of whole grids", variants,
-                                  level::group, false, can_run, create_nccl_device};
+                                  level::group, false, can_run, create};
 
 }  // namespace mgsync

@@ -77,7 +77,10 @@ support can_run(const topology::machine&, const topology::group& group, const co
 }
 
 creation create(const topology::group& group, const configuration& wanted, session& where) {
-  if (group.device == topology::device::gpu) return create_gpu_openmp(group, wanted, where);
+  if (group.device == topology::device::gpu) {
+    if constexpr (MGSYNC_WITH_CUDA) return create_gpu_openmp(group, wanted, where);
+    else return creation::none(without_cuda);
+  }
   const unsigned blocks = wanted.blocks_per_sm.value_or(1);
   auto board = allocate_host_memory(group, round_loop::host_crew::board_bytes(blocks), reach::group, where);
   if (!board.memory) return {nullptr, board.reason, {}, {}};

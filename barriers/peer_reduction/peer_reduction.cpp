@@ -63,14 +63,20 @@ creation make(const topology::group& group, unsigned blocks, session& where) {
 constexpr std::string_view variants[] = {"push", "pull"};
 
 support can_run(const topology::machine& machine, const topology::group& group, const configuration&) {
-  if (group.device == topology::device::gpu) return gpu_reduction_can_run(machine, group);
+  if (group.device == topology::device::gpu) {
+    if constexpr (MGSYNC_WITH_CUDA) return gpu_reduction_can_run(machine, group);
+    else return support::no(without_cuda);
+  }
   if (topology::hosts_of(group).size() > 1)
     return support::no("needs memory shared by all members, and they are on several hosts (--per-node measures each)");
   return support::yes();
 }
 
 creation create(const topology::group& group, const configuration& wanted, session& where) {
-  if (group.device == topology::device::gpu) return create_gpu_reduction(group, wanted, where);
+  if (group.device == topology::device::gpu) {
+    if constexpr (MGSYNC_WITH_CUDA) return create_gpu_reduction(group, wanted, where);
+    else return creation::none(without_cuda);
+  }
   const unsigned blocks = wanted.blocks_per_sm.value_or(1);
   if (wanted.variant == "pull") return make<algorithm::pull>(group, blocks, where);
   return make<algorithm::push>(group, blocks, where);

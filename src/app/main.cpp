@@ -22,6 +22,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/gpu_start.hpp"
 #include "src/base/launcher.hpp"
+#include "mgsync/version.hpp"
 
 namespace {
 
@@ -60,7 +61,8 @@ int run_together(const options& asked, std::optional<communicator>& job, watchdo
     if (asked.command == command::measure && !asked.dry_run) {
       auto own = gpus_to_own(asked, told, seen);
       std::reverse(own.begin(), own.end());  // the first is the current one when MPI starts
-      for (const int gpu : own) start_gpu(gpu);
+      if constexpr (with_cuda)
+        for (const int gpu : own) start_gpu(gpu);
     }
   }
   job = told.under_mpi ? communicator::world(asked.timeout, dog, asked.mpi_threads) : communicator::single(asked.timeout);

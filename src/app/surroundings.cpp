@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "mgsync/source_digest.hpp"
+#include "mgsync/version.hpp"
 #include "src/base/communicator.hpp"
 #include "src/base/gpu_start.hpp"
 #include "topology/sources/gpu_state.hpp"
@@ -39,7 +40,7 @@ std::map<std::string, std::string> steering_variables(const char* const* all) {
 
 std::map<std::string, std::string> surroundings() {
   auto all = steering_variables(environ);
-  all.merge(gpu_software());
+  if constexpr (with_cuda) all.merge(gpu_software());
   all["sources"] = source_digest;
   if (auto level = communicator::thread_level_in_force(); !level.empty()) all["mpi_threads"] = std::move(level);
   if (auto driver = topology::driver_version(); !driver.empty()) all["driver"] = std::move(driver);

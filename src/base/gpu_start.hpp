@@ -1,4 +1,5 @@
 // Starts CUDA on the GPU that this process will use, before MPI is: MPI libraries that know GPUs take the current one.
+// Of builds with CUDA.
 #pragma once
 
 #include <map>
@@ -6,10 +7,10 @@
 
 namespace mgsync {
 
-// Makes CUDA's context on GPU `ordinal` and the GPU current. Throws api_error naming it. Nothing without CUDA.
+// Makes CUDA's context on GPU `ordinal` and the GPU current. Throws api_error naming it.
 void start_gpu(int ordinal);
 
-// "CUDA toolkit" (built with), "CUDA run time" and "CUDA driver API" (found): their versions. Empty without CUDA.
+// "CUDA toolkit" (built with), "CUDA run time" and "CUDA driver API" (found): their versions.
 std::map<std::string, std::string> gpu_software();
 
 }  // namespace mgsync

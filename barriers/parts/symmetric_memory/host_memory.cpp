@@ -61,7 +61,10 @@ std::size_t next_allocation() {
 allocation allocate_host_memory(const topology::group& group, std::size_t bytes, reach which, const session& where) {
   if (const auto hosts = topology::hosts_of(group).size(); which == reach::group && hosts > 1)
     return {nullptr, fmt::format("needs memory shared by all members, and they are on {} hosts", hosts)};
-  if (where.ranks().size() > 1) return allocate_mpi_window(group, bytes, where);
+  if (where.ranks().size() > 1) {
+    if constexpr (MGSYNC_WITH_MPI) return allocate_mpi_window(group, bytes, where);
+    else return {nullptr, "members in several ranks need a build with MPI"};
+  }
   return {std::make_unique<thread_memory>(bytes, group.members.size(), next_allocation()), {}};
 }
 

@@ -1,4 +1,4 @@
-// Symmetric memory of ranks: one MPI shared window per host. mpi_window.cpp, or mpi_window_absent.cpp without MPI.
+// Symmetric memory of ranks: one MPI shared window per host. Of builds with MPI.
 #pragma once
 
 #include "barriers/parts/symmetric_memory/symmetric_memory.hpp"
