@@ -64,7 +64,7 @@ constexpr method table[] = {
      .paper = "deadlock", .why = "flags in memory; its waits end in a time-out"},
     {.level = "multigrid-gpus", .name = "vendor", .device = device::gpu, .any_place_counts = true, .has_forms = true, .on_exit = "hung", .on_spin = "hung",
      .paper = "deadlock", .why = "flags in memory"},
-    {.level = "multigrid-gpus", .name = "nccl-device", .device = device::gpu, .any_place_counts = true, .has_forms = true, .on_exit = "hung", .on_spin = "hung",
+    {.level = "multigrid-gpus", .name = "nccl-device", .device = device::gpu, .has_forms = true, .on_exit = "hung", .on_spin = "hung",
      .why = "flags in memory"},
 };
 

@@ -15,6 +15,9 @@
 #include "src/studies/blocking/case_board.hpp"
 #include "src/studies/blocking/gpu_case_kernels.hpp"
 #include "src/studies/blocking/held_rounds.hpp"
+#if MGSYNC_WITH_NCCL_DEVICE
+#include "src/studies/blocking/nccl_case.hpp"
+#endif
 
 namespace mgsync::blocking {
 namespace {
@@ -107,7 +110,6 @@ struct gpu_case {
   std::vector<flags_of_case> flags{};       // of each GPU
   std::vector<cuda::memory> memory{};
   std::vector<cuda::stream> streams{};
-  std::vector<int> gpu_of_stream{};
 
   bool whole_gpus() const { return asked->level == "multigrid-gpus"; }
   bool over_flags() const { return asked->method == "ours"; }
@@ -150,7 +152,6 @@ void allocate(gpu_case& g) {
 cudaStream_t new_stream(gpu_case& g, int gpu) {
   const cuda::device_scope scope(gpu);
   g.streams.push_back(cuda::make_stream());
-  g.gpu_of_stream.push_back(gpu);
   return g.streams.back().get();
 }
 
@@ -196,6 +197,16 @@ void launch_over_flags(gpu_case& g, const void* kernel) {
   }
 }
 
+void launch_over_nccl([[maybe_unused]] gpu_case& g) {
+#if MGSYNC_WITH_NCCL_DEVICE
+  for (unsigned i = 0; i < g.asked->gpus.size(); ++i) {
+    const auto stream = new_stream(g, g.asked->gpus[i]);
+    const cuda::device_scope scope(g.asked->gpus[i]);
+    launch_nccl(g.board, i, g.asked->form == "predicated", threads_per_block, stream);
+  }
+#endif
+}
+
 void launch(gpu_case& g, const void* kernel) {
   const auto& c = *g.asked;
   for (const int gpu : c.gpus) {
@@ -205,6 +216,7 @@ void launch(gpu_case& g, const void* kernel) {
   }
   if (g.needs_guard()) launch_guards(g);
   if (g.over_flags()) return launch_over_flags(g, kernel);
+  if (c.method == "nccl-device") return launch_over_nccl(g);
   if (!g.needs_guard()) return launch_inside(g, kernel);
   const auto stream = new_stream(g, c.gpus.front());
   const cuda::device_scope scope(c.gpus.front());
@@ -220,7 +232,7 @@ std::string wait_for_the_end(const gpu_case& g) {
   const auto deadline = steady::now() + std::chrono::milliseconds(g.asked->bound_ms) + std::chrono::milliseconds(1500);
   bool trapped = false;
   for (std::size_t i = 0; i < g.streams.size();) {
-    const cuda::device_scope scope(g.gpu_of_stream[i]);
+    // Of any GPU; nothing else is asked of CUDA now, which a trap leaves in an error that stays.
     const auto status = cudaStreamQuery(g.streams[i].get());
     if (status == cudaErrorNotReady) {
       if (steady::now() > deadline) return "bound";
@@ -249,11 +261,15 @@ const void* kernel_of(const blocking_case& c) {
   if (c.level == "guard") return kernel_that_spins();
   if (c.method == "ours") return kernel_of_flags(predicated);
   if (c.level == "grid") return kernel_of_grid(predicated);
+#if MGSYNC_WITH_NCCL_DEVICE
+  if (c.method == "nccl-device") return kernel_of_nccl(predicated);
+#endif
   return kernel_inside(c.level, c.method, predicated);
 }
 
 [[noreturn]] void run_once(const blocking_case& c) {
   const void* kernel = kernel_of(c);
+  if (c.method == "vendor") waive("the vendor's multi-grid barrier is compiled by an nvcc before 13, and no cubin of these cases is built in");
   if (kernel == nullptr) waive(fmt::format("this build has no case of {} for {}", c.method, c.level));
   gpu_case g{&c, participants_of(c)};
   if (c.gpus.size() > 1) open_peers(c.gpus);
@@ -262,6 +278,10 @@ const void* kernel_of(const blocking_case& c) {
       const cuda::device_scope scope(gpu);
       check_that_it_computes(gpu);
     }
+#if MGSYNC_WITH_NCCL_DEVICE
+  if (c.method == "nccl-device")
+    if (const auto why = prepare_nccl(c.gpus); !why.empty()) waive(why);
+#endif
   say_what_it_ran_with(c, kernel);
   say_line(fmt::format("participants {}", g.participants));
   allocate(g);
