@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <regex>
 #include <set>
 #include <string>
@@ -13,6 +13,7 @@
 
 #include "src/report/content_hash.hpp"
 #include "src/report/page_assets.hpp"
+#include "tests/unit/report/count.hpp"
 
 namespace mgsync::report {
 namespace {
@@ -44,12 +45,6 @@ page page_of(const std::vector<result>& all) {
   p.files.push_back({"a.json", "mgsync --json a.json", "2026-01-01T00:00:00Z", "complete", {}});
   p.written = "mgsync";
   return p;
-}
-
-std::size_t count(const std::string& text, const std::string& what) {
-  std::size_t found = 0;
-  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
-  return found;
 }
 
 TEST(content_hash, agrees_with_the_standard) {
@@ -107,11 +102,11 @@ TEST(page, hostile_names_are_words_in_text_and_in_json) {
 TEST(page, five_hundred_points_are_small_and_quick) {
   std::vector<result> all;
   for (int i = 0; i < 500; ++i) all.push_back(measured(1 + i % 8, 32.0 * (1 + i / 8), fmt::format("variant-{}", i)));
-  const auto began = std::chrono::steady_clock::now();
+  const auto began = std::clock();  // of this process: a busy machine takes none of it
   const auto html = to_html(page_of(all));
   EXPECT_LT(html.size(), 2'000'000U);
 #ifdef NDEBUG
-  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(), 2.0);
+  EXPECT_LT(static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC, 2.0);
 #endif
 }
 

@@ -7,15 +7,10 @@
 
 #include "src/report/canvas.hpp"
 #include "src/report/timeline_picture.hpp"
+#include "tests/unit/report/count.hpp"
 
 namespace mgsync::report {
 namespace {
-
-std::size_t count(const std::string& text, const std::string& what) {
-  std::size_t found = 0;
-  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
-  return found;
-}
 
 chart two_curves() {
   return {{"gpus", "Barriers over GPUs"}, {"GPUs"}, {"latency (us)", true},
