@@ -29,3 +29,13 @@ if(MGSYNC_WITH_CUDA)
   configure_file(cmake/mgsync.pc.in "${PROJECT_BINARY_DIR}/library/mgsync.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/library/mgsync.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endif()
+
+# What `mgsync compare --reference` holds a node against: results of machines that were found good, beside the program
+# as it is installed and as it is built.
+set(reference_results h200x1-grid-barriers h200x2-library h200x4-all-backends h200x4-library h200x4-host-one-process)
+list(TRANSFORM reference_results REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/docs/results/\\1.json")
+install(FILES ${reference_results} DESTINATION "${CMAKE_INSTALL_DATADIR}/mgsync/reference")
+foreach(file IN LISTS reference_results)
+  get_filename_component(name "${file}" NAME)
+  configure_file("${file}" "${PROJECT_BINARY_DIR}/reference/${name}" COPYONLY)
+endforeach()

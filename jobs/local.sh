@@ -59,9 +59,17 @@ else
   "$mgsync" merge "${each[@]}" --over-processes --json "$results/mpirun.json" || code=$?
 fi
 
+# All of it on one page, whatever came of it.
+"$mgsync" topology --format description >"$results/this.machine" || code=$?
+there=("$results/this.machine")
+for file in "$results/one-process.json" "$results/mpirun.json"; do
+  if [ -s "$file" ]; then there+=("$file"); fi
+done
+"$mgsync" report "${there[@]}" --html "$results/report.html" 2>/dev/null || echo "jobs/local.sh: no report could be written" >&2
+
 printf '\n'
 if [ "$code" -ne 0 ]; then
   echo "jobs/local.sh: mgsync ended with exit code $code (3: a barrier failed, 4: nothing ran here; see above)"
   exit "$code"
 fi
-echo "jobs/local.sh: done; the results are in $results/one-process.json and $results/mpirun.json"
+echo "jobs/local.sh: done; the results are in $results/one-process.json and $results/mpirun.json, on one page in $results/report.html"

@@ -101,5 +101,13 @@ run() {
     echo "+ mgsync merge $stem.jsonl --json $stem.json"
     "$mgsync" merge "$stem.jsonl" --json "$stem.json"
   fi
+  leave_report
   return "$code"
+}
+
+# The results so far as one page beside them.
+leave_report() { # with $report_before: what these are set beside
+  [ -s "$stem.json" ] || return 0
+  "$mgsync" report ${report_before:+"$report_before"} "$stem.json" --html "$stem.html" 2>/dev/null && echo "$SLURM_JOB_NAME: the report is $stem.html"
+  return 0
 }

@@ -1,8 +1,14 @@
 #include "src/app/compare_command.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <span>
+#include <system_error>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
@@ -60,13 +66,49 @@ int judge(const comparison& compared, double limit, bool allow_missing) {
   return static_cast<int>(violations.empty() ? exit_code::success : exit_code::gate_shut);
 }
 
+// Where the reference results are: MGSYNC_REFERENCE, or as installed beside this program, or in its build folder.
+std::vector<std::filesystem::path> reference_folders() {
+  if (const char* named = std::getenv("MGSYNC_REFERENCE"); named != nullptr) return {named};
+  std::error_code ignored;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+  return {program / ".." / "share" / "mgsync" / "reference", program / "reference"};
+}
+
+// The results of the same kind of machine that have most points in common with these.
+std::vector<result_file> reference_for(const result_file& now) {
+  std::vector<std::string> kinds;
+  std::vector<result_file> best;
+  std::size_t most = 0;
+  for (const auto& folder : reference_folders()) {
+    std::error_code missing;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, missing)) {
+      auto file = read_result_file(entry.path().lexically_normal().string());
+      const auto& m = file.document.machine;
+      kinds.push_back(m.gpus.empty() ? fmt::format("{} cores of {}", m.cores, m.cpu_model) : fmt::format("{} x {}, {} cores of {}", m.gpus.size(), m.gpus.front().name, m.cores, m.cpu_model));
+      if (likeness_of(m, now.document.machine).level == across::machines) continue;
+      const auto common = compare(std::span(&file.document, 1), std::span(&now.document, 1)).points.size();
+      if (common <= most) continue;
+      most = common;
+      best.clear();
+      best.push_back(std::move(file));
+    }
+    if (!kinds.empty()) break;
+  }
+  std::sort(kinds.begin(), kinds.end());
+  kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
+  if (kinds.empty()) throw usage_error("no reference results came with this mgsync: name their folder in MGSYNC_REFERENCE, or compare with a file of a node that is known to be good");
+  if (best.empty())
+    throw usage_error(fmt::format("there is no reference with points in common with {}; there are results of: {}", now.name, fmt::join(kinds, "; ")));
+  return best;
+}
+
 }  // namespace
 
 int compare_command(const options& asked) {
-  auto base = read_side("BASE", asked.files.front());
   auto now = read_side("NEW", asked.files.back());
+  auto base = asked.reference ? reference_for(now.front()) : read_side("BASE", asked.files.front());
   refuse_a_file_twice(base, now);
-  const auto allowed = asked.across.value_or(across::nothing);
+  const auto allowed = asked.across.value_or(asked.reference ? across::hosts : across::nothing);
   const auto& reference = base.front();
   for (const auto* side : {&base, &now})
     for (const auto& file : *side)

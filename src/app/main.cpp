@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "src/app/advise_command.hpp"
 #include "src/app/compare_command.hpp"
 #include "src/app/measure.hpp"
 #include "src/app/merge_command.hpp"
@@ -34,6 +35,7 @@ std::optional<int> run_alone(const options& asked) {
     case command::help: fmt::print("{}", help_text(asked.help_for)); return 0;
     case command::version: fmt::print("{}", version_text()); return 0;
     case command::show: return asked.figure.empty() ? show_results(asked) : show_figure(asked);
+    case command::advise: return advise_command(asked);
     case command::report: return report_command(asked);
     case command::compare: return compare_command(asked);
     case command::merge: return merge_command(asked);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -18,6 +19,7 @@
 #include "src/harness/plan.hpp"
 #include "src/results/result_file.hpp"
 #include "src/harness/runner.hpp"
+#include "src/results/selection.hpp"
 #include "src/results/table.hpp"
 #include "src/studies/barriers/barrier_points.hpp"
 #include "topology/findings.hpp"
@@ -203,8 +205,13 @@ int print_plan(const options& asked, communicator& job, topology::machine mine) 
 }
 
 int show_results(const options& asked) {
-  const auto shown = read_result_file(asked.files.front());
-  const auto& document = shown.document;
+  auto shown = read_result_file(asked.files.front());
+  auto& document = shown.document;
+  for (std::size_t i = 1; i < asked.files.size(); ++i) {
+    auto more = read_result_file(asked.files[i]).document.results;
+    std::move(more.begin(), more.end(), std::back_inserter(document.results));
+  }
+  if (!asked.where.empty()) document.results = selected(std::move(document.results), asked.where);
   if (!asked.by.empty()) {
     fmt::print("{}", asked.by == "shape" ? table_by_shape(document.results) : table_by(document.results, asked.by));
     return 0;

@@ -85,7 +85,10 @@ std::string one_of(std::string_view option, std::string_view text, std::span<con
 
 std::vector<std::uint32_t> microseconds(std::string_view option, std::string_view text) {
   std::vector<std::uint32_t> all;
-  for (const auto word : split_at_commas(text)) all.push_back(static_cast<std::uint32_t>(whole(option, word, 0, 1'000'000)));
+  for (auto word : split_at_commas(text)) {
+    if (word.ends_with("us")) word.remove_suffix(2);
+    all.push_back(static_cast<std::uint32_t>(whole(option, word, 0, 1'000'000)));
+  }
   return all;
 }
 
@@ -125,13 +128,13 @@ struct described_option {
 constexpr described_option table[] = {
     {"backend,b", "m", "LIST", "what to compare: name, name:variant, name:* (all variants), all; separated by commas [the default variant of every backend]",
      [](options& o, std::string_view, std::string_view v) { o.backends = v; }},
-    {"members,m", "ml", "LIST", "how many members, such as 1-4,8 [powers of two up to all of them; 1 to all for GPUs]",
+    {"members,m", "mla", "LIST", "how many members, such as 1-4,8 [powers of two up to all of them; 1 to all for GPUs]",
      [](options& o, std::string_view, std::string_view v) { parse_members(v); o.members = v; }},
-    {"gpus,g", "ml", "LIST", "the same as --members",
+    {"gpus,g", "mla", "LIST", "the same as --members",
      [](options& o, std::string_view, std::string_view v) { parse_members(v); o.members = v; }},
-    {"shape,s", "ml", "LIST", "blocks per SM x threads per block, such as 1x32,4x256; b1x32: one block per GPU; all: every power of two (host members: threads per member) [1x32]",
+    {"shape,s", "mla", "LIST", "blocks per SM x threads per block, such as 1x32,4x256; b1x32: one block per GPU; all: every power of two (host members: threads per member) [1x32]",
      [](options& o, std::string_view, std::string_view v) { parse_shapes(v); o.shapes = v; }},
-    {"device", "mlt", "WHERE", "auto, host or gpu [auto: GPUs where there are any]",
+    {"device", "mlta", "WHERE", "auto, host or gpu [auto: GPUs where there are any]",
      [](options& o, std::string_view n, std::string_view v) { o.device = one_of(n, v, devices); }},
     {"placement", "ml", "LIST", "which members: near, far, spread, list:0,3,5 [near]",
      [](options& o, std::string_view n, std::string_view v) { o.placements = placements(n, v); }},
@@ -141,8 +144,10 @@ constexpr described_option table[] = {
      [](options& o, std::string_view, std::string_view) { o.per_node = true; }},
     {"load", "ml", "LIST", "traffic beside the barrier: idle, peer-stores, peer-loads, local-stores, local-loads, host-reads; with strength (blocks per GPU x threads) and place: peer-stores:16x512@others (SMs that the barrier does not use), peer-stores:x128@all [idle]",
      [](options& o, std::string_view, std::string_view v) { o.loads = parse_loads(v); }},
-    {"work", "ml", "LIST", "microseconds that each round works before it synchronizes, such as 0,20; they are not counted, so what is hidden behind work (a kernel's launch) is not either [0]",
+    {"work", "mla", "LIST", "microseconds that each round works before it synchronizes, such as 0,20; they are not counted, so what is hidden behind work (a kernel's launch) is not either [0]",
      [](options& o, std::string_view n, std::string_view v) { o.work = microseconds(n, v); }},
+    {"bytes", "a", "B", "of `mgsync advise`: what each member gives to others in a step [0]",
+     [](options& o, std::string_view n, std::string_view v) { o.bytes = static_cast<double>(whole(n, v, 0, std::uint64_t{1} << 50)); }},
     {"late", "ml", "LIST", "microseconds that the last member works before each round while the others wait for it, such as 0,5000; not counted either [0]",
      [](options& o, std::string_view n, std::string_view v) { o.late = microseconds(n, v); }},
     {"peer-memory", "ml", "HOW", "ipc or vmm: how processes share GPU memory [chosen]",
@@ -167,7 +172,7 @@ constexpr described_option table[] = {
      [](options& o, std::string_view n, std::string_view v) { o.seed = whole(n, v, 0, std::numeric_limits<std::uint64_t>::max()); }},
     {"processes", "m", "N", "run the sweep in N fresh processes, one after the other; the interval is over them, so that it holds what a process as a whole is shifted by; six or more for 95 % [1]",
      [](options& o, std::string_view n, std::string_view v) { o.processes = static_cast<unsigned>(whole(n, v, 1, 1000)); }},
-    {"json", "mg", "FILE", "write the results as JSON; - for stdout, the table then goes to stderr",
+    {"json", "mga", "FILE", "write the results as JSON; - for stdout, the table then goes to stderr",
      [](options& o, std::string_view, std::string_view v) { o.json = v; }},
     {"csv", "mg", "FILE", "write the results as CSV; - for stdout, the table then goes to stderr",
      [](options& o, std::string_view, std::string_view v) { o.csv = v; }},
@@ -183,11 +188,17 @@ constexpr described_option table[] = {
      [](options& o, std::string_view n, std::string_view v) { o.format = one_of(n, v, formats); }},
     {"html", "r", "FILE", "of `mgsync report`: write one page, which needs no network and no other file; - for stdout [sentences and tables as text]",
      [](options& o, std::string_view, std::string_view v) { o.html = v; }},
+    {"markdown", "r", "FILE", "of `mgsync report`: write sentences and tables as a page of documents; - for stdout",
+     [](options& o, std::string_view, std::string_view v) { o.markdown = v; }},
+    {"reference", "c", "", "of `mgsync compare`: hold NEW alone against the results of its own kind of machine that came with mgsync",
+     [](options& o, std::string_view, std::string_view) { o.reference = true; }},
+    {"where", "s", "LIST", "of `mgsync show`: only points of these, such as members=4,shape=1x32,subject=multigrid:auto/grid; besides these device, ranks, study, placement and the axes",
+     [](options& o, std::string_view, std::string_view v) { o.where = v; }},
     {"figure", "s", "NAME", "of `mgsync show`: one picture of what the files say; a name that none has lists them",
      [](options& o, std::string_view, std::string_view v) { o.figure = v; }},
     {"svg", "s", "FILE", "of `mgsync show --figure`: where to; - for stdout [stdout]",
      [](options& o, std::string_view, std::string_view v) { o.svg = v; }},
-    {"by", "s", "WHAT", "of `mgsync show`: tables in Markdown over the shapes (shape), or over members, ranks, placement, node or any axis of the results, such as load",
+    {"by", "s", "WHAT", "of `mgsync show`: tables in Markdown over the shapes (shape: a table for each subject; shapes: a column for each), or over members, ranks, placement, node or any axis of the results, such as load",
      [](options& o, std::string_view, std::string_view v) { o.by = v; }},
     {"fail-slower", "c", "SHARE", "of `mgsync compare`: exit code 5 when a point is worse by more than this and beyond noise, was lost, or is missing in NEW",
      [](options& o, std::string_view n, std::string_view v) { o.fail_slower = excess(n, v); }},
@@ -199,9 +210,9 @@ constexpr described_option table[] = {
      [](options& o, std::string_view n, std::string_view v) { o.across = across_named(n, v); }},
     {"over-processes", "g", "", "of `mgsync merge`: each file is one process, and counts once; the interval is over them",
      [](options& o, std::string_view, std::string_view) { o.over_processes = true; }},
-    {"help,h", "mltscgr", "", "print this",
+    {"help,h", "mltscgra", "", "print this",
      [](options& o, std::string_view, std::string_view) { o.command = command::help; }},
-    {"version", "mltscgr", "", "print the version and what it was built with",
+    {"version", "mltscgra", "", "print the version and what it was built with",
      [](options& o, std::string_view, std::string_view) { o.command = command::version; }},
 };
 // clang-format on
@@ -222,6 +233,7 @@ constexpr described_command commands[] = {
     {'s', "show FILE", command::show, "the table of a results file (--json) or of a store (--store)"},
     {'c', "compare BASE NEW", command::compare, "what got slower or faster from one such file to another; several: a.json,b.json"},
     {'r', "report FILE...", command::report, "what any such files say: verdict, figures, machines; --html: one offline page"},
+    {'a', "advise [FILE...]", command::advise, "which barrier for a step of --work us on --gpus N, from files or a short measurement"},
     {'g', "merge FILE...", command::merge, "several such files as one: --json, --csv, --store"},
 };
 
@@ -307,16 +319,17 @@ po::parsed_options parse(const po::options_description& described, std::span<con
 
 // The words that follow a command which reads files.
 void take_files(options& o, std::vector<std::string>& words) {
-  if (words.empty() || (words.front() != "show" && words.front() != "compare" && words.front() != "merge" && words.front() != "report")) return;
+  if (words.empty() || (words.front() != "show" && words.front() != "compare" && words.front() != "merge" && words.front() != "report" && words.front() != "advise")) return;
   o.files.assign(words.begin() + 1, words.end());
   words.resize(1);
   if (o.command == command::help || o.command == command::version) return;
-  if (words.front() == "show" && o.files.empty() && !o.figure.empty()) throw usage_error("mgsync show --figure takes files, written by --json or --store");
+  if (words.front() == "show" && o.files.empty() && (!o.figure.empty() || !o.by.empty())) throw usage_error("mgsync show --figure and --by take files, written by --json or --store");
   if (words.front() == "report" && o.files.empty())
     throw usage_error("mgsync report takes files: results (--json or --store), machine descriptions, raw rows of a study");
-  if (words.front() == "show" && o.files.size() != 1 && o.figure.empty())
+  if (words.front() == "show" && o.files.size() != 1 && o.figure.empty() && o.by.empty())
     throw usage_error("mgsync show takes one file, written by --json or --store");
-  if (words.front() == "compare" && o.files.size() != 2)
+  if (words.front() == "compare" && o.reference && o.files.size() != 1) throw usage_error("mgsync compare --reference takes one file, NEW: the other comes with mgsync");
+  if (words.front() == "compare" && !o.reference && o.files.size() != 2)
     throw usage_error("mgsync compare takes two files, BASE and NEW, written by --json or --store; several for a side: "
                       "a.json,b.json");
   if (words.front() == "merge" && o.files.empty())

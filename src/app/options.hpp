@@ -15,7 +15,7 @@
 
 namespace mgsync {
 
-enum class command { measure, list, topology, show, compare, merge, report, help, version };
+enum class command { measure, list, topology, show, compare, merge, report, advise, help, version };
 
 struct options {
   mgsync::command command = command::measure;
@@ -51,8 +51,12 @@ struct options {
   std::string store;
   bool resume = false;
 
-  std::vector<std::string> files;  // of show, compare, merge and report
+  std::vector<std::string> files;  // of show, compare, merge, report and advise
   std::string by;                  // of show: "shape", "members" or another axis, or empty
+  double bytes = 0;                // of advise: that each member gives to others in a step
+  std::string where;               // of show: which points, as typed
+  std::string markdown;            // of report: file, "-" for stdout
+  bool reference = false;          // of compare: BASE is what came with mgsync
   std::string figure;              // of show: its name
   std::string svg;                 // of show --figure: file, "-" or "" for stdout
   std::string html;                // of report: file, "-" for stdout, "" for text

@@ -27,26 +27,6 @@
 namespace mgsync {
 namespace {
 
-class scratch_folder {
- public:
-  scratch_folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "mgsync-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
-      throw api_error("system", std::generic_category().message(errno), "making a folder for the processes' results");
-    path_ = name;
-  }
-  ~scratch_folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  scratch_folder(const scratch_folder&) = delete;
-  scratch_folder& operator=(const scratch_folder&) = delete;
-  std::string file(unsigned number) const { return path_ / fmt::format("process-{}.json", number); }
-
- private:
-  std::filesystem::path path_;
-};
-
 // The command line of one process: without what belongs to all of them.
 std::vector<std::string> words_of_one(const std::vector<std::string>& words) {
   constexpr std::string_view of_all[] = {"--processes", "--json", "--csv", "--seed"};
@@ -61,8 +41,23 @@ std::vector<std::string> words_of_one(const std::vector<std::string>& words) {
   return kept;
 }
 
-// Runs this program with these words and without its table; returns its exit code, as a shell tells it.
-int run_program(std::vector<std::string> words) {
+}  // namespace
+
+scratch_folder::scratch_folder() {
+  std::string name = (std::filesystem::temp_directory_path() / "mgsync-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr)
+    throw api_error("system", std::generic_category().message(errno), "making a folder for the processes' results");
+  path_ = name;
+}
+
+scratch_folder::~scratch_folder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string scratch_folder::file(unsigned number) const { return path_ / fmt::format("process-{}.json", number); }
+
+int run_this_program(std::vector<std::string> words) {
   words.insert(words.begin(), "mgsync");
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());
@@ -84,8 +79,6 @@ int run_program(std::vector<std::string> words) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-}  // namespace
-
 int measure_in_processes(const options& asked, const std::vector<std::string>& words) {
   if (read_launch().under_mpi)
     throw usage_error("--processes starts processes by itself; under mpirun or srun start mgsync several times, each with a "
@@ -103,7 +96,7 @@ int measure_in_processes(const options& asked, const std::vector<std::string>& w
     auto this_one = one;
     for (const auto& word : {std::string("--json"), folder.file(i), std::string("--seed"), std::to_string(first_seed + i)})
       this_one.push_back(word);
-    code = run_program(this_one);
+    code = run_this_program(this_one);
     if (std::filesystem::exists(folder.file(i))) files.push_back(read_result_file(folder.file(i)));
     const bool went_on = code == 0 || code == static_cast<int>(exit_code::all_waived);
     if (!went_on) break;  // a barrier that failed does so for good

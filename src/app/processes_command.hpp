@@ -1,12 +1,29 @@
 // `mgsync --processes N`: the sweep in N fresh processes, one after the other, and what came of all of them together.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "src/app/options.hpp"
 
 namespace mgsync {
+
+// A folder of its own for the results of processes; gone with the object.
+class scratch_folder {
+ public:
+  scratch_folder();
+  ~scratch_folder();
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+  std::string file(unsigned number) const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Runs this program with these words and without its table; returns its exit code, as a shell tells it.
+int run_this_program(std::vector<std::string> words);
 
 // Two processes that run the same command differ by 1 to 4 %, which no interval of one sees. So each process counts once:
 // its median is one value, and the interval is that of the median over them (95 % from six processes on; the results say

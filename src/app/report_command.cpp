@@ -194,6 +194,25 @@ std::string text_of(const report::page& p) {
   return text + "\nFigures: mgsync show FILE... --figure NAME --svg FILE; all on one page: mgsync report FILE... --html FILE\n";
 }
 
+// The same as a page of documents, the pictures named by the commands that draw them.
+std::string markdown_of(const report::page& p) {
+  std::string text = fmt::format("# {}\n\n{}.\n", p.title, p.subtitle);
+  const auto add = [&](const evaluation& shown) {
+    for (const auto& sentence : shown.sentences) text += fmt::format("\n{}\n", sentence);
+    for (const auto& t : shown.tables)
+      if (!t.rows.empty()) text += fmt::format("\n### {}\n\n{}{}", t.heading.title, report::to_markdown(t), t.heading.caption.empty() ? "" : fmt::format("\n{}\n", t.heading.caption));
+  };
+  add(p.verdict.shown);
+  for (const auto& s : p.sections) {
+    if (s.shown.sentences.empty() && s.shown.tables.empty()) continue;
+    text += fmt::format("\n## {}\n", s.title);
+    add(s.shown);
+  }
+  text += "\n## From\n";
+  for (const auto& f : p.files) text += f.command.empty() ? fmt::format("\n- {}\n", f.name) : fmt::format("\n- {}, of mgsync {}: `{}`\n", f.name, f.machine.mgsync, f.command);
+  return text;
+}
+
 void write(const std::string& where, const std::string& text) {
   if (where.empty() || where == "-") fmt::print("{}", text);
   else write_file_atomically(where, text);
@@ -204,6 +223,8 @@ void write(const std::string& where, const std::string& text) {
 int report_command(const options& asked) {
   auto all = read_report_files(asked.files, asked.across.value_or(across::hosts));
   const auto p = page_of(asked, all);
+  if (!asked.markdown.empty()) write(asked.markdown, markdown_of(p));
+  if (asked.html.empty() && !asked.markdown.empty()) return 0;
   if (asked.html.empty()) {
     fmt::print("{}", text_of(p));
     return 0;

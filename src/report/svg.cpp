@@ -242,9 +242,13 @@ std::string draw(const bar_chart& c, const look& how) {
   const double to = from + high * static_cast<double>(c.bars.size()), end = width - right - std::clamp(notes + 60, 60.0, 300.0);  // values stand behind bars
   // On a logarithmic scale even the shortest bar has a length.
   const ruler across(c.values, c.values.logarithmic ? all.low / 2 : all.low, all.high, left, end);
+  double last = -1e9;
   for (const auto& tick : across.ticks()) {
     on.line(tick.px, from, tick.px, to, "mg-grid");
+    const double half = width_of(tick.label, 6) / 2;
+    if (tick.px - half < last + 6) continue;  // no label over the one before
     on.text(tick.px, to + 16, tick.label, "mg-soft", "middle");
+    last = tick.px + half;
   }
   for (std::size_t i = 0; i < c.bars.size(); ++i) {
     const auto& b = c.bars[i];

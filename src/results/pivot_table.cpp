@@ -89,6 +89,10 @@ value value_of(const point& p, const std::string& what) {
   if (what == "ranks") return {fmt::format("{}", p.ranks), static_cast<double>(p.ranks)};
   if (what == "placement") return {p.placement};
   if (what == "node") return {p.node.empty() ? "-" : p.node};
+  if (what == "shapes") {  // blocks in all first, then blocks per SM, then threads
+    const auto in_all = p.number(axes::blocks);
+    return {format_shape(p), (in_all ? *in_all : 1e6 + p.number(axes::blocks_per_sm).value_or(0)) * 1e5 + p.number(axes::threads_per_block).value_or(0)};
+  }
   const axis* found = p.find(what);
   return {found == nullptr ? "-" : text_of(*found), p.number(what).value_or(0)};
 }
@@ -105,7 +109,9 @@ point without(const point& p, const std::string& what) {
   if (what == "ranks") key.ranks = 1;
   if (what == "placement") key.placement = point{}.placement;
   if (what == "node") key.node.clear();
-  key.remove(what);
+  if (what == "shapes")
+    for (const auto name : {axes::blocks_per_sm, axes::blocks, axes::threads_per_block}) key.remove(name);
+  else key.remove(what);
   return key;
 }
 
@@ -138,6 +144,7 @@ bool goes_first(const method& a, const method& b) {
 void refuse_unknown(std::span<const result> results, const std::string& what) {
   std::vector<std::string> known(std::begin(always), std::end(always));
   known.emplace_back("shape");
+  known.emplace_back("shapes");
   for (const result& one : results)
     for (const axis& each : one.point.axes)
       if (std::find(known.begin(), known.end(), each.name) == known.end()) known.push_back(each.name);

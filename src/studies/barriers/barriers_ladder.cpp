@@ -35,7 +35,7 @@ rung rung_of(const result& r) {
   if (p.study == "levels") {
     const auto scope = p.word("scope");
     const int level = scope == "warp" ? 1 : scope == "block" ? 2 : scope == "cluster" ? 3 : 0;
-    return {level, 0, level == 0 ? "" : fmt::format("{}, {:g} threads", scope, p.number("threads").value_or(32)), true};
+    return {level, static_cast<int>(p.number("threads").value_or(32)), level == 0 ? "" : fmt::format("{}, {:g} threads", scope, p.number("threads").value_or(32)), true};
   }
   if (p.study == "launch") {
     const bool wanted = p.word("quantity") == "null" && p.members == 1 && p.number("argument_bytes").value_or(0) == 0 && p.word("policy", "synchronize") == "synchronize";
@@ -88,7 +88,7 @@ void add_ladder(std::span<const result> all, evaluation& e) {
   bar_chart bars{{"ladder", "The ladder: what it costs to synchronize at each level",
                   "The fastest of each level at its fastest shape, idle; pale: what NVIDIA, NCCL, MPI or the compiler's run time gives. "
                   "Time of one passage (001, figures 12 and 13)."},
-                 {"us, logarithmic", true}, {}, {}};
+                 {"latency (us), logarithmic", true}, {}, {}};
   for (const auto& [where, value] : ladder) {
     if (!is_shown(ladder, where)) continue;
     const auto shape = format_shape(value.of->point);

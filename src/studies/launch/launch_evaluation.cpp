@@ -68,7 +68,7 @@ void add_advice(const std::map<place, found>& places, std::span<const result> al
     const result* best = nullptr;
     for (const auto& r : all)
       if (r.point.study == "barriers" && r.point.device == topology::device::gpu && r.point.members == members && format_shape(r.point) == shape &&
-          r.has_metrics() && r.point.subject != "kernel-boundary" && r.point.word("load", "idle") == "idle" &&
+          r.has_metrics() && r.verdict.passed && r.point.subject != "kernel-boundary" && r.point.word("load", "idle") == "idle" &&
           (best == nullptr || r.metrics.front().median < best->metrics.front().median))
         best = &r;
     if (best == nullptr) {

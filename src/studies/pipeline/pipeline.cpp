@@ -10,6 +10,7 @@
 #include "src/base/errors.hpp"
 #include "src/harness/study.hpp"
 #include "src/studies/pipeline/answer.hpp"
+#include "src/studies/pipeline/raw_rows.hpp"
 
 namespace mgsync {
 namespace pipeline {
@@ -53,6 +54,6 @@ std::optional<study_answer> answer_for(const study_request& asked) {
 
 extern const study pipeline_study;
 const study pipeline_study{"pipeline", "warp specialization: which configuration of a matrix product in stages, how long it takes, and why",
-                           pipeline::axes, nullptr, nullptr, 1.0, pipeline::answer_for};
+                           pipeline::axes, nullptr, nullptr, 1.0, pipeline::answer_for, pipeline::knows_rows, pipeline::evaluate_rows};
 
 }  // namespace mgsync

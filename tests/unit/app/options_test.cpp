@@ -120,7 +120,12 @@ TEST(options, that_a_command_does_not_use_are_refused_with_its_own_list) {
   EXPECT_NE(topology.find("--format"), std::string::npos) << topology;
   EXPECT_EQ(topology.find("--check-rounds"), std::string::npos) << topology;
   EXPECT_NE(refusal({"topology", "--json", "x"}).find("does not take --json"), std::string::npos);
-  EXPECT_NE(refusal({"show", "f", "--store", "zz"}).find("accepted: --figure"), std::string::npos);
+  EXPECT_NE(refusal({"show", "f", "--store", "zz"}).find(" --by"), std::string::npos);
+  EXPECT_EQ(parse({"show", "a", "b", "--figure", "ladder"}).files.size(), 2u);
+  EXPECT_NE(refusal({"show", "a", "--svg", "x"}).find("--figure"), std::string::npos);
+  EXPECT_NE(refusal({"report"}).find("takes files"), std::string::npos);
+  EXPECT_NE(refusal({"compare", "a", "b", "--reference"}).find("one file"), std::string::npos);
+  EXPECT_EQ(parse({"advise", "--work", "20us", "--gpus", "4"}).work.front(), 20u);
   EXPECT_NE(refusal({"list", "--resume"}).find("mgsync list does not take --resume"), std::string::npos);
   EXPECT_EQ(refusal({"list", "--members", "2"}), "accepted");
 }

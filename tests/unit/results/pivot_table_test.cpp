@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "src/base/errors.hpp"
+#include "src/results/selection.hpp"
 #include "tests/unit/results/made_up_results.hpp"
 
 namespace mgsync {
@@ -26,6 +28,22 @@ TEST(pivot, a_row_per_method_over_the_member_counts_fastest_first) {
             "| method | 2 | 4 |\n|---|---|---|\n"
             "| multigrid:auto | 2.500 | 2.750 |\n"
             "| multigrid:hub | 3.500 | 4.500 |\n\n");
+}
+
+TEST(pivot, a_column_per_shape_in_the_order_of_their_numbers) {
+  const std::vector all{on_gpus("auto", 4, 1, 1024, 2.5), on_gpus("auto", 4, 1, 32, 2), on_gpus("auto", 4, 32, 64, 3)};
+  EXPECT_NE(table_by(all, "shapes").find("| method \\ shapes | 1x32 | 1x1024 | 32x64 |\n|---|---|---|---|\n| multigrid:auto | 2.000 | 2.500 | 3.000 |"), std::string::npos)
+      << table_by(all, "shapes");
+}
+
+TEST(selection, keeps_what_has_one_of_the_words) {
+  const std::vector all{on_gpus("auto", 2, 1, 32, 2), on_gpus("hub", 2, 1, 32, 3), on_gpus("auto", 4, 1, 32, 4)};
+  EXPECT_EQ(selected(all, "members=2").size(), 2U);
+  EXPECT_EQ(selected(all, "members=2,subject=multigrid:hub/grid").size(), 1U);
+  EXPECT_EQ(selected(all, "subject=multigrid,shape=1x32/4x256").size(), 3U);
+  EXPECT_EQ(selected(all, "threads_per_block=64").size(), 0U);
+  EXPECT_THROW(selected(all, "members"), usage_error);
+  EXPECT_THROW(selected(all, "colour=red"), usage_error);
 }
 
 TEST(pivot, over_any_axis_of_the_results) {

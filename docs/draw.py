@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Draws every table and picture of the documents from the raw files: docs/draw.py MGSYNC [--check]
+
+Between "<!-- drawn by: COMMAND -->" and "<!-- end -->" stands what COMMAND prints; after "<!-- picture by: COMMAND -->"
+the document shows the file that COMMAND writes (its last word), and a page "<!-- page by: COMMAND -->" is as a whole what
+COMMAND prints. Commands begin with "mgsync" and run in docs/results. With --check nothing is written, and the exit
+code is 1 where a document differs from its raw files.
+"""
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RAW = ROOT / "docs/results"
+BLOCK = re.compile(r"(<!-- drawn by: (mgsync .*?) -->\n)(.*?)(<!-- end -->)", re.S)
+PICTURE = re.compile(r"<!-- picture by: (mgsync .*?) -->")
+PAGE = re.compile(r"\A<!-- page by: (mgsync .*?) -->\n")
+
+
+def run(mgsync, words):
+    done = subprocess.run([mgsync, *words[1:]], cwd=RAW, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"docs/draw.py: {shlex.join(words)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def drawn(mgsync, text):
+    """The document as its commands draw it."""
+    if page := PAGE.match(text):
+        return page.group(0) + "\n" + run(mgsync, shlex.split(page.group(1)))
+    return BLOCK.sub(lambda m: f"{m.group(1)}\n{run(mgsync, shlex.split(m.group(2))).strip()}\n\n{m.group(4)}", text)
+
+
+def pictures(mgsync, text, folder):
+    """(committed file, what its command writes) of every picture."""
+    for found in PICTURE.finditer(text):
+        words = shlex.split(found.group(1))
+        target = RAW / words[-1]
+        words[-1] = os.path.join(folder, target.name)
+        run(mgsync, words)
+        yield target, pathlib.Path(words[-1]).read_text()
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    mgsync, check = os.path.abspath(sys.argv[1]), "--check" in sys.argv[2:]
+    different, count = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        for document in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+            text = document.read_text()
+            wanted = [(document, drawn(mgsync, text)), *pictures(mgsync, text, folder)]
+            count += len(BLOCK.findall(text)) + len(wanted) - 1 + bool(PAGE.match(text))
+            for target, new in wanted:
+                if target.exists() and target.read_text() == new:
+                    continue
+                different.append(str(target.relative_to(ROOT)))
+                if not check:
+                    target.write_text(new)
+    if check and different:
+        sys.exit(f"docs/draw.py: not what the raw files say: {', '.join(different)}; docs/draw.py build/host/mgsync draws them anew")
+    print(f"docs/draw.py: {count} tables, pictures and pages, {len(different)} drawn anew")
+
+
+if __name__ == "__main__":
+    main()

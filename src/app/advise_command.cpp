@@ -1,0 +1,94 @@
+#include "src/app/advise_command.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "src/app/processes_command.hpp"
+#include "src/app/report_files.hpp"
+#include "src/app/this_machine.hpp"
+#include "src/base/errors.hpp"
+#include "src/report/advice.hpp"
+#include "src/results/atomic_file.hpp"
+#include "topology/reports/drawing.hpp"
+
+namespace mgsync {
+namespace {
+
+int one_number(const std::string& members) {
+  int n = 0;
+  const auto [end, error] = std::from_chars(members.data(), members.data() + members.size(), n);
+  if (error != std::errc() || end != members.data() + members.size() || n < 1)
+    throw usage_error(fmt::format("--members is '{}'; mgsync advise takes one number of members", members));
+  return n;
+}
+
+// Counts that tell of this one: itself, its half, and two.
+std::string counts_around(int members) {
+  std::set<int> counts{members};
+  if (members > 2) counts.insert({2, (members + 1) / 2});
+  return fmt::format("{}", fmt::join(counts, ","));
+}
+
+// The barriers of this machine by a process of this program, within 20 s.
+std::vector<std::string> measure_here(const options& asked, const scratch_folder& folder, int members) {
+  const auto file = folder.file(0);
+  std::vector<std::string> words{"--members", counts_around(members), "--backend", "all", "--max-time", "120ms", "--check-rounds", "500", "--timeout", "5s", "--precision", "3%",
+                                 "--device", asked.device, "--json", file};
+  if (!asked.shapes.empty()) words.insert(words.end(), {"--shape", asked.shapes});
+  fmt::print(stderr, "mgsync: no files were named: measuring here first\n");
+  const int code = run_this_program(words);
+  if (code != 0 && code != static_cast<int>(exit_code::barrier_failed))
+    throw usage_error(fmt::format("the measurement ended with exit code {}: `mgsync {}` says why; or name results files", code, fmt::join(words, " ")));
+  return {file};
+}
+
+}  // namespace
+
+int advise_command(const options& asked) {
+  report::step step;
+  step.work_us = asked.work.front();
+  step.bytes = asked.bytes;
+  step.shape = asked.shapes;
+  if (asked.work.size() != 1 || step.shape.find(',') != std::string::npos || step.shape == "all")
+    throw usage_error("mgsync advise is asked about one step: one --work, one --shape");
+  const bool here = asked.files.empty();
+  const scratch_folder folder;
+  std::vector<std::string> files = asked.files;
+  if (here) {
+    options looking;
+    looking.device = asked.device;
+    const auto seen = look_around(looking);
+    const bool gpus = asked.device != "host" && !seen.gpus.empty();
+    const auto all = static_cast<int>(gpus ? seen.gpus.size() : seen.allowed_cpus.size());
+    if (all < 2 && asked.members.empty()) throw usage_error("there is one member only here, which needs no barrier; name results files of another machine");
+    files = measure_here(asked, folder, asked.members.empty() ? std::min(all, 8) : one_number(asked.members));
+  }
+  auto known = read_report_files(files, across::machines);
+  if (known.machines.empty()) throw usage_error("none of these files holds results; accepted: files written by --json or --store");
+  const auto& results = known.machines.front().results;
+  const bool gpus = std::ranges::any_of(results, [](const result& r) { return r.has_metrics() && r.point.device == topology::device::gpu; });
+  step.device = gpus && asked.device != "host" ? topology::device::gpu : topology::device::host;
+  int largest = 1;
+  for (const auto& r : results)
+    if (r.has_metrics() && r.point.device == step.device) largest = std::max(largest, r.point.members);
+  step.members = asked.members.empty() ? largest : one_number(asked.members);
+  for (const auto& machine : known.drawn) step.gbps = std::max(step.gbps, topology::drawing_of(machine).most_gbps);
+  const auto advice = report::advise(results, step);
+  if (!asked.json.empty()) {
+    const auto text = report::to_json(advice).dump(2) + "\n";
+    if (asked.json == "-") {
+      fmt::print("{}", text);
+      return 0;
+    }
+    write_file_atomically(asked.json, text);
+  }
+  fmt::print("{}", report::to_text(advice));
+  return 0;
+}
+
+}  // namespace mgsync
