@@ -84,8 +84,10 @@ class merging {
   merging(const machine_record& first, replication unit) : host_(first.host), mgsync_(first.mgsync), unit_(unit) {}
 
   void add(result one, const result_file& from) {
-    if (unit_ == replication::processes)
+    if (unit_ == replication::processes) {
       for (sample& each : one.samples) each.batch = 0;
+      if (one.has_metrics()) one.environment["processes"] = "1";
+    }
     const machine_record& machine = from.document.machine;
     if (machine.host != host_) {
       if (one.status != result_status::waived) one.notes.push_back("on host " + machine.host);
@@ -125,7 +127,10 @@ class merging {
       known = std::move(other);
     } else {
       join(known, other);
-      if (unit_ == replication::processes) return;
+      if (unit_ == replication::processes) {
+        if (known.has_metrics()) known.environment["processes"] = std::to_string(known.metrics.front().raw.size());
+        return;
+      }
       notes_.push_back(fmt::format("{}: {} was measured on its own; its samples are joined, {} batches in all",
                                    name_of(known.point), file,
                                    known.has_metrics() ? known.metrics.front().raw.size() : 0));
@@ -153,7 +158,9 @@ std::map<std::string, std::string> joint_settings(std::span<const result_file> f
       auto& known = values[key];
       if (std::find(known.begin(), known.end(), value) == known.end()) known.push_back(value);
     }
-  for (const auto& [key, each] : values) settings[key] = fmt::format("{}", fmt::join(each, ", "));
+  const auto has_comma = [](const std::string& value) { return value.find(',') != std::string::npos; };
+  for (const auto& [key, each] : values)
+    settings[key] = fmt::format("{}", fmt::join(each, std::ranges::any_of(each, has_comma) ? "; " : ", "));
   return settings;
 }
 

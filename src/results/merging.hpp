@@ -27,7 +27,8 @@ struct merged_results {
 // - else an error, if it is one anywhere; else as the first file has it.
 // Samples that a store holds without a result come out as a point that was interrupted; its check is not in the store,
 // so it says unchecked. A result of another host or mgsync than the first file's carries its name in the environment.
-// The caller has seen to it that the machines may be merged (machine_likeness.hpp). Needs at least one file.
+// Over processes the environment says in "processes" how many a point's metrics are of. The caller has seen to it that
+// the machines may be merged (machine_likeness.hpp). Needs at least one file.
 merged_results merge_results(std::span<const result_file> files, replication = replication::batches);
 
 }  // namespace mgsync

@@ -124,7 +124,7 @@ std::string note_of(const cell_rows& cell, const result& one) {
   const metric& first = one.metrics.front();
   if (const double times = times_worse(cell.best(), first); !overlap(first, cell.best()) && times > 0 && std::isfinite(times))
     words.push_back(fmt::format("{:.{}f}x", times, times < 9.995 ? 2 : 0));
-  if (first.confidence < 0.95) words.push_back(fmt::format("{} batches only", first.raw.size()));
+  if (first.confidence < 0.95) words.push_back(fmt::format("{} {} only", first.raw.size(), one.found("processes").empty() ? "batches" : "processes"));
   if (!p.node.empty()) words.push_back("on " + p.node);
   const std::string algorithm = one.found("algorithm");
   if (const std::string name = algorithm.substr(0, algorithm.find(':')); !name.empty() && name != p.variant) words.push_back(name);

@@ -118,6 +118,28 @@ TEST(merging, keeps_the_samples_of_a_store_that_was_cut_short) {
     EXPECT_EQ(merge_results(files).document.results.at(0).verdict.rounds, whole.verdict.rounds);
 }
 
+TEST(merging, over_processes_each_file_counts_once_and_the_interval_is_over_them) {
+  // Six processes, each shifted as a whole by more than its own batches differ.
+  std::vector<result_file> files;
+  std::vector<double> medians;
+  for (unsigned i = 0; i < 6; ++i) {
+    files.push_back(file_of("process " + std::to_string(i), {measured(hub, 2 + 0.05 * i, i, 8, 0.001)}));
+    medians.push_back(files.back().document.results[0].metrics[0].median);
+  }
+  const auto over_processes = merge_results(files, replication::processes);
+  const result& one = over_processes.document.results.at(0);
+  EXPECT_TRUE(over_processes.notes.empty());
+  EXPECT_EQ(one.found("processes"), "6");
+  ASSERT_EQ(one.metrics.at(0).raw.size(), 6u);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(one.metrics[0].raw[i], medians[i], 0.01);
+  EXPECT_NEAR(one.metrics[0].ci95_low, 2, 0.01);
+  EXPECT_NEAR(one.metrics[0].ci95_high, 2.25, 0.01);
+  // The same samples taken for batches of one process make an interval that the next process falls out of.
+  const auto as_batches = merge_results(files).document.results.at(0);
+  EXPECT_TRUE(as_batches.found("processes").empty());
+  EXPECT_LT(as_batches.metrics[0].ci95_high - as_batches.metrics[0].ci95_low, 0.2);
+}
+
 TEST(merging, names_the_host_of_what_comes_from_another) {
   auto other = file_of("b", {measured(inbox, 3)});
   other.document.machine.host = "n7";
