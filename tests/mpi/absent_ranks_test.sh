@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 mgsync=$1
 
 PATH="$(dirname "$MPIRUN"):$PATH" timeout -k 5 "$long_s" "$mgsync" study blocking --device host --level rank --question absent \
-  --members 3 --how exit-late,late --who first --bound 1000 >"$work/out" 2>"$work/err"
+  --members 3 --how exit-late,late --who first --bound 1500 >"$work/out" 2>"$work/err"
 expect_code $? 0 "the study blocking on ranks"
 expect_text '^ +rank +mpi-barrier +3 +- +hung(, ended by the launcher)? +- +- +held ' "$work/out"
 expect_text '^ +rank +ours +3 +- +hung, (names them|ended by the launcher) +- +- +held ' "$work/out"

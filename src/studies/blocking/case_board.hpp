@@ -58,7 +58,8 @@ bool settled(const case_run&);
 // Whether all are done who will ever be.
 bool finished(const case_run&);
 
-// Waits until the case is finished, or its bound has passed since it was settled, or 30 s in all; how it ended.
+// Waits until the case is finished, or its bound (of ours twice, whose waits last that long) has passed since it was settled,
+// or has not been settled after 30 s; how it ended.
 std::string watch(const case_run&);
 
 // One line on stdout by one write, so that those of several processes do not mix.

@@ -200,7 +200,7 @@ case_starter starter_here() {
 case_end carry_out(const case_starter& by, const blocking_case& c) {
   case_end end;
   const auto begin = std::chrono::steady_clock::now();
-  const auto child = run_child(command_of(by, c), environment_of(c), std::chrono::milliseconds(c.bound_ms) + longest_around);
+  const auto child = run_child(command_of(by, c), environment_of(c), 2 * std::chrono::milliseconds(c.bound_ms) + longest_around);
   end.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   end.interrupted = child.interrupted;
   if (end.interrupted) return end;

@@ -103,7 +103,7 @@ void run_rank_case(const blocking_case& c) {
     _exit(0);
   }
   mpi_meeting mpi;
-  flag_meeting ours(memory.flags, all, std::chrono::milliseconds(c.bound_ms) / 2);
+  flag_meeting ours(memory.flags, all, std::chrono::milliseconds(c.bound_ms));
   meeting& barrier = c.method == "ours" ? static_cast<meeting&>(ours) : mpi;
   const case_run run{&c, all, memory.board, &barrier};
   if (c.rounds > 0) {

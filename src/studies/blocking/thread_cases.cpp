@@ -81,7 +81,7 @@ shared& make_shared_state(const blocking_case& c) {
   if (c.method == "std-barrier") all.barrier = std::make_unique<std_meeting>(c.members);
   else if (c.method == "pthread-barrier") all.barrier = std::make_unique<posix_meeting>(c.members);
   else if (c.method == "openmp") all.barrier = std::make_unique<team_meeting>();
-  else all.barrier = std::make_unique<flag_meeting>(all.flags.data(), c.members, std::chrono::milliseconds(c.bound_ms) / 2);
+  else all.barrier = std::make_unique<flag_meeting>(all.flags.data(), c.members, std::chrono::milliseconds(c.bound_ms));
   return all;
 }
 

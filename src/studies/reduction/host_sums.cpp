@@ -1,0 +1,304 @@
+#include "src/studies/reduction/host_sums.hpp"
+
+#include <omp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "barriers/parts/algorithm/dissemination.hpp"
+#include "barriers/parts/algorithm/host_policy.hpp"
+#include "src/base/pinning.hpp"
+
+namespace mgsync::reduction {
+namespace {
+
+using steady = std::chrono::steady_clock;
+constexpr std::size_t at_once = 16;  // independent sums: the latency of an addition is hidden
+
+// Small whole numbers, so that every order of adding gives the same sum, to the last bit.
+template <class T>
+T number_at(std::size_t i) {
+  return static_cast<T>(1 + (i * 2654435761u >> 16) % 1021);
+}
+
+template <class T>
+T sum_of(const T* values, std::size_t count) {
+  T sums[at_once] = {};
+  std::size_t i = 0;
+  for (; i + at_once <= count; i += at_once) {
+#pragma omp simd
+    for (std::size_t j = 0; j < at_once; ++j) sums[j] += values[i + j];
+  }
+  for (; i < count; ++i) sums[0] += values[i];
+  T all = 0;
+  for (const T each : sums) all += each;
+  return all;
+}
+
+struct free_it {
+  void operator()(void* memory) const { std::free(memory); }
+};
+
+// The numbers that are added up: made once, for all points of a command, and the sums that must come out.
+template <class T>
+class numbers {
+ public:
+  static std::shared_ptr<const numbers> of_at_least(std::size_t bytes) {
+    static std::shared_ptr<const numbers> made;
+    if (!made || made->bytes_ < bytes) made.reset(new numbers(bytes));
+    return made;
+  }
+  const T* values() const { return memory_.get(); }
+  // Of `count` from `first` on, both multiples of a chunk.
+  T sum(std::size_t first, std::size_t count) const { return static_cast<T>(before_[(first + count) / chunk] - before_[first / chunk]); }
+
+  static constexpr std::size_t chunk = sum_granularity / sizeof(T);
+
+ private:
+  explicit numbers(std::size_t bytes) : bytes_(bytes), memory_(static_cast<T*>(std::aligned_alloc(sum_granularity, bytes))), before_{0} {
+    if (!memory_) throw std::bad_alloc();
+    for (std::size_t i = 0; i < bytes / sizeof(T); ++i) {
+      memory_.get()[i] = number_at<T>(i);
+      if (i % chunk == 0) before_.push_back(before_.back());
+      before_.back() += number_at<std::uint32_t>(i);
+    }
+  }
+
+  std::size_t bytes_;
+  std::unique_ptr<T, free_it> memory_;
+  std::vector<std::uint64_t> before_;  // the exact sum of all chunks before one
+};
+
+template <class T>
+class sums final : public subject {
+ public:
+  explicit sums(const host_sum& asked)
+      : asked_(asked), count_(asked.bytes / sizeof(T)), buffers_(std::max<std::size_t>(1, asked.working_set / asked.bytes)),
+        numbers_(numbers<T>::of_at_least(buffers_ * asked.bytes)), before_(allowed_cpus()), parts_(asked.threads) {
+    in_parallel([](unsigned) {});
+    start_flags();
+  }
+  ~sums() override {
+    in_parallel([this](unsigned) { restrict_calling_thread(before_); });
+  }
+  sums(const sums&) = delete;
+  sums& operator=(const sums&) = delete;
+
+  bool has_its_team() const { return team_ == asked_.threads; }
+
+  seen run(const order& asked) override {
+    seen came{.done = asked};
+    const bool faulty = asked.fault == leave_out_the_last;
+    const auto count = faulty ? count_ - 1 : count_;
+    std::vector<T> results(asked.count);
+    const auto first = next_;
+    const auto begin = steady::now();
+    if (asked_.how == way::read) read_all(results, first, count);
+    else
+      for (std::size_t i = 0; i < results.size(); ++i) results[i] = one_sum(buffer(first + i), count);
+    came.values["duration_us"] = {std::chrono::duration<double, std::micro>(steady::now() - begin).count()};
+    came.values["bytes"] = {static_cast<double>(asked_.bytes)};
+    next_ = (first + results.size()) % buffers_;
+    std::uint64_t wrong = 0;
+    for (std::size_t i = 0; i < results.size(); ++i) wrong += results[i] != numbers_->sum((first + i) % buffers_ * count_, count_);
+    came.evidence["sums"] = fmt::format("{}", results.size());
+    came.evidence["wrong"] = fmt::format("{}", wrong);
+    if (wrong > 0 && !faulty) {
+      came.ended = ending::wrong;
+      came.reason = fmt::format("{} of {} sums are wrong", wrong, results.size());
+    }
+    return came;
+  }
+
+ private:
+  const T* buffer(std::size_t turn) const { return numbers_->values() + turn % buffers_ * count_; }
+
+  // Every thread reads its parts of all, and none waits for another until the end. The parts are put together for the check.
+  void read_all(std::vector<T>& results, std::size_t first, std::size_t count) {
+    std::vector<std::vector<T>> parts(asked_.threads, std::vector<T>(results.size()));
+#pragma omp parallel num_threads(static_cast<int>(asked_.threads))
+    {
+      const auto me = static_cast<unsigned>(omp_get_thread_num());
+      for (std::size_t i = 0; i < results.size(); ++i) parts[me][i] = part_of(me, buffer(first + i), count);
+    }
+    for (const auto& of_thread : parts)
+      for (std::size_t i = 0; i < results.size(); ++i) results[i] += of_thread[i];
+  }
+
+  // Parts begin at whole lines.
+  std::size_t first_of(unsigned member) const { return std::min(count_, (count_ * member / asked_.threads + 31) / 32 * 32); }
+
+  template <class Work>
+  void in_parallel(const Work& work) {
+#pragma omp parallel num_threads(static_cast<int>(asked_.threads))
+    {
+      const auto me = static_cast<unsigned>(omp_get_thread_num());
+      if (me == 0) team_ = static_cast<unsigned>(omp_get_num_threads());
+      if (me < asked_.cpus.size()) pin_calling_thread(asked_.cpus[me]);
+      if (me < asked_.threads) work(me);
+    }
+  }
+
+  T part_of(unsigned me, const T* values, std::size_t count) const {
+    const auto begin = std::min(first_of(me), count), end = me + 1 == asked_.threads ? count : std::min(first_of(me + 1), count);
+    return sum_of(values + begin, end - begin);
+  }
+  T sum_of_parts() const {
+    T all = 0;
+    for (const auto& part : parts_) all += part.value;
+    return all;
+  }
+
+  T one_sum(const T* values, std::size_t count) {
+    switch (asked_.how) {
+      case way::serial: return sum_of(values, count);
+      case way::read:
+      case way::implicit: return implicit_sum(values, count);
+      case way::explicit_: return explicit_sum(values, count);
+      case way::ours: return our_sum(values, count);
+      case way::last: return last_sum(values, count);
+      case way::clause: return clause_sum(values, count);
+    }
+    return 0;
+  }
+
+  T implicit_sum(const T* values, std::size_t count) {
+#pragma omp parallel num_threads(static_cast<int>(asked_.threads))
+    {
+      const auto me = static_cast<unsigned>(omp_get_thread_num());
+      parts_[me].value = part_of(me, values, count);
+    }
+    return sum_of_parts();
+  }
+  T explicit_sum(const T* values, std::size_t count) {
+    T all = 0;
+#pragma omp parallel num_threads(static_cast<int>(asked_.threads))
+    {
+      const auto me = static_cast<unsigned>(omp_get_thread_num());
+      parts_[me].value = part_of(me, values, count);
+#pragma omp barrier
+      if (me == 0) all = sum_of_parts();
+#pragma omp barrier
+    }
+    return all;
+  }
+  T our_sum(const T* values, std::size_t count) {
+    T all = 0;
+    const auto epoch = epoch_ + 1;
+    epoch_ += 2;
+#pragma omp parallel num_threads(static_cast<int>(asked_.threads))
+    {
+      const auto me = static_cast<unsigned>(omp_get_thread_num());
+      parts_[me].value = part_of(me, values, count);
+      pass(me, epoch);
+      if (me == 0) all = sum_of_parts();
+      pass(me, epoch + 1);
+    }
+    return all;
+  }
+  T last_sum(const T* values, std::size_t count) {
+    T all = 0;
+    arrived_.store(0, std::memory_order_relaxed);
+#pragma omp parallel num_threads(static_cast<int>(asked_.threads))
+    {
+      const auto me = static_cast<unsigned>(omp_get_thread_num());
+      parts_[me].value = part_of(me, values, count);
+      if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == asked_.threads) all = sum_of_parts();
+    }
+    return all;
+  }
+  T clause_sum(const T* values, std::size_t count) {
+    T all = 0;
+#pragma omp parallel num_threads(static_cast<int>(asked_.threads)) reduction(+ : all)
+    all += part_of(static_cast<unsigned>(omp_get_thread_num()), values, count);
+    return all;
+  }
+
+  void start_flags() {
+    const algorithm::layout lines{asked_.threads};
+    constexpr auto words_per_line = algorithm::line_bytes / sizeof(std::uint32_t);
+    flags_.assign(std::size_t{asked_.threads} * lines.lines() * words_per_line, 0);
+    for (unsigned m = 0; m < asked_.threads; ++m) flag_parts_.push_back(flags_.data() + std::size_t{m} * lines.lines() * words_per_line);
+  }
+  void pass(unsigned me, std::uint32_t epoch) {
+    algorithm::host_policy policy(algorithm::host_limits{std::chrono::seconds(10), &abort_, asked_.cpus.empty(), nullptr});
+    algorithm::host_lines lines{flag_parts_.data()};
+    algorithm::dissemination<2>::arrive_and_wait(policy, lines, algorithm::place{me, asked_.threads, 0, 1}, epoch);
+  }
+
+  struct alignas(128) part {
+    T value;
+  };
+
+  host_sum asked_;
+  std::size_t count_, buffers_;
+  std::shared_ptr<const numbers<T>> numbers_;
+  std::vector<int> before_;
+  std::vector<part> parts_;
+  std::size_t next_ = 0;
+  unsigned team_ = 0;
+  std::atomic<unsigned> arrived_{0};
+  std::vector<std::uint32_t> flags_;
+  std::vector<std::uint32_t*> flag_parts_;
+  std::uint32_t abort_ = 0, epoch_ = 0;
+};
+
+template <class T>
+subject_creation make(const host_sum& asked) {
+  auto made = std::make_unique<sums<T>>(asked);
+  if (!made->has_its_team()) return {nullptr, fmt::format("OpenMP gave no team of {} (OMP_THREAD_LIMIT, OMP_DYNAMIC)", asked.threads), {}};
+  return {std::move(made), {}, {}};
+}
+
+class sum_prover final : public prover {
+ public:
+  std::optional<step> next() override {
+    if (asked_) return std::nullopt;
+    asked_ = true;
+    return step{{order{.what = order::purpose::prove, .fault = leave_out_the_last}}, 0, true};
+  }
+  void take(const step&, std::span<const seen> came) override {
+    for (const auto& run : came) {
+      const auto number = [&run](const char* key) { return std::strtoull(run.evidence.at(key).c_str(), nullptr, 10); };
+      if (run.done.fault == leave_out_the_last) {
+        verdict_.control_flagged = number("wrong") > 0;
+        continue;
+      }
+      verdict_.rounds += number("sums");
+      verdict_.observations += number("sums");
+      verdict_.violations += number("wrong");
+    }
+  }
+  verdict judge() const override {
+    auto now = verdict_;
+    now.kind = verdict_kind::sum;
+    now.passed = now.violations == 0 && now.control_flagged;
+    if (!now.control_flagged) now.details["reason"] = "a sum that leaves a number out was not found";
+    return now;
+  }
+
+ private:
+  bool asked_ = false;
+  verdict verdict_;
+};
+
+}  // namespace
+
+subject_creation make_host_sum(const host_sum& asked) { return asked.floating ? make<double>(asked) : make<std::uint32_t>(asked); }
+
+std::unique_ptr<prover> make_sum_prover() { return std::make_unique<sum_prover>(); }
+
+std::size_t last_cache_bytes() {
+  for (const int level : {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})
+    if (const long bytes = sysconf(level); bytes > 0) return static_cast<std::size_t>(bytes);
+  return 0;
+}
+
+}  // namespace mgsync::reduction
