@@ -7,6 +7,7 @@
 #include "src/harness/machine_code/code_check.hpp"
 #include "src/studies/levels/probe_family.hpp"
 #include "src/studies/probes/arithmetic_code.hpp"
+#include "src/studies/timeline/region_code.hpp"
 #include "tests/code/code_files.hpp"
 
 namespace mgsync {
@@ -25,6 +26,7 @@ std::string complaints_of(const code_verdict& v) {
 std::vector<expected_code> expectations(const std::string& probes, unsigned architecture) {
   if (probes == "arithmetic") return probes::arithmetic_code();
   if (probes == "unrolled") return probes::unrolled_code();
+  if (probes == "region") return timelines::region_code();
   std::vector<expected_code> all;
   for (const auto& f : levels::families())
     if (f.source == probes && f.oldest <= architecture)
@@ -71,6 +73,22 @@ TEST(machine_code, stall_counts_of_4096_adds_are_the_known_answers) {
     const auto verdict = check_code(read_code(file.path), probes::expected_add_chain("fp32_add", 4096));
     EXPECT_NEAR(static_cast<double>(verdict.stall_sum), 4.0 * 4096, 8) << file.path;
   }
+}
+
+// Paper 002: as the compiler leaves it, the region is refused for the two reasons that the paper found by hand.
+TEST(paper_region, as_compiled_is_refused_for_the_papers_two_reasons) {
+  std::size_t read = 0;
+  for (const auto& file : code_files(MGSYNC_PROBE_CUBINS)) {
+    if (file.probes != "region") continue;
+    const auto image = read_code(file.path);
+    EXPECT_TRUE(check_code(image, timelines::region_code_of("region_corrected")).passed()) << file.path;
+    const auto said = complaints_of(check_code(image, timelines::as_compiled_claims()));
+    EXPECT_NE(said.find("STS waits for LDG, which was begun before the first clock read"), std::string::npos) << file.path << "\n" << said;
+    if (file.architecture != machine_code::architecture_known_in_full) continue;
+    EXPECT_NE(said.find("nothing takes the last result before the second clock read"), std::string::npos) << file.path << "\n" << said;
+    ++read;
+  }
+  EXPECT_EQ(read, 1U);
 }
 
 expected_code eight_shuffles(const std::string& kernel) {

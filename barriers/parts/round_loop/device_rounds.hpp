@@ -240,6 +240,40 @@ __global__ void __launch_bounds__(most_threads, resident_at_most_threads)
   run_timed<Pass>(run, given);
 }
 
+// As run_timed(), every block stamping when it comes to a round and when it leaves it.
+template <class Pass>
+__device__ __forceinline__ void run_recorded(const device_run& run, const typename Pass::arguments& given, block_events* recorded) {
+  __shared__ event_buffer<1, 2 * most_recorded_rounds, true> buffer;
+  event_recorder recorder(buffer);
+  Pass pass(given, run);
+  const bool early = is_faulty(run, fault_early);
+  bool ok = true;
+  std::uint32_t round = 0;
+#pragma unroll 1
+  for (; ok && round != run.rounds; ++round) {
+    if (run.work_ns != 0) hold_ns(run.work_ns);
+    if (!early) recorder.stamp(2 * round);
+    ok = pass(run.epoch + round + 1);
+    if (early) {
+      hold_ns(long_hold_ns);
+      recorder.stamp(2 * round);
+    }
+    recorder.stamp(2 * round + 1);
+    if constexpr (!Pass::bounded)
+      if ((round & 1023u) == 0 && blockIdx.x == 0 && threadIdx.x == 0)
+        *static_cast<volatile std::uint32_t*>(run.heartbeat) = run.rounds_done + round;
+  }
+  recorder.flush(recorded);
+  if (threadIdx.x == 0) run.arrived[blockIdx.x] = run.rounds_done + round;
+  tell_shape(run);
+}
+
+template <class Pass>
+__global__ void __launch_bounds__(most_threads, resident_at_most_threads)
+    recorded_rounds(const __grid_constant__ device_run run, const __grid_constant__ typename Pass::arguments given, block_events* recorded) {
+  run_recorded<Pass>(run, given, recorded);
+}
+
 template <class Pass>
 __global__ void __launch_bounds__(most_threads, resident_at_most_threads)
     checked_rounds(const __grid_constant__ device_run run, const __grid_constant__ typename Pass::arguments given,

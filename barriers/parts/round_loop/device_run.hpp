@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "barriers/parts/algorithm/layout.hpp"
+#include "barriers/parts/recorder/event_recorder.hpp"
 #include "barriers/parts/round_loop/phase_check.hpp"
 
 namespace mgsync::round_loop {
@@ -84,6 +85,11 @@ struct device_run {
   device_findings* findings;   // this GPU's memory
   device_board board;          // checked runs
 };
+
+// What the first warp of a block records of a run: two stamps a round, twice the round's number in the run when it comes,
+// one more when it leaves. The last rounds stay.
+inline constexpr unsigned most_recorded_rounds = 64;
+using block_events = warp_events<2 * most_recorded_rounds, true>;
 
 inline constexpr std::uint32_t no_fault = 0, fault_early = 1, fault_never = 2;
 

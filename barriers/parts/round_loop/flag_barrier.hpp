@@ -17,7 +17,8 @@ template <class Pass, class F>
 creation make_flag_barrier(const flag_barrier_request& w, std::string chosen, const flag_image& image, F arguments,
                            std::shared_ptr<void> keep = {}) {
   const round_kernels kernels{reinterpret_cast<const void*>(timed_rounds<Pass>),
-                              reinterpret_cast<const void*>(checked_rounds<Pass>)};
+                              reinterpret_cast<const void*>(checked_rounds<Pass>),
+                              reinterpret_cast<const void*>(recorded_rounds<Pass>)};
   if (auto reason = why_no_room(w, kernels); !reason.empty()) return {nullptr, reason, {}, {}};
   kernel_barrier_parts parts;
   if (!image.empty()) {

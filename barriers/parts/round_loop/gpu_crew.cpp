@@ -87,7 +87,7 @@ gpu_crew::gpu_crew(const topology::group& group, session& where, crew_memory mem
       cuda::load(settings_.kernels.timed, settings_.what);
       cuda::load(settings_.kernels.checked, settings_.what);
     }
-    places_.push_back({cuda::make_stream(), cuda::memory::in_pool(g.ordinal, record_bytes(settings_.blocks))});
+    places_.push_back({cuda::make_stream(), cuda::memory::in_pool(g.ordinal, record_bytes(settings_.blocks)), {}});
   }
   launch_ = [this](unsigned local, const void* kernel, unsigned grid, unsigned threads, void** arguments, cudaStream_t s) {
     cuda::check(cudaLaunchCooperativeKernel(kernel, dim3(grid), dim3(threads), arguments, 0, s),
@@ -141,6 +141,7 @@ trial gpu_crew::run(const run_request& request) {
   if (last_ != outcome::completed) return result;
   if (takes_checked_kernel(request) && !memory_.board)
     memory_.board = allocate_board(group_, settings_.blocks, reach::group, settings_.peer_memory, *session_);
+  const bool recorded = request.mode == run_mode::record && !takes_checked_kernel(request) && prepare_recording();
   std::vector<std::exception_ptr> failures(gpus_.size());
   {
     const auto grace = settings_.bounded ? std::chrono::seconds(5) : std::chrono::seconds(0);
@@ -165,6 +166,7 @@ trial gpu_crew::run(const run_request& request) {
   rounds_done_ += request.rounds;
   epoch_ += request.rounds;
   collect(result, request.mode == run_mode::check);
+  if (recorded && result.outcome == outcome::completed) add_records(result, request);
   return result;
 }
 
@@ -188,9 +190,11 @@ void gpu_crew::launch_and_wait(const run_request& request, unsigned local, bool&
   const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(request.deadline - clock::now()).count();
   device_run run = describe(request, local, static_cast<std::uint64_t>(std::max<std::int64_t>(left, 1)));
   std::uint32_t phase = first_phase;
-  void* arguments[] = {&run, const_cast<void*>(settings_.arguments[local]), &phase};
   const bool checked = takes_checked_kernel(request);
-  const void* const kernel = checked ? settings_.kernels.checked : settings_.kernels.timed;
+  const bool recorded = !checked && request.mode == run_mode::record && places_[local].events.get() != nullptr;
+  std::byte* events = places_[local].events.get();
+  void* arguments[] = {&run, const_cast<void*>(settings_.arguments[local]), recorded ? static_cast<void*>(&events) : &phase};
+  const void* const kernel = checked ? settings_.kernels.checked : recorded ? settings_.kernels.recorded : settings_.kernels.timed;
   auto* const load = checked ? nullptr : memory_.load.get();
   if (load) load->start(local, request.deadline);
   if (load) load->count(local);
@@ -206,6 +210,37 @@ void gpu_crew::launch_and_wait(const run_request& request, unsigned local, bool&
   if (!load) return;
   load->stop(local);
   result.loads[local] = load_beside(local);
+}
+
+// Room for what every local GPU records. False: there is no such kernel, or its blocks are not all resident at once.
+bool gpu_crew::prepare_recording() {
+  const void* const kernel = settings_.kernels.recorded;
+  if (kernel == nullptr || !why_not_resident({kernel, kernel}, settings_.blocks, settings_.threads, gpus_, runtime_resident_blocks).empty()) return false;
+  for (std::size_t l = 0; l < gpus_.size(); ++l) {
+    if (places_[l].events.get() != nullptr) continue;
+    const cuda::device_scope scope(gpus_[l].ordinal);
+    cuda::load(kernel, settings_.what);
+    places_[l].events = cuda::memory::on_gpu(gpus_[l].ordinal, settings_.blocks * sizeof(block_events));
+  }
+  return true;
+}
+
+void gpu_crew::add_records(trial& result, const run_request& request) const {
+  const std::uint32_t told = std::min({request.kept_rounds, most_recorded_rounds, request.rounds});
+  std::vector<block_events> blocks(settings_.blocks);
+  for (std::size_t l = 0; l < gpus_.size(); ++l) {
+    cuda::check(cudaMemcpy(blocks.data(), places_[l].events.get(), blocks.size() * sizeof blocks[0], cudaMemcpyDeviceToHost), "reading what was recorded");
+    for (const auto& b : blocks) {
+      worker_record record{{gpus_[l].member, b.block}, b.sm, request.rounds - told, std::vector<worker_record::passage>(told)};
+      for (std::uint32_t i = 0; i < b.kept(); ++i) {
+        const auto& stamp = b[i];
+        if (stamp.id / 2 < record.first_round || stamp.id / 2 >= request.rounds) continue;
+        auto& p = record.passages[stamp.id / 2 - record.first_round];
+        (stamp.id % 2 == 0 ? p.arrived : p.left) = {stamp.clock, stamp.timer_ns};
+      }
+      result.records.push_back(std::move(record));
+    }
+  }
 }
 
 std::uint32_t* gpu_crew::arrived(unsigned local) const {

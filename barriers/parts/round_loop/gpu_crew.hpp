@@ -75,6 +75,7 @@ class gpu_crew {
   struct place {
     cuda::stream stream;
     cuda::memory records;  // device_findings, then `arrived` of every block, then `sms`
+    cuda::memory events;   // block_events of every block; made for the first recorded run
   };
 
   device_run describe(const run_request&, unsigned local, std::uint64_t budget_ns) const;
@@ -84,6 +85,8 @@ class gpu_crew {
   std::uint32_t* sms(unsigned local) const { return arrived(local) + settings_.blocks; }
   load_seen load_beside(unsigned local) const;
   void collect(trial&, bool checked);
+  bool prepare_recording();
+  void add_records(trial&, const run_request&) const;
   void add_arrivals(trial&);
   void give_up(std::uint32_t why);
   std::vector<progress> progress_now() const;

@@ -12,10 +12,11 @@
 namespace mgsync::round_loop {
 
 // The kernels of one barrier, timed and checked, as addresses; both take (device_run, arguments), the checked one also
-// the phase before the first.
+// the phase before the first. recorded, where there is one, takes the memory for what the blocks record instead.
 struct round_kernels {
   const void* timed = nullptr;
   const void* checked = nullptr;
+  const void* recorded = nullptr;
 };
 
 struct gpu_member {

@@ -41,6 +41,7 @@ class examination {
     verdict_.found = names_in(stretch_);
     verdict_.stall_sum = stall_sum();
     check_stalls();
+    if (expected_.prepared) check_prepared();
     if (verdict_.looked_at != depth::full) return;
     check_names();
     check_branches();
@@ -158,6 +159,27 @@ class examination {
       if (is != each * expected_.links)
         complain(word(is, name.c_str()) + " on the path of lanes that are apart, not " +
                  std::to_string(each * expected_.links));
+    }
+  }
+
+  // Whose results are still on their way when the first clock is read, and who then waits for them. A read scoreboard (a
+  // source that may be overwritten) is none of it.
+  void check_prepared() {
+    std::map<unsigned, std::string> pending;  // by scoreboard
+    const auto pass = [&](const instruction& one) {
+      std::erase_if(pending, [&](const auto& p) { return (one.wait_mask() >> p.first & 1) != 0; });
+    };
+    for (std::size_t i = 0; i + 1 < stretch_.first; ++i) {
+      pass(code_[i]);
+      if (code_[i].write_scoreboard() != no_scoreboard) pending[code_[i].write_scoreboard()] = called(code_[i]);
+    }
+    pass(code_[stretch_.first - 1]);  // the first read itself
+    for (std::size_t i = stretch_.first; i <= stretch_.last; ++i) {
+      for (const auto& [scoreboard, who] : pending)
+        if ((code_[i].wait_mask() >> scoreboard & 1) != 0)
+          complain(called(code_[i]) + " waits for " + who + ", which was begun before the first clock read");
+      pass(code_[i]);
+      pending.erase(code_[i].write_scoreboard());
     }
   }
 

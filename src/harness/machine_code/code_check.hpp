@@ -26,6 +26,7 @@ struct expected_code {
   bool looped = false;          // the links are the body of one loop, whose own instructions are among the extras
   bool side_paths = false;      // a branch may leave the stretch (a path for lanes that are apart, a retry)
   counts side_per_link;         // what that path holds for each link, where it runs in place of the links
+  bool prepared = false;        // nothing between the reads waits for what was begun before the first of them
   bool library_code = false;    // many instructions of a library's: its clock reads alone are looked at
   std::map<unsigned, double> stall_per_link;  // chains of fixed latency: stall counts by architecture; 0: of all others
 };
@@ -53,7 +54,8 @@ inline constexpr double stall_slack_share = 1e-4;
 
 // Looks at `expected.kernel` of the cubin. (a) A pair of 64-bit clock reads, and no 32-bit one. (b) Between them
 // exactly the links' instructions and only allowed extras. (c) Each link takes the one before it,
-// and the second read stands behind an instruction that takes the last result, its scoreboard waited for. (d) The stall
+// and the second read stands behind an instruction that takes the last result, its scoreboard waited for; where the probe
+// says that it is prepared, nothing waits there for a load that was begun before (paper 002). (d) The stall
 // counts of a chain of fixed latency add up to the prediction.
 code_verdict check_code(const cubin&, const expected_code&);
 

@@ -23,5 +23,6 @@ std::span<const image> warp_images();        // levels/warp.cu and so on
 std::span<const image> block_images();
 std::span<const image> cluster_images();
 std::span<const image> memory_images();
+std::span<const image> region_images();      // timeline/region.cu: paper 002's region
 
 }  // namespace mgsync::probes

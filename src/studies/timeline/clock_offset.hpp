@@ -25,7 +25,8 @@ struct clock_offset {
 };
 
 // What all exchanges allow. Nothing: there are none, or they contradict each other, so that the clocks do not run alike.
-std::optional<clock_offset> offset_of(std::span<const exchange>);
+// `step`: by how much the clocks go on at once.
+std::optional<clock_offset> offset_of(std::span<const exchange>, double step = 1);
 
 // What holds over a run, of exchanges before and after it: from the lowest to the highest of both.
 clock_offset over_run(const clock_offset& before, const clock_offset& after);

@@ -1,5 +1,5 @@
 // Study timeline: what happens when (paper 002). A barrier's rounds, recorded by every worker: who came when, who waited for
-// whom, who left when; and what recording costs.
+// whom, who left when; and what recording costs. And the paper's own region of instructions, as compiled and corrected.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -13,13 +13,19 @@
 #include "src/harness/sweep.hpp"
 #include "src/studies/timeline/order_prover.hpp"
 #include "src/studies/timeline/recorded_barrier.hpp"
+#include "src/studies/timeline/region_code.hpp"
+#include "src/studies/timeline/region_runs.hpp"
 #include "src/studies/timeline/timeline_evaluation.hpp"
+#if MGSYNC_WITH_CUDA
+#include "src/studies/timeline/gpu_region.hpp"
+#endif
 
 namespace mgsync {
 namespace timelines {
 namespace {
 
-constexpr std::array<axis_declaration, 6> axes{{
+constexpr std::array<axis_declaration, 7> axes{{
+    {"what", "rounds,region", "rounds, region", "a barrier's rounds; or paper 002's region (store, barrier, load) on one GPU"},
     {"backend", "multigrid:auto", "backends as `mgsync list` names them: multigrid, multigrid:inbox, openmp", "whose rounds are recorded"},
     {"members", "2", "numbers, such as 2 or 2,4", "how many members: host threads on cores of their own, or GPUs"},
     {"gpus", "", "numbers, such as 1,2", "the same as --members, of GPUs only"},
@@ -98,9 +104,35 @@ measurement planned(const study_request& asked, const backend_choice& choice, co
   return m;
 }
 
+measurement planned_region(const study_request& asked) {
+  measurement m;
+  m.point.study = "timeline";
+  m.point.subject = "region";
+  m.point.device = asked.device;
+  m.point.members = 1;
+  m.point.group = {asked.machine().gpus.empty() ? 0 : asked.machine().gpus.front().id};
+  m.point.set(mgsync::axes::threads_per_block, static_cast<double>(region_threads));
+  if (asked.device == topology::device::host) m.waived = "instructions of a GPU between reads of its SM's clock: there is no GPU here";
+  else if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
+#if MGSYNC_WITH_CUDA
+  const int ordinal = asked.machine().gpus.empty() ? 0 : asked.machine().gpus.front().cuda_ordinal.value_or(0);
+  m.create = [ordinal] { return make_gpu_region(ordinal); };
+#endif
+  m.method = [] { return std::make_unique<region_method>(); };
+  m.prover = [] { return std::make_unique<region_prover>(); };
+  return m;
+}
+
 std::vector<measurement> points(const study_request& asked) {
+  bool rounds = false, region = false;
+  for (const auto& word : asked.list("what")) {
+    if (word != "rounds" && word != "region") throw usage_error(fmt::format("--what is '{}'; accepted: rounds, region", word));
+    (word == "rounds" ? rounds : region) = true;
+  }
   if (asked.list("rounds").size() != 1) throw usage_error("--rounds takes one number");
   std::vector<measurement> all;
+  if (region) all.push_back(planned_region(asked));
+  if (!rounds) return all;
   for (const auto& choice : parse_backends(joined(asked.list("backend")), backends()))
     for (const auto& of : parse_shapes(joined(asked.list("shape"))))
       for (const int members : member_counts(asked))
@@ -117,7 +149,7 @@ std::vector<measurement> points(const study_request& asked) {
 }  // namespace timelines
 
 extern const study timeline_study;
-const study timeline_study{"timeline", "a barrier's rounds as each member saw them: who came last, who waited for whom, who left when",
+const study timeline_study{"timeline", "what happens when: a barrier's rounds as each member saw them, and paper 002's region in cycles",
                            timelines::axes, timelines::points, timelines::evaluate, 4.0};
 
 }  // namespace mgsync

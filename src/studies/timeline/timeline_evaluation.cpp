@@ -1,10 +1,12 @@
 #include "src/studies/timeline/timeline_evaluation.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 
 #include "src/studies/timeline/barrier_rounds.hpp"
+#include "src/studies/timeline/instruction_overlap.hpp"
 
 namespace mgsync::timelines {
 
@@ -77,6 +79,33 @@ void add(const result& r, std::span<const result> all, evaluation& e) {
     e.tables.push_back(table_of_members(what, rounds.back(), {name + "-members", fmt::format("Round {} of {}, in ns from its first arrival", rounds.back().number, title)}));
 }
 
+// Paper 002's region: whether it is the sum of its parts, and what its twin would have told.
+void add_region(const result& r, evaluation& e) {
+  if (!r.has_metrics()) return;
+  const auto of = [&](std::string_view name) { return r.find(name) == nullptr ? 0.0 : r.find(name)->median; };
+  const auto j = judge({of("store"), of("barrier"), of("load"), of("nothing"), of("corrected"), of("as_compiled")});
+  e.sentences.push_back(fmt::format("Store, barrier and load of four warps take {:.0f} cycles; the sum of the parts is {:.0f}{}. As compiled it would have been {:.0f}: {}.",
+                                    of("corrected"), j.sum_of_parts, j.is_the_sum ? "" : ", more than 4 cycles off", of("as_compiled"),
+                                    r.found("twin").empty() ? "the machine code is refused" : r.found("twin")));
+  e.sentences.push_back(fmt::format("A load from shared memory takes {:.1f} cycles, each further one beside it {:.1f}; a shuffle beside a load is {:.0f} % hidden.",
+                                    of("load_latency"), of("load_interval"), 100 * of("overlap")));
+  table t{{"region-parts", "Paper 002's region in cycles", "Each between two clock reads of its own; what two reads take with nothing between them is in every line."},
+          {"region", "cycles", "paper, sm_75"}, {}, {false, true, true}};
+  const auto line = [&](std::string what, double cycles, std::string paper) { t.rows.push_back({std::move(what), fmt::format("{:.0f}", cycles), std::move(paper)}); };
+  line("as compiled", of("as_compiled"), "378 to 384");
+  line("corrected", of("corrected"), "56 to 58");
+  line("sum of the parts", j.sum_of_parts, "");
+  line("store", of("store"), "");
+  line("barrier of 4 warps", of("barrier"), "");
+  line("load", of("load"), "22 to 23");
+  line("nothing", of("nothing"), "");
+  e.tables.push_back(std::move(t));
+  for (const auto& [file, name, title] : {std::tuple{"recording.json", "timeline-region", "Store, barrier, load: corrected"},
+                                          {"recording-as-compiled.json", "timeline-region-as-compiled", "Store, barrier, load: as compiled"}})
+    if (const auto* kept = find(r, file); kept != nullptr)
+      e.figures.push_back(bars_of(recording_from_json(kept->content, file), {name, title, "One pass, by the SM's cycle counter (paper 002)."}));
+}
+
 }  // namespace
 
 std::optional<recorder_cost> cost_of_recorder(std::span<const result> all, const result& recorded) {
@@ -94,7 +123,7 @@ std::optional<recorder_cost> cost_of_recorder(std::span<const result> all, const
 evaluation evaluate(std::span<const result> all) {
   evaluation e;
   for (const auto& r : all)
-    if (r.point.study == "timeline") add(r, all, e);
+    if (r.point.study == "timeline") r.point.subject == "region" ? add_region(r, e) : add(r, all, e);
   return e;
 }
 

@@ -1,4 +1,5 @@
 #include <mgsync/multi_grid.cuh>
+#include <mgsync/timeline.cuh>
 
 __global__ void kernel(mgsync::multi_grid_handle handle, float* data) {
   mgsync::multi_grid_group grids(handle);
@@ -6,4 +7,12 @@ __global__ void kernel(mgsync::multi_grid_handle handle, float* data) {
   auto token = grids.barrier_arrive();
   grids.barrier_wait(token);
   grids.sync();
+}
+
+__global__ void recorded(mgsync::warp_events<64, true>* out, float* data) {
+  __shared__ mgsync::event_buffer<4, 64, true> buffer;
+  mgsync::event_recorder recorder(buffer);
+  recorder.stamp(0);
+  recorder.stamp(1, __float_as_uint(data[threadIdx.x]));
+  recorder.flush(out);
 }

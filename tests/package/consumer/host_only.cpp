@@ -2,8 +2,12 @@
 #include <exception>
 
 #include <mgsync/multi_grid.hpp>
+#include <mgsync/timeline.cuh>
 
 int main() {
+  mgsync::warp_events<4> events{};  // what was recorded is host code too
+  events.stamped = 6;
+  if (events.kept() != 4 || events.lost() != 2 || &events[0] != &events.ring[2]) return 1;
   try {
     mgsync::multi_grid none({});
   } catch (const mgsync::usage_error& error) {

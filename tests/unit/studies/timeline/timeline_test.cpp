@@ -6,7 +6,9 @@
 #include "src/studies/timeline/barrier_rounds.hpp"
 #include "src/studies/timeline/clock_offset.hpp"
 #include "src/studies/timeline/core_clocks.hpp"
+#include "src/studies/timeline/instruction_overlap.hpp"
 #include "src/studies/timeline/order_prover.hpp"
+#include "src/studies/timeline/region_runs.hpp"
 #include "src/studies/timeline/timeline_evaluation.hpp"
 #include "tests/unit/results/chrome_trace_reader.hpp"
 
@@ -175,6 +177,94 @@ TEST(order_prover, refuses_what_is_none_and_voids_what_nothing_could_have_found)
   p.take({}, std::vector{recorded(broken(), order::purpose::time)});
   EXPECT_EQ(p.judge().violations, 2U);
   EXPECT_NE(p.refuted().find("GPU 0 block 0 left round 7 120 ns before"), std::string::npos);
+}
+
+// Paper 002's numbers, as far as they survive: 56 cycles corrected and 384 as compiled; of the parts a barrier of four warps
+// takes 28 (paper 000, V100) and a load 23 (Turing), so that 5 are left for the store.
+TEST(instruction_overlap, the_papers_region_is_the_sum_of_its_parts_and_its_twin_is_not) {
+  const double reads = 2;
+  const auto j = judge({.store = 5 + reads, .barrier = 28 + reads, .load = 23 + reads, .nothing = reads, .corrected = 56 + reads, .as_compiled = 384});
+  EXPECT_DOUBLE_EQ(j.sum_of_parts, 58);
+  EXPECT_DOUBLE_EQ(j.corrected_less_sum, 0);
+  EXPECT_DOUBLE_EQ(j.as_compiled_less_sum, 326);
+  EXPECT_TRUE(j.is_the_sum);
+  EXPECT_TRUE(j.twin_misleads);
+  EXPECT_FALSE(judge({5, 28, 23, 0, 61, 384}).is_the_sum);
+  EXPECT_FALSE(judge({5, 28, 23, 0, 56, 155}).twin_misleads);
+}
+
+TEST(instruction_overlap, loads_side_by_side_cost_their_issue_only) {
+  std::vector<loads_point> line;
+  for (const double k : {1.0, 2.0, 4.0, 8.0, 16.0}) line.push_back({k, 23 + (k - 1) * 2});
+  const auto found = overlap_of_loads(line);
+  EXPECT_NEAR(found.latency, 23, 1e-9);
+  EXPECT_NEAR(found.interval, 2, 1e-9);
+  EXPECT_NEAR(found.residual, 0, 1e-9);
+  line[3].cycles += 7;
+  EXPECT_GT(overlap_of_loads(line).residual, 3);
+  EXPECT_THROW(overlap_of_loads(std::vector<loads_point>{{4, 30}, {4, 31}}), std::invalid_argument);
+}
+
+TEST(instruction_overlap, of_a_pair_is_one_where_the_shorter_is_free) {
+  EXPECT_DOUBLE_EQ(overlap_of_pair(23, 22, 23), 1);
+  EXPECT_DOUBLE_EQ(overlap_of_pair(23, 22, 45), 0);
+  EXPECT_LT(overlap_of_pair(23, 22, 50), 0);
+  EXPECT_THROW(overlap_of_pair(0, 22, 23), std::invalid_argument);
+}
+
+// Two passes of four warps: a cold one, then the paper's corrected numbers.
+std::vector<warp_pass> paper_passes() {
+  std::vector<warp_pass> all;
+  for (std::uint64_t w = 0; w < 4; ++w) all.push_back({100 + w, 900});
+  const std::uint64_t starts[] = {0, 3, 4, 7}, stops[] = {58, 59, 61, 63};
+  for (int w = 0; w < 4; ++w) all.push_back({5000 + starts[w], 5000 + stops[w]});
+  return all;
+}
+
+seen region_run(double corrected) {
+  const auto passes = paper_passes();
+  seen run;
+  for (const auto& [kernel, cycles] : {std::pair{"region_store", 7.0}, {"region_barrier", 30.0}, {"region_load", 25.0}, {"region_nothing", 2.0},
+                                       {"region_corrected", corrected}, {"region_as_compiled", 384.0}, {"shuffle_alone", 25.0}, {"load_beside_shuffle", 27.0}})
+    run.values[kernel] = {cycles};
+  for (const double k : {1, 2, 4, 8, 16}) run.values["loads_" + std::to_string(static_cast<int>(k))] = {25 + 2 * (k - 1)};
+  run.evidence["recording"] = to_json(recording_of_pass(std::span(passes).last(4), 3));
+  run.evidence["recording_as_compiled"] = run.evidence["recording"];
+  return run;
+}
+
+TEST(region, a_pass_is_the_papers_table_and_the_first_one_is_not_counted) {
+  const auto passes = paper_passes();
+  EXPECT_DOUBLE_EQ(typical_cycles(passes, 4), 57);
+  EXPECT_THROW(typical_cycles(std::span(passes).first(4), 4), std::invalid_argument);
+  const auto text = event_table(recording_of_pass(std::span(passes).last(4), 3));
+  EXPECT_NE(text.find("61 | STOP  | [2(Δt=57) ]"), std::string::npos) << text;
+}
+
+TEST(region, is_measured_in_batches_and_told_with_its_twin) {
+  region_method m;
+  region_prover p;
+  for (auto asked = m.next({}); asked; asked = m.next({})) {
+    const std::vector came{region_run(58)};
+    p.take(*asked, came);
+    m.take(*asked, came);
+  }
+  EXPECT_EQ(m.stopped(), stop_reason::precision);
+  result r;
+  r.point.study = "timeline";
+  r.point.subject = "region";
+  r.status = result_status::measured;
+  r.metrics = m.values();
+  p.add_to(r);
+  ASSERT_EQ(r.attachments.size(), 6U);
+  EXPECT_EQ(complaints_about_trace(r.attachments[2].content), std::vector<std::string>{});
+  EXPECT_DOUBLE_EQ(r.find("sum_of_parts")->median, 58);
+  EXPECT_DOUBLE_EQ(r.find("load_latency")->median, 23);
+  EXPECT_NEAR(r.find("overlap")->median, 1 - 2.0 / 23, 1e-9);
+  const auto e = evaluate(std::span(&r, 1));
+  ASSERT_EQ(e.figures.size(), 2U);
+  EXPECT_EQ(e.tables.front().rows[0], (std::vector<std::string>{"as compiled", "384", "378 to 384"}));
+  EXPECT_NE(e.sentences[0].find("take 58 cycles; the sum of the parts is 58. As compiled it would have been 384"), std::string::npos) << e.sentences[0];
 }
 
 result latency_of(const char* recorder, double us) {

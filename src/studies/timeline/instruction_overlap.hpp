@@ -1,0 +1,43 @@
+// How instructions overlap, from cycles between two clock reads (paper 002): independent loads side by side, two different
+// instructions, and a region against its parts. Pure.
+#pragma once
+
+#include <span>
+
+namespace mgsync::timelines {
+
+// k independent loads take L + (k - 1) x interval: the latency of one, and how often another may be issued.
+struct load_overlap {
+  double latency = 0;
+  double interval = 0;
+  double residual = 0;  // the largest distance of a point from the line
+};
+struct loads_point {
+  double loads = 1;
+  double cycles = 0;
+};
+// Least squares; std::invalid_argument with fewer than two different numbers of loads.
+load_overlap overlap_of_loads(std::span<const loads_point>);
+
+// 1: the shorter of the two costs nothing beside the other; 0: one after the other; below 0: they hinder each other.
+// 1 - (T(ab) - max(T(a), T(b))) / min(T(a), T(b)). std::invalid_argument unless the single times are above 0.
+double overlap_of_pair(double a_cycles, double b_cycles, double both_cycles);
+
+// 002's region: whether it is the sum of its parts, each measured by itself between the same two clock reads, and what a
+// probe without correction would have said.
+struct region_cycles {
+  double store = 0, barrier = 0, load = 0;
+  double nothing = 0;      // between two reads with nothing between them: it is in every part
+  double corrected = 0;
+  double as_compiled = 0;
+};
+struct region_judgement {
+  double sum_of_parts = 0;     // of the same two reads: store + barrier + load - 2 x nothing
+  double corrected_less_sum = 0;
+  double as_compiled_less_sum = 0;
+  bool is_the_sum = false;     // within 4 cycles
+  bool twin_misleads = false;  // by 100 cycles or more
+};
+region_judgement judge(const region_cycles&);
+
+}  // namespace mgsync::timelines

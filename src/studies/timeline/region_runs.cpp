@@ -1,0 +1,98 @@
+#include "src/studies/timeline/region_runs.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "src/results/chrome_trace.hpp"
+
+namespace mgsync::timelines {
+
+double typical_cycles(std::span<const warp_pass> seen, unsigned warps) {
+  std::vector<double> all;
+  for (std::size_t i = warps; i < seen.size(); ++i)
+    if (seen[i].end != 0 && seen[i].begin != 0) all.push_back(static_cast<double>(seen[i].end - seen[i].begin));
+  if (all.empty()) throw std::invalid_argument("a region without a second pass");
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::nth_element(all.begin(), middle, all.end());
+  return *middle;
+}
+
+recording recording_of_pass(std::span<const warp_pass> one_pass, std::uint32_t sm) {
+  recording r{"cycles", "warp", {}, {{"START"}, {"STOP", 0, "store, barrier, load"}}, {}};
+  std::uint64_t first = ~std::uint64_t{0};
+  for (const auto& p : one_pass) first = std::min(first, p.begin);
+  for (std::uint32_t w = 0; w < one_pass.size(); ++w) {
+    r.workers.push_back(fmt::format("warp {}", w));
+    r.events.push_back({static_cast<double>(one_pass[w].begin - first), w, 0, 0, one_pass[w].begin, 0, sm});
+    r.events.push_back({static_cast<double>(one_pass[w].end - first), w, 1, 0, one_pass[w].end, 0, sm});
+  }
+  return r;
+}
+
+region_figures figures_of(const seen& run) {
+  const auto of = [&](const char* kernel) { return value_of(run, kernel); };
+  region_figures f;
+  f.cycles = {of("region_store"), of("region_barrier"), of("region_load"), of("region_nothing"), of("region_corrected"), of("region_as_compiled")};
+  f.judged = judge(f.cycles);
+  // What two reads cost with nothing between them is no part of a load.
+  std::vector<loads_point> line;
+  for (const unsigned count : {1u, 2u, 4u, 8u, 16u})
+    line.push_back({static_cast<double>(count), of(fmt::format("loads_{}", count).c_str()) - f.cycles.nothing});
+  f.loads = overlap_of_loads(line);
+  f.pair_overlap = overlap_of_pair(of("loads_1") - f.cycles.nothing, of("shuffle_alone") - f.cycles.nothing, of("load_beside_shuffle") - f.cycles.nothing);
+  return f;
+}
+
+std::optional<step> region_method::next(std::chrono::nanoseconds) {
+  if (batch_ == batches) return std::nullopt;
+  return step{{order{}}, batch_, false};
+}
+
+void region_method::take(const step& asked, std::span<const seen> came) {
+  for (const auto& run : came) {
+    const auto f = figures_of(run);
+    samples_.push_back({asked.batch, {{"corrected", f.cycles.corrected}, {"sum_of_parts", f.judged.sum_of_parts}, {"as_compiled", f.cycles.as_compiled},
+                                      {"store", f.cycles.store}, {"barrier", f.cycles.barrier}, {"load", f.cycles.load}, {"nothing", f.cycles.nothing},
+                                      {"load_latency", f.loads.latency}, {"load_interval", f.loads.interval}, {"overlap", f.pair_overlap}}});
+  }
+  batch_ = asked.batch + 1;
+}
+
+std::vector<metric_name> region_method::columns() const {
+  std::vector<metric_name> all;
+  for (const char* name : {"corrected", "sum_of_parts", "as_compiled", "store", "barrier", "load", "nothing", "load_latency", "load_interval"}) all.push_back({name, "cycles"});
+  all.push_back({"overlap", "", better::more});
+  return all;
+}
+
+void region_method::resume(std::span<const sample> before, std::uint32_t next_batch) {
+  samples_.assign(before.begin(), before.end());
+  batch_ = std::min(next_batch, batches);
+}
+
+void region_prover::take(const step&, std::span<const seen> came) {
+  for (const auto& run : came)
+    for (const auto& [name, into] : {std::pair{"recording", &corrected_}, {"recording_as_compiled", &as_compiled_}})
+      if (const auto found = run.evidence.find(name); found != run.evidence.end()) *into = found->second;
+}
+
+verdict region_prover::judge() const {
+  verdict v;
+  v.kind = verdict_kind::code;
+  v.passed = true;
+  return v;
+}
+
+void region_prover::add_to(result& r) const {
+  for (const auto& [name, text] : {std::pair{std::string("recording"), &corrected_}, {std::string("recording-as-compiled"), &as_compiled_}}) {
+    if (text->empty()) continue;
+    const auto what = recording_from_json(*text, name);
+    r.attachments.push_back({name + ".json", "application/json", *text});
+    r.attachments.push_back({name + ".txt", "text/plain", event_table(what)});
+    r.attachments.push_back({name + ".trace.json", "application/json", to_chrome_trace(bars_of(what, {name, "Paper 002's region"}))});
+  }
+}
+
+}  // namespace mgsync::timelines
