@@ -27,7 +27,7 @@ namespace {
 constexpr std::array<axis_declaration, 7> axes{{
     {"what", "rounds,region", "rounds, region", "a barrier's rounds; or paper 002's region (store, barrier, load) on one GPU"},
     {"backend", "multigrid:auto", "backends as `mgsync list` names them: multigrid, multigrid:inbox, openmp", "whose rounds are recorded"},
-    {"members", "2", "numbers, such as 2 or 2,4", "how many members: host threads on cores of their own, or GPUs"},
+    {"members", "", "numbers, such as 2 or 2,4", "how many members: host threads on cores of their own, or GPUs; without a number two, or the only GPU"},
     {"gpus", "", "numbers, such as 1,2", "the same as --members, of GPUs only"},
     {"shape", "1x32", "blocks per SM x threads per block, as 1x32 or b1x32", "of a GPU member; of a host member the first number is its threads"},
     {"late", "0,5", "whole numbers of us, 0 to 1000", "how much later than all others the last member comes"},
@@ -47,6 +47,10 @@ std::vector<int> member_counts(const study_request& asked) {
   if (gpus && asked.device == topology::device::host)
     throw usage_error("--gpus counts GPUs, and here the members are host threads: count them with --members");
   std::vector<int> all;
+  if (!gpus && asked.list("members").front().empty()) {
+    const auto there = asked.device == topology::device::gpu ? asked.machine().gpus.size() : 2;
+    return {static_cast<int>(std::min<std::size_t>(there, 2))};
+  }
   for (const auto& word : asked.list(gpus ? "gpus" : "members"))
     all.push_back(static_cast<int>(whole(gpus ? "gpus" : "members", word, 1, 1024)));
   return all;
