@@ -166,7 +166,7 @@ report::page page_of(const options& asked, report_files& all) {
   std::vector<std::string> days;
   for (const auto& f : all.measured)
     if (const auto day = f.document.started.substr(0, 10); !day.empty() && std::find(days.begin(), days.end(), day) == days.end()) days.push_back(day);
-  p.subtitle = fmt::format("{} files, measured {}", asked.files.size(), days.empty() ? "at unknown times" : fmt::format("{}", fmt::join(days, ", ")));
+  p.subtitle = fmt::format("{} file{}, measured {}", asked.files.size(), asked.files.size() == 1 ? "" : "s", days.empty() ? "at unknown times" : fmt::format("{}", fmt::join(days, ", ")));
   p.verdict = {"verdict", "", {}, {}, ""};
   if (all.measured.size() == 2) {
     std::vector<std::string> names{all.measured[0].name, all.measured[1].name};

@@ -120,7 +120,7 @@ std::optional<prediction> predict_one(const std::string& name, std::vector<known
   // What one member does by itself says nothing of several, and the other way round: it may not even run there.
   std::erase_if(points, [&](const known& k) { return (k.at.members == 1) != (wanted.members == 1); });
   if (points.empty()) return std::nullopt;
-  prediction p{name, 0, 0, 0, false, is_driven_by_host(points.front().of->point), ""};
+  prediction p{name, 0, 0, 0, false, false, is_driven_by_host(points.front().of->point), ""};
   if (const auto* exact = find(points, wanted.members, wanted.shape)) {
     const auto& m = exact->of->metrics.front();
     p.us = m.median, p.low = m.ci95_low, p.high = m.ci95_high, p.measured = true, p.source = short_key(exact->of->point);
@@ -132,7 +132,12 @@ std::optional<prediction> predict_one(const std::string& name, std::vector<known
   for (const auto& e : all) sum += e.weight * e.log_us, weights += e.weight;
   const double mean = sum / weights;
   for (const auto& e : all) spread += e.weight * (e.log_us - mean) * (e.log_us - mean);
-  const double half = std::max(0.03, 2 * std::sqrt(spread / weights));
+  // Outside of what was measured, nothing disagrees with anything: a third of the latency for each doubling of the members.
+  int fewest = points.front().at.members, most = fewest;
+  for (const auto& k : points) fewest = std::min(fewest, k.at.members), most = std::max(most, k.at.members);
+  const double outside = wanted.members > most ? between(wanted.members, most) : wanted.members < fewest ? between(fewest, wanted.members) : 0;
+  const double half = std::max(0.03, 2 * std::sqrt(spread / weights)) + 0.33 * outside;
+  p.beyond = outside > 0;
   p.us = std::exp(mean), p.low = std::exp(mean - half), p.high = std::exp(mean + half);
   return p;
 }
@@ -256,7 +261,9 @@ advice advise(std::span<const result> all, step asked) {
   a.share = best.us / (best.us + rest), a.share_low = best.low / (best.low + rest), a.share_high = best.high / (best.high + rest);
   add_counts(a, all);
   a.sentences.push_back(fmt::format("For {}{}, take {}: {:.4g} us ({:.4g} - {:.4g}, {}).", word_for(asked, asked.members), asked.shape.empty() ? "" : ", shape " + asked.shape, best.barrier, best.us,
-                                    best.low, best.high, best.measured ? "measured there" : "from what was measured around it"));
+                                    best.low, best.high, best.measured  ? "measured there"
+                                                                                                           : best.beyond ? "a guess: nothing of so many members was measured"
+                                                                                                                         : "from what was measured around it"));
   if (rest > 0) a.sentences.push_back(fmt::format("It takes {:.2g} % of a step of {:.4g} us of work ({:.2g} - {:.2g} %).", 100 * a.share, asked.work_us, 100 * a.share_low, 100 * a.share_high));
   if (asked.bytes > 0 && !(asked.gbps > 0)) a.sentences.push_back("No file says how fast bytes move here, so they are not counted: add a machine description (mgsync topology --format description).");
   if (asked.work_us > 0 && a.over_members.size() > 1) {
@@ -275,7 +282,7 @@ std::string to_text(const advice& a) {
   std::size_t shown = 0;
   for (const auto& p : a.barriers) {
     if (++shown > 12) break;
-    text += fmt::format("{:<34}{:>10.4g}{:>22}  {}{}\n", p.barrier, p.us, fmt::format("{:.4g} - {:.4g}", p.low, p.high), p.measured ? "measured" : "neighbours", p.by_host ? ", by the host" : "");
+    text += fmt::format("{:<34}{:>10.4g}{:>22}  {}{}\n", p.barrier, p.us, fmt::format("{:.4g} - {:.4g}", p.low, p.high), p.measured ? "measured" : p.beyond ? "a guess" : "neighbours", p.by_host ? ", by the host" : "");
   }
   return text;
 }
@@ -286,7 +293,7 @@ nlohmann::ordered_json to_json(const advice& a) {
                              {"share", {{"of_step", a.share}, {"low", a.share_low}, {"high", a.share_high}}},
                              {"best_members", a.best_members}};
   for (const auto& p : a.barriers)
-    out["barriers"].push_back({{"barrier", p.barrier}, {"us", p.us}, {"low", p.low}, {"high", p.high}, {"measured", p.measured}, {"by_host", p.by_host}, {"point", p.source}});
+    out["barriers"].push_back({{"barrier", p.barrier}, {"us", p.us}, {"low", p.low}, {"high", p.high}, {"measured", p.measured}, {"beyond", p.beyond}, {"by_host", p.by_host}, {"point", p.source}});
   for (const auto& one : a.over_members) out["over_members"].push_back({{"members", one.members}, {"step_us", one.step_us}, {"barrier", one.barrier}});
   out["sentences"] = a.sentences;
   return out;

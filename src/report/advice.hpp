@@ -29,6 +29,7 @@ struct prediction {
   std::string barrier;
   double us = 0, low = 0, high = 0;  // measured: the 95 % interval; else what the neighbours disagree by, at least 3 %
   bool measured = false;
+  bool beyond = false;               // more members than were measured, or fewer: the interval is wide for it
   bool by_host = false;              // the kernel ends, or the host drives it
   std::string source;                // short_key of the point, where it was measured
 };

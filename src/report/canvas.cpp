@@ -191,7 +191,8 @@ ruler::ruler(const scale& of, double low, double high, double from_px, double to
     high_ += margin;
     if (low_ != 0) low_ -= margin;
   }
-  for (const double value : logarithmic_ ? logarithmic_ticks(low_, high_) : linear_ticks(low_, high_))
+  // Over less than a factor of four 1, 2 and 5 are too few.
+  for (const double value : logarithmic_ && high_ > 4 * low_ ? logarithmic_ticks(low_, high_) : linear_ticks(low_, high_))
     ticks_.push_back({at(value), readable(value)});
 }
 

@@ -33,16 +33,18 @@ struct range {
 
 struct frame {
   double left, right, from, to;
+  bool counts = false;  // whole numbers only stand below
 };
 
 void axes(canvas& on, const scale& x, const scale& y, const ruler& across, const ruler& up, const frame& in) {
-  const auto [left, end, from, to] = in;
+  const auto [left, end, from, to, counts] = in;
   for (const auto& tick : up.ticks()) {
     on.line(left, tick.px, end, tick.px, "mg-grid");
     on.text(left - 6, tick.px + 4, tick.label, "mg-soft", "end");
   }
   double last = -1e9;
   for (const auto& tick : across.ticks()) {
+    if (counts && tick.label.find('.') != std::string::npos) continue;
     on.line(tick.px, to, tick.px, to + 4, "mg-axis");
     const double half = width_of(tick.label, 6) / 2;
     if (tick.px - half < last + 6) continue;  // no label over the one before
@@ -151,7 +153,10 @@ std::string draw(const chart& c, const look& how) {
   const double from = dots ? legend(on, listed, false) : top, to = from + 300, left = 74;
   const double end = width - (dots ? right : std::clamp(names + 28, 24.0, 260.0));
   const ruler across(c.x, xs.low, xs.high, left + 6, end - 6, false), up(c.y, ys.low, ys.high, to, from);
-  axes(on, c.x, c.y, across, up, {left, end, from, to});
+  const bool counts = c.x.categories.empty() && std::all_of(c.curves.begin(), c.curves.end(), [](const curve& one) {
+    return std::all_of(one.points.begin(), one.points.end(), [](const chart_point& p) { return p.x == std::floor(p.x); });
+  });
+  axes(on, c.x, c.y, across, up, {left, end, from, to, counts});
   for (std::size_t i = c.curves.size(); i-- > 0;) draw_curve(on, c, i, across, up);
   if (!dots) name_curves(on, c, across, up, from, to);
   if (c.curves.size() > colored)

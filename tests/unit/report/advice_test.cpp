@@ -85,6 +85,16 @@ TEST(advice, weighs_work_barrier_launch_and_bytes) {
   EXPECT_NEAR(advise(all, {topology::device::gpu, 4, 10, 1e6, 100, ""}).share, 2.5 / 22.5, 1e-12);
 }
 
+TEST(advice, beyond_what_was_measured_is_a_guess) {
+  const std::vector<result> all{made_up("multigrid", 2, 2), made_up("multigrid", 4, 2.5)};
+  const auto guess = advise(all, {topology::device::gpu, 8, 10, 0, 0, ""}).barriers.front(), between = advise(all, {topology::device::gpu, 3, 10, 0, 0, ""}).barriers.front();
+  EXPECT_TRUE(guess.beyond);
+  EXPECT_GT(guess.high / guess.low, 1.9);
+  EXPECT_FALSE(between.beyond);
+  EXPECT_GT(between.us, 2);
+  EXPECT_LT(between.us, 2.5);
+}
+
 TEST(advice, of_members_that_nobody_measured_says_what_there_is) {
   auto failed = made_up("multigrid", 4, 2);
   failed.verdict.passed = false;
