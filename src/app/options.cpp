@@ -168,7 +168,7 @@ constexpr described_option table[] = {
      [](options& o, std::string_view n, std::string_view v) { o.check_rounds = whole(n, v, 1, 1'000'000'000); }},
     {"no-check", "m", "", "skip that check; the result then says unchecked",
      [](options& o, std::string_view, std::string_view) { o.check = false; }},
-    {"seed", "m", "N", "of the order of samples and of the check's delays [from the clock; stands in the result]",
+    {"seed", "m", "N", "seed of the random order of samples and of the check's delays [taken from the clock; the result records it]",
      [](options& o, std::string_view n, std::string_view v) { o.seed = whole(n, v, 0, std::numeric_limits<std::uint64_t>::max()); }},
     {"processes", "m", "N", "run the sweep in N fresh processes, one after the other; the interval is over them, so that it holds what a process as a whole is shifted by; six or more for 95 % [1]",
      [](options& o, std::string_view n, std::string_view v) { o.processes = static_cast<unsigned>(whole(n, v, 1, 1000)); }},
@@ -178,7 +178,7 @@ constexpr described_option table[] = {
      [](options& o, std::string_view, std::string_view v) { o.csv = v; }},
     {"store", "mg", "FILE", "append every sample to this file at once, so that nothing measured is lost",
      [](options& o, std::string_view, std::string_view v) { o.store = v; }},
-    {"resume", "m", "", "go on where the store ends",
+    {"resume", "m", "", "continue where the store ends",
      [](options& o, std::string_view, std::string_view) { o.resume = true; }},
     {"dry-run", "m", "", "print what would be measured, and where",
      [](options& o, std::string_view, std::string_view) { o.dry_run = true; }},
@@ -202,7 +202,7 @@ constexpr described_option table[] = {
      [](options& o, std::string_view, std::string_view v) { o.by = v; }},
     {"fail-slower", "c", "SHARE", "of `mgsync compare`: exit code 5 when a point is worse by more than this and beyond noise, was lost, or is missing in NEW",
      [](options& o, std::string_view n, std::string_view v) { o.fail_slower = excess(n, v); }},
-    {"allow-missing", "c", "", "of `mgsync compare --fail-slower`: points that NEW never tried do not shut the gate",
+    {"allow-missing", "c", "", "of `mgsync compare --fail-slower`: points that NEW never tried do not count as failures",
      [](options& o, std::string_view, std::string_view) { o.allow_missing = true; }},
     {"noise", "c", "SHARE", "of `mgsync compare`: what a process as a whole may be shifted by [4%; 0 with four files or more a side]",
      [](options& o, std::string_view n, std::string_view v) { o.noise = excess(n, v); }},
@@ -341,11 +341,11 @@ void reject_contradictions(const options& o) {
   if (!o.svg.empty() && o.figure.empty()) throw usage_error("--svg writes the picture that --figure NAME names");
   if (!o.figure.empty() && !o.by.empty()) throw usage_error("--figure and --by: one of the two");
   if (o.over_processes && !o.store.empty())
-    throw usage_error("--over-processes gives no store: a merged store holds samples to go on with, and these are of processes "
+    throw usage_error("--over-processes cannot write a store: a store is there to be resumed, and these are samples of processes "
                       "that have ended");
   if (o.processes > 1 && (!o.store.empty() || o.dry_run))
-    throw usage_error("--processes goes with --json and --csv; leave --store, --resume and --dry-run away");
-  if (o.resume && o.store.empty()) throw usage_error("--resume goes on where a store ends: name it with --store FILE");
+    throw usage_error("--processes takes --json and --csv, but not --store, --resume or --dry-run");
+  if (o.resume && o.store.empty()) throw usage_error("--resume continues a store: name it with --store FILE");
   if (o.json == "-" && o.csv == "-") throw usage_error("--json - and --csv - cannot both be stdout: name a file for one");
 }
 

@@ -99,7 +99,7 @@ void outputs::open(const options& asked, const machine_record& machine, std::uin
     store_ = std::make_unique<mgsync::store>(asked.store,
                                              store_header{machine, asked.typed, seed, started, document_.settings},
                                              asked.resume ? if_exists::resume : if_exists::refuse);
-  // Of this command alone: a store may be gone on with on another day.
+  // Of this command alone: a store may be resumed on another day.
   document_.settings.merge(surroundings());
   document_.settings.merge(gpu_states_at("before"));
   if (store_)

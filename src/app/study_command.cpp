@@ -63,8 +63,8 @@ po::options_description common_options() {
       "dry-run", "print the points and measure nothing")("json", po::value<std::string>()->value_name("FILE"), "write the results as JSON (- for stdout)")(
       "csv", po::value<std::string>()->value_name("FILE"), "write a row per point (- for stdout)")(
       "store", po::value<std::string>()->value_name("FILE"), "append every sample to this file as it is measured")(
-      "resume", "go on where the store ends")("figures", po::value<std::string>()->value_name("DIR"), "write the figures as SVG into this folder, and what is attached to results of a timeline")(
-      "seed", po::value<std::uint64_t>()->value_name("N"), "the seed of the order of measuring")(
+      "resume", "continue where the store ends")("figures", po::value<std::string>()->value_name("DIR"), "write the figures as SVG into this folder, and what is attached to results of a timeline")(
+      "seed", po::value<std::uint64_t>()->value_name("N"), "seed of the random order of measuring [taken from the clock; the result records it]")(
       "timeout", po::value<double>()->value_name("SECONDS"), "how long one run may last (default 30)")("help,h", "this text");
   return all;
 }
@@ -130,7 +130,7 @@ asked_study parse(std::span<const std::string> words) {
   }
   if (asked.device != "auto" && asked.device != "host" && asked.device != "gpu")
     throw usage_error(fmt::format("--device is '{}'; accepted: auto, host, gpu", asked.device));
-  if (asked.files.resume && asked.files.store.empty()) throw usage_error("--resume goes on where a store ends: name it with --store FILE");
+  if (asked.files.resume && asked.files.store.empty()) throw usage_error("--resume continues a store: name it with --store FILE");
   return asked;
 }
 

@@ -88,7 +88,7 @@ store::store(const std::filesystem::path& file, const store_header& header, if_e
     if (scan.begun) {
       if (scan.contents.of_first_schema)
         throw usage_error(fmt::format("--resume: '{}' is a store of an earlier mgsync ({}): it can be shown, compared and "
-                                      "merged, not gone on with. Name another file with --store.",
+                                      "merged, not resumed. Name another file with --store.",
                                       file.string(), first_schema::store));
       refuse_another_configuration(file, scan.contents.header, header);
       first = resumed_line(header);

@@ -30,7 +30,7 @@ struct store_header {
   std::map<std::string, std::string> settings;  // what else decides a result: precision, max-time, check-rounds, ...
 };
 
-// A point that is to be gone on with or tried again: it has samples but no result, or one that an interruption or an
+// A point that is to be continued or tried again: it has samples but no result, or one that an interruption or an
 // error cut short, or it failed.
 struct unfinished_point {
   mgsync::point point;
@@ -48,7 +48,7 @@ struct store_contents {
   std::vector<result> finished;              // with their samples, in the order of their first lines; of each point the last
   std::vector<unfinished_point> unfinished;  // in the order of their first sample
   bool complete = false;                     // the last command reached its end
-  bool of_first_schema = false;              // "mgsync-store/1": can be read, not gone on with
+  bool of_first_schema = false;              // "mgsync-store/1": can be read, not resumed
   std::string ended;                         // why the last command ended: "complete", "interrupted", ...; may be empty
   std::vector<std::string> damage;           // one sentence each: a torn tail, a damaged line
 };

@@ -167,7 +167,7 @@ class reading {
                        one.reason);
   }
 
-  // What ended is a result; what is to be gone on with or tried again is unfinished, and may be both.
+  // What ended is a result; what is to be continued or tried again is unfinished, and may be both.
   void hand_over(entry& one) {
     if (one.result ? is_to_be_tried_again(*one.result) : !one.samples.empty()) {
       unfinished_point next{one.point, one.samples, one.next_batch, one.metrics, one.method, 1, one.before};

@@ -163,7 +163,7 @@ no_process_manager() {
 }
 
 # Nothing lost, nothing twice: what the store held when the job was stopped is still there; a point that was finished
-# then has no sample more; every point has one result; no batch was gone on with.
+# then has no sample more; every point has one result; no batch was continued.
 check_store() { # STORE BEFORE
   python3 - "$1" "$2" <<'PYTHON' || fail "the store is not whole"
 import json, sys
@@ -179,7 +179,7 @@ for begin, end in zip(starts, starts[1:]):
     for line in lines[begin:end]:
         if line["t"] == "sample":
             assert line["key"] not in done_before, "a finished point was measured again"
-            assert (line["key"], line["batch"]) not in batches, "a batch of an earlier start was gone on with"
+            assert (line["key"], line["batch"]) not in batches, "a batch of an earlier start was continued"
             here.add((line["key"], line["batch"]))
         if line["t"] == "result":
             assert line["key"] not in finished, "a point has two results"

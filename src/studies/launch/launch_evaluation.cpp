@@ -2,17 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <stdexcept>
 #include <tuple>
 
 #include <fmt/format.h>
 
 namespace mgsync::launch {
-
-double gradient(double time_of_2n, double time_of_n, std::uint64_t n) {
-  if (n == 0) throw std::invalid_argument("a gradient over no units");
-  return (time_of_2n - time_of_n) / static_cast<double>(n);
-}
 
 namespace {
 

@@ -20,9 +20,6 @@ struct parts {
   double other_ns() const { return total_ns - call_ns - execution_ns; }
 };
 
-// A unit's own length by the gradient: (T(1, 2n) - T(1, n)) / n, in the unit of T. Throws std::invalid_argument for n = 0.
-double gradient(double time_of_2n, double time_of_n, std::uint64_t n);
-
 // Table I of 000 and figures 4 to 6 of 004 for these results beside the papers' V100; the advice when a new kernel is
 // worth its launch.
 evaluation evaluate(std::span<const result>);

@@ -150,7 +150,7 @@ TEST(store, goes_on_where_it_ended) {
   EXPECT_TRUE(in.complete);
 }
 
-// Written by the mgsync before: it can be read, and not gone on with.
+// Written by the mgsync before: it can be read, and not resumed.
 TEST(store, of_the_first_schema_is_read_and_not_resumed) {
   const std::string first = MGSYNC_STORE_FIXTURE;
   const auto contents = read_store(first);

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <stdexcept>
 
 namespace mgsync::launch {
 namespace {
@@ -12,13 +11,6 @@ TEST(launch_parts, give_the_posters_other_overhead) {
   EXPECT_DOUBLE_EQ((parts{2545, 993, 8273}.other_ns()), 4735);
   EXPECT_DOUBLE_EQ((parts{3388, 1015, 9233}.other_ns()), 4830);
   EXPECT_DOUBLE_EQ((parts{3455, 1287, 10390}.other_ns()), 5648);
-}
-
-// A unit of 1020 ns behind a launch of 8000: the launch is in both times and cancels.
-TEST(gradient, is_the_units_own_length) {
-  for (const std::uint64_t n : {1u, 16u, 3200u})
-    EXPECT_DOUBLE_EQ(gradient(8000 + 1020.0 * 2 * static_cast<double>(n), 8000 + 1020.0 * static_cast<double>(n), n), 1020);
-  EXPECT_THROW(gradient(1, 1, 0), std::invalid_argument);
 }
 
 result measured(std::string kind, std::string quantity, std::vector<std::pair<std::string, double>> medians_us) {
