@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Follows docs/extending.md literally in a copy of the tree: writes its files, adds its lines, compiles what is new, links
+it with the libraries of the build at hand, and measures with the program that comes of it.
+
+Usage: recipes_test.py SOURCE_DIR BUILD_DIR CMAKE [NVCC]
+With an nvcc the GPU form is compiled too, for one architecture.
+"""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BLOCK = re.compile(r"(?:^`(?P<file>[\w./]+)`\n\n|in `(?P<into>[\w./]+)` \(after `(?P<after>[^`]+)`\):\n\n)```\w+\n(?P<text>.*?)```\n",
+                   re.M | re.S)
+
+
+def follow(page, root):
+    """Writes the page's files and adds its lines; what it did, as paths."""
+    done = []
+    for step in BLOCK.finditer(page):
+        path = root / (step["file"] or step["into"])
+        if step["file"]:
+            assert not path.exists(), f"{path} exists already: the recipe is of something new"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(step["text"])
+        else:
+            before = path.read_text()
+            assert before.count(step["after"] + "\n") == 1, f"{path} does not hold {step['after']}"
+            path.write_text(before.replace(step["after"] + "\n", step["after"] + "\n" + step["text"]))
+        done.append(step["file"] or step["into"])
+    return done
+
+
+def run(command, **more):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=400, **more)
+    if done.returncode != 0:
+        sys.exit(f"FAILED: {' '.join(map(str, command))}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+    return done.stdout + done.stderr
+
+
+def linked(build, objects, out):
+    """The program of the build at hand, with these objects before its libraries."""
+    last = run(["ninja", "-C", build, "-t", "commands", "mgsync"]).strip().splitlines()[-1]
+    last = last.removeprefix("ninja: Entering directory").strip()
+    shell = re.sub(r" -o \S+", f" -o {out} " + " ".join(map(str, objects)), last, count=1)
+    assert str(out) in shell, f"no link command: {last[:300]}"
+    run(["bash", "-c", shell], cwd=build)
+
+
+def main():
+    source, build, cmake = (pathlib.Path(word) for word in sys.argv[1:4])
+    if not (build / "build.ninja").exists():
+        print("skipped: the build at hand is not Ninja's")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        copy, made = pathlib.Path(folder) / "tree", pathlib.Path(folder) / "build"
+        shutil.copytree(source, copy, ignore=shutil.ignore_patterns("build*", ".git", "results"), symlinks=True)
+        shutil.copytree(source / "src/results", copy / "src/results", dirs_exist_ok=True)
+        done = follow((copy / "docs/extending.md").read_text(), copy)
+        assert len(done) == 8, done
+        run([cmake, "-S", copy, "-B", made, "-G", "Ninja", "-DMGSYNC_CUDA=OFF", "-DMGSYNC_NCCL=OFF", "-DMGSYNC_MPI=OFF", "-DMGSYNC_Z3=OFF",
+             "-DMGSYNC_TESTS=OFF", "-DMGSYNC_WERROR=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0"])
+        # Only what is new, by the commands that CMake gives: the libraries are those of the build at hand.
+        new = ("backend_table.cpp", "study_table.cpp", "tally.cpp", "yielding.cpp")
+        commands = [c for c in json.loads((made / "compile_commands.json").read_text()) if c["file"].endswith(new)]
+        assert len(commands) == len(new), commands
+        objects = [pathlib.Path(folder) / (pathlib.Path(c["file"]).name + ".o") for c in commands]
+        compilers = [subprocess.Popen(["bash", "-c", re.sub(r" -o \S+", f" -o {o}", c["command"])], cwd=c["directory"])
+                     for c, o in zip(commands, objects)]
+        assert [each.wait() for each in compilers] == [0] * len(compilers), "a new file does not compile"
+        program = pathlib.Path(folder) / "mgsync"
+        linked(build, objects, program)
+        assert "tally:default" in run([program, "list"])
+        table = run([program, "--device", "host", "--backend", "tally", "--members", "2", "--oversubscribe", "--max-time", "50ms", "--check-rounds", "400"])
+        assert re.search(r"^tally .* pass", table, re.M), table
+        told = run([program, "study", "yielding"])
+        assert "A thread that yields pays" in told, told
+        if len(sys.argv) > 4:
+            run([sys.argv[4], "-std=c++20", "-arch=sm_90", "--expt-relaxed-constexpr", "-I", copy, "-c", "-o", "tally.o",
+                 copy / "barriers/tally/gpu_tally.cu"], cwd=folder)
+    # The reader of the page can fail.
+    with tempfile.TemporaryDirectory() as folder:
+        page = "in `a.txt` (after `x`):\n\n```cmake\ny\n```\n"
+        (pathlib.Path(folder) / "a.txt").write_text("z\n")
+        try:
+            follow(page, pathlib.Path(folder))
+            sys.exit("FAILED: a line that is not there was found")
+        except AssertionError:
+            pass
+    print(f"both recipes of docs/extending.md hold: {', '.join(done)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
