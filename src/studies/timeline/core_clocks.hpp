@@ -19,7 +19,7 @@ class core_clocks {
   explicit core_clocks(const std::vector<int>& cpus) : pool_(cpus) {}
 
   // The offsets of all clocks to the first one's. Every wait is bounded: nothing, and the reason, where a thread did not
-  // answer within two seconds or the clocks do not run alike.
+  // answer within ten seconds or the clocks do not run alike.
   std::vector<clock_offset> measure(std::string& reason);
 
  private:
