@@ -54,27 +54,40 @@ std::string cell_with_interval(const result* r, std::string_view name) {
   return fmt::format("{:.0f} ({:.0f} - {:.0f})", m->median * 1e3, m->ci95_low * 1e3, m->ci95_high * 1e3);
 }
 
+// The fastest idle barrier that passed, of those that end a kernel or of those inside one.
+const result* fastest_barrier(std::span<const result> all, int members, const std::string& shape, bool ends_kernel) {
+  const result* best = nullptr;
+  for (const auto& r : all)
+    if (r.point.study == "barriers" && r.point.device == topology::device::gpu && r.point.members == members && format_shape(r.point) == shape &&
+        r.has_metrics() && r.verdict.passed && (r.point.subject == "kernel-boundary") == ends_kernel &&
+        r.point.word("load", "idle") == "idle" && (best == nullptr || r.metrics.front().median < best->metrics.front().median))
+      best = &r;
+  return best;
+}
+
+// On one GPU a launch behind another is a barrier. On several it is none: what ends a kernel on all of them is.
 void add_advice(const std::map<place, found>& places, std::span<const result> all, evaluation& e) {
   for (const auto& [where, here] : places) {
     const auto& [members, shape, kind] = where;
     if (kind != "traditional" || here.fused == nullptr || !here.fused->has_metrics()) continue;
-    const double launch_us = here.fused->metrics.front().median;
-    const result* best = nullptr;
-    for (const auto& r : all)
-      if (r.point.study == "barriers" && r.point.device == topology::device::gpu && r.point.members == members && format_shape(r.point) == shape &&
-          r.has_metrics() && r.verdict.passed && r.point.subject != "kernel-boundary" && r.point.word("load", "idle") == "idle" &&
-          (best == nullptr || r.metrics.front().median < best->metrics.front().median))
-        best = &r;
-    if (best == nullptr) {
-      e.sentences.push_back(fmt::format("On {} GPU{} at {}: a new kernel costs {:.2f} us more than going on inside one; launch it rather than "
-                                        "synchronize inside when it saves more than {:.2f} us less the barrier's latency.",
-                                        members, members == 1 ? "" : "s", shape, launch_us, launch_us));
+    const result* launched = members == 1 ? here.fused : fastest_barrier(all, members, shape, true);
+    if (launched == nullptr) continue;
+    const double launch_us = launched->metrics.front().median;
+    const std::string on = fmt::format("On {} GPU{} at {}", members, members == 1 ? "" : "s", shape);
+    const result* inside = fastest_barrier(all, members, shape, false);
+    if (inside == nullptr) {
+      e.sentences.push_back(fmt::format("{}: ending a kernel and starting the next costs {:.2f} us more than going on inside one; do it rather "
+                                        "than synchronize inside when it saves more than {:.2f} us less the barrier's latency.",
+                                        on, launch_us, launch_us));
       continue;
     }
-    const double barrier_us = best->metrics.front().median;
-    e.sentences.push_back(fmt::format("On {} GPU{} at {}: launch a new kernel rather than synchronize inside one when it saves more than {:.2f} us "
-                                      "(a launch {:.2f} us, {} {:.2f} us).",
-                                      members, members == 1 ? "" : "s", shape, std::max(0.0, launch_us - barrier_us), launch_us, subject_of(best->point), barrier_us));
+    const double barrier_us = inside->metrics.front().median;
+    const std::string pair = fmt::format("({} {:.2f} us, {} {:.2f} us)", members == 1 ? "a launch" : subject_of(launched->point), launch_us,
+                                         subject_of(inside->point), barrier_us);
+    e.sentences.push_back(launch_us <= barrier_us
+                              ? fmt::format("{}: a new kernel is not slower than to synchronize inside one {}.", on, pair)
+                              : fmt::format("{}: launch a new kernel rather than synchronize inside one when it saves more than {:.2f} us {}.", on,
+                                            launch_us - barrier_us, pair));
   }
 }
 

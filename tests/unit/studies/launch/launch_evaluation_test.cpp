@@ -31,6 +31,14 @@ result measured(std::string kind, std::string quantity, std::vector<std::pair<st
   return r;
 }
 
+result barrier(std::string subject, double latency_us) {
+  auto r = measured(std::move(subject), "", {{"latency", latency_us}});
+  r.point.study = "barriers";
+  r.point.remove("quantity");
+  r.verdict.passed = true;
+  return r;
+}
+
 TEST(launch_evaluation, puts_the_parts_of_each_launch_into_one_row_and_one_bar) {
   const std::vector<result> all{measured("traditional", "null", {{"latency", 2.541}, {"call", 2.545}}),
                                 measured("traditional", "total", {{"time", 8.273}}),
@@ -46,12 +54,23 @@ TEST(launch_evaluation, puts_the_parts_of_each_launch_into_one_row_and_one_bar) 
 }
 
 TEST(launch_evaluation, says_when_a_new_kernel_is_worth_its_launch) {
-  std::vector<result> all{measured("traditional", "fused", {{"overhead", 1.40}, {"unit", 20}}), measured("grid", "", {{"latency", 0.75}})};
-  all[1].point.study = "barriers";
-  all[1].point.remove("quantity");
+  std::vector<result> all{measured("traditional", "fused", {{"overhead", 1.40}, {"unit", 20}}), barrier("grid", 0.75)};
   const auto e = evaluate(all);
   ASSERT_EQ(e.sentences.size(), 1U);
   EXPECT_NE(e.sentences[0].find("when it saves more than 0.65 us"), std::string::npos) << e.sentences[0];
+  // Cheaper than every barrier inside.
+  all[1].metrics[0].median = 1.5;
+  EXPECT_NE(evaluate(all).sentences.at(0).find("not slower than to synchronize inside"), std::string::npos);
+}
+
+TEST(launch_evaluation, takes_no_launch_for_a_barrier_of_several_gpus) {
+  std::vector<result> all{measured("traditional", "fused", {{"overhead", 1.40}, {"unit", 20}}), barrier("multigrid", 2.1)};
+  for (auto& r : all) r.point.members = 2;
+  EXPECT_TRUE(evaluate(all).sentences.empty());
+  all.push_back(barrier("kernel-boundary", 3.8));
+  all.back().point.members = 2;
+  ASSERT_EQ(evaluate(all).sentences.size(), 1U);
+  EXPECT_NE(evaluate(all).sentences[0].find("more than 1.70 us (kernel-boundary"), std::string::npos) << evaluate(all).sentences[0];
 }
 
 TEST(launch_evaluation, is_happy_with_nothing) { EXPECT_TRUE(evaluate({}).tables.empty()); }
