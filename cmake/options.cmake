@@ -15,7 +15,7 @@ target_compile_features(mgsync_options INTERFACE cxx_std_20)
 target_compile_options(mgsync_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic>
   # Sources that are compiled together (CMAKE_UNITY_BUILD) see each other's private names.
-  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<BOOL:${CMAKE_UNITY_BUILD}>>>:-Wshadow>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>>:-Wshadow>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${MGSYNC_WERROR}>>:-Werror>)
 if(MGSYNC_SANITIZE STREQUAL "address")
   target_compile_options(mgsync_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)

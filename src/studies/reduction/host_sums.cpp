@@ -152,7 +152,7 @@ class sums final : public subject {
   }
   T sum_of_parts() const {
     T all = 0;
-    for (const auto& part : parts_) all += part.value;
+    for (const auto& one : parts_) all += one.value;
     return all;
   }
 
