@@ -118,8 +118,9 @@ class progress_line {
 };
 
 std::string headline(const machine_record& m, std::uint64_t seed) {
-  return fmt::format("mgsync {} on {}: {}, {} cores ({} hardware threads allowed), {} rank{}, seed {}\n", m.mgsync,
-                     m.host, m.cpu_model.empty() ? "unknown CPU" : m.cpu_model, m.cores, m.allowed_cpus.size(), m.ranks,
+  return fmt::format("mgsync {} on {}: {}, {} cores ({} hardware thread{} allowed), {} rank{}, seed {}\n", m.mgsync,
+                     m.host, m.cpu_model.empty() ? "unknown CPU" : m.cpu_model, m.cores, m.allowed_cpus.size(),
+                     m.allowed_cpus.size() == 1 ? "" : "s", m.ranks,
                      m.ranks == 1 ? "" : "s", seed);
 }
 
@@ -187,7 +188,7 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
   const int code = exit_of(results, measuring.interrupted());
   if (speaks) {
     const auto where = to_string(measuring.spent());
-    fmt::print(stderr, "mgsync: {}\n", where);
+    fmt::print(stderr, "mgsync: time spent {}\n", where);
     written.note("time_spent", where);
     for (const auto& r : results)
       if (r.status == result_status::failed) fmt::print(stderr, "mgsync: {}\n", r.reason);

@@ -19,7 +19,7 @@ bool steers(std::string_view name) {
   constexpr std::string_view families[] = {"OMP_", "GOMP_", "KMP_", "OMPI_", "PRTE_", "MPICH_", "I_MPI_", "UCX_", "NCCL_", "CUDA_"};
   // Told by mpirun to each rank: its place, and how it finds the others.
   constexpr std::string_view told[] = {"OMPI_COMM_WORLD_", "OMPI_APP_CTX", "OMPI_FIRST_RANKS", "OMPI_NUM_APP_CTX", "OMPI_UNIVERSE",
-                                       "OMPI_COMMAND", "OMPI_ARGV", "OMPI_FILE_LOCATION", "OMPI_MCA_orte_", "OMPI_MCA_ess_",
+                                       "OMPI_COMMAND", "OMPI_ARGV", "OMPI_FILE_LOCATION", "OMPI_MCA_orte_", "OMPI_MCA_ess",
                                        "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir", "OMPI_MCA_shmem_RUNTIME", "OMPI_MCA_mpi_oversubscribe"};
   const auto begins = [&](std::string_view with) { return name.starts_with(with); };
   return std::ranges::any_of(families, begins) && std::ranges::none_of(told, begins);

@@ -118,7 +118,8 @@ point without(const point& p, const std::string& what) {
 std::string heading_of(const part& one, const std::string& what) {
   const std::string kind = one.key.device == topology::device::gpu ? "GPUs" : "host members";
   const std::string study = one.key.study == point{}.study ? "" : "study " + one.key.study;
-  return joined({study, format_shape(one.key),
+  const std::string shape = format_shape(one.key);
+  return joined({study, one.key.device == topology::device::host && shape == "1" ? "" : shape,
                  fmt::format("{} (medians in {})", what == "members" ? kind : count_of_members(one.key), one.unit()),
                  circumstances_of(one.key)});
 }

@@ -102,7 +102,7 @@ TEST(page, hostile_names_are_words_in_text_and_in_json) {
 TEST(page, five_hundred_points_are_small_and_quick) {
   std::vector<result> all;
   for (int i = 0; i < 500; ++i) all.push_back(measured(1 + i % 8, 32.0 * (1 + i / 8), fmt::format("variant-{}", i)));
-  const auto began = std::clock();  // of this process: a busy machine takes none of it
+  [[maybe_unused]] const auto began = std::clock();  // of this process: a busy machine takes none of it
   const auto html = to_html(page_of(all));
   EXPECT_LT(html.size(), 2'000'000U);
 #ifdef NDEBUG
