@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/base/communicator.hpp"
 #include "src/base/errors.hpp"
 #include "src/harness/methods/outcome.hpp"
 #include "src/harness/study.hpp"
@@ -87,6 +88,9 @@ std::string why_not_here(const study_request& asked, const method& m, const case
   }
   if (asked.planning) return {};
   if (m.level == "rank" && by.launcher.empty()) return "no mpirun and no mpiexec in PATH";
+  if (m.level == "rank" && geteuid() == 0 && communicator::library_version().starts_with("Open MPI") &&
+      (std::getenv("OMPI_ALLOW_RUN_AS_ROOT") == nullptr || std::getenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM") == nullptr))
+    return "Open MPI starts nothing for root unless OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1";
   if (access(by.program.c_str(), X_OK) != 0) return fmt::format("{} is not there: its cases run in it", by.program);
   return {};
 }
