@@ -40,7 +40,7 @@ std::string capitalized(std::string_view word) {
 // What failed or broke, one by one; and what could not run, by reason.
 table endings_of(std::span<const result> results) {
   table t{{"endings", "What was not measured", "Failed: the subject itself is wrong or stuck. Waived: it cannot run here."}, {"", "why", "points", "of"}, {}, {false, false, true, false}, {}};
-  std::map<std::pair<int, std::string>, std::pair<std::size_t, std::set<std::string>>> by_reason;
+  std::map<std::string, std::pair<std::size_t, std::set<std::string>>> by_reason;
   for (const auto& r : results) {
     if (r.status == result_status::measured) continue;
     if (r.status != result_status::waived) {
@@ -48,7 +48,7 @@ table endings_of(std::span<const result> results) {
       t.sources.push_back(short_key(r.point));
       continue;
     }
-    auto& [count, names] = by_reason[{0, r.reason}];
+    auto& [count, names] = by_reason[r.reason];
     ++count;
     names.insert(subject_of(r.point));
   }
@@ -56,7 +56,7 @@ table endings_of(std::span<const result> results) {
     std::vector<std::string> names(of.second.begin(), of.second.end());
     const auto more = names.size() > 6 ? fmt::format(" and {} more", names.size() - 6) : "";
     if (names.size() > 6) names.resize(6);
-    t.rows.push_back({"waived", why.second, fmt::format("{}", of.first), fmt::format("{}{}", fmt::join(names, ", "), more)});
+    t.rows.push_back({"waived", why, fmt::format("{}", of.first), fmt::format("{}{}", fmt::join(names, ", "), more)});
     t.sources.emplace_back();
   }
   return t;
