@@ -76,7 +76,7 @@ void rounds_prover::take_sample(const seen& longer) {
     ++times_slowest_[static_cast<std::size_t>(slowest->second.front())];
   if (const auto wrong = longer.evidence.find("misplaced_load"); wrong != longer.evidence.end()) void_because_ = wrong->second;
   if (!longer.values.contains("load_members")) return;
-  const auto &members = values_of(longer, "load_members"), &gbps = values_of(longer, "load_gbps");
+  const auto &members = longer.values.at("load_members"), &gbps = longer.values.at("load_gbps");
   for (std::size_t i = 0; i < members.size(); ++i) {
     const auto member = static_cast<unsigned>(members[i]);
     load_gbps_[member].push_back(gbps[i]);
