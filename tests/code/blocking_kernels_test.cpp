@@ -54,6 +54,7 @@ TEST(lane_rounds, every_branch_has_the_barrier_and_the_control_has_none) {
   for (const auto& code : cubins_in(MGSYNC_LANE_ROUNDS)) {
     const auto& control = rounds_of(code, "holds_nothing");
     EXPECT_EQ(count(rounds_of(code, "holds_syncthreads"), bar_sync), 32U);
+    EXPECT_EQ(count(rounds_of(code, "holds_named_barrier"), bar_sync), 32U);
     EXPECT_EQ(count(control, bar_sync), 0U);
     EXPECT_GE(count(rounds_of(code, "holds_shuffle"), shuffle), count(control, shuffle) + 32);
     EXPECT_GE(count(rounds_of(code, "holds_ballot"), vote), count(control, vote) + 32);

@@ -210,7 +210,7 @@ TEST_P(library, a_handle_of_another_grid_is_an_error) {
   MGSYNC_NEEDS_GPUS(GetParam());
   multi_grid grids(first_gpus(GetParam()));
   grids.resize(8);
-  board_of board(grids, 8);
+  board_of board(grids, 11);  // a kernel that runs without the barrier still publishes its round, once
   for (const unsigned blocks : {4u, 11u}) {
     found_by found(grids.gpus());
     launch_by_hand(grids.handle(0), board.slots(), blocks, found.of(0));
@@ -378,6 +378,11 @@ TEST(wrong_use, of_launches_is_a_sentence) {
 
 TEST(wrong_use, of_unequal_grids_is_a_sentence) {
   MGSYNC_NEEDS_GPUS(2);
+  try {
+    multi_grid two({0, 1});
+  } catch (const unsupported_error& e) {  // also under a tool that may run kernels one after the other
+    GTEST_SKIP() << e.what();
+  }
   multi_grid grids({0, 1});
   void* arguments[] = {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
   launch_parameters both[2];

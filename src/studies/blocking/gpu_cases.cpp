@@ -1,11 +1,8 @@
 #include "src/studies/blocking/gpu_cases.hpp"
 
 #include <cuda_runtime_api.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <thread>
 
 #include <fmt/format.h>
@@ -14,9 +11,12 @@
 #include "src/base/cuda.hpp"
 #include "src/studies/blocking/case_board.hpp"
 #include "src/studies/blocking/gpu_case_kernels.hpp"
-#include "src/studies/blocking/held_rounds.hpp"
+#include "src/studies/blocking/gpu_process.hpp"
 #if MGSYNC_WITH_NCCL_DEVICE
 #include "src/studies/blocking/nccl_case.hpp"
+#endif
+#if MGSYNC_WITH_VENDOR
+#include "src/studies/blocking/vendor_case.hpp"
 #endif
 
 namespace mgsync::blocking {
@@ -26,16 +26,6 @@ using steady = std::chrono::steady_clock;
 
 constexpr unsigned blocks_per_gpu = 4;  // of a grid and of each GPU of a multi-grid
 constexpr unsigned threads_per_block = 64;
-
-[[noreturn]] void end_process() {
-  std::fflush(stdout);
-  _exit(0);  // without CUDA's own ending, which may wait for a kernel
-}
-
-[[noreturn]] void waive(const std::string& why) {
-  say_line("found waived " + why);
-  end_process();
-}
 
 away how_of(absence how) {
   switch (how) {
@@ -48,27 +38,6 @@ away how_of(absence how) {
     case absence::drop: return away::drop;
   }
   return away::nobody;
-}
-
-int capability_of(int gpu) {
-  int major = 0, minor = 0;
-  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu), "reading the compute capability");
-  cuda::check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu), "reading the compute capability");
-  return 10 * major + minor;
-}
-
-// What a verdict belongs to. The code is that of `kernel`, as it was loaded here: native, or compiled from PTX by the driver.
-void say_what_it_ran_with(const blocking_case& c, const void* kernel) {
-  cudaFuncAttributes code{};
-  cuda::check(cudaFuncGetAttributes(&code, kernel), "reading what code a kernel has");
-  int driver = 0;
-  cuda::check(cudaDriverGetVersion(&driver), "reading the driver's version");
-  say_line(fmt::format("found toolkit CUDA {}.{}", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10));
-  say_line(fmt::format("found driver CUDA {}.{}", driver / 1000, driver % 1000 / 10));
-  const bool native = code.binaryVersion == code.ptxVersion;
-  say_line(fmt::format("found architecture sm_{}{}", code.binaryVersion, native ? "" : fmt::format(" from PTX {}", code.ptxVersion)));
-  say_line(fmt::format("found capability {}", capability_of(c.gpus.front())));
-  say_line(fmt::format("found code_form {}", c.form.empty() ? "branch" : c.form));
 }
 
 // A fresh process proves that the GPU computes: the sum of 0 .. n - 1.
@@ -207,16 +176,26 @@ void launch_over_nccl([[maybe_unused]] gpu_case& g) {
 #endif
 }
 
+void launch_over_vendor([[maybe_unused]] gpu_case& g) {
+#if MGSYNC_WITH_VENDOR
+  std::vector<cudaStream_t> streams;
+  for (const int gpu : g.asked->gpus) streams.push_back(new_stream(g, gpu));
+  launch_vendor(g.board, g.whole_gpus(), blocks_per_gpu, threads_per_block, streams);
+#endif
+}
+
+// No kernel: the vendor's, which is there already.
 void launch(gpu_case& g, const void* kernel) {
   const auto& c = *g.asked;
   for (const int gpu : c.gpus) {
     const cuda::device_scope scope(gpu);
-    cuda::load(kernel, "a case");
+    if (kernel != nullptr) cuda::load(kernel, "a case");
     if (g.needs_guard()) cuda::load(kernel_of_guard(), "the guard");
   }
   if (g.needs_guard()) launch_guards(g);
   if (g.over_flags()) return launch_over_flags(g, kernel);
   if (c.method == "nccl-device") return launch_over_nccl(g);
+  if (c.method == "vendor") return launch_over_vendor(g);
   if (!g.needs_guard()) return launch_inside(g, kernel);
   const auto stream = new_stream(g, c.gpus.front());
   const cuda::device_scope scope(c.gpus.front());
@@ -268,9 +247,10 @@ const void* kernel_of(const blocking_case& c) {
 }
 
 [[noreturn]] void run_once(const blocking_case& c) {
-  const void* kernel = kernel_of(c);
-  if (c.method == "vendor") waive("the vendor's multi-grid barrier is compiled by an nvcc before 13, and no cubin of these cases is built in");
-  if (kernel == nullptr) waive(fmt::format("this build has no case of {} for {}", c.method, c.level));
+  const bool vendor = c.method == "vendor";
+  if (vendor && !MGSYNC_WITH_VENDOR) waive("the vendor's multi-grid barrier needs kernels by an nvcc before 13, and none are built in (docs/vendor-barrier.md)");
+  const void* kernel = vendor ? nullptr : kernel_of(c);
+  if (kernel == nullptr && !vendor) waive(fmt::format("this build has no case of {} for {}", c.method, c.level));
   gpu_case g{&c, participants_of(c)};
   if (c.gpus.size() > 1) open_peers(c.gpus);
   if (c.how == absence::nobody)
@@ -282,7 +262,15 @@ const void* kernel_of(const blocking_case& c) {
   if (c.method == "nccl-device")
     if (const auto why = prepare_nccl(c.gpus); !why.empty()) waive(why);
 #endif
-  say_what_it_ran_with(c, kernel);
+  auto toolkit = toolkit_here(), architecture = vendor ? "" : architecture_of(kernel);
+#if MGSYNC_WITH_VENDOR
+  if (vendor) {
+    if (const auto why = prepare_vendor(c.gpus, c.form == "predicated"); !why.empty()) waive(why);
+    toolkit = what_vendor_has().toolkit;
+    architecture = what_vendor_has().architecture;
+  }
+#endif
+  say_what_it_ran_with(c, toolkit, architecture);
   say_line(fmt::format("participants {}", g.participants));
   allocate(g);
   launch(g, kernel);
@@ -295,74 +283,6 @@ const void* kernel_of(const blocking_case& c) {
   end_process();
 }
 
-struct rounds_seen {
-  unsigned long long violations = 0, wrong = 0;
-  std::vector<long long> begin, end;
-};
-
-// So many rounds in all, over as many warps as the GPU holds at eight a SM, in one launch that guards itself.
-rounds_seen carry_out_rounds(const blocking_case& c, bool with_barrier, std::uint64_t& rounds) {
-  const int gpu = c.gpus.front();
-  const void* kernel = kernel_of_lane_rounds(c.method, with_barrier);
-  const auto warps = static_cast<unsigned>(8 * cuda::sm_count(gpu) - 1);
-  const auto each = std::max(1u, (c.rounds + warps - 1) / warps);
-  rounds = std::uint64_t{each} * warps;
-  const auto counts = cuda::memory::on_gpu(gpu, 3 * sizeof(unsigned long long));
-  const auto stamps = cuda::memory::on_gpu(gpu, 64 * sizeof(long long));
-  auto* first = counts.as<unsigned long long>();
-  lane_rounds a{each, static_cast<unsigned>(c.seed), 4'000'000'000ull, first, first + 1, reinterpret_cast<unsigned*>(first + 2),
-                stamps.as<long long>(), stamps.as<long long>() + 32};
-  void* arguments[] = {&a};
-  const auto stream = cuda::make_stream();
-  cuda::check(cudaLaunchKernel(kernel, dim3(warps + 1), dim3(32), arguments, 0, stream.get()), "launching rounds of lanes");
-  const auto deadline = steady::now() + std::chrono::milliseconds(5500);
-  for (cudaError_t status = cudaErrorNotReady; status == cudaErrorNotReady;) {
-    status = cudaStreamQuery(stream.get());
-    if (status != cudaSuccess && (status != cudaErrorNotReady || steady::now() > deadline)) {
-      say_line(fmt::format("found error {} rounds of {} {}: {}", rounds, c.method, with_barrier ? "with the barrier" : "without",
-                           status == cudaErrorNotReady ? "no end after 5.5 s" : cudaGetErrorString(status)));
-      end_process();
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  rounds_seen seen;
-  unsigned long long found[2] = {};
-  long long both[64] = {};
-  cuda::check(cudaMemcpy(found, first, sizeof found, cudaMemcpyDeviceToHost), "reading what lanes saw");
-  cuda::check(cudaMemcpy(both, stamps.get(), sizeof both, cudaMemcpyDeviceToHost), "reading stamps of lanes");
-  seen.violations = found[0];
-  seen.wrong = found[1];
-  seen.begin.assign(both, both + 32);
-  seen.end.assign(both + 32, both + 64);
-  return seen;
-}
-
-std::vector<double> from_the_first(const std::vector<long long>& stamps, long long first) {
-  std::vector<double> all;
-  for (const auto stamp : stamps) all.push_back(static_cast<double>(stamp - first));
-  return all;
-}
-
-[[noreturn]] void run_rounds(const blocking_case& c) {
-  if (kernel_of_lane_rounds(c.method, true) == nullptr) waive(fmt::format("this build has no rounds of {}", c.method));
-  say_what_it_ran_with(c, kernel_of_lane_rounds(c.method, true));
-  say_line("participants 32");
-  holding h;
-  h.unit = "cycles";
-  const auto held = carry_out_rounds(c, true, h.rounds), control = carry_out_rounds(c, false, h.control_rounds);
-  h.violations = held.violations;
-  h.wrong_data = held.wrong;
-  h.control_violations = control.violations;
-  const auto first = *std::min_element(held.begin.begin(), held.begin.end()), first_control = *std::min_element(control.begin.begin(), control.begin.end());
-  h.begin = from_the_first(held.begin, first);
-  h.end = from_the_first(held.end, first);
-  h.control_begin = from_the_first(control.begin, first_control);
-  h.control_end = from_the_first(control.end, first_control);
-  say_holding(h);
-  say_line("ended itself");
-  end_process();
-}
-
 }  // namespace
 
 void run_gpu_case(const blocking_case& c) {
@@ -372,7 +292,7 @@ void run_gpu_case(const blocking_case& c) {
   const int capability = capability_of(c.gpus.front());
   if (c.level == "cluster" && capability < 90) waive("clusters are there from compute capability 9.0 on");
   if (c.method == "redux" && capability < 80) waive("redux is there from compute capability 8.0 on");
-  if (c.rounds > 0) run_rounds(c);
+  if (c.rounds > 0) run_lane_rounds(c);
   run_once(c);
 }
 

@@ -24,7 +24,8 @@ __global__ void case_of_warps(gpu_board b) {
   take_part<Predicated>(b, threadIdx.x / 32, threadIdx.x % 32 == 0, barrier);
 }
 
-template <bool Predicated>
+// Of the lanes of one warp, or of the warps of a block.
+template <bool Lanes, bool Predicated>
 __global__ void case_of_mbarrier(gpu_board b) {
   if (blockIdx.x == 0) {
     if (threadIdx.x == 0) guard(b);
@@ -37,7 +38,7 @@ __global__ void case_of_mbarrier(gpu_board b) {
     init(barrier.other, blockDim.x);
   }
   __syncthreads();  // all are there still
-  take_part<Predicated>(b, threadIdx.x / 32, threadIdx.x % 32 == 0, barrier);
+  take_part<Predicated>(b, Lanes ? threadIdx.x : threadIdx.x / 32, Lanes || threadIdx.x % 32 == 0, barrier);
 }
 
 // Two clusters of as many blocks as there are participants; the first guards.
@@ -99,6 +100,8 @@ const void* lanes_named(std::string_view method) {
   if (method == "tile") return address_of(case_of_lanes<with_tile, Predicated>);
   if (method == "coalesced") return address_of(case_of_lanes<with_coalesced, Predicated>);
   if (method == "syncthreads") return address_of(case_of_lanes<with_syncthreads, Predicated>);
+  if (method == "named-barrier") return address_of(case_of_lanes<with_named_barrier, Predicated>);
+  if (method == "mbarrier") return address_of(case_of_mbarrier<true, Predicated>);
   return nullptr;
 }
 
@@ -109,7 +112,7 @@ const void* inside(std::string_view level, std::string_view method) {
   if (level != "warp") return nullptr;
   if (method == "syncthreads") return address_of(case_of_warps<with_syncthreads, Predicated>);
   if (method == "named-barrier") return address_of(case_of_warps<with_named_barrier, Predicated>);
-  if (method == "mbarrier") return address_of(case_of_mbarrier<Predicated>);
+  if (method == "mbarrier") return address_of(case_of_mbarrier<false, Predicated>);
   return nullptr;
 }
 

@@ -1,6 +1,7 @@
 // Does a warp-level method hold every lane? (paper 000, figures 17 and 18.) Each lane comes in a branch of its own, at a time
 // of its own.
 #include <cooperative_groups.h>
+#include <cuda/barrier>
 
 #include "barriers/parts/algorithm/ptx.hpp"
 #include "src/studies/blocking/gpu_case_kernels.hpp"
@@ -10,12 +11,14 @@ namespace {
 
 namespace cg = cooperative_groups;
 constexpr unsigned whole_warp = 0xffffffffu;
+using block_barrier = cuda::barrier<cuda::thread_scope_block>;
 
 // What a lane sees of the others. Methods whose answer is a value are judged by the value: they order no memory.
 struct lane_view {
   unsigned lane;
   unsigned round;
   volatile unsigned* slots;  // one for each lane
+  block_barrier* counted;    // for 32
 };
 __device__ bool slots_are_wrong(const lane_view& v) {
   bool wrong = false;
@@ -44,6 +47,18 @@ struct holds_coalesced {
 struct holds_syncthreads {
   __device__ static bool meet(const lane_view& v) {
     __syncthreads();
+    return slots_are_wrong(v);
+  }
+};
+struct holds_named_barrier {
+  __device__ static bool meet(const lane_view& v) {
+    asm volatile("barrier.sync 1, 32;" ::: "memory");
+    return slots_are_wrong(v);
+  }
+};
+struct holds_mbarrier {
+  __device__ static bool meet(const lane_view& v) {
+    v.counted->arrive_and_wait();
     return slots_are_wrong(v);
   }
 };
@@ -116,14 +131,18 @@ __global__ void rounds_of_lanes(lane_rounds a) {
   }
   constexpr unsigned stair_cycles = 200;  // of the round that is shown
   __shared__ unsigned slots[2][32];
+  __shared__ alignas(block_barrier) unsigned char barrier_memory[sizeof(block_barrier)];
+  auto* const counted = reinterpret_cast<block_barrier*>(barrier_memory);
   const unsigned lane = threadIdx.x;
+  if (lane == 0) init(counted, 32);
+  __syncwarp();
   unsigned long long violations = 0, wrong = 0;
   for (unsigned r = 0; r < a.rounds; ++r) {
     const bool shown = r == a.rounds / 2;
     const unsigned delay = shown ? lane * stair_cycles : mixed(a.seed + (r * gridDim.x + blockIdx.x) * 32 + lane) % 1024;
     lane_stamps s{};
     __syncwarp();
-    in_its_branch<Method, 0>(lane_view{lane, r + 1, slots[r & 1]}, delay, s);
+    in_its_branch<Method, 0>(lane_view{lane, r + 1, slots[r & 1], counted}, delay, s);
     __syncwarp();
     long long last_begin = s.begin, first_end = s.end;
     for (int step = 16; step > 0; step /= 2) {
@@ -157,6 +176,8 @@ const void* kernel_of_lane_rounds(std::string_view method, bool with_barrier) {
   if (method == "tile") return rounds_with<holds_tile>();
   if (method == "coalesced") return rounds_with<holds_coalesced>();
   if (method == "syncthreads") return rounds_with<holds_syncthreads>();
+  if (method == "named-barrier") return rounds_with<holds_named_barrier>();
+  if (method == "mbarrier") return rounds_with<holds_mbarrier>();
   if (method == "shuffle") return rounds_with<holds_shuffle>();
   if (method == "ballot") return rounds_with<holds_ballot>();
   if (method == "redux") return rounds_with<holds_redux>();

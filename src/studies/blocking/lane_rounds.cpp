@@ -1,0 +1,91 @@
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "src/base/cuda.hpp"
+#include "src/studies/blocking/case_board.hpp"
+#include "src/studies/blocking/gpu_case_kernels.hpp"
+#include "src/studies/blocking/gpu_process.hpp"
+#include "src/studies/blocking/held_rounds.hpp"
+
+namespace mgsync::blocking {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+struct rounds_seen {
+  unsigned long long violations = 0, wrong = 0;
+  std::vector<long long> begin, end;
+};
+
+// So many rounds in all, over as many warps as the GPU holds at eight a SM, in one launch that guards itself.
+rounds_seen carry_out_rounds(const blocking_case& c, bool with_barrier, std::uint64_t& rounds) {
+  const int gpu = c.gpus.front();
+  const void* kernel = kernel_of_lane_rounds(c.method, with_barrier);
+  const auto warps = static_cast<unsigned>(8 * cuda::sm_count(gpu) - 1);
+  const auto each = std::max(1u, (c.rounds + warps - 1) / warps);
+  rounds = std::uint64_t{each} * warps;
+  const auto counts = cuda::memory::on_gpu(gpu, 3 * sizeof(unsigned long long));
+  const auto stamps = cuda::memory::on_gpu(gpu, 64 * sizeof(long long));
+  auto* first = counts.as<unsigned long long>();
+  lane_rounds a{each, static_cast<unsigned>(c.seed), 4'000'000'000ull, first, first + 1, reinterpret_cast<unsigned*>(first + 2),
+                stamps.as<long long>(), stamps.as<long long>() + 32};
+  void* arguments[] = {&a};
+  const auto stream = cuda::make_stream();
+  cuda::check(cudaLaunchKernel(kernel, dim3(warps + 1), dim3(32), arguments, 0, stream.get()), "launching rounds of lanes");
+  const auto deadline = steady::now() + std::chrono::milliseconds(5500);
+  for (cudaError_t status = cudaErrorNotReady; status == cudaErrorNotReady;) {
+    status = cudaStreamQuery(stream.get());
+    if (status != cudaSuccess && (status != cudaErrorNotReady || steady::now() > deadline)) {
+      say_line(fmt::format("found error {} rounds of {} {}: {}", rounds, c.method, with_barrier ? "with the barrier" : "without",
+                           status == cudaErrorNotReady ? "no end after 5.5 s" : cudaGetErrorString(status)));
+      end_process();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  rounds_seen seen;
+  unsigned long long found[2] = {};
+  long long both[64] = {};
+  cuda::check(cudaMemcpy(found, first, sizeof found, cudaMemcpyDeviceToHost), "reading what lanes saw");
+  cuda::check(cudaMemcpy(both, stamps.get(), sizeof both, cudaMemcpyDeviceToHost), "reading stamps of lanes");
+  seen.violations = found[0];
+  seen.wrong = found[1];
+  seen.begin.assign(both, both + 32);
+  seen.end.assign(both + 32, both + 64);
+  return seen;
+}
+
+std::vector<double> from_the_first(const std::vector<long long>& stamps, long long first) {
+  std::vector<double> all;
+  for (const auto stamp : stamps) all.push_back(static_cast<double>(stamp - first));
+  return all;
+}
+
+}  // namespace
+
+void run_lane_rounds(const blocking_case& c) {
+  if (kernel_of_lane_rounds(c.method, true) == nullptr) waive(fmt::format("this build has no rounds of {}", c.method));
+  say_what_it_ran_with(c, toolkit_here(), architecture_of(kernel_of_lane_rounds(c.method, true)));
+  say_line("participants 32");
+  holding h;
+  h.unit = "cycles";
+  const auto held = carry_out_rounds(c, true, h.rounds), control = carry_out_rounds(c, false, h.control_rounds);
+  h.violations = held.violations;
+  h.wrong_data = held.wrong;
+  h.control_violations = control.violations;
+  const auto first = *std::min_element(held.begin.begin(), held.begin.end()), first_control = *std::min_element(control.begin.begin(), control.begin.end());
+  h.begin = from_the_first(held.begin, first);
+  h.end = from_the_first(held.end, first);
+  h.control_begin = from_the_first(control.begin, first_control);
+  h.control_end = from_the_first(control.end, first_control);
+  say_holding(h);
+  say_line("ended itself");
+  end_process();
+}
+
+}  // namespace mgsync::blocking
