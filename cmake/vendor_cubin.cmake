@@ -1,15 +1,12 @@
 # The vendor's multi-grid barrier on CUDA 13: kernels in a cubin that an older nvcc makes (MGSYNC_LEGACY_NVCC) or that is
-# brought along (MGSYNC_VENDOR_CUBIN; a vendor.cubin in this folder is found by itself). Makes the target
-# mgsync_vendor_image, the cubin as an array `mgsync_vendor_image`; no such target: there is none.
+# brought along (MGSYNC_VENDOR_CUBIN). Makes the target mgsync_vendor_image, the cubin as an array of that name; no such
+# target: there is none.
 
 set(MGSYNC_LEGACY_NVCC "" CACHE FILEPATH "An nvcc of CUDA 11 or 12, to build the vendor's multi-grid barrier")
 set(MGSYNC_VENDOR_CUBIN "" CACHE FILEPATH "The vendor's multi-grid barrier, built elsewhere (docs/vendor-barrier.md)")
 set(MGSYNC_VENDOR_ARCHITECTURE 90 CACHE STRING "Compute capability of the cubin that MGSYNC_LEGACY_NVCC builds")
 
 set(cubin "${MGSYNC_VENDOR_CUBIN}")
-if(NOT cubin AND EXISTS "${PROJECT_SOURCE_DIR}/vendor.cubin")
-  set(cubin "${PROJECT_SOURCE_DIR}/vendor.cubin")
-endif()
 if(MGSYNC_WITH_CUDA AND (MGSYNC_LEGACY_NVCC OR cubin))
   set(folder "${PROJECT_BINARY_DIR}/generated/vendor")
   file(MAKE_DIRECTORY "${folder}")

@@ -50,7 +50,7 @@ std::unique_ptr<gpu_memory> memory_of(const gpu_members& members, std::size_t by
 
 barrier_flags::barrier_flags(const group_members& group, std::chrono::nanoseconds timeout)
     : members_(group.gpus), local_(group.gpus.local()), fewest_sms_(group.fewest_sms), patience_(patience_of(timeout)) {
-  all_or_none(members_, [&] { report_ = cuda::memory::on_host(algorithm::line_bytes); });
+  all_or_none(members_, [&] { report_ = cuda::memory::on_host((local_.size() + 2) * sizeof(multi_grid_report)); });
   if (members_.one_process()) {
     // Nobody may find out at the first launch that there is no way from GPU to GPU.
     if (auto why = open_peer_access(members_); !why.empty()) throw unsupported_error(why);
@@ -99,7 +99,8 @@ void barrier_flags::fill(unsigned blocks, grid_flags& grid) const {
     auto record = fresh_block();
     record.patience = patience_;
     record.generation = generation_;
-    record.report = report_.as<multi_grid_report>();
+    record.told = told();
+    record.report = reports() + l;
     record.stops = stops_ ? stop_lists_[l].as<std::uint32_t*>() : nullptr;
     record.stop_count = stops_ ? static_cast<std::uint32_t>(members_.places.size()) : 0;
     record.blocks = blocks;
@@ -118,18 +119,19 @@ void barrier_flags::renew() {
     const cuda::device_scope scope(members_.places[local_[l]].ordinal);
     copy(stops_->part(local_[l], l), &none, sizeof none, "setting up a group");
   }
-  *report_.as<multi_grid_report>() = multi_grid_report{};
+  std::fill_n(reports(), local_.size() + 2, multi_grid_report{});
 }
 
-bool barrier_flags::given_up() const {
-  return std::atomic_ref<std::uint32_t>(report_.as<multi_grid_report>()->what).load() != multi_grid_report::none;
+bool barrier_flags::given_up() const { return std::atomic_ref<std::uint32_t>(*told()).load() != 0; }
+
+const multi_grid_report& barrier_flags::report() const {
+  return *std::max_element(reports(), reports() + local_.size() + 1,
+                           [](const multi_grid_report& a, const multi_grid_report& b) { return a.what < b.what; });
 }
 
 void barrier_flags::give_up(unsigned blocks) {
-  auto& told = *report_.as<multi_grid_report>();
-  std::uint32_t expected = multi_grid_report::none;
-  if (std::atomic_ref<std::uint32_t>(told.what).compare_exchange_strong(expected, multi_grid_report::timed_out))
-    told.made_for = blocks;
+  reports()[local_.size()] = {multi_grid_report::followed, 0, blocks, blocks};
+  std::atomic_ref<std::uint32_t>(*told()).store(1);
   const std::uint32_t stop = 1;
   for (unsigned m = 0; m < members_.places.size() && stops_; ++m) {
     const cuda::device_scope scope(members_.places[local_.front()].ordinal);

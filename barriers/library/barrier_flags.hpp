@@ -36,7 +36,8 @@ class barrier_flags {
   // once: others may still be here.
   void renew();
 
-  const multi_grid_report& report() const { return *report_.as<multi_grid_report>(); }
+  // Of that kernel of this process that has most to tell. Kernels of this process have ended.
+  const multi_grid_report& report() const;
   bool given_up() const;
   // Ends all waits, in all processes: a launch failed half-way.
   void give_up(unsigned blocks);
@@ -52,7 +53,10 @@ class barrier_flags {
   unsigned fewest_sms_;
   std::uint32_t patience_;
   std::uint32_t generation_ = 1;
-  cuda::memory report_;
+  multi_grid_report* reports() const { return report_.as<multi_grid_report>(); }
+  std::uint32_t* told() const { return reinterpret_cast<std::uint32_t*>(reports() + local_.size() + 1); }
+
+  cuda::memory report_;                    // of every local GPU, then one of the host, then the word that says that there are any
   std::unique_ptr<gpu_memory> stops_;      // a word per GPU; none where one process has all
   std::vector<cuda::memory> stop_lists_;   // of every local GPU: where they are
   std::map<unsigned, grid_flags> grids_;

@@ -11,13 +11,17 @@
 
 namespace mgsync::algorithm {
 
-// Tells the host of this process, unless somebody did before, and the kernels of all processes.
-__device__ inline void report_and_stop(multi_grid_block& mine, std::uint32_t what, std::uint32_t launched) {
-  if (atomicCAS_system(&mine.report->what, multi_grid_report::none, what) == multi_grid_report::none) {
+// Tells the host of this process, by the first block of this GPU that has something to tell, and the kernels of all processes.
+__device__ inline void report_and_stop(multi_grid_block* records, multi_grid_block& mine, std::uint32_t what, std::uint32_t launched) {
+  // A kernel before may have written it, of another grid and so with other records.
+  if (mine.report != nullptr && *static_cast<volatile std::uint32_t*>(&mine.report->what) == multi_grid_report::none &&
+      atomicCAS(&records[0].claimed, 0u, 1u) == 0) {
     mine.report->rank = mine.rank;
     mine.report->launched = launched;
     mine.report->made_for = mine.blocks;
+    *static_cast<volatile std::uint32_t*>(&mine.report->what) = what;
   }
+  *static_cast<volatile std::uint32_t*>(mine.told) = 1;
   for (unsigned m = 0; m < mine.stop_count; ++m) *static_cast<volatile std::uint32_t*>(mine.stops[m]) = 1;
 }
 
@@ -70,7 +74,7 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
   // The look of a long wait; the first one starts its clock. What the first lane sees and decides, the team does: all lanes
   // go the same way, and write the same.
   __device__ __forceinline__ bool gives_up(multi_grid_block& mine, word epoch) const {
-    const word told = *static_cast<volatile word*>(&mine.report->what) |
+    const word told = *static_cast<volatile word*>(mine.told) |
                       (mine.stop_count == 0 ? 0 : *static_cast<volatile word*>(mine.stops[0]));
     const word others_did = broadcast(told != 0 ? 1u : 0u);
     const word now = broadcast(static_cast<word>(ptx::global_time_ns() >> 20));
@@ -81,7 +85,7 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
     }
     const bool over = others_did != 0 || now - mine.since > mine.patience;
     if (broadcast(over ? 1u : 0u) == 0) return false;
-    report_and_stop(mine, multi_grid_report::timed_out, mine.blocks);
+    report_and_stop(records_, mine, others_did != 0 ? multi_grid_report::followed : multi_grid_report::timed_out, mine.blocks);
     return true;
   }
 

@@ -72,7 +72,7 @@ class group_pass {
   __device__ __forceinline__ static const arguments& bound(const arguments& handle, const round_loop::device_run& run) {
     if (threadIdx.x == 0) {
       multi_grid_block& mine = handle.records[blockIdx.x];
-      mine.report = reinterpret_cast<multi_grid_report*>(run.abort);
+      mine.told = run.abort;
       mine.patience = static_cast<std::uint32_t>(run.budget_ns >> 20) + 1;
     }
     return handle;  // the group's first barrier of the block stands behind it

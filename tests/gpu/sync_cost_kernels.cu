@@ -32,7 +32,7 @@ template <template <class> class Algorithm, scope Widest, class Shape>
 __device__ __forceinline__ void algorithm_turns(const multi_grid_handle& handle, const Shape& shape, unsigned turns) {
   static_assert(offsetof(multi_grid_handle, parts) == offsetof(cuda_lines, parts));
   using policy = algorithm::cuda_policy<Widest>;
-  Algorithm<policy> barrier(policy({&handle.records[0].report->what, 10'000'000'000}), reinterpret_cast<const cuda_lines&>(handle),
+  Algorithm<policy> barrier(policy({handle.records[0].told, 10'000'000'000}), reinterpret_cast<const cuda_lines&>(handle),
                             algorithm::place{handle.rank, handle.gpus, blockIdx.x, handle.blocks}, shape);
   std::uint32_t epoch = handle.records[blockIdx.x].epoch;
   bool ok = true;

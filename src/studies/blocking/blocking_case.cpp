@@ -121,6 +121,8 @@ void add_holding(holding& h, const std::vector<std::string>& w) {
     const bool control = w[1] == "control";
     (control ? h.control_begin : h.begin).push_back(number_of<double>(w[2], "a stamp"));
     (control ? h.control_end : h.end).push_back(number_of<double>(w[3], "a stamp"));
+  } else if (w[0] == "hung-in" && w.size() == 2) {
+    h.hung_in = number_of<std::uint64_t>(w[1], "a round");
   } else if (w[0] == "stair-unit" && w.size() == 2) {
     h.unit = w[1];
   }
@@ -195,7 +197,7 @@ case_seen case_seen_from(std::string_view output) {
     else if (w[0] == "named" && w.size() == 2) seen.named.push_back(number_of<unsigned>(w[1], "who is named"));
     else if (w[0] == "ended" && w.size() == 2 && seen.ended_by != "time-out") seen.ended_by = w[1];
     else if (w[0] == "found" && w.size() > 2) seen.found[w[1]] = line.substr(line.find(w[1]) + w[1].size() + 1);
-    else if (w[0] == "holds" || w[0] == "stair" || w[0] == "stair-unit") add_holding(seen.held ? *seen.held : seen.held.emplace(), w);
+    else if (w[0] == "holds" || w[0] == "stair" || w[0] == "stair-unit" || w[0] == "hung-in") add_holding(seen.held ? *seen.held : seen.held.emplace(), w);
   }
   std::sort(seen.named.begin(), seen.named.end());
   seen.named.erase(std::unique(seen.named.begin(), seen.named.end()), seen.named.end());

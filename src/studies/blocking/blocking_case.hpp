@@ -99,6 +99,7 @@ struct participant {
 struct holding {
   std::uint64_t rounds = 0, violations = 0, wrong_data = 0;                  // wrong_data: reads of another round's
   std::uint64_t control_rounds = 0, control_violations = 0;
+  std::uint64_t hung_in = 0;                          // the round, from 1 on, in which nobody got through; nothing else is known then
   std::vector<double> begin{}, end{};                 // of one round, by participant, from the first stamp on
   std::vector<double> control_begin{}, control_end{};
   std::string unit = "ns";

@@ -53,7 +53,8 @@ std::string ended_from_outside(const blocking_case& c, const child_end& child) {
 }
 
 void add_holding(const holding& h, std::map<std::string, std::string>& to) {
-  to["outcome"] = h.violations == 0 && h.wrong_data == 0 ? "holds" : "does not hold";
+  to["outcome"] = h.hung_in != 0 ? "hangs" : h.violations == 0 && h.wrong_data == 0 ? "holds" : "does not hold";
+  if (h.hung_in != 0) to["hung_in"] = fmt::format("{}", h.hung_in);
   to["rounds"] = fmt::format("{}", h.rounds);
   to["violations"] = fmt::format("{}", h.violations);
   to["wrong_data"] = fmt::format("{}", h.wrong_data);
@@ -160,6 +161,11 @@ class outcome_prover final : public prover {
     if (!verdict_.control_flagged) {
       verdict_.passed = false;
       verdict_.details["finding"] = "void: without the barrier fewer than 99 % of the rounds violate";
+    }
+    if (evidence.at("outcome") == "hangs") {
+      if (method_->ours) complain("a barrier of ours hangs when all come");
+      verdict_.details["finding"] = fmt::format("it hangs when all come, each in a branch of its own: in round {}", evidence.at("hung_in"));
+      return;
     }
     const bool holds = evidence.at("outcome") == "holds";
     if (method_->ours && !holds) complain("a barrier of ours does not hold everybody");

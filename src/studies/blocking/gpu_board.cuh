@@ -23,6 +23,9 @@ __device__ inline void put_stamp(const gpu_board& b, unsigned long long& into) {
   __threadfence_system();
 }
 
+// Of the word itself: one of another type would be copied, and never change.
+template <class Word>
+__device__ unsigned value_of(const Word&) = delete;
 __device__ inline unsigned value_of(const unsigned& word) { return *static_cast<const volatile unsigned*>(&word); }
 
 // Until all of a kind have the stamp that `field` chooses. Whoever guards the kernel ends what waits here for ever.

@@ -66,6 +66,8 @@ struct lane_rounds {
   unsigned long long* violations; // rounds, all zero
   unsigned long long* wrong;      // rounds in which a lane read what was of another
   unsigned* warps_done;
+  unsigned* ended_by_guard;       // host memory, 0: set to 1 before the trap
+  unsigned* reached;              // host memory: the round that block 1 is in, from 1 on
   long long* begin;               // 32 lanes: stamps of one round, of block 1
   long long* end;
 };

@@ -67,12 +67,13 @@ __global__ void case_of_flags(gpu_board b, flags_of_case flags, bool whole_gpus)
 
 __global__ void guard_alone(gpu_board b) { guard(b); }
 
-// Two participants that one thread speaks for. The one who is present waits for what never comes.
+// Two participants that one thread speaks for. The one who is present waits for what never comes: the guard lets go only once
+// the present are done.
 __global__ void spin_alone(gpu_board b) {
   const bool ends = b.how == away::nobody;
   put_stamp(b, b.places[0].arrived);
   put_stamp(b, ends ? b.places[1].arrived : b.places[1].acted);
-  while (!ends && value_of(b.counts->tickets) != 0) {
+  while (!ends && value_of(b.counts->release) == 0) {
   }
   for (unsigned i = 0; i < 2; ++i) {
     put_stamp(b, b.places[i].left);

@@ -87,6 +87,7 @@ holding judge_rounds(const blocking_case& c, unsigned participants, const held_m
 }
 
 void say_holding(const holding& h) {
+  if (h.hung_in != 0) say_line(fmt::format("hung-in {}", h.hung_in));
   say_line(fmt::format("holds {} {} {} {} {}", h.rounds, h.violations, h.wrong_data, h.control_rounds, h.control_violations));
   say_line("stair-unit " + h.unit);
   for (std::size_t i = 0; i < h.begin.size(); ++i) say_line(fmt::format("stair barrier {} {}", h.begin[i], h.end[i]));

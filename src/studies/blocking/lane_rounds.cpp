@@ -20,6 +20,7 @@ using steady = std::chrono::steady_clock;
 
 struct rounds_seen {
   unsigned long long violations = 0, wrong = 0;
+  unsigned hung_in = 0;
   std::vector<long long> begin, end;
 };
 
@@ -30,29 +31,40 @@ rounds_seen carry_out_rounds(const blocking_case& c, bool with_barrier, std::uin
   const auto warps = static_cast<unsigned>(8 * cuda::sm_count(gpu) - 1);
   const auto each = std::max(1u, (c.rounds + warps - 1) / warps);
   rounds = std::uint64_t{each} * warps;
-  const auto counts = cuda::memory::on_gpu(gpu, 3 * sizeof(unsigned long long));
-  const auto stamps = cuda::memory::on_gpu(gpu, 64 * sizeof(long long));
-  auto* first = counts.as<unsigned long long>();
-  lane_rounds a{each, static_cast<unsigned>(c.seed), 4'000'000'000ull, first, first + 1, reinterpret_cast<unsigned*>(first + 2),
-                stamps.as<long long>(), stamps.as<long long>() + 32};
+  // Never given back: after a trap nothing can be, and the process ends.
+  static std::vector<cuda::memory> kept;
+  kept.push_back(cuda::memory::on_gpu(gpu, 3 * sizeof(unsigned long long)));
+  auto* first = kept.back().as<unsigned long long>();
+  kept.push_back(cuda::memory::on_gpu(gpu, 64 * sizeof(long long)));
+  auto* stamps = kept.back().as<long long>();
+  kept.push_back(cuda::memory::on_host(2 * sizeof(unsigned)));
+  auto* told = kept.back().as<unsigned>();
+  lane_rounds a{each, static_cast<unsigned>(c.seed), 4'000'000'000ull, first, first + 1, reinterpret_cast<unsigned*>(first + 2), told, told + 1,
+                stamps, stamps + 32};
   void* arguments[] = {&a};
-  const auto stream = cuda::make_stream();
+  static cuda::stream stream = cuda::make_stream();
   cuda::check(cudaLaunchKernel(kernel, dim3(warps + 1), dim3(32), arguments, 0, stream.get()), "launching rounds of lanes");
+  rounds_seen seen;
   const auto deadline = steady::now() + std::chrono::milliseconds(5500);
   for (cudaError_t status = cudaErrorNotReady; status == cudaErrorNotReady;) {
     status = cudaStreamQuery(stream.get());
     if (status != cudaSuccess && (status != cudaErrorNotReady || steady::now() > deadline)) {
+      const auto* words = static_cast<const volatile unsigned*>(told);
+      if (words[0] != 0) {
+        rounds = 0;
+        seen.hung_in = words[1];
+        return seen;
+      }
       say_line(fmt::format("found error {} rounds of {} {}: {}", rounds, c.method, with_barrier ? "with the barrier" : "without",
                            status == cudaErrorNotReady ? "no end after 5.5 s" : cudaGetErrorString(status)));
       end_process();
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  rounds_seen seen;
   unsigned long long found[2] = {};
   long long both[64] = {};
   cuda::check(cudaMemcpy(found, first, sizeof found, cudaMemcpyDeviceToHost), "reading what lanes saw");
-  cuda::check(cudaMemcpy(both, stamps.get(), sizeof both, cudaMemcpyDeviceToHost), "reading stamps of lanes");
+  cuda::check(cudaMemcpy(both, stamps, sizeof both, cudaMemcpyDeviceToHost), "reading stamps of lanes");
   seen.violations = found[0];
   seen.wrong = found[1];
   seen.begin.assign(both, both + 32);
@@ -74,13 +86,17 @@ void run_lane_rounds(const blocking_case& c) {
   say_line("participants 32");
   holding h;
   h.unit = "cycles";
-  const auto held = carry_out_rounds(c, true, h.rounds), control = carry_out_rounds(c, false, h.control_rounds);
+  const auto control = carry_out_rounds(c, false, h.control_rounds), held = carry_out_rounds(c, true, h.rounds);  // which may hang
   h.violations = held.violations;
   h.wrong_data = held.wrong;
   h.control_violations = control.violations;
-  const auto first = *std::min_element(held.begin.begin(), held.begin.end()), first_control = *std::min_element(control.begin.begin(), control.begin.end());
-  h.begin = from_the_first(held.begin, first);
-  h.end = from_the_first(held.end, first);
+  h.hung_in = held.hung_in;
+  if (held.hung_in == 0) {
+    const auto first = *std::min_element(held.begin.begin(), held.begin.end());
+    h.begin = from_the_first(held.begin, first);
+    h.end = from_the_first(held.end, first);
+  }
+  const auto first_control = *std::min_element(control.begin.begin(), control.begin.end());
   h.control_begin = from_the_first(control.begin, first_control);
   h.control_end = from_the_first(control.end, first_control);
   say_holding(h);

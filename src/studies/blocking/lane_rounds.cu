@@ -118,7 +118,11 @@ __device__ unsigned mixed(unsigned x) {
 __device__ void guard_rounds(const lane_rounds& a) {
   const auto begin = algorithm::ptx::global_time_ns();
   while (*static_cast<volatile unsigned*>(a.warps_done) + 1 < gridDim.x) {
-    if (algorithm::ptx::global_time_ns() - begin > a.bound_ns) __trap();
+    if (algorithm::ptx::global_time_ns() - begin > a.bound_ns) {
+      *static_cast<volatile unsigned*>(a.ended_by_guard) = 1;
+      __threadfence_system();
+      __trap();
+    }
     __nanosleep(1000);
   }
 }
@@ -138,6 +142,7 @@ __global__ void rounds_of_lanes(lane_rounds a) {
   __syncwarp();
   unsigned long long violations = 0, wrong = 0;
   for (unsigned r = 0; r < a.rounds; ++r) {
+    if (blockIdx.x == 1 && lane == 0) *static_cast<volatile unsigned*>(a.reached) = r + 1;
     const bool shown = r == a.rounds / 2;
     const unsigned delay = shown ? lane * stair_cycles : mixed(a.seed + (r * gridDim.x + blockIdx.x) * 32 + lane) % 1024;
     lane_stamps s{};

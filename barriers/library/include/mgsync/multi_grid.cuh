@@ -55,7 +55,7 @@ class multi_grid_group_over {
     if (handle.blocks != blocks() || handle.generation != record.generation) {
       // The kernel runs without the group: multi_grid::check() says so.
       const auto why = handle.blocks != blocks() ? multi_grid_report::wrong_grid : multi_grid_report::stale_handle;
-      if (thread() == 0) algorithm::report_and_stop(record, why, blocks());
+      if (thread() == 0) algorithm::report_and_stop(handle.records, record, why, blocks());
       state_ = thread() < 32 ? flags::in_team : 0;  // so that every sync() fails
       return;
     }

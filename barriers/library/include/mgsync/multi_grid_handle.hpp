@@ -6,10 +6,11 @@
 
 namespace mgsync {
 
-// What the host learns of kernels that could not synchronize. In host memory that all GPUs of a process write; the first
-// to come claims it.
+// What the host learns of a GPU's kernel that could not synchronize. In host memory, one for each GPU: blocks of one GPU
+// agree on who writes it by a word of that GPU, since atomics of several GPUs on host memory need not be any (CUDA's
+// hostNativeAtomicSupported).
 struct multi_grid_report {
-  static constexpr std::uint32_t none = 0, timed_out = 1, wrong_grid = 2, stale_handle = 3;
+  static constexpr std::uint32_t none = 0, followed = 1, timed_out = 2, wrong_grid = 3, stale_handle = 4;  // the greater says more
 
   std::uint32_t what;
   std::uint32_t rank;      // the GPU whose kernel it was
@@ -26,11 +27,13 @@ struct alignas(16) multi_grid_block {
   std::uint32_t late;          // 1: others had given up by then
   std::uint32_t patience;      // of one wait, in 2^20 ns; all ones: for ever
   std::uint32_t generation;    // of the handles that fit
-  multi_grid_report* report;
+  std::uint32_t* told;         // a word of the process in host memory: not 0 once one of its kernels could not synchronize
+  multi_grid_report* report;   // the GPU's; null: nobody reads it
   std::uint32_t* const* stops;  // every GPU's word that is not 0 once somebody gave up; this GPU's stands first
-  std::uint32_t stop_count;    // 0: one process has all GPUs, and the report is enough
+  std::uint32_t stop_count;    // 0: one process has all GPUs, and `told` is enough
   std::uint32_t blocks;        // that the records were made for
   std::uint32_t rank;          // the GPU's
+  std::uint32_t claimed;       // of block 0: 1 once a block writes the report
 };
 
 struct multi_grid_handle {

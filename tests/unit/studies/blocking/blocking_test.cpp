@@ -235,6 +235,18 @@ TEST(outcome_prover, rounds_need_a_control_that_violates) {
   EXPECT_EQ(made_up(c, rounds_of("1", "1000")).verdict.violations, 1U);
 }
 
+TEST(outcome_prover, rounds_that_hang_are_a_finding_and_no_error) {
+  auto c = a_case("lane", "syncthreads", absence::nobody);
+  c.rounds = 1000;
+  auto evidence = rounds_of("0", "1000");
+  evidence["outcome"] = "hangs";
+  evidence["hung_in"] = "17";
+  const auto hung = made_up(c, evidence);
+  EXPECT_TRUE(hung.verdict.passed);
+  EXPECT_EQ(hung.verdict.details.at("finding"), "it hangs when all come, each in a branch of its own: in round 17");
+  EXPECT_EQ(case_seen_from("hung-in 17\n").held.value().hung_in, 17U);
+}
+
 TEST(blocking_evaluation, says_of_the_papers_cells_whether_they_are_so_here) {
   const auto on = [](const char* level, const char* name, absence how, const char* word) {
     return made_up(with_form(a_case(level, name, how), "branch"), {{"outcome", word}, {"toolkit", "CUDA 13.0"}, {"architecture", "sm_90"}});
