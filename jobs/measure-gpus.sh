@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # All raw files about GPU barriers that docs/results holds of a machine, by one program in one go: every method over the
-# shapes, barriers beside load, with a late GPU, one rank per GPU, and the topology. Some 5 minutes with 2 GPUs.
+# shapes, barriers beside load, with a late GPU, one rank per GPU, and the topology. Some 4 minutes with 2 GPUs.
 # Usage: measure-gpus.sh MGSYNC FOLDER NAME   writes FOLDER/NAME-barriers.json, ... (NAME: "h200x2")
+# POINT is the time for each point in ms (default: 150), CHECK the rounds that each is checked (default: 3000).
 set -euo pipefail
 [ $# -eq 3 ] || { echo "usage: $0 MGSYNC FOLDER NAME" >&2; exit 2; }
-mgsync=$1 folder=$2 name=$3
+mgsync=$1 folder=$2 name=$3 point=${POINT:-150} check=${CHECK:-3000}
 gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU') || gpus=0
 [ "$gpus" -gt 0 ] || { echo "$0: nvidia-smi shows no GPU here" >&2; exit 4; }
 mkdir -p "$folder"
@@ -17,22 +18,30 @@ part() {
   shift 2
   printf '\n== %s\n' "$what"
   timeout --kill-after=10 "$limit" "$@" --timeout 20s --json "$folder/$name-$what.json" || code=$?
+  echo "$what took until $((SECONDS - started)) s"
   [ "$code" -eq 0 ] || { echo "$what: exit code $code" >&2; failed=1; }
 }
 
+started=$SECONDS
 "$mgsync" topology >"$folder/$name-topology.txt"
-part barriers 240 "$mgsync" --backend all --gpus "1-$gpus" --shape b1x32,1x32,1x1024,4x256,8x256,32x64 --max-time 400ms
-part batches 90 "$mgsync" --backend kernel-boundary:\*,nccl:\*,openmp:\* --gpus "1-$gpus" --shape 1x32 --max-time 3s
+part barriers 240 "$mgsync" --backend all --gpus "1-$gpus" --shape b1x32,1x32,1x1024,4x256,8x256,32x64 \
+  --max-time "${point}ms" --check-rounds "$check"
+# What the host drives needs longer runs.
+part batches 90 "$mgsync" --backend kernel-boundary:\*,nccl:\*,openmp:\* --gpus "1-$gpus" --shape 1x32 \
+  --max-time "$((5 * point))ms" --check-rounds "$check"
 if [ "$gpus" -ge 2 ]; then
   beside=multigrid:auto,multigrid:library,multigrid:relay,multigrid:vendor,nccl-device:\*,hop:\*
   others=peer-stores:x512@others,peer-stores:x128@others,peer-stores:16x512@others,peer-stores:4x512@others
   others=$others,peer-loads@others,local-stores@others,local-loads@others,host-reads@others,host-reads:1x32@others
-  part load-one 150 "$mgsync" --backend "$beside" --gpus 2 --shape b1x32 --max-time 400ms --check-rounds 2000 \
+  part load-one 150 "$mgsync" --backend "$beside" --gpus 2 --shape b1x32 --max-time "${point}ms" --check-rounds 1000 \
     --load "idle,$others,peer-stores:x128@all"
-  part load-grid 120 "$mgsync" --backend "$beside" --gpus 2 --shape 1x32,4x256 --max-time 400ms --check-rounds 2000 \
+  part load-grid 120 "$mgsync" --backend "$beside" --gpus 2 --shape 1x32 --max-time "${point}ms" --check-rounds 1000 \
     --load idle,peer-stores:x128@all,peer-stores:x32@all,peer-loads:x128@all,host-reads@all
   part late 90 "$mgsync" --backend multigrid:auto,multigrid:library,multigrid:vendor,nccl-device:hub --gpus 2 \
-    --shape b1x32,1x32 --late 5000 --max-time 2s
-  part ranks 120 mpirun --bind-to none -np "$gpus" "$mgsync" --backend all --gpus "$gpus" --shape 1x32 --max-time 1s
+    --shape b1x32,1x32 --late 5000 --max-time 2s --check-rounds 1000
+  for how in ipc vmm; do
+    part "ranks-$how" 120 mpirun --bind-to none -np "$gpus" "$mgsync" --backend multigrid:\*,nccl:\*,mpi:\* --gpus "$gpus" --shape 1x32 \
+      --max-time "$((2 * point))ms" --check-rounds "$check" --peer-memory "$how"
+  done
 fi
 exit "$failed"

@@ -8,7 +8,7 @@
 namespace mgsync {
 
 gpu_allocation allocate_ipc_memory(const gpu_members&, std::size_t bytes, given_back);
-gpu_allocation allocate_vmm_memory(const gpu_members&, std::size_t bytes);
+gpu_allocation allocate_vmm_memory(const gpu_members&, std::size_t bytes, given_back);
 
 // How far into its allocation a part begins, so that successive barriers' flags lie at different places, as a new
 // process's would: an allocator gives the same address again. Whole lines, less than most_shift.

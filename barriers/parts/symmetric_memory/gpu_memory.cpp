@@ -134,10 +134,10 @@ gpu_allocation allocate_gpu_memory(const gpu_members& members, std::size_t bytes
     if (auto reason = open_peer_access(members); !reason.empty()) return {nullptr, std::move(reason)};
     return {std::make_unique<peer_access_memory>(members, bytes, when), {}};
   }
-  if (wanted == peer_memory::vmm) return allocate_vmm_memory(members, bytes);
+  if (wanted == peer_memory::vmm) return allocate_vmm_memory(members, bytes, when);
   auto by_ipc = allocate_ipc_memory(members, bytes, when);
   if (by_ipc.memory || wanted == peer_memory::ipc) return by_ipc;
-  auto by_vmm = allocate_vmm_memory(members, bytes);
+  auto by_vmm = allocate_vmm_memory(members, bytes, when);
   if (!by_vmm.memory) by_vmm.reason = by_ipc.reason + "; " + by_vmm.reason;
   return by_vmm;
 }

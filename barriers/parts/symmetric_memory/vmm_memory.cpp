@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <cstring>
 #include <optional>
 
@@ -50,9 +51,9 @@ using physical = unique_handle<physical_traits>;
 
 class vmm_memory final : public gpu_memory {
  public:
-  vmm_memory(const gpu_members& members, std::size_t bytes, CUmemAllocationHandleType type)
+  vmm_memory(const gpu_members& members, std::size_t bytes, CUmemAllocationHandleType type, given_back when)
       : gpu_memory(bytes, members.local().size(), members.places.size()), members_(members), local_(members.local()),
-        type_(type) {}
+        type_(type), shifted_(when == given_back::when_the_process_ends), shifts_(members.places.size(), 0) {}
 
   ~vmm_memory() override {
     wait_for_gpus(members_);
@@ -71,6 +72,7 @@ class vmm_memory final : public gpu_memory {
       return problem.empty() ? create() : problem;
     };
     if (auto why = first_complaint(members_, complaint_of(open_and_create)); !why.empty()) return why;
+    if (auto why = first_complaint(members_, shifted_ ? agree_on_shifts() : ""); !why.empty()) return why;
     std::vector<physical> all(members_.places.size());
     if (auto why = first_complaint(members_, type_ == CU_MEM_HANDLE_TYPE_FABRIC ? by_fabric(all) : by_descriptor(all)); !why.empty())
       return why;
@@ -78,6 +80,24 @@ class vmm_memory final : public gpu_memory {
   }
 
  private:
+  // Where each member's part begins in its memory, which its own process decides. Collective.
+  std::string agree_on_shifts() {
+    std::string mine;
+    for (std::size_t l = 0; l < local_.size(); ++l) {
+      const std::uint64_t shift = next_shift(members_.process);
+      mine.append(reinterpret_cast<const char*>(&shift), sizeof shift);
+    }
+    const auto given = members_.exchange(mine);
+    std::vector<std::size_t> next(given.size(), 0);
+    for (std::size_t m = 0; m < shifts_.size(); ++m) {
+      const auto from = static_cast<std::size_t>(members_.places[m].process);
+      const std::size_t at = sizeof(std::uint64_t) * next.at(from)++;
+      if (given[from].size() < at + sizeof(std::uint64_t)) return "VMM: the exchange between processes returned too few bytes";
+      std::memcpy(&shifts_[m], given[from].data() + at, sizeof(std::uint64_t));
+    }
+    return {};
+  }
+
   CUmemAllocationProp properties(unsigned member) const {
     CUmemAllocationProp wanted{};
     wanted.type = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -96,7 +116,7 @@ class vmm_memory final : public gpu_memory {
       if (auto why = complaint(vmm_calls::get().granularity(&grain, &wanted, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
                                "asking for the granularity"); !why.empty())
         return why;
-      size_ = (bytes_ + grain - 1) / grain * grain;
+      size_ = (bytes_ + (shifted_ ? most_shift : 0) + grain - 1) / grain * grain;
       CUmemGenericAllocationHandle made = 0;
       if (auto why = complaint(vmm_calls::get().create(&made, size_, &wanted, 0), "allocating"); !why.empty()) return why;
       own_.emplace_back(made);
@@ -192,14 +212,14 @@ class vmm_memory final : public gpu_memory {
     if (auto why = complaint(calls.set_access(address, size_, access.data(), access.size()),
                              fmt::format("opening the memory of member {} to this process's GPUs", member)); !why.empty())
       return why;
-    for (auto& seen : parts_) seen[member] = reinterpret_cast<std::byte*>(address);
+    for (auto& seen : parts_) seen[member] = reinterpret_cast<std::byte*>(address) + shifts_[member];
     return {};
   }
 
   void clear_own() const {
     for (std::size_t l = 0; l < local_.size(); ++l) {
       const cuda::device_scope scope(members_.places[local_[l]].ordinal);
-      cuda::check(cudaMemset(parts_[l][local_[l]], 0, size_), "zeroing GPU memory");
+      cuda::check(cudaMemset(parts_[l][local_[l]] - shifts_[local_[l]], 0, size_), "zeroing GPU memory");
       cuda::check(cudaDeviceSynchronize(), "zeroing GPU memory");
     }
   }
@@ -207,14 +227,16 @@ class vmm_memory final : public gpu_memory {
   gpu_members members_;
   std::vector<unsigned> local_;
   CUmemAllocationHandleType type_;
+  bool shifted_;
+  std::vector<std::uint64_t> shifts_;
   std::size_t size_ = 0;
   std::vector<physical> own_;
   std::vector<CUdeviceptr> reserved_;
   std::vector<CUdeviceptr> mapped_;
 };
 
-gpu_allocation allocate(const gpu_members& members, std::size_t bytes, CUmemAllocationHandleType type) {
-  auto made = std::make_unique<vmm_memory>(members, bytes, type);
+gpu_allocation allocate(const gpu_members& members, std::size_t bytes, CUmemAllocationHandleType type, given_back when) {
+  auto made = std::make_unique<vmm_memory>(members, bytes, type, when);
   if (auto reason = made->share(); !reason.empty()) return {nullptr, std::move(reason)};
   return {std::move(made), {}};
 }
@@ -235,11 +257,11 @@ bool fabric_everywhere(const gpu_members& members) {
 
 }  // namespace
 
-gpu_allocation allocate_vmm_memory(const gpu_members& members, std::size_t bytes) {
+gpu_allocation allocate_vmm_memory(const gpu_members& members, std::size_t bytes, given_back when) {
   // A driver that has fabric handles may still refuse them: no IMEX channel.
   if (fabric_everywhere(members))
-    if (auto made = allocate(members, bytes, CU_MEM_HANDLE_TYPE_FABRIC); made.memory) return made;
-  return allocate(members, bytes, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    if (auto made = allocate(members, bytes, CU_MEM_HANDLE_TYPE_FABRIC, when); made.memory) return made;
+  return allocate(members, bytes, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, when);
 }
 
 }  // namespace mgsync
