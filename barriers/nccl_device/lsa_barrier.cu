@@ -16,6 +16,13 @@ namespace {
 
 using round_loop::device_run;
 
+// What every kernel takes. The communicator has more barriers than blocks, so that successive objects' flags lie at different
+// places, as those of mgsync's own barriers do.
+struct lsa_barriers {
+  ncclDevComm communicator;
+  std::uint32_t first;  // of block 0
+};
+
 // NCCL's barrier of block `blockIdx.x` of every GPU. Made once a launch: it keeps its epoch from round to round, and
 // writes it back when the kernel ends. So every block has one of its own, whether it meets anybody or not.
 using lsa_session = ncclLsaBarrierSession<ncclCoopCta>;
@@ -27,11 +34,11 @@ class hub_pass {
  public:
   static constexpr bool bounded = false;
   static constexpr bool carries_sum = false;
-  using arguments = ncclDevComm;
+  using arguments = lsa_barriers;
 
-  __device__ hub_pass(const arguments& communicator, const device_run& run)
+  __device__ hub_pass(const arguments& given, const device_run& run)
       : several_(run.blocks > 1), grid_(cooperative_groups::this_grid()),
-        session_(ncclCoopCta(), communicator, ncclTeamTagLsa(), blockIdx.x) {}
+        session_(ncclCoopCta(), given.communicator, ncclTeamTagLsa(), given.first + blockIdx.x) {}
   __device__ bool operator()(std::uint32_t) {
     if (several_) grid_.sync();
     if (blockIdx.x == 0) meet(session_);
@@ -50,11 +57,11 @@ class per_block_pass {
  public:
   static constexpr bool bounded = false;
   static constexpr bool carries_sum = false;
-  using arguments = ncclDevComm;
+  using arguments = lsa_barriers;
 
-  __device__ per_block_pass(const arguments& communicator, const device_run& run)
+  __device__ per_block_pass(const arguments& given, const device_run& run)
       : several_(run.blocks > 1), grid_(cooperative_groups::this_grid()),
-        session_(ncclCoopCta(), communicator, ncclTeamTagLsa(), blockIdx.x) {}
+        session_(ncclCoopCta(), given.communicator, ncclTeamTagLsa(), given.first + blockIdx.x) {}
   __device__ bool operator()(std::uint32_t) {
     if (several_) grid_.sync();
     meet(session_);
@@ -74,14 +81,14 @@ class relay_pass {
   static constexpr bool bounded = false;
   static constexpr bool carries_sum = false;
   struct arguments {
-    ncclDevComm communicator;
+    lsa_barriers nccl;
     algorithm::cuda_lines lines;
     algorithm::relay_shape shape;
   };
 
   __device__ relay_pass(const arguments& given, const device_run& run)
       : policy_(round_loop::limits_of(run)), blocks_(run.blocks),
-        session_(ncclCoopCta(), given.communicator, ncclTeamTagLsa(), blockIdx.x) {
+        session_(ncclCoopCta(), given.nccl.communicator, ncclTeamTagLsa(), given.nccl.first + blockIdx.x) {
     const algorithm::relay_layout lines{};
     const auto word = [&](unsigned line) { return &given.lines.word(run.member, line, 0); };
     const unsigned lane = policy_.lane();
@@ -182,13 +189,17 @@ creation make(const round_loop::flag_barrier_request& w, const std::string& vari
   const round_loop::round_kernels kernels{reinterpret_cast<const void*>(round_loop::timed_rounds<Pass>),
                                           reinterpret_cast<const void*>(round_loop::checked_rounds<Pass>)};
   if (auto reason = round_loop::why_no_room(w, kernels); !reason.empty()) return {nullptr, reason, {}, {}};
-  auto communicators = std::make_shared<device_communicators>(w, static_cast<int>(w.blocks));
+  // The same in every process: they create and destroy barriers together.
+  constexpr std::uint32_t places = 1024;
+  static std::uint32_t objects = 0;
+  const std::uint32_t first = static_cast<std::uint32_t>(std::uint64_t{++objects} * 0x9e3779b9u % places);
+  auto communicators = std::make_shared<device_communicators>(w, static_cast<int>(w.blocks + places));
   round_loop::kernel_barrier_parts parts;
   std::string apart;
   for (unsigned l = 0; l < communicators->local().size(); ++l) {
     const auto& c = communicators->local()[l];
     if (c.lsaSize != static_cast<int>(w.members())) apart = "NCCL does not find all these GPUs directly addressable";
-    parts.arguments.push_back(round_loop::bytes_of<typename Pass::arguments>(arguments(c, l)));
+    parts.arguments.push_back(round_loop::bytes_of<typename Pass::arguments>(arguments(lsa_barriers{c, first}, l)));
   }
   if (apart = first_complaint(w.where, apart); !apart.empty()) return {nullptr, apart, {}, {}};
   parts.what = "nccl-device (" + variant + ")";
@@ -202,7 +213,7 @@ creation make(const round_loop::flag_barrier_request& w, const std::string& vari
 
 template <class Pass>
 creation make_plain(const round_loop::flag_barrier_request& w, const std::string& variant) {
-  return make<Pass>(w, variant, nullptr, [](const ncclDevComm& c, unsigned) { return c; });
+  return make<Pass>(w, variant, nullptr, [](const lsa_barriers& c, unsigned) { return c; });
 }
 
 creation make_relay(const round_loop::flag_barrier_request& w, const std::string& variant) {
@@ -210,7 +221,7 @@ creation make_relay(const round_loop::flag_barrier_request& w, const std::string
   if (!made.memory) return {nullptr, made.reason, {}, {}};
   const unsigned spread = w.blocks > 10 * w.sms ? 32 : 8;
   auto* const flags = made.memory.get();
-  return make<relay_pass>(w, variant, std::move(made.memory), [&](const ncclDevComm& c, unsigned l) {
+  return make<relay_pass>(w, variant, std::move(made.memory), [&](const lsa_barriers& c, unsigned l) {
     relay_pass::arguments given{c, {}, {spread, spread}};
     for (unsigned m = 0; m < w.members(); ++m)
       given.lines.parts[m] = reinterpret_cast<std::uint32_t*>(flags->part(m, l));
