@@ -76,6 +76,16 @@ std::vector<const method*> chosen(const study_request& asked) {
   return all;
 }
 
+// What CUDA shows of the machine's GPUs, as it calls them; all, where nobody asked CUDA: planning on a machine that was described.
+std::vector<int> gpus_of(const study_request& asked) {
+  std::vector<int> shown, all;
+  for (const auto& gpu : asked.machine().gpus) {
+    all.push_back(static_cast<int>(all.size()));
+    if (gpu.cuda_ordinal) shown.push_back(*gpu.cuda_ordinal);
+  }
+  return shown.empty() ? all : shown;
+}
+
 std::string why_not_here(const study_request& asked, const method& m, const case_starter& by) {
   if (asked.device == topology::device::gpu) {
     if (!asked.with_cuda) return "this mgsync was built without CUDA";
@@ -84,7 +94,7 @@ std::string why_not_here(const study_request& asked, const method& m, const case
     if (std::getenv("CUDA_MPS_PIPE_DIRECTORY") != nullptr || access("/tmp/nvidia-mps/control", F_OK) == 0)
       return "a trap would end the work of all who share the GPU by MPS";
     const unsigned needed = m.level == "multigrid-gpus" ? 2 : 1;
-    if (asked.machine().gpus.size() < needed) return fmt::format("{} GPUs are needed, and {} are here", needed, asked.machine().gpus.size());
+    if (const auto here = gpus_of(asked).size(); here < needed) return fmt::format("{} GPUs are needed, and {} are here", needed, here);
   }
   if (asked.planning) return {};
   if (m.level == "rank" && by.launcher.empty()) return "no mpirun and no mpiexec in PATH";
@@ -149,15 +159,16 @@ class planner {
     c.method = m.name;
     c.bound_ms = bound_ms_;
     c.members = m.device == topology::device::host ? members_ : participants_of(m.level);
-    if (m.device == topology::device::gpu)
-      for (std::size_t g = 0; g < std::min(asked_->machine().gpus.size(), m.level == "multigrid-gpus" || m.level == "multigrid-blocks" ? std::size_t{2} : std::size_t{1}); ++g)
-        c.gpus.push_back(asked_->machine().gpus[g].cuda_ordinal.value_or(static_cast<int>(g)));
+    if (m.device == topology::device::gpu) {
+      c.gpus = gpus_of(*asked_);
+      c.gpus.resize(std::min(c.gpus.size(), m.level.starts_with("multigrid") ? std::size_t{2} : std::size_t{1}));
+    }
     return c;
   }
 
   // Lanes of a warp; warps of a block, blocks of a cluster, of a grid and of each GPU; GPUs.
   unsigned participants_of(std::string_view level) const {
-    const auto gpus = static_cast<unsigned>(std::clamp<std::size_t>(asked_->machine().gpus.size(), 1, 2));
+    const auto gpus = static_cast<unsigned>(std::clamp<std::size_t>(gpus_of(*asked_).size(), 1, 2));
     if (level == "lane") return 32;
     if (level == "guard" || level == "multigrid-gpus") return 2;
     return level == "multigrid-blocks" ? 4 * gpus : 4;

@@ -143,6 +143,7 @@ TEST(blocking_plan, asks_more_than_sixty_cases_of_gpus_and_none_of_gpus_that_oth
   EXPECT_GT(can_run(mine), 60U);
   std::set<std::string> names;
   for (const auto& m : mine) EXPECT_TRUE(names.insert(canonical_text(m.point)).second) << name_of(m.point);
+  for (const auto& m : plan_on(2, {{"gpu_is_mine", {"yes"}}, {"level", {"multigrid-blocks"}}})) EXPECT_EQ(m.point.members, 2);
   const auto one = plan_on(1, {{"gpu_is_mine", {"yes"}}, {"level", {"multigrid-gpus"}}, {"question", {"absent"}}});
   EXPECT_FALSE(one.empty());
   EXPECT_EQ(can_run(one), 0U);
