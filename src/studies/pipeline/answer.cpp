@@ -28,7 +28,7 @@ std::string in_words(const configuration& c) {
 std::string solver_line(const gemm_answer& a) {
   using outcome = search_answer::outcome;
   if (!a.solver)
-    return has_z3() ? "  solver       the paper's recurrences do not describe this machine; brute force answers"
+    return has_z3() ? "  solver       the last wave is another than the others, which the paper's recurrences do not describe; brute force answers"
                     : "  solver       no Z3 in this build; brute force answers";
   const search_answer& z = *a.solver;
   if (z.how == outcome::time_out || z.how == outcome::unknown)

@@ -51,13 +51,19 @@ std::vector<synthetic_summary> evaluate_synthetic(std::span<const synthetic_row>
 // A measured timeline as activities, ready for violations(): a load ends before it is handed over, and so on.
 std::vector<activity> activities_of(std::span<const stamp_row> one_timeline);
 
-// Everything above as text: the study's report on one machine. `synthetic` and `stamps` may be empty.
+// What is wrong with the stages of one recorded run, one sentence each.
+std::vector<std::string> violations_of(std::span<const stamp_row> one_timeline);
+
+// Whether calibration never saw the row.
+bool is_held_out(const product_row&);
+
+// What was measured on one machine; any part may be empty.
 struct measured_study {
   machine_facts facts;
   std::vector<product_row> products;
   std::vector<synthetic_row> synthetic;
   std::vector<stamp_row> stamps;
+  int sms() const;
 };
-std::string report(const measured_study&);
 
 }  // namespace mgsync::pipeline

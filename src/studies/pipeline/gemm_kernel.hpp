@@ -5,28 +5,11 @@
 #include <cuda_runtime_api.h>
 
 #include <optional>
-#include <span>
 #include <string>
 
-#include "src/studies/pipeline/pipeline_model.hpp"
+#include "src/studies/pipeline/gemm_instances.hpp"
 
 namespace mgsync::pipeline {
-
-// One compiled instantiation.
-struct gemm_instance {
-  extent tile;
-  int consumers = 1;       // 2: ping-pong, output tiles alternate between them and one multiplies at a time
-  int math_warps = 4;      // of one consumer
-};
-
-// What a launch does besides handing buffers over: for calibration each part can be left out. Multiplying without loads
-// works on what the first stages loaded, once: on zeros or what is left over it would run at another power.
-struct gemm_parts {
-  bool loads = true;
-  bool math = true;
-  bool epilogue = true;
-  bool operator==(const gemm_parts&) const = default;
-};
 
 struct gemm_operands {
   const void* a = nullptr;  // half, device memory, 16-byte aligned
@@ -45,10 +28,7 @@ struct gemm_launch {
 
 // One family of kernels. All functions act on the calling thread's GPU.
 struct gemm_kernel {
-  std::string name;                        // "mma", "wgmma"
-  std::string instruction;                 // what multiplies, for the reader
-  std::span<const gemm_instance> instances;
-  int most_producers = 1;
+  const gemm_family& compiled;
   // Why none of them can run on this GPU; nothing when they can.
   std::optional<std::string> (*cannot_run)();
   // Shared memory of a launch, in bytes; a block has an SM to itself.

@@ -14,7 +14,7 @@ namespace mgsync::pipeline {
 namespace {
 
 constexpr int math_warps = 4;
-constexpr int most_producers = 2;
+constexpr int most_producers = mma_family.most_producers;
 constexpr int threads = 32 * (math_warps + most_producers);
 constexpr std::size_t barrier_bytes = 1024;
 constexpr int most_buffers = 16;
@@ -185,13 +185,11 @@ using kernel = void (*)(arguments);
 template <int TM, int TN, int TK>
 constexpr kernel instance = multiply_kernel<TM, TN, TK>;
 
-constexpr std::array<gemm_instance, 8> instances = {{{{64, 64, 64}}, {{64, 64, 128}}, {{64, 128, 64}}, {{64, 128, 128}},
-                                                     {{128, 64, 64}}, {{128, 64, 128}}, {{128, 128, 64}}, {{128, 128, 128}}}};
 const std::array<kernel, 8> kernels = {instance<64, 64, 64>, instance<64, 64, 128>, instance<64, 128, 64>, instance<64, 128, 128>,
                                        instance<128, 64, 64>, instance<128, 64, 128>, instance<128, 128, 64>, instance<128, 128, 128>};
 
 std::size_t shared_bytes(const gemm_launch& launch) {
-  const extent tile = instances[static_cast<std::size_t>(launch.instance)].tile;
+  const extent tile = mma_instances[static_cast<std::size_t>(launch.instance)].tile;
   const std::size_t needed = barrier_bytes + static_cast<std::size_t>(launch.buffers) * (tile.m + tile.n) * tile.k * 2;
   return needed < least_shared_bytes ? least_shared_bytes : needed;
 }
@@ -206,7 +204,7 @@ std::optional<std::string> cannot_run() {
 
 void launch(const gemm_launch& how, const gemm_operands& on, cudaStream_t stream) {
   const auto which = static_cast<std::size_t>(how.instance);
-  const extent tile = instances[which].tile;
+  const extent tile = mma_instances[which].tile;
   const std::size_t shared = shared_bytes(how);
   cuda::check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernels[which]), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(shared)), "asking for shared memory");
@@ -221,7 +219,7 @@ void launch(const gemm_launch& how, const gemm_operands& on, cudaStream_t stream
 }  // namespace
 
 const gemm_kernel& mma_kernel() {
-  static const gemm_kernel kernel_of_paper{"mma", "mma.sync m16n8k16", instances, most_producers, cannot_run, shared_bytes, launch};
+  static const gemm_kernel kernel_of_paper{mma_family, cannot_run, shared_bytes, launch};
   return kernel_of_paper;
 }
 

@@ -175,18 +175,6 @@ struct compiled {
   kernel code;
   int groups;
 };
-constexpr std::array<gemm_instance, 12> instances = {{{{64, 64, 64}},
-                                                      {{64, 128, 64}},
-                                                      {{64, 256, 64}},
-                                                      {{64, 64, 128}},
-                                                      {{64, 128, 128}},
-                                                      {{128, 64, 64}, 1, 8},
-                                                      {{128, 128, 64}, 1, 8},
-                                                      {{128, 256, 64}, 1, 8},
-                                                      {{128, 64, 128}, 1, 8},
-                                                      {{128, 128, 128}, 1, 8},
-                                                      {{64, 128, 64}, 2, 4},
-                                                      {{64, 256, 64}, 2, 4}}};
 const std::array<compiled, 12> kernels = {{{multiply_kernel<64, 64, 64, 1, false>, 1},
                                            {multiply_kernel<64, 128, 64, 1, false>, 1},
                                            {multiply_kernel<64, 256, 64, 1, false>, 1},
@@ -201,7 +189,7 @@ const std::array<compiled, 12> kernels = {{{multiply_kernel<64, 64, 64, 1, false
                                            {multiply_kernel<64, 256, 64, 2, true>, 2}}};
 
 std::size_t shared_bytes(const gemm_launch& launch) {
-  const extent tile = instances[static_cast<std::size_t>(launch.instance)].tile;
+  const extent tile = wgmma_instances[static_cast<std::size_t>(launch.instance)].tile;
   const std::size_t needed = barrier_bytes + static_cast<std::size_t>(launch.buffers) * (tile.m + tile.n) * tile.k * 2;
   return needed < least_shared_bytes ? least_shared_bytes : needed;
 }
@@ -232,7 +220,7 @@ CUtensorMap map_of(const void* matrix, int rows, int k, int box_rows) {
 
 void launch(const gemm_launch& how, const gemm_operands& on, cudaStream_t stream) {
   const auto which = static_cast<std::size_t>(how.instance);
-  const extent tile = instances[which].tile;
+  const extent tile = wgmma_instances[which].tile;
   const auto [code, groups] = kernels[which];
   const std::size_t shared = shared_bytes(how);
   cuda::check(cudaFuncSetAttribute(reinterpret_cast<const void*>(code), cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -249,7 +237,7 @@ void launch(const gemm_launch& how, const gemm_operands& on, cudaStream_t stream
 }  // namespace
 
 const gemm_kernel& wgmma_kernel() {
-  static const gemm_kernel kernel_of_hopper{"wgmma", "wgmma m64nNk16", instances, 1, cannot_run, shared_bytes, launch};
+  static const gemm_kernel kernel_of_hopper{wgmma_family, cannot_run, shared_bytes, launch};
   return kernel_of_hopper;
 }
 

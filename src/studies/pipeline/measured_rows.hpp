@@ -1,7 +1,9 @@
-// The rows that measurements.hpp prints, read back: plain values, so that everything after measuring runs anywhere.
+// What is measured row by row, as plain values and as CSV, so that everything after measuring runs anywhere. A row without
+// a time is a setting to be measured.
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,9 +26,10 @@ struct product_row {
   int blocks = 1;
   extent size;
   bool loads = true, math = true, epilogue = true;
-  std::string set;  // "launch", "stage", "epilogue", "wave": calibration; "grid", "random", "large": whole products
+  std::string set;  // "launch", "stage", "epilogue", "wave": calibration; the others: whole products (kernel_rows.hpp)
   double median_ns = 0;
   double min_ns = 0;
+  std::vector<double> raw_ns{};  // what those are of, in the order of measuring; empty in files of before
 };
 
 struct synthetic_row {
@@ -37,6 +40,7 @@ struct synthetic_row {
   double load_a_cycles = 0, load_b_cycles = 0, math_cycles = 0;
   std::string set;  // "calibration", "held-out"
   double median_cycles = 0;
+  std::vector<double> raw_cycles{};
 };
 
 // One event of a measured timeline of the synthetic kernel.
@@ -50,6 +54,7 @@ struct stamp_row {
   char what = 'm';
   int stage = 0;
   double begin = 0, end = 0;
+  double load_a_cycles = 0, load_b_cycles = 0, math_cycles = 0;  // that were asked for
 };
 
 template <class Row>
@@ -57,6 +62,15 @@ struct measured {
   machine_facts facts;
   std::vector<Row> rows;
 };
+
+// The same with a header and the facts before it.
+std::string to_csv(std::span<const product_row>, const machine_facts&);
+std::string to_csv(std::span<const synthetic_row>, const machine_facts&);
+std::string to_csv(std::span<const stamp_row>, const machine_facts&);
+
+// A row's figures from one value of each batch.
+void set_times(product_row&, std::vector<double> raw_ns);
+void set_times(synthetic_row&, std::vector<double> raw_cycles);
 
 // Columns are found by their names; columns that nobody knows are skipped. Throws usage_error naming `source`, the line
 // and what is wrong with it.

@@ -1,25 +1,35 @@
 // Study pipeline: warp specialization (paper 003). Which configuration of a matrix product in stages is best, how long it
 // takes and why, on a machine that a file describes or on the paper's.
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <iterator>
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
 #include "src/harness/study.hpp"
+#include "src/results/json_document.hpp"
 #include "src/studies/pipeline/answer.hpp"
+#include "src/studies/pipeline/kernel_provers.hpp"
+#include "src/studies/pipeline/kernel_rows.hpp"
+#include "src/studies/pipeline/kernel_subjects.hpp"
 #include "src/studies/pipeline/raw_rows.hpp"
+#include "src/studies/pipeline/rows_in_turn.hpp"
 
 namespace mgsync {
 namespace pipeline {
 namespace {
 
-constexpr std::array<axis_declaration, 2> axes{{
+constexpr std::array<axis_declaration, 5> axes{{
+    {"kernel", "all", "all, synthetic, mma, wgmma", "which kernels are measured"},
+    {"tile", "all", "all, or tiles as 128x128x64", "of mma and wgmma: which instantiations are measured"},
+    {"size", "paper,random,large", "paper, random, large, or MxNxK", "products that the calibrated model is to predict"},
     {"gemm", "", "MxNxK, as 1024x1024x1024", "the product C = A B whose best configuration is asked for"},
-    {"machine", "", "a machine file, as docs/results/h200x1-pipeline-wgmma.machine.json",
-     "the machine it runs on; without one the paper's RTX A6000"},
+    {"machine", "", "a machine file, or results of this study",
+     "the machine it runs on, else the paper's RTX A6000; alone: prints the machine file of such results"},
 }};
 
 figure picture_of(const gemm_question& asked, const timeline& schedule) {
@@ -34,19 +44,151 @@ figure picture_of(const gemm_question& asked, const timeline& schedule) {
   return picture;
 }
 
+bool wanted(const std::vector<std::string>& words, std::string_view one) {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return word == "all" || word == one; });
+}
+
+void check_words(const study_request& asked) {
+  for (const std::string& word : asked.list("kernel"))
+    if (word != "all" && word != "synthetic" && word != "mma" && word != "wgmma")
+      throw usage_error(fmt::format("--kernel is '{}'; accepted: all, synthetic, mma, wgmma", word));
+  for (const std::string& word : asked.list("tile")) {
+    std::vector<std::string> known;
+    for (const gemm_family* family : gemm_families)
+      for (const gemm_instance& i : family->instances)
+        if (wanted(asked.list("kernel"), family->name) && std::find(known.begin(), known.end(), text(i.tile)) == known.end()) known.push_back(text(i.tile));
+    if (word != "all" && std::find(known.begin(), known.end(), word) == known.end())
+      throw usage_error(fmt::format("--tile is '{}'; accepted for these kernels: all, {}", word, fmt::join(known, ", ")));
+  }
+}
+
+// A machine file, or the results of this study: then lines over the tiles that were measured of one kernel.
+machine machine_from(const std::string& name, const std::vector<std::string>& kernels) {
+  std::ifstream input(name, std::ios::binary);
+  if (!input) throw usage_error(fmt::format("--machine {}: the file cannot be read", name));
+  const std::string text{std::istreambuf_iterator<char>(input), {}};
+  if (text.find(results_schema) == std::string::npos) return read_machine(text, name);
+  for (const auto& [_, study] : studies_in(parse_json(text, name).results)) {
+    const auto profiles = profiles_of(study.products, study.sms());
+    for (const gemm_family* family : {&wgmma_family, &mma_family}) {
+      std::vector<tile_profile> tiles;
+      for (const auto& [key, profile] : profiles)
+        if (std::get<0>(key) == family->name && std::get<2>(key) == 1 && wanted(kernels, family->name)) tiles.push_back(profile);
+      if (tiles.size() > 1) return fit_machine(tiles, study.facts).on;
+    }
+  }
+  throw usage_error(fmt::format("--machine {}: these results hold no two tiles of {}; accepted: a machine file, or results of `mgsync study pipeline`", name, fmt::join(kernels, ", ")));
+}
+
 std::optional<study_answer> answer_for(const study_request& asked) {
   const auto &size = asked.list("gemm"), &file = asked.list("machine");
-  if (size.front().empty()) return std::nullopt;
   if (size.size() > 1 || file.size() > 1) throw usage_error("--gemm and --machine take one word each, as --gemm 1024x1024x1024");
+  check_words(asked);
+  if (size.front().empty()) {
+    if (file.front().empty()) return std::nullopt;
+    return study_answer{write_machine(machine_from(file.front(), asked.list("kernel"))), {}};
+  }
   gemm_question question{read_extent(size.front()), rtx_a6000(), paper_space()};
   if (!file.front().empty()) {
-    std::ifstream input(file.front(), std::ios::binary);
-    if (!input) throw usage_error(fmt::format("--machine {}: the file cannot be read", file.front()));
-    question.on = read_machine(std::string{std::istreambuf_iterator<char>(input), {}}, file.front());
+    question.on = machine_from(file.front(), asked.list("kernel"));
     question.space = wide_space();
   }
   const auto answered = answer(question);
   return study_answer{to_text(question, answered), {picture_of(question, answered.schedule)}};
+}
+
+constexpr int held_out_settings = 60;  // of each kind of semaphore
+constexpr std::array<std::string_view, 4> semaphores = {"named-barrier", "mbarrier", "cuda-pipeline", "block-barrier"};
+
+measurement planned(const study_request& asked, std::string_view subject, std::string_view variant) {
+  measurement m;
+  m.point.study = "pipeline";
+  m.point.subject = subject;
+  m.point.variant = variant;
+  m.point.device = asked.device;
+  m.point.members = 1;
+  m.point.group = {asked.machine().gpus.empty() ? 0 : asked.machine().gpus.front().id};
+  return m;
+}
+
+// Why no kernel that needs this compute capability runs here; empty: it may.
+std::string why_not(const study_request& asked, int least_major, bool this_one_only) {
+  if (asked.device != topology::device::gpu) return "this kernel runs on GPUs only; the model, its simulator and its solver answer anywhere: --gemm MxNxK";
+  if (!asked.with_cuda) return "this mgsync was built without CUDA";
+  const auto& gpu = asked.machine().gpus.front();
+  const int major = gpu.compute_major.value_or(least_major), minor = gpu.compute_minor.value_or(0);
+  if (this_one_only && (major != least_major || minor != 0)) return fmt::format("wgmma exists on compute capability 9.0 only, and this GPU has {}.{}", major, minor);
+  return major < least_major ? fmt::format("it needs compute capability {}.0, and this GPU has {}.{}", least_major, major, minor) : "";
+}
+
+void add_synthetic(const study_request& asked, std::vector<measurement>& all) {
+  for (std::size_t i = 0; i < semaphores.size(); ++i) {
+    auto m = planned(asked, "synthetic", semaphores[i]);
+    m.waived = why_not(asked, 8, false);
+    const auto plan = std::make_shared<kernel_plan>();
+    if constexpr (MGSYNC_WITH_CUDA)
+      m.create = [i, plan, gpu = asked.machine().gpus.empty() ? 0 : asked.machine().gpus.front().cuda_ordinal.value_or(0)] {
+        return make_synthetic(i, held_out_settings, gpu, plan);
+      };
+    m.prover = [plan] { return std::make_unique<handover_prover>(plan); };
+    m.method = [plan] {
+      rows_settings settings;
+      settings.rows = [plan] { return plan->synthetic.size(); };
+      settings.value = "cycles";
+      settings.columns.assign(synthetic_columns().begin(), synthetic_columns().end());
+      settings.figures = [plan](std::span<const double> times) {
+        auto rows = plan->synthetic;
+        for (std::size_t k = 0; k < rows.size(); ++k) set_times(rows[k], {times[k]});
+        return synthetic_figures(rows);
+      };
+      settings.description = "cycle counter of the SM, fit on some settings and errors over others";
+      return std::make_unique<rows_in_turn>(settings);
+    };
+    all.push_back(std::move(m));
+  }
+}
+
+void add_products(const study_request& asked, const gemm_family& family, std::vector<measurement>& all) {
+  const auto sizes = read_sizes(asked.list("size"));
+  for (int i = 0; i < static_cast<int>(family.instances.size()); ++i)
+    for (int producers = 1; producers <= family.most_producers; ++producers) {
+      const product_choice of{&family, i, producers};
+      if (!wanted(asked.list("tile"), text(of.compiled().tile))) continue;
+      auto m = planned(asked, family.name, of.compiled().consumers == 2 ? "ping-pong" : "");
+      m.point.set("tile", text(of.compiled().tile));
+      m.point.set("producers", static_cast<double>(producers));
+      m.point.set("sizes", fmt::format("{}", fmt::join(asked.list("size"), ",")));
+      m.waived = &family == &wgmma_family ? why_not(asked, 9, true) : why_not(asked, 8, false);
+      const auto plan = std::make_shared<kernel_plan>();
+      if constexpr (MGSYNC_WITH_CUDA)
+        m.create = [of, sizes, plan, gpu = asked.machine().gpus.empty() ? 0 : asked.machine().gpus.front().cuda_ordinal.value_or(0)] {
+          return make_product(of, sizes, gpu, plan);
+        };
+      m.prover = [plan] { return std::make_unique<product_prover>(plan); };
+      m.method = [plan] {
+        rows_settings settings;
+        settings.rows = [plan] { return plan->products.size(); };
+        settings.value = "time_ns";
+        settings.columns.assign(product_columns().begin(), product_columns().end());
+        settings.figures = [plan](std::span<const double> times) {
+          auto rows = plan->products;
+          for (std::size_t k = 0; k < rows.size(); ++k) set_times(rows[k], {times[k]});
+          return product_figures(rows, plan->sms);
+        };
+        settings.description = "GPU events around 16 launches, calibration and held-out sizes";
+        return std::make_unique<rows_in_turn>(settings);
+      };
+      all.push_back(std::move(m));
+    }
+}
+
+std::vector<measurement> points(const study_request& asked) {
+  check_words(asked);
+  std::vector<measurement> all;
+  if (wanted(asked.list("kernel"), "synthetic")) add_synthetic(asked, all);
+  for (const gemm_family* family : gemm_families)
+    if (wanted(asked.list("kernel"), family->name)) add_products(asked, *family, all);
+  return all;
 }
 
 }  // namespace
@@ -54,6 +196,6 @@ std::optional<study_answer> answer_for(const study_request& asked) {
 
 extern const study pipeline_study;
 const study pipeline_study{"pipeline", "warp specialization: which configuration of a matrix product in stages, how long it takes, and why",
-                           pipeline::axes, nullptr, nullptr, 1.0, pipeline::answer_for, pipeline::knows_rows, pipeline::evaluate_rows};
+                           pipeline::axes, pipeline::points, pipeline::evaluate_results, 2.5, pipeline::answer_for, pipeline::knows_rows, pipeline::evaluate_rows};
 
 }  // namespace mgsync

@@ -17,7 +17,15 @@ bool all_alike(const std::vector<stage_times>& tiles) {
   return std::all_of(tiles.begin(), tiles.end(), [&](const stage_times& t) { return t == tiles.front(); });
 }
 
-// No schedule is faster than the busiest engine alone.
+}  // namespace
+
+#ifndef MGSYNC_WITH_Z3
+bool has_z3() { return false; }
+std::optional<search_answer> solve_with_z3(const machine&, extent, const search_space&, std::chrono::milliseconds) {
+  return std::nullopt;
+}
+#endif
+
 ticks lower_bound(const machine& m, extent size, const configuration& c) {
   const auto tiles = waves_on(m, size, c.tile);
   const int depth = stages(size, c.tile);
@@ -29,15 +37,6 @@ ticks lower_bound(const machine& m, extent size, const configuration& c) {
   }
   return launch_of(m) + std::max(math, c.warps.producers == 1 ? a + b : std::max(a, b));
 }
-
-}  // namespace
-
-#ifndef MGSYNC_WITH_Z3
-bool has_z3() { return false; }
-std::optional<search_answer> solve_with_z3(const machine&, extent, const search_space&, std::chrono::milliseconds) {
-  return std::nullopt;
-}
-#endif
 
 search_space paper_space() {
   search_space space{{}, {1, 2, 3, 4}, {1}};

@@ -27,6 +27,9 @@ struct prediction {
 };
 prediction predict(const machine&, extent size, const configuration&);
 
+// No schedule is faster than its busiest engine alone: launch and that, in ticks. The same for any number of buffers.
+ticks lower_bound(const machine&, extent size, const configuration&);
+
 // All configurations of the space that fit the machine, in the space's order.
 std::vector<configuration> candidates(const machine&, const search_space&);
 
@@ -50,8 +53,9 @@ search_answer brute_force(const machine&, extent size, const search_space&);
 bool has_z3();
 
 // The paper's encoding (section 3.2): event times as arrays of integers indexed by stage, buffers and tile as variables,
-// least total and then least waiting. Nothing where the recurrences do not describe the machine: a persistent one, or
-// without Z3 in this build. Never longer than `limit`, give or take Z3's own reaction time; a time-out is an answer.
+// least total and then least waiting; on a persistent machine the recurrences go on over the output tiles of an SM. Nothing
+// without Z3 in this build, or where waves that are not persistent differ: the recurrences do not describe those. Never
+// longer than `limit`, give or take Z3's own reaction time; a time-out is an answer.
 std::optional<search_answer> solve_with_z3(const machine&, extent size, const search_space&, std::chrono::milliseconds limit);
 
 // How much faster the best configuration would be if one thing were twice as good: what binds is what helps most.

@@ -20,6 +20,7 @@ constexpr int most_stages_kept = 256;
 struct setting_on_gpu {
   int producers, buffers, stages;
   int load_a, load_b, math;
+  bool releases_early;
 };
 
 struct stamps {
@@ -123,7 +124,15 @@ __device__ void run_agents(Semaphores& semaphores, const setting_on_gpu& s, stam
     return;
   }
   const recorder notes{out, keeps, 2, *start, start};
-  consume_stages(semaphores, s.stages, [&](int stage) { notes.item(stage, s.math); });
+  if (s.releases_early) {
+    for (int stage = 0; stage < s.stages; ++stage) {
+      semaphores.consumer_wait(stage);
+      semaphores.consumer_release(stage, s.stages);
+      notes.item(stage, s.math);
+    }
+  } else {
+    consume_stages(semaphores, s.stages, [&](int stage) { notes.item(stage, s.math); });
+  }
   if (threadIdx.x % 32 == 0) out->cycles = clock_now() - *start;
 }
 
@@ -170,8 +179,9 @@ __global__ void with_block_barriers(setting_on_gpu s, stamps* out, bool keeps) {
   for (int stage = 0; stage < s.stages; ++stage) {
     if (produces) load_stage(s, notes, warp, stage);
     __syncthreads();
-    if (!produces) notes.item(stage, s.math);
+    if (!produces && !s.releases_early) notes.item(stage, s.math);
     __syncthreads();
+    if (!produces && s.releases_early) notes.item(stage, s.math);
   }
   if (!produces && threadIdx.x % 32 == 0) out->cycles = clock_now() - *start;
 }
@@ -209,7 +219,7 @@ synthetic_run run_synthetic(const synthetic_setting& s, bool with_activities, cu
   cuda::check(cudaGetDevice(&device), "asking for the current GPU");
   const cuda::memory room = cuda::memory::on_gpu(device, sizeof(stamps));
   auto* out = room.as<stamps>();
-  setting_on_gpu on_gpu{s.producers, s.buffers, s.stages, s.load_a_cycles, s.load_b_cycles, s.math_cycles};
+  setting_on_gpu on_gpu{s.producers, s.buffers, s.stages, s.load_a_cycles, s.load_b_cycles, s.math_cycles, s.releases_early};
   bool keeps = with_activities && s.stages <= most_stages_kept;
   void* pointers[] = {&on_gpu, &out, &keeps};
   cuda::check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel_of(s)), dim3(1), dim3(32u * static_cast<unsigned>(s.producers + 1)),

@@ -28,6 +28,7 @@ struct synthetic_setting {
   int load_a_cycles = 0;
   int load_b_cycles = 0;
   int math_cycles = 0;
+  bool releases_early = false;  // broken on purpose: a buffer is given back before it is multiplied
 };
 
 // What an agent did when, in cycles of the SM since the common start.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "src/studies/pipeline/search.hpp"
+#include "src/studies/pipeline/z3_persistent.hpp"
 
 namespace mgsync::pipeline {
 
@@ -35,7 +36,7 @@ class encoding {
   }
 
   bool empty() const { return choices_.empty(); }
-  bool describes_machine() const { return !machine_.persistent && !uneven_; }
+  bool describes_machine() const { return !uneven_; }
 
   search_answer solve(std::chrono::milliseconds limit) {
     assert_choice();
@@ -168,9 +169,13 @@ std::optional<search_answer> solve_with_z3(const machine& m, extent size, const 
   const auto begin = std::chrono::steady_clock::now();
   search_answer answer;
   try {
-    encoding problem(m, size, space);
-    if (!problem.describes_machine()) return std::nullopt;
-    if (!problem.empty()) answer = problem.solve(limit);
+    if (m.persistent) {
+      answer = solve_persistent(m, size, space, limit);
+    } else {
+      encoding problem(m, size, space);
+      if (!problem.describes_machine()) return std::nullopt;
+      if (!problem.empty()) answer = problem.solve(limit);
+    }
   } catch (const z3::exception& error) {
     answer = {};
     answer.how = search_answer::outcome::unknown;
