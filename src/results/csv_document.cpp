@@ -23,6 +23,7 @@ struct columns {
   std::vector<metric> metrics;
   std::vector<std::string> axes;
   std::vector<std::string> environment;
+  std::vector<std::string> details;  // of verdicts
 };
 
 template <class List, class Value>
@@ -36,6 +37,7 @@ columns columns_of(const std::vector<result>& results) {
     for (const axis& each : one.point.axes) add_once(all.axes, each.name);
     for (const auto& [key, value] : one.environment)
       if (key != "host" && key != "mgsync") add_once(all.environment, key);
+    for (const auto& [key, value] : one.verdict.details) add_once(all.details, key);
     for (const metric& each : one.metrics)
       if (std::none_of(all.metrics.begin(), all.metrics.end(),
                        [&](const metric& known) { return column_name(known) == column_name(each); }))
@@ -99,6 +101,10 @@ std::vector<field> row_of(const columns& all, const json_document& document, con
                          {"verdict_passed", unchecked ? "" : fmt::format("{}", one.verdict.passed)},
                          {"check_rounds", fmt::format("{}", one.verdict.rounds)},
                          {"check_violations", unchecked ? "" : fmt::format("{}", one.verdict.violations)}});
+  for (const auto& key : all.details) {
+    const auto found = one.verdict.details.find(key);
+    row.emplace_back("verdict_" + key, found == one.verdict.details.end() ? "" : found->second);
+  }
   for (const metric& each : all.metrics) add_metric(row, each, one);
   row.emplace_back("stopped", std::string(to_string(one.stopped)));
   row.emplace_back("method", one.method);

@@ -12,8 +12,6 @@ namespace mgsync::round_loop {
 
 namespace {
 
-// The same as on hosts: every check crosses the wrap, and so does every barrier's epoch.
-constexpr std::uint32_t first_phase = 0xffffff00u;
 constexpr std::uint32_t timed_out_word = 1, interrupted_word = 2;
 
 std::size_t record_bytes(unsigned blocks) { return sizeof(device_findings) + 2 * blocks * sizeof(std::uint32_t); }
@@ -189,7 +187,7 @@ void gpu_crew::launch_and_wait(const run_request& request, unsigned local, bool&
   cuda::check(cudaStreamSynchronize(stream), "clearing the findings");
   const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(request.deadline - clock::now()).count();
   device_run run = describe(request, local, static_cast<std::uint64_t>(std::max<std::int64_t>(left, 1)));
-  std::uint32_t phase = first_phase;
+  std::uint32_t phase = start_phase;
   const bool checked = takes_checked_kernel(request);
   const bool recorded = !checked && request.mode == run_mode::record && places_[local].events.get() != nullptr;
   std::byte* events = places_[local].events.get();

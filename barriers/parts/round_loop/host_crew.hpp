@@ -134,9 +134,7 @@ class host_crew {
   std::uint64_t rounds_done_ = 0;
 };
 
-// The phase of an object's first checked round: near the end of 32 bits, so that every check crosses the wrap.
-inline constexpr std::uint32_t first_phase = 0xffffff00u;
-// The epoch before the first of every barrier of ours: the same.
+// The epoch before the first of every barrier of ours: near the end of 32 bits, as start_phase is.
 inline constexpr std::uint32_t first_epoch = 0xfffffe00u;
 // How long a member that is held back for long waits for a message that somebody left without it: several times one
 // between nodes.

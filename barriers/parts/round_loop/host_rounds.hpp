@@ -112,7 +112,7 @@ void host_crew::check(const run_request& request, const wait_limits& bounds, uns
   const auto seed = static_cast<std::uint32_t>(request.seed);
   for (std::uint32_t i = 0; i < request.rounds; ++i) {
     const auto round = static_cast<std::uint32_t>(rounds_done_ + i);
-    const std::uint32_t phase = round + first_phase;
+    const std::uint32_t phase = round + start_phase;
     const bool early = control && arrives_early(round);
     const bool late = late_worker(seed, round, worker_count()) == self;
     if (late) come_last(self, rounds_done_ + i + 1, round, bounds);

@@ -8,12 +8,6 @@
 
 namespace mgsync::round_loop {
 
-namespace {
-
-constexpr std::uint32_t first_phase = 0xffffff00u;
-
-}  // namespace
-
 launch_rounds::launch_rounds(const topology::group& group, session& where, std::string peer_memory, unsigned blocks,
                              unsigned threads)
     : group_(group), gpus_(gpus_of(group, where.rank())), session_(where), peer_memory_(std::move(peer_memory)),
@@ -52,7 +46,7 @@ void launch_rounds::fill(launch_arguments& into, unsigned local, std::uint32_t r
   run.board.blocks = blocks_;
   for (unsigned m = 0; m < group_.members.size() && board_; ++m) run.board.parts[m] = board_->part(m, local);
   into.round = round;
-  into.first_phase = first_phase;
+  into.first_phase = start_phase;
   into.checked = request_.mode == run_mode::check ? 1 : 0;
   into.pointers[0] = &into.run;
   into.pointers[1] = &into.round;

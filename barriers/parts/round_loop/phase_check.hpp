@@ -20,6 +20,9 @@ inline constexpr std::uint64_t short_hold_ns = 3'000;  // more than a fast barri
 inline constexpr std::uint64_t long_hold_ns = 20'000;  // long against any barrier, short against a check
 inline constexpr std::uint64_t skew_unit_ns = 100;
 
+// The phase of an object's first checked round: near the end of 32 bits, so that every check crosses the wrap.
+inline constexpr std::uint32_t start_phase = 0xffffff00u;
+
 // A well mixed 32-bit value of two (the finalizer of MurmurHash3).
 MGSYNC_HD constexpr std::uint32_t mix(std::uint32_t a, std::uint32_t b) {
   std::uint32_t h = a * 0x9e3779b9u ^ (b + 0x7f4a7c15u);

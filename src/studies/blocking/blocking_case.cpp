@@ -144,8 +144,10 @@ std::string_view predicted(const method& m, absence how, std::string_view form) 
     case absence::drop: return m.may_drop ? "held" : "";
     case absence::exit_before:
     case absence::exit_late: return m.on_exit;
-    case absence::spin:
-    case absence::elsewhere: return form == "predicated" && !m.on_spin_predicated.empty() ? m.on_spin_predicated : m.on_spin;
+    case absence::elsewhere:
+      if (m.any_place_counts && m.device == device::host) return "held";  // waiting there is arriving
+      [[fallthrough]];
+    case absence::spin: return form == "predicated" && !m.on_spin_predicated.empty() ? m.on_spin_predicated : m.on_spin;
   }
   return {};
 }

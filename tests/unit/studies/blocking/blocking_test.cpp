@@ -110,6 +110,9 @@ TEST(what_is_foretold, covers_every_cell_with_a_word_and_holds_the_papers) {
   }
   EXPECT_EQ(predicted(*find_method("lane", "syncthreads"), absence::spin, "predicated"), "passed");
   EXPECT_EQ(predicted(*find_method("lane", "syncthreads"), absence::spin, "branch"), "hung");
+  // One barrier of the team, whatever the place: whoever waits elsewhere has come.
+  EXPECT_EQ(predicted(*find_method("member", "openmp"), absence::elsewhere, ""), "held");
+  EXPECT_EQ(predicted(*find_method("thread", "std-barrier"), absence::elsewhere, ""), "hung");
 }
 
 // The plan on a machine with so many GPUs.
