@@ -14,14 +14,18 @@ import subprocess
 import sys
 import tempfile
 
+import rows
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RAW = ROOT / "docs/results"
-BLOCK = re.compile(r"(<!-- drawn by: (mgsync .*?) -->\n)(.*?)(<!-- end -->)", re.S)
+BLOCK = re.compile(r"(<!-- drawn by: ((?:mgsync|rows) .*?) -->\n)(.*?)(<!-- end -->)", re.S)
 PICTURE = re.compile(r"<!-- picture by: (mgsync .*?) -->")
 PAGE = re.compile(r"\A<!-- page by: (mgsync .*?) -->\n")
 
 
 def run(mgsync, words):
+    if words[0] == "rows":
+        return rows.TABLES[words[1]](*words[2:])
     done = subprocess.run([mgsync, *words[1:]], cwd=RAW, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"docs/draw.py: {shlex.join(words)}: {done.stderr.strip()}")

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +14,7 @@
 #include "src/app/report_files.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/watchdog.hpp"
 #include "src/report/advice.hpp"
 #include "src/results/atomic_file.hpp"
 #include "topology/reports/drawing.hpp"
@@ -27,22 +30,29 @@ int one_number(const std::string& members) {
   return n;
 }
 
-// Counts that tell of this one: itself, its half, and two.
+// Counts that tell of this one: itself first, its half, and two.
 std::string counts_around(int members) {
-  std::set<int> counts{members};
-  if (members > 2) counts.insert({2, (members + 1) / 2});
-  return fmt::format("{}", fmt::join(counts, ","));
+  if (members <= 2) return fmt::format("{}", members);
+  const int half = (members + 1) / 2;
+  return half == 2 ? fmt::format("{},2", members) : fmt::format("{},{},2", members, half);
 }
 
-// The barriers of this machine by a process of this program, within 20 s.
+// The barriers of this machine by a process of this program, that ends in time: what it has by then is what is known.
 std::vector<std::string> measure_here(const options& asked, const scratch_folder& folder, int members) {
   const auto file = folder.file(0);
   std::vector<std::string> words{"--members", counts_around(members), "--backend", "all", "--max-time", "120ms", "--check-rounds", "500", "--timeout", "5s", "--precision", "3%",
                                  "--device", asked.device, "--json", file};
   if (!asked.shapes.empty()) words.insert(words.end(), {"--shape", asked.shapes});
+  take_note_of_signals();
   fmt::print(stderr, "mgsync: no files were named: measuring here first\n");
-  const int code = run_this_program(words);
-  if (code != 0 && code != static_cast<int>(exit_code::barrier_failed))
+  // What writing down and answering take is not the child's.
+  const int code = run_this_program(words, asked.within * 9 / 10);
+  if (signal_received() != 0) return {};
+  const bool ended_in_time = code == 128 + SIGTERM && std::filesystem::exists(file);
+  if (ended_in_time)
+    fmt::print(stderr, "mgsync: {:.3g} s were too short to measure all of it (--within); the answer is from what there was\n",
+               std::chrono::duration<double>(asked.within).count());
+  if (!ended_in_time && code != 0 && code != static_cast<int>(exit_code::barrier_failed))
     throw usage_error(fmt::format("the measurement ended with exit code {}: `mgsync {}` says why; or name results files", code, fmt::join(words, " ")));
   return {file};
 }
@@ -67,6 +77,7 @@ int advise_command(const options& asked) {
     const auto all = static_cast<int>(gpus ? seen.gpus.size() : seen.allowed_cpus.size());
     if (all < 2 && asked.members.empty()) throw usage_error("there is one member only here, which needs no barrier; name results files of another machine");
     files = measure_here(asked, folder, asked.members.empty() ? std::min(all, 8) : one_number(asked.members));
+    if (files.empty()) return 128 + signal_received();
   }
   auto known = read_report_files(files, across::machines);
   if (known.machines.empty()) throw usage_error("none of these files holds results; accepted: files written by --json or --store");

@@ -34,7 +34,7 @@ std::optional<int> run_alone(const options& asked) {
   switch (asked.command) {
     case command::help: fmt::print("{}", help_text(asked.help_for)); return 0;
     case command::version: fmt::print("{}", version_text()); return 0;
-    case command::show: return asked.figure.empty() ? show_results(asked) : show_figure(asked);
+    case command::show: return !asked.figure.empty() ? show_figure(asked) : !asked.tables.empty() ? show_tables(asked) : show_results(asked);
     case command::advise: return advise_command(asked);
     case command::report: return report_command(asked);
     case command::compare: return compare_command(asked);

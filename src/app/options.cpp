@@ -148,6 +148,8 @@ constexpr described_option table[] = {
      [](options& o, std::string_view n, std::string_view v) { o.work = microseconds(n, v); }},
     {"bytes", "a", "B", "of `mgsync advise`: what each member gives to others in a step [0]",
      [](options& o, std::string_view n, std::string_view v) { o.bytes = static_cast<double>(whole(n, v, 0, std::uint64_t{1} << 50)); }},
+    {"within", "a", "TIME", "of `mgsync advise` without files: how long the measurement may take; what it has by then is used [20s]",
+     [](options& o, std::string_view n, std::string_view v) { o.within = duration(n, v); }},
     {"late", "ml", "LIST", "microseconds that the last member works before each round while the others wait for it, such as 0,5000; not counted either [0]",
      [](options& o, std::string_view n, std::string_view v) { o.late = microseconds(n, v); }},
     {"peer-memory", "ml", "HOW", "ipc or vmm: how processes share GPU memory [chosen]",
@@ -196,6 +198,8 @@ constexpr described_option table[] = {
      [](options& o, std::string_view, std::string_view v) { o.where = v; }},
     {"figure", "s", "NAME", "of `mgsync show`: one picture of what the files say; a name that none has lists them",
      [](options& o, std::string_view, std::string_view v) { o.figure = v; }},
+    {"tables", "s", "LIST", "of `mgsync show`: these tables of what the files say, in Markdown, or sentences; a name that none has lists them",
+     [](options& o, std::string_view, std::string_view v) { o.tables = v; }},
     {"svg", "s", "FILE", "of `mgsync show --figure`: where to; - for stdout [stdout]",
      [](options& o, std::string_view, std::string_view v) { o.svg = v; }},
     {"by", "s", "WHAT", "of `mgsync show`: tables in Markdown over the shapes (shape: a table for each subject; shapes: a column for each), or over members, ranks, placement, node or any axis of the results, such as load",
@@ -323,10 +327,11 @@ void take_files(options& o, std::vector<std::string>& words) {
   o.files.assign(words.begin() + 1, words.end());
   words.resize(1);
   if (o.command == command::help || o.command == command::version) return;
-  if (words.front() == "show" && o.files.empty() && (!o.figure.empty() || !o.by.empty())) throw usage_error("mgsync show --figure and --by take files, written by --json or --store");
+  if (words.front() == "show" && o.files.empty() && (!o.figure.empty() || !o.tables.empty() || !o.by.empty()))
+    throw usage_error("mgsync show --figure, --tables and --by take files, written by --json or --store");
   if (words.front() == "report" && o.files.empty())
     throw usage_error("mgsync report takes files: results (--json or --store), machine descriptions, raw rows of a study");
-  if (words.front() == "show" && o.files.size() != 1 && o.figure.empty() && o.by.empty())
+  if (words.front() == "show" && o.files.size() != 1 && o.figure.empty() && o.tables.empty() && o.by.empty())
     throw usage_error("mgsync show takes one file, written by --json or --store");
   if (words.front() == "compare" && o.reference && o.files.size() != 1) throw usage_error("mgsync compare --reference takes one file, NEW: the other comes with mgsync");
   if (words.front() == "compare" && !o.reference && o.files.size() != 2)
@@ -339,7 +344,7 @@ void take_files(options& o, std::vector<std::string>& words) {
 void reject_contradictions(const options& o) {
   if (o.allow_missing && !o.fail_slower) throw usage_error("--allow-missing is for `mgsync compare BASE NEW --fail-slower SHARE`");
   if (!o.svg.empty() && o.figure.empty()) throw usage_error("--svg writes the picture that --figure NAME names");
-  if (!o.figure.empty() && !o.by.empty()) throw usage_error("--figure and --by: one of the two");
+  if (!o.figure.empty() + !o.tables.empty() + !o.by.empty() > 1) throw usage_error("--figure, --tables and --by: one of them");
   if (o.over_processes && !o.store.empty())
     throw usage_error("--over-processes cannot write a store: a store is there to be resumed, and these are samples of processes "
                       "that have ended");

@@ -54,10 +54,12 @@ struct options {
   std::vector<std::string> files;  // of show, compare, merge, report and advise
   std::string by;                  // of show: "shape", "members" or another axis, or empty
   double bytes = 0;                // of advise: that each member gives to others in a step
+  std::chrono::nanoseconds within = std::chrono::seconds(20);  // of advise without files: what measuring may take
   std::string where;               // of show: which points, as typed
   std::string markdown;            // of report: file, "-" for stdout
   bool reference = false;          // of compare: BASE is what came with mgsync
   std::string figure;              // of show: its name
+  std::string tables;              // of show: their names, as typed
   std::string svg;                 // of show --figure: file, "-" or "" for stdout
   std::string html;                // of report: file, "-" for stdout, "" for text
   std::optional<double> noise;        // of compare: share

@@ -57,7 +57,9 @@ scratch_folder::~scratch_folder() {
 
 std::string scratch_folder::file(unsigned number) const { return path_ / fmt::format("process-{}.json", number); }
 
-int run_this_program(std::vector<std::string> words) {
+int run_this_program(std::vector<std::string> words, std::optional<std::chrono::nanoseconds> limit) {
+  using clock = std::chrono::steady_clock;
+  const auto began = clock::now();
   words.insert(words.begin(), "mgsync");
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());
@@ -70,9 +72,12 @@ int run_this_program(std::vector<std::string> words) {
     execv("/proc/self/exe", arguments.data());
     _exit(127);
   }
-  bool told = false;
+  bool told = false, reminded = false;
   int status = 0;
   while (waitpid(child, &status, WNOHANG) == 0) {
+    const auto spent = clock::now() - began;
+    if (limit && spent > *limit && !std::exchange(reminded, true)) kill(child, SIGTERM);
+    if (limit && spent > *limit + std::chrono::seconds(3)) kill(child, SIGKILL);
     if (const int number = signal_received(); number != 0 && !std::exchange(told, true)) kill(child, number);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

@@ -1,7 +1,9 @@
 // `mgsync --processes N`: the sweep in N fresh processes, one after the other, and what came of all of them together.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +24,9 @@ class scratch_folder {
   std::filesystem::path path_;
 };
 
-// Runs this program with these words and without its table; returns its exit code, as a shell tells it.
-int run_this_program(std::vector<std::string> words);
+// Runs this program with these words and without its table; returns its exit code, as a shell tells it. After `limit` it is
+// told to end (SIGTERM), and writes what it has; if it is still there 3 s later, it is ended.
+int run_this_program(std::vector<std::string> words, std::optional<std::chrono::nanoseconds> limit = {});
 
 // Two processes that run the same command differ by 1 to 4 %, which no interval of one sees. So each process counts once:
 // its median is one value, and the interval is that of the median over them (95 % from six processes on; the results say

@@ -10,12 +10,14 @@
 
 #include "mgsync/version.hpp"
 #include "src/app/report_files.hpp"
+#include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
 #include "src/report/page.hpp"
 #include "src/report/svg.hpp"
 #include "src/report/text.hpp"
 #include "src/results/atomic_file.hpp"
 #include "src/results/comparison.hpp"
+#include "src/results/selection.hpp"
 #include "topology/findings.hpp"
 #include "topology/reports/drawing.hpp"
 #include "topology/reports/reports.hpp"
@@ -234,12 +236,46 @@ int report_command(const options& asked) {
   return 0;
 }
 
-int show_figure(const options& asked) {
+namespace {
+
+// What every study makes of the files that show was given, whatever their machines are.
+std::vector<shown_study> evaluations_of(const options& asked) {
   auto all = read_report_files(asked.files, across::machines);
   std::vector<result> results;
   auto shown = evaluate_all(all.raw, &results);
   for (auto& m : all.machines) std::move(m.results.begin(), m.results.end(), std::back_inserter(results));
+  if (!asked.where.empty()) results = selected(std::move(results), asked.where);
   for (auto& one : evaluate_all(results)) shown.push_back(std::move(one));
+  return shown;
+}
+
+}  // namespace
+
+int show_tables(const options& asked) {
+  const auto shown = evaluations_of(asked);
+  const auto words = split_at_commas(asked.tables);
+  std::string text;
+  for (const auto word : words) {
+    std::set<std::string> names{"sentences"};
+    bool found = word == "sentences";
+    for (const auto& study : shown) {
+      if (word == "sentences")
+        for (const auto& sentence : study.shown.sentences) text += fmt::format("{}\n\n", sentence);
+      for (const auto& t : study.shown.tables) {
+        names.insert(t.heading.name);
+        if (t.heading.name != word) continue;
+        found = true;
+        text += fmt::format("{}\n\n{}\n{}", t.heading.title, report::to_markdown(t), t.heading.caption.empty() ? "" : t.heading.caption + "\n\n");
+      }
+    }
+    if (!found) throw usage_error(fmt::format("--tables has '{}'; of these files accepted: {}", word, fmt::join(names, ", ")));
+  }
+  fmt::print("{}", text);
+  return 0;
+}
+
+int show_figure(const options& asked) {
+  const auto shown = evaluations_of(asked);
   std::vector<std::string> names;
   for (const auto& study : shown)
     for (const auto& one : study.shown.figures) {

@@ -9,6 +9,9 @@ namespace mgsync {
 // side too. Returns the exit code.
 int report_command(const options&);
 
+// --tables LIST of the files' evaluations, in Markdown, in this order. Throws usage_error naming the tables there are.
+int show_tables(const options&);
+
 // --figure NAME of the files' evaluations, to --svg FILE or stdout. Throws usage_error naming the figures there are.
 int show_figure(const options&);
 

@@ -82,6 +82,27 @@ def measured_width(browser, page, width, addition=""):
     return int(re.search(r'data-wide="(\d+)"', dom).group(1))
 
 
+def wrong_marks(dom, data):
+    """Marks that lead to a row which does not have the number that the mark says; with how many marks lead anywhere."""
+    medians = {one["row"]: [m["median"] for m in one["metrics"].values()] for one in data["results"]}
+    marks = re.findall(r'<a href="#([^"]+)" tabindex="-1"><(?:circle|rect)[^>]*><title>(.*?)</title>', dom)
+    wrong = []
+    for row, tip in marks:
+        said = [float(word) for word in re.findall(r"(?<![\w.:-])\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w:])", tip)]
+        if not any(abs(s - m) <= 2e-3 * abs(m) for m in medians.get(row, []) if m for s in said):
+            wrong.append(f"the mark '{tip}' is not what row {row} has: {medians.get(row)}")
+    return wrong, len(marks)
+
+
+def lost_links(dom):
+    """Links to places that the page does not have."""
+    return set(re.findall(r'href="#([^"]+)"', dom)) - set(re.findall(r' id="([^"]+)"', dom))
+
+
+def ran_a_name(dom):
+    return "<title>taken" in dom
+
+
 def check(condition, sentence):
     if not condition:
         sys.exit(f"report_page: {sentence}")
@@ -104,17 +125,15 @@ def main():
         check('data-script="on"' in dom, "the policy did not let the page's own script run")
         check(not console, f"the console has {console}")
         check(not loaded, f"the page asked for {loaded}")
-        check("<title>taken" not in dom, "a name from a file ran as a script")
+        check(not ran_a_name(dom), "a name from a file ran as a script")
         data = json.loads(re.search(r'id="mgsync-data">(.*?)</script>', dom, re.S).group(1))
         ids = set(re.findall(r'<tr id="([^"]+)"', dom))
         check({one["row"] for one in data["results"]} == ids, "the rows of the page are not those of its data")
         # Every mark that is a link leads to a row, and the row has the number that the mark says.
-        medians = {one["row"]: [m["median"] for m in one["metrics"].values()] for one in data["results"]}
-        marks = re.findall(r'<a href="#([^"]+)" tabindex="-1"><(?:circle|rect)[^>]*><title>(.*?)</title>', dom)
-        check(len(marks) > 100, f"only {len(marks)} marks lead to rows")
-        for row, tip in marks:
-            said = [float(word) for word in re.findall(r"(?<![\w.:-])\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w:])", tip)]
-            check(any(abs(s - m) <= 2e-3 * abs(m) for m in medians[row] if m for s in said), f"the mark '{tip}' is not what row {row} has: {medians[row]}")
+        wrong, marks = wrong_marks(dom, data)
+        check(marks > 100, f"only {marks} marks lead to rows")
+        check(not wrong, "; ".join(wrong))
+        check(not lost_links(dom), f"links to nowhere: {lost_links(dom)}")
 
         light = browser.picture(page, "light", 1100, 1400, "--blink-settings=preferredColorScheme=1")
         dark = browser.picture(page, "dark", 1100, 1400, "--blink-settings=preferredColorScheme=0")
@@ -139,6 +158,16 @@ def main():
         # Twins: each check must be able to fail.
         text = page.read_text()
         other = folder / "other.html"
+        for one in data["results"]:
+            for metric in one["metrics"].values():
+                metric["median"] *= 1.1
+        check(len(wrong_marks(dom, data)[0]) > marks / 2, "numbers that differ by a tenth were not seen")
+        some_row = next(iter(ids))
+        check(lost_links(dom.replace(f' id="{some_row}"', "") + f'<a href="#{some_row}">') == {some_row}, "a link to nowhere was not seen")
+        other.write_text(re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text).replace("</body>", "<script>document.title='taken'</script></body>"))
+        check(ran_a_name(browser.run(other, "--dump-dom")[0]), "a name that runs as a script was not seen")
+        other.write_text(re.sub(r"prefers-color-scheme:\s*dark", "prefers-color-scheme:light", text))
+        check(max(first_pixel(browser.picture(other, "no-dark", 1100, 200, "--blink-settings=preferredColorScheme=0"))) > 40, "a page that is never dark was not seen")
         other.write_text(text.replace("dataset.script = 'on'", "dataset.script = 'off'"))
         dom, console, _ = browser.run(other, "--dump-dom")
         check("data-script" not in dom and console, "a script that the policy does not name ran")

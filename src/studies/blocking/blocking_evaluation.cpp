@@ -114,6 +114,7 @@ void add_outcomes(std::span<const result> all, evaluation& e) {
   for (const auto& [barrier, row] : rows) {
     const auto* known = find_method(barrier.level, barrier.name);
     const auto [may, may_not] = advice(known, row);
+    for (auto* t : {&users, &outcomes}) t->sources.push_back(short_key(row.begin()->second.front()->point));  // of several, the first
     users.rows.push_back({barrier.level, name_of(barrier), may, may_not, std::string(known != nullptr ? known->why : "")});
     const auto foretold = [known, form = barrier.form](absence how) { return std::string(known != nullptr ? predicted(*known, how, form) : ""); };
     outcomes.rows.push_back({barrier.level, name_of(barrier), fmt::format("{}", barrier.members), cell_of(row, absence::exit_before),
@@ -133,6 +134,7 @@ void add_findings(std::span<const result> all, evaluation& e) {
     auto with = detail(r, "toolkit");
     for (const auto* key : {"runtime", "library"})
       if (const auto more = detail(r, key); !more.empty()) with += ", " + more;
+    t.sources.push_back(short_key(r.point));
     t.rows.push_back({r.point.word("level"), name_of(barrier_of(r)), r.point.word("who"), r.point.word("how"), detail(r, "finding"), with,
                       detail(r, "architecture")});
   }
@@ -183,6 +185,7 @@ void add_holding(std::span<const result> all, evaluation& e) {
     if (!is_about(r, "holds") || !has_outcome(r)) continue;
     const auto barrier = barrier_of(r);
     const double control = std::strtod(detail(r, "control_rounds").c_str(), nullptr);
+    t.sources.push_back(short_key(r.point));
     t.rows.push_back({barrier.level, name_of(barrier), fmt::format("{}", barrier.members), detail(r, "rounds"), detail(r, "violations"),
                       detail(r, "violations") == "0" && r.verdict.bound ? fmt::format("{:.1e}", *r.verdict.bound) : "-", detail(r, "wrong_data"),
                       control > 0 ? fmt::format("{:.2f} %", 100 * std::strtod(detail(r, "control_violations").c_str(), nullptr) / control) : "-",

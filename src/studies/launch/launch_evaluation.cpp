@@ -106,6 +106,8 @@ evaluation evaluate(std::span<const result> all) {
   for (const auto& [where, here] : places) {
     const auto& [members, shape, kind] = where;
     const parts p{ns(here.null, "call"), ns(here.fused, "overhead"), ns(here.total, "time")};
+    const result* const from = here.null != nullptr ? here.null : here.fused != nullptr ? here.fused : here.total;
+    t.sources.push_back(from != nullptr ? short_key(from->point) : "");
     t.rows.push_back({fmt::format("{}", members), shape, kind, cell_with_interval(here.null, "call"), cell_with_interval(here.null, "latency"),
                       cell_with_interval(here.fused, "overhead"), std::isnan(ns(here.fused, "unit")) ? "-" : fmt::format("{:.0f}", ns(here.fused, "unit") * 1e-3),
                       cell_with_interval(here.total, "time"), cell(p.other_ns())});
@@ -115,13 +117,14 @@ evaluation evaluate(std::span<const result> all) {
       const auto& m = here.fused->metrics.front();
       auto& c = over_gpus[fmt::format("{} {}", kind, shape)];
       c.name = fmt::format("{} {}", kind, shape);
-      c.points.push_back({static_cast<double>(members), m.median, m.ci95_low, m.ci95_high});
+      c.points.push_back({static_cast<double>(members), m.median, m.ci95_low, m.ci95_high, {}, {}, short_key(here.fused->point)});
     }
   }
   const bool gpus = std::any_of(all.begin(), all.end(), [](const auto& r) { return r.point.study == "launch" && r.point.device == topology::device::gpu; });
   for (const auto& row : paper) {
     if (!gpus) break;
     const parts p{row.call, row.fused, row.total};
+    t.sources.emplace_back();
     t.rows.push_back({"1", "", fmt::format("{} (V100, CUDA 10)", row.kind), cell(row.call), cell(row.null_additional), cell(row.fused), "5", cell(row.total), cell(p.other_ns())});
   }
   e.tables.push_back(std::move(t));

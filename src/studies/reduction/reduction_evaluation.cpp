@@ -71,13 +71,14 @@ evaluation evaluate(std::span<const result> all) {
         const auto& time = r->metrics.front();
         const auto* rate = r->find("bandwidth");
         const double bound = read != here.end() ? bandwidth(read->second) : 0;
+        t.sources.push_back(short_key(r->point));
         t.rows.push_back({fmt::format("{}", threads), type, where, size_text(bytes), way, fmt::format("{:.2f}", time.median),
                           fmt::format("{:.2f} - {:.2f}", time.ci95_low, time.ci95_high), fmt::format("{:.2f}", rate->median),
                           bound > 0 ? fmt::format("{:.1f} %", 100 * rate->median / bound) : "-"});
         auto& c = curves[way];
         c.name = way;
         c.reference = way == "read";
-        c.points.push_back({bytes, rate->median, rate->ci95_low, rate->ci95_high});
+        c.points.push_back({bytes, rate->median, rate->ci95_low, rate->ci95_high, {}, {}, short_key(r->point)});
       }
     }
     for (auto& [way, c] : curves) lines.curves.push_back(std::move(c));

@@ -91,7 +91,10 @@ void add_region(const result& r, evaluation& e) {
                                     of("load_latency"), of("load_interval"), 100 * of("overlap")));
   table t{{"region-parts", "Paper 002's region in cycles", "Each between two clock reads of its own; what two reads take with nothing between them is in every line."},
           {"region", "cycles", "paper, sm_75"}, {}, {false, true, true}};
-  const auto line = [&](std::string what, double cycles, std::string paper) { t.rows.push_back({std::move(what), fmt::format("{:.0f}", cycles), std::move(paper)}); };
+  const auto line = [&](std::string what, double cycles, std::string paper) {
+    t.sources.push_back(short_key(r.point));
+    t.rows.push_back({std::move(what), fmt::format("{:.0f}", cycles), std::move(paper)});
+  };
   line("as compiled", of("as_compiled"), "378 to 384");
   line("corrected", of("corrected"), "56 to 58");
   line("sum of the parts", j.sum_of_parts, "");

@@ -175,6 +175,7 @@ void evaluate_host(std::span<const result> all, evaluation& e) {
   table t{{"host-chains", "Chains on a host thread, by the host's clock"}, {"operation", "ns per link", "ci95"}, {}, {false, true, true}};
   for (const auto* r : {add, multiply}) {
     const auto& m = r->metrics.front();
+    t.sources.push_back(short_key(r->point));
     t.rows.push_back({r->point.subject, cell(m.median * 1e3, 4), fmt::format("{:.4f} - {:.4f}", m.ci95_low * 1e3, m.ci95_high * 1e3)});
   }
   e.tables.push_back(std::move(t));
@@ -193,6 +194,7 @@ void evaluate_gpu(std::span<const result> all, evaluation& e) {
     if (r.point.study != "verify" || r.point.device != topology::device::gpu || !r.has_metrics()) continue;
     const auto& m = r.metrics.front();
     if (r.point.word("clock") == "device") {
+      latencies.sources.push_back(short_key(r.point));
       latencies.rows.push_back({r.point.subject, r.point.word("form"), cell(m.median), cell(r.find("per_link")->median),
                                 cell(r.find("residual")->median, 2), r.found("mhz"), r.found("code")});
       continue;
@@ -213,6 +215,7 @@ void evaluate_gpu(std::span<const result> all, evaluation& e) {
         row[6] = cell(known.host);
         row[7] = cell(known.device);
       }
+    both.sources.push_back(short_key(r.point));
     both.rows.push_back(std::move(row));
   }
   if (!latencies.rows.empty()) e.tables.push_back(std::move(latencies));

@@ -1,0 +1,81 @@
+"""Tables of raw files that mgsync did not write, and of what its tables leave out: `rows NAME FILE ...` of docs/draw.py.
+
+Each function takes the words after its name, reads files of docs/results and returns a table in Markdown.
+"""
+import json
+import lzma
+import pathlib
+import re
+
+RAW = pathlib.Path(__file__).resolve().parent / "results"
+
+
+def markdown(head, rows):
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
+
+
+def stencil(file, gpus=None):
+    """us per step of stencil_comparison, cells by methods; the methods' names have commas."""
+    medians, methods = {}, []
+    for line in (RAW / file).read_text().splitlines()[1:]:
+        here, size, _, rest = line.split(",", 3)
+        method, median, *_ = rest.rsplit(",", 4)
+        if gpus in (None, here):
+            medians[size, method] = f"{float(median):.4g}"
+            methods += [method] if method not in methods else []
+    sizes = list(dict.fromkeys(size for size, _ in medians))
+    return markdown(["cells", *methods], [[f"{size} x {size}", *(medians.get((size, m), "-") for m in methods)] for size in sizes])
+
+
+# What the laboratory program calls its traffic, and what that is.
+LAB = {"idle": "idle", "peer stores": "131 blocks x 512 store to the peer", "peer stores 128 thr": "131 x 128", "peer stores 16 blk": "16 x 512",
+       "peer stores 4 blk": "4 x 512", "128 thr, probe SM too": "132 x 128, one on the SM of the hop", "peer loads": "131 x 512 load from the peer",
+       "local stores": "131 x 512 store to their own GPU", "local loads": "131 x 512 load from it",
+       "host polls only": "one thread of each of 131 blocks reads a word of host memory"}
+HOPS = {"relaxed hop": "relaxed hop", "rel/acq hop": "release/acquire hop", "fence.sys+peer store": "fence.sys", "fence.gpu+peer store": "fence.gpu"}
+
+
+def loadlab(file):
+    """What the laboratory program printed: hops beside traffic, in us, the least and the most where they differ twofold."""
+    line_of = re.compile(r"(.+?)\s{2,}(" + "|".join(map(re.escape, HOPS)) + r")\s+([\d.]+) us \(([\d.]+)\.\.([\d.]+)\).*traffic (\d+) GB/s")
+    seen = {}
+    for line in (RAW / file).read_text().splitlines():
+        if found := line_of.match(line):
+            load, hop, median, least, most, rate = found.groups()
+            wide = float(most) >= 2 * float(least)
+            seen.setdefault(load, {"rate": rate})[hop] = f"{float(median):.3g}" + (f" ({float(least):.2g} to {float(most):.2g})" if wide else "")
+    missing = [name for name in LAB if name not in seen]
+    if missing:
+        raise SystemExit(f"docs/rows.py: {file} has no {missing}; it has {list(seen)}")
+    return markdown(["load", "GB/s per GPU", *HOPS.values()], [[what, seen[name]["rate"], *(seen[name][hop] for hop in HOPS)] for name, what in LAB.items()])
+
+
+def load_rates(file, blocks):
+    """GB/s that each load reached on a GPU while the barriers ran, by the notes of the results; `blocks`: of the barrier, in all or per SM."""
+    text = lzma.open(RAW / file, "rt").read() if file.endswith(".xz") else (RAW / file).read_text()
+    rates = {}
+    for one in json.loads(text)["results"]:
+        if blocks in (f"b{one.get('blocks')}x{one['threads_per_block']}", f"{one.get('blocks_per_sm')}x{one['threads_per_block']}"):
+            for note in one["notes"]:
+                if found := re.match(r"([\d.e+]+) GB/s of load", note):
+                    rates.setdefault(one["load"], []).append(float(found.group(1)))
+    return markdown(["load", "GB/s per GPU"], [[load, f"{min(all_of):.0f} to {max(all_of):.0f}"] for load, all_of in rates.items()])
+
+
+def surcharge(members, *files):
+    """How much longer multigrid:library takes than multigrid:auto, by shape, in each of the files."""
+    def medians(file):
+        found = {}
+        for one in json.loads((RAW / file).read_text())["results"]:
+            axes = {name: axis["value"] for name, axis in one.get("axes", {}).items()} or one
+            shape = f"b{axes['blocks']:g}x{axes['threads_per_block']:g}" if axes.get("blocks") else f"{axes['blocks_per_sm']:g}x{axes['threads_per_block']:g}"
+            if str(one["members"]) == members and one["status"] == "measured":
+                latency = one["metrics"]["latency"] if "metrics" in one else one["latency_us"]
+                found[one["variant"], shape] = latency["median"]
+        return {shape: 100 * (us / found["auto", shape] - 1) for (variant, shape), us in found.items() if variant == "library"}
+    columns = {file: medians(file) for file in files}
+    shapes = list(dict.fromkeys(shape for column in columns.values() for shape in column))
+    return markdown(["the group over the algorithm alone", *shapes], [[file, *(f"{column[s]:.1f} %" if s in column else "-" for s in shapes)] for file, column in columns.items()])
+
+
+TABLES = {"surcharge": surcharge, "stencil": stencil, "loadlab": loadlab, "load-rates": load_rates}
