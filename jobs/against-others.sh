@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # against-others.sh MGSYNC OSU_BARRIER SYNCBENCH [COUNT...]: mgsync's host figures beside those of programs that are not
-# ours (docs/method.md): MPI_Barrier as OSU's osu_barrier has it, OpenMP's barrier as EPCC's syncbench has it, for each
-# COUNT of ranks and of threads (default: 2 4 8 16, as far as there are cores). Nine alternated pairs of processes each.
+# ours (docs/method.md): MPI_Barrier as OSU's osu_barrier has it, OpenMP's barrier and the start and end of a parallel region
+# as EPCC's syncbench has them, for each COUNT of ranks and of threads (default: 2 4 8 16, as far as there are cores). Nine
+# alternated pairs of processes each (PAIRS in the environment: more); WHAT: only these of "mpi openmp parallel".
 # Writes a line per pair, "what,count,pair,theirs_us,ours_us", and at the end the median of the ratios for each.
 # Both programs are had from their own sources; "" in the place of one leaves it out.
 set -uo pipefail
@@ -16,34 +17,40 @@ if [ "$(id -u)" -eq 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_
 # EPCC's threads are bound as mgsync binds its own.
 ours=(--device host --max-time "${MAX_TIME:-500ms}" --check-rounds 400 --csv "$work/csv")
 
-latency() { # of the only row
+latency() { # of the only row; words in quotes may hold commas, but stand behind it
   awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "latency_us" || $i == "median") at = i } NR == 2 { print $at }' \
     "$work/csv"
+}
+epcc() { # THREADS LINE: the last "LINE overhead = ... us"
+  OMP_NUM_THREADS=$1 OMP_PLACES=cores OMP_PROC_BIND=close "$syncbench" --outer-repetitions 20 --test-time 2000 2>/dev/null |
+    awk -v line="$2" '$1 == line && $2 == "overhead" { for (i = 1; i <= NF; ++i) if ($i == "=") v = $(i + 1) } END { print v }'
 }
 theirs_mpi() { mpirun --bind-to core -np "$1" "$osu" -i 20000 -x 2000 2>/dev/null | awk '/^ *[0-9]/ { print $1 }'; }
 ours_mpi() {
   mpirun --bind-to core -np "$1" "$mgsync" "${ours[@]}" --backend mpi --members "$1" >/dev/null 2>"$work/err"
   latency
 }
-theirs_openmp() {
-  OMP_NUM_THREADS=$1 OMP_PLACES=cores OMP_PROC_BIND=close "$syncbench" --outer-repetitions 20 --test-time 2000 \
-    2>/dev/null | awk '/^BARRIER overhead/ { for (i = 1; i <= NF; ++i) if ($i == "=") v = $(i + 1) } END { print v }'
+theirs_openmp() { epcc "$1" BARRIER; }
+theirs_parallel() { epcc "$1" PARALLEL; }
+ours_parallel() {
+  "$mgsync" study launch --device host --kind openmp-region --quantity null --gpus "$1" --csv "$work/csv" >/dev/null 2>"$work/err"
+  latency
 }
 ours_openmp() {
   "$mgsync" "${ours[@]}" --backend openmp:runtime --members "$1" >/dev/null 2>"$work/err"
   latency
 }
 
-for what in mpi openmp; do
-  if [ $what = mpi ] && [ -z "$osu" ]; then continue; fi
-  if [ $what = openmp ] && [ -z "$syncbench" ]; then continue; fi
+for what in ${WHAT:-mpi openmp parallel}; do
+  if [ "$what" = mpi ] && [ -z "$osu" ]; then continue; fi
+  if [ "$what" != mpi ] && [ -z "$syncbench" ]; then continue; fi
   for count in "${counts[@]}"; do
     [ "$count" -le "$(nproc)" ] || continue
     for ((pair = 1; pair <= pairs; ++pair)); do
       if ((pair % 2)); then
-        them=$(theirs_$what "$count") us=$(ours_$what "$count")
+        them=$(theirs_"$what" "$count") us=$(ours_"$what" "$count")
       else
-        us=$(ours_$what "$count") them=$(theirs_$what "$count")
+        us=$(ours_"$what" "$count") them=$(theirs_"$what" "$count")
       fi
       echo "$what,$count,$pair,$them,$us" | tee -a "$work/pairs"
     done

@@ -65,7 +65,14 @@ class event_recorder {
   using events = typename Buffer::events;
 
   __device__ __forceinline__ explicit event_recorder(Buffer& buffer)
-      : ring_(buffer.ring[warp() < Buffer::warps ? warp() : 0]), leads_(thread() % 32 == 0 && warp() < Buffer::warps) {}
+      : ring_(buffer.ring[warp() < Buffer::warps ? warp() : 0]), leads_(thread() % 32 == 0 && warp() < Buffer::warps) {
+    // Where the ring is, once through memory: otherwise the compiler asks for the block's place in its cluster again in
+    // every stamp, which takes longer than the rest of it.
+    if (!leads_) return;
+    auto* const through = reinterpret_cast<volatile std::uint32_t*>(ring_);
+    *through = static_cast<std::uint32_t>(__cvta_generic_to_shared(ring_));
+    at_ = *through;
+  }
 
   // Stamps now. Called by whole warps; a lane writes. Memory accesses and other stamps stay on their side of it for the
   // compiler; what is still on its way in the SM is not waited for.
@@ -113,17 +120,19 @@ class event_recorder {
     return t;
   }
   __device__ __forceinline__ void put(std::uint32_t id, std::uint64_t clock) {
-    auto& slot = ring_[count_ & (capacity - 1)];
+    using stamp = event_stamp<with_timer>;
+    const std::uint32_t slot = at_ + (count_ & (capacity - 1)) * static_cast<std::uint32_t>(sizeof(stamp));
     if constexpr (with_timer) {
       std::uint64_t timer_ns;
       asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(timer_ns)::"memory");
-      slot.timer_ns = timer_ns;
+      asm volatile("st.shared.u64 [%0+8], %1;" ::"r"(slot), "l"(timer_ns) : "memory");
     }
-    slot.clock = clock;
-    slot.id = id;
+    asm volatile("st.shared.u64 [%0], %1;" ::"r"(slot), "l"(clock) : "memory");
+    asm volatile("st.shared.u32 [%0+%2], %1;" ::"r"(slot), "r"(id), "n"(sizeof(stamp) - 8) : "memory");
   }
 
   event_stamp<with_timer>* ring_;
+  std::uint32_t at_ = 0;  // the same in the shared window
   std::uint32_t count_ = 0;
   bool leads_;
 };

@@ -14,6 +14,7 @@
 #include "src/harness/study.hpp"
 #include "src/studies/launch/launch_evaluation.hpp"
 #include "src/studies/launch/launches.hpp"
+#include "src/studies/launch/wait_gradient.hpp"
 
 namespace mgsync {
 namespace launch {
@@ -21,7 +22,7 @@ namespace {
 
 constexpr std::array<axis_declaration, 6> axes{{
     {"kind", "all", "all, or the launches that `mgsync study` lists for these members", "how kernels (threads) are launched"},
-    {"quantity", "null,total,fused", "null, total, fused", "what one more launch adds; one launch in all; what is left of it beside long kernels"},
+    {"quantity", "null,total,fused,gradient", "null, total, fused, gradient", "what one more launch adds; one launch in all; what is left of it beside long kernels; what one more unit of waiting in a kernel adds"},
     {"gpus", "1", "numbers of GPUs, as 1,2,4", "over how many GPUs (host members: over how many threads)"},
     {"shape", "1x32", "blocks per SM x threads, as 1x32,1x1024", "of the kernels"},
     {"argument_bytes", "0", "0, 8, 128, 4096", "of a kernel that waits for nothing"},
@@ -58,7 +59,7 @@ std::string name_in(const std::pair<Kind, std::string_view> (&known)[Count], Kin
   return {};
 }
 
-// The three ways of asking (docs/method.md, "Launch overhead").
+// The ways of asking (docs/method.md, "Launch overhead").
 std::function<std::unique_ptr<method>()> method_for(const std::string& quantity) {
   if (quantity == "null")
     return [] {
@@ -78,7 +79,8 @@ std::function<std::unique_ptr<method>()> method_for(const std::string& quantity)
       return std::make_unique<one_run>(settings);
     };
   if (quantity == "fused") return [] { return std::make_unique<fused_difference>(fused_settings{}); };
-  throw usage_error(fmt::format("--quantity is '{}'; accepted: null, total, fused", quantity));
+  if (quantity == "gradient") return [] { return std::make_unique<wait_gradient>(); };
+  throw usage_error(fmt::format("--quantity is '{}'; accepted: null, total, fused, gradient", quantity));
 }
 
 // "1x1024": blocks per SM and threads.
@@ -123,7 +125,7 @@ void add_gpu(const study_request& asked, std::vector<measurement>& all) {
               if (policy != host_policy::synchronize) m.point.set("policy", name_in(host_policies, policy));
               if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
               else if (count == 0 || count > machine.gpus.size()) m.waived = fmt::format("{} GPUs are asked for, and {} are here", count, machine.gpus.size());
-              else if (launch.argument_bytes != 0 && quantity == "fused") m.waived = "arguments are those of kernels that wait for nothing";
+              else if (launch.argument_bytes != 0 && (quantity == "fused" || quantity == "gradient")) m.waived = "arguments are those of kernels that wait for nothing";
               else {
                 launch.gpus.clear();
                 for (unsigned g = 0; g < count; ++g) {

@@ -1,10 +1,12 @@
 #include "src/studies/launch/launch_evaluation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
-#include <tuple>
 
 #include <fmt/format.h>
+
+#include "src/studies/launch/launch_figures.hpp"
 
 namespace mgsync::launch {
 
@@ -17,34 +19,6 @@ struct paper_row {
 };
 constexpr paper_row paper[] = {{"traditional", 2545, 2541, 1081, 8888}, {"cooperative", 3388, 3326, 1063, 10248},
                                {"multi-device", 3455, 3368, 1258, 10874}};
-
-// What the study's three quantities found of one kind at one place.
-struct found {
-  const result* null = nullptr;
-  const result* total = nullptr;
-  const result* fused = nullptr;
-};
-
-using place = std::tuple<int, std::string, std::string>;  // members, shape, kind
-
-std::map<place, found> by_place(std::span<const result> all) {
-  std::map<place, found> places;
-  for (const auto& r : all) {
-    if (r.point.study != "launch") continue;
-    if (r.point.word("argument_bytes", "0") != "0" && r.point.number("argument_bytes").value_or(0) != 0) continue;
-    if (r.point.word("policy", "synchronize") != "synchronize") continue;
-    auto& here = places[{r.point.members, format_shape(r.point), r.point.subject}];
-    const auto what = r.point.word("quantity");
-    (what == "null" ? here.null : what == "total" ? here.total : here.fused) = &r;
-  }
-  return places;
-}
-
-double ns(const result* r, std::string_view name) {
-  if (r == nullptr) return std::numeric_limits<double>::quiet_NaN();
-  const auto* m = r->find(name);
-  return m != nullptr ? m->median * 1e3 : std::numeric_limits<double>::quiet_NaN();
-}
 
 std::string cell(double value) { return std::isnan(value) ? "-" : fmt::format("{:.0f}", value); }
 
@@ -100,9 +74,6 @@ evaluation evaluate(std::span<const result> all) {
   table t{{"launch-overhead", "What a launch costs (000, table I; 004, figures 4 to 6)", "In ns, with 95 % intervals."},
           {"members", "shape", "launch", "call", "null kernel, additional", "fused overhead", "unit, us", "null kernel, total", "other"}, {},
           {true, false, false, true, true, true, true, true, true}};
-  bar_chart stacked{{"launch-parts", "One null kernel (004, figure 6)", "Total latency, taken apart: the launch call, the execution overhead by fused "
-                     "launches, and what is neither."}, {"time (ns)"}, {"launch call", "execution overhead", "other"}, {}};
-  std::map<std::string, curve> over_gpus;
   for (const auto& [where, here] : places) {
     const auto& [members, shape, kind] = where;
     const parts p{ns(here.null, "call"), ns(here.fused, "overhead"), ns(here.total, "time")};
@@ -111,14 +82,6 @@ evaluation evaluate(std::span<const result> all) {
     t.rows.push_back({fmt::format("{}", members), shape, kind, cell_with_interval(here.null, "call"), cell_with_interval(here.null, "latency"),
                       cell_with_interval(here.fused, "overhead"), std::isnan(ns(here.fused, "unit")) ? "-" : fmt::format("{:.0f}", ns(here.fused, "unit") * 1e-3),
                       cell_with_interval(here.total, "time"), cell(p.other_ns())});
-    if (members == 1 && !std::isnan(p.other_ns()) && p.other_ns() > 0 && p.execution_ns > 0)
-      stacked.bars.push_back({fmt::format("{} {}", kind, shape), {p.call_ns, p.execution_ns, p.other_ns()}});
-    if (here.fused != nullptr && here.fused->has_metrics()) {
-      const auto& m = here.fused->metrics.front();
-      auto& c = over_gpus[fmt::format("{} {}", kind, shape)];
-      c.name = fmt::format("{} {}", kind, shape);
-      c.points.push_back({static_cast<double>(members), m.median, m.ci95_low, m.ci95_high, {}, {}, short_key(here.fused->point)});
-    }
   }
   const bool gpus = std::any_of(all.begin(), all.end(), [](const auto& r) { return r.point.study == "launch" && r.point.device == topology::device::gpu; });
   for (const auto& row : paper) {
@@ -128,11 +91,7 @@ evaluation evaluate(std::span<const result> all) {
     t.rows.push_back({"1", "", fmt::format("{} (V100, CUDA 10)", row.kind), cell(row.call), cell(row.null_additional), cell(row.fused), "5", cell(row.total), cell(p.other_ns())});
   }
   e.tables.push_back(std::move(t));
-  if (!stacked.bars.empty()) e.figures.push_back(std::move(stacked));
-  chart lines{{"launch-over-gpus", "Fused overhead over GPUs (004, figure 5)"}, {"members"}, {"overhead (us)"}, {}};
-  for (auto& [name, c] : over_gpus)
-    if (c.points.size() > 1) lines.curves.push_back(std::move(c));
-  if (!lines.curves.empty()) e.figures.push_back(std::move(lines));
+  add_figures(places, e);
   add_advice(places, all, e);
   return e;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "src/studies/timeline/barrier_rounds.hpp"
+#include "src/studies/timeline/instruction_evaluation.hpp"
 #include "src/studies/timeline/instruction_overlap.hpp"
 
 namespace mgsync::timelines {
@@ -60,7 +61,8 @@ void add(const result& r, std::span<const result> all, evaluation& e) {
   const auto cost = cost_of_recorder(all, r);
   const auto name = plain_name(r.point);
   const double late = r.point.number("late").value_or(0);
-  const auto title = fmt::format("{} on {}{}", subject_of(r.point), count_of_members(r.point), late > 0 ? fmt::format(", the last comes {:.0f} us later", late) : "");
+  const auto shape = r.point.device == topology::device::gpu ? format_shape(r.point) : std::string();
+  const auto title = fmt::format("{} on {}{}{}", subject_of(r.point), count_of_members(r.point), shape.empty() ? "" : ", " + shape, late > 0 ? fmt::format(", the last comes {:.0f} us later", late) : "");
   auto caption = fmt::format("The last {} rounds of the median run. Between two members no order is claimed within {:.0f} ns.", rounds.size(), what.uncertainty);
   if (cost) caption += fmt::format(" The recorder is part of it: {}.", sentence_of(*cost));
   e.sentences.push_back(fmt::format("{}: {}; the last to arrive set all free within {:.0f} ns (median of {} rounds, clocks known to within {:.0f} ns).", title,
@@ -127,6 +129,7 @@ evaluation evaluate(std::span<const result> all) {
   evaluation e;
   for (const auto& r : all)
     if (r.point.study == "timeline") r.point.subject == "region" ? add_region(r, e) : add(r, all, e);
+  add_instructions(all, e);
   return e;
 }
 

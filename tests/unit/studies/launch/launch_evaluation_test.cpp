@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "src/studies/launch/wait_gradient.hpp"
 
 namespace mgsync::launch {
 namespace {
@@ -47,7 +48,10 @@ TEST(launch_evaluation, puts_the_parts_of_each_launch_into_one_row_and_one_bar) 
   ASSERT_EQ(e.tables.size(), 1U);
   EXPECT_EQ(e.tables[0].rows[0].back(), "4735");
   EXPECT_EQ(e.tables[0].rows.size(), 1U + 3U);  // and the paper's V100
-  ASSERT_EQ(e.figures.size(), 1U);
+  ASSERT_EQ(e.figures.size(), 3U);
+  EXPECT_EQ(heading_of(e.figures[1]).name, "launch-null");
+  EXPECT_EQ(heading_of(e.figures[2]).name, "launch-waiting");
+  EXPECT_EQ(std::get<chart>(e.figures[2]).x.categories, std::vector<std::string>{"traditional"});
   EXPECT_EQ(std::get<bar_chart>(e.figures[0]).bars[0].parts, (std::vector<double>{2545, 993, 8273 - 2545 - 993}));
   ASSERT_EQ(e.sentences.size(), 1U);
   EXPECT_NE(e.sentences[0].find("0.99 us"), std::string::npos) << e.sentences[0];
@@ -71,6 +75,31 @@ TEST(launch_evaluation, takes_no_launch_for_a_barrier_of_several_gpus) {
   all.back().point.members = 2;
   ASSERT_EQ(evaluate(all).sentences.size(), 1U);
   EXPECT_NE(evaluate(all).sentences[0].find("more than 1.70 us (kernel-boundary"), std::string::npos) << evaluate(all).sentences[0];
+}
+
+// The poster's figure 2: an overhead that more units do not pay again, and a unit of 1020 ns where 1000 were asked for.
+TEST(wait_gradient, is_the_units_own_length_once_there_are_many) {
+  wait_gradient m;
+  const auto total = [](std::uint64_t units) { return units < 8 ? 6.0 + 0.5 * static_cast<double>(units) : 1.9 + 1.02 * static_cast<double>(units); };
+  for (auto asked = m.next({}); asked; asked = m.next({})) {
+    std::vector<seen> came;
+    for (const auto& order : asked->orders) {
+      came.push_back({.done = order});
+      came.back().values = {{"total_us", {total(order.units)}}, {"waited_us", {1.02 * static_cast<double>(order.units)}}};
+    }
+    m.take(*asked, came);
+  }
+  auto r = measured("traditional", "gradient", {});
+  r.metrics = m.values();
+  EXPECT_NEAR(r.find("gradient_1")->median, 0.5, 1e-9);
+  EXPECT_NEAR(r.find("gradient_16")->median, r.find("unit")->median, 1e-9);
+  EXPECT_NEAR(r.find("unit")->median, 1.02, 1e-9);
+  const auto e = evaluate(std::span(&r, 1));
+  ASSERT_EQ(e.figures.size(), 1U);
+  const auto& drawn = std::get<chart>(e.figures[0]);
+  EXPECT_EQ(drawn.heading.name, "launch-gradient");
+  ASSERT_EQ(drawn.curves.size(), 2U);  // and what was asked for
+  EXPECT_EQ(drawn.curves[0].points.size(), 10U);
 }
 
 TEST(launch_evaluation, is_happy_with_nothing) { EXPECT_TRUE(evaluate({}).tables.empty()); }

@@ -6,7 +6,9 @@
 #include "src/studies/timeline/barrier_rounds.hpp"
 #include "src/studies/timeline/clock_offset.hpp"
 #include "src/studies/timeline/core_clocks.hpp"
+#include "src/studies/timeline/instruction_list.hpp"
 #include "src/studies/timeline/instruction_overlap.hpp"
+#include "src/studies/timeline/instruction_runs.hpp"
 #include "src/studies/timeline/order_prover.hpp"
 #include "src/studies/timeline/region_runs.hpp"
 #include "src/studies/timeline/timeline_evaluation.hpp"
@@ -266,6 +268,55 @@ TEST(region, is_measured_in_batches_and_told_with_its_twin) {
   ASSERT_EQ(e.figures.size(), 2U);
   EXPECT_EQ(e.tables.front().rows[0], (std::vector<std::string>{"as compiled", "384", "378 to 384"}));
   EXPECT_NE(e.sentences[0].find("take 58 cycles; the sum of the parts is 58. As compiled it would have been 384"), std::string::npos) << e.sentences[0];
+}
+
+// Chains whose links take what they take, and a pair of which a third is hidden.
+TEST(instructions, are_told_by_their_slope_beside_what_nobody_checked) {
+  const auto& i = instruction_called("bank_conflict");
+  instruction_method m(i);
+  for (auto asked = m.next({}); asked; asked = m.next({})) {
+    seen run;
+    for (const unsigned links : chain_lengths) run.values["bank_conflict_" + std::to_string(links)] = {11.0 + 23 * links};
+    run.values["bank_conflict_once"] = {33.0};
+    run.values["bank_conflict_as_compiled"] = {6.0};
+    m.take(*asked, std::vector{run});
+  }
+  result r;
+  r.point.study = "timeline";
+  r.point.subject = i.name;
+  r.point.set("ways", 1.0);
+  r.status = result_status::measured;
+  r.metrics = m.values();
+  EXPECT_NEAR(r.find("latency")->median, 23, 1e-9);
+  EXPECT_NEAR(r.find("residual")->median, 0, 1e-9);
+  const auto e = evaluate(std::span(&r, 1));
+  ASSERT_EQ(e.tables.size(), 1U);
+  EXPECT_EQ(e.tables[0].rows[0], (std::vector<std::string>{"load, lanes that want one bank", "1 ways", "23.0", "33.0", "6.0", "23.0 without: H200; 29.0: H100"}));
+  const double one[] = {4};
+  EXPECT_THROW(slope_of(one, one), std::invalid_argument);
+}
+
+TEST(instructions, side_by_side_are_told_by_what_is_hidden) {
+  pairs_method m;
+  for (auto asked = m.next({}); asked; asked = m.next({})) {
+    seen run;
+    run.values["pair_nothing"] = {10};
+    for (const auto& i : lone_instructions) run.values["alone_" + std::string(i.name)] = {i.name == "lds" ? 40.0 : 34.0};
+    for (const auto& e : code_of_pairs())
+      if (e.kernel.find("_beside_") != std::string::npos) run.values[e.kernel] = {e.kernel == "lds_beside_shfl" ? 56.0 : 40.0};
+    m.take(*asked, std::vector{run});
+  }
+  result r;
+  r.point.study = "timeline";
+  r.point.subject = "pairs";
+  r.status = result_status::measured;
+  r.metrics = m.values();
+  EXPECT_NEAR(r.find("lds_beside_shfl")->median, 1.0 / 3, 1e-9);
+  const auto e = evaluate(std::span(&r, 1));
+  ASSERT_EQ(e.tables.size(), 1U);
+  EXPECT_EQ(e.tables[0].rows[0][0], "load, shared (LDS)");
+  EXPECT_EQ(e.tables[0].rows[0][3], "33 %");
+  EXPECT_EQ(e.tables[0].rows[1][2], "33 %");
 }
 
 result latency_of(const char* recorder, double us) {

@@ -1,0 +1,140 @@
+#include "src/studies/launch/launch_figures.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "src/studies/launch/launch_evaluation.hpp"
+#include "src/studies/launch/wait_gradient.hpp"
+
+namespace mgsync::launch {
+
+namespace {
+
+// "graph", "graph 1x1024" where there are several shapes.
+std::string name_of(const place& where, bool several_shapes) {
+  const auto& [members, shape, kind] = where;
+  return several_shapes && !shape.empty() ? fmt::format("{} {}", kind, shape) : kind;
+}
+
+bool several_shapes(const std::map<place, found>& places) {
+  for (const auto& [where, here] : places)
+    if (std::get<1>(where) != std::get<1>(places.begin()->first)) return true;
+  return false;
+}
+
+// Of one member, or of the fewest.
+int fewest(const std::map<place, found>& places) { return std::get<0>(places.begin()->first); }
+
+void add_gradients(const std::map<place, found>& places, evaluation& e) {
+  chart c{{"launch-gradient", "What one more unit of waiting adds to a kernel (004, figure 2)",
+           "(T(1, 2n) - T(1, n)) / n, over n. Where it is the unit's length, more units in a kernel add no overhead. The units last what is asked for by the device's own timer."},
+          {"units of waiting n", true}, {"one more unit (us)"}, {}};
+  const bool shapes = several_shapes(places);
+  for (const auto& [where, here] : places) {
+    if (std::get<0>(where) != fewest(places) || here.gradient == nullptr || !here.gradient->has_metrics()) continue;
+    curve line{name_of(where, shapes), {}};
+    for (const auto n : gradient_units())
+      if (const auto* m = here.gradient->find(gradient_name(n)); m != nullptr)
+        line.points.push_back({static_cast<double>(n), m->median, m->ci95_low, m->ci95_high, m->raw, {}, short_key(here.gradient->point)});
+    c.curves.push_back(std::move(line));
+  }
+  if (c.curves.empty()) return;
+  curve asked{"the unit", {}};
+  asked.reference = true;
+  for (const auto n : {gradient_units().front(), gradient_units().back()}) asked.points.push_back({static_cast<double>(n), gradient_unit_us});
+  c.curves.push_back(std::move(asked));
+  e.figures.push_back(std::move(c));
+}
+
+// One metric of one quantity by kind, as dots.
+struct series {
+  std::string_view name;
+  const result* found::* of;
+  std::string_view metric;
+};
+
+void add_by_kind(const std::map<place, found>& places, figure_heading heading, std::string label, std::span<const series> all, evaluation& e) {
+  chart c{std::move(heading), {"launch"}, {std::move(label)}, {}};
+  const bool shapes = several_shapes(places);
+  for (const auto& s : all) {
+    c.curves.push_back({std::string(s.name), {}});
+    c.curves.back().dots = true;
+  }
+  for (const auto& [where, here] : places) {
+    if (std::get<0>(where) != fewest(places)) continue;
+    bool any = false;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto* r = here.*all[i].of;
+      const auto* m = r == nullptr || !r->has_metrics() ? nullptr : r->find(all[i].metric);
+      if (m == nullptr) continue;
+      any = true;
+      c.curves[i].points.push_back({static_cast<double>(c.x.categories.size()), m->median, m->ci95_low, m->ci95_high, {}, {}, short_key(r->point)});
+    }
+    if (any) c.x.categories.push_back(name_of(where, shapes));
+  }
+  if (!c.x.categories.empty()) e.figures.push_back(std::move(c));
+}
+
+void add_parts(const std::map<place, found>& places, evaluation& e) {
+  bar_chart stacked{{"launch-parts", "One null kernel (004, figure 6)", "Total latency, taken apart: the launch call, the execution overhead by fused "
+                     "launches, and what is neither."}, {"time (ns)"}, {"launch call", "execution overhead", "other"}, {}};
+  for (const auto& [where, here] : places) {
+    const auto& [members, shape, kind] = where;
+    const parts p{ns(here.null, "call"), ns(here.fused, "overhead"), ns(here.total, "time")};
+    if (members == 1 && !std::isnan(p.other_ns()) && p.other_ns() > 0 && p.execution_ns > 0)
+      stacked.bars.push_back({fmt::format("{} {}", kind, shape), {p.call_ns, p.execution_ns, p.other_ns()}});
+  }
+  if (!stacked.bars.empty()) e.figures.push_back(std::move(stacked));
+}
+
+void add_over_gpus(const std::map<place, found>& places, evaluation& e) {
+  std::map<std::string, curve> over_gpus;
+  for (const auto& [where, here] : places) {
+    const auto& [members, shape, kind] = where;
+    if (here.fused == nullptr || !here.fused->has_metrics()) continue;
+    const auto& m = here.fused->metrics.front();
+    auto& c = over_gpus[fmt::format("{} {}", kind, shape)];
+    c.name = fmt::format("{} {}", kind, shape);
+    c.points.push_back({static_cast<double>(members), m.median, m.ci95_low, m.ci95_high, {}, {}, short_key(here.fused->point)});
+  }
+  chart lines{{"launch-over-gpus", "Fused overhead over GPUs (004, figure 5)"}, {"members"}, {"overhead (us)"}, {}};
+  for (auto& [name, c] : over_gpus)
+    if (c.points.size() > 1) lines.curves.push_back(std::move(c));
+  if (!lines.curves.empty()) e.figures.push_back(std::move(lines));
+}
+
+}  // namespace
+
+std::map<place, found> by_place(std::span<const result> all) {
+  std::map<place, found> places;
+  for (const auto& r : all) {
+    if (r.point.study != "launch") continue;
+    if (r.point.word("argument_bytes", "0") != "0" && r.point.number("argument_bytes").value_or(0) != 0) continue;
+    if (r.point.word("policy", "synchronize") != "synchronize") continue;
+    auto& here = places[{r.point.members, format_shape(r.point), r.point.subject}];
+    const auto what = r.point.word("quantity");
+    (what == "null" ? here.null : what == "total" ? here.total : what == "gradient" ? here.gradient : here.fused) = &r;
+  }
+  return places;
+}
+
+double ns(const result* r, std::string_view name) {
+  const auto* m = r == nullptr ? nullptr : r->find(name);
+  return m != nullptr ? m->median * 1e3 : std::numeric_limits<double>::quiet_NaN();
+}
+
+void add_figures(const std::map<place, found>& places, evaluation& e) {
+  if (places.empty()) return;
+  add_parts(places, e);
+  const series null[] = {{"launch call", &found::null, "call"}, {"one more null kernel", &found::null, "latency"}};
+  add_by_kind(places, {"launch-null", "Null kernels: the call, and what one more adds (004, figure 4)", "Where both are the same, the host is what is waited for."}, "time (us)", null, e);
+  const series waiting[] = {{"one more kernel of one unit", &found::fused, "additional"}, {"launch call beside it", &found::fused, "call"},
+                            {"the unit asked for", &found::fused, "unit"}, {"execution overhead, fused", &found::fused, "overhead"}};
+  add_by_kind(places, {"launch-waiting", "Kernels that wait longer than a launch takes (004, figure 5)", "The unit is lengthened until the overhead stops changing."}, "time (us)", waiting, e);
+  add_over_gpus(places, e);
+  add_gradients(places, e);
+}
+
+}  // namespace mgsync::launch

@@ -1,0 +1,83 @@
+#include "src/studies/timeline/instruction_evaluation.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "src/studies/timeline/instruction_list.hpp"
+
+namespace mgsync::timelines {
+
+namespace {
+
+const instruction* known(const result& r) {
+  if (r.point.study != "timeline" || !r.has_metrics()) return nullptr;
+  const auto all = instructions();
+  const auto found = std::ranges::find(all, r.point.subject, &instruction::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::string cycles(const result& r, std::string_view metric) {
+  const auto* m = r.find(metric);
+  return m == nullptr ? "-" : fmt::format("{:.1f}", m->median);
+}
+
+void add_table(std::span<const result> all, evaluation& e) {
+  table t{{"instructions", "Single instructions, in cycles",
+           "by link: the slope over chains of 4 to 32, in which no clock read is. once: one between two clock reads, these included. as compiled: the same with clock reads that nothing ties to it, as an unchecked probe has them."},
+          {"instruction", "of", "by link", "once", "as compiled", "published"}, {}, {false, true, true, true, true, false}, {}};
+  for (const auto& r : all) {
+    const auto* const i = known(r);
+    if (i == nullptr) continue;
+    const auto over = i->varied.empty() ? std::nullopt : r.point.number(i->varied);
+    t.rows.push_back({std::string(i->what), over ? fmt::format("{:.0f} {}", *over, i->varied) : "", cycles(r, "latency"), cycles(r, "once"), cycles(r, "as_compiled"), std::string(i->published)});
+    t.sources.push_back(short_key(r.point));
+  }
+  if (!t.rows.empty()) e.tables.push_back(std::move(t));
+}
+
+void add_curves(std::span<const result> all, evaluation& e) {
+  for (const auto& i : instructions()) {
+    if (i.varied.empty()) continue;
+    chart c{{"instruction-" + i.name, fmt::format("{}: over the {}", i.what, i.varied), "Cycles by link of a chain, by the SM's cycle counter; machine code checked."}, {std::string(i.varied)}, {"cycles"}, {}};
+    curve line{std::string(i.what), {}};
+    for (const auto& r : all)
+      if (const auto* m = known(r) == &i ? r.find("latency") : nullptr; m != nullptr)
+        line.points.push_back({*r.point.number(i.varied), m->median, m->ci95_low, m->ci95_high, m->raw, {}, short_key(r.point)});
+    std::ranges::sort(line.points, {}, &chart_point::x);
+    if (line.points.size() < 2) continue;
+    c.curves.push_back(std::move(line));
+    e.figures.push_back(std::move(c));
+  }
+}
+
+void add_pairs(const result& r, evaluation& e) {
+  if (!r.has_metrics()) return;
+  table t{{"pairs", "How much of an instruction is hidden beside another",
+           "1 - (T(ab) - max(T(a), T(b))) / min(T(a), T(b)), of one warp, each single shot between two clock reads less what the reads take: 100 %, the shorter costs nothing; 0 %, one after the other; below, they hinder each other."},
+          {"instruction", "alone, cycles"}, {}, {false, true}, {}};
+  for (const auto& i : lone_instructions) {
+    t.columns.push_back(fmt::format("beside {}", i.what));
+    t.numbers.push_back(true);
+  }
+  for (std::size_t a = 0; a < lone_instructions.size(); ++a) {
+    std::vector<std::string> row{fmt::format("{} ({})", lone_instructions[a].what, lone_instructions[a].opcode), cycles(r, lone_instructions[a].name)};
+    for (std::size_t b = 0; b < lone_instructions.size(); ++b) {
+      const auto* m = a == b ? nullptr : r.find(pair_kernel(lone_instructions[std::min(a, b)], lone_instructions[std::max(a, b)]));
+      row.push_back(m == nullptr ? "" : fmt::format("{:.0f} %", 100 * m->median));
+    }
+    t.rows.push_back(std::move(row));
+  }
+  e.tables.push_back(std::move(t));
+}
+
+}  // namespace
+
+void add_instructions(std::span<const result> all, evaluation& e) {
+  add_table(all, e);
+  add_curves(all, e);
+  for (const auto& r : all)
+    if (r.point.study == "timeline" && r.point.subject == "pairs") add_pairs(r, e);
+}
+
+}  // namespace mgsync::timelines
