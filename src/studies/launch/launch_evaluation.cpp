@@ -76,6 +76,7 @@ evaluation evaluate(std::span<const result> all) {
           {true, false, false, true, true, true, true, true, true}};
   for (const auto& [where, here] : places) {
     const auto& [members, shape, kind] = where;
+    if (here.null == nullptr && here.total == nullptr && here.fused == nullptr) continue;
     const parts p{ns(here.null, "call"), ns(here.fused, "overhead"), ns(here.total, "time")};
     const result* const from = here.null != nullptr ? here.null : here.fused != nullptr ? here.fused : here.total;
     t.sources.push_back(from != nullptr ? short_key(from->point) : "");
@@ -85,12 +86,12 @@ evaluation evaluate(std::span<const result> all) {
   }
   const bool gpus = std::any_of(all.begin(), all.end(), [](const auto& r) { return r.point.study == "launch" && r.point.device == topology::device::gpu; });
   for (const auto& row : paper) {
-    if (!gpus) break;
+    if (!gpus || t.rows.empty()) break;
     const parts p{row.call, row.fused, row.total};
     t.sources.emplace_back();
     t.rows.push_back({"1", "", fmt::format("{} (V100, CUDA 10)", row.kind), cell(row.call), cell(row.null_additional), cell(row.fused), "5", cell(row.total), cell(p.other_ns())});
   }
-  e.tables.push_back(std::move(t));
+  if (!t.rows.empty()) e.tables.push_back(std::move(t));
   add_figures(places, e);
   add_advice(places, all, e);
   return e;
