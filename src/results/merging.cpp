@@ -15,9 +15,15 @@
 namespace mgsync {
 namespace {
 
-// Has numbers to join with others, of a whole measurement or of one that was cut short.
+// Says something that an error elsewhere does not take back: a whole measurement, which of an outcome has no samples, or one
+// that was cut short.
 bool usable(const result& one) {
-  return (one.status == result_status::measured || one.status == result_status::interrupted) && !one.samples.empty();
+  return one.status == result_status::measured || (one.status == result_status::interrupted && !one.samples.empty());
+}
+
+std::string outcome_of(const result& one) {
+  const auto found = one.verdict.details.find("outcome");
+  return found == one.verdict.details.end() ? "" : found->second;
 }
 
 // Whether all samples of `part` are among those of `whole`: the same measurement, read twice.
@@ -120,6 +126,9 @@ class merging {
     }
     if (!usable(known)) {
       known = std::move(other);
+    } else if (known.samples.empty() && other.samples.empty()) {
+      if (outcome_of(known) != outcome_of(other))
+        notes_.push_back(fmt::format("{}: {} in one file and {} in {}: the first stands", name_of(known.point), outcome_of(known), outcome_of(other), file));
     } else if (holds(known.samples, other.samples)) {
       // A document of the same samples has the check that an unfinished store lacks.
       if (!known.verdict.passed && known.samples.size() == other.samples.size()) known = std::move(other);

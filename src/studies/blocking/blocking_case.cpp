@@ -43,7 +43,7 @@ constexpr method table[] = {
     {.level = "lane", .name = "coalesced", .device = device::gpu, .members_are_those_who_make_it = true, .has_forms = true, .on_exit = "held", .on_spin = "held",
      .paper = "no deadlock", .why = "members are those that were there when it was made"},
     {.level = "lane", .name = "syncthreads", .device = device::gpu, .any_place_counts = true, .has_forms = true, .on_exit = "held", .on_spin = "hung", .on_spin_predicated = "passed",
-     .paper = "no deadlock", .why = "exiting threads release it; predicated, a warp's arrival stands for all its lanes"},
+     .paper = "no deadlock", .why = "exiting threads release it; the lanes of a warp are to come to it at one place"},
     {.level = "lane", .name = "named-barrier", .device = device::gpu, .has_forms = true, .on_exit = "hung", .on_spin = "hung",
      .why = "its count is given with the instruction"},
     {.level = "lane", .name = "mbarrier", .device = device::gpu, .may_drop = true, .has_forms = true, .on_exit = "hung", .on_spin = "hung",

@@ -20,7 +20,7 @@ std::string detail(const result& r, const std::string& key) {
 bool is_about(const result& r, std::string_view question) { return r.point.study == "blocking" && r.point.word("question") == question; }
 bool has_outcome(const result& r) { return !detail(r, "outcome").empty(); }
 
-// A row of the table: one barrier in one form, at one number of participants and GPUs.
+// A row of the table: one barrier in one form, at one number of participants (lanes, warps, blocks, GPUs).
 struct asked_barrier {
   std::string level, name, form;
   int members;
@@ -28,7 +28,7 @@ struct asked_barrier {
 };
 
 asked_barrier barrier_of(const result& r) {
-  return {r.point.word("level"), r.point.subject, r.point.word("form"), r.point.members};
+  return {r.point.word("level"), r.point.subject, r.point.word("form"), static_cast<int>(r.point.number("participants").value_or(r.point.members))};
 }
 
 std::string name_of(const asked_barrier& b) { return b.form.empty() ? b.name : fmt::format("{} ({})", b.name, b.form); }
@@ -99,6 +99,7 @@ std::pair<std::string, std::string> advice(const method* known, const cells& row
     if (all_are(row, {how}, "held")) may.push_back(counts ? "who waits for the same barrier at another place" : std::string(who));
     else may_not.push_back(any_is(row, how, "passed") ? fmt::format("{} (nobody waits for him)", who) : std::string(who));
   }
+  if (any_is(row, absence::late, "hung")) may_not.push_back("who only comes late");
   return {may.empty() ? "nobody" : fmt::format("{}", fmt::join(may, ", ")), may_not.empty() ? "nobody" : fmt::format("{}", fmt::join(may_not, ", "))};
 }
 
@@ -114,8 +115,18 @@ void add_outcomes(std::span<const result> all, evaluation& e) {
   for (const auto& [barrier, row] : rows) {
     const auto* known = find_method(barrier.level, barrier.name);
     const auto [may, may_not] = advice(known, row);
-    for (auto* t : {&users, &outcomes}) t->sources.push_back(short_key(row.begin()->second.front()->point));  // of several, the first
-    users.rows.push_back({barrier.level, name_of(barrier), may, may_not, std::string(known != nullptr ? known->why : "")});
+    const auto source = short_key(row.begin()->second.front()->point);  // of several, the first
+    // Once where both forms say the same.
+    std::vector<std::string> cells_of_users{barrier.level, name_of(barrier), may, may_not, std::string(known != nullptr ? known->why : "")};
+    auto same = cells_of_users;
+    if (!users.rows.empty()) same[1] = users.rows.back()[1];
+    if (!users.rows.empty() && users.rows.back() == same && same[1].starts_with(barrier.name + " (")) {
+      users.rows.back()[1] = barrier.name;
+    } else {
+      users.rows.push_back(std::move(cells_of_users));
+      users.sources.push_back(source);
+    }
+    outcomes.sources.push_back(source);
     const auto foretold = [known, form = barrier.form](absence how) { return std::string(known != nullptr ? predicted(*known, how, form) : ""); };
     outcomes.rows.push_back({barrier.level, name_of(barrier), fmt::format("{}", barrier.members), cell_of(row, absence::exit_before),
                              cell_of(row, absence::exit_late), cell_of(row, absence::spin), cell_of(row, absence::elsewhere),
@@ -143,14 +154,18 @@ void add_findings(std::span<const result> all, evaluation& e) {
 
 // The paper says deadlock or none, of whole levels; it does not say what the absent did: those that ended are compared.
 void add_paper(std::span<const result> all, evaluation& e) {
+  table t{{"paper", "The paper's cells (000, section VIII-B): those who ended before being absent", ""},
+          {"level", "barrier", "V100, P100 (CUDA 10)", "here", "as there"}, {}};
   for (const auto& [barrier, row] : cases_by_barrier(all)) {
     const auto* known = find_method(barrier.level, barrier.name);
     if (known == nullptr || known->paper.empty() || !row.contains(absence::exit_before)) continue;
     const bool deadlock = known->paper == "deadlock";
     const bool as_there = deadlock ? all_are(row, {absence::exit_before}, "hung") : !any_is(row, absence::exit_before, "hung");
-    e.sentences.push_back(fmt::format("{} {}: the paper has {} on V100 and P100; {}, those who ended before being absent.", barrier.level, name_of(barrier),
-                                      deadlock ? "a deadlock" : "none", as_there ? "so it is here" : "not so here, a finding"));
+    const auto here = all_are(row, {absence::exit_before}, "hung") ? "hung" : all_are(row, {absence::exit_before}, "held") ? "held" : cell_of(row, absence::exit_before);
+    t.sources.push_back(short_key(row.at(absence::exit_before).front()->point));
+    t.rows.push_back({barrier.level, name_of(barrier), deadlock ? "deadlock" : "none", here, as_there ? "yes" : "no: a finding"});
   }
+  if (!t.rows.empty()) e.tables.push_back(std::move(t));
 }
 
 std::vector<double> numbers(const std::string& text) {

@@ -95,6 +95,24 @@ TEST(merging, a_measurement_beats_a_waiver) {
   EXPECT_EQ(merged.document.results.at(1).reason, "first");
 }
 
+TEST(merging, an_outcome_has_no_samples_and_beats_an_error) {
+  auto held = measured(hub, 2);
+  held.samples.clear();
+  held.metrics.clear();
+  held.verdict.kind = verdict_kind::outcome;
+  held.verdict.details["outcome"] = "held";
+  auto broken = held, hung = held;
+  broken.status = result_status::error;
+  hung.verdict.details["outcome"] = "hung";
+  for (const auto& files : {std::vector{file_of("a", {held}), file_of("b", {broken})}, std::vector{file_of("a", {broken}), file_of("b", {held})}})
+    EXPECT_EQ(merge_results(files).document.results.at(0).status, result_status::measured);
+  EXPECT_TRUE(merge_results(std::vector{file_of("a", {held}), file_of("b", {held})}).notes.empty());
+  const auto differ = merge_results(std::vector{file_of("a", {held}), file_of("b", {hung})});
+  EXPECT_EQ(differ.document.results.at(0).verdict.details.at("outcome"), "held");
+  ASSERT_EQ(differ.notes.size(), 1u);
+  EXPECT_NE(differ.notes[0].find("held in one file and hung in b"), std::string::npos) << differ.notes[0];
+}
+
 TEST(merging, keeps_the_samples_of_a_store_that_was_cut_short) {
   const auto whole = measured(hub, 2);
   auto cut = file_of("a.jsonl", {});
