@@ -29,13 +29,22 @@ bool is_vendors(const point& p) {
   return p.variant == "vendor" || p.variant == "cooperative-groups" || p.subject == "nccl" || p.subject == "nccl-device" || p.subject == "mpi" || p.subject == "openmp";
 }
 
+// Of the barriers inside one GPU: by threads, or by the blocks of a cluster.
+rung rung_inside(const point& p, const std::string& scope) {
+  const int threads = static_cast<int>(p.number(axes::threads_per_block).value_or(32)), blocks = static_cast<int>(p.number(axes::blocks).value_or(1));
+  if (scope == "warp") return {1, 2, "warp, lanes from two branches", true};
+  if (scope == "block") return {2, threads, fmt::format("block, {} threads", threads), true};
+  if (scope == "cluster" && blocks > 1) return {3, blocks, fmt::format("cluster, {} blocks", blocks), true};
+  return {};
+}
+
 // Where one passage of nothing but the barrier belongs; level 0: it does not.
 rung rung_of(const result& r) {
   const auto& p = r.point;
   if (p.study == "levels") {
-    const auto scope = p.word("scope");
-    const int level = scope == "warp" ? 1 : scope == "block" ? 2 : scope == "cluster" ? 3 : 0;
-    return {level, static_cast<int>(p.number("threads").value_or(32)), level == 0 ? "" : fmt::format("{}, {:g} threads", scope, p.number("threads").value_or(32)), true};
+    // Its other links are operations, or no instruction; a relaxed arrival orders no memory.
+    if (p.word("quantity") != "latency" || r.found("link") != "barrier" || p.subject.starts_with("cluster_relaxed")) return {};
+    return rung_inside(p, p.word("scope"));
   }
   if (p.study == "launch") {
     const bool wanted = p.word("quantity") == "null" && p.members == 1 && p.number("argument_bytes").value_or(0) == 0 && p.word("policy", "synchronize") == "synchronize";
@@ -44,7 +53,8 @@ rung rung_of(const result& r) {
   if (p.study != "barriers" || p.word("load", "idle") != "idle" || p.find("work") != nullptr || p.find("late") != nullptr || !r.verdict.passed) return {};
   if (p.device == topology::device::host) return {8, p.members, fmt::format("{} host member{}{}", p.members, p.members == 1 ? "" : "s", p.ranks > 1 ? ", in ranks" : ""), is_vendors(p)};
   const bool per_rank = p.ranks > 1;
-  if (p.subject == "cluster") return {3, 1, "cluster", true};
+  if (p.subject == "warp" && p.variant != "apart") return {1, 1, "warp, lanes together", true};
+  if (p.subject == "warp" || p.subject == "block" || p.subject == "cluster") return rung_inside(p, p.subject);
   if (p.subject == "kernel-boundary") return {7, p.members, fmt::format("end of the kernel, {} GPU{}", p.members, p.members == 1 ? "" : "s"), true};
   if (p.members == 1) return {4, 1, "grid: 1 GPU", is_vendors(p)};
   return {5, p.members, fmt::format("{} GPUs{}", p.members, per_rank ? ", in ranks" : ""), is_vendors(p)};
@@ -62,13 +72,13 @@ std::optional<standing> standing_of(const result& r) {
   return standing{&r, m.median * factor, m.ci95_low * factor, m.ci95_high * factor};
 }
 
-// Of host members and of GPUs no more than these counts: a ladder, not a curve.
+// Of blocks, clusters, host members and GPUs no more than these counts: a ladder, not a curve.
 bool is_shown(const std::map<rung, standing>& all, const rung& one) {
-  if (one.level < 5 || one.level == 6) return true;
+  if (one.level == 1 || one.level == 4 || one.level == 6) return true;
   std::set<int> counts;
   for (const auto& [other, value] : all)
     if (other.level == one.level) counts.insert(other.members);
-  return one.members == *counts.begin() || one.members == *counts.rbegin() || (counts.size() <= 4);
+  return one.members == *counts.begin() || one.members == *counts.rbegin() || (one.level > 4 && counts.size() <= 4);
 }
 
 }  // namespace

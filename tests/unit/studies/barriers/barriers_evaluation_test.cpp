@@ -91,6 +91,25 @@ const figure* named(const evaluation& e, const std::string& name) {
   return nullptr;
 }
 
+result inside(const std::string& subject, const std::string& variant, unsigned blocks, unsigned threads, double us) {
+  auto r = of_level(subject, variant, 1, us);
+  r.point.remove("blocks_per_sm");
+  r.point.set("blocks", static_cast<double>(blocks));
+  r.point.set("threads_per_block", static_cast<double>(threads));
+  return r;
+}
+
+TEST(ladder, begins_inside_a_block) {
+  const std::vector<result> all{inside("warp", "syncwarp", 1, 32, 0.005), inside("warp", "apart", 1, 32, 0.1), inside("block", "syncthreads", 1, 32, 0.01),
+                                inside("block", "named", 1, 32, 0.02), inside("block", "syncthreads", 1, 256, 0.02), inside("block", "syncthreads", 1, 1024, 0.04),
+                                inside("cluster", "hardware", 2, 32, 0.2), inside("cluster", "hardware", 8, 32, 0.21), of_level("grid", "auto", 1, 0.8)};
+  const auto e = evaluate(all);
+  std::vector<std::string> names;
+  for (const auto& one : std::get<bar_chart>(*named(e, "ladder")).bars) names.push_back(one.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"warp, lanes together", "warp, lanes from two branches", "block, 32 threads", "block, 1024 threads", "cluster, 2 blocks",
+                                             "cluster, 8 blocks", "grid: 1 GPU"}));
+}
+
 TEST(ladder, has_a_rung_for_each_level_and_the_best_of_each) {
   auto unchecked = of_level("hop", "relaxed", 2, 0.1);
   unchecked.verdict.passed = false;
@@ -99,21 +118,28 @@ TEST(ladder, has_a_rung_for_each_level_and_the_best_of_each) {
   auto warp = of_level("syncwarp", "", 1, 198);
   warp.point.study = "levels";
   warp.point.set("scope", std::string("warp"));
+  warp.point.set("quantity", std::string("latency"));
+  warp.environment["link"] = "barrier";
   warp.metrics[0].unit = "cycles";
   warp.environment["mhz"] = "1980";
-  const std::vector<result> all{of_level("grid", "auto", 1, 0.8), of_level("grid", "cooperative-groups", 1, 1.0), of_level("multigrid", "auto", 2, 2.0),
+  auto shuffle = warp, relaxed = warp;
+  shuffle.environment["link"] = "operation";
+  relaxed.point.subject = "cluster_relaxed_2";
+  relaxed.point.set("scope", std::string("cluster"));
+  relaxed.point.set("blocks", 2.0);
+  const std::vector<result> all{shuffle, relaxed, of_level("grid", "auto", 1, 0.8), of_level("grid", "cooperative-groups", 1, 1.0), of_level("multigrid", "auto", 2, 2.0),
                                 of_level("multigrid", "inbox", 2, 2.5), of_level("kernel-boundary", "graph", 2, 4.0), unchecked, loaded, warp};
   const auto e = evaluate(all);
   const auto* found = named(e, "ladder");
   ASSERT_NE(found, nullptr);
   const auto& bars = std::get<bar_chart>(*found).bars;
   ASSERT_EQ(bars.size(), 5U);
-  EXPECT_EQ(bars[0].name, "warp, 32 threads");
+  EXPECT_EQ(bars[0].name, "warp, lanes from two branches");
   EXPECT_NEAR(bars[0].parts[0], 0.1, 1e-12);
   EXPECT_EQ(bars[1].note, "grid:auto 1x32");
   EXPECT_TRUE(bars[2].reference);
   EXPECT_EQ(bars[3].parts[0], 2.0);
-  EXPECT_EQ(bars[3].source, short_key(all[2].point));
+  EXPECT_EQ(bars[3].source, short_key(all[4].point));
   ASSERT_NE(named(e, "loads-2-1x32"), nullptr);
   EXPECT_EQ(std::get<heat_map>(*named(e, "loads-2-1x32")).columns, (std::vector<std::string>{"idle", "peer-stores"}));
 }

@@ -78,6 +78,21 @@ TEST(verdict, finds_nothing_to_check_with_one_worker) {
   EXPECT_FALSE(is_trivial(p));
 }
 
+TEST(verdict, inside_a_block_lanes_and_warps_are_workers) {
+  auto p = four_members();
+  p.members = 1;
+  p.device = topology::device::gpu;
+  p.set(axes::blocks, 1.0);
+  p.set(axes::threads_per_block, 32.0);
+  EXPECT_TRUE(is_trivial(p));
+  p.subject = "block";
+  EXPECT_TRUE(is_trivial(p)) << "one warp";
+  p.set(axes::threads_per_block, 64.0);
+  EXPECT_FALSE(is_trivial(p));
+  p.subject = "warp";
+  EXPECT_FALSE(is_trivial(p));
+}
+
 TEST(verdict, knows_between_whom_a_check_can_compare) {
   auto p = four_members();
   p.set(axes::blocks_per_sm, 1.0);

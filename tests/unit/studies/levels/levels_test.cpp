@@ -352,8 +352,10 @@ TEST(probes_of, are_points_of_which_no_two_are_the_same) {
 }
 
 TEST(probes_of, sizes_of_groups_are_exactly_that_many_lanes) {
-  for (const auto& one : probes_of("warp", quantity::latency))
-    if (one.lanes != all_lanes) EXPECT_EQ(point_of(one, 1).number("lanes"), std::popcount(one.lanes));
+  for (const auto& one : probes_of("warp", quantity::latency)) {
+    if (one.lanes == all_lanes) continue;
+    EXPECT_EQ(point_of(one, 1).number("lanes"), std::popcount(one.lanes));
+  }
 }
 
 // results
