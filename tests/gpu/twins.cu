@@ -3,6 +3,7 @@
 #include "barriers/parts/algorithm/relay.hpp"
 #include "barriers/parts/round_loop/cuda_passes.hpp"
 #include "barriers/parts/round_loop/flag_barrier.hpp"
+#include "barriers/parts/round_loop/inner_rounds.hpp"
 
 namespace mgsync::test {
 
@@ -101,6 +102,15 @@ creation make(const round_loop::flag_barrier_request& w, const round_loop::flag_
                                              [](const cuda_lines& l) { return l; });
 }
 
+struct nothing_inside {
+  static constexpr bool bounded = true;
+  struct arguments {
+    unsigned unused = 0;
+  };
+  __device__ nothing_inside(const arguments&, const device_run&) {}
+  __device__ bool operator()(std::uint32_t) { return true; }
+};
+
 }  // namespace
 
 creation make_twin(twin which, const topology::group& group, const configuration& asked, session& where) {
@@ -117,6 +127,12 @@ creation make_twin(twin which, const topology::group& group, const configuration
     case twin::stale_acquire: return make<relay_twin<relaxed_policy, twin::stale_acquire>>(w, image);
   }
   return {};
+}
+
+creation make_nothing_inside(level which, const topology::group& group, const configuration& asked, session& where) {
+  const auto w = round_loop::request_of(group, asked, where, "twin");
+  if (which == level::warp) return round_loop::make_inner_barrier<nothing_inside, 1>(w, "nothing");
+  return round_loop::make_inner_barrier<nothing_inside, 32>(w, "nothing");
 }
 
 }  // namespace mgsync::test

@@ -39,6 +39,16 @@ INSTANTIATE_TEST_SUITE_P(twins, weakened,
                                                           twin::no_release),
                                           testing::Values(1, 2, 4)));
 
+TEST(inside_a_block, nothing_is_no_barrier) {
+  MGSYNC_NEEDS_GPUS(1);
+  one_rank here;
+  for (const auto& [which, threads] : {std::pair{level::warp, 32u}, {level::block, 64u}, {level::block, 1024u}}) {
+    const auto made = make_nothing_inside(which, group_of(1), shape("", 0, threads), here.session());
+    ASSERT_TRUE(made.barrier) << made.reason;
+    EXPECT_GT(made.barrier->run(checked(1000, std::chrono::seconds(5))).violations, 0u) << threads;
+  }
+}
+
 }  // namespace
 
 }  // namespace mgsync::test

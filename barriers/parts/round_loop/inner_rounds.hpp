@@ -13,8 +13,7 @@ struct inner_team {
   static_assert(Lanes == 1 || Lanes == 32, "a lane or a warp");
   __device__ __forceinline__ unsigned worker() const { return threadIdx.x / Lanes; }
   __device__ __forceinline__ unsigned lane() const { return threadIdx.x % Lanes; }
-  __device__ __forceinline__ unsigned lanes() const { return Lanes; }
-  // A worker's own threads alone: its barrier under test brings it together with the others.
+  // A worker's own threads alone: the barrier under test brings it together with the others.
   __device__ __forceinline__ void sync() const {
     if constexpr (Lanes > 1) __syncwarp();
   }
@@ -37,6 +36,54 @@ __global__ void __launch_bounds__(most_threads)
   tell_inner_shape<Lanes>(run);
 }
 
+inline constexpr unsigned inner_payload_words = payload_lines * words_per_line;
+
+template <unsigned Lanes>
+__device__ __forceinline__ void publish_inner(const device_run& run, std::uint32_t phase) {
+  const inner_team<Lanes> team;
+  if (team.lane() == 0) plain_store(run.board.phase(phase, team.worker()), phase);
+  std::uint32_t* const payload = run.board.payload(phase, team.worker());
+  for (unsigned w = team.lane(); w < inner_payload_words; w += Lanes) plain_store(payload + w, payload_word(phase, team.worker(), w));
+}
+
+// Of all others the phase, of one the payload. `see(what, offender, expected, seen)` is told of every word.
+template <unsigned Lanes, class See>
+__device__ __forceinline__ void read_inner(const device_run& run, std::uint32_t phase, std::uint32_t in_life, See see) {
+  const inner_team<Lanes> team;
+  const unsigned self = team.worker();
+  for (unsigned other = team.lane(); other < run.blocks; other += Lanes)
+    if (other != self) see(0u, other, phase, plain_load(run.board.phase(phase, other)));
+  const unsigned of = payload_target(self, run.blocks, in_life);
+  const std::uint32_t* const payload = run.board.payload(phase, of);
+  for (unsigned w = team.lane(); w < inner_payload_words; w += Lanes) see(1u, of, payload_word(phase, of, w), plain_load(payload + w));
+}
+
+// One checked round. The late worker has a function of its own, barrier and reads included: lanes whose ways part meet again
+// where these join, and would wait for each other there although no barrier held them.
+template <bool Late, class Pass, unsigned Lanes>
+__device__ __noinline__ void checked_inner_round(Pass& pass, const device_run& run, std::uint32_t round, std::uint32_t phase, bool early,
+                                                 unsigned& observations, unsigned& violations) {
+  const inner_team<Lanes> team;
+  const std::uint32_t in_life = run.rounds_done + round;
+  if (Late && team.lane() == 0) hold_ns(hold_ns_of(in_life));
+  team.sync();
+  std::uint32_t nothing = 0;
+  read_inner<Lanes>(run, phase, in_life, [&](unsigned, unsigned, std::uint32_t, std::uint32_t seen) { nothing += seen; });
+  asm volatile("" ::"r"(nothing));
+  if (!early) publish_inner<Lanes>(run, phase);
+  if (team.lane() == 0) {
+    run.arrived[team.worker()] = in_life + 1;
+    if (team.worker() == 0) *static_cast<volatile std::uint32_t*>(run.heartbeat) = in_life + 1;
+  }
+  team.sync();  // barriers of a block take whole warps
+  pass(run.epoch + round + 1);
+  if (early) return;
+  read_inner<Lanes>(run, phase, in_life, [&](unsigned what, unsigned offender, std::uint32_t expected, std::uint32_t seen) {
+    ++observations;
+    if (seen != expected && violations++ == 0) note(run, round, team.worker(), offender, expected, seen, what);
+  });
+}
+
 // docs/method.md, "Is it a barrier?": as checked_rounds, with workers of one block.
 template <class Pass, unsigned Lanes>
 __global__ void __launch_bounds__(most_threads)
@@ -44,31 +91,23 @@ __global__ void __launch_bounds__(most_threads)
                          std::uint32_t first_phase) {
   Pass pass(given, run);
   const inner_team<Lanes> team;
-  const unsigned self = team.worker();
-  const bool alone = run.blocks == 1;
+  const bool alone = run.blocks == 1, faulty = run.fault != no_fault && run.fault_block == team.worker();
   unsigned observations = 0, violations = 0;
 #pragma unroll 1
-  for (std::uint32_t round = 0; round < run.rounds; ++round) {
-    const std::uint32_t in_life = run.rounds_done + round;
-    const std::uint32_t phase = first_phase + in_life;
-    const bool early = is_faulty(run, fault_early, team) && arrives_early(in_life);
-    skew_arrival(run, self, in_life, team);
-    if (is_faulty(run, fault_never, team) && round == run.fault_round) break;
-    if (!alone) touch(run, self, phase, in_life, team);
-    if (!early) publish(run, self, phase, team);
-    if (team.lane() == 0) {
-      run.arrived[self] = in_life + 1;
-      if (self == 0) *static_cast<volatile std::uint32_t*>(run.heartbeat) = in_life + 1;
-    }
-    team.sync();  // barriers of a block take whole warps
-    pass(run.epoch + round + 1);
-    if (early) {
-      if (team.lane() == 0) hold_ns(long_hold_ns);
-      team.sync();
-      publish(run, self, phase, team);
-    } else if (!alone) {
-      read_others(run, self, phase, in_life, observations, violations, team);
-    }
+  for (std::uint32_t round = 0; round < run.rounds && !alone; ++round) {
+    const std::uint32_t in_life = run.rounds_done + round, phase = first_phase + in_life;
+    const bool early = faulty && run.fault == fault_early && arrives_early(in_life);
+    if (faulty && run.fault == fault_never && round == run.fault_round) break;
+    if (late_worker(run.seed, in_life, run.blocks) == team.worker())
+      checked_inner_round<true, Pass, Lanes>(pass, run, round, phase, early, observations, violations);
+    else
+      checked_inner_round<false, Pass, Lanes>(pass, run, round, phase, early, observations, violations);
+    if (run.fault != fault_early) continue;
+    // Lanes run one branch after another: whoever arrived early publishes when the others have read.
+    if constexpr (Lanes == 1) __syncwarp();
+    else if (early && team.lane() == 0) hold_ns(long_hold_ns);
+    team.sync();
+    if (early) publish_inner<Lanes>(run, phase);
   }
   if (observations != 0) atomicAdd(&run.findings->observations, static_cast<unsigned long long>(observations));
   if (violations != 0) atomicAdd(&run.findings->violations, static_cast<unsigned long long>(violations));

@@ -17,7 +17,7 @@ namespace mgsync::levels {
 
 namespace {
 
-constexpr std::uint32_t passes = 17;
+constexpr std::uint32_t passes = 65, passes_of_far_memory = 17;  // far: each pass is to meet nodes that no cache has seen
 constexpr std::uint32_t throughput_passes = 8;
 constexpr unsigned window_log2_ns = 17;  // 131 us: longer than a full SM takes for the longest chain
 constexpr std::uint32_t size_at_run_time = 32;  // of the group whose size is known at run time only
@@ -163,7 +163,8 @@ class probe_subject final : public subject {
 
   void point_to_ring(probes::probe_order& launch, std::uint64_t links) {
     auto& ring = bench_->ring_of(what_.where);
-    ring.begin(std::size_t{passes} * links);
+    launch.passes = passes_of_far_memory;
+    ring.begin(std::size_t{launch.passes} * links);
     launch.memory = ring.memory();
     launch.words = ring.starts();
     launch.blocks = what_.on_every_sm() ? bench_->sms() : 1;
@@ -220,6 +221,16 @@ subject_creation subject_of(const std::shared_ptr<bench>& shared, const level_pr
   if (looked_at == source.looked_at.end()) {
     made.reason = fmt::format("needs compute capability {}.{}", f.oldest / 10, f.oldest % 10);
     return made;
+  }
+  if (what.quantity == quantity::throughput) {
+    probes::probe_order shape;
+    shape.kernel = fmt::format("{}_{}", f.name, f.lengths.back());
+    shape.threads = what.threads;
+    const unsigned fit = source.runner->resident_blocks(shape);
+    if (fit < what.blocks_per_sm) {
+      made.reason = fmt::format("an SM holds {} blocks of {} threads of this probe at once", fit, what.threads);
+      return made;
+    }
   }
   made.found["code"] = f.kind == kind::library ? std::string(label_of(f)) : looked_at->second;
   made.found["mhz"] = fmt::format("{:.1f}", shared->mhz());

@@ -270,15 +270,17 @@ void about_no_instruction(values all, list& out) {
     out.push_back({"a barrier of lanes that come from two branches", fmt::format("{:.2f} cycles", apart->value), std::nullopt});
 }
 
-// A chain of which every link takes the same is a line.
+// A chain of which every link takes the same is a line. Of one warp: where several come together, which is the last to arrive
+// and the first to leave differs from pass to pass.
 void about_residuals(values all, list& out) {
   const level_value* worst = nullptr;
-  for (const auto& v : all)
-    if (v.quantity == quantity::latency && (v.family.starts_with("tile_shuffle_") || v.family.starts_with("shuffle_") || v.family == "block_sync" || v.family == "shared_chase") &&
-        !v.family.ends_with("diverged") && (worst == nullptr || v.residual > worst->residual))
-      worst = &v;
+  for (const auto& v : all) {
+    const auto& f = family(v.family);
+    const bool is_line = f.source == "warp" && f.kind == kind::chain;
+    if (v.quantity == quantity::latency && is_line && (worst == nullptr || v.residual > worst->residual)) worst = &v;
+  }
   if (worst != nullptr)
-    out.push_back({"shuffles, block barriers and shared loads: no length is off the line by 0.1 cycles", fmt::format("{:.3f} at most ({})", worst->residual, worst->family),
+    out.push_back({"chains of operations of a warp: no length is off the line by 0.1 cycles", fmt::format("{:.3f} at most ({})", worst->residual, worst->family),
                    worst->residual < 0.1});
 }
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
-#include <ranges>
 #include <set>
 
 #include <fmt/format.h>
@@ -48,12 +47,13 @@ unsigned run_of_word(const std::string& word) {
   return run;
 }
 
+// Empty: all.
 std::set<std::string> wanted_probes(const study_request& asked) {
-  std::set<std::string> names;
+  std::set<std::string> known, names;
+  for (const auto& f : families()) known.insert(f.name);
   for (const auto& word : asked.list("probe")) {
     if (word == "all") return {};
-    if (std::ranges::find(families(), word, &probe_family::name) == families().end())
-      throw usage_error(fmt::format("--probe is '{}'; accepted: all, or of {}", word, fmt::join(std::views::transform(families(), &probe_family::name), ", ")));
+    if (!known.contains(word)) throw usage_error(fmt::format("--probe is '{}'; accepted: all, or of {}", word, fmt::join(known, ", ")));
     names.insert(word);
   }
   return names;

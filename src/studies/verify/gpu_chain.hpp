@@ -7,10 +7,13 @@
 
 namespace mgsync::verify {
 
-// `operation`: fp32_add, fp64_add or int_add. Unrolled: a kernel for each length of the chain. Looped: one loop over 256
-// links, so that any multiple of them is a length. A run of `count` links yields "cycles" (a sample for each pass) and
+// unrolled: a kernel for each length of the chain. looped: one loop over 256 links, so that any multiple of them is a
+// length. all_in_code: unrolled, and as long as the papers' chains of adds of floats, which leave the instruction caches.
+enum class chain_form { unrolled, looped, all_in_code };
+
+// `operation`: fp32_add, fp64_add or int_add; all_in_code: fp32_add only. A run of `count` links yields "cycles" (a sample for each pass) and
 // "duration_us", by the host's clock, of one pass with its share of the launch. The creation finds "mhz", the SM's clock,
 // and "code": a chain whose machine code is not what it says is no subject.
-subject_creation make_gpu_chain(const std::string& operation, bool looped, int gpu, unsigned passes);
+subject_creation make_gpu_chain(const std::string& operation, chain_form, int gpu, unsigned passes);
 
 }  // namespace mgsync::verify

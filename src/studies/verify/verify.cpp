@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::array<axis_declaration, 4> axes{{
     {"operation", "all", "all, or of fp32_add, fp64_add, int_add (GPU), add, multiply (host)", "what a link of the chain is"},
-    {"form", "unrolled,looped", "unrolled, looped", "links one after the other in the code, or a loop over 256 of them (GPU)"},
+    {"form", "unrolled,looped,all-in-code", "unrolled, looped, all-in-code", "links one after the other in the code, a loop over 256 of them, or float adds as many as the papers', which leave the instruction caches (GPU)"},
     {"clock", "device,host", "device, host", "the SM's cycle counter, or the host's clock over two chains of different length"},
     {"difference", "2048,5120,7680,10240,20480,25600,40960,51200", "multiples of 256", "links between the two chains, by the host's clock"},
 }};
@@ -93,23 +93,45 @@ void add_host(const study_request& asked, std::vector<measurement>& all) {
   }
 }
 
+// From the papers' base of links to each longer chain, by the device's clock (001, table 1).
+template <class Base>
+void add_all_in_code(Base base, std::vector<measurement>& all) {
+  constexpr std::uint64_t first = probes::unrolled_lengths[0];
+  for (const std::uint64_t length : probes::unrolled_lengths) {
+    if (length == first) continue;
+    auto m = base();
+    m.point.set("difference", static_cast<double>(length - first), "links");
+    m.method = [length] {
+      slope_settings settings;
+      settings.lengths = {first, length};
+      return std::make_unique<slope>(settings);
+    };
+    all.push_back(std::move(m));
+  }
+}
+
 void add_gpu(const study_request& asked, std::vector<measurement>& all) {
   const int ordinal = asked.machine().gpus.empty() ? 0 : asked.machine().gpus.front().cuda_ordinal.value_or(0);
   for (const auto& name : operations(asked))
     for (const auto& form : asked.list("form"))
       for (const auto& clock : asked.list("clock")) {
-        const bool looped = form == "looped";
-        if (!looped && form != "unrolled") throw usage_error(fmt::format("--form is '{}'; accepted: unrolled, looped", form));
+        const bool looped = form == "looped", all_in_code = form == "all-in-code";
+        if (!looped && !all_in_code && form != "unrolled") throw usage_error(fmt::format("--form is '{}'; accepted: unrolled, looped, all-in-code", form));
         if (clock != "host" && clock != "device") throw usage_error(fmt::format("--clock is '{}'; accepted: device, host", clock));
         const auto base = [&](unsigned passes) {
           auto m = planned(asked, name, clock);
           m.point.set("form", form);
           m.point.group = {asked.machine().gpus.empty() ? 0 : asked.machine().gpus.front().id};
           if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
-          if constexpr (MGSYNC_WITH_CUDA) m.create = [name, looped, ordinal, passes] { return make_gpu_chain(name, looped, ordinal, passes); };
+          const auto built_as = looped ? chain_form::looped : all_in_code ? chain_form::all_in_code : chain_form::unrolled;
+          if constexpr (MGSYNC_WITH_CUDA) m.create = [name, built_as, ordinal, passes] { return make_gpu_chain(name, built_as, ordinal, passes); };
           m.prover = [] { return std::make_unique<code_was_read>(); };
           return m;
         };
+        if (all_in_code) {
+          if (clock == "device" && name == "fp32_add") add_all_in_code([&] { return base(9); }, all);
+          continue;
+        }
         if (clock == "device") {
           auto m = base(33);
           m.method = [looped] {
@@ -181,6 +203,14 @@ void evaluate_host(std::span<const result> all, evaluation& e) {
   e.tables.push_back(std::move(t));
 }
 
+std::vector<std::string> cached_row(unsigned difference, double cycles) {
+  constexpr double bytes_per_instruction = 16, first = 512;
+  std::vector<std::string> row{fmt::format("{}", difference), fmt::format("{:.0f}", (first + difference) * bytes_per_instruction / 1024), cell(cycles), "-"};
+  for (const auto& known : paper_table)
+    if (known.difference == difference) row.back() = cell(known.device);
+  return row;
+}
+
 void evaluate_gpu(std::span<const result> all, evaluation& e) {
   table latencies{{"gpu-chains", "Latency of a dependent operation, by the SM's cycle counter"},
                   {"operation", "form", "cycles", "cycles over links, least", "residual", "MHz", "machine code"}, {},
@@ -189,10 +219,17 @@ void evaluate_gpu(std::span<const result> all, evaluation& e) {
               "Looped chains. On V100 the paper's unrolled chain left the instruction cache of 128 KB between 7680 and 10240 adds."},
              {"operation", "difference", "host, cycles", "ci95", "device, cycles", "host over device", "V100 host", "V100 device"}, {},
              {false, true, true, true, true, true, true, true}};
+  table cache{{"instruction-cache", "Chains of float adds that are all in the code (001, table 1)",
+               "By the SM's cycle counter, from 512 links on: beyond the instruction caches each instruction is fetched anew."},
+              {"difference", "KiB of code", "cycles", "V100 device"}, {}, {true, true, true, true}};
   double worst = 0;
   for (const auto& r : all) {
     if (r.point.study != "verify" || r.point.device != topology::device::gpu || !r.has_metrics()) continue;
     const auto& m = r.metrics.front();
+    if (r.point.word("form") == "all-in-code") {
+      cache.rows.push_back(cached_row(static_cast<unsigned>(r.point.number("difference").value_or(0)), m.median));
+      continue;
+    }
     if (r.point.word("clock") == "device") {
       latencies.sources.push_back(short_key(r.point));
       latencies.rows.push_back({r.point.subject, r.point.word("form"), cell(m.median), cell(r.find("per_link")->median),
@@ -219,6 +256,7 @@ void evaluate_gpu(std::span<const result> all, evaluation& e) {
     both.rows.push_back(std::move(row));
   }
   if (!latencies.rows.empty()) e.tables.push_back(std::move(latencies));
+  if (!cache.rows.empty()) e.tables.push_back(std::move(cache));
   if (both.rows.empty()) return;
   e.sentences.push_back(fmt::format("From 5120 links on, the host's clock and the SM's cycle counter differ by at most {:.2f} %{}.",
                                     100 * worst, worst <= 0.01 ? ": the host-clock method is right" : ""));
