@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# All raw files about GPU barriers that docs/results holds of a machine, by one program in one go: every method over the
-# shapes, barriers beside load, with a late GPU, one rank per GPU, and the topology. Some 4 minutes with 2 GPUs.
+# All raw files about GPU barriers that docs/results holds of a machine, by one program in one go: barriers beside load, with a
+# late GPU, every method over the shapes, one rank per GPU, and the topology. Some 2 minutes with 4 GPUs.
 # Usage: measure-gpus.sh MGSYNC FOLDER NAME   writes FOLDER/NAME-barriers.json, ... (NAME: "h200x2")
-# POINT is the time for each point in ms (default: 150), CHECK the rounds that each is checked (default: 3000).
+# POINT is the time for each point in ms (default: 60), CHECK the rounds that each is checked (default: 1000), COUNTS the numbers
+# of GPUs (default: 1, 2, 4, 8 as far as there are).
 set -euo pipefail
 [ $# -eq 3 ] || { echo "usage: $0 MGSYNC FOLDER NAME" >&2; exit 2; }
-mgsync=$1 folder=$2 name=$3 point=${POINT:-150} check=${CHECK:-3000}
+mgsync=$1 folder=$2 name=$3 point=${POINT:-60} check=${CHECK:-1000}
 gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU') || gpus=0
 [ "$gpus" -gt 0 ] || { echo "$0: nvidia-smi shows no GPU here" >&2; exit 4; }
+counts=${COUNTS:-}
+for n in 1 2 4 8; do [ -n "${COUNTS:-}" ] || [ "$n" -gt "$gpus" ] || counts=${counts:+$counts,}$n; done
 mkdir -p "$folder"
 if [ "$(id -u)" -eq 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
 
@@ -17,31 +20,31 @@ part() {
   local what=$1 limit=$2 code=0
   shift 2
   printf '\n== %s\n' "$what"
-  timeout --kill-after=10 "$limit" "$@" --timeout 20s --json "$folder/$name-$what.json" || code=$?
-  echo "$what took until $((SECONDS - started)) s"
+  timeout --kill-after=10 "$limit" "$@" --timeout 20s --check-rounds "$check" --json "$folder/$name-$what.json" || code=$?
+  echo "$what: $((SECONDS - started)) s after the start"
   [ "$code" -eq 0 ] || { echo "$what: exit code $code" >&2; failed=1; }
 }
 
 started=$SECONDS
 "$mgsync" topology >"$folder/$name-topology.txt"
-part barriers 240 "$mgsync" --backend all --gpus "1-$gpus" --shape b1x32,1x32,1x1024,4x256,8x256,32x64 \
-  --max-time "${point}ms" --check-rounds "$check"
-# What the host drives needs longer runs.
-part batches 90 "$mgsync" --backend kernel-boundary:\*,nccl:\*,openmp:\* --gpus "1-$gpus" --shape 1x32 \
-  --max-time "$((5 * point))ms" --check-rounds "$check"
 if [ "$gpus" -ge 2 ]; then
-  beside=multigrid:auto,multigrid:library,multigrid:relay,multigrid:vendor,nccl-device:\*,hop:\*
+  beside=multigrid:auto,multigrid:library,multigrid:vendor,nccl-device:hub,nccl-device:hub-relay,hop:\*
   others=peer-stores:x512@others,peer-stores:x128@others,peer-stores:16x512@others,peer-stores:4x512@others
   others=$others,peer-loads@others,local-stores@others,local-loads@others,host-reads@others,host-reads:1x32@others
-  part load-one 150 "$mgsync" --backend "$beside" --gpus 2 --shape b1x32 --max-time "${point}ms" --check-rounds 1000 \
-    --load "idle,$others,peer-stores:x128@all"
-  part load-grid 120 "$mgsync" --backend "$beside" --gpus 2 --shape 1x32 --max-time "${point}ms" --check-rounds 1000 \
+  part load-one 150 "$mgsync" --backend "$beside" --gpus 2 --shape b1x32 --max-time "$((2 * point))ms" --load "idle,$others,peer-stores:x128@all"
+  part load-grid 120 "$mgsync" --backend "$beside" --gpus 2 --shape 1x32 --max-time "$((2 * point))ms" \
     --load idle,peer-stores:x128@all,peer-stores:x32@all,peer-loads:x128@all,host-reads@all
+  # A round takes the 5 ms and more: a hundred of them each.
   part late 90 "$mgsync" --backend multigrid:auto,multigrid:library,multigrid:vendor,nccl-device:hub --gpus 2 \
-    --shape b1x32,1x32 --late 5000 --max-time 2s --check-rounds 1000
+    --shape b1x32,1x32 --late 0,5000 --max-time 1s
+fi
+part barriers 240 "$mgsync" --backend all --gpus "$counts" --shape b1x32,1x32,1x1024,4x256,8x256,32x64 --max-time "${point}ms"
+# What the host drives needs longer runs.
+part batches 90 "$mgsync" --backend kernel-boundary:\*,nccl:\*,openmp:\* --gpus "$counts" --shape 1x32 --max-time "$((5 * point))ms"
+if [ "$gpus" -ge 2 ]; then
   for how in ipc vmm; do
-    part "ranks-$how" 120 mpirun --bind-to none -np "$gpus" "$mgsync" --backend multigrid:\*,nccl:\*,mpi:\* --gpus "$gpus" --shape 1x32 \
-      --max-time "$((2 * point))ms" --check-rounds "$check" --peer-memory "$how"
+    part "ranks-$how" 60 mpirun --bind-to none -np "$gpus" "$mgsync" --backend multigrid:auto,multigrid:library,multigrid:inbox,nccl:\*,mpi:\* \
+      --gpus "$gpus" --shape 1x32 --max-time "$((5 * point))ms" --peer-memory "$how"
   done
 fi
 exit "$failed"
