@@ -6,6 +6,7 @@
 
 #include "src/harness/machine_code/code_check.hpp"
 #include "src/studies/levels/probe_family.hpp"
+#include "src/studies/model/block_runs.hpp"
 #include "src/studies/probes/arithmetic_code.hpp"
 #include "src/studies/timeline/instruction_list.hpp"
 #include "src/studies/timeline/region_code.hpp"
@@ -29,6 +30,7 @@ std::vector<expected_code> expectations(const std::string& probes, unsigned arch
   if (probes == "unrolled") return probes::unrolled_code();
   if (probes == "region") return timelines::region_code();
   if (probes == "instructions") return timelines::instruction_code(architecture);
+  if (probes == "block_sums") return model::block_code(architecture);
   std::vector<expected_code> all;
   for (const auto& f : levels::families())
     if (f.source == probes && f.oldest <= architecture)

@@ -22,7 +22,7 @@ std::optional<step> one_run::next(std::chrono::nanoseconds spent) {
 void one_run::take(const step& asked, std::span<const seen> came) {
   for (std::size_t i = settings_.warm_ups; i < came.size(); ++i) {
     const double each = value_of(came[i], settings_.value) / static_cast<double>(settings_.count);
-    sample row{asked.batch, {{"time", each}}};
+    sample row{asked.batch, {{settings_.measured.name, each}}};
     if (came[i].values.contains("bytes") && each > 0)
       row.values.push_back({"bandwidth", value_of(came[i], "bytes") / each * 1e-3});
     samples_.push_back(std::move(row));
@@ -33,14 +33,14 @@ void one_run::take(const step& asked, std::span<const seen> came) {
 }
 
 std::vector<metric_name> one_run::columns() const {
-  std::vector<metric_name> all{metric_name{"time", "us"}};
+  std::vector<metric_name> all{settings_.measured};
   if (!samples_.empty() && !std::isnan(samples_.front().at("bandwidth"))) all.push_back(metric_name{"bandwidth", "GB/s", better::more});
   return all;
 }
 
 void one_run::resume(std::span<const sample> before, std::uint32_t next_batch) {
   samples_.assign(before.begin(), before.end());
-  for (const auto& row : samples_) rule_.add_value(row.batch, row.at("time"));
+  for (const auto& row : samples_) rule_.add_value(row.batch, row.at(settings_.measured.name));
   rule_.close_batch();
   batch_ = next_batch;
 }

@@ -15,10 +15,11 @@ struct one_run_settings {
   std::uint32_t warm_ups = 1;           // of a batch: the first runs of a new subject find cold caches; not counted
   std::uint64_t count = 1;              // how often a run carries the operation out
   std::string value = "duration_us";    // the name of what is timed
+  metric_name measured{"time", "us"};   // what it is called per operation: cycles, where a counter took it
 };
 
 // A run yields its duration in us for `count` operations and, where it moves data, "bytes" per operation. Metrics:
-// "time" in us per operation, and "bandwidth" in GB/s (10^9), more being better.
+// "time" in us per operation, and "bandwidth" in GB/s (10^9), more being better. Or in cycles, by a name of its own.
 class one_run final : public method {
  public:
   explicit one_run(one_run_settings);
@@ -28,7 +29,9 @@ class one_run final : public method {
   std::vector<metric_name> columns() const override;
   stop_reason stopped() const override { return why_; }
   void resume(std::span<const sample> before, std::uint32_t next_batch) override;
-  std::string description() const override { return "host clock, whole operation"; }
+  std::string description() const override {
+    return settings_.measured.unit == "cycles" ? "cycle counter, whole operation" : "host clock, whole operation";
+  }
 
  private:
   one_run_settings settings_;

@@ -25,5 +25,6 @@ std::span<const image> cluster_images();
 std::span<const image> memory_images();
 std::span<const image> region_images();      // timeline/region.cu: paper 002's region
 std::span<const image> instructions_images();  // timeline/instructions.cu: single ones, and pairs
+std::span<const image> block_sums_images();  // model/block_sums.cu: sums in shared memory
 
 }  // namespace mgsync::probes

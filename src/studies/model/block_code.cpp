@@ -1,0 +1,83 @@
+#include <cstdlib>
+
+#include "src/studies/model/block_runs.hpp"
+#include "src/studies/model/model_evaluation.hpp"
+
+namespace mgsync::model {
+namespace {
+
+using machine_code::counts;
+using machine_code::expected_code;
+
+// Whole sums and loops branch: that the clock is read twice around them is looked at, and a test of its own looks at what
+// matters of each (tests/code).
+expected_code read_twice(std::string kernel) {
+  expected_code e;
+  e.kernel = std::move(kernel);
+  e.library_code = true;
+  return e;
+}
+
+// Steps in a row, behind the load of what the first begins with.
+expected_code steps_of(const std::string& kernel, unsigned count, counts per_link, std::string result_of, unsigned side_by_side = 1) {
+  expected_code e;
+  e.kernel = kernel + "_" + std::to_string(count);
+  e.links = count;
+  e.per_link = std::move(per_link);
+  e.result_of = std::move(result_of);
+  e.side_by_side = side_by_side;
+  e.extras = {{"LDS", 1}, {"LOP3", 1}, {"ISETP", 1}};
+  return e;
+}
+
+class block_prover final : public prover {
+ public:
+  std::optional<step> next() override { return std::nullopt; }
+  void take(const step&, std::span<const seen> came) override {
+    for (const auto& run : came) {
+      if (!run.evidence.contains("sums")) continue;
+      verdict_.rounds += std::strtoull(run.evidence.at("sums").c_str(), nullptr, 10);
+      verdict_.violations += std::strtoull(run.evidence.at("wrong").c_str(), nullptr, 10);
+      verdict_.details["expected"] = run.evidence.at("expected");
+      verdict_.details["seen"] = run.evidence.at("seen");
+    }
+  }
+  verdict judge() const override {
+    auto now = verdict_;
+    now.kind = now.rounds > 0 ? verdict_kind::sum : verdict_kind::code;
+    now.observations = now.rounds;
+    now.passed = now.violations == 0;
+    return now;
+  }
+
+ private:
+  verdict verdict_;
+};
+
+}  // namespace
+
+double number_of(unsigned place) { return 1 + (place * 2654435761u >> 16) % 1021; }
+
+double sum_of(unsigned count) {
+  double sum = 0;
+  for (unsigned i = 0; i < count; ++i) sum += number_of(i);
+  return sum;
+}
+
+std::vector<expected_code> block_code(unsigned architecture) {
+  std::vector<expected_code> all;
+  for (const char* kernel : {"sum_as_compiled", "sum_one_load", "loop_as_compiled", "loop_one_load"}) all.push_back(read_twice(kernel));
+  for (const unsigned count : {4u, 8u, 16u}) {
+    all.push_back(steps_of("shuffles", count, {{"SHFL", 2}}, "SHFL", 2));
+    all.push_back(steps_of("shuffle_steps", count, {{"SHFL", 2}, {"DADD", 1}}, ""));
+    all.push_back(steps_of("barriers", count, {{"BAR", 1}}, ""));
+    all.push_back(steps_of("tree_steps", count, {{"BAR", 1}, {"LDS", 1}, {"DADD", 1}, {"STS", 1}}, ""));
+  }
+  for (const auto& way : warp_ways)
+    if (architecture >= 80 || way.name != "redux") all.push_back(read_twice(std::string(way.kernel)));
+  return all;
+}
+
+std::unique_ptr<prover> make_block_prover() { return std::make_unique<block_prover>(); }
+
+}  // namespace mgsync::model

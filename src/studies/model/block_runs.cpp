@@ -1,0 +1,112 @@
+#include "src/studies/model/block_runs.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "src/base/cuda.hpp"
+#include "src/harness/methods/slope.hpp"
+#include "src/studies/model/block_arguments.hpp"
+#include "src/studies/probes/probe_runner.hpp"
+
+namespace mgsync::model {
+namespace {
+
+constexpr unsigned passes = 33;
+
+class block_runs final : public subject {
+ public:
+  block_runs(std::unique_ptr<probes::runner> runner, const block_run& asked, int ordinal)
+      : runner_(std::move(runner)), asked_(asked), memory_(cuda::memory::in_pool(ordinal, (numbers_at + most_numbers) * sizeof(double))), ordinal_(ordinal) {
+    std::vector<double> numbers(most_numbers);
+    for (unsigned i = 0; i < most_numbers; ++i) numbers[i] = number_of(i);
+    const cuda::device_scope scope(ordinal);
+    cuda::check(cudaMemcpy(memory_.as<double>() + numbers_at, numbers.data(), numbers.size() * sizeof(double), cudaMemcpyHostToDevice), "copying numbers");
+  }
+
+  seen run(const order& asked) override {
+    seen came{.done = asked};
+    const bool loop = asked_.what == block_quantity::loop;
+    const auto count = loop ? static_cast<unsigned>(asked.count) * asked_.workers : asked_.numbers;
+    probes::probe_order launch;
+    launch.kernel = asked_.what == block_quantity::step ? fmt::format("{}_{}", asked_.kernel, asked.count) : asked_.kernel;
+    launch.threads = asked_.threads;
+    launch.words = word_of(count, asked_.workers);
+    launch.dynamic_shared_bytes = shared_bytes;
+    launch.passes = passes;
+    launch.memory = memory_.as<std::uint64_t>();
+    const auto saw = runner_->run(launch, came.reason);
+    if (!saw) {
+      came.ended = ending::died;
+      return came;
+    }
+    const auto cycles = cycles_of(*saw);
+    if (loop || asked_.what == block_quantity::step) came.values["cycles"] = cycles;
+    else came.values["typical_cycles"] = {static_cast<double>(mode_of(histogram_of(cycles)))};
+    if (asked_.what != block_quantity::step) compare(count, came);
+    return came;
+  }
+
+ private:
+  // A value for each pass but the first, which meets cold instruction caches.
+  std::vector<double> cycles_of(const probes::probe_seen& saw) const {
+    std::vector<double> all;
+    const auto warps = saw.warps;
+    for (unsigned pass = 1; pass < passes; ++pass) {
+      const auto first = saw.stamps.begin() + static_cast<std::ptrdiff_t>(pass) * warps;
+      const auto begun = std::min_element(first, first + warps, [](const auto& a, const auto& b) { return a.begin < b.begin; })->begin;
+      const auto last = std::max_element(first, first + warps, [](const auto& a, const auto& b) { return a.end < b.end; })->end;
+      const bool of_first_warp = asked_.what == block_quantity::sum || asked_.what == block_quantity::warp_sum;
+      const auto ended = of_first_warp ? first->end : last;
+      if (ended > begun) all.push_back(static_cast<double>(ended - begun));
+    }
+    return all;
+  }
+
+  // What thread 0 must have come to: the whole sum, or its own part of it.
+  double expected(unsigned count) const {
+    if (asked_.what != block_quantity::loop) return sum_of(count);
+    double sum = 0;
+    for (unsigned i = 0; i < count; i += asked_.workers) sum += number_of(i);
+    return sum;
+  }
+
+  void compare(unsigned count, seen& came) const {
+    std::vector<double> sums(passes);
+    const cuda::device_scope scope(ordinal_);
+    cuda::check(cudaMemcpy(sums.data(), memory_.get(), passes * sizeof(double), cudaMemcpyDeviceToHost), "reading sums");
+    const double right = expected(count);
+    const auto wrong = std::count_if(sums.begin(), sums.end(), [right](double sum) { return sum != right; });
+    came.evidence["sums"] = fmt::format("{}", passes);
+    came.evidence["wrong"] = fmt::format("{}", wrong);
+    came.evidence["expected"] = fmt::format("{:g}", right);
+    came.evidence["seen"] = fmt::format("{:g}", sums.back());
+  }
+
+  std::unique_ptr<probes::runner> runner_;
+  block_run asked_;
+  cuda::memory memory_;
+  int ordinal_;
+};
+
+}  // namespace
+
+subject_creation make_block_run(const block_run& asked, int ordinal) {
+  subject_creation made;
+  auto runner = probes::runner::load(probes::block_sums_images(), ordinal, made.reason);
+  if (!runner) return made;
+  const auto code = machine_code::read_cubin(runner->loaded().bytes);
+  for (const auto& expected : block_code(code.architecture))
+    if (expected.kernel.starts_with(asked.kernel) && code.find(expected.kernel) != nullptr)
+      for (const auto& complaint : machine_code::check_code(code, expected).complaints)
+        if (made.reason.empty()) made.reason = fmt::format("the machine code is not what the probe says: {}: {}", expected.kernel, complaint);
+  if (!made.reason.empty()) return made;
+  made.subject = std::make_unique<block_runs>(std::move(runner), asked, ordinal);
+  static std::map<int, double> mhz;  // measured once: 5 ms of a busy SM
+  if (!mhz.contains(ordinal)) mhz[ordinal] = probes::measure_clock(ordinal).mhz;
+  made.found["mhz"] = fmt::format("{:.1f}", mhz[ordinal]);
+  return made;
+}
+
+}  // namespace mgsync::model

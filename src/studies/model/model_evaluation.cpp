@@ -1,0 +1,265 @@
+#include "src/studies/model/model_evaluation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "src/harness/methods/slope.hpp"
+#include "src/studies/model/performance_model.hpp"
+
+namespace mgsync::model {
+namespace {
+
+constexpr std::string_view mode_prefix = "mode_";
+
+// What a form of the loop was measured to be.
+struct measured_form {
+  std::map<unsigned, std::map<double, const result*>> sums;  // by workers, then bytes
+  std::map<unsigned, const result*> loops;                   // by workers
+};
+
+struct steps {
+  std::optional<double> shuffle, shuffle_alone, barrier_alone;
+  std::map<unsigned, double> tree;  // by how many threads take part
+};
+
+unsigned workers_of(const result& r) { return static_cast<unsigned>(r.point.number("workers").value_or(0)); }
+double first_of(const result& r) { return r.metrics.front().median; }
+std::string name_of(unsigned workers) { return workers == 1 ? "1 thread" : workers == 32 ? "1 warp" : fmt::format("{} threads", workers); }
+std::string bytes_text(std::optional<double> bytes) { return bytes ? fmt::format("{:.0f} B", *bytes) : "never"; }
+
+steps steps_of(std::span<const result> all) {
+  steps found;
+  for (const auto& r : all) {
+    if (r.point.study != "model" || r.point.subject != "step" || !r.has_metrics()) continue;
+    if (r.point.variant == "shuffle") found.shuffle = first_of(r);
+    if (r.point.variant == "shuffle-alone") found.shuffle_alone = first_of(r);
+    if (r.point.variant == "barrier-alone") found.barrier_alone = first_of(r);
+    if (r.point.variant == "tree") found.tree[workers_of(r)] = first_of(r);
+  }
+  return found;
+}
+
+std::map<std::string, measured_form> forms_of(std::span<const result> all) {
+  std::map<std::string, measured_form> found;
+  for (const auto& r : all) {
+    if (r.point.study != "model" || !r.has_metrics() || !r.verdict.passed) continue;
+    if (r.point.subject == "sum") found[r.point.variant].sums[workers_of(r)][r.point.number("bytes").value_or(0)] = &r;
+    if (r.point.subject == "loop") found[r.point.variant].loops[workers_of(r)] = &r;
+  }
+  return found;
+}
+
+// What the steps from `workers` down to one value cost in all; nothing where a step was not measured.
+std::optional<double> joining_of(const steps& s, unsigned workers) {
+  if (workers == 1) return 0;
+  if (!s.shuffle) return std::nullopt;
+  double cycles = 5 * *s.shuffle;
+  for (unsigned active = workers / 2; active >= 32; active /= 2) {
+    if (!s.tree.contains(active)) return std::nullopt;
+    cycles += s.tree.at(active);
+  }
+  return cycles;
+}
+
+// A turn's latency without company: a warp's, of one load, or of as many as the compiler has under way.
+double turn_latency(const measured_form& f, unsigned in_flight) {
+  const auto warp = f.loops.find(32);
+  return warp == f.loops.end() ? 0 : line_of(*warp->second).value_or(turns_line{}).per_turn * in_flight;
+}
+
+struct papers {
+  unsigned workers;
+  const char *v100_rate, *p100_rate, *v100_c, *p100_c;
+};
+constexpr papers table_iii[] = {{1, "0.62", "0.43", "8", "8"}, {32, "19.6", "13.8", "256", "256"}, {1024, "215", "141", "2796", "2615"}};
+
+void add_table_iii(const std::map<std::string, measured_form>& forms, evaluation& e) {
+  table t{{"table-iii", "What so many threads add up of shared memory (000, table III)",
+           "The loop alone, without joining. C: throughput x latency, what is under way at once; loads: C over 8 bytes and threads. V100, P100: 13.0 and 18.5 cycles."},
+          {"loop", "threads", "B/cycle V100", "P100", "here", "cycles a turn", "latency", "C V100", "P100", "here", "loads a thread"}, {},
+          {false, true, true, true, true, true, true, true, true, true, true}};
+  for (const auto& [form, f] : forms) {
+    const double latency = turn_latency(f, form == "one-load" ? 1 : 4);
+    for (const auto& [workers, r] : f.loops) {
+      const auto line = line_of(*r);
+      if (!line || line->per_turn <= 0) continue;
+      const double rate = 8.0 * workers / line->per_turn, c = rate * latency;
+      const auto* paper = std::find_if(std::begin(table_iii), std::end(table_iii), [workers = workers](const auto& p) { return p.workers == workers; });
+      const bool known = paper != std::end(table_iii);
+      t.rows.push_back({form, fmt::format("{}", workers), known ? paper->v100_rate : "-", known ? paper->p100_rate : "-", fmt::format("{:.2f}", rate),
+                        fmt::format("{:.2f}", line->per_turn), fmt::format("{:.1f}", latency), known ? paper->v100_c : "-", known ? paper->p100_c : "-",
+                        fmt::format("{:.0f}", c), fmt::format("{:.2f}", c / 8 / workers)});
+    }
+  }
+  if (!t.rows.empty()) e.tables.push_back(std::move(t));
+}
+
+// Sizes that both have.
+std::vector<double> common_sizes(const std::map<double, const result*>& a, const std::map<double, const result*>& b) {
+  std::vector<double> all;
+  for (const auto& [bytes, r] : a)
+    if (b.contains(bytes)) all.push_back(bytes);
+  return all;
+}
+
+// The crossing of the medians, and of each batch by itself: from where to where it moved.
+struct measured_crossing {
+  crossing at;
+  std::optional<double> low, high;  // of for_good, over the batches
+};
+measured_crossing measured_between(const std::map<double, const result*>& basic, const std::map<double, const result*>& more) {
+  const auto bytes = common_sizes(basic, more);
+  const auto over = [&](const auto& curve, auto value) {
+    std::vector<double> all;
+    for (const double b : bytes) all.push_back(value(curve.at(b)->metrics.front()));
+    return all;
+  };
+  const auto median = [](const metric& m) { return m.median; };
+  measured_crossing found{crossing_of(bytes, over(basic, median), over(more, median)), {}, {}};
+  std::size_t batches = SIZE_MAX;
+  for (const double b : bytes) batches = std::min({batches, basic.at(b)->metrics.front().raw.size(), more.at(b)->metrics.front().raw.size()});
+  for (std::size_t i = 0; i < batches; ++i) {
+    const auto one = [i](const metric& m) { return m.raw[i]; };
+    const auto at = crossing_of(bytes, over(basic, one), over(more, one)).for_good;
+    if (!at) continue;
+    found.low = std::min(found.low.value_or(*at), *at);
+    found.high = std::max(found.high.value_or(*at), *at);
+  }
+  return found;
+}
+
+std::string ratio_text(std::optional<double> foretold, std::optional<double> measured) {
+  return foretold && measured && *measured > 0 ? fmt::format("{:.2f}", *foretold / *measured) : "-";
+}
+
+struct switch_case {
+  unsigned basic, more;
+  const char *v100_sync, *p100_sync, *v100_point, *p100_point;
+};
+constexpr switch_case switches[] = {{1, 32, "110", "155", "76", "75"}, {32, 1024, "420", "2135", "9076", "32681"}};
+
+std::optional<refined_configuration> refined(const measured_form& f, const steps& s, unsigned workers) {
+  const auto loop = f.loops.find(workers);
+  const auto joining = joining_of(s, workers);
+  if (loop == f.loops.end() || !joining) return std::nullopt;
+  const auto line = line_of(*loop->second);
+  if (!line) return std::nullopt;
+  return refined_configuration{workers, *line, *joining};
+}
+
+std::vector<double> cycles_over(const refined_configuration& c, const std::vector<double>& bytes) {
+  std::vector<double> all;
+  for (const double b : bytes) all.push_back(c.cycles(b));
+  return all;
+}
+
+void add_switch(const std::string& form, const measured_form& f, const steps& s, const switch_case& one, table& t, evaluation& e) {
+  if (!f.sums.contains(one.basic) || !f.sums.contains(one.more)) return;
+  const auto& basic = f.sums.at(one.basic);
+  const auto& more = f.sums.at(one.more);
+  const auto bytes = common_sizes(basic, more);
+  if (bytes.size() < 2) return;
+  const auto measured = measured_between(basic, more);
+  const auto sync = one.more == 32 ? s.shuffle_alone : s.barrier_alone;
+  std::optional<double> paper, better_form;
+  const double latency = turn_latency(f, form == "one-load" ? 1 : 4);
+  if (sync && latency > 0 && f.loops.contains(one.basic) && f.loops.contains(one.more)) {
+    const auto of = [&](unsigned workers) {
+      return configuration{name_of(workers), 8.0 * workers / line_of(*f.loops.at(workers)).value_or(turns_line{1, 0}).per_turn, latency};
+    };
+    const auto points = where_they_meet(of(one.basic), of(one.more), 5 * *sync);
+    paper = points.for_good;
+  }
+  const auto few = refined(f, s, one.basic), many = refined(f, s, one.more);
+  if (few && many) better_form = crossing_of(bytes, cycles_over(*few, bytes), cycles_over(*many, bytes)).for_good;
+  const auto between = name_of(one.basic) + " -> " + name_of(one.more);
+  t.rows.push_back({form, between, one.v100_sync, one.p100_sync, sync ? fmt::format("{:.0f}", 5 * *sync) : "-", one.v100_point, one.p100_point,
+                    bytes_text(measured.at.first), bytes_text(measured.at.for_good),
+                    measured.low ? fmt::format("{:.0f} - {:.0f}", *measured.low, *measured.high) : "-", paper ? bytes_text(paper) : "-",
+                    ratio_text(paper, measured.at.for_good), better_form ? bytes_text(better_form) : "-", ratio_text(better_form, measured.at.for_good)});
+  if (measured.at.for_good)
+    e.sentences.push_back(fmt::format("Sums in shared memory, {}: below {:.0f} B use {}, above {}; foretold: {} by the paper's form ({}), {} by the refined one ({}).", form,
+                                      *measured.at.for_good, name_of(one.basic), name_of(one.more), paper ? bytes_text(paper) : "-", ratio_text(paper, measured.at.for_good),
+                                      better_form ? bytes_text(better_form) : "-", ratio_text(better_form, measured.at.for_good)));
+}
+
+void add_curves(const std::string& form, const measured_form& f, const steps& s, evaluation& e) {
+  chart lines{{"model-" + form, "Sums in shared memory by 1, 32 and 1024 threads: " + form, "Cycles of a whole sum of doubles. Dashed: the refined form, of probes alone."},
+              {"bytes", true}, {"cycles", true}, {}};
+  for (const auto& [workers, sizes] : f.sums) {
+    curve measured{name_of(workers), {}, false, false}, foretold{name_of(workers) + ", foretold", {}, true, false};
+    const auto model = refined(f, s, workers);
+    for (const auto& [bytes, r] : sizes) {
+      const auto& m = r->metrics.front();
+      measured.points.push_back({bytes, m.median, m.ci95_low, m.ci95_high, {}, {}, short_key(r->point)});
+      if (model) foretold.points.push_back({bytes, model->cycles(bytes), {}, {}, {}, {}, {}});
+    }
+    lines.curves.push_back(std::move(measured));
+    if (model) lines.curves.push_back(std::move(foretold));
+  }
+  if (!lines.curves.empty()) e.figures.push_back(std::move(lines));
+}
+
+void add_table_v(std::span<const result> all, evaluation& e) {
+  table t{{"table-v", "A warp's sum of 32 numbers in shared memory (000, table V)", "Cycles, by the SM's counter. A sum that is wrong has no rank."},
+          {"way", "type", "V100", "P100", "here", "ci95", "sum"}, {}, {false, false, true, true, true, true, false}};
+  for (const auto& way : warp_ways)
+    for (const auto& r : all) {
+      if (r.point.study != "model" || r.point.subject != "warp" || r.point.variant != way.name || !r.has_metrics()) continue;
+      const auto& m = r.metrics.front();
+      const auto seen = r.verdict.details.find("seen"), expected = r.verdict.details.find("expected");
+      const bool told = seen != r.verdict.details.end() && expected != r.verdict.details.end();
+      t.rows.push_back({std::string(way.name), std::string(way.type), way.v100_cycles ? fmt::format("{}", *way.v100_cycles) : "-",
+                        way.p100_cycles ? fmt::format("{}", *way.p100_cycles) : "-", fmt::format("{:.0f}", m.median), fmt::format("{:.0f} - {:.0f}", m.ci95_low, m.ci95_high),
+                        r.verdict.passed ? "right" : told ? fmt::format("WRONG: {} in place of {}", seen->second, expected->second) : "WRONG"});
+    }
+  if (!t.rows.empty()) e.tables.push_back(std::move(t));
+}
+
+}  // namespace
+
+std::optional<turns_line> line_of(const result& r) {
+  std::map<double, std::pair<double, unsigned>> lengths;  // turns; the sum and number of modes
+  for (const auto& sample : r.samples)
+    for (const auto& v : sample.values)
+      if (v.name.starts_with(mode_prefix)) {
+        auto& [sum, count] = lengths[std::strtod(v.name.c_str() + mode_prefix.size(), nullptr)];
+        sum += v.value;
+        ++count;
+      }
+  if (lengths.size() < 2) return std::nullopt;
+  std::vector<double> x, y;
+  for (const auto& [turns, all] : lengths) {
+    x.push_back(turns);
+    y.push_back(all.first / all.second);
+  }
+  const auto fit = fit_line(x, y);
+  return turns_line{fit.slope, fit.offset};
+}
+
+double refined_configuration::cycles(double bytes) const {
+  const double turns = std::ceil(bytes / 8 / workers);
+  return loop.entering + loop.per_turn * turns + joining;
+}
+
+evaluation evaluate(std::span<const result> all) {
+  evaluation e;
+  const auto forms = forms_of(all);
+  const auto s = steps_of(all);
+  add_table_iii(forms, e);
+  table iv{{"table-iv", "From which size on more threads pay (000, table IV)",
+            "Lat_sync: five shuffles, five barriers of the block, in cycles. For good: from there on more threads are never slower; its range over batches. Ratio: foretold over measured."},
+           {"loop", "between", "Lat_sync V100", "P100", "here", "point V100", "P100", "first", "for good", "range", "paper's form", "ratio", "refined", "ratio"}, {},
+           {false, false, true, true, true, true, true, true, true, true, true, true, true, true}};
+  for (const auto& [form, f] : forms) {
+    for (const auto& one : switches) add_switch(form, f, s, one, iv, e);
+    add_curves(form, f, s, e);
+  }
+  if (!iv.rows.empty()) e.tables.push_back(std::move(iv));
+  add_table_v(all, e);
+  return e;
+}
+
+}  // namespace mgsync::model

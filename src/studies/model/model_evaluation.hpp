@@ -1,0 +1,54 @@
+// Tables III, IV and V for this machine beside the papers', and where the curves of sums cross: as foretold by the paper's
+// form and by a refined one, and as measured.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/results/figure.hpp"
+#include "src/results/result.hpp"
+
+namespace mgsync::model {
+
+// A way of table V: a warp's sum of 32 numbers.
+struct warp_way {
+  std::string_view name, kernel, type;
+  std::optional<int> v100_cycles{}, p100_cycles{};  // the paper's
+};
+inline constexpr warp_way warp_ways[] = {
+    {"serial", "warp_serial", "fp64", 299, 383},
+    {"nosync", "warp_nosync", "fp64", 89, 112},  // no barrier: its sum is wrong
+    {"volatile", "warp_volatile", "fp64", 237, 282},
+    {"tile", "warp_tile", "fp64", 237, 281},
+    {"coalesced", "warp_coalesced", "fp64", 237, 251},
+    {"tile-shuffle", "warp_tile_shuffle", "fp64", 164, 212},
+    {"coalesced-shuffle", "warp_coalesced_shuffle", "fp64"},
+    {"coalesced-shuffle-remade", "warp_coalesced_remade", "fp64", 1261, 1423},
+    {"raw-shuffle", "warp_raw_shuffle", "fp64"},
+    {"group-reduce", "warp_group_reduce", "fp64"},
+    {"raw-shuffle-fp32", "warp_raw_shuffle_fp32", "fp32"},
+    {"raw-shuffle-int32", "warp_raw_shuffle_int32", "int32"},
+    {"redux", "warp_redux_int32", "int32"}};
+
+// Cycles over turns of a loop: a line, by least squares through each length's typical count.
+struct turns_line {
+  double per_turn = 0, entering = 0;
+};
+std::optional<turns_line> line_of(const result&);
+
+// The refined form, of probes alone: what entering costs, the loop's turns, and the steps that join. In cycles.
+struct refined_configuration {
+  unsigned workers = 1;
+  turns_line loop{};
+  double joining = 0;
+  double cycles(double bytes) const;  // of a whole sum of doubles
+};
+
+// Only what there is: results of the study model, in any order.
+evaluation evaluate(std::span<const result>);
+
+}  // namespace mgsync::model
