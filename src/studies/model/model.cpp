@@ -164,6 +164,11 @@ std::vector<measurement> points(const study_request& asked) {
   check_words(asked, "way", ways);
   check_words(asked, "form", forms);
   std::vector<measurement> all;
+  if (asked.device != topology::device::gpu || asked.machine().gpus.empty()) {  // one line for each, not for each of their points
+    for (const auto* what : quantities)
+      if (asks_for(asked, "quantity", what)) all.push_back(planned(asked, what, "", {}));
+    return all;
+  }
   if (asks_for(asked, "quantity", "sum")) add_sums(asked, all);
   if (asks_for(asked, "quantity", "loop")) add_loops(asked, all);
   if (asks_for(asked, "quantity", "step")) add_steps(asked, all);

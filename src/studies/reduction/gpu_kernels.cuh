@@ -59,6 +59,53 @@ __device__ __forceinline__ void join_last(const sum_arguments& given, T mine, un
   }
 }
 
+// Block 0's: every other block sends its sum in words of 32 bits with a flag beside each, as pairs are stored at once: no
+// fence, and nobody but block 0 waits, for blocks that run or will. It leaves the slots as they were.
+__device__ __forceinline__ void send(uint4* slot, double v) {
+  asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(slot), "r"(__double2loint(v)), "r"(1), "r"(__double2hiint(v)), "r"(1) : "memory");
+}
+__device__ __forceinline__ void send(uint4* slot, float v) {
+  asm volatile("st.volatile.global.v2.u32 [%0], {%1, %2};" ::"l"(slot), "r"(__float_as_uint(v)), "r"(1) : "memory");
+}
+template <class T>
+__device__ __forceinline__ T take(uint4* slot) {
+  for (unsigned polls = 0; polls < (1u << 26); ++polls) {
+    uint4 got{};
+    if constexpr (sizeof(T) == 8) {
+      asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(got.x), "=r"(got.y), "=r"(got.z), "=r"(got.w) : "l"(slot) : "memory");
+      if (got.y == 0 || got.w == 0) continue;
+      *slot = uint4{};
+      return __hiloint2double(static_cast<int>(got.z), static_cast<int>(got.x));
+    } else {
+      asm volatile("ld.volatile.global.v2.u32 {%0, %1}, [%2];" : "=r"(got.x), "=r"(got.y) : "l"(slot) : "memory");
+      if (got.y == 0) continue;
+      *slot = uint4{};
+      return __uint_as_float(got.x);
+    }
+  }
+  __trap();
+  return T{0};
+}
+template <class T>
+__device__ __forceinline__ void join_inbox(const sum_arguments& given, T mine) {
+  if constexpr (sizeof(T) == 4 && T(1) / T(2) == T(0)) {
+    join_last(given, mine, blockIdx.x, gridDim.x);
+  } else {
+    auto* slots = at<uint4>(given.partials);
+    if (blockIdx.x != 0) {
+      if (threadIdx.x == 0) send(slots + blockIdx.x, mine);
+      return;
+    }
+    T all = threadIdx.x == 0 ? mine : T{0};
+    if (gridDim.x > 1) {
+      __syncthreads();
+      for (unsigned i = 1 + threadIdx.x; i < gridDim.x; i += blockDim.x) all += take<T>(slots + i);
+      all = sum_of_block(all);
+    }
+    if (threadIdx.x == 0) *at<T>(given.result) = all;
+  }
+}
+
 #if __CUDA_ARCH__ >= 900
 // Of the cluster, in its first block.
 template <class T>
@@ -83,13 +130,16 @@ template <class T, template <class, unsigned> class Reading, unsigned Depth, joi
 __global__ void sum(const sum_arguments given) {
   using namespace device;
 #if __CUDA_ARCH__ >= 900
-  if constexpr (Join == joining::dependent) asm volatile("griddepcontrol.launch_dependents;");
+  if constexpr (Join == joining::dependent || Join == joining::inbox) asm volatile("griddepcontrol.launch_dependents;");
+  if constexpr (Join == joining::inbox) asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
   T mine = sum_of_block(Reading<T, Depth>::sum(at<const T>(const_cast<void*>(given.numbers)), given.count, given.in_chunks));
   if constexpr (Join == joining::none || Join == joining::dependent) {
     if (threadIdx.x == 0) at<T>(given.partials)[blockIdx.x] = mine;
   } else if constexpr (Join == joining::last) {
     join_last(given, mine, blockIdx.x, gridDim.x);
+  } else if constexpr (Join == joining::inbox) {
+    join_inbox(given, mine);
   } else if constexpr (Join == joining::cluster) {
 #if __CUDA_ARCH__ >= 900
     mine = sum_of_cluster(mine);
@@ -106,13 +156,13 @@ __global__ void sum(const sum_arguments given) {
 }
 
 // One barrier of this project between the blocks' sums and the sum of these, on one GPU or several.
-template <class T, class Pass, class Meeting>
+template <class T, class Reading, class Pass, class Meeting>
 __global__ void sum_with_barrier(const sum_arguments given, const __grid_constant__ Meeting meeting) {
   using namespace device;
   using arguments = typename Pass::arguments;
   static_assert(offsetof(Meeting, shape) == offsetof(arguments, shape) && sizeof(algorithm::cuda_lines) == sizeof(meeting.parts));
   Pass pass(reinterpret_cast<const arguments&>(meeting), meeting.run);  // where they are: copied, they would lie in local memory
-  const T mine = sum_of_block(by_vectors<T, 4>::sum(at<const T>(const_cast<void*>(given.numbers)), given.count, given.in_chunks));
+  const T mine = sum_of_block(Reading::sum(at<const T>(const_cast<void*>(given.numbers)), given.count, given.in_chunks));
   if (threadIdx.x == 0) at<T>(given.partials)[meeting.run.member * gridDim.x + blockIdx.x] = mine;
   if (!pass(meeting.run.epoch)) return;
   if (meeting.run.member != 0 || blockIdx.x != 0) return;
@@ -130,10 +180,10 @@ __global__ void join(const void* partials, std::size_t count, void* result) {
 }
 
 // No barrier: the last block of all GPUs adds up, whichever GPU it is on.
-template <class T>
+template <class T, class Reading>
 __global__ void sum_of_several(const sum_arguments given, const __grid_constant__ relay_arguments meeting) {
   using namespace device;
-  const T mine = sum_of_block(by_vectors<T, 4>::sum(at<const T>(const_cast<void*>(given.numbers)), given.count, given.in_chunks));
+  const T mine = sum_of_block(Reading::sum(at<const T>(const_cast<void*>(given.numbers)), given.count, given.in_chunks));
   const unsigned blocks = gridDim.x * meeting.run.members;
   __shared__ bool last;
   if (threadIdx.x == 0) {
@@ -170,17 +220,23 @@ const void* kernel_by_loads(loads how) {
 template <class T>
 const void* kernel_of(loads how, joining join) {
   using algorithm::ptx::scope;
+  using vectors = by_vectors<T, 4>;
+  using bulk = by_bulk<T, 4>;
+  using several = round_loop::relay_pass<scope::system>;
   if (join == joining::none) return kernel_by_loads<T, joining::none>(how);
   if (join == joining::last) return kernel_by_loads<T, joining::last>(how);
+  if (join == joining::inbox) return kernel_by_loads<T, joining::inbox>(how);
+  if (how == loads::bulk4 && join == joining::several) return address_of(sum_with_barrier<T, bulk, several, relay_arguments>);
+  if (how == loads::bulk4 && join == joining::last_of_several) return address_of(sum_of_several<T, bulk>);
   if (how != loads::vector4) return nullptr;
   switch (join) {
     case joining::grid_sync: return address_of(sum<T, by_vectors, 4, joining::grid_sync>);
     case joining::cluster: return address_of(sum<T, by_vectors, 4, joining::cluster>);
     case joining::dependent: return address_of(sum<T, by_vectors, 4, joining::dependent>);
-    case joining::counter: return address_of(sum_with_barrier<T, round_loop::spread_counter_pass, counter_arguments>);
-    case joining::relay: return address_of(sum_with_barrier<T, round_loop::relay_pass<scope::gpu>, relay_arguments>);
-    case joining::last_of_several: return address_of(sum_of_several<T>);
-    case joining::several: return address_of(sum_with_barrier<T, round_loop::relay_pass<scope::system>, relay_arguments>);
+    case joining::counter: return address_of(sum_with_barrier<T, vectors, round_loop::spread_counter_pass, counter_arguments>);
+    case joining::relay: return address_of(sum_with_barrier<T, vectors, round_loop::relay_pass<scope::gpu>, relay_arguments>);
+    case joining::last_of_several: return address_of(sum_of_several<T, vectors>);
+    case joining::several: return address_of(sum_with_barrier<T, vectors, several, relay_arguments>);
     default: return nullptr;
   }
 }

@@ -15,6 +15,7 @@ namespace mgsync::reduction {
 enum class joining {
   none,       // each is stored, and that is all
   last,       // the last block by a counter adds them up
+  inbox,      // whoever is not block 0 sends it its sum with a flag in every word; the next kernel may start early and waits inside
   grid_sync,  // cooperative groups' barrier of the grid, then block 0 adds them up
   counter,    // this project's barrier of the grid: spread counters
   relay,      // the same: relay
@@ -28,7 +29,7 @@ enum class joining {
 struct sum_arguments {
   const void* numbers = nullptr;
   std::size_t count = 0;
-  void* partials = nullptr;                   // one per block; of several GPUs: of all their blocks, on GPU 0
+  void* partials = nullptr;                   // one per block (inbox: 16 bytes, zero before and after); of several GPUs: of all their blocks, on GPU 0
   void* result = nullptr;
   unsigned long long* arrived = nullptr;      // zero before and after
   bool in_chunks = false;
@@ -43,7 +44,7 @@ struct barrier_arguments {
 using counter_arguments = barrier_arguments<algorithm::spread_shape>;
 using relay_arguments = barrier_arguments<algorithm::relay_shape>;
 
-// nullptr: there is no such kernel (only `none` and `last` exist with every way of loading).
+// nullptr: there is no such kernel (only `none`, `last` and `inbox` exist with every way of loading).
 const void* sum_kernel(value_type, loads, joining);
 // One block: the sum of `sums` (count: how many) into *result. `dependent`: as the second kernel of such a pair.
 const void* joining_kernel(value_type, bool dependent);

@@ -33,17 +33,31 @@ joining joining_of(const gpu_sum& asked, bool counter) {
     case gpu_way::grid_sync: return joining::grid_sync;
     case gpu_way::grid_ours: return counter ? joining::counter : joining::relay;
     case gpu_way::cluster: return joining::cluster;
+    case gpu_way::automatic:
+    case gpu_way::automatic_graph: return joining::inbox;
     default: return joining::last;
   }
 }
 
 bool is_cub(gpu_way how) { return how == gpu_way::cub || how == gpu_way::cub_graph; }
-bool is_graph(gpu_way how) { return how == gpu_way::cub_graph || how == gpu_way::implicit_graph; }
+bool is_graph(gpu_way how) { return how == gpu_way::cub_graph || how == gpu_way::implicit_graph || how == gpu_way::automatic_graph; }
+bool is_automatic(gpu_way how) { return how == gpu_way::automatic || how == gpu_way::automatic_graph; }
 bool meets(gpu_way how) { return how == gpu_way::grid_sync || how == gpu_way::grid_ours; }
 bool only_reads(gpu_way how) { return how == gpu_way::read || how == gpu_way::word_read; }
 bool is_two_kernels(gpu_way how) { return how == gpu_way::implicit || how == gpu_way::implicit_graph || how == gpu_way::programmatic; }
 
-reading reading_of(const gpu_sum& asked) { return asked.asked.value_or(best_reading(asked.how, asked.type, asked.bytes)); }
+int compute_major(int ordinal) {
+  int major = 0;
+  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal), "asking what a GPU is");
+  return major;
+}
+
+// Bulk copies are of compute capability 9.0.
+reading reading_of(const gpu_sum& asked) {
+  if (asked.asked) return *asked.asked;
+  const auto best = best_reading(asked.how, asked.type, asked.bytes);
+  return is_bulk(best.how) && compute_major(asked.ordinal) < 9 ? reading{} : best;
+}
 
 // As many blocks as there are tiles, as they may be, and as are resident at once.
 unsigned blocks_of(const gpu_sum& asked, const void* kernel) {
@@ -75,6 +89,7 @@ class gpu_sums final : public subject {
       temporary_ = cuda::memory::in_pool(asked.ordinal, std::max<std::size_t>(bytes, 256));
       return;
     }
+    early_ = is_automatic(asked.how) && compute_major(asked.ordinal) >= 9;
     const auto sms = static_cast<unsigned>(cuda::sm_count(asked.ordinal));
     const auto choice = algorithm::choose_grid(reading_.blocks_per_sm * sms, sms);
     kernel_ = sum_kernel(asked.type, reading_.how, joining_of(asked, choice.counter));
@@ -190,6 +205,7 @@ class gpu_sums final : public subject {
     std::optional<cudaLaunchAttributeID> special;
     if (meets(asked_.how)) special = cudaLaunchAttributeCooperative;
     if (asked_.how == gpu_way::cluster) special = cudaLaunchAttributeClusterDimension;
+    if (early_) special = cudaLaunchAttributeProgrammaticStreamSerialization;
     launch(kernel_, blocks_, reading_.threads, shared_bytes_of(reading_.how), parameters, special);
     if (second_ == nullptr) return;
     std::size_t sums = blocks_;
@@ -204,7 +220,7 @@ class gpu_sums final : public subject {
       graphs_.clear();
       results_ = cuda::memory::in_pool(asked_.ordinal, count * slot_bytes());
     }
-    if (!is_cub(asked_.how) && partials_.get() == nullptr) partials_ = cuda::memory::in_pool(asked_.ordinal, blocks_ * std::size_t{8});
+    if (!is_cub(asked_.how) && partials_.get() == nullptr) partials_ = cuda::memory::in_pool(asked_.ordinal, blocks_ * std::size_t{16});
     if (!is_graph(asked_.how)) return;
     auto& pieces = graphs_[{count, faulty}];
     for (std::size_t first = pieces.size() * most_in_a_graph; first < count; first += most_in_a_graph) {
@@ -251,6 +267,7 @@ class gpu_sums final : public subject {
   counter_arguments counter_{};
   relay_arguments relay_{};
   bool by_counter_ = false;
+  bool early_ = false;  // a sum's kernel may start before the one before has ended
   std::vector<std::int64_t> expected_;  // by place
   std::map<std::pair<std::uint64_t, bool>, std::vector<cuda::executable>> graphs_;
 };
@@ -265,11 +282,11 @@ double theory_gbps(int ordinal) {
 }
 
 std::string why_no_gpu_sum(const gpu_sum& asked) {
-  int major = 0;
-  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, asked.ordinal), "asking what a GPU is");
+  const int major = compute_major(asked.ordinal);
   const auto cache = cache_bytes(asked.ordinal);
   if (!asked.cold && asked.bytes > cache / 2) return fmt::format("{} bytes are more than half of the cache of {}", asked.bytes, cache);
-  if (major < 9 && (asked.how == gpu_way::cluster || asked.how == gpu_way::programmatic || asked.how == gpu_way::bulk || (asked.asked && is_bulk(asked.asked->how))))
+  const bool bulk = !is_cub(asked.how) && is_bulk(reading_of(asked).how);
+  if (major < 9 && (asked.how == gpu_way::cluster || asked.how == gpu_way::programmatic || (bulk && asked.asked) || asked.how == gpu_way::bulk))
     return "needs compute capability 9.0";
   if (is_cub(asked.how)) return asked.asked ? "CUB chooses how it reads" : "";
   const auto r = reading_of(asked);

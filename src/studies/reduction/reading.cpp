@@ -33,12 +33,15 @@ std::optional<reading> reading_named(std::string_view word) {
   return found;
 }
 
+// Measured on an H200 (docs/studies/reduction.md): bulk copies reach most where there is enough to read for every SM to fill
+// its ring several times; below, vectors are there sooner.
 reading best_reading(gpu_way how, value_type, std::size_t bytes) {
   if (how == gpu_way::word_read) return {loads::word1, 1024, 2, false};
-  if (how == gpu_way::bulk) return {loads::bulk4, 256, 2, false};
-  const bool may_choose = how == gpu_way::read || how == gpu_way::automatic || how == gpu_way::last;
-  if (!may_choose) return {loads::vector4, 512, 2, false};
-  if (how == gpu_way::automatic && bytes <= (std::size_t{32} << 10)) return {loads::vector4, 512, 1, false};
+  constexpr reading bulk{loads::bulk4, 256, 2, false};
+  if (how == gpu_way::bulk) return bulk;
+  const bool may_choose = how == gpu_way::read || how == gpu_way::automatic || how == gpu_way::automatic_graph;
+  if (may_choose && bytes >= least_bytes_for_bulk) return bulk;
+  if (may_choose && bytes <= (std::size_t{16} << 10)) return {loads::vector4, 256, 1, false};
   return {loads::vector4, 512, 2, false};
 }
 

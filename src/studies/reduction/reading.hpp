@@ -15,6 +15,7 @@ inline constexpr std::pair<loads, std::string_view> all_loads[] = {
     {loads::word1, "word1"},     {loads::vector1, "vector1"}, {loads::vector2, "vector2"}, {loads::vector4, "vector4"},
     {loads::vector8, "vector8"}, {loads::bulk4, "bulk4"},     {loads::bulk8, "bulk8"}};
 inline constexpr unsigned bulk_tile_bytes = 16384;
+inline constexpr std::size_t least_bytes_for_bulk = std::size_t{64} << 20;
 constexpr bool is_bulk(loads how) { return how == loads::bulk4 || how == loads::bulk8; }
 // Numbers that one turn of a block's loop reads, in bytes.
 constexpr std::size_t tile_bytes_of(loads how, unsigned threads, std::size_t number_bytes) {

@@ -22,7 +22,7 @@ namespace reduction {
 namespace {
 
 constexpr std::array<axis_declaration, 7> axes{{
-    {"way", "all", "all, or host threads: read, serial, implicit, explicit, ours, last-done, clause; GPUs: read, word-read, auto, last-done, "
+    {"way", "all", "all, or host threads: read, serial, implicit, explicit, ours, last-done, clause; GPUs: read, word-read, auto, auto-graph, last-done, "
                    "implicit, implicit-graph, programmatic, grid-sync, grid-ours, cluster, bulk, cub, cub-graph; several GPUs: read, single-kernel, last-done, host-barrier, nccl", "how the parts are put together"},
     {"type", "fp64,fp32,int32", "fp64, fp32, int32", "what is added up"},
     {"bytes", "default", "default, or numbers from 8 to 4294967296; host threads: multiples of 4096", "of one sum; several GPUs: on each"},

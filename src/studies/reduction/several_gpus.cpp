@@ -24,6 +24,13 @@ namespace {
 using clock = std::chrono::steady_clock;
 double us_between(clock::time_point from, clock::time_point to) { return std::chrono::duration<double, std::micro>(to - from).count(); }
 
+reading reading_of(const several_sum& asked) {
+  if (asked.asked) return *asked.asked;
+  int major = 0;
+  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, asked.ordinals.front()), "asking what a GPU is");
+  return asked.bytes >= least_bytes_for_bulk && major >= 9 ? reading{loads::bulk4, 256, 2, false} : reading{};
+}
+
 joining joining_of(several_way how) {
   switch (how) {
     case several_way::single: return joining::several;
@@ -53,7 +60,7 @@ struct lane {
 class several_sums final : public subject {
  public:
   several_sums(const several_sum& asked, unsigned blocks)
-      : asked_(asked), reading_(asked.asked.value_or(reading{})), blocks_(blocks), places_(places_of(sums_in_turn{asked.bytes, asked.cold, asked.ordinals.front()})),
+      : asked_(asked), reading_(reading_of(asked)), blocks_(blocks), places_(places_of(sums_in_turn{asked.bytes, asked.cold, asked.ordinals.front()})),
         stride_(stride_of(asked.bytes)), kernel_(sum_kernel(asked.type, reading_.how, joining_of(asked.how))),
         second_(joining_kernel(asked.type, false)), pool_(std::vector<int>(asked.ordinals.size(), -1)), meeting_(static_cast<std::ptrdiff_t>(asked.ordinals.size())) {
     for (const int ordinal : asked.ordinals) {
@@ -262,6 +269,8 @@ std::string why_not(const several_sum& asked, const reading& r, const void* kern
     std::size_t free = 0, all = 0;
     cuda::check(cudaMemGetInfo(&free, &all), "asking for free memory");
     if (asked.bytes > all / 10 * 8) return fmt::format("{} bytes do not fit into GPU {}'s {}", asked.bytes, ordinal, all);
+    if (is_bulk(r.how))
+      cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes_of(r.how))), "asking for shared memory");
     const auto room = static_cast<unsigned>(cuda::resident_blocks(kernel, r.threads, shared_bytes_of(r.how)));
     if (room == 0) return fmt::format("a block of {} does not fit on an SM", to_string(r));
     blocks = std::min(blocks, std::min(room, r.blocks_per_sm) * static_cast<unsigned>(cuda::sm_count(ordinal)));
@@ -272,9 +281,8 @@ std::string why_not(const several_sum& asked, const reading& r, const void* kern
 }  // namespace
 
 subject_creation make_several_sum(const several_sum& asked) {
-  const auto r = asked.asked.value_or(reading{});
+  const auto r = reading_of(asked);
   unsigned blocks = 1;
-  if (is_bulk(r.how)) return {nullptr, "several GPUs read by words or vectors", {}};
   if (auto reason = why_not(asked, r, sum_kernel(asked.type, r.how, joining_of(asked.how)), blocks); !reason.empty()) return {nullptr, reason, {}};
   return {std::make_unique<several_sums>(asked, blocks), {}, {{"reading", to_string(r)}, {"blocks", fmt::format("{}", blocks)}}};
 }

@@ -1,0 +1,96 @@
+// What the study model makes of results: made-up ones, of which the answers are known.
+#include "src/studies/model/model_evaluation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace mgsync::model {
+namespace {
+
+result measured(std::string subject, std::string variant, unsigned workers, double cycles) {
+  result r;
+  r.point.study = "model";
+  r.point.subject = std::move(subject);
+  r.point.variant = std::move(variant);
+  r.point.device = topology::device::gpu;
+  r.point.set("workers", static_cast<double>(workers));
+  r.status = result_status::measured;
+  r.verdict.kind = verdict_kind::sum;
+  r.verdict.passed = true;
+  metric m{metric_name{"latency", "cycles"}};
+  m.median = m.ci95_low = m.ci95_high = cycles;
+  m.raw.assign(6, cycles);
+  r.metrics = {m};
+  return r;
+}
+
+result loop(unsigned workers, double per_turn, double entering) {
+  auto r = measured("loop", "one-load", workers, per_turn);
+  const auto cycles = [&](double turns) { return entering + per_turn * turns; };
+  r.samples = {{0, {{"latency", per_turn}, {"mode_8", cycles(8)}, {"mode_16", cycles(16)}, {"mode_32", cycles(32)}}}};
+  return r;
+}
+
+result sum(unsigned workers, double bytes, double cycles) {
+  auto r = measured("sum", "one-load", workers, cycles);
+  r.point.set("bytes", bytes, "B");
+  return r;
+}
+
+TEST(model_evaluation, a_loops_line_is_what_its_lengths_say) {
+  const auto line = line_of(loop(32, 31, 40));
+  ASSERT_TRUE(line);
+  EXPECT_NEAR(line->per_turn, 31, 1e-9);
+  EXPECT_NEAR(line->entering, 40, 1e-9);
+  EXPECT_FALSE(line_of(measured("loop", "one-load", 1, 31)));  // without lengths
+}
+
+TEST(model_evaluation, the_refined_form_counts_whole_turns) {
+  const refined_configuration warp{32, {31, 40}, 165};
+  EXPECT_DOUBLE_EQ(warp.cycles(8), 40 + 31 + 165);
+  EXPECT_DOUBLE_EQ(warp.cycles(256), warp.cycles(8));
+  EXPECT_DOUBLE_EQ(warp.cycles(264), 40 + 62 + 165);
+}
+
+// One thread takes 31 cycles a number, a warp 31 a turn and 165 to join: they meet at 6.3 numbers, and measured sums of
+// exactly these costs cross there.
+TEST(model_evaluation, foretells_the_crossing_of_sums_that_cost_what_their_parts_do) {
+  std::vector<result> all{loop(1, 31, 40), loop(32, 31, 40), measured("step", "shuffle", 32, 33), measured("step", "shuffle-alone", 32, 24)};
+  for (const double bytes : {8.0, 16.0, 32.0, 48.0, 64.0, 128.0, 256.0, 512.0}) {
+    all.push_back(sum(1, bytes, 40 + 31 * bytes / 8));
+    all.push_back(sum(32, bytes, 40 + 31 * std::ceil(bytes / 256) + 165));
+  }
+  const auto e = evaluate(all);
+  const auto iv = std::find_if(e.tables.begin(), e.tables.end(), [](const table& t) { return t.heading.name == "table-iv"; });
+  ASSERT_NE(iv, e.tables.end());
+  ASSERT_EQ(iv->rows.size(), 1U);  // nothing is known of 1024 threads
+  EXPECT_EQ(iv->rows[0][1], "1 thread -> 1 warp");
+  EXPECT_EQ(iv->rows[0][4], "120");  // five shuffles
+  const double measured_at = std::stod(iv->rows[0][8]), refined_at = std::stod(iv->rows[0][12]);
+  EXPECT_GT(measured_at, 48);
+  EXPECT_LT(measured_at, 52);
+  EXPECT_DOUBLE_EQ(refined_at, measured_at);
+  EXPECT_EQ(iv->rows[0][13], "1.00");
+  ASSERT_EQ(e.sentences.size(), 1U);
+  EXPECT_NE(e.sentences[0].find("use 1 thread, above 1 warp"), std::string::npos) << e.sentences[0];
+}
+
+TEST(model_evaluation, a_wrong_sum_is_told_and_sums_that_did_not_pass_make_no_curve) {
+  auto wrong = measured("warp", "nosync", 32, 89);
+  wrong.verdict.passed = false;
+  wrong.verdict.details = {{"seen", "12"}, {"expected", "16"}};
+  const auto e = evaluate(std::vector<result>{wrong, measured("warp", "tile", 32, 200)});
+  ASSERT_EQ(e.tables.size(), 1U);
+  EXPECT_EQ(e.tables[0].rows[0][6], "WRONG: 12 in place of 16");
+  EXPECT_EQ(e.tables[0].rows[1][6], "right");
+  auto failed = sum(1, 8, 71);
+  failed.verdict.passed = false;
+  EXPECT_TRUE(evaluate(std::vector<result>{failed}).figures.empty());
+}
+
+}  // namespace
+}  // namespace mgsync::model
