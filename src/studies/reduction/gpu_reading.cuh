@@ -181,31 +181,4 @@ struct by_bulk {
   }
 };
 
-// Of the block, in its first warp. Every thread calls it, with whole warps.
-template <class T>
-__device__ __forceinline__ T sum_of_warp(T mine) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) mine += __shfl_xor_sync(0xffffffffu, mine, step);
-  return mine;
-}
-template <>
-__device__ __forceinline__ std::uint32_t sum_of_warp(std::uint32_t mine) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(0xffffffffu, mine);
-#else
-  for (int step = 16; step > 0; step /= 2) mine += __shfl_xor_sync(0xffffffffu, mine, step);
-  return mine;
-#endif
-}
-template <class T>
-__device__ __forceinline__ T sum_of_block(T mine) {
-  __shared__ T warps[32];
-  mine = sum_of_warp(mine);
-  if (blockDim.x == 32) return mine;
-  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = mine;
-  __syncthreads();
-  if (threadIdx.x >= 32) return T{0};
-  return sum_of_warp(threadIdx.x < blockDim.x / 32 ? warps[threadIdx.x] : T{0});
-}
-
 }  // namespace mgsync::reduction
