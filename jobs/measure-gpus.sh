@@ -40,7 +40,7 @@ if [ "$gpus" -ge 2 ]; then
 fi
 part barriers 240 "$mgsync" --backend all --gpus "$counts" --shape b1x32,1x32,1x1024,4x256,8x256,32x64 --max-time "${point}ms"
 # What the host drives needs longer runs.
-part batches 90 "$mgsync" --backend kernel-boundary:\*,nccl:\*,openmp:\* --gpus "$counts" --shape 1x32 --max-time "$((5 * point))ms"
+part batches 90 "$mgsync" --backend kernel-boundary:\*,nccl:\*,openmp:\* --gpus "1-$gpus" --shape 1x32 --max-time "$((5 * point))ms"
 if [ "$gpus" -ge 2 ]; then
   for how in ipc vmm; do
     part "ranks-$how" 60 mpirun --bind-to none -np "$gpus" "$mgsync" --backend multigrid:auto,multigrid:library,multigrid:inbox,nccl:\*,mpi:\* \
