@@ -93,7 +93,7 @@ creation create_gpu_block(const topology::group& group, const configuration& ask
   const auto w = round_loop::request_of(group, asked, where, "block");
   if (asked.variant == "named") return round_loop::make_inner_barrier<named_pass, 32>(w, "barrier.sync with a name");
   if (asked.variant == "mbarrier") return round_loop::make_inner_barrier<mbarrier_pass, 32>(w, "mbarrier, test_wait");
-  if (asked.variant == "cuda-barrier") return round_loop::make_inner_barrier<library_pass, 32>(w, "cuda::barrier");
+  if (asked.variant == "cuda-barrier") return round_loop::make_inner_barrier<library_pass, 32>(w, "barrier of libcu++, arrive_and_wait");
   if (asked.variant == "cooperative-groups") return round_loop::make_inner_barrier<cooperative_pass, 32>(w, "thread_block.sync");
   return round_loop::make_inner_barrier<syncthreads_pass, 32>(w, "__syncthreads");
 }

@@ -17,9 +17,11 @@ namespace mgsync::levels {
 
 namespace {
 
-constexpr std::uint32_t passes = 65, passes_of_far_memory = 17;  // far: each pass is to meet nodes that no cache has seen
+constexpr std::uint32_t passes = 65, passes_of_dram = 17;  // DRAM: each pass is to meet nodes that no cache has seen
 constexpr std::uint32_t throughput_passes = 8;
-constexpr unsigned window_log2_ns = 17;  // 131 us: longer than a full SM takes for the longest chain
+// A pass of a throughput begins at a window of the global timer, which must outlast it: so many ns to begin with, and twice as
+// many as long as no pass fits.
+constexpr unsigned first_window_log2_ns = 17, last_window_log2_ns = 22;
 constexpr std::uint32_t size_at_run_time = 32;  // of the group whose size is known at run time only
 
 std::span<const probes::image> images_of(std::string_view source) {
@@ -117,17 +119,24 @@ class probe_subject final : public subject {
 
   seen run(const order& asked) override {
     seen came{.done = asked};
-    auto launch = launch_for(asked.count);
-    launch.seed = ++launches_;
-    const auto saw = bench_->source(what_.family->source).runner->run(launch, came.reason);
-    if (!saw) {
-      came.ended = ending::died;
-      return came;
+    for (;;) {
+      auto launch = launch_for(asked.count);
+      launch.seed = ++launches_;
+      const auto saw = bench_->source(what_.family->source).runner->run(launch, came.reason);
+      if (!saw) {
+        came.ended = ending::died;
+        return came;
+      }
+      if (what_.quantity == quantity::host) came.values["duration_us"] = {saw->host_ns * 1e-3};
+      if (what_.quantity == quantity::latency) add_cycles(*saw, came);
+      if (what_.quantity != quantity::throughput || add_rates(*saw, came)) return came;
+      if (window_log2_ns_ == last_window_log2_ns) {
+        came.ended = ending::wrong;
+        came.reason = "no pass of the probe had all of its warps in one window";
+        return came;
+      }
+      ++window_log2_ns_;
     }
-    if (what_.quantity == quantity::host) came.values["duration_us"] = {saw->host_ns * 1e-3};
-    if (what_.quantity == quantity::throughput) add_rates(*saw, came);
-    if (what_.quantity == quantity::latency) add_cycles(*saw, came);
-    return came;
   }
 
  private:
@@ -144,7 +153,7 @@ class probe_subject final : public subject {
       launch.kernel = fmt::format("{}_{}", f.name, f.lengths.back());
       launch.blocks = what_.blocks_per_sm * bench_->sms();
       launch.passes = throughput_passes;
-      launch.window_log2_ns = window_log2_ns;
+      launch.window_log2_ns = window_log2_ns_;
     } else if (what_.quantity == quantity::host && f.loop_body != 0) {
       launch.kernel = fmt::format("{}_loop_{}", f.name, f.loop_body);
       launch.loops = static_cast<std::uint32_t>(links / f.loop_body);
@@ -163,7 +172,7 @@ class probe_subject final : public subject {
 
   void point_to_ring(probes::probe_order& launch, std::uint64_t links) {
     auto& ring = bench_->ring_of(what_.where);
-    launch.passes = passes_of_far_memory;
+    if (what_.where == "DRAM") launch.passes = passes_of_dram;
     ring.begin(std::size_t{launch.passes} * links);
     launch.memory = ring.memory();
     launch.words = ring.starts();
@@ -185,8 +194,8 @@ class probe_subject final : public subject {
     came.reason = "no pass of the probe has both of its stamps";
   }
 
-  // Of each SM that of its fastest pass.
-  void add_rates(const probes::probe_seen& saw, seen& came) const {
+  // Of each SM that of its fastest pass; false: no pass was in one window.
+  bool add_rates(const probes::probe_seen& saw, seen& came) const {
     std::map<std::uint32_t, double> best;
     for (const auto& p : saw.passes()) {
       if (p.span_cycles == 0) continue;
@@ -195,14 +204,13 @@ class probe_subject final : public subject {
     }
     auto& rates = came.values["per_cycle"];
     for (const auto& [sm, each] : best) rates.push_back(each);
-    if (!rates.empty()) return;
-    came.ended = ending::wrong;
-    came.reason = "no pass of the probe had all of its warps in one window";
+    return !rates.empty();
   }
 
   std::shared_ptr<bench> bench_;
   level_probe what_;
   std::uint64_t launches_ = 0;
+  unsigned window_log2_ns_ = first_window_log2_ns;
 };
 
 subject_creation subject_of(const std::shared_ptr<bench>& shared, const level_probe& what) {

@@ -150,7 +150,8 @@ table table_of_all(values all, const this_gpu& gpu) {
 
 chart throughput_over_warps(values all, const this_gpu& gpu) {
   chart c{{"figure-4", "Block barrier: barriers of warps per cycle",
-           "Over the warps of an SM, of blocks of one size each (000, figure 4)."},
+           "Over the warps of an SM, of blocks of one size each (000, figure 4). Of V100 and P100 the papers' text has the largest of each "
+            "block size alone: it is drawn at the warps of one such block."},
           {"warps per SM"},
           {"barriers of warps per cycle and SM"},
           {}};

@@ -126,107 +126,39 @@ TEST(probe_seen, a_stamp_without_an_end_is_no_sample) {
   EXPECT_TRUE(saw.passes().empty());
 }
 
-// raw samples
-
-raw_samples series(std::string name, unsigned links, std::int64_t cycles, unsigned threads = 32) {
-  raw_samples r;
-  r.family = std::move(name);
-  r.links = links;
-  r.threads = threads;
-  r.latency_cycles = {{cycles, 14}, {cycles + 40, 2}};  // two passes met something else
-  return r;
-}
-
-// A family of `slope` cycles a link and 30 besides.
-void add(std::vector<raw_samples>& all, const std::string& name, double slope, unsigned threads = 32, unsigned lanes = 32) {
-  for (const unsigned links : family(name).lengths) {
-    auto r = series(name, links, static_cast<std::int64_t>(30 + slope * links), threads);
-    r.lanes = lanes;
-    r.cluster = family(name).cluster;
-    all.push_back(std::move(r));
-  }
-}
-
-TEST(raw_samples, are_read_as_they_were_written) {
-  auto r = series("block_sync", 64, 1500, 256);
-  r.where = "throughput";
-  r.span_cycles = 2000;
-  r.warps = 8;
-  r.sm = 3;
-  r.launch = 2;
-  const auto again = from_csv("# a remark\n" + csv_header() + "\n" + to_csv(r) + "\n");
-  ASSERT_EQ(again.size(), 1u);
-  EXPECT_EQ(to_csv(again[0]), to_csv(r));
-  EXPECT_EQ(again[0].latency_cycles, r.latency_cycles);
-}
-
-TEST(raw_samples, a_line_that_is_none_is_named) {
-  EXPECT_THROW(from_csv("block_sync,1,2\n"), std::invalid_argument);
-  EXPECT_THROW(from_csv("block_sync,x,32,1,1,32,,0,0,0,1,0,5:1\n"), std::invalid_argument);
-  EXPECT_THROW(from_csv("block_sync,1,32,1,1,32,,0,0,0,1,0,5\n"), std::invalid_argument);
-}
-
 // figures
 
-TEST(values_of, the_slope_goes_through_the_modes) {
-  std::vector<raw_samples> raw;
-  add(raw, "tile_shuffle_32", 23);
-  const auto values = values_of(raw);
-  ASSERT_EQ(values.size(), 1u);
-  EXPECT_DOUBLE_EQ(values[0].value, 23);
-  EXPECT_NEAR(values[0].offset, 30, 1e-9);
-  EXPECT_NEAR(values[0].residual, 0, 1e-9);
-  EXPECT_EQ(values[0].samples, 5u * 16);
+// A family of so many cycles a link.
+void add(std::vector<level_value>& all, const std::string& name, double cycles, unsigned threads = 32, unsigned lanes = 32) {
+  level_value v;
+  v.family = name;
+  v.threads = threads;
+  v.lanes = lanes;
+  v.cluster = family(name).cluster;
+  v.value = v.low = v.high = cycles;
+  all.push_back(v);
 }
 
-TEST(values_of, the_spread_over_sms_is_kept_where_memory_is_far) {
-  std::vector<raw_samples> raw;
-  for (std::uint32_t sm = 0; sm < 3; ++sm)
-    for (const unsigned links : {16u, 32u, 64u}) {
-      auto r = series("l2_chase", links, 100 + (200 + 30 * sm) * links);
-      r.sm = sm;
-      r.where = "L2";
-      raw.push_back(r);
-    }
-  const auto values = values_of(raw);
-  ASSERT_EQ(values.size(), 1u);
-  EXPECT_DOUBLE_EQ(values[0].value, 230);
-  EXPECT_DOUBLE_EQ(values[0].low, 200);
-  EXPECT_DOUBLE_EQ(values[0].high, 260);
-  EXPECT_EQ(values[0].sms, 3u);
-}
-
-TEST(values_of, throughput_is_all_links_of_all_warps_over_the_span) {
-  auto r = series("tile_shuffle_32", 256, 9000, 1024);
-  r.where = "throughput";
-  r.warps = 32;
-  r.span_cycles = 256 * 32 * 2;
-  const auto values = values_of(std::vector{r});
-  ASSERT_EQ(values.size(), 1u);
-  EXPECT_EQ(values[0].quantity, quantity::throughput);
-  EXPECT_DOUBLE_EQ(values[0].value, 0.5);
-  EXPECT_EQ(largest_throughput(values, "tile_shuffle_32"), &values[0]);
-  EXPECT_EQ(largest_throughput(values, "block_sync"), nullptr);
+TEST(largest_throughput, is_that_of_any_shape) {
+  level_value v;
+  v.family = "tile_shuffle_32";
+  v.quantity = quantity::throughput;
+  v.value = 0.5;
+  auto more = v;
+  more.blocks_per_sm = 2;
+  more.value = 0.9;
+  const std::vector all{v, more};
+  EXPECT_EQ(largest_throughput(all, "tile_shuffle_32"), &all[1]);
+  EXPECT_EQ(largest_throughput(all, "block_sync"), nullptr);
 }
 
 TEST(line_over_warps, finds_the_papers_line) {
-  std::vector<raw_samples> raw;
-  for (const auto& row : table_5()) add(raw, "block_sync", row.latency_cycles.v100, row.threads);
-  const auto line = line_over_warps(values_of(raw), "block_sync");
+  std::vector<level_value> all;
+  for (const auto& row : table_5()) add(all, "block_sync", row.latency_cycles.v100, row.threads);
+  const auto line = line_over_warps(all, "block_sync");
   EXPECT_NEAR(line.slope, 2, 1e-9);
   EXPECT_NEAR(line.intercept, 20, 1e-9);
   EXPECT_NEAR(line.r_squared, 1, 1e-12);
-}
-
-TEST(host_ns_per_link, is_the_difference_of_two_launches) {
-  auto few = series("cluster_release_2", 64, 1), many = few;
-  few.where = "host 2000";
-  few.host_ns = 1000.0 * 64 * 2000 * 0.001 + 9000;
-  many.where = "host 10000";
-  many.host_ns = 1000.0 * 64 * 10000 * 0.001 + 9000;
-  EXPECT_NEAR(host_ns_per_link(std::vector{few, many}, "cluster_release_2"), 1.0, 1e-9);
-  EXPECT_EQ(host_ns_per_link(std::vector{few}, "cluster_release_2"), 0);
-  EXPECT_TRUE(values_of(std::vector{few, many}).empty()) << "they are no samples of the device's clock";
 }
 
 // what is said
@@ -237,19 +169,19 @@ std::optional<bool> holds(const std::vector<statement>& all, const std::string& 
   return std::nullopt;
 }
 
-std::vector<raw_samples> expected_gpu() {
-  std::vector<raw_samples> raw;
-  for (const unsigned size : {1u, 2u, 4u, 8u, 16u, 32u}) add(raw, "tile_shuffle_" + std::to_string(size), 23, 32, size);
-  add(raw, "coalesced_shuffle", 30);
-  add(raw, "coalesced_shuffle", 90, 32, 5);
-  for (const auto& row : table_5()) add(raw, "block_sync", 22 + 2 * row.threads / 32.0, row.threads);
+std::vector<level_value> expected_gpu() {
+  std::vector<level_value> all;
+  for (const unsigned size : {1u, 2u, 4u, 8u, 16u, 32u}) add(all, "tile_shuffle_" + std::to_string(size), 23, 32, size);
+  add(all, "coalesced_shuffle", 30);
+  add(all, "coalesced_shuffle", 90, 32, 5);
+  for (const auto& row : table_5()) add(all, "block_sync", 22 + 2 * row.threads / 32.0, row.threads);
   for (const unsigned size : {2u, 4u, 8u, 16u}) {
-    add(raw, "cluster_release_" + std::to_string(size), 380);
-    add(raw, "cluster_relaxed_" + std::to_string(size), 100);
+    add(all, "cluster_release_" + std::to_string(size), 380);
+    add(all, "cluster_relaxed_" + std::to_string(size), 100);
   }
-  add(raw, "shared_chase", 23);
-  add(raw, "shared_chase_index", 29);
-  return raw;
+  add(all, "shared_chase", 23);
+  add(all, "shared_chase_index", 29);
+  return all;
 }
 
 level_value by_host(const std::string& name, double cycles, unsigned threads = 32) {
@@ -262,7 +194,7 @@ level_value by_host(const std::string& name, double cycles, unsigned threads = 3
 }
 
 TEST(statements, hold_on_a_gpu_as_expected) {
-  auto values = values_of(expected_gpu());
+  auto values = expected_gpu();
   values.push_back(by_host("cluster_release_2", 385));
   values.push_back(by_host("cluster_relaxed_2", 110));
   values.push_back(by_host("block_sync", 24.5));
@@ -284,10 +216,9 @@ TEST(statements, hold_on_a_gpu_as_expected) {
 }
 
 TEST(statements, one_that_does_not_hold_is_a_finding) {
-  auto raw = expected_gpu();
-  for (auto& r : raw)
-    if (r.family == "tile_shuffle_8") r.latency_cycles = {{30 + 25 * r.links, 16}};
-  const auto values = values_of(raw);
+  auto values = expected_gpu();
+  for (auto& v : values)
+    if (v.family == "tile_shuffle_8") v.value = 25;
   EXPECT_EQ(holds(statements(values, {}), "all tile sizes"), false);
   const auto sentences = evaluate(values, {}).sentences;
   EXPECT_TRUE(std::ranges::any_of(sentences, [](const auto& s) { return s.starts_with("A finding"); }));
@@ -302,7 +233,7 @@ const table& named(const evaluation& e, const std::string& name) {
 TEST(statements, a_probe_whose_code_is_not_what_it_says_has_no_figure) {
   this_gpu gpu;
   gpu.not_checked["block_sync"] = "31 BAR between the clock reads, not 32";
-  const auto values = values_of(expected_gpu());
+  const auto values = expected_gpu();
   EXPECT_EQ(holds(statements(values, gpu), "line over warps"), std::nullopt);
   const auto e = evaluate(values, gpu);
   const auto& blocks = named(e, "table-5");
@@ -313,7 +244,7 @@ TEST(evaluate, tables_stand_beside_the_papers) {
   this_gpu gpu;
   gpu.name = "H200";
   gpu.mhz = 1980;
-  const auto e = evaluate(values_of(expected_gpu()), gpu);
+  const auto e = evaluate(expected_gpu(), gpu);
   EXPECT_EQ(named(e, "table-ii").rows[1][2], "22");
   EXPECT_EQ(named(e, "table-ii").rows[1][4], "23.00");
   EXPECT_EQ(named(e, "table-2").rows[1], (std::vector<std::string>{"Block", "GPU based and CPU based", "Latency and Throughput", "6", "0", "0"}));
