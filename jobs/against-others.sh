@@ -2,7 +2,9 @@
 # against-others.sh MGSYNC OSU_BARRIER SYNCBENCH [COUNT...]: mgsync's host figures beside those of programs that are not
 # ours (docs/method.md): MPI_Barrier as OSU's osu_barrier has it, OpenMP's barrier and the start and end of a parallel region
 # as EPCC's syncbench has them, for each COUNT of ranks and of threads (default: 2 4 8 16, as far as there are cores). Nine
-# alternated pairs of processes each (PAIRS in the environment: more); WHAT: only these of "mpi openmp parallel".
+# alternated pairs of processes each (PAIRS in the environment: more); WHAT: only these of "mpi openmp parallel launch".
+# launch: a kernel's launch beside kernels that wait, as the plain loop docs/examples/launch_loop has it, whose path is
+# LAUNCH_LOOP in the environment; COUNT is then of no matter.
 # Writes a line per pair, "what,count,pair,theirs_us,ours_us", and at the end the median of the ratios for each.
 # Both programs are had from their own sources; "" in the place of one leaves it out.
 set -uo pipefail
@@ -36,6 +38,11 @@ ours_parallel() {
   "$mgsync" study launch --device host --kind openmp-region --quantity null --gpus "$1" --csv "$work/csv" >/dev/null 2>"$work/err"
   latency
 }
+theirs_launch() { "${LAUNCH_LOOP:?where is launch_loop}" usual 40 | awk -F, 'NR == 2 { print $8 }'; }
+ours_launch() {
+  "$mgsync" study launch --device gpu --kind traditional --quantity fused --gpus 1 --csv "$work/csv" >/dev/null 2>"$work/err"
+  awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "overhead_us") at = i } NR == 2 { print $at }' "$work/csv"
+}
 ours_openmp() {
   "$mgsync" "${ours[@]}" --backend openmp:runtime --members "$1" >/dev/null 2>"$work/err"
   latency
@@ -43,8 +50,10 @@ ours_openmp() {
 
 for what in ${WHAT:-mpi openmp parallel}; do
   if [ "$what" = mpi ] && [ -z "$osu" ]; then continue; fi
-  if [ "$what" != mpi ] && [ -z "$syncbench" ]; then continue; fi
-  for count in "${counts[@]}"; do
+  if [ "$what" != mpi ] && [ "$what" != launch ] && [ -z "$syncbench" ]; then continue; fi
+  these=("${counts[@]}")
+  if [ "$what" = launch ]; then these=(1); fi
+  for count in "${these[@]}"; do
     [ "$count" -le "$(nproc)" ] || continue
     for ((pair = 1; pair <= pairs; ++pair)); do
       if ((pair % 2)); then

@@ -6,7 +6,7 @@
 //   stream   one for all runs; or a new one for every five
 //   cleared  whether a word is cleared by a memset ahead of every run
 // Besides, from the blocks' own times: how long no block waits between two kernels.
-// Usage: launch_loop [UNIT_US...]   (default 10 20 40)
+// Usage: launch_loop [usual] [UNIT_US...]   (default 10 20 40; usual: a plain launch of 32 threads, as the study takes it)
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -152,13 +152,18 @@ int main(int argc, char** argv) try {
     return 77;
   }
   std::vector<unsigned> units;
-  for (int i = 1; i < argc; ++i) units.push_back(static_cast<unsigned>(std::atoi(argv[i])));
+  const bool usual = argc > 1 && std::string(argv[1]) == "usual";
+  for (int i = usual ? 2 : 1; i < argc; ++i) units.push_back(static_cast<unsigned>(std::atoi(argv[i])));
   if (units.empty()) units = {10, 20, 40};
   for (const unsigned u : units)
     if (u < 1 || u > 320) throw std::runtime_error("a unit lasts 1 to 320 us");
   check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
   loop all(sms);
   std::printf("launch,threads,unit us,writes,order,stream,cleared,overhead of medians us,median of differences us,low quarter,high quarter,between kernels us\n");
+  if (usual) {
+    for (const unsigned u : units) all.print({false, true, true, false, 32, writes::nothing, u});
+    return 0;
+  }
   for (const bool cooperative : {false, true})
     for (const unsigned threads : {32u, 1024u})
       for (const writes what : {writes::nothing, writes::sum, writes::times})
