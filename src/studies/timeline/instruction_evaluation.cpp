@@ -29,8 +29,10 @@ void add_table(std::span<const result> all, evaluation& e) {
   for (const auto& r : all) {
     const auto* const i = known(r);
     if (i == nullptr) continue;
-    const auto over = i->varied.empty() ? std::nullopt : r.point.number(i->varied);
-    t.rows.push_back({std::string(i->what), over ? fmt::format("{:.0f} {}", *over, i->varied) : "", cycles(r, "latency"), cycles(r, "once"), cycles(r, "as_compiled"), std::string(i->published)});
+    const bool varied = !i->varied.empty();
+    const double over = varied ? r.point.number(i->varied).value_or(0) : 0;
+    t.rows.push_back({std::string(i->what), varied ? fmt::format("{}: {:.0f}", i->varied, over) : "", cycles(r, "latency"), cycles(r, "once"), cycles(r, "as_compiled"),
+                      !varied || over == i->published_at ? std::string(i->published) : ""});
     t.sources.push_back(short_key(r.point));
   }
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
@@ -43,7 +45,7 @@ void add_curves(std::span<const result> all, evaluation& e) {
     curve line{std::string(i.what), {}};
     for (const auto& r : all)
       if (const auto* m = known(r) == &i ? r.find("latency") : nullptr; m != nullptr)
-        line.points.push_back({*r.point.number(i.varied), m->median, m->ci95_low, m->ci95_high, m->raw, {}, short_key(r.point)});
+        line.points.push_back({r.point.number(i.varied).value_or(0), m->median, m->ci95_low, m->ci95_high, m->raw, {}, short_key(r.point)});
     std::ranges::sort(line.points, {}, &chart_point::x);
     if (line.points.size() < 2) continue;
     c.curves.push_back(std::move(line));
@@ -54,7 +56,7 @@ void add_curves(std::span<const result> all, evaluation& e) {
 void add_pairs(const result& r, evaluation& e) {
   if (!r.has_metrics()) return;
   table t{{"pairs", "How much of an instruction is hidden beside another",
-           "1 - (T(ab) - max(T(a), T(b))) / min(T(a), T(b)), of one warp, each single shot between two clock reads less what the reads take: 100 %, the shorter costs nothing; 0 %, one after the other; below, they hinder each other."},
+           "1 - (T(ab) - max(T(a), T(b))) / min(T(a), T(b)), of one warp, each single shot between two clock reads less what these add, which is seen around a load: 100 %, the shorter costs nothing; 0 %, one after the other; below, they hinder each other."},
           {"instruction", "alone, cycles"}, {}, {false, true}, {}};
   for (const auto& i : lone_instructions) {
     t.columns.push_back(fmt::format("beside {}", i.what));

@@ -25,9 +25,11 @@ std::vector<instruction> make_instructions() {
   auto& nothing = all.emplace_back(make("nothing", "two clock reads, nothing between", "", {}, ""));
   nothing.chained = false;
   all.push_back(make("store_load", "store and load, shared memory", "", {{"STS", 1}, {"LDS", 1}}, "LDS"));
-  all.emplace_back(make("store_barrier_load", "store, block barrier, load", "56 - 58: 4 warps, sm_75, paper 002", {{"STS", 1}, {"BAR", 1}, {"LDS", 1}}, "LDS")).varied = "warps";
+  auto& region = all.emplace_back(make("store_barrier_load", "store, block barrier, load", "56 - 58 once: sm_75, paper 002", {{"STS", 1}, {"BAR", 1}, {"LDS", 1}}, "LDS"));
+  region.varied = "warps";
+  region.published_at = 4;
   all.emplace_back(make("store_issue", "stores to shared memory, one behind the other", "", {{"STS", 1}}, "")).once = false;
-  all.emplace_back(make("bank_conflict", "load, lanes that want one bank", "23.0 without: H200; 29.0: H100", {{"LDS", 1}}, "LDS")).varied = "ways";
+  all.emplace_back(make("bank_conflict", "load, lanes that want one bank", "29.0: H100", {{"LDS", 1}}, "LDS")).varied = "ways";
   all.push_back(make("constant_chase", "constant memory", "", {{"LDC", 1}}, "LDC"));
   all.push_back(make("matrix_load", "ldmatrix", "", {{"LDSM", 1}}, "LDSM"));
   auto& multiply = all.emplace_back(make("matrix_multiply", "mma.m16n8k16, halves", "24: H100", {{"HMMA", 1}}, "HMMA"));
@@ -139,10 +141,13 @@ std::vector<expected_code> code_of_pairs() {
     if (joined != 0) e.extras["LOP3"] = joined;  // takes both results
     prepare(e);
   };
-  add("pair_nothing", {}, "", 0);
+  for (const unsigned links : {4u, 32u}) {
+    add("pair_chased_loads_" + std::to_string(links), {{"LDS", 1}}, "LDS", 0);
+    all.back().links = links;
+  }
   for (std::size_t a = 0; a < lone_instructions.size(); ++a) {
     const auto& first = lone_instructions[a];
-    add("alone_" + std::string(first.name), {{std::string(first.opcode), 1}}, std::string(first.opcode), 0);
+    add("alone_" + std::string(first.name), {{std::string(first.opcode), 1}}, std::string(first.opcode), 1);
     for (std::size_t b = a + 1; b < lone_instructions.size(); ++b) {
       const auto& second = lone_instructions[b];
       add(pair_kernel(first, second), {{std::string(first.opcode), 1}, {std::string(second.opcode), 1}}, std::string(first.opcode), 1);

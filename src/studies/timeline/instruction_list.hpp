@@ -20,6 +20,7 @@ struct instruction {
   std::string result_of;         // whose result the next link takes; empty: the links hold the warp up by themselves
   machine_code::counts extras_per_link;  // at most these besides
   std::string_view varied;       // "ways", "warps": what it is measured over; empty: once
+  unsigned published_at = 1;     // of how many ways or warps that is
   unsigned cluster = 1;
   unsigned oldest = 75;          // architecture that has it
   bool chained = true;           // there are chains of it

@@ -75,14 +75,16 @@ std::optional<step> pairs_method::next(std::chrono::nanoseconds) {
 void pairs_method::take(const step& asked, std::span<const seen> came) {
   for (const auto& run : came) {
     sample row{asked.batch, {}};
-    const double nothing = value_of(run, "pair_nothing");
-    const auto alone = [&](const lone_instruction& i) { return value_of(run, "alone_" + std::string(i.name)) - nothing; };
+    // What the reads add around an instruction, and what joins the results: seen around a load, whose latency is a slope.
+    const double load = (value_of(run, "pair_chased_loads_32") - value_of(run, "pair_chased_loads_4")) / 28;
+    const double around = value_of(run, "alone_lds") - load;
+    const auto alone = [&](const lone_instruction& i) { return value_of(run, "alone_" + std::string(i.name)) - around; };
     for (const auto& i : lone_instructions) row.values.push_back({std::string(i.name), alone(i)});
     for (std::size_t a = 0; a < lone_instructions.size(); ++a)
       for (std::size_t b = a + 1; b < lone_instructions.size(); ++b) {
         const auto &first = lone_instructions[a], &second = lone_instructions[b];
         const auto kernel = pair_kernel(first, second);
-        row.values.push_back({kernel, overlap_of_pair(alone(first), alone(second), value_of(run, kernel) - nothing)});
+        row.values.push_back({kernel, overlap_of_pair(alone(first), alone(second), value_of(run, kernel) - around)});
       }
     samples_.push_back(std::move(row));
   }

@@ -37,8 +37,8 @@ class instruction_method final : public method {
   std::uint32_t batch_ = 0;
 };
 
-// Of all pairs. Metrics: what each takes alone, in cycles ("lds"), less what two reads take with nothing between; and of
-// each pair, what of the shorter one is hidden beside the other ("lds_beside_shfl": 1 all of it, 0 nothing).
+// Of all pairs. Metrics: what each takes alone, in cycles ("lds"), less what the reads add (seen around a load); and of each
+// pair, what of the shorter one is hidden beside the other ("lds_beside_shfl": 1 all of it, 0 nothing).
 class pairs_method final : public method {
  public:
   std::optional<step> next(std::chrono::nanoseconds spent) override;

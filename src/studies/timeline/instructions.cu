@@ -266,7 +266,7 @@ struct places_and_global : places {
   const std::uint32_t* global_at;
   __device__ __forceinline__ void find(const arguments& a) {
     places::find(a);
-    global_at = a.output + threadIdx.x;
+    global_at = a.input + threadIdx.x;
   }
 };
 __device__ __forceinline__ std::uint32_t by_ldg::of(const places& p) {
@@ -279,7 +279,8 @@ template <class A>
 struct alone : places_and_global {
   std::uint32_t first;
   __device__ __forceinline__ void run() { first = A::of(*this); }
-  __device__ __forceinline__ std::uint32_t value() const { return first; }
+  // Joined with a word as the results of two are with each other, so that this is in all alike.
+  __device__ __forceinline__ std::uint32_t value() const { return first ^ store_at; }
 };
 template <class A, class B>
 struct beside : places_and_global {
@@ -325,7 +326,8 @@ MGSYNC_TWO_BLOCKS(16)
 MGSYNC_TWO_BLOCKS(32)
 #endif
 
-MGSYNC_REGION(pair_nothing, mgsync::timelines::nothing, true)
+MGSYNC_REGION(pair_chased_loads_4, mgsync::timelines::chased_loads<4>, true)
+MGSYNC_REGION(pair_chased_loads_32, mgsync::timelines::chased_loads<32>, true)
 #define MGSYNC_ALONE(a) MGSYNC_REGION(alone_##a, alone<by_##a>, true)
 #define MGSYNC_BESIDE(a, b)                       \
   using a##_and_##b = beside<by_##a, by_##b>;     \

@@ -4,6 +4,7 @@
 
 namespace {
 
+using mgsync::timelines::chased_loads;
 using mgsync::timelines::nothing;
 using mgsync::timelines::places;
 using mgsync::timelines::shared_load;
@@ -41,15 +42,8 @@ struct barriers : places {
   }
   __device__ __forceinline__ std::uint32_t value() const { return load_at; }
 };
-template <int Links>
-struct chased_loads : places {
-  __device__ __forceinline__ void run() {
-#pragma unroll
-    for (int k = 0; k < Links; ++k) asm volatile("ld.volatile.shared.u32 %0, [%0];" : "+r"(load_at)::"memory");
-  }
-  __device__ __forceinline__ std::uint32_t value() const { return load_at; }
-};
-// Loads that do not wait for each other, each 512 bytes on.
+// Loads that do not wait for each other, each 512 bytes on. What joins their results stands behind one of them too, so that
+// it is in all alike.
 template <int Count>
 struct loads : places {
   std::uint32_t loaded[Count];
@@ -58,7 +52,7 @@ struct loads : places {
     for (int k = 0; k < Count; ++k) loaded[k] = shared_load(load_at + 512 * k);
   }
   __device__ __forceinline__ std::uint32_t value() const {
-    std::uint32_t all = 0;
+    std::uint32_t all = store_at;
 #pragma unroll
     for (int k = 0; k < Count; ++k) all ^= loaded[k];
     return all;
@@ -68,7 +62,7 @@ struct loads : places {
 struct shuffle_part : places {
   std::uint32_t moved;
   __device__ __forceinline__ void run() { moved = __shfl_xor_sync(0xffffffffu, load_at, 1); }
-  __device__ __forceinline__ std::uint32_t value() const { return moved; }
+  __device__ __forceinline__ std::uint32_t value() const { return moved ^ store_at; }
 };
 struct load_and_shuffle : places {
   std::uint32_t loaded, moved;

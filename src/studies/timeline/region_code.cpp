@@ -40,8 +40,8 @@ std::vector<expected_code> region_code() {
     chain("chased_loads_", {{"LDS", 1}}, "LDS");
   }
   for (const unsigned count : {1u, 2u, 4u, 8u, 16u})
-    all.push_back(prepared("loads_" + std::to_string(count), {{"LDS", 1}}, "LDS", count, {{"LOP3", count - 1}}));
-  all.push_back(prepared("shuffle_alone", {{"SHFL", 1}}, "SHFL"));
+    all.push_back(prepared("loads_" + std::to_string(count), {{"LDS", 1}}, "LDS", count, {{"LOP3", count}}));
+  all.push_back(prepared("shuffle_alone", {{"SHFL", 1}}, "SHFL", 1, {{"LOP3", 1}}));
   all.push_back(prepared("load_beside_shuffle", {{"LDS", 1}, {"SHFL", 1}}, "", 1, {{"LOP3", 1}}));
   // What it is: the same instructions, with waits where they do not belong.
   expected_code naive;

@@ -52,6 +52,16 @@ struct nothing : places {
   __device__ __forceinline__ std::uint32_t value() const { return load_at; }
 };
 
+// The latency of a load as a chain, whose slope holds nothing of the clock reads: what they add is seen around one load.
+template <int Links>
+struct chased_loads : places {
+  __device__ __forceinline__ void run() {
+#pragma unroll
+    for (int k = 0; k < Links; ++k) asm volatile("ld.volatile.shared.u32 %0, [%0];" : "+r"(load_at)::"memory");
+  }
+  __device__ __forceinline__ std::uint32_t value() const { return load_at; }
+};
+
 template <class Region, bool Corrected>
 __device__ __forceinline__ void timed_region(const arguments& a) {
   extern __shared__ std::uint32_t shared[];
