@@ -63,10 +63,11 @@ std::optional<double> joining_of(const steps& s, unsigned workers) {
   return cycles;
 }
 
-// A turn's latency without company: a warp's, of one load, or of as many as the compiler has under way.
-double turn_latency(const measured_form& f, unsigned in_flight) {
-  const auto warp = f.loops.find(32);
-  return warp == f.loops.end() ? 0 : line_of(*warp->second).value_or(turns_line{}).per_turn * in_flight;
+// What a load takes without company, with the addition behind it: a warp's turn of a loop of one load at a time.
+double load_latency(const std::map<std::string, measured_form>& forms) {
+  const auto one = forms.find("one-load");
+  if (one == forms.end() || !one->second.loops.contains(32)) return 0;
+  return line_of(*one->second.loops.at(32)).value_or(turns_line{}).per_turn;
 }
 
 struct papers {
@@ -77,11 +78,11 @@ constexpr papers table_iii[] = {{1, "0.62", "0.43", "8", "8"}, {32, "19.6", "13.
 
 void add_table_iii(const std::map<std::string, measured_form>& forms, evaluation& e) {
   table t{{"table-iii", "What so many threads add up of shared memory (000, table III)",
-           "The loop alone, without joining. C: throughput x latency, what is under way at once; loads: C over 8 bytes and threads. V100, P100: 13.0 and 18.5 cycles."},
+           "The loop alone, without joining. Latency: a warp's turn of one load at a time. C: throughput x latency (Little's law), what is under way at once; loads: C over 8 bytes and threads. V100, P100: 13.0 and 18.5 cycles."},
           {"loop", "threads", "B/cycle V100", "P100", "here", "cycles a turn", "latency", "C V100", "P100", "here", "loads a thread"}, {},
           {false, true, true, true, true, true, true, true, true, true, true}};
+  const double latency = load_latency(forms);
   for (const auto& [form, f] : forms) {
-    const double latency = turn_latency(f, form == "one-load" ? 1 : 4);
     for (const auto& [workers, r] : f.loops) {
       const auto line = line_of(*r);
       if (!line || line->per_turn <= 0) continue;
@@ -130,6 +131,19 @@ measured_crossing measured_between(const std::map<double, const result*>& basic,
   return found;
 }
 
+class claims {
+ public:
+  void add(std::string what, std::string limit, std::string measured, bool holds) {
+    rows_.push_back({std::move(what), std::move(limit), std::move(measured), holds ? "holds" : "DOES NOT HOLD"});
+  }
+  void give_to(evaluation& e) && {
+    if (!rows_.empty()) e.tables.push_back({{"model-claims", "What the model and a warp's sums must hold", ""}, {"what", "limit", "measured", ""}, std::move(rows_)});
+  }
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
 std::string ratio_text(std::optional<double> foretold, std::optional<double> measured) {
   return foretold && measured && *measured > 0 ? fmt::format("{:.2f}", *foretold / *measured) : "-";
 }
@@ -155,7 +169,7 @@ std::vector<double> cycles_over(const refined_configuration& c, const std::vecto
   return all;
 }
 
-void add_switch(const std::string& form, const measured_form& f, const steps& s, const switch_case& one, table& t, evaluation& e) {
+void add_switch(const std::string& form, const measured_form& f, const steps& s, double latency, const switch_case& one, table& t, evaluation& e, claims& c) {
   if (!f.sums.contains(one.basic) || !f.sums.contains(one.more)) return;
   const auto& basic = f.sums.at(one.basic);
   const auto& more = f.sums.at(one.more);
@@ -164,7 +178,6 @@ void add_switch(const std::string& form, const measured_form& f, const steps& s,
   const auto measured = measured_between(basic, more);
   const auto sync = one.more == 32 ? s.shuffle_alone : s.barrier_alone;
   std::optional<double> paper, better_form;
-  const double latency = turn_latency(f, form == "one-load" ? 1 : 4);
   if (sync && latency > 0 && f.loops.contains(one.basic) && f.loops.contains(one.more)) {
     const auto of = [&](unsigned workers) {
       return configuration{name_of(workers), 8.0 * workers / line_of(*f.loops.at(workers)).value_or(turns_line{1, 0}).per_turn, latency};
@@ -179,6 +192,10 @@ void add_switch(const std::string& form, const measured_form& f, const steps& s,
                     bytes_text(measured.at.first), bytes_text(measured.at.for_good),
                     measured.low ? fmt::format("{:.0f} - {:.0f}", *measured.low, *measured.high) : "-", paper ? bytes_text(paper) : "-",
                     ratio_text(paper, measured.at.for_good), better_form ? bytes_text(better_form) : "-", ratio_text(better_form, measured.at.for_good)});
+  if (measured.at.for_good && better_form) {
+    const double ratio = *better_form / *measured.at.for_good;
+    c.add(fmt::format("{}, {}: refined form over measured", form, between), "1/1.3 to 1.3", fmt::format("{:.2f}", ratio), ratio >= 1 / 1.3 && ratio <= 1.3);
+  }
   if (measured.at.for_good)
     e.sentences.push_back(fmt::format("Sums in shared memory, {}: below {:.0f} B use {}, above {}; foretold: {} by the paper's form ({}), {} by the refined one ({}).", form,
                                       *measured.at.for_good, name_of(one.basic), name_of(one.more), paper ? bytes_text(paper) : "-", ratio_text(paper, measured.at.for_good),
@@ -218,6 +235,28 @@ void add_table_v(std::span<const result> all, evaluation& e) {
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
 }
 
+// Table V's order, and what a shuffle's sum is made of.
+void add_warp_claims(std::span<const result> all, const steps& s, claims& c) {
+  std::map<std::string, const result*> ways;
+  for (const auto& r : all)
+    if (r.point.study == "model" && r.point.subject == "warp" && r.has_metrics()) ways[r.point.variant] = &r;
+  const auto cycles = [&](const char* way) { return ways.contains(way) ? first_of(*ways.at(way)) : 0.0; };
+  const double remade = cycles("coalesced-shuffle-remade"), serial = cycles("serial"), tile = cycles("tile"), volatile_ = cycles("volatile"),
+               coalesced = cycles("coalesced"), shuffle = cycles("tile-shuffle"), full = cycles("coalesced-shuffle");
+  if (ways.contains("nosync")) c.add("without a barrier the sum is wrong", "wrong", ways.at("nosync")->verdict.passed ? "right" : "wrong", !ways.at("nosync")->verdict.passed);
+  if (remade > 0 && serial > 0 && tile > 0 && volatile_ > 0 && coalesced > 0 && shuffle > 0) {
+    const double most = std::max({tile, volatile_, coalesced}), least = std::min({tile, volatile_, coalesced});
+    c.add("groups made anew > serial > volatile, tile, coalesced > tile shuffle", "in this order", fmt::format("{:.0f}, {:.0f}, {:.0f} to {:.0f}, {:.0f}", remade, serial, least, most, shuffle),
+          remade > serial && serial > most && least > shuffle);
+    c.add("volatile and tile", "within 15 %", fmt::format("{:+.1f} %", 100 * (volatile_ / tile - 1)), std::abs(volatile_ / tile - 1) <= 0.15);
+  }
+  if (full > 0 && shuffle > 0) c.add("a full coalesced group's shuffle over a tile's", "1.5", fmt::format("{:.2f}", full / shuffle), full <= 1.5 * shuffle);
+  if (shuffle > 0 && s.shuffle) {
+    const double foretold = 5 * *s.shuffle;  // the load and the clock are beside it
+    c.add("tile shuffle as five steps of shuffle and addition foretell", "within 15 %", fmt::format("{:.0f} foretold, {:.0f}", foretold, shuffle), std::abs(shuffle / foretold - 1) <= 0.15);
+  }
+}
+
 }  // namespace
 
 std::optional<turns_line> line_of(const result& r) {
@@ -253,12 +292,15 @@ evaluation evaluate(std::span<const result> all) {
             "Lat_sync: five shuffles, five barriers of the block, in cycles. For good: from there on more threads are never slower; its range over batches. Ratio: foretold over measured."},
            {"loop", "between", "Lat_sync V100", "P100", "here", "point V100", "P100", "first", "for good", "range", "paper's form", "ratio", "refined", "ratio"}, {},
            {false, false, true, true, true, true, true, true, true, true, true, true, true, true}};
+  claims c;
   for (const auto& [form, f] : forms) {
-    for (const auto& one : switches) add_switch(form, f, s, one, iv, e);
+    for (const auto& one : switches) add_switch(form, f, s, load_latency(forms), one, iv, e, c);
     add_curves(form, f, s, e);
   }
   if (!iv.rows.empty()) e.tables.push_back(std::move(iv));
   add_table_v(all, e);
+  add_warp_claims(all, s, c);
+  std::move(c).give_to(e);
   return e;
 }
 

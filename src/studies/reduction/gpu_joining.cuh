@@ -96,7 +96,7 @@ __device__ __forceinline__ void send(uint4* slot, float v) {
 }
 template <class T>
 __device__ __forceinline__ T take(uint4* slot) {
-  for (unsigned polls = 0; polls < (1u << 26); ++polls) {
+  for (unsigned polls = 0; polls < (1u << 22); ++polls) {
     uint4 got{};
     if constexpr (sizeof(T) == 8) {
       asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(got.x), "=r"(got.y), "=r"(got.z), "=r"(got.w) : "l"(slot) : "memory");

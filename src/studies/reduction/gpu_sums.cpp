@@ -272,6 +272,12 @@ class gpu_sums final : public subject {
   std::map<std::pair<std::uint64_t, bool>, std::vector<cuda::executable>> graphs_;
 };
 
+std::string name_of_gpu(int ordinal) {
+  cudaDeviceProp properties{};
+  cuda::check(cudaGetDeviceProperties(&properties, ordinal), "asking what a GPU is");
+  return properties.name;
+}
+
 }  // namespace
 
 double theory_gbps(int ordinal) {
@@ -305,6 +311,7 @@ std::string why_no_gpu_sum(const gpu_sum& asked) {
 subject_creation make_gpu_sum(const gpu_sum& asked) {
   if (auto reason = why_no_gpu_sum(asked); !reason.empty()) return {nullptr, reason, {}};
   std::map<std::string, std::string> found{{"cache_bytes", fmt::format("{}", cache_bytes(asked.ordinal))},
+                                           {"gpu", name_of_gpu(asked.ordinal)},
                                            {"theory_gbps", fmt::format("{:.1f}", theory_gbps(asked.ordinal))}};
   if (!is_cub(asked.how)) found["reading"] = to_string(reading_of(asked));
   else found["cub"] = fmt::format("{}", cub_version());

@@ -42,6 +42,8 @@ reading best_reading(gpu_way how, value_type, std::size_t bytes) {
   const bool may_choose = how == gpu_way::read || how == gpu_way::automatic || how == gpu_way::automatic_graph;
   if (may_choose && bytes >= least_bytes_for_bulk) return bulk;
   if (may_choose && bytes <= (std::size_t{16} << 10)) return {loads::vector4, 256, 1, false};
+  if (may_choose && bytes <= (std::size_t{512} << 10)) return {loads::vector1, 256, 1, false};
+  if (may_choose && bytes <= (std::size_t{8} << 20)) return {loads::vector4, 256, 2, false};
   return {loads::vector4, 512, 2, false};
 }
 

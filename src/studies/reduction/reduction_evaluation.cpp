@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "src/studies/reduction/reduction_acceptance.hpp"
+
 namespace mgsync::reduction {
 namespace {
 
@@ -88,6 +90,8 @@ evaluation evaluate(std::span<const result> all) {
     add_advice(f, sizes, e);
   }
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
+  add_costs(all, e);
+  add_acceptance(all, e);
   return e;
 }
 

@@ -84,9 +84,12 @@ TEST(model_evaluation, a_wrong_sum_is_told_and_sums_that_did_not_pass_make_no_cu
   wrong.verdict.passed = false;
   wrong.verdict.details = {{"seen", "12"}, {"expected", "16"}};
   const auto e = evaluate(std::vector<result>{wrong, measured("warp", "tile", 32, 200)});
-  ASSERT_EQ(e.tables.size(), 1U);
+  ASSERT_EQ(e.tables.size(), 2U);
   EXPECT_EQ(e.tables[0].rows[0][6], "WRONG: 12 in place of 16");
   EXPECT_EQ(e.tables[0].rows[1][6], "right");
+  EXPECT_EQ(e.tables[1].rows.at(0).back(), "holds");  // that it is wrong
+  wrong.verdict.passed = true;
+  EXPECT_EQ(evaluate(std::vector<result>{wrong}).tables.at(1).rows.at(0).back(), "DOES NOT HOLD");
   auto failed = sum(1, 8, 71);
   failed.verdict.passed = false;
   EXPECT_TRUE(evaluate(std::vector<result>{failed}).figures.empty());

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "src/studies/reduction/host_sums.hpp"
+#include "src/studies/reduction/reading.hpp"
 #include "src/studies/reduction/reduction_evaluation.hpp"
 #include "src/studies/reduction/sum_prover.hpp"
 
@@ -111,6 +112,64 @@ TEST(reduction_evaluation, gives_shares_of_plain_reading_and_says_where_threads_
 TEST(reduction_evaluation, threads_that_never_pay_are_told) {
   const std::vector<result> all{measured("serial", 4096, 1, 0.1), measured("clause", 4096, 3, 0.1)};
   EXPECT_EQ(evaluate(all).sentences.at(0), "2 threads, fp64, cold: one thread is not slower at the largest size that was measured.");
+}
+
+result on_gpus(int gpus, std::string way, double bytes, double us, double half_width_us = 0.01) {
+  auto r = measured(std::move(way), bytes, us, half_width_us);
+  r.point.device = topology::device::gpu;
+  r.point.members = gpus;
+  r.metrics.front().name = "latency";
+  metric call{metric_name{"call", "us"}};
+  call.median = 3;
+  r.metrics.push_back(call);
+  return r;
+}
+
+std::string ending_of(const evaluation& e, std::string_view what) {
+  for (const auto& t : e.tables)
+    for (const auto& row : t.rows)
+      if (t.heading.name == "reduction-claims" && row[0].starts_with(what)) return row[3];
+  return "none";
+}
+
+// Each claim holds for the first results and not for the second.
+TEST(reduction_claims, hold_and_do_not_hold) {
+  constexpr double gib = 1073741824, kib64 = 65536;
+  const std::vector<result> good{on_gpus(1, "auto", kib64, 3), on_gpus(1, "auto-graph", kib64, 2), on_gpus(1, "cub", kib64, 4), on_gpus(1, "read", kib64, 3),
+                                 on_gpus(1, "implicit", gib, 250), on_gpus(1, "grid-sync", gib, 252), on_gpus(1, "auto", 4 * gib, 940), on_gpus(1, "read", 4 * gib, 935),
+                                 on_gpus(2, "single-kernel", 4 * gib, 950), on_gpus(2, "host-barrier", 4 * gib, 960)};
+  const std::vector<result> bad{on_gpus(1, "auto", kib64, 5), on_gpus(1, "auto-graph", kib64, 2), on_gpus(1, "cub", kib64, 4), on_gpus(1, "read", kib64, 3),
+                                on_gpus(1, "implicit", gib, 250), on_gpus(1, "grid-sync", gib, 260), on_gpus(1, "auto", 4 * gib, 980), on_gpus(1, "read", 4 * gib, 935),
+                                on_gpus(2, "single-kernel", 4 * gib, 1050), on_gpus(2, "host-barrier", 4 * gib, 960)};
+  const auto holds = evaluate(good), fails = evaluate(bad);
+  for (const char* what : {"auto nowhere slower than cub", "auto faster than cub", "auto beside the best", "implicit over grid-sync", "up to 64 KiB", "2 GPUs at 4 GiB", "single-kernel nowhere"}) {
+    EXPECT_EQ(ending_of(holds, what), "holds") << what;
+    EXPECT_EQ(ending_of(fails, what), "DOES NOT HOLD") << what;
+  }
+  EXPECT_EQ(ending_of(evaluate({}), "auto"), "none");
+}
+
+// One GPU takes as long as its bytes, two a barrier of 4 us more than half of them: they pay from 8 MiB on.
+TEST(reduction_advice, says_from_where_on_two_gpus_pay) {
+  std::vector<result> all;
+  for (double mib = 1; mib <= 64; mib *= 2) {
+    all.push_back(on_gpus(1, "auto", mib * 1048576, mib));
+    all.push_back(on_gpus(2, "single-kernel", mib * 1048576, mib + 4));
+  }
+  const auto e = evaluate(all);
+  ASSERT_EQ(e.sentences.size(), 1U);
+  const auto at = e.sentences[0].find("below ");
+  ASSERT_NE(at, std::string::npos) << e.sentences[0];
+  EXPECT_NEAR(std::strtod(e.sentences[0].c_str() + at + 6, nullptr), 8, 0.5) << e.sentences[0];
+}
+
+TEST(readings, are_what_their_words_say) {
+  const auto bulk = reading_named("bulk4:256x2:chunks");
+  ASSERT_TRUE(bulk);
+  EXPECT_EQ(*bulk, (reading{loads::bulk4, 256, 2, true}));
+  EXPECT_EQ(to_string(*bulk), "bulk4:256x2:chunks");
+  for (const char* wrong : {"", "vector4", "vector4:", "vector4:512", "vector4:512x", "vector3:512x2", "vector4:500x2", "vector4:512x0", "vector4:512x2:", "vector4:2048x1"})
+    EXPECT_FALSE(reading_named(wrong)) << wrong;
 }
 
 }  // namespace
