@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@ namespace mgsync::pipeline {
 
 namespace {
 
+constexpr int early_stages = 16;
 constexpr double fine = 1000;  // ticks per cycle or ns while fitting
 
 // A file's figures, to a thousandth of their unit.
@@ -52,6 +54,16 @@ class rows_of_instance {
     const auto& [last, late] = *of.rbegin();
     return (late - early) / (last - first);
   }
+  // Of stages like those of the products that are predicted: the first ones are no steady state, and where a row of A and B
+  // is so long that they leave the L2 cache, loads are others.
+  static double stage_slope(std::map<int, double> of) {
+    std::erase_if(of, [](const auto& one) { return one.first < 4 || one.first > early_stages; });
+    return slope(of);
+  }
+  static std::optional<double> late_slope(std::map<int, double> of) {
+    std::erase_if(of, [](const auto& one) { return one.first < early_stages; });
+    return of.size() < 2 ? std::nullopt : std::optional(slope(of));
+  }
   // Block counts for which there are rows of loads alone.
   std::vector<int> block_counts() const {
     std::vector<int> counts;
@@ -74,49 +86,63 @@ class rows_of_instance {
 
 tile_profile profile_of(const rows_of_instance& rows, int sms) {
   const product_row& any = rows.any();
-  tile_profile p{any.family, any.instance, any.producers, any.tile, any.consumers, any.math_warps, {}, {}, {}, {}, {}, {}, {}, 0, 0, 0};
+  tile_profile p{any.family, any.instance, any.producers, any.tile, any.consumers, any.math_warps, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, 0, {}, {}};
   const int most = rows.most_buffers(), some = std::min(4, most);
   rows.each("launch", [&](const product_row& r) { p.launch.add(r.blocks, r.median_ns); });
-  for (const int blocks : rows.block_counts()) p.load.add(blocks, rows.slope(rows.stages(true, false, most, blocks)));
-  for (const int blocks : {1, sms}) p.math.add(blocks, rows.slope(rows.stages(false, true, some, blocks)));
+  for (const int blocks : rows.block_counts()) p.load.add(blocks, rows.stage_slope(rows.stages(true, false, most, blocks)));
+  for (const int blocks : {1, sms}) p.math.add(blocks, rows.stage_slope(rows.stages(false, true, some, blocks)));
   for (const int blocks : rows.block_counts()) {
     const auto whole = rows.stages(true, true, most, blocks);
     if (whole.empty()) continue;
-    const double period = rows.slope(whole), round = rows.slope(rows.stages(true, true, 1, blocks));
+    const auto alone = rows.stages(true, true, 1, blocks);
+    const double period = rows.stage_slope(whole), round = rows.stage_slope(alone);
     p.both.add(blocks, period);
     p.round.add(blocks, round);
+    if (const auto late = rows.late_slope(whole)) p.late_both.add(blocks, *late);
+    if (const auto late = rows.late_slope(alone)) p.late_round.add(blocks, *late);
     const auto& [depth, ns] = *whole.begin();
     p.first.add(blocks, ns - p.launch.at(blocks) - (depth - 1) * period - round);
+    if (alone.contains(1) && alone.contains(2)) p.second_alone.add(blocks, alone.at(2) - alone.at(1) - round);
   }
   // What whole products of one output tile to a block take beyond their stages: of those with the fewest stages, where an
-  // error of a stage's time weighs least.
-  std::map<int, std::map<int, double>> beyond;
+  // error of a stage's time weighs least. Their second stage is what the next product takes longer.
+  std::map<int, std::map<int, double>> wholes;
   rows.each("epilogue", [&](const product_row& r) {
-    if (!r.loads || !r.math || !r.epilogue) return;
-    const double active = r.blocks;
-    const int stage_count = stages(r.size, r.tile);
-    beyond[r.blocks][stage_count] =
-        r.median_ns - p.launch.at(active) - p.first.at(active) - p.round.at(active) - (stage_count - 1) * p.both.at(active);
+    if (r.loads && r.math && r.epilogue) wholes[r.blocks][stages(r.size, r.tile)] = r.median_ns;
   });
-  for (const auto& [blocks, ns] : beyond) p.epilogue.add(blocks, std::max(0.0, ns.begin()->second));
+  for (const auto& [blocks, of] : wholes) {
+    const auto& [depth, ns] = *of.begin();
+    const double active = blocks;
+    if (depth == 1 && of.contains(2)) p.second.add(active, of.at(2) - ns - p.both.at(active));
+    p.epilogue.add(active, std::max(0.0, ns - p.launch.at(active) - p.first.at(active) - (depth > 1 ? p.second.at(active) : 0) - p.round.at(active) -
+                                             (depth - 1) * p.both.at(active)));
+  }
+  const auto stores_only = [](const product_row& r) { return !r.loads && !r.math && r.epilogue && r.blocks == output_tiles(r.size, r.tile); };
+  rows.each("epilogue", [&](const product_row& r) {
+    if (stores_only(r)) p.store_alone.add(r.blocks, r.median_ns);
+  });
+  rows.each("store", [&](const product_row& r) {
+    if (stores_only(r)) p.store_by_width[r.size.n].add(r.blocks, r.median_ns);
+  });
   // One output tile to an SM, and several.
-  std::map<bool, std::map<int, double>> waves_of;  // by whether each output tile has its own block
-  int depth = 1;
+  std::map<int, std::map<bool, std::map<int, double>>> waves_of;  // by stages, and by whether each output tile has its own block
   rows.each("wave", [&](const product_row& r) {
     if (!r.loads) return;
     const int count = waves(r.size, r.tile, sms);
-    depth = stages(r.size, r.tile);
-    if (count == 1 || r.blocks == sms) waves_of[false][count] = r.median_ns;
-    if (count == 1 || r.blocks != sms) waves_of[true][count] = r.median_ns;
+    auto& of = waves_of[stages(r.size, r.tile)];
+    if (count == 1 || r.blocks == sms) of[false][count] = r.median_ns;
+    if (count == 1 || r.blocks != sms) of[true][count] = r.median_ns;
   });
+  for (auto& [depth, of] : waves_of) {
+    p.next_tile.add(depth, rows.slope(of[false]) - depth * p.both.at(sms));
+    p.next_wave.add(depth, rows.slope(of[true]) - (depth - 1) * p.both.at(sms) - p.round.at(sms));
+  }
   // Nothing but stores, one output tile after the other.
   std::map<int, double> stores;
   rows.each("wave", [&](const product_row& r) {
     if (!r.loads && !r.math && r.epilogue && (r.blocks == sms)) stores[waves(r.size, r.tile, sms)] = r.median_ns;
   });
   if (stores.size() > 1) p.store_ns = rows.slope(stores);
-  p.next_tile_ns = rows.slope(waves_of[false]) - depth * p.both.at(sms);
-  p.next_wave_ns = rows.slope(waves_of[true]) - (depth - 1) * p.both.at(sms) - p.round.at(sms);
   return p;
 }
 
@@ -167,24 +193,40 @@ double by_active::at(double active) const {
 std::map<profile_key, tile_profile> profiles_of(std::span<const product_row> all, int sms) {
   std::map<profile_key, std::vector<const product_row*>> by_key;
   for (const product_row& r : all)
-    if (r.set == "launch" || r.set == "stage" || r.set == "epilogue" || r.set == "wave")
+    if (r.set == "launch" || r.set == "stage" || r.set == "epilogue" || r.set == "store" || r.set == "wave")
       by_key[{r.family, r.instance, r.producers}].push_back(&r);
   std::map<profile_key, tile_profile> profiles;
   for (auto& [key, rows] : by_key) profiles.emplace(key, profile_of(rows_of_instance(std::move(rows)), sms));
   return profiles;
 }
 
-stage_times times_of(const tile_profile& p, double active) {
+double width_shift_ns(const tile_profile& p, int width, double active) {
+  const auto found = p.store_by_width.find(width);
+  return found == p.store_by_width.end() || p.store_alone.empty() ? 0 : found->second.at(active) - p.store_alone.at(active);
+}
+
+double mean_stage_ns(const by_active& early, const by_active& late, double active, int stages) {
+  if (late.empty() || stages <= early_stages) return early.at(active);
+  return (early_stages * early.at(active) + (stages - early_stages) * std::max(early.at(active), late.at(active))) / stages;
+}
+
+stage_times times_of(const tile_profile& p, double active, int buffers, int stages) {
+  stage_times t;
+  const double whole_round = mean_stage_ns(p.round, p.late_round, active, stages);
+  t.epilogue = of_cycles(p.epilogue.at(active));
+  if (buffers == 1) {  // nothing overlaps: a round is a load and then a multiplication
+    const double round = whole_round, math = std::min(p.math.at(active), round);
+    t.a.issue = t.a.latency = of_cycles(round - math);
+    t.math = of_cycles(math);
+    return t;
+  }
   // Loads alone may contend with each other more than beside multiplying, and both together slow each other down: what
   // was measured together holds, and the slower of the two carries it.
-  const double period = p.both.at(active);
+  const double period = mean_stage_ns(p.both, p.late_both, active, stages);
   double load = std::min(p.load.at(active), period), math = std::min(p.math.at(active), period);
   (load > math ? load : math) = period;
-  const double latency = std::max(load, p.round.at(active) - math);
-  stage_times t;
-  t.a = {of_cycles(load), of_cycles(latency)};
+  t.a = {of_cycles(load), of_cycles(std::max(load, whole_round - math))};
   t.math = of_cycles(math);
-  t.epilogue = of_cycles(p.epilogue.at(active));
   return t;
 }
 

@@ -51,18 +51,29 @@ struct tile_profile {
   by_active both;      // of one stage, as many buffers as fit: what loads and multiplying do to each other shows here
   by_active round;     // of one stage with one buffer: load, multiply, and both handovers
   by_active first;     // what the first stage of a block takes longer than its load's latency
+  by_active late_both, late_round;  // the same two of the stages beyond the 16th: long rows of A and B leave the L2 cache
+  by_active second;    // what the second one takes longer than those after it: copies start cold
+  by_active second_alone;      // the same with one buffer
   by_active epilogue;  // of a block's last output tile, until its stores are done
+  by_active store_alone;       // of a launch that does nothing but store a tile in each block, C as wide as for `epilogue`
+  std::map<int, by_active> store_by_width;  // the same by the width of C: how far apart its rows are decides how fast memory takes them
   double store_ns = 0;      // of an output tile where a persistent block does nothing but store: what memory takes
-  double next_tile_ns = 0;  // of the others of a persistent block, beyond their stages
-  double next_wave_ns = 0;  // of the others where each output tile has its own block
+  by_active next_tile;  // of the others of a persistent block, beyond their stages; by stages, in place of SMs
+  by_active next_wave;  // of the others where each output tile has its own block
 };
 
 // (family, instance, producers) -> profile, from the rows for calibration alone: no product of the grid is looked at.
 using profile_key = std::tuple<std::string, int, int>;
 std::map<profile_key, tile_profile> profiles_of(std::span<const product_row>, int sms);
 
+// How much longer an epilogue takes where C has this many columns than where the profile's was measured.
+double width_shift_ns(const tile_profile&, int width, double active);
+
+// One stage's time in the mean over so many: `early` up to the 16th, `late` beyond, where that was measured.
+double mean_stage_ns(const by_active& early, const by_active& late, double active, int stages);
+
 // The stage times that a profile gives the simulator while `active` SMs are busy.
-stage_times times_of(const tile_profile&, double active);
+stage_times times_of(const tile_profile&, double active, int buffers, int stages);
 
 // The paper's machine: one line each for loads (bytes), multiplying (multiply-adds and bytes, whichever fits better) and
 // epilogue over the given tiles, the rest as the median of them. Needs two tiles: std::invalid_argument otherwise.

@@ -48,25 +48,29 @@ double launch_ns(const product_row& row, const tile_profile& p, int sms) { retur
 double simulated_ns(const product_row& row, const tile_profile& p, int sms) {
   const auto busy = busy_sms(row, sms);
   const bool stays = is_persistent(row);
+  const int depth = stages(row.size, row.tile), all_stages = depth * static_cast<int>(busy.size());
+  const double most = busy.front();
+  const auto to_profile_ticks = [](double ns) { return static_cast<ticks>(std::llround(std::max(0.0, ns) * ticks_of_profile_per_ns)); };
   std::vector<stage_times> tiles;
-  for (const int active : busy) tiles.push_back(times_of(p, active));
-  const double beyond = std::max(0.0, stays ? p.next_tile_ns : p.next_wave_ns);
-  for (std::size_t i = 0; i + 1 < tiles.size(); ++i) tiles[i].epilogue = std::llround(beyond * ticks_of_profile_per_ns);
-  tiles.back().epilogue = std::llround(static_cast<double>(tiles.back().epilogue) * stored_share(row));
-  const arrangement warps{1, stays ? row.consumers : 1, row.buffers, stays};
-  const simulation run = simulate(tiles, stages(row.size, row.tile), warps);
+  for (const int active : busy) tiles.push_back(times_of(p, active, row.buffers, depth));
+  // The first load of a block has nothing beside it that slows it down, as those after it have.
+  const double alone = p.round.at(most) - static_cast<double>(tiles.front().a.latency + tiles.front().math) / ticks_of_profile_per_ns;
+  const double beyond = (stays ? p.next_tile.at(depth) : p.next_wave.at(depth) + alone) + width_shift_ns(p, row.size.n, most);
+  for (std::size_t i = 0; i + 1 < tiles.size(); ++i) tiles[i].epilogue = to_profile_ticks(beyond);
+  tiles.back().epilogue = to_profile_ticks((p.epilogue.at(busy.back()) + width_shift_ns(p, row.size.n, busy.back())) * stored_share(row));
+  const simulation run = simulate(tiles, depth, {1, stays ? row.consumers : 1, row.buffers, stays});
   // Stores are handed over to memory and hidden behind the next output tile, but no faster than memory takes them.
   const double stores = stays ? static_cast<double>(output_tiles(row.size, row.tile)) / sms * p.store_ns : 0;
-  const double stages_ns = p.round.at(busy.front()) + (stages(row.size, row.tile) - 1) * p.both.at(busy.front());
-  return p.launch.at(busy.front()) + p.first.at(busy.front()) +
-         std::max(static_cast<double>(run.total) / ticks_of_profile_per_ns, stages_ns + stores);
+  const double stages_ns = p.round.at(most) + (depth - 1) * p.both.at(most);
+  const double cold = (stays ? all_stages : depth) == 1 ? 0 : (row.buffers == 1 ? p.second_alone : p.second).at(most);
+  return p.launch.at(most) + p.first.at(most) + cold + std::max(alone + static_cast<double>(run.total) / ticks_of_profile_per_ns, stages_ns + stores);
 }
 
 double max_model_ns(const product_row& row, const tile_profile& p, int sms) {
   const auto busy = busy_sms(row, sms);
   const int depth = stages(row.size, row.tile);
   double sum = p.launch.at(busy.front()) + p.first.at(busy.front()) + p.round.at(busy.front()) - p.math.at(busy.front());
-  for (const int active : busy) sum += std::max({depth * p.load.at(active), depth * p.math.at(active), p.next_tile_ns});
+  for (const int active : busy) sum += std::max({depth * p.load.at(active), depth * p.math.at(active), p.next_tile.at(depth)});
   return sum + p.epilogue.at(busy.back()) * stored_share(row);
 }
 

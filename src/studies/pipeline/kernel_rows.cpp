@@ -18,6 +18,7 @@ namespace {
 constexpr std::int64_t reserved_bytes = 1024;  // of shared memory, by the kernels' own barriers
 constexpr std::uint64_t seed_of_sizes = 24;
 constexpr int random_products = 40;            // of each point
+constexpr int width_step = 64, widest = 3072;  // of C, where the epilogue is calibrated
 
 // So many output tiles, in a rectangle as square as can be.
 extent rectangle(int tiles, extent tile, int depth) {
@@ -57,28 +58,42 @@ class product_list {
 constexpr gemm_parts none{false, false, false}, loads_alone{true, false, false}, math_alone{false, true, false}, whole{},
     stores_alone{false, false, true}, no_epilogue{true, true, false};
 
+// C as wide as any product that is predicted, on as many SMs as its tiles need; what memory takes depends on how far apart
+// the rows of C are.
+void add_widths(product_list& list, extent tile, int sms) {
+  for (int n = width_step; n <= widest; n += width_step) {
+    int before = 0;
+    for (const int rows : {128, 512, 1024}) {
+      const int fitting = static_cast<int>(sms / parts(n, tile.n)) * tile.m, m = std::min(rows, fitting);
+      if (m == before || m < tile.m) break;
+      list.add("store", list.some(), static_cast<int>(output_tiles({m, n, tile.k}, tile)), stores_alone, {m, n, tile.k});
+      before = m;
+      if (n > 1024 && rows == 512) break;
+    }
+  }
+}
+
 void add_calibration(product_list& list, extent tile, int sms) {
   const int most = list.most(), some = list.some();
   for (const int blocks : {1, sms}) list.add("launch", most, blocks, none, rectangle(blocks, tile, 1));
-  for (const int depth : {4, 16, 64}) {
-    for (const int blocks : {1, sms / 4, sms / 2, sms * 3 / 4, sms}) {
+  for (const int blocks : {1, sms / 4, sms / 2, sms * 3 / 4, sms})
+    for (const int depth : {1, 2, 4, 16, 64}) {
       const extent size = rectangle(blocks, tile, depth);
-      list.add("stage", most, blocks, loads_alone, size);
       list.add("stage", 1, blocks, no_epilogue, size);
       if (most > 1) list.add("stage", most, blocks, no_epilogue, size);
-      if (blocks == 1 || blocks == sms) list.add("stage", some, blocks, math_alone, size);
+      if (depth == 4 || depth == 16) list.add("stage", most, blocks, loads_alone, size);
+      if ((depth == 4 || depth == 16) && (blocks == 1 || blocks == sms)) list.add("stage", some, blocks, math_alone, size);
+      // One output tile to a block, with few and with all SMs storing at the same time.
+      if (depth <= 2) list.add("epilogue", some, blocks, whole, size);
+      if (depth == 1) list.add("epilogue", some, blocks, stores_alone, size);
     }
-  }
-  // One output tile to a block, with few and with all SMs storing at the same time; then several tiles to a block.
-  for (const int blocks : {1, sms / 4, sms / 2, sms * 3 / 4, sms})
-    for (const int depth : {2, 8}) list.add("epilogue", some, blocks, whole, rectangle(blocks, tile, depth));
-  for (const int waves : {1, 2, 4}) {
+  for (const int waves : {1, 2, 4})
     for (const int blocks : {sms, sms * waves}) {
-      list.add("wave", some, blocks, whole, rectangle(sms * waves, tile, 8));
+      for (const int depth : {1, 2, 8}) list.add("wave", some, blocks, whole, rectangle(sms * waves, tile, depth));
       list.add("wave", some, blocks, stores_alone, rectangle(sms * waves, tile, 1));
       if (waves == 1) break;
     }
-  }
+  add_widths(list, tile, sms);
 }
 
 void add_held_out(product_list& list, const product_choice& of, const held_out_sizes& sizes, const gpu_room& room) {

@@ -36,7 +36,7 @@ struct gpu_room {
 };
 int buffers_that_fit(extent tile, const gpu_room&);
 
-// Calibration (sets "launch", "stage", "epilogue", "wave"), then the held-out products ("grid", "random", "large",
+// Calibration (sets "launch", "stage", "epilogue", "store", "wave"), then the held-out products ("grid", "random", "large",
 // "asked"): always the same ones. Sizes of the paper's grid that calibration multiplies too are "grid-known": the choice of
 // the best tile needs them, the errors leave them out.
 std::vector<product_row> product_settings(const product_choice&, const gpu_room&, const held_out_sizes&);
