@@ -81,6 +81,13 @@ std::function<std::unique_ptr<method>()> method_for(const level_probe& one) {
   };
 }
 
+// The first GPU that this process can use; the first of all where it only plans.
+const topology::gpu* gpu_of(const study_request& asked) {
+  const auto& gpus = asked.machine().gpus;
+  const auto found = std::ranges::find_if(gpus, [](const auto& each) { return each.cuda_ordinal.has_value(); });
+  return found != gpus.end() ? &*found : gpus.empty() ? nullptr : &gpus.front();
+}
+
 measurement planned(const study_request& asked, const level_probe& one, unsigned run, const subject_maker& make) {
   measurement m;
   m.point = point_of(one, run);
@@ -88,9 +95,9 @@ measurement planned(const study_request& asked, const level_probe& one, unsigned
   m.cell = fmt::format("{} {} {} {}", one.family->source, one.where, all_quantities[static_cast<std::size_t>(one.quantity)], run);
   m.method = method_for(one);
   m.prover = [one] { return std::make_unique<probe_prover>(one); };
-  const auto& gpus = asked.machine().gpus;
-  if (!gpus.empty()) m.point.group = {gpus.front().id};
-  m.create = [make, one, name = gpus.empty() ? std::string() : gpus.front().name] {
+  const auto* gpu = gpu_of(asked);
+  if (gpu != nullptr) m.point.group = {gpu->id};
+  m.create = [make, one, name = gpu == nullptr ? std::string() : gpu->name] {
     auto made = make(one);
     made.found["gpu"] = name;
     return made;
@@ -122,7 +129,7 @@ std::vector<measurement> points(const study_request& asked) {
     return all;
   }
   subject_maker make;
-  if constexpr (MGSYNC_WITH_CUDA) make = probes_on(asked.machine().gpus.front().cuda_ordinal.value_or(0));
+  if constexpr (MGSYNC_WITH_CUDA) make = probes_on(gpu_of(asked)->cuda_ordinal.value_or(0));
   for (const unsigned run : runs)
     for (const auto what : quantity_words)
       for (const auto level : level_words) {

@@ -111,7 +111,10 @@ void add_all_in_code(Base base, std::vector<measurement>& all) {
 }
 
 void add_gpu(const study_request& asked, std::vector<measurement>& all) {
-  const int ordinal = asked.machine().gpus.empty() ? 0 : asked.machine().gpus.front().cuda_ordinal.value_or(0);
+  const auto& gpus = asked.machine().gpus;
+  const auto usable = std::find_if(gpus.begin(), gpus.end(), [](const auto& each) { return each.cuda_ordinal.has_value(); });
+  const auto* gpu = usable != gpus.end() ? &*usable : gpus.empty() ? nullptr : &gpus.front();
+  const int ordinal = gpu == nullptr ? 0 : gpu->cuda_ordinal.value_or(0);
   for (const auto& name : operations(asked))
     for (const auto& form : asked.list("form"))
       for (const auto& clock : asked.list("clock")) {
@@ -121,7 +124,7 @@ void add_gpu(const study_request& asked, std::vector<measurement>& all) {
         const auto base = [&](unsigned passes) {
           auto m = planned(asked, name, clock);
           m.point.set("form", form);
-          m.point.group = {asked.machine().gpus.empty() ? 0 : asked.machine().gpus.front().id};
+          m.point.group = {gpu == nullptr ? 0 : gpu->id};
           if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
           const auto built_as = looped ? chain_form::looped : all_in_code ? chain_form::all_in_code : chain_form::unrolled;
           if constexpr (MGSYNC_WITH_CUDA) m.create = [name, built_as, ordinal, passes] { return make_gpu_chain(name, built_as, ordinal, passes); };
