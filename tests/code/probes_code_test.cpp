@@ -108,6 +108,31 @@ TEST(single_instructions, as_compiled_are_refused) {
   }
 }
 
+// The instructions of that name between a kernel's clock reads; with `before`, only those ahead of the first one of that name.
+unsigned count_between_clocks(const machine_code::cubin& image, const char* kernel, std::string_view name, std::string_view before = "") {
+  const auto& code = image.find(kernel)->code;
+  unsigned count = 0, reads = 0;
+  for (const auto& i : code) {
+    if (i.reads_clock_64() && ++reads == 2) break;
+    if (reads == 1 && !before.empty() && i.name() == before) break;
+    if (reads == 1) count += i.name() == name;
+  }
+  return count;
+}
+
+// 000, table V: without a barrier the second step loads before the first has stored, and only there; figure 10's loop of one
+// load at a time holds one, and what the compiler makes of it more.
+TEST(block_sums, without_a_barrier_loads_pass_stores_and_one_load_at_a_time_is_one) {
+  for (const auto& file : code_files(MGSYNC_PROBE_CUBINS)) {
+    if (file.probes != "block_sums" || file.architecture != machine_code::architecture_known_in_full) continue;
+    const auto image = read_code(file.path);
+    EXPECT_GT(count_between_clocks(image, "warp_nosync", "LDS", "STS"), 2U);
+    for (const char* kernel : {"warp_volatile", "warp_tile", "warp_coalesced"}) EXPECT_EQ(count_between_clocks(image, kernel, "LDS", "STS"), 2U) << kernel;
+    EXPECT_EQ(count_between_clocks(image, "loop_one_load", "LDS"), 1U);
+    EXPECT_GT(count_between_clocks(image, "loop_as_compiled", "LDS"), 4U);
+  }
+}
+
 expected_code eight_shuffles(const std::string& kernel) {
   expected_code e;
   e.kernel = kernel + "_8";

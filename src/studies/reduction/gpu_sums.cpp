@@ -272,10 +272,14 @@ class gpu_sums final : public subject {
   std::map<std::pair<std::uint64_t, bool>, std::vector<cuda::executable>> graphs_;
 };
 
-std::string name_of_gpu(int ordinal) {
+// What is told of a GPU: asked for once, since some of it is slow to answer.
+const std::map<std::string, std::string>& told_of(int ordinal) {
+  static std::map<int, std::map<std::string, std::string>> all;
+  auto& here = all[ordinal];
+  if (!here.empty()) return here;
   cudaDeviceProp properties{};
   cuda::check(cudaGetDeviceProperties(&properties, ordinal), "asking what a GPU is");
-  return properties.name;
+  return here = {{"gpu", properties.name}, {"cache_bytes", fmt::format("{}", cache_bytes(ordinal))}, {"theory_gbps", fmt::format("{:.1f}", theory_gbps(ordinal))}};
 }
 
 }  // namespace
@@ -310,9 +314,7 @@ std::string why_no_gpu_sum(const gpu_sum& asked) {
 
 subject_creation make_gpu_sum(const gpu_sum& asked) {
   if (auto reason = why_no_gpu_sum(asked); !reason.empty()) return {nullptr, reason, {}};
-  std::map<std::string, std::string> found{{"cache_bytes", fmt::format("{}", cache_bytes(asked.ordinal))},
-                                           {"gpu", name_of_gpu(asked.ordinal)},
-                                           {"theory_gbps", fmt::format("{:.1f}", theory_gbps(asked.ordinal))}};
+  auto found = told_of(asked.ordinal);
   if (!is_cub(asked.how)) found["reading"] = to_string(reading_of(asked));
   else found["cub"] = fmt::format("{}", cub_version());
   return {std::make_unique<gpu_sums>(asked), {}, std::move(found)};
