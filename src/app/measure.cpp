@@ -69,10 +69,10 @@ sweep_request request_from(const options& asked, std::span<const topology::rank_
   return request;
 }
 
-// A large sweep is to last minutes, whatever it holds.
+// A large sweep is not to last for minutes, whatever it holds.
 std::chrono::nanoseconds default_max_time(std::size_t points) {
   using namespace std::chrono_literals;
-  return std::clamp<std::chrono::nanoseconds>(60s / std::max<std::size_t>(points, 1), 100ms, 2s);
+  return std::clamp<std::chrono::nanoseconds>(std::chrono::nanoseconds(16s) / std::max<std::size_t>(points, 1), 60ms, 2s);
 }
 
 barriers::settings settings_from(const options& asked, std::size_t points, std::uint64_t seed) {

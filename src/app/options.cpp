@@ -162,7 +162,7 @@ constexpr described_option table[] = {
      [](options& o, std::string_view n, std::string_view v) { o.mpi_threads = thread_level_named(one_of(n, v, thread_level_words)); }},
     {"precision", "m", "SHARE", "stop sampling once the 95 % confidence interval of the median is within this share of it [1%]",
      [](options& o, std::string_view n, std::string_view v) { o.precision = fraction(n, v); }},
-    {"max-time", "m", "TIME", "stop sampling a point after this time; a slow one gets twice of it for its first six batches [2s; in a sweep of more than 30 points less, so that sampling takes about a minute, but at least 100ms]",
+    {"max-time", "m", "TIME", "stop sampling a point after this time; a slow one gets twice of it for its first six batches [2s; in a sweep of more than 8 points less, so that sampling takes about 16s, but at least 60ms]",
      [](options& o, std::string_view n, std::string_view v) { o.max_time = duration(n, v); }},
     {"timeout", "mlt", "TIME", "give up on a barrier, and name who did not arrive, within this time [30s]",
      [](options& o, std::string_view n, std::string_view v) { o.timeout = duration(n, v); }},

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include "src/base/cuda.hpp"
+#ifdef MGSYNC_WITH_NCCL
+#include "src/base/nccl.hpp"
+#endif
 
 namespace mgsync {
 
@@ -17,6 +20,9 @@ std::map<std::string, std::string> gpu_software() {
   int version = 0;
   if (cudaRuntimeGetVersion(&version) == cudaSuccess) found["CUDA run time"] = words(version);
   if (cudaDriverGetVersion(&version) == cudaSuccess && version > 0) found["CUDA driver API"] = words(version);
+#ifdef MGSYNC_WITH_NCCL
+  found["NCCL"] = nccl::version_text(nccl::version());
+#endif
   return found;
 }
 

@@ -47,6 +47,25 @@ stop_reason stopping::decide(std::chrono::nanoseconds elapsed, bool interrupted)
   return stop_reason::none;
 }
 
+std::uint32_t samples_worth_taking(std::span<const std::vector<double>> batches, double beginning, std::uint32_t most) {
+  constexpr double of_differences = 0.954;  // the median distance of two values of a Gaussian with sigma 1
+  constexpr double of_medians = 1.571;      // the variance of the median of n values, times n: pi / 2
+  std::vector<double> neighbours, medians;
+  double samples = 0;
+  for (const auto& one : batches) {
+    if (one.size() < 2) continue;
+    for (std::size_t i = 1; i < one.size(); ++i) neighbours.push_back(std::abs(one[i] - one[i - 1]));
+    medians.push_back(median(one));
+    samples += static_cast<double>(one.size());
+  }
+  if (medians.size() < 3) return std::min(3U, most);
+  const double within = median(neighbours) / of_differences;
+  const double of_one_batch = of_medians * within * within * static_cast<double>(medians.size()) / samples;
+  const double between_squared = std::pow(robust_sigma(medians), 2) - of_one_batch;
+  if (between_squared <= 0) return most;
+  return static_cast<std::uint32_t>(std::clamp(std::round(std::sqrt(std::max(beginning, 0.0) / between_squared) * within), 1.0, static_cast<double>(most)));
+}
+
 namespace {
 
 // T(rounds) = cost + latency x rounds, each run off by a Gaussian of sigma.

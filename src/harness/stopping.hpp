@@ -50,6 +50,12 @@ class stopping {
   std::uint32_t in_a_row_ = 0;
 };
 
+// How many samples the next batch is worth, at most `most`. With a spread of w inside batches and of b between them, and a
+// new object that costs as much as `beginning` samples, a given time yields the narrowest interval with
+// sqrt(beginning) w / b samples a batch: more would know better what this one object does, and no better what the next one
+// will. Both spreads are robust: a hiccup is no noise. Before three batches of two samples or more: 3.
+std::uint32_t samples_worth_taking(std::span<const std::vector<double>> batches, double beginning, std::uint32_t most);
+
 // One run of a pilot.
 struct pilot_run {
   std::uint32_t rounds = 1;

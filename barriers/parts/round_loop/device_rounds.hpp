@@ -88,14 +88,19 @@ __device__ inline void note(const device_run& run, std::uint32_t round, unsigned
   run.findings->what = what;
 }
 
+// Threads that have a word of a payload to write or read; a block may have more.
+inline constexpr unsigned payload_words = payload_lines * words_per_line;
+
 __device__ inline void publish(const device_run& run, unsigned self, std::uint32_t phase) {
   if (threadIdx.x == blockDim.x - 1) plain_store(run.board.phase(phase, self), phase);
+  if (threadIdx.x >= payload_words) return;
   std::uint32_t* const payload = run.board.payload(phase, self);
   const unsigned holder = run.board.holder_of(self, run.members, phase);
   std::uint32_t* const pushed = run.members > 1 && run.board.parts[holder] != nullptr ? run.board.pushed(phase, holder, self) : nullptr;
-  for (unsigned w = threadIdx.x; w < payload_lines * words_per_line; w += blockDim.x) {
-    plain_store(payload + w, payload_word(phase, self, w));
-    if (pushed != nullptr) plain_store(pushed + w, payload_word(phase, self, w));
+  for (unsigned w = threadIdx.x; w < payload_words; w += blockDim.x) {
+    const std::uint32_t word = payload_word(phase, self, w);
+    plain_store(payload + w, word);
+    if (pushed != nullptr) plain_store(pushed + w, word);
   }
 }
 
@@ -107,69 +112,66 @@ __device__ inline const std::uint32_t* written_by(const device_run& run, unsigne
   return pushed ? run.board.pushed(phase, holder, other) : run.board.payload(phase, other);
 }
 
-// What will be read after the barrier, read before it too: so a line left in the L1 cache shows. Here and below, `round`
-// is counted over the life of the barrier object.
-__device__ inline void touch(const device_run& run, unsigned self, std::uint32_t phase, std::uint32_t round) {
-  const unsigned workers = run.members * run.blocks;
-  const unsigned count = read_count(workers);
+// What this thread reads in a round: phases of others, and of one other's payload, where that lies and where it was pushed to.
+// `see(what, offender, expected, seen)` is told of every word. Several loads are on their way at once: one after the other,
+// each across a link, they would take longer than all else in a checked round.
+template <class See>
+__device__ __forceinline__ void read_words(const device_run& run, unsigned self, std::uint32_t phase, const reading& turn, See see) {
+  constexpr unsigned at_once = 4;
+  const unsigned workers = run.members * run.blocks, count = read_count(workers);
+  std::uint32_t seen[at_once];
+  for (unsigned first = threadIdx.x; first < count; first += at_once * blockDim.x) {
+    unsigned from[at_once];
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k) {
+      const unsigned i = first + k * blockDim.x;
+      from[k] = i < count ? read_target(turn, self, workers, i) : self;
+      if (from[k] != self && run.board.has(from[k])) seen[k] = plain_load(run.board.phase(phase, from[k]));
+      else from[k] = self;
+    }
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k)
+      if (from[k] != self) see(0u, from[k], phase, seen[k]);
+  }
+  if (threadIdx.x >= payload_words) return;
+  for (const bool pushed : {false, true}) {
+    const std::uint32_t* const payload = written_by(run, turn.payload_of, phase, pushed);
+    if (payload == nullptr) continue;
+    for (unsigned first = threadIdx.x; first < payload_words; first += at_once * blockDim.x) {
+#pragma unroll
+      for (unsigned k = 0; k < at_once; ++k)
+        if (const unsigned w = first + k * blockDim.x; w < payload_words) seen[k] = plain_load(payload + w);
+#pragma unroll
+      for (unsigned k = 0; k < at_once; ++k)
+        if (const unsigned w = first + k * blockDim.x; w < payload_words) see(1u, turn.payload_of, payload_word(phase, turn.payload_of, w), seen[k]);
+    }
+  }
+}
+
+// What will be read after the barrier, read before it too: so a line left in the L1 cache shows.
+__device__ inline void touch(const device_run& run, unsigned self, std::uint32_t phase, const reading& turn) {
   std::uint32_t nothing = 0;
-  for (unsigned i = threadIdx.x; i < count; i += blockDim.x)
-    if (const unsigned other = read_target(run.seed, self, workers, round, i); run.board.has(other))
-      nothing += plain_load(run.board.phase(phase, other));
-  for (const bool pushed : {false, true})
-    if (const auto* const payload = written_by(run, payload_target(self, workers, round), phase, pushed); payload != nullptr)
-      for (unsigned w = threadIdx.x; w < payload_lines * words_per_line; w += blockDim.x) nothing += plain_load(payload + w);
+  read_words(run, self, phase, turn, [&](unsigned, unsigned, std::uint32_t, std::uint32_t seen) { nothing += seen; });
   asm volatile("" ::"r"(nothing));
 }
 
-// What this thread saw of one other's payload: where that lies, or where it was pushed to.
-__device__ inline void read_payload(const device_run& run, unsigned self, std::uint32_t phase, std::uint32_t round, bool pushed,
-                                    unsigned& observations, unsigned& violations) {
-  constexpr unsigned at_once = 4, words = payload_lines * words_per_line;
-  const unsigned other = payload_target(self, run.members * run.blocks, round);
-  const std::uint32_t* const payload = written_by(run, other, phase, pushed);
-  if (payload == nullptr) return;
-  for (unsigned first = threadIdx.x; first < words; first += at_once * blockDim.x) {
-    std::uint32_t seen[at_once];
-#pragma unroll
-    for (unsigned k = 0; k < at_once; ++k)
-      if (const unsigned w = first + k * blockDim.x; w < words) seen[k] = plain_load(payload + w);
-#pragma unroll
-    for (unsigned k = 0; k < at_once; ++k) {
-      const unsigned w = first + k * blockDim.x;
-      if (w >= words) continue;
-      ++observations;
-      const std::uint32_t expected = payload_word(phase, other, w);
-      if (seen[k] != expected && violations++ == 0) note(run, round - run.rounds_done, self, other, expected, seen[k], 1);
-    }
-  }
+// What this thread saw of others in the round just passed.
+__device__ inline void read_others(const device_run& run, unsigned self, std::uint32_t phase, std::uint32_t in_life, const reading& turn,
+                                   unsigned& observations, unsigned& violations) {
+  read_words(run, self, phase, turn, [&](unsigned what, unsigned offender, std::uint32_t expected, std::uint32_t seen) {
+    ++observations;
+    if (seen != expected && violations++ == 0) note(run, in_life - run.rounds_done, self, offender, expected, seen, what);
+  });
 }
 
-// What this thread saw of others in the round just passed. Several loads are on their way at once: one after the other,
-// each across a link, they would take longer than all else in a checked round.
-__device__ inline void read_others(const device_run& run, unsigned self, std::uint32_t phase, std::uint32_t round,
-                                   unsigned& observations, unsigned& violations) {
-  constexpr unsigned at_once = 4;
+// The turn of a round, computed by one thread of the block; call it with all of them. `in_life` is the round's number over the
+// life of the barrier object. A turn stays until two rounds later, by when all threads of the block have passed a barrier.
+__device__ inline const reading& turn_of(const device_run& run, unsigned self, std::uint32_t in_life) {
+  __shared__ reading turns[2];
   const unsigned workers = run.members * run.blocks;
-  const unsigned count = read_count(workers);
-  for (unsigned first = threadIdx.x; first < count; first += at_once * blockDim.x) {
-    std::uint32_t seen[at_once];
-#pragma unroll
-    for (unsigned k = 0; k < at_once; ++k) {
-      seen[k] = phase;
-      const unsigned i = first + k * blockDim.x;
-      if (i >= count) continue;
-      const unsigned other = read_target(run.seed, self, workers, round, i);
-      if (!run.board.has(other)) continue;
-      seen[k] = plain_load(run.board.phase(phase, other));
-      ++observations;
-    }
-#pragma unroll
-    for (unsigned k = 0; k < at_once; ++k)
-      if (seen[k] != phase && violations++ == 0)
-        note(run, round - run.rounds_done, self, read_target(run.seed, self, workers, round, first + k * blockDim.x), phase, seen[k], 0);
-  }
-  for (const bool pushed : {false, true}) read_payload(run, self, phase, round, pushed, observations, violations);
+  if (threadIdx.x == 0 && workers > 1) turns[in_life & 1] = reading_of(run.seed, self, workers, in_life);
+  __syncthreads();
+  return turns[in_life & 1];
 }
 
 // Adds what the threads of this block found; one addition for all of them, since kernels of one round come here often.
@@ -186,10 +188,10 @@ __device__ inline void add_up(const device_run& run, unsigned observations, unsi
 }
 
 // Skews this block's arrival, and holds the late worker's back long enough to be noticed.
-__device__ inline void skew_arrival(const device_run& run, unsigned self, std::uint32_t round) {
+__device__ inline void skew_arrival(const device_run& run, unsigned self, std::uint32_t in_life, bool late) {
   if (threadIdx.x == 0) {
-    if (late_worker(run.seed, round, run.members * run.blocks) == self) hold_ns(hold_ns_of(round));
-    hold_ns(skew_unit_ns * skew(run.seed, round, self));
+    const std::uint64_t ns = (late ? hold_ns_of(in_life) : 0) + skew_unit_ns * skew(run.seed, in_life, self);
+    if (ns != 0) hold_ns(ns);
   }
   __syncthreads();
 }
@@ -207,9 +209,10 @@ __device__ __forceinline__ void run_checked(const device_run& run, const typenam
     const std::uint32_t in_life = run.rounds_done + round;
     const std::uint32_t phase = first_phase + in_life;
     const bool early = is_faulty(run, fault_early) && arrives_early(in_life);
-    skew_arrival(run, self, in_life);
+    const reading& turn = turn_of(run, self, in_life);
+    if (!alone) touch(run, self, phase, turn);
+    skew_arrival(run, self, in_life, alone || turn.late == self);
     if (is_faulty(run, fault_never) && round == run.fault_round) break;
-    if (!alone) touch(run, self, phase, in_life);
     if (!early) publish(run, self, phase);
     if (threadIdx.x == 0) {
       run.arrived[blockIdx.x] = in_life + 1;
@@ -227,7 +230,7 @@ __device__ __forceinline__ void run_checked(const device_run& run, const typenam
       __syncthreads();
       publish(run, self, phase);
     } else if (!alone) {
-      read_others(run, self, phase, in_life, observations, violations);
+      read_others(run, self, phase, in_life, turn, observations, violations);
     }
   }
   add_up(run, observations, violations);

@@ -41,25 +41,37 @@ struct device_board {
   MGSYNC_HD static std::size_t phase_bytes(unsigned blocks) { return (blocks * 4u + 127u) / 128u * 128u; }
   MGSYNC_HD static std::size_t payload_bytes(unsigned blocks) { return std::size_t{blocks} * payload_lines * 128u; }
 
-  MGSYNC_HD bool has(unsigned worker) const { return parts[worker / blocks] != nullptr; }
+  // Whose worker that is, and its block there. No division: every thread asks in every round.
+  struct place {
+    unsigned member, block;
+  };
+  MGSYNC_HD place place_of(unsigned worker) const {
+    place at{0, worker};
+    for (; at.block >= blocks; ++at.member) at.block -= blocks;
+    return at;
+  }
+  MGSYNC_HD bool has(unsigned worker) const { return parts[place_of(worker).member] != nullptr; }
   MGSYNC_HD std::uint32_t* phase(std::uint32_t phase_now, unsigned worker) const {
-    return reinterpret_cast<std::uint32_t*>(parts[worker / blocks] + offset_phase(phase_now & 1, blocks)) +
-           worker % blocks;
+    const place at = place_of(worker);
+    return reinterpret_cast<std::uint32_t*>(parts[at.member] + offset_phase(phase_now & 1, blocks)) + at.block;
   }
   MGSYNC_HD std::uint32_t* payload(std::uint32_t phase_now, unsigned worker) const {
-    return reinterpret_cast<std::uint32_t*>(parts[worker / blocks] + offset_payload(blocks) +
-                                            (phase_now & 1) * payload_bytes(blocks)) +
-           std::size_t{worker % blocks} * payload_lines * words_per_line;
+    const place at = place_of(worker);
+    return line_of(parts[at.member] + offset_payload(blocks), phase_now, at.block);
   }
   // What the worker writes into another member's memory: in the part of `holder`.
   MGSYNC_HD std::uint32_t* pushed(std::uint32_t phase_now, unsigned holder, unsigned worker) const {
-    return reinterpret_cast<std::uint32_t*>(parts[holder] + offset_pushed(blocks) + (phase_now & 1) * payload_bytes(blocks)) +
-           std::size_t{worker % blocks} * payload_lines * words_per_line;
+    return line_of(parts[holder] + offset_pushed(blocks), phase_now, place_of(worker).block);
   }
   // Whose memory that is in this phase: each member's by one other. The same member where there is no other.
   MGSYNC_HD unsigned holder_of(unsigned worker, unsigned members, std::uint32_t phase_now) const {
-    const unsigned from = worker / blocks;
-    return members == 1 ? from : (from + 1 + phase_now % (members - 1)) % members;
+    const unsigned from = place_of(worker).member;
+    return members == 1 ? from : after(from, members == 2 ? 1 : 1 + phase_now % (members - 1), members);
+  }
+
+ private:
+  MGSYNC_HD std::uint32_t* line_of(std::byte* slots, std::uint32_t phase_now, unsigned block) const {
+    return reinterpret_cast<std::uint32_t*>(slots + (phase_now & 1) * payload_bytes(blocks)) + std::size_t{block} * payload_lines * words_per_line;
   }
 };
 

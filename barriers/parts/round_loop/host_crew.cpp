@@ -114,15 +114,16 @@ MGSYNC_RACES_ON_PURPOSE void host_crew::read_others(const run_request& request, 
   const unsigned workers = worker_count();
   if (workers < 2) return;
   const unsigned reads = read_count(workers);
+  const auto turn = reading_of(static_cast<std::uint32_t>(request.seed), worker, workers, round);
   for (unsigned i = 0; i < reads; ++i) {
-    const unsigned target = read_target(static_cast<std::uint32_t>(request.seed), worker, workers, round, i);
+    const unsigned target = read_target(turn, worker, workers, i);
     const worker_page* other = page(target);
     if (other == nullptr) continue;
     ++found.observations;
     const std::uint32_t seen = static_cast<const volatile std::uint32_t*>(other->phase[phase & 1])[0];
     if (seen != phase) note(found, round, worker, target, phase, seen, "phase");
   }
-  const unsigned target = payload_target(worker, workers, round);
+  const unsigned target = turn.payload_of;
   const worker_page* other = page(target);
   if (other == nullptr) return;
   const auto* payload = static_cast<const volatile std::uint32_t*>(other->payload[phase & 1]);

@@ -17,12 +17,14 @@ __global__ void __launch_bounds__(most_threads, resident_at_most_threads)
   unsigned observations = 0, violations = 0;
   const bool faulty = is_faulty(run, fault_early);
   if (round > 0) {
-    if (!alone) read_others(run, self, phase - 1, in_life - 1, observations, violations);
+    const reading& before = turn_of(run, self, in_life - 1);
+    if (!alone) read_others(run, self, phase - 1, in_life - 1, before, observations, violations);
     // The positive control publishes one kernel too late.
     if (faulty && arrives_early(in_life - 1)) publish(run, self, phase - 1);
   }
-  skew_arrival(run, self, in_life);
-  if (!alone) touch(run, self, phase, in_life);
+  const reading& turn = turn_of(run, self, in_life);
+  if (!alone) touch(run, self, phase, turn);
+  skew_arrival(run, self, in_life, alone || turn.late == self);
   if (!(faulty && arrives_early(in_life))) publish(run, self, phase);
   add_up(run, observations, violations);
   tell_shape(run);

@@ -56,21 +56,37 @@ MGSYNC_HD constexpr unsigned late_worker(std::uint32_t seed, std::uint32_t round
   return static_cast<unsigned>((turn % workers * step + (key >> 3)) % workers);
 }
 
+// `steps` workers further on; fewer steps than there are workers.
+MGSYNC_HD constexpr unsigned after(unsigned worker, unsigned steps, unsigned workers) {
+  const unsigned sum = worker + steps;
+  return sum >= workers ? sum - workers : sum;
+}
+
+// What a worker reads in a round, for 2 workers or more. The divisions are in here, once a round, and not beside every read:
+// with all warps of an SM at it they took longer than the reads.
+struct reading {
+  unsigned late = 0;        // the worker that is held back
+  unsigned first = 0;       // where the rotating sample begins, in steps
+  unsigned payload_of = 0;  // whose payload is read: one other worker's
+};
+
+// Whose payload a worker reads in a round (one other worker).
+MGSYNC_HD constexpr unsigned payload_target(unsigned self, unsigned workers, std::uint32_t round) {
+  return after(self, 1 + mix(round, self + 77u) % (workers - 1), workers);
+}
+MGSYNC_HD constexpr reading reading_of(std::uint32_t seed, unsigned self, unsigned workers, std::uint32_t round) {
+  return {late_worker(seed, round, workers), mix(round, self) % (workers - 1), payload_target(self, workers, round)};
+}
+
 // Whose phase a worker reads as its i-th in a round: all others where they are few, else the late worker's, and a
 // rotating sample.
 MGSYNC_HD constexpr unsigned read_count(unsigned workers) {
   return workers - 1 < most_phases_read ? workers - 1 : most_phases_read;
 }
-MGSYNC_HD constexpr unsigned read_target(std::uint32_t seed, unsigned self, unsigned workers, std::uint32_t round,
-                                         unsigned i) {
-  if (workers - 1 <= most_phases_read) return (self + 1 + i) % workers;
-  if (i == 0)
-    if (const unsigned late = late_worker(seed, round, workers); late != self) return late;
-  return (self + 1 + (mix(round, self) % (workers - 1) + i) % (workers - 1)) % workers;
-}
-// Whose payload a worker reads in a round (one other worker).
-MGSYNC_HD constexpr unsigned payload_target(unsigned self, unsigned workers, std::uint32_t round) {
-  return (self + 1 + mix(round, self + 77u) % (workers - 1)) % workers;
+MGSYNC_HD constexpr unsigned read_target(const reading& turn, unsigned self, unsigned workers, unsigned i) {
+  if (workers - 1 <= most_phases_read) return after(self, 1 + i, workers);
+  if (i == 0 && turn.late != self) return turn.late;
+  return after(self, 1 + after(turn.first, i, workers - 1), workers);
 }
 
 // Random skew of every arrival, in units of skew_unit_ns (0 in 3 of 4 rounds, else 1..5): well below a short hold.

@@ -12,7 +12,9 @@ std::string without_unit(const std::string& name) { return name.substr(0, name.r
 }  // namespace
 
 rounds_difference::rounds_difference(rounds_difference_settings settings)
-    : settings_(std::move(settings)), rule_(settings_.stopping), chosen_(settings_.lengths_given) {}
+    : settings_(std::move(settings)), rule_(settings_.stopping), chosen_(settings_.lengths_given) {
+  wanted_ = samples_of_a_batch();
+}
 
 void rounds_difference::resume(std::span<const sample> before, std::uint32_t next_batch) {
   samples_.assign(before.begin(), before.end());
@@ -27,15 +29,35 @@ step rounds_difference::pilot_step() const {
   return pilot;
 }
 
+// What the pair that was taken last has cost.
+void rounds_difference::note_cost(std::chrono::nanoseconds spent) {
+  if (taken_ > 0) (taken_ == 1 ? first_costs_ : later_costs_).push_back(std::chrono::duration<double>(spent - asked_at_).count());
+  asked_at_ = spent;
+}
+
+// What a new object costs, and its warming up, in pairs.
+double rounds_difference::beginning() const {
+  if (first_costs_.empty() || later_costs_.empty() || median(later_costs_) <= 0) return 1;
+  return median(first_costs_) / median(later_costs_) - 1;
+}
+
+std::uint32_t rounds_difference::samples_of_a_batch() const {
+  if (settings_.samples_per_batch) return *settings_.samples_per_batch;
+  constexpr std::uint32_t most = 5;
+  return samples_worth_taking(batches_of(samples_, "latency"), beginning(), most);
+}
+
 std::optional<step> rounds_difference::next(std::chrono::nanoseconds spent) {
   if (!chosen_) return pilot_step();
   if (!batch_began_) batch_began_ = spent;
+  note_cost(spent);
   const bool used_up = spent - *batch_began_ > settings_.stopping.max_time / settings_.batches_in_max_time;
-  if (taken_ == settings_.samples_per_batch || (taken_ > 0 && used_up)) {
+  if (taken_ >= wanted_ || (taken_ > 0 && used_up)) {
     rule_.close_batch();
     ++batch_;
     taken_ = 0;
     batch_began_ = spent;
+    wanted_ = samples_of_a_batch();
   }
   if (taken_ == 0 && rule_.batches() > 0) {
     // Too few batches are no interval: something slow gets up to twice the time for them.

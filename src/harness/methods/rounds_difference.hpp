@@ -14,7 +14,7 @@ namespace mgsync {
 struct rounds_difference_settings {
   stopping_rule stopping;
   rounds_request lengths{.least_difference_us = 500};  // now and then a launch takes 100 us longer
-  std::uint32_t samples_per_batch = 5;
+  std::optional<std::uint32_t> samples_per_batch{};  // empty: what is worth its time, 5 at most
   std::uint32_t batches_in_max_time = 8;   // a slow subject takes fewer samples in a batch, so that there are enough batches
   std::uint32_t most_pilot_rounds = 1u << 20;
   double long_enough_us = 1000;            // the pilot ends with a run of this duration
@@ -43,6 +43,9 @@ class rounds_difference final : public method {
 
  private:
   step pilot_step() const;
+  void note_cost(std::chrono::nanoseconds spent);
+  double beginning() const;
+  std::uint32_t samples_of_a_batch() const;
 
   rounds_difference_settings settings_;
   stopping rule_;
@@ -52,7 +55,10 @@ class rounds_difference final : public method {
   std::optional<rounds_choice> chosen_;
   std::uint32_t batch_ = 0;
   std::uint32_t taken_ = 0;  // samples of this batch
+  std::uint32_t wanted_ = 0;  // samples of this batch
   std::optional<std::chrono::nanoseconds> batch_began_;
+  std::chrono::nanoseconds asked_at_{};              // what had been spent when the last pair was asked for
+  std::vector<double> first_costs_, later_costs_;  // seconds that pairs took: the first of a batch with a new object, the others
 };
 
 }  // namespace mgsync

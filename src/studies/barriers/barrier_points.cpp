@@ -3,6 +3,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "src/base/session.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
@@ -42,6 +43,15 @@ std::vector<unsigned> members_of_rank(const topology::group& group, int rank) {
   return mine;
 }
 
+// Member, rank, host, CPU and GPU, as they are: a thread that is not where it was pinned to ends the creation.
+std::string placed(const topology::group& group) {
+  std::vector<std::string> all;
+  for (const auto& m : group.members)
+    all.push_back(fmt::format("{}: rank {} on {}, {}{}", m.id, m.rank, m.host, m.cpus.empty() ? "not pinned" : fmt::format("CPU {}", fmt::join(m.cpus, "+")),
+                              m.gpu >= 0 ? fmt::format(", CUDA's GPU {}", m.gpu) : ""));
+  return fmt::format("{}", fmt::join(all, "; "));
+}
+
 std::unique_ptr<method> latency(const stopping_rule& stopping) {
   rounds_difference_settings asked;
   asked.stopping = stopping;
@@ -70,6 +80,7 @@ std::vector<measurement> points_of(const plan& planned, const settings& asked, c
         if (!mine.empty()) made = each.choice.backend->create(where.group, each.configuration, meeting->here());
         subject_creation out;
         out.reason = made.reason;
+        if (made.reason.empty()) out.found["placed"] = placed(where.group);
         if (!made.algorithm.empty()) out.found["algorithm"] = made.algorithm;
         if (!made.peer_memory.empty()) out.found["peer_memory"] = made.peer_memory;
         out.subject = std::make_unique<barrier_subject>(job, each.point, where, mine, std::move(made.barrier), asked.seed, asked.timeout);

@@ -75,7 +75,7 @@ TEST(schedule, readers_see_the_late_worker) {
     const unsigned late = late_worker(9, r, workers);
     for (unsigned self = 0; self < workers; self += 31)
       if (self != late) {
-        EXPECT_EQ(read_target(9, self, workers, r, 0), late);
+        EXPECT_EQ(read_target(reading_of(9, self, workers, r), self, workers, 0), late);
       }
   }
 }
@@ -84,11 +84,14 @@ TEST(schedule, nobody_reads_itself) {
   for (const unsigned workers : {2u, 5u, 129u, 130u, 528u})
     for (std::uint32_t r = 0; r < 50; ++r)
       for (unsigned self = 0; self < workers; ++self) {
-        EXPECT_NE(payload_target(self, workers, r), self);
-        for (unsigned i = 0; i < read_count(workers); ++i) {
-          EXPECT_NE(read_target(4, self, workers, r, i), self);
-          EXPECT_LT(read_target(4, self, workers, r, i), workers);
-        }
+        const auto turn = reading_of(4, self, workers, r);
+        EXPECT_NE(turn.payload_of, self);
+        EXPECT_LT(turn.payload_of, workers);
+        std::set<unsigned> others;
+        for (unsigned i = 0; i < read_count(workers); ++i) others.insert(read_target(turn, self, workers, i));
+        EXPECT_FALSE(others.contains(self));
+        EXPECT_LT(*others.rbegin(), workers);
+        EXPECT_GE(others.size() + 1, read_count(workers)) << "at most the late worker is read twice";
       }
 }
 

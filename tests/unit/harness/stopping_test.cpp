@@ -76,6 +76,29 @@ TEST(stopping, refuses_rules_that_cannot_be) {
   EXPECT_THROW(stopping({.min_batches = 5}), usage_error);
 }
 
+// 12 batches of 3: of how many samples the next is, and whether a hiccup in every fifth sample changes that.
+std::uint32_t worth(double within, double between, double beginning, double hiccup = 0) {
+  std::mt19937_64 random(11);
+  std::normal_distribution<double> one(0, 1);
+  std::vector<std::vector<double>> batches(12);
+  int count = 0;
+  for (auto& batch : batches) {
+    const double shift = between * one(random);
+    for (int i = 0; i < 3; ++i) batch.push_back(2 + shift + within * one(random) + (++count % 5 == 0 ? hiccup : 0));
+  }
+  return samples_worth_taking(batches, beginning, 5);
+}
+
+TEST(stopping, a_batch_takes_no_more_samples_than_are_worth_their_time) {
+  EXPECT_EQ(worth(0.005, 0.03, 1), 1U);       // what varies is the object: the next one says more
+  EXPECT_EQ(worth(0.005, 0.03, 1, 0.5), 1U);  // hiccups are no noise
+  EXPECT_EQ(worth(0.03, 0.002, 1), 5U);
+  EXPECT_GT(worth(0.02, 0.03, 20), 2U);  // an object that is dear
+  EXPECT_EQ(worth(0.02, 0.03, 0), 1U);
+  EXPECT_EQ(samples_worth_taking({}, 1, 5), 3U);
+  EXPECT_EQ(samples_worth_taking({}, 1, 2), 2U);
+}
+
 struct coverage {
   double share = 0;    // of the series whose last interval covers the truth
   double batches = 0;  // on average

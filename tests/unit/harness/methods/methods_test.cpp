@@ -153,6 +153,24 @@ TEST(rounds_difference, finds_the_latency_behind_the_cost_of_a_start) {
   }
 }
 
+// Objects that differ by 1.5 % and repeat themselves within 0.2 %: the same interval takes less time than five samples of
+// every object would.
+TEST(rounds_difference, spends_its_time_on_new_objects_where_they_differ) {
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> one(0, 1);
+  rounds_difference asked({});
+  std::map<std::uint32_t, double> shift;
+  carry_out(asked, [&](const order& o, const step& s) {
+    if (!shift.contains(s.batch)) shift[s.batch] = 1 + 0.015 * one(random);
+    return with(o, {{"duration_us", {9 + 2 * shift[s.batch] * (1 + 0.002 * one(random)) * static_cast<double>(o.count)}}});
+  });
+  EXPECT_EQ(asked.stopped(), stop_reason::precision);
+  EXPECT_GT(asked.batches(), 10U);
+  EXPECT_LT(asked.samples().size(), 2 * asked.batches());
+  const auto found = named(asked.values(), "latency");
+  EXPECT_LT(found.ci95_high - found.ci95_low, 2 * 0.01 * found.median);
+}
+
 TEST(rounds_difference, stops_for_time_and_goes_on_from_an_earlier_command) {
   rounds_difference_settings settings;
   settings.stopping.max_time = 200ms;
