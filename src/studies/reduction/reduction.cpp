@@ -1,5 +1,5 @@
 // Study reduction: what a sum costs by the way its parts are put together (paper 000, sections VII-C to VII-E): by host
-// threads, and by the blocks of one GPU.
+// threads, by the blocks of one GPU, and by several GPUs.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -250,7 +250,9 @@ std::vector<measurement> host_points(const study_request& asked) {
 }
 
 std::vector<measurement> points(const study_request& asked) {
-  return asked.device == topology::device::gpu ? gpu_points(asked) : host_points(asked);
+  auto all = asked.device == topology::device::gpu ? gpu_points(asked) : host_points(asked);
+  if (all.empty()) throw usage_error(fmt::format("--way {}: no way of these members; accepted: {}", fmt::join(asked.list("way"), ","), axes.front().accepted));
+  return all;
 }
 
 }  // namespace
