@@ -55,11 +55,12 @@ def load_rates(file, blocks):
     text = lzma.open(RAW / file, "rt").read() if file.endswith(".xz") else (RAW / file).read_text()
     rates = {}
     for one in json.loads(text)["results"]:
-        if blocks in (f"b{one.get('blocks')}x{one['threads_per_block']}", f"{one.get('blocks_per_sm')}x{one['threads_per_block']}"):
-            for note in one["notes"]:
-                if found := re.match(r"([\d.e+]+) GB/s of load", note):
-                    rates.setdefault(one["load"], []).append(float(found.group(1)))
-    return markdown(["load", "GB/s per GPU"], [[load, f"{min(all_of):.0f} to {max(all_of):.0f}"] for load, all_of in rates.items()])
+        axes = {name: axis["value"] for name, axis in one["axes"].items()}
+        per = f"b{axes['blocks']:g}" if axes.get("blocks") else f"{axes['blocks_per_sm']:g}"
+        for note in one["notes"] if blocks == f"{per}x{axes['threads_per_block']:g}" else []:
+            if found := re.match(r"([\d.e+]+) (k|M|G)?B/s of load", note):
+                rates.setdefault(axes["load"], []).append(float(found.group(1)) * {"k": 1e-6, "M": 1e-3, "G": 1, None: 1e-9}[found.group(2)])
+    return markdown(["load", "GB/s per GPU"], [[load, " to ".join(f"{rate:.0f}" if rate >= 1 else f"{rate:.2g}" for rate in (min(all_of), max(all_of)))] for load, all_of in rates.items()])
 
 
 def surcharge(members, *files):
