@@ -17,6 +17,7 @@ namespace {
 
 using round_loop::launch_arguments;
 using round_loop::launch_rounds;
+using round_loop::same_launches;
 
 // Kernels in streams; on several GPUs every stream waits for an event of every other one.
 class streams final : public boundary_method {
@@ -132,12 +133,13 @@ class multi_device final : public boundary_method {
 class graph final : public boundary_method {
  public:
   graph(launch_rounds& rounds, bool joins) : rounds_(rounds), joins_(joins) {}
-  // The graphs of timed runs are all alike, and kept: building one takes longer than the rounds in it.
+  // Building a graph takes longer than the rounds in it: those of timed runs are kept, and that of the last checked run.
   void prepare(const run_request& request) override {
     const bool timed = request.mode != run_mode::check;
     auto& pieces = timed ? timed_[{request.rounds, request.work_units, request.late_units}] : checked_;
     now_ = &pieces;
-    if (timed && !pieces.empty()) return;
+    if (!pieces.empty() && (timed || same_launches(request, checked_run_))) return;
+    if (!timed) checked_run_ = request;
     pieces.clear();
     for (std::uint32_t first = 0; first < request.rounds; first += most_rounds)
       pieces.push_back(build(first, std::min(most_rounds, request.rounds - first)));
@@ -197,6 +199,7 @@ class graph final : public boundary_method {
   bool joins_;
   std::map<std::array<std::uint32_t, 3>, std::vector<cuda::executable>> timed_;  // by rounds, work, lateness
   std::vector<cuda::executable> checked_;
+  run_request checked_run_;  // that they are for
   std::vector<cuda::executable>* now_ = nullptr;
 };
 

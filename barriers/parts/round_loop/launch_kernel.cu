@@ -5,13 +5,15 @@ namespace mgsync::round_loop {
 
 namespace {
 
+// Rounds of the object's life before this run are read from memory, where run.arrived points to: a graph of these kernels can be
+// replayed in every run.
 __global__ void __launch_bounds__(most_threads, resident_at_most_threads)
     launch_round(const __grid_constant__ device_run run, std::uint32_t round, std::uint32_t first_phase,
                  std::uint32_t checked) {
   if (run.work_ns != 0) hold_ns(run.work_ns);
   if (checked == 0) return;
   const unsigned self = run.member * run.blocks + blockIdx.x;
-  const std::uint32_t in_life = run.rounds_done + round;
+  const std::uint32_t in_life = *run.arrived + round;
   const std::uint32_t phase = first_phase + in_life;
   const bool alone = run.members * run.blocks == 1;
   unsigned observations = 0, violations = 0;

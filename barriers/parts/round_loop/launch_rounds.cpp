@@ -1,6 +1,7 @@
 #include "barriers/parts/round_loop/launch_rounds.hpp"
 
 #include <atomic>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -15,7 +16,7 @@ launch_rounds::launch_rounds(const topology::group& group, session& where, std::
   for (const auto& g : gpus_) {
     const cuda::device_scope scope(g.ordinal);
     cuda::load(launch_kernel(), "the kernel of a round");
-    places_.push_back({cuda::make_stream(), cuda::memory::in_pool(g.ordinal, sizeof(device_findings))});
+    places_.push_back({cuda::make_stream(), cuda::memory::in_pool(g.ordinal, sizeof(device_findings) + sizeof rounds_done_)});
   }
 }
 
@@ -26,6 +27,7 @@ void launch_rounds::begin(const run_request& request) {
   for (std::size_t l = 0; l < gpus_.size(); ++l) {
     const cuda::device_scope scope(gpus_[l].ordinal);
     cuda::check(cudaMemset(places_[l].records.get(), 0, sizeof(device_findings)), "clearing the findings");
+    cuda::check(cudaMemcpy(rounds_before(static_cast<unsigned>(l)), &rounds_done_, sizeof rounds_done_, cudaMemcpyHostToDevice), "numbering the rounds");
     cuda::check(cudaDeviceSynchronize(), "clearing the findings");
   }
 }
@@ -36,7 +38,7 @@ void launch_rounds::fill(launch_arguments& into, unsigned local, std::uint32_t r
   run.member = gpus_[local].member;
   run.members = static_cast<std::uint32_t>(group_.members.size());
   run.blocks = blocks_;
-  run.rounds_done = rounds_done_;
+  run.arrived = rounds_before(local);
   run.work_ns = work_of(request_, run.member, run.members) * 1000;
   run.seed = static_cast<std::uint32_t>(request_.seed);
   run.fault = request_.fault.what == fault::kind::arrive_early ? fault_early : no_fault;
@@ -78,16 +80,28 @@ std::vector<progress> launch_rounds::progress_now() const {
   return now;
 }
 
+std::uint32_t* launch_rounds::rounds_before(unsigned local) const {
+  return reinterpret_cast<std::uint32_t*>(places_[local].records.get() + sizeof(device_findings));
+}
+
 trial launch_rounds::finish(const run_request& request, std::vector<std::chrono::nanoseconds> elapsed) {
   trial result;
   result.elapsed = std::move(elapsed);
-  rounds_done_ += request.rounds;
   if (request.mode == run_mode::check)
     for (const auto& p : places_) {
       must_be_launched_as_asked(p.records, blocks_, threads_, "the kernel of a round");
       add_findings(result, p.records, blocks_);
     }
+  if (result.first_violation) result.first_violation->round -= rounds_done_;  // the kernels number by the object's life
+  rounds_done_ += request.rounds;
   return result;
+}
+
+bool same_launches(const run_request& a, const run_request& b) {
+  const auto told = [](const run_request& r) {
+    return std::tuple(r.mode, r.rounds, r.work_units, r.late_units, r.mode == run_mode::check ? r.seed : 0, r.fault.what, r.fault.member, r.fault.block, r.fault.round);
+  };
+  return told(a) == told(b);
 }
 
 launch_rounds_creation make_launch_rounds(const topology::group& group, const configuration& asked, session& where) {

@@ -36,7 +36,8 @@ class launch_rounds {
   void begin(const run_request&);
   // One launch on local GPU `local`, which is the calling thread's; `cooperative`: as a cooperative launch.
   void launch(unsigned local, std::uint32_t round, bool cooperative) const;
-  // What a launch of that round takes, for a graph or another call. The pointers point into `into`.
+  // What a launch of that round takes, for a graph or another call. The pointers point into `into`. The same for every run of as
+  // many rounds that asks for the same: same_launches().
   void fill(launch_arguments& into, unsigned local, std::uint32_t round) const;
   // Round `round` has been launched on it (for the watchdog).
   void beat(unsigned local, std::uint32_t round);
@@ -48,8 +49,9 @@ class launch_rounds {
  private:
   struct place {
     cuda::stream stream;
-    cuda::memory records;
+    cuda::memory records;  // device_findings, then the rounds before this run
   };
+  std::uint32_t* rounds_before(unsigned local) const;
 
   topology::group group_;
   std::vector<gpu_member> gpus_;
@@ -63,6 +65,9 @@ class launch_rounds {
   run_request request_;
   std::uint32_t rounds_done_ = 0;
 };
+
+// Whether a graph of the launches of one run does for the other.
+bool same_launches(const run_request&, const run_request&);
 
 // The board and the rounds, or why they cannot be had.
 struct launch_rounds_creation {
