@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # All raw files and pictures of the timeline on a machine with GPUs, in one go: what a stamp costs, paper 002's region, single
-# instructions and pairs of them, and
-# the rounds of barriers on one GPU and on two. Some 2 minutes.
+# instructions and pairs of them, and the rounds of barriers on one GPU and on two. Half a minute.
 # Usage: measure-timeline.sh BUILD FOLDER NAME   writes FOLDER/NAME-timeline.json, FOLDER/NAME-timeline/*.svg, ...
 #   (BUILD: where mgsync and docs/examples/event_timeline were built, as build/gpu; NAME: "h200x2")
 set -euo pipefail
