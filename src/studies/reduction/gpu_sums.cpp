@@ -89,7 +89,7 @@ class gpu_sums final : public subject {
       temporary_ = cuda::memory::in_pool(asked.ordinal, std::max<std::size_t>(bytes, 256));
       return;
     }
-    early_ = is_automatic(asked.how) && compute_major(asked.ordinal) >= 9;
+    early_ = is_automatic(asked.how) && compute_major(asked.ordinal) >= 9 && !is_bulk(reading_.how);
     const auto sms = static_cast<unsigned>(cuda::sm_count(asked.ordinal));
     const auto choice = algorithm::choose_grid(reading_.blocks_per_sm * sms, sms);
     kernel_ = sum_kernel(asked.type, reading_.how, joining_of(asked, choice.counter));
