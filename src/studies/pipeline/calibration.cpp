@@ -86,7 +86,7 @@ class rows_of_instance {
 
 tile_profile profile_of(const rows_of_instance& rows, int sms) {
   const product_row& any = rows.any();
-  tile_profile p{any.family, any.instance, any.producers, any.tile, any.consumers, any.math_warps, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, 0, {}, {}};
+  tile_profile p{any.family, any.instance, any.producers, any.tile, any.consumers, any.math_warps, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, 0, {}, {}, {}, {}};
   const int most = rows.most_buffers(), some = std::min(4, most);
   rows.each("launch", [&](const product_row& r) { p.launch.add(r.blocks, r.median_ns); });
   for (const int blocks : rows.block_counts()) p.load.add(blocks, rows.stage_slope(rows.stages(true, false, most, blocks)));
@@ -134,8 +134,21 @@ tile_profile profile_of(const rows_of_instance& rows, int sms) {
     if (count == 1 || r.blocks != sms) of[true][count] = r.median_ns;
   });
   for (auto& [depth, of] : waves_of) {
-    p.next_tile.add(depth, rows.slope(of[false]) - depth * p.both.at(sms));
-    p.next_wave.add(depth, rows.slope(of[true]) - (depth - 1) * p.both.at(sms) - p.round.at(sms));
+    // The second from one tile and two, those after it from two and four; where only two numbers are known, alike.
+    const auto steps = [&](std::map<int, double> times) {
+      auto first = times, later = times;
+      if (times.size() > 2) {
+        first.erase(std::prev(first.end()));
+        later.erase(later.begin());
+      }
+      return std::pair{rows.slope(first), rows.slope(later)};
+    };
+    const auto tile = steps(of[false]), wave = steps(of[true]);
+    const double stages_of_tile = depth * p.both.at(sms), stages_of_wave = (depth - 1) * p.both.at(sms) + p.round.at(sms);
+    p.next_tile.add(depth, tile.first - stages_of_tile);
+    p.later_tile.add(depth, tile.second - stages_of_tile);
+    p.next_wave.add(depth, wave.first - stages_of_wave);
+    p.later_wave.add(depth, wave.second - stages_of_wave);
   }
   // Nothing but stores, one output tile after the other.
   std::map<int, double> stores;

@@ -58,8 +58,9 @@ struct tile_profile {
   by_active store_alone;       // of a launch that does nothing but store a tile in each block, C as wide as for `epilogue`
   std::map<int, by_active> store_by_width;  // the same by the width of C: how far apart its rows are decides how fast memory takes them
   double store_ns = 0;      // of an output tile where a persistent block does nothing but store: what memory takes
-  by_active next_tile;  // of the others of a persistent block, beyond their stages; by stages, in place of SMs
-  by_active next_wave;  // of the others where each output tile has its own block
+  by_active next_tile, later_tile;  // of a persistent block's second output tile, beyond its stages, and of each after it; by
+                                    // stages, in place of SMs
+  by_active next_wave, later_wave;  // the same where each output tile has its own block
 };
 
 // (family, instance, producers) -> profile, from the rows for calibration alone: no product of the grid is looked at.

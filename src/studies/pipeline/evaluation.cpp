@@ -19,10 +19,11 @@ std::vector<int> busy_sms(const product_row& row, int sms) {
   return busy;
 }
 
-// How much of an output tile is stored: less than all where the product is smaller than the tile.
-double stored_share(const product_row& row) {
+// How much of an output tile is stored: less than all where the product is smaller than the tile. What was calibrated by
+// the width of C knows of its columns.
+double stored_share(const product_row& row, const tile_profile& p) {
   const auto share = [](int size, int tile) { return size < tile ? static_cast<double>(size) / tile : 1.0; };
-  return share(row.size.m, row.tile.m) * share(row.size.n, row.tile.n);
+  return share(row.size.m, row.tile.m) * (p.store_by_width.contains(row.size.n) ? 1.0 : share(row.size.n, row.tile.n));
 }
 
 bool is_persistent(const product_row& row) { return row.blocks < output_tiles(row.size, row.tile); }
@@ -55,9 +56,11 @@ double simulated_ns(const product_row& row, const tile_profile& p, int sms) {
   for (const int active : busy) tiles.push_back(times_of(p, active, row.buffers, depth));
   // The first load of a block has nothing beside it that slows it down, as those after it have.
   const double alone = p.round.at(most) - static_cast<double>(tiles.front().a.latency + tiles.front().math) / ticks_of_profile_per_ns;
-  const double beyond = (stays ? p.next_tile.at(depth) : p.next_wave.at(depth) + alone) + width_shift_ns(p, row.size.n, most);
-  for (std::size_t i = 0; i + 1 < tiles.size(); ++i) tiles[i].epilogue = to_profile_ticks(beyond);
-  tiles.back().epilogue = to_profile_ticks((p.epilogue.at(busy.back()) + width_shift_ns(p, row.size.n, busy.back())) * stored_share(row));
+  for (std::size_t i = 0; i + 1 < tiles.size(); ++i) {
+    const by_active& next = stays ? (i == 0 ? p.next_tile : p.later_tile) : (i == 0 ? p.next_wave : p.later_wave);
+    tiles[i].epilogue = to_profile_ticks(next.at(depth) + (stays ? 0 : alone) + width_shift_ns(p, row.size.n, most));
+  }
+  tiles.back().epilogue = to_profile_ticks((p.epilogue.at(busy.back()) + width_shift_ns(p, row.size.n, busy.back())) * stored_share(row, p));
   const simulation run = simulate(tiles, depth, {1, stays ? row.consumers : 1, row.buffers, stays});
   // Stores are handed over to memory and hidden behind the next output tile, but no faster than memory takes them.
   const double stores = stays ? static_cast<double>(output_tiles(row.size, row.tile)) / sms * p.store_ns : 0;
@@ -71,7 +74,7 @@ double max_model_ns(const product_row& row, const tile_profile& p, int sms) {
   const int depth = stages(row.size, row.tile);
   double sum = p.launch.at(busy.front()) + p.first.at(busy.front()) + p.round.at(busy.front()) - p.math.at(busy.front());
   for (const int active : busy) sum += std::max({depth * p.load.at(active), depth * p.math.at(active), p.next_tile.at(depth)});
-  return sum + p.epilogue.at(busy.back()) * stored_share(row);
+  return sum + p.epilogue.at(busy.back()) * stored_share(row, {});
 }
 
 tile_choice_summary choices_of(std::span<const product_row> grid, const row_prediction& predicted) {
