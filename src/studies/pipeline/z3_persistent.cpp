@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "src/studies/pipeline/z3_limit.hpp"
+
 namespace mgsync::pipeline {
 
 namespace {
@@ -25,16 +27,13 @@ class persistent_tile {
   bool improve(search_answer& best, clock::time_point deadline) {
     const bool has_one = best.how == search_answer::outcome::optimal;
     for (bool first = true;; first = false) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock::now()).count();
-      if (left <= 0) return false;
-      z3::params settings(context_);
-      settings.set("timeout", static_cast<unsigned>(left));
-      solver_.set(settings);
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock::now());
+      if (left <= left.zero()) return false;
       if (!first || has_one) {
         const z3::expr total = number(best.time.total), waiting = number(best.time.waiting);
         solver_.add(total_ < total || (total_ == total && waiting_ < waiting));
       }
-      const z3::check_result found = solver_.check();
+      const z3::check_result found = check_within(context_, solver_, left);
       if (found == z3::unsat) return true;
       if (found == z3::unknown) return false;
       const z3::model model = solver_.get_model();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "src/studies/pipeline/search.hpp"
+#include "src/studies/pipeline/z3_limit.hpp"
 #include "src/studies/pipeline/z3_persistent.hpp"
 
 namespace mgsync::pipeline {
@@ -43,13 +44,12 @@ class encoding {
     assert_recurrences();
     assert_goals();
     z3::params settings(context_);
-    settings.set("timeout", static_cast<unsigned>(limit.count()));
     settings.set("priority", context_.str_symbol("lex"));
     solver_.set(settings);
     solver_.minimize(total_);
     solver_.minimize(waiting_);
     const auto begin = std::chrono::steady_clock::now();
-    const z3::check_result found = solver_.check();
+    const z3::check_result found = check_within(context_, solver_, limit);
     return read(found, limit, std::chrono::steady_clock::now() - begin >= limit);
   }
 
