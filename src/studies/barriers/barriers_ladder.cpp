@@ -56,7 +56,8 @@ rung rung_of(const result& r) {
   if (p.subject == "warp" && p.variant != "apart") return {1, 1, "warp, lanes together", true};
   if (p.subject == "warp" || p.subject == "block" || p.subject == "cluster") return rung_inside(p, p.subject);
   if (p.subject == "kernel-boundary") return {7, p.members, fmt::format("end of the kernel, {} GPU{}", p.members, p.members == 1 ? "" : "s"), true};
-  if (p.members == 1) return {4, 1, "grid: 1 GPU", is_vendors(p)};
+  // One block alone has nobody to meet in its grid.
+  if (p.members == 1) return {p.number(axes::blocks).value_or(2) > 1 ? 4 : 0, 1, "grid: 1 GPU", is_vendors(p)};
   return {5, p.members, fmt::format("{} GPUs{}", p.members, per_rank ? ", in ranks" : ""), is_vendors(p)};
 }
 
