@@ -1,6 +1,7 @@
 #include "src/studies/pipeline/kernel_provers.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -35,13 +36,15 @@ std::vector<double> times_kept::of(std::size_t row) const {
   return all;
 }
 
-std::optional<step> product_prover::next() {
-  if (asked_) return std::nullopt;
-  asked_ = true;
-  step all;
-  all.preparing = true;
+std::optional<step> kernel_prover::next() {
+  if (std::exchange(asked_, true)) return std::nullopt;
+  return step{.orders = proofs(), .preparing = true};
+}
+
+std::vector<order> product_prover::proofs() const {
+  std::vector<order> all;
   for (std::size_t i = 0; i < plan_->checks; ++i)
-    for (const std::string_view fault : {std::string_view{}, fault_of_products}) all.orders.push_back(proving(i, fault));
+    for (const std::string_view fault : {std::string_view{}, fault_of_products}) all.push_back(proving(i, fault));
   return all;
 }
 
@@ -68,7 +71,7 @@ verdict product_prover::judge() const {
   v.kind = verdict_kind::sum;
   v.rounds = v.observations = right_ + wrong_;
   v.violations = wrong_;
-  v.control_flagged = planted_ > 0 && caught_ == planted_;
+  v.control_flagged = all_caught();
   v.passed = right_ > 0 && wrong_ == 0 && v.control_flagged;
   v.details = {{"largest error over what rounding allows", fmt::format("{:.4f}", largest_)}};
   return v;
@@ -83,16 +86,13 @@ void product_prover::add_to(result& r) const {
   if (!times_.empty()) r.attachments.push_back({std::string(rows_attachment), "text/csv", csv_with_times(plan_->products, times_, plan_->facts)});
 }
 
-std::optional<step> handover_prover::next() {
-  if (asked_) return std::nullopt;
-  asked_ = true;
-  step all;
-  all.preparing = true;
+std::vector<order> handover_prover::proofs() const {
+  std::vector<order> all;
   for (std::size_t i = 0; i < plan_->recorded.size(); ++i) {
     const synthetic_row& r = plan_->recorded[i];
-    all.orders.push_back(proving(i, {}));
+    all.push_back(proving(i, {}));
     // Only where producers wait for buffers does it matter when these are given back.
-    if (r.math_cycles > r.load_a_cycles + r.load_b_cycles) all.orders.push_back(proving(i, fault_of_stages));
+    if (r.math_cycles > r.load_a_cycles + r.load_b_cycles) all.push_back(proving(i, fault_of_stages));
   }
   return all;
 }
@@ -124,7 +124,7 @@ verdict handover_prover::judge() const {
   v.rounds = stages_;
   v.observations = stamps_.size();
   v.violations = wrong_;
-  v.control_flagged = planted_ > 0 && caught_ == planted_;
+  v.control_flagged = all_caught();
   v.passed = stages_ > 0 && wrong_ == 0 && v.control_flagged;
   if (stages_ > 0) v.bound = 3.0 / static_cast<double>(stages_);
   return v;

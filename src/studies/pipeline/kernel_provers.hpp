@@ -37,45 +37,56 @@ class times_kept {
   std::vector<std::vector<double>> batches_;
 };
 
-// A run that proves multiplies the check number `units` and yields "error": the largest over what rounding allows.
-class product_prover final : public prover {
+// Asks once for the runs that prove, some of them with a planted fault, and keeps the times of all others.
+class kernel_prover : public prover {
  public:
-  explicit product_prover(std::shared_ptr<const kernel_plan> plan) : plan_(std::move(plan)) {}
-  std::optional<step> next() override;
+  std::optional<step> next() final;
+  std::string refuted() const final { return refuted_; }
+
+ protected:
+  explicit kernel_prover(std::shared_ptr<const kernel_plan> plan) : plan_(std::move(plan)) {}
+  virtual std::vector<order> proofs() const = 0;
+  bool all_caught() const { return planted_ > 0 && caught_ == planted_; }
+
+  std::shared_ptr<const kernel_plan> plan_;
+  std::size_t planted_ = 0, caught_ = 0;
+  std::string refuted_;
+  times_kept times_;
+
+ private:
+  bool asked_ = false;
+};
+
+// A run that proves multiplies the check number `units` and yields "error": the largest over what rounding allows.
+class product_prover final : public kernel_prover {
+ public:
+  explicit product_prover(std::shared_ptr<const kernel_plan> plan) : kernel_prover(std::move(plan)) {}
   void take(const step&, std::span<const seen>) override;
   verdict judge() const override;
-  std::string refuted() const override { return refuted_; }
   std::string void_because() const override;
   void add_to(result&) const override;
 
  private:
-  std::shared_ptr<const kernel_plan> plan_;
-  bool asked_ = false;
-  std::size_t right_ = 0, wrong_ = 0, caught_ = 0, planted_ = 0;
+  std::vector<order> proofs() const override;
+
+  std::size_t right_ = 0, wrong_ = 0;
   double largest_ = 0;
-  std::string refuted_;
-  times_kept times_;
 };
 
 // A run that proves records the setting number `units`; its evidence "stamps" is CSV of what every agent did when.
-class handover_prover final : public prover {
+class handover_prover final : public kernel_prover {
  public:
-  explicit handover_prover(std::shared_ptr<const kernel_plan> plan) : plan_(std::move(plan)) {}
-  std::optional<step> next() override;
+  explicit handover_prover(std::shared_ptr<const kernel_plan> plan) : kernel_prover(std::move(plan)) {}
   void take(const step&, std::span<const seen>) override;
   verdict judge() const override;
-  std::string refuted() const override { return refuted_; }
   std::string void_because() const override;
   void add_to(result&) const override;
 
  private:
-  std::shared_ptr<const kernel_plan> plan_;
-  bool asked_ = false;
+  std::vector<order> proofs() const override;
+
   std::uint64_t stages_ = 0, wrong_ = 0;
-  std::size_t planted_ = 0, caught_ = 0;
-  std::string refuted_;
   std::vector<stamp_row> stamps_;
-  times_kept times_;
 };
 
 }  // namespace mgsync::pipeline
