@@ -154,9 +154,7 @@ int list_studies(std::span<const topology::rank_view> views) {
     fmt::print("{:<12} {}\n", s->name, s->summary);
     for (const auto& axis : s->axes) fmt::print("  --{:<18} {}\n", option_of(axis.name), described(axis));
     if (s->points == nullptr) {
-      fmt::print("  {}\n", s->answer != nullptr  ? "answers anywhere, without measuring"
-                           : s->knows != nullptr ? "measured by a program of its own; `mgsync report` reads its raw rows"
-                                                 : "measured by mgsync itself");
+      fmt::print("  measured by mgsync itself\n");
       continue;
     }
     const auto points = s->points(request_for(*s, asked_study{}, views));
@@ -171,10 +169,7 @@ std::vector<measurement> plan_of(const asked_study& asked, std::span<const topol
   for (const auto* s : asked.studies) {
     if (s->points == nullptr) {
       if (asked.studies.size() == 1)
-        throw usage_error(s->answer == nullptr && s->knows != nullptr
-                              ? fmt::format("the study {} is measured by a program of its own, and `mgsync report` reads its raw rows", s->name)
-                          : s->answer == nullptr ? fmt::format("the study {} is mgsync's own command: mgsync --backend all", s->name)
-                                               : fmt::format("the study {} answers what its axes ask: `mgsync study {} --help`", s->name, s->name));
+        throw usage_error(fmt::format("the study {} is mgsync's own command: mgsync --backend all", s->name));
       continue;
     }
     for (auto& m : s->points(request_for(*s, asked, views))) all.push_back(std::move(m));

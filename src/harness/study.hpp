@@ -83,7 +83,7 @@ struct study {
   std::string_view name;
   std::string_view summary;                        // one line
   std::span<const axis_declaration> axes;
-  // Pure. Throws usage_error for words that are no values of an axis. nullptr: the study measures nothing.
+  // Pure. Throws usage_error for words that are no values of an axis. nullptr: mgsync itself plans and measures it.
   std::vector<measurement> (*points)(const study_request&) = nullptr;
   // What results mean, of this study's points and of others that it knows. Pure, and happy with what there is.
   evaluation (*evaluate)(std::span<const result>) = nullptr;
