@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "src/harness/methods/method.hpp"
-#include "src/harness/prover.hpp"
 #include "src/results/recording.hpp"
 #include "src/studies/timeline/instruction_overlap.hpp"
+#include "src/studies/timeline/single_passes.hpp"
 
 namespace mgsync::timelines {
 
@@ -37,26 +36,18 @@ region_figures figures_of(const seen&);
 
 // Eight batches of one run each. Metrics in cycles: "corrected", "sum_of_parts", "as_compiled", the parts, the latency of a
 // load beside others and the interval between them; and "overlap" of a load and a shuffle.
-class region_method final : public method {
+class region_method final : public single_passes {
  public:
-  std::optional<step> next(std::chrono::nanoseconds spent) override;
-  void take(const step&, std::span<const seen>) override;
   std::vector<metric_name> columns() const override;
-  stop_reason stopped() const override { return batch_ < batches ? stop_reason::none : stop_reason::precision; }
-  std::string description() const override { return "device clock, single passes"; }
-  void resume(std::span<const sample> before, std::uint32_t next_batch) override;
 
  private:
-  static constexpr std::uint32_t batches = 8;
-  std::uint32_t batch_ = 0;
+  std::vector<named_value> row_of(const seen&) const override;
 };
 
-// The machine code was read when the subject was made. Keeps the last pass of the last run.
-class region_prover final : public prover {
+// Keeps the last pass of the last run.
+class region_prover final : public code_prover {
  public:
-  std::optional<step> next() override { return std::nullopt; }
   void take(const step&, std::span<const seen>) override;
-  verdict judge() const override;
   void add_to(result&) const override;
 
  private:

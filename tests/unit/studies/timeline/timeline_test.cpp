@@ -2,6 +2,7 @@
 
 #include "src/base/cycle_counter.hpp"
 #include "src/base/pinning.hpp"
+#include "src/harness/methods/slope.hpp"
 #include "src/results/chrome_trace.hpp"
 #include "src/studies/timeline/barrier_rounds.hpp"
 #include "src/studies/timeline/clock_offset.hpp"
@@ -293,7 +294,7 @@ TEST(instructions, are_told_by_their_slope_beside_what_nobody_checked) {
   ASSERT_EQ(e.tables.size(), 1U);
   EXPECT_EQ(e.tables[0].rows[0], (std::vector<std::string>{"load, lanes that want one bank", "ways: 1", "23.0", "33.0", "6.0", "29.0: H100"}));
   const double one[] = {4};
-  EXPECT_THROW(slope_of(one, one), std::invalid_argument);
+  EXPECT_THROW(fit_line(one, one), std::invalid_argument);
 }
 
 TEST(instructions, side_by_side_are_told_by_what_is_hidden) {

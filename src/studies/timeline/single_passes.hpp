@@ -1,0 +1,36 @@
+// What the methods of code between two clock reads share: eight batches of one run, and code that was read beforehand.
+#pragma once
+
+#include <vector>
+
+#include "src/harness/methods/method.hpp"
+#include "src/harness/prover.hpp"
+
+namespace mgsync::timelines {
+
+// A method takes one row of every run.
+class single_passes : public method {
+ public:
+  std::optional<step> next(std::chrono::nanoseconds spent) final;
+  void take(const step&, std::span<const seen>) final;
+  stop_reason stopped() const final { return batch_ < batches ? stop_reason::none : stop_reason::precision; }
+  std::string description() const override { return "device clock, single passes"; }
+  void resume(std::span<const sample> before, std::uint32_t next_batch) final;
+
+ protected:
+  virtual std::vector<named_value> row_of(const seen&) const = 0;
+
+ private:
+  static constexpr std::uint32_t batches = 8;
+  std::uint32_t batch_ = 0;
+};
+
+// The machine code was read when the subject was made.
+class code_prover : public prover {
+ public:
+  std::optional<step> next() override { return std::nullopt; }
+  void take(const step&, std::span<const seen>) override {}
+  verdict judge() const override;
+};
+
+}  // namespace mgsync::timelines
