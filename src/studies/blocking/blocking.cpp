@@ -1,7 +1,6 @@
 // Study blocking: who is held by a barrier, and who may be absent from it (paper 000, section VIII, figures 17 and 18).
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 
 #include "src/base/communicator.hpp"
 #include "src/base/errors.hpp"
+#include "src/harness/axis_words.hpp"
 #include "src/harness/methods/outcome.hpp"
 #include "src/harness/study.hpp"
 #include "src/studies/blocking/blocking_evaluation.hpp"
@@ -32,24 +32,10 @@ constexpr std::array<axis_declaration, 10> axes{{
     {"gpu_is_mine", "no", "no, yes", "whether nothing else uses the GPUs: the cases end kernels by traps"},
 }};
 
-unsigned number(std::string_view axis, const std::string& word, unsigned least, unsigned most) {
-  unsigned value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc{} || end != word.data() + word.size() || value < least || value > most)
-    throw usage_error(fmt::format("--{} is '{}'; accepted: {} to {}", axis, word, least, most));
-  return value;
-}
-
 unsigned only_number(const study_request& asked, std::string_view axis, unsigned least, unsigned most) {
   const auto& words = asked.list(axis);
   if (words.size() != 1) throw usage_error(fmt::format("--{} is one number; accepted: {} to {}", axis, least, most));
-  return number(axis, words.front(), least, most);
-}
-
-void accept(std::string_view axis, const std::vector<std::string>& words, std::span<const std::string_view> known) {
-  for (const auto& word : words)
-    if (std::find(known.begin(), known.end(), word) == known.end())
-      throw usage_error(fmt::format("--{} is '{}'; accepted: {}", axis, word, fmt::join(known, ", ")));
+  return static_cast<unsigned>(checked_number(axis, words.front(), least, most));
 }
 
 // The barriers of this device that were asked for.
@@ -65,8 +51,8 @@ std::vector<const method*> chosen(const study_request& asked) {
     list->erase(std::unique(list->begin(), list->end()), list->end());
   }
   const auto &wanted_levels = asked.list("level"), &wanted_names = asked.list("method");
-  accept("level", wanted_levels, levels);
-  accept("method", wanted_names, names);
+  check_words("level", wanted_levels, levels);
+  check_words("method", wanted_names, names);
   const auto wanted = [](const std::vector<std::string>& words, std::string_view one) {
     return std::any_of(words.begin(), words.end(), [one](const std::string& w) { return w == "all" || w == one; });
   };
@@ -112,11 +98,11 @@ class planner {
         runs_(only_number(asked, "runs", 1, 100)) {
     constexpr std::string_view hows[] = {"exit-before", "exit-late", "spin", "elsewhere", "late", "drop"}, whos[] = {"first", "last", "half"},
                                forms[] = {"branch", "predicated"}, questions[] = {"holds", "absent"}, yes_or_no[] = {"no", "yes"};
-    accept("how", asked.list("how"), hows);
-    accept("who", asked.list("who"), whos);
-    accept("form", asked.list("form"), forms);
-    accept("question", asked.list("question"), questions);
-    accept("gpu-is-mine", asked.list("gpu_is_mine"), yes_or_no);
+    check_words("how", asked.list("how"), hows);
+    check_words("who", asked.list("who"), whos);
+    check_words("form", asked.list("form"), forms);
+    check_words("question", asked.list("question"), questions);
+    check_words("gpu-is-mine", asked.list("gpu_is_mine"), yes_or_no);
   }
 
   std::vector<measurement> plan() const {

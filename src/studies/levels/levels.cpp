@@ -2,13 +2,13 @@
 // section V, table II, figure 4; 001, tables 2, 4, 5 and 7).
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
+#include "src/harness/axis_words.hpp"
 #include "src/harness/methods/rate.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/methods/slope.hpp"
@@ -29,21 +29,6 @@ constexpr std::array<axis_declaration, 4> axes_of_levels{{
     {"probe", "all", "all, or names of probes as the table of all levels has them", "which probes of these levels"},
     {"run", "1,2", "1 to 9", "measured once for each: two runs show what repeats"},
 }};
-
-template <std::size_t Count>
-std::string_view known_word(std::string_view option, const std::string& word, const std::string_view (&known)[Count]) {
-  const auto found = std::ranges::find(known, word);
-  if (found == std::end(known)) throw usage_error(fmt::format("--{} is '{}'; accepted: {}", option, word, fmt::join(known, ", ")));
-  return *found;
-}
-
-unsigned run_of_word(const std::string& word) {
-  unsigned run = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), run);
-  if (error != std::errc() || end != word.data() + word.size() || run < 1 || run > 9)
-    throw usage_error(fmt::format("--run is '{}'; accepted: 1 to 9", word));
-  return run;
-}
 
 // Empty: all.
 std::set<std::string> wanted_probes(const study_request& asked) {
@@ -106,16 +91,15 @@ measurement planned(const study_request& asked, const level_probe& one, unsigned
 }
 
 std::vector<measurement> points(const study_request& asked) {
-  std::vector<std::string_view> level_words, quantity_words;
-  for (const auto& word : asked.list("level")) level_words.push_back(known_word("level", word, all_levels));
-  for (const auto& word : asked.list("quantity")) quantity_words.push_back(known_word("quantity", word, all_quantities));
+  check_words("level", asked.list("level"), all_levels);
+  check_words("quantity", asked.list("quantity"), all_quantities);
   std::vector<unsigned> runs;
-  for (const auto& word : asked.list("run")) runs.push_back(run_of_word(word));
+  for (const auto& word : asked.list("run")) runs.push_back(static_cast<unsigned>(checked_number("run", word, 1, 9)));
   const auto wanted = wanted_probes(asked);
   std::vector<measurement> all;
   if (asked.device != topology::device::gpu || !asked.with_cuda) {
     // A line for each level, in place of hundreds that say the same.
-    for (const auto level : level_words) {
+    for (const auto& level : asked.list("level")) {
       measurement m;
       m.point.study = "levels";
       m.point.subject = level;
@@ -131,8 +115,8 @@ std::vector<measurement> points(const study_request& asked) {
   subject_maker make;
   if constexpr (MGSYNC_WITH_CUDA) make = probes_on(gpu_of(asked)->cuda_ordinal.value_or(0));
   for (const unsigned run : runs)
-    for (const auto what : quantity_words)
-      for (const auto level : level_words) {
+    for (const auto& what : asked.list("quantity"))
+      for (const auto& level : asked.list("level")) {
         const auto index = std::ranges::find(all_quantities, what) - std::begin(all_quantities);
         for (const auto& one : probes_of(level, static_cast<quantity>(index)))
           if (wanted.empty() || wanted.contains(one.family->name)) all.push_back(planned(asked, one, run, make));

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
+#include "src/harness/axis_words.hpp"
 #include "src/harness/methods/one_run.hpp"
 #include "src/harness/methods/slope.hpp"
 #include "src/harness/study.hpp"
@@ -31,12 +32,6 @@ constexpr const char* quantities[] = {"sum", "loop", "step", "warp"};
 bool asks_for(const study_request& asked, std::string_view axis, std::string_view word) {
   const auto& words = asked.list(axis);
   return std::any_of(words.begin(), words.end(), [word](const auto& any) { return any == "all" || any == word; });
-}
-
-void check_words(const study_request& asked, std::string_view axis, std::span<const std::string_view> known) {
-  for (const auto& word : asked.list(axis))
-    if (std::find(known.begin(), known.end(), word) == known.end())
-      throw usage_error(fmt::format("--{} is '{}'; accepted: {}", axis, word, fmt::join(known, ", ")));
 }
 
 std::vector<unsigned> workers_asked(const study_request& asked) {
@@ -160,9 +155,9 @@ std::vector<measurement> points(const study_request& asked) {
   known.push_back("all");
   for (const auto& way : warp_ways) ways.push_back(way.name);
   constexpr std::string_view forms[] = {"as-compiled", "one-load"};
-  check_words(asked, "quantity", known);
-  check_words(asked, "way", ways);
-  check_words(asked, "form", forms);
+  check_words("quantity", asked.list("quantity"), known);
+  check_words("way", asked.list("way"), ways);
+  check_words("form", asked.list("form"), forms);
   std::vector<measurement> all;
   if (asked.device != topology::device::gpu || asked.machine().gpus.empty()) {  // one line for each, not for each of their points
     for (const auto* what : quantities)

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
+#include "src/harness/axis_words.hpp"
 #include "src/harness/study.hpp"
 #include "src/results/json_document.hpp"
 #include "src/studies/pipeline/answer.hpp"
@@ -49,9 +50,8 @@ bool wanted(const std::vector<std::string>& words, std::string_view one) {
 }
 
 void check_words(const study_request& asked) {
-  for (const std::string& word : asked.list("kernel"))
-    if (word != "all" && word != "synthetic" && word != "mma" && word != "wgmma")
-      throw usage_error(fmt::format("--kernel is '{}'; accepted: all, synthetic, mma, wgmma", word));
+  constexpr std::string_view kernels[] = {"all", "synthetic", "mma", "wgmma"};
+  mgsync::check_words("kernel", asked.list("kernel"), kernels);
   for (const std::string& word : asked.list("tile")) {
     std::vector<std::string> known;
     for (const gemm_family* family : gemm_families)

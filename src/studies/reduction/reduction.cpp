@@ -2,12 +2,12 @@
 // threads, by the blocks of one GPU, and by several GPUs.
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
+#include "src/harness/axis_words.hpp"
 #include "src/harness/methods/one_run.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/study.hpp"
@@ -35,14 +35,6 @@ constexpr std::array<axis_declaration, 7> axes{{
 
 const std::vector<std::string> host_sizes{"4096", "32768", "262144", "2097152", "16777216", "134217728"};
 const std::vector<std::string> gpu_sizes{"8", "4096", "65536", "524288", "4194304", "33554432", "268435456", "1073741824", "4294967296"};
-
-std::uint64_t number(std::string_view axis, const std::string& word, std::uint64_t least, std::uint64_t most) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc{} || end != word.data() + word.size() || value < least || value > most)
-    throw usage_error(fmt::format("--{} is '{}'; accepted: {} to {}", axis, word, least, most));
-  return value;
-}
 
 // The values of a word, or all of them: those that `mine` names. What only `others` names is left out.
 template <class Value, std::size_t Count, class... Others>
@@ -84,7 +76,7 @@ std::vector<std::uint64_t> sizes(const study_request& asked, const std::vector<s
   const bool none = asked.list("bytes") == std::vector<std::string>{"default"};
   std::vector<std::uint64_t> all;
   for (const auto& word : none ? by_default : asked.list("bytes")) {
-    all.push_back(number("bytes", word, least, std::uint64_t{1} << 32));
+    all.push_back(checked_number("bytes", word, least, std::uint64_t{1} << 32));
     if (all.back() % multiple != 0) throw usage_error(fmt::format("--bytes is '{}'; accepted: multiples of {}", word, multiple));
   }
   return all;
@@ -94,13 +86,13 @@ std::chrono::milliseconds max_time(const study_request& asked, int by_default) {
   const auto& words = asked.list("max_time");
   if (words == std::vector<std::string>{"default"}) return std::chrono::milliseconds(by_default);
   if (words.size() != 1) throw usage_error("--max-time is one number; accepted: 50 to 10000");
-  return std::chrono::milliseconds(number("max-time", words.front(), 50, 10000));
+  return std::chrono::milliseconds(checked_number("max-time", words.front(), 50, 10000));
 }
 
 std::vector<unsigned> members(const study_request& asked, unsigned by_default, unsigned most) {
   if (asked.list("members") == std::vector<std::string>{"default"}) return {by_default};
   std::vector<unsigned> all;
-  for (const auto& word : asked.list("members")) all.push_back(static_cast<unsigned>(number("members", word, 1, most)));
+  for (const auto& word : asked.list("members")) all.push_back(static_cast<unsigned>(checked_number("members", word, 1, most)));
   return all;
 }
 

@@ -8,6 +8,7 @@
 
 #include "src/base/cycle_counter.hpp"
 #include "src/base/errors.hpp"
+#include "src/harness/axis_words.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/study.hpp"
 #include "src/harness/sweep.hpp"
@@ -167,8 +168,7 @@ measurement planned_region(const study_request& asked) {
 
 std::vector<measurement> points(const study_request& asked) {
   constexpr std::string_view known[] = {"rounds", "region", "instructions", "pairs"};
-  for (const auto& word : asked.list("what"))
-    if (std::ranges::find(known, word) == std::end(known)) throw usage_error(fmt::format("--what is '{}'; accepted: rounds, region, instructions, pairs", word));
+  check_words("what", asked.list("what"), known);
   const auto wanted = [&](std::string_view what) { return std::ranges::find(asked.list("what"), what) != asked.list("what").end(); };
   if (asked.list("rounds").size() != 1) throw usage_error("--rounds takes one number");
   std::vector<measurement> all;
