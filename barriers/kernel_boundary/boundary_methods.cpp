@@ -1,14 +1,13 @@
 #include "barriers/kernel_boundary/boundary_methods.hpp"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
-#include <map>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "barriers/kernel_boundary/boundary_graph.hpp"
 #include "src/base/cuda_driver.hpp"
 
 namespace mgsync {
@@ -17,7 +16,6 @@ namespace {
 
 using round_loop::launch_arguments;
 using round_loop::launch_rounds;
-using round_loop::same_launches;
 
 // Kernels in streams; on several GPUs every stream waits for an event of every other one.
 class streams final : public boundary_method {
@@ -127,82 +125,6 @@ class multi_device final : public boundary_method {
   std::vector<launch_arguments> arguments_;
 };
 
-// One graph: a kernel node per GPU and round, each depending on all nodes of the round before: n x n edges. With a join
-// all of them lead to one null kernel on the first GPU, and from there to the next round: 2 n edges, one after the other (an
-// empty node in its place took three times as long). Long runs replay it.
-class graph final : public boundary_method {
- public:
-  graph(launch_rounds& rounds, bool joins) : rounds_(rounds), joins_(joins) {}
-  // Building a graph takes longer than the rounds in it: those of timed runs are kept, and that of the last checked run.
-  void prepare(const run_request& request) override {
-    const bool timed = request.mode != run_mode::check;
-    auto& pieces = timed ? timed_[{request.rounds, request.work_units, request.late_units}] : checked_;
-    now_ = &pieces;
-    if (!pieces.empty() && (timed || same_launches(request, checked_run_))) return;
-    if (!timed) checked_run_ = request;
-    pieces.clear();
-    for (std::uint32_t first = 0; first < request.rounds; first += most_rounds)
-      pieces.push_back(build(first, std::min(most_rounds, request.rounds - first)));
-    const cuda::device_scope scope(rounds_.gpus().front().ordinal);
-    for (const auto& p : pieces) cuda::check(cudaGraphUpload(p.get(), rounds_.stream(0)), "uploading a graph");
-    cuda::check(cudaStreamSynchronize(rounds_.stream(0)), "uploading a graph");
-  }
-  void issue(unsigned, std::uint32_t count, const std::atomic<bool>&) override {
-    cuda::check(cudaSetDevice(rounds_.gpus().front().ordinal), "selecting a GPU");
-    for (const auto& p : *now_) cuda::check(cudaGraphLaunch(p.get(), rounds_.stream(0)), "launching a graph");
-    for (unsigned l = 0; l < rounds_.gpus().size(); ++l) rounds_.beat(l, count - 1);
-  }
-
- private:
-  static constexpr std::uint32_t most_rounds = 1024;  // of one graph
-
-  cuda::executable build(std::uint32_t first, std::uint32_t count) {
-    cudaGraph_t made = nullptr;
-    cuda::check(cudaGraphCreate(&made, 0), "creating a graph");
-    const cuda::graph owner(made);
-    std::vector<cudaGraphNode_t> before, now;
-    for (std::uint32_t round = first; round < first + count; ++round) {
-      now.clear();
-      for (unsigned l = 0; l < rounds_.gpus().size(); ++l) {
-        const cuda::device_scope scope(rounds_.gpus()[l].ordinal);
-        launch_arguments arguments;
-        rounds_.fill(arguments, l, round);
-        now.push_back(add_kernel(made, before, arguments, rounds_.blocks()));
-      }
-      before = joins_ ? std::vector{add_join(made, now)} : now;
-    }
-    return cuda::instantiate(owner);
-  }
-
-  cudaGraphNode_t add_kernel(cudaGraph_t into, const std::vector<cudaGraphNode_t>& after, launch_arguments& arguments,
-                             unsigned blocks) const {
-    cudaKernelNodeParams node{};
-    node.func = const_cast<void*>(round_loop::launch_kernel());
-    node.gridDim = dim3(blocks);
-    node.blockDim = dim3(rounds_.threads());
-    node.kernelParams = arguments.pointers;
-    cudaGraphNode_t made = nullptr;
-    cuda::check(cudaGraphAddKernelNode(&made, into, after.data(), after.size(), &node), "adding a graph node");
-    return made;
-  }
-
-  cudaGraphNode_t add_join(cudaGraph_t into, const std::vector<cudaGraphNode_t>& after) const {
-    const cuda::device_scope scope(rounds_.gpus().front().ordinal);
-    launch_arguments nothing;
-    rounds_.fill(nothing, 0, 0);
-    nothing.checked = 0;
-    nothing.run.work_ns = 0;
-    return add_kernel(into, after, nothing, 1);
-  }
-
-  launch_rounds& rounds_;
-  bool joins_;
-  std::map<std::array<std::uint32_t, 3>, std::vector<cuda::executable>> timed_;  // by rounds, work, lateness
-  std::vector<cuda::executable> checked_;
-  run_request checked_run_;  // that they are for
-  std::vector<cuda::executable>* now_ = nullptr;
-};
-
 // After each kernel the stream writes its epoch into the memory of every other GPU and waits for theirs in its own: one
 // call for all of them. A host thread for every GPU; the threads wait for nobody.
 class stream_memops final : public boundary_method {
@@ -256,8 +178,8 @@ class stream_memops final : public boundary_method {
 }  // namespace
 
 boundary_method_creation make_boundary_method(std::string_view variant, launch_rounds& rounds) {
-  if (variant == "graph") return {std::make_unique<graph>(rounds, false), {}};
-  if (variant == "graph-join") return {std::make_unique<graph>(rounds, true), {}};
+  if (variant == "graph") return {std::make_unique<boundary_graph>(rounds, false), {}};
+  if (variant == "graph-join") return {std::make_unique<boundary_graph>(rounds, true), {}};
   if (variant == "traditional-threads") return {std::make_unique<threaded_streams>(rounds), {}};
   if (variant == "multi-device") {
     auto* launch = reinterpret_cast<multi_device::launch_function>(cuda::find_driver_entry("cuLaunchCooperativeKernelMultiDevice"));

@@ -30,4 +30,8 @@ struct boundary_method_creation {
 };
 boundary_method_creation make_boundary_method(std::string_view variant, round_loop::launch_rounds&);
 
+// A barrier of these rounds, issued by this method, which was made for them. In gpu_kernel_boundary.cpp.
+std::unique_ptr<barrier> make_boundary(session&, std::string variant, std::unique_ptr<round_loop::launch_rounds>,
+                                       std::unique_ptr<boundary_method>);
+
 }  // namespace mgsync

@@ -97,13 +97,17 @@ std::string what_it_contains(const std::string& variant) {
 
 }  // namespace
 
+std::unique_ptr<barrier> make_boundary(session& where, std::string variant, std::unique_ptr<round_loop::launch_rounds> rounds,
+                                       std::unique_ptr<boundary_method> method) {
+  return std::make_unique<kernel_boundary>(where, std::move(variant), std::move(rounds), std::move(method));
+}
+
 creation create_gpu_kernel_boundary(const topology::group& group, const configuration& asked, session& where) {
   auto rounds = round_loop::make_launch_rounds(group, asked, where);
   if (!rounds.rounds) return {nullptr, rounds.reason, {}, {}};
   auto method = make_boundary_method(asked.variant, *rounds.rounds);
   if (!method.method) return {nullptr, method.reason, {}, {}};
-  return {std::make_unique<kernel_boundary>(where, asked.variant, std::move(rounds.rounds), std::move(method.method)),
-          {}, what_it_contains(asked.variant), {}};
+  return {make_boundary(where, asked.variant, std::move(rounds.rounds), std::move(method.method)), {}, what_it_contains(asked.variant), {}};
 }
 
 }  // namespace mgsync

@@ -1,6 +1,7 @@
 // The proof is proven: barriers broken on purpose are caught by the same check, on 1, 2 and 4 GPUs.
 #include <cstdio>
 
+#include "barriers/kernel_boundary/boundary_graph.hpp"
 #include "tests/gpu/some_gpus.hpp"
 #include "tests/gpu/twins.hpp"
 
@@ -38,6 +39,41 @@ INSTANTIATE_TEST_SUITE_P(twins, weakened,
                                                           twin::early_reset, twin::stale_acquire, twin::narrow_release,
                                                           twin::no_release),
                                           testing::Values(1, 2, 4)));
+
+// Leaves out the edges from one GPU to another, and where there is but one, every eighth edge from round to round.
+class missing_edges final : public boundary_graph {
+ public:
+  using boundary_graph::boundary_graph;
+
+ protected:
+  std::vector<cudaGraphNode_t> awaited(unsigned local, std::uint32_t round, const std::vector<cudaGraphNode_t>& before) const override {
+    if (before.size() > 1) return {before[local]};
+    return round % 8 == 7 ? std::vector<cudaGraphNode_t>{} : before;
+  }
+};
+
+class replayed : public testing::TestWithParam<std::tuple<bool, int>> {};
+
+// A graph of checked rounds is built once and replayed: each of its runs must tell a graph that lacks edges from one that has all.
+TEST_P(replayed, graph_without_some_edges_is_caught_in_every_run) {
+  const auto [whole, gpus] = GetParam();
+  MGSYNC_NEEDS_GPUS(gpus);
+  one_rank here;
+  auto rounds = round_loop::make_launch_rounds(group_of(gpus), shape("", 1, 256), here.session());
+  ASSERT_TRUE(rounds.rounds) << rounds.reason;
+  std::unique_ptr<boundary_method> method;
+  if (whole) method = std::make_unique<boundary_graph>(*rounds.rounds, false);
+  else method = std::make_unique<missing_edges>(*rounds.rounds, false);
+  const auto barrier = make_boundary(here.session(), "graph", std::move(rounds.rounds), std::move(method));
+  for (int run = 0; run < 3; ++run) {
+    const auto seen = barrier->run(checked(300, std::chrono::seconds(5)));
+    EXPECT_EQ(seen.outcome, outcome::completed);
+    EXPECT_EQ(seen.violations == 0, whole) << seen.violations << " violations in run " << run;
+    EXPECT_GT(seen.observations, 0u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(twins, replayed, testing::Combine(testing::Values(true, false), testing::Values(1, 2, 4)));
 
 TEST(inside_a_block, nothing_is_no_barrier) {
   MGSYNC_NEEDS_GPUS(1);

@@ -112,66 +112,86 @@ __device__ inline const std::uint32_t* written_by(const device_run& run, unsigne
   return pushed ? run.board.pushed(phase, holder, other) : run.board.payload(phase, other);
 }
 
-// What this thread reads in a round: phases of others, and of one other's payload, where that lies and where it was pushed to.
-// `see(what, offender, expected, seen)` is told of every word. Several loads are on their way at once: one after the other,
-// each across a link, they would take longer than all else in a checked round.
-template <class See>
-__device__ __forceinline__ void read_words(const device_run& run, unsigned self, std::uint32_t phase, const reading& turn, See see) {
+// A round as a worker reads in it: its phase, and whom and what it reads.
+struct round_reads {
+  std::uint32_t phase;
+  std::uint32_t in_life;  // the round's number over the life of the barrier object
+  const reading& turn;
+};
+
+// The words that a worker reads in a round, as one list: phases of others, one other's payload where that lies, and the same
+// where it was pushed to.
+class read_list {
+ public:
+  __device__ read_list(const device_run& run, unsigned self)
+      : run_(run), self_(self), workers_(run.members * run.blocks), phases_(read_count(workers_)),
+        size_(phases_ + (run.members > 1 ? 2 : 1) * payload_words) {}
+  __device__ unsigned size() const { return size_; }
+
+  // Where word i lies. Nothing: it cannot be reached, or is the reader's own.
+  __device__ const std::uint32_t* address(unsigned i, const round_reads& in) const {
+    if (i >= phases_) {
+      const std::uint32_t* const payload = written_by(run_, in.turn.payload_of, in.phase, i - phases_ >= payload_words);
+      return payload == nullptr ? nullptr : payload + (i - phases_) % payload_words;
+    }
+    const unsigned other = read_target(in.turn, self_, workers_, i);
+    return other == self_ || !run_.board.has(other) ? nullptr : run_.board.phase(in.phase, other);
+  }
+  // What word i was read as, against what it must be.
+  __device__ void judge(unsigned i, const round_reads& in, std::uint32_t seen, unsigned& observations, unsigned& violations) const {
+    const bool payload = i >= phases_;
+    const unsigned offender = payload ? in.turn.payload_of : read_target(in.turn, self_, workers_, i);
+    const std::uint32_t expected = payload ? payload_word(in.phase, offender, (i - phases_) % payload_words) : in.phase;
+    ++observations;
+    if (seen != expected && violations++ == 0) note(run_, in.in_life - run_.rounds_done, self_, offender, expected, seen, payload ? 1 : 0);
+  }
+
+ private:
+  const device_run& run_;
+  unsigned self_, workers_, phases_, size_;
+};
+
+// Reads what others wrote for the round just passed (nothing: none was), and what will be read after the next one, so that a
+// line left in the L1 cache shows. Several loads are on their way at once, of both rounds: one after the other, each across a
+// link, they would take longer than all else in a checked round.
+__device__ __forceinline__ void read_others(const device_run& run, unsigned self, const round_reads* passed, const round_reads& next,
+                                            unsigned& observations, unsigned& violations) {
   constexpr unsigned at_once = 4;
-  const unsigned workers = run.members * run.blocks, count = read_count(workers);
-  std::uint32_t seen[at_once];
-  for (unsigned first = threadIdx.x; first < count; first += at_once * blockDim.x) {
-    unsigned from[at_once];
+  const read_list list(run, self);
+  const unsigned judged = passed == nullptr ? 0 : list.size(), all = judged + list.size();
+  std::uint32_t nothing = 0, seen[at_once];
+  for (unsigned first = threadIdx.x; first < all; first += at_once * blockDim.x) {
+    unsigned read = 0;
 #pragma unroll
     for (unsigned k = 0; k < at_once; ++k) {
       const unsigned i = first + k * blockDim.x;
-      from[k] = i < count ? read_target(turn, self, workers, i) : self;
-      if (from[k] != self && run.board.has(from[k])) seen[k] = plain_load(run.board.phase(phase, from[k]));
-      else from[k] = self;
+      const std::uint32_t* const from = i >= all ? nullptr : i < judged ? list.address(i, *passed) : list.address(i - judged, next);
+      if (from != nullptr) {
+        seen[k] = plain_load(from);
+        read |= 1u << k;
+      }
     }
 #pragma unroll
-    for (unsigned k = 0; k < at_once; ++k)
-      if (from[k] != self) see(0u, from[k], phase, seen[k]);
-  }
-  if (threadIdx.x >= payload_words) return;
-  for (const bool pushed : {false, true}) {
-    const std::uint32_t* const payload = written_by(run, turn.payload_of, phase, pushed);
-    if (payload == nullptr) continue;
-    for (unsigned first = threadIdx.x; first < payload_words; first += at_once * blockDim.x) {
-#pragma unroll
-      for (unsigned k = 0; k < at_once; ++k)
-        if (const unsigned w = first + k * blockDim.x; w < payload_words) seen[k] = plain_load(payload + w);
-#pragma unroll
-      for (unsigned k = 0; k < at_once; ++k)
-        if (const unsigned w = first + k * blockDim.x; w < payload_words) see(1u, turn.payload_of, payload_word(phase, turn.payload_of, w), seen[k]);
+    for (unsigned k = 0; k < at_once; ++k) {
+      const unsigned i = first + k * blockDim.x;
+      if ((read >> k & 1) == 0) continue;
+      if (i < judged) list.judge(i, *passed, seen[k], observations, violations);
+      else nothing += seen[k];
     }
   }
-}
-
-// What will be read after the barrier, read before it too: so a line left in the L1 cache shows.
-__device__ inline void touch(const device_run& run, unsigned self, std::uint32_t phase, const reading& turn) {
-  std::uint32_t nothing = 0;
-  read_words(run, self, phase, turn, [&](unsigned, unsigned, std::uint32_t, std::uint32_t seen) { nothing += seen; });
   asm volatile("" ::"r"(nothing));
 }
 
-// What this thread saw of others in the round just passed.
-__device__ inline void read_others(const device_run& run, unsigned self, std::uint32_t phase, std::uint32_t in_life, const reading& turn,
-                                   unsigned& observations, unsigned& violations) {
-  read_words(run, self, phase, turn, [&](unsigned what, unsigned offender, std::uint32_t expected, std::uint32_t seen) {
-    ++observations;
-    if (seen != expected && violations++ == 0) note(run, in_life - run.rounds_done, self, offender, expected, seen, what);
-  });
-}
+// The turns of rounds, by their number: the one just passed is still read when that after the next is computed.
+struct kept_turns {
+  reading of_round[4];
+  __device__ const reading& operator[](std::uint32_t in_life) const { return of_round[in_life % 4]; }
+};
 
-// The turn of a round, computed by one thread of the block; call it with all of them. `in_life` is the round's number over the
-// life of the barrier object. A turn stays until two rounds later, by when all threads of the block have passed a barrier.
-__device__ inline const reading& turn_of(const device_run& run, unsigned self, std::uint32_t in_life) {
-  __shared__ reading turns[2];
+// By one thread of the block; the others see it after their next __syncthreads().
+__device__ inline void find_turn(const device_run& run, unsigned self, std::uint32_t in_life, kept_turns& turns) {
   const unsigned workers = run.members * run.blocks;
-  if (threadIdx.x == 0 && workers > 1) turns[in_life & 1] = reading_of(run.seed, self, workers, in_life);
-  __syncthreads();
-  return turns[in_life & 1];
+  if (workers > 1) turns.of_round[in_life % 4] = reading_of(run.seed, self, workers, in_life);
 }
 
 // Adds what the threads of this block found; one addition for all of them, since kernels of one round come here often.
@@ -187,11 +207,15 @@ __device__ inline void add_up(const device_run& run, unsigned observations, unsi
   if (sums[1] != 0) atomicAdd(&run.findings->violations, static_cast<unsigned long long>(sums[1]));
 }
 
-// Skews this block's arrival, and holds the late worker's back long enough to be noticed.
-__device__ inline void skew_arrival(const device_run& run, unsigned self, std::uint32_t in_life, bool late) {
+// Skews this block's arrival, and holds the late worker's back long enough to be noticed. Meanwhile the next round's turn is
+// found.
+__device__ inline void skew_arrival(const device_run& run, unsigned self, std::uint32_t in_life, bool late, kept_turns& turns) {
   if (threadIdx.x == 0) {
+    const std::uint64_t begin = algorithm::ptx::global_time_ns();
     const std::uint64_t ns = (late ? hold_ns_of(in_life) : 0) + skew_unit_ns * skew(run.seed, in_life, self);
-    if (ns != 0) hold_ns(ns);
+    find_turn(run, self, in_life + 1, turns);
+    while (algorithm::ptx::global_time_ns() - begin < ns) {
+    }
   }
   __syncthreads();
 }
@@ -204,19 +228,22 @@ __device__ __forceinline__ void run_checked(const device_run& run, const typenam
   const unsigned self = run.member * run.blocks + blockIdx.x;
   const bool alone = run.members * run.blocks == 1;
   unsigned observations = 0, violations = 0;
-  std::uint32_t round = 0;
-  for (; round < run.rounds; ++round) {
+  __shared__ kept_turns turns;
+  const auto reads_of = [&](std::uint32_t in_life) { return round_reads{first_phase + in_life, in_life, turns[in_life]}; };
+  if (threadIdx.x == 0) find_turn(run, self, run.rounds_done, turns);
+  __syncthreads();
+  if (!alone) read_others(run, self, nullptr, reads_of(run.rounds_done), observations, violations);
+  for (std::uint32_t round = 0; round < run.rounds; ++round) {
     const std::uint32_t in_life = run.rounds_done + round;
     const std::uint32_t phase = first_phase + in_life;
     const bool early = is_faulty(run, fault_early) && arrives_early(in_life);
-    const reading& turn = turn_of(run, self, in_life);
-    if (!alone) touch(run, self, phase, turn);
-    skew_arrival(run, self, in_life, alone || turn.late == self);
+    skew_arrival(run, self, in_life, alone || turns[in_life].late == self, turns);
     if (is_faulty(run, fault_never) && round == run.fault_round) break;
     if (!early) publish(run, self, phase);
     if (threadIdx.x == 0) {
       run.arrived[blockIdx.x] = in_life + 1;
-      if (blockIdx.x == 0) *static_cast<volatile std::uint32_t*>(run.heartbeat) = in_life + 1;
+      // A system fence waits for it to reach the host: not in every round where a wait that gives up tells who is missing.
+      if (blockIdx.x == 0 && (!Pass::bounded || in_life % 32 == 0)) *static_cast<volatile std::uint32_t*>(run.heartbeat) = in_life + 1;
     }
     if (!pass(run.epoch + round + 1)) break;
     if constexpr (Pass::carries_sum) {
@@ -229,9 +256,10 @@ __device__ __forceinline__ void run_checked(const device_run& run, const typenam
       if (threadIdx.x == 0) hold_ns(long_hold_ns);
       __syncthreads();
       publish(run, self, phase);
-    } else if (!alone) {
-      read_others(run, self, phase, in_life, turn, observations, violations);
     }
+    if (alone) continue;
+    const round_reads passed = reads_of(in_life);
+    read_others(run, self, early ? nullptr : &passed, reads_of(in_life + 1), observations, violations);
   }
   add_up(run, observations, violations);
   tell_shape(run);

@@ -18,15 +18,15 @@ __global__ void __launch_bounds__(most_threads, resident_at_most_threads)
   const bool alone = run.members * run.blocks == 1;
   unsigned observations = 0, violations = 0;
   const bool faulty = is_faulty(run, fault_early);
-  if (round > 0) {
-    const reading& before = turn_of(run, self, in_life - 1);
-    if (!alone) read_others(run, self, phase - 1, in_life - 1, before, observations, violations);
-    // The positive control publishes one kernel too late.
-    if (faulty && arrives_early(in_life - 1)) publish(run, self, phase - 1);
-  }
-  const reading& turn = turn_of(run, self, in_life);
-  if (!alone) touch(run, self, phase, turn);
-  skew_arrival(run, self, in_life, alone || turn.late == self);
+  __shared__ kept_turns turns;
+  if (threadIdx.x == 0) find_turn(run, self, in_life, turns);
+  if (threadIdx.x == blockDim.x - 1 && round > 0) find_turn(run, self, in_life - 1, turns);
+  __syncthreads();
+  const round_reads before{phase - 1, in_life - 1, turns[in_life - 1]}, now{phase, in_life, turns[in_life]};
+  if (!alone) read_others(run, self, round > 0 ? &before : nullptr, now, observations, violations);
+  // The positive control publishes one kernel too late.
+  if (round > 0 && faulty && arrives_early(in_life - 1)) publish(run, self, phase - 1);
+  skew_arrival(run, self, in_life, alone || turns[in_life].late == self, turns);
   if (!(faulty && arrives_early(in_life))) publish(run, self, phase);
   add_up(run, observations, violations);
   tell_shape(run);
