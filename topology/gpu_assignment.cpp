@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
+
+#include "topology/matching.hpp"
 
 namespace mgsync::topology {
 namespace {
@@ -68,43 +71,25 @@ struct host_gpus {
 
 // One GPU per slot out of each slot's list, earlier slots and earlier GPUs first; the first slot without one otherwise.
 struct slot_matching {
-  std::vector<int> gpu_of;
-  int failed = -1;
-  std::map<int, int> slot_of;
+  matching gpus;
+  std::optional<std::size_t> failed;
 
-  explicit slot_matching(const std::vector<std::vector<int>>& lists) : gpu_of(lists.size(), -1) {
-    for (std::size_t slot = 0; slot < lists.size() && failed < 0; ++slot) {
-      std::set<int> tried;
-      if (!place(lists, static_cast<int>(slot), tried)) failed = static_cast<int>(slot);
-    }
-  }
-
- private:
-  bool place(const std::vector<std::vector<int>>& lists, int slot, std::set<int>& tried) {
-    const auto& list = lists[static_cast<std::size_t>(slot)];
-    const auto take = [&](int gpu) {
-      gpu_of[static_cast<std::size_t>(slot)] = gpu;
-      slot_of[gpu] = slot;
-      return true;
-    };
-    for (const int gpu : list)
-      if (!slot_of.contains(gpu)) return take(gpu);
-    for (const int gpu : list)
-      if (tried.insert(gpu).second && place(lists, slot_of.at(gpu), tried)) return take(gpu);
-    return false;
+  slot_matching(const std::vector<std::vector<int>>& lists, std::size_t count) : gpus(lists, static_cast<int>(count)) {
+    for (std::size_t slot = 0; slot < lists.size() && !failed; ++slot)
+      if (!gpus.place(static_cast<int>(slot))) failed = slot;
   }
 };
 
 // Names both ranks that would hold one GPU, or the rank that sees too few.
 std::string why_not(std::span<const rank_view* const> slots, const host_gpus& host,
                     const std::vector<std::vector<int>>& lists, const slot_matching& match) {
-  const auto failed = static_cast<std::size_t>(match.failed);
+  const auto failed = *match.failed;
   const auto& view = *slots[failed];
   const auto& list = lists[failed];
   if (list.empty())
     return fmt::format("rank {} on {} sees no GPU that it could take (its CUDA shows {}); check CUDA_VISIBLE_DEVICES "
                        "and the launcher's GPU binding", view.rank, view.seen.host, host.visible(view).size());
-  const auto other = slots[static_cast<std::size_t>(match.slot_of.at(list.front()))];
+  const auto other = slots[static_cast<std::size_t>(match.gpus.taker_of(list.front()))];
   if (other->rank == view.rank)
     return fmt::format("rank {} on {} sees {} GPU(s), fewer than its members; accepted: fewer, or show it more "
                        "GPUs", view.rank, view.seen.host, list.size());
@@ -159,26 +144,26 @@ gpu_assignment assign_gpus(std::span<const rank_view* const> slots, int members,
   };
   if (slots.size() <= visible.size()) {
     const auto own = narrowed(lists, choose(visible, static_cast<int>(slots.size()), owned), owned.kind);
-    if (owned.kind == placement_kind::list || slot_matching(own).failed < 0) {
+    if (owned.kind == placement_kind::list || !slot_matching(own, host.reference.gpus.size()).failed) {
       lists = own;
     } else {
       result.notes.push_back("The ranks see different GPUs: each takes what it sees, --placement cannot choose.");
     }
   }
-  const slot_matching match(lists);
-  if (match.failed >= 0) {
+  const slot_matching match(lists, host.reference.gpus.size());
+  if (match.failed) {
     result.failure = why_not(slots, host, lists, match);
     return result;
   }
-  const auto add = [&](std::size_t slot) { result.chosen.push_back(choice_of(slot, *slots[slot], host, match.gpu_of[slot])); };
+  const auto add = [&](std::size_t slot) { result.chosen.push_back(choice_of(slot, *slots[slot], host, match.gpus[static_cast<int>(slot)])); };
   if (all) {
     for (std::size_t i = 0; i < slots.size(); ++i) add(i);
     return result;
   }
-  const std::set<int> candidates(match.gpu_of.begin(), match.gpu_of.end());
+  const std::set<int> candidates(match.gpus.places().begin(), match.gpus.places().end());
   std::vector<std::size_t> taking_part;
   for (const int id : choose(candidates, members, wanted))
-    taking_part.push_back(static_cast<std::size_t>(match.slot_of.at(id)));
+    taking_part.push_back(static_cast<std::size_t>(match.gpus.taker_of(id)));
   if (wanted.kind != placement_kind::list) std::sort(taking_part.begin(), taking_part.end());
   for (const auto slot : taking_part) add(slot);
   return result;

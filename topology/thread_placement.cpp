@@ -4,47 +4,11 @@
 #include <tuple>
 #include <utility>
 
+#include "topology/matching.hpp"
 #include "topology/placement.hpp"
 
 namespace mgsync::topology {
 namespace {
-
-// Gives each of `wishes.size()` takers one place of its own (Kuhn's algorithm): an earlier taker moves to another place
-// of its list when that gives a later one a place at all, and otherwise keeps what it has.
-class matching {
- public:
-  matching(std::vector<std::vector<int>> wishes, int places)
-      : wishes_(std::move(wishes)), place_of_(wishes_.size(), -1), taker_of_(static_cast<std::size_t>(places), -1) {}
-
-  bool place(int taker) {
-    for (const int p : wishes_[static_cast<std::size_t>(taker)])
-      if (taker_of_[static_cast<std::size_t>(p)] < 0) return give(taker, p), true;
-    std::vector<char> tried(taker_of_.size(), 0);
-    return move(taker, tried);
-  }
-  void give(int taker, int p) {
-    place_of_[static_cast<std::size_t>(taker)] = p;
-    taker_of_[static_cast<std::size_t>(p)] = taker;
-  }
-  int operator[](int taker) const { return place_of_[static_cast<std::size_t>(taker)]; }
-
- private:
-  bool move(int taker, std::vector<char>& tried) {
-    for (const int p : wishes_[static_cast<std::size_t>(taker)]) {
-      if (tried[static_cast<std::size_t>(p)] != 0) continue;
-      tried[static_cast<std::size_t>(p)] = 1;
-      const int holder = taker_of_[static_cast<std::size_t>(p)];
-      if (holder >= 0 && !move(holder, tried)) continue;
-      give(taker, p);
-      return true;
-    }
-    return false;
-  }
-
-  std::vector<std::vector<int>> wishes_;
-  std::vector<int> place_of_;
-  std::vector<int> taker_of_;
-};
 
 // The hardware threads of a core that a mask allows.
 std::vector<int> allowed_in(const core& c, const std::vector<int>& mask) {

@@ -15,13 +15,13 @@
 #include "mgsync/version.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/base/launcher.hpp"
-#include "src/results/pivot_table.hpp"
-#include "src/harness/plan.hpp"
-#include "src/results/result_file.hpp"
 #include "src/harness/runner.hpp"
+#include "src/results/pivot_table.hpp"
+#include "src/results/result_file.hpp"
 #include "src/results/selection.hpp"
 #include "src/results/table.hpp"
 #include "src/studies/barriers/barrier_points.hpp"
+#include "src/studies/barriers/plan.hpp"
 #include "topology/findings.hpp"
 
 namespace mgsync {

@@ -8,9 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "barriers/words.hpp"
+#include "src/base/closest_word.hpp"
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
-#include "src/harness/sweep.hpp"
 
 namespace mgsync {
 

@@ -22,7 +22,7 @@ struct options {
   std::string typed;  // the whole command line, for the results
   std::optional<mgsync::command> help_for;  // of --help: the command that was named
 
-  std::string backends;          // as typed; understood by src/harness/sweep.hpp
+  std::string backends;          // as typed; understood by barriers/words.hpp
   std::string members;
   std::string shapes;
   std::vector<std::string> placements = {"near"};

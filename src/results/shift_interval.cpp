@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include <boost/math/distributions/normal.hpp>
+
 namespace mgsync {
 namespace {
 
@@ -48,10 +50,7 @@ dropped_pairs exactly_dropped(std::size_t m, std::size_t n, double wanted) {
 dropped_pairs nearly_dropped(std::size_t m, std::size_t n, double wanted) {
   const auto a = static_cast<double>(m), b = static_cast<double>(n);
   const double sigma = std::sqrt(a * b * (a + b + 1) / 12);
-  // The smallest number of sigmas that encloses `wanted`, by bisection of the error function.
-  double low = 0, high = 10;
-  for (int i = 0; i < 60; ++i) (std::erf((low + high) / 2 / std::sqrt(2.0)) < wanted ? low : high) = (low + high) / 2;
-  const double count = a * b / 2 - high * sigma - 1;
+  const double count = a * b / 2 - quantile(boost::math::normal(), (1 + wanted) / 2) * sigma - 1;
   return {count > 0 ? static_cast<std::size_t>(count) : 0, wanted};
 }
 

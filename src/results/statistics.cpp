@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include <boost/math/distributions/binomial.hpp>
+
 namespace mgsync {
 namespace {
 
@@ -34,14 +36,6 @@ double spread_of_sorted(const std::vector<double>& values) {
   return (quantile_of_sorted(values, one_sigma_above) - quantile_of_sorted(values, one_sigma_below)) / 2;
 }
 
-// Probability that exactly k of n values fall below the median.
-double binomial_half(std::size_t k, std::size_t n) {
-  const auto count = static_cast<double>(n);
-  const auto hits = static_cast<double>(k);
-  return std::exp(std::lgamma(count + 1) - std::lgamma(hits + 1) - std::lgamma(count - hits + 1) -
-                  count * std::log(2.0));
-}
-
 }  // namespace
 
 double median(std::span<const double> values) { return quantile_of_sorted(sorted(values, "median"), 0.5); }
@@ -66,10 +60,11 @@ interval median_interval(std::span<const double> values, double wanted) {
   const std::vector<double> ordered = sorted(values, "interval");
   const std::size_t n = ordered.size();
   if (n == 1) return {ordered.front(), ordered.front(), 0};
-  double confidence = 1 - 2 * binomial_half(0, n);
+  const boost::math::binomial below_the_median(static_cast<double>(n), 0.5);
+  double confidence = 1 - 2 * pdf(below_the_median, 0);
   std::size_t dropped = 0;  // order statistics given up at either end
   while (2 * (dropped + 1) + 1 < n) {
-    const double next = confidence - 2 * binomial_half(dropped + 1, n);
+    const double next = confidence - 2 * pdf(below_the_median, static_cast<double>(dropped + 1));
     if (next < wanted) break;
     confidence = next;
     ++dropped;

@@ -3,8 +3,9 @@
 
 src/studies/probes is what several studies are made of: the frame, the launch and the code of device-clock probes. The
 reader of machine code (src/harness/machine_code) includes nothing but the standard library, so that tests of the library
-may use it by itself. The harness and studies/barriers know barriers by barriers/backend.hpp alone; backends and studies include no other
-backend or study, only barriers/parts, topology, base and their vendor.
+may use it by itself. The harness knows no barrier. Studies know barriers by barriers/backend.hpp and by what options say of them
+(barriers/words.hpp); backends and studies include no other backend or study, only barriers/parts, topology, base and
+their vendor.
 
 Usage: include_rules.py ROOT. Prints every include that goes another way, and exits with 1 when there is one.
 """
@@ -15,7 +16,8 @@ import sys
 BASE = ("src/base/",)
 VALUES = BASE + ("topology/",)
 PARTS = VALUES + ("barriers/backend.hpp", "barriers/load.hpp", "barriers/parts/")
-MEASURING = VALUES + ("barriers/load.hpp", "src/results/", "src/harness/")
+MEASURING = VALUES + ("src/results/", "src/harness/")
+BARRIERS = ("barriers/backend.hpp", "barriers/load.hpp", "barriers/words.hpp")
 
 # Folder, and what its files may include besides their own folder. The first that fits counts.
 RULES = [
@@ -27,16 +29,17 @@ RULES = [
     ("barriers/parts/round_loop/", PARTS),
     ("barriers/backend.hpp", ("barriers/load.hpp", "topology/")),
     ("barriers/load.hpp", ()),
+    ("barriers/words.", VALUES + BARRIERS),
     ("barriers/library/", BASE + ("barriers/parts/algorithm/", "barriers/parts/recorder/", "barriers/parts/symmetric_memory/")),
     ("barriers/multigrid/", PARTS + ("barriers/library/",)),
     ("barriers/", PARTS),
     ("src/results/", VALUES),
     ("src/harness/machine_code/", ()),
-    ("src/harness/", MEASURING + ("barriers/backend.hpp",)),
+    ("src/harness/", MEASURING),
     ("src/studies/probes/", MEASURING),
-    ("src/studies/", MEASURING + ("barriers/backend.hpp", "barriers/parts/", "src/studies/probes/")),
+    ("src/studies/", MEASURING + BARRIERS + ("barriers/parts/", "src/studies/probes/")),
     ("src/report/", VALUES + ("src/results/",)),
-    ("src/app/", MEASURING + ("src/studies/", "src/report/", "barriers/backend.hpp", "mgsync/version.hpp", "mgsync/source_digest.hpp")),
+    ("src/app/", MEASURING + BARRIERS + ("src/studies/", "src/report/", "mgsync/version.hpp", "mgsync/source_digest.hpp")),
 ]
 VENDORS = re.compile(r"^(mpi|omp|hwloc|nvml|nccl|nccl_device|cuda|cuda_runtime|cuda_runtime_api|cooperative_groups)\b.*")
 MAY_CALL_VENDORS = ("src/base/", "topology/sources/", "barriers/", "src/studies/")
@@ -75,11 +78,12 @@ def self_test():
     """The rules must be able to fail."""
     bad = {
         "src/harness/x.cpp": '#include "src/app/options.hpp"\n',
+        "src/harness/b.cpp": '#include "barriers/backend.hpp"\n',
         "src/app/y.cpp": "#include <mpi.h>\n",
         "barriers/nccl/z.cpp": '#include "barriers/mpi/mpi.hpp"\n',
         "topology/t.cpp": '#include "barriers/backend.hpp"\n',
-        "src/results/r.cpp": '#include "src/harness/plan.hpp"\n',
-        "src/harness/machine_code/m.cpp": '#include "src/harness/plan.hpp"\n',
+        "src/results/r.cpp": '#include "src/harness/runner.hpp"\n',
+        "src/harness/machine_code/m.cpp": '#include "src/harness/runner.hpp"\n',
         "src/studies/probes/p.cpp": '#include "src/studies/levels/levels.hpp"\n',
         "src/studies/launch/l.cpp": '#include "src/studies/levels/levels.hpp"\n',
         "barriers/grid/g.cu": '#include "barriers/library/choice.hpp"\n',

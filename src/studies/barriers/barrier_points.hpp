@@ -8,9 +8,9 @@
 
 #include "src/base/communicator.hpp"
 #include "src/base/watchdog.hpp"
-#include "src/harness/plan.hpp"
 #include "src/harness/stopping.hpp"
 #include "src/harness/study.hpp"
+#include "src/studies/barriers/plan.hpp"
 
 namespace mgsync::barriers {
 

@@ -9,8 +9,8 @@
 
 #include "barriers/backend.hpp"
 #include "src/base/communicator.hpp"
-#include "src/harness/plan.hpp"
 #include "src/harness/subject.hpp"
+#include "src/studies/barriers/plan.hpp"
 
 namespace mgsync::barriers {
 

@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "barriers/words.hpp"
 #include "src/base/cycle_counter.hpp"
 #include "src/base/errors.hpp"
 #include "src/harness/axis_words.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/study.hpp"
-#include "src/harness/sweep.hpp"
 #include "src/studies/timeline/instruction_list.hpp"
 #include "src/studies/timeline/instruction_runs.hpp"
 #include "src/studies/timeline/order_prover.hpp"

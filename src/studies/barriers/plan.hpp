@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "barriers/backend.hpp"
+#include "barriers/words.hpp"
 #include "src/results/result.hpp"
-#include "src/harness/sweep.hpp"
 #include "topology/grouping.hpp"
 
 namespace mgsync {

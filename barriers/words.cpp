@@ -1,12 +1,12 @@
-#include "src/harness/sweep.hpp"
+#include "barriers/words.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/base/closest_word.hpp"
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
 
@@ -123,22 +123,6 @@ void add_variants(std::vector<backend_choice>& chosen, const backend& one, std::
   add_once(chosen, {&one, *found});
 }
 
-// Edits (insert, delete, replace one letter) that turn a into b.
-std::size_t edits(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 std::vector<int> parse_members(std::string_view text) {
@@ -224,21 +208,6 @@ std::vector<backend_choice> parse_backends(std::string_view text, std::span<cons
     add_variants(chosen, one, colon == std::string_view::npos ? one.variants.front() : word.substr(colon + 1));
   }
   return chosen;
-}
-
-std::optional<std::string_view> closest(std::string_view word, std::span<const std::string_view> accepted) {
-  constexpr std::size_t longest_word = 64;  // of a person; longer ones are not worth comparing
-  if (word.empty() || word.size() > longest_word) return {};
-  std::optional<std::string_view> best;
-  std::size_t fewest = std::max<std::size_t>(2, word.size() / 3) + 1;
-  for (const std::string_view one : accepted) {
-    const std::size_t needed = edits(word, one);
-    if (needed < fewest && needed < std::max(word.size(), one.size())) {
-      fewest = needed;
-      best = one;
-    }
-  }
-  return best;
 }
 
 }  // namespace mgsync

@@ -1,4 +1,4 @@
-#include "src/harness/plan.hpp"
+#include "src/studies/barriers/plan.hpp"
 
 #include <gtest/gtest.h>
 

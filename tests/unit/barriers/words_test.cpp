@@ -1,9 +1,10 @@
-#include "src/harness/sweep.hpp"
+#include "barriers/words.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
+#include "src/base/closest_word.hpp"
 #include "src/base/errors.hpp"
 
 namespace mgsync {

@@ -1,4 +1,4 @@
-// What the sweep's options mean: lists of member counts, of shapes, of backends. Pure; nothing is started.
+// What options say of barriers: lists of member counts, of shapes, of loads, of backends. Pure; nothing is started.
 // Every parser throws usage_error naming the option, the word and what is accepted.
 #pragma once
 
@@ -45,8 +45,5 @@ std::string to_string(const backend_choice&);  // "name:variant"
 // separated, in the given order, duplicates removed. "" and "default": the default variant of every backend. Neither
 // these nor "all" mean pieces of barriers.
 std::vector<backend_choice> parse_backends(std::string_view text, std::span<const backend* const> table);
-
-// The accepted word that takes the fewest edits to reach, if it takes few enough to be what was meant.
-std::optional<std::string_view> closest(std::string_view word, std::span<const std::string_view> accepted);
 
 }  // namespace mgsync

@@ -1,0 +1,44 @@
+// Gives each of some takers one place of its own out of its list of wishes (Kuhn's algorithm): an earlier taker moves to
+// another place of its list when that gives a later one a place at all, and otherwise keeps what it has.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace mgsync::topology {
+
+class matching {
+ public:
+  // `wishes`: of each taker the numbers of places, below `places`, the dearest first.
+  matching(std::vector<std::vector<int>> wishes, int places)
+      : wishes_(std::move(wishes)), place_of_(wishes_.size(), -1), taker_of_(static_cast<std::size_t>(places), -1) {}
+
+  // False: there is none for this taker, however the others move.
+  bool place(int taker) {
+    std::vector<char> tried(taker_of_.size(), 0);
+    return place(taker, tried);
+  }
+  void give(int taker, int place) {
+    place_of_[static_cast<std::size_t>(taker)] = place;
+    taker_of_[static_cast<std::size_t>(place)] = taker;
+  }
+  int operator[](int taker) const { return place_of_[static_cast<std::size_t>(taker)]; }  // -1: none
+  int taker_of(int place) const { return taker_of_[static_cast<std::size_t>(place)]; }    // -1: nobody
+  const std::vector<int>& places() const { return place_of_; }                            // by taker
+
+ private:
+  bool place(int taker, std::vector<char>& tried) {
+    const auto& wishes = wishes_[static_cast<std::size_t>(taker)];
+    for (const int p : wishes)
+      if (taker_of(p) < 0) return give(taker, p), true;
+    for (const int p : wishes)
+      if (std::exchange(tried[static_cast<std::size_t>(p)], 1) == 0 && place(taker_of(p), tried)) return give(taker, p), true;
+    return false;
+  }
+
+  std::vector<std::vector<int>> wishes_;
+  std::vector<int> place_of_, taker_of_;
+};
+
+}  // namespace mgsync::topology
