@@ -165,6 +165,16 @@ TEST(wrong_probes, more_than_the_links_is_caught) { EXPECT_TRUE(complains_of("mo
 TEST(wrong_probes, a_loop_that_says_it_is_a_chain_is_caught) {
   EXPECT_TRUE(complains_of("sound_loop", "a loop between the clock reads of a chain"));
 }
+TEST(wrong_probes, work_that_left_its_barrier_is_caught) {
+  expected_code e;
+  e.kernel = "work_that_moves_8";
+  e.links = 8;
+  e.per_link = {{"UCGABAR_ARV", 1}, {"UCGABAR_WAIT", 1}, {"CCTL", 1}, {"FADD", 4}};
+  e.extras = {{"ISETP", 1}};
+  EXPECT_EQ(complaints_of(check_code(read_code(MGSYNC_WRONG_PROBES), e)), "");
+  e.enclosed = {"UCGABAR_ARV", "FADD", "UCGABAR_WAIT"};
+  EXPECT_NE(complaints_of(check_code(read_code(MGSYNC_WRONG_PROBES), e)).find("FADD outside of UCGABAR_ARV and UCGABAR_WAIT"), std::string::npos);
+}
 TEST(wrong_probes, a_missing_kernel_is_caught) { EXPECT_TRUE(complains_of("nobody", "no kernel nobody_8")); }
 
 }  // namespace

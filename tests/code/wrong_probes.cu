@@ -50,8 +50,22 @@ struct more_than_said {
   __device__ std::uint32_t value() const { return v; }
 };
 
+// Adds between arriving at a barrier and waiting for it: the assembler moves them past the barrier.
+struct work_that_moves {
+  float v, each;
+  __device__ explicit work_that_moves(const arguments& a) : v(static_cast<float>(a.input[threadIdx.x])), each(static_cast<float>(a.input[blockDim.x])) {}
+  __device__ void step() {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" : "+f"(v)::"memory");
+#pragma unroll
+    for (int add = 0; add < 4; ++add) asm volatile("add.f32 %0, %0, %1;" : "+f"(v) : "f"(each));
+    asm volatile("barrier.cluster.wait.aligned;" : "+f"(v)::"memory");
+  }
+  __device__ std::uint32_t value() const { return __float_as_uint(v); }
+};
+
 }  // namespace
 
+MGSYNC_PROBE(work_that_moves, work_that_moves, 8)
 MGSYNC_PROBE(sound, sound, 8)
 MGSYNC_PROBE_LOOP(sound, sound, 8)
 MGSYNC_PROBE(uniform_input, uniform_input, 8)

@@ -45,6 +45,7 @@ class examination {
     if (verdict_.looked_at != depth::full) return;
     check_names();
     check_branches();
+    check_enclosed();
     if (!expected_.result_of.empty()) check_chain();
   }
 
@@ -58,11 +59,11 @@ class examination {
       if (code_[i].reads_clock_32())
         complain("it reads the clock's low or high word alone: 32 bits wrap, and cost something else");
     }
-    if (reads.size() != 2) {
-      complain(word(reads.size(), "64-bit clock reads, not 2"));
+    if (reads.size() != 2 + expected_.reads_before) {
+      complain(word(reads.size(), "64-bit clock reads, not ") + std::to_string(2 + expected_.reads_before));
       return false;
     }
-    stretch_ = {reads[0] + 1, reads[1]};
+    stretch_ = {reads[expected_.reads_before] + 1, reads[expected_.reads_before + 1]};
     return true;
   }
 
@@ -181,6 +182,19 @@ class examination {
       pass(code_[i]);
       pending.erase(code_[i].write_scoreboard());
     }
+  }
+
+  void check_enclosed() {
+    const auto& [first, work, last] = expected_.enclosed;
+    std::size_t outside = 0;
+    bool open = false;
+    for (std::size_t i = stretch_.first; i < stretch_.last && !work.empty(); ++i) {
+      const auto name = called(code_[i]);
+      if (name == first) open = true;
+      if (name == last) open = false;
+      outside += name == work && !open;
+    }
+    if (outside != 0) complain(word(outside, work.c_str()) + " outside of " + first + " and " + last);
   }
 
   // Follows the chain: of every register, from which link its value comes.

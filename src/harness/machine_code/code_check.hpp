@@ -15,6 +15,11 @@ namespace mgsync::machine_code {
 // Instructions by name. Copies of a register are "MOV", whatever unit the compiler has them done by.
 using counts = std::map<std::string, std::uint64_t, std::less<>>;
 
+// Work between arriving at a barrier and waiting for it: all of `work` stands between a `first` and the next `last`.
+struct enclosure {
+  std::string first, work, last;  // empty: nothing is asked for
+};
+
 // What a probe says that its code is.
 struct expected_code {
   std::string kernel;
@@ -26,6 +31,8 @@ struct expected_code {
   bool looped = false;          // the links are the body of one loop, whose own instructions are among the extras
   bool side_paths = false;      // a branch may leave the stretch (a path for lanes that are apart, a retry)
   counts side_per_link;         // what that path holds for each link, where it runs in place of the links
+  unsigned reads_before = 0;    // further reads of the counter ahead of the pair: what brings the warps to one start
+  enclosure enclosed;
   bool prepared = false;        // nothing between the reads waits for what was begun before the first of them
   bool library_code = false;    // many instructions of a library's: its clock reads alone are looked at
   std::map<unsigned, double> stall_per_link;  // chains of fixed latency: stall counts by architecture; 0: of all others
@@ -52,7 +59,7 @@ inline constexpr double stall_slack = 8;
 // Long chains: ptxas schedules them in pieces, and for 7.5 some links of the last piece wait 4 cycles more.
 inline constexpr double stall_slack_share = 1e-4;
 
-// Looks at `expected.kernel` of the cubin. (a) A pair of 64-bit clock reads, and no 32-bit one. (b) Between them
+// Looks at `expected.kernel` of the cubin. (a) A pair of 64-bit clock reads (the last ones, where others stand before), and no 32-bit one. (b) Between them
 // exactly the links' instructions and only allowed extras. (c) Each link takes the one before it,
 // and the second read stands behind an instruction that takes the last result, its scoreboard waited for; where the probe
 // says that it is prepared, nothing waits there for a load that was begun before (paper 002). (d) The stall

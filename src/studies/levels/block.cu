@@ -9,6 +9,7 @@ namespace {
 using mgsync::probes::arguments;
 
 struct word_per_lane {
+  static constexpr bool of_whole_block = true;
   std::uint32_t v;
   __device__ explicit word_per_lane(const arguments& a) : v(a.input[threadIdx.x]) {}
   __device__ std::uint32_t value() const { return v; }
@@ -41,6 +42,7 @@ struct barrier_or : word_per_lane {
 
 // Two warps hand over to each other and back: the first arrives at one barrier and waits at the other. A link is a round trip.
 struct hand_over : word_per_lane {
+  static constexpr bool of_whole_block = false;
   using word_per_lane::word_per_lane;
   __device__ void step() {
     asm volatile("barrier.arrive.aligned 1, 64;\n barrier.sync.aligned 2, 64;" ::: "memory");
@@ -93,6 +95,53 @@ struct library_barrier : word_per_lane {
 };
 #endif
 
+#if __CUDA_ARCH__ >= 900
+// An mbarrier whose phase ends with bytes that arrive: the first thread says how many it expects and has them come, all wait.
+enum class sent_by { the_thread, a_store, a_copy };
+template <sent_by By>
+struct transaction_barrier : word_per_lane {
+  static constexpr std::uint32_t bytes = By == sent_by::a_copy ? 16 : 4;
+  std::uint32_t address, payload;
+  std::uint64_t from;
+  std::uint32_t parity = 0, sends;
+  __device__ explicit transaction_barrier(const arguments& a) : word_per_lane(a), from(0), sends(threadIdx.x == 0 ? 1 : 0) {
+    __shared__ std::uint64_t barrier;
+    __shared__ alignas(16) std::uint32_t arrives_here[4];
+    address = static_cast<std::uint32_t>(__cvta_generic_to_shared(&barrier));
+    payload = static_cast<std::uint32_t>(__cvta_generic_to_shared(arrives_here));
+    asm volatile("cvta.to.global.u64 %0, %1;" : "=l"(from) : "l"(a.input));
+    if (sends != 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(address) : "memory");
+    __syncthreads();
+  }
+  // Predicated, not branched around: a branch would bring the warp together again by two instructions more.
+  __device__ void send() {
+    asm volatile("{\n .reg .pred mine;\n setp.ne.u32 mine, %2, 0;\n @mine mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;\n}" ::"r"(address),
+                 "n"(bytes), "r"(sends)
+                 : "memory");
+    if constexpr (By == sent_by::the_thread)
+      asm volatile("{\n .reg .pred mine;\n setp.ne.u32 mine, %2, 0;\n @mine mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;\n}" ::"r"(address),
+                   "n"(bytes), "r"(sends)
+                   : "memory");
+    else if constexpr (By == sent_by::a_store)
+      asm volatile("{\n .reg .pred mine;\n setp.ne.u32 mine, %3, 0;\n @mine st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];\n}" ::"r"(payload),
+                   "r"(v), "r"(address), "r"(sends)
+                   : "memory");
+    else
+      asm volatile("{\n .reg .pred mine;\n setp.ne.u32 mine, %4, 0;\n @mine cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\n}" ::"r"(payload),
+                   "l"(from), "n"(bytes), "r"(address), "r"(sends)
+                   : "memory");
+  }
+  __device__ void step() {
+    send();
+    asm volatile(
+        "{\n .reg .pred done;\nAGAIN:\n mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n @!done bra AGAIN;\n}" ::"r"(address),
+        "r"(parity)
+        : "memory");
+    parity ^= 1;
+  }
+};
+#endif
+
 template <int Steps>
 __device__ __forceinline__ void hand_overs(const arguments& a) {
   if (threadIdx.x < 32) {
@@ -129,4 +178,7 @@ MGSYNC_PROBE_SHORT_SLOPE(library_barrier, library_barrier)
 #endif
 #if __CUDA_ARCH__ >= 900
 MGSYNC_PROBE_SHORT_SLOPE(mbarrier_try_wait, shared_barrier<true>)
+MGSYNC_PROBE_SHORT_SLOPE(mbarrier_transaction, transaction_barrier<sent_by::the_thread>)
+MGSYNC_PROBE_SHORT_SLOPE(mbarrier_async_store, transaction_barrier<sent_by::a_store>)
+MGSYNC_PROBE_SHORT_SLOPE(mbarrier_bulk_copy, transaction_barrier<sent_by::a_copy>)
 #endif

@@ -28,6 +28,25 @@ struct cluster_relaxed : word_per_lane {
   }
 };
 
+// Work between arriving and waiting: loads from shared memory, each from where the one before says. Adds would not do: the
+// assembler moves them past the barrier.
+template <int Loads>
+struct cluster_split : word_per_lane {
+  __device__ explicit cluster_split(const arguments& a) : word_per_lane(a) {
+    __shared__ std::uint32_t cells[32];
+    const auto own = static_cast<std::uint32_t>(__cvta_generic_to_shared(&cells[threadIdx.x % 32]));
+    cells[threadIdx.x % 32] = own;
+    __syncthreads();
+    v = own;
+  }
+  __device__ void step() {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+#pragma unroll
+    for (int load = 0; load < Loads; ++load) asm volatile("ld.volatile.shared.u32 %0, [%0];" : "+r"(v)::"memory");
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+  }
+};
+
 // Lane k of the first warp arrives at block k's mbarrier; every warp waits at its own block's.
 template <int Size>
 struct cluster_mbarrier : word_per_lane {
@@ -71,6 +90,10 @@ struct cluster_mbarrier : word_per_lane {
   MGSYNC_CLUSTER_SLOPE(name, Op, 16)
 MGSYNC_CLUSTER_SIZES(cluster_release, cluster_release)
 MGSYNC_CLUSTER_SIZES(cluster_relaxed, cluster_relaxed)
+MGSYNC_CLUSTER_SLOPE(cluster_split_1, cluster_split<1>, 4)
+MGSYNC_CLUSTER_SLOPE(cluster_split_2, cluster_split<2>, 4)
+MGSYNC_CLUSTER_SLOPE(cluster_split_4, cluster_split<4>, 4)
+MGSYNC_CLUSTER_SLOPE(cluster_split_8, cluster_split<8>, 4)
 MGSYNC_CLUSTER_SLOPE(cluster_mbarrier, cluster_mbarrier<2>, 2)
 MGSYNC_CLUSTER_SLOPE(cluster_mbarrier, cluster_mbarrier<4>, 4)
 MGSYNC_CLUSTER_SLOPE(cluster_mbarrier, cluster_mbarrier<8>, 8)

@@ -1,11 +1,13 @@
 #include "src/studies/levels/level_bench.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -128,6 +130,11 @@ class probe_subject final : public subject {
         return came;
       }
       if (what_.quantity == quantity::host) came.values["duration_us"] = {saw->host_ns * 1e-3};
+      if (const unsigned lanes = lanes_at_the_end(); lanes != 0 && saw->threads_that_ended != lanes) {
+        came.ended = ending::wrong;
+        came.reason = fmt::format("{} lanes came to the end of the chain, not {}", saw->threads_that_ended, lanes);
+        return came;
+      }
       if (what_.quantity == quantity::latency) add_cycles(*saw, came);
       if (what_.quantity != quantity::throughput || add_rates(*saw, came)) return came;
       if (window_log2_ns_ == last_window_log2_ns) {
@@ -148,7 +155,11 @@ class probe_subject final : public subject {
     launch.lanes = what_.lanes;
     launch.words = size_at_run_time;
     launch.passes = passes;
+    launch.together = what_.left_free != "start";
+    // Blocks that share an SM queue there: each has one to itself, where that many can be together.
+    launch.fill_sms = f.source == "cluster" && f.cluster > 1 && what_.left_free != "place";
     launch.kernel = fmt::format("{}_{}", f.name, links);
+    if (launch.fill_sms) launch.fill_sms = bench_->source(f.source).runner->resident_clusters(launch) > 0;
     if (what_.quantity == quantity::throughput) {
       launch.kernel = fmt::format("{}_{}", f.name, f.lengths.back());
       launch.blocks = what_.blocks_per_sm * bench_->sms();
@@ -170,6 +181,13 @@ class probe_subject final : public subject {
     return launch;
   }
 
+  // How many lanes of the only warp run the chain; 0: there are more warps, and all of them do.
+  unsigned lanes_at_the_end() const {
+    const auto& f = *what_.family;
+    if (f.source != "warp" || what_.quantity != quantity::latency) return 0;
+    return f.diverged ? f.lanes : static_cast<unsigned>(std::popcount(what_.lanes));
+  }
+
   void point_to_ring(probes::probe_order& launch, std::uint64_t links) {
     auto& ring = bench_->ring_of(what_.where);
     if (what_.where == "DRAM") launch.passes = passes_of_dram;
@@ -189,6 +207,7 @@ class probe_subject final : public subject {
       cycles.push_back(static_cast<double>(p.latency_cycles));
       sms.push_back(static_cast<double>(p.sm));
     }
+    came.values["sms_used"] = {static_cast<double>(std::set(saw.sm_at_start.begin(), saw.sm_at_start.end()).size())};
     if (!cycles.empty()) return;
     came.ended = ending::wrong;
     came.reason = "no pass of the probe has both of its stamps";

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "src/studies/levels/known_answers.hpp"
+#include "src/studies/levels/level_tables.hpp"
 #include "src/studies/levels/probe_family.hpp"
 
 namespace mgsync::levels {
@@ -132,7 +133,7 @@ table table_of_all(values all, const this_gpu& gpu) {
           {},
           {false, false, true, true, true, true, true, true, true, true, false}};
   for (const auto& v : all) {
-    if (v.quantity != quantity::latency) continue;
+    if (v.quantity != quantity::latency || is_part_of_warp(v)) continue;
     const auto& f = family(v.family);
     const auto wrong = gpu.not_checked.find(v.family);
     const auto label = label_of(f);
@@ -368,6 +369,7 @@ evaluation evaluate(values all, const this_gpu& gpu, std::span<const statement> 
                   "The report's tile is the group of run-time size; its throughput is that of size 32."}));
   e.tables.push_back(table_of_blocks(all, gpu));
   e.tables.push_back(table_of_throughput(all, gpu));
+  if (auto lanes = table_of_lanes(all); !lanes.rows.empty()) e.tables.push_back(std::move(lanes));
   if (auto clocks = table_of_clocks(all, gpu); !clocks.rows.empty()) e.tables.push_back(std::move(clocks));
   e.tables.push_back(table_of_all(all, gpu));
   e.figures.emplace_back(throughput_over_warps(all, gpu));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
+#include <random>
 
 #include <fmt/format.h>
 
@@ -19,9 +21,11 @@ constexpr std::string_view groups_of_lanes[] = {"coalesced_sync", "coalesced_shu
 constexpr std::string_view throughputs[] = {"tile_sync_32", "tile_shuffle_32", "tile_shuffle_8", "coalesced_shuffle", "coalesced_sync", "thread_group_sync",
                                             "redux_add", "ballot", "match_any", "match_all", "block_sync", "named_sync", "shared_chase"};
 constexpr unsigned most_threads_of_sm = 2048;
+// Barriers that are polled: from so many threads on the order in which questions meet depends on how a pass begins.
+constexpr unsigned polled_in_any_order = 384;
 
 void add_latencies(const probe_family& f, std::vector<level_probe>& all) {
-  level_probe one{.family = &f, .quantity = quantity::latency, .threads = f.threads, .blocks_per_sm = 1, .lanes = all_lanes, .where = {}};
+  level_probe one{.family = &f, .quantity = quantity::latency, .threads = f.threads, .blocks_per_sm = 1, .lanes = all_lanes, .where = {}, .left_free = {}};
   if (f.name == "l1_chase") one.where = "L1";
   if (f.name == "l2_chase") {
     for (const std::string_view where : {"L2", "DRAM"}) {
@@ -32,8 +36,10 @@ void add_latencies(const probe_family& f, std::vector<level_probe>& all) {
   }
   all.push_back(one);
   if (std::ranges::find(groups_of_lanes, f.name) != std::end(groups_of_lanes))
-    for (const unsigned size : {1u, 2u, 3u, 4u, 5u, 8u, 16u, 24u, 31u}) {
+    for (unsigned size = 1; size < 32; ++size) {
       one.lanes = first_lanes(size);
+      all.push_back(one);
+      one.lanes = scattered_lanes(size);
       all.push_back(one);
       if (size != 16) continue;
       one.lanes = every_other;
@@ -42,10 +48,16 @@ void add_latencies(const probe_family& f, std::vector<level_probe>& all) {
   if (std::ranges::find(block_barriers, f.name) != std::end(block_barriers))
     for (const unsigned threads : sizes_of_blocks) {
       one.threads = threads;
+      one.left_free = {};
+      all.push_back(one);
+      if (!f.name.starts_with("mbarrier_") || threads < polled_in_any_order) continue;
+      one.left_free = "start";
       all.push_back(one);
     }
   if ((f.name.starts_with("cluster_release") || f.name.starts_with("cluster_relaxed")) && f.cluster > 1) {
     one.threads = 256;
+    all.push_back(one);
+    one.left_free = "place";
     all.push_back(one);
   }
 }
@@ -57,12 +69,12 @@ void add_throughputs(const probe_family& f, std::vector<level_probe>& all) {
     if (!every_shape && (threads == 64 || threads == 512)) continue;
     for (const unsigned blocks : {1u, 2u, 4u, 8u, 16u, 32u})
       if (threads * blocks <= most_threads_of_sm)
-        all.push_back({.family = &f, .quantity = quantity::throughput, .threads = threads, .blocks_per_sm = blocks, .lanes = all_lanes, .where = {}});
+        all.push_back({.family = &f, .quantity = quantity::throughput, .threads = threads, .blocks_per_sm = blocks, .lanes = all_lanes, .where = {}, .left_free = {}});
   }
 }
 
 void add_by_host(const probe_family& f, std::vector<level_probe>& all) {
-  level_probe one{.family = &f, .quantity = quantity::host, .threads = f.threads, .blocks_per_sm = 1, .lanes = all_lanes, .where = {}};
+  level_probe one{.family = &f, .quantity = quantity::host, .threads = f.threads, .blocks_per_sm = 1, .lanes = all_lanes, .where = {}, .left_free = {}};
   if ((f.name.starts_with("cluster_release") || f.name.starts_with("cluster_relaxed")) && f.cluster > 1) all.push_back(one);
   if (f.loop_body == 0) return;
   for (const unsigned threads : {32u, 256u, 1024u}) {
@@ -75,6 +87,17 @@ void add_by_host(const probe_family& f, std::vector<level_probe>& all) {
 
 unsigned level_probe::lane_count() const {
   return lanes == all_lanes ? family->lanes : static_cast<unsigned>(std::popcount(lanes));
+}
+
+std::uint32_t scattered_lanes(unsigned count) {
+  if (count < 1 || count > 32) throw std::invalid_argument(fmt::format("a warp has 1 to 32 lanes, not {}", count));
+  std::array<unsigned, 32> lanes{};
+  std::iota(lanes.begin(), lanes.end(), 0u);
+  std::mt19937 random(count);
+  for (unsigned k = 0; k < count; ++k) std::swap(lanes[k], lanes[k + random() % (32 - k)]);
+  std::uint32_t mask = 0;
+  for (unsigned k = 0; k < count; ++k) mask |= 1u << lanes[k];
+  return mask;
 }
 
 std::vector<level_probe> probes_of(std::string_view level, quantity what) {
@@ -104,6 +127,7 @@ point point_of(const level_probe& one, unsigned run) {
   if (f.source == "warp") p.set("lanes", static_cast<double>(one.lane_count()));
   if (one.lanes != all_lanes && one.lanes != first_lanes(one.lane_count())) p.set("mask", fmt::format("{:08x}", one.lanes));
   if (!one.where.empty()) p.set("where", std::string(one.where));
+  if (!one.left_free.empty()) p.set("left_free", std::string(one.left_free));
   if (run > 1) p.set("run", static_cast<double>(run));
   return p;
 }

@@ -25,10 +25,16 @@ struct level_probe {
   unsigned blocks_per_sm = 1;          // throughput
   std::uint32_t lanes = all_lanes;     // that take part, of each warp
   std::string_view where{};            // memory: "L1", "L2", "DRAM"
+  // What is left to chance, to show what it does to the figure: "start" (when the warps of a block begin a pass), "place" (onto
+  // which SMs the blocks of a cluster are put). Else warps begin together, and each block of a cluster has an SM of its own.
+  std::string_view left_free{};
 
   unsigned lane_count() const;
   bool on_every_sm() const { return where == "L2" || where == "DRAM"; }
 };
+
+// So many lanes, drawn at random: for each count always the same ones. std::invalid_argument unless 1 to 32.
+std::uint32_t scattered_lanes(unsigned count);
 
 // In the order of the levels; every point once.
 std::vector<level_probe> probes_of(std::string_view level, quantity);

@@ -24,6 +24,8 @@ const probe_family* known_family(const std::string& name) {
 
 bool is_of_study(const result& r) { return r.point.study == "levels" && known_family(r.point.subject) != nullptr; }
 
+bool is_left_free(const result& r) { return !r.point.word("left_free").empty(); }
+
 std::optional<quantity> quantity_of(const point& p) {
   const auto word = p.word("quantity");
   if (word == "latency") return quantity::latency;
@@ -117,7 +119,7 @@ measured_run run_of(std::span<const result> all, unsigned run) {
     if (!what) continue;
     constexpr std::string_view refused = "the machine code is not what the probe says: ";
     if (r.reason.starts_with(refused)) one.gpu.not_checked[r.point.subject] = r.reason.substr(refused.size());
-    if (!r.has_metrics()) continue;
+    if (!r.has_metrics() || is_left_free(r)) continue;
     const double mhz = std::strtod(r.found("mhz").c_str(), nullptr);
     if (mhz > 0) one.gpu.mhz += mhz, ++clocks;
     if (const auto name = r.found("gpu"); !name.empty()) one.gpu.name = name;
@@ -134,7 +136,7 @@ repetition compare_runs(std::span<const result> all, unsigned first, unsigned se
     return canonical_text(p);
   };
   const auto counts = [](const result& r) {
-    return is_of_study(r) && r.has_metrics() && quantity_of(r.point) == quantity::latency && r.verdict.kind == verdict_kind::code;
+    return is_of_study(r) && r.has_metrics() && !is_left_free(r) && quantity_of(r.point) == quantity::latency && r.verdict.kind == verdict_kind::code;
   };
   for (const auto& r : all)
     if (counts(r) && run_number(r.point) == first) before[key_of(r.point)] = &r;
@@ -170,6 +172,27 @@ repetition compare_runs(std::span<const result> all, unsigned first, unsigned se
                                 fmt::format("{} of {} points, {:.2f} % at most", t.slopes, t.points, 100 * t.worst), t.slopes == t.points});
   }
   return found;
+}
+
+table table_of_chance(std::span<const result> all) {
+  table t{{"chance", "What is left to chance, and what it does",
+           "Slopes of the six launches, from the least to the largest: where the warps of a block begin their passes when they happen to, or the blocks "
+           "of a cluster stand where the launch puts them (SMs, and in how many launches), and where the study decides."},
+          {"probe", "shape", "left free", "run", "cycles, left free", "SMs", "cycles, decided", "SMs"}, {}, {false, false, false, true, true, false, true, false}};
+  std::map<std::string, const result*> decided;
+  for (const auto& r : all)
+    if (is_of_study(r) && r.has_metrics() && !is_left_free(r)) decided[canonical_text(r.point)] = &r;
+  const auto range = [](const result& r) { return fmt::format("{:.2f} to {:.2f}", r.metrics.front().min, r.metrics.front().max); };
+  const auto sms = [](const result& r) { return r.found("sms").empty() ? std::string("-") : r.found("sms"); };
+  for (const auto& r : all) {
+    if (!is_of_study(r) || !r.has_metrics() || !is_left_free(r)) continue;
+    auto p = r.point;
+    p.remove("left_free");
+    const auto other = decided.find(canonical_text(p));
+    t.rows.push_back({p.subject, format_shape(p), r.point.word("left_free"), std::to_string(run_number(p)), range(r), sms(r),
+                      other == decided.end() ? "-" : range(*other->second), other == decided.end() ? "-" : sms(*other->second)});
+  }
+  return t;
 }
 
 }  // namespace mgsync::levels

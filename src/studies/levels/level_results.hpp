@@ -26,4 +26,7 @@ struct repetition {
 };
 repetition compare_runs(std::span<const result>, unsigned first, unsigned second);
 
+// What was measured twice, once with something left to chance; no rows where nothing was.
+table table_of_chance(std::span<const result>);
+
 }  // namespace mgsync::levels

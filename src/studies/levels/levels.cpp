@@ -131,6 +131,7 @@ evaluation evaluate_results(std::span<const result> all) {
   if (runs.size() < 2) return evaluate(first.values, first.gpu);
   auto again = compare_runs(all, runs[0], runs[1]);
   auto e = evaluate(first.values, first.gpu, again.statements);
+  if (auto chance = table_of_chance(all); !chance.rows.empty()) e.tables.push_back(std::move(chance));
   if (!again.apart.rows.empty()) e.tables.push_back(std::move(again.apart));
   return e;
 }

@@ -94,12 +94,36 @@ void add_warp(std::vector<probe_family>& all) {
   all.push_back(make("ballot", "warp", "ballot", usual, {{"ISETP", 1}, {"VOTE", 1}}, "VOTE"));
   all.push_back(make("match_any", "warp", "match_any", usual, {{"MATCH", 1}}, "MATCH"));
   all.push_back(make("match_all", "warp", "match_all", usual, {{"MATCH", 1}}, "MATCH"));
+  // Finding out that the mask is the same in all lanes (REDUX, R2UR) stands before each election.
+  auto elect = make("elect", "warp", "elect.sync, mask of the one before", usual, {{"ELECT", 1}, {"REDUX", 1}, {"R2UR", 1}, {"LOP3", 1}, {"BRA", 1}, {"MOV", 1}}, "",
+                    {{"LDC", 1}});
+  elect.code.side_paths = true;
+  elect.oldest = 90;
+  all.push_back(elect);
   for (const auto* const name : {"redux_add", "redux_min", "redux_and", "group_reduce"}) {
     auto redux = make(name, "warp", name == std::string_view("group_reduce") ? "cg::reduce of integers" : "redux.sync",
                       usual, {{"REDUX", 1}, {"MOV", 1}, {"LOP3", 1}}, "REDUX");
     redux.oldest = 80;
     all.push_back(redux);
   }
+}
+
+// An mbarrier whose phase ends with bytes that arrive, sent by one thread.
+void add_transactions(std::vector<probe_family>& all) {
+  const auto most = of_long_links.back();
+  // The other lanes go around what one thread alone does.
+  const counts around = {{"BSSY", most}, {"BSYNC", most}, {"BRA", most}, {"MOV", 3 * most}, {"SHF", 2}};
+  const counts addresses = {{"S2R", 1}, {"VIADD", 1}, {"LEA", 2}};
+  const counts in_one_lane = {{"PLOP3", 4 * most}, {"ULDC", 2 * most}, {"UMOV", 2 * most}, {"VOTEU", 2}, {"UIADD3", 1}, {"ULEA", 1}};
+  const auto add = [&](const char* name, std::string_view what, counts per_link, counts extras) {
+    auto f = make(name, "block", what, of_long_links, std::move(per_link), "", with(with(shared_address, around), extras));
+    f.code.side_paths = true;
+    f.oldest = 90;
+    all.push_back(f);
+  };
+  add("mbarrier_transaction", "mbarrier, bytes counted by the thread", {{"SYNCS", 3}, {"BRA", 1}}, {});
+  add("mbarrier_async_store", "mbarrier, bytes of st.async", {{"SYNCS", 2}, {"STAS", 1}, {"BRA", 1}}, addresses);
+  add("mbarrier_bulk_copy", "mbarrier, 16 bytes of a bulk copy from L2", {{"SYNCS", 2}, {"UBLKCP", 1}, {"ELECT", 1}, {"BRA", 2}}, in_one_lane);
 }
 
 void add_block(std::vector<probe_family>& all) {
@@ -121,8 +145,24 @@ void add_block(std::vector<probe_family>& all) {
     f.oldest = name == std::string_view("mbarrier_try_wait") ? 90 : 80;
     all.push_back(f);
   }
+  add_transactions(all);
+  for (auto& f : all)
+    if (f.source == "block" && f.name != "hand_over") f.code.reads_before = 1;  // of the common start
   all.push_back(library("library_barrier", "block", "cuda::barrier", of_long_links));
   all.back().oldest = 80;
+  all.back().code.reads_before = 1;
+}
+
+// Loads from shared memory between arriving and waiting: how much of them the barrier hides.
+void add_splits(std::vector<probe_family>& all) {
+  for (const unsigned loads : {1u, 2u, 4u, 8u}) {
+    auto split = make("cluster_split_" + std::to_string(loads) + "_4", "cluster", "arrive, loads, wait; relaxed", of_clusters,
+                      {{"UCGABAR_ARV", 1}, {"LDS", loads}, {"UCGABAR_WAIT", 1}, {"CCTL", 1}}, "");
+    split.code.enclosed = {"UCGABAR_ARV", "LDS", "UCGABAR_WAIT"};
+    split.cluster = 4;
+    split.oldest = 90;
+    all.push_back(split);
+  }
 }
 
 void add_cluster(std::vector<probe_family>& all) {
@@ -136,6 +176,7 @@ void add_cluster(std::vector<probe_family>& all) {
     release.oldest = relaxed.oldest = 90;
     all.push_back(release);
     all.push_back(relaxed);
+    if (size == 4) add_splits(all);
     if (size == 1) continue;
     auto remote = make("cluster_mbarrier_" + std::to_string(size), "cluster", "remote mbarrier", of_clusters,
                        {{"MEMBAR", 2}, {"ERRBAR", 1}, {"CGAERRBAR", 1}, {"SYNCS", 2}, {"CCTL", 1}, {"BRA", 1}}, "",

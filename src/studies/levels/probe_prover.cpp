@@ -42,6 +42,9 @@ void probe_prover::take(const step& asked, std::span<const seen> came) {
   for (std::size_t i = 0; i < came.size(); ++i)
     if (const auto found = came[i].values.find("cycles"); found != came[i].values.end())
       for (const auto& [cycles, times] : histogram_of(found->second)) histograms_[asked.orders[i].count][cycles] += times;
+  for (const auto& each : came)
+    if (const auto found = each.values.find("sms_used"); found != each.values.end())
+      for (const auto& [sms, times] : histogram_of(found->second)) sms_of_launches_[sms] += times;
 }
 
 verdict probe_prover::judge() const {
@@ -55,6 +58,11 @@ verdict probe_prover::judge() const {
 void probe_prover::add_to(result& r) const {
   r.environment["link"] = std::string(link_of(*what_.family));
   if (!histograms_.empty()) r.environment["cycles"] = text_of(histograms_);
+  if (what_.family->cluster > 1 && !sms_of_launches_.empty()) {
+    std::string text;
+    for (const auto& [sms, launches] : sms_of_launches_) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", sms, launches);
+    r.environment["sms"] = text;
+  }
   if (const auto label = label_of(*what_.family); !label.empty()) r.notes.emplace_back(label);
 }
 

@@ -121,6 +121,15 @@ struct match_all : word_per_lane {
     v = __match_all_sync(0xffffffffu, v, &same);
   }
 };
+// ptxas knows that a second election among the same lanes gives what the first gave, and leaves one of any chain. Here the
+// mask depends on who was elected before (all lanes it is, which only the host knows): each has to be held.
+struct elected_lane : word_per_lane {
+  std::uint32_t all;
+  __device__ explicit elected_lane(const arguments& a) : word_per_lane(a), all(a.lanes) {}
+  __device__ void step() {
+    asm volatile("{\n .reg .pred elected;\n elect.sync %0|elected, %1;\n}" : "=r"(v) : "r"(all | v));
+  }
+};
 // The lanes of a.lanes alone run the probe.
 template <class Op, int Steps>
 __device__ __forceinline__ void by_some_lanes(const arguments& a) {
@@ -206,4 +215,6 @@ MGSYNC_PROBE_SLOPE(redux_min, redux_min)
 MGSYNC_PROBE_SLOPE(redux_and, redux_and)
 MGSYNC_PROBE_SLOPE(group_reduce, group_reduce)
 #endif
-// elect.sync has no probe: ptxas knows that a second one gives what the first gave, and leaves one of any chain.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+MGSYNC_PROBE_SLOPE(elect, elected_lane)
+#endif

@@ -32,6 +32,7 @@ struct arguments {
   std::uint32_t window_log2_ns = 0;      // passes start together at multiples of 2^this of the global timer; 0: at once
   std::uint32_t lanes = 0xffffffffu;     // which lanes of a warp take part
   std::uint32_t words = 0;               // what the family says
+  std::uint32_t together = 0;            // not 0: the warps of a block start each pass together, where the probe is of whole blocks
 };
 
 }  // namespace mgsync::probes

@@ -14,6 +14,10 @@
 
 namespace mgsync::probes {
 
+// A start is where the cycle counter's low bits are 0; so often it is asked for before a pass begins all the same.
+inline constexpr std::uint32_t start_mask = 63;
+inline constexpr int most_askings = 1024;
+
 __device__ __forceinline__ std::uint64_t clock_now() {
   std::uint64_t t;
   asm volatile("mov.u64 %0, %%clock64;" : "=l"(t)::"memory");
@@ -47,6 +51,28 @@ __device__ __forceinline__ void wait_for_window(std::uint32_t window_log2_ns) {
   } while ((now >> window_log2_ns) == (first >> window_log2_ns));
 }
 
+// Brings the warps of a block to one start, the same in every pass: what the pass before stored has arrived, all stand at
+// one barrier until its first warp comes, that warp comes where the cycle counter's low bits are 0, and barriers bring them
+// into the order that barriers leave warps in.
+__device__ __forceinline__ void start_together() {
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x < 32)
+    for (int asked = 0; asked < most_askings; ++asked) {
+      const auto now = clock_now();
+      if ((now & start_mask) == now >> 63) break;  // the highest bit is 0; it keeps the read one of 64 bits
+    }
+#pragma unroll
+  for (int settling = 0; settling < 4; ++settling) __syncthreads();
+}
+
+// Operations that all threads of a block run together say so: `static constexpr bool of_whole_block = true`.
+template <class Op>
+inline constexpr bool of_whole_block = [] {
+  if constexpr (requires { Op::of_whole_block; }) return Op::of_whole_block;
+  else return false;
+}();
+
 // Passes of `chain`, each between two clock reads, by every warp of the grid.
 template <class Op, class Chain>
 __device__ __forceinline__ void timed_passes(const arguments& a, Op& op, Chain chain) {
@@ -61,6 +87,8 @@ __device__ __forceinline__ void timed_passes(const arguments& a, Op& op, Chain c
 #pragma unroll 1
   for (std::uint32_t pass = 0; pass < passes; ++pass) {
     wait_for_window(a.window_log2_ns);
+    if constexpr (of_whole_block<Op>)
+      if (a.together != 0) start_together();
     begin = clock_now();
     chain(op);
     end = clock_after(op.value(), never);

@@ -225,7 +225,7 @@ std::optional<probe_seen> runner::run(const probe_order& o, std::string& reason,
   result.warps = o.blocks * ((o.threads + 31) / 32);
   const auto input = on_gpu(state_->ordinal, inputs(o.threads, o.seed));
   const auto held = on_gpu(state_->ordinal, std::vector<held_words>{{never, o.loops}});
-  const auto output = cuda::memory::on_gpu(state_->ordinal, o.threads * sizeof(std::uint32_t));
+  const auto output = on_gpu(state_->ordinal, std::vector<std::uint32_t>(o.threads, never));
   const auto stamps = cuda::memory::on_gpu(state_->ordinal, std::size_t{o.passes} * result.warps * sizeof(stamp));
   const auto sms = cuda::memory::on_gpu(state_->ordinal, 2 * result.warps * sizeof(std::uint32_t));
   arguments a{input.as<const std::uint32_t>(),
@@ -237,7 +237,8 @@ std::optional<probe_seen> runner::run(const probe_order& o, std::string& reason,
               o.passes,
               o.window_log2_ns,
               o.lanes,
-              o.words};
+              o.words,
+              o.together ? 1u : 0u};
   void* parameters[] = {&a};
   CUlaunchAttribute cluster{};
   const auto config = state_->configure(o, *f, cluster);
@@ -247,6 +248,8 @@ std::optional<probe_seen> runner::run(const probe_order& o, std::string& reason,
   wait_for(state_->stream.get(), most_seconds, o.kernel);
   result.host_ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
   result.stamps = from_gpu<stamp>(stamps, std::size_t{o.passes} * result.warps);
+  const auto values = from_gpu<std::uint32_t>(output, o.threads);
+  result.threads_that_ended = o.threads - static_cast<std::uint32_t>(std::ranges::count(values, never));
   const auto where = from_gpu<std::uint32_t>(sms, 2 * result.warps);
   result.sm_at_start.assign(where.begin(), where.begin() + result.warps);
   result.sm_at_end.assign(where.begin() + result.warps, where.end());

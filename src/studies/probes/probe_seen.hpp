@@ -21,6 +21,7 @@ struct probe_order {
   std::uint32_t window_log2_ns = 0;  // see probe_arguments.hpp
   std::uint32_t lanes = 0xffffffffu;
   std::uint32_t words = 0;
+  bool together = false;             // the warps of a block start each pass together
   std::size_t dynamic_shared_bytes = 0;
   std::uint64_t seed = 1;            // of the inputs
   std::uint64_t* memory = nullptr;   // on the GPU
@@ -42,6 +43,7 @@ struct probe_seen {
   std::vector<stamp> stamps;              // [passes][warps], the first pass included
   std::vector<std::uint32_t> sm_at_start; // [warps]
   std::vector<std::uint32_t> sm_at_end;   // [warps]
+  std::uint32_t threads_that_ended = 0;   // of one block: how many wrote down what their chain came to
   double host_ns = 0;                     // from launching to having finished, on the host's monotonic clock
 
   // Passes but the first, SM by SM. Left out: warps that changed their SM, and stamps without an end. Where passes start

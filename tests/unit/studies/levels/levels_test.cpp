@@ -10,6 +10,7 @@
 #include "src/studies/levels/level_evaluation.hpp"
 #include "src/studies/levels/level_points.hpp"
 #include "src/studies/levels/level_results.hpp"
+#include "src/studies/levels/level_tables.hpp"
 #include "src/studies/levels/probe_family.hpp"
 #include "src/studies/levels/probe_prover.hpp"
 #include "src/studies/probes/probe_image.hpp"
@@ -52,6 +53,10 @@ TEST(lanes, every_size_has_exactly_that_many) {
   EXPECT_THROW(first_lanes(0), std::invalid_argument);
   EXPECT_THROW(first_lanes(33), std::invalid_argument);
   EXPECT_THROW(spread_lanes(17, 2), std::invalid_argument);
+  for (unsigned size = 1; size <= 32; ++size) EXPECT_EQ(std::popcount(scattered_lanes(size)), static_cast<int>(size));
+  EXPECT_NE(scattered_lanes(16), first_lanes(16));
+  EXPECT_EQ(scattered_lanes(16), scattered_lanes(16));
+  EXPECT_THROW(scattered_lanes(0), std::invalid_argument);
 }
 
 TEST(families, have_lengths_through_which_a_line_can_be_laid) {
@@ -314,7 +319,7 @@ result measured(const level_probe& one, unsigned run, double value, std::uint64_
 }
 
 level_probe probe(const std::string& name, unsigned threads = 32, quantity what = quantity::latency) {
-  return {.family = &family(name), .quantity = what, .threads = threads, .blocks_per_sm = 1, .lanes = all_lanes, .where = {}};
+  return {.family = &family(name), .quantity = what, .threads = threads, .blocks_per_sm = 1, .lanes = all_lanes, .where = {}, .left_free = {}};
 }
 
 TEST(run_of, results_are_figures_in_cycles) {
@@ -352,6 +357,29 @@ TEST(compare_runs, another_mode_or_slope_is_named) {
   EXPECT_EQ(holds_between(all, "warps: slopes"), false);
   EXPECT_EQ(holds_between(all, "warps: the modes"), true);
   EXPECT_EQ(compare_runs(all, 1, 2).apart.rows.size(), 2u);
+}
+
+TEST(compare_runs, what_is_left_to_chance_is_not_asked_and_stands_beside_what_is_decided) {
+  auto left = probe("mbarrier_try_wait", 1024);
+  left.left_free = "start";
+  std::vector<result> all{measured(left, 1, 270, 300), measured(left, 2, 281, 310), measured(probe("mbarrier_try_wait", 1024), 1, 268, 300),
+                          measured(probe("mbarrier_try_wait", 1024), 2, 268, 300)};
+  for (auto& r : all) r.metrics.front().min = r.metrics.front().max = r.metrics.front().median;
+  EXPECT_EQ(holds_between(all, "mbarriers (polled): the modes"), true);
+  EXPECT_EQ(run_of(all, 1).values.size(), 1u);
+  const auto t = table_of_chance(all);
+  ASSERT_EQ(t.rows.size(), 2u);
+  EXPECT_EQ(t.rows[1], (std::vector<std::string>{"mbarrier_try_wait", "b1x1024", "start", "2", "281.00 to 281.00", "-",
+                                                 "268.00 to 268.00", "-"}));
+}
+
+TEST(table_of_lanes, has_a_row_for_every_size_of_a_group) {
+  EXPECT_TRUE(table_of_lanes({}).rows.empty());
+  auto first = probe("coalesced_shuffle"), scattered = first;
+  first.lanes = first_lanes(7), scattered.lanes = scattered_lanes(7);
+  const auto t = table_of_lanes(run_of(std::vector{measured(first, 1, 200, 9), measured(scattered, 1, 210, 9)}, 1).values);
+  ASSERT_EQ(t.rows.size(), 32u);
+  EXPECT_EQ(t.rows[6], (std::vector<std::string>{"7", "-", "-", "-", "-", "200.00", "210.00"}));
 }
 
 TEST(compare_runs, library_code_is_not_asked) {

@@ -1,0 +1,16 @@
+// Tables of this study that need nothing but its figures: groups of lanes by size. Pure.
+#pragma once
+
+#include <span>
+
+#include "src/results/figure.hpp"
+#include "src/studies/levels/level_values.hpp"
+
+namespace mgsync::levels {
+
+// Of a group of some lanes of a warp, whose figures stand in a table by themselves.
+bool is_part_of_warp(const level_value&);
+// A row for each number of lanes: of the first so many, and of as many drawn at random. No rows where none was measured.
+table table_of_lanes(std::span<const level_value>);
+
+}  // namespace mgsync::levels
