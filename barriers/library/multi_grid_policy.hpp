@@ -11,17 +11,23 @@
 
 namespace mgsync::algorithm {
 
-// Tells the host of this process, by the first block of this GPU that has something to tell, and the kernels of all processes.
-__device__ inline void report_and_stop(multi_grid_block* records, multi_grid_block& mine, std::uint32_t what, std::uint32_t launched) {
-  // A kernel before may have written it, of another grid and so with other records.
-  if (mine.report != nullptr && *static_cast<volatile std::uint32_t*>(&mine.report->what) == multi_grid_report::none &&
-      atomicCAS(&records[0].claimed, 0u, 1u) == 0) {
-    mine.report->rank = mine.rank;
-    mine.report->launched = launched;
-    mine.report->made_for = mine.blocks;
-    *static_cast<volatile std::uint32_t*>(&mine.report->what) = what;
+// Tells the host of this process, by the first block of this GPU that has something to tell, and the kernels of all
+// processes. `what`: a multi_grid_report's, worked out by who tells it. Volatile throughout: what is read early would be kept in
+// registers that the kernel's own work could have.
+template <class What>
+__device__ __forceinline__ void report_and_stop(multi_grid_block* records, volatile multi_grid_block& mine, unsigned launched, What what) {
+  if (atomicCAS(&records[0].claimed, 0u, 1u) == 0) {
+    volatile multi_grid_report* const report = mine.report;
+    // A kernel before may have written it, of another grid and so with other records.
+    if (report != nullptr && report->what == multi_grid_report::none) {
+      report->launched = launched;
+      report->rank = mine.rank;
+      report->made_for = mine.blocks;
+      report->what = what();
+    }
   }
   *static_cast<volatile std::uint32_t*>(mine.told) = 1;
+#pragma unroll 1
   for (unsigned m = 0; m < mine.stop_count; ++m) *static_cast<volatile std::uint32_t*>(mine.stops[m]) = 1;
 }
 
@@ -35,18 +41,12 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
   __device__ __forceinline__ multi_grid_policy(std::uint32_t state, multi_grid_block* records) : state_(state), records_(records) {}
 
   __device__ __forceinline__ std::uint32_t state() const { return state_; }
-  __device__ __forceinline__ bool leader() const { return (state_ & multi_grid_state::leader) != 0; }
+  __device__ __forceinline__ bool leader() const { return (state_ & multi_grid_state::adds) != 0; }
 
-  __device__ __forceinline__ void sync() const {
-    if ((state_ & multi_grid_state::one_warp) != 0) __syncwarp();
-    else __syncthreads();
-  }
+  // The same for blocks of one warp: the barrier of 32 threads takes 14 cycles, a branch around it more.
+  __device__ __forceinline__ void sync() const { __syncthreads(); }
   // Whether the block's team gave up, in all threads of the block.
-  __device__ __forceinline__ bool sync_verdict(bool gave_up) const {
-    if ((state_ & multi_grid_state::one_warp) == 0) return __syncthreads_or(gave_up) != 0;
-    __syncwarp();
-    return gave_up;  // the team is the block, and agrees
-  }
+  __device__ __forceinline__ bool sync_verdict(bool gave_up) const { return __syncthreads_or(gave_up) != 0; }
   __device__ __forceinline__ bool in_team() const { return (state_ & multi_grid_state::in_team) != 0; }
   __device__ __forceinline__ void fence_release_system() const {
     if ((state_ & multi_grid_state::alone) != 0) ptx::fence_release<ptx::scope::gpu>();
@@ -62,8 +62,21 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
 #pragma unroll 1
       for (unsigned polls = 0; polls < polls_per_look; ++polls)
         if (words::template all_reached<Loop, N>([&](unsigned) { return w; })) return 1;
-      if (gives_up(records_[block()], epoch)) return 0;
+      if (gives_up(epoch)) return 0;
     }
+  }
+  // Until each lane's word is reached, whatever the algorithm; fence_polled_system() acquires it. Not 0: given up, and said so.
+  __device__ __forceinline__ unsigned await(word* polled, word target, word epoch) const {
+    unsigned gave_up = 0;
+    if (wait_words<polling::inbox, 1>(epoch, [&](unsigned) { return polled_word<word>{polled, target}; }) == 0) {
+      gave_up = 1;
+      if (is_first_lane()) {
+        volatile multi_grid_block& mine = record();
+        report_and_stop(records_, mine, mine.blocks,
+                        [&] { return others_gave_up(mine) ? multi_grid_report::followed : multi_grid_report::timed_out; });
+      }
+    }
+    return gave_up;
   }
 
   __device__ __forceinline__ static unsigned block() {
@@ -71,22 +84,36 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
   }
 
  private:
-  // The look of a long wait; the first one starts its clock. What the first lane sees and decides, the team does: all lanes
-  // go the same way, and write the same.
-  __device__ __forceinline__ bool gives_up(multi_grid_block& mine, word epoch) const {
-    const word told = *static_cast<volatile word*>(mine.told) |
-                      (mine.stop_count == 0 ? 0 : *static_cast<volatile word*>(mine.stops[0]));
-    const word others_did = broadcast(told != 0 ? 1u : 0u);
-    const word now = broadcast(static_cast<word>(ptx::global_time_ns() >> 20));
-    if (broadcast(mine.looked_at) != epoch) {
-      mine.looked_at = epoch;
-      mine.since = now;
-      mine.late = others_did;
+  __device__ __forceinline__ static bool is_first_lane() {
+    unsigned mine;
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(mine));
+    return mine == 0;
+  }
+  // The block's, found anew at every look: its address would be kept in registers over the kernel's own work.
+  __device__ __forceinline__ volatile multi_grid_block& record() const {
+    unsigned number = block();
+    asm volatile("" : "+r"(number));
+    return records_[number];
+  }
+  __device__ __forceinline__ static bool others_gave_up(const volatile multi_grid_block& mine) {
+    return (*static_cast<volatile word*>(mine.told) | (mine.stop_count == 0 ? 0 : *static_cast<volatile word*>(mine.stops[0]))) != 0;
+  }
+
+  // The look of a long wait; the first one starts its clock. The first lane sees and decides for the team.
+  __device__ __forceinline__ bool gives_up(word epoch) const {
+    word over = 0;
+    if (is_first_lane()) {
+      volatile multi_grid_block& mine = record();
+      const bool others_did = others_gave_up(mine);
+      const word now = static_cast<word>(ptx::global_time_ns() >> 20);
+      if (mine.looked_at != epoch) {
+        mine.looked_at = epoch;
+        mine.since = now;
+        mine.late = others_did ? 1 : 0;
+      }
+      over = others_did || now - mine.since > mine.patience ? 1 : 0;
     }
-    const bool over = others_did != 0 || now - mine.since > mine.patience;
-    if (broadcast(over ? 1u : 0u) == 0) return false;
-    report_and_stop(records_, mine, others_did != 0 ? multi_grid_report::followed : multi_grid_report::timed_out, mine.blocks);
-    return true;
+    return broadcast(over) != 0;
   }
 
   std::uint32_t state_;

@@ -14,8 +14,13 @@ namespace mgsync::algorithm {
 // What a thread knows of its group, in one register.
 struct multi_grid_state {
   static constexpr std::uint32_t counted = 1, spread = 2, sums_up = 4;  // relay_way
-  static constexpr std::uint32_t relay = 8, counter = 16;               // the algorithm; none: given up
-  static constexpr std::uint32_t member = 32, in_team = 64, one_warp = 128, alone = 256, leader = 512;
+  static constexpr std::uint32_t counter = 8;   // the algorithm; else the relay
+  static constexpr std::uint32_t member = 16;
+  static constexpr std::uint32_t lost = 32;     // given up, or no handle that fits: every barrier fails
+  static constexpr std::uint32_t in_team = 64;  // has something to do between the block's two barriers
+  static constexpr std::uint32_t alone = 128;   // no other GPU
+  static constexpr std::uint32_t adds = 256;    // the lane adds to the word where it arrives
+  static constexpr std::uint32_t writes = 512, writes_more = 1024;  // the lane writes words, more than one, as the block speaks
 };
 
 // The words of the caller's lane, worked out once: nine registers with the state and the epoch. What only the block that
@@ -26,31 +31,67 @@ class multi_grid_words {
  public:
   multi_grid_words() = default;
   __device__ __forceinline__ multi_grid_words(const multi_grid_handle& handle, unsigned block, unsigned lane) {
-    const unsigned counter = block & (handle.counters - 1), copy = block & (handle.copies - 1), k = lane & (handle.counters - 1);
+    const unsigned counter = block & (handle.counters - 1), copy = block & (handle.copies - 1);
     if (handle.algorithm == multi_grid_handle::relay) {
       arrival_ = line(handle, relay_layout{}.counter(counter));
       // Lanes without a member of their own poll the last one's word too: no divergence.
       polled_ = line(handle, relay_layout{}.inbox(copy)) + (lane < handle.gpus ? lane : handle.gpus - 1);
-      const unsigned replica = lane * handle.gpus_inverse >> 12, at_once = 32 * handle.gpus_inverse >> 12;
-      if (replica < at_once && replica < handle.copies)
+      share_ = 1;
+      if (writes(handle, lane)) {
+        const unsigned replica = first_replica(handle, lane);
         out_ = handle.parts[lane - replica * handle.gpus] + relay_layout{}.inbox(replica) * words_of_line + handle.rank;
+      }
     } else {
+      const unsigned k = lane & (handle.counters - 1);
       if (lane < handle.copies) arrival_ = line(handle, spread_layout{}.counter(lane, counter));
       polled_ = line(handle, spread_layout{}.counter(copy, k));
+      share_ = share_of_counter(handle, k);
     }
-    share_ = (handle.blocks + handle.counters - 1 - k) >> handle.counter_bits;
     asm volatile("" : "+l"(arrival_), "+l"(polled_), "+l"(out_), "+r"(share_));
+  }
+
+  // What never changes of thread `thread` of a block.
+  __device__ __forceinline__ static std::uint32_t state_of(const multi_grid_handle& handle, unsigned block, unsigned thread) {
+    std::uint32_t state = multi_grid_state::member;
+    // One block in all meets nobody; its threads do.
+    if (thread >= 32 || handle.blocks * handle.gpus == 1) return state;
+    state |= multi_grid_state::in_team;
+    if (handle.gpus == 1) state |= multi_grid_state::alone;
+    if (handle.algorithm == multi_grid_handle::counter) {
+      state |= multi_grid_state::counter;
+      if (thread < handle.copies) state |= multi_grid_state::adds;
+      return state;
+    }
+    state |= relay_ways(block, handle.blocks, {handle.counters, handle.copies});
+    if (thread == 0) state |= multi_grid_state::adds;
+    if (writes(handle, thread)) {
+      state |= multi_grid_state::writes;
+      if (first_replica(handle, thread) + at_once(handle) < handle.copies) state |= multi_grid_state::writes_more;
+    }
+    return state;
   }
 
   static constexpr unsigned words_of_line = line_bytes / sizeof(word);
   __device__ __forceinline__ static word* line(const multi_grid_handle& handle, unsigned number) {
     return handle.own + number * words_of_line;
   }
+  // How many blocks arrive at counter `k`.
+  __device__ __forceinline__ static unsigned share_of_counter(const multi_grid_handle& handle, unsigned k) {
+    return (handle.blocks + handle.counters - 1 - k) >> handle.counter_bits;
+  }
+  // The replicas that a warp writes at once, a lane for each of their words; and the first of this lane's.
+  __device__ __forceinline__ static unsigned at_once(const multi_grid_handle& handle) { return 32 * handle.gpus_inverse >> 12; }
+  __device__ __forceinline__ static unsigned first_replica(const multi_grid_handle& handle, unsigned lane) {
+    return lane * handle.gpus_inverse >> 12;
+  }
+  __device__ __forceinline__ static bool writes(const multi_grid_handle& handle, unsigned lane) {
+    return first_replica(handle, lane) < at_once(handle) && first_replica(handle, lane) < handle.copies;
+  }
 
-  word* arrival_ = nullptr;  // where the lane arrives; counter: nothing for lanes beyond the copies
+  word* arrival_ = nullptr;  // where the lane arrives, if it adds
   word* polled_ = nullptr;   // its word of the inbox, or its counter
-  word* out_ = nullptr;      // relay: the first of the words that it writes when the block speaks
-  word share_ = 0;           // how many arrive at the counter that it polls
+  word* out_ = nullptr;      // the first of the words that it writes when the block speaks, if it writes
+  word share_ = 0;           // by how much the polled word grows in a round
 };
 
 class multi_grid_relay_words {
@@ -70,7 +111,9 @@ class multi_grid_relay_words {
   __device__ __forceinline__ word* sum(unsigned) const {
     return multi_grid_words::line(handle_, relay_layout{}.counter(lane() & (handle_.counters - 1)));
   }
-  __device__ __forceinline__ unsigned share(unsigned) const { return words_.share_; }
+  __device__ __forceinline__ unsigned share(unsigned) const {
+    return multi_grid_words::share_of_counter(handle_, lane() & (handle_.counters - 1));
+  }
   __device__ __forceinline__ word& split() const { return *multi_grid_words::line(handle_, relay_layout{}.split()); }
   template <class F>
   __device__ __forceinline__ void each_counter(F f) const {
@@ -80,19 +123,21 @@ class multi_grid_relay_words {
   // The words that the lane writes: of one GPU, in one replica after the other.
   struct outbox {
     const multi_grid_handle& handle;
+    std::uint32_t state;
     word* first;
     template <class F>
     __device__ __forceinline__ void each(F f) {
-      const unsigned at_once = 32 * handle.gpus_inverse >> 12;
-      if (first == nullptr) return;
+      if ((state & multi_grid_state::writes) == 0) return;
       f(*first);
-      if (handle.copies <= at_once) return;
+      if ((state & multi_grid_state::writes_more) == 0) return;
+      const unsigned at_once = multi_grid_words::at_once(handle);
+      unsigned replica = multi_grid_words::first_replica(handle, lane()) + at_once;
 #pragma unroll 1
-      for (unsigned replica = (lane() * handle.gpus_inverse >> 12) + at_once; replica < handle.copies; replica += at_once)
+      for (; replica < handle.copies; replica += at_once)
         f(*(first += at_once * relay_layout::stride * multi_grid_words::words_of_line));
     }
   };
-  __device__ __forceinline__ outbox out() const { return {handle_, words_.out_}; }
+  __device__ __forceinline__ outbox out() const { return {handle_, state_, words_.out_}; }
 
  private:
   // Anew in every round: what follows from it is not kept.
@@ -113,17 +158,18 @@ class multi_grid_counter_words {
  public:
   static constexpr unsigned per_lane = 1;
 
-  __device__ __forceinline__ multi_grid_counter_words(const multi_grid_handle& handle, std::uint32_t, const multi_grid_words& words)
-      : handle_(handle), words_(words) {}
+  __device__ __forceinline__ multi_grid_counter_words(const multi_grid_handle& handle, std::uint32_t state, const multi_grid_words& words)
+      : handle_(handle), state_(state), words_(words) {}
 
   __device__ __forceinline__ unsigned hold() const { return handle_.hold; }
-  __device__ __forceinline__ bool adds(unsigned) const { return words_.arrival_ != nullptr; }
+  __device__ __forceinline__ bool adds(unsigned) const { return (state_ & multi_grid_state::adds) != 0; }
   __device__ __forceinline__ word& added(unsigned) const { return *words_.arrival_; }
   __device__ __forceinline__ word* polled(unsigned) const { return words_.polled_; }
   __device__ __forceinline__ unsigned share(unsigned) const { return words_.share_; }
 
  private:
   const multi_grid_handle& handle_;
+  std::uint32_t state_;
   const multi_grid_words& words_;
 };
 

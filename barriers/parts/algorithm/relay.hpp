@@ -47,11 +47,18 @@ class relay {
 
   // What the team of every block does between the block's own two barriers.
   MGSYNC_HD unsigned meet(std::uint32_t epoch) {
-    bool speaks = true;
-    if (a_.is(relay_way::counted)) speaks = arrive_counted(epoch);
-    else if (a_.is(relay_way::spread)) speaks = arrive_spread(epoch);
-    if (speaks) speak(epoch);
+    come(epoch);
     return await(epoch);
+  }
+
+  // The first half of it. Block 0 may give up here: then its member never speaks, and every await() gives up too.
+  MGSYNC_HD void come(std::uint32_t epoch) {
+    if (a_.is(relay_way::counted)) {
+      if (!arrive_counted(epoch)) return;
+    } else if (a_.is(relay_way::spread)) {
+      if (!arrive_spread(epoch)) return;
+    }
+    speak(epoch);
   }
 
   // The same in two calls. The first, by every thread of every block of every member, waits for no other block.
@@ -62,10 +69,12 @@ class relay {
 
   // The team's part of it; the block's own barrier is behind it.
   MGSYNC_HD void meet_later(std::uint32_t epoch) {
-    bool speaks = true;
-    if (a_.is(relay_way::counted)) speaks = arrive_counted(epoch);
-    else if (a_.is(relay_way::spread)) speaks = arrive_split();
-    if (speaks) speak(epoch);
+    if (a_.is(relay_way::counted)) {
+      if (!arrive_counted(epoch)) return;
+    } else if (a_.is(relay_way::spread)) {
+      if (!arrive_split()) return;
+    }
+    speak(epoch);
   }
 
   // The second call, by the team; the block's own barrier is behind it.

@@ -81,9 +81,13 @@ class spread_counter {
 
   // What the team of every block does between the block's own two barriers.
   MGSYNC_HD unsigned meet(std::uint32_t epoch) {
+    come(epoch);
+    return await(epoch);
+  }
+  // The first half of it.
+  MGSYNC_HD void come(std::uint32_t epoch) {
     meet_later(epoch);
     p_.hold(a_.hold());
-    return await(epoch);
   }
 
   // The same in two calls. The first, by every thread of every block of the member, waits for no other block.

@@ -55,11 +55,10 @@ class multi_grid_group_over {
     if (handle.blocks != blocks() || handle.generation != record.generation) {
       // The kernel runs without the group: multi_grid::check() says so.
       const auto why = handle.blocks != blocks() ? multi_grid_report::wrong_grid : multi_grid_report::stale_handle;
-      if (thread() == 0) algorithm::report_and_stop(handle.records, record, why, blocks());
-      state_ = thread() < 32 ? flags::in_team : 0;  // so that every sync() fails
+      if (thread() == 0) algorithm::report_and_stop(handle.records, record, blocks(), [&] { return why; });
       return;
     }
-    state_ = state_of(handle);
+    state_ = policy_type::kept(algorithm::multi_grid_words::state_of(handle, block(), thread()));
     words_ = algorithm::multi_grid_words(handle, block(), thread() & 31u);
     epoch_ = record.epoch;
   }
@@ -79,7 +78,13 @@ class multi_grid_group_over {
     ++epoch_;
     const policy_type policy = this->policy();
     policy.sync();
-    return leave(policy, epoch_, [](auto& algorithm, std::uint32_t epoch) { return algorithm.meet(epoch); });
+    unsigned gave_up = policy.state() & flags::lost;
+    if (policy.in_team()) {
+      if ((policy.state() & flags::counter) != 0) counter_type(policy, {handle_, policy.state(), words_}).come(epoch_);
+      else relay_type(policy, {handle_, policy.state(), words_}).come(epoch_);
+      gave_up = await(policy, epoch_);
+    }
+    return leave(policy, gave_up);
   }
 
   // The barrier in two calls, for work that neither side of it depends on; each is called by all threads of all blocks,
@@ -91,16 +96,19 @@ class multi_grid_group_over {
     const policy_type policy = this->policy();
     policy.sync();
     if (!policy.in_team()) return token;
-    if ((state_ & flags::relay) != 0) relay_type(policy, {handle_, policy.state(), words_}).meet_later(epoch_);
-    else if ((state_ & flags::counter) != 0) counter_type(policy, {handle_, policy.state(), words_}).meet_later(epoch_);
+    if ((policy.state() & flags::counter) != 0) counter_type(policy, {handle_, policy.state(), words_}).meet_later(epoch_);
+    else relay_type(policy, {handle_, policy.state(), words_}).meet_later(epoch_);
     return token;
   }
   __device__ __forceinline__ bool barrier_wait(arrival_token token) {
-    return leave(policy(), token.epoch_, [](auto& algorithm, std::uint32_t epoch) { return algorithm.await(epoch); });
+    const policy_type policy = this->policy();
+    unsigned gave_up = policy.state() & flags::lost;
+    if (policy.in_team()) gave_up = await(policy, token.epoch_);
+    return leave(policy, gave_up);
   }
 
   // Whether the kernel was launched with the handle of its GPU and its number of blocks, and no barrier was given up.
-  __device__ __forceinline__ bool is_valid() const { return (state_ & (flags::relay | flags::counter)) != 0; }
+  __device__ __forceinline__ bool is_valid() const { return (state_ & flags::lost) == 0; }
 
   __device__ __forceinline__ unsigned num_grids() const { return handle_.gpus; }
   __device__ __forceinline__ unsigned grid_rank() const { return handle_.rank; }
@@ -119,41 +127,23 @@ class multi_grid_group_over {
   using counter_type = algorithm::spread_counter<policy_type, const multi_grid_handle, algorithm::multi_grid_counter_words>;
   struct flags : algorithm::multi_grid_state {};
 
-    // The state anew in every round: else what follows from it would be kept in registers over the kernel's own work.
+  // The state anew in every round: else what follows from it would be kept in registers over the kernel's own work.
   __device__ __forceinline__ policy_type policy() const { return {policy_type::kept(state_), handle_.records}; }
 
-  // The team's part of a barrier, 0 from which is given up; all threads of the block leave with its verdict. Few
-  // instructions: every warp comes here in every round.
-  template <class TeamPart>
-  __device__ __forceinline__ bool leave(const policy_type& policy, std::uint32_t epoch, TeamPart part) {
-    bool ok = false;
-    if (policy.in_team()) {
-      if ((policy.state() & flags::relay) != 0) {
-        relay_type relay(policy, {handle_, policy.state(), words_});
-        ok = part(relay, epoch) != 0;
-      } else if ((policy.state() & flags::counter) != 0) {
-        counter_type counter(policy, {handle_, policy.state(), words_});
-        ok = part(counter, epoch) != 0;
-      }
-    } else {
-      ok = true;
-    }
-    const bool gave_up = policy.sync_verdict(!ok);
-    if (gave_up) state_ &= ~(flags::relay | flags::counter);
-    return !gave_up;
+  // What every team polls is alike, whatever the algorithm: one loop for both. Not 0: given up.
+  __device__ __forceinline__ unsigned await(const policy_type& policy, std::uint32_t epoch) const {
+    const unsigned gave_up = policy.await(words_.polled_, words_.share_ * epoch, epoch);
+    policy.fence_polled_system();
+    return gave_up;
   }
 
-  // What never changes, in one word.
-  __device__ __forceinline__ static std::uint32_t state_of(const multi_grid_handle& handle) {
-    const bool relay = handle.algorithm == multi_grid_handle::relay;
-    std::uint32_t state = flags::member | (relay ? flags::relay : flags::counter);
-    if (relay) state |= algorithm::relay_ways(block(), handle.blocks, {handle.counters, handle.copies});
-    if (thread() < 32) state |= flags::in_team;
-    if (threads() == 32) state |= flags::one_warp;
-    if (handle.gpus == 1) state |= flags::alone;
-    if (thread() == 0) state |= flags::leader;
-    return policy_type::kept(state);
+  // All threads of the block leave with their team's verdict. Few instructions: every warp comes here in every round.
+  __device__ __forceinline__ bool leave(const policy_type& policy, unsigned gave_up) {
+    const bool lost = policy.sync_verdict(gave_up != 0);
+    if (lost) state_ = (state_ & flags::member) | flags::lost;
+    return !lost;
   }
+
   __device__ __forceinline__ static unsigned threads() { return blockDim.x * blockDim.y * blockDim.z; }
   __device__ __forceinline__ static unsigned thread() {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
@@ -162,7 +152,7 @@ class multi_grid_group_over {
   __device__ __forceinline__ static unsigned block() { return policy_type::block(); }
 
   const multi_grid_handle& handle_;  // the kernel's parameter: no register
-  std::uint32_t state_ = 0;          // 0: not a member
+  std::uint32_t state_ = flags::lost;
   std::uint32_t epoch_ = 0;
   algorithm::multi_grid_words words_;
 };
