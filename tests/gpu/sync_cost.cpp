@@ -1,4 +1,5 @@
-// What sync() costs at one, two and three places of a kernel, against the algorithm alone: all interleaved in one process.
+// What sync() costs at one, two and three places of a kernel, and less what makes it safe, against the algorithm alone: all
+// interleaved in one process.
 // Prints nanoseconds per barrier, (T(long) - T(short)) / difference in barriers: the median of the repeats, and the 95 %
 // interval of the median (its order statistics). Usage: sync_cost [GPUS [REPEATS]].
 #include <algorithm>
@@ -40,6 +41,9 @@ void measure(multi_grid& grids, unsigned blocks, unsigned threads, const char* s
   std::vector<form> forms{{"algorithm", test::algorithm_kernel(grids.handle()), 1, {}}};
   for (unsigned sites = 1; sites <= 3; ++sites)
     forms.push_back({"sync " + std::to_string(sites), test::library_kernel(sites), sites, {}});
+  forms.push_back({"sync 1 without looks", test::altered_kernel(test::alteration::without_looks), 1, {}});
+  forms.push_back({"sync 1 without a verdict", test::altered_kernel(test::alteration::without_verdict), 1, {}});
+  if (threads == 32) forms.push_back({"sync 1 by warps", test::altered_kernel(test::alteration::by_warps), 1, {}});
   for (unsigned r = 0; r <= repeats; ++r)  // the first warms up
     for (form& f : forms) {
       const double difference = seconds(grids, f, blocks, threads, many) - seconds(grids, f, blocks, threads, few);

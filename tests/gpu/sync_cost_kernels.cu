@@ -14,10 +14,44 @@ namespace {
 using algorithm::cuda_lines;
 using algorithm::ptx::scope;
 
+// The price of being safe: what ships, less one thing each. Not for use: the first waits almost for ever.
+class without_looks : public algorithm::multi_grid_policy {
+ public:
+  using multi_grid_policy::multi_grid_policy;
+  __device__ __forceinline__ unsigned await(word* polled, word target, word) const {
+#pragma unroll 1
+    for (unsigned polls = 0; polls < 1u << 24; ++polls)
+      if (all_reached<algorithm::polling::inbox, 1>([&](unsigned) { return algorithm::polled_word<word>{polled, target}; })) return 0;
+    return 1;
+  }
+};
+class without_verdict : public algorithm::multi_grid_policy {
+ public:
+  using multi_grid_policy::multi_grid_policy;
+  __device__ __forceinline__ bool sync_verdict(bool) const {
+    __syncthreads();
+    return false;
+  }
+};
+// Blocks of one warp by a barrier of the warp.
+class by_warps : public algorithm::multi_grid_policy {
+ public:
+  using multi_grid_policy::multi_grid_policy;
+  __device__ __forceinline__ void sync() const {
+    if (blockDim.x == 32) __syncwarp();
+    else __syncthreads();
+  }
+  __device__ __forceinline__ bool sync_verdict(bool gave_up) const {
+    if (blockDim.x != 32) return __syncthreads_or(gave_up) != 0;
+    __syncwarp();
+    return gave_up;
+  }
+};
+
 // `Sites` calls of sync() in every turn.
-template <unsigned Sites>
+template <unsigned Sites, class Policy>
 __global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads) library_turns(multi_grid_handle handle, unsigned turns) {
-  auto grids = this_multi_grid(handle);
+  multi_grid_group_over<Policy> grids(handle);
   for (unsigned turn = 0; turn < turns; ++turn) {
     if (!grids.sync()) return;
     if constexpr (Sites > 1)
@@ -55,7 +89,16 @@ __global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads) co
 }  // namespace
 
 turn_kernel library_kernel(unsigned sites) {
-  return sites == 1 ? library_turns<1> : sites == 2 ? library_turns<2> : library_turns<3>;
+  using ships = algorithm::multi_grid_policy;
+  return sites == 1 ? library_turns<1, ships> : sites == 2 ? library_turns<2, ships> : library_turns<3, ships>;
+}
+turn_kernel altered_kernel(alteration what) {
+  switch (what) {
+    case alteration::without_looks: return library_turns<1, without_looks>;
+    case alteration::without_verdict: return library_turns<1, without_verdict>;
+    case alteration::by_warps: break;
+  }
+  return library_turns<1, by_warps>;
 }
 turn_kernel algorithm_kernel(const multi_grid_handle& handle) {
   if (handle.algorithm == multi_grid_handle::counter) return counter_turns;
