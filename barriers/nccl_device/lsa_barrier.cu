@@ -29,25 +29,42 @@ using lsa_session = ncclLsaBarrierSession<ncclCoopCta>;
 
 __device__ void meet(lsa_session& session) { session.sync(ncclCoopCta(), ::cuda::memory_order_acq_rel); }
 
-// Block 0 meets the other GPUs between two grid barriers; a block alone needs none.
+// A block alone on its GPU needs nothing else.
+class alone_pass {
+ public:
+  static constexpr bool bounded = false;
+  static constexpr bool carries_sum = false;
+  using arguments = lsa_barriers;
+
+  __device__ alone_pass(const arguments& given, const device_run&)
+      : session_(ncclCoopCta(), given.communicator, ncclTeamTagLsa(), given.first) {}
+  __device__ bool operator()(std::uint32_t) {
+    meet(session_);
+    return true;
+  }
+
+ private:
+  lsa_session session_;
+};
+
+// Block 0 meets the other GPUs between two grid barriers.
 class hub_pass {
  public:
   static constexpr bool bounded = false;
   static constexpr bool carries_sum = false;
   using arguments = lsa_barriers;
 
-  __device__ hub_pass(const arguments& given, const device_run& run)
-      : several_(run.blocks > 1), grid_(cooperative_groups::this_grid()),
+  __device__ hub_pass(const arguments& given, const device_run&)
+      : grid_(cooperative_groups::this_grid()),
         session_(ncclCoopCta(), given.communicator, ncclTeamTagLsa(), given.first + blockIdx.x) {}
   __device__ bool operator()(std::uint32_t) {
-    if (several_) grid_.sync();
+    grid_.sync();
     if (blockIdx.x == 0) meet(session_);
-    if (several_) grid_.sync();
+    grid_.sync();
     return true;
   }
 
  private:
-  bool several_;
   cooperative_groups::grid_group grid_;
   lsa_session session_;
 };
@@ -59,17 +76,16 @@ class per_block_pass {
   static constexpr bool carries_sum = false;
   using arguments = lsa_barriers;
 
-  __device__ per_block_pass(const arguments& given, const device_run& run)
-      : several_(run.blocks > 1), grid_(cooperative_groups::this_grid()),
+  __device__ per_block_pass(const arguments& given, const device_run&)
+      : grid_(cooperative_groups::this_grid()),
         session_(ncclCoopCta(), given.communicator, ncclTeamTagLsa(), given.first + blockIdx.x) {}
   __device__ bool operator()(std::uint32_t) {
-    if (several_) grid_.sync();
+    grid_.sync();
     meet(session_);
     return true;
   }
 
  private:
-  bool several_;
   cooperative_groups::grid_group grid_;
   lsa_session session_;
 };
@@ -98,10 +114,6 @@ class relay_pass {
     leave_ = word(lines.inbox(blockIdx.x % given.shape.replicas));
   }
   __device__ bool operator()(std::uint32_t epoch) {
-    if (blocks_ == 1) {
-      meet(session_);
-      return true;
-    }
     policy_.sync();
     if (policy_.in_team() && policy_.leader()) policy_.add_release_local(*arrival_, 1);
     if (blockIdx.x == 0) return speak(epoch);
@@ -238,6 +250,7 @@ creation create_nccl_device(const topology::group& group, const configuration& a
     return {nullptr, "built with NCCL " + nccl::version_text(NCCL_VERSION_CODE) + " and run with " +
                          nccl::version_text(nccl::version()) + ": its device API needs the very same", {}, {}};
   const auto w = round_loop::request_of(group, asked, where, "nccl-device");
+  if (w.blocks == 1) return make_plain<alone_pass>(w, asked.variant);
   if (asked.variant == "per-block") return make_plain<per_block_pass>(w, asked.variant);
   if (asked.variant == "hub-relay") return make_relay(w, asked.variant);
   return make_plain<hub_pass>(w, asked.variant);

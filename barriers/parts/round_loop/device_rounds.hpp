@@ -40,17 +40,25 @@ __device__ __forceinline__ void plain_store(std::uint32_t* w, std::uint32_t v) {
   asm volatile("st.global.u32 [%0], %1;" ::"l"(w), "r"(v) : "memory");
 }
 
-// The last epoch that was arrived at. Two loops, so that the one without work has nothing but the barrier in it.
+// The last epoch that was arrived at. Two loops, so that the one without work has nothing but the barrier in it. A barrier
+// whose waits nothing bounds tells of its progress between stretches of rounds: in every round, even the question whether
+// it is time would stand in the figure (NCCL's barrier of one block: 0.08 us).
 template <bool Works, class Pass>
 __device__ __forceinline__ std::uint32_t pass_rounds(Pass& pass, const device_run& run) {
+  constexpr std::uint32_t stretch = 1024;
   std::uint32_t epoch = run.epoch;
   const std::uint32_t last = run.epoch + run.rounds;
   bool ok = true;
   while (ok && epoch != last) {
-    if constexpr (Works) hold_ns(run.work_ns);
-    ok = pass(++epoch);
+    std::uint32_t until = last;
+    if constexpr (!Pass::bounded) until = epoch + (last - epoch < stretch ? last - epoch : stretch);
+#pragma unroll 1
+    while (ok && epoch != until) {
+      if constexpr (Works) hold_ns(run.work_ns);
+      ok = pass(++epoch);
+    }
     if constexpr (!Pass::bounded)
-      if ((epoch & 1023u) == 0 && blockIdx.x == 0 && threadIdx.x == 0)
+      if (blockIdx.x == 0 && threadIdx.x == 0)
         *static_cast<volatile std::uint32_t*>(run.heartbeat) = run.rounds_done + (epoch - run.epoch);
   }
   return epoch;
