@@ -1,5 +1,7 @@
 #include "barriers/hop/gpu_hop.hpp"
 
+#include "barriers/parts/algorithm/flag_image.hpp"
+#include "barriers/parts/algorithm/grid_choice.hpp"
 #include "barriers/parts/round_loop/cuda_passes.hpp"
 #include "barriers/parts/round_loop/flag_barrier.hpp"
 #include "barriers/parts/symmetric_memory/group_memory.hpp"
@@ -88,6 +90,33 @@ class fence_pass : speaker {
   }
 };
 
+// What a block of a barrier does first: a release to its own GPU and an addition that answers.
+class arrival_pass : speaker {
+ public:
+  static constexpr bool bounded = true;
+  static constexpr bool carries_sum = false;
+  using arguments = cuda_lines;
+
+  __device__ arrival_pass(const cuda_lines& lines, const device_run& run) : speaker(lines, run) {}
+  __device__ bool operator()(std::uint32_t epoch) {
+    if (!leads_) return true;
+    store_to_peer(epoch);
+    ptx::fence_release<scope::gpu>();
+    const std::uint32_t before = ptx::fetch_add_relaxed<scope::gpu>(mine_, 1);
+    asm volatile("" ::"r"(before) : "memory");
+    return true;
+  }
+};
+
+// All blocks of every GPU meet those of their own GPU, and nobody else's.
+creation make_grid(const round_loop::flag_barrier_request& w) {
+  using pass = round_loop::spread_counter_pass;
+  const auto choice = algorithm::choose_grid(w.blocks, w.sms);
+  if (!choice.counter) return creation::none("up to 10 blocks per SM: more take the relay");
+  return round_loop::make_flag_barrier<pass>(w, "grid: each GPU by itself, " + choice.why, algorithm::spread_image(w.blocks, choice.spread),
+                                             [&](const cuda_lines& lines) { return pass::arguments{lines, choice.spread}; });
+}
+
 template <class Pass>
 creation make(const round_loop::flag_barrier_request& w, std::string what) {
   const round_loop::flag_image image(words_per_line * payload_line + payload_words, round_loop::first_gpu_epoch);
@@ -108,6 +137,8 @@ creation create_gpu_hop(const topology::group& group, const configuration& asked
   if (asked.variant == "relaxed") return make<hop_pass<false>>(w, "relaxed: one flag, no order");
   if (asked.variant == "fence-system") return make<fence_pass<scope::system>>(w, "fence-system: after a store to a peer");
   if (asked.variant == "fence-gpu") return make<fence_pass<scope::gpu>>(w, "fence-gpu: after a store to a peer");
+  if (asked.variant == "arrival") return make<arrival_pass>(w, "arrival: a store to a peer, a release to the own GPU, an addition that answers");
+  if (asked.variant == "grid") return make_grid(w);
   return make<hop_pass<true>>(w, "release-acquire: a store to the peer, a release, a flag, an acquire");
 }
 

@@ -1,5 +1,6 @@
-// What barriers between GPUs are made of, timed like them and under the same load: one hop of a flag from GPU to GPU, and
-// a fence after a store to a peer. One warp of one block speaks, whatever the shape; a round is one hop, or one fence.
+// What barriers between GPUs are made of, timed like them and under the same load: one hop of a flag from GPU to GPU, a
+// fence after a store to a peer, a block's arrival at its own GPU; one warp of one block speaks, whatever the shape, and a
+// round is one of these. And the part inside a GPU: all blocks of each GPU meet, and no GPU another.
 // None of them is a barrier, so there is nothing to check.
 #include "barriers/backend.hpp"
 #include "barriers/hop/gpu_hop.hpp"
@@ -8,7 +9,7 @@ namespace mgsync {
 
 namespace {
 
-constexpr std::string_view variants[] = {"release-acquire", "relaxed", "fence-system", "fence-gpu"};
+constexpr std::string_view variants[] = {"release-acquire", "relaxed", "fence-system", "fence-gpu", "arrival", "grid"};
 
 support can_run(const topology::machine& machine, const topology::group& group, const configuration& wanted) {
   if (group.device != topology::device::gpu) return support::no("for GPU members");
@@ -26,7 +27,7 @@ creation create(const topology::group& group, const configuration& wanted, sessi
 }  // namespace
 
 extern const backend hop_backend;
-const backend hop_backend{"hop", "pieces of a barrier, no barrier: a flag's hop between 2 GPUs, a fence", variants,
+const backend hop_backend{"hop", "pieces of a barrier, no barrier: a flag's hop between 2 GPUs, a fence, an arrival, each GPU's own part", variants,
                           level::group, true, can_run, create, true};
 
 }  // namespace mgsync

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "barriers/parts/algorithm/central.hpp"
+#include "barriers/parts/algorithm/crowd.hpp"
 #include "barriers/parts/algorithm/dissemination.hpp"
 #include "barriers/parts/algorithm/hub.hpp"
 #include "barriers/parts/algorithm/inbox.hpp"
@@ -137,6 +138,7 @@ creation create_gpu_multigrid(const topology::group& group, const configuration&
   if (asked.variant == "inbox") return make_plain<algorithm::inbox>(w);
   if (asked.variant == "hub") return make_plain<algorithm::hub>(w);
   if (asked.variant == "central") return make_plain<algorithm::central>(w);
+  if (asked.variant == "crowd") return make_plain<algorithm::crowd>(w);
   if (asked.variant == "dissemination") return make_plain<algorithm::dissemination<2>>(w);
   if (asked.variant == "host-flags") return make_host_flags(w);
   if (asked.variant == "library") return make_library(w);

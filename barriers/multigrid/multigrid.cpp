@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "barriers/parts/algorithm/central.hpp"
+#include "barriers/parts/algorithm/crowd.hpp"
 #include "barriers/parts/algorithm/dissemination.hpp"
 #include "barriers/parts/algorithm/hub.hpp"
 #include "barriers/parts/algorithm/inbox.hpp"
@@ -48,7 +49,7 @@ creation make(const topology::group& group, unsigned blocks, session& where, std
 }
 
 constexpr std::string_view variants[] = {"auto",    "inbox",      "hub",   "relay", "dissemination",
-                                         "central", "pull-dissemination", "host-flags", "library", "vendor"};
+                                         "central", "crowd",      "pull-dissemination", "host-flags", "library", "vendor"};
 
 // What `auto` runs on hosts: the fastest of those measured from 2 to 64 members (docs/results/host-barriers.md).
 creation choose(const topology::group& group, unsigned blocks, session& where) {
@@ -85,6 +86,7 @@ creation create(const topology::group& group, const configuration& wanted, sessi
   if (wanted.variant == "inbox") return make<algorithm::inbox>(group, blocks, where, "inbox");
   if (wanted.variant == "hub") return make<algorithm::hub>(group, blocks, where, "hub");
   if (wanted.variant == "central") return make<algorithm::central>(group, blocks, where, "central");
+  if (wanted.variant == "crowd") return make<algorithm::crowd>(group, blocks, where, "crowd");
   if (wanted.variant == "dissemination")
     return make<algorithm::dissemination<2>>(group, blocks, where, "dissemination, radix 2");
   if (wanted.variant == "pull-dissemination")

@@ -107,7 +107,7 @@ TEST(table, refuses_with_a_reason) {
 
 // What is known to run between host members, over any ranks of one host. Refused, it would leave this suite in silence.
 constexpr std::string_view runs_between_host_members[] = {
-    "multigrid:auto", "multigrid:inbox", "multigrid:hub", "multigrid:dissemination", "multigrid:central",
+    "multigrid:auto", "multigrid:inbox", "multigrid:hub", "multigrid:dissemination", "multigrid:central", "multigrid:crowd",
     "multigrid:pull-dissemination", "peer-reduction:push", "peer-reduction:pull"};
 
 std::string full_name(const point_of_test& p) { return std::string(p.what->name) + ":" + std::string(p.variant); }

@@ -63,6 +63,7 @@ class relacy_policy {
     if (weakened_ != weakness::system_store) rl::atomic_thread_fence(rl::mo_release, $);
   }
   void store_fenced_system(word& w, unsigned v) { w($).store(v, rl::mo_relaxed); }
+  void add_fenced_system(word& w, unsigned v) { w($).fetch_add(v, rl::mo_relaxed); }
   void store_pair_release_local(pair& w, unsigned long long v) {
     w($).store(v, order(weakness::local_release, rl::mo_release));
   }

@@ -14,6 +14,7 @@
 
 #include "barriers/parts/algorithm/all_reduce.hpp"
 #include "barriers/parts/algorithm/central.hpp"
+#include "barriers/parts/algorithm/crowd.hpp"
 #include "barriers/parts/algorithm/dissemination.hpp"
 #include "barriers/parts/algorithm/hub.hpp"
 #include "barriers/parts/algorithm/inbox.hpp"
@@ -48,6 +49,7 @@ struct barrier_case {
   static unsigned first_value(unsigned word, unsigned members, unsigned blocks) {
     const layout lines{members};
     if (word == lines.arrivals()) return counter_start(blocks, start);
+    if (word == lines.crowd()) return counter_start(members * blocks, start);
     return word == lines.center() ? counter_start(members, start) : start;
   }
   template <class P>
@@ -267,6 +269,7 @@ const std::vector<named_test> tests = {
     {"inbox", [] { algorithm_test<barrier_case<inbox>>("inbox", {system_store, system_wait}, {local_arrival}); }},
     {"hub", [] { algorithm_test<barrier_case<hub>>("hub", {system_store, system_wait}, {local_arrival, local_release, local_wait}); }},
     {"central", [] { algorithm_test<barrier_case<central>>("central", {system_store, system_wait, system_add}, {local_arrival}); }},
+    {"crowd", [] { algorithm_test<barrier_case<crowd>>("crowd", {system_store, system_wait}, {}); }},
     {"dissemination", [] { algorithm_test<barrier_case<dissemination<2>>>("dissemination", {system_store, system_wait}, {local_arrival, local_release, local_wait}); }},
     {"dissemination-4", [] { algorithm_test<barrier_case<dissemination<4>>>("dissemination radix 4", {system_store, system_wait}, {local_arrival, local_release, local_wait}); }},
     {"pull-dissemination", [] { algorithm_test<barrier_case<pull_dissemination<2>>>("pull dissemination", {system_store, system_wait}, {local_arrival, local_release, local_wait}); }},
@@ -290,6 +293,7 @@ const std::vector<named_test> tests = {
     {"team-inbox", [] { team_test<barrier_case<inbox>>("inbox", {{2, 1}, {2, 2}}, {2, 2}); }},
     {"team-hub", [] { team_test<barrier_case<hub>>("hub", {{2, 1}, {3, 1}}, {3, 2}); }},
     {"team-central", [] { team_test<barrier_case<central>>("central", {{2, 1}, {2, 2}}, {3, 1}); }},
+    {"team-crowd", [] { correct<barrier_case<crowd>, 2>("crowd", {{2, 1}, {2, 2}}); }},
     {"team-dissemination", [] { correct<barrier_case<dissemination<2>>, 2>("dissemination", {{2, 1}, {3, 1}}); }},
     {"team-pull-dissemination", [] { correct<barrier_case<pull_dissemination<2>>, 2>("pull dissemination", {{2, 1}, {3, 1}}); }},
     {"team-push", [] { team_test<reduction_case<push>>("push", {{2, 1}, {2, 2}}, {2, 2}); }},

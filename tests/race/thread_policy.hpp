@@ -35,6 +35,7 @@ class thread_policy {
   void fence_release_local() { fenced_ = weakened_ != weakness::local_arrival; }
   void fence_release_system() const {}
   void store_fenced_system(word& w, word v) const { store(w, v, weakness::system_store); }
+  void add_fenced_system(word& w, word v) const { add(w, v, weakness::system_store); }
   void store_pair_release_local(pair& w, pair v) const { store(w, v, weakness::local_release); }
   void store_pair_fenced_system(pair& w, pair v) const { store(w, v, weakness::system_store); }
   void fence_polled_local() const {}

@@ -13,6 +13,7 @@
 
 #include "barriers/parts/algorithm/all_reduce.hpp"
 #include "barriers/parts/algorithm/central.hpp"
+#include "barriers/parts/algorithm/crowd.hpp"
 #include "barriers/parts/algorithm/dissemination.hpp"
 #include "barriers/parts/algorithm/host_policy.hpp"
 #include "barriers/parts/algorithm/hub.hpp"
@@ -44,6 +45,7 @@ struct barrier_case {
     for (unsigned l = 0; l < at.lines(); ++l) memory.line(member, l) = start;
     memory.line(member, at.arrivals()) = counter_start(s.blocks, start);
     memory.line(member, at.center()) = counter_start(s.members, start);
+    memory.line(member, at.crowd()) = counter_start(s.members * s.blocks, start);
   }
   template <class P>
   static bool pass(P& policy, thread_lines& memory, const place& at, std::uint32_t epoch) {
@@ -193,6 +195,7 @@ const std::vector<algorithm_test> tests = {
     on_hosts<barrier_case<inbox>>("inbox"),
     on_hosts<barrier_case<hub>>("hub"),
     on_hosts<barrier_case<central>>("central"),
+    on_hosts<barrier_case<crowd>>("crowd"),
     on_hosts<barrier_case<dissemination<2>>>("dissemination"),
     on_hosts<barrier_case<dissemination<4>>>("dissemination-4"),
     on_hosts<barrier_case<pull_dissemination<2>>>("pull-dissemination"),

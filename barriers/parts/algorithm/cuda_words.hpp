@@ -49,6 +49,7 @@ class cuda_words {
   __device__ __forceinline__ void fence_release_local() const { ptx::fence_release<local>(); }
   __device__ __forceinline__ void fence_release_system() const { ptx::fence_release<Widest>(); }
   __device__ __forceinline__ void store_fenced_system(word& w, word v) const { ptx::store_relaxed<Widest>(&w, v); }
+  __device__ __forceinline__ void add_fenced_system(word& w, word v) const { ptx::add_relaxed<Widest>(&w, v); }
   __device__ __forceinline__ void store_pair_release_local(pair& w, pair v) const {
     ptx::fence_release<local>();
     ptx::store_relaxed<local>(&w, v);

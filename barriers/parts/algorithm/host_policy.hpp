@@ -45,6 +45,8 @@ class host_policy {
   // A release store: the same instruction as a relaxed one on x86, and what a race checker follows.
   void store_fenced_system(word& w, std::uint32_t v) const { ref(w).store(v, std::memory_order_release); }
 
+  void add_fenced_system(word& w, std::uint32_t v) const { ref(w).fetch_add(v, std::memory_order_release); }
+
   using pair = std::uint64_t;
   void store_pair_release_local(pair& w, pair v) const { ref(w).store(v, std::memory_order_release); }
   void store_pair_fenced_system(pair& w, pair v) const { ref(w).store(v, std::memory_order_release); }

@@ -20,13 +20,14 @@ struct layout {
   MGSYNC_HD unsigned arrivals() const { return 0; }                     // counter of this member's blocks
   MGSYNC_HD unsigned release() const { return 1; }                      // epoch this member's blocks may leave
   MGSYNC_HD unsigned center() const { return 2; }                       // counter of all members (on member 0)
-  MGSYNC_HD unsigned inbox(unsigned from) const { return 3 + from; }    // written by member `from`
-  MGSYNC_HD unsigned step(unsigned k) const { return 3 + members + k; }  // dissemination: from the k-th partner
+  MGSYNC_HD unsigned crowd() const { return 3; }                        // counter of all members' blocks
+  MGSYNC_HD unsigned inbox(unsigned from) const { return 4 + from; }    // written by member `from`
+  MGSYNC_HD unsigned step(unsigned k) const { return 4 + members + k; }  // dissemination: from the k-th partner
   // Pull dissemination: this member's own line of a step; two in turn.
   MGSYNC_HD unsigned announcement(unsigned k, std::uint32_t epoch) const {
-    return 3 + members + max_dissemination_steps + 2 * k + (epoch & 1);
+    return 4 + members + max_dissemination_steps + 2 * k + (epoch & 1);
   }
-  MGSYNC_HD unsigned lines() const { return 3 + members + max_dissemination_steps + 2 * max_announcements; }
+  MGSYNC_HD unsigned lines() const { return 4 + members + max_dissemination_steps + 2 * max_announcements; }
 };
 
 // The value that a counter of `participants` shows before the first round, so that it shows participants * epoch

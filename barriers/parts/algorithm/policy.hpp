@@ -8,6 +8,7 @@
 //   add_acq_rel_local(word&, v), add_acq_rel_system(word&, v)    return the value before
 //   fence_release_system()            orders all that this member's blocks made visible to the caller before ...
 //   store_fenced_system(word&, v)     ... this store (relaxed; a release store where a checker ignores fences)
+//   add_fenced_system(word&, v)       the same of an addition without an answer
 //   sync(), sync_and(ok)              barrier of the block's own threads (nothing where a block is one thread); ok and
 //                                     what it returns: 0 or 1
 //   in_team()                         whether the calling thread belongs to the team: one warp of the block, or the thread

@@ -69,6 +69,7 @@ inline void start_flags(const algorithm::host_lines& memory, unsigned member, un
   for (unsigned l = 0; l < lines.lines(); ++l) memory.line(member, l) = first_epoch;
   memory.line(member, lines.arrivals()) = algorithm::counter_start(blocks, first_epoch);
   memory.line(member, lines.center()) = algorithm::counter_start(members, first_epoch);
+  memory.line(member, lines.crowd()) = algorithm::counter_start(members * blocks, first_epoch);
 }
 
 }  // namespace mgsync::round_loop

@@ -37,6 +37,7 @@ flag_image layout_image(unsigned members, unsigned blocks) {
   flag_image image(std::size_t{lines.lines()} * words, first_gpu_epoch);
   image[std::size_t{lines.arrivals()} * words] = algorithm::counter_start(blocks, first_gpu_epoch);
   image[std::size_t{lines.center()} * words] = algorithm::counter_start(members, first_gpu_epoch);
+  image[std::size_t{lines.crowd()} * words] = algorithm::counter_start(members * blocks, first_gpu_epoch);
   return image;
 }
 
