@@ -35,9 +35,10 @@ __device__ __forceinline__ void report_and_stop(multi_grid_block* records, volat
 // alone, waits bounded one by one.
 class multi_grid_policy : public cuda_words<ptx::scope::system> {
   using words = cuda_words<ptx::scope::system>;
-  static constexpr unsigned polls_per_look = 4096;
 
  public:
+  static constexpr unsigned polls_per_look = 4096;
+
   __device__ __forceinline__ multi_grid_policy(std::uint32_t state, multi_grid_block* records) : state_(state), records_(records) {}
 
   __device__ __forceinline__ std::uint32_t state() const { return state_; }

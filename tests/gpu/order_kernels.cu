@@ -86,10 +86,22 @@ MGSYNC_ORDER_KERNELS(no_team_barrier)
 MGSYNC_ORDER_KERNELS(no_arrival_release)
 MGSYNC_ORDER_KERNELS(no_block_barrier)
 
+// Two polls in a turn of the loop: what the test of the loops must notice.
+struct polls_twice : multi_grid_policy {
+  using multi_grid_policy::multi_grid_policy;
+  __device__ __forceinline__ unsigned await(word* polled, word target, word) const {
+    const auto here = [&] { return all_reached<algorithm::polling::inbox, 1>([&](unsigned) { return algorithm::polled_word<word>{polled, target}; }); };
+#pragma unroll 1
+    for (unsigned polls = 0; polls < polls_per_look; ++polls)
+      if (here() || here()) return 0;
+    return 1;
+  }
+};
+
 // The sync() of a handle that is not known, as often as that: how many polling loops there are, and registers.
-template <unsigned Calls>
+template <unsigned Calls, class Policy = multi_grid_policy>
 __device__ __forceinline__ void calls(const multi_grid_handle& handle, unsigned turns) {
-  auto grids = this_multi_grid(handle);
+  multi_grid_group_over<Policy> grids(handle);
   for (unsigned turn = 0; turn < turns; ++turn) {
     if (!grids.sync()) return;
     if constexpr (Calls > 1)
@@ -101,6 +113,7 @@ __device__ __forceinline__ void calls(const multi_grid_handle& handle, unsigned 
 extern "C" __global__ void one_call(multi_grid_handle handle, unsigned turns) { calls<1>(handle, turns); }
 extern "C" __global__ void two_calls(multi_grid_handle handle, unsigned turns) { calls<2>(handle, turns); }
 extern "C" __global__ void three_calls(multi_grid_handle handle, unsigned turns) { calls<3>(handle, turns); }
+extern "C" __global__ void one_call_polls_twice(multi_grid_handle handle, unsigned turns) { calls<1, polls_twice>(handle, turns); }
 
 // The policy of the backends' rounds.
 using backend_policy = algorithm::cuda_policy<ptx::scope::system>;

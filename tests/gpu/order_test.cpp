@@ -107,6 +107,49 @@ TEST(order_in_machine_code, of_the_backends_is_right_and_weakened_ones_are_caugh
   EXPECT_NE(wrong_in_machine_code("backend_no_acquire_system_counted"), "");
 }
 
+// --- what waits
+
+// Empty, or what is wrong with the loops that poll: there are to be two at each call of sync() (one that all blocks wait in,
+// one of the block that speaks for spread arrivals), of one load each, with nothing in them that gathers the warp from two ways
+// (BREAK) and nothing of the kernel's kept in local memory. `calls`: of sync() in the kernel.
+std::string wrong_with_polling(const std::string& kernel, unsigned calls) {
+  using mgsync::machine_code::scope;
+  static const std::string bytes = contents(MGSYNC_ORDER_CUBIN);
+  static const auto image = mgsync::machine_code::read_cubin(std::as_bytes(std::span(bytes)));
+  const auto* const found = image.find(kernel);
+  if (found == nullptr) return "no kernel " + kernel;
+  const auto& code = found->code;
+  unsigned loops = 0;
+  for (std::size_t end = 0; end < code.size(); ++end) {
+    if (code[end].name() == "STL" || code[end].name() == "LDL") return "something is kept in local memory";
+    const auto offset = code[end].name() == "BRA" ? code[end].branch_offset(image.architecture) : std::nullopt;
+    if (!offset || *offset >= -16) continue;
+    const auto begin = static_cast<std::size_t>(static_cast<std::int64_t>(end) + 1 + *offset / 16);
+    unsigned loads = 0;
+    bool innermost = true, stores = false, gathers = false;
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto name = code[i].name();
+      if (code[i].access_scope() != scope::none && name.starts_with("LD")) ++loads;
+      stores = stores || name.starts_with("ST");
+      gathers = gathers || name == "BREAK";
+      const auto inner = name == "BRA" ? code[i].branch_offset(image.architecture) : std::nullopt;
+      innermost = innermost && !(inner && *inner < 0);
+    }
+    if (!innermost || loads == 0 || stores) continue;
+    ++loops;
+    if (loads != 1) return "a loop polls " + std::to_string(loads) + " times a turn";
+    if (gathers) return "a loop gathers the warp anew";
+  }
+  return loops == 2 * calls ? "" : std::to_string(loops) + " polling loops for " + std::to_string(calls) + " calls";
+}
+
+TEST(polling, of_a_kernel_with_three_calls_is_as_tight_as_of_one) {
+  EXPECT_EQ(wrong_with_polling("one_call", 1), "");
+  EXPECT_EQ(wrong_with_polling("two_calls", 2), "");
+  EXPECT_EQ(wrong_with_polling("three_calls", 3), "");
+}
+TEST(polling, twice_a_turn_is_noticed) { EXPECT_NE(wrong_with_polling("one_call_polls_twice", 1), ""); }
+
 // --- what a group costs a kernel, as the compiler says it
 
 // As ptxas -v tells; 0 where it does not know the kernel.
