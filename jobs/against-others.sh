@@ -2,9 +2,12 @@
 # against-others.sh MGSYNC OSU_BARRIER SYNCBENCH [COUNT...]: mgsync's host figures beside those of programs that are not
 # ours (docs/method.md): MPI_Barrier as OSU's osu_barrier has it, OpenMP's barrier and the start and end of a parallel region
 # as EPCC's syncbench has them, for each COUNT of ranks and of threads (default: 2 4 8 16, as far as there are cores). Nine
-# alternated pairs of processes each (PAIRS in the environment: more); WHAT: only these of "mpi openmp parallel launch".
+# alternated pairs of processes each (PAIRS in the environment: more); WHAT: only these of "mpi openmp parallel launch nccl".
 # launch: a kernel's launch beside kernels that wait, as the plain loop docs/examples/launch_loop has it, whose path is
 # LAUNCH_LOOP in the environment; COUNT is then of no matter.
+# nccl: NCCL's barrier over 2 GPUs, of one block and between two barriers of the grid, as a loop of it has it: PEERS in the
+# environment is a program that prints "NCCL LSA barrier, 1 block: gpus=2 1.36 us" and "NCCL LSA hub between two grid.sync:
+# gpus=2 blk/SM=1 thr=32 3.28 us", the same for other shapes. COUNT is of no matter.
 # Writes a line per pair, "what,count,pair,theirs_us,ours_us", and at the end the median of the ratios for each.
 # Both programs are had from their own sources; "" in the place of one leaves it out.
 set -uo pipefail
@@ -48,7 +51,30 @@ ours_openmp() {
   latency
 }
 
+nccl_shapes="b1x32 1x32 4x256 8x256"
+theirs_nccl() { # SHAPE US, a line each
+  CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-0,1} "${PEERS:?where is the program}" 2>/dev/null |
+    awk '/gpus=2 / && /LSA barrier, 1 block/ { print "b1x32", $(NF - 1) }
+         /gpus=2 / && /LSA hub/ { split($(NF - 3), m, "="); split($(NF - 2), t, "="); print m[2] "x" t[2], $(NF - 1) }' >"$work/theirs"
+}
+ours_nccl() {
+  "$mgsync" --backend nccl-device:hub --gpus 2 --shape "${nccl_shapes// /,}" --max-time "${MAX_TIME:-300ms}" --check-rounds 200 \
+    --csv "$work/csv" >/dev/null 2>"$work/err"
+  awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
+           { print ($at["blocks"] != "" ? "b" $at["blocks"] : $at["blocks_per_sm"]) "x" $at["threads_per_block"], $at["latency_us"] }' \
+    "$work/csv" >"$work/ours"
+}
+pairs_nccl() {
+  for ((pair = 1; pair <= pairs; ++pair)); do
+    if ((pair % 2)); then theirs_nccl; ours_nccl; else ours_nccl; theirs_nccl; fi
+    for shape in $nccl_shapes; do
+      echo "nccl,$shape,$pair,$(awk -v s="$shape" '$1 == s { print $2 }' "$work/theirs"),$(awk -v s="$shape" '$1 == s { print $2 }' "$work/ours")"
+    done | tee -a "$work/pairs"
+  done
+}
+
 for what in ${WHAT:-mpi openmp parallel}; do
+  if [ "$what" = nccl ]; then pairs_nccl; continue; fi
   if [ "$what" = mpi ] && [ -z "$osu" ]; then continue; fi
   if [ "$what" != mpi ] && [ "$what" != launch ] && [ -z "$syncbench" ]; then continue; fi
   these=("${counts[@]}")

@@ -27,24 +27,26 @@ part() {
 
 started=$SECONDS
 "$mgsync" topology >"$folder/$name-topology.txt"
+part barriers 240 "$mgsync" --backend all --gpus "$counts" --shape b1x32,1x32,1x1024,4x256,8x256,32x64 --max-time "${point}ms"
 if [ "$gpus" -ge 2 ]; then
-  beside=multigrid:auto,multigrid:library,multigrid:vendor,nccl-device:hub,nccl-device:hub-relay,hop:\*
+  beside=multigrid:auto,multigrid:library,multigrid:vendor,nccl-device:hub,nccl-device:hub-relay
+  hops=hop:relaxed,hop:fence-gpu,hop:fence-system,hop:release-acquire
   others=peer-stores:x512@others,peer-stores:x128@others,peer-stores:16x512@others,peer-stores:4x512@others
   others=$others,peer-loads@others,local-stores@others,local-loads@others,host-reads@others,host-reads:1x32@others
-  part load-one 150 "$mgsync" --backend "$beside" --gpus 2 --shape b1x32 --max-time "$((2 * point))ms" --load "idle,$others,peer-stores:x128@all"
-  part load-grid 120 "$mgsync" --backend "$beside" --gpus 2 --shape 1x32 --max-time "$((2 * point))ms" \
+  part load-one 150 "$mgsync" --backend "$beside,$hops" --gpus 2 --shape b1x32 --max-time "$((2 * point))ms" --load "idle,$others,peer-stores:x128@all"
+  part load-grid 120 "$mgsync" --backend "$beside,multigrid:crowd,$hops,hop:arrival,hop:grid" --gpus 2 --shape 1x32 --max-time "$((2 * point))ms" \
     --load idle,peer-stores:x128@all,peer-stores:x32@all,peer-loads:x128@all,host-reads@all
-  # A round takes the 5 ms and more: a hundred of them each.
-  part late 90 "$mgsync" --backend multigrid:auto,multigrid:library,multigrid:vendor,nccl-device:hub --gpus 2 \
-    --shape b1x32,1x32 --late 0,5000 --max-time 1s
-fi
-part barriers 240 "$mgsync" --backend all --gpus "$counts" --shape b1x32,1x32,1x1024,4x256,8x256,32x64 --max-time "${point}ms"
-# What the host drives needs longer runs.
-part batches 90 "$mgsync" --backend kernel-boundary:\*,nccl:\*,openmp:\* --gpus "1-$gpus" --shape 1x32 --max-time "$((5 * point))ms"
-if [ "$gpus" -ge 2 ]; then
   for how in ipc vmm; do
-    part "ranks-$how" 60 mpirun --bind-to none -np "$gpus" "$mgsync" --backend multigrid:auto,multigrid:library,multigrid:inbox,nccl:\*,mpi:\* \
-      --gpus "$gpus" --shape 1x32 --max-time "$((5 * point))ms" --peer-memory "$how"
+    part "ranks-$how" 60 mpirun --bind-to none -np "$gpus" "$mgsync" \
+      --backend multigrid:auto,multigrid:library,multigrid:inbox,nccl:stream,nccl:graph,mpi:\* \
+      --gpus "$gpus" --shape 1x32 --max-time "$((3 * point))ms" --peer-memory "$how"
   done
+fi
+# What the host drives needs longer runs.
+part batches 60 "$mgsync" --backend kernel-boundary:\*,nccl:\*,openmp:\* --gpus "1-$gpus" --shape 1x32 --max-time "$((3 * point))ms"
+if [ "$gpus" -ge 2 ]; then
+  # A round takes the 5 ms and more: some tens of them each.
+  part late 60 "$mgsync" --backend multigrid:auto,multigrid:library,multigrid:vendor,nccl-device:hub --gpus 2 \
+    --shape b1x32,1x32 --late 0,5000 --max-time 500ms
 fi
 exit "$failed"
