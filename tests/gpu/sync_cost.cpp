@@ -75,7 +75,9 @@ int main(int count, char** words) try {
   std::printf("gpus,shape,blocks,threads,form,ns per barrier,from,to,%% over the algorithm\n");
   const struct { unsigned per_sm, threads; const char* name; } shapes[] = {
       {0, 32, "b1x32"}, {1, 32, "1x32"}, {1, 1024, "1x1024"}, {4, 256, "4x256"}, {8, 256, "8x256"}, {16, 64, "16x64"}, {32, 64, "32x64"}};
-  for (const auto& s : shapes) measure(grids, s.per_sm == 0 ? 1 : s.per_sm * static_cast<unsigned>(sms), s.threads, s.name, repeats);
+  // One block in all meets nobody, so sync() leaves the flags alone that the algorithm would count on.
+  for (const auto& s : shapes)
+    if (gpus > 1 || s.per_sm != 0) measure(grids, s.per_sm == 0 ? 1 : s.per_sm * static_cast<unsigned>(sms), s.threads, s.name, repeats);
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "sync_cost: %s\n", error.what());
