@@ -8,7 +8,6 @@ function(mgsync_add_study name)
   string(REPLACE "-" "_" symbol "${name}")
   add_library(mgsync_study_${symbol} STATIC ${arg_SOURCES})
   target_link_libraries(mgsync_study_${symbol} PUBLIC mgsync_harness ${arg_LIBRARIES})
-  set_target_properties(mgsync_study_${symbol} PROPERTIES UNITY_BUILD OFF)  # whoever writes a study names things freely
   target_compile_definitions(mgsync_study_${symbol} PRIVATE MGSYNC_WITH_CUDA=$<BOOL:${MGSYNC_WITH_CUDA}>)
   if(MGSYNC_WITH_CUDA)
     target_sources(mgsync_study_${symbol} PRIVATE ${arg_CUDA_SOURCES})

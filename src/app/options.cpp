@@ -126,7 +126,7 @@ struct described_option {
 };
 
 // clang-format off
-constexpr described_option table[] = {
+constexpr described_option every_option[] = {
     {"backend,b", "m", "LIST", "what to compare: name, name:variant, name:* (all variants), all; separated by commas [the default variant of every backend]",
      [](options& o, std::string_view, std::string_view v) { o.backends = v; }},
     {"members,m", "mla", "LIST", "how many members, such as 1-4,8 [powers of two up to all of them; 1 to all for GPUs]",
@@ -270,7 +270,7 @@ void must_take(const described_command& c, const described_option& option) {
   std::vector<std::string> owners, accepted;
   for (const auto& other : commands)
     if (takes(other, option)) owners.push_back(fmt::format("mgsync {}", word_of(other)));
-  for (const auto& other : table)
+  for (const auto& other : every_option)
     if (takes(c, other)) accepted.push_back(fmt::format("--{}", long_name(other)));
   throw usage_error(fmt::format("mgsync {} does not take --{} ({} does); accepted: {}", word_of(c), long_name(option),
                                 fmt::join(owners, ", "), fmt::join(accepted, " ")));
@@ -280,7 +280,7 @@ namespace po = boost::program_options;
 
 po::options_description describe() {
   po::options_description described;
-  for (const auto& option : table) {
+  for (const auto& option : every_option) {
     if (option.value.empty())
       described.add_options()(std::string(option.name).c_str(), "");
     else
@@ -297,7 +297,7 @@ po::options_description describe() {
     throw usage_error(fmt::format("unknown option '{}'{}; accepted: --{}", name,
                                   meant ? fmt::format(" (did you mean --{}?)", *meant) : "", fmt::join(names, " --")));
   }
-  for (const auto& option : table)
+  for (const auto& option : every_option)
     if (name == fmt::format("--{}", long_name(option)))
       throw usage_error(fmt::format("{}{}", error.what(), option.value.empty() ? "" : fmt::format("; it takes {}: {}", option.value, option.help)));
   throw usage_error(error.what());
@@ -383,7 +383,7 @@ options parse_options(std::span<const std::string> arguments) {
   try {
     const auto parsed = parse(describe(), arguments, words);
     for (const auto& given : parsed.options)
-      for (const auto& option : table)
+      for (const auto& option : every_option)
         if (given.string_key == long_name(option)) {
           option.set(result, long_name(option), given.value.empty() ? std::string_view() : given.value.front());
           used.push_back(&option);
@@ -407,7 +407,7 @@ std::string help_text(std::optional<command> of) {
   if (of) {
     const auto& c = description_of(*of);
     std::string text = fmt::format("mgsync {}: {}\n\nOptions:\n", c.name, c.help);
-    for (const auto& option : table)
+    for (const auto& option : every_option)
       if (takes(c, option)) text += help_line(option);
     return text;
   }
@@ -420,7 +420,7 @@ std::string help_text(std::optional<command> of) {
   for (const auto& c : commands) text += fmt::format("  {:<22}{}\n", c.name, c.help);
   text += fmt::format("  {:<22}{}\n", "study [NAME] ...", "the papers' studies: what there is, or one of them measured (mgsync study --help)");
   text += "\nOptions:\n";
-  for (const auto& option : table) text += help_line(option);
+  for (const auto& option : every_option) text += help_line(option);
   text += "\n`mgsync COMMAND --help` lists what a command takes.\n";
   text +=
       "\nExit codes: 0 measured and correct, 1 failure, 2 wrong use, 3 a barrier was violated or stuck,\n"
@@ -430,7 +430,7 @@ std::string help_text(std::optional<command> of) {
 
 std::vector<std::string_view> option_names() {
   std::vector<std::string_view> names;
-  for (const auto& option : table) names.push_back(long_name(option));
+  for (const auto& option : every_option) names.push_back(long_name(option));
   return names;
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "mgsync/source_digest.hpp"
 #include "mgsync/version.hpp"
 #include "src/base/communicator.hpp"
 #include "src/base/gpu_start.hpp"

@@ -39,7 +39,7 @@ RULES = [
     ("src/studies/probes/", MEASURING),
     ("src/studies/", MEASURING + BARRIERS + ("barriers/parts/", "src/studies/probes/")),
     ("src/report/", VALUES + ("src/results/",)),
-    ("src/app/", MEASURING + BARRIERS + ("src/studies/", "src/report/", "mgsync/version.hpp", "mgsync/source_digest.hpp")),
+    ("src/app/", MEASURING + BARRIERS + ("src/studies/", "src/report/", "mgsync/version.hpp", "mgsync/commit.hpp", "mgsync/source_digest.hpp")),
 ]
 VENDORS = re.compile(r"^(mpi|omp|hwloc|nvml|nccl|nccl_device|cuda|cuda_runtime|cuda_runtime_api|cooperative_groups)\b.*")
 MAY_CALL_VENDORS = ("src/base/", "topology/sources/", "barriers/", "src/studies/")

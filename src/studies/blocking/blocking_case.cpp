@@ -16,7 +16,7 @@ using topology::device;
 // What is foretold follows from what a barrier counts: those who are alive (hardware), those who made it (a mask), or a
 // number in memory, which no exit changes. The paper tried some of the threads, warps, blocks and GPUs, and does not say
 // what the others did.
-constexpr method table[] = {
+constexpr method every_method[] = {
     {.level = "thread", .name = "std-barrier", .device = device::host, .may_drop = true, .on_exit = "hung", .on_spin = "hung",
      .why = "its count is a number in memory, unless a thread drops out"},
     {.level = "thread", .name = "pthread-barrier", .device = device::host, .on_exit = "hung", .on_spin = "hung",
@@ -130,11 +130,11 @@ void add_holding(holding& h, const std::vector<std::string>& w) {
 
 }  // namespace
 
-std::span<const method> methods() { return table; }
+std::span<const method> methods() { return every_method; }
 
 const method* find_method(std::string_view level, std::string_view name) {
-  const auto found = std::find_if(std::begin(table), std::end(table), [&](const method& m) { return m.level == level && m.name == name; });
-  return found == std::end(table) ? nullptr : &*found;
+  const auto found = std::find_if(std::begin(every_method), std::end(every_method), [&](const method& m) { return m.level == level && m.name == name; });
+  return found == std::end(every_method) ? nullptr : &*found;
 }
 
 std::string_view predicted(const method& m, absence how, std::string_view form) {
