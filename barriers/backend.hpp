@@ -107,6 +107,7 @@ struct worker_record {
   std::uint32_t first_round = 0;    // of the run: that of the first passage
   struct passage {
     moment arrived, left;
+    std::optional<moment> spoke{};  // when it told the other members that its own had come; who speaks for no member, or is not heard: none
   };
   std::vector<passage> passages;
 };

@@ -10,7 +10,7 @@ namespace mgsync {
 // One stamp. `clock`: the SM's cycle counter; the counters of two SMs share no zero. `timer_ns`: the timer that all SMs of
 // the GPU share (it steps by 32 ns on Hopper); only in recordings with the timer.
 template <bool WithTimer>
-struct event_stamp {
+struct alignas(16) event_stamp {  // stored at once
   std::uint64_t clock;
   std::uint32_t id;
   std::uint32_t reserved;
@@ -89,16 +89,17 @@ class event_recorder {
 
   // Writes what the warp recorded to out[block * Buffer::warps + warp]: at the end, by whole warps.
   __device__ __forceinline__ void flush(events* out) const {
-    if (warp() >= Buffer::warps) return;
+    if (warp() < Buffer::warps) flush_to(out[block() * Buffer::warps + warp()]);
+  }
+  // The same to a place of the caller's choice: by whole warps that may stamp.
+  __device__ __forceinline__ void flush_to(events& mine) const {
     __syncwarp();
-    const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-    events& mine = out[block * Buffer::warps + warp()];
     const unsigned kept = count_ < capacity ? count_ : capacity;
     for (unsigned i = thread() % 32; i < kept; i += 32) mine.ring[i] = ring_[i];
     if (!leads_) return;
     mine.stamped = count_;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(mine.sm));
-    mine.block = block;
+    mine.block = block();
     mine.warp = warp();
   }
 
@@ -108,6 +109,7 @@ class event_recorder {
 
   __device__ __forceinline__ static unsigned thread() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
   __device__ __forceinline__ static unsigned warp() { return thread() / 32; }
+  __device__ __forceinline__ static unsigned block() { return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z); }
   __device__ __forceinline__ static std::uint64_t clock_now() {
     std::uint64_t t;
     asm volatile("mov.u64 %0, %%clock64;" : "=l"(t)::"memory");
@@ -126,9 +128,11 @@ class event_recorder {
       std::uint64_t timer_ns;
       asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(timer_ns)::"memory");
       asm volatile("st.shared.u64 [%0+8], %1;" ::"r"(slot), "l"(timer_ns) : "memory");
+      asm volatile("st.shared.u64 [%0], %1;" ::"r"(slot), "l"(clock) : "memory");
+      asm volatile("st.shared.u32 [%0+16], %1;" ::"r"(slot), "r"(id) : "memory");
+    } else {
+      asm volatile("st.shared.v2.u64 [%0], {%1, %2};" ::"r"(slot), "l"(clock), "l"(static_cast<std::uint64_t>(id)) : "memory");
     }
-    asm volatile("st.shared.u64 [%0], %1;" ::"r"(slot), "l"(clock) : "memory");
-    asm volatile("st.shared.u32 [%0+%2], %1;" ::"r"(slot), "r"(id), "n"(sizeof(stamp) - 8) : "memory");
   }
 
   event_stamp<with_timer>* ring_;

@@ -16,7 +16,7 @@ __device__ inline algorithm::place place_in(const device_run& run) {
 __device__ inline algorithm::cuda_limits limits_of(const device_run& run) { return {run.abort, run.budget_ns}; }
 
 // An algorithm without a state of its own, over lines in GPU memory.
-template <class Algorithm, algorithm::ptx::scope Widest>
+template <class Algorithm, algorithm::ptx::scope Widest, class Policy = algorithm::cuda_policy<Widest>>
 class stateless_pass {
  public:
   static constexpr bool bounded = true;
@@ -28,7 +28,7 @@ class stateless_pass {
   __device__ __forceinline__ bool operator()(std::uint32_t epoch) { return Algorithm::arrive_and_wait(policy_, lines_, at_, epoch); }
 
  private:
-  algorithm::cuda_policy<Widest> policy_;
+  Policy policy_;
   const arguments& lines_;
   algorithm::place at_;
 };
@@ -43,7 +43,7 @@ struct host_flag_lines {
   }
 };
 
-template <class Algorithm>
+template <class Algorithm, class Policy = algorithm::cuda_policy<algorithm::ptx::scope::system>>
 class host_flags_pass {
  public:
   static constexpr bool bounded = true;
@@ -55,9 +55,15 @@ class host_flags_pass {
   __device__ __forceinline__ bool operator()(std::uint32_t epoch) { return Algorithm::arrive_and_wait(policy_, lines_, at_, epoch); }
 
  private:
-  algorithm::cuda_policy<algorithm::ptx::scope::system> policy_;
+  Policy policy_;
   const arguments& lines_;
   algorithm::place at_;
+};
+
+template <class Shape>
+struct shaped_arguments {
+  algorithm::cuda_lines lines;
+  Shape shape;
 };
 
 // An algorithm that works its addresses out once.
@@ -66,10 +72,7 @@ class shaped_pass {
  public:
   static constexpr bool bounded = true;
   static constexpr bool carries_sum = false;
-  struct arguments {
-    algorithm::cuda_lines lines;
-    Shape shape;
-  };
+  using arguments = shaped_arguments<Shape>;
 
   __device__ __forceinline__ shaped_pass(const arguments& given, const device_run& run)
       : algorithm_(Policy(limits_of(run)), given.lines, place_in(run), given.shape) {}

@@ -64,6 +64,16 @@ __device__ __forceinline__ std::uint32_t pass_rounds(Pass& pass, const device_ru
   return epoch;
 }
 
+// When a block spoke for its GPU, by epoch modulo their number: of a recorded run.
+struct speech {
+  std::uint64_t clock[most_recorded_rounds];
+  std::uint32_t epoch[most_recorded_rounds];
+};
+__device__ __forceinline__ speech& heard_speech() {
+  __shared__ speech heard;
+  return heard;
+}
+
 // What was launched, for the host to compare with what was asked for.
 __device__ __forceinline__ void tell_shape(const device_run& run) {
   if (blockIdx.x != 0 || threadIdx.x != 0) return;
@@ -279,19 +289,32 @@ __global__ void __launch_bounds__(most_threads, resident_at_most_threads)
   run_timed<Pass>(run, given);
 }
 
-// As run_timed(), every block stamping when it comes to a round and when it leaves it.
+__device__ __forceinline__ clock_reading read_clocks() {
+  clock_reading now;
+  asm volatile("mov.u64 %0, %%clock64;\n mov.u64 %1, %%globaltimer;" : "=l"(now.clock), "=l"(now.timer_ns)::"memory");
+  return now;
+}
+
+// As run_timed(), every block stamping when it comes to a round and when it leaves it. Pass notes in heard_speech() when its block
+// speaks, where it is made to (recorded_pass.hpp).
 template <class Pass>
 __device__ __forceinline__ void run_recorded(const device_run& run, const typename Pass::arguments& given, block_events* recorded) {
-  __shared__ event_buffer<1, 2 * most_recorded_rounds, true> buffer;
+  __shared__ event_buffer<1, 2 * most_recorded_rounds> buffer;
+  __shared__ clock_reading readings[3];
+  speech& heard = heard_speech();
+  if (threadIdx.x < 3) readings[threadIdx.x] = {};
+  for (unsigned i = threadIdx.x; i < most_recorded_rounds; i += blockDim.x) heard.epoch[i] = run.epoch;  // of no round of this run
   event_recorder recorder(buffer);
   Pass pass(given, run);
-  const bool early = is_faulty(run, fault_early);
+  __syncthreads();
+  const bool early = is_faulty(run, fault_early), apart = run.work_ns != 0 || early;
   bool ok = true;
   std::uint32_t round = 0;
 #pragma unroll 1
   for (; ok && round != run.rounds; ++round) {
+    if (threadIdx.x == 0 && round % most_recorded_rounds == 0) readings[round / most_recorded_rounds % 2] = read_clocks();
     if (run.work_ns != 0) hold_ns(run.work_ns);
-    if (!early) recorder.stamp(2 * round);
+    if (!early && (apart || round == 0)) recorder.stamp(2 * round);
     ok = pass(run.epoch + round + 1);
     if (early) {
       hold_ns(long_hold_ns);
@@ -302,7 +325,15 @@ __device__ __forceinline__ void run_recorded(const device_run& run, const typena
       if ((round & 1023u) == 0 && blockIdx.x == 0 && threadIdx.x == 0)
         *static_cast<volatile std::uint32_t*>(run.heartbeat) = run.rounds_done + round;
   }
-  recorder.flush(recorded);
+  if (threadIdx.x == 0) readings[2] = read_clocks();
+  __syncthreads();
+  block_events& mine = recorded[blockIdx.x];
+  if (threadIdx.x < 32) recorder.flush_to(mine.stamps);
+  if (threadIdx.x < 3) mine.readings[threadIdx.x] = readings[threadIdx.x];
+  for (unsigned i = threadIdx.x; i < most_recorded_rounds; i += blockDim.x) {
+    mine.spoke[i] = heard.clock[i];
+    mine.spoke_round[i] = heard.epoch[i] - run.epoch - 1;
+  }
   if (threadIdx.x == 0) run.arrived[blockIdx.x] = run.rounds_done + round;
   tell_shape(run);
 }

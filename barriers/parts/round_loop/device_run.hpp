@@ -98,10 +98,24 @@ struct device_run {
   device_board board;          // checked runs
 };
 
-// What the first warp of a block records of a run: two stamps a round, twice the round's number in the run when it comes,
-// one more when it leaves. The last rounds stay.
 inline constexpr unsigned most_recorded_rounds = 64;
-using block_events = warp_events<2 * most_recorded_rounds, true>;
+
+// The SM's cycle counter and the timer that all SMs of the GPU share, read together; clock 0: never read.
+struct clock_reading {
+  std::uint64_t clock;
+  std::uint64_t timer_ns;
+};
+
+// What the first warp of a block records of a run. Stamps are of the counter alone, as the timer takes as long to read as all
+// else of a stamp: the last rounds' stamps stay, twice the round's number in the run when the block comes (none where it comes as it
+// left the round before), one more when it leaves. The readings say what the timer showed then: the last two of those that are
+// taken every most_recorded_rounds, and one at the end.
+struct block_events {
+  warp_events<2 * most_recorded_rounds> stamps;
+  clock_reading readings[3];
+  std::uint64_t spoke[most_recorded_rounds];        // by round modulo their number: the counter when this block spoke for its GPU
+  std::uint32_t spoke_round[most_recorded_rounds];  // which round that was; none: ~0
+};
 
 inline constexpr std::uint32_t no_fault = 0, fault_early = 1, fault_never = 2;
 

@@ -7,6 +7,7 @@
 #include "barriers/parts/round_loop/cuda_passes.hpp"
 #include "barriers/parts/round_loop/device_rounds.hpp"
 #include "barriers/parts/round_loop/kernel_barrier.hpp"
+#include "barriers/parts/round_loop/recorded_pass.hpp"
 
 namespace mgsync::round_loop {
 
@@ -18,7 +19,7 @@ creation make_flag_barrier(const flag_barrier_request& w, std::string chosen, co
                            std::shared_ptr<void> keep = {}) {
   const round_kernels kernels{reinterpret_cast<const void*>(timed_rounds<Pass>),
                               reinterpret_cast<const void*>(checked_rounds<Pass>),
-                              reinterpret_cast<const void*>(recorded_rounds<Pass>)};
+                              reinterpret_cast<const void*>(recorded_rounds<typename recorded_form<Pass>::type>)};
   if (auto reason = why_no_room(w, kernels); !reason.empty()) return {nullptr, reason, {}, {}};
   kernel_barrier_parts parts;
   if (!image.empty()) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "barriers/parts/round_loop/block_record.hpp"
 #include "src/base/errors.hpp"
 
 namespace mgsync::round_loop {
@@ -228,16 +229,7 @@ void gpu_crew::add_records(trial& result, const run_request& request) const {
   std::vector<block_events> blocks(settings_.blocks);
   for (std::size_t l = 0; l < gpus_.size(); ++l) {
     cuda::check(cudaMemcpy(blocks.data(), places_[l].events.get(), blocks.size() * sizeof blocks[0], cudaMemcpyDeviceToHost), "reading what was recorded");
-    for (const auto& b : blocks) {
-      worker_record record{{gpus_[l].member, b.block}, b.sm, request.rounds - told, std::vector<worker_record::passage>(told)};
-      for (std::uint32_t i = 0; i < b.kept(); ++i) {
-        const auto& stamp = b[i];
-        if (stamp.id / 2 < record.first_round || stamp.id / 2 >= request.rounds) continue;
-        auto& p = record.passages[stamp.id / 2 - record.first_round];
-        (stamp.id % 2 == 0 ? p.arrived : p.left) = {stamp.clock, stamp.timer_ns};
-      }
-      result.records.push_back(std::move(record));
-    }
+    for (const auto& b : blocks) result.records.push_back(record_of(b, gpus_[l].member, request.rounds, told));
   }
 }
 

@@ -1,7 +1,6 @@
 #include "src/studies/timeline/barrier_rounds.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 
@@ -38,11 +37,37 @@ std::string names(const recording& r, const std::vector<std::uint32_t>& some) {
   return fmt::format("{}", fmt::join(all, " or "));
 }
 
-std::string cell(double value) { return fmt::format("{:.0f}", value); }
+std::string cell(double value) { return value == value ? fmt::format("{:.0f}", value) : "-"; }
+
+// A member's workers in one round, as one.
+struct member_round {
+  double first_came = std::numeric_limits<double>::infinity(), last_came = -first_came;
+  double first_left = first_came, last_left = -first_came;
+  double spoke = unknown;  // the last of it, where several spoke
+};
+
+// In the order of the workers.
+std::vector<std::pair<std::string, member_round>> members_of(const recording& r, const barrier_round& round) {
+  std::vector<std::pair<std::string, member_round>> all;
+  std::map<std::string, std::size_t> index;
+  for (std::uint32_t w = 0; w < r.workers.size(); ++w) {
+    const auto name = member_of(r.workers[w]);
+    const auto [at, is_new] = index.try_emplace(name, all.size());
+    if (is_new) all.emplace_back(name, member_round{});
+    auto& m = all[at->second].second;
+    m.first_came = std::min(m.first_came, round.arrived[w]);
+    m.last_came = std::max(m.last_came, round.arrived[w]);
+    m.first_left = std::min(m.first_left, round.left[w]);
+    m.last_left = std::max(m.last_left, round.left[w]);
+    const double said = w < round.spoke.size() ? round.spoke[w] : unknown;
+    if (said == said && !(m.spoke >= said)) m.spoke = said;
+  }
+  return all;
+}
 
 }  // namespace
 
-std::vector<event_kind> kinds_of_rounds() { return {{"ARRIVES"}, {"LEAVES", arrived, "in the barrier"}}; }
+std::vector<event_kind> kinds_of_rounds() { return {{"ARRIVES"}, {"LEAVES", arrived, "in the barrier"}, {"SPEAKS", arrived, "until it speaks"}}; }
 
 std::vector<barrier_round> rounds_of(const recording& r) {
   std::map<std::uint32_t, barrier_round> found;
@@ -54,6 +79,8 @@ std::vector<barrier_round> rounds_of(const recording& r) {
     round.arrived.resize(r.workers.size(), unknown);
     round.left.resize(r.workers.size(), unknown);
     if (e.kind == arrived) round.arrived[e.worker] = e.at - first;
+    round.spoke.resize(r.workers.size(), unknown);
+    if (e.kind == spoke) round.spoke[e.worker] = e.at - first;
     if (e.kind == left) round.left[e.worker] = e.at - first;
   }
   std::vector<barrier_round> all;
@@ -95,6 +122,18 @@ timeline picture_of_rounds(const recording& r, std::span<const barrier_round> ro
     }
     t.tracks.push_back(std::move(row));
   }
+  std::map<std::string, track> speaking;
+  for (const auto& round : rounds)
+    for (const auto& [name, m] : members_of(r, round)) {
+      if (m.spoke != m.spoke) continue;
+      // A stamp may be off by its clock's step: no bar ends before it begins.
+      const double spoke = std::max(m.spoke, m.last_came), heard = std::max(m.first_left, spoke);
+      auto& row = speaking.try_emplace(name, track{name + " speaks", {}}).first->second;
+      const double free = row.events.empty() ? m.last_came - first : std::max(m.last_came - first, row.events.back().end);
+      row.events.push_back({"its last has come, it speaks", free, std::max(spoke - first, free), fmt::format("round {}", round.number)});
+      row.events.push_back({"has spoken, waits", row.events.back().end, std::max(heard - first, row.events.back().end), fmt::format("round {}", round.number)});
+    }
+  for (auto& [name, row] : speaking) t.tracks.push_back(std::move(row));
   return t;
 }
 
@@ -107,20 +146,11 @@ table table_of_rounds(const recording& r, std::span<const barrier_round> rounds,
 }
 
 table table_of_members(const recording& r, const barrier_round& round, figure_heading heading) {
-  table t{std::move(heading), {"member", "first came", "last came", "first left", "last left"}, {}, {false, true, true, true, true}};
-  std::vector<std::string> order;
-  std::map<std::string, std::array<double, 4>> members;
-  for (std::uint32_t w = 0; w < r.workers.size(); ++w) {
-    const auto name = member_of(r.workers[w]);
-    const double came = round.arrived[w] - round.first_arrival, went = round.left[w] - round.first_arrival;
-    const auto [it, is_new] = members.try_emplace(name, std::array{came, came, went, went});
-    if (is_new) order.push_back(name);
-    auto& m = it->second;
-    m = {std::min(m[0], came), std::max(m[1], came), std::min(m[2], went), std::max(m[3], went)};
-  }
-  for (const auto& name : order) {
-    const auto& m = members[name];
-    t.rows.push_back({name, cell(m[0]), cell(m[1]), cell(m[2]), cell(m[3])});
+  table t{std::move(heading), {"member", "first came", "last came", "spoke", "first left", "last left"}, {}, {false, true, true, true, true, true}};
+  for (const auto& [name, m] : members_of(r, round)) {
+    std::vector<std::string> row{name};
+    for (const double at : {m.first_came, m.last_came, m.spoke, m.first_left, m.last_left}) row.push_back(cell(at - round.first_arrival));
+    t.rows.push_back(std::move(row));
   }
   return t;
 }

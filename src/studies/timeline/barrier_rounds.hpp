@@ -12,13 +12,14 @@
 namespace mgsync::timelines {
 
 // The kinds of a recording of rounds, in this order.
-inline constexpr std::uint32_t arrived = 0, left = 1;
+inline constexpr std::uint32_t arrived = 0, left = 1, spoke = 2;
 std::vector<event_kind> kinds_of_rounds();
 
 // One round of all workers, in the recording's unit from its first event on.
 struct barrier_round {
   std::uint32_t number = 0;
   std::vector<double> arrived, left;     // by worker
+  std::vector<double> spoke;             // when it told the other members that all of its own had come; not a number: it did not
   std::vector<std::uint32_t> last;       // who may have come last: within the uncertainty of the latest arrival
   double first_arrival = 0, last_arrival = 0, first_departure = 0, last_departure = 0;
 
@@ -36,14 +37,15 @@ std::vector<std::string> left_too_early(const recording&, std::span<const barrie
 // The typical stretch of a run: the mean time from one round's last arrival to the next one's; of one round, until all left.
 double round_time(std::span<const barrier_round>);
 
-// A row per worker: it waits for the last to come, then it is released.
+// A row per worker: it waits for the last to come, then it is released. Behind them a row for every member of which it is known when
+// it spoke: from its own last worker's coming until then, and from then until its first worker is free.
 timeline picture_of_rounds(const recording&, std::span<const barrier_round>, figure_heading);
 
 // A line per round: who came last, how long the first had to wait for it, when the first and the last left.
 table table_of_rounds(const recording&, std::span<const barrier_round>, figure_heading);
 
-// A line per member ("GPU 1" of "GPU 1 block 7"), of one round: when its first and its last worker came (its GPU cannot
-// have spoken before), and left.
+// A line per member ("GPU 1" of "GPU 1 block 7"), of one round: when its first and its last worker came, when it spoke ("-":
+// not known), and when they left.
 table table_of_members(const recording&, const barrier_round&, figure_heading);
 
 }  // namespace mgsync::timelines

@@ -92,8 +92,12 @@ class recorded_barrier final : public subject {
       r.workers.push_back(name_of_worker(settings_.group, record.worker, several));
       for (std::uint32_t i = 0; i < record.passages.size(); ++i) {
         const auto& p = record.passages[i];
-        for (const auto& [kind, when] : {std::pair{arrived, p.arrived}, {left, p.left}})
+        const auto add = [&](std::uint32_t kind, const moment& when) {
           r.events.push_back({clock_->at_ns(record.worker, when), worker, kind, record.first_round + i, when.clock, when.timer_ns, record.processor});
+        };
+        add(arrived, p.arrived);
+        if (p.spoke) add(spoke, *p.spoke);
+        add(left, p.left);
       }
     }
     return r;

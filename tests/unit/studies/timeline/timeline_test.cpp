@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+
+#include "barriers/parts/round_loop/block_record.hpp"
 #include "src/base/cycle_counter.hpp"
 #include "src/base/pinning.hpp"
 #include "src/harness/methods/slope.hpp"
@@ -100,8 +104,8 @@ TEST(rounds, say_who_came_last_and_who_waited) {
   EXPECT_EQ(lines.rows[0], (std::vector<std::string>{"7", "GPU 1 block 1", "420", "280", "500", "920"}));
   const auto members = table_of_members(r, rounds[0], {"m", "m"});
   ASSERT_EQ(members.rows.size(), 2U);
-  EXPECT_EQ(members.rows[0], (std::vector<std::string>{"GPU 0", "0", "120", "700", "730"}));
-  EXPECT_EQ(members.rows[1], (std::vector<std::string>{"GPU 1", "60", "420", "780", "920"}));
+  EXPECT_EQ(members.rows[0], (std::vector<std::string>{"GPU 0", "0", "120", "-", "700", "730"}));
+  EXPECT_EQ(members.rows[1], (std::vector<std::string>{"GPU 1", "60", "420", "-", "780", "920"}));
 }
 
 TEST(rounds, no_order_is_claimed_within_the_bound) {
@@ -136,6 +140,49 @@ TEST(rounds, are_drawn_as_waiting_and_release_that_no_viewer_refuses) {
   EXPECT_EQ(t.tracks[0].events[1], (event{"is released", 420, 700, "round 7"}));
   EXPECT_EQ(t.tracks[3].events[0], (event{"waits for the last", 420, 420, "round 7, for GPU 1 block 1"}));
   EXPECT_EQ(complaints_about_trace(to_chrome_trace(t)), std::vector<std::string>{});
+}
+
+TEST(rounds, a_member_that_was_heard_speaking_has_a_row_of_its_own) {
+  auto r = two_rounds();
+  const auto came = r.events.front().at;
+  r.events.push_back({came + 200, 1, spoke, 7, 0, 0, 0});
+  const auto rounds = rounds_of(r);
+  ASSERT_EQ(rounds.size(), 2U);
+  const auto t = picture_of_rounds(r, rounds, {"t", "t"});
+  ASSERT_EQ(t.tracks.size(), 5U);
+  EXPECT_EQ(t.tracks[4].name, "GPU 0 speaks");
+  EXPECT_EQ(t.tracks[4].events[0], (event{"its last has come, it speaks", 120, 200, "round 7"}));
+  EXPECT_EQ(t.tracks[4].events[1], (event{"has spoken, waits", 200, 700, "round 7"}));
+  EXPECT_EQ(complaints_about_trace(to_chrome_trace(t)), std::vector<std::string>{});
+  EXPECT_EQ(table_of_members(r, rounds[0], {"m", "m"}).rows[0], (std::vector<std::string>{"GPU 0", "0", "120", "200", "700", "730"}));
+}
+
+TEST(block_record, moments_lie_on_the_line_through_its_clock_readings) {
+  auto b = std::make_unique<round_loop::block_events>();
+  b->stamps.sm = 5, b->stamps.block = 3;
+  const auto stamp = [&b](std::uint64_t clock, std::uint32_t id) { b->stamps.ring[b->stamps.stamped++] = {clock, id, 0}; };
+  stamp(1000, 0);  // comes to round 0
+  stamp(1500, 1);
+  stamp(2500, 3);  // round 2 begins as round 1 ends
+  stamp(3400, 4);  // was held
+  stamp(3500, 5);
+  b->readings[0] = {900, 50000};
+  b->readings[1] = {};
+  b->readings[2] = {4900, 52000};  // 2 cycles a ns
+  std::fill(std::begin(b->spoke_round), std::end(b->spoke_round), ~0u);
+  b->spoke[17] = 2000, b->spoke_round[17] = 1;
+  const auto r = round_loop::record_of(*b, 1, 3, 2);
+  EXPECT_EQ(r.worker.member, 1U);
+  EXPECT_EQ(r.worker.block, 3U);
+  EXPECT_EQ(r.processor, 5U);
+  EXPECT_EQ(r.first_round, 1U);
+  ASSERT_EQ(r.passages.size(), 2U);
+  EXPECT_EQ(r.passages[0].arrived.timer_ns, 50300U);  // as it left round 0
+  EXPECT_EQ(r.passages[0].left.timer_ns, 50800U);
+  EXPECT_EQ(r.passages[1].arrived.timer_ns, 51250U);
+  ASSERT_TRUE(r.passages[0].spoke);
+  EXPECT_EQ(r.passages[0].spoke->timer_ns, 50550U);
+  EXPECT_FALSE(r.passages[1].spoke);
 }
 
 seen recorded(const recording& r, order::purpose what) {
