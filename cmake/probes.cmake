@@ -1,8 +1,9 @@
-# mgsync_add_probes(NAME source.cu [OLDEST]): the kernels of a study's probes as cubins, one per architecture, embedded in the
+# mgsync_add_probes(NAME source.cu [OLDEST [WITH_FEATURES]]): the kernels of a study's probes as cubins, one per architecture, embedded in the
 # program as they are: what was checked at build time is, byte for byte, what is loaded. Defines mgsync_probes_NAME, whose
 # header src/studies/probes/probe_image.hpp reaches them as <name>_images(), and sets the global property
 # MGSYNC_PROBE_CUBINS_NAME to the files for the test of the machine code. That test reads architectures beyond those of
-# the build; of these, OLDEST leaves out those before it.
+# the build; of these, OLDEST leaves out those before it. WITH_FEATURES: for 9.0 with what exists there alone (sm_90a), from CUDA 12 on;
+# such code runs wherever code for 9.0 does, as there is no later 9.x.
 
 set(MGSYNC_PROBE_ARCHITECTURES "75;80;90;100" CACHE STRING
   "Compute capabilities whose machine code is checked at build time, besides those that are built for")
@@ -29,8 +30,12 @@ function(mgsync_add_probes name source)
   set(embedded "")
   foreach(arch IN LISTS checked)
     set(cubin "${folder}/${name}_${arch}.cubin")
+    set(code "sm_${arch}")
+    if(ARGC GREATER 3 AND arch EQUAL 90 AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.0)
+      set(code "sm_90a")
+    endif()
     add_custom_command(OUTPUT "${cubin}"
-      COMMAND "${CMAKE_CUDA_COMPILER}" -cubin -arch=sm_${arch} -std=c++20 -O3 --expt-relaxed-constexpr
+      COMMAND "${CMAKE_CUDA_COMPILER}" -cubin -arch=${code} -std=c++20 -O3 --expt-relaxed-constexpr
               -Wno-deprecated-gpu-targets -I "${PROJECT_SOURCE_DIR}" -MD -MF "${cubin}.d" -MT "${cubin}"
               -o "${cubin}" "${CMAKE_CURRENT_SOURCE_DIR}/${source}"
       DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${source}" DEPFILE "${cubin}.d"

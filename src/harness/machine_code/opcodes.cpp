@@ -24,7 +24,7 @@ struct row {
 
 // By all 12 bits, where forms of one opcode have names of their own.
 constexpr row exact[] = {
-    {0x5ab, "CGAERRBAR", "-"},   {0x9ab, "ERRBAR", "-"},       {0x9c7, "UCGABAR_ARV", "-"}, {0xdc7, "UCGABAR_WAIT", "-"},
+    {0x5ab, "CGAERRBAR", "-"},   {0x9ab, "ERRBAR", "-"},       {0x9c7, "UCGABAR_ARV", "-"}, {0xdc7, "UCGABAR_WAIT", "-"}, {0x9c5, "WARPGROUP", "-"}, {0x9f0, "HGMMA", "?"},
     {0x5a7, "SYNCS", "?"},       {0x9a7, "SYNCS", "?"},        {0x5b2, "SYNCS", "?"},       {0x35d, "NANOSLEEP", "-"},
     {0x95d, "NANOSLEEP", "-"},   {0x95c, "BPT", "-"},          {0x82e, "ACQBULK", "-"},     {0x82d, "PREEXIT", "-"},
     {0x82f, "ELECT", "DP"},      {0x948, "WARPSYNC", "-"},     {0x348, "WARPSYNC", "a"},    {0x848, "WARPSYNC", "-"},

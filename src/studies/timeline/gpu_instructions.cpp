@@ -74,6 +74,7 @@ subject_creation make_gpu_instruction(int gpu, const instruction& i, unsigned va
   probes::probe_order like;
   like.cluster = i.cluster;
   like.blocks = i.cluster;
+  like.threads = i.threads;
   like.dynamic_shared_bytes = instruction_shared_bytes;
   if (i.varied == "ways") like.words = varied;
   if (i.varied == "warps") like.threads = 32 * varied;

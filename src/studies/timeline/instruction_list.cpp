@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <tuple>
 
 namespace mgsync::timelines {
 
@@ -35,6 +36,14 @@ std::vector<instruction> make_instructions() {
   auto& multiply = all.emplace_back(make("matrix_multiply", "mma.m16n8k16, halves", "24: H100", {{"HMMA", 1}}, "HMMA"));
   multiply.extras_per_link = {{"NOP", 1}};
   multiply.oldest = 80;
+  for (const auto& [name, what, published] : {std::tuple{"warpgroup_multiply_8", "wgmma.m64n8k16, halves, waited for", ""},
+                                              std::tuple{"warpgroup_multiply_256", "wgmma.m64n256k16, halves, waited for", "128: H100"}}) {
+    auto& group = all.emplace_back(make(name, what, published, {{"HGMMA", 1}, {"WARPGROUP", 2}}, ""));
+    group.extras_per_link = {{"UMOV", 3}, {"NOP", 1}, {"S2UR", 1}, {"ULEA", 1}, {"USHF", 1}, {"ULOP3", 1}};
+    group.once = false;
+    group.threads = 128;
+    group.oldest = group.newest = 90;
+  }
   for (const auto* const name : {"copy_8_bytes", "copy_16_bytes"}) {
     auto& copy = all.emplace_back(make(name, name == std::string_view("copy_8_bytes") ? "cp.async of 8 bytes through L1, wait, load" : "cp.async of 16 bytes past L1, wait, load", "",
                                        {{"LDGSTS", 1}, {"LDGDEPBAR", 1}, {"DEPBAR", 1}}, ""));
@@ -159,7 +168,7 @@ std::vector<expected_code> code_of_pairs() {
 std::vector<expected_code> instruction_code(unsigned architecture) {
   auto all = code_of_pairs();
   for (const auto& i : instructions())
-    if (i.oldest <= architecture)
+    if (i.oldest <= architecture && (i.newest == 0 || architecture <= i.newest))
       for (auto& e : code_of(i)) all.push_back(std::move(e));
   return all;
 }

@@ -22,7 +22,9 @@ struct instruction {
   std::string_view varied;       // "ways", "warps": what it is measured over; empty: once
   unsigned published_at = 1;     // of how many ways or warps that is
   unsigned cluster = 1;
+  unsigned threads = 32;         // per block
   unsigned oldest = 75;          // architecture that has it
+  unsigned newest = 0;           // the last that has it; 0: all since
   bool chained = true;           // there are chains of it
   bool once = true;              // there is a single shot, and its twin as the compiler leaves it
   bool side_paths = false;       // waits that try again
