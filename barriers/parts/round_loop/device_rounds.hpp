@@ -26,6 +26,12 @@ __device__ __forceinline__ void hold_ns(std::uint64_t how_long) {
   }
 }
 
+// Work between rounds: of the block's first warp, as every barrier begins with the block's own. All warps of a full GPU asking
+// for the time together keep some of them waiting for the answer for 10 us.
+__device__ __forceinline__ void work_ns(std::uint64_t how_long) {
+  if (threadIdx.x < 32) hold_ns(how_long);
+}
+
 __device__ __forceinline__ bool is_faulty(const device_run& run, std::uint32_t fault) {
   return run.fault == fault && run.fault_member == run.member && run.fault_block == blockIdx.x;
 }
@@ -54,7 +60,7 @@ __device__ __forceinline__ std::uint32_t pass_rounds(Pass& pass, const device_ru
     if constexpr (!Pass::bounded) until = epoch + (last - epoch < stretch ? last - epoch : stretch);
 #pragma unroll 1
     while (ok && epoch != until) {
-      if constexpr (Works) hold_ns(run.work_ns);
+      if constexpr (Works) work_ns(run.work_ns);
       ok = pass(++epoch);
     }
     if constexpr (!Pass::bounded)
@@ -313,7 +319,7 @@ __device__ __forceinline__ void run_recorded(const device_run& run, const typena
 #pragma unroll 1
   for (; ok && round != run.rounds; ++round) {
     if (threadIdx.x == 0 && round % most_recorded_rounds == 0) readings[round / most_recorded_rounds % 2] = read_clocks();
-    if (run.work_ns != 0) hold_ns(run.work_ns);
+    if (run.work_ns != 0) work_ns(run.work_ns);
     if (!early && (apart || round == 0)) recorder.stamp(2 * round);
     ok = pass(run.epoch + round + 1);
     if (early) {

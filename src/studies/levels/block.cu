@@ -101,7 +101,7 @@ enum class sent_by { the_thread, a_store, a_copy };
 template <sent_by By>
 struct transaction_barrier : word_per_lane {
   static constexpr std::uint32_t bytes = By == sent_by::a_copy ? 16 : 4;
-  std::uint32_t address, payload;
+  std::uint32_t address, there, payload;
   std::uint64_t from;
   std::uint32_t parity = 0, sends;
   __device__ explicit transaction_barrier(const arguments& a) : word_per_lane(a), from(0), sends(threadIdx.x == 0 ? 1 : 0) {
@@ -109,6 +109,11 @@ struct transaction_barrier : word_per_lane {
     __shared__ alignas(16) std::uint32_t arrives_here[4];
     address = static_cast<std::uint32_t>(__cvta_generic_to_shared(&barrier));
     payload = static_cast<std::uint32_t>(__cvta_generic_to_shared(arrives_here));
+    there = address;
+    if constexpr (By == sent_by::a_store) {  // as the cluster knows them
+      asm volatile("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(there) : "r"(address));
+      asm volatile("mapa.shared::cluster.u32 %0, %0, 0;" : "+r"(payload));
+    }
     asm volatile("cvta.to.global.u64 %0, %1;" : "=l"(from) : "l"(a.input));
     if (sends != 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(address) : "memory");
     __syncthreads();
@@ -124,7 +129,7 @@ struct transaction_barrier : word_per_lane {
                    : "memory");
     else if constexpr (By == sent_by::a_store)
       asm volatile("{\n .reg .pred mine;\n setp.ne.u32 mine, %3, 0;\n @mine st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];\n}" ::"r"(payload),
-                   "r"(v), "r"(address), "r"(sends)
+                   "r"(v), "r"(there), "r"(sends)
                    : "memory");
     else
       asm volatile("{\n .reg .pred mine;\n setp.ne.u32 mine, %4, 0;\n @mine cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\n}" ::"r"(payload),
@@ -179,6 +184,14 @@ MGSYNC_PROBE_SHORT_SLOPE(library_barrier, library_barrier)
 #if __CUDA_ARCH__ >= 900
 MGSYNC_PROBE_SHORT_SLOPE(mbarrier_try_wait, shared_barrier<true>)
 MGSYNC_PROBE_SHORT_SLOPE(mbarrier_transaction, transaction_barrier<sent_by::the_thread>)
-MGSYNC_PROBE_SHORT_SLOPE(mbarrier_async_store, transaction_barrier<sent_by::a_store>)
+// st.async exists in launches of clusters only, be it of one block.
+#define MGSYNC_IN_A_CLUSTER(name, Op, steps)                                                                    \
+  extern "C" __global__ void __cluster_dims__(1, 1, 1) name##_##steps(const __grid_constant__ arguments a) {    \
+    mgsync::probes::timed_chain<Op, steps>(a);                                                                  \
+  }
+MGSYNC_IN_A_CLUSTER(mbarrier_async_store, transaction_barrier<sent_by::a_store>, 4)
+MGSYNC_IN_A_CLUSTER(mbarrier_async_store, transaction_barrier<sent_by::a_store>, 8)
+MGSYNC_IN_A_CLUSTER(mbarrier_async_store, transaction_barrier<sent_by::a_store>, 16)
+MGSYNC_IN_A_CLUSTER(mbarrier_async_store, transaction_barrier<sent_by::a_store>, 32)
 MGSYNC_PROBE_SHORT_SLOPE(mbarrier_bulk_copy, transaction_barrier<sent_by::a_copy>)
 #endif

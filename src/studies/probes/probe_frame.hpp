@@ -61,6 +61,11 @@ __device__ __forceinline__ void start_together() {
     for (int asked = 0; asked < most_askings; ++asked) {
       const auto now = clock_now();
       if ((now & start_mask) == now >> 63) break;  // the highest bit is 0; it keeps the read one of 64 bits
+      if ((now & 1) == 0) continue;
+      // The loop takes an even number of cycles: from an odd one it would never get there. A special register comes when it comes.
+      std::uint32_t lane;
+      asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+      asked += static_cast<int>(lane >> 5);  // nothing
     }
 #pragma unroll
   for (int settling = 0; settling < 4; ++settling) __syncthreads();

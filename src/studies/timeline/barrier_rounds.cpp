@@ -127,10 +127,10 @@ timeline picture_of_rounds(const recording& r, std::span<const barrier_round> ro
     for (const auto& [name, m] : members_of(r, round)) {
       if (m.spoke != m.spoke) continue;
       // A stamp may be off by its clock's step: no bar ends before it begins.
-      const double spoke = std::max(m.spoke, m.last_came), heard = std::max(m.first_left, spoke);
+      const double told = std::max(m.spoke, m.last_came), heard = std::max(m.first_left, told);
       auto& row = speaking.try_emplace(name, track{name + " speaks", {}}).first->second;
       const double free = row.events.empty() ? m.last_came - first : std::max(m.last_came - first, row.events.back().end);
-      row.events.push_back({"its last has come, it speaks", free, std::max(spoke - first, free), fmt::format("round {}", round.number)});
+      row.events.push_back({"its last has come, it speaks", free, std::max(told - first, free), fmt::format("round {}", round.number)});
       row.events.push_back({"has spoken, waits", row.events.back().end, std::max(heard - first, row.events.back().end), fmt::format("round {}", round.number)});
     }
   for (auto& [name, row] : speaking) t.tracks.push_back(std::move(row));
