@@ -51,12 +51,17 @@ __device__ __forceinline__ void wait_for_window(std::uint32_t window_log2_ns) {
   } while ((now >> window_log2_ns) == (first >> window_log2_ns));
 }
 
+// A barrier of the block whose answer is asked for: nothing holds a clock read back that merely stands behind a barrier.
+__device__ __forceinline__ void meet_before_reading() {
+  if (__syncthreads_count(1) == 0) asm volatile("trap;");
+}
+
 // Brings the warps of a block to one start, the same in every pass: what the pass before stored has arrived, all stand at
 // one barrier until its first warp comes, that warp comes where the cycle counter's low bits are 0, and barriers bring them
 // into the order that barriers leave warps in.
 __device__ __forceinline__ void start_together() {
   __threadfence();
-  __syncthreads();
+  meet_before_reading();
   if (threadIdx.x < 32)
     for (int asked = 0; asked < most_askings; ++asked) {
       const auto now = clock_now();
@@ -68,7 +73,8 @@ __device__ __forceinline__ void start_together() {
       asked += static_cast<int>(lane >> 5);  // nothing
     }
 #pragma unroll
-  for (int settling = 0; settling < 4; ++settling) __syncthreads();
+  for (int settling = 0; settling < 3; ++settling) __syncthreads();
+  meet_before_reading();
 }
 
 // Operations that all threads of a block run together say so: `static constexpr bool of_whole_block = true`.
