@@ -155,7 +155,7 @@ class probe_subject final : public subject {
     launch.lanes = what_.lanes;
     launch.words = size_at_run_time;
     launch.passes = passes;
-    launch.together = what_.left_free != "start";
+    launch.together = what_.quantity == quantity::latency && what_.left_free != "start";
     // Blocks that share an SM queue there: each has one to itself, where that many can be together.
     launch.fill_sms = f.source == "cluster" && f.cluster > 1 && what_.left_free != "place";
     launch.kernel = fmt::format("{}_{}", f.name, links);
