@@ -91,6 +91,26 @@ void draw_bracket(canvas& on, const timeline& t, const ruler& across, double low
   on.text(left + wide + 8, y + 4, fmt::format("{} {}: no order is claimed within this", readable(t.uncertainty), t.unit), "mg-soft");
 }
 
+// The caption below a picture that stands by itself, where no page says it: in lines. Returns where it ends.
+double draw_caption(canvas& on, std::string_view caption, double from) {
+  constexpr double letter = 5.8, line_height = 15;
+  std::string line;
+  double y = from;
+  const auto put = [&] {
+    if (!line.empty()) on.text(16, y += line_height, line, "mg-soft");
+    line.clear();
+  };
+  for (std::size_t at = 0; at < caption.size();) {
+    const auto end = std::min(caption.find(' ', at), caption.size());
+    const auto word = caption.substr(at, end - at);
+    if (!line.empty() && width_of(line, letter) + width_of(word, letter) > width - 16 - right) put();
+    line += (line.empty() ? "" : " ") + std::string(word);
+    at = end + 1;
+  }
+  put();
+  return y;
+}
+
 }  // namespace
 
 std::vector<merged_row> merged_rows(const timeline& t, std::size_t most_rows) {
@@ -149,6 +169,7 @@ std::string draw_timeline(const timeline& t, bool with_style) {
     draw_bracket(on, t, across, low, left, end);
     end += 14;
   }
+  if (with_style && !t.heading.caption.empty()) end = draw_caption(on, t.heading.caption, end) + 8;
   return on.finish(t.heading, width, end, with_style);
 }
 

@@ -49,6 +49,9 @@ TEST(svg, a_timeline_has_a_row_per_track_and_of_many_a_row_for_neighbours) {
   const auto text = to_svg(few);
   EXPECT_EQ(count(text, "mg-mark"), 3U);
   EXPECT_EQ(count(text, "no order is claimed"), 1U);
+  few.heading.caption = "A pass. The recorder is part of it.";
+  EXPECT_NE(to_svg(few).find(">A pass. The recorder is part of it.</text>"), std::string::npos);
+  EXPECT_EQ(to_svg(few, false).find("The recorder"), std::string::npos) << "the page says it";
   timeline many{{"b", "blocks"}, "us", {}};
   for (int i = 0; i < 528; ++i)
     many.tracks.push_back({"GPU " + std::to_string(i / 264) + " block " + std::to_string(i % 264), {{"wait", i * 0.1, 100}, {"leave", 100, 101.0 + i}}});
