@@ -69,16 +69,10 @@ sweep_request request_from(const options& asked, std::span<const topology::rank_
   return request;
 }
 
-// A large sweep is not to last for minutes, whatever it holds.
-std::chrono::nanoseconds default_max_time(std::size_t points) {
-  using namespace std::chrono_literals;
-  return std::clamp<std::chrono::nanoseconds>(std::chrono::nanoseconds(16s) / std::max<std::size_t>(points, 1), 60ms, 2s);
-}
-
 barriers::settings settings_from(const options& asked, std::size_t points, std::uint64_t seed) {
   barriers::settings settings;
   settings.stopping.precision = asked.precision;
-  settings.stopping.max_time = asked.max_time.value_or(default_max_time(points));
+  settings.stopping.max_time = asked.max_time.value_or(barriers::default_max_time(points));
   settings.check_rounds = asked.check_rounds;
   settings.check = asked.check;
   settings.seed = seed;
@@ -143,11 +137,7 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
   const auto planned = make_plan(request, views);
   const auto seed = seed_of(asked, job);
   const bool speaks = job.rank() == 0;
-  std::size_t points = 0, all = 0;
-  for (const auto& c : planned.cells) {
-    all += c.points.size();
-    for (const auto& p : c.points) points += p.waived.empty() ? 1 : 0;
-  }
+  const auto points = barriers::points_to_measure(planned);
   const auto settings = settings_from(asked, points, seed);
   if (speaks) {
     auto machine = record_machine(asked, job, views);
@@ -157,7 +147,7 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
     written.open(settled, machine, seed, started);
     fmt::print(stderr, "{}", headline(machine, seed));
     for (const auto& note : planned.notes) fmt::print(stderr, "note: {}\n", note);
-    if (!asked.max_time && settings.stopping.max_time < default_max_time(1))
+    if (!asked.max_time && settings.stopping.max_time < barriers::default_max_time(1))
       fmt::print(stderr, "note: {} points; each is sampled for {:.0f} ms at most (--max-time)\n", points,
                  std::chrono::duration<double, std::milli>(settings.stopping.max_time).count());
   }
@@ -168,6 +158,7 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
       unfinished.back().status = p.waived.empty() ? result_status::error : result_status::waived;
       unfinished.back().reason = p.waived;
     }
+  const auto all = unfinished.size();
   written.plan(std::move(unfinished));
   job.barrier("starting to measure");
   progress_line line(speaks ? all : 0);

@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,11 +13,12 @@
 
 #include "barriers/load.hpp"
 #include "src/base/communicator.hpp"
+#include "src/harness/study.hpp"
 #include "src/results/machine_likeness.hpp"
 
 namespace mgsync {
 
-enum class command { measure, list, topology, show, compare, merge, report, advise, help, version };
+enum class command { measure, list, topology, study, show, compare, merge, report, advise, help, version };
 
 struct options {
   mgsync::command command = command::measure;
@@ -51,7 +54,9 @@ struct options {
   std::string store;
   bool resume = false;
 
-  std::vector<std::string> files;  // of show, compare, merge, report and advise
+  std::vector<std::string> files;  // of show, compare, merge, report and advise; of study its name, where one was typed
+  std::map<std::string, std::vector<std::string>, std::less<>> axes;  // of study: words of axes, as typed
+  std::string figures;             // of study: a folder
   std::string by;                  // of show: "shape", "members" or another axis, or empty
   double bytes = 0;                // of advise: that each member gives to others in a step
   std::chrono::nanoseconds within = std::chrono::seconds(20);  // of advise without files: what measuring may take
@@ -71,11 +76,16 @@ struct options {
   std::string format = "text";   // of `mgsync topology`
 };
 
-// Throws usage_error naming the option, the value and what is accepted.
-options parse_options(std::span<const std::string> arguments);
+// Throws usage_error naming the option, the value and what is accepted. The axes of the study that was named are options
+// too, and stand for others of the same name.
+options parse_options(std::span<const std::string> arguments, std::span<const axis_declaration> axes = {});
 
 // What --help prints: everything, or what one command takes.
-std::string help_text(std::optional<command> of = std::nullopt);
+std::string help_text(std::optional<command> of = std::nullopt, std::span<const axis_declaration> axes = {});
+// An axis in a line: what it is, its default, what it accepts.
+std::string described(const axis_declaration&);
+// Its option: the name with dashes.
+std::string option_of(const axis_declaration&);
 
 // The names of all options, for the test that compares them with the help and the documentation.
 std::vector<std::string_view> option_names();

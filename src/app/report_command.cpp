@@ -121,8 +121,12 @@ void add_machine(report::page& p, const report_files& all, const reported_machin
   page_section found{prefix + "found", alone ? "" : m.title, {}, {}, prefix};
   for (auto& one : evaluate_all(m.results)) {
     auto& shown = one.shown;
-    std::move(shown.sentences.begin(), shown.sentences.end(), std::back_inserter(found.shown.sentences));
-    shown.sentences.clear();
+    // All that the barriers say, and of every other study what it says first: the rest stands with its figures.
+    constexpr std::size_t most_of_a_study = 2;
+    const auto first = one.of->name == "barriers" ? shown.sentences.size() : std::min(shown.sentences.size(), most_of_a_study);
+    const auto rest = shown.sentences.begin() + static_cast<std::ptrdiff_t>(first);
+    std::move(shown.sentences.begin(), rest, std::back_inserter(found.shown.sentences));
+    shown.sentences.erase(shown.sentences.begin(), rest);
     if (one.of->name == "barriers" && !shown.tables.empty()) {
       found.shown.tables.push_back(std::move(shown.tables.front()));
       shown.tables.erase(shown.tables.begin());

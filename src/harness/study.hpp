@@ -38,6 +38,9 @@ struct study_request {
 
   const topology::machine& machine() const { return ranks.front().seen; }
   const std::vector<std::string>& list(std::string_view axis) const { return words.find(axis)->second; }
+  // The first GPU that CUDA shows; without one the first that is known; nullptr: there is none.
+  const topology::gpu* first_gpu() const;
+  int first_ordinal() const;  // its number in CUDA; 0 without one
 };
 
 // A subject, or the sentence that says why there is none here.
@@ -61,6 +64,9 @@ struct measurement {
   std::vector<std::string> notes;                  // for the result
 };
 
+// What measurements of all studies begin with: a point of one member, the first GPU or thread, on the asked device.
+measurement measurement_of(const study_request&, std::string_view study, std::string_view subject, std::string_view variant = {});
+
 // What a study says without measuring anything: a model's answer, in words and pictures.
 struct study_answer {
   std::string text;  // ends with a newline
@@ -83,7 +89,7 @@ struct study {
   std::string_view name;
   std::string_view summary;                        // one line
   std::span<const axis_declaration> axes;
-  // Pure. Throws usage_error for words that are no values of an axis. nullptr: mgsync itself plans and measures it.
+  // Pure. Throws usage_error for words that are no values of an axis.
   std::vector<measurement> (*points)(const study_request&) = nullptr;
   // What results mean, of this study's points and of others that it knows. Pure, and happy with what there is.
   evaluation (*evaluate)(std::span<const result>) = nullptr;

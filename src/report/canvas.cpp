@@ -157,12 +157,14 @@ std::vector<double> linear_ticks(double low, double high) {
   return ticks;
 }
 
-std::vector<double> logarithmic_ticks(double low, double high) {
+// 1, 2 and 5 of every decade; where they would stand over one another, 1 alone.
+std::vector<double> logarithmic_ticks(double low, double high, double length_px) {
+  constexpr double room_px = 90;  // of a decade with three labels
   const double decades = std::log10(high / low);
   std::vector<double> ticks;
   for (int power = static_cast<int>(std::floor(std::log10(low))); std::pow(10, power) <= high; ++power)
     for (const double times : {1.0, 2.0, 5.0}) {
-      if (times != 1 && decades > 4) continue;
+      if (times != 1 && (decades > 4 || length_px < room_px * decades)) continue;
       const double at = times * std::pow(10, power);
       if (at >= low * 0.999 && at <= high * 1.001) ticks.push_back(at);
     }
@@ -192,7 +194,7 @@ ruler::ruler(const scale& of, double low, double high, double from_px, double to
     if (low_ != 0) low_ -= margin;
   }
   // Over less than a factor of four 1, 2 and 5 are too few.
-  for (const double value : logarithmic_ && high_ > 4 * low_ ? logarithmic_ticks(low_, high_) : linear_ticks(low_, high_))
+  for (const double value : logarithmic_ && high_ > 4 * low_ ? logarithmic_ticks(low_, high_, std::abs(to_px - from_px)) : linear_ticks(low_, high_))
     ticks_.push_back({at(value), readable(value)});
 }
 

@@ -70,8 +70,25 @@ std::string html_section(const page_section& s, std::string_view css = "") {
   if (!s.title.empty()) text += fmt::format("<h2>{}</h2>\n", escaped(s.title));
   for (const auto& sentence : s.shown.sentences) text += fmt::format("<p>{}</p>\n", escaped(sentence));
   const bool only_tables = s.shown.figures.empty();
-  for (std::size_t i = 0; i < s.shown.figures.size(); ++i) text += html_figure(s.shown.figures[i], s, i + 1);
-  for (const auto& t : s.shown.tables) text += titled_table(t, s.rows);
+  // Of many pictures of one kind ("curves-1x32", "curves-1x64", ...) the first stand open.
+  constexpr std::size_t most_of_a_kind = 6;
+  const auto kind_of = [&](std::size_t i) { return heading_of(s.shown.figures[i]).name.substr(0, heading_of(s.shown.figures[i]).name.rfind('-')); };
+  for (std::size_t i = 0; i < s.shown.figures.size();) {
+    std::size_t end = i;
+    while (end < s.shown.figures.size() && kind_of(end) == kind_of(i)) ++end;
+    const std::size_t open = end - i > most_of_a_kind + 1 ? i + most_of_a_kind : end;
+    for (; i < open; ++i) text += html_figure(s.shown.figures[i], s, i + 1);
+    if (i == end) continue;
+    text += fmt::format("<details><summary>{} more pictures like these</summary>\n", end - i);
+    for (; i < end; ++i) text += html_figure(s.shown.figures[i], s, i + 1);
+    text += "</details>\n";
+  }
+  for (const auto& t : s.shown.tables) {
+    // A long list of what could not run stands in nobody's way; what failed is always seen.
+    constexpr std::size_t long_list = 8;
+    const bool folded = t.heading.name == "endings" && t.rows.size() > long_list && std::ranges::all_of(t.rows, [](const auto& row) { return row.front() == "waived"; });
+    text += folded ? fmt::format("<details><summary>{}: {} reasons</summary>\n{}</details>\n", escaped(t.heading.title), t.rows.size(), titled_table(t, s.rows)) : titled_table(t, s.rows);
+  }
   if (only_tables) text += html_commands(s.commands);
   return text + "</section>\n";
 }
@@ -198,7 +215,7 @@ std::string to_html(const page& p) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
       content_hash(style), content_hash(script), escaped(p.title), style);
   text += fmt::format("<header><h1>{}</h1><p class=\"soft\">{}</p></header>\n", escaped(p.title), escaped(p.subtitle));
-  text += html_section(p.verdict, "verdict") + html_contents(p);
+  text += html_contents(p) + html_section(p.verdict, "verdict");
   for (const auto& s : p.sections)
     if (!is_empty(s)) text += html_section(s);
   if (!p.drawings.empty()) {

@@ -27,9 +27,9 @@ pre{background:var(--raised);padding:.5rem .7rem;border-radius:6px;white-space:p
 button,input{font:inherit;font-size:.85rem;color:var(--ink);background:var(--raised);border:1px solid var(--grid);border-radius:5px;padding:.15rem .6rem;margin:.3rem .5rem .3rem 0}
 th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--link)}
 dl{display:grid;grid-template-columns:minmax(7rem,max-content) 1fr;gap:.15rem 1rem;font-size:.9rem;margin:.4rem 0}dt{color:var(--soft)}dd{margin:0}
-@media (max-width:600px){dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}h1{font-size:1.35rem}}
+@media (max-width:600px){.wide table{min-width:34rem}dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}h1{font-size:1.35rem}}
 @media print{:root{--ink:#000;--soft:#444;--grid:#bbb;--paper:#fff;--raised:#f2f2f2;--link:#000;--mark:#fff}body{max-width:none;font-size:10.5pt;padding:0}
-nav,button,input,.all-rows{display:none}figure,tr{break-inside:avoid}h2,h3{break-after:avoid}a{text-decoration:none}figure svg{min-width:0}.wide{overflow:visible}}
+nav,button,input,.all-rows,figure details:not([open]){display:none}figure,tr{break-inside:avoid}h2,h3{break-after:avoid}a{text-decoration:none}figure svg{min-width:0}.wide{overflow:visible}}
 )css";
   return std::string(figure_style()) + std::string(own);
 }

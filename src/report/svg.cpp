@@ -130,11 +130,36 @@ void draw_curve(canvas& on, const chart& c, std::size_t index, const ruler& acro
   }
 }
 
-std::string draw(const chart& c, const look& how) {
+// What a logarithmic scale can show: points above 0. An interval or a batch of noise that is larger than its figure reaches
+// below: it ends where the smallest number of the figure stands.
+chart above_zero(chart c) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& one : c.curves)
+    for (const auto& p : one.points)
+      for (const double value : {p.y, p.low.value_or(p.y)})
+        if (value > 0) least = std::min(least, value);
+  if (!std::isfinite(least)) {  // nothing is above 0
+    c.y.logarithmic = false;
+    return c;
+  }
+  for (auto& one : c.curves) {
+    std::erase_if(one.points, [](const chart_point& p) { return p.y <= 0; });
+    for (auto& p : one.points) {
+      if (p.low) p.low = std::max(*p.low, least);
+      std::erase_if(p.samples, [](double value) { return value <= 0; });
+    }
+  }
+  std::erase_if(c.curves, [](const curve& one) { return one.points.empty(); });
+  return c;
+}
+
+std::string draw(const chart& whole, const look& how) {
+  for (const auto& one : whole.curves)
+    if (one.points.empty()) throw std::invalid_argument(fmt::format("the curve {} has no points", one.name));
+  const chart c = whole.y.logarithmic ? above_zero(whole) : whole;
   range xs, ys;
   double names = 0;
   for (const auto& one : c.curves) {
-    if (one.points.empty()) throw std::invalid_argument(fmt::format("the curve {} has no points", one.name));
     if (&one - c.curves.data() < static_cast<std::ptrdiff_t>(colored)) names = std::max(names, width_of(one.name, 6.6));
     for (const auto& p : one.points) {
       xs.add(p.x);
@@ -235,7 +260,7 @@ std::string draw(const bar_chart& c, const look& how) {
       sum += part;
     }
     all.add(sum);
-    if (b.low) all.add(*b.low);
+    if (b.low && (*b.low > 0 || !c.values.logarithmic)) all.add(*b.low);
     if (b.high) all.add(*b.high);
     names = std::max(names, width_of(b.name));
   }
@@ -267,7 +292,7 @@ std::string draw(const bar_chart& c, const look& how) {
                    fmt::format("{}{}: {}", b.name, p < c.part_names.size() ? ", " + c.part_names[p] : "", readable(b.parts[p])), "", b.source);
       x = until;
     }
-    if (b.low && b.high && *b.high > *b.low) on.line(across.at(*b.low), y + (high - 6) / 2, across.at(*b.high), y + (high - 6) / 2, "mg-error");
+    if (b.low && b.high && *b.high > *b.low) on.line(across.at(std::max(*b.low, all.low)), y + (high - 6) / 2, across.at(*b.high), y + (high - 6) / 2, "mg-error");
     const double behind = std::max(x, b.high ? across.at(*b.high) : x);
     on.text(behind + 6, y + 12, fmt::format("{}{}{}", readable(sum), b.note.empty() ? "" : ", ", b.note), "mg-soft");
   }

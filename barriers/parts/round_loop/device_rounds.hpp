@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "barriers/parts/algorithm/cuda_policy.hpp"
+#include "barriers/parts/round_loop/device_check.hpp"
 #include "barriers/parts/round_loop/device_run.hpp"
 
 namespace mgsync::round_loop {
@@ -20,30 +21,10 @@ inline constexpr unsigned resident_at_most_threads = 1;
 inline constexpr unsigned resident_at_most_threads = 2;
 #endif
 
-__device__ __forceinline__ void hold_ns(std::uint64_t how_long) {
-  const std::uint64_t begin = algorithm::ptx::global_time_ns();
-  while (algorithm::ptx::global_time_ns() - begin < how_long) {
-  }
-}
-
 // Work between rounds: of the block's first warp, as every barrier begins with the block's own. All warps of a full GPU asking
 // for the time together keep some of them waiting for the answer for 10 us.
 __device__ __forceinline__ void work_ns(std::uint64_t how_long) {
   if (threadIdx.x < 32) hold_ns(how_long);
-}
-
-__device__ __forceinline__ bool is_faulty(const device_run& run, std::uint32_t fault) {
-  return run.fault == fault && run.fault_member == run.member && run.fault_block == blockIdx.x;
-}
-
-// Ordinary accesses, that the compiler may neither drop nor make strong.
-__device__ __forceinline__ std::uint32_t plain_load(const std::uint32_t* w) {
-  std::uint32_t v;
-  asm volatile("ld.global.u32 %0, [%1];" : "=r"(v) : "l"(w) : "memory");
-  return v;
-}
-__device__ __forceinline__ void plain_store(std::uint32_t* w, std::uint32_t v) {
-  asm volatile("st.global.u32 [%0], %1;" ::"l"(w), "r"(v) : "memory");
 }
 
 // The last epoch that was arrived at. Two loops, so that the one without work has nothing but the barrier in it. A barrier
@@ -99,149 +80,6 @@ __device__ __forceinline__ void run_timed(const device_run& run, const typename 
     run.sms[blockIdx.x] = sm;
   }
   tell_shape(run);
-}
-
-__device__ inline void note(const device_run& run, std::uint32_t round, unsigned reader, unsigned offender,
-                            std::uint32_t expected, std::uint32_t seen, std::uint32_t what) {
-  if (atomicCAS(&run.findings->first_claimed, 0u, 1u) != 0) return;
-  run.findings->round = round;
-  run.findings->reader = reader;
-  run.findings->offender = offender;
-  run.findings->expected = expected;
-  run.findings->seen = seen;
-  run.findings->what = what;
-}
-
-// Threads that have a word of a payload to write or read; a block may have more.
-inline constexpr unsigned payload_words = payload_lines * words_per_line;
-
-__device__ inline void publish(const device_run& run, unsigned self, std::uint32_t phase) {
-  if (threadIdx.x == blockDim.x - 1) plain_store(run.board.phase(phase, self), phase);
-  if (threadIdx.x >= payload_words) return;
-  std::uint32_t* const payload = run.board.payload(phase, self);
-  const unsigned holder = run.board.holder_of(self, run.members, phase);
-  std::uint32_t* const pushed = run.members > 1 && run.board.parts[holder] != nullptr ? run.board.pushed(phase, holder, self) : nullptr;
-  for (unsigned w = threadIdx.x; w < payload_words; w += blockDim.x) {
-    const std::uint32_t word = payload_word(phase, self, w);
-    plain_store(payload + w, word);
-    if (pushed != nullptr) plain_store(pushed + w, word);
-  }
-}
-
-// Where to read what `other` wrote: in its own memory, or where it pushed it to, in turn. Nothing: it cannot be reached.
-__device__ inline const std::uint32_t* written_by(const device_run& run, unsigned other, std::uint32_t phase, bool pushed) {
-  const unsigned holder = run.board.holder_of(other, run.members, phase);
-  // Both ways must be open: what another host's member pushes does not arrive here.
-  if (!run.board.has(other) || (pushed && (run.members == 1 || run.board.parts[holder] == nullptr))) return nullptr;
-  return pushed ? run.board.pushed(phase, holder, other) : run.board.payload(phase, other);
-}
-
-// A round as a worker reads in it: its phase, and whom and what it reads.
-struct round_reads {
-  std::uint32_t phase;
-  std::uint32_t in_life;  // the round's number over the life of the barrier object
-  const reading& turn;
-};
-
-// The words that a worker reads in a round, as one list: phases of others, one other's payload where that lies, and the same
-// where it was pushed to.
-class read_list {
- public:
-  __device__ read_list(const device_run& run, unsigned self)
-      : run_(run), self_(self), workers_(run.members * run.blocks), phases_(read_count(workers_)),
-        size_(phases_ + (run.members > 1 ? 2 : 1) * payload_words) {}
-  __device__ unsigned size() const { return size_; }
-
-  // Where word i lies. Nothing: it cannot be reached, or is the reader's own.
-  __device__ const std::uint32_t* address(unsigned i, const round_reads& in) const {
-    if (i >= phases_) {
-      const std::uint32_t* const payload = written_by(run_, in.turn.payload_of, in.phase, i - phases_ >= payload_words);
-      return payload == nullptr ? nullptr : payload + (i - phases_) % payload_words;
-    }
-    const unsigned other = read_target(in.turn, self_, workers_, i);
-    return other == self_ || !run_.board.has(other) ? nullptr : run_.board.phase(in.phase, other);
-  }
-  // What word i was read as, against what it must be.
-  __device__ void judge(unsigned i, const round_reads& in, std::uint32_t seen, unsigned& observations, unsigned& violations) const {
-    const bool payload = i >= phases_;
-    const unsigned offender = payload ? in.turn.payload_of : read_target(in.turn, self_, workers_, i);
-    const std::uint32_t expected = payload ? payload_word(in.phase, offender, (i - phases_) % payload_words) : in.phase;
-    ++observations;
-    if (seen != expected && violations++ == 0) note(run_, in.in_life - run_.rounds_done, self_, offender, expected, seen, payload ? 1 : 0);
-  }
-
- private:
-  const device_run& run_;
-  unsigned self_, workers_, phases_, size_;
-};
-
-// Reads what others wrote for the round just passed (nothing: none was), and what will be read after the next one, so that a
-// line left in the L1 cache shows. Several loads are on their way at once, of both rounds: one after the other, each across a
-// link, they would take longer than all else in a checked round.
-__device__ __forceinline__ void read_others(const device_run& run, unsigned self, const round_reads* passed, const round_reads& next,
-                                            unsigned& observations, unsigned& violations) {
-  constexpr unsigned at_once = 4;
-  const read_list list(run, self);
-  const unsigned judged = passed == nullptr ? 0 : list.size(), all = judged + list.size();
-  std::uint32_t nothing = 0, seen[at_once];
-  for (unsigned first = threadIdx.x; first < all; first += at_once * blockDim.x) {
-    unsigned read = 0;
-#pragma unroll
-    for (unsigned k = 0; k < at_once; ++k) {
-      const unsigned i = first + k * blockDim.x;
-      const std::uint32_t* const from = i >= all ? nullptr : i < judged ? list.address(i, *passed) : list.address(i - judged, next);
-      if (from != nullptr) {
-        seen[k] = plain_load(from);
-        read |= 1u << k;
-      }
-    }
-#pragma unroll
-    for (unsigned k = 0; k < at_once; ++k) {
-      const unsigned i = first + k * blockDim.x;
-      if ((read >> k & 1) == 0) continue;
-      if (i < judged) list.judge(i, *passed, seen[k], observations, violations);
-      else nothing += seen[k];
-    }
-  }
-  asm volatile("" ::"r"(nothing));
-}
-
-// The turns of rounds, by their number: the one just passed is still read when that after the next is computed.
-struct kept_turns {
-  reading of_round[4];
-  __device__ const reading& operator[](std::uint32_t in_life) const { return of_round[in_life % 4]; }
-};
-
-// By one thread of the block; the others see it after their next __syncthreads().
-__device__ inline void find_turn(const device_run& run, unsigned self, std::uint32_t in_life, kept_turns& turns) {
-  const unsigned workers = run.members * run.blocks;
-  if (workers > 1) turns.of_round[in_life % 4] = reading_of(run.seed, self, workers, in_life);
-}
-
-// Adds what the threads of this block found; one addition for all of them, since kernels of one round come here often.
-__device__ inline void add_up(const device_run& run, unsigned observations, unsigned violations) {
-  __shared__ unsigned sums[2];
-  if (threadIdx.x < 2) sums[threadIdx.x] = 0;
-  __syncthreads();
-  if (observations != 0) atomicAdd(&sums[0], observations);
-  if (violations != 0) atomicAdd(&sums[1], violations);
-  __syncthreads();
-  if (threadIdx.x != 0) return;
-  if (sums[0] != 0) atomicAdd(&run.findings->observations, static_cast<unsigned long long>(sums[0]));
-  if (sums[1] != 0) atomicAdd(&run.findings->violations, static_cast<unsigned long long>(sums[1]));
-}
-
-// Skews this block's arrival, and holds the late worker's back long enough to be noticed. Meanwhile the next round's turn is
-// found.
-__device__ inline void skew_arrival(const device_run& run, unsigned self, std::uint32_t in_life, bool late, kept_turns& turns) {
-  if (threadIdx.x == 0) {
-    const std::uint64_t begin = algorithm::ptx::global_time_ns();
-    const std::uint64_t ns = (late ? hold_ns_of(in_life) : 0) + skew_unit_ns * skew(run.seed, in_life, self);
-    find_turn(run, self, in_life + 1, turns);
-    while (algorithm::ptx::global_time_ns() - begin < ns) {
-    }
-  }
-  __syncthreads();
 }
 
 // docs/method.md, "Is it a barrier?"

@@ -1,5 +1,6 @@
 #include "src/studies/barriers/barrier_points.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
@@ -60,6 +61,17 @@ std::unique_ptr<method> latency(const stopping_rule& stopping) {
 }
 
 }  // namespace
+
+std::size_t points_to_measure(const plan& planned) {
+  std::size_t points = 0;
+  for (const auto& c : planned.cells) points += static_cast<std::size_t>(std::ranges::count_if(c.points, [](const auto& p) { return p.waived.empty(); }));
+  return points;
+}
+
+std::chrono::nanoseconds default_max_time(std::size_t points) {
+  using namespace std::chrono_literals;
+  return std::clamp<std::chrono::nanoseconds>(std::chrono::nanoseconds(16s) / std::max<std::size_t>(points, 1), 60ms, 2s);
+}
 
 std::vector<measurement> points_of(const plan& planned, const settings& asked, communicator& job, watchdog& dog) {
   const auto meeting = std::make_shared<meeting_place>(job, dog, asked.timeout);

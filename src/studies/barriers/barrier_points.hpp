@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -21,6 +22,12 @@ struct settings {
   std::uint64_t seed = 1;
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);
 };
+
+// How many points of the plan are measured: those that are not waived.
+std::size_t points_to_measure(const plan&);
+// How long each of so many points is sampled at most, where nobody said: a large sweep is not to last for minutes, whatever
+// it holds.
+std::chrono::nanoseconds default_max_time(std::size_t points);
 
 // The points in the plan's order. The plan, the job and the watchdog outlive them. Their functions are collective over
 // the job: each rank calls them in the same order, as mgsync::runner does, and drops them when the others do.

@@ -232,12 +232,31 @@ struct fastest {
 
   std::vector<std::string> ties() const {
     std::vector<std::string> names;
-    for (const auto* r : all)
-      if (r != best && r->metrics.front().ci95_low <= best->metrics.front().ci95_high) names.push_back(subject_of(r->point));
+    for (const auto* r : all) {  // one may be there twice, from two groups of as many members
+      const auto name = subject_of(r->point);
+      if (name != subject_of(best->point) && r->metrics.front().ci95_low <= best->metrics.front().ci95_high && std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
     return names;
   }
 };
 using cell_key = std::tuple<std::string, std::string, int, shape_place>;  // device, circumstances, members
+
+// How many times as long NVIDIA's own barrier over the same blocks takes: over the shapes, from the least to the most.
+std::string beside_the_vendor(const std::vector<const fastest*>& shapes) {
+  double least = 1e300, most = 0;
+  std::string name;
+  for (const auto* one : shapes)
+    for (const auto* r : one->all) {
+      if (subject_of(r->point) != (r->point.members == 1 ? "grid:cooperative-groups" : "multigrid:vendor")) continue;
+      const double ratio = r->metrics.front().median / one->best->metrics.front().median;
+      least = std::min(least, ratio);
+      most = std::max(most, ratio);
+      name = subject_of(r->point);
+    }
+  if (!(most > 1)) return "";
+  const auto times = most < 1.05 * least ? fmt::format("{:.2g}", most) : fmt::format("{:.2g} to {:.2g}", least, most);
+  return fmt::format(" NVIDIA's own ({}) takes {} times as long as the fastest.", name, times);
+}
 
 // The largest group of each device and circumstances, in a sentence: who is fastest at how many of its shapes.
 std::string best_sentence(const std::vector<const fastest*>& shapes) {
@@ -253,7 +272,7 @@ std::string best_sentence(const std::vector<const fastest*>& shapes) {
   if (shapes.size() > 1) text += fmt::format(" at {} of {} shapes", most->second, shapes.size());
   text += fmt::format(": {:.4g} us{} (95 % interval {:.4g} - {:.4g})", m.median, shapes.size() > 1 ? " at " + shape : "", m.ci95_low, m.ci95_high);
   if (!ties.empty()) text += fmt::format("; no difference was shown there to {}", fmt::join(ties, ", "));
-  return text + ".";
+  return text + "." + beside_the_vendor(shapes);
 }
 
 void add_verdict(std::span<const result> all, evaluation& e) {

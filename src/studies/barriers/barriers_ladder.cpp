@@ -110,9 +110,35 @@ void add_ladder(std::span<const result> all, evaluation& e) {
   e.figures.push_back(std::move(bars));
 }
 
+namespace {
+
+using by_load = std::map<std::string, const result*>;
+
+double us_of(const result* r) { return r->metrics.front().median; }
+
+// What traffic does to the barrier that is the fastest without it, and which barrier it does least to.
+std::string loaded_sentence(const std::map<std::string, by_load>& subjects) {
+  const std::pair<const std::string, by_load>*idle = nullptr, *calmest = nullptr;
+  const auto worst = [](const by_load& loads) { return std::ranges::max_element(loads, {}, [](const auto& one) { return us_of(one.second); })->second; };
+  for (const auto& one : subjects) {
+    if (!one.second.contains("idle") || !one.second.at("idle")->verdict.passed) continue;  // pieces of barriers, unchecked ones
+    if (idle == nullptr || us_of(one.second.at("idle")) < us_of(idle->second.at("idle"))) idle = &one;
+    if (calmest == nullptr || us_of(worst(one.second)) < us_of(worst(calmest->second))) calmest = &one;
+  }
+  if (idle == nullptr) return "";
+  const auto *alone = idle->second.at("idle"), *beside = worst(idle->second);
+  if (!(us_of(beside) > 1.2 * us_of(alone))) return "";
+  auto text = fmt::format("Beside traffic on {}, shape {}, {} takes up to {:.3g} us ({}) instead of {:.3g} us.", count_of_members(alone->point), format_shape(alone->point), idle->first,
+                          us_of(beside), beside->point.word(axes::load), us_of(alone));
+  if (calmest != idle) text += fmt::format(" The least that any barrier takes there at worst is {:.3g} us ({}).", us_of(worst(calmest->second)), calmest->first);
+  return text;
+}
+
+}  // namespace
+
 void add_loads(std::span<const result> all, evaluation& e) {
   // Members, shape -> subject -> load.
-  std::map<std::pair<int, std::string>, std::map<std::string, std::map<std::string, const result*>>> groups;
+  std::map<std::pair<int, std::string>, std::map<std::string, by_load>> groups;
   std::map<std::pair<int, std::string>, std::vector<std::string>> loads;
   for (const auto& r : all) {
     if (r.point.study != "barriers" || r.point.device != topology::device::gpu || !r.has_metrics() || !(r.metrics.front().median > 0)) continue;
@@ -132,14 +158,15 @@ void add_loads(std::span<const result> all, evaluation& e) {
     heat_map map{{fmt::format("loads-{}-{}", where.first, where.second), fmt::format("Idle beside loaded: {} GPU{}, shape {}", where.first, where.first == 1 ? "" : "s", where.second),
                   "Latency in us, idle and beside traffic of each kind (docs/load.md); the colours are logarithmic."},
                  "barrier", "beside", {}, columns, {}, "us", {}, {}};
-    for (const auto& [subject, by_load] : subjects) {
+    if (const auto sentence = loaded_sentence(subjects); !sentence.empty()) e.sentences.push_back(sentence);
+    for (const auto& [subject, loads_of_it] : subjects) {
       map.rows.push_back(subject);
       map.values.emplace_back();
       map.sources.emplace_back();
       for (const auto& load : columns) {
-        const auto found = by_load.find(load);
-        map.values.back().push_back(found == by_load.end() ? std::nullopt : std::optional(found->second->metrics.front().median));
-        map.sources.back().push_back(found == by_load.end() ? "" : short_key(found->second->point));
+        const auto found = loads_of_it.find(load);
+        map.values.back().push_back(found == loads_of_it.end() ? std::nullopt : std::optional(found->second->metrics.front().median));
+        map.sources.back().push_back(found == loads_of_it.end() ? "" : short_key(found->second->point));
       }
     }
     e.figures.push_back(std::move(map));

@@ -91,11 +91,9 @@ std::pair<unsigned, unsigned> shape_of(const std::string& word) {
 }
 
 measurement planned(const study_request& asked, const std::string& subject, unsigned members, const std::string& quantity) {
-  measurement m;
-  m.point.study = "launch";
-  m.point.subject = subject;
-  m.point.device = asked.device;
+  auto m = measurement_of(asked, "launch", subject);
   m.point.members = static_cast<int>(members);
+  m.point.group.clear();
   m.point.set("quantity", quantity);
   m.method = method_for(quantity);
   return m;

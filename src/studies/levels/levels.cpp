@@ -66,13 +66,6 @@ std::function<std::unique_ptr<method>()> method_for(const level_probe& one) {
   };
 }
 
-// The first GPU that this process can use; the first of all where it only plans.
-const topology::gpu* gpu_of(const study_request& asked) {
-  const auto& gpus = asked.machine().gpus;
-  const auto found = std::ranges::find_if(gpus, [](const auto& each) { return each.cuda_ordinal.has_value(); });
-  return found != gpus.end() ? &*found : gpus.empty() ? nullptr : &gpus.front();
-}
-
 measurement planned(const study_request& asked, const level_probe& one, unsigned run, const subject_maker& make) {
   measurement m;
   m.point = point_of(one, run);
@@ -80,7 +73,7 @@ measurement planned(const study_request& asked, const level_probe& one, unsigned
   m.cell = fmt::format("{} {} {} {}", one.family->source, one.where, all_quantities[static_cast<std::size_t>(one.quantity)], run);
   m.method = method_for(one);
   m.prover = [one] { return std::make_unique<probe_prover>(one); };
-  const auto* gpu = gpu_of(asked);
+  const auto* gpu = asked.first_gpu();
   if (gpu != nullptr) m.point.group = {gpu->id};
   m.create = [make, one, name = gpu == nullptr ? std::string() : gpu->name] {
     auto made = make(one);
@@ -113,7 +106,7 @@ std::vector<measurement> points(const study_request& asked) {
     return all;
   }
   subject_maker make;
-  if constexpr (MGSYNC_WITH_CUDA) make = probes_on(gpu_of(asked)->cuda_ordinal.value_or(0));
+  if constexpr (MGSYNC_WITH_CUDA) make = probes_on(asked.first_ordinal());
   for (const unsigned run : runs)
     for (const auto& what : asked.list("quantity"))
       for (const auto& level : asked.list("level")) {

@@ -48,19 +48,14 @@ std::vector<unsigned> workers_asked(const study_request& asked) {
 }
 
 measurement planned(const study_request& asked, std::string_view subject, std::string_view variant, const block_run& run) {
-  measurement m;
-  m.point.study = "model";
-  m.point.subject = subject;
-  m.point.variant = variant;
-  m.point.device = asked.device;
-  m.point.members = 1;
-  const auto& gpus = asked.machine().gpus;
-  if (asked.device != topology::device::gpu || gpus.empty()) m.waived = "these are kernels for a GPU; host threads: mgsync study reduction";
+  auto m = measurement_of(asked, "model", subject, variant);
+  if (asked.device != topology::device::gpu || asked.first_gpu() == nullptr) m.waived = "these are kernels for a GPU; host threads: mgsync study reduction";
   else if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
-  if (!m.waived.empty()) return m;
-  m.point.group = {gpus.front().id};
-  const int ordinal = gpus.front().cuda_ordinal.value_or(0);
-  if constexpr (MGSYNC_WITH_CUDA) m.create = [run, ordinal] { return make_block_run(run, ordinal); };
+  if (!m.waived.empty()) {
+    m.point.group.clear();
+    return m;
+  }
+  if constexpr (MGSYNC_WITH_CUDA) m.create = [run, ordinal = asked.first_ordinal()] { return make_block_run(run, ordinal); };
   m.prover = [] { return make_block_prover(); };
   m.method = [] {
     one_run_settings settings;

@@ -100,33 +100,13 @@ std::optional<study_answer> answer_for(const study_request& asked) {
 constexpr int held_out_settings = 60;  // of each kind of semaphore
 constexpr std::array<std::string_view, 4> semaphores = {"named-barrier", "mbarrier", "cuda-pipeline", "block-barrier"};
 
-// The first GPU that CUDA shows; without one the first that is known; nullptr: there is none.
-const topology::gpu* gpu_of(const study_request& asked) {
-  const auto& gpus = asked.machine().gpus;
-  const auto shown = std::find_if(gpus.begin(), gpus.end(), [](const auto& each) { return each.cuda_ordinal.has_value(); });
-  return shown != gpus.end() ? &*shown : gpus.empty() ? nullptr : &gpus.front();
-}
-int ordinal_of(const study_request& asked) {
-  const auto* gpu = gpu_of(asked);
-  return gpu == nullptr ? 0 : gpu->cuda_ordinal.value_or(0);
-}
-
-measurement planned(const study_request& asked, std::string_view subject, std::string_view variant) {
-  measurement m;
-  m.point.study = "pipeline";
-  m.point.subject = subject;
-  m.point.variant = variant;
-  m.point.device = asked.device;
-  m.point.members = 1;
-  m.point.group = {gpu_of(asked) == nullptr ? 0 : gpu_of(asked)->id};
-  return m;
-}
+measurement planned(const study_request& asked, std::string_view subject, std::string_view variant) { return measurement_of(asked, "pipeline", subject, variant); }
 
 // Why no kernel that needs this compute capability runs here; empty: it may.
 std::string why_not(const study_request& asked, int least_major, bool this_one_only) {
   if (asked.device != topology::device::gpu) return "this kernel runs on GPUs only; the model, its simulator and its solver answer anywhere: --gemm MxNxK";
   if (!asked.with_cuda) return "this mgsync was built without CUDA";
-  const auto& gpu = *gpu_of(asked);
+  const auto& gpu = *asked.first_gpu();
   const int major = gpu.compute_major.value_or(least_major), minor = gpu.compute_minor.value_or(0);
   if (this_one_only && (major != least_major || minor != 0)) return fmt::format("wgmma exists on compute capability 9.0 only, and this GPU has {}.{}", major, minor);
   return major < least_major ? fmt::format("it needs compute capability {}.0, and this GPU has {}.{}", least_major, major, minor) : "";
@@ -138,7 +118,7 @@ void add_synthetic(const study_request& asked, std::vector<measurement>& all) {
     m.waived = why_not(asked, 8, false);
     const auto plan = std::make_shared<kernel_plan>();
     if constexpr (MGSYNC_WITH_CUDA)
-      m.create = [i, plan, gpu = ordinal_of(asked)] {
+      m.create = [i, plan, gpu = asked.first_ordinal()] {
         return make_synthetic(i, held_out_settings, gpu, plan);
       };
     m.prover = [plan] { return std::make_unique<handover_prover>(plan); };
@@ -172,7 +152,7 @@ void add_products(const study_request& asked, const gemm_family& family, std::ve
       m.waived = &family == &wgmma_family ? why_not(asked, 9, true) : why_not(asked, 8, false);
       const auto plan = std::make_shared<kernel_plan>();
       if constexpr (MGSYNC_WITH_CUDA)
-        m.create = [of, sizes, plan, gpu = ordinal_of(asked)] {
+        m.create = [of, sizes, plan, gpu = asked.first_ordinal()] {
           return make_product(of, sizes, gpu, plan);
         };
       m.prover = [plan] { return std::make_unique<product_prover>(plan); };

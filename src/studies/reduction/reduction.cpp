@@ -97,10 +97,8 @@ std::vector<unsigned> members(const study_request& asked, unsigned by_default, u
 }
 
 measurement planned(const study_request& asked, std::string_view subject, value_type type, std::uint64_t bytes, bool cold) {
-  measurement m;
-  m.point.study = "reduction";
-  m.point.subject = subject;
-  m.point.device = asked.device;
+  auto m = measurement_of(asked, "reduction", subject);
+  m.point.group.clear();
   m.point.set("type", std::string(name_in(value_types, type)));
   m.point.set("bytes", static_cast<double>(bytes), "B");
   m.point.set("memory", cold ? "cold" : "cache");

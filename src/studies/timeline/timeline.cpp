@@ -91,12 +91,9 @@ measurement planned(const study_request& asked, const backend_choice& choice, co
   given.configuration.blocks_per_sm = of.blocks_per_sm;
   given.configuration.blocks = of.blocks;
   if (!host) given.configuration.threads_per_block = of.threads_per_block;
-  measurement m;
-  m.point.study = "timeline";
-  m.point.subject = choice.backend->name;
-  m.point.variant = choice.variant;
-  m.point.device = asked.device;
+  auto m = measurement_of(asked, "timeline", choice.backend->name, choice.variant);
   m.point.members = static_cast<int>(group.members.size());
+  m.point.group.clear();
   for (const auto& one : group.members) m.point.group.push_back(one.id);
   if (of.blocks) m.point.set(mgsync::axes::blocks, static_cast<double>(*of.blocks));
   else m.point.set(mgsync::axes::blocks_per_sm, static_cast<double>(of.blocks_per_sm.value_or(1)));
@@ -113,20 +110,11 @@ measurement planned(const study_request& asked, const backend_choice& choice, co
 }
 
 // What stands between two reads of an SM's clock: on one GPU.
-measurement of_one_sm(const study_request& asked, std::string subject) {
-  measurement m;
-  m.point.study = "timeline";
-  m.point.subject = std::move(subject);
-  m.point.device = asked.device;
-  m.point.members = 1;
-  m.point.group = {asked.machine().gpus.empty() ? 0 : asked.machine().gpus.front().id};
+measurement of_one_sm(const study_request& asked, std::string_view subject) {
+  auto m = measurement_of(asked, "timeline", subject);
   if (asked.device == topology::device::host) m.waived = "instructions of a GPU between reads of its SM's clock: there is no GPU here";
   else if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
   return m;
-}
-
-[[maybe_unused]] int ordinal_of_first(const study_request& asked) {
-  return asked.machine().gpus.empty() ? 0 : asked.machine().gpus.front().cuda_ordinal.value_or(0);
 }
 
 std::vector<measurement> planned_instructions(const study_request& asked) {
@@ -137,7 +125,7 @@ std::vector<measurement> planned_instructions(const study_request& asked) {
       auto& m = all.emplace_back(of_one_sm(asked, i.name));
       if (!i.varied.empty()) m.point.set(i.varied, static_cast<double>(varied));
 #if MGSYNC_WITH_CUDA
-      m.create = [&i, varied, gpu = ordinal_of_first(asked)] { return make_gpu_instruction(gpu, i, varied); };
+      m.create = [&i, varied, gpu = asked.first_ordinal()] { return make_gpu_instruction(gpu, i, varied); };
 #endif
       m.method = [&i] { return std::make_unique<instruction_method>(i); };
       m.prover = [] { return std::make_unique<code_prover>(); };
@@ -148,7 +136,7 @@ std::vector<measurement> planned_instructions(const study_request& asked) {
 measurement planned_pairs(const study_request& asked) {
   auto m = of_one_sm(asked, "pairs");
 #if MGSYNC_WITH_CUDA
-  m.create = [gpu = ordinal_of_first(asked)] { return make_gpu_pairs(gpu); };
+  m.create = [gpu = asked.first_ordinal()] { return make_gpu_pairs(gpu); };
 #endif
   m.method = [] { return std::make_unique<pairs_method>(); };
   m.prover = [] { return std::make_unique<code_prover>(); };
@@ -159,7 +147,7 @@ measurement planned_region(const study_request& asked) {
   auto m = of_one_sm(asked, "region");
   m.point.set(mgsync::axes::threads_per_block, static_cast<double>(region_threads));
 #if MGSYNC_WITH_CUDA
-  m.create = [gpu = ordinal_of_first(asked)] { return make_gpu_region(gpu); };
+  m.create = [gpu = asked.first_ordinal()] { return make_gpu_region(gpu); };
 #endif
   m.method = [] { return std::make_unique<region_method>(); };
   m.prover = [] { return std::make_unique<region_prover>(); };

@@ -63,12 +63,7 @@ class code_was_read final : public prover {
 };
 
 measurement planned(const study_request& asked, const std::string& operation, std::string_view clock) {
-  measurement m;
-  m.point.study = "verify";
-  m.point.subject = operation;
-  m.point.device = asked.device;
-  m.point.members = 1;
-  m.point.group = {0};
+  auto m = measurement_of(asked, "verify", operation);
   m.point.set("clock", std::string(clock));
   m.cell = "chains";
   return m;

@@ -138,6 +138,37 @@ TEST(options, of_one_command_are_its_help) {
   EXPECT_EQ(merge.find("--backend"), std::string::npos);
 }
 
+TEST(options, of_a_study_are_its_axes_and_its_own) {
+  constexpr axis_declaration axes[] = {{"backend", "a", "words", "stands for --backend"}, {"argument_bytes", "0,8", "0 to 4096", "how many"}};
+  const std::vector<std::string> words{"study", "launch", "--argument-bytes", "0,128", "--backend=x,y", "--seed", "3", "--figures", "f", "--dry-run"};
+  const auto o = parse_options(words, axes);
+  EXPECT_EQ(o.command, command::study);
+  EXPECT_EQ(o.files, std::vector<std::string>{"launch"});
+  EXPECT_EQ(o.axes.at("argument_bytes"), (std::vector<std::string>{"0", "128"}));
+  EXPECT_EQ(o.axes.at("backend"), (std::vector<std::string>{"x", "y"}));
+  EXPECT_TRUE(o.backends.empty());
+  EXPECT_EQ(o.figures, "f");
+  EXPECT_TRUE(o.dry_run);
+  const auto refused = [&](std::vector<std::string> typed) -> std::string {
+    try {
+      parse_options(typed, axes);
+    } catch (const usage_error& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_NE(refused({"study", "launch", "--check-rounds", "5"}).find("mgsync study does not take --check-rounds (mgsync measure does); accepted: --backend --argument-bytes"),
+            std::string::npos);
+  EXPECT_NE(refused({"study", "launch", "--argument-byte", "5"}).find("did you mean --argument-bytes?"), std::string::npos);
+  EXPECT_NE(refused({"study", "launch", "verify"}).find("one study at a time, or all"), std::string::npos);
+  EXPECT_NE(refused({"study", "launch", "--resume"}).find("--store"), std::string::npos);
+  EXPECT_NE(refusal({"--figures", "f"}).find("mgsync study does"), std::string::npos);
+  const auto help = help_text(command::study, axes);
+  EXPECT_NE(help.find("--argument-bytes LIST"), std::string::npos);
+  EXPECT_NE(help.find("(default 0,8; accepted: 0 to 4096)"), std::string::npos);
+  EXPECT_EQ(help.find("--check-rounds"), std::string::npos);
+}
+
 TEST(options, are_all_explained_by_the_help) {
   const auto help = help_text();
   for (const auto name : option_names()) EXPECT_NE(help.find("--" + std::string(name)), std::string::npos) << name;

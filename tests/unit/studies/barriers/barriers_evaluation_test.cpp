@@ -149,7 +149,17 @@ TEST(barriers_evaluation, says_who_is_fastest_first_and_who_is_not_shown_to_be_s
   near.metrics[0].ci95_low = 1.9;
   const auto e = evaluate(std::vector<result>{of_level("multigrid", "auto", 4, 2.0), near, of_level("multigrid", "vendor", 4, 5.5)});
   EXPECT_TRUE(e.sentences.at(0).starts_with("On 4 GPUs, multigrid:auto is the fastest barrier: 2 us")) << e.sentences[0];
-  EXPECT_NE(e.sentences[0].find("no difference was shown there to multigrid:library."), std::string::npos);
+  EXPECT_NE(e.sentences[0].find("no difference was shown there to multigrid:library. NVIDIA's own (multigrid:vendor) takes 2.8 times as long as the fastest."), std::string::npos) << e.sentences[0];
+}
+
+TEST(barriers_evaluation, says_what_traffic_does_to_the_fastest_and_to_whom_it_does_least) {
+  const auto beside = [](const std::string& subject, double us) {
+    auto r = of_level(subject, "auto", 2, us);
+    r.point.set("load", std::string("peer-stores"));
+    return r;
+  };
+  const auto e = evaluate(std::vector<result>{of_level("multigrid", "auto", 2, 2.0), of_level("nccl", "auto", 2, 3.0), beside("multigrid", 8.0), beside("nccl", 6.0)});
+  EXPECT_EQ(e.sentences.back(), "Beside traffic on 2 GPUs, shape 1x32, multigrid:auto takes up to 8 us (peer-stores) instead of 2 us. The least that any barrier takes there at worst is 6 us (nccl:auto).");
 }
 
 TEST(barriers_evaluation, is_happy_with_nothing) {

@@ -1,0 +1,109 @@
+#include "src/app/option_words.hpp"
+
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/base/comma_list.hpp"
+#include "src/base/errors.hpp"
+
+namespace mgsync {
+namespace {
+
+[[noreturn]] void refuse(std::string_view option, std::string_view value, std::string_view accepted) {
+  throw usage_error(fmt::format("--{} is '{}'; accepted: {}", option, value, accepted));
+}
+
+double number(std::string_view option, std::string_view text, std::string_view accepted) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) refuse(option, text, accepted);
+  return value;
+}
+
+double share(std::string_view option, std::string_view text, std::string_view accepted) {
+  const bool percent = text.ends_with('%');
+  return number(option, percent ? text.substr(0, text.size() - 1) : text, accepted) / (percent ? 100 : 1);
+}
+
+}  // namespace
+
+std::uint64_t whole(std::string_view option, std::string_view text, std::uint64_t least, std::uint64_t most) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
+    refuse(option, text, fmt::format("a whole number from {} to {}", least, most));
+  return value;
+}
+
+std::chrono::nanoseconds duration(std::string_view option, std::string_view text) {
+  constexpr std::string_view accepted = "a time from 1ms to 24h, such as 500ms, 2s, 5min (seconds without a unit)";
+  struct unit {
+    std::string_view name;
+    double seconds;
+  };
+  constexpr unit units[] = {{"ms", 1e-3}, {"min", 60}, {"s", 1}, {"h", 3600}};
+  double scale = 1;
+  std::string_view digits = text;
+  for (const auto& u : units) {
+    if (!digits.ends_with(u.name)) continue;
+    digits.remove_suffix(u.name.size());
+    scale = u.seconds;
+    break;
+  }
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size() || !(value * scale >= 1e-3 && value * scale <= 86400))
+    refuse(option, text, accepted);
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(value * scale * 1e9));
+}
+
+double fraction(std::string_view option, std::string_view text) {
+  constexpr std::string_view accepted = "a share above 0 and up to 1, such as 0.01 or 1%";
+  const double value = share(option, text, accepted);
+  if (!(value > 0 && value <= 1)) refuse(option, text, accepted);
+  return value;
+}
+
+double excess(std::string_view option, std::string_view text) {
+  constexpr std::string_view accepted = "a share from 0 to 10, such as 0.1 or 10%";
+  const double value = share(option, text, accepted);
+  if (!(value >= 0 && value <= 10)) refuse(option, text, accepted);
+  return value;
+}
+
+std::string one_of(std::string_view option, std::string_view text, std::span<const std::string_view> accepted) {
+  for (const auto word : accepted)
+    if (word == text) return std::string(text);
+  refuse(option, text, fmt::format("{}", fmt::join(accepted, ", ")));
+}
+
+std::vector<std::uint32_t> microseconds(std::string_view option, std::string_view text) {
+  std::vector<std::uint32_t> all;
+  for (auto word : split_at_commas(text)) {
+    if (word.ends_with("us")) word.remove_suffix(2);
+    all.push_back(static_cast<std::uint32_t>(whole(option, word, 0, 1'000'000)));
+  }
+  return all;
+}
+
+std::vector<std::string> placements(std::string_view option, std::string_view text) {
+  constexpr std::string_view accepted = "near, far, spread, list:0,3,5, or several of them separated by commas";
+  std::vector<std::string> found;
+  for (const auto each : split_at_commas(text)) {
+    const std::string word(each);
+    const bool digits = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+    if (digits && !found.empty() && found.back().starts_with("list:"))
+      found.back() += "," + word;
+    else if (word == "near" || word == "far" || word == "spread" ||
+             (word.starts_with("list:") && word.size() > 5 && word.find_first_not_of("0123456789", 5) == std::string::npos))
+      found.push_back(word);
+    else
+      refuse(option, text, accepted);
+  }
+  return found;
+}
+
+}  // namespace mgsync

@@ -1,0 +1,26 @@
+// What the words after an option mean. Each function throws usage_error that names the option, the word and what is accepted.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mgsync {
+
+std::uint64_t whole(std::string_view option, std::string_view text, std::uint64_t least, std::uint64_t most);
+// "2", "2s", "500ms", "1min": from 1 ms to a day.
+std::chrono::nanoseconds duration(std::string_view option, std::string_view text);
+// "0.01", "1%": above 0 and up to 1.
+double fraction(std::string_view option, std::string_view text);
+// "0.1", "10%": from 0 to 10.
+double excess(std::string_view option, std::string_view text);
+std::string one_of(std::string_view option, std::string_view text, std::span<const std::string_view> accepted);
+// "0,20us": whole microseconds up to a second.
+std::vector<std::uint32_t> microseconds(std::string_view option, std::string_view text);
+// "near,spread,list:0,3,5": a list swallows the numbers that follow it.
+std::vector<std::string> placements(std::string_view option, std::string_view text);
+
+}  // namespace mgsync
