@@ -31,7 +31,7 @@ constexpr std::array<axis_declaration, 7> axes{{
     {"members", "default", "host threads: 1 to 64 (default 2); GPUs: 1 to 16 (default 1); ranks: as many as there are", "by how many"},
     {"reading", "auto", "auto; host members: first; GPUs: loads:THREADSxBLOCKS as vector4:512x2, and :chunks, :one or :all behind it; loads: word1, vector1, vector2, vector4, vector8, bulk4, bulk8",
      "host members: all numbers are the first one's, and the others only meet; GPUs: how a block reads, threads of a block, and blocks per SM at most; one block, or all that fit"},
-    {"max_time", "default", "50 to 10000 (default: host threads 300, GPUs 120)", "ms for each point"},
+    {"max_time", "default", "50 to 10000 (default: host members 300, GPUs 90)", "ms for each point"},
 }};
 
 const std::vector<std::string> host_sizes{"4096", "32768", "262144", "2097152", "16777216", "134217728"};
@@ -237,7 +237,7 @@ std::vector<measurement> gpu_points(const study_request& asked) {
   std::vector<measurement> all;
   const auto alone = chosen(asked, "way", gpu_ways, ways, rank_ways, several_ways);
   const auto together = chosen(asked, "way", several_ways, ways, rank_ways, gpu_ways);
-  const auto longest = max_time(asked, 120);
+  const auto longest = max_time(asked, 90);
   const auto add_sizes = [&](unsigned count, value_type type, bool cold) {
     for (const auto bytes : sizes(asked, gpu_sizes, 8, bytes_of(type))) {
       for (const auto how : count == 1 ? alone : std::vector<gpu_way>{})
