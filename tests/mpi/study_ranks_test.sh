@@ -6,7 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/mpi/expect.sh
 . "$here/expect.sh"
 mgsync=$1
-asked=(study reduction --device host --type fp64 --memory cache --bytes 4096,65536 --reading auto,first --max-time 50)
+asked=(study reduction --device host --type fp64 --memory cache --bytes '4096,65536' --reading 'auto,first' --max-time 50)
 
 timeout "$long_s" "$MPIRUN" -np 2 "$mgsync" "${asked[@]}" --json "$work/json" >"$work/out" 2>"$work/err"
 expect_code $? 0 "sums by two ranks"
