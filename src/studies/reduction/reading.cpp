@@ -45,7 +45,7 @@ std::optional<reading> reading_named(std::string_view word) {
 // copies reach most where there is enough to read for every SM to fill its ring several times; between them vectors, the
 // fewer a thread the fewer bytes. Whole numbers are added up at half the bytes' cost and joined in a counter.
 reading best_reading(gpu_way how, value_type type, std::size_t bytes) {
-  constexpr std::size_t kib = 1024, mib = 1024 * kib;
+  constexpr std::size_t one_kib = 1024, one_mib = 1024 * one_kib;
   if (how == gpu_way::word_read) return {loads::word1, 1024, 2};
   constexpr reading bulk{loads::bulk4, 256, 2};
   if (how == gpu_way::bulk) return bulk;
@@ -53,18 +53,18 @@ reading best_reading(gpu_way how, value_type type, std::size_t bytes) {
   const bool may_choose = joins || how == gpu_way::read || how == gpu_way::read_graph;
   if (!may_choose) return {loads::vector4, 512, 2};
   if (bytes >= least_bytes_for_bulk) return bulk;
-  if (bytes <= 16 * kib) return {loads::vector4, 256, 1};
-  if (joins && bytes <= 32 * kib) return {loads::vector4, 512, 2};
+  if (bytes <= 16 * one_kib) return {loads::vector4, 256, 1};
+  if (joins && bytes <= 32 * one_kib) return {loads::vector4, 512, 2};
   if (type == value_type::int32) {
-    if (bytes <= 128 * kib) return {loads::vector1, 256, 1};
-    if (bytes <= 2 * mib) return {loads::vector2, 256, 2};
-    if (bytes <= 8 * mib) return {loads::vector4, 256, 2};
+    if (bytes <= 128 * one_kib) return {loads::vector1, 256, 1};
+    if (bytes <= 2 * one_mib) return {loads::vector2, 256, 2};
+    if (bytes <= 8 * one_mib) return {loads::vector4, 256, 2};
     return {loads::vector4, 512, 2};
   }
-  if (joins && bytes <= 128 * kib) return {loads::vector4, 1024, 1, false, how_many::one};
-  if (bytes <= mib) return {loads::vector1, 256, 1};
-  if (bytes <= 2 * mib) return {loads::vector2, 256, 1};
-  if (bytes <= 8 * mib) return {loads::vector1, 512, 2};
+  if (joins && bytes <= 128 * one_kib) return {loads::vector4, 1024, 1, false, how_many::one};
+  if (bytes <= one_mib) return {loads::vector1, 256, 1};
+  if (bytes <= 2 * one_mib) return {loads::vector2, 256, 1};
+  if (bytes <= 8 * one_mib) return {loads::vector1, 512, 2};
   return {loads::vector4, 512, 2};
 }
 

@@ -192,11 +192,11 @@ void add_acceptance(std::span<const result> results, evaluation& e) {
 
 void add_costs(std::span<const result> results, evaluation& e) {
   const auto all = places_of(results);
-  std::map<std::pair<int, int>, std::vector<std::string>> ways;  // by GPUs and ranks
+  std::map<std::pair<int, int>, std::vector<std::string>> ways_of;  // by GPUs and ranks
   for (const auto& [p, here] : all)
     for (const auto& [way, r] : here)
-      if (auto& known = ways[{p.gpus, p.ranks}]; way != "read" && way != "read-graph" && way != "word-read" && std::find(known.begin(), known.end(), way) == known.end()) known.push_back(way);
-  for (const auto& [members, columns] : ways) {
+      if (auto& known = ways_of[{p.gpus, p.ranks}]; way != "read" && way != "read-graph" && way != "word-read" && std::find(known.begin(), known.end(), way) == known.end()) known.push_back(way);
+  for (const auto& [members, columns] : ways_of) {
     const auto [gpus, ranks] = members;
     table t{{fmt::format("barrier-costs-{}{}", gpus, ranks > 1 ? "-ranks" : ""),
              fmt::format("What putting the parts together costs an application, {} GPU{}{}", gpus, gpus == 1 ? "" : "s", ranks > 1 ? ", a rank each" : ""),
