@@ -79,4 +79,27 @@ def surcharge(members, *files):
     return markdown(["the group over the algorithm alone", *shapes], [[file, *(f"{column[s]:.1f} %" if s in column else "-" for s in shapes)] for file, column in columns.items()])
 
 
-TABLES = {"surcharge": surcharge, "stencil": stencil, "loadlab": loadlab, "load-rates": load_rates}
+def sync_cost(file, gpus):
+    """ns per barrier of sync_cost, its forms by shapes, and how much each takes over the algorithm alone."""
+    seen = {}
+    for line in (RAW / file).read_text().splitlines():
+        here, shape, _, _, form, ns, *_ = line.split(",")
+        if here == gpus:
+            seen.setdefault(form, {})[shape] = float(ns)
+    alone = seen["algorithm"]
+    shapes = list(alone)
+
+    def cell(form, ns, shape):
+        return f"{ns:.0f}" if form == "algorithm" else f"{ns:.0f} ({100 * (ns / alone[shape] - 1):+.1f} %)"
+    return markdown([f"ns on {gpus} GPU" + ("s" if gpus != "1" else ""), *shapes],
+                    [[form, *(cell(form, by[s], s) if s in by else "-" for s in shapes)] for form, by in seen.items()])
+
+
+def pairs(file):
+    """The ratios of alternated pairs of processes, as jobs/against-others.sh ends with them."""
+    line_of = re.compile(r"\w+,(\S+): ours / theirs ([\d.]+) \(([\d.]+)\.\.([\d.]+)\) over (\d+) pairs")
+    found = [line_of.match(line).groups() for line in (RAW / file).read_text().splitlines() if line_of.match(line)]
+    return markdown(["shape", "ours / theirs", "95 % interval", "pairs"], [[shape, ratio, f"{low} to {high}", n] for shape, ratio, low, high, n in found])
+
+
+TABLES = {"surcharge": surcharge, "stencil": stencil, "loadlab": loadlab, "load-rates": load_rates, "sync-cost": sync_cost, "pairs": pairs}
