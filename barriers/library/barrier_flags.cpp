@@ -102,9 +102,8 @@ void barrier_flags::fill(unsigned blocks, grid_flags& grid) const {
     record.told = told();
     record.report = reports() + l;
     record.stops = stops_ ? stop_lists_[l].as<std::uint32_t*>() : nullptr;
+    record.watched = stops_ ? reinterpret_cast<std::uint32_t*>(stops_->part(local_[l], l)) : told();
     record.stop_count = stops_ ? static_cast<std::uint32_t>(members_.places.size()) : 0;
-    record.blocks = blocks;
-    record.rank = local_[l];
     const std::vector<multi_grid_block> records(blocks, record);
     copy(grid.records[l].get(), records.data(), records.size() * sizeof record, "setting the records of a barrier");
     grid.handles[l].generation = generation_;

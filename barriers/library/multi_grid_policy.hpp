@@ -12,18 +12,17 @@
 namespace mgsync::algorithm {
 
 // Tells the host of this process, by the first block of this GPU that has something to tell, and the kernels of all
-// processes. `what`: a multi_grid_report's, worked out by who tells it. Volatile throughout: what is read early would be kept in
-// registers that the kernel's own work could have.
-template <class What>
-__device__ __forceinline__ void report_and_stop(multi_grid_block* records, volatile multi_grid_block& mine, unsigned launched, What what) {
-  if (atomicCAS(&records[0].claimed, 0u, 1u) == 0) {
+// processes. Volatile throughout: what is read early would be kept in registers that the kernel's own work could have.
+__device__ __forceinline__ void report_and_stop(const multi_grid_handle& handle, volatile multi_grid_block& mine, std::uint32_t what,
+                                                std::uint32_t launched) {
+  if (atomicCAS(&handle.records[0].claimed, 0u, 1u) == 0) {
     volatile multi_grid_report* const report = mine.report;
     // A kernel before may have written it, of another grid and so with other records.
     if (report != nullptr && report->what == multi_grid_report::none) {
+      report->rank = handle.rank;
       report->launched = launched;
-      report->rank = mine.rank;
-      report->made_for = mine.blocks;
-      report->what = what();
+      report->made_for = handle.blocks;
+      report->what = what;
     }
   }
   *static_cast<volatile std::uint32_t*>(mine.told) = 1;
@@ -39,7 +38,7 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
  public:
   static constexpr unsigned polls_per_look = 4096;
 
-  __device__ __forceinline__ multi_grid_policy(std::uint32_t state, multi_grid_block* records) : state_(state), records_(records) {}
+  __device__ __forceinline__ multi_grid_policy(std::uint32_t state, const multi_grid_handle& handle) : state_(state), handle_(handle) {}
 
   __device__ __forceinline__ std::uint32_t state() const { return state_; }
   __device__ __forceinline__ bool leader() const { return (state_ & multi_grid_state::adds) != 0; }
@@ -73,8 +72,7 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
       gave_up = 1;
       if (is_first_lane()) {
         volatile multi_grid_block& mine = record();
-        report_and_stop(records_, mine, mine.blocks,
-                        [&] { return others_gave_up(mine) ? multi_grid_report::followed : multi_grid_report::timed_out; });
+        report_and_stop(handle_, mine, others_gave_up(mine) ? multi_grid_report::followed : multi_grid_report::timed_out, handle_.blocks);
       }
     }
     return gave_up;
@@ -94,10 +92,10 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
   __device__ __forceinline__ volatile multi_grid_block& record() const {
     unsigned number = block();
     asm volatile("" : "+r"(number));
-    return records_[number];
+    return handle_.records[number];
   }
   __device__ __forceinline__ static bool others_gave_up(const volatile multi_grid_block& mine) {
-    return (*static_cast<volatile word*>(mine.told) | (mine.stop_count == 0 ? 0 : *static_cast<volatile word*>(mine.stops[0]))) != 0;
+    return *static_cast<volatile word*>(mine.watched) != 0;
   }
 
   // The look of a long wait; the first one starts its clock. The first lane sees and decides for the team.
@@ -118,7 +116,7 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
   }
 
   std::uint32_t state_;
-  multi_grid_block* records_;
+  const multi_grid_handle& handle_;
 };
 
 }  // namespace mgsync::algorithm

@@ -73,7 +73,7 @@ class group_pass {
   __device__ __forceinline__ static const arguments& bound(const arguments& handle, const round_loop::device_run& run) {
     if (threadIdx.x == 0) {
       multi_grid_block& mine = handle.records[blockIdx.x];
-      mine.told = run.abort;
+      mine.told = mine.watched = run.abort;
       mine.patience = static_cast<std::uint32_t>(run.budget_ns >> 20) + 1;
     }
     return handle;  // the group's first barrier of the block stands behind it
@@ -86,8 +86,7 @@ creation make_library(const flag_barrier_request& w) {
   const auto choice = choose_multigrid(w.members(), w.blocks, w.sms);
   auto image = image_of(choice, w.blocks);
   const auto records_at = image.size();
-  auto record = fresh_block();
-  record.blocks = w.blocks;
+  const auto record = fresh_block();
   std::uint32_t words[sizeof record / sizeof(std::uint32_t)];
   std::memcpy(words, &record, sizeof record);
   for (unsigned b = 0; b < w.blocks; ++b) image.insert(image.end(), std::begin(words), std::end(words));

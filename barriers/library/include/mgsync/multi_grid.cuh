@@ -55,7 +55,7 @@ class multi_grid_group_over {
     if (handle.blocks != blocks() || handle.generation != record.generation) {
       // The kernel runs without the group: multi_grid::check() says so.
       const auto why = handle.blocks != blocks() ? multi_grid_report::wrong_grid : multi_grid_report::stale_handle;
-      if (thread() == 0) algorithm::report_and_stop(handle.records, record, blocks(), [&] { return why; });
+      if (thread() == 0) algorithm::report_and_stop(handle, record, why, blocks());
       return;
     }
     state_ = policy_type::kept(algorithm::multi_grid_words::state_of(handle, block(), thread()));
@@ -128,7 +128,7 @@ class multi_grid_group_over {
   struct flags : algorithm::multi_grid_state {};
 
   // The state anew in every round: else what follows from it would be kept in registers over the kernel's own work.
-  __device__ __forceinline__ policy_type policy() const { return {policy_type::kept(state_), handle_.records}; }
+  __device__ __forceinline__ policy_type policy() const { return {policy_type::kept(state_), handle_}; }
 
   // What every team polls is alike, whatever the algorithm: one loop for both. Not 0: given up.
   __device__ __forceinline__ unsigned await(const policy_type& policy, std::uint32_t epoch) const {

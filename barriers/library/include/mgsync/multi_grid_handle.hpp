@@ -29,10 +29,9 @@ struct alignas(16) multi_grid_block {
   std::uint32_t generation;    // of the handles that fit
   std::uint32_t* told;         // a word of the process in host memory: not 0 once one of its kernels could not synchronize
   multi_grid_report* report;   // the GPU's; null: nobody reads it
-  std::uint32_t* const* stops;  // every GPU's word that is not 0 once somebody gave up; this GPU's stands first
+  std::uint32_t* const* stops;  // every GPU's word that is not 0 once somebody gave up
+  std::uint32_t* watched;      // what a long wait looks at: this GPU's of these words; `told` where there are none
   std::uint32_t stop_count;    // 0: one process has all GPUs, and `told` is enough
-  std::uint32_t blocks;        // that the records were made for
-  std::uint32_t rank;          // the GPU's
   std::uint32_t claimed;       // of block 0: 1 once a block writes the report
 };
 
