@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -171,6 +172,13 @@ std::vector<double> logarithmic_ticks(double low, double high, double length_px)
   return ticks;
 }
 
+// 10k, 1M, 1G: long numbers would stand over one another.
+std::string tick_label(double value) {
+  for (const auto& [size, letter] : {std::pair{1e9, 'G'}, {1e6, 'M'}, {1e3, 'k'}})
+    if (value >= 1e4 && value >= size) return fmt::format("{}{}", readable(value / size), letter);
+  return readable(value);
+}
+
 }  // namespace
 
 ruler::ruler(const scale& of, double low, double high, double from_px, double to_px, bool from_zero)
@@ -195,7 +203,7 @@ ruler::ruler(const scale& of, double low, double high, double from_px, double to
   }
   // Over less than a factor of four 1, 2 and 5 are too few.
   for (const double value : logarithmic_ && high_ > 4 * low_ ? logarithmic_ticks(low_, high_, std::abs(to_px - from_px)) : linear_ticks(low_, high_))
-    ticks_.push_back({at(value), readable(value)});
+    ticks_.push_back({at(value), tick_label(value)});
 }
 
 double ruler::at(double value) const {

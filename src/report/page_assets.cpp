@@ -14,7 +14,7 @@ body{margin:0 auto;max-width:1080px;padding:1.2rem clamp(.8rem,3vw,2rem) 4rem;ba
 h1{font-size:1.7rem;line-height:1.2;margin:.2rem 0}h2{font-size:1.3rem;margin:2.6rem 0 .6rem;padding-top:.6rem;border-top:1px solid var(--grid)}h3{font-size:1rem;margin:1.4rem 0 .4rem}
 a{color:var(--link)}p{max-width:46rem;margin:.5rem 0}.soft,figcaption,summary{color:var(--soft);font-size:.9rem}
 nav ul{display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;list-style:none;padding:0;margin:1rem 0}
-.verdict p:first-of-type{font-size:1.15rem}.bad{color:var(--bad);font-weight:600}
+.verdict p:not(.soft):first-of-type{font-size:1.15rem}.bad{color:var(--bad);font-weight:600}
 .wide{overflow-x:auto;max-width:100%}
 figure{margin:1.4rem 0;max-width:770px}.drawing{max-width:none}figure svg{display:block;min-width:600px;max-width:100%;height:auto}figure .wide{border:1px solid var(--grid);border-radius:6px}
 .drawing svg,.drawing img{background:#fff;min-width:0;width:auto}
