@@ -189,6 +189,10 @@ trial host_crew::collect(const std::vector<findings>& found) const {
     if (workers_[i].local_member == result.elapsed.size()) result.elapsed.emplace_back();
     auto& slowest = result.elapsed[workers_[i].local_member];
     slowest = std::max(slowest, f.elapsed);
+    if (f.cpu >= 0) {
+      result.ran_on.resize(result.elapsed.size());
+      result.ran_on.back().push_back(f.cpu);
+    }
     result.observations += f.observations;
     result.violations += f.violations;
     result.far_violations += f.far_violations;

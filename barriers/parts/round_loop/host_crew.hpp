@@ -77,6 +77,7 @@ class host_crew {
  private:
   struct findings {  // of one worker
     std::chrono::nanoseconds elapsed{};
+    int cpu = -1;  // where it was when the timed rounds had ended
     std::uint64_t observations = 0;
     std::uint64_t violations = 0;
     std::uint64_t far_violations = 0;

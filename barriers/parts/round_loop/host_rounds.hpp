@@ -1,6 +1,8 @@
 // The loops of host_crew: timed, recorded and checked rounds.
 #pragma once
 
+#include <sched.h>
+
 #include <algorithm>
 
 #include "barriers/parts/round_loop/host_crew.hpp"
@@ -64,6 +66,7 @@ void host_crew::time(const run_request& request, const wait_limits& bounds, unsi
     }
   }
   found.elapsed = std::chrono::steady_clock::now() - begin;
+  found.cpu = sched_getcpu();
 }
 
 // As time(), each round between two reads of the cycle counter, all of them written and the last ones kept.

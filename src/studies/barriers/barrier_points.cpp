@@ -44,7 +44,8 @@ std::vector<unsigned> members_of_rank(const topology::group& group, int rank) {
   return mine;
 }
 
-// Member, rank, host, CPU and GPU, as they are: a thread that is not where it was pinned to ends the creation.
+// Member, rank, host, CPU and GPU, as asked for. A thread that is not where it was pinned to ends the creation; of host
+// members the prover writes over it where they were.
 std::string placed(const topology::group& group) {
   std::vector<std::string> all;
   for (const auto& m : group.members)

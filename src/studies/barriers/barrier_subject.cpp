@@ -85,6 +85,12 @@ seen barrier_subject::put_together(seen came) {
   if (worked_us > 0) came.values["worked_us"] = {worked_us};
   if (all.slowest) came.values["slowest"] = {static_cast<double>(*all.slowest)};
   add_load(all, came);
+  for (const auto& [member, ran] : all.ran)
+    for (const int cpu : ran.cpus) {
+      came.values["ran_member"].push_back(member);
+      came.values["ran_rank"].push_back(ran.rank);
+      came.values["ran_cpu"].push_back(cpu);
+    }
   return came;
 }
 

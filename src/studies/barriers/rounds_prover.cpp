@@ -74,6 +74,12 @@ void rounds_prover::take_rounds(const seen& run) {
 void rounds_prover::take_sample(const seen& longer) {
   if (const auto slowest = longer.values.find("slowest"); slowest != longer.values.end())
     ++times_slowest_[static_cast<std::size_t>(slowest->second.front())];
+  if (const auto members = longer.values.find("ran_member"); members != longer.values.end())
+    for (std::size_t i = 0; i < members->second.size(); ++i) {
+      auto& ran = ran_[static_cast<unsigned>(members->second[i])];
+      ran.rank = static_cast<int>(longer.values.at("ran_rank")[i]);
+      ran.cpus.insert(static_cast<int>(longer.values.at("ran_cpu")[i]));
+    }
   if (const auto wrong = longer.evidence.find("misplaced_load"); wrong != longer.evidence.end()) void_because_ = wrong->second;
   if (!longer.values.contains("load_members")) return;
   const auto &members = longer.values.at("load_members"), &gbps = longer.values.at("load_gbps");
@@ -92,6 +98,7 @@ void rounds_prover::add_to(result& r) const {
   const auto runs = std::accumulate(times_slowest_.begin(), times_slowest_.end(), 0u);
   if (runs == 0) return;
   const int slowest = group_->members[static_cast<std::size_t>(most - times_slowest_.begin())].id;
+  if (!ran_.empty()) r.environment["placed"] = where_members_ran(*group_, ran_);
   r.environment["slowest_member"] = fmt::format("{}", slowest);
   if (is_systematic(*most, runs, times_slowest_.size()))
     r.notes.push_back(fmt::format("member {} last in {:.0f} % of the runs", slowest, 100.0 * *most / runs));

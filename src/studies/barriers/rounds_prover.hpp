@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/harness/prover.hpp"
+#include "src/studies/barriers/trial_exchange.hpp"
 #include "src/studies/barriers/verdict.hpp"
 #include "topology/group.hpp"
 
@@ -43,6 +44,7 @@ class rounds_prover final : public prover {
   std::string refuted_, void_because_;
   std::vector<std::string> notes_;
   std::vector<unsigned> times_slowest_;               // by member
+  std::map<unsigned, ran_at> ran_;                    // by member: over all timed runs
   std::map<unsigned, std::vector<double>> load_gbps_;  // by member, of the longer runs
 };
 

@@ -1,9 +1,10 @@
 #include "src/studies/barriers/trial_exchange.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace mgsync {
@@ -18,6 +19,7 @@ std::string pack_trial(const trial& mine, const std::vector<unsigned>& members, 
   for (const auto e : mine.elapsed) wire["elapsed_ns"].push_back(e.count());
   wire["loads"] = json::array();
   for (const auto& l : mine.loads) wire["loads"].push_back({l.gbps, l.misplaced});
+  wire["ran_on"] = mine.ran_on;
   wire["arrivals"] = json::array();
   for (const auto& a : mine.arrivals) wire["arrivals"].push_back({a.worker.member, a.worker.block, a.rounds});
   if (mine.first_violation) {
@@ -31,8 +33,8 @@ std::string pack_trial(const trial& mine, const std::vector<unsigned>& members, 
 group_trial merge_trials(const std::vector<std::string>& packed) {
   group_trial all;
   std::map<std::pair<unsigned, unsigned>, std::uint64_t> furthest;  // member and block
-  for (const auto& text : packed) {
-    const json wire = json::parse(text);
+  for (std::size_t rank = 0; rank < packed.size(); ++rank) {
+    const json wire = json::parse(packed[rank]);
     all.outcome = std::max(all.outcome, static_cast<outcome>(wire["outcome"].get<int>()));
     all.observations += wire["observations"].get<std::uint64_t>();
     all.violations += wire["violations"].get<std::uint64_t>();
@@ -51,6 +53,8 @@ group_trial merge_trials(const std::vector<std::string>& packed) {
       all.load_gbps.emplace_back(wire["members"][i].get<unsigned>(), l[0].get<double>());
       if (all.misplaced_load.empty()) all.misplaced_load = l[1].get<std::string>();
     }
+    for (std::size_t i = 0; i < wire["ran_on"].size(); ++i)
+      all.ran[wire["members"][i]] = {static_cast<int>(rank), wire["ran_on"][i].get<std::set<int>>()};
     if (wire.contains("first")) {
       const auto& f = wire["first"];
       const violation v{f[0], {f[1], f[2]}, {f[3], f[4]}, f[5], f[6], f[7]};
@@ -66,6 +70,19 @@ group_trial merge_trials(const std::vector<std::string>& packed) {
   for (const auto& [worker, rounds] : furthest)
     if (rounds < all.stuck_round) all.missing.push_back({worker.first, worker.second});
   return all;
+}
+
+std::string where_members_ran(const topology::group& group, const std::map<unsigned, ran_at>& seen) {
+  std::vector<std::string> all;
+  for (const auto& [index, ran] : seen) {
+    const auto& m = group.members.at(index);
+    const bool pinned = !m.cpus.empty(), as_asked = std::ranges::equal(ran.cpus, std::set<int>(m.cpus.begin(), m.cpus.end()));
+    auto one = fmt::format("{}: rank {} on {}, {}CPU {}", m.id, ran.rank, m.host, pinned ? "" : "not pinned, ", fmt::join(ran.cpus, "+"));
+    if (pinned && !as_asked) one += fmt::format(" (asked for: {})", fmt::join(m.cpus, "+"));
+    if (ran.rank != m.rank) one += fmt::format(" (asked for: rank {})", m.rank);
+    all.push_back(std::move(one));
+  }
+  return fmt::format("{}", fmt::join(all, "; "));
 }
 
 group_trial exchange(const communicator& job, const trial& mine, const std::vector<unsigned>& members,

@@ -1,7 +1,9 @@
 // What all ranks saw in one run, put together on every rank.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +13,12 @@
 #include "src/base/communicator.hpp"
 
 namespace mgsync {
+
+// Where a member's workers were when the timed rounds of a run, or of several, had ended: not as asked, but as it was.
+struct ran_at {
+  int rank = 0;
+  std::set<int> cpus{};  // hardware threads
+};
 
 // One run over all members of the group.
 struct group_trial {
@@ -25,8 +33,12 @@ struct group_trial {
   std::uint64_t stuck_round = 0;   // the round that they did not arrive at
   std::vector<std::pair<unsigned, double>> load_gbps;  // of a timed run beside load: the member, and what it reached
   std::string misplaced_load;    // why that was not the load asked for; empty: it was
+  std::map<unsigned, ran_at> ran{};  // of a timed run on hosts, by the member's index
   bool interrupted = false;      // some rank was asked to stop
 };
+
+// "0: rank 0 on node7, CPU 3; 1: rank 1 on node7, CPU 5 (asked for: 4)". Pure.
+std::string where_members_ran(const topology::group&, const std::map<unsigned, ran_at>&);
 
 // Collective over the job. A rank without members passes an empty trial. `members` holds the group's index of each of
 // this rank's members, in the order of trial::elapsed.

@@ -66,5 +66,31 @@ TEST(trial_exchange, keeps_what_the_load_reached_by_member_and_the_first_that_wa
   EXPECT_TRUE(merge_trials({pack_trial({}, {}, false)}).load_gbps.empty());
 }
 
+TEST(trial_exchange, tells_where_members_were_and_where_not_as_asked) {
+  trial first, second;
+  first.elapsed = {3us, 5us};
+  first.ran_on = {{3}, {7, 4}};
+  second.elapsed = {9us};
+  second.ran_on = {{6}};
+  const auto all = merge_trials({pack_trial(first, {0, 2}, false), pack_trial(second, {1}, false)});
+  ASSERT_EQ(all.ran.size(), 3u);
+  EXPECT_EQ(all.ran.at(1).rank, 1);
+  topology::group group;
+  for (const int id : {0, 1, 2}) {
+    topology::member m;
+    m.id = id;
+    m.host = "box";
+    m.rank = id == 1 ? 1 : 0;
+    m.cpus = id == 0 ? std::vector{3} : id == 1 ? std::vector{5} : std::vector{4, 7};
+    group.members.push_back(m);
+  }
+  EXPECT_EQ(where_members_ran(group, all.ran),
+            "0: rank 0 on box, CPU 3; 1: rank 1 on box, CPU 6 (asked for: 5); 2: rank 0 on box, CPU 4+7");
+  group.members[1].cpus.clear();
+  group.members[1].rank = 0;
+  EXPECT_EQ(where_members_ran(group, {{1, all.ran.at(1)}}), "1: rank 1 on box, not pinned, CPU 6 (asked for: rank 0)");
+  EXPECT_TRUE(merge_trials({pack_trial({}, {}, false)}).ran.empty());
+}
+
 }  // namespace
 }  // namespace mgsync
