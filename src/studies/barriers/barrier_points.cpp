@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -49,7 +50,7 @@ std::vector<unsigned> members_of_rank(const topology::group& group, int rank) {
 std::string placed(const topology::group& group) {
   std::vector<std::string> all;
   for (const auto& m : group.members)
-    all.push_back(fmt::format("{}: rank {} on {}, {}{}", m.id, m.rank, m.host, m.cpus.empty() ? "not pinned" : fmt::format("CPU {}", fmt::join(m.cpus, "+")),
+    all.push_back(fmt::format("{}: rank {} on {}, {}{}", m.id, m.rank, m.host, m.cpus.empty() ? "not pinned" : fmt::format("CPU {}", fmt::join(std::set<int>(m.cpus.begin(), m.cpus.end()), "+")),
                               m.gpu >= 0 ? fmt::format(", CUDA's GPU {}", m.gpu) : ""));
   return fmt::format("{}", fmt::join(all, "; "));
 }
