@@ -25,17 +25,16 @@ class numbers {
     return made;
   }
   const T* values() const { return memory_.get(); }
-  // Numbers from place `first` to `end`; by OpenMP's threads, so that memory is near those that read it.
-  void make(std::size_t first, std::size_t end) {
+  // Numbers from place `first` to `end`, by so many threads: before any of them is pinned, as new threads begin where they are made.
+  void make(std::size_t first, std::size_t end, unsigned threads) {
     constexpr std::size_t each = sum_granularity / sizeof(T);
-    const auto from = static_cast<std::ptrdiff_t>(first / each), to = static_cast<std::ptrdiff_t>((end + each - 1) / each);
-#pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t chunk = from; chunk < to; ++chunk) {
-      const auto at = static_cast<std::size_t>(chunk);
-      if (made_[at] != 0) continue;
-      for (std::size_t i = at * each; i < (at + 1) * each; ++i) memory_.get()[i] = static_cast<T>(number_at(static_cast<std::uint32_t>(i)));
-      made_[at] = 1;
-    }
+    std::vector<std::size_t> wanted;
+    for (std::size_t chunk = first / each; chunk < (end + each - 1) / each; ++chunk)
+      if (made_[chunk] == 0) wanted.push_back(chunk), made_[chunk] = 1;
+    if (wanted.empty()) return;
+#pragma omp parallel for schedule(static) num_threads(static_cast<int>(threads))
+    for (std::size_t k = 0; k < wanted.size(); ++k)
+      for (std::size_t i = wanted[k] * each; i < (wanted[k] + 1) * each; ++i) memory_.get()[i] = static_cast<T>(number_at(static_cast<std::uint32_t>(i)));
   }
 
  private:

@@ -42,9 +42,10 @@ class rank_sums final : public subject {
         numbers_(numbers<T>::of_at_least(buffers_ * asked.bytes)), lies_(asked.threads), memory_(std::move(memory)), comm_(where.ranks().duplicate()),
         line_(group, words_of_start(*memory_, asked.threads)), before_(allowed_cpus()), yields_(group.oversubscribed) {
     while (group.members[me_].rank != where.rank()) ++me_;
-    if (const auto& cpus = group.members[me_].cpus; !cpus.empty()) pin_calling_thread(cpus.front());
     for (unsigned m = 0; m < asked.threads; ++m) flag_parts_.push_back(words(m, lies_.flags));
-    for (std::size_t i = 0; i < buffers_; ++i) numbers_->make(i * count_ + first_of(me_), i * count_ + end_of(me_));
+    for (std::size_t i = 0; i < buffers_; ++i) numbers_->make(i * count_ + first_of(me_), i * count_ + end_of(me_), 1);
+    if (me_ == 0) sum_of_numbers(0, buffers_ * count_);  // kept from here on
+    if (const auto& cpus = group.members[me_].cpus; !cpus.empty()) pin_calling_thread(cpus.front());
   }
   ~rank_sums() override { restrict_calling_thread(before_); }
   rank_sums(const rank_sums&) = delete;

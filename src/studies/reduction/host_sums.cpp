@@ -28,8 +28,9 @@ class sums final : public subject {
   explicit sums(const host_sum& asked)
       : asked_(asked), count_(asked.bytes / sizeof(T)), buffers_(std::max<std::size_t>(1, asked.working_set / asked.bytes)),
         numbers_(numbers<T>::of_at_least(buffers_ * asked.bytes)), before_(allowed_cpus()), parts_(asked.threads) {
+    numbers_->make(0, buffers_ * count_, asked.threads);
+    sum_of_numbers(0, buffers_ * count_);  // kept from here on
     in_parallel([](unsigned) {});
-    numbers_->make(0, buffers_ * count_);
     start_flags();
   }
   ~sums() override {

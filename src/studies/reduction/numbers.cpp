@@ -19,7 +19,7 @@ std::int64_t before(std::size_t index) {
   if (index >= sums.size()) {
     const std::size_t known = sums.size() - 1;
     sums.resize(index + 1);
-#pragma omp parallel for
+#pragma omp parallel for if (index - known > 4096)  // new threads begin where they are made, and that may be one processor
     for (std::size_t i = known; i < index; ++i) sums[i + 1] = added_up(i * chunk, (i + 1) * chunk);
     for (std::size_t i = known; i < index; ++i) sums[i + 1] += sums[i];
   }

@@ -52,20 +52,19 @@ reading best_reading(gpu_way how, value_type type, std::size_t bytes) {
   const bool joins = how == gpu_way::automatic || how == gpu_way::automatic_graph;
   const bool may_choose = joins || how == gpu_way::read || how == gpu_way::read_graph;
   if (!may_choose) return {loads::vector4, 512, 2};
-  if (bytes >= least_bytes_for_bulk) return bulk;
+  if (bytes >= (joins ? 192 * one_mib : least_bytes_for_bulk)) return bulk;
   if (bytes <= 16 * one_kib) return {loads::vector4, 256, 1};
   if (joins && bytes <= 32 * one_kib) return {loads::vector4, 512, 2};
+  constexpr reading largest{loads::vector4, 512, 2};
   if (type == value_type::int32) {
     if (bytes <= 128 * one_kib) return {loads::vector1, 256, 1};
     if (bytes <= 2 * one_mib) return {loads::vector2, 256, 2};
-    if (bytes <= 8 * one_mib) return {loads::vector4, 256, 2};
-    return {loads::vector4, 512, 2};
+    return bytes <= 8 * one_mib ? reading{loads::vector4, 256, 2} : largest;
   }
   if (joins && bytes <= 128 * one_kib) return {loads::vector4, 1024, 1, false, how_many::one};
-  if (bytes <= one_mib) return {loads::vector1, 256, 1};
-  if (bytes <= 2 * one_mib) return {loads::vector2, 256, 1};
-  if (bytes <= 8 * one_mib) return {loads::vector1, 512, 2};
-  return {loads::vector4, 512, 2};
+  if (bytes <= (type == value_type::fp32 ? one_mib / 2 : one_mib)) return {loads::vector1, 256, 1};
+  if (bytes <= 2 * one_mib) return {loads::vector2, 256, type == value_type::fp32 ? 2u : 1u};
+  return bytes <= 4 * one_mib ? reading{loads::vector1, 512, 2} : largest;
 }
 
 }  // namespace mgsync::reduction
