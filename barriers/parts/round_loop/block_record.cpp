@@ -30,15 +30,11 @@ class timer_line {
 worker_record record_of(const block_events& b, unsigned member, std::uint32_t rounds, std::uint32_t told) {
   const timer_line timer(b);
   const std::uint32_t first = rounds - told;
-  worker_record record{{member, b.stamps.block}, b.stamps.sm, first, std::vector<worker_record::passage>(told)};
-  for (std::uint32_t i = 0; i < b.stamps.kept(); ++i) {
-    const auto& stamp = b.stamps[i];
-    const std::uint32_t round = stamp.id / 2;
-    const auto when = timer.at(stamp.clock);
-    const bool leaves = stamp.id % 2 != 0;
-    if (round >= first && round < rounds) (leaves ? record.passages[round - first].left : record.passages[round - first].arrived) = when;
-    // The next round's coming, which a stamp of its own takes the place of.
-    if (leaves && round + 1 >= first && round + 1 < rounds) record.passages[round + 1 - first].arrived = when;
+  worker_record record{{member, b.block}, b.sm, first, std::vector<worker_record::passage>(told)};
+  for (std::uint32_t i = 0; i < told; ++i) {
+    const std::uint32_t round = first + i;
+    const auto came = b.stamps_coming != 0 ? b.came[round % recorded_ring] : round == 0 ? b.began : b.left[(round - 1) % recorded_ring];
+    record.passages[i] = {timer.at(came), timer.at(b.left[round % recorded_ring]), {}};
   }
   for (unsigned at = 0; at < most_recorded_rounds; ++at)
     if (b.spoke_round[at] >= first && b.spoke_round[at] < rounds) record.passages[b.spoke_round[at] - first].spoke = timer.at(b.spoke[at]);

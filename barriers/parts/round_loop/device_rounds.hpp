@@ -139,46 +139,84 @@ __device__ __forceinline__ clock_reading read_clocks() {
   return now;
 }
 
-// As run_timed(), every block stamping when it comes to a round and when it leaves it. Pass notes in heard_speech() when its block
-// speaks, where it is made to (recorded_pass.hpp).
+// A moment of each of the last rounds, held by the lanes of a warp in turn: a store in every round would have to be waited for by the
+// fence behind it, which takes longer than all else of a stamp. Every 32 rounds they go to shared memory together.
+class held_moments {
+ public:
+  // Once `verdict` is there, 0 or 1: a clock read that merely stands behind a barrier does not wait for it.
+  __device__ __forceinline__ void stamp(std::uint32_t round, bool verdict = true) {
+    std::uint64_t now;
+    asm volatile("{\n .reg .pred there;\n setp.ne.u32 there, %1, 2;\n mov.u64 %0, 0;\n @there mov.u64 %0, %%clock64;\n}"
+                 : "=l"(now)
+                 : "r"(static_cast<std::uint32_t>(verdict))
+                 : "memory");
+    if (round % 32 == threadIdx.x % 32) mine_ = now;
+  }
+  // The rounds since the last multiple of 32 that are over, as many as `over` says.
+  __device__ __forceinline__ void store(std::uint64_t (&ring)[recorded_ring], std::uint32_t round, std::uint32_t over) const {
+    if (threadIdx.x < over) ring[(round / 32 * 32 + threadIdx.x) % recorded_ring] = mine_;
+  }
+
+ private:
+  std::uint64_t mine_ = 0;
+};
+
+// As run_timed(), the first warp of every block stamping when it comes to a round and when it leaves it. Pass notes in
+// heard_speech() when its block speaks, where it is made to (recorded_pass.hpp).
 template <class Pass>
 __device__ __forceinline__ void run_recorded(const device_run& run, const typename Pass::arguments& given, block_events* recorded) {
-  __shared__ event_buffer<1, 2 * most_recorded_rounds> buffer;
+  __shared__ std::uint64_t came[recorded_ring], left[recorded_ring];
   __shared__ clock_reading readings[3];
   speech& heard = heard_speech();
   if (threadIdx.x < 3) readings[threadIdx.x] = {};
   for (unsigned i = threadIdx.x; i < most_recorded_rounds; i += blockDim.x) heard.epoch[i] = run.epoch;  // of no round of this run
-  event_recorder recorder(buffer);
+  held_moments coming, leaving;
   Pass pass(given, run);
   __syncthreads();
-  const bool early = is_faulty(run, fault_early), apart = run.work_ns != 0 || early;
+  const std::uint64_t began = read_clocks().clock;
+  const bool early = is_faulty(run, fault_early), stamps_coming = run.work_ns != 0 || early;
   bool ok = true;
   std::uint32_t round = 0;
 #pragma unroll 1
   for (; ok && round != run.rounds; ++round) {
     if (threadIdx.x == 0 && round % most_recorded_rounds == 0) readings[round / most_recorded_rounds % 2] = read_clocks();
     if (run.work_ns != 0) work_ns(run.work_ns);
-    if (!early && (apart || round == 0)) recorder.stamp(2 * round);
+    if (stamps_coming && !early) coming.stamp(round);
     ok = pass(run.epoch + round + 1);
     if (early) {
       hold_ns(long_hold_ns);
-      recorder.stamp(2 * round);
+      coming.stamp(round);
     }
-    recorder.stamp(2 * round + 1);
+    leaving.stamp(round, ok);
+    if (round % 32 == 31) {
+      coming.store(came, round, 32);
+      leaving.store(left, round, 32);
+    }
     if constexpr (!Pass::bounded)
       if ((round & 1023u) == 0 && blockIdx.x == 0 && threadIdx.x == 0)
         *static_cast<volatile std::uint32_t*>(run.heartbeat) = run.rounds_done + round;
   }
+  coming.store(came, round, round % 32);
+  leaving.store(left, round, round % 32);
   if (threadIdx.x == 0) readings[2] = read_clocks();
   __syncthreads();
   block_events& mine = recorded[blockIdx.x];
-  if (threadIdx.x < 32) recorder.flush_to(mine.stamps);
-  if (threadIdx.x < 3) mine.readings[threadIdx.x] = readings[threadIdx.x];
+  for (unsigned i = threadIdx.x; i < recorded_ring; i += blockDim.x) {
+    mine.came[i] = came[i];
+    mine.left[i] = left[i];
+  }
   for (unsigned i = threadIdx.x; i < most_recorded_rounds; i += blockDim.x) {
     mine.spoke[i] = heard.clock[i];
     mine.spoke_round[i] = heard.epoch[i] - run.epoch - 1;
   }
-  if (threadIdx.x == 0) run.arrived[blockIdx.x] = run.rounds_done + round;
+  if (threadIdx.x < 3) mine.readings[threadIdx.x] = readings[threadIdx.x];
+  if (threadIdx.x == 0) {
+    mine.began = began;
+    mine.block = blockIdx.x;
+    mine.stamps_coming = stamps_coming ? 1 : 0;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(mine.sm));
+    run.arrived[blockIdx.x] = run.rounds_done + round;
+  }
   tell_shape(run);
 }
 

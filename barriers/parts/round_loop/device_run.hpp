@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "barriers/parts/algorithm/layout.hpp"
-#include "barriers/parts/recorder/event_recorder.hpp"
 #include "barriers/parts/round_loop/phase_check.hpp"
 
 namespace mgsync::round_loop {
@@ -106,15 +105,18 @@ struct clock_reading {
   std::uint64_t timer_ns;
 };
 
-// What the first warp of a block records of a run. Stamps are of the counter alone, as the timer takes as long to read as all
-// else of a stamp: the last rounds' stamps stay, twice the round's number in the run when the block comes (none where it comes as it
-// left the round before), one more when it leaves. The readings say what the timer showed then: the last two of those that are
-// taken every most_recorded_rounds, and one at the end.
+// What the first warp of a block records of a run: the counter as the block came to a round (only where it does something between
+// rounds: else it comes as it left the one before) and as it left it, by round modulo recorded_ring, the last rounds. The readings
+// say what the timer showed then: the last two of those that are taken every most_recorded_rounds, and one at the end.
+inline constexpr unsigned recorded_ring = 2 * most_recorded_rounds;
 struct block_events {
-  warp_events<2 * most_recorded_rounds> stamps;
+  std::uint64_t came[recorded_ring], left[recorded_ring];
+  std::uint64_t began;                              // when it came to round 0
   clock_reading readings[3];
-  std::uint64_t spoke[most_recorded_rounds];        // by round modulo their number: the counter when this block spoke for its GPU
+  std::uint64_t spoke[most_recorded_rounds];        // by epoch modulo their number: when this block spoke for its GPU
   std::uint32_t spoke_round[most_recorded_rounds];  // which round that was; none: ~0
+  std::uint32_t sm, block;
+  std::uint32_t stamps_coming;                      // 1: came[] is filled
 };
 
 inline constexpr std::uint32_t no_fault = 0, fault_early = 1, fault_never = 2;

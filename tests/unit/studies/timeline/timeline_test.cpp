@@ -159,19 +159,15 @@ TEST(rounds, a_member_that_was_heard_speaking_has_a_row_of_its_own) {
 
 TEST(block_record, moments_lie_on_the_line_through_its_clock_readings) {
   auto b = std::make_unique<round_loop::block_events>();
-  b->stamps.sm = 5, b->stamps.block = 3;
-  const auto stamp = [&b](std::uint64_t clock, std::uint32_t id) { b->stamps.ring[b->stamps.stamped++] = {clock, id, 0}; };
-  stamp(1000, 0);  // comes to round 0
-  stamp(1500, 1);
-  stamp(2500, 3);  // round 2 begins as round 1 ends
-  stamp(3400, 4);  // was held
-  stamp(3500, 5);
+  b->sm = 5, b->block = 3;
+  b->began = 1000;
+  const std::size_t ring = round_loop::recorded_ring;
+  b->left[0] = 1500, b->left[1] = 2500, b->left[2] = 3500;
   b->readings[0] = {900, 50000};
-  b->readings[1] = {};
   b->readings[2] = {4900, 52000};  // 2 cycles a ns
   std::fill(std::begin(b->spoke_round), std::end(b->spoke_round), ~0u);
   b->spoke[17] = 2000, b->spoke_round[17] = 1;
-  const auto r = round_loop::record_of(*b, 1, 3, 2);
+  auto r = round_loop::record_of(*b, 1, 3, 2);
   EXPECT_EQ(r.worker.member, 1U);
   EXPECT_EQ(r.worker.block, 3U);
   EXPECT_EQ(r.processor, 5U);
@@ -179,10 +175,17 @@ TEST(block_record, moments_lie_on_the_line_through_its_clock_readings) {
   ASSERT_EQ(r.passages.size(), 2U);
   EXPECT_EQ(r.passages[0].arrived.timer_ns, 50300U);  // as it left round 0
   EXPECT_EQ(r.passages[0].left.timer_ns, 50800U);
-  EXPECT_EQ(r.passages[1].arrived.timer_ns, 51250U);
+  EXPECT_EQ(r.passages[1].arrived.timer_ns, 50800U);
   ASSERT_TRUE(r.passages[0].spoke);
   EXPECT_EQ(r.passages[0].spoke->timer_ns, 50550U);
   EXPECT_FALSE(r.passages[1].spoke);
+  EXPECT_EQ(round_loop::record_of(*b, 1, 3, 3).passages[0].arrived.timer_ns, 50050U);  // when it began
+  // Where something lies between rounds the block says when it comes; of many rounds the last ones stay.
+  b->stamps_coming = 1;
+  b->came[999 % ring] = 4000, b->left[999 % ring] = 4400;
+  r = round_loop::record_of(*b, 1, 1000, 1);
+  EXPECT_EQ(r.passages[0].arrived.timer_ns, 51550U);
+  EXPECT_EQ(r.passages[0].left.timer_ns, 51750U);
 }
 
 seen recorded(const recording& r, order::purpose what) {
