@@ -152,14 +152,42 @@ class held_moments {
                  : "memory");
     if (round % 32 == threadIdx.x % 32) mine_ = now;
   }
-  // The rounds since the last multiple of 32 that are over, as many as `over` says.
-  __device__ __forceinline__ void store(std::uint64_t (&ring)[recorded_ring], std::uint32_t round, std::uint32_t over) const {
-    if (threadIdx.x < over) ring[(round / 32 * 32 + threadIdx.x) % recorded_ring] = mine_;
+  // Of `rounds` rounds, at most 32, from `first` on.
+  __device__ __forceinline__ void store(std::uint64_t (&ring)[recorded_ring], std::uint32_t first, std::uint32_t rounds) const {
+    if (threadIdx.x < rounds) ring[(first + threadIdx.x) % recorded_ring] = mine_;
   }
 
  private:
   std::uint64_t mine_ = 0;
 };
+
+struct recorded_stretch {
+  std::uint32_t first, rounds;  // of the run; at most 32, from a multiple of 32 on
+  bool early;                   // reads its clock after it went through, on purpose
+};
+
+// Nothing but the barrier and the stamps stands between two rounds, as in pass_rounds(). The rounds that were passed.
+template <bool Works, class Pass>
+__device__ __forceinline__ std::uint32_t record_stretch(Pass& pass, const device_run& run, const recorded_stretch& s, held_moments& coming,
+                                                        held_moments& leaving) {
+  std::uint32_t i = 0;
+  bool ok = true;
+#pragma unroll 1
+  for (; ok && i != s.rounds; ++i) {
+    if constexpr (Works) {
+      if (run.work_ns != 0) work_ns(run.work_ns);
+      if (!s.early) coming.stamp(i);
+    }
+    ok = pass(run.epoch + s.first + i + 1);
+    if constexpr (Works)
+      if (s.early) {
+        hold_ns(long_hold_ns);
+        coming.stamp(i);
+      }
+    leaving.stamp(i, ok);
+  }
+  return i;
+}
 
 // As run_timed(), the first warp of every block stamping when it comes to a round and when it leaves it. Pass notes in
 // heard_speech() when its block speaks, where it is made to (recorded_pass.hpp).
@@ -170,34 +198,23 @@ __device__ __forceinline__ void run_recorded(const device_run& run, const typena
   speech& heard = heard_speech();
   if (threadIdx.x < 3) readings[threadIdx.x] = {};
   for (unsigned i = threadIdx.x; i < most_recorded_rounds; i += blockDim.x) heard.epoch[i] = run.epoch;  // of no round of this run
-  held_moments coming, leaving;
   Pass pass(given, run);
   __syncthreads();
   const std::uint64_t began = read_clocks().clock;
-  const bool early = is_faulty(run, fault_early), stamps_coming = run.work_ns != 0 || early;
-  bool ok = true;
+  const bool early = is_faulty(run, fault_early), works = run.work_ns != 0 || early;
   std::uint32_t round = 0;
-#pragma unroll 1
-  for (; ok && round != run.rounds; ++round) {
+  for (bool ok = true; ok && round != run.rounds;) {
     if (threadIdx.x == 0 && round % most_recorded_rounds == 0) readings[round / most_recorded_rounds % 2] = read_clocks();
-    if (run.work_ns != 0) work_ns(run.work_ns);
-    if (stamps_coming && !early) coming.stamp(round);
-    ok = pass(run.epoch + round + 1);
-    if (early) {
-      hold_ns(long_hold_ns);
-      coming.stamp(round);
-    }
-    leaving.stamp(round, ok);
-    if (round % 32 == 31) {
-      coming.store(came, round, 32);
-      leaving.store(left, round, 32);
-    }
+    const recorded_stretch stretch{round, run.rounds - round < 32 ? run.rounds - round : 32, early};
+    held_moments coming, leaving;
+    const std::uint32_t passed = works ? record_stretch<true>(pass, run, stretch, coming, leaving) : record_stretch<false>(pass, run, stretch, coming, leaving);
+    coming.store(came, round, passed);
+    leaving.store(left, round, passed);
+    round += passed;
+    ok = passed == stretch.rounds;
     if constexpr (!Pass::bounded)
-      if ((round & 1023u) == 0 && blockIdx.x == 0 && threadIdx.x == 0)
-        *static_cast<volatile std::uint32_t*>(run.heartbeat) = run.rounds_done + round;
+      if (blockIdx.x == 0 && threadIdx.x == 0) *static_cast<volatile std::uint32_t*>(run.heartbeat) = run.rounds_done + round;
   }
-  coming.store(came, round, round % 32);
-  leaving.store(left, round, round % 32);
   if (threadIdx.x == 0) readings[2] = read_clocks();
   __syncthreads();
   block_events& mine = recorded[blockIdx.x];
@@ -213,7 +230,7 @@ __device__ __forceinline__ void run_recorded(const device_run& run, const typena
   if (threadIdx.x == 0) {
     mine.began = began;
     mine.block = blockIdx.x;
-    mine.stamps_coming = stamps_coming ? 1 : 0;
+    mine.stamps_coming = works ? 1 : 0;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(mine.sm));
     run.arrived[blockIdx.x] = run.rounds_done + round;
   }

@@ -114,7 +114,7 @@ struct transaction_barrier : word_per_lane {
       asm volatile("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(there) : "r"(address));
       asm volatile("mapa.shared::cluster.u32 %0, %0, 0;" : "+r"(payload));
     }
-    asm volatile("cvta.to.global.u64 %0, %1;" : "=l"(from) : "l"(a.input));
+    asm volatile("cvta.to.global.u64 %0, %1;" : "=l"(from) : "l"(a.memory));
     if (sends != 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(address) : "memory");
     __syncthreads();
   }

@@ -30,6 +30,8 @@ struct level_probe {
   std::string_view left_free{};
 
   unsigned lane_count() const;
+  // Asked again and again by so many warps that no two passes are alike: their questions meet in another order each time.
+  bool is_chaotic() const { return family->name.starts_with("mbarrier_t") && threads > 512; }
   bool on_every_sm() const { return where == "L2" || where == "DRAM"; }
 };
 

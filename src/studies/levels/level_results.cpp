@@ -75,8 +75,11 @@ demand demand_of(const point& p) {
   const auto scope = p.word("scope"), where = p.word("where");
   if (where == "L2" || where == "DRAM") return {"L2 and DRAM", 0.01, false};
   if (scope == "cluster") return {"clusters", 0.01, false};
-  if (p.subject == "remote_shared_chase" || p.subject == "global_atomic") return {"other SMs' shared memory, atomics in L2", 0.01, false};
-  if (p.subject.starts_with("mbarrier")) return {"mbarriers (polled)", 0.001, true};
+  if (p.subject == "remote_shared_chase" || p.subject == "global_atomic" || p.subject == "mbarrier_bulk_copy")
+    return {"other SMs' shared memory, atomics in L2, copies from L2", 0.01, false};
+  // Of those that are polled by many warps no two passes are alike, wherever they begin: they have no mode.
+  if (p.subject.starts_with("mbarrier_t") && p.number(axes::threads_per_block).value_or(32) > 512) return {"mbarriers polled by more than 512 threads, medians", 0.001, false};
+  if (p.subject.starts_with("mbarrier")) return {"mbarriers", 0.001, true};
   return {scope == "warp" ? "warps" : scope == "block" ? "barriers of a block" : "shared memory and L1", 0.001, true};
 }
 

@@ -45,6 +45,9 @@ void probe_prover::take(const step& asked, std::span<const seen> came) {
   for (const auto& each : came)
     if (const auto found = each.values.find("sms_used"); found != each.values.end())
       for (const auto& [sms, times] : histogram_of(found->second)) sms_of_launches_[sms] += times;
+  for (const auto& each : came)
+    if (const auto found = each.values.find("first_sm"); found != each.values.end())
+      for (const auto& [sm, times] : histogram_of(found->second)) first_sms_[sm] += times;
 }
 
 verdict probe_prover::judge() const {
@@ -58,10 +61,14 @@ verdict probe_prover::judge() const {
 void probe_prover::add_to(result& r) const {
   r.environment["link"] = std::string(link_of(*what_.family));
   if (!histograms_.empty()) r.environment["cycles"] = text_of(histograms_);
-  if (what_.family->cluster > 1 && !sms_of_launches_.empty()) {
+  const auto counted = [](const cycle_histogram& all) {
     std::string text;
-    for (const auto& [sms, launches] : sms_of_launches_) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", sms, launches);
-    r.environment["sms"] = text;
+    for (const auto& [value, launches] : all) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", value, launches);
+    return text;
+  };
+  if (what_.family->cluster > 1 && !sms_of_launches_.empty()) {
+    r.environment["sms"] = counted(sms_of_launches_);
+    r.environment["first_sm"] = counted(first_sms_);
   }
   if (const auto label = label_of(*what_.family); !label.empty()) r.notes.emplace_back(label);
 }

@@ -23,13 +23,14 @@ class probe_prover final : public prover {
   void take(const step&, std::span<const seen>) override;
   verdict judge() const override;
   // The environment's "link" (a word of link_of) and "cycles" (text_of; not of L2 and DRAM, where no two are alike);
-  // of clusters "sms", on how many SMs the blocks were, and in brackets in how many launches.
+  // of clusters "sms", on how many SMs the blocks were, and in brackets in how many launches, and
+  // "first_sm", the lowest of them.
   void add_to(result&) const override;
 
  private:
   level_probe what_;
   std::map<std::uint64_t, cycle_histogram> histograms_;
-  cycle_histogram sms_of_launches_;  // how many launches were on so many SMs
+  cycle_histogram sms_of_launches_, first_sms_;  // how many launches were on so many SMs; from which SM on
 };
 
 }  // namespace mgsync::levels
