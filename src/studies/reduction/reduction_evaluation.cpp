@@ -45,7 +45,7 @@ void add_advice(const family& f, const by_size& sizes, evaluation& e) {
     if (serial == here.end()) continue;
     const metric* best = nullptr;
     for (const auto& [way, r] : here)
-      if (way != "serial" && way != "read" && (best == nullptr || r->metrics.front().median < best->median)) best = &r->metrics.front();
+      if (way != "serial" && way != "read" && r->point.variant.empty() && (best == nullptr || r->metrics.front().median < best->median)) best = &r->metrics.front();
     if (best == nullptr) continue;
     asked = true;
     const bool pays = best->ci95_high < serial->second->metrics.front().ci95_low;
