@@ -1,5 +1,7 @@
 // Our own text format for a machine: one thing per line, readable, exact. docs/topology.md holds the grammar.
-// Ranks exchange their machines in it, and `--topology FILE` reads it.
+// Ranks exchange their machines in it, and `--topology FILE` reads it. Lines and not JSON, which `mgsync topology --format json`
+// writes for programs: people write a machine that is not there by hand, a few lines each with its reason behind a '#', and
+// are told the line and the word that is wrong.
 #pragma once
 
 #include <cstddef>

@@ -136,12 +136,16 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
     line.running(p, what);
   };
   events.idle = [&] { written.idle(); };
+  const time_spent* spent = nullptr;
   events.finished = [&](const result& r) {
+    // By now: a document that is cut short says it too.
+    if (spent != nullptr) written.note("time_spent", to_string(*spent));
     written.add(r);
     line.finished();
   };
   const auto measurements = barriers::points_of(planned, settings, job, dog);
   runner measuring(job, dog, {seed, settings.timeout}, written.store(), std::move(events));
+  if (speaks) spent = &measuring.spent();
   auto results = measuring.run(measurements);
   line.clear();
   const int code = exit_of(results, measuring.interrupted());
