@@ -6,36 +6,50 @@ import subprocess
 import sys
 import time
 
-SLACK_S = 20  # of a busy machine: for starting, for a barrier's last batch, for the answer
+SLACK_S = 20  # for starting, for a barrier's last batch, for the answer, on a machine that has a core to spare
 
 
-def advise(*words, **how):
+def crowding():
+    """How many times as long as its processor time a piece of work takes here, now: 1 on an idle machine."""
+    wall, own = time.monotonic(), time.process_time()
+    while time.process_time() - own < 0.3:
+        pass
+    return max(1.0, (time.monotonic() - wall) / (time.process_time() - own))
+
+
+def advise(*words, timeout=280):
+    crowd = crowding()
     began = time.monotonic()
-    done = subprocess.run([sys.argv[1], "advise", "--device", "host", *words], capture_output=True, text=True, timeout=120, check=False, **how)
-    return done, time.monotonic() - began
+    done = subprocess.run([sys.argv[1], "advise", "--device", "host", *words], capture_output=True, text=True, timeout=timeout, check=False)
+    took = time.monotonic() - began
+    # A busy machine makes it slower, not red: what other work took is counted as slack.
+    return done, took - SLACK_S * max(crowd, crowding())
 
 
 def main():
     if len(os.sched_getaffinity(0)) < 2:
         print("skipped: one hardware thread is one member, which needs no barrier")
         return 77
-    done, took = advise("--members", "2", "--work", "50us")
+    # Its own 20 s on a machine that has the cores to spare; a busy one is given what it needs to know anything.
+    within_s = 20 if (crowd := crowding()) < 1.3 else round(60 * crowd)
+    options = [] if within_s == 20 else ["--within", f"{within_s}s"]
+    done, took = advise("--members", "2", "--work", "50us", *options, timeout=2 * within_s + 200)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("For 2 host members, shape 1, take "), done.stdout
     assert "measured there" in done.stdout and "of a step of 50 us of work" in done.stdout, done.stdout
-    assert took < 20 + SLACK_S, f"{took:.1f} s"
+    assert took < within_s, f"{took:.1f} s beyond the slack"
     # Too short for anything: what there is, or the sentence that there is nothing; in time either way.
     done, took = advise("--members", "2", "--within", "400ms")
     assert done.returncode in (0, 2), done.stderr
     assert "--within" in done.stderr or "nothing is known" in done.stderr or done.returncode == 0, done.stderr
-    assert took < 0.4 + SLACK_S, f"{took:.1f} s"
+    assert took < 0.4, f"{took:.1f} s beyond the slack"
     done, _ = advise("--within", "0s")
     assert done.returncode == 2 and "--within" in done.stderr, done.stderr
     # A signal ends the measurement too.
     running = subprocess.Popen([sys.argv[1], "advise", "--device", "host", "--members", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(1)
     running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=60)
+    _, said = running.communicate(timeout=280)
     assert running.returncode in (0, 128 + signal.SIGINT), (running.returncode, said)
     return 0
 
