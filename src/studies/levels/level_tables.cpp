@@ -32,12 +32,21 @@ table table_of_lanes(std::span<const level_value> all) {
           {"lanes", "coalesced_sync, first", "random", "syncwarp_mask, first", "random", "coalesced_shuffle, first", "random"}, {},
           std::vector<bool>(7, true)};
   if (std::ranges::none_of(all, is_part_of_warp)) return t;
+  std::vector<std::string> before;
+  unsigned first = 1;
   for (unsigned lanes = 1; lanes <= 32; ++lanes) {
     const auto scattered = lanes == 32 ? std::string() : fmt::format("{:08x}", scattered_lanes(lanes));
-    std::vector<std::string> row{std::to_string(lanes)};
+    std::vector<std::string> cells;
     for (const auto name : groups)
-      for (const auto& mask : {std::string(), scattered}) row.push_back(cycles_of(all, name, lanes, mask));
-    t.rows.push_back(std::move(row));
+      for (const auto& mask : {std::string(), scattered}) cells.push_back(cycles_of(all, name, lanes, mask));
+    if (cells == before) {
+      t.rows.back().front() = fmt::format("{} to {}", first, lanes);
+      continue;
+    }
+    before = cells;
+    first = lanes;
+    cells.insert(cells.begin(), std::to_string(lanes));
+    t.rows.push_back(std::move(cells));
   }
   return t;
 }
