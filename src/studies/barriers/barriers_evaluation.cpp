@@ -245,7 +245,9 @@ using cell_key = std::tuple<std::string, std::string, int, shape_place>;  // dev
 std::string beside_the_vendor(const std::vector<const fastest*>& shapes) {
   double least = 1e300, most = 0;
   std::string name;
-  for (const auto* one : shapes)
+  for (const auto* one : shapes) {
+    // A barrier inside a block or a cluster is no grid's, even where the grid has one block only.
+    if (const auto& best = one->best->point.subject; best == "warp" || best == "block" || best == "cluster") continue;
     for (const auto* r : one->all) {
       if (subject_of(r->point) != (r->point.members == 1 ? "grid:cooperative-groups" : "multigrid:vendor")) continue;
       const double ratio = r->metrics.front().median / one->best->metrics.front().median;
@@ -253,6 +255,7 @@ std::string beside_the_vendor(const std::vector<const fastest*>& shapes) {
       most = std::max(most, ratio);
       name = subject_of(r->point);
     }
+  }
   if (!(most > 1)) return "";
   const auto times = most < 1.05 * least ? fmt::format("{:.2g}", most) : fmt::format("{:.2g} to {:.2g}", least, most);
   return fmt::format(" NVIDIA's own ({}) takes {} times as long as the fastest.", name, times);

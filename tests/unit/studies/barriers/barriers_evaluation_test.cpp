@@ -152,6 +152,11 @@ TEST(barriers_evaluation, says_who_is_fastest_first_and_who_is_not_shown_to_be_s
   EXPECT_NE(e.sentences[0].find("no difference was shown there to multigrid:library. NVIDIA's own (multigrid:vendor) takes 2.8 times as long as the fastest."), std::string::npos) << e.sentences[0];
 }
 
+TEST(barriers_evaluation, holds_no_grid_against_what_is_inside_a_block) {
+  const auto e = evaluate(std::vector<result>{inside("warp", "syncwarp", 1, 32, 0.01), inside("grid", "cooperative-groups", 1, 32, 0.9), of_level("grid", "auto", 1, 0.8), of_level("grid", "cooperative-groups", 1, 1.2)});
+  EXPECT_NE(e.sentences.at(0).find("NVIDIA's own (grid:cooperative-groups) takes 1.5 times as long"), std::string::npos) << e.sentences[0];
+}
+
 TEST(barriers_evaluation, says_what_traffic_does_to_the_fastest_and_to_whom_it_does_least) {
   const auto beside = [](const std::string& subject, double us) {
     auto r = of_level(subject, "auto", 2, us);
