@@ -95,6 +95,20 @@ def sync_cost(file, gpus):
                     [[form, *(cell(form, by[s], s) if s in by else "-" for s in shapes)] for form, by in seen.items()])
 
 
+def ranks(shape, members, *files):
+    """Medians and intervals of `members` GPUs at a shape of one size ("1x32"), the methods of the last file by the files."""
+    def of(file):
+        found = {}
+        for one in json.loads((RAW / file).read_text())["results"]:
+            axes = {name: axis["value"] for name, axis in one["axes"].items()}
+            if one["status"] == "measured" and f"{axes.get('blocks_per_sm', 0):g}x{axes['threads_per_block']:g}" == shape and str(one["members"]) == members:
+                m = one["metrics"]["latency"]
+                found[f"{one['subject']}:{one['variant']}"] = f"{m['median']:.3f} ({m['ci95_low']:.3f}..{m['ci95_high']:.3f})"
+        return found
+    columns = [of(file) for file in files]
+    return markdown(["method", *files], [[name, *(column.get(name, "-") for column in columns)] for name in columns[-1]])
+
+
 def pairs(file):
     """The ratios of alternated pairs of processes, as jobs/against-others.sh ends with them."""
     line_of = re.compile(r"\w+,(\S+): ours / theirs ([\d.]+) \(([\d.]+)\.\.([\d.]+)\) over (\d+) pairs")
@@ -102,4 +116,4 @@ def pairs(file):
     return markdown(["shape", "ours / theirs", "95 % interval", "pairs"], [[shape, ratio, f"{low} to {high}", n] for shape, ratio, low, high, n in found])
 
 
-TABLES = {"surcharge": surcharge, "stencil": stencil, "loadlab": loadlab, "load-rates": load_rates, "sync-cost": sync_cost, "pairs": pairs}
+TABLES = {"surcharge": surcharge, "stencil": stencil, "loadlab": loadlab, "load-rates": load_rates, "sync-cost": sync_cost, "pairs": pairs, "ranks": ranks}
