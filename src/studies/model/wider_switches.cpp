@@ -139,7 +139,7 @@ std::string ratio(std::optional<double> of, std::optional<double> to) { return o
 void add(const wider_switch& w, table& t, table& claims, evaluation& e) {
   if (w.basic.sums == nullptr || w.more.sums == nullptr) return;
   const auto bytes = common_sizes(*w.basic.sums, *w.more.sums);
-  if (bytes.size() < 2) return;
+  if (bytes.size() < 3) return;  // two sizes are no curve
   const auto measured = measured_between(*w.basic.sums, *w.more.sums);
   std::optional<double> paper, refined;
   const auto few = paper_of(w.basic), many = paper_of(w.more);

@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <map>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -85,7 +86,10 @@ evaluation evaluate(std::span<const result> all) {
         auto& c = curves[way];
         c.name = way;
         c.reference = way == "read";
-        c.points.push_back({bytes, gbps(*r, time.median), gbps(*r, time.ci95_high), gbps(*r, time.ci95_low), {}, {}, short_key(r->point)});
+        if (time.median <= 0) continue;  // a difference of two runs that noise has swallowed
+        std::optional<double> least, most;  // of such a one's interval there is no rate
+        if (time.ci95_low > 0) least = gbps(*r, time.ci95_high), most = gbps(*r, time.ci95_low);
+        c.points.push_back({bytes, gbps(*r, time.median), least, most, {}, {}, short_key(r->point)});
       }
     }
     for (auto& [way, c] : curves) lines.curves.push_back(std::move(c));

@@ -117,6 +117,15 @@ TEST(reduction_evaluation, gives_shares_of_plain_reading_and_says_where_threads_
   EXPECT_TRUE(evaluate({}).tables.empty());
 }
 
+// Few samples of a difference of two runs may have an interval that reaches below 0: no bar, and no point without a rate.
+TEST(reduction_evaluation, draws_what_has_a_rate) {
+  const auto e = evaluate(std::vector<result>{measured("read", 4096, 1, 3), measured("read", 8192, -1, 3), measured("read", 16384, 4, 1)});
+  const auto& points = std::get<chart>(e.figures.at(0)).curves.at(0).points;
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_FALSE(points[0].low.has_value());
+  EXPECT_TRUE(points[1].low.has_value());
+}
+
 TEST(reduction_evaluation, threads_that_never_pay_are_told) {
   const std::vector<result> all{measured("serial", 4096, 1, 0.1), measured("clause", 4096, 3, 0.1)};
   EXPECT_EQ(evaluate(all).sentences.at(0), "2 threads, fp64, cold: one thread is not slower at the largest size that was measured.");
