@@ -134,7 +134,8 @@ operands operands_of(const instruction& i) {
       default: break;
     }
   }
-  if (memory && second) add(found.reads, file::general, i.bits(32, 8));
+  constexpr std::uint32_t plain_generic_store = 0x385;  // ST: what it stores stands in the third place
+  if (memory && second) add(found.reads, file::general, i.opcode() == plain_generic_store ? i.bits(64, 8) : i.bits(32, 8));
   else if (second || third) add_second_and_third(found, i, second, third, plain);
   return found;
 }

@@ -26,6 +26,38 @@ bool is_of_study(const result& r) { return r.point.study == "levels" && known_fa
 
 bool is_left_free(const result& r) { return !r.point.word("left_free").empty(); }
 
+std::string key_without(point p, std::string_view axis) {
+  p.remove(axis);
+  return canonical_text(p);
+}
+
+// Which results are the study's figures. Of a cluster that was also measured as the launch puts it, that: to ask for all of an
+// SM's shared memory, so that no other block is there, changes what a fence takes from launch to launch.
+class figures_of {
+ public:
+  explicit figures_of(std::span<const result> all) {
+    for (const auto& r : all)
+      if (r.point.word("left_free") == "place") as_launched_.insert(key_without(r.point, "left_free"));
+  }
+  bool has(const result& r) const {
+    const auto left = r.point.word("left_free");
+    return left == "place" || (left.empty() && !as_launched_.contains(canonical_text(r.point)));
+  }
+
+ private:
+  std::set<std::string> as_launched_;
+};
+
+// Through the medians of all samples of each length: where hardly two are alike the most frequent one says little.
+double slope_of_medians(const result& r) {
+  std::vector<double> lengths, cycles;
+  for (const auto& [links, counts] : histograms_from(r.found("cycles"))) {
+    lengths.push_back(static_cast<double>(links));
+    cycles.push_back(static_cast<double>(median_of(counts)));
+  }
+  return lengths.size() < 2 ? r.metrics.front().median : fit_line(lengths, cycles).slope;
+}
+
 std::optional<quantity> quantity_of(const point& p) {
   const auto word = p.word("quantity");
   if (word == "latency") return quantity::latency;
@@ -74,7 +106,7 @@ struct demand {
 demand demand_of(const point& p) {
   const auto scope = p.word("scope"), where = p.word("where");
   if (where == "L2" || where == "DRAM") return {"L2 and DRAM", 0.01, false};
-  if (scope == "cluster") return {"clusters", 0.01, false};
+  if (scope == "cluster") return {"clusters, medians", 0.01, false};
   if (p.subject == "remote_shared_chase" || p.subject == "global_atomic" || p.subject == "mbarrier_bulk_copy")
     return {"other SMs' shared memory, atomics in L2, copies from L2", 0.01, false};
   // Of those that are polled by many warps no two passes are alike, wherever they begin: they have no mode.
@@ -115,6 +147,7 @@ std::vector<unsigned> runs_in(std::span<const result> all) {
 
 measured_run run_of(std::span<const result> all, unsigned run) {
   measured_run one;
+  const figures_of figures(all);
   std::size_t clocks = 0;
   for (const auto& r : all) {
     if (!is_of_study(r) || run_number(r.point) != run) continue;
@@ -122,7 +155,7 @@ measured_run run_of(std::span<const result> all, unsigned run) {
     if (!what) continue;
     constexpr std::string_view refused = "the machine code is not what the probe says: ";
     if (r.reason.starts_with(refused)) one.gpu.not_checked[r.point.subject] = r.reason.substr(refused.size());
-    if (!r.has_metrics() || is_left_free(r)) continue;
+    if (!r.has_metrics() || !figures.has(r)) continue;
     const double mhz = std::strtod(r.found("mhz").c_str(), nullptr);
     if (mhz > 0) one.gpu.mhz += mhz, ++clocks;
     if (const auto name = r.found("gpu"); !name.empty()) one.gpu.name = name;
@@ -134,12 +167,10 @@ measured_run run_of(std::span<const result> all, unsigned run) {
 
 repetition compare_runs(std::span<const result> all, unsigned first, unsigned second) {
   std::map<std::string, const result*> before;
-  const auto key_of = [](point p) {
-    p.remove("run");
-    return canonical_text(p);
-  };
-  const auto counts = [](const result& r) {
-    return is_of_study(r) && r.has_metrics() && !is_left_free(r) && quantity_of(r.point) == quantity::latency && r.verdict.kind == verdict_kind::code;
+  const auto key_of = [](const point& p) { return key_without(p, "run"); };
+  const figures_of figures(all);
+  const auto counts = [&figures](const result& r) {
+    return is_of_study(r) && r.has_metrics() && figures.has(r) && quantity_of(r.point) == quantity::latency && r.verdict.kind == verdict_kind::code;
   };
   for (const auto& r : all)
     if (counts(r) && run_number(r.point) == first) before[key_of(r.point)] = &r;
@@ -156,7 +187,9 @@ repetition compare_runs(std::span<const result> all, unsigned first, unsigned se
     const auto asked = demand_of(r.point);
     auto& t = tallies[asked.name];
     t.asked = asked;
-    const double a = other->second->metrics.front().median, b = r.metrics.front().median;
+    const bool cluster = r.point.word("scope") == "cluster";
+    const double a = cluster ? slope_of_medians(*other->second) : other->second->metrics.front().median;
+    const double b = cluster ? slope_of_medians(r) : r.metrics.front().median;
     const double difference = std::abs(b / a - 1);
     const bool modes = !asked.modes || equal_modes(*other->second, r), slopes = difference <= asked.slope;
     ++t.points;
@@ -180,7 +213,8 @@ repetition compare_runs(std::span<const result> all, unsigned first, unsigned se
 table table_of_chance(std::span<const result> all) {
   table t{{"chance", "What is left to chance, and what it does",
            "Slopes of the six launches, from the least to the largest: where the warps of a block begin their passes when they happen to, or the blocks "
-           "of a cluster stand where the launch puts them (SMs, and in how many launches), and where the study decides."},
+           "of a cluster stand where the launch puts them (on so many SMs, in so many launches), and where the study decides: warps begin together, a "
+           "block asks for all of its SM's shared memory."},
           {"probe", "shape", "left free", "run", "cycles, left free", "SMs", "cycles, decided", "SMs"}, {}, {false, false, false, true, true, false, true, false}};
   std::map<std::string, const result*> decided;
   for (const auto& r : all)
@@ -189,9 +223,8 @@ table table_of_chance(std::span<const result> all) {
   const auto sms = [](const result& r) { return r.found("sms").empty() ? std::string("-") : r.found("sms"); };
   for (const auto& r : all) {
     if (!is_of_study(r) || !r.has_metrics() || !is_left_free(r)) continue;
-    auto p = r.point;
-    p.remove("left_free");
-    const auto other = decided.find(canonical_text(p));
+    const auto& p = r.point;
+    const auto other = decided.find(key_without(p, "left_free"));
     t.rows.push_back({p.subject, format_shape(p), r.point.word("left_free"), std::to_string(run_number(p)), range(r), sms(r),
                       other == decided.end() ? "-" : range(*other->second), other == decided.end() ? "-" : sms(*other->second)});
   }

@@ -344,8 +344,8 @@ TEST(compare_runs, equal_runs_repeat) {
                                 measured(probe("cluster_release_2"), 1, 320, 9), measured(probe("cluster_release_2"), 2, 322, 99)};
   EXPECT_EQ(holds_between(all, "barriers of a block: the modes"), true);
   EXPECT_EQ(holds_between(all, "barriers of a block: slopes"), true);
-  EXPECT_EQ(holds_between(all, "clusters: slopes"), true);
-  EXPECT_EQ(holds_between(all, "clusters: the modes"), std::nullopt) << "their modes are not asked for";
+  EXPECT_EQ(holds_between(all, "clusters, medians: slopes"), true);
+  EXPECT_EQ(holds_between(all, "clusters, medians: the modes"), std::nullopt) << "their modes are not asked for";
   EXPECT_TRUE(compare_runs(all, 1, 2).apart.rows.empty());
 }
 
@@ -371,6 +371,22 @@ TEST(compare_runs, what_is_left_to_chance_is_not_asked_and_stands_beside_what_is
   ASSERT_EQ(t.rows.size(), 2u);
   EXPECT_EQ(t.rows[1], (std::vector<std::string>{"mbarrier_try_wait", "b1x512", "start", "2", "281.00 to 281.00", "-",
                                                  "268.00 to 268.00", "-"}));
+}
+
+TEST(compare_runs, of_a_cluster_the_figure_is_as_the_launch_puts_it_by_medians_of_all_samples) {
+  const auto of = [](std::string_view left_free, unsigned run, std::uint64_t step) {
+    auto one = probe("cluster_release_8", 256);
+    one.left_free = left_free;
+    auto r = measured(one, run, 400 + run * 30.0, 9);
+    r.environment["cycles"] = text_of({{8, {{1000, 9}, {1010, 10}, {1020, 19}, {900, 11}}}, {16, {{1010 + 8 * step, 30}}}});
+    return r;
+  };
+  const std::vector<result> all{of("", 1, 360), of("", 2, 400), of("place", 1, 360), of("place", 2, 361)};
+  EXPECT_EQ(holds_between(all, "clusters, medians: slopes"), true);
+  const auto apart = compare_runs(std::vector{of("", 1, 360), of("", 2, 400)}, 1, 2);
+  ASSERT_EQ(apart.apart.rows.size(), 1u);
+  EXPECT_EQ(apart.apart.rows[0][3], "360.000");
+  EXPECT_EQ(run_of(all, 1).values.size(), 1u);
 }
 
 TEST(compare_runs, barriers_that_many_warps_poll_have_no_modes_but_slopes) {
