@@ -134,6 +134,6 @@ evaluation evaluate_results(std::span<const result> all) {
 
 extern const study levels_study;
 const study levels_study{"levels", "barriers and memory inside one GPU, by the SM's own clock (000, table II; 001, tables 2, 4, 5 and 7)",
-                         levels::axes_of_levels, levels::points, levels::evaluate_results, 0.015};
+                         levels::axes_of_levels, levels::points, levels::evaluate_results, 0.035};
 
 }  // namespace mgsync
