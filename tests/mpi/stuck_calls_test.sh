@@ -10,11 +10,15 @@ library=$2
 planted=$3
 
 stuck() { # PROGRAM BACKEND LIE PATTERN
-  local begin took
-  begin=$(now_ms)
-  timeout -k 5 "$long_s" "$MPIRUN" -np 2 -x LD_PRELOAD="$library" -x MGSYNC_LIE="$3" "$1" --device host --backend "$2" \
-    --members 2 --oversubscribe --max-time 100ms --check-rounds 200 --timeout 3s --json "$work/json" >"$work/out" 2>"$work/err"
-  expect_code $? 3 "$3"
+  local begin took code=139
+  # Open MPI 4.1.4's mpirun was seen to crash (a null pointer of its own) when all ranks end in the same moment: once more.
+  for ((attempt = 1; code == 139 && attempt <= 3; ++attempt)); do
+    begin=$(now_ms)
+    timeout -k 5 "$long_s" "$MPIRUN" -np 2 -x LD_PRELOAD="$library" -x MGSYNC_LIE="$3" "$1" --device host --backend "$2" \
+      --members 2 --oversubscribe --max-time 100ms --check-rounds 200 --timeout 3s --json "$work/json" >"$work/out" 2>"$work/err"
+    code=$?
+  done
+  expect_code "$code" 3 "$3"
   took=$(($(now_ms) - begin))
   [ "$took" -lt "$soon_ms" ] || fail "$3: it took $took ms to end"
   expect_text "stuck: $4.* made no progress for [3-9]" "$work/err"
