@@ -91,7 +91,7 @@ struct violation {
   worker_id offender;       // whose phase or payload was wrong
   std::uint32_t expected = 0;
   std::uint32_t seen = 0;
-  std::string what;         // "phase", "payload", "sum" or "arrival"
+  std::string what;         // "phase", "payload", "pushed payload", "sum" or "arrival"
 };
 
 // A worker's own clock: its processor's cycle counter; on GPUs also the timer that its SMs share, in ns.

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "src/studies/barriers/trial_exchange.hpp"
 #include "tests/gpu/some_gpus.hpp"
 
@@ -37,6 +39,13 @@ std::string name_of(const testing::TestParamInfo<tried>& info) {
   return name;
 }
 
+std::string first_of(const trial& seen) {
+  if (!seen.first_violation) return "none";
+  const auto& v = *seen.first_violation;
+  return fmt::format("in round {} member {} block {} left before the {} of member {} block {} was there (saw {:#x}, expected {:#x})", v.round,
+                     v.reader.member, v.reader.block, v.what, v.offender.member, v.offender.block, v.seen, v.expected);
+}
+
 class on_gpus : public testing::TestWithParam<tried> {};
 
 TEST_P(on_gpus, is_a_barrier_and_the_check_would_notice) {
@@ -54,7 +63,7 @@ TEST_P(on_gpus, is_a_barrier_and_the_check_would_notice) {
   for (int launch = 0; launch < 2; ++launch) {
     const auto seen = made.barrier->run(checked(400));
     EXPECT_EQ(seen.outcome, outcome::completed);
-    EXPECT_EQ(seen.violations, 0u);
+    EXPECT_EQ(seen.violations, 0u) << "run " << launch << ": " << first_of(seen);
   }
   const bool inside_a_block = t.backend->spans == level::warp || (t.backend->spans == level::block && t.threads > 32);
   if (t.gpus == 1 && t.blocks_per_sm == 0 && !inside_a_block) return;  // nobody to meet

@@ -136,12 +136,13 @@ __device__ __forceinline__ void judge(const device_run& run, unsigned self, cons
   }
   const unsigned quads = (run.members > 1 ? 2 : 1) * payload_quads, of = passed.turn.payload_of;
   for (unsigned i = threadIdx.x; i < quads; i += blockDim.x) {
-    const std::uint32_t* const payload = written_by(run, of, passed.phase, i >= payload_quads);
+    const bool pushed = i >= payload_quads;
+    const std::uint32_t* const payload = written_by(run, of, passed.phase, pushed);
     if (payload == nullptr) continue;
     const unsigned at = i % payload_quads;
     const quad q = plain_load(reinterpret_cast<const quad*>(payload) + at);
 #pragma unroll
-    for (unsigned k = 0; k < 4; ++k) look(1u, of, payload_word(passed.phase, of, 4 * at + k), q.word[k]);
+    for (unsigned k = 0; k < 4; ++k) look(pushed ? 3u : 1u, of, payload_word(passed.phase, of, 4 * at + k), q.word[k]);
   }
 }
 

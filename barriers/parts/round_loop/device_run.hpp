@@ -22,7 +22,7 @@ struct device_findings {
   std::uint32_t offender;
   std::uint32_t expected;
   std::uint32_t seen;
-  std::uint32_t what;           // 0 phase, 1 payload, 2 sum
+  std::uint32_t what;           // 0 phase, 1 payload, 2 sum, 3 payload where it was pushed to
   std::uint32_t blocks;         // the grid, as the kernel found it
   std::uint32_t threads;        // of a block
 };

@@ -44,7 +44,7 @@ void must_be_launched_as_asked(const cuda::memory& records, unsigned blocks, uns
 }
 
 void add_findings(trial& result, const cuda::memory& records, unsigned blocks) {
-  constexpr const char* what[] = {"phase", "payload", "sum"};
+  constexpr const char* what[] = {"phase", "payload", "sum", "pushed payload"};
   device_findings found{};
   cuda::check(cudaMemcpy(&found, records.get(), sizeof found, cudaMemcpyDeviceToHost), "reading the findings");
   result.observations += found.observations;
