@@ -6,20 +6,12 @@
 
 #include "src/base/closest_word.hpp"
 #include "src/base/errors.hpp"
+#include "tests/unit/refused.hpp"
 
 namespace mgsync {
 namespace {
 
-template <class Action>
-std::string refused(Action action) {
-  try {
-    action();
-  } catch (const usage_error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "was accepted";
-  return {};
-}
+using test::refused;
 
 TEST(members, ranges_and_numbers_in_order_without_duplicates) {
   EXPECT_EQ(parse_members("1-4,8"), (std::vector{1, 2, 3, 4, 8}));

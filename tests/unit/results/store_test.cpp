@@ -18,6 +18,7 @@
 #include "src/base/errors.hpp"
 #include "src/results/checksum.hpp"
 #include "src/results/result_json.hpp"
+#include "tests/unit/refused.hpp"
 
 // As on a file system without it. Stands in for the C library's.
 static bool has_flock = true;
@@ -31,21 +32,11 @@ namespace mgsync {
 namespace {
 
 using test::content_of;
+using test::refused;
 using test::write_to;
 
 store_header a_header() {
   return {test::a_machine(), "mgsync --store x", 42, "2026-01-31T12:00:00Z", {{"precision", "0.01"}}};
-}
-
-template <class Action>
-std::string refused(Action action) {
-  try {
-    action();
-  } catch (const usage_error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "was accepted";
-  return {};
 }
 
 void add(store& out, const result& of, const sample& one) { out.add(of.point, {of.metrics.begin(), of.metrics.end()}, of.method, one); }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "src/studies/model/performance_model.hpp"
+#include "tests/unit/studies/model/made_up_measurement.hpp"
 
 namespace mgsync::model {
 namespace {
@@ -21,13 +22,7 @@ result sum(const char* way, const char* variant, double bytes, double us, int gp
   r.point.set("type", "fp64");
   r.point.set("memory", "cold");
   r.point.set("bytes", bytes, "B");
-  r.status = result_status::measured;
-  r.verdict.kind = verdict_kind::sum;
-  r.verdict.passed = true;
-  metric m{metric_name{"latency", "us"}};
-  m.median = m.ci95_low = m.ci95_high = us;
-  m.raw.assign(6, us);
-  r.metrics = {m};
+  test::measure(r, "us", us);
   return r;
 }
 
