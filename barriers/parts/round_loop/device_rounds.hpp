@@ -26,8 +26,17 @@ __device__ __forceinline__ void hold_ns(std::uint64_t how_long) {
   }
 }
 
-__device__ __forceinline__ bool is_faulty(const device_run& run, std::uint32_t fault) {
-  return run.fault == fault && run.fault_member == run.member && run.fault_block == blockIdx.x;
+// Who is a worker of a barrier: as a rule a block. Its threads share what is published and read.
+struct block_team {
+  __device__ __forceinline__ unsigned worker() const { return blockIdx.x; }
+  __device__ __forceinline__ unsigned lane() const { return threadIdx.x; }
+  __device__ __forceinline__ unsigned lanes() const { return blockDim.x; }
+  __device__ __forceinline__ void sync() const { __syncthreads(); }
+};
+
+template <class Team = block_team>
+__device__ __forceinline__ bool is_faulty(const device_run& run, std::uint32_t fault, Team team = {}) {
+  return run.fault == fault && run.fault_member == run.member && run.fault_block == team.worker();
 }
 
 // Ordinary accesses, that the compiler may neither drop nor make strong.
@@ -88,12 +97,13 @@ __device__ inline void note(const device_run& run, std::uint32_t round, unsigned
   run.findings->what = what;
 }
 
-__device__ inline void publish(const device_run& run, unsigned self, std::uint32_t phase) {
-  if (threadIdx.x == blockDim.x - 1) plain_store(run.board.phase(phase, self), phase);
+template <class Team = block_team>
+__device__ inline void publish(const device_run& run, unsigned self, std::uint32_t phase, Team team = {}) {
+  if (team.lane() == team.lanes() - 1) plain_store(run.board.phase(phase, self), phase);
   std::uint32_t* const payload = run.board.payload(phase, self);
   const unsigned holder = run.board.holder_of(self, run.members, phase);
   std::uint32_t* const pushed = run.members > 1 && run.board.parts[holder] != nullptr ? run.board.pushed(phase, holder, self) : nullptr;
-  for (unsigned w = threadIdx.x; w < payload_lines * words_per_line; w += blockDim.x) {
+  for (unsigned w = team.lane(); w < payload_lines * words_per_line; w += team.lanes()) {
     plain_store(payload + w, payload_word(phase, self, w));
     if (pushed != nullptr) plain_store(pushed + w, payload_word(phase, self, w));
   }
@@ -109,34 +119,36 @@ __device__ inline const std::uint32_t* written_by(const device_run& run, unsigne
 
 // What will be read after the barrier, read before it too: so a line left in the L1 cache shows. Here and below, `round`
 // is counted over the life of the barrier object.
-__device__ inline void touch(const device_run& run, unsigned self, std::uint32_t phase, std::uint32_t round) {
+template <class Team = block_team>
+__device__ inline void touch(const device_run& run, unsigned self, std::uint32_t phase, std::uint32_t round, Team team = {}) {
   const unsigned workers = run.members * run.blocks;
   const unsigned count = read_count(workers);
   std::uint32_t nothing = 0;
-  for (unsigned i = threadIdx.x; i < count; i += blockDim.x)
+  for (unsigned i = team.lane(); i < count; i += team.lanes())
     if (const unsigned other = read_target(run.seed, self, workers, round, i); run.board.has(other))
       nothing += plain_load(run.board.phase(phase, other));
   for (const bool pushed : {false, true})
     if (const auto* const payload = written_by(run, payload_target(self, workers, round), phase, pushed); payload != nullptr)
-      for (unsigned w = threadIdx.x; w < payload_lines * words_per_line; w += blockDim.x) nothing += plain_load(payload + w);
+      for (unsigned w = team.lane(); w < payload_lines * words_per_line; w += team.lanes()) nothing += plain_load(payload + w);
   asm volatile("" ::"r"(nothing));
 }
 
 // What this thread saw of one other's payload: where that lies, or where it was pushed to.
+template <class Team>
 __device__ inline void read_payload(const device_run& run, unsigned self, std::uint32_t phase, std::uint32_t round, bool pushed,
-                                    unsigned& observations, unsigned& violations) {
+                                    unsigned& observations, unsigned& violations, Team team) {
   constexpr unsigned at_once = 4, words = payload_lines * words_per_line;
   const unsigned other = payload_target(self, run.members * run.blocks, round);
   const std::uint32_t* const payload = written_by(run, other, phase, pushed);
   if (payload == nullptr) return;
-  for (unsigned first = threadIdx.x; first < words; first += at_once * blockDim.x) {
+  for (unsigned first = team.lane(); first < words; first += at_once * team.lanes()) {
     std::uint32_t seen[at_once];
 #pragma unroll
     for (unsigned k = 0; k < at_once; ++k)
-      if (const unsigned w = first + k * blockDim.x; w < words) seen[k] = plain_load(payload + w);
+      if (const unsigned w = first + k * team.lanes(); w < words) seen[k] = plain_load(payload + w);
 #pragma unroll
     for (unsigned k = 0; k < at_once; ++k) {
-      const unsigned w = first + k * blockDim.x;
+      const unsigned w = first + k * team.lanes();
       if (w >= words) continue;
       ++observations;
       const std::uint32_t expected = payload_word(phase, other, w);
@@ -147,17 +159,18 @@ __device__ inline void read_payload(const device_run& run, unsigned self, std::u
 
 // What this thread saw of others in the round just passed. Several loads are on their way at once: one after the other,
 // each across a link, they would take longer than all else in a checked round.
+template <class Team = block_team>
 __device__ inline void read_others(const device_run& run, unsigned self, std::uint32_t phase, std::uint32_t round,
-                                   unsigned& observations, unsigned& violations) {
+                                   unsigned& observations, unsigned& violations, Team team = {}) {
   constexpr unsigned at_once = 4;
   const unsigned workers = run.members * run.blocks;
   const unsigned count = read_count(workers);
-  for (unsigned first = threadIdx.x; first < count; first += at_once * blockDim.x) {
+  for (unsigned first = team.lane(); first < count; first += at_once * team.lanes()) {
     std::uint32_t seen[at_once];
 #pragma unroll
     for (unsigned k = 0; k < at_once; ++k) {
       seen[k] = phase;
-      const unsigned i = first + k * blockDim.x;
+      const unsigned i = first + k * team.lanes();
       if (i >= count) continue;
       const unsigned other = read_target(run.seed, self, workers, round, i);
       if (!run.board.has(other)) continue;
@@ -167,9 +180,9 @@ __device__ inline void read_others(const device_run& run, unsigned self, std::ui
 #pragma unroll
     for (unsigned k = 0; k < at_once; ++k)
       if (seen[k] != phase && violations++ == 0)
-        note(run, round - run.rounds_done, self, read_target(run.seed, self, workers, round, first + k * blockDim.x), phase, seen[k], 0);
+        note(run, round - run.rounds_done, self, read_target(run.seed, self, workers, round, first + k * team.lanes()), phase, seen[k], 0);
   }
-  for (const bool pushed : {false, true}) read_payload(run, self, phase, round, pushed, observations, violations);
+  for (const bool pushed : {false, true}) read_payload(run, self, phase, round, pushed, observations, violations, team);
 }
 
 // Adds what the threads of this block found; one addition for all of them, since kernels of one round come here often.
@@ -185,13 +198,14 @@ __device__ inline void add_up(const device_run& run, unsigned observations, unsi
   if (sums[1] != 0) atomicAdd(&run.findings->violations, static_cast<unsigned long long>(sums[1]));
 }
 
-// Skews this block's arrival, and holds the late worker's back long enough to be noticed.
-__device__ inline void skew_arrival(const device_run& run, unsigned self, std::uint32_t round) {
-  if (threadIdx.x == 0) {
+// Skews this worker's arrival, and holds the late worker's back long enough to be noticed.
+template <class Team = block_team>
+__device__ inline void skew_arrival(const device_run& run, unsigned self, std::uint32_t round, Team team = {}) {
+  if (team.lane() == 0) {
     if (late_worker(run.seed, round, run.members * run.blocks) == self) hold_ns(hold_ns_of(round));
     hold_ns(skew_unit_ns * skew(run.seed, round, self));
   }
-  __syncthreads();
+  team.sync();
 }
 
 // docs/method.md, "Is it a barrier?"

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "src/harness/methods/method.hpp"
@@ -17,6 +18,8 @@ using cycle_histogram = std::map<std::uint64_t, std::uint64_t>;
 cycle_histogram histogram_of(std::span<const double> cycles);
 // The count that was seen most often, the smaller one of two. std::invalid_argument for an empty histogram.
 std::uint64_t mode_of(const cycle_histogram&);
+// The one in the middle, the smaller one of two. std::invalid_argument for an empty histogram.
+std::uint64_t median_of(const cycle_histogram&);
 
 // cycles = offset + slope x links, by least squares.
 struct line_fit {
@@ -31,11 +34,14 @@ line_fit fit_line(std::span<const double> x, std::span<const double> y);
 struct slope_settings {
   std::vector<std::uint64_t> lengths = {64, 128, 256, 512};  // links; at least two that differ
   std::uint32_t batches = 6;                                 // launches of each length
+  bool medians = false;   // in place of modes: where no two samples are alike, as of loads from L2 and DRAM
+  std::string place{};    // values of this name say where each sample was taken: every place has a slope of its own
 };
 
 // Each batch runs every length once; a run yields "cycles", one or more integer samples. Metrics, in cycles:
 // "latency" (the slope through the batch's modes), "per_link" (the smallest cycles over links, as Wong and the papers
-// give it), "residual" (of the fit). A sample holds each length's mode too, as "mode_64".
+// give it), "residual" (of the fit). A sample holds each length's mode too, as "mode_64". With places "latency" and
+// "residual" are the medians over them, and "lowest" and "highest" the slopes of the fastest and of the slowest place.
 class slope final : public method {
  public:
   explicit slope(slope_settings);

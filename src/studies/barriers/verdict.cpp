@@ -13,13 +13,19 @@ namespace mgsync {
 
 namespace {
 
-std::string worker_name(const topology::group& group, const worker_id& worker) {
+// Inside a block a worker is a lane, or a warp.
+std::string_view word_for_worker(const point& p) { return p.subject == "warp" ? "lane" : p.subject == "block" ? "warp" : "block"; }
+
+std::string worker_name(const point& p, const topology::group& group, const worker_id& worker) {
   const auto& m = group.members.at(worker.member);
-  return fmt::format("member {} block {} (rank {} on {})", m.id, worker.block, m.rank, m.host);
+  return fmt::format("member {} {} {} (rank {} on {})", m.id, word_for_worker(p), worker.block, m.rank, m.host);
 }
 
 unsigned workers_per_member(const point& p) {
   constexpr unsigned several = 2;  // a GPU that is not given its number of blocks has one per SM at least
+  const auto threads = static_cast<unsigned>(p.number(axes::threads_per_block).value_or(32));
+  if (p.subject == "warp") return threads;
+  if (p.subject == "block") return threads / 32;
   const auto count = p.device == topology::device::host ? p.number(axes::blocks_per_sm).value_or(1)
                                                         : p.number(axes::blocks).value_or(several);
   return static_cast<unsigned>(count);
@@ -70,12 +76,12 @@ std::string violation_sentence(const point& p, const topology::group& group, con
   const auto& v = *seen.first_violation;
   if (v.what == "sum")
     return text + fmt::format("; first in round {}: {} got the sum {}, expected {}", v.round,
-                              worker_name(group, v.reader), v.seen, v.expected);
+                              worker_name(p, group, v.reader), v.seen, v.expected);
   if (v.what == "arrival")
     return text + fmt::format("; first in round {}: {} left before {} had arrived (epoch {:#x})", v.round,
-                              worker_name(group, v.reader), worker_name(group, v.offender), v.expected);
+                              worker_name(p, group, v.reader), worker_name(p, group, v.offender), v.expected);
   return text + fmt::format("; first in round {}: {} left before the {} of {} was there (epoch {:#x}, saw {:#x})", v.round,
-                            worker_name(group, v.reader), v.what, worker_name(group, v.offender), v.expected, v.seen);
+                            worker_name(p, group, v.reader), v.what, worker_name(p, group, v.offender), v.expected, v.seen);
 }
 
 std::string timeout_sentence(const point& p, const topology::group& group, const group_trial& seen,
@@ -85,7 +91,7 @@ std::string timeout_sentence(const point& p, const topology::group& group, const
     constexpr std::size_t most = 8;
     std::vector<std::string> names;
     for (std::size_t i = 0; i < std::min(most, seen.missing.size()); ++i)
-      names.push_back(worker_name(group, seen.missing[i]));
+      names.push_back(worker_name(p, group, seen.missing[i]));
     who = fmt::format("did not arrive: {}{}", fmt::join(names, ", "),
                       seen.missing.size() > most ? fmt::format(" and {} more", seen.missing.size() - most) : "");
   }

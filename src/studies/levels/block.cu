@@ -114,6 +114,7 @@ __device__ __forceinline__ void hand_overs(const arguments& a) {
   extern "C" __global__ void hand_over_##steps(const __grid_constant__ arguments a) { hand_overs<steps>(a); }
 
 MGSYNC_PROBE_SLOPE(block_sync, block_sync)
+MGSYNC_PROBE_LOOP(block_sync, block_sync, 256)
 MGSYNC_PROBE_SLOPE(named_sync, named_sync)
 MGSYNC_PROBE_SLOPE(barrier_popc, barrier_popc)
 MGSYNC_PROBE_SLOPE(barrier_and, barrier_and)

@@ -16,22 +16,22 @@ namespace mgsync::levels {
 struct this_gpu {
   std::string name = "this GPU";
   double mhz = 0;  // the SM's clock, measured in the same run; 0: unknown
-  std::map<std::string, double, std::less<>> host_cycles;      // by family: cycles per link by the host's clock
   std::map<std::string, std::string, std::less<>> not_checked; // by family: why its code is not what it says
 };
 
-// A statement that the study tests. `seen` is empty where nothing was measured that could tell.
+// A statement that the study tests: a row of its table of acceptances.
 struct statement {
   std::string what;
   std::string seen;
-  std::optional<bool> holds;
+  std::optional<bool> holds;  // nothing: reported, and nothing is asked of it
 };
 
 // In the order of the study's levels.
 std::vector<statement> statements(std::span<const level_value>, const this_gpu&);
 
-// Tables II of 000 and 4, 5, 7 of 001, all levels in one table, figure 4 of 000 and figure 6 of 001, and as sentences
-// what the statements say: one that does not hold is a finding.
-evaluation evaluate(std::span<const level_value>, const this_gpu&);
+// The statements as a table (those of `further` behind those of the values), tables II of 000 and 2, 4, 5, 7 of 001, the
+// same by both clocks, all levels in one table, figure 4 of 000 and figure 6 of 001; and in sentences how many statements
+// hold, and which do not: what is checked and repeats is a finding.
+evaluation evaluate(std::span<const level_value>, const this_gpu&, std::span<const statement> further = {});
 
 }  // namespace mgsync::levels

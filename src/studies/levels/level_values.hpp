@@ -13,6 +13,7 @@ namespace mgsync::levels {
 enum class quantity {
   latency,     // cycles per link
   throughput,  // links of warps per cycle and SM
+  host,        // latency by the host's clock, in cycles of the SM's measured clock
 };
 
 struct level_value {
@@ -22,6 +23,7 @@ struct level_value {
   unsigned blocks_per_sm = 1;
   unsigned cluster = 1;
   unsigned lanes = 32;
+  std::string mask{};      // which lanes, where they are not the first
   std::string where;       // memory: "L1", "L2", "DRAM"
   double value = 0;
   double low = 0;          // over launches, or over SMs where several took part: the extremes

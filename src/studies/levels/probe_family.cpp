@@ -104,6 +104,7 @@ void add_warp(std::vector<probe_family>& all) {
 
 void add_block(std::vector<probe_family>& all) {
   all.push_back(make("block_sync", "block", "__syncthreads", usual, {{"BAR", 1}}, ""));
+  all.back().loop_body = 256;
   all.push_back(make("named_sync", "block", "named barrier, count at run time", usual, {{"BAR", 1}}, ""));
   // What was counted becomes each thread's own word again.
   const counts own_word = {{"MOV", 512}, {"IMAD", 256}, {"IADD3", 256}, {"VIADD", 256}};
@@ -177,6 +178,22 @@ machine_code::expected_code probe_family::expected(unsigned links) const {
   e.kernel = name + "_" + std::to_string(links);
   e.links = links;
   return e;
+}
+
+machine_code::expected_code probe_family::expected_loop() const {
+  auto e = expected(loop_body);
+  e.kernel = name + "_loop_" + std::to_string(loop_body);
+  e.looped = true;
+  // The turn's counter: set to zero, stepped, compared; and the branch back.
+  e.extras = with(e.extras, {{"ISETP", 1}, {"UMOV", 1}, {"MOV", 1}, {"UIADD3", 1}, {"VIADD", 1}, {"BRA", 1}});
+  return e;
+}
+
+std::vector<machine_code::expected_code> probe_family::all_expected() const {
+  std::vector<machine_code::expected_code> all;
+  for (const unsigned links : lengths) all.push_back(expected(links));
+  if (loop_body != 0) all.push_back(expected_loop());
+  return all;
 }
 
 std::span<const probe_family> families() {

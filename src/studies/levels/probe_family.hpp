@@ -31,9 +31,14 @@ struct probe_family {
   unsigned lanes = 32;         // of a warp that take part
   bool diverged = false;       // lanes come from two branches
   unsigned oldest = 75;        // architecture that has it
+  unsigned loop_body = 0;      // links of the kernel <name>_loop_<loop_body>, for the host's clock; 0: there is none
 
   // What the machine code of the kernel with that many links must be.
   machine_code::expected_code expected(unsigned links) const;
+  // What that of the looped kernel must be, where there is one.
+  machine_code::expected_code expected_loop() const;
+  // All kernels of the family.
+  std::vector<machine_code::expected_code> all_expected() const;
 };
 
 std::span<const probe_family> families();

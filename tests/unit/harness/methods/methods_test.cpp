@@ -9,6 +9,7 @@
 #include "src/harness/methods/fused_difference.hpp"
 #include "src/harness/methods/one_run.hpp"
 #include "src/harness/methods/outcome.hpp"
+#include "src/harness/methods/rate.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/methods/slope.hpp"
 #include "src/results/statistics.hpp"
@@ -85,6 +86,44 @@ TEST(slope, refuses_what_is_no_measurement) {
   EXPECT_THROW(fit_line(std::vector{1.0, 1.0}, std::vector{1.0, 2.0}), std::invalid_argument);
   slope asked({{1, 2}, 1});
   EXPECT_THROW(carry_out(asked, [](const order& o, const step&) { return with(o, {}); }), std::invalid_argument);
+}
+
+// Loads from L2: no two samples alike, and each SM at its own distance.
+TEST(slope, of_each_place_by_itself) {
+  slope_settings settings{{16, 32, 64}, 6};
+  settings.medians = true;
+  settings.place = "sm";
+  slope asked(settings);
+  carry_out(asked, [](const order& o, const step&) {
+    seen came{.done = o};
+    for (const double sm : {0, 1, 2})
+      for (const double off : {-1.0, 0.0, 5.0}) {
+        came.values["sm"].push_back(sm);
+        came.values["cycles"].push_back(100 + off + (200 + 10 * sm) * static_cast<double>(o.count));
+      }
+    return came;
+  });
+  const auto values = asked.values();
+  EXPECT_DOUBLE_EQ(named(values, "latency").median, 210);
+  EXPECT_DOUBLE_EQ(named(values, "lowest").median, 200);
+  EXPECT_DOUBLE_EQ(named(values, "highest").median, 220);
+  EXPECT_DOUBLE_EQ(named(values, "places").median, 3);
+  EXPECT_DOUBLE_EQ(asked.samples().front().at("median_16"), 100 + 210 * 16);
+  slope without(settings);
+  EXPECT_THROW(carry_out(without, [](const order& o, const step&) { return with(o, {{"cycles", {10, 20}}, {"sm", {0}}}); }), std::invalid_argument);
+}
+
+TEST(rate, is_the_median_over_places_and_their_extremes) {
+  rate asked({});
+  carry_out(asked, [](const order& o, const step&) { return with(o, {{"per_cycle", {0.9, 1.0, 0.5}}}); });
+  const auto values = asked.values();
+  EXPECT_DOUBLE_EQ(named(values, "throughput").median, 0.9);
+  EXPECT_EQ(named(values, "throughput").better, better::more);
+  EXPECT_DOUBLE_EQ(named(values, "lowest").median, 0.5);
+  EXPECT_DOUBLE_EQ(named(values, "highest").median, 1.0);
+  EXPECT_EQ(asked.samples().size(), 3U);
+  rate without({});
+  EXPECT_THROW(carry_out(without, [](const order& o, const step&) { return with(o, {{"per_cycle", {}}}); }), std::invalid_argument);
 }
 
 // 001, table 5: the block barrier of V100 over its warps is 20 + 2 x warps, a line without a residual.

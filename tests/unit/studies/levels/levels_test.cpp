@@ -2,12 +2,16 @@
 // is said of them. Series are made up with a known truth.
 #include <algorithm>
 #include <bit>
+#include <set>
 
 #include <gtest/gtest.h>
 
 #include "src/studies/levels/known_answers.hpp"
 #include "src/studies/levels/level_evaluation.hpp"
+#include "src/studies/levels/level_points.hpp"
+#include "src/studies/levels/level_results.hpp"
 #include "src/studies/levels/probe_family.hpp"
+#include "src/studies/levels/probe_prover.hpp"
 #include "src/studies/probes/probe_image.hpp"
 #include "src/studies/probes/probe_seen.hpp"
 
@@ -248,10 +252,22 @@ std::vector<raw_samples> expected_gpu() {
   return raw;
 }
 
+level_value by_host(const std::string& name, double cycles, unsigned threads = 32) {
+  level_value v;
+  v.family = name;
+  v.quantity = quantity::host;
+  v.threads = threads;
+  v.value = cycles;
+  return v;
+}
+
 TEST(statements, hold_on_a_gpu_as_expected) {
-  this_gpu gpu;
-  gpu.host_cycles = {{"cluster_release_2", 385}, {"cluster_relaxed_2", 110}};
-  const auto all = statements(values_of(expected_gpu()), gpu);
+  auto values = values_of(expected_gpu());
+  values.push_back(by_host("cluster_release_2", 385));
+  values.push_back(by_host("cluster_relaxed_2", 110));
+  values.push_back(by_host("block_sync", 24.5));
+  values.push_back(by_host("block_sync", 90, 1024));
+  const auto all = statements(values, {});
   EXPECT_EQ(holds(all, "20 to 30"), true);
   EXPECT_EQ(holds(all, "all tile sizes"), true);
   EXPECT_EQ(holds(all, "line over warps"), true);
@@ -259,6 +275,8 @@ TEST(statements, hold_on_a_gpu_as_expected) {
   EXPECT_EQ(holds(all, "flat within"), true);
   EXPECT_EQ(holds(all, "cluster_release_2: both clocks"), true);
   EXPECT_EQ(holds(all, "cluster_relaxed_2: both clocks"), false);
+  EXPECT_EQ(holds(all, "barrier of 32 threads: both clocks"), true);
+  EXPECT_EQ(holds(all, "barrier of 1024 threads: both clocks"), false);
   EXPECT_EQ(holds(all, "full coalesced group"), true);
   EXPECT_EQ(holds(all, "on a part of a warp"), true);
   EXPECT_EQ(holds(all, "29.0"), true);
@@ -275,13 +293,19 @@ TEST(statements, one_that_does_not_hold_is_a_finding) {
   EXPECT_TRUE(std::ranges::any_of(sentences, [](const auto& s) { return s.starts_with("A finding"); }));
 }
 
+const table& named(const evaluation& e, const std::string& name) {
+  for (const auto& t : e.tables)
+    if (t.heading.name == name) return t;
+  throw std::invalid_argument("no table " + name);
+}
+
 TEST(statements, a_probe_whose_code_is_not_what_it_says_has_no_figure) {
   this_gpu gpu;
   gpu.not_checked["block_sync"] = "31 BAR between the clock reads, not 32";
   const auto values = values_of(expected_gpu());
   EXPECT_EQ(holds(statements(values, gpu), "line over warps"), std::nullopt);
-  const auto blocks = evaluate(values, gpu).tables[2];
-  ASSERT_EQ(blocks.heading.name, "table-5");
+  const auto e = evaluate(values, gpu);
+  const auto& blocks = named(e, "table-5");
   EXPECT_EQ(blocks.rows[1][3], "none: 31 BAR between the clock reads, not 32");
 }
 
@@ -290,20 +314,123 @@ TEST(evaluate, tables_stand_beside_the_papers) {
   gpu.name = "H200";
   gpu.mhz = 1980;
   const auto e = evaluate(values_of(expected_gpu()), gpu);
-  ASSERT_EQ(e.tables.size(), 5u);
-  EXPECT_EQ(e.tables[0].heading.name, "table-ii");
-  EXPECT_EQ(e.tables[0].rows[1][2], "22");
-  EXPECT_EQ(e.tables[0].rows[1][4], "23.00");
-  EXPECT_EQ(e.tables[2].rows[5], (std::vector<std::string>{"1024", "84", "428", "86.00", "19.469", "3.130", "-"}));
+  EXPECT_EQ(named(e, "table-ii").rows[1][2], "22");
+  EXPECT_EQ(named(e, "table-ii").rows[1][4], "23.00");
+  EXPECT_EQ(named(e, "table-2").rows[1], (std::vector<std::string>{"Block", "GPU based and CPU based", "Latency and Throughput", "6", "0", "0"}));
+  for (const auto& row : named(e, "acceptance").rows) EXPECT_EQ(row[2], row[0].find("L2") != std::string::npos ? "reported" : "passed") << row[0];
+  EXPECT_EQ(named(e, "table-5").rows[5], (std::vector<std::string>{"1024", "84", "428", "86.00", "19.469", "3.130", "-"}));
   for (const auto& t : e.tables)
     for (const auto& row : t.rows) EXPECT_EQ(row.size(), t.columns.size()) << t.heading.name;
   EXPECT_EQ(e.figures.size(), 2u);
 }
 
+// points
+
+TEST(probes_of, is_every_family_once_by_its_level) {
+  std::set<std::string> seen;
+  for (const auto level : all_levels)
+    for (const auto& one : probes_of(level, quantity::latency)) {
+      EXPECT_EQ(one.family->source, level);
+      seen.insert(one.family->name);
+    }
+  EXPECT_EQ(seen.size(), families().size());
+}
+
+TEST(probes_of, are_points_of_which_no_two_are_the_same) {
+  std::set<std::string> keys;
+  std::size_t count = 0;
+  for (const auto level : all_levels)
+    for (const auto what : {quantity::latency, quantity::throughput, quantity::host})
+      for (const auto& one : probes_of(level, what))
+        for (const unsigned run : {1u, 2u}) {
+          keys.insert(canonical_text(point_of(one, run)));
+          ++count;
+          EXPECT_LE(one.threads * one.blocks_per_sm, 2048u);
+        }
+  EXPECT_EQ(keys.size(), count);
+  EXPECT_GT(count, 600u);
+}
+
+TEST(probes_of, sizes_of_groups_are_exactly_that_many_lanes) {
+  for (const auto& one : probes_of("warp", quantity::latency))
+    if (one.lanes != all_lanes) EXPECT_EQ(point_of(one, 1).number("lanes"), std::popcount(one.lanes));
+}
+
+// results
+
+TEST(histograms, are_read_as_they_were_written) {
+  const std::map<std::uint64_t, cycle_histogram> all{{16, {{387, 90}, {391, 6}}}, {32, {{771, 96}}}};
+  EXPECT_EQ(text_of(all), "16=387*90,391*6 32=771*96");
+  EXPECT_EQ(histograms_from(text_of(all)), all);
+  EXPECT_TRUE(histograms_from("").empty());
+  EXPECT_THROW(histograms_from("16"), std::invalid_argument);
+  EXPECT_THROW(histograms_from("16=387"), std::invalid_argument);
+}
+
+result measured(const level_probe& one, unsigned run, double value, std::uint64_t mode) {
+  result r;
+  r.point = point_of(one, run);
+  r.status = result_status::measured;
+  r.verdict.kind = verdict_kind::code;
+  r.verdict.passed = true;
+  metric m{metric_name{"latency", one.quantity == quantity::host ? "us" : "cycles"}};
+  m.median = m.ci95_low = m.ci95_high = value;
+  r.metrics.push_back(m);
+  r.environment = {{"mhz", "2000"}, {"gpu", "H200"}, {"cycles", text_of({{16, {{mode, 90}, {mode + 4, 6}}}})}};
+  return r;
+}
+
+level_probe probe(const std::string& name, unsigned threads = 32, quantity what = quantity::latency) {
+  return {.family = &family(name), .quantity = what, .threads = threads, .blocks_per_sm = 1, .lanes = all_lanes, .where = {}};
+}
+
+TEST(run_of, results_are_figures_in_cycles) {
+  const std::vector<result> all{measured(probe("block_sync", 64), 1, 16, 300), measured(probe("block_sync", 64, quantity::host), 1, 0.0081, 1),
+                                measured(probe("block_sync", 64), 2, 17, 300)};
+  EXPECT_EQ(runs_in(all), (std::vector<unsigned>{1, 2}));
+  const auto one = run_of(all, 1);
+  ASSERT_EQ(one.values.size(), 2u);
+  EXPECT_EQ(one.gpu.name, "H200");
+  EXPECT_DOUBLE_EQ(one.gpu.mhz, 2000);
+  EXPECT_EQ(one.values[0].threads, 64u);
+  EXPECT_DOUBLE_EQ(one.values[0].value, 16);
+  EXPECT_EQ(one.values[1].quantity, quantity::host);
+  EXPECT_NEAR(one.values[1].value, 16.2, 1e-9);
+  EXPECT_TRUE(run_of(all, 3).values.empty());
+}
+
+std::optional<bool> holds_between(const std::vector<result>& all, const std::string& part) { return holds(compare_runs(all, 1, 2).statements, part); }
+
+TEST(compare_runs, equal_runs_repeat) {
+  const std::vector<result> all{measured(probe("block_sync"), 1, 14, 300), measured(probe("block_sync"), 2, 14.01, 300),
+                                measured(probe("cluster_release_2"), 1, 320, 9), measured(probe("cluster_release_2"), 2, 322, 99)};
+  EXPECT_EQ(holds_between(all, "barriers of a block: the modes"), true);
+  EXPECT_EQ(holds_between(all, "barriers of a block: slopes"), true);
+  EXPECT_EQ(holds_between(all, "clusters: slopes"), true);
+  EXPECT_EQ(holds_between(all, "clusters: the modes"), std::nullopt) << "their modes are not asked for";
+  EXPECT_TRUE(compare_runs(all, 1, 2).apart.rows.empty());
+}
+
+TEST(compare_runs, another_mode_or_slope_is_named) {
+  const std::vector<result> all{measured(probe("block_sync"), 1, 14, 300), measured(probe("block_sync"), 2, 14, 304),
+                                measured(probe("tile_shuffle_8"), 1, 24, 9), measured(probe("tile_shuffle_8"), 2, 24.1, 9)};
+  EXPECT_EQ(holds_between(all, "barriers of a block: the modes"), false);
+  EXPECT_EQ(holds_between(all, "barriers of a block: slopes"), true);
+  EXPECT_EQ(holds_between(all, "warps: slopes"), false);
+  EXPECT_EQ(holds_between(all, "warps: the modes"), true);
+  EXPECT_EQ(compare_runs(all, 1, 2).apart.rows.size(), 2u);
+}
+
+TEST(compare_runs, library_code_is_not_asked) {
+  auto one = measured(probe("library_barrier"), 1, 80, 9), two = measured(probe("library_barrier"), 2, 90, 11);
+  one.verdict = two.verdict = {};
+  EXPECT_TRUE(compare_runs(std::vector{one, two}, 1, 2).statements.empty());
+}
+
 TEST(evaluate, nothing_measured_is_tables_of_the_papers_alone) {
   const auto e = evaluate({}, {});
   EXPECT_TRUE(e.sentences.empty());
-  EXPECT_EQ(e.tables[0].rows[0][4], "-");
+  EXPECT_EQ(named(e, "table-ii").rows[0][4], "-");
 }
 
 }  // namespace

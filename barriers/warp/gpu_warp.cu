@@ -1,0 +1,72 @@
+#include "barriers/warp/gpu_warp.hpp"
+
+#include <cooperative_groups.h>
+
+#include "barriers/parts/round_loop/inner_rounds.hpp"
+#include "src/base/cuda.hpp"
+
+namespace mgsync {
+
+namespace {
+
+namespace cg = cooperative_groups;
+
+// Waits of hardware have no end of ours.
+struct warp_pass {
+  static constexpr bool bounded = false;
+  struct arguments {
+    unsigned all_lanes = 0xffffffffu;
+  };
+};
+
+struct syncwarp_pass : warp_pass {
+  __device__ syncwarp_pass(const arguments&, const round_loop::device_run&) {}
+  __device__ bool operator()(std::uint32_t) {
+    __syncwarp();
+    return true;
+  }
+};
+
+// Each half comes to a barrier of its own branch; which lanes take part is known at run time only.
+struct apart_pass : warp_pass {
+  unsigned mask;
+  bool upper;
+  __device__ apart_pass(const arguments& given, const round_loop::device_run&)
+      : mask(given.all_lanes), upper(threadIdx.x >= 16) {}
+  __device__ bool operator()(std::uint32_t) {
+    if (upper) asm volatile("bar.warp.sync %0; // the upper half" ::"r"(mask) : "memory");
+    else asm volatile("bar.warp.sync %0; // the lower half" ::"r"(mask) : "memory");
+    return true;
+  }
+};
+
+struct tile_pass : warp_pass {
+  cg::thread_block_tile<32> tile;
+  __device__ tile_pass(const arguments&, const round_loop::device_run&) : tile(cg::tiled_partition<32>(cg::this_thread_block())) {}
+  __device__ bool operator()(std::uint32_t) {
+    tile.sync();
+    return true;
+  }
+};
+
+struct coalesced_pass : warp_pass {
+  cg::coalesced_group group;
+  __device__ coalesced_pass(const arguments&, const round_loop::device_run&) : group(cg::coalesced_threads()) {}
+  __device__ bool operator()(std::uint32_t) {
+    group.sync();
+    return true;
+  }
+};
+
+}  // namespace
+
+creation create_gpu_warp(const topology::group& group, const configuration& asked, session& where) {
+  const auto w = round_loop::request_of(group, asked, where, "warp");
+  const std::string together = ": no instruction where lanes are together, as they are when timed";
+  if (asked.variant == "apart") return round_loop::make_inner_barrier<apart_pass, 1>(w, "__syncwarp, from two branches");
+  if (asked.variant == "tile") return round_loop::make_inner_barrier<tile_pass, 1>(w, "tile<32>.sync" + together);
+  if (asked.variant == "coalesced") return round_loop::make_inner_barrier<coalesced_pass, 1>(w, "coalesced_group.sync" + together);
+  return round_loop::make_inner_barrier<syncwarp_pass, 1>(w, "__syncwarp" + together);
+}
+
+}  // namespace mgsync

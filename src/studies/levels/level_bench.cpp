@@ -1,0 +1,240 @@
+#include "src/studies/levels/level_bench.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "src/base/cuda.hpp"
+#include "src/studies/levels/memory_ring.hpp"
+#include "src/studies/probes/probe_runner.hpp"
+
+namespace mgsync::levels {
+
+namespace {
+
+constexpr std::uint32_t passes = 17;
+constexpr std::uint32_t throughput_passes = 8;
+constexpr unsigned window_log2_ns = 17;  // 131 us: longer than a full SM takes for the longest chain
+constexpr std::uint32_t size_at_run_time = 32;  // of the group whose size is known at run time only
+
+std::span<const probes::image> images_of(std::string_view source) {
+  if (source == "warp") return probes::warp_images();
+  if (source == "block") return probes::block_images();
+  if (source == "cluster") return probes::cluster_images();
+  return probes::memory_images();
+}
+
+// The cubin of one source as it is loaded on the GPU, and what its machine code says.
+struct loaded_source {
+  std::unique_ptr<probes::runner> runner;
+  std::string missing;                                            // why there is none
+  std::map<std::string, std::string, std::less<>> complaints;     // by family
+  std::map<std::string, std::string, std::less<>> looked_at;      // by family
+};
+
+loaded_source load(std::string_view source, int ordinal) {
+  loaded_source one;
+  one.runner = probes::runner::load(images_of(source), ordinal, one.missing);
+  if (!one.runner) return one;
+  const auto code = machine_code::read_cubin(one.runner->loaded().bytes);
+  for (const auto& f : families()) {
+    if (f.source != source || f.oldest > code.architecture) continue;
+    std::string said;
+    bool in_full = true;
+    for (const auto& expected : f.all_expected()) {
+      const auto verdict = machine_code::check_code(code, expected);
+      in_full = in_full && verdict.looked_at == machine_code::depth::full;
+      if (said.empty() && !verdict.passed()) said = verdict.kernel + ": " + verdict.complaints.front();
+    }
+    if (!said.empty()) one.complaints[f.name] = said;
+    one.looked_at[f.name] = fmt::format("sm_{}, {}", code.architecture, in_full ? "read in full" : "clock reads and stall counts read");
+  }
+  return one;
+}
+
+// What all subjects of a GPU share.
+class bench {
+ public:
+  explicit bench(int ordinal) : ordinal_(ordinal), sms_(static_cast<unsigned>(cuda::sm_count(ordinal))) {
+    // The SM's clock rises from idle while the first probes run: wait until it has settled.
+    for (int tries = 0; tries < 40; ++tries) {
+      const double before = mhz_;
+      mhz_ = probes::measure_clock(ordinal).mhz;
+      if (tries >= 3 && std::abs(mhz_ - before) < 0.001 * mhz_) break;
+    }
+  }
+
+  int ordinal() const { return ordinal_; }
+  unsigned sms() const { return sms_; }
+
+  const loaded_source& source(std::string_view name) {
+    const auto found = sources_.find(name);
+    return found != sources_.end() ? found->second : sources_.emplace(name, load(name, ordinal_)).first->second;
+  }
+
+  // Measured anew when it is older than a second.
+  double mhz() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - measured_ > std::chrono::seconds(1)) {
+      mhz_ = probes::measure_clock(ordinal_, 2).mhz;
+      measured_ = now;
+    }
+    return mhz_;
+  }
+
+  memory_ring& ring_of(std::string_view where) {
+    auto& one = rings_[std::string(where)];
+    // DRAM: nodes that no cache has seen, as the whole is several times L2.
+    if (!one && where == "L1") one.emplace(ordinal_, 16u << 10, 128, 1);
+    if (!one && where == "L2") one.emplace(ordinal_, 4u << 20, 128, sms_);
+    if (!one) one.emplace(ordinal_, std::size_t{512} << 20, 256, sms_);
+    return *one;
+  }
+  // Words for atomics.
+  std::uint64_t* words() {
+    if (words_.get() == nullptr) words_ = cuda::memory::on_gpu(ordinal_, 4096);
+    return words_.as<std::uint64_t>();
+  }
+
+ private:
+  int ordinal_;
+  unsigned sms_;
+  double mhz_ = 0;
+  std::chrono::steady_clock::time_point measured_{};
+  std::map<std::string, loaded_source, std::less<>> sources_;
+  std::map<std::string, std::optional<memory_ring>, std::less<>> rings_;
+  cuda::memory words_;
+};
+
+class probe_subject final : public subject {
+ public:
+  probe_subject(std::shared_ptr<bench> shared, const level_probe& what) : bench_(std::move(shared)), what_(what) {}
+
+  seen run(const order& asked) override {
+    seen came{.done = asked};
+    auto launch = launch_for(asked.count);
+    launch.seed = ++launches_;
+    const auto saw = bench_->source(what_.family->source).runner->run(launch, came.reason);
+    if (!saw) {
+      came.ended = ending::died;
+      return came;
+    }
+    if (what_.quantity == quantity::host) came.values["duration_us"] = {saw->host_ns * 1e-3};
+    if (what_.quantity == quantity::throughput) add_rates(*saw, came);
+    if (what_.quantity == quantity::latency) add_cycles(*saw, came);
+    return came;
+  }
+
+ private:
+  probes::probe_order launch_for(std::uint64_t links) {
+    const auto& f = *what_.family;
+    probes::probe_order launch;
+    launch.threads = what_.threads;
+    launch.cluster = launch.blocks = f.cluster;
+    launch.lanes = what_.lanes;
+    launch.words = size_at_run_time;
+    launch.passes = passes;
+    launch.kernel = fmt::format("{}_{}", f.name, links);
+    if (what_.quantity == quantity::throughput) {
+      launch.kernel = fmt::format("{}_{}", f.name, f.lengths.back());
+      launch.blocks = what_.blocks_per_sm * bench_->sms();
+      launch.passes = throughput_passes;
+      launch.window_log2_ns = window_log2_ns;
+    } else if (what_.quantity == quantity::host && f.loop_body != 0) {
+      launch.kernel = fmt::format("{}_loop_{}", f.name, f.loop_body);
+      launch.loops = static_cast<std::uint32_t>(links / f.loop_body);
+      launch.passes = 1;
+    } else if (what_.quantity == quantity::host) {
+      launch.kernel = fmt::format("{}_{}", f.name, f.lengths.back());
+      launch.passes = static_cast<std::uint32_t>(links / f.lengths.back());
+    } else if (!what_.where.empty()) {
+      point_to_ring(launch, links);
+    } else if (f.name == "global_atomic") {
+      launch.memory = bench_->words();
+      launch.words = 0;
+    }
+    return launch;
+  }
+
+  void point_to_ring(probes::probe_order& launch, std::uint64_t links) {
+    auto& ring = bench_->ring_of(what_.where);
+    ring.begin(std::size_t{passes} * links);
+    launch.memory = ring.memory();
+    launch.words = ring.starts();
+    launch.blocks = what_.on_every_sm() ? bench_->sms() : 1;
+    launch.fill_sms = what_.on_every_sm();
+  }
+
+  void add_cycles(const probes::probe_seen& saw, seen& came) const {
+    auto& cycles = came.values["cycles"];
+    auto& sms = came.values["sm"];
+    const auto all = saw.passes();
+    for (const auto& p : all) {
+      if (p.latency_cycles < 0 || (!what_.on_every_sm() && p.sm != all.front().sm)) continue;
+      cycles.push_back(static_cast<double>(p.latency_cycles));
+      sms.push_back(static_cast<double>(p.sm));
+    }
+    if (!cycles.empty()) return;
+    came.ended = ending::wrong;
+    came.reason = "no pass of the probe has both of its stamps";
+  }
+
+  // Of each SM that of its fastest pass.
+  void add_rates(const probes::probe_seen& saw, seen& came) const {
+    std::map<std::uint32_t, double> best;
+    for (const auto& p : saw.passes()) {
+      if (p.span_cycles == 0) continue;
+      auto& one = best[p.sm];
+      one = std::max(one, static_cast<double>(what_.family->lengths.back()) * p.warps / static_cast<double>(p.span_cycles));
+    }
+    auto& rates = came.values["per_cycle"];
+    for (const auto& [sm, each] : best) rates.push_back(each);
+    if (!rates.empty()) return;
+    came.ended = ending::wrong;
+    came.reason = "no pass of the probe had all of its warps in one window";
+  }
+
+  std::shared_ptr<bench> bench_;
+  level_probe what_;
+  std::uint64_t launches_ = 0;
+};
+
+subject_creation subject_of(const std::shared_ptr<bench>& shared, const level_probe& what) {
+  subject_creation made;
+  const auto& f = *what.family;
+  const auto& source = shared->source(f.source);
+  if (!source.runner) {
+    made.reason = source.missing;
+    return made;
+  }
+  if (const auto wrong = source.complaints.find(f.name); wrong != source.complaints.end()) {
+    made.reason = "the machine code is not what the probe says: " + wrong->second;
+    return made;
+  }
+  const auto looked_at = source.looked_at.find(f.name);
+  if (looked_at == source.looked_at.end()) {
+    made.reason = fmt::format("needs compute capability {}.{}", f.oldest / 10, f.oldest % 10);
+    return made;
+  }
+  made.found["code"] = f.kind == kind::library ? std::string(label_of(f)) : looked_at->second;
+  made.found["mhz"] = fmt::format("{:.1f}", shared->mhz());
+  made.subject = std::make_unique<probe_subject>(shared, what);
+  return made;
+}
+
+}  // namespace
+
+subject_maker probes_on(int ordinal) {
+  const auto shared = std::make_shared<std::shared_ptr<bench>>();
+  return [shared, ordinal](const level_probe& what) {
+    if (!*shared) *shared = std::make_shared<bench>(ordinal);
+    return subject_of(*shared, what);
+  };
+}
+
+}  // namespace mgsync::levels

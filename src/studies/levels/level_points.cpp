@@ -1,0 +1,117 @@
+#include "src/studies/levels/level_points.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include <fmt/format.h>
+
+namespace mgsync::levels {
+
+namespace {
+
+constexpr std::uint32_t every_other = 0x55555555u;
+constexpr unsigned sizes_of_blocks[] = {64, 128, 256, 384, 512, 640, 768, 896, 1024};
+// Barriers of a block that are measured over its size.
+constexpr std::string_view block_barriers[] = {"block_sync", "named_sync", "barrier_popc", "mbarrier_test_wait", "mbarrier_try_wait", "library_barrier"};
+// Groups of lanes that are measured over their size.
+constexpr std::string_view groups_of_lanes[] = {"coalesced_sync", "coalesced_shuffle", "syncwarp_mask"};
+constexpr std::string_view throughputs[] = {"tile_sync_32", "tile_shuffle_32", "tile_shuffle_8", "coalesced_shuffle", "coalesced_sync", "thread_group_sync",
+                                            "redux_add", "ballot", "match_any", "match_all", "block_sync", "named_sync", "shared_chase"};
+constexpr unsigned most_threads_of_sm = 2048;
+
+void add_latencies(const probe_family& f, std::vector<level_probe>& all) {
+  level_probe one{.family = &f, .quantity = quantity::latency, .threads = f.threads, .blocks_per_sm = 1, .lanes = all_lanes, .where = {}};
+  if (f.name == "l1_chase") one.where = "L1";
+  if (f.name == "l2_chase") {
+    for (const std::string_view where : {"L2", "DRAM"}) {
+      one.where = where;
+      all.push_back(one);
+    }
+    return;
+  }
+  all.push_back(one);
+  if (std::ranges::find(groups_of_lanes, f.name) != std::end(groups_of_lanes))
+    for (const unsigned size : {1u, 2u, 3u, 4u, 5u, 8u, 16u, 24u, 31u}) {
+      one.lanes = first_lanes(size);
+      all.push_back(one);
+      if (size != 16) continue;
+      one.lanes = every_other;
+      all.push_back(one);
+    }
+  if (std::ranges::find(block_barriers, f.name) != std::end(block_barriers))
+    for (const unsigned threads : sizes_of_blocks) {
+      one.threads = threads;
+      all.push_back(one);
+    }
+  if ((f.name.starts_with("cluster_release") || f.name.starts_with("cluster_relaxed")) && f.cluster > 1) {
+    one.threads = 256;
+    all.push_back(one);
+  }
+}
+
+void add_throughputs(const probe_family& f, std::vector<level_probe>& all) {
+  if (std::ranges::find(throughputs, f.name) == std::end(throughputs)) return;
+  const bool every_shape = f.name == "block_sync";  // figure 4
+  for (const unsigned threads : {32u, 64u, 128u, 256u, 512u, 1024u}) {
+    if (!every_shape && (threads == 64 || threads == 512)) continue;
+    for (const unsigned blocks : {1u, 2u, 4u, 8u, 16u, 32u})
+      if (threads * blocks <= most_threads_of_sm)
+        all.push_back({.family = &f, .quantity = quantity::throughput, .threads = threads, .blocks_per_sm = blocks, .lanes = all_lanes, .where = {}});
+  }
+}
+
+void add_by_host(const probe_family& f, std::vector<level_probe>& all) {
+  level_probe one{.family = &f, .quantity = quantity::host, .threads = f.threads, .blocks_per_sm = 1, .lanes = all_lanes, .where = {}};
+  if ((f.name.starts_with("cluster_release") || f.name.starts_with("cluster_relaxed")) && f.cluster > 1) all.push_back(one);
+  if (f.loop_body == 0) return;
+  for (const unsigned threads : {32u, 256u, 1024u}) {
+    one.threads = threads;
+    all.push_back(one);
+  }
+}
+
+}  // namespace
+
+unsigned level_probe::lane_count() const {
+  return lanes == all_lanes ? family->lanes : static_cast<unsigned>(std::popcount(lanes));
+}
+
+std::vector<level_probe> probes_of(std::string_view level, quantity what) {
+  std::vector<level_probe> all;
+  for (const auto& f : families()) {
+    if (f.source != level) continue;
+    if (what == quantity::latency) add_latencies(f, all);
+    if (what == quantity::throughput) add_throughputs(f, all);
+    if (what == quantity::host) add_by_host(f, all);
+  }
+  return all;
+}
+
+point point_of(const level_probe& one, unsigned run) {
+  const auto& f = *one.family;
+  point p;
+  p.study = "levels";
+  p.subject = f.name;
+  p.device = topology::device::gpu;
+  p.members = 1;
+  p.group = {0};
+  p.set("scope", std::string(f.source));
+  p.set("quantity", std::string(all_quantities[static_cast<std::size_t>(one.quantity)]));
+  if (one.quantity == quantity::throughput) p.set(axes::blocks_per_sm, static_cast<double>(one.blocks_per_sm));
+  else p.set(axes::blocks, static_cast<double>(f.cluster));
+  p.set(axes::threads_per_block, static_cast<double>(one.threads));
+  if (f.source == "warp") p.set("lanes", static_cast<double>(one.lane_count()));
+  if (one.lanes != all_lanes && one.lanes != first_lanes(one.lane_count())) p.set("mask", fmt::format("{:08x}", one.lanes));
+  if (!one.where.empty()) p.set("where", std::string(one.where));
+  if (run > 1) p.set("run", static_cast<double>(run));
+  return p;
+}
+
+std::string_view link_of(const probe_family& f) {
+  if (f.kind == kind::no_instruction) return "no instruction";
+  if (f.kind == kind::library) return "library code";
+  return f.kind == kind::barrier && f.source != "memory" ? "barrier" : "operation";
+}
+
+}  // namespace mgsync::levels

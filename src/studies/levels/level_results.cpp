@@ -1,0 +1,175 @@
+#include "src/studies/levels/level_results.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "src/studies/levels/probe_family.hpp"
+#include "src/studies/levels/probe_prover.hpp"
+
+namespace mgsync::levels {
+
+namespace {
+
+unsigned run_number(const point& p) { return static_cast<unsigned>(p.number("run").value_or(1)); }
+
+const probe_family* known_family(const std::string& name) {
+  const auto found = std::ranges::find(families(), name, &probe_family::name);
+  return found == families().end() ? nullptr : &*found;
+}
+
+bool is_of_study(const result& r) { return r.point.study == "levels" && known_family(r.point.subject) != nullptr; }
+
+std::optional<quantity> quantity_of(const point& p) {
+  const auto word = p.word("quantity");
+  if (word == "latency") return quantity::latency;
+  if (word == "throughput") return quantity::throughput;
+  if (word == "host") return quantity::host;
+  return std::nullopt;
+}
+
+double of(const result& r, std::string_view name, double otherwise) {
+  const auto* m = r.find(name);
+  return m == nullptr ? otherwise : m->median;
+}
+
+level_value value_of(const result& r, quantity what, double mhz) {
+  const auto& m = r.metrics.front();
+  const auto number = [&](std::string_view name, double otherwise) {
+    return static_cast<unsigned>(r.point.number(name).value_or(otherwise));
+  };
+  level_value v;
+  v.family = r.point.subject;
+  v.quantity = what;
+  v.threads = number(axes::threads_per_block, 32);
+  v.blocks_per_sm = number(axes::blocks_per_sm, 1);
+  v.cluster = known_family(r.point.subject)->cluster;
+  v.lanes = number("lanes", 32);
+  v.mask = r.point.word("mask");
+  v.where = r.point.word("where");
+  const double factor = what == quantity::host ? mhz : 1;  // us into cycles
+  v.value = m.median * factor;
+  v.low = of(r, "lowest", m.ci95_low) * factor;
+  v.high = of(r, "highest", m.ci95_high) * factor;
+  v.residual = of(r, "residual", 0);
+  v.sms = static_cast<std::size_t>(of(r, "places", 1));
+  v.samples = m.samples;
+  return v;
+}
+
+// How closely a second run must repeat the slope: as the hardware is the same, to the cycle; where it goes through the
+// chip, 1 %.
+struct demand {
+  std::string name;
+  double slope = 0.001;
+  bool modes = true;
+};
+
+demand demand_of(const point& p) {
+  const auto scope = p.word("scope"), where = p.word("where");
+  if (where == "L2" || where == "DRAM") return {"L2 and DRAM", 0.01, false};
+  if (scope == "cluster") return {"clusters", 0.01, false};
+  if (p.subject == "remote_shared_chase" || p.subject == "global_atomic") return {"other SMs' shared memory, atomics in L2", 0.01, false};
+  if (p.subject.starts_with("mbarrier")) return {"mbarriers (polled)", 0.001, true};
+  return {scope == "warp" ? "warps" : scope == "block" ? "barriers of a block" : "shared memory and L1", 0.001, true};
+}
+
+struct tally {
+  std::size_t points = 0, modes = 0, slopes = 0;
+  double worst = 0;
+  demand asked;
+};
+
+// "modes 387, 771" by length, where both have samples.
+bool equal_modes(const result& a, const result& b) {
+  const auto first = histograms_from(a.found("cycles")), second = histograms_from(b.found("cycles"));
+  return !first.empty() && std::ranges::equal(first, second, [](const auto& x, const auto& y) {
+    return x.first == y.first && mode_of(x.second) == mode_of(y.second);
+  });
+}
+
+std::string modes_of(const result& r) {
+  std::string text;
+  for (const auto& [links, counts] : histograms_from(r.found("cycles")))
+    text += fmt::format("{}{}", text.empty() ? "" : " ", mode_of(counts));
+  return text;
+}
+
+}  // namespace
+
+std::vector<unsigned> runs_in(std::span<const result> all) {
+  std::set<unsigned> runs;
+  for (const auto& r : all)
+    if (is_of_study(r) && r.has_metrics()) runs.insert(run_number(r.point));
+  return {runs.begin(), runs.end()};
+}
+
+measured_run run_of(std::span<const result> all, unsigned run) {
+  measured_run one;
+  std::size_t clocks = 0;
+  for (const auto& r : all) {
+    if (!is_of_study(r) || run_number(r.point) != run) continue;
+    const auto what = quantity_of(r.point);
+    if (!what) continue;
+    constexpr std::string_view refused = "the machine code is not what the probe says: ";
+    if (r.reason.starts_with(refused)) one.gpu.not_checked[r.point.subject] = r.reason.substr(refused.size());
+    if (!r.has_metrics()) continue;
+    const double mhz = std::strtod(r.found("mhz").c_str(), nullptr);
+    if (mhz > 0) one.gpu.mhz += mhz, ++clocks;
+    if (const auto name = r.found("gpu"); !name.empty()) one.gpu.name = name;
+    one.values.push_back(value_of(r, *what, mhz));
+  }
+  if (clocks > 0) one.gpu.mhz /= static_cast<double>(clocks);
+  return one;
+}
+
+repetition compare_runs(std::span<const result> all, unsigned first, unsigned second) {
+  std::map<std::string, const result*> before;
+  const auto key_of = [](point p) {
+    p.remove("run");
+    return canonical_text(p);
+  };
+  const auto counts = [](const result& r) {
+    return is_of_study(r) && r.has_metrics() && quantity_of(r.point) == quantity::latency && r.verdict.kind == verdict_kind::code;
+  };
+  for (const auto& r : all)
+    if (counts(r) && run_number(r.point) == first) before[key_of(r.point)] = &r;
+  repetition found;
+  found.apart = {{"repetition", "What two runs do not repeat",
+                  "Slopes further apart than is asked for, or another mode of the raw samples at some chain length."},
+                 {"probe", "shape", "where", "run 1, cycles", "run 2, cycles", "difference", "modes, run 1", "modes, run 2"}, {},
+                 {false, false, false, true, true, true, false, false}};
+  std::map<std::string, tally> tallies;
+  for (const auto& r : all) {
+    if (!counts(r) || run_number(r.point) != second) continue;
+    const auto other = before.find(key_of(r.point));
+    if (other == before.end()) continue;
+    const auto asked = demand_of(r.point);
+    auto& t = tallies[asked.name];
+    t.asked = asked;
+    const double a = other->second->metrics.front().median, b = r.metrics.front().median;
+    const double difference = std::abs(b / a - 1);
+    const bool modes = !asked.modes || equal_modes(*other->second, r), slopes = difference <= asked.slope;
+    ++t.points;
+    t.modes += modes;
+    t.slopes += slopes;
+    t.worst = std::max(t.worst, difference);
+    if (modes && slopes) continue;
+    found.apart.rows.push_back({r.point.subject, format_shape(r.point), r.point.word("where"), fmt::format("{:.3f}", a), fmt::format("{:.3f}", b),
+                                fmt::format("{:.2f} %", 100 * difference), modes_of(*other->second), modes_of(r)});
+  }
+  for (const auto& [name, t] : tallies) {
+    if (t.asked.modes)
+      found.statements.push_back({fmt::format("{}: the modes of the raw samples are equal in two runs", name),
+                                  fmt::format("{} of {} points", t.modes, t.points), t.modes == t.points});
+    found.statements.push_back({fmt::format("{}: slopes of two runs within {:g} %", name, 100 * t.asked.slope),
+                                fmt::format("{} of {} points, {:.2f} % at most", t.slopes, t.points, 100 * t.worst), t.slopes == t.points});
+  }
+  return found;
+}
+
+}  // namespace mgsync::levels
