@@ -16,7 +16,7 @@ namespace device {
 template <class T>
 __device__ __forceinline__ T sum_of_stored(const T* sums, std::size_t count) {
   T mine = 0;
-  for (std::size_t i = threadIdx.x; i < count; i += blockDim.x) mine += __ldcg(sums + i);
+  for (std::size_t i = threadIdx.x; i < count; i += blockDim.x) mine += __ldcv(sums + i);
   return sum_of_block(mine);
 }
 
@@ -129,6 +129,25 @@ __global__ void join(const void* partials, std::size_t count, void* result) {
   if (threadIdx.x == 0) *static_cast<T*>(result) = all;
 }
 
+// No barrier: the last block of all GPUs adds up, whichever GPU it is on.
+template <class T>
+__global__ void sum_of_several(const sum_arguments given, const __grid_constant__ relay_arguments meeting) {
+  using namespace device;
+  const T mine = sum_of_block(by_vectors<T, 4>::sum(at<const T>(const_cast<void*>(given.numbers)), given.count, given.in_chunks));
+  const unsigned blocks = gridDim.x * meeting.run.members;
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    at<T>(given.partials)[meeting.run.member * gridDim.x + blockIdx.x] = mine;
+    __threadfence_system();
+    last = atomicAdd_system(given.arrived, 1ull) + 1 == blocks;
+    __threadfence_system();
+  }
+  __syncthreads();
+  if (!last) return;
+  const T all = sum_of_stored(at<T>(given.partials), blocks);
+  if (threadIdx.x == 0) *at<T>(given.result) = all;
+}
+
 template <class Kernel>
 const void* address_of(Kernel* kernel) {
   return reinterpret_cast<const void*>(kernel);
@@ -160,6 +179,7 @@ const void* kernel_of(loads how, joining join) {
     case joining::dependent: return address_of(sum<T, by_vectors, 4, joining::dependent>);
     case joining::counter: return address_of(sum_with_barrier<T, round_loop::spread_counter_pass, counter_arguments>);
     case joining::relay: return address_of(sum_with_barrier<T, round_loop::relay_pass<scope::gpu>, relay_arguments>);
+    case joining::last_of_several: return address_of(sum_of_several<T>);
     case joining::several: return address_of(sum_with_barrier<T, round_loop::relay_pass<scope::system>, relay_arguments>);
     default: return nullptr;
   }

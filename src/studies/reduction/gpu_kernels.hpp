@@ -19,6 +19,7 @@ enum class joining {
   counter,    // this project's barrier of the grid: spread counters
   relay,      // the same: relay
   cluster,    // clusters of eight blocks join over distributed shared memory, the last cluster's first block adds up
+  last_of_several,  // as last, of all GPUs' blocks
   several,    // this project's barrier of several GPUs, then GPU 0's block 0 adds up
   dependent,  // stored; the next kernel may start early and waits for this one inside
 };

@@ -10,23 +10,18 @@
 #include "src/studies/reduction/cub_sum.hpp"
 #include "src/studies/reduction/gpu_kernels.hpp"
 #include "src/studies/reduction/gpu_numbers.hpp"
+#include "src/studies/reduction/places.hpp"
 #include "src/studies/reduction/sum_prover.hpp"
 
 namespace mgsync::reduction {
 namespace {
 
 using clock = std::chrono::steady_clock;
-constexpr std::size_t place_granularity = 4096;  // cold sums begin so far apart
 constexpr std::size_t most_in_a_graph = 256;
 
 double us_between(clock::time_point from, clock::time_point to) { return std::chrono::duration<double, std::micro>(to - from).count(); }
 
-std::size_t stride_of(const gpu_sum& asked) { return (asked.bytes + place_granularity - 1) / place_granularity * place_granularity; }
-
-// How many sums it takes to come back to the same numbers.
-std::size_t places_of(const gpu_sum& asked) {
-  return asked.cold ? std::max<std::size_t>(1, (4 * cache_bytes(asked.ordinal) + stride_of(asked) - 1) / stride_of(asked)) : 1;
-}
+std::size_t places_of(const gpu_sum& asked) { return places_of(sums_in_turn{asked.bytes, asked.cold, asked.ordinal}); }
 
 joining joining_of(const gpu_sum& asked, bool counter) {
   switch (asked.how) {
@@ -62,19 +57,10 @@ unsigned blocks_of(const gpu_sum& asked, const void* kernel) {
   return blocks;
 }
 
-template <class F>
-auto with_type(value_type type, F f) {
-  switch (type) {
-    case value_type::fp64: return f(double{});
-    case value_type::fp32: return f(float{});
-    default: return f(std::int32_t{});
-  }
-}
-
 class gpu_sums final : public subject {
  public:
   explicit gpu_sums(const gpu_sum& asked)
-      : asked_(asked), reading_(reading_of(asked)), places_(places_of(asked)), stride_(stride_of(asked)),
+      : asked_(asked), reading_(reading_of(asked)), places_(places_of(asked)), stride_(stride_of(asked.bytes)),
         numbers_(gpu_numbers::on(asked.ordinal, asked.type, places_ * stride_)) {
     const cuda::device_scope scope(asked.ordinal);
     stream_ = cuda::make_stream();
@@ -239,15 +225,6 @@ class gpu_sums final : public subject {
     for (std::size_t i = 0; i < count; ++i) issue_one(i, faulty);
   }
 
-  // What is put together of slot `turn`.
-  template <class T>
-  static T result_in(const std::byte* slot, std::size_t bytes) {
-    const auto* parts = reinterpret_cast<const T*>(slot);
-    T all = parts[0];
-    for (std::size_t i = 1; i < bytes / sizeof(T); ++i) all += parts[i];
-    return all;
-  }
-
   void compare(std::uint64_t count, bool faulty, seen& came) {
     std::vector<std::byte> results(count * slot_bytes());
     cuda::check(cudaMemcpy(results.data(), results_.get(), results.size(), cudaMemcpyDeviceToHost), "reading sums");
@@ -255,12 +232,8 @@ class gpu_sums final : public subject {
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t place = i % places_;
       if (place >= expected_.size()) expected_.push_back(sum_of_numbers(place * stride_ / bytes_of(asked_.type), count_of(false)));
-      wrong += !with_type(asked_.type, [&](auto zero) {
-        using T = decltype(zero);
-        const std::byte* from = results.data() + i * slot_bytes();
-        const T came_out = only_reads(asked_.how) ? result_in<T>(from, slot_bytes()) : *reinterpret_cast<const T*>(from);
-        return came_out == static_cast<T>(expected_[place]);
-      });
+      const std::size_t parts = only_reads(asked_.how) ? blocks_ : 1;
+      wrong += !is_sum(asked_.type, results.data() + i * slot_bytes(), parts, expected_[place]);
     }
     tell_of_sums(count, wrong, faulty, came);
   }
@@ -305,7 +278,7 @@ std::string why_no_gpu_sum(const gpu_sum& asked) {
   const cuda::device_scope scope(asked.ordinal);
   std::size_t free = 0, all = 0;
   cuda::check(cudaMemGetInfo(&free, &all), "asking for free memory");
-  if (places_of(asked) * stride_of(asked) > all / 10 * 9) return fmt::format("{} bytes do not fit into the GPU's {}", asked.bytes, all);
+  if (places_of(asked) * stride_of(asked.bytes) > all / 10 * 9) return fmt::format("{} bytes do not fit into the GPU's {}", asked.bytes, all);
   if (is_bulk(r.how))
     cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes_of(r.how))), "asking for shared memory");
   if (cuda::resident_blocks(kernel, r.threads, shared_bytes_of(r.how)) == 0) return fmt::format("a block of {} does not fit on an SM", to_string(r));

@@ -5,7 +5,7 @@
 namespace mgsync::reduction {
 namespace {
 
-constexpr std::size_t chunk = 4096;
+constexpr std::size_t chunk = 512;
 
 std::int64_t added_up(std::size_t first, std::size_t end) {
   std::int32_t sum = 0;  // of at most a chunk

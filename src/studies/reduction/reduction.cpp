@@ -14,6 +14,7 @@
 #include "src/studies/reduction/gpu_sums.hpp"
 #include "src/studies/reduction/host_sums.hpp"
 #include "src/studies/reduction/reduction_evaluation.hpp"
+#include "src/studies/reduction/several_gpus.hpp"
 #include "src/studies/reduction/sum_prover.hpp"
 
 namespace mgsync {
@@ -22,11 +23,11 @@ namespace {
 
 constexpr std::array<axis_declaration, 7> axes{{
     {"way", "all", "all, or host threads: read, serial, implicit, explicit, ours, last-done, clause; GPUs: read, word-read, auto, last-done, "
-                   "implicit, implicit-graph, programmatic, grid-sync, grid-ours, cluster, bulk, cub, cub-graph", "how the parts are put together"},
+                   "implicit, implicit-graph, programmatic, grid-sync, grid-ours, cluster, bulk, cub, cub-graph; several GPUs: read, single-kernel, last-done, host-barrier, nccl", "how the parts are put together"},
     {"type", "fp64,fp32,int32", "fp64, fp32, int32", "what is added up"},
-    {"bytes", "default", "default, or numbers from 8 to 4294967296; host threads: multiples of 4096", "of one sum"},
+    {"bytes", "default", "default, or numbers from 8 to 4294967296; host threads: multiples of 4096", "of one sum; several GPUs: on each"},
     {"memory", "cold,cache", "cold, cache", "numbers that were not read for at least four times the cache's size, or the same again"},
-    {"members", "default", "host threads: 1 to 64 (default 2); GPUs: 1", "by how many"},
+    {"members", "default", "host threads: 1 to 64 (default 2); GPUs: 1 to 16 (default 1)", "by how many"},
     {"reading", "auto", "auto, or loads:THREADSxBLOCKS as vector4:512x2 or vector4:512x2:chunks; loads: word1, vector1, vector2, vector4, vector8, bulk4, bulk8",
      "GPUs: how a block reads, threads of a block, and blocks per SM at most"},
     {"max_time", "default", "50 to 10000 (default: host threads 300, GPUs 120)", "ms for each point"},
@@ -44,14 +45,17 @@ std::uint64_t number(std::string_view axis, const std::string& word, std::uint64
 }
 
 // The values of a word, or all of them: those that `mine` names. What only `others` names is left out.
-template <class Value, std::size_t Count, class Others>
-std::vector<Value> chosen(const study_request& asked, std::string_view axis, const std::pair<Value, std::string_view> (&mine)[Count], const Others& others) {
+template <class Value, std::size_t Count, class... Others>
+std::vector<Value> chosen(const study_request& asked, std::string_view axis, const std::pair<Value, std::string_view> (&mine)[Count], const Others&... others) {
   std::vector<Value> all;
   for (const auto& word : asked.list(axis)) {
     bool known = word == "all";
     for (const auto& [value, name] : mine)
       if (word == "all" || word == name) all.push_back(value), known = true;
-    for (const auto& [value, name] : others) known = known || word == name;
+    [[maybe_unused]] const auto among = [&word](const auto& list) {
+      return std::any_of(std::begin(list), std::end(list), [&word](const auto& one) { return one.second == word; });
+    };
+    known = known || (among(others) || ...);
     if (known) continue;
     std::vector<std::string_view> names{"all"};
     for (const auto& [value, name] : mine) names.push_back(name);
@@ -147,6 +151,20 @@ measurement host_point(const study_request& asked, host_sum sum, bool cold, std:
   return m;
 }
 
+std::function<std::unique_ptr<method>()> gpu_method(std::chrono::milliseconds longest, bool events) {
+  return [longest, events] {
+    rounds_difference_settings settings;
+    settings.stopping.max_time = longest;
+    settings.samples_per_batch = 3;
+    settings.lengths.longest_run_us = 3000;
+    settings.lengths.least_difference_us = 250;
+    settings.long_enough_us = 300;
+    settings.per_round = {"call_us"};
+    if (events) settings.beside = {metric_name{"event", "us"}};
+    return std::make_unique<rounds_difference>(settings);
+  };
+}
+
 measurement gpu_point(const study_request& asked, gpu_sum sum, std::chrono::milliseconds longest) {
   auto m = planned(asked, name_in(gpu_ways, sum.how), sum.type, sum.bytes, sum.cold);
   m.point.members = 1;
@@ -159,17 +177,25 @@ measurement gpu_point(const study_request& asked, gpu_sum sum, std::chrono::mill
   if (sum.asked) m.point.variant = to_string(*sum.asked);
   m.cell = fmt::format("{} {} {}", name_in(value_types, sum.type), sum.cold, sum.bytes);
   if constexpr (MGSYNC_WITH_CUDA) m.create = [sum] { return make_gpu_sum(sum); };
-  m.method = [longest] {
-    rounds_difference_settings settings;
-    settings.stopping.max_time = longest;
-    settings.samples_per_batch = 3;
-    settings.lengths.longest_run_us = 3000;
-    settings.lengths.least_difference_us = 250;
-    settings.long_enough_us = 300;
-    settings.per_round = {"call_us"};
-    settings.beside = {metric_name{"event", "us"}};
-    return std::make_unique<rounds_difference>(settings);
-  };
+  m.method = gpu_method(longest, true);
+  return m;
+}
+
+measurement several_point(const study_request& asked, several_sum sum, unsigned count, std::chrono::milliseconds longest) {
+  auto m = planned(asked, name_in(several_ways, sum.how), sum.type, sum.bytes, sum.cold);
+  m.point.members = static_cast<int>(count);
+  const auto& gpus = asked.machine().gpus;
+  if (count > gpus.size()) m.waived = fmt::format("{} GPUs are asked for, and {} are here", count, gpus.size());
+  else if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
+  if (!m.waived.empty()) return m;
+  for (unsigned g = 0; g < count; ++g) {
+    m.point.group.push_back(gpus[g].id);
+    sum.ordinals.push_back(gpus[g].cuda_ordinal.value_or(static_cast<int>(g)));
+  }
+  if (sum.asked) m.point.variant = to_string(*sum.asked);
+  m.cell = fmt::format("{} {} {} {}", name_in(value_types, sum.type), sum.cold, sum.bytes, count);
+  if constexpr (MGSYNC_WITH_CUDA) m.create = [sum] { return make_several_sum(sum); };
+  m.method = gpu_method(longest, false);
   return m;
 }
 
@@ -186,29 +212,27 @@ std::vector<std::optional<reading>> readings(const study_request& asked) {
 
 std::vector<measurement> gpu_points(const study_request& asked) {
   std::vector<measurement> all;
-  const auto how = chosen(asked, "way", gpu_ways, ways);
-  const auto types = chosen(asked, "type", value_types, value_types);
-  members(asked, 1, 1);
-  for (const auto type : types)
-    for (const bool cold : cold_or_not(asked))
-      for (const auto bytes : sizes(asked, gpu_sizes, 8, bytes_of(type)))
-        for (const auto way : how)
-          for (const auto& each : readings(asked)) {
-            gpu_sum sum;
-            sum.how = way;
-            sum.type = type;
-            sum.bytes = bytes;
-            sum.cold = cold;
-            sum.asked = each;
-            all.push_back(gpu_point(asked, sum, max_time(asked, 120)));
-          }
+  const auto alone = chosen(asked, "way", gpu_ways, ways, several_ways);
+  const auto together = chosen(asked, "way", several_ways, ways, gpu_ways);
+  const auto longest = max_time(asked, 120);
+  const auto add_sizes = [&](unsigned count, value_type type, bool cold) {
+    for (const auto bytes : sizes(asked, gpu_sizes, 8, bytes_of(type))) {
+      for (const auto how : count == 1 ? alone : std::vector<gpu_way>{})
+        for (const auto& each : readings(asked)) all.push_back(gpu_point(asked, gpu_sum{how, type, bytes, cold, 0, each}, longest));
+      for (const auto how : count > 1 ? together : std::vector<several_way>{})
+        for (const auto& each : readings(asked)) all.push_back(several_point(asked, several_sum{how, type, bytes, cold, {}, each}, count, longest));
+    }
+  };
+  for (const auto count : members(asked, 1, 16))
+    for (const auto type : chosen(asked, "type", value_types))
+      for (const bool cold : cold_or_not(asked)) add_sizes(count, type, cold);
   return all;
 }
 
 std::vector<measurement> host_points(const study_request& asked) {
   std::vector<measurement> all;
-  const auto how = chosen(asked, "way", ways, gpu_ways);
-  const auto types = chosen(asked, "type", value_types, value_types);
+  const auto how = chosen(asked, "way", ways, gpu_ways, several_ways);
+  const auto types = chosen(asked, "type", value_types);
   readings(asked);
   for (const auto threads : members(asked, 2, 64))
     for (const auto type : types)
