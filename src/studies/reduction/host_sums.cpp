@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <new>
 
 #include <fmt/format.h>
@@ -15,18 +16,13 @@
 #include "barriers/parts/algorithm/dissemination.hpp"
 #include "barriers/parts/algorithm/host_policy.hpp"
 #include "src/base/pinning.hpp"
+#include "src/studies/reduction/sum_prover.hpp"
 
 namespace mgsync::reduction {
 namespace {
 
 using steady = std::chrono::steady_clock;
 constexpr std::size_t at_once = 16;  // independent sums: the latency of an addition is hidden
-
-// Small whole numbers, so that every order of adding gives the same sum, to the last bit.
-template <class T>
-T number_at(std::size_t i) {
-  return static_cast<T>(1 + (i * 2654435761u >> 16) % 1021);
-}
 
 template <class T>
 T sum_of(const T* values, std::size_t count) {
@@ -46,7 +42,7 @@ struct free_it {
   void operator()(void* memory) const { std::free(memory); }
 };
 
-// The numbers that are added up: made once, for all points of a command, and the sums that must come out.
+// The numbers that are added up: made once, for all points of a command.
 template <class T>
 class numbers {
  public:
@@ -56,24 +52,15 @@ class numbers {
     return made;
   }
   const T* values() const { return memory_.get(); }
-  // Of `count` from `first` on, both multiples of a chunk.
-  T sum(std::size_t first, std::size_t count) const { return static_cast<T>(before_[(first + count) / chunk] - before_[first / chunk]); }
-
-  static constexpr std::size_t chunk = sum_granularity / sizeof(T);
 
  private:
-  explicit numbers(std::size_t bytes) : bytes_(bytes), memory_(static_cast<T*>(std::aligned_alloc(sum_granularity, bytes))), before_{0} {
+  explicit numbers(std::size_t bytes) : bytes_(bytes), memory_(static_cast<T*>(std::aligned_alloc(sum_granularity, bytes))) {
     if (!memory_) throw std::bad_alloc();
-    for (std::size_t i = 0; i < bytes / sizeof(T); ++i) {
-      memory_.get()[i] = number_at<T>(i);
-      if (i % chunk == 0) before_.push_back(before_.back());
-      before_.back() += number_at<std::uint32_t>(i);
-    }
+    for (std::size_t i = 0; i < bytes / sizeof(T); ++i) memory_.get()[i] = static_cast<T>(number_at(static_cast<std::uint32_t>(i)));
   }
 
   std::size_t bytes_;
   std::unique_ptr<T, free_it> memory_;
-  std::vector<std::uint64_t> before_;  // the exact sum of all chunks before one
 };
 
 template <class T>
@@ -107,13 +94,9 @@ class sums final : public subject {
     came.values["bytes"] = {static_cast<double>(asked_.bytes)};
     next_ = (first + results.size()) % buffers_;
     std::uint64_t wrong = 0;
-    for (std::size_t i = 0; i < results.size(); ++i) wrong += results[i] != numbers_->sum((first + i) % buffers_ * count_, count_);
-    came.evidence["sums"] = fmt::format("{}", results.size());
-    came.evidence["wrong"] = fmt::format("{}", wrong);
-    if (wrong > 0 && !faulty) {
-      came.ended = ending::wrong;
-      came.reason = fmt::format("{} of {} sums are wrong", wrong, results.size());
-    }
+    for (std::size_t i = 0; i < results.size(); ++i)
+      wrong += results[i] != static_cast<T>(sum_of_numbers((first + i) % buffers_ * count_, count_));
+    tell_of_sums(results.size(), wrong, faulty, came);
     return came;
   }
 
@@ -257,43 +240,16 @@ subject_creation make(const host_sum& asked) {
   return {std::move(made), {}, {}};
 }
 
-class sum_prover final : public prover {
- public:
-  std::optional<step> next() override {
-    if (asked_) return std::nullopt;
-    asked_ = true;
-    return step{{order{.what = order::purpose::prove, .fault = leave_out_the_last}}, 0, true};
-  }
-  void take(const step&, std::span<const seen> came) override {
-    for (const auto& run : came) {
-      const auto number = [&run](const char* key) { return std::strtoull(run.evidence.at(key).c_str(), nullptr, 10); };
-      if (run.done.fault == leave_out_the_last) {
-        verdict_.control_flagged = number("wrong") > 0;
-        continue;
-      }
-      verdict_.rounds += number("sums");
-      verdict_.observations += number("sums");
-      verdict_.violations += number("wrong");
-    }
-  }
-  verdict judge() const override {
-    auto now = verdict_;
-    now.kind = verdict_kind::sum;
-    now.passed = now.violations == 0 && now.control_flagged;
-    if (!now.control_flagged) now.details["reason"] = "a sum that leaves a number out was not found";
-    return now;
-  }
-
- private:
-  bool asked_ = false;
-  verdict verdict_;
-};
-
 }  // namespace
 
-subject_creation make_host_sum(const host_sum& asked) { return asked.floating ? make<double>(asked) : make<std::uint32_t>(asked); }
-
-std::unique_ptr<prover> make_sum_prover() { return std::make_unique<sum_prover>(); }
+subject_creation make_host_sum(const host_sum& asked) {
+  switch (asked.type) {
+    case value_type::fp64: return make<double>(asked);
+    case value_type::fp32: return make<float>(asked);
+    case value_type::int32: return make<std::uint32_t>(asked);
+  }
+  return {};
+}
 
 std::size_t last_cache_bytes() {
   for (const int level : {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "src/harness/study.hpp"
+#include "src/studies/reduction/numbers.hpp"
 
 namespace mgsync::reduction {
 
@@ -30,22 +30,15 @@ inline constexpr std::size_t sum_granularity = 4096;
 
 struct host_sum {
   way how = way::implicit;
-  bool floating = true;            // FP64; else int32, modulo 2^32
+  value_type type = value_type::fp64;
   std::size_t bytes = 1 << 20;     // of one sum; a multiple of sum_granularity
   std::size_t working_set = 0;     // sums go through it one after the other; at least `bytes`
   unsigned threads = 1;
   std::vector<int> cpus{};         // of each thread; empty: not pinned
 };
 
-// The fault that a proving run may ask for: the last number is left out.
-inline constexpr const char* leave_out_the_last = "leave out the last number";
-
-// Yields "duration_us" of `count` sums, "bytes" of one, and evidence "sums" (compared) and "wrong" (of them). A run of which
-// a sum is wrong ends as wrong, unless it was asked for the fault.
+// Yields "duration_us" of `count` sums, "bytes" of one, and the evidence that make_sum_prover() takes.
 subject_creation make_host_sum(const host_sum&);
-
-// Every sum of every timed run is right, and one that leaves a number out is found.
-std::unique_ptr<prover> make_sum_prover();
 
 // Of the last level, in bytes; 0: unknown.
 std::size_t last_cache_bytes();

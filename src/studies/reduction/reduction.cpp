@@ -1,5 +1,5 @@
-// Study reduction: what a sum costs by the way its parts are put together (paper 000, sections VII-C to VII-E). Host threads;
-// the sums of GPUs and of ranks are not built.
+// Study reduction: what a sum costs by the way its parts are put together (paper 000, sections VII-C to VII-E): by host
+// threads, and by the blocks of one GPU.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -9,22 +9,32 @@
 
 #include "src/base/errors.hpp"
 #include "src/harness/methods/one_run.hpp"
+#include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/study.hpp"
+#include "src/studies/reduction/gpu_sums.hpp"
 #include "src/studies/reduction/host_sums.hpp"
 #include "src/studies/reduction/reduction_evaluation.hpp"
+#include "src/studies/reduction/several_gpus.hpp"
+#include "src/studies/reduction/sum_prover.hpp"
 
 namespace mgsync {
 namespace reduction {
 namespace {
 
-constexpr std::array<axis_declaration, 6> axes{{
-    {"way", "all", "all, or of read, serial, implicit, explicit, ours, last-done, clause", "how the parts are put together"},
-    {"type", "fp64,int32", "fp64, int32", "what is added up"},
-    {"bytes", "4096,32768,262144,2097152,16777216,134217728", "multiples of 4096 up to 4294967296", "of one sum"},
+constexpr std::array<axis_declaration, 7> axes{{
+    {"way", "all", "all, or host threads: read, serial, implicit, explicit, ours, last-done, clause; GPUs: read, word-read, auto, last-done, "
+                   "implicit, implicit-graph, programmatic, grid-sync, grid-ours, cluster, bulk, cub, cub-graph; several GPUs: read, single-kernel, last-done, host-barrier, nccl", "how the parts are put together"},
+    {"type", "fp64,fp32,int32", "fp64, fp32, int32", "what is added up"},
+    {"bytes", "default", "default, or numbers from 8 to 4294967296; host threads: multiples of 4096", "of one sum; several GPUs: on each"},
     {"memory", "cold,cache", "cold, cache", "numbers that were not read for at least four times the cache's size, or the same again"},
-    {"members", "2", "1 to 64", "threads"},
-    {"max_time", "300", "50 to 10000", "ms for each point"},
+    {"members", "default", "host threads: 1 to 64 (default 2); GPUs: 1 to 16 (default 1)", "by how many"},
+    {"reading", "auto", "auto, or loads:THREADSxBLOCKS as vector4:512x2 or vector4:512x2:chunks; loads: word1, vector1, vector2, vector4, vector8, bulk4, bulk8",
+     "GPUs: how a block reads, threads of a block, and blocks per SM at most"},
+    {"max_time", "default", "50 to 10000 (default: host threads 300, GPUs 120)", "ms for each point"},
 }};
+
+const std::vector<std::string> host_sizes{"4096", "32768", "262144", "2097152", "16777216", "134217728"};
+const std::vector<std::string> gpu_sizes{"8", "4096", "65536", "524288", "4194304", "33554432", "268435456", "1073741824", "4294967296"};
 
 std::uint64_t number(std::string_view axis, const std::string& word, std::uint64_t least, std::uint64_t most) {
   std::uint64_t value = 0;
@@ -34,30 +44,82 @@ std::uint64_t number(std::string_view axis, const std::string& word, std::uint64
   return value;
 }
 
-std::vector<way> ways_asked(const study_request& asked) {
-  std::vector<way> all;
-  std::vector<std::string_view> names{"all"};
-  for (const auto& [one, name] : ways) names.push_back(name);
-  for (const auto& word : asked.list("way")) {
-    if (std::find(names.begin(), names.end(), word) == names.end())
-      throw usage_error(fmt::format("--way is '{}'; accepted: {}", word, fmt::join(names, ", ")));
-    for (const auto& [one, name] : ways)
-      if (word == "all" || word == name) all.push_back(one);
+// The values of a word, or all of them: those that `mine` names. What only `others` names is left out.
+template <class Value, std::size_t Count, class... Others>
+std::vector<Value> chosen(const study_request& asked, std::string_view axis, const std::pair<Value, std::string_view> (&mine)[Count], const Others&... others) {
+  std::vector<Value> all;
+  for (const auto& word : asked.list(axis)) {
+    bool known = word == "all";
+    for (const auto& [value, name] : mine)
+      if (word == "all" || word == name) all.push_back(value), known = true;
+    [[maybe_unused]] const auto among = [&word](const auto& list) {
+      return std::any_of(std::begin(list), std::end(list), [&word](const auto& one) { return one.second == word; });
+    };
+    known = known || (among(others) || ...);
+    if (known) continue;
+    std::vector<std::string_view> names{"all"};
+    for (const auto& [value, name] : mine) names.push_back(name);
+    throw usage_error(fmt::format("--{} is '{}'; accepted: {}", axis, word, fmt::join(names, ", ")));
   }
   return all;
 }
 
-std::string_view name_of_way(way which) {
-  for (const auto& [one, name] : ways)
+template <class Value, std::size_t Count>
+std::string_view name_in(const std::pair<Value, std::string_view> (&known)[Count], Value which) {
+  for (const auto& [one, name] : known)
     if (one == which) return name;
   return {};
+}
+
+std::vector<bool> cold_or_not(const study_request& asked) {
+  std::vector<bool> all;
+  for (const auto& word : asked.list("memory")) {
+    if (word != "cold" && word != "cache") throw usage_error(fmt::format("--memory is '{}'; accepted: cold, cache", word));
+    all.push_back(word == "cold");
+  }
+  return all;
+}
+
+std::vector<std::uint64_t> sizes(const study_request& asked, const std::vector<std::string>& by_default, std::uint64_t least, std::uint64_t multiple) {
+  const bool none = asked.list("bytes") == std::vector<std::string>{"default"};
+  std::vector<std::uint64_t> all;
+  for (const auto& word : none ? by_default : asked.list("bytes")) {
+    all.push_back(number("bytes", word, least, std::uint64_t{1} << 32));
+    if (all.back() % multiple != 0) throw usage_error(fmt::format("--bytes is '{}'; accepted: multiples of {}", word, multiple));
+  }
+  return all;
+}
+
+std::chrono::milliseconds max_time(const study_request& asked, int by_default) {
+  const auto& words = asked.list("max_time");
+  if (words == std::vector<std::string>{"default"}) return std::chrono::milliseconds(by_default);
+  if (words.size() != 1) throw usage_error("--max-time is one number; accepted: 50 to 10000");
+  return std::chrono::milliseconds(number("max-time", words.front(), 50, 10000));
+}
+
+std::vector<unsigned> members(const study_request& asked, unsigned by_default, unsigned most) {
+  if (asked.list("members") == std::vector<std::string>{"default"}) return {by_default};
+  std::vector<unsigned> all;
+  for (const auto& word : asked.list("members")) all.push_back(static_cast<unsigned>(number("members", word, 1, most)));
+  return all;
+}
+
+measurement planned(const study_request& asked, std::string_view subject, value_type type, std::uint64_t bytes, bool cold) {
+  measurement m;
+  m.point.study = "reduction";
+  m.point.subject = subject;
+  m.point.device = asked.device;
+  m.point.set("type", std::string(name_in(value_types, type)));
+  m.point.set("bytes", static_cast<double>(bytes), "B");
+  m.point.set("memory", cold ? "cold" : "cache");
+  m.prover = [] { return make_sum_prover(); };
+  return m;
 }
 
 // A run of sums lasts long enough for the clock, and a batch of runs not longer than a point may.
 std::uint64_t sums_of_a_run(std::size_t bytes) { return std::clamp<std::uint64_t>((std::size_t{4} << 20) / bytes, 1, 256); }
 
 std::string why_not_here(const study_request& asked, const host_sum& sum, bool cold) {
-  if (asked.device == topology::device::gpu) return "the sums of GPUs are not built: --device host";
   const auto cache = last_cache_bytes();
   constexpr std::size_t most = std::size_t{2} << 30;
   if (asked.planning) return {};
@@ -69,56 +131,126 @@ std::string why_not_here(const study_request& asked, const host_sum& sum, bool c
   return {};
 }
 
-void add_point(const study_request& asked, host_sum sum, const std::string& type, const std::string& memory, std::uint64_t max_time_ms,
-               std::vector<measurement>& all) {
-  const bool cold = memory == "cold";
+measurement host_point(const study_request& asked, host_sum sum, bool cold, std::chrono::milliseconds longest) {
   const auto many = (4 * last_cache_bytes() / sum.bytes + 1) * sum.bytes;
   sum.working_set = cold ? std::max(sum.bytes, many) : sum.bytes;
-  measurement m;
-  m.point.study = "reduction";
-  m.point.subject = name_of_way(sum.how);
-  m.point.device = asked.device;
+  auto m = planned(asked, name_in(ways, sum.how), sum.type, sum.bytes, cold);
   m.point.members = static_cast<int>(sum.threads);
   for (unsigned i = 0; i < sum.threads; ++i) m.point.group.push_back(static_cast<int>(i));
-  m.point.set("type", type);
-  m.point.set("bytes", static_cast<double>(sum.bytes), "B");
-  m.point.set("memory", memory);
   m.waived = why_not_here(asked, sum, cold);
   const auto& cpus = asked.machine().allowed_cpus;
   if (asked.machine().is_this_machine && sum.threads <= cpus.size()) sum.cpus.assign(cpus.begin(), cpus.begin() + sum.threads);
-  m.cell = fmt::format("{} {} {} {}", type, memory, sum.bytes, sum.threads);
+  m.cell = fmt::format("{} {} {} {}", name_in(value_types, sum.type), cold, sum.bytes, sum.threads);
   m.create = [sum] { return make_host_sum(sum); };
-  m.method = [sum, max_time_ms] {
+  m.method = [sum, longest] {
     one_run_settings settings;
-    settings.stopping.max_time = std::chrono::milliseconds(max_time_ms);
+    settings.stopping.max_time = longest;
     settings.count = sums_of_a_run(sum.bytes);
     return std::make_unique<one_run>(settings);
   };
-  m.prover = [] { return make_sum_prover(); };
-  all.push_back(std::move(m));
+  return m;
+}
+
+std::function<std::unique_ptr<method>()> gpu_method(std::chrono::milliseconds longest, bool events) {
+  return [longest, events] {
+    rounds_difference_settings settings;
+    settings.stopping.max_time = longest;
+    settings.samples_per_batch = 3;
+    settings.lengths.longest_run_us = 3000;
+    settings.lengths.least_difference_us = 250;
+    settings.long_enough_us = 300;
+    settings.per_round = {"call_us"};
+    if (events) settings.beside = {metric_name{"event", "us"}};
+    return std::make_unique<rounds_difference>(settings);
+  };
+}
+
+measurement gpu_point(const study_request& asked, gpu_sum sum, std::chrono::milliseconds longest) {
+  auto m = planned(asked, name_in(gpu_ways, sum.how), sum.type, sum.bytes, sum.cold);
+  m.point.members = 1;
+  const auto& gpus = asked.machine().gpus;
+  if (gpus.empty()) m.waived = "no GPU is visible here";
+  else m.point.group = {gpus.front().id};
+  if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
+  if (!m.waived.empty()) return m;
+  sum.ordinal = gpus.front().cuda_ordinal.value_or(0);
+  if (sum.asked) m.point.variant = to_string(*sum.asked);
+  m.cell = fmt::format("{} {} {}", name_in(value_types, sum.type), sum.cold, sum.bytes);
+  if constexpr (MGSYNC_WITH_CUDA) m.create = [sum] { return make_gpu_sum(sum); };
+  m.method = gpu_method(longest, true);
+  return m;
+}
+
+measurement several_point(const study_request& asked, several_sum sum, unsigned count, std::chrono::milliseconds longest) {
+  auto m = planned(asked, name_in(several_ways, sum.how), sum.type, sum.bytes, sum.cold);
+  m.point.members = static_cast<int>(count);
+  const auto& gpus = asked.machine().gpus;
+  if (count > gpus.size()) m.waived = fmt::format("{} GPUs are asked for, and {} are here", count, gpus.size());
+  else if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
+  if (!m.waived.empty()) return m;
+  for (unsigned g = 0; g < count; ++g) {
+    m.point.group.push_back(gpus[g].id);
+    sum.ordinals.push_back(gpus[g].cuda_ordinal.value_or(static_cast<int>(g)));
+  }
+  if (sum.asked) m.point.variant = to_string(*sum.asked);
+  m.cell = fmt::format("{} {} {} {}", name_in(value_types, sum.type), sum.cold, sum.bytes, count);
+  if constexpr (MGSYNC_WITH_CUDA) m.create = [sum] { return make_several_sum(sum); };
+  m.method = gpu_method(longest, false);
+  return m;
+}
+
+std::vector<std::optional<reading>> readings(const study_request& asked) {
+  std::vector<std::optional<reading>> all;
+  for (const auto& word : asked.list("reading")) {
+    const auto found = reading_named(word);
+    if (word != "auto" && !found)
+      throw usage_error(fmt::format("--reading is '{}'; accepted: auto, or loads:THREADSxBLOCKS as vector4:512x2 or vector4:512x2:chunks", word));
+    all.push_back(found);
+  }
+  return all;
+}
+
+std::vector<measurement> gpu_points(const study_request& asked) {
+  std::vector<measurement> all;
+  const auto alone = chosen(asked, "way", gpu_ways, ways, several_ways);
+  const auto together = chosen(asked, "way", several_ways, ways, gpu_ways);
+  const auto longest = max_time(asked, 120);
+  const auto add_sizes = [&](unsigned count, value_type type, bool cold) {
+    for (const auto bytes : sizes(asked, gpu_sizes, 8, bytes_of(type))) {
+      for (const auto how : count == 1 ? alone : std::vector<gpu_way>{})
+        for (const auto& each : readings(asked)) all.push_back(gpu_point(asked, gpu_sum{how, type, bytes, cold, 0, each}, longest));
+      for (const auto how : count > 1 ? together : std::vector<several_way>{})
+        for (const auto& each : readings(asked)) all.push_back(several_point(asked, several_sum{how, type, bytes, cold, {}, each}, count, longest));
+    }
+  };
+  for (const auto count : members(asked, 1, 16))
+    for (const auto type : chosen(asked, "type", value_types))
+      for (const bool cold : cold_or_not(asked)) add_sizes(count, type, cold);
+  return all;
+}
+
+std::vector<measurement> host_points(const study_request& asked) {
+  std::vector<measurement> all;
+  const auto how = chosen(asked, "way", ways, gpu_ways, several_ways);
+  const auto types = chosen(asked, "type", value_types);
+  readings(asked);
+  for (const auto threads : members(asked, 2, 64))
+    for (const auto type : types)
+      for (const bool cold : cold_or_not(asked))
+        for (const auto bytes : sizes(asked, host_sizes, sum_granularity, sum_granularity))
+          for (const auto way : how) {
+            host_sum sum;
+            sum.how = way;
+            sum.type = type;
+            sum.threads = threads;
+            sum.bytes = bytes;
+            all.push_back(host_point(asked, sum, cold, max_time(asked, 300)));
+          }
+  return all;
 }
 
 std::vector<measurement> points(const study_request& asked) {
-  std::vector<measurement> all;
-  const auto chosen = ways_asked(asked);
-  if (asked.list("max_time").size() != 1) throw usage_error("--max-time is one number; accepted: 50 to 10000");
-  const auto max_time_ms = number("max-time", asked.list("max_time").front(), 50, 10000);
-  for (const auto& members : asked.list("members"))
-    for (const auto& type : asked.list("type"))
-      for (const auto& memory : asked.list("memory"))
-        for (const auto& word : asked.list("bytes"))
-          for (const auto how : chosen) {
-            if (type != "fp64" && type != "int32") throw usage_error(fmt::format("--type is '{}'; accepted: fp64, int32", type));
-            if (memory != "cold" && memory != "cache") throw usage_error(fmt::format("--memory is '{}'; accepted: cold, cache", memory));
-            host_sum sum;
-            sum.how = how;
-            sum.floating = type == "fp64";
-            sum.threads = static_cast<unsigned>(number("members", members, 1, 64));
-            sum.bytes = number("bytes", word, sum_granularity, std::uint64_t{1} << 32);
-            if (sum.bytes % sum_granularity != 0) throw usage_error(fmt::format("--bytes is '{}'; accepted: multiples of {}", word, sum_granularity));
-            add_point(asked, sum, type, memory, max_time_ms, all);
-          }
-  return all;
+  return asked.device == topology::device::gpu ? gpu_points(asked) : host_points(asked);
 }
 
 }  // namespace
@@ -126,6 +258,6 @@ std::vector<measurement> points(const study_request& asked) {
 
 extern const study reduction_study;
 const study reduction_study{"reduction", "what a sum over memory costs, by the barrier that puts its parts together",
-                            reduction::axes, reduction::points, reduction::evaluate, 0.5};
+                            reduction::axes, reduction::points, reduction::evaluate, 0.15};
 
 }  // namespace mgsync

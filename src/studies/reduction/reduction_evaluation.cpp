@@ -1,7 +1,8 @@
 #include "src/studies/reduction/reduction_evaluation.hpp"
 
+#include <compare>
 #include <map>
-#include <tuple>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -9,8 +10,13 @@ namespace mgsync::reduction {
 namespace {
 
 // What is compared with each other: threads, type, where the numbers lie.
-using family = std::tuple<int, std::string, std::string>;
-using by_size = std::map<double, std::map<std::string, const result*>>;  // bytes, then way
+struct family {
+  bool gpu = false;
+  int members = 1;
+  std::string type, memory;
+  auto operator<=>(const family&) const = default;
+};
+using by_size = std::map<double, std::map<std::string, const result*>>;  // bytes, then way and variant
 
 std::string size_text(double bytes) {
   for (const auto& [unit, name] : {std::pair{1073741824.0, "GiB"}, std::pair{1048576.0, "MiB"}, std::pair{1024.0, "KiB"}})
@@ -19,14 +25,11 @@ std::string size_text(double bytes) {
 }
 
 std::string name_of(const family& f) {
-  const auto& [threads, type, where] = f;
-  return fmt::format("{} thread{}, {}, {}", threads, threads == 1 ? "" : "s", type, where);
+  return fmt::format("{} {}{}, {}, {}", f.members, f.gpu ? "GPU" : "thread", f.members == 1 ? "" : "s", f.type, f.memory);
 }
 
-double bandwidth(const result* r) {
-  const auto* m = r != nullptr ? r->find("bandwidth") : nullptr;
-  return m != nullptr ? m->median : 0;
-}
+const metric& time_of(const result& r) { return r.metrics.front(); }
+double gbps(const result& r, double us) { return r.point.number("bytes").value_or(0) / us * 1e-3; }
 
 // From which size on the threads' best way is never slower than one thread: intervals that overlap decide nothing.
 void add_advice(const family& f, const by_size& sizes, evaluation& e) {
@@ -55,29 +58,28 @@ evaluation evaluate(std::span<const result> all) {
   evaluation e;
   std::map<family, by_size> families;
   for (const auto& r : all)
-    if (r.point.study == "reduction" && r.has_metrics() && r.find("bandwidth") != nullptr)
-      families[{r.point.members, r.point.word("type"), r.point.word("memory")}][r.point.number("bytes").value_or(0)][r.point.subject] = &r;
-  table t{{"reductions", "Sums over memory (000, table VI and figure 15, on host threads)",
-           "Every sum of every run was compared with the one that must come out. Share: of what the same threads read without putting anything together."},
-          {"threads", "type", "memory", "size", "way", "us", "ci95", "GB/s", "share"}, {}, {true, false, false, true, false, true, true, true, true}};
+    if (r.point.study == "reduction" && r.has_metrics() && is_a_time(r.metrics.front()))
+      families[{r.point.device == topology::device::gpu, r.point.members, r.point.word("type"), r.point.word("memory")}]
+              [r.point.number("bytes").value_or(0)][subject_of(r.point)] = &r;
+  table t{{"reductions", "Sums over memory (000, table VI and figures 15 and 16)",
+           "Every sum of every run was compared with the one that must come out. Share: of what the same members read without putting anything together."},
+          {"members", "type", "memory", "size", "way", "us", "ci95", "GB/s", "share"}, {}, {false, false, false, true, false, true, true, true, true}};
   for (const auto& [f, sizes] : families) {
-    const auto& [threads, type, where] = f;
-    chart lines{{fmt::format("reduction-{}-{}-{}", threads, type, where), "Sums: " + name_of(f), "Bytes that were added up over the time of one sum."},
+    chart lines{{fmt::format("reduction-{}{}-{}-{}", f.gpu ? "gpu-" : "", f.members, f.type, f.memory), "Sums: " + name_of(f),
+                 "Bytes that were added up over the time of one sum."},
                 {"bytes", true}, {"GB/s", true}, {}};
     std::map<std::string, curve> curves;
     for (const auto& [bytes, here] : sizes) {
       const auto read = here.find("read");
       for (const auto& [way, r] : here) {
-        const auto& time = r->metrics.front();
-        const auto* rate = r->find("bandwidth");
-        const double bound = read != here.end() ? bandwidth(read->second) : 0;
-        t.rows.push_back({fmt::format("{}", threads), type, where, size_text(bytes), way, fmt::format("{:.2f}", time.median),
-                          fmt::format("{:.2f} - {:.2f}", time.ci95_low, time.ci95_high), fmt::format("{:.2f}", rate->median),
-                          bound > 0 ? fmt::format("{:.1f} %", 100 * rate->median / bound) : "-"});
+        const auto& time = time_of(*r);
+        t.rows.push_back({fmt::format("{} {}", f.members, f.gpu ? "GPU" : "threads"), f.type, f.memory, size_text(bytes), way, fmt::format("{:.2f}", time.median),
+                          fmt::format("{:.2f} - {:.2f}", time.ci95_low, time.ci95_high), fmt::format("{:.4g}", gbps(*r, time.median)),
+                          read != here.end() ? fmt::format("{:.1f} %", 100 * time_of(*read->second).median / time.median) : "-"});
         auto& c = curves[way];
         c.name = way;
         c.reference = way == "read";
-        c.points.push_back({bytes, rate->median, rate->ci95_low, rate->ci95_high});
+        c.points.push_back({bytes, gbps(*r, time.median), gbps(*r, time.ci95_high), gbps(*r, time.ci95_low)});
       }
     }
     for (auto& [way, c] : curves) lines.curves.push_back(std::move(c));

@@ -6,6 +6,7 @@
 
 #include "src/studies/reduction/host_sums.hpp"
 #include "src/studies/reduction/reduction_evaluation.hpp"
+#include "src/studies/reduction/sum_prover.hpp"
 
 namespace mgsync::reduction {
 namespace {
@@ -18,12 +19,12 @@ seen carried_out(const host_sum& sum, const order& asked) {
 
 TEST(host_sums, every_way_gives_the_right_sum_from_every_buffer) {
   for (const auto& [how, name] : ways)
-    for (const bool floating : {true, false})
+    for (const auto type : {value_type::fp64, value_type::fp32, value_type::int32})
       for (const unsigned threads : {1U, 3U})
         for (const std::size_t bytes : {std::size_t{3 * 4096}, std::size_t{1} << 17}) {
           host_sum sum;
           sum.how = how;
-          sum.floating = floating;
+          sum.type = type;
           sum.bytes = bytes;
           sum.threads = threads;
           sum.working_set = 5 * bytes;

@@ -1,0 +1,16 @@
+// cub::DeviceReduce::Sum, as it comes with the CUDA toolkit.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "src/studies/reduction/numbers.hpp"
+
+namespace mgsync::reduction {
+
+// As the vendor's: without temporary memory it says in `bytes` how much it wants.
+cudaError_t cub_sum(value_type, void* temporary, std::size_t& bytes, const void* from, void* to, std::size_t count, cudaStream_t);
+int cub_version();  // 300000 for 3.0.0
+
+}  // namespace mgsync::reduction

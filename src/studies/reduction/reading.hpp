@@ -1,0 +1,46 @@
+// How the blocks of a GPU read the numbers that they add up. Pure.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace mgsync::reduction {
+
+// How numbers are read: words as they are, vectors of 16 bytes, bulk copies into shared memory; so many in flight.
+enum class loads { word1, vector1, vector2, vector4, vector8, bulk4, bulk8 };
+inline constexpr std::pair<loads, std::string_view> all_loads[] = {
+    {loads::word1, "word1"},     {loads::vector1, "vector1"}, {loads::vector2, "vector2"}, {loads::vector4, "vector4"},
+    {loads::vector8, "vector8"}, {loads::bulk4, "bulk4"},     {loads::bulk8, "bulk8"}};
+inline constexpr unsigned bulk_tile_bytes = 16384;
+constexpr bool is_bulk(loads how) { return how == loads::bulk4 || how == loads::bulk8; }
+// Numbers that one turn of a block's loop reads, in bytes.
+constexpr std::size_t tile_bytes_of(loads how, unsigned threads, std::size_t number_bytes) {
+  switch (how) {
+    case loads::word1: return threads * number_bytes;
+    case loads::vector1: return threads * std::size_t{16};
+    case loads::vector2: return threads * std::size_t{32};
+    case loads::vector4: return threads * std::size_t{64};
+    case loads::vector8: return threads * std::size_t{128};
+    default: return bulk_tile_bytes;
+  }
+}
+constexpr std::size_t shared_bytes_of(loads how) {
+  return how == loads::bulk4 ? 4 * bulk_tile_bytes : how == loads::bulk8 ? 8 * bulk_tile_bytes : 0;
+}
+
+// How blocks share the reading: "vector4:512x2" or "vector4:512x2:chunks".
+struct reading {
+  loads how = loads::vector4;
+  unsigned threads = 512;
+  unsigned blocks_per_sm = 2;  // at most; fewer where there are fewer tiles
+  bool in_chunks = false;      // a block's tiles lie side by side; else they are dealt in turn
+  bool operator==(const reading&) const = default;
+};
+std::string to_string(const reading&);
+// Nothing for a word that is none.
+std::optional<reading> reading_named(std::string_view word);
+
+}  // namespace mgsync::reduction
