@@ -117,6 +117,19 @@ void calibrate(product_rows& rows, const gemm_kernel& family, int instance, int 
       for (int buffers = 1; buffers <= most; ++buffers) rows.measure("stage", launch(buffers, blocks, no_epilogue), size);
     }
   }
+  for (const int depth : {1, 2, 3, 8, 32})
+    for (const int blocks : {1, 8, all / 4, all / 2, all * 3 / 4, all}) {
+      const extent size = rectangle(blocks, tile, depth);
+      for (const int buffers : {1, 2, most}) rows.measure("edge", launch(buffers, blocks, no_epilogue), size);
+      rows.measure("edge", launch(most, blocks, loads), size);
+      rows.measure("edge", launch(std::min(4, most), blocks, math), size);
+      if (depth != 2 && depth != 8) rows.measure("edge", launch(std::min(4, most), blocks, whole), size);
+    }
+  for (int n = tile.n; n <= 1024; n += 64)
+    for (const int m : {128, 256, 512, 768, 1024})
+      rows.measure("store", launch(std::min(4, most), rows.persistent_blocks({m, n, tile.k}, tile), epilogue), {m, n, tile.k});
+  for (int n = 1088; n <= 3072; n += 64)
+    for (const int m : {128, 512}) rows.measure("store", launch(std::min(4, most), rows.persistent_blocks({m, n, tile.k}, tile), epilogue), {m, n, tile.k});
   // One output tile to a block, with few and with all SMs storing at the same time.
   for (const int blocks : {1, all / 4, all / 2, all * 3 / 4, all}) {
     for (const gemm_parts parts : {none, epilogue}) rows.measure("epilogue", launch(std::min(4, most), blocks, parts), rectangle(blocks, tile, 1));
