@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# All raw files and pictures of the timeline on a machine with GPUs, in one go: what a stamp costs, paper 002's region, and
+# All raw files and pictures of the timeline on a machine with GPUs, in one go: what a stamp costs, paper 002's region, single
+# instructions and pairs of them, and
 # the rounds of barriers on one GPU and on two. Some 2 minutes.
 # Usage: measure-timeline.sh BUILD FOLDER NAME   writes FOLDER/NAME-timeline.json, FOLDER/NAME-timeline/*.svg, ...
 #   (BUILD: where mgsync and docs/examples/event_timeline were built, as build/gpu; NAME: "h200x2")
@@ -27,6 +28,7 @@ study() {
 
 part stamps 30 "$build/docs/examples/event_timeline"
 study timeline-region --what region
+study timeline-instructions --what instructions,pairs
 study timeline-grid --what rounds --backend grid:auto,grid:cooperative-groups --gpus 1 --shape 1x32,4x256 --late 0
 if [ "$gpus" -ge 2 ]; then
   study timeline-multigrid --what rounds --backend multigrid:auto --gpus 2 --shape 1x32,4x256 --late 0,20

@@ -7,6 +7,7 @@
 #include "src/harness/machine_code/code_check.hpp"
 #include "src/studies/levels/probe_family.hpp"
 #include "src/studies/probes/arithmetic_code.hpp"
+#include "src/studies/timeline/instruction_list.hpp"
 #include "src/studies/timeline/region_code.hpp"
 #include "tests/code/code_files.hpp"
 
@@ -27,6 +28,7 @@ std::vector<expected_code> expectations(const std::string& probes, unsigned arch
   if (probes == "arithmetic") return probes::arithmetic_code();
   if (probes == "unrolled") return probes::unrolled_code();
   if (probes == "region") return timelines::region_code();
+  if (probes == "instructions") return timelines::instruction_code(architecture);
   std::vector<expected_code> all;
   for (const auto& f : levels::families())
     if (f.source == probes && f.oldest <= architecture)
@@ -89,6 +91,19 @@ TEST(paper_region, as_compiled_is_refused_for_the_papers_two_reasons) {
     ++read;
   }
   EXPECT_EQ(read, 1U);
+}
+
+// A single instruction between reads that nothing ties to it: refused wherever its result is what the second read must wait for.
+TEST(single_instructions, as_compiled_are_refused) {
+  for (const auto& file : code_files(MGSYNC_PROBE_CUBINS)) {
+    if (file.probes != "instructions" || file.architecture != machine_code::architecture_known_in_full) continue;
+    const auto image = read_code(file.path);
+    for (const auto& i : timelines::instructions()) {
+      if (!i.once || i.result_of.empty()) continue;
+      const auto said = complaints_of(check_code(image, timelines::twin_claims(i)));
+      EXPECT_NE(said.find("nothing takes the last result before the second clock read"), std::string::npos) << i.name << "\n" << said;
+    }
+  }
 }
 
 expected_code eight_shuffles(const std::string& kernel) {

@@ -40,7 +40,7 @@ constexpr row by_base[] = {
     {0x021, "FADD", "dab"},    {0x023, "FFMA", "dabc"},   {0x024, "IMAD", "dabc"},    {0x025, "IMAD", "wabc"},
     {0x026, "IDP", "dabc"},    {0x027, "IMAD", "dabc"},   {0x028, "DMUL", "wab"},     {0x029, "DADD", "wac"},
     {0x02a, "DSETP", "abPQp"}, {0x02b, "DFMA", "wabc"},   {0x030, "HADD2", "?"},      {0x031, "HFMA2", "?"},
-    {0x032, "HMUL2", "?"},     {0x035, "HFMA2", "dabc"},  {0x036, "VIADD", "dab"},    {0x045, "I2FP", "db"},
+    {0x032, "HMUL2", "?"},     {0x035, "HFMA2", "dabc"},  {0x036, "VIADD", "dab"},    {0x03b, "LDSM", "da"},     {0x03c, "HMMA", "dabc"},    {0x045, "I2FP", "db"},
     {0x048, "VIMNMX", "dabp"}, {0x082, "UMOV", "DB"},     {0x086, "VOTEU", "DPp"},    {0x087, "USEL", "DABp"},
     {0x08c, "UISETP", "?"},    {0x090, "UIADD3", "DABC"}, {0x091, "ULEA", "DABC"},    {0x092, "ULOP3", "DABC"},
     {0x099, "USHF", "DABC"},   {0x09c, "UPLOP3", "?"},    {0x0a4, "UIMAD", "DABC"},   {0x0a5, "UIMAD", "DABC"},
@@ -54,13 +54,13 @@ constexpr row by_base[] = {
     {0x147, "BRA", "-"},       {0x149, "BRX", "?"},       {0x14a, "JMP", "-"},        {0x14c, "JMX", "?"},
     {0x14d, "EXIT", "-"},      {0x14e, "KILL", "-"},      {0x150, "RET", "?"},        {0x152, "RET", "?"},
     {0x155, "BMOV", "?"},      {0x156, "BMOV", "?"},      {0x157, "WARPSYNC", "-"},   {0x180, "LD", "la"},
-    {0x181, "LDG", "la"},      {0x182, "LDC", "l"},       {0x183, "LDL", "la"},       {0x184, "LDS", "la"},
+    {0x181, "LDG", "la"},      {0x182, "LDC", "la"},       {0x183, "LDL", "la"},       {0x184, "LDS", "la"},
     {0x185, "ST", "ab"},       {0x186, "STG", "ab"},      {0x187, "STL", "ab"},       {0x188, "STS", "ab"},
     {0x189, "SHFL", "daP"},    {0x18a, "ATOM", "dabP"},   {0x18b, "ATOM", "dabcP"},   {0x18c, "ATOMS", "dab"},
     {0x18d, "ATOMS", "dabc"},  {0x18e, "REDG", "ab"},     {0x18f, "CCTL", "-"},       {0x192, "MEMBAR", "-"},
     {0x1a1, "MATCH", "daP"},   {0x1a8, "ATOMG", "dabP"},  {0x1a9, "ATOMG", "dabcP"},  {0x1ab, "ERRBAR", "-"},
     {0x1ae, "LDGSTS", "?"},    {0x1af, "LDGDEPBAR", "-"}, {0x11a, "DEPBAR", "-"},     {0x1b5, "UTMALDG", "?"},
-    {0x1ba, "UBLKCP", "?"},    {0x1c3, "S2UR", "D"},      {0x1c4, "REDUX", "Da"},     {0x1ca, "R2UR", "Da"},
+    {0x1ba, "UBLKCP", "?"},    {0x1bd, "STAS", "?"},       {0x1c6, "FENCE", "-"},    {0x1c3, "S2UR", "D"},      {0x1c4, "REDUX", "Da"},     {0x1ca, "R2UR", "Da"},
 };
 
 const row* find(std::uint32_t opcode) {

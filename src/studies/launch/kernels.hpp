@@ -9,7 +9,7 @@ namespace mgsync::launch {
 struct waiting {
   std::uint32_t units = 0;
   std::uint32_t unit_ns = 0;
-  unsigned long long* waited_ns = nullptr;  // of this GPU; block 0 adds its own
+  unsigned long long* waited_ns = nullptr;  // of this GPU; block 0 adds its own; none: it leaves nothing in memory
 };
 
 // Kernels for cudaLaunchKernel. in_turn: with the two instructions of programmatic dependent launch.

@@ -50,7 +50,8 @@ struct creation {
 
 // A run of `count` launches yields, in us by the monotonic clock: "total_us", from before the first launch call until the
 // host has seen the last kernel's end; "call_us", until the last launch call has returned; "sync_us", what synchronizing
-// takes when nothing is left to wait for; and "waited_us", the waiting itself, by the device's own timer.
+// takes when nothing is left to wait for; and "waited_us", the waiting itself, by the device's own timer, in a run of the
+// same launches right after: what the timed kernels do not write, their end does not wait for.
 creation make_gpu_launches(const gpu_launch&);
 
 // Host members: the start and end of an OpenMP parallel region, and of a std::thread for each member that is joined.

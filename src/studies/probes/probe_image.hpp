@@ -24,5 +24,6 @@ std::span<const image> block_images();
 std::span<const image> cluster_images();
 std::span<const image> memory_images();
 std::span<const image> region_images();      // timeline/region.cu: paper 002's region
+std::span<const image> instructions_images();  // timeline/instructions.cu: single ones, and pairs
 
 }  // namespace mgsync::probes

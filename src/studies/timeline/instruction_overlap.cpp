@@ -33,7 +33,7 @@ double overlap_of_pair(double a_cycles, double b_cycles, double both_cycles) {
 region_judgement judge(const region_cycles& r) {
   constexpr double sum_within = 4, misleads_from = 100;
   region_judgement j;
-  j.sum_of_parts = r.store + r.barrier + r.load - 2 * r.nothing;
+  j.sum_of_parts = r.store_and_load + r.barrier + r.reads();
   j.corrected_less_sum = r.corrected - j.sum_of_parts;
   j.as_compiled_less_sum = r.as_compiled - j.sum_of_parts;
   j.is_the_sum = std::abs(j.corrected_less_sum) <= sum_within;

@@ -23,16 +23,19 @@ load_overlap overlap_of_loads(std::span<const loads_point>);
 // 1 - (T(ab) - max(T(a), T(b))) / min(T(a), T(b)). std::invalid_argument unless the single times are above 0.
 double overlap_of_pair(double a_cycles, double b_cycles, double both_cycles);
 
-// 002's region: whether it is the sum of its parts, each measured by itself between the same two clock reads, and what a
-// probe without correction would have said.
+// 002's region: whether it is the sum of its parts, and what a probe without correction would have said. The parts are
+// slopes of chains, in which no clock read is. What the two reads add is seen around the load: once between them, less
+// its slope.
 struct region_cycles {
-  double store = 0, barrier = 0, load = 0;
-  double nothing = 0;      // between two reads with nothing between them: it is in every part
+  double store_and_load = 0, barrier = 0, load = 0;  // by link of a chain; the barrier: of the region's warps
+  double load_once = 0;
+  double nothing = 0;      // between two reads with nothing between them
   double corrected = 0;
   double as_compiled = 0;
+  double reads() const { return load_once - load; }
 };
 struct region_judgement {
-  double sum_of_parts = 0;     // of the same two reads: store + barrier + load - 2 x nothing
+  double sum_of_parts = 0;     // store and load, barrier, reads
   double corrected_less_sum = 0;
   double as_compiled_less_sum = 0;
   bool is_the_sum = false;     // within 4 cycles

@@ -1,35 +1,12 @@
 // Paper 002's region (store to shared memory, barrier of the block, load) between two reads of the SM's cycle counter: as the
-// compiler leaves it, corrected, and in its parts; and loads side by side, whose latencies overlap. The paper moved clock
-// reads by hand in the machine code. A read that depends on a value stands where that value has arrived: the same, without
-// an assembler (docs/studies/timeline.md).
-#include "src/studies/probes/probe_frame.hpp"
+// compiler leaves it, corrected, and in its parts; and loads side by side, whose latencies overlap.
+#include "src/studies/timeline/region_frame.cuh"
 
 namespace {
 
-using mgsync::probes::arguments;
-
-// Past L1, as the paper's loads went (LDG.E.SYS): their wait is what an unchecked probe takes for shared memory's.
-__device__ __forceinline__ std::uint32_t far_load(const std::uint32_t* from) {
-  std::uint32_t v;
-  asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(v) : "l"(from) : "memory");
-  return v;
-}
-__device__ __forceinline__ std::uint32_t shared_load(std::uint32_t at) {
-  std::uint32_t v;
-  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(at) : "memory");
-  return v;
-}
-
-// Where a thread stores and where it loads, as addresses out of global memory: the compiler knows neither, and nothing has to
-// be computed of them. The thread's own 4 bytes, and what it stores is their address.
-struct places {
-  std::uint32_t store_at, load_at;
-  __device__ __forceinline__ void find(const arguments& a) {
-    store_at = far_load(a.output + threadIdx.x);
-    load_at = far_load(a.output + threadIdx.x);
-  }
-  __device__ __forceinline__ std::uint32_t all() const { return store_at ^ (load_at << 1); }
-};
+using mgsync::timelines::nothing;
+using mgsync::timelines::places;
+using mgsync::timelines::shared_load;
 
 // What stands between the clock reads.
 struct whole_region : places {
@@ -41,21 +18,35 @@ struct whole_region : places {
   }
   __device__ __forceinline__ std::uint32_t value() const { return loaded; }
 };
-struct store_part : places {
-  __device__ __forceinline__ void run() { asm volatile("st.shared.u32 [%0], %1;" ::"r"(store_at), "r"(store_at) : "memory"); }
-  __device__ __forceinline__ std::uint32_t value() const { return load_at; }
-};
-struct barrier_part : places {
-  __device__ __forceinline__ void run() { __syncthreads(); }
-  __device__ __forceinline__ std::uint32_t value() const { return load_at; }
-};
 struct load_part : places {
   std::uint32_t loaded;
   __device__ __forceinline__ void run() { loaded = shared_load(load_at); }
   __device__ __forceinline__ std::uint32_t value() const { return loaded; }
 };
-struct nothing : places {
-  __device__ __forceinline__ void run() {}
+// The parts as chains, whose slopes hold nothing of the clock reads: the store and the load of one warp, the barrier, and the
+// load alone. The value is the word's own address.
+template <int Links>
+struct stores_and_loads : places {
+  __device__ __forceinline__ void run() {
+#pragma unroll
+    for (int k = 0; k < Links; ++k) asm volatile("st.volatile.shared.u32 [%0], %0;\n ld.volatile.shared.u32 %0, [%0];" : "+r"(load_at)::"memory");
+  }
+  __device__ __forceinline__ std::uint32_t value() const { return load_at; }
+};
+template <int Links>
+struct barriers : places {
+  __device__ __forceinline__ void run() {
+#pragma unroll
+    for (int k = 0; k < Links; ++k) __syncthreads();
+  }
+  __device__ __forceinline__ std::uint32_t value() const { return load_at; }
+};
+template <int Links>
+struct chased_loads : places {
+  __device__ __forceinline__ void run() {
+#pragma unroll
+    for (int k = 0; k < Links; ++k) asm volatile("ld.volatile.shared.u32 %0, [%0];" : "+r"(load_at)::"memory");
+  }
   __device__ __forceinline__ std::uint32_t value() const { return load_at; }
 };
 // Loads that do not wait for each other, each 512 bytes on.
@@ -88,44 +79,18 @@ struct load_and_shuffle : places {
   __device__ __forceinline__ std::uint32_t value() const { return loaded ^ moved; }
 };
 
-// Corrected: the first read waits for all that the region needs, the second for what it loaded.
-template <class Region, bool Corrected>
-__device__ __forceinline__ void timed_region(const arguments& a) {
-  extern __shared__ std::uint32_t shared[];
-  a.output[threadIdx.x] = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared + threadIdx.x));
-  const std::uint32_t warps = gridDim.x * (blockDim.x / 32), warp = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-  const std::uint32_t never = a.held->never, sm_before = mgsync::probes::this_sm(), passes = a.passes;
-  Region region;
-  std::uint64_t begin = 0, end = 0;
-#pragma unroll 1
-  for (std::uint32_t pass = 0; pass < passes; ++pass) {
-    __syncthreads();
-    region.find(a);
-    begin = Corrected ? mgsync::probes::clock_after(region.all(), never) : mgsync::probes::clock_now();
-    region.run();
-    end = Corrected ? mgsync::probes::clock_after(region.value(), never) : mgsync::probes::clock_now();
-    const auto behind = static_cast<std::uint32_t>(end >> 63);
-    a.stamps[static_cast<std::size_t>(pass + behind) * warps + warp + behind] = {begin, end};
-    if (region.value() == never) a.output[threadIdx.x + behind] = 0;  // so that it is needed
-  }
-  const auto behind = static_cast<std::uint32_t>(end >> 63);
-  a.sms[warp + behind] = sm_before;
-  a.sms[warps + warp + behind] = mgsync::probes::this_sm();
-}
-
 }  // namespace
-
-#define MGSYNC_REGION(name, Region, corrected)                                                         \
-  extern "C" __global__ void name(const __grid_constant__ mgsync::probes::arguments a) {               \
-    timed_region<Region, corrected>(a);                                                                \
-  }
 
 MGSYNC_REGION(region_as_compiled, whole_region, false)
 MGSYNC_REGION(region_corrected, whole_region, true)
-MGSYNC_REGION(region_store, store_part, true)
-MGSYNC_REGION(region_barrier, barrier_part, true)
 MGSYNC_REGION(region_load, load_part, true)
 MGSYNC_REGION(region_nothing, nothing, true)
+MGSYNC_REGION(stores_and_loads_4, stores_and_loads<4>, true)
+MGSYNC_REGION(stores_and_loads_32, stores_and_loads<32>, true)
+MGSYNC_REGION(barriers_4, barriers<4>, true)
+MGSYNC_REGION(barriers_32, barriers<32>, true)
+MGSYNC_REGION(chased_loads_4, chased_loads<4>, true)
+MGSYNC_REGION(chased_loads_32, chased_loads<32>, true)
 MGSYNC_REGION(loads_1, loads<1>, true)
 MGSYNC_REGION(loads_2, loads<2>, true)
 MGSYNC_REGION(loads_4, loads<4>, true)

@@ -28,10 +28,17 @@ expected_code prepared(std::string kernel, counts per_link, std::string result_o
 std::vector<expected_code> region_code() {
   std::vector<expected_code> all;
   all.push_back(prepared("region_corrected", {{"STS", 1}, {"BAR", 1}, {"LDS", 1}}, "LDS"));
-  all.push_back(prepared("region_store", {{"STS", 1}}, ""));
-  all.push_back(prepared("region_barrier", {{"BAR", 1}}, ""));
   all.push_back(prepared("region_load", {{"LDS", 1}}, "LDS"));
   all.push_back(prepared("region_nothing", {}, ""));
+  for (const unsigned links : {4u, 32u}) {
+    const auto chain = [&](const char* name, counts per_link, const char* result_of) {
+      all.push_back(prepared(name + std::to_string(links), std::move(per_link), result_of, links));
+      all.back().side_by_side = 1;
+    };
+    chain("stores_and_loads_", {{"STS", 1}, {"LDS", 1}}, "LDS");
+    chain("barriers_", {{"BAR", 1}}, "");
+    chain("chased_loads_", {{"LDS", 1}}, "LDS");
+  }
   for (const unsigned count : {1u, 2u, 4u, 8u, 16u})
     all.push_back(prepared("loads_" + std::to_string(count), {{"LDS", 1}}, "LDS", count, {{"LOP3", count - 1}}));
   all.push_back(prepared("shuffle_alone", {{"SHFL", 1}}, "SHFL"));

@@ -34,7 +34,8 @@ recording recording_of_pass(std::span<const warp_pass> one_pass, std::uint32_t s
 region_figures figures_of(const seen& run) {
   const auto of = [&](const char* kernel) { return value_of(run, kernel); };
   region_figures f;
-  f.cycles = {of("region_store"), of("region_barrier"), of("region_load"), of("region_nothing"), of("region_corrected"), of("region_as_compiled")};
+  const auto slope = [&](const std::string& chain) { return (of((chain + "_32").c_str()) - of((chain + "_4").c_str())) / 28; };
+  f.cycles = {slope("stores_and_loads"), slope("barriers"), slope("chased_loads"), of("region_load"), of("region_nothing"), of("region_corrected"), of("region_as_compiled")};
   f.judged = judge(f.cycles);
   // What two reads cost with nothing between them is no part of a load.
   std::vector<loads_point> line;
@@ -54,7 +55,7 @@ void region_method::take(const step& asked, std::span<const seen> came) {
   for (const auto& run : came) {
     const auto f = figures_of(run);
     samples_.push_back({asked.batch, {{"corrected", f.cycles.corrected}, {"sum_of_parts", f.judged.sum_of_parts}, {"as_compiled", f.cycles.as_compiled},
-                                      {"store", f.cycles.store}, {"barrier", f.cycles.barrier}, {"load", f.cycles.load}, {"nothing", f.cycles.nothing},
+                                      {"store_and_load", f.cycles.store_and_load}, {"barrier", f.cycles.barrier}, {"load", f.cycles.load}, {"reads", f.cycles.reads()},
                                       {"load_latency", f.loads.latency}, {"load_interval", f.loads.interval}, {"overlap", f.pair_overlap}}});
   }
   batch_ = asked.batch + 1;
@@ -62,7 +63,7 @@ void region_method::take(const step& asked, std::span<const seen> came) {
 
 std::vector<metric_name> region_method::columns() const {
   std::vector<metric_name> all;
-  for (const char* name : {"corrected", "sum_of_parts", "as_compiled", "store", "barrier", "load", "nothing", "load_latency", "load_interval"}) all.push_back({name, "cycles"});
+  for (const char* name : {"corrected", "sum_of_parts", "as_compiled", "store_and_load", "barrier", "load", "reads", "load_latency", "load_interval"}) all.push_back({name, "cycles"});
   all.push_back({"overlap", "", better::more});
   return all;
 }

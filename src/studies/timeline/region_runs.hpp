@@ -36,7 +36,7 @@ struct region_figures {
 region_figures figures_of(const seen&);
 
 // Eight batches of one run each. Metrics in cycles: "corrected", "sum_of_parts", "as_compiled", the parts, the latency of a
-// load and the interval between loads; and "overlap" of a load and a shuffle.
+// load beside others and the interval between them; and "overlap" of a load and a shuffle.
 class region_method final : public method {
  public:
   std::optional<step> next(std::chrono::nanoseconds spent) override;

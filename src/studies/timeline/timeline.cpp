@@ -11,12 +11,15 @@
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/study.hpp"
 #include "src/harness/sweep.hpp"
+#include "src/studies/timeline/instruction_list.hpp"
+#include "src/studies/timeline/instruction_runs.hpp"
 #include "src/studies/timeline/order_prover.hpp"
 #include "src/studies/timeline/recorded_barrier.hpp"
 #include "src/studies/timeline/region_code.hpp"
 #include "src/studies/timeline/region_runs.hpp"
 #include "src/studies/timeline/timeline_evaluation.hpp"
 #if MGSYNC_WITH_CUDA
+#include "src/studies/timeline/gpu_instructions.hpp"
 #include "src/studies/timeline/gpu_region.hpp"
 #endif
 
@@ -25,7 +28,7 @@ namespace timelines {
 namespace {
 
 constexpr std::array<axis_declaration, 7> axes{{
-    {"what", "rounds,region", "rounds, region", "a barrier's rounds; or paper 002's region (store, barrier, load) on one GPU"},
+    {"what", "rounds,region", "rounds, region, instructions, pairs", "a barrier's rounds; paper 002's region (store, barrier, load) on one GPU; single instructions there; or pairs of them side by side"},
     {"backend", "multigrid:auto", "backends as `mgsync list` names them: multigrid, multigrid:inbox, openmp", "whose rounds are recorded"},
     {"members", "", "numbers, such as 2 or 2,4", "how many members: host threads on cores of their own, or GPUs; without a number two, or the only GPU"},
     {"gpus", "", "numbers, such as 1,2", "the same as --members, of GPUs only"},
@@ -108,19 +111,54 @@ measurement planned(const study_request& asked, const backend_choice& choice, co
   return m;
 }
 
-measurement planned_region(const study_request& asked) {
+// What stands between two reads of an SM's clock: on one GPU.
+measurement of_one_sm(const study_request& asked, std::string subject) {
   measurement m;
   m.point.study = "timeline";
-  m.point.subject = "region";
+  m.point.subject = std::move(subject);
   m.point.device = asked.device;
   m.point.members = 1;
   m.point.group = {asked.machine().gpus.empty() ? 0 : asked.machine().gpus.front().id};
-  m.point.set(mgsync::axes::threads_per_block, static_cast<double>(region_threads));
   if (asked.device == topology::device::host) m.waived = "instructions of a GPU between reads of its SM's clock: there is no GPU here";
   else if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
+  return m;
+}
+
+[[maybe_unused]] int ordinal_of_first(const study_request& asked) {
+  return asked.machine().gpus.empty() ? 0 : asked.machine().gpus.front().cuda_ordinal.value_or(0);
+}
+
+std::vector<measurement> planned_instructions(const study_request& asked) {
+  std::vector<measurement> all;
+  for (const auto& i : instructions())
+    for (const unsigned varied : {1U, 2U, 4U, 8U, 16U, 32U}) {
+      if (i.varied.empty() && varied != 1) continue;
+      auto& m = all.emplace_back(of_one_sm(asked, i.name));
+      if (!i.varied.empty()) m.point.set(i.varied, static_cast<double>(varied));
 #if MGSYNC_WITH_CUDA
-  const int ordinal = asked.machine().gpus.empty() ? 0 : asked.machine().gpus.front().cuda_ordinal.value_or(0);
-  m.create = [ordinal] { return make_gpu_region(ordinal); };
+      m.create = [&i, varied, gpu = ordinal_of_first(asked)] { return make_gpu_instruction(gpu, i, varied); };
+#endif
+      m.method = [&i] { return std::make_unique<instruction_method>(i); };
+      m.prover = [] { return std::make_unique<code_prover>(); };
+    }
+  return all;
+}
+
+measurement planned_pairs(const study_request& asked) {
+  auto m = of_one_sm(asked, "pairs");
+#if MGSYNC_WITH_CUDA
+  m.create = [gpu = ordinal_of_first(asked)] { return make_gpu_pairs(gpu); };
+#endif
+  m.method = [] { return std::make_unique<pairs_method>(); };
+  m.prover = [] { return std::make_unique<code_prover>(); };
+  return m;
+}
+
+measurement planned_region(const study_request& asked) {
+  auto m = of_one_sm(asked, "region");
+  m.point.set(mgsync::axes::threads_per_block, static_cast<double>(region_threads));
+#if MGSYNC_WITH_CUDA
+  m.create = [gpu = ordinal_of_first(asked)] { return make_gpu_region(gpu); };
 #endif
   m.method = [] { return std::make_unique<region_method>(); };
   m.prover = [] { return std::make_unique<region_prover>(); };
@@ -128,15 +166,16 @@ measurement planned_region(const study_request& asked) {
 }
 
 std::vector<measurement> points(const study_request& asked) {
-  bool rounds = false, region = false;
-  for (const auto& word : asked.list("what")) {
-    if (word != "rounds" && word != "region") throw usage_error(fmt::format("--what is '{}'; accepted: rounds, region", word));
-    (word == "rounds" ? rounds : region) = true;
-  }
+  constexpr std::string_view known[] = {"rounds", "region", "instructions", "pairs"};
+  for (const auto& word : asked.list("what"))
+    if (std::ranges::find(known, word) == std::end(known)) throw usage_error(fmt::format("--what is '{}'; accepted: rounds, region, instructions, pairs", word));
+  const auto wanted = [&](std::string_view what) { return std::ranges::find(asked.list("what"), what) != asked.list("what").end(); };
   if (asked.list("rounds").size() != 1) throw usage_error("--rounds takes one number");
   std::vector<measurement> all;
-  if (region) all.push_back(planned_region(asked));
-  if (!rounds) return all;
+  if (wanted("instructions")) all = planned_instructions(asked);
+  if (wanted("region")) all.push_back(planned_region(asked));
+  if (wanted("pairs")) all.push_back(planned_pairs(asked));
+  if (!wanted("rounds")) return all;
   for (const auto& choice : parse_backends(joined(asked.list("backend")), backends()))
     for (const auto& of : parse_shapes(joined(asked.list("shape"))))
       for (const int members : member_counts(asked))

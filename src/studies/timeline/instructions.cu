@@ -1,0 +1,353 @@
+// Single instructions that move data or wait for it (paper 002; docs/studies/timeline.md): each as a chain, whose slope is its
+// latency, once between two clock reads, and once as the compiler leaves it; and pairs of different ones side by side.
+// What the study levels has as chains (loads, shuffles, atomics, votes, other blocks' shared memory) is not chained here.
+#include "src/studies/timeline/region_frame.cuh"
+
+namespace {
+
+using mgsync::probes::arguments;
+using mgsync::timelines::places;
+using mgsync::timelines::shared_load;
+
+__device__ __forceinline__ std::uint32_t in_shared(const void* at) { return static_cast<std::uint32_t>(__cvta_generic_to_shared(at)); }
+
+// The two reads themselves.
+struct nothing_at_all {
+  std::uint32_t v;
+  __device__ explicit nothing_at_all(const arguments& a) : v(a.input[threadIdx.x]) {}
+  __device__ void step() {}
+  __device__ std::uint32_t value() const { return v; }
+};
+
+// A word per thread in shared memory, and its own address is what goes through it: link by link the address comes out of
+// the load before.
+struct own_word {
+  std::uint32_t v;
+  __device__ explicit own_word(const arguments&) {
+    extern __shared__ std::uint32_t words[];
+    words[threadIdx.x] = in_shared(words + threadIdx.x);
+    v = *static_cast<volatile std::uint32_t*>(words + threadIdx.x);
+  }
+  __device__ std::uint32_t value() const { return v; }
+};
+struct store_load : own_word {
+  using own_word::own_word;
+  __device__ void step() { asm volatile("st.volatile.shared.u32 [%0], %0;\n ld.volatile.shared.u32 %0, [%0];" : "+r"(v)::"memory"); }
+};
+struct store_barrier_load : own_word {
+  using own_word::own_word;
+  __device__ void step() {
+    asm volatile("st.volatile.shared.u32 [%0], %0;" ::"r"(v) : "memory");
+    __syncthreads();
+    asm volatile("ld.volatile.shared.u32 %0, [%0];" : "+r"(v)::"memory");
+  }
+};
+// Stores that nothing waits for: how often another may be issued.
+struct store_issue : own_word {
+  using own_word::own_word;
+  __device__ void step() { asm volatile("st.volatile.shared.u32 [%0], %0;" ::"r"(v) : "memory"); }
+};
+
+// A chase in which a.words lanes (1, 2, 4, ... 32) want words of one bank: lane l is in bank l / ways, in a row of its own.
+struct bank_conflict {
+  static constexpr std::uint32_t ring = 8;
+  std::uint32_t at;
+  __device__ explicit bank_conflict(const arguments& a) {
+    extern __shared__ std::uint32_t words[];
+    const std::uint32_t ways = a.words, lane = threadIdx.x % 32, bank = lane / ways, row = lane % ways;
+    for (std::uint32_t k = 0; k < ring; ++k) {
+      const std::uint32_t next = (k + 1) % ring;
+      words[(k * ways + row) * 32 + bank] = in_shared(words + (next * ways + row) * 32 + bank);
+    }
+    __syncthreads();
+    at = in_shared(words + row * 32 + bank);
+  }
+  __device__ void step() { asm volatile("ld.shared.u32 %0, [%0];" : "+r"(at)::"memory"); }
+  __device__ std::uint32_t value() const { return at; }
+};
+
+// Through the constant cache: each word is where the next one stands, in bytes.
+__constant__ std::uint32_t offsets[16] = {4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 0};
+struct constant_chase {
+  std::uint32_t at;
+  __device__ explicit constant_chase(const arguments& a) : at(a.input[0] & 60u) {}
+  __device__ void step() { at = *reinterpret_cast<const volatile std::uint32_t*>(reinterpret_cast<const char*>(offsets) + at); }
+  __device__ std::uint32_t value() const { return at; }
+};
+
+// Rows of a matrix whose words are the rows' own addresses, so that what a lane gets is where the next load finds its row.
+struct matrix_load {
+  std::uint32_t at;
+  __device__ explicit matrix_load(const arguments&) {
+    extern __shared__ std::uint32_t words[];
+    const std::uint32_t lane = threadIdx.x % 32;
+    words[lane] = in_shared(words + lane % 8 * 4);
+    __syncthreads();
+    at = in_shared(words + lane % 8 * 4);
+  }
+  __device__ void step() { asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%0];" : "+r"(at)::"memory"); }
+  __device__ std::uint32_t value() const { return at; }
+};
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+// 16 x 8 x 16 halves, sums of 32 bits: what one multiplies up is the next one's sum to add to.
+struct matrix_multiply {
+  float sum[4];
+  std::uint32_t left[4], right[2];
+  __device__ explicit matrix_multiply(const arguments& a) {
+    const std::uint32_t word = a.input[threadIdx.x];
+    for (int k = 0; k < 4; ++k) sum[k] = __uint_as_float(0x3f800000u | ((word + k) & 0x7fffffu)), left[k] = (word ^ k) & 0x0fff0fffu;
+    for (int k = 0; k < 2; ++k) right[k] = (word ^ (k + 4)) & 0x0fff0fffu;
+  }
+  __device__ void step() {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+                 : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
+  }
+  __device__ std::uint32_t value() const { return __float_as_uint(sum[0]); }
+};
+
+// Global memory to shared memory and from there into a register: a pointer to itself, 8 bytes through L1 or 16 past it.
+template <int Bytes>
+struct asynchronous_copy {
+  std::uint32_t to;
+  std::uint64_t at;
+  __device__ explicit asynchronous_copy(const arguments& a) {
+    extern __shared__ std::uint64_t pairs[];
+    to = in_shared(pairs + 2 * threadIdx.x);
+    auto* const cell = reinterpret_cast<std::uint64_t*>(a.output);
+    if (threadIdx.x == 0) *cell = reinterpret_cast<std::uint64_t>(cell);
+    __threadfence();
+    __syncthreads();
+    asm volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(at) : "l"(cell) : "memory");
+  }
+  __device__ void step() {
+    if constexpr (Bytes == 8) asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(at) : "memory");
+    else asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(at) : "memory");
+    asm volatile("cp.async.wait_all;\n ld.volatile.shared.u64 %0, [%1];" : "=l"(at) : "r"(to) : "memory");
+  }
+  __device__ std::uint32_t value() const { return static_cast<std::uint32_t>(at); }
+};
+#endif
+
+#if __CUDA_ARCH__ >= 900
+__device__ __forceinline__ void init_mbarrier(std::uint32_t barrier) {
+  asm volatile("mbarrier.init.shared.b64 [%0], 1;\n fence.mbarrier_init.release.cluster;" ::"r"(barrier) : "memory");
+}
+// Until the phase has come, which is under way. Each try waits by itself for as long as the hardware lets it; given up after
+// 4096 of them, so that no fault of a probe keeps a GPU.
+__device__ __forceinline__ void wait_for_phase(std::uint32_t barrier, std::uint32_t parity) {
+  asm volatile(
+      "{\n .reg .pred done, more;\n .reg .u32 tries;\n mov.u32 tries, 0;\n"
+      "AGAIN:\n mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n @done bra THERE;\n"
+      " add.u32 tries, tries, 1;\n setp.lt.u32 more, tries, 4096;\n @more bra AGAIN;\nTHERE:\n}" ::"r"(barrier), "r"(parity)
+      : "memory");
+}
+
+// The same by the copy engine, 16 bytes; a transaction counted by an mbarrier says that they are there. One lane.
+struct bulk_copy {
+  std::uint32_t to, barrier, parity = 0;
+  std::uint64_t at;
+  __device__ explicit bulk_copy(const arguments& a) {
+    extern __shared__ std::uint64_t pairs[];
+    to = in_shared(pairs);
+    barrier = in_shared(pairs + 2);
+    init_mbarrier(barrier);
+    auto* const cell = reinterpret_cast<std::uint64_t*>(a.output);
+    *cell = reinterpret_cast<std::uint64_t>(cell);
+    __threadfence();
+    asm volatile("fence.proxy.async;" ::: "memory");
+    asm volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(at) : "l"(cell) : "memory");
+  }
+  __device__ void step() {
+    asm volatile("{\n .reg .b64 state;\n mbarrier.arrive.expect_tx.shared.b64 state, [%0], 16;\n}" ::"r"(barrier) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2];" ::"r"(to), "l"(at), "r"(barrier) : "memory");
+    wait_for_phase(barrier, parity);
+    parity ^= 1;
+    asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(at) : "r"(to) : "memory");
+  }
+  __device__ std::uint32_t value() const { return static_cast<std::uint32_t>(at); }
+};
+
+// Two blocks of a cluster store into each other's shared memory, and each waits at its own mbarrier for what the other
+// stored: one way. One lane of each, between two barriers of the cluster.
+struct remote_store {
+  std::uint32_t barrier, there, their_barrier, parity = 0, v;
+  __device__ explicit remote_store(const arguments& a) : v(a.input[threadIdx.x]) {
+    extern __shared__ std::uint64_t pairs[];
+    barrier = in_shared(pairs + 2);
+    std::uint32_t rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(in_shared(pairs)), "r"(rank ^ 1));
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(their_barrier) : "r"(barrier), "r"(rank ^ 1));
+  }
+  __device__ void step() {
+    asm volatile("{\n .reg .b64 state;\n mbarrier.arrive.expect_tx.shared.b64 state, [%0], 4;\n}" ::"r"(barrier) : "memory");
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(there), "r"(v), "r"(their_barrier) : "memory");
+    wait_for_phase(barrier, parity);
+    parity ^= 1;
+  }
+  __device__ std::uint32_t value() const { return v; }
+};
+
+__device__ __forceinline__ void meet_cluster() { asm volatile("barrier.cluster.arrive;\n barrier.cluster.wait;" ::: "memory"); }
+
+template <int Steps>
+__device__ __forceinline__ void remote_stores(const arguments& a) {
+  extern __shared__ std::uint64_t pairs[];
+  if (threadIdx.x == 0) init_mbarrier(in_shared(pairs + 2));
+  meet_cluster();
+  if (threadIdx.x == 0) mgsync::probes::timed_chain<remote_store, Steps>(a);
+  meet_cluster();
+}
+
+// One lane alone runs the probe.
+template <class Op, int Steps>
+__device__ __forceinline__ void by_one_lane(const arguments& a) {
+  if (threadIdx.x == 0) mgsync::probes::timed_chain<Op, Steps>(a);
+}
+#endif
+
+// Once, with the reads corrected or as the compiler leaves them.
+template <class Op, bool Corrected>
+__device__ __forceinline__ void once(const arguments& a) {
+  Op op(a);
+  const std::uint32_t warps = gridDim.x * ((blockDim.x + 31) / 32), warp = blockIdx.x * ((blockDim.x + 31) / 32) + threadIdx.x / 32;
+  const std::uint32_t never = a.held->never, sm_before = mgsync::probes::this_sm(), passes = a.passes;
+  std::uint64_t begin = 0, end = 0;
+#pragma unroll 1
+  for (std::uint32_t pass = 0; pass < passes; ++pass) {
+    __syncwarp();
+    begin = Corrected ? mgsync::probes::clock_after(op.value(), never) : mgsync::probes::clock_now();
+    op.step();
+    end = Corrected ? mgsync::probes::clock_after(op.value(), never) : mgsync::probes::clock_now();
+    const auto behind = static_cast<std::uint32_t>(end >> 63);
+    a.stamps[static_cast<std::size_t>(pass + behind) * warps + warp + behind] = {begin, end};
+  }
+  const auto behind = static_cast<std::uint32_t>(end >> 63);
+  a.sms[warp + behind] = sm_before;
+  a.sms[warps + warp + behind] = mgsync::probes::this_sm();
+  a.output[threadIdx.x + behind] = op.value();
+}
+
+// Instructions that are laid side by side: each takes what was found ahead of the first read, and gives a word.
+struct by_lds {
+  __device__ static std::uint32_t of(const places& p) { return shared_load(p.load_at); }
+};
+struct by_shfl {
+  __device__ static std::uint32_t of(const places& p) { return __shfl_xor_sync(0xffffffffu, p.load_at, 1); }
+};
+struct by_ldg {  // from L1
+  __device__ static std::uint32_t of(const places& p);
+};
+struct by_mufu {
+  __device__ static std::uint32_t of(const places& p) {
+    std::uint32_t v;
+    asm volatile("{\n .reg .f32 f;\n mov.b32 f, %1;\n rsqrt.approx.ftz.f32 f, f;\n mov.b32 %0, f;\n}" : "=r"(v) : "r"(p.load_at));
+    return v;
+  }
+};
+struct by_atoms {
+  __device__ static std::uint32_t of(const places& p) {
+    std::uint32_t v;
+    asm volatile("atom.shared.add.u32 %0, [%1], %1;" : "=r"(v) : "r"(p.store_at) : "memory");
+    return v;
+  }
+};
+struct by_popc {
+  __device__ static std::uint32_t of(const places& p) {
+    std::uint32_t v;
+    asm volatile("popc.b32 %0, %1;" : "=r"(v) : "r"(p.load_at));
+    return v;
+  }
+};
+
+struct places_and_global : places {
+  const std::uint32_t* global_at;
+  __device__ __forceinline__ void find(const arguments& a) {
+    places::find(a);
+    global_at = a.output + threadIdx.x;
+  }
+};
+__device__ __forceinline__ std::uint32_t by_ldg::of(const places& p) {
+  std::uint32_t v;
+  asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(v) : "l"(static_cast<const places_and_global&>(p).global_at) : "memory");
+  return v;
+}
+
+template <class A>
+struct alone : places_and_global {
+  std::uint32_t first;
+  __device__ __forceinline__ void run() { first = A::of(*this); }
+  __device__ __forceinline__ std::uint32_t value() const { return first; }
+};
+template <class A, class B>
+struct beside : places_and_global {
+  std::uint32_t first, second;
+  __device__ __forceinline__ void run() {
+    first = A::of(*this);
+    second = B::of(*this);
+  }
+  __device__ __forceinline__ std::uint32_t value() const { return first ^ second; }
+};
+
+}  // namespace
+
+#define MGSYNC_ONCE(name, Op)                                                                                             \
+  extern "C" __global__ void name##_once(const __grid_constant__ arguments a) { once<Op, true>(a); }                     \
+  extern "C" __global__ void name##_as_compiled(const __grid_constant__ arguments a) { once<Op, false>(a); }
+// A chain's lengths, the single shot and its twin.
+#define MGSYNC_INSTRUCTION(name, Op) MGSYNC_PROBE_SHORT_SLOPE(name, Op) MGSYNC_ONCE(name, Op)
+MGSYNC_ONCE(nothing, nothing_at_all)
+MGSYNC_INSTRUCTION(store_load, store_load)
+MGSYNC_INSTRUCTION(store_barrier_load, store_barrier_load)
+MGSYNC_PROBE_SHORT_SLOPE(store_issue, store_issue)
+MGSYNC_INSTRUCTION(bank_conflict, bank_conflict)
+MGSYNC_INSTRUCTION(constant_chase, constant_chase)
+MGSYNC_INSTRUCTION(matrix_load, matrix_load)
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+MGSYNC_INSTRUCTION(matrix_multiply, matrix_multiply)
+MGSYNC_INSTRUCTION(copy_8_bytes, asynchronous_copy<8>)
+MGSYNC_INSTRUCTION(copy_16_bytes, asynchronous_copy<16>)
+#endif
+#if __CUDA_ARCH__ >= 900
+#define MGSYNC_ONE_LANE(name, Op, steps) \
+  extern "C" __global__ void name##_##steps(const __grid_constant__ arguments a) { by_one_lane<Op, steps>(a); }
+#define MGSYNC_TWO_BLOCKS(steps) \
+  extern "C" __global__ void __cluster_dims__(2, 1, 1) remote_store_##steps(const __grid_constant__ arguments a) { remote_stores<steps>(a); }
+MGSYNC_ONE_LANE(bulk_copy, bulk_copy, 4)
+MGSYNC_ONE_LANE(bulk_copy, bulk_copy, 8)
+MGSYNC_ONE_LANE(bulk_copy, bulk_copy, 16)
+MGSYNC_ONE_LANE(bulk_copy, bulk_copy, 32)
+MGSYNC_TWO_BLOCKS(4)
+MGSYNC_TWO_BLOCKS(8)
+MGSYNC_TWO_BLOCKS(16)
+MGSYNC_TWO_BLOCKS(32)
+#endif
+
+MGSYNC_REGION(pair_nothing, mgsync::timelines::nothing, true)
+#define MGSYNC_ALONE(a) MGSYNC_REGION(alone_##a, alone<by_##a>, true)
+#define MGSYNC_BESIDE(a, b)                       \
+  using a##_and_##b = beside<by_##a, by_##b>;     \
+  MGSYNC_REGION(a##_beside_##b, a##_and_##b, true)
+MGSYNC_ALONE(lds)
+MGSYNC_ALONE(shfl)
+MGSYNC_ALONE(ldg)
+MGSYNC_ALONE(mufu)
+MGSYNC_ALONE(atoms)
+MGSYNC_ALONE(popc)
+MGSYNC_BESIDE(lds, shfl)
+MGSYNC_BESIDE(lds, ldg)
+MGSYNC_BESIDE(lds, mufu)
+MGSYNC_BESIDE(lds, atoms)
+MGSYNC_BESIDE(lds, popc)
+MGSYNC_BESIDE(shfl, ldg)
+MGSYNC_BESIDE(shfl, mufu)
+MGSYNC_BESIDE(shfl, atoms)
+MGSYNC_BESIDE(shfl, popc)
+MGSYNC_BESIDE(ldg, mufu)
+MGSYNC_BESIDE(ldg, atoms)
+MGSYNC_BESIDE(ldg, popc)
+MGSYNC_BESIDE(mufu, atoms)
+MGSYNC_BESIDE(mufu, popc)
+MGSYNC_BESIDE(atoms, popc)
