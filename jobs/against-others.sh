@@ -8,6 +8,8 @@
 # nccl: NCCL's barrier over 2 GPUs, of one block and between two barriers of the grid, as a loop of it has it: PEERS in the
 # environment is a program that prints "NCCL LSA barrier, 1 block: gpus=2 1.36 us" and "NCCL LSA hub between two grid.sync:
 # gpus=2 blk/SM=1 thr=32 3.28 us", the same for other shapes. COUNT is of no matter.
+# TALK_FIRST in the environment: the library that tests/mpi/talk_first.cpp becomes (build/host/tests/mpi/libtalk_first.so),
+# loaded ahead of osu_barrier, so that in both programs every pair of ranks has talked before (docs/method.md says why).
 # Writes a line per pair, "what,count,pair,theirs_us,ours_us", and at the end the median of the ratios for each.
 # Both programs are had from their own sources; "" in the place of one leaves it out.
 set -uo pipefail
@@ -30,7 +32,10 @@ epcc() { # THREADS LINE: the last "LINE overhead = ... us"
   OMP_NUM_THREADS=$1 OMP_PLACES=cores OMP_PROC_BIND=close "$syncbench" --outer-repetitions 20 --test-time 2000 2>/dev/null |
     awk -v line="$2" '$1 == line && $2 == "overhead" { for (i = 1; i <= NF; ++i) if ($i == "=") v = $(i + 1) } END { print v }'
 }
-theirs_mpi() { mpirun --bind-to core -np "$1" "$osu" -i 20000 -x 2000 2>/dev/null | awk '/^ *[0-9]/ { print $1 }'; }
+theirs_mpi() {
+  mpirun ${TALK_FIRST:+-x "LD_PRELOAD=$TALK_FIRST"} --bind-to core -np "$1" "$osu" -i 20000 -x 2000 2>/dev/null |
+    awk '/^ *[0-9]/ { print $1 }'
+}
 ours_mpi() {
   mpirun --bind-to core -np "$1" "$mgsync" "${ours[@]}" --backend mpi --members "$1" >/dev/null 2>"$work/err"
   latency

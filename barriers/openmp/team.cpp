@@ -1,5 +1,6 @@
 #include "barriers/openmp/team.hpp"
 
+#include <atomic>
 #include <cstddef>
 
 #include <fmt/format.h>
@@ -10,7 +11,19 @@
 
 namespace mgsync {
 
-openmp_team::openmp_team(std::vector<int> cpus) : cpus_(std::move(cpus)), starter_({-1}) {}
+namespace {
+
+// Below what malloc takes from the system by itself; no multiple of a page.
+std::size_t next_displacement() {
+  static std::atomic<unsigned> made = 0;
+  return (1 + made.fetch_add(1) % 13) * 4160;
+}
+
+}  // namespace
+
+openmp_team::openmp_team(std::vector<int> cpus) : cpus_(std::move(cpus)), starter_({-1}) {
+  starter_.run([this](unsigned) { displaced_.resize(next_displacement()); });
+}
 
 // OMP_DYNAMIC is overruled: it would let the size depend on the load of the machine.
 void openmp_team::fork(const std::function<void(unsigned)>* work) {

@@ -30,6 +30,7 @@ class openmp_team {
 
   std::vector<int> cpus_;
   worker_pool starter_;
+  std::vector<char> displaced_;  // lies before what the run time takes: every object's teams have other memory
   int size_ = 0;         // of the last team
   std::string refused_;  // why a thread of it could not be pinned
 };
