@@ -26,6 +26,7 @@ std::size_t places_of(const gpu_sum& asked) { return places_of(sums_in_turn{aske
 joining joining_of(const gpu_sum& asked, bool counter) {
   switch (asked.how) {
     case gpu_way::read:
+    case gpu_way::read_graph:
     case gpu_way::word_read:
     case gpu_way::implicit:
     case gpu_way::implicit_graph: return joining::none;
@@ -40,10 +41,10 @@ joining joining_of(const gpu_sum& asked, bool counter) {
 }
 
 bool is_cub(gpu_way how) { return how == gpu_way::cub || how == gpu_way::cub_graph; }
-bool is_graph(gpu_way how) { return how == gpu_way::cub_graph || how == gpu_way::implicit_graph || how == gpu_way::automatic_graph; }
+bool is_graph(gpu_way how) { return how == gpu_way::cub_graph || how == gpu_way::implicit_graph || how == gpu_way::automatic_graph || how == gpu_way::read_graph; }
 bool is_automatic(gpu_way how) { return how == gpu_way::automatic || how == gpu_way::automatic_graph; }
 bool meets(gpu_way how) { return how == gpu_way::grid_sync || how == gpu_way::grid_ours; }
-bool only_reads(gpu_way how) { return how == gpu_way::read || how == gpu_way::word_read; }
+bool only_reads(gpu_way how) { return how == gpu_way::read || how == gpu_way::read_graph || how == gpu_way::word_read; }
 bool is_two_kernels(gpu_way how) { return how == gpu_way::implicit || how == gpu_way::implicit_graph || how == gpu_way::programmatic; }
 
 int compute_major(int ordinal) {
@@ -66,7 +67,7 @@ unsigned blocks_of(const gpu_sum& asked, const void* kernel) {
   const cuda::device_scope scope(asked.ordinal);
   const int room = cuda::resident_blocks(kernel, r.threads, shared_bytes_of(r.how));
   const auto most = std::min<unsigned>(r.blocks_per_sm, static_cast<unsigned>(room)) * static_cast<unsigned>(cuda::sm_count(asked.ordinal));
-  auto blocks = static_cast<unsigned>(std::min<std::size_t>(most, tiles));
+  auto blocks = r.blocks == how_many::one ? 1 : r.blocks == how_many::all ? most : static_cast<unsigned>(std::min<std::size_t>(most, tiles));
   if (asked.how == gpu_way::cluster) blocks = std::max(blocks / cluster_blocks * cluster_blocks, cluster_blocks);
   return blocks;
 }

@@ -22,14 +22,14 @@ namespace reduction {
 namespace {
 
 constexpr std::array<axis_declaration, 7> axes{{
-    {"way", "all", "all, or host threads: read, serial, implicit, explicit, ours, last-done, clause; GPUs: read, word-read, auto, auto-graph, last-done, "
+    {"way", "all", "all, or host threads: read, serial, implicit, explicit, ours, last-done, clause; GPUs: read, read-graph, word-read, auto, auto-graph, last-done, "
                    "implicit, implicit-graph, programmatic, grid-sync, grid-ours, cluster, bulk, cub, cub-graph; several GPUs: read, single-kernel, last-done, host-barrier, nccl", "how the parts are put together"},
     {"type", "fp64,fp32,int32", "fp64, fp32, int32", "what is added up"},
     {"bytes", "default", "default, or numbers from 8 to 4294967296; host threads: multiples of 4096", "of one sum; several GPUs: on each"},
     {"memory", "cold,cache", "cold, cache", "numbers that were not read for at least four times the cache's size, or the same again"},
     {"members", "default", "host threads: 1 to 64 (default 2); GPUs: 1 to 16 (default 1)", "by how many"},
-    {"reading", "auto", "auto, or loads:THREADSxBLOCKS as vector4:512x2 or vector4:512x2:chunks; loads: word1, vector1, vector2, vector4, vector8, bulk4, bulk8",
-     "GPUs: how a block reads, threads of a block, and blocks per SM at most"},
+    {"reading", "auto", "auto, or loads:THREADSxBLOCKS as vector4:512x2, and :chunks, :one or :all behind it; loads: word1, vector1, vector2, vector4, vector8, bulk4, bulk8",
+     "GPUs: how a block reads, threads of a block, and blocks per SM at most; one block, or all that fit"},
     {"max_time", "default", "50 to 10000 (default: host threads 300, GPUs 120)", "ms for each point"},
 }};
 
@@ -196,7 +196,7 @@ std::vector<std::optional<reading>> readings(const study_request& asked) {
   for (const auto& word : asked.list("reading")) {
     const auto found = reading_named(word);
     if (word != "auto" && !found)
-      throw usage_error(fmt::format("--reading is '{}'; accepted: auto, or loads:THREADSxBLOCKS as vector4:512x2 or vector4:512x2:chunks", word));
+      throw usage_error(fmt::format("--reading is '{}'; accepted: auto, or loads:THREADSxBLOCKS as vector4:512x2, and :chunks, :one or :all behind it", word));
     all.push_back(found);
   }
   return all;

@@ -193,7 +193,7 @@ void add_costs(std::span<const result> results, evaluation& e) {
   std::map<int, std::vector<std::string>> ways;  // by GPUs
   for (const auto& [p, here] : all)
     for (const auto& [way, r] : here)
-      if (auto& known = ways[p.gpus]; way != "read" && way != "word-read" && std::find(known.begin(), known.end(), way) == known.end()) known.push_back(way);
+      if (auto& known = ways[p.gpus]; way != "read" && way != "read-graph" && way != "word-read" && std::find(known.begin(), known.end(), way) == known.end()) known.push_back(way);
   for (const auto& [gpus, columns] : ways) {
     table t{{fmt::format("barrier-costs-{}", gpus), fmt::format("What putting the parts together costs an application, {} GPU{}", gpus, gpus == 1 ? "" : "s"),
              "us that a sum takes longer than reading the same numbers one after the other. Below 0: the next sum begins early, in a graph or otherwise, as reading does not."},

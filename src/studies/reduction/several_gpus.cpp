@@ -28,7 +28,7 @@ reading reading_of(const several_sum& asked) {
   if (asked.asked) return *asked.asked;
   int major = 0;
   cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, asked.ordinals.front()), "asking what a GPU is");
-  return asked.bytes >= least_bytes_for_bulk && major >= 9 ? reading{loads::bulk4, 256, 2, false} : reading{};
+  return asked.bytes >= least_bytes_for_bulk && major >= 9 ? reading{loads::bulk4, 256, 2} : reading{};
 }
 
 joining joining_of(several_way how) {
@@ -273,7 +273,8 @@ std::string why_not(const several_sum& asked, const reading& r, const void* kern
       cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes_of(r.how))), "asking for shared memory");
     const auto room = static_cast<unsigned>(cuda::resident_blocks(kernel, r.threads, shared_bytes_of(r.how)));
     if (room == 0) return fmt::format("a block of {} does not fit on an SM", to_string(r));
-    blocks = std::min(blocks, std::min(room, r.blocks_per_sm) * static_cast<unsigned>(cuda::sm_count(ordinal)));
+    const auto most = std::min(room, r.blocks_per_sm) * static_cast<unsigned>(cuda::sm_count(ordinal));
+    blocks = r.blocks == how_many::one ? 1 : std::min(r.blocks == how_many::all ? 65535 : blocks, most);
   }
   return {};
 }
