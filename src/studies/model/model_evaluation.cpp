@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 
 #include "src/harness/methods/slope.hpp"
-#include "src/studies/model/performance_model.hpp"
+#include "src/studies/model/measured_crossing.hpp"
+#include "src/studies/model/wider_switches.hpp"
 
 namespace mgsync::model {
 namespace {
@@ -105,40 +106,6 @@ void add_table_iii(const std::map<std::string, measured_form>& forms, evaluation
     }
   }
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
-}
-
-// Sizes that both have.
-std::vector<double> common_sizes(const std::map<double, const result*>& a, const std::map<double, const result*>& b) {
-  std::vector<double> all;
-  for (const auto& [bytes, r] : a)
-    if (b.contains(bytes)) all.push_back(bytes);
-  return all;
-}
-
-// The crossing of the medians, and of each batch by itself: from where to where it moved.
-struct measured_crossing {
-  crossing at;
-  std::optional<double> low, high;  // of for_good, over the batches
-};
-measured_crossing measured_between(const std::map<double, const result*>& basic, const std::map<double, const result*>& more) {
-  const auto bytes = common_sizes(basic, more);
-  const auto over = [&](const auto& curve, auto value) {
-    std::vector<double> all;
-    for (const double b : bytes) all.push_back(value(curve.at(b)->metrics.front()));
-    return all;
-  };
-  const auto median = [](const metric& m) { return m.median; };
-  measured_crossing found{crossing_of(bytes, over(basic, median), over(more, median)), {}, {}};
-  std::size_t batches = SIZE_MAX;
-  for (const double b : bytes) batches = std::min({batches, basic.at(b)->metrics.front().raw.size(), more.at(b)->metrics.front().raw.size()});
-  for (std::size_t i = 0; i < batches; ++i) {
-    const auto one = [i](const metric& m) { return m.raw[i]; };
-    const auto at = crossing_of(bytes, over(basic, one), over(more, one)).for_good;
-    if (!at) continue;
-    found.low = std::min(found.low.value_or(*at), *at);
-    found.high = std::max(found.high.value_or(*at), *at);
-  }
-  return found;
 }
 
 class claims {
@@ -347,6 +314,7 @@ evaluation evaluate(std::span<const result> all) {
   add_table_v(all, e);
   add_warp_claims(all, s, c);
   std::move(c).give_to(e);
+  add_wider_switches(all, e);
   return e;
 }
 

@@ -43,7 +43,9 @@ struct reading {
   unsigned blocks_per_sm = 2;  // at most; fewer where there are fewer tiles
   bool in_chunks = false;      // a block's tiles lie side by side; else they are dealt in turn
   how_many blocks = how_many::needed;
+#if __cplusplus >= 202002L  // the cubin of vendor_sums.cu is C++17
   bool operator==(const reading&) const = default;
+#endif
 };
 std::string to_string(const reading&);
 // Nothing for a word that is none.

@@ -16,7 +16,7 @@ constexpr double kib = 1024, mib = kib * kib, gib = kib * mib;
 
 // The GPUs' results without a reading of their own, by where they are.
 struct place {
-  int gpus = 1;
+  int gpus = 1, ranks = 1;
   std::string type, memory;
   double bytes = 0;
   auto operator<=>(const place&) const = default;
@@ -28,7 +28,7 @@ by_place places_of(std::span<const result> all) {
   by_place found;
   for (const auto& r : all)
     if (r.point.study == "reduction" && r.point.device == topology::device::gpu && r.point.variant.empty() && r.has_metrics() && is_a_time(r.metrics.front()))
-      found[{r.point.members, r.point.word("type"), r.point.word("memory"), r.point.number("bytes").value_or(0)}][r.point.subject] = &r;
+      found[{r.point.members, r.point.ranks, r.point.word("type"), r.point.word("memory"), r.point.number("bytes").value_or(0)}][r.point.subject] = &r;
   return found;
 }
 
@@ -114,7 +114,7 @@ void add_small_sizes(const by_place& all, claims& c) {
 void add_several(const by_place& all, claims& c) {
   for (const auto& [p, here] : all) {
     if (alone(p) || p.bytes != 4 * gib) continue;
-    const auto one = all.find({1, p.type, p.memory, p.bytes});
+    const auto one = all.find({1, 1, p.type, p.memory, p.bytes});
     const auto* together = time_of(here, "single-kernel");
     const auto* best = one == all.end() ? nullptr : time_of(one->second, "read");  // the harder bar: nothing is put together
     if (together == nullptr || best == nullptr) continue;
@@ -168,7 +168,7 @@ void add_switch_to_several(const by_place& all, evaluation& e) {
 void add_acceptance(std::span<const result> results, evaluation& e) {
   const auto all = places_of(results);
   claims c;
-  if (const auto here = all.find({1, "int32", "cold", gib}); here != all.end())
+  if (const auto here = all.find({1, 1, "int32", "cold", gib}); here != all.end())
     if (const auto cub = here->second.find("cub"); cub != here->second.end() && cub->second->found("gpu").find("H200") != std::string::npos) {
       constexpr double published_us = 249.3;
       const double us = cub->second->metrics.front().median;
