@@ -41,17 +41,28 @@ std::optional<reading> reading_named(std::string_view word) {
   return found;
 }
 
-// Measured on an H200 (docs/studies/reduction.md): bulk copies reach most where there is enough to read for every SM to fill
-// its ring several times; below, vectors are there sooner.
-reading best_reading(gpu_way how, value_type, std::size_t bytes) {
+// Measured on an H100 and an H200 (docs/studies/reduction.md): one block as long as it is sooner done than others are heard of; bulk
+// copies reach most where there is enough to read for every SM to fill its ring several times; between them vectors, the
+// fewer a thread the fewer bytes. Whole numbers are added up at half the bytes' cost and joined in a counter.
+reading best_reading(gpu_way how, value_type type, std::size_t bytes) {
+  constexpr std::size_t kib = 1024, mib = 1024 * kib;
   if (how == gpu_way::word_read) return {loads::word1, 1024, 2};
   constexpr reading bulk{loads::bulk4, 256, 2};
   if (how == gpu_way::bulk) return bulk;
   const bool may_choose = how == gpu_way::read || how == gpu_way::read_graph || how == gpu_way::automatic || how == gpu_way::automatic_graph;
-  if (may_choose && bytes >= least_bytes_for_bulk) return bulk;
-  if (may_choose && bytes <= (std::size_t{16} << 10)) return {loads::vector4, 256, 1};
-  if (may_choose && bytes <= (std::size_t{512} << 10)) return {loads::vector1, 256, 1};
-  if (may_choose && bytes <= (std::size_t{8} << 20)) return {loads::vector4, 256, 2};
+  if (!may_choose) return {loads::vector4, 512, 2};
+  if (bytes >= least_bytes_for_bulk) return bulk;
+  if (bytes <= 16 * kib) return {loads::vector4, 256, 1};
+  if (bytes <= 32 * kib) return {loads::vector4, 512, 2};
+  if (type == value_type::int32) {
+    if (bytes <= 128 * kib) return {loads::vector1, 256, 1};
+    if (bytes <= 2 * mib) return {loads::vector2, 256, 2};
+    if (bytes <= 8 * mib) return {loads::vector4, 256, 2};
+    return {loads::vector4, 512, 2};
+  }
+  if (bytes <= mib) return {loads::vector1, 256, 1};
+  if (bytes <= 2 * mib) return {loads::vector2, 256, 1};
+  if (bytes <= 8 * mib) return {loads::vector1, 512, 2};
   return {loads::vector4, 512, 2};
 }
 
