@@ -63,10 +63,10 @@ const size_curve* find(const all_series& all, series wanted, std::string way, st
 
 double us_of(const result& r) { return r.metrics.front().median; }
 
-// The difference of two curves at the smallest size of both.
+// The difference of two curves at the smallest size of both; below 0 where the next sum begins early, as reading does not.
 std::optional<double> at_the_smallest(const size_curve* with, const size_curve* without) {
   if (with == nullptr || without == nullptr || with->begin()->first != without->begin()->first) return std::nullopt;
-  return std::max(0.0, us_of(*with->begin()->second) - us_of(*without->begin()->second));
+  return us_of(*with->begin()->second) - us_of(*without->begin()->second);
 }
 
 // Reading alone at these sizes, with the joining behind it; empty where a size was not read.
@@ -95,11 +95,14 @@ struct wider_switch {
 
 std::string plural(int count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
-// One block or as many as a size needs, on one GPU: in graphs, where the host is out of the way.
+// One block or all that are resident at once, on one GPU: in graphs, where the host is out of the way.
 std::optional<wider_switch> block_to_grid(const all_series& all, const series& s) {
   if (!s.gpu || s.members != 1 || s.way != "auto-graph" || s.dealt != "one") return std::nullopt;
-  const side block{"1 block", find(all, s, "auto-graph", "one"), find(all, s, "read-graph", "one"), 0};
-  const side grid{"the grid", find(all, s, "auto-graph"), find(all, s, "read-graph"), at_the_smallest(find(all, s, "auto-graph", "all"), find(all, s, "read-graph", "all"))};
+  const auto of = [&](const char* name, const char* dealt) {
+    const auto *sums = find(all, s, "auto-graph", dealt), *reading = find(all, s, "read-graph", dealt);
+    return side{name, sums, reading, at_the_smallest(sums, reading)};
+  };
+  const side block = of("1 block", "one"), grid = of("the grid", "all");
   return wider_switch{block, grid, s.type, s.memory};
 }
 
@@ -140,13 +143,13 @@ void add(const wider_switch& w, table& t, table& claims, evaluation& e) {
   const auto measured = measured_between(*w.basic.sums, *w.more.sums);
   std::optional<double> paper, refined;
   const auto few = paper_of(w.basic), many = paper_of(w.more);
-  if (few && many && w.more.joining_us) paper = where_they_meet(*few, *many, *w.more.joining_us).for_good;
+  if (few && many && w.basic.joining_us && w.more.joining_us) paper = where_they_meet(*few, *many, std::max(0.0, *w.more.joining_us - *w.basic.joining_us)).for_good;
   const auto basic = foretold(w.basic, bytes), more = foretold(w.more, bytes);
   if (!basic.empty() && !more.empty()) refined = crossing_of(bytes, basic, more).for_good;
   const auto between = w.basic.name + " -> " + w.more.name;
-  const bool known = w.more.joining_us.has_value();
+  const bool known = w.basic.joining_us && w.more.joining_us;
   const auto& at = measured.at;
-  t.rows.push_back({between, w.type, w.memory, known ? fmt::format("{:.2f}", *w.more.joining_us) : "-", size_text(at.first), size_text(at.for_good),
+  t.rows.push_back({between, w.type, w.memory, known ? fmt::format("{:.2f}", *w.more.joining_us - *w.basic.joining_us) : "-", size_text(at.first), size_text(at.for_good),
                     measured.low ? size_text(measured.low) + " - " + size_text(measured.high) : "-", known ? size_text(paper) : "-", ratio(paper, at.for_good),
                     basic.empty() || more.empty() ? "-" : size_text(refined), ratio(refined, at.for_good)});
   if (at.for_good)
@@ -163,7 +166,7 @@ void add(const wider_switch& w, table& t, table& claims, evaluation& e) {
 void add_wider_switches(std::span<const result> results, evaluation& e) {
   const auto all = series_of(results);
   table t{{"table-iv-wider", "From which size on more members pay",
-           "Joining: us beside reading, where there is next to nothing to read. Refined: reading alone at each size, and joining. Ratio: foretold over measured."},
+           "Joining: us beside reading, by more members less by the few, where there is next to nothing to read. Refined: reading alone at each size, and joining. Ratio: foretold over measured."},
           {"between", "type", "memory", "joining", "first", "for good", "range", "paper's form", "ratio", "refined", "ratio"}, {},
           {false, false, false, true, true, true, true, true, true, true, true}};
   table claims{{"wider-claims", "What the model must hold beyond one block", ""}, {"what", "limit", "measured", ""}, {}, {}};

@@ -49,17 +49,19 @@ reading best_reading(gpu_way how, value_type type, std::size_t bytes) {
   if (how == gpu_way::word_read) return {loads::word1, 1024, 2};
   constexpr reading bulk{loads::bulk4, 256, 2};
   if (how == gpu_way::bulk) return bulk;
-  const bool may_choose = how == gpu_way::read || how == gpu_way::read_graph || how == gpu_way::automatic || how == gpu_way::automatic_graph;
+  const bool joins = how == gpu_way::automatic || how == gpu_way::automatic_graph;
+  const bool may_choose = joins || how == gpu_way::read || how == gpu_way::read_graph;
   if (!may_choose) return {loads::vector4, 512, 2};
   if (bytes >= least_bytes_for_bulk) return bulk;
   if (bytes <= 16 * kib) return {loads::vector4, 256, 1};
-  if (bytes <= 32 * kib) return {loads::vector4, 512, 2};
+  if (joins && bytes <= 32 * kib) return {loads::vector4, 512, 2};
   if (type == value_type::int32) {
     if (bytes <= 128 * kib) return {loads::vector1, 256, 1};
     if (bytes <= 2 * mib) return {loads::vector2, 256, 2};
     if (bytes <= 8 * mib) return {loads::vector4, 256, 2};
     return {loads::vector4, 512, 2};
   }
+  if (joins && bytes <= 128 * kib) return {loads::vector4, 1024, 1, false, how_many::one};
   if (bytes <= mib) return {loads::vector1, 256, 1};
   if (bytes <= 2 * mib) return {loads::vector2, 256, 1};
   if (bytes <= 8 * mib) return {loads::vector1, 512, 2};
