@@ -91,6 +91,15 @@ if(NOT MGSYNC_Z3 STREQUAL "OFF")
   endif()
 endif()
 
+# Packed files of results are read and written where the library is there.
+find_package(LibLZMA QUIET)
+set(MGSYNC_WITH_LZMA OFF)
+if(LIBLZMA_FOUND)
+  set(MGSYNC_WITH_LZMA ON)
+else()
+  message(STATUS "No liblzma: files of results that are packed (.xz) cannot be read")
+endif()
+
 set(MGSYNC_WITH_TESTS OFF)
 if(NOT MGSYNC_TESTS STREQUAL "OFF")
   find_package(GTest QUIET)

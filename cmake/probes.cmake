@@ -65,7 +65,8 @@ std::span<const image> @name@_images() {
 
 }  // namespace mgsync::probes
 ]] @ONLY)
-  set_source_files_properties("${folder}/${name}_images.cpp" PROPERTIES OBJECT_DEPENDS "${embedded}")
+  set_source_files_properties("${folder}/${name}_images.cpp" PROPERTIES OBJECT_DEPENDS "${embedded}"
+    SKIP_UNITY_BUILD_INCLUSION ON)  # what a source of several sources is made of would not depend on them
   add_library(mgsync_probes_${name} STATIC "${folder}/${name}_images.cpp")
   target_link_libraries(mgsync_probes_${name} PUBLIC mgsync_probes)
   # A probe without expectations of its code would be none: the counters themselves are not probes.

@@ -11,17 +11,22 @@ if(MGSYNC_WITH_CUDA AND (MGSYNC_LEGACY_NVCC OR cubin))
   set(folder "${PROJECT_BINARY_DIR}/generated/vendor")
   file(MAKE_DIRECTORY "${folder}")
   if(MGSYNC_LEGACY_NVCC)
-    # Barriers that are timed, and those that some are absent from.
+    # Barriers that are timed, those that some are absent from, and those inside sums.
     set(timed "${PROJECT_SOURCE_DIR}/barriers/multigrid/vendor_kernels.cu")
     set(cases "${PROJECT_SOURCE_DIR}/src/studies/blocking/vendor_cases.cu")
+    set(sums "${PROJECT_SOURCE_DIR}/src/studies/reduction/vendor_sums.cu")
     set(cubin "${folder}/vendor.cubin")
     set(arch "-arch=sm_${MGSYNC_VENDOR_ARCHITECTURE}")
     set(compile "${MGSYNC_LEGACY_NVCC}" -std=c++17 -O3 -rdc=true ${arch} -I "${PROJECT_SOURCE_DIR}" -cubin)
     add_custom_command(OUTPUT "${cubin}"
       COMMAND ${compile} -o "${folder}/timed.cubin" "${timed}"
       COMMAND ${compile} -o "${folder}/cases.cubin" "${cases}"
-      COMMAND "${MGSYNC_LEGACY_NVCC}" -dlink ${arch} -cubin -o "${cubin}" "${folder}/timed.cubin" "${folder}/cases.cubin" -lcudadevrt
-      DEPENDS "${timed}" "${cases}"
+      COMMAND ${compile} -o "${folder}/sums.cubin" "${sums}"
+      COMMAND "${MGSYNC_LEGACY_NVCC}" -dlink ${arch} -cubin -o "${cubin}" "${folder}/timed.cubin" "${folder}/cases.cubin" "${folder}/sums.cubin" -lcudadevrt
+      DEPENDS "${timed}" "${cases}" "${sums}"
+              "${PROJECT_SOURCE_DIR}/src/studies/reduction/gpu_joining.cuh"
+              "${PROJECT_SOURCE_DIR}/src/studies/reduction/gpu_kernels.hpp"
+              "${PROJECT_SOURCE_DIR}/src/studies/reduction/gpu_reading.cuh"
               "${PROJECT_SOURCE_DIR}/barriers/parts/round_loop/device_rounds.hpp"
               "${PROJECT_SOURCE_DIR}/barriers/parts/round_loop/device_run.hpp"
               "${PROJECT_SOURCE_DIR}/barriers/parts/round_loop/phase_check.hpp"

@@ -36,6 +36,7 @@ for extra in "$@"; do
       needs_header gtest/gtest.h googletest
       needs_header relacy/relacy.hpp relacy
       needs_header z3++.h z3
+      needs_header lzma.h xz # results that are kept packed
       needs_command python3 python3
       python3 -c 'import jsonschema' >/dev/null 2>&1 || missing+=(jsonschema)
       needs_command shellcheck shellcheck

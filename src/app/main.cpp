@@ -49,10 +49,6 @@ std::optional<int> run_elsewhere(const options& asked, const std::vector<std::st
   return measure_in_processes(asked, words);
 }
 
-void must_meet(const launch& told, int ranks) {
-  if (const auto why = why_apart(told, ranks, communicator::library_version()); !why.empty()) throw usage_error(why);
-}
-
 int run_together(const options& asked, std::optional<communicator>& job, watchdog& dog, outputs& written) {
   const launch told = read_launch();
   if (!told.under_mpi) must_meet(told, 1);
@@ -101,7 +97,7 @@ int main(int count, char** words) {
   const bool speaks = read_launch().rank.value_or(0) == 0;
   try {
     const std::vector<std::string> typed(words + 1, words + count);
-    if (is_study_command(typed)) return study_command(typed, written);
+    if (is_study_command(typed)) return study_command(typed, job, dog, written);
     const options asked = parse_options(typed);
     if (const auto done = run_alone(asked)) return *done;
     if (const auto done = run_elsewhere(asked, typed)) return *done;

@@ -1,7 +1,5 @@
 #include "src/app/measure.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <iterator>
 #include <chrono>
@@ -13,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "mgsync/version.hpp"
+#include "src/app/progress_line.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/base/launcher.hpp"
 #include "src/harness/runner.hpp"
@@ -85,37 +84,6 @@ barriers::settings settings_from(const options& asked, std::size_t points, std::
   settings.timeout = asked.timeout;
   return settings;
 }
-
-// One line on stderr that is written over, and only where somebody watches.
-class progress_line {
- public:
-  explicit progress_line(std::size_t points) : points_(points), shown_(isatty(STDERR_FILENO) != 0) {}
-  ~progress_line() { clear(); }
-  progress_line(const progress_line&) = delete;
-  progress_line& operator=(const progress_line&) = delete;
-
-  void running(const point& p, std::string_view what) {
-    const auto now = std::chrono::steady_clock::now();
-    if (!shown_ || now - last_ < std::chrono::milliseconds(100)) return;
-    last_ = now;
-    std::string line = fmt::format("[{}/{}] {} on {}, {}", done_, points_, subject_of(p), p.members, what);
-    line.resize(std::min<std::size_t>(line.size(), 79));
-    fmt::print(stderr, "\r{:<79}", line);
-    dirty_ = true;
-  }
-  void finished() { ++done_; }
-  void clear() {
-    if (dirty_) fmt::print(stderr, "\r{:<79}\r", "");
-    dirty_ = false;
-  }
-
- private:
-  std::size_t points_;
-  std::size_t done_ = 0;
-  bool shown_;
-  bool dirty_ = false;
-  std::chrono::steady_clock::time_point last_{};
-};
 
 std::string headline(const machine_record& m, std::uint64_t seed) {
   return fmt::format("mgsync {} on {}: {}, {} cores ({} hardware thread{} allowed), {} rank{}, seed {}\n", m.mgsync,

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "src/app/surroundings.hpp"
+#include "src/results/packed_text.hpp"
 #include "src/results/atomic_file.hpp"
 #include "src/results/csv_document.hpp"
 #include "src/results/table.hpp"
@@ -22,6 +23,7 @@ namespace {
 
 // A result file appears only at the end, so its folder is tried with another name.
 void must_be_writable(std::string_view option, const std::string& file) {
+  if (is_packed_name(file) && !can_pack()) throw usage_error(fmt::format("--{} {}: this mgsync was built without liblzma; name a file without .xz", option, file));
   if (file.empty() || file == "-" || std::filesystem::exists(file)) {
     if (!file.empty() && file != "-" && access(file.c_str(), W_OK) != 0)
       throw usage_error(fmt::format("--{} {}: this file cannot be written; name another", option, file));
@@ -57,7 +59,7 @@ void write_to(const std::string& file, const std::string& content) {
   if (file == "-")
     std::fwrite(content.data(), 1, content.size(), stdout), std::fflush(stdout);
   else
-    write_file_atomically(file, content);
+    write_file_atomically(file, is_packed_name(file) ? packed(content) : content);
 }
 
 }  // namespace

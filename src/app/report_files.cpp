@@ -1,8 +1,6 @@
 #include "src/app/report_files.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <utility>
 
@@ -10,17 +8,12 @@
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
+#include "src/results/packed_text.hpp"
 #include "topology/description.hpp"
 #include "topology/discovery.hpp"
 
 namespace mgsync {
 namespace {
-
-std::string text_of(const std::string& name) {
-  std::ifstream file(name, std::ios::binary);
-  if (!file) throw usage_error(fmt::format("{}: the file cannot be read", name));
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::string title_of(const machine_record& m) {
   const auto hosts = m.hosts.size() > 1 ? fmt::format(", {} hosts", m.hosts.size()) : "";
@@ -70,7 +63,7 @@ bool shows_something(const evaluation& e) { return !e.sentences.empty() || !e.ta
 report_files read_report_files(const std::vector<std::string>& names, across alike) {
   report_files all;
   for (const auto& name : names) {
-    const auto text = text_of(name);
+    const auto text = read_text(name, "files of --json, --store, or of a study's raw rows");
     if (text.starts_with(topology::description_magic) || text.starts_with("<")) {
       topology::discovery_request request;
       request.file = name;

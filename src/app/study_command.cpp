@@ -13,8 +13,10 @@
 #include <fmt/ranges.h>
 
 #include "mgsync/version.hpp"
+#include "src/app/progress_line.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/base/comma_list.hpp"
+#include "src/base/gpu_start.hpp"
 #include "src/base/launcher.hpp"
 #include "src/harness/runner.hpp"
 #include "src/report/svg.hpp"
@@ -134,8 +136,9 @@ asked_study parse(std::span<const std::string> words) {
   return asked;
 }
 
-study_request request_for(const study& s, const asked_study& asked, std::span<const topology::rank_view> views) {
+study_request request_for(const study& s, const asked_study& asked, std::span<const topology::rank_view> views, const session* where = nullptr) {
   study_request request;
+  request.where = where;
   request.ranks = views;
   request.with_cuda = with_cuda;
   request.planning = asked.dry_run;
@@ -164,7 +167,7 @@ int list_studies(std::span<const topology::rank_view> views) {
   return 0;
 }
 
-std::vector<measurement> plan_of(const asked_study& asked, std::span<const topology::rank_view> views) {
+std::vector<measurement> plan_of(const asked_study& asked, std::span<const topology::rank_view> views, const session* where = nullptr) {
   std::vector<measurement> all;
   for (const auto* s : asked.studies) {
     if (s->points == nullptr) {
@@ -172,7 +175,7 @@ std::vector<measurement> plan_of(const asked_study& asked, std::span<const topol
         throw usage_error(fmt::format("the study {} is mgsync's own command: mgsync --backend all", s->name));
       continue;
     }
-    for (auto& m : s->points(request_for(*s, asked, views))) all.push_back(std::move(m));
+    for (auto& m : s->points(request_for(*s, asked, views, where))) all.push_back(std::move(m));
   }
   return all;
 }
@@ -209,33 +212,8 @@ void attach_timelines(const study& s, std::span<const figure> drawn, std::vector
   }
 }
 
-int measure(const asked_study& asked, std::span<const topology::rank_view> views, const std::vector<measurement>& all, outputs& written) {
-  options settled = asked.files;
-  settled.max_time = std::chrono::seconds(1);
-  settled.check = false;
-  const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-  const std::uint64_t seed = settled.seed.value_or(now % 1'000'000'007);
-  auto job = communicator::single(settled.timeout);
-  const auto machine = record_machine(settled, job, views);
-  written.open(settled, machine, seed, fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))));
-  double seconds = 0;
-  for (const auto* s : asked.studies)
-    seconds += s->seconds_per_point * static_cast<double>(std::count_if(all.begin(), all.end(), [s](const auto& m) { return m.waived.empty() && m.point.study == s->name; }));
-  fmt::print(stderr, "mgsync {} on {}: {} points, about {:.0f} s\n", machine.mgsync, machine.host, all.size(), seconds);
-
-  take_note_of_signals();
-  watchdog dog([](const std::string& text) { fmt::print(stderr, "{}\n", text); }, [&](const std::string& why) {
-    written.write_in_emergency(why, signal_received() != 0 ? result_status::interrupted : result_status::failed);
-  });
-  runner_events events;
-  events.running = [&](const point& p, std::string_view) { written.measuring(p); };
-  events.idle = [&] { written.idle(); };
-  events.finished = [&](const result& r) { written.add(r); };
-  runner measuring(job, dog, {seed, settled.timeout}, written.store(), events);
-  auto results = measuring.run(all);
-  for (const auto& r : results)
-    if (r.status == result_status::failed || r.status == result_status::error) fmt::print(stderr, "mgsync: {}: {}\n", name_of(r.point), r.reason);
-  std::FILE* out = settled.json == "-" || settled.csv == "-" ? stderr : stdout;
+// What results say together, with the studies' figures in a folder.
+evaluation evaluated(const asked_study& asked, std::vector<result>& results) {
   evaluation everything;
   for (const auto* s : asked.studies) {
     if (s->evaluate == nullptr) continue;
@@ -245,19 +223,74 @@ int measure(const asked_study& asked, std::span<const topology::rank_view> views
     everything.tables.insert(everything.tables.end(), e.tables.begin(), e.tables.end());
     everything.sentences.insert(everything.sentences.end(), e.sentences.begin(), e.sentences.end());
   }
-  const auto code = exit_code_of(results);
-  written.replace(std::move(results));
-  written.write(measuring.interrupted() ? "interrupted" : "complete");
-  fmt::print(out, "\n{}", report::to_text(everything));
-  if (measuring.interrupted()) return 128 + (signal_received() != 0 ? signal_received() : SIGTERM);
-  return static_cast<int>(code);
+  return everything;
+}
+
+// The store, the files and the first line, on rank 0.
+void open_outputs(const asked_study& asked, const options& settled, const communicator& job, std::span<const topology::rank_view> views,
+                  const std::vector<measurement>& all, std::uint64_t seed, outputs& written) {
+  const auto machine = record_machine(settled, job, views);
+  written.open(settled, machine, seed, fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))));
+  double seconds = 0;
+  for (const auto* s : asked.studies)
+    seconds += s->seconds_per_point * static_cast<double>(std::count_if(all.begin(), all.end(), [s](const auto& m) { return m.waived.empty() && m.point.study == s->name; }));
+  fmt::print(stderr, "mgsync {} on {}: {} points{}, about {:.0f} s\n", machine.mgsync, machine.host, all.size(),
+             job.size() > 1 ? fmt::format(" by {} ranks", job.size()) : "", seconds);
+}
+
+int measure(const asked_study& asked, std::span<const topology::rank_view> views, communicator& job, watchdog& dog, outputs& written) {
+  options settled = asked.files;
+  settled.max_time = std::chrono::seconds(1);
+  settled.check = false;
+  const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  const std::uint64_t seed = std::stoull(job.broadcast(std::to_string(settled.seed.value_or(now % 1'000'000'007)), 0, "agreeing on the seed"));
+  const session where(job, job, dog, settled.timeout);
+  const auto all = plan_of(asked, views, &where);
+  const bool speaks = job.rank() == 0;
+  if (speaks) open_outputs(asked, settled, job, views, all, seed, written);
+  progress_line line(speaks ? all.size() : 0);
+  runner_events events;
+  events.running = [&](const point& p, std::string_view what) {
+    written.measuring(p);
+    line.running(p, what);
+  };
+  events.idle = [&] { written.idle(); };
+  events.finished = [&](const result& r) {
+    written.add(r);
+    line.finished();
+  };
+  runner measuring(job, dog, {seed, settled.timeout}, written.store(), events);
+  auto results = measuring.run(all);
+  line.clear();
+  auto code = static_cast<int>(exit_code_of(results));
+  if (measuring.interrupted()) code = 128 + (signal_received() != 0 ? signal_received() : SIGTERM);
+  if (speaks) {
+    for (const auto& r : results)
+      if (r.status == result_status::failed || r.status == result_status::error) fmt::print(stderr, "mgsync: {}: {}\n", name_of(r.point), r.reason);
+    const auto everything = evaluated(asked, results);
+    written.note("time_spent", to_string(measuring.spent()));
+    written.replace(std::move(results));
+    written.write(measuring.interrupted() ? "interrupted" : "complete");
+    fmt::print(settled.json == "-" || settled.csv == "-" ? stderr : stdout, "\n{}", report::to_text(everything));
+  }
+  return std::stoi(job.broadcast(std::to_string(code), 0, "agreeing on the exit code"));
+}
+
+// Several ranks measure one study, and only such as has members in ranks.
+void must_fit_ranks(const asked_study& asked) {
+  std::vector<std::string_view> in_ranks;
+  for (const auto* s : studies())
+    if (s->in_ranks) in_ranks.push_back(s->name);
+  if (asked.studies.size() == 1 && asked.studies.front()->in_ranks) return;
+  throw usage_error(fmt::format("of the studies, only {} can be measured by several ranks: start {} without mpirun or srun", fmt::join(in_ranks, ", "),
+                                asked.studies.size() == 1 ? asked.studies.front()->name : "mgsync study"));
 }
 
 }  // namespace
 
 bool is_study_command(std::span<const std::string> words) { return !words.empty() && words.front() == "study"; }
 
-int study_command(std::span<const std::string> words, outputs& written) {
+int study_command(std::span<const std::string> words, std::optional<communicator>& job, std::optional<watchdog>& dog, outputs& written) {
   const auto asked = parse(words);
   if (asked.help) {
     fmt::print("mgsync study [NAME|all] [axes] [options]: the papers' studies; without a name, what there is\n\n");
@@ -266,24 +299,38 @@ int study_command(std::span<const std::string> words, outputs& written) {
     fmt::print("{}", text.str());
     return 0;
   }
-  if (read_launch().rank.value_or(0) != 0 || read_launch().size.value_or(1) > 1)
-    throw usage_error("mgsync study runs in one process: start it without mpirun or srun");
-  options looking;
+  const launch told = read_launch();
+  const bool several = told.size.value_or(1) > 1;
+  if (several) must_fit_ranks(asked);
+  take_note_of_signals();
+  dog.emplace([](const std::string& text) { fmt::print(stderr, "{}{}\n", text, communicator::silent_ranks()); }, [&](const std::string& why) {
+    written.write_in_emergency(why + communicator::silent_ranks(), signal_received() != 0 ? result_status::interrupted : result_status::failed);
+  });
+  options looking = asked.files;
   looking.device = asked.device;
-  const std::vector<topology::rank_view> views{{0, 0, look_around(looking), topology::read_gpu_binding()}};
+  auto seen = look_around(looking);
+  if (!several) {
+    job.emplace(communicator::single(looking.timeout));
+  } else {
+    if (!told.under_mpi) must_meet(told, 1);
+    if constexpr (with_cuda)
+      if (!asked.dry_run)
+        for (const int gpu : gpus_to_own(looking, told, seen)) start_gpu(gpu);
+    job.emplace(communicator::world(looking.timeout, *dog, looking.mpi_threads));
+    must_meet(told, job->size());
+  }
+  const auto views = gather_views(*job, std::move(seen));
   if (asked.studies.empty()) return list_studies(views);
-  if (const auto* s = asked.studies.front(); asked.studies.size() == 1 && s->answer != nullptr)
+  if (const auto* s = asked.studies.front(); !several && asked.studies.size() == 1 && s->answer != nullptr)
     if (const auto answered = s->answer(request_for(*s, asked, views))) {
       fmt::print("{}", answered->text);
       write_figures(asked.figures, answered->figures);
       return 0;
     }
+  if (!asked.dry_run) return measure(asked, views, *job, *dog, written);
   const auto all = plan_of(asked, views);
-  if (asked.dry_run) {
-    print_plan(all);
-    return 0;
-  }
-  return measure(asked, views, all, written);
+  if (job->rank() == 0) print_plan(all);
+  return 0;
 }
 
 }  // namespace mgsync

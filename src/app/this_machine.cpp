@@ -57,6 +57,10 @@ std::vector<int> gpus_to_own(const options& asked, const launch& told, const top
   return own;
 }
 
+void must_meet(const launch& told, int ranks) {
+  if (const auto why = why_apart(told, ranks, communicator::library_version()); !why.empty()) throw usage_error(why);
+}
+
 std::vector<topology::rank_view> gather_views(const communicator& job, topology::machine mine) {
   if (job.size() == 1) return {{0, 0, std::move(mine), topology::read_gpu_binding()}};
   const auto texts = job.all_gather(topology::write_description(mine), "gathering what the ranks see");

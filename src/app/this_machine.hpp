@@ -18,6 +18,9 @@ topology::machine look_around(const options&);
 // the launcher tells and from what this process sees. Empty: none, or not to be known yet.
 std::vector<int> gpus_to_own(const options&, const launch&, const topology::machine& seen);
 
+// Throws usage_error where what the launcher started would not measure together: `ranks` is how many MPI counts.
+void must_meet(const launch& told, int ranks);
+
 // The machine as every rank sees it. Collective over the job.
 std::vector<topology::rank_view> gather_views(const communicator& job, topology::machine mine);
 

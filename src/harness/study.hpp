@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/session.hpp"
 #include "src/harness/methods/method.hpp"
 #include "src/harness/prover.hpp"
 #include "src/harness/subject.hpp"
@@ -34,6 +35,7 @@ struct study_request {
   topology::device device = topology::device::host;
   bool with_cuda = false;                      // this build can run kernels
   bool planning = false;                       // nothing will be measured: the machine may be another one
+  const session* where = nullptr;              // this process's place among the ranks, where something is measured
   std::map<std::string, std::vector<std::string>, std::less<>> words;  // of every axis, typed or default
 
   const topology::machine& machine() const { return ranks.front().seen; }
@@ -94,6 +96,8 @@ struct study {
   // Whether a text is raw rows of this study, and what several such files mean together. Both or neither.
   bool (*knows)(std::string_view text) = nullptr;
   raw_evaluation (*evaluate_raw)(std::span<const raw_file>) = nullptr;
+  // Whether its members may be spread over the ranks of a job.
+  bool in_ranks = false;
 };
 
 // Every study of this build, in the order of src/studies/CMakeLists.txt. The table is generated.

@@ -1,19 +1,16 @@
 #include "src/results/result_file.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
+#include "src/results/packed_text.hpp"
 
 namespace mgsync {
 
 result_file read_result_file(const std::string& name) {
-  std::ifstream in(name, std::ios::binary);
-  if (!in) throw usage_error(fmt::format("{}: the file cannot be opened; accepted: a file of --json or --store", name));
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const auto text = read_text(name, "a file of --json or --store");
   result_file file;
   file.name = name;
   // A store is one JSON object a line, and its first line says so; a document is indented.
@@ -22,6 +19,7 @@ result_file read_result_file(const std::string& name) {
     file.complete = file.document.ended == "complete";
     return file;
   }
+  if (is_packed_name(name)) throw usage_error(fmt::format("{}: a store is read as it is; unpack it first", name));
   store_contents stored = read_store(name);
   file.is_store = true;
   file.complete = stored.complete && stored.ended == "complete";

@@ -42,7 +42,7 @@ constexpr row by_base[] = {
     {0x02a, "DSETP", "abPQp"}, {0x02b, "DFMA", "wabc"},   {0x030, "HADD2", "?"},      {0x031, "HFMA2", "?"},
     {0x032, "HMUL2", "?"},     {0x035, "HFMA2", "dabc"},  {0x036, "VIADD", "dab"},    {0x03b, "LDSM", "da"},     {0x03c, "HMMA", "dabc"},    {0x045, "I2FP", "db"},
     {0x048, "VIMNMX", "dabp"}, {0x082, "UMOV", "DB"},     {0x086, "VOTEU", "DPp"},    {0x087, "USEL", "DABp"},
-    {0x08c, "UISETP", "?"},    {0x090, "UIADD3", "DABC"}, {0x091, "ULEA", "DABC"},    {0x092, "ULOP3", "DABC"},
+    {0x08c, "UISETP", "?"},    {0x090, "UIADD3", "DABC"}, {0x091, "ULEA", "DABC"},    {0x092, "ULOP3", "DABC"}, {0x096, "UPRMT", "DABC"},
     {0x099, "USHF", "DABC"},   {0x09c, "UPLOP3", "?"},    {0x0a4, "UIMAD", "DABC"},   {0x0a5, "UIMAD", "DABC"},
     {0x0b9, "ULDC", "D"},      {0x0bb, "ULDC", "D"},      {0x0bd, "UFLO", "DB"},      {0x0bf, "UPOPC", "DB"},
     {0x0c3, "S2UR", "D"},      {0x0ca, "R2UR", "Da"},     {0x100, "FLO", "db"},       {0x101, "BREV", "db"},

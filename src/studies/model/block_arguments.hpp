@@ -12,7 +12,7 @@ inline constexpr std::uint32_t most_passes = 64;
 inline constexpr std::uint32_t numbers_at = most_passes;  // words of 64 bits before the numbers: each pass's sum
 inline constexpr std::size_t shared_bytes = (most_numbers + most_workers) * sizeof(double);
 
-// The probe's word: how many numbers, and by how many threads.
+// The probe's word, where looped chains have their turns: how many numbers, and by how many threads.
 constexpr std::uint32_t word_of(std::uint32_t count, std::uint32_t workers) { return count | workers << 16; }
 
 }  // namespace mgsync::model

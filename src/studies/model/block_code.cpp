@@ -73,8 +73,9 @@ std::vector<expected_code> block_code(unsigned architecture) {
     all.push_back(steps_of("barriers", count, {{"BAR", 1}}, ""));
     all.push_back(steps_of("tree_steps", count, {{"BAR", 1}, {"LDS", 1}, {"DADD", 1}, {"STS", 1}}, ""));
   }
+  for (const char* kernel : {"joins_1", "joins_2", "joins_4"}) all.push_back(read_twice(kernel));
   for (const auto& way : warp_ways)
-    if (architecture >= 80 || way.name != "redux") all.push_back(read_twice(std::string(way.kernel)));
+    if (architecture >= way.oldest) all.push_back(read_twice(std::string(way.kernel)));
   return all;
 }
 

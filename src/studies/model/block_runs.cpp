@@ -28,11 +28,12 @@ class block_runs final : public subject {
   seen run(const order& asked) override {
     seen came{.done = asked};
     const bool loop = asked_.what == block_quantity::loop;
-    const auto count = loop ? static_cast<unsigned>(asked.count) * asked_.workers : asked_.numbers;
+    const auto count = loop ? static_cast<unsigned>(asked.count) * asked_.workers : asked_.numbers;  // steps: unused, but by joins
     probes::probe_order launch;
     launch.kernel = asked_.what == block_quantity::step ? fmt::format("{}_{}", asked_.kernel, asked.count) : asked_.kernel;
     launch.threads = asked_.threads;
-    launch.words = word_of(count, asked_.workers);
+    launch.blocks = launch.cluster = asked_.blocks;
+    launch.loops = word_of(count, asked_.workers);
     launch.dynamic_shared_bytes = shared_bytes;
     launch.passes = passes;
     launch.memory = memory_.as<std::uint64_t>();
@@ -55,8 +56,9 @@ class block_runs final : public subject {
     const auto warps = saw.warps;
     for (unsigned pass = 1; pass < passes; ++pass) {
       const auto first = saw.stamps.begin() + static_cast<std::ptrdiff_t>(pass) * warps;
-      const auto begun = std::min_element(first, first + warps, [](const auto& a, const auto& b) { return a.begin < b.begin; })->begin;
-      const auto last = std::max_element(first, first + warps, [](const auto& a, const auto& b) { return a.end < b.end; })->end;
+      const auto last_warp = first + (asked_.what == block_quantity::warp_sum ? 1 : warps);
+      const auto begun = std::min_element(first, last_warp, [](const auto& a, const auto& b) { return a.begin < b.begin; })->begin;
+      const auto last = std::max_element(first, last_warp, [](const auto& a, const auto& b) { return a.end < b.end; })->end;
       const bool of_first_warp = asked_.what == block_quantity::sum || asked_.what == block_quantity::warp_sum;
       const auto ended = of_first_warp ? first->end : last;
       if (ended > begun) all.push_back(static_cast<double>(ended - begun));

@@ -22,6 +22,7 @@ struct block_run {
   unsigned threads = 32;   // of the block
   unsigned workers = 1;    // that add up; steps: that load, add and store
   unsigned numbers = 1;    // of a whole sum
+  unsigned blocks = 1;     // of a cluster; the first one's first warp is timed
 };
 
 // A run yields cycles as block_quantity says, a value for each pass but the first or the one seen most often. Whole sums and

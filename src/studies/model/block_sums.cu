@@ -11,6 +11,7 @@ namespace {
 
 namespace cg = cooperative_groups;
 using mgsync::model::most_numbers;
+using mgsync::model::most_workers;
 using mgsync::model::numbers_at;
 using mgsync::probes::arguments;
 
@@ -19,8 +20,11 @@ __device__ __forceinline__ std::uint32_t bits_of(double v) { return static_cast<
 // What one pass is asked for.
 struct asked_block {
   int count, workers;  // signed, as in the paper: a sum that cannot overflow has a loop that can be unrolled
-  __device__ explicit asked_block(const arguments& a)
-      : count(static_cast<int>(a.words & 0xffffu)), workers(static_cast<int>(a.words >> 16)) {}
+  __device__ explicit asked_block(const arguments& a) {
+    const std::uint32_t words = a.held->loops;  // in memory, so that it is loaded once: an argument would be fetched between the clock reads
+    count = static_cast<int>(words & 0xffffu);
+    workers = static_cast<int>(words >> 16);
+  }
 };
 
 // Figure 10's loop: as the compiler unrolls it, or a load at a time.
@@ -106,6 +110,21 @@ __device__ __forceinline__ void block_sum(const arguments& a) {
   });
 }
 
+// Joining alone, so many times, behind one turn of the loop: with its branches, and with the way back to lanes that go
+// together. By turns in two buffers, as warps that are done with one join begin the next.
+template <int Joins>
+__device__ __forceinline__ void joins(const arguments& a) {
+  take_numbers(a);
+  const asked_block b(a);
+  double* tree = in_shared + most_numbers - most_workers;
+  passes_of(a, [&] {
+    double v = loop<true>(in_shared, b);
+#pragma unroll
+    for (int i = 0; i < Joins; ++i) v = joined(v, tree + i % 2 * most_workers, b.workers);
+    return v;
+  });
+}
+
 // Steps of the tree: a barrier of all, then the first `workers` load, add and store. Two buffers, so that every step may be
 // by the same threads.
 template <int Steps>
@@ -161,10 +180,9 @@ __device__ __forceinline__ void shuffles(const arguments& a) {
 }
 
 // Table V: 32 numbers in shared memory, one warp. Each way works on a copy, which is made anew before each pass.
-template <class Work>
-__device__ __forceinline__ void warp_sum(const arguments& a, Work work) {
+template <class Numbers, class Work>
+__device__ __forceinline__ void warp_sum_of(const arguments& a, Numbers copy, Work work) {
   take_numbers(a);
-  double* copy = in_shared + most_numbers;
   const std::uint32_t never = a.held->never, passes = a.passes, lane = threadIdx.x;
   std::uint64_t begin = 0, end = 0;
 #pragma unroll 1
@@ -176,18 +194,57 @@ __device__ __forceinline__ void warp_sum(const arguments& a, Work work) {
     end = mgsync::probes::clock_after(bits_of(v), never);
     const auto behind = static_cast<std::uint32_t>(end >> 63);
     if (lane == 0) {
-      a.stamps[pass + behind] = {begin, end};
+      a.stamps[static_cast<std::size_t>(pass + behind) * gridDim.x] = {begin, end};
       a.memory[pass + behind] = static_cast<std::uint64_t>(__double_as_longlong(v));
     }
     __syncthreads();
   }
   if (lane != 0) return;
-  a.sms[0] = a.sms[1] = mgsync::probes::this_sm();
+  a.sms[0] = a.sms[gridDim.x] = mgsync::probes::this_sm();
 }
+template <class Work>
+__device__ __forceinline__ void warp_sum(const arguments& a, Work work) {
+  warp_sum_of(a, in_shared + most_numbers, work);
+}
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+// The same where the copy lies in the shared memory of the cluster's other block, which does nothing but stay.
+class remote_numbers {
+ public:
+  class place {
+   public:
+    __device__ explicit place(std::uint32_t at) : at_(at) {}
+    __device__ operator double() const {
+      double v;
+      asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(v) : "r"(at_) : "memory");
+      return v;
+    }
+    __device__ void operator=(double v) const { asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(at_), "d"(v) : "memory"); }
+
+   private:
+    std::uint32_t at_;
+  };
+  __device__ remote_numbers(const double* mine, std::uint32_t block) {
+    const auto here = static_cast<std::uint32_t>(__cvta_generic_to_shared(mine));
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at_) : "r"(here), "r"(block));
+  }
+  __device__ place operator[](std::uint32_t i) const { return place(at_ + 8 * i); }
+
+ private:
+  std::uint32_t at_;
+};
+template <class Work>
+__device__ __forceinline__ void remote_warp_sum(const arguments& a, Work work) {
+  const auto meet = [] { asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory"); };
+  meet();
+  if (blockIdx.x == 0) warp_sum_of(a, remote_numbers(in_shared + most_numbers, 1), work);
+  meet();
+}
+#endif
 
 // The lanes below a step add what the lanes above it hold; `together` stands between the steps.
 template <class Numbers, class Together>
-__device__ __forceinline__ double by_halves(Numbers* s, std::uint32_t lane, Together together) {
+__device__ __forceinline__ double by_halves(Numbers s, std::uint32_t lane, Together together) {
 #pragma unroll
   for (std::uint32_t step = 16; step > 0; step /= 2) {
     if (lane < step) s[lane] = s[lane] + s[lane + step];
@@ -211,6 +268,9 @@ MGSYNC_KERNEL(sum_as_compiled, (block_sum<false, true>(a)))
 MGSYNC_KERNEL(sum_one_load, (block_sum<true, true>(a)))
 MGSYNC_KERNEL(loop_as_compiled, (block_sum<false, false>(a)))
 MGSYNC_KERNEL(loop_one_load, (block_sum<true, false>(a)))
+MGSYNC_KERNEL(joins_1, joins<1>(a))
+MGSYNC_KERNEL(joins_2, joins<2>(a))
+MGSYNC_KERNEL(joins_4, joins<4>(a))
 MGSYNC_KERNEL(tree_steps_4, tree_steps<4>(a))
 MGSYNC_KERNEL(tree_steps_8, tree_steps<8>(a))
 MGSYNC_KERNEL(tree_steps_16, tree_steps<16>(a))
@@ -249,6 +309,10 @@ MGSYNC_WARP_SUM(raw_shuffle_int32, return as<int>(s, lane, [](int v) {
                   for (int step = 16; step > 0; step /= 2) v += __shfl_xor_sync(0xffffffffu, v, step);
                   return v;
                 });)
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+MGSYNC_KERNEL(warp_remote_tile, remote_warp_sum(a, [](remote_numbers s, std::uint32_t lane) -> double { return by_halves(s, lane, [] { __syncwarp(); }); }))
+MGSYNC_KERNEL(warp_remote_shuffle, remote_warp_sum(a, [](remote_numbers s, std::uint32_t lane) -> double { return sum_of_lanes(s[lane]); }))
+#endif
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 MGSYNC_WARP_SUM(redux_int32, return as<int>(s, lane, [](int v) { return __reduce_add_sync(0xffffffffu, v); });)
 #endif

@@ -132,6 +132,12 @@ void add_steps(const study_request& asked, std::vector<measurement>& all) {
   add("shuffle-alone", "shuffles", 32);
   add("shuffle", "shuffle_steps", 32);
   add("barrier-alone", "barriers", most_workers);
+  for (const unsigned workers : {32u, most_workers}) {
+    auto m = planned(asked, "step", "join", {block_quantity::step, "joins", workers, workers, workers});
+    m.point.set("workers", static_cast<double>(workers));
+    m.method = slope_over({1, 2, 4});
+    all.push_back(std::move(m));
+  }
   for (unsigned active = most_workers / 2; active >= 32; active /= 2) {
     auto m = planned(asked, "step", "tree", {block_quantity::step, "tree_steps", most_workers, active, 0});
     m.point.set("workers", static_cast<double>(active));
@@ -144,7 +150,7 @@ void add_steps(const study_request& asked, std::vector<measurement>& all) {
 void add_warp_sums(const study_request& asked, std::vector<measurement>& all) {
   for (const auto& way : warp_ways) {
     if (!asks_for(asked, "way", way.name)) continue;
-    auto m = planned(asked, "warp", way.name, {block_quantity::warp_sum, std::string(way.kernel), 32, 32, 32});
+    auto m = planned(asked, "warp", way.name, {block_quantity::warp_sum, std::string(way.kernel), 32, 32, 32, way.blocks});
     m.point.set("type", std::string(way.type));
     all.push_back(std::move(m));
   }

@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 
 #include "src/harness/methods/slope.hpp"
-#include "src/studies/model/performance_model.hpp"
+#include "src/studies/model/measured_crossing.hpp"
+#include "src/studies/model/wider_switches.hpp"
 
 namespace mgsync::model {
 namespace {
@@ -22,6 +23,8 @@ struct measured_form {
 struct steps {
   std::optional<double> shuffle, shuffle_alone, barrier_alone;
   std::map<unsigned, double> tree;  // by how many threads take part
+  std::map<unsigned, double> join;  // joining as a whole, by how many threads' sums are joined
+  const result* shuffles = nullptr;  // what `shuffle` is of
 };
 
 unsigned workers_of(const result& r) { return static_cast<unsigned>(r.point.number("workers").value_or(0)); }
@@ -33,7 +36,8 @@ steps steps_of(std::span<const result> all) {
   steps found;
   for (const auto& r : all) {
     if (r.point.study != "model" || r.point.subject != "step" || !r.has_metrics()) continue;
-    if (r.point.variant == "shuffle") found.shuffle = first_of(r);
+    if (r.point.variant == "shuffle") found.shuffle = first_of(r), found.shuffles = &r;
+    if (r.point.variant == "join") found.join[workers_of(r)] = first_of(r);
     if (r.point.variant == "shuffle-alone") found.shuffle_alone = first_of(r);
     if (r.point.variant == "barrier-alone") found.barrier_alone = first_of(r);
     if (r.point.variant == "tree") found.tree[workers_of(r)] = first_of(r);
@@ -51,9 +55,8 @@ std::map<std::string, measured_form> forms_of(std::span<const result> all) {
   return found;
 }
 
-// What the steps from `workers` down to one value cost in all; nothing where a step was not measured.
-std::optional<double> joining_of(const steps& s, unsigned workers) {
-  if (workers == 1) return 0;
+// What the steps from `workers` down to one value cost one after the other; nothing where a step was not measured.
+std::optional<double> steps_alone(const steps& s, unsigned workers) {
   if (!s.shuffle) return std::nullopt;
   double cycles = 5 * *s.shuffle;
   for (unsigned active = workers / 2; active >= 32; active /= 2) {
@@ -63,11 +66,20 @@ std::optional<double> joining_of(const steps& s, unsigned workers) {
   return cycles;
 }
 
-// What a load takes without company, with the addition behind it: a warp's turn of a loop of one load at a time.
-double load_latency(const std::map<std::string, measured_form>& forms) {
+// What joining costs: as a whole, with its branches; or its steps, where that was not measured.
+std::optional<double> joining_of(const steps& s, unsigned workers) {
+  if (workers == 1) return 0;
+  if (const auto whole = s.join.find(workers); whole != s.join.end()) return whole->second;
+  return steps_alone(s, workers);
+}
+
+// What a load takes without company, with the addition behind it: a turn of a loop of one load at a time, of a thread or of a
+// warp (of more threads too: what queues behind others is no latency).
+double load_latency(const std::map<std::string, measured_form>& forms, unsigned workers = 32) {
   const auto one = forms.find("one-load");
-  if (one == forms.end() || !one->second.loops.contains(32)) return 0;
-  return line_of(*one->second.loops.at(32)).value_or(turns_line{}).per_turn;
+  if (one == forms.end()) return 0;
+  const auto loop = one->second.loops.find(workers == 1 ? 1 : 32);
+  return loop == one->second.loops.end() ? 0 : line_of(*loop->second).value_or(turns_line{}).per_turn;
 }
 
 struct papers {
@@ -78,15 +90,14 @@ constexpr papers table_iii[] = {{1, "0.62", "0.43", "8", "8"}, {32, "19.6", "13.
 
 void add_table_iii(const std::map<std::string, measured_form>& forms, evaluation& e) {
   table t{{"table-iii", "What so many threads add up of shared memory (000, table III)",
-           "The loop alone, without joining. Latency: a warp's turn of one load at a time. C: throughput x latency (Little's law), what is under way at once; loads: C over 8 bytes and threads. V100, P100: 13.0 and 18.5 cycles."},
+           "The loop alone, without joining. Latency: a thread's or a warp's turn of one load at a time. C: throughput x latency (Little's law), what is under way at once; loads: C over 8 bytes and threads. V100, P100: 13.0 and 18.5 cycles."},
           {"loop", "threads", "B/cycle V100", "P100", "here", "cycles a turn", "latency", "C V100", "P100", "here", "loads a thread"}, {},
           {false, true, true, true, true, true, true, true, true, true, true}};
-  const double latency = load_latency(forms);
   for (const auto& [form, f] : forms) {
     for (const auto& [workers, r] : f.loops) {
       const auto line = line_of(*r);
       if (!line || line->per_turn <= 0) continue;
-      const double rate = 8.0 * workers / line->per_turn, c = rate * latency;
+      const double latency = load_latency(forms, workers), rate = 8.0 * workers / line->per_turn, c = rate * latency;
       const auto* paper = std::find_if(std::begin(table_iii), std::end(table_iii), [workers = workers](const auto& p) { return p.workers == workers; });
       const bool known = paper != std::end(table_iii);
       t.rows.push_back({form, fmt::format("{}", workers), known ? paper->v100_rate : "-", known ? paper->p100_rate : "-", fmt::format("{:.2f}", rate),
@@ -95,40 +106,6 @@ void add_table_iii(const std::map<std::string, measured_form>& forms, evaluation
     }
   }
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
-}
-
-// Sizes that both have.
-std::vector<double> common_sizes(const std::map<double, const result*>& a, const std::map<double, const result*>& b) {
-  std::vector<double> all;
-  for (const auto& [bytes, r] : a)
-    if (b.contains(bytes)) all.push_back(bytes);
-  return all;
-}
-
-// The crossing of the medians, and of each batch by itself: from where to where it moved.
-struct measured_crossing {
-  crossing at;
-  std::optional<double> low, high;  // of for_good, over the batches
-};
-measured_crossing measured_between(const std::map<double, const result*>& basic, const std::map<double, const result*>& more) {
-  const auto bytes = common_sizes(basic, more);
-  const auto over = [&](const auto& curve, auto value) {
-    std::vector<double> all;
-    for (const double b : bytes) all.push_back(value(curve.at(b)->metrics.front()));
-    return all;
-  };
-  const auto median = [](const metric& m) { return m.median; };
-  measured_crossing found{crossing_of(bytes, over(basic, median), over(more, median)), {}, {}};
-  std::size_t batches = SIZE_MAX;
-  for (const double b : bytes) batches = std::min({batches, basic.at(b)->metrics.front().raw.size(), more.at(b)->metrics.front().raw.size()});
-  for (std::size_t i = 0; i < batches; ++i) {
-    const auto one = [i](const metric& m) { return m.raw[i]; };
-    const auto at = crossing_of(bytes, over(basic, one), over(more, one)).for_good;
-    if (!at) continue;
-    found.low = std::min(found.low.value_or(*at), *at);
-    found.high = std::max(found.high.value_or(*at), *at);
-  }
-  return found;
 }
 
 class claims {
@@ -163,13 +140,29 @@ std::optional<refined_configuration> refined(const measured_form& f, const steps
   return refined_configuration{workers, *line, *joining};
 }
 
+// What joining costs beyond its steps: branches, and waiting until a warp's lanes go together again behind the loop.
+void add_joining(const steps& s, evaluation& e) {
+  table t{{"joining", "What joining costs, in cycles", "Bare: five shuffles, or five barriers and five shuffles. Steps: with their stores, loads and additions. As a whole: a probe of joining with its branches, behind a loop that lanes may leave apart."},
+          {"threads", "bare", "steps", "as a whole", "beyond the steps"}, {}, {true, true, true, true, true}};
+  for (const auto& [workers, whole] : s.join) {
+    const auto alone = steps_alone(s, workers);
+    const bool tree = workers > 32;
+    std::optional<double> bare = s.shuffle_alone;
+    if (bare) *bare *= 5;
+    if (bare && tree) bare = s.barrier_alone ? std::optional(*bare + 5 * *s.barrier_alone) : std::nullopt;
+    const auto text = [](std::optional<double> cycles) { return cycles ? fmt::format("{:.0f}", *cycles) : "-"; };
+    t.rows.push_back({fmt::format("{}", workers), text(bare), text(alone), text(whole), alone ? text(whole - *alone) : "-"});
+  }
+  if (!t.rows.empty()) e.tables.push_back(std::move(t));
+}
+
 std::vector<double> cycles_over(const refined_configuration& c, const std::vector<double>& bytes) {
   std::vector<double> all;
   for (const double b : bytes) all.push_back(c.cycles(b));
   return all;
 }
 
-void add_switch(const std::string& form, const measured_form& f, const steps& s, double latency, const switch_case& one, table& t, evaluation& e, claims& c) {
+void add_switch(const std::string& form, const measured_form& f, const steps& s, const std::map<std::string, measured_form>& forms, const switch_case& one, table& t, evaluation& e, claims& c) {
   if (!f.sums.contains(one.basic) || !f.sums.contains(one.more)) return;
   const auto& basic = f.sums.at(one.basic);
   const auto& more = f.sums.at(one.more);
@@ -178,9 +171,9 @@ void add_switch(const std::string& form, const measured_form& f, const steps& s,
   const auto measured = measured_between(basic, more);
   const auto sync = one.more == 32 ? s.shuffle_alone : s.barrier_alone;
   std::optional<double> paper, better_form;
-  if (sync && latency > 0 && f.loops.contains(one.basic) && f.loops.contains(one.more)) {
+  if (sync && load_latency(forms) > 0 && f.loops.contains(one.basic) && f.loops.contains(one.more)) {
     const auto of = [&](unsigned workers) {
-      return configuration{name_of(workers), 8.0 * workers / line_of(*f.loops.at(workers)).value_or(turns_line{1, 0}).per_turn, latency};
+      return configuration{name_of(workers), 8.0 * workers / line_of(*f.loops.at(workers)).value_or(turns_line{1, 0}).per_turn, load_latency(forms, workers)};
     };
     const auto points = where_they_meet(of(one.basic), of(one.more), 5 * *sync);
     paper = points.for_good;
@@ -236,6 +229,23 @@ void add_table_v(std::span<const result> all, evaluation& e) {
 }
 
 // Table V's order, and what a shuffle's sum is made of.
+// Little's law: C over what a load brings is how many loads are under way. One at a time is one in each thread, as long as
+// shared memory is not the bound; and a warp has 32 times as many under way as one of its threads.
+void add_littles_law(const std::map<std::string, measured_form>& forms, claims& c) {
+  for (const auto& [form, f] : forms) {
+    std::map<unsigned, double> under_way;
+    for (const auto& [workers, r] : f.loops)
+      if (const auto line = line_of(*r); line && line->per_turn > 0) under_way[workers] = load_latency(forms, workers) / line->per_turn;
+    for (const auto& [workers, loads] : under_way)
+      if (form == "one-load" && workers <= 128 && loads > 0)
+        c.add(fmt::format("Little's law: loads under way in each of {}, one at a time", workers == 1 ? "1 thread" : fmt::format("{} threads", workers)), "1 within 10 %",
+              fmt::format("{:.2f}", loads), std::abs(loads - 1) <= 0.1);
+    if (!under_way.contains(1) || !under_way.contains(32) || under_way.at(1) <= 0) continue;
+    const double ratio = 32 * under_way.at(32) / under_way.at(1);
+    c.add(fmt::format("Little's law: {}, C of a warp over C of a thread", form), "32 within 10 %", fmt::format("{:.1f}", ratio), std::abs(ratio / 32 - 1) <= 0.1);
+  }
+}
+
 void add_warp_claims(std::span<const result> all, const steps& s, claims& c) {
   std::map<std::string, const result*> ways;
   for (const auto& r : all)
@@ -251,9 +261,10 @@ void add_warp_claims(std::span<const result> all, const steps& s, claims& c) {
     c.add("volatile and tile", "within 15 %", fmt::format("{:+.1f} %", 100 * (volatile_ / tile - 1)), std::abs(volatile_ / tile - 1) <= 0.15);
   }
   if (full > 0 && shuffle > 0) c.add("a full coalesced group's shuffle over a tile's", "1.5", fmt::format("{:.2f}", full / shuffle), full <= 1.5 * shuffle);
-  if (shuffle > 0 && s.shuffle) {
-    const double foretold = 5 * *s.shuffle;  // the load and the clock are beside it
-    c.add("tile shuffle as five steps of shuffle and addition foretell", "within 15 %", fmt::format("{:.0f} foretold, {:.0f}", foretold, shuffle), std::abs(shuffle / foretold - 1) <= 0.15);
+  const auto chain = s.shuffles == nullptr ? std::nullopt : line_of(*s.shuffles);
+  if (shuffle > 0 && chain) {
+    const double foretold = chain->entering + 5 * chain->per_turn;  // entering: the load that the first shuffle waits for, and the clock
+    c.add("tile shuffle as a load and five steps of shuffle and addition foretell", "within 15 %", fmt::format("{:.0f} foretold, {:.0f}", foretold, shuffle), std::abs(shuffle / foretold - 1) <= 0.15);
   }
 }
 
@@ -294,13 +305,16 @@ evaluation evaluate(std::span<const result> all) {
            {false, false, true, true, true, true, true, true, true, true, true, true, true, true}};
   claims c;
   for (const auto& [form, f] : forms) {
-    for (const auto& one : switches) add_switch(form, f, s, load_latency(forms), one, iv, e, c);
+    for (const auto& one : switches) add_switch(form, f, s, forms, one, iv, e, c);
     add_curves(form, f, s, e);
   }
   if (!iv.rows.empty()) e.tables.push_back(std::move(iv));
+  add_joining(s, e);
+  add_littles_law(forms, c);
   add_table_v(all, e);
   add_warp_claims(all, s, c);
   std::move(c).give_to(e);
+  add_wider_switches(all, e);
   return e;
 }
 

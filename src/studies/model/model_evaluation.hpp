@@ -18,6 +18,8 @@ namespace mgsync::model {
 struct warp_way {
   std::string_view name, kernel, type;
   std::optional<int> v100_cycles{}, p100_cycles{};  // the paper's
+  unsigned oldest = 70;    // architecture that has it
+  unsigned blocks = 1;     // of a cluster: the numbers lie in the second one's shared memory
 };
 inline constexpr warp_way warp_ways[] = {
     {"serial", "warp_serial", "fp64", 299, 383},
@@ -32,7 +34,9 @@ inline constexpr warp_way warp_ways[] = {
     {"group-reduce", "warp_group_reduce", "fp64"},
     {"raw-shuffle-fp32", "warp_raw_shuffle_fp32", "fp32"},
     {"raw-shuffle-int32", "warp_raw_shuffle_int32", "int32"},
-    {"redux", "warp_redux_int32", "int32"}};
+    {"redux", "warp_redux_int32", "int32", {}, {}, 80},
+    {"dsmem-tile", "warp_remote_tile", "fp64", {}, {}, 90, 2},
+    {"dsmem-shuffle", "warp_remote_shuffle", "fp64", {}, {}, 90, 2}};
 
 // Cycles over turns of a loop: a line, by least squares through each length's typical count.
 struct turns_line {

@@ -91,9 +91,10 @@ __device__ __forceinline__ void join_last(const sum_arguments& given, T mine, un
 __device__ __forceinline__ void send(uint4* slot, double v) {
   asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(slot), "r"(__double2loint(v)), "r"(1), "r"(__double2hiint(v)), "r"(1) : "memory");
 }
-__device__ __forceinline__ void send(uint4* slot, float v) {
-  asm volatile("st.volatile.global.v2.u32 [%0], {%1, %2};" ::"l"(slot), "r"(__float_as_uint(v)), "r"(1) : "memory");
+__device__ __forceinline__ void send(uint4* slot, std::uint32_t v) {
+  asm volatile("st.volatile.global.v2.u32 [%0], {%1, %2};" ::"l"(slot), "r"(v), "r"(1) : "memory");
 }
+__device__ __forceinline__ void send(uint4* slot, float v) { send(slot, __float_as_uint(v)); }
 template <class T>
 __device__ __forceinline__ T take(uint4* slot) {
   for (unsigned polls = 0; polls < (1u << 22); ++polls) {
@@ -107,11 +108,21 @@ __device__ __forceinline__ T take(uint4* slot) {
       asm volatile("ld.volatile.global.v2.u32 {%0, %1}, [%2];" : "=r"(got.x), "=r"(got.y) : "l"(slot) : "memory");
       if (got.y == 0) continue;
       *slot = uint4{};
-      return __uint_as_float(got.x);
+      if constexpr (T(1) / T(2) == T(0)) return got.x;
+      else return __uint_as_float(got.x);
     }
   }
   __trap();
   return T{0};
+}
+// The sum of `mine` of the calling block's thread 0 and of what lies in slots from `first` on, in thread 0.
+template <class T>
+__device__ __forceinline__ T sum_of_slots(T mine, uint4* slots, unsigned first, unsigned end) {
+  T all = threadIdx.x == 0 ? mine : T{0};
+  if (first >= end) return all;
+  __syncthreads();
+  for (unsigned i = first + threadIdx.x; i < end; i += blockDim.x) all += take<T>(slots + i);
+  return sum_of_block(all);
 }
 template <class T>
 __device__ __forceinline__ void join_inbox(const sum_arguments& given, T mine) {
@@ -123,12 +134,7 @@ __device__ __forceinline__ void join_inbox(const sum_arguments& given, T mine) {
       if (threadIdx.x == 0) send(slots + blockIdx.x, mine);
       return;
     }
-    T all = threadIdx.x == 0 ? mine : T{0};
-    if (gridDim.x > 1) {
-      __syncthreads();
-      for (unsigned i = 1 + threadIdx.x; i < gridDim.x; i += blockDim.x) all += take<T>(slots + i);
-      all = sum_of_block(all);
-    }
+    const T all = sum_of_slots(mine, slots, 1, gridDim.x);
     if (threadIdx.x == 0) *at<T>(given.result) = all;
   }
 }

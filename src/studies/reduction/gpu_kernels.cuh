@@ -81,6 +81,23 @@ __global__ void sum_of_several(const sum_arguments given, const __grid_constant_
   if (threadIdx.x == 0) *at<T>(given.result) = all;
 }
 
+// No barrier: each GPU's block 0 puts together what the GPU's blocks send it and what the GPUs below it in a tree do, and sends
+// that on, or, at the root, stores it. Values travel with a flag beside each.
+template <class T, class Reading>
+__global__ void sum_gathered(const sum_arguments given, const __grid_constant__ gather_arguments tree) {
+  using namespace device;
+  const T mine = sum_of_block(Reading::sum(at<const T>(const_cast<void*>(given.numbers)), given.count, given.in_chunks));
+  auto* slots = at<uint4>(given.partials);
+  if (blockIdx.x != 0) {
+    if (threadIdx.x == 0) send(slots + blockIdx.x, mine);
+    return;
+  }
+  const T of_gpu = sum_of_slots(mine, slots, 1, gridDim.x), all = sum_of_slots(of_gpu, static_cast<uint4*>(tree.from), 0, tree.children);
+  if (threadIdx.x != 0) return;
+  if (tree.to == nullptr) *at<T>(given.result) = all;
+  else send(static_cast<uint4*>(tree.to), all);
+}
+
 template <class Kernel>
 const void* address_of(Kernel* kernel) {
   return reinterpret_cast<const void*>(kernel);
@@ -111,6 +128,7 @@ const void* kernel_of(loads how, joining join) {
   if (join == joining::inbox) return kernel_by_loads<T, joining::inbox>(how);
   if (how == loads::bulk4 && join == joining::several) return address_of(sum_with_barrier<T, bulk, several, relay_arguments>);
   if (how == loads::bulk4 && join == joining::last_of_several) return address_of(sum_of_several<T, bulk>);
+  if (how == loads::bulk4 && join == joining::gathered) return address_of(sum_gathered<T, bulk>);
   if (how != loads::vector4) return nullptr;
   switch (join) {
     case joining::grid_sync: return address_of(sum<T, by_vectors, 4, joining::grid_sync>);
@@ -119,6 +137,7 @@ const void* kernel_of(loads how, joining join) {
     case joining::counter: return address_of(sum_with_barrier<T, vectors, round_loop::spread_counter_pass, counter_arguments>);
     case joining::relay: return address_of(sum_with_barrier<T, vectors, round_loop::relay_pass<scope::gpu>, relay_arguments>);
     case joining::last_of_several: return address_of(sum_of_several<T, vectors>);
+    case joining::gathered: return address_of(sum_gathered<T, vectors>);
     case joining::several: return address_of(sum_with_barrier<T, vectors, several, relay_arguments>);
     default: return nullptr;
   }

@@ -22,6 +22,7 @@ enum class joining {
   cluster,    // clusters of eight blocks join over distributed shared memory, the last cluster's first block adds up
   last_of_several,  // as last, of all GPUs' blocks
   several,    // this project's barrier of several GPUs, then GPU 0's block 0 adds up
+  gathered,   // GPU by GPU up a tree, without a barrier
   dependent,  // stored; the next kernel may start early and waits for this one inside
 };
 
@@ -40,6 +41,12 @@ struct barrier_arguments {
   std::uint32_t* parts[algorithm::most_gpus] = {};
   Shape shape{};
   round_loop::device_run run{};
+};
+// Beside it, for a tree of GPUs: slots of 16 bytes, zero before and after.
+struct gather_arguments {
+  void* from = nullptr;   // on this GPU, one for each GPU below it
+  unsigned children = 0;
+  void* to = nullptr;     // on the GPU above; nothing: this is the root
 };
 using counter_arguments = barrier_arguments<algorithm::spread_shape>;
 using relay_arguments = barrier_arguments<algorithm::relay_shape>;

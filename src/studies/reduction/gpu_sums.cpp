@@ -11,6 +11,7 @@
 #include "src/studies/reduction/gpu_kernels.hpp"
 #include "src/studies/reduction/gpu_numbers.hpp"
 #include "src/studies/reduction/places.hpp"
+#include "src/studies/reduction/sum_launch.hpp"
 #include "src/studies/reduction/sum_prover.hpp"
 
 namespace mgsync::reduction {
@@ -26,6 +27,7 @@ std::size_t places_of(const gpu_sum& asked) { return places_of(sums_in_turn{aske
 joining joining_of(const gpu_sum& asked, bool counter) {
   switch (asked.how) {
     case gpu_way::read:
+    case gpu_way::read_graph:
     case gpu_way::word_read:
     case gpu_way::implicit:
     case gpu_way::implicit_graph: return joining::none;
@@ -40,10 +42,10 @@ joining joining_of(const gpu_sum& asked, bool counter) {
 }
 
 bool is_cub(gpu_way how) { return how == gpu_way::cub || how == gpu_way::cub_graph; }
-bool is_graph(gpu_way how) { return how == gpu_way::cub_graph || how == gpu_way::implicit_graph || how == gpu_way::automatic_graph; }
+bool is_graph(gpu_way how) { return how == gpu_way::cub_graph || how == gpu_way::implicit_graph || how == gpu_way::automatic_graph || how == gpu_way::read_graph; }
 bool is_automatic(gpu_way how) { return how == gpu_way::automatic || how == gpu_way::automatic_graph; }
 bool meets(gpu_way how) { return how == gpu_way::grid_sync || how == gpu_way::grid_ours; }
-bool only_reads(gpu_way how) { return how == gpu_way::read || how == gpu_way::word_read; }
+bool only_reads(gpu_way how) { return how == gpu_way::read || how == gpu_way::read_graph || how == gpu_way::word_read; }
 bool is_two_kernels(gpu_way how) { return how == gpu_way::implicit || how == gpu_way::implicit_graph || how == gpu_way::programmatic; }
 
 int compute_major(int ordinal) {
@@ -66,7 +68,7 @@ unsigned blocks_of(const gpu_sum& asked, const void* kernel) {
   const cuda::device_scope scope(asked.ordinal);
   const int room = cuda::resident_blocks(kernel, r.threads, shared_bytes_of(r.how));
   const auto most = std::min<unsigned>(r.blocks_per_sm, static_cast<unsigned>(room)) * static_cast<unsigned>(cuda::sm_count(asked.ordinal));
-  auto blocks = static_cast<unsigned>(std::min<std::size_t>(most, tiles));
+  auto blocks = r.blocks == how_many::one ? 1 : r.blocks == how_many::all ? most : static_cast<unsigned>(std::min<std::size_t>(most, tiles));
   if (asked.how == gpu_way::cluster) blocks = std::max(blocks / cluster_blocks * cluster_blocks, cluster_blocks);
   return blocks;
 }
@@ -93,7 +95,7 @@ class gpu_sums final : public subject {
     const auto sms = static_cast<unsigned>(cuda::sm_count(asked.ordinal));
     const auto choice = algorithm::choose_grid(reading_.blocks_per_sm * sms, sms);
     kernel_ = sum_kernel(asked.type, reading_.how, joining_of(asked, choice.counter));
-    allow_shared_memory(kernel_);
+    allow_shared_memory(kernel_, reading_.how);
     blocks_ = blocks_of(asked, kernel_);
     if (is_two_kernels(asked.how)) second_ = joining_kernel(asked.type, asked.how == gpu_way::programmatic);
     arrived_ = cuda::memory::in_pool(asked.ordinal, 256);
@@ -138,12 +140,6 @@ class gpu_sums final : public subject {
   std::size_t slot_bytes() const { return only_reads(asked_.how) ? blocks_ * bytes_of(asked_.type) : 8; }
   std::byte* slot(std::size_t turn) const { return results_.get() + turn * slot_bytes(); }
 
-  void allow_shared_memory(const void* kernel) const {
-    if (is_bulk(reading_.how))
-      cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes_of(reading_.how))),
-                  "asking for shared memory");
-  }
-
   void set_flags(const algorithm::grid_choice& choice, bool counter) {
     const auto image = counter ? algorithm::spread_image(blocks_, choice.spread) : algorithm::relay_image(blocks_, choice.relay);
     flags_ = cuda::memory::in_pool(asked_.ordinal, image.size() * sizeof(std::uint32_t));
@@ -169,24 +165,6 @@ class gpu_sums final : public subject {
     cuda::check(cub_sum(asked_.type, temporary, bytes, from, to, count, stream_.get()), "adding up with CUB");
   }
 
-  void launch(const void* kernel, unsigned blocks, unsigned threads, std::size_t shared, void** parameters, std::optional<cudaLaunchAttributeID> special) const {
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = shared;
-    config.stream = stream_.get();
-    cudaLaunchAttribute attribute{};
-    config.attrs = &attribute;
-    if (special) {
-      config.numAttrs = 1;
-      attribute.id = *special;
-      if (*special == cudaLaunchAttributeCooperative) attribute.val.cooperative = 1;
-      else if (*special == cudaLaunchAttributeClusterDimension) attribute.val.clusterDim = {cluster_blocks, 1, 1};
-      else attribute.val.programmaticStreamSerializationAllowed = 1;
-    }
-    cuda::check(cudaLaunchKernelExC(&config, kernel, parameters), "launching a sum");
-  }
-
   void issue_one(std::size_t turn, bool faulty) {
     if (is_cub(asked_.how)) {
       std::size_t bytes = temporary_.bytes();
@@ -206,13 +184,8 @@ class gpu_sums final : public subject {
     if (meets(asked_.how)) special = cudaLaunchAttributeCooperative;
     if (asked_.how == gpu_way::cluster) special = cudaLaunchAttributeClusterDimension;
     if (early_) special = cudaLaunchAttributeProgrammaticStreamSerialization;
-    launch(kernel_, blocks_, reading_.threads, shared_bytes_of(reading_.how), parameters, special);
-    if (second_ == nullptr) return;
-    std::size_t sums = blocks_;
-    void* to_join[] = {&given.partials, &sums, &given.result};
-    const unsigned threads = std::clamp((blocks_ + 31) / 32 * 32, 32u, 512u);
-    launch(second_, 1, threads, 0, to_join,
-           asked_.how == gpu_way::programmatic ? std::optional(cudaLaunchAttributeProgrammaticStreamSerialization) : std::nullopt);
+    launch({kernel_, blocks_, reading_.threads, shared_bytes_of(reading_.how), special}, parameters, stream_.get());
+    if (second_ != nullptr) launch_joining(second_, given.partials, blocks_, given.result, asked_.how == gpu_way::programmatic, stream_.get());
   }
 
   void prepare(std::uint64_t count, bool faulty) {
@@ -306,8 +279,7 @@ std::string why_no_gpu_sum(const gpu_sum& asked) {
   std::size_t free = 0, all = 0;
   cuda::check(cudaMemGetInfo(&free, &all), "asking for free memory");
   if (places_of(asked) * stride_of(asked.bytes) > all / 10 * 9) return fmt::format("{} bytes do not fit into the GPU's {}", asked.bytes, all);
-  if (is_bulk(r.how))
-    cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes_of(r.how))), "asking for shared memory");
+  allow_shared_memory(kernel, r.how);
   if (cuda::resident_blocks(kernel, r.threads, shared_bytes_of(r.how)) == 0) return fmt::format("a block of {} does not fit on an SM", to_string(r));
   return {};
 }

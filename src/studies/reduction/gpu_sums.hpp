@@ -18,7 +18,8 @@ namespace mgsync::reduction {
 
 enum class gpu_way {
   read,              // every block adds up its part, and nobody puts the parts together: the bound
-  word_read,         // the same by the loop of the paper's figure 10: a number a load
+  read_graph,        // the same as nodes of a graph
+  word_read,         // as read, by the loop of the paper's figure 10: a number a load
   automatic,         // what this project takes at this size: one kernel, block 0 puts together what the others send it
   automatic_graph,   // the same as nodes of a graph
   last,              // one kernel without a barrier: the last block, by a counter, puts the parts together
@@ -33,7 +34,7 @@ enum class gpu_way {
   cub_graph,         // the same as nodes of a graph
 };
 inline constexpr std::pair<gpu_way, std::string_view> gpu_ways[] = {
-    {gpu_way::read, "read"},           {gpu_way::word_read, "word-read"}, {gpu_way::automatic, "auto"},
+    {gpu_way::read, "read"},           {gpu_way::read_graph, "read-graph"}, {gpu_way::word_read, "word-read"}, {gpu_way::automatic, "auto"},
     {gpu_way::automatic_graph, "auto-graph"},
     {gpu_way::last, "last-done"},      {gpu_way::implicit, "implicit"},   {gpu_way::implicit_graph, "implicit-graph"},
     {gpu_way::programmatic, "programmatic"}, {gpu_way::grid_sync, "grid-sync"}, {gpu_way::grid_ours, "grid-ours"},

@@ -7,61 +7,20 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
-#include <new>
 
 #include <fmt/format.h>
 
 #include "barriers/parts/algorithm/dissemination.hpp"
 #include "barriers/parts/algorithm/host_policy.hpp"
 #include "src/base/pinning.hpp"
+#include "src/studies/reduction/host_numbers.hpp"
 #include "src/studies/reduction/sum_prover.hpp"
 
 namespace mgsync::reduction {
 namespace {
 
 using steady = std::chrono::steady_clock;
-constexpr std::size_t at_once = 16;  // independent sums: the latency of an addition is hidden
-
-template <class T>
-T sum_of(const T* values, std::size_t count) {
-  T sums[at_once] = {};
-  std::size_t i = 0;
-  for (; i + at_once <= count; i += at_once) {
-#pragma omp simd
-    for (std::size_t j = 0; j < at_once; ++j) sums[j] += values[i + j];
-  }
-  for (; i < count; ++i) sums[0] += values[i];
-  T all = 0;
-  for (const T each : sums) all += each;
-  return all;
-}
-
-struct free_it {
-  void operator()(void* memory) const { std::free(memory); }
-};
-
-// The numbers that are added up: made once, for all points of a command.
-template <class T>
-class numbers {
- public:
-  static std::shared_ptr<const numbers> of_at_least(std::size_t bytes) {
-    static std::shared_ptr<const numbers> made;
-    if (!made || made->bytes_ < bytes) made.reset(new numbers(bytes));
-    return made;
-  }
-  const T* values() const { return memory_.get(); }
-
- private:
-  explicit numbers(std::size_t bytes) : bytes_(bytes), memory_(static_cast<T*>(std::aligned_alloc(sum_granularity, bytes))) {
-    if (!memory_) throw std::bad_alloc();
-    for (std::size_t i = 0; i < bytes / sizeof(T); ++i) memory_.get()[i] = static_cast<T>(number_at(static_cast<std::uint32_t>(i)));
-  }
-
-  std::size_t bytes_;
-  std::unique_ptr<T, free_it> memory_;
-};
 
 template <class T>
 class sums final : public subject {
@@ -70,6 +29,7 @@ class sums final : public subject {
       : asked_(asked), count_(asked.bytes / sizeof(T)), buffers_(std::max<std::size_t>(1, asked.working_set / asked.bytes)),
         numbers_(numbers<T>::of_at_least(buffers_ * asked.bytes)), before_(allowed_cpus()), parts_(asked.threads) {
     in_parallel([](unsigned) {});
+    numbers_->make(0, buffers_ * count_);
     start_flags();
   }
   ~sums() override {
@@ -116,7 +76,7 @@ class sums final : public subject {
   }
 
   // Parts begin at whole lines.
-  std::size_t first_of(unsigned member) const { return std::min(count_, (count_ * member / asked_.threads + 31) / 32 * 32); }
+  std::size_t first_of(unsigned member) const { return first_of_part(count_, member, asked_.threads, asked_.all_first); }
 
   template <class Work>
   void in_parallel(const Work& work) {
@@ -222,7 +182,7 @@ class sums final : public subject {
 
   host_sum asked_;
   std::size_t count_, buffers_;
-  std::shared_ptr<const numbers<T>> numbers_;
+  std::shared_ptr<numbers<T>> numbers_;
   std::vector<int> before_;
   std::vector<part> parts_;
   std::size_t next_ = 0;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "src/harness/study.hpp"
-#include "src/studies/reduction/numbers.hpp"
+#include "src/studies/reduction/host_numbers.hpp"
 
 namespace mgsync::reduction {
 
@@ -26,8 +26,6 @@ inline constexpr std::pair<way, std::string_view> ways[] = {{way::read, "read"},
                                                             {way::explicit_, "explicit"}, {way::ours, "ours"},     {way::last, "last-done"},
                                                             {way::clause, "clause"}};
 
-inline constexpr std::size_t sum_granularity = 4096;
-
 struct host_sum {
   way how = way::implicit;
   value_type type = value_type::fp64;
@@ -35,6 +33,7 @@ struct host_sum {
   std::size_t working_set = 0;     // sums go through it one after the other; at least `bytes`
   unsigned threads = 1;
   std::vector<int> cpus{};         // of each thread; empty: not pinned
+  bool all_first = false;          // all numbers are the first member's, and the others only meet: what joining costs
 };
 
 // Yields "duration_us" of `count` sums, "bytes" of one, and the evidence that make_sum_prover() takes.

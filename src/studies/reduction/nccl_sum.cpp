@@ -22,20 +22,22 @@ ncclDataType_t type_of(value_type type) {
 
 bool has_nccl() { return true; }
 
-void start_nccl(const std::vector<int>& ordinals) {
+void start_nccl(const topology::group& group, const session& where) {
   std::vector<nccl::place> places;
-  for (const int ordinal : ordinals) places.push_back({0, ordinal});
-  communicators = &nccl::communicators_of(places, 0, [](const std::string& bytes) { return bytes; });
+  for (const auto& m : group.members) places.push_back({m.rank, m.gpu});
+  communicators = &nccl::communicators_of(places, where.rank(), [&](const std::string& bytes) {
+    return where.ranks().broadcast(bytes, group.members.front().rank, "starting NCCL");
+  });
 }
 
-void nccl_reduce(unsigned gpu, value_type type, const void* from, void* to, cudaStream_t stream) {
-  nccl::check(ncclReduce(from, to, 1, type_of(type), ncclSum, 0, (*communicators)[gpu], stream), "reducing");
+void nccl_reduce(unsigned local, value_type type, const void* from, void* to, cudaStream_t stream) {
+  nccl::check(ncclReduce(from, to, 1, type_of(type), ncclSum, 0, (*communicators)[local], stream), "reducing");
 }
 
 #else
 
 bool has_nccl() { return false; }
-void start_nccl(const std::vector<int>&) { throw std::logic_error("built without NCCL"); }
+void start_nccl(const topology::group&, const session&) { throw std::logic_error("built without NCCL"); }
 void nccl_reduce(unsigned, value_type, const void*, void*, cudaStream_t) { throw std::logic_error("built without NCCL"); }
 
 #endif

@@ -10,7 +10,8 @@ std::string to_string(const reading& r) {
   std::string_view how;
   for (const auto& [one, name] : all_loads)
     if (one == r.how) how = name;
-  return fmt::format("{}:{}x{}{}", how, r.threads, r.blocks_per_sm, r.in_chunks ? ":chunks" : "");
+  return fmt::format("{}:{}x{}{}{}", how, r.threads, r.blocks_per_sm, r.in_chunks ? ":chunks" : "",
+                     r.blocks == how_many::one ? ":one" : r.blocks == how_many::all ? ":all" : "");
 }
 
 std::optional<reading> reading_named(std::string_view word) {
@@ -26,25 +27,45 @@ std::optional<reading> reading_named(std::string_view word) {
   if (threads.ec != std::errc{} || threads.ptr == end || *threads.ptr != 'x') return std::nullopt;
   const auto blocks = std::from_chars(threads.ptr + 1, end, found.blocks_per_sm);
   if (blocks.ec != std::errc{}) return std::nullopt;
-  const std::string_view rest(blocks.ptr, static_cast<std::size_t>(end - blocks.ptr));
-  if (!rest.empty() && rest != ":chunks") return std::nullopt;
-  found.in_chunks = !rest.empty();
+  std::string_view rest(blocks.ptr, static_cast<std::size_t>(end - blocks.ptr));
+  const auto takes = [&rest](std::string_view part) {
+    const bool begins = rest.starts_with(part);
+    if (begins) rest.remove_prefix(part.size());
+    return begins;
+  };
+  found.in_chunks = takes(":chunks");
+  if (takes(":one")) found.blocks = how_many::one;
+  else if (takes(":all")) found.blocks = how_many::all;
+  if (!rest.empty()) return std::nullopt;
   if (found.threads < 32 || found.threads > 1024 || found.threads % 32 != 0 || found.blocks_per_sm < 1 || found.blocks_per_sm > 32) return std::nullopt;
   return found;
 }
 
-// Measured on an H200 (docs/studies/reduction.md): bulk copies reach most where there is enough to read for every SM to fill
-// its ring several times; below, vectors are there sooner.
-reading best_reading(gpu_way how, value_type, std::size_t bytes) {
-  if (how == gpu_way::word_read) return {loads::word1, 1024, 2, false};
-  constexpr reading bulk{loads::bulk4, 256, 2, false};
+// Measured on an H100 and an H200 (docs/studies/reduction.md): one block as long as it is sooner done than others are heard of; bulk
+// copies reach most where there is enough to read for every SM to fill its ring several times; between them vectors, the
+// fewer a thread the fewer bytes. Whole numbers are added up at half the bytes' cost and joined in a counter.
+reading best_reading(gpu_way how, value_type type, std::size_t bytes) {
+  constexpr std::size_t kib = 1024, mib = 1024 * kib;
+  if (how == gpu_way::word_read) return {loads::word1, 1024, 2};
+  constexpr reading bulk{loads::bulk4, 256, 2};
   if (how == gpu_way::bulk) return bulk;
-  const bool may_choose = how == gpu_way::read || how == gpu_way::automatic || how == gpu_way::automatic_graph;
-  if (may_choose && bytes >= least_bytes_for_bulk) return bulk;
-  if (may_choose && bytes <= (std::size_t{16} << 10)) return {loads::vector4, 256, 1, false};
-  if (may_choose && bytes <= (std::size_t{512} << 10)) return {loads::vector1, 256, 1, false};
-  if (may_choose && bytes <= (std::size_t{8} << 20)) return {loads::vector4, 256, 2, false};
-  return {loads::vector4, 512, 2, false};
+  const bool joins = how == gpu_way::automatic || how == gpu_way::automatic_graph;
+  const bool may_choose = joins || how == gpu_way::read || how == gpu_way::read_graph;
+  if (!may_choose) return {loads::vector4, 512, 2};
+  if (bytes >= least_bytes_for_bulk) return bulk;
+  if (bytes <= 16 * kib) return {loads::vector4, 256, 1};
+  if (joins && bytes <= 32 * kib) return {loads::vector4, 512, 2};
+  if (type == value_type::int32) {
+    if (bytes <= 128 * kib) return {loads::vector1, 256, 1};
+    if (bytes <= 2 * mib) return {loads::vector2, 256, 2};
+    if (bytes <= 8 * mib) return {loads::vector4, 256, 2};
+    return {loads::vector4, 512, 2};
+  }
+  if (joins && bytes <= 128 * kib) return {loads::vector4, 1024, 1, false, how_many::one};
+  if (bytes <= mib) return {loads::vector1, 256, 1};
+  if (bytes <= 2 * mib) return {loads::vector2, 256, 1};
+  if (bytes <= 8 * mib) return {loads::vector1, 512, 2};
+  return {loads::vector4, 512, 2};
 }
 
 }  // namespace mgsync::reduction

@@ -32,13 +32,20 @@ constexpr std::size_t shared_bytes_of(loads how) {
   return how == loads::bulk4 ? 4 * bulk_tile_bytes : how == loads::bulk8 ? 8 * bulk_tile_bytes : 0;
 }
 
-// How blocks share the reading: "vector4:512x2" or "vector4:512x2:chunks".
+// How many blocks there are: as many as have something to read, or, to measure what one of them reads and what joining all of
+// them costs, one, and all that are resident at once.
+enum class how_many { needed, one, all };
+
+// How blocks share the reading: "vector4:512x2", "vector4:512x2:chunks", "vector4:1024x1:one", "vector4:256x2:all".
 struct reading {
   loads how = loads::vector4;
   unsigned threads = 512;
   unsigned blocks_per_sm = 2;  // at most; fewer where there are fewer tiles
   bool in_chunks = false;      // a block's tiles lie side by side; else they are dealt in turn
+  how_many blocks = how_many::needed;
+#if __cplusplus >= 202002L  // the cubin of vendor_sums.cu is C++17
   bool operator==(const reading&) const = default;
+#endif
 };
 std::string to_string(const reading&);
 // Nothing for a word that is none.

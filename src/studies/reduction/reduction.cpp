@@ -12,6 +12,7 @@
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/study.hpp"
 #include "src/studies/reduction/gpu_sums.hpp"
+#include "src/studies/reduction/host_ranks.hpp"
 #include "src/studies/reduction/host_sums.hpp"
 #include "src/studies/reduction/reduction_evaluation.hpp"
 #include "src/studies/reduction/several_gpus.hpp"
@@ -22,14 +23,14 @@ namespace reduction {
 namespace {
 
 constexpr std::array<axis_declaration, 7> axes{{
-    {"way", "all", "all, or host threads: read, serial, implicit, explicit, ours, last-done, clause; GPUs: read, word-read, auto, auto-graph, last-done, "
-                   "implicit, implicit-graph, programmatic, grid-sync, grid-ours, cluster, bulk, cub, cub-graph; several GPUs: read, single-kernel, last-done, host-barrier, nccl", "how the parts are put together"},
+    {"way", "all", "all, or host threads: read, serial, implicit, explicit, ours, last-done, clause; ranks: read, serial, mpi-barrier, ours, last-done, mpi-reduce; GPUs: read, read-graph, word-read, auto, auto-graph, last-done, "
+                   "implicit, implicit-graph, programmatic, grid-sync, grid-ours, cluster, bulk, cub, cub-graph; several GPUs: read, single-kernel, vendor, last-done, gather, host-barrier, nccl", "how the parts are put together"},
     {"type", "fp64,fp32,int32", "fp64, fp32, int32", "what is added up"},
     {"bytes", "default", "default, or numbers from 8 to 4294967296; host threads: multiples of 4096", "of one sum; several GPUs: on each"},
     {"memory", "cold,cache", "cold, cache", "numbers that were not read for at least four times the cache's size, or the same again"},
-    {"members", "default", "host threads: 1 to 64 (default 2); GPUs: 1 to 16 (default 1)", "by how many"},
-    {"reading", "auto", "auto, or loads:THREADSxBLOCKS as vector4:512x2 or vector4:512x2:chunks; loads: word1, vector1, vector2, vector4, vector8, bulk4, bulk8",
-     "GPUs: how a block reads, threads of a block, and blocks per SM at most"},
+    {"members", "default", "host threads: 1 to 64 (default 2); GPUs: 1 to 16 (default 1); ranks: as many as there are", "by how many"},
+    {"reading", "auto", "auto; host members: first; GPUs: loads:THREADSxBLOCKS as vector4:512x2, and :chunks, :one or :all behind it; loads: word1, vector1, vector2, vector4, vector8, bulk4, bulk8",
+     "host members: all numbers are the first one's, and the others only meet; GPUs: how a block reads, threads of a block, and blocks per SM at most; one block, or all that fit"},
     {"max_time", "default", "50 to 10000 (default: host threads 300, GPUs 120)", "ms for each point"},
 }};
 
@@ -101,6 +102,7 @@ measurement planned(const study_request& asked, std::string_view subject, value_
   m.point.study = "reduction";
   m.point.subject = subject;
   m.point.device = asked.device;
+  m.point.ranks = static_cast<int>(asked.ranks.size());
   m.point.set("type", std::string(name_in(value_types, type)));
   m.point.set("bytes", static_cast<double>(bytes), "B");
   m.point.set("memory", cold ? "cold" : "cache");
@@ -111,11 +113,14 @@ measurement planned(const study_request& asked, std::string_view subject, value_
 // A run of sums lasts long enough for the clock, and a batch of runs not longer than a point may.
 std::uint64_t sums_of_a_run(std::size_t bytes) { return std::clamp<std::uint64_t>((std::size_t{4} << 20) / bytes, 1, 256); }
 
+bool in_ranks(const study_request& asked) { return asked.ranks.size() > 1; }
+
 std::string why_not_here(const study_request& asked, const host_sum& sum, bool cold) {
   const auto cache = last_cache_bytes();
   constexpr std::size_t most = std::size_t{2} << 30;
+  if (in_ranks(asked) && sum.threads != asked.ranks.size()) return fmt::format("{} members are asked for, and each of the {} ranks is one", sum.threads, asked.ranks.size());
   if (asked.planning) return {};
-  if (sum.threads > asked.machine().allowed_cpus.size())
+  if (!in_ranks(asked) && sum.threads > asked.machine().allowed_cpus.size())
     return fmt::format("{} threads are asked for, and {} hardware threads are allowed here", sum.threads, asked.machine().allowed_cpus.size());
   if (cache == 0) return "the size of this machine's cache is unknown";
   if (cold && sum.working_set > most) return fmt::format("four times the cache are more than {} MiB", most >> 20);
@@ -123,23 +128,47 @@ std::string why_not_here(const study_request& asked, const host_sum& sum, bool c
   return {};
 }
 
-measurement host_point(const study_request& asked, host_sum sum, bool cold, std::chrono::milliseconds longest) {
+// As many members as there are ranks, each in one; or all in this process.
+topology::group group_of(const study_request& asked, unsigned members) {
+  topology::grouping_request wanted;
+  wanted.kind = asked.device;
+  wanted.members = static_cast<int>(members);
+  wanted.pin = asked.machine().is_this_machine;
+  return topology::make_group(asked.ranks, wanted).chosen;
+}
+
+// What all host members have in common; the subject is still to be made.
+measurement host_point(const study_request& asked, std::string_view way, host_sum& sum, bool cold, std::chrono::milliseconds longest) {
   const auto many = (4 * last_cache_bytes() / sum.bytes + 1) * sum.bytes;
   sum.working_set = cold ? std::max(sum.bytes, many) : sum.bytes;
-  auto m = planned(asked, name_in(ways, sum.how), sum.type, sum.bytes, cold);
+  auto m = planned(asked, way, sum.type, sum.bytes, cold);
   m.point.members = static_cast<int>(sum.threads);
+  if (sum.all_first) m.point.variant = "first";
   for (unsigned i = 0; i < sum.threads; ++i) m.point.group.push_back(static_cast<int>(i));
   m.waived = why_not_here(asked, sum, cold);
-  const auto& cpus = asked.machine().allowed_cpus;
-  if (asked.machine().is_this_machine && sum.threads <= cpus.size()) sum.cpus.assign(cpus.begin(), cpus.begin() + sum.threads);
   m.cell = fmt::format("{} {} {} {}", name_in(value_types, sum.type), cold, sum.bytes, sum.threads);
-  m.create = [sum] { return make_host_sum(sum); };
-  m.method = [sum, longest] {
+  m.method = [bytes = sum.bytes, longest] {
     one_run_settings settings;
     settings.stopping.max_time = longest;
-    settings.count = sums_of_a_run(sum.bytes);
+    settings.count = sums_of_a_run(bytes);
     return std::make_unique<one_run>(settings);
   };
+  return m;
+}
+
+measurement threads_point(const study_request& asked, host_sum sum, bool cold, std::chrono::milliseconds longest) {
+  auto m = host_point(asked, name_in(ways, sum.how), sum, cold, longest);
+  const auto& cpus = asked.machine().allowed_cpus;
+  if (asked.machine().is_this_machine && sum.threads <= cpus.size()) sum.cpus.assign(cpus.begin(), cpus.begin() + sum.threads);
+  m.create = [sum] { return make_host_sum(sum); };
+  return m;
+}
+
+measurement ranks_point(const study_request& asked, host_sum sum, rank_way how, bool cold, std::chrono::milliseconds longest) {
+  auto m = host_point(asked, name_in(rank_ways, how), sum, cold, longest);
+  if (!m.waived.empty()) return m;
+  if constexpr (MGSYNC_WITH_MPI)
+    m.create = [sum, how, group = group_of(asked, sum.threads), where = asked.where] { return make_rank_sum(sum, how, group, *where); };
   return m;
 }
 
@@ -161,9 +190,10 @@ measurement gpu_point(const study_request& asked, gpu_sum sum, std::chrono::mill
   auto m = planned(asked, name_in(gpu_ways, sum.how), sum.type, sum.bytes, sum.cold);
   m.point.members = 1;
   const auto& gpus = asked.machine().gpus;
-  if (gpus.empty()) m.waived = "no GPU is visible here";
+  if (in_ranks(asked)) m.waived = "one GPU's sums are measured in one process";
+  else if (gpus.empty()) m.waived = "no GPU is visible here";
   else m.point.group = {gpus.front().id};
-  if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
+  if (m.waived.empty() && !asked.with_cuda) m.waived = "this mgsync was built without CUDA";
   if (!m.waived.empty()) return m;
   sum.ordinal = gpus.front().cuda_ordinal.value_or(0);
   if (sum.asked) m.point.variant = to_string(*sum.asked);
@@ -176,14 +206,15 @@ measurement gpu_point(const study_request& asked, gpu_sum sum, std::chrono::mill
 measurement several_point(const study_request& asked, several_sum sum, unsigned count, std::chrono::milliseconds longest) {
   auto m = planned(asked, name_in(several_ways, sum.how), sum.type, sum.bytes, sum.cold);
   m.point.members = static_cast<int>(count);
-  const auto& gpus = asked.machine().gpus;
-  if (count > gpus.size()) m.waived = fmt::format("{} GPUs are asked for, and {} are here", count, gpus.size());
+  const auto here = topology::largest_group(asked.ranks, topology::device::gpu, 0);
+  if (in_ranks(asked) && count != asked.ranks.size()) m.waived = fmt::format("{} GPUs are asked for, and each of the {} ranks has one", count, asked.ranks.size());
+  else if (static_cast<int>(count) > here) m.waived = fmt::format("{} GPUs are asked for, and {} are here", count, here);
   else if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
   if (!m.waived.empty()) return m;
-  for (unsigned g = 0; g < count; ++g) {
-    m.point.group.push_back(gpus[g].id);
-    sum.ordinals.push_back(gpus[g].cuda_ordinal.value_or(static_cast<int>(g)));
-  }
+  sum.group = group_of(asked, count);
+  sum.where = asked.where;
+  for (const auto& member : sum.group.members) m.point.group.push_back(member.id);
+  sum.tree = gather_tree_of(asked.machine(), m.point.group);
   if (sum.asked) m.point.variant = to_string(*sum.asked);
   m.cell = fmt::format("{} {} {} {}", name_in(value_types, sum.type), sum.cold, sum.bytes, count);
   if constexpr (MGSYNC_WITH_CUDA) m.create = [sum] { return make_several_sum(sum); };
@@ -196,26 +227,28 @@ std::vector<std::optional<reading>> readings(const study_request& asked) {
   for (const auto& word : asked.list("reading")) {
     const auto found = reading_named(word);
     if (word != "auto" && !found)
-      throw usage_error(fmt::format("--reading is '{}'; accepted: auto, or loads:THREADSxBLOCKS as vector4:512x2 or vector4:512x2:chunks", word));
+      throw usage_error(fmt::format("--reading is '{}'; accepted: auto, or loads:THREADSxBLOCKS as vector4:512x2, and :chunks, :one or :all behind it", word));
     all.push_back(found);
   }
   return all;
 }
 
+unsigned members_by_default(const study_request& asked, unsigned in_one_process) { return in_ranks(asked) ? static_cast<unsigned>(asked.ranks.size()) : in_one_process; }
+
 std::vector<measurement> gpu_points(const study_request& asked) {
   std::vector<measurement> all;
-  const auto alone = chosen(asked, "way", gpu_ways, ways, several_ways);
-  const auto together = chosen(asked, "way", several_ways, ways, gpu_ways);
+  const auto alone = chosen(asked, "way", gpu_ways, ways, rank_ways, several_ways);
+  const auto together = chosen(asked, "way", several_ways, ways, rank_ways, gpu_ways);
   const auto longest = max_time(asked, 120);
   const auto add_sizes = [&](unsigned count, value_type type, bool cold) {
     for (const auto bytes : sizes(asked, gpu_sizes, 8, bytes_of(type))) {
       for (const auto how : count == 1 ? alone : std::vector<gpu_way>{})
         for (const auto& each : readings(asked)) all.push_back(gpu_point(asked, gpu_sum{how, type, bytes, cold, 0, each}, longest));
       for (const auto how : count > 1 ? together : std::vector<several_way>{})
-        for (const auto& each : readings(asked)) all.push_back(several_point(asked, several_sum{how, type, bytes, cold, {}, each}, count, longest));
+        for (const auto& each : readings(asked)) all.push_back(several_point(asked, several_sum{how, type, bytes, cold, {}, nullptr, {}, each}, count, longest));
     }
   };
-  for (const auto count : members(asked, 1, 16))
+  for (const auto count : members(asked, members_by_default(asked, 1), 16))
     for (const auto type : chosen(asked, "type", value_types))
       for (const bool cold : cold_or_not(asked)) add_sizes(count, type, cold);
   return all;
@@ -223,21 +256,29 @@ std::vector<measurement> gpu_points(const study_request& asked) {
 
 std::vector<measurement> host_points(const study_request& asked) {
   std::vector<measurement> all;
-  const auto how = chosen(asked, "way", ways, gpu_ways, several_ways);
+  const auto by_threads = chosen(asked, "way", ways, rank_ways, gpu_ways, several_ways);
+  const auto by_ranks = chosen(asked, "way", rank_ways, ways, gpu_ways, several_ways);
   const auto types = chosen(asked, "type", value_types);
-  readings(asked);
-  for (const auto threads : members(asked, 2, 64))
+  const auto longest = max_time(asked, 300);
+  const auto& dealt = asked.list("reading");
+  check_words("reading", dealt, std::array<std::string_view, 2>{"auto", "first"});
+  const auto add = [&](unsigned count, value_type type, bool cold, std::uint64_t bytes, bool all_first) {
+    host_sum sum;
+    sum.all_first = all_first;
+    sum.type = type;
+    sum.threads = count;
+    sum.bytes = bytes;
+    for (const auto how : in_ranks(asked) ? by_ranks : std::vector<rank_way>{}) all.push_back(ranks_point(asked, sum, how, cold, longest));
+    for (const auto how : in_ranks(asked) ? std::vector<way>{} : by_threads) {
+      sum.how = how;
+      all.push_back(threads_point(asked, sum, cold, longest));
+    }
+  };
+  for (const auto count : members(asked, members_by_default(asked, 2), 64))
     for (const auto type : types)
       for (const bool cold : cold_or_not(asked))
         for (const auto bytes : sizes(asked, host_sizes, sum_granularity, sum_granularity))
-          for (const auto way : how) {
-            host_sum sum;
-            sum.how = way;
-            sum.type = type;
-            sum.threads = threads;
-            sum.bytes = bytes;
-            all.push_back(host_point(asked, sum, cold, max_time(asked, 300)));
-          }
+          for (const auto& word : dealt) add(count, type, cold, bytes, word == "first");
   return all;
 }
 
@@ -252,6 +293,6 @@ std::vector<measurement> points(const study_request& asked) {
 
 extern const study reduction_study;
 const study reduction_study{"reduction", "what a sum over memory costs, by the barrier that puts its parts together",
-                            reduction::axes, reduction::points, reduction::evaluate, 0.15};
+                            reduction::axes, reduction::points, reduction::evaluate, 0.15, nullptr, nullptr, nullptr, true};
 
 }  // namespace mgsync

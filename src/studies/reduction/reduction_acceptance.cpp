@@ -16,7 +16,7 @@ constexpr double kib = 1024, mib = kib * kib, gib = kib * mib;
 
 // The GPUs' results without a reading of their own, by where they are.
 struct place {
-  int gpus = 1;
+  int gpus = 1, ranks = 1;
   std::string type, memory;
   double bytes = 0;
   auto operator<=>(const place&) const = default;
@@ -28,7 +28,7 @@ by_place places_of(std::span<const result> all) {
   by_place found;
   for (const auto& r : all)
     if (r.point.study == "reduction" && r.point.device == topology::device::gpu && r.point.variant.empty() && r.has_metrics() && is_a_time(r.metrics.front()))
-      found[{r.point.members, r.point.word("type"), r.point.word("memory"), r.point.number("bytes").value_or(0)}][r.point.subject] = &r;
+      found[{r.point.members, r.point.ranks, r.point.word("type"), r.point.word("memory"), r.point.number("bytes").value_or(0)}][r.point.subject] = &r;
   return found;
 }
 
@@ -42,7 +42,8 @@ std::string size_of(double bytes) {
     if (bytes >= unit) return fmt::format("{:.4g} {}", bytes / unit, name);
   return fmt::format("{:.4g} B", bytes);
 }
-std::string name_of(const place& p) { return fmt::format("{} {} {}", p.type, p.memory, size_of(p.bytes)); }
+std::string name_of(const place& p) { return fmt::format("{} {} {}{}", p.type, p.memory, size_of(p.bytes), p.ranks > 1 ? ", a rank each" : ""); }
+std::string gpus_of(const place& p) { return fmt::format("{} GPU{}{}", p.gpus, p.gpus == 1 ? "" : "s", p.ranks > 1 ? ", a rank each," : ""); }
 
 class claims {
  public:
@@ -114,14 +115,15 @@ void add_small_sizes(const by_place& all, claims& c) {
 void add_several(const by_place& all, claims& c) {
   for (const auto& [p, here] : all) {
     if (alone(p) || p.bytes != 4 * gib) continue;
-    const auto one = all.find({1, p.type, p.memory, p.bytes});
+    const auto one = all.find({1, 1, p.type, p.memory, p.bytes});
     const auto* together = time_of(here, "single-kernel");
     const auto* best = one == all.end() ? nullptr : time_of(one->second, "read");  // the harder bar: nothing is put together
     if (together == nullptr || best == nullptr) continue;
     const double times = p.gpus * best->median / together->median, least = 0.975 * p.gpus;
-    c.add(fmt::format("{} GPUs at {} each, {}: so many times what one reads", p.gpus, size_of(p.bytes), p.type), fmt::format("{:.3g}", least), fmt::format("{:.3f}", times), times >= least);
+    c.add(fmt::format("{} at {} each, {}: so many times what one reads", gpus_of(p), size_of(p.bytes), p.type), fmt::format("{:.3g}", least), fmt::format("{:.3f}", times), times >= least);
   }
   add_never_slower(all, 2, "single-kernel", "host-barrier", c);
+  add_never_slower(all, 2, "single-kernel", "vendor", c);
 }
 
 // Between two sizes: a straight line of log time over log size. Nothing outside.
@@ -139,13 +141,13 @@ std::optional<double> time_at(const std::map<double, double>& curve, double byte
 void add_switch_to_several(const by_place& all, evaluation& e) {
   std::set<std::pair<int, std::pair<std::string, std::string>>> groups;
   for (const auto& [p, here] : all)
-    if (!alone(p)) groups.insert({p.gpus, {p.type, p.memory}});
+    if (!alone(p) && p.ranks == 1) groups.insert({p.gpus, {p.type, p.memory}});
   for (const auto& [gpus, where] : groups) {
     std::map<double, double> one, several;
     for (const auto& [p, here] : all) {
       if (p.type != where.first || p.memory != where.second) continue;
       if (const auto* t = time_of(here, "auto"); alone(p) && t != nullptr) one[p.bytes] = t->median;
-      if (const auto* t = time_of(here, "single-kernel"); p.gpus == gpus && t != nullptr) several[p.bytes] = t->median;
+      if (const auto* t = time_of(here, "single-kernel"); p.gpus == gpus && p.ranks == 1 && t != nullptr) several[p.bytes] = t->median;
     }
     if (one.size() < 2 || several.size() < 2) continue;
     std::optional<double> since;
@@ -168,7 +170,7 @@ void add_switch_to_several(const by_place& all, evaluation& e) {
 void add_acceptance(std::span<const result> results, evaluation& e) {
   const auto all = places_of(results);
   claims c;
-  if (const auto here = all.find({1, "int32", "cold", gib}); here != all.end())
+  if (const auto here = all.find({1, 1, "int32", "cold", gib}); here != all.end())
     if (const auto cub = here->second.find("cub"); cub != here->second.end() && cub->second->found("gpu").find("H200") != std::string::npos) {
       constexpr double published_us = 249.3;
       const double us = cub->second->metrics.front().median;
@@ -190,18 +192,20 @@ void add_acceptance(std::span<const result> results, evaluation& e) {
 
 void add_costs(std::span<const result> results, evaluation& e) {
   const auto all = places_of(results);
-  std::map<int, std::vector<std::string>> ways;  // by GPUs
+  std::map<std::pair<int, int>, std::vector<std::string>> ways;  // by GPUs and ranks
   for (const auto& [p, here] : all)
     for (const auto& [way, r] : here)
-      if (auto& known = ways[p.gpus]; way != "read" && way != "word-read" && std::find(known.begin(), known.end(), way) == known.end()) known.push_back(way);
-  for (const auto& [gpus, columns] : ways) {
-    table t{{fmt::format("barrier-costs-{}", gpus), fmt::format("What putting the parts together costs an application, {} GPU{}", gpus, gpus == 1 ? "" : "s"),
+      if (auto& known = ways[{p.gpus, p.ranks}]; way != "read" && way != "read-graph" && way != "word-read" && std::find(known.begin(), known.end(), way) == known.end()) known.push_back(way);
+  for (const auto& [members, columns] : ways) {
+    const auto [gpus, ranks] = members;
+    table t{{fmt::format("barrier-costs-{}{}", gpus, ranks > 1 ? "-ranks" : ""),
+             fmt::format("What putting the parts together costs an application, {} GPU{}{}", gpus, gpus == 1 ? "" : "s", ranks > 1 ? ", a rank each" : ""),
              "us that a sum takes longer than reading the same numbers one after the other. Below 0: the next sum begins early, in a graph or otherwise, as reading does not."},
             {"type", "memory", "size", "read, us"}, {}, {false, false, true, true}};
     for (const auto& way : columns) t.columns.push_back(way), t.numbers.push_back(true);
     for (const auto& [p, here] : all) {
       const auto* read = time_of(here, "read");
-      if (p.gpus != gpus || read == nullptr) continue;
+      if (p.gpus != gpus || p.ranks != ranks || read == nullptr) continue;
       std::vector<std::string> row{p.type, p.memory, size_of(p.bytes), fmt::format("{:.2f}", read->median)};
       for (const auto& way : columns) {
         const auto* took = time_of(here, way);

@@ -11,10 +11,10 @@
 namespace mgsync::reduction {
 namespace {
 
-// What is compared with each other: threads, type, where the numbers lie.
+// What is compared with each other: members, whether each is a rank, type, where the numbers lie.
 struct family {
   bool gpu = false;
-  int members = 1;
+  int members = 1, ranks = 1;
   std::string type, memory;
   auto operator<=>(const family&) const = default;
 };
@@ -26,9 +26,12 @@ std::string size_text(double bytes) {
   return fmt::format("{:g} B", bytes);
 }
 
-std::string name_of(const family& f) {
-  return fmt::format("{} {}{}, {}, {}", f.members, f.gpu ? "GPU" : "thread", f.members == 1 ? "" : "s", f.type, f.memory);
+std::string members_of(const family& f) {
+  const char* plural = f.members == 1 ? "" : "s";
+  if (f.gpu) return fmt::format("{} GPU{}{}", f.members, plural, f.ranks > 1 ? ", a rank each" : "");
+  return fmt::format("{} {}{}", f.members, f.ranks > 1 ? "rank" : "thread", plural);
 }
+std::string name_of(const family& f) { return fmt::format("{}, {}, {}", members_of(f), f.type, f.memory); }
 
 const metric& time_of(const result& r) { return r.metrics.front(); }
 double gbps(const result& r, double us) { return r.point.number("bytes").value_or(0) / us * 1e-3; }
@@ -50,8 +53,8 @@ void add_advice(const family& f, const by_size& sizes, evaluation& e) {
     else if (since == 0) since = bytes;
   }
   if (!asked) return;
-  e.sentences.push_back(since == 0 ? fmt::format("{}: one thread is not slower at the largest size that was measured.", name_of(f))
-                                   : fmt::format("{}: below {} use one thread.", name_of(f), size_text(since)));
+  e.sentences.push_back(since == 0 ? fmt::format("{}: one {} is not slower at the largest size that was measured.", name_of(f), f.ranks > 1 ? "rank" : "thread")
+                                   : fmt::format("{}: below {} use one {}.", name_of(f), size_text(since), f.ranks > 1 ? "rank" : "thread"));
 }
 
 }  // namespace
@@ -61,13 +64,13 @@ evaluation evaluate(std::span<const result> all) {
   std::map<family, by_size> families;
   for (const auto& r : all)
     if (r.point.study == "reduction" && r.has_metrics() && is_a_time(r.metrics.front()))
-      families[{r.point.device == topology::device::gpu, r.point.members, r.point.word("type"), r.point.word("memory")}]
+      families[{r.point.device == topology::device::gpu, r.point.members, r.point.ranks, r.point.word("type"), r.point.word("memory")}]
               [r.point.number("bytes").value_or(0)][subject_of(r.point)] = &r;
   table t{{"reductions", "Sums over memory (000, table VI and figures 15 and 16)",
            "Every sum of every run was compared with the one that must come out. Share: of what the same members read without putting anything together."},
           {"members", "type", "memory", "size", "way", "us", "ci95", "GB/s", "share"}, {}, {false, false, false, true, false, true, true, true, true}};
   for (const auto& [f, sizes] : families) {
-    chart lines{{fmt::format("reduction-{}{}-{}-{}", f.gpu ? "gpu-" : "", f.members, f.type, f.memory), "Sums: " + name_of(f),
+    chart lines{{fmt::format("reduction-{}{}{}-{}-{}", f.gpu ? "gpu-" : "", f.members, f.ranks > 1 ? "-ranks" : "", f.type, f.memory), "Sums: " + name_of(f),
                  "Bytes that were added up over the time of one sum."},
                 {"bytes", true}, {"GB/s", true}, {}};
     std::map<std::string, curve> curves;
@@ -76,7 +79,7 @@ evaluation evaluate(std::span<const result> all) {
       for (const auto& [way, r] : here) {
         const auto& time = time_of(*r);
         t.sources.push_back(short_key(r->point));
-        t.rows.push_back({fmt::format("{} {}", f.members, f.gpu ? "GPU" : "threads"), f.type, f.memory, size_text(bytes), way, fmt::format("{:.2f}", time.median),
+        t.rows.push_back({members_of(f), f.type, f.memory, size_text(bytes), way, fmt::format("{:.2f}", time.median),
                           fmt::format("{:.2f} - {:.2f}", time.ci95_low, time.ci95_high), fmt::format("{:.4g}", gbps(*r, time.median)),
                           read != here.end() ? fmt::format("{:.1f} %", 100 * time_of(*read->second).median / time.median) : "-"});
         auto& c = curves[way];

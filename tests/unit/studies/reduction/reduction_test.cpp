@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 
+#include "src/studies/reduction/gather_tree.hpp"
 #include "src/studies/reduction/host_sums.hpp"
 #include "src/studies/reduction/reading.hpp"
 #include "src/studies/reduction/reduction_evaluation.hpp"
 #include "src/studies/reduction/sum_prover.hpp"
+#include "topology/description.hpp"
 
 namespace mgsync::reduction {
 namespace {
@@ -29,6 +33,7 @@ TEST(host_sums, every_way_gives_the_right_sum_from_every_buffer) {
           sum.bytes = bytes;
           sum.threads = threads;
           sum.working_set = 5 * bytes;
+          sum.all_first = bytes == std::size_t{1} << 17 && type == value_type::fp64;
           const auto came = carried_out(sum, order{.count = 3});
           EXPECT_EQ(came.ended, ending::completed) << name << " " << threads << " threads, " << bytes << ": " << came.reason;
           ASSERT_EQ(came.evidence.at("sums"), "3");
@@ -101,6 +106,9 @@ TEST(reduction_evaluation, gives_shares_of_plain_reading_and_says_where_threads_
   ASSERT_EQ(e.tables.size(), 1U);
   ASSERT_EQ(e.sentences.size(), 1U);
   EXPECT_EQ(e.sentences[0], "2 threads, fp64, cold: below 1 MiB use one thread.");  // at 64 KiB the intervals overlap
+  auto of_ranks = all;
+  for (auto& r : of_ranks) r.point.ranks = 2;
+  EXPECT_EQ(evaluate(of_ranks).sentences.at(0), "2 ranks, fp64, cold: below 1 MiB use one rank.");
   EXPECT_EQ(e.tables[0].rows.size(), 9U);
   EXPECT_EQ(e.tables[0].rows[6][4], "explicit");
   EXPECT_EQ(e.tables[0].rows[6][8], "83.3 %");
@@ -163,12 +171,36 @@ TEST(reduction_advice, says_from_where_on_two_gpus_pay) {
   EXPECT_NEAR(std::strtod(e.sentences[0].c_str() + at + 6, nullptr), 8, 0.5) << e.sentences[0];
 }
 
+topology::machine on_file(const char* name) {
+  const auto file = std::string(MGSYNC_MACHINES) + "/" + name + ".machine";
+  std::ifstream in(file);
+  return topology::read_description(std::string{std::istreambuf_iterator<char>(in), {}}, file);
+}
+
+// 000, code 14: the authors' own tree for DGX-1. Where all GPUs address each other it is a star.
+TEST(gather_tree, on_dgx_1_is_the_authors_and_a_star_where_everybody_reaches_everybody) {
+  const auto dgx1 = on_file("dgx1-v100");
+  const auto tree = gather_tree_of(dgx1, {0, 1, 2, 3, 4, 5, 6, 7});
+  EXPECT_EQ(tree.reason, "");
+  EXPECT_EQ(tree.parents, (std::vector<int>{-1, 0, 0, 0, 0, 4, 4, 4}));
+  EXPECT_EQ(to_string(tree), "1>0 2>0 3>0 4>0 5>4 6>4 7>4");
+  EXPECT_EQ(tree.children_of(4), (std::vector<unsigned>{5, 6, 7}));
+  EXPECT_EQ(gather_tree_of(on_file("dgx-h100"), {0, 1, 2, 3, 4, 5, 6, 7}).parents, (std::vector<int>{-1, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(gather_tree_of(dgx1, {0, 6}).reason, "GPU 6 can address none of the GPUs before it");
+}
+
 TEST(readings, are_what_their_words_say) {
   const auto bulk = reading_named("bulk4:256x2:chunks");
   ASSERT_TRUE(bulk);
   EXPECT_EQ(*bulk, (reading{loads::bulk4, 256, 2, true}));
   EXPECT_EQ(to_string(*bulk), "bulk4:256x2:chunks");
-  for (const char* wrong : {"", "vector4", "vector4:", "vector4:512", "vector4:512x", "vector3:512x2", "vector4:500x2", "vector4:512x0", "vector4:512x2:", "vector4:2048x1"})
+  const auto one = reading_named("vector4:1024x1:one"), all = reading_named("vector8:256x2:chunks:all");
+  ASSERT_TRUE(one && all);
+  EXPECT_EQ(one->blocks, how_many::one);
+  EXPECT_EQ(to_string(*one), "vector4:1024x1:one");
+  EXPECT_EQ(all->blocks, how_many::all);
+  EXPECT_EQ(to_string(*all), "vector8:256x2:chunks:all");
+  for (const char* wrong : {"", "vector4", "vector4:", "vector4:512", "vector4:512x", "vector3:512x2", "vector4:500x2", "vector4:512x0", "vector4:512x2:", "vector4:2048x1", "vector4:512x2:one:all", "vector4:512x2:some"})
     EXPECT_FALSE(reading_named(wrong)) << wrong;
 }
 

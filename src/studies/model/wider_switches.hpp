@@ -1,0 +1,16 @@
+// Switch points beyond one block: a block or the grid, one GPU or several, a host thread or several, a rank or several. The
+// curves are sums of the study reduction; what foretells them are its probes: reading alone, and joining where there is next
+// to nothing to read.
+#pragma once
+
+#include <span>
+
+#include "src/results/figure.hpp"
+#include "src/results/result.hpp"
+
+namespace mgsync::model {
+
+// The table, a claim for each pair and a sentence; nothing where there are no such results.
+void add_wider_switches(std::span<const result>, evaluation&);
+
+}  // namespace mgsync::model

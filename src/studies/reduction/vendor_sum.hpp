@@ -1,0 +1,28 @@
+// NVIDIA's multi-grid barrier inside a sum: kernels of a cubin that an nvcc before 13 made, launched on all GPUs at once.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+
+#include "src/studies/reduction/gpu_kernels.hpp"
+
+namespace mgsync::reduction {
+
+class vendor_sum {
+ public:
+  // Nothing, and the reason, where this build has no such cubin, or it has no code for these GPUs.
+  static std::unique_ptr<vendor_sum> load(value_type, const std::vector<int>& ordinals, std::string& reason);
+
+  // How many of its blocks an SM of the GPU number `gpu` holds.
+  unsigned resident_blocks(unsigned gpu, unsigned threads) const;
+  // On all GPUs by one call, a stream and arguments each.
+  void launch(unsigned blocks, unsigned threads, std::vector<sum_arguments>&, const std::vector<cudaStream_t>&) const;
+
+ private:
+  std::vector<void*> kernels_;  // CUfunction, one for each GPU; never given back
+};
+
+}  // namespace mgsync::reduction

@@ -1,0 +1,50 @@
+// Packed files: what is packed comes back, and what is cut off is refused.
+#include "src/results/packed_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "src/base/errors.hpp"
+
+namespace mgsync {
+namespace {
+
+TEST(packed_text, comes_back_and_is_smaller) {
+  if (!can_pack()) GTEST_SKIP() << "built without liblzma";
+  std::string text;
+  for (int i = 0; i < 50000; ++i) text += "{\"latency\": " + std::to_string(i % 977) + "}\n";
+  const auto small = packed(text);
+  EXPECT_LT(small.size(), text.size() / 10);
+  EXPECT_EQ(unpacked(small, "a.json.xz"), text);
+  EXPECT_EQ(unpacked(packed(""), "empty.json.xz"), "");
+}
+
+TEST(packed_text, leaves_what_is_not_packed_as_it_is) {
+  EXPECT_EQ(unpacked("{}", "a.json"), "{}");
+  EXPECT_EQ(unpacked("", "a.json"), "");
+}
+
+TEST(packed_text, that_is_cut_off_or_changed_is_refused_with_the_files_name) {
+  if (!can_pack()) GTEST_SKIP() << "built without liblzma";
+  auto bytes = packed(std::string(5000, 'x') + "y");
+  const auto refused = [](std::string damaged) {
+    try {
+      unpacked(std::move(damaged), "b.json.xz");
+      return std::string();
+    } catch (const usage_error& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_NE(refused(bytes.substr(0, bytes.size() - 20)).find("b.json.xz: the packed file is damaged"), std::string::npos);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x55);
+  EXPECT_NE(refused(bytes), "");
+}
+
+TEST(packed_text, is_known_by_its_name) {
+  EXPECT_TRUE(is_packed_name("docs/results/h200x1-reduction.json.xz"));
+  EXPECT_FALSE(is_packed_name("h200x1-reduction.json"));
+}
+
+}  // namespace
+}  // namespace mgsync
