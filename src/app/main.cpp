@@ -29,8 +29,10 @@ namespace {
 
 using namespace mgsync;
 
-// Commands that need no ranks.
-std::optional<int> run_alone(const options& asked) {
+// Commands that need no ranks: where a launcher started several processes, the first does it.
+std::optional<int> run_alone(const options& asked, bool first) {
+  constexpr command together[] = {command::measure, command::list, command::topology};
+  if (!first && std::ranges::find(together, asked.command) == std::end(together)) return 0;
   switch (asked.command) {
     case command::help: fmt::print("{}", help_text(asked.help_for)); return 0;
     case command::version: fmt::print("{}", version_text()); return 0;
@@ -99,7 +101,7 @@ int main(int count, char** words) {
     const std::vector<std::string> typed(words + 1, words + count);
     if (is_study_command(typed)) return study_command(typed, job, dog, written);
     const options asked = parse_options(typed);
-    if (const auto done = run_alone(asked)) return *done;
+    if (const auto done = run_alone(asked, speaks)) return *done;
     if (const auto done = run_elsewhere(asked, typed)) return *done;
     take_note_of_signals();
     dog.emplace([](const std::string& text) { fmt::print(stderr, "{}{}\n", text, communicator::silent_ranks()); },

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,26 +17,26 @@ namespace {
   throw usage_error(fmt::format("--{} is '{}'; accepted: {}", option, value, accepted));
 }
 
-double number(std::string_view option, std::string_view text, std::string_view accepted) {
-  double value = 0;
+// The whole text as a number, or nothing.
+template <class Number>
+std::optional<Number> number(std::string_view text) {
+  Number value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) refuse(option, text, accepted);
-  return value;
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-double share(std::string_view option, std::string_view text, std::string_view accepted) {
+// 0.1 or 10%; no number where it is none, which no bounds accept.
+double share(std::string_view text) {
   const bool percent = text.ends_with('%');
-  return number(option, percent ? text.substr(0, text.size() - 1) : text, accepted) / (percent ? 100 : 1);
+  return number<double>(percent ? text.substr(0, text.size() - 1) : text).value_or(NAN) / (percent ? 100 : 1);
 }
 
 }  // namespace
 
 std::uint64_t whole(std::string_view option, std::string_view text, std::uint64_t least, std::uint64_t most) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-    refuse(option, text, fmt::format("a whole number from {} to {}", least, most));
-  return value;
+  const auto value = number<std::uint64_t>(text);
+  if (!value || *value < least || *value > most) refuse(option, text, fmt::format("a whole number from {} to {}", least, most));
+  return *value;
 }
 
 std::chrono::nanoseconds duration(std::string_view option, std::string_view text) {
@@ -53,23 +54,21 @@ std::chrono::nanoseconds duration(std::string_view option, std::string_view text
     scale = u.seconds;
     break;
   }
-  double value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size() || !(value * scale >= 1e-3 && value * scale <= 86400))
-    refuse(option, text, accepted);
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(value * scale * 1e9));
+  const double seconds = number<double>(digits).value_or(0) * scale;
+  if (!(seconds >= 1e-3 && seconds <= 86400)) refuse(option, text, accepted);
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 
 double fraction(std::string_view option, std::string_view text) {
   constexpr std::string_view accepted = "a share above 0 and up to 1, such as 0.01 or 1%";
-  const double value = share(option, text, accepted);
+  const double value = share(text);
   if (!(value > 0 && value <= 1)) refuse(option, text, accepted);
   return value;
 }
 
 double excess(std::string_view option, std::string_view text) {
   constexpr std::string_view accepted = "a share from 0 to 10, such as 0.1 or 10%";
-  const double value = share(option, text, accepted);
+  const double value = share(text);
   if (!(value >= 0 && value <= 10)) refuse(option, text, accepted);
   return value;
 }

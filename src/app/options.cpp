@@ -14,13 +14,6 @@
 #include "src/base/errors.hpp"
 
 namespace mgsync {
-
-std::string option_of(const axis_declaration& axis) {
-  std::string name(axis.name);
-  std::ranges::replace(name, '_', '-');
-  return name;
-}
-
 namespace {
 
 constexpr std::string_view devices[] = {"auto", "host", "gpu"};
@@ -135,6 +128,13 @@ constexpr described_option option_table[] = {
      [](options& o, std::string_view, std::string_view) { o.command = command::version; }},
 };
 // clang-format on
+
+// An axis's option: its name with dashes.
+std::string option_of(const axis_declaration& axis) {
+  std::string name(axis.name);
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
 
 std::string_view long_name(const described_option& option) { return option.name.substr(0, option.name.find(',')); }
 
@@ -336,16 +336,18 @@ options parse_options(std::span<const std::string> arguments, std::span<const ax
   return result;
 }
 
-std::string described(const axis_declaration& axis) {
-  return fmt::format("{} ({}accepted: {})", axis.help, axis.defaults.empty() ? "" : fmt::format("default {}; ", axis.defaults), axis.accepted);
+std::string help_lines(std::span<const axis_declaration> axes) {
+  std::string text;
+  for (const auto& axis : axes)
+    text += help_line(option_of(axis), "LIST", fmt::format("{} ({}accepted: {})", axis.help, axis.defaults.empty() ? "" : fmt::format("default {}; ", axis.defaults), axis.accepted));
+  return text;
 }
 
 std::string help_text(std::optional<command> of, std::span<const axis_declaration> axes) {
   if (of) {
     const auto& c = description_of(*of);
     std::string text = fmt::format("mgsync {}: {}\n", c.name, c.help);
-    if (!axes.empty()) text += "\nAxes:\n";
-    for (const auto& axis : axes) text += help_line(option_of(axis), "LIST", described(axis));
+    if (!axes.empty()) text += "\nAxes:\n" + help_lines(axes);
     text += "\nOptions:\n";
     for (const auto* option : besides(axes))
       if (takes(c, *option)) text += help_line(option->name, option->value, option->help);

@@ -82,10 +82,8 @@ options parse_options(std::span<const std::string> arguments, std::span<const ax
 
 // What --help prints: everything, or what one command takes.
 std::string help_text(std::optional<command> of = std::nullopt, std::span<const axis_declaration> axes = {});
-// An axis in a line: what it is, its default, what it accepts.
-std::string described(const axis_declaration&);
-// Its option: the name with dashes.
-std::string option_of(const axis_declaration&);
+// What it says of axes: each one's option, what it is, its default, what it accepts.
+std::string help_lines(std::span<const axis_declaration> axes);
 
 // The names of all options, for the test that compares them with the help and the documentation.
 std::vector<std::string_view> option_names();

@@ -74,11 +74,10 @@ study_request request_for(const study& s, const asked_study& asked, std::span<co
 
 int list_studies(std::span<const topology::rank_view> views) {
   for (const auto* s : studies()) {
-    fmt::print("{:<12} {}\n", s->name, s->summary);
-    for (const auto& axis : s->axes) fmt::print("  --{:<18} {}\n", option_of(axis), described(axis));
+    fmt::print("{}: {}\n{}", s->name, s->summary, help_lines(s->axes));
     const auto points = s->points(request_for(*s, asked_study{}, views));
     const auto run = std::count_if(points.begin(), points.end(), [](const auto& m) { return m.waived.empty(); });
-    fmt::print("  here: {} of {} points can run\n", run, points.size());
+    fmt::print("  Here {} of {} points can run.\n\n", run, points.size());
   }
   return 0;
 }
@@ -225,12 +224,8 @@ int study_command(std::span<const std::string> words, std::optional<communicator
   if (words.size() > 1 && !words[1].starts_with("-")) asked.studies = studies_named(words[1]);
   const auto axes = axes_of(asked.studies);
   asked.typed = parse_options(words, axes);
-  if (asked.typed.command == command::version) {
-    fmt::print("{}", version_text());
-    return 0;
-  }
-  if (asked.typed.command == command::help) {
-    fmt::print("{}", help_text(command::study, axes));
+  if (asked.typed.command == command::version || asked.typed.command == command::help) {
+    if (read_launch().rank.value_or(0) == 0) fmt::print("{}", asked.typed.command == command::version ? version_text() : help_text(command::study, axes));
     return 0;
   }
   const bool several = read_launch().size.value_or(1) > 1;

@@ -30,6 +30,16 @@ for ranks in 1 2; do
   passed "$ranks rank(s): what is planned is measured"
 done
 
+# What needs no ranks is said once.
+for alone in --version --help "study --help" "study levels --help"; do
+  # shellcheck disable=SC2086  # several words
+  "$mgsync" $alone >"$work/err"
+  # shellcheck disable=SC2086
+  timeout "$long_s" "$MPIRUN" -np 2 "$mgsync" $alone >"$work/out" || fail "$alone on 2 ranks: exit code $?"
+  cmp -s "$work/out" "$work/err" || fail "$alone says something else on 2 ranks"
+done
+passed "help and version are printed once"
+
 # Who was where, as it was: ranks whose hardware threads another program chose, the last first.
 mapfile -t cpus < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)), sep="\n")')
 if [ "${#cpus[@]}" -ge 2 ]; then

@@ -21,7 +21,7 @@ namespace launch {
 namespace {
 
 constexpr std::array<axis_declaration, 6> axes{{
-    {"kind", "all", "all, or the launches that `mgsync study` lists for these members", "how kernels (threads) are launched"},
+    {"kind", "all", "all, or of traditional, cooperative, multi-device, graph, graph-programmatic, programmatic, cluster, device-graph (GPU), openmp-region, std-thread (host)", "how kernels (threads) are launched"},
     {"quantity", "null,total,fused,gradient", "null, total, fused, gradient", "what one more launch adds; one launch in all; what is left of it beside long kernels; what one more unit of waiting in a kernel adds"},
     {"gpus", "1", "numbers of GPUs, as 1,2,4", "over how many GPUs (host members: over how many threads)"},
     {"shape", "1x32", "blocks per SM x threads, as 1x32,1x1024", "of the kernels"},
