@@ -1,330 +1,229 @@
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <set>
-#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "src/base/errors.hpp"
+#include "src/base/strict_json.hpp"
 #include "topology/cpu_list.hpp"
-#include "topology/description.hpp"
-#include "topology/description_words.hpp"
+#include "topology/description_fields.hpp"
 
 namespace mgsync::topology {
 namespace {
 
-constexpr int max_width = 1024;
-constexpr std::size_t max_near_cpus = std::size_t{1} << 20;
-constexpr std::array<std::string_view, 7> path_names = {"self", "pix", "pxb", "phb", "node", "sys", "unknown"};
+using json = nlohmann::ordered_json;
 
-// A machine under construction, and where each of its things was said.
-class reader {
+constexpr std::size_t max_listed = std::size_t{1} << 21;  // numbers in all the CPU lists of a file
+
+// `path` is the thing's own, "gpus[3].numa"; of the whole description it is empty.
+template <class... Parts>
+[[noreturn]] void fail(const std::string& path, fmt::format_string<Parts...> what, Parts&&... parts) {
+  throw usage_error((path.empty() ? path : path + ": ") + fmt::format(what, std::forward<Parts>(parts)...));
+}
+
+// Takes the fields out of one object, and nothing else may be in it.
+class field_reader {
  public:
-  explicit reader(std::string_view origin) : origin_(origin) {}
+  // `listed` counts the numbers of CPU lists.
+  template <class Type>
+  static void read(const json& object, const std::string& path, Type& thing, std::size_t& listed) {
+    if (!object.is_object()) expected(path, "an object");
+    field_reader in(object, path.empty() ? path : path + ".", listed);
+    fields(in, thing);
+    for (const auto& [key, value] : object.items())
+      if (std::find(in.known_.begin(), in.known_.end(), key) == in.known_.end())
+        fail(path, "unknown key {}; accepted: {}",
+             json(key.substr(0, 60)).dump(-1, ' ', true, json::error_handler_t::replace), fmt::join(in.known_, ", "));
+  }
 
-  void line(const description_words& words);
-  machine finish();
+  template <class Type>
+  void needs(const char* key, Type& value) {
+    if (!object_->contains(key)) fail(prefix_ + key, "missing");
+    (*this)(key, value);
+  }
+  template <class Type>
+  void operator()(const char* key, Type& value, int most = max_cpu) {
+    known_.emplace_back(key);
+    if (const auto found = object_->find(key); found != object_->end()) take(*found, prefix_ + key, value, most);
+  }
 
  private:
-  void host(const description_words&);
-  void source(const description_words&);
-  void this_machine(const description_words&);
-  void package(const description_words&);
-  void numa(const description_words&);
-  void cores(const description_words&);
-  void allowed(const description_words&);
-  void quota(const description_words&);
-  void unseen_gpu(const description_words&);
-  void cuda_problem(const description_words&);
-  void gpu(const description_words&);
-  void nvswitch(const description_words&);
-  void link(const description_words&);
-  void peer(const description_words&);
-  void note(const description_words&);
+  field_reader(const json& object, const std::string& prefix, std::size_t& listed)
+      : object_(&object), prefix_(prefix), listed_(&listed) {}
 
-  link_end end(const description_words&, std::size_t word) const;
-  void check_references() const;
-  void expand_peers();
-  // `id` must be the next of its kind.
-  static void in_order(const description_words& words, int id, std::size_t next);
+  void take(const json& value, const std::string& path, int& number, int most) {
+    const auto whole = json_types::whole_signed(value);
+    if (!whole || *whole < 0 || *whole > most) expected(path, fmt::format("a whole number from 0 to {}", most));
+    number = static_cast<int>(*whole);
+  }
+  void take(const json& value, const std::string& path, double& number, int) {
+    if (!value.is_number() || value < 0) expected(path, "a number of 0 or more");
+    number = value.get<double>();
+  }
+  void take(const json& value, const std::string& path, std::vector<int>& cpus, int) {
+    const auto list = value.is_string() ? parse_cpu_list(value.get_ref<const std::string&>()) : std::nullopt;
+    if (!list) expected(path, fmt::format("a list in one text, as in \"0-3,8\", of numbers from 0 to {}", max_cpu));
+    *listed_ += list->size();
+    if (*listed_ > max_listed) fail(path, "the lists up to this one hold more than {} numbers", max_listed);
+    cpus = *list;
+  }
+  void take(const json& value, const std::string& path, link_end& end, int) {
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
+    const auto colon = text.find(':');
+    const auto kind = from_word<end_kind>(text.substr(0, colon));
+    const auto id = parse_number(colon == std::string::npos ? "" : text.substr(colon + 1));
+    if (!kind || !id) expected(path, "\"gpu:ID\", \"switch:ID\" or \"cpu:PACKAGE\"");
+    end = {*kind, *id};
+  }
+  template <class Type>
+  void take(const json& value, const std::string& path, std::optional<Type>& thing, int most) {
+    if (!value.is_null()) take(value, path, thing.emplace(), most);
+  }
+  template <class Type>
+  void take(const json& value, const std::string& path, std::vector<Type>& things, int most) {
+    if (!value.is_array() || value.size() > static_cast<std::size_t>(most))
+      expected(path, fmt::format("an array of at most {}", most));
+    for (const auto& one : value) {
+      const auto place = fmt::format("{}[{}]", path, things.size());
+      take(one, place, things.emplace_back(), max_cpu);
+    }
+  }
+  template <class Type>
+  void take(const json& value, const std::string& path, Type& thing, int) {
+    if constexpr (requires { fields(*this, thing); }) read(value, path, thing, *listed_);
+    else thing = read_json<Type>(value, path);
+  }
 
-  std::string_view origin_;
-  machine machine_;
-  std::set<std::string> once_;                        // keywords that may come once only
-  std::set<int> cpus_;                                // of all cores
-  std::size_t near_cpus_ = 0;                         // of all GPUs
-  std::vector<line_position> numa_lines_, core_lines_, link_lines_, peer_lines_;
-  std::optional<std::pair<topology::peer, line_position>> usual_peer_;
+  const json* object_;
+  std::string prefix_;
+  std::size_t* listed_;
+  std::vector<std::string> known_;
 };
 
-void reader::in_order(const description_words& words, int id, std::size_t next) {
-  if (static_cast<std::size_t>(id) != next)
-    words.at.fail(fmt::format("{} {} is out of order; the next one is {} {}", words.keyword, id, words.keyword, next));
-}
-
-void reader::host(const description_words& w) {
-  w.expect(1, {}, "host NAME");
-  machine_.host = w.words[0];
-}
-
-void reader::source(const description_words& w) {
-  w.expect(1, {}, "source TEXT");
-  machine_.source = w.words[0];
-}
-
-void reader::this_machine(const description_words& w) {
-  w.expect(1, {}, "this-machine yes|no");
-  if (w.words[0] != "yes" && w.words[0] != "no") w.at.fail("this-machine takes yes or no");
-  machine_.is_this_machine = w.words[0] == "yes";
-}
-
-void reader::package(const description_words& w) {
-  w.expect(1, {"model"}, "package ID [model=TEXT]");
-  const int id = w.number(0, max_cpu);
-  in_order(w, id, machine_.packages.size());
-  machine_.packages.push_back({id, w.text("model")});
-}
-
-void reader::numa(const description_words& w) {
-  w.expect(1, {"package"}, "numa ID package=ID");
-  const int id = w.number(0, max_cpu);
-  if (std::any_of(machine_.numa_nodes.begin(), machine_.numa_nodes.end(), [&](auto& n) { return n.id == id; }))
-    w.at.fail(fmt::format("numa {} is given twice", id));
-  machine_.numa_nodes.push_back({id, w.number("package", max_cpu).value_or(0)});
-  numa_lines_.push_back(w.at);
-}
-
-void reader::cores(const description_words& w) {
-  w.expect(1, {"package", "numa", "cache", "cpus"}, "core ID|FIRST-LAST package=ID numa=ID [cache=ID] [cpus=LIST]");
-  const auto ids = parse_cpu_list(w.words[0]);
-  if (!ids || ids->empty() || ids->back() - ids->front() + 1 != static_cast<int>(ids->size()))
-    w.at.fail("a core is a number or FIRST-LAST");
-  in_order(w, ids->front(), machine_.cores.size());
-  const auto cpus = w.cpus("cpus");
-  if (cpus.size() % ids->size() != 0)
-    w.at.fail(fmt::format("{} CPUs cannot be shared evenly by {} cores", cpus.size(), ids->size()));
-  for (const int cpu : cpus)
-    if (!cpus_.insert(cpu).second) w.at.fail(fmt::format("CPU {} is in two cores", cpu));
-  for (std::size_t i = 0; i < ids->size(); ++i) {
-    core c{(*ids)[i], w.number("package", max_cpu).value_or(0), w.number("numa", max_cpu).value_or(0),
-           w.number("cache", max_cpu).value_or(0), {}};
-    for (std::size_t cpu = i; cpu < cpus.size(); cpu += ids->size()) c.cpus.push_back(cpus[cpu]);
-    machine_.cores.push_back(std::move(c));
-    core_lines_.push_back(w.at);
-  }
-}
-
-void reader::allowed(const description_words& w) {
-  w.expect(1, {}, "allowed LIST");
-  const auto cpus = parse_cpu_list(w.words[0]);
-  if (!cpus || std::adjacent_find(cpus->begin(), cpus->end(), std::greater_equal<>{}) != cpus->end())
-    w.at.fail("allowed takes a rising list of CPUs like 0-3,8");
-  machine_.allowed_cpus = *cpus;
-}
-
-void reader::gpu(const description_words& w) {
-  w.expect(1, {"name", "uuid", "bus", "ordinal", "numa", "near", "major", "minor", "sms", "clock_mhz", "memory",
-               "pcie_gbps", "mig"},
-           "gpu ID [name= uuid= bus= ordinal= numa= near= major= minor= sms= clock_mhz= memory= pcie_gbps= mig=]");
-  topology::gpu g;
-  g.id = w.number(0, max_gpus - 1);
-  in_order(w, g.id, machine_.gpus.size());
-  g.name = w.text("name");
-  g.uuid = w.text("uuid");
-  g.pci_bus_id = w.text("bus");
-  g.cuda_ordinal = w.number("ordinal", max_gpus - 1);
-  for (const auto& other : machine_.gpus) {
-    if (g.cuda_ordinal && g.cuda_ordinal == other.cuda_ordinal)
-      w.at.fail(fmt::format("gpu {} and gpu {} have the same ordinal {}", other.id, g.id, *g.cuda_ordinal));
-    if (!g.uuid.empty() && g.uuid == other.uuid)
-      w.at.fail(fmt::format("gpu {} and gpu {} have the same uuid", other.id, g.id));
-  }
-  g.numa = w.number("numa", max_cpu);
-  g.near_cpus = w.cpus("near");
-  near_cpus_ += g.near_cpus.size();
-  if (near_cpus_ > max_near_cpus) w.at.fail(fmt::format("the GPUs have more than {} near CPUs in all", max_near_cpus));
-  g.compute_major = w.number("major", 1000);
-  g.compute_minor = w.number("minor", 1000);
-  g.sm_count = w.number("sms", 1 << 20);
-  g.sm_clock_mhz = w.number("clock_mhz", 1 << 20);
-  g.memory_bytes = w.bytes("memory");
-  g.pcie_gbps = w.real("pcie_gbps");
-  g.mig = w.flag("mig").value_or(false);
-  machine_.gpus.push_back(std::move(g));
-}
-
-void reader::nvswitch(const description_words& w) {
-  w.expect(1, {"bus"}, "switch ID [bus=PCI-BUS-ID]");
-  const int id = w.number(0, max_gpus - 1);
-  in_order(w, id, machine_.switches.size());
-  machine_.switches.push_back({id, w.text("bus")});
-}
-
-link_end reader::end(const description_words& w, std::size_t word) const {
-  const std::string_view text = w.words[word];
-  constexpr std::array<std::string_view, 3> names = {"gpu:", "switch:", "cpu:"};
-  for (std::size_t kind = 0; kind < names.size(); ++kind)
-    if (text.starts_with(names[kind]))
-      if (const auto id = parse_number(text.substr(names[kind].size()))) return {static_cast<end_kind>(kind), *id};
-  w.at.fail(fmt::format("{} is no end of a link; accepted: gpu:ID, switch:ID, cpu:ID", quote(text.substr(0, 60))));
-}
-
-void reader::link(const description_words& w) {
-  constexpr std::string_view usage = "link END END [width=N] [version=N] [gbps=N], END is gpu:ID, switch:ID or cpu:ID";
-  w.expect(2, {"width", "version", "gbps"}, usage);
-  topology::link l{end(w, 0), end(w, 1), w.number("width", max_width).value_or(1),
-                   w.number("version", 1000).value_or(0), w.real("gbps").value_or(0)};
-  if (l.a == l.b) w.at.fail("a link needs two different ends");
-  if (machine_.links.size() >= 65536) w.at.fail("more than 65536 links");
-  machine_.links.push_back(l);
-  link_lines_.push_back(w.at);
-}
-
-void reader::peer(const description_words& w) {
-  w.expect(2, {"access", "atomics", "rank", "path"}, "peer FROM TO [access=yes|no] [atomics=yes|no] [rank=N] [path=P]");
-  topology::peer p;
-  p.access = w.flag("access");
-  p.atomics = w.flag("atomics");
-  p.performance_rank = w.number("rank", 1 << 20);
-  if (const auto path = w.text("path"); !path.empty()) {
-    const auto found = std::find(path_names.begin(), path_names.end(), path);
-    if (found == path_names.end()) w.at.fail("unknown path; accepted: self, pix, pxb, phb, node, sys, unknown");
-    p.path = static_cast<pcie_path>(found - path_names.begin());
-  }
-  if (w.words[0] == "*" && w.words[1] == "*") {
-    if (usual_peer_) w.at.fail("peer * * is given twice");
-    usual_peer_.emplace(p, w.at);
-    return;
-  }
-  p.from = w.number(0, max_gpus - 1);
-  p.to = w.number(1, max_gpus - 1);
-  if (p.from == p.to) w.at.fail("a peer is another GPU");
-  if (machine_.peers.size() >= std::size_t{max_gpus} * max_gpus) w.at.fail("too many peers");
-  machine_.peers.push_back(p);
-  peer_lines_.push_back(w.at);
-}
-
-void reader::quota(const description_words& w) {
-  w.expect(0, {"cpus", "cgroup"}, "quota cpus=N [cgroup=TEXT]");
-  const auto cpus = w.real("cpus");
-  if (!cpus || *cpus <= 0) w.at.fail("a quota has cpus=N, more than 0");
-  machine_.quota = cpu_quota{*cpus, w.text("cgroup")};
-}
-
-void reader::unseen_gpu(const description_words& w) {
-  w.expect(1, {}, "unseen-gpu PCI-BUS-ID");
-  if (machine_.unseen_gpus.size() >= max_gpus) w.at.fail(fmt::format("more than {} unseen GPUs", max_gpus));
-  machine_.unseen_gpus.push_back(w.words[0]);
-}
-
-void reader::cuda_problem(const description_words& w) {
-  w.expect(1, {}, "cuda-problem TEXT");
-  machine_.cuda_problem = w.words[0];
-}
-
-void reader::note(const description_words& w) {
-  w.expect(1, {}, "note TEXT");
-  machine_.notes.push_back(w.words[0]);
-}
-
-void reader::line(const description_words& w) {
-  using member = void (reader::*)(const description_words&);
-  static constexpr std::pair<std::string_view, member> keywords[] = {
-      {"host", &reader::host},       {"source", &reader::source}, {"this-machine", &reader::this_machine},
-      {"allowed", &reader::allowed}, {"quota", &reader::quota},   {"cuda-problem", &reader::cuda_problem},
-      {"unseen-gpu", &reader::unseen_gpu}, {"package", &reader::package}, {"numa", &reader::numa},
-      {"core", &reader::cores},      {"gpu", &reader::gpu},       {"switch", &reader::nvswitch},
-      {"link", &reader::link},       {"peer", &reader::peer},     {"note", &reader::note}};
-  constexpr int once = 6;  // the first six
-  for (int i = 0; const auto& [name, read] : keywords) {
-    if (name == w.keyword) {
-      if (i < once && !once_.insert(w.keyword).second) w.at.fail(fmt::format("'{}' is given twice", name));
-      return (this->*read)(w);
+std::vector<core> cores_of(const std::vector<core_entry>& entries) {
+  std::vector<core> cores;
+  std::set<int> seen;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto& [ids, package, numa, cache, cpus] = entries[i];
+    const auto path = fmt::format("cores[{}].", i);
+    if (ids.empty() || ids.front() != static_cast<int>(cores.size()) ||
+        ids.back() - ids.front() + 1 != static_cast<int>(ids.size()))
+      expected(path + "ids", fmt::format("a number or FIRST-LAST that begins with {}, the next core", cores.size()));
+    if (cpus.size() % ids.size() != 0)
+      fail(path + "cpus", "{} CPUs cannot be shared evenly by {} cores", cpus.size(), ids.size());
+    for (const int cpu : cpus)
+      if (!seen.insert(cpu).second) fail(path + "cpus", "CPU {} is in two cores", cpu);
+    for (std::size_t k = 0; k < ids.size(); ++k) {
+      cores.push_back({ids[k], package, numa, cache, {}});
+      for (std::size_t cpu = k; cpu < cpus.size(); cpu += ids.size()) cores.back().cpus.push_back(cpus[cpu]);
     }
-    ++i;
   }
-  w.at.fail(fmt::format("unknown keyword {}; accepted: host, source, this-machine, allowed, quota, package, numa, core, "
-                        "gpu, unseen-gpu, cuda-problem, switch, link, peer, note",
-                        quote(std::string_view(w.keyword).substr(0, 60))));
+  return cores;
 }
 
-void reader::check_references() const {
-  const auto packages = static_cast<int>(machine_.packages.size());
-  const auto check = [](bool exists, const line_position& where, std::string_view kind, int id) {
-    if (!exists) where.fail(fmt::format("there is no {} {}", kind, id));
-  };
-  std::set<int> numa_ids;
-  for (std::size_t i = 0; i < machine_.numa_nodes.size(); ++i) {
-    numa_ids.insert(machine_.numa_nodes[i].id);
-    check(machine_.numa_nodes[i].package < packages, numa_lines_[i], "package", machine_.numa_nodes[i].package);
-  }
-  for (std::size_t i = 0; i < machine_.cores.size(); ++i) {
-    check(machine_.cores[i].package < packages, core_lines_[i], "package", machine_.cores[i].package);
-    check(numa_ids.contains(machine_.cores[i].numa), core_lines_[i], "numa", machine_.cores[i].numa);
-  }
-  const std::size_t sizes[] = {machine_.gpus.size(), machine_.switches.size(), machine_.packages.size()};
-  constexpr std::string_view kinds[] = {"gpu", "switch", "package"};
-  for (std::size_t i = 0; i < machine_.links.size(); ++i)
-    for (const auto& e : {machine_.links[i].a, machine_.links[i].b})
-      check(static_cast<std::size_t>(e.id) < sizes[static_cast<int>(e.kind)], link_lines_[i],
-            kinds[static_cast<int>(e.kind)], e.id);
-  for (std::size_t i = 0; i < machine_.peers.size(); ++i)
-    for (const int id : {machine_.peers[i].from, machine_.peers[i].to})
-      check(static_cast<std::size_t>(id) < machine_.gpus.size(), peer_lines_[i], "gpu", id);
-}
+// One entry of a list, to say what is wrong with it.
+struct entry {
+  std::string_view list;
+  std::size_t index;
 
-// "peer * *" says what every ordered pair is that has no line of its own; then the pairs come in order.
-void reader::expand_peers() {
-  std::set<std::pair<int, int>> seen;
-  for (std::size_t i = 0; i < machine_.peers.size(); ++i)
-    if (!seen.emplace(machine_.peers[i].from, machine_.peers[i].to).second)
-      peer_lines_[i].fail(fmt::format("peer {} {} is given twice", machine_.peers[i].from, machine_.peers[i].to));
-  if (!usual_peer_) return;
-  for (const auto& from : machine_.gpus)
-    for (const auto& to : machine_.gpus)
-      if (from.id != to.id && !seen.contains({from.id, to.id})) {
-        topology::peer p = usual_peer_->first;
-        p.from = from.id;
-        p.to = to.id;
-        machine_.peers.push_back(p);
-      }
-  std::sort(machine_.peers.begin(), machine_.peers.end(),
-            [](auto& a, auto& b) { return std::pair(a.from, a.to) < std::pair(b.from, b.to); });
-}
+  std::string path(std::string_view key) const { return fmt::format("{}[{}].{}", list, index, key); }
+  void in_order(int id) const {
+    if (id != static_cast<int>(index)) expected(path("id"), fmt::format("{}: ids count from 0 in order", index));
+  }
+  void exists(std::string_view key, std::string_view kind, int id, bool does) const {
+    if (!does) fail(path(key), "there is no {} {}", kind, id);
+  }
+  void first(std::string_view key, bool is, std::string_view from = "") const {
+    if (!is) fail(path(key), "an earlier entry has the same{}", from);
+  }
+};
 
-machine reader::finish() {
-  check_references();
-  expand_peers();
-  return std::move(machine_);
+// What the values say of each other.
+void check(const description& d) {
+  const auto in_list = [](const auto& all, int id) { return static_cast<std::size_t>(id) < all.size(); };
+  const machine& m = d.of;
+  std::set<int> nodes, ordinals;
+  std::set<std::string> uuids;
+  std::set<std::pair<int, int>> pairs;
+  for (std::size_t i = 0; i < m.packages.size(); ++i) entry{"packages", i}.in_order(m.packages[i].id);
+  for (std::size_t i = 0; i < m.switches.size(); ++i) entry{"switches", i}.in_order(m.switches[i].id);
+  for (std::size_t i = 0; i < m.numa_nodes.size(); ++i) {
+    const entry at{"numa_nodes", i};
+    at.first("id", nodes.insert(m.numa_nodes[i].id).second);
+    at.exists("package", "package", m.numa_nodes[i].package, in_list(m.packages, m.numa_nodes[i].package));
+  }
+  for (std::size_t i = 0; i < d.cores.size(); ++i) {
+    const entry at{"cores", i};
+    at.exists("package", "package", d.cores[i].package, in_list(m.packages, d.cores[i].package));
+    at.exists("numa", "NUMA node", d.cores[i].numa, nodes.contains(d.cores[i].numa));
+  }
+  for (std::size_t i = 0; i < m.gpus.size(); ++i) {
+    const entry at{"gpus", i};
+    at.in_order(m.gpus[i].id);
+    at.first("cuda_ordinal", !m.gpus[i].cuda_ordinal || ordinals.insert(*m.gpus[i].cuda_ordinal).second);
+    at.first("uuid", m.gpus[i].uuid.empty() || uuids.insert(m.gpus[i].uuid).second);
+  }
+  for (std::size_t i = 0; i < m.links.size(); ++i) {
+    const entry at{"links", i};
+    const auto end = [&](const char* key, const link_end& e) {
+      if (e.kind == end_kind::gpu) at.exists(key, "GPU", e.id, in_list(m.gpus, e.id));
+      if (e.kind == end_kind::nvswitch) at.exists(key, "switch", e.id, in_list(m.switches, e.id));
+      if (e.kind == end_kind::cpu) at.exists(key, "package", e.id, in_list(m.packages, e.id));
+    };
+    end("a", m.links[i].a);
+    end("b", m.links[i].b);
+    if (m.links[i].a == m.links[i].b) expected(at.path("b"), "another end than a");
+  }
+  for (std::size_t i = 0; i < d.peers.size(); ++i) {
+    const entry at{"peers", i};
+    const auto& [from, to] = std::tie(d.peers[i].from, d.peers[i].to);
+    at.exists("from", "GPU", from, in_list(m.gpus, from));
+    at.exists("to", "GPU", to, in_list(m.gpus, to));
+    if (from == to) expected(at.path("to"), "another GPU than from");
+    at.first("to", pairs.emplace(from, to).second, ", from the same GPU");
+  }
+  if (std::adjacent_find(m.allowed_cpus.begin(), m.allowed_cpus.end(), std::greater_equal<>{}) != m.allowed_cpus.end())
+    expected("allowed_cpus", "a rising list");
+  if (m.quota && m.quota->cpus <= 0) expected("quota.cpus", "more than 0");
 }
 
 }  // namespace
 
+bool is_description(std::string_view text) {
+  return text.starts_with(format_name) || text.find(fmt::format("\"{}\"", format_name)) != std::string_view::npos;
+}
+
 machine read_description(std::string_view text, std::string_view origin) {
-  line_position at{origin, 1};
+  const std::string name(origin);
+  const auto accepted = fmt::format("JSON with \"format\": \"{}\" and \"version\": {}, as mgsync topology --format "
+                                    "description writes it, or hwloc XML of version 2", format_name, format_version);
   if (text.size() > max_description_bytes)
-    at.fail(fmt::format("the description is larger than {} MiB", max_description_bytes >> 20));
-  reader result(origin);
-  bool first = true;
-  for (; !text.empty(); ++at.number) {
-    const auto line_end = text.find('\n');
-    auto line = text.substr(0, line_end);
-    text.remove_prefix(line_end == std::string_view::npos ? text.size() : line_end + 1);
-    if (first) {
-      if (line.ends_with('\r')) line.remove_suffix(1);
-      if (line != description_magic) at.fail(fmt::format("not a machine description; accepted: the first line is "
-                                                         "'{}', or the file is hwloc XML of version 2",
-                                                         description_magic));
-      first = false;
-      continue;
-    }
-    const auto words = split_words(line, at);
-    if (words.keyword.empty() && words.words.empty() && words.values.empty()) continue;
-    if (words.keyword.empty()) at.fail("a line starts with its keyword");
-    result.line(words);
+    fail(name, "the description is larger than {} MiB", max_description_bytes >> 20);
+  if (text.starts_with(format_name))
+    fail(name, "a description of version 1, in lines, which is no longer read; accepted: {}", accepted);
+  json all;
+  try {
+    all = parse_strictly(text, name, comments::passed_over);
+  } catch (const usage_error& error) {
+    throw usage_error(fmt::format("{}; accepted: {}", error.what(), accepted));
   }
-  if (first) at.fail(fmt::format("the file is empty; accepted: the first line is '{}'", description_magic));
-  return result.finish();
+  if (!all.is_object() || !all.contains("format") || all["format"] != format_name)
+    fail(name, "no description of a machine; accepted: {}", accepted);
+  if (!all.contains("version") || all["version"] != format_version)
+    fail(name, "a description of another version; accepted: {}", accepted);
+  try {
+    description d;
+    std::size_t listed = 0;
+    field_reader::read(all, "", d, listed);
+    check(d);
+    d.of.cores = cores_of(d.cores);
+    d.of.peers = d.usual ? peers_of(d.usual->facts, d.peers, static_cast<int>(d.of.gpus.size())) : std::move(d.peers);
+    return std::move(d.of);
+  } catch (const usage_error& error) {
+    throw usage_error(fmt::format("{}: {}", name, error.what()));
+  }
 }
 
 }  // namespace mgsync::topology

@@ -64,7 +64,7 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
   report_files all;
   for (const auto& name : names) {
     const auto text = read_text(name, "files of --json, --store, or of a study's raw rows");
-    if (text.starts_with(topology::description_magic) || text.starts_with("<")) {
+    if (topology::is_description(text) || text.starts_with("<")) {
       topology::discovery_request request;
       request.file = name;
       all.drawn.push_back(topology::discover(request));

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
+#include "src/base/strict_json.hpp"
 #include "src/results/statistics.hpp"
-#include "src/results/strict_json.hpp"
 
 namespace mgsync::first_schema {
 namespace {

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
+#include "src/base/strict_json.hpp"
 #include "src/results/first_schema.hpp"
 #include "src/results/result_json.hpp"
-#include "src/results/strict_json.hpp"
 
 namespace mgsync {
 

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
-#include "src/results/strict_json.hpp"
+#include "src/base/strict_json.hpp"
 #include "topology/cpu_list.hpp"
 
 namespace mgsync {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/results/words.hpp"
+#include "src/base/words.hpp"
 
 namespace mgsync {
 

@@ -8,10 +8,16 @@
 #include <variant>
 #include <vector>
 
-#include "src/results/words.hpp"
+#include "src/base/words.hpp"
 #include "topology/group.hpp"
 
 namespace mgsync {
+
+template <>
+struct words<topology::device> {
+  static constexpr std::pair<topology::device, std::string_view> list[] = {{topology::device::host, "host"},
+                                                                           {topology::device::gpu, "gpu"}};
+};
 
 // One of the things that a study varies: a number with its unit, or a word.
 struct axis {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "src/results/strict_json.hpp"
+#include "src/base/strict_json.hpp"
 
 namespace mgsync {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
-#include "src/results/strict_json.hpp"
+#include "src/base/strict_json.hpp"
 
 namespace mgsync {
 

@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
+#include "src/base/strict_json.hpp"
 #include "src/results/checksum.hpp"
 #include "src/results/first_schema.hpp"
 #include "src/results/result_json.hpp"
 #include "src/results/statistics.hpp"
-#include "src/results/strict_json.hpp"
 
 namespace mgsync {
 

@@ -7,16 +7,19 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/expect.sh"
 mgsync=$1
 cat >"$work/machine" <<'MACHINE'
-mgsync-machine 1
-host box
-package 0
-numa 0 package=0
-core 0-63 package=0 numa=0 cpus=0-63
-allowed 0-63
-quota cpus=2 cgroup="31:7"
-gpu 0 name="made up" uuid=GPU-0 bus=0000:01:00.0
-unseen-gpu 0000:ab:00.0
-cuda-problem "CUDA_VISIBLE_DEVICES is empty: CUDA shows no GPU."
+{
+  "format": "mgsync-machine",
+  "version": 2,
+  "host": "box",
+  "packages": [{"id": 0}],
+  "numa_nodes": [{"id": 0}],
+  "cores": [{"ids": "0-63", "cpus": "0-63"}],
+  "allowed_cpus": "0-63",
+  "quota": {"cpus": 2, "cgroup": "31:7"},
+  "gpus": [{"id": 0, "name": "made up", "uuid": "GPU-0", "pci_bus_id": "0000:01:00.0"}],
+  "unseen_gpus": ["0000:ab:00.0"],
+  "cuda_problem": "CUDA_VISIBLE_DEVICES is empty: CUDA shows no GPU."
+}
 MACHINE
 quick=(--topology "$work/machine" --backend multigrid --max-time 100ms --check-rounds 100)
 

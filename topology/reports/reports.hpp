@@ -28,7 +28,7 @@ std::string write_report(std::span<const rank_view>, const report_request&);
 std::string write_text(std::span<const rank_view>, const report_request&);
 std::string write_json(std::span<const rank_view>, const report_request&);
 // hwloc XML of version 2 that hwloc loads and lstopo draws. What hwloc has no place for (links, peers, notes) travels
-// in info attributes named "mgsync", one line of our description each; discover() reads them back.
+// as our JSON in an info attribute named "mgsync"; discover() reads it back.
 std::string write_xml(const machine&);
 std::string write_dot(const machine&);
 std::string write_svg(const machine&);

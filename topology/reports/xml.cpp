@@ -4,6 +4,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "topology/description.hpp"
 #include "topology/reports/reports.hpp"
@@ -30,19 +31,13 @@ std::string escaped(std::string_view text) {
       case '<': result += "&lt;"; break;
       case '>': result += "&gt;"; break;
       case '"': result += "&quot;"; break;
-      default:
-        // Our description quotes text that holds such bytes, and \xNN stands for a byte there.
-        if (static_cast<unsigned char>(c) >= 0x80 || static_cast<unsigned char>(c) < 0x20) {
-          result += fmt::format("\\x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
-        } else {
-          result += c;
-        }
+      default: result += c;
     }
   }
   return result;
 }
 
-// Text for people and hwloc, where \xNN means nothing.
+// hwloc writes no other text.
 std::string plain_ascii(std::string text) {
   std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
   return text;
@@ -64,7 +59,7 @@ class writer {
                                 bitmap(allowed.empty() ? all : allowed), bitmap(nodes)), all);
     info("Backend", "mgsync");
     info("HostName", machine_.host);
-    write_own_lines();
+    write_own();
     for (const auto& p : machine_.packages) write_package(p);
     for (const auto& g : machine_.gpus)
       if (!package_of_gpu(g)) write_gpu(g);
@@ -112,16 +107,11 @@ class writer {
       out_ += fmt::format("<info name=\"{}\" value=\"{}\"/>\n", name, escaped(plain_ascii(value)));
   }
 
-  void write_own_lines() {
-    const std::string text = write_description(machine_);
-    for (std::size_t start = text.find('\n') + 1; start < text.size();) {
-      const auto end = text.find('\n', start);
-      const std::string_view line = std::string_view(text).substr(start, end - start);
-      start = end + 1;
-      const auto held_by_hwloc = {"package ", "numa ", "core ", "allowed "};
-      if (std::none_of(held_by_hwloc.begin(), held_by_hwloc.end(), [&](auto word) { return line.starts_with(word); }))
-        out_ += fmt::format("<info name=\"mgsync\" value=\"{}\"/>\n", escaped(line));
-    }
+  // All that hwloc has no place for.
+  void write_own() {
+    auto own = machine_json(machine_);
+    for (const char* key : {"packages", "numa_nodes", "cores", "allowed_cpus"}) own.erase(key);
+    info("mgsync", own.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
   }
 
   void write_package(const package& p) {
@@ -167,7 +157,7 @@ class writer {
     close();
   }
 
-  // A host bridge of its own: the switches on the way are not known here, and the paths are in the peer lines.
+  // A host bridge of its own: the switches on the way are not known here, and the paths are among the peers.
   void write_gpu(const gpu& g) {
     unsigned domain = 0, bus = 0, slot = 0, function = 0;
     if (std::sscanf(g.pci_bus_id.c_str(), "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4 || domain > 0xffff ||

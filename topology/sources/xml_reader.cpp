@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
+#include "src/base/strict_json.hpp"
 #include "topology/description.hpp"
 #include "topology/discovery.hpp"
 #include "topology/sources/bounded_child.hpp"
@@ -25,42 +26,22 @@ std::vector<int> allowed_of(hwloc_topology_t t) {
   return cpus;
 }
 
-// Lines of our own description that a report has put into the root's info attributes.
-std::string own_lines(hwloc_obj_t root) {
-  std::string lines;
-#if HWLOC_API_VERSION >= 0x00030000
-  const auto* infos = root->infos.array;
-  const auto count = root->infos.count;
-#else
-  const auto* infos = root->infos;
-  const auto count = root->infos_count;
-#endif
-  for (unsigned i = 0; i < count; ++i)
-    if (std::string_view(infos[i].name) == "mgsync") lines += std::string(infos[i].value) + '\n';
-  return lines;
-}
-
-// Without the lines that every description starts with, where others say them already.
-std::string cpu_lines(const machine& m) {
-  const std::string text = write_description(m);
-  std::string lines;
-  for (std::size_t start = 0; start < text.size();) {
-    const auto end = text.find('\n', start) + 1;
-    const auto line = std::string_view(text).substr(start, end - start);
-    for (const std::string_view word : {"package ", "numa ", "core ", "allowed "})
-      if (line.starts_with(word)) lines += line;
-    start = end;
-  }
-  return lines;
-}
-
 std::string describe(hwloc_topology_t t) {
   machine m;
   add_cpu_side(m, t);
   m.allowed_cpus = allowed_of(t);
   const auto root = hwloc_get_root_obj(t);
-  if (const auto own = own_lines(root); !own.empty())
-    return std::string(description_magic) + '\n' + cpu_lines(m) + own;
+  if (const char* own = hwloc_obj_get_info_by_name(root, "mgsync")) {  // that a report of ours has put there
+    auto all = machine_json(m);
+    try {
+      const auto values = parse_strictly(own, "its value");
+      if (!values.is_object()) expected("its value", "an object");
+      all.update(values);
+    } catch (const usage_error& error) {
+      return fmt::format("{}its info attribute mgsync is none of this version of mgsync ({})", refused, error.what());
+    }
+    return json_lines(all);
+  }
   const char* host = hwloc_obj_get_info_by_name(root, "HostName");
   m.host = host != nullptr ? host : "";
   add_hwloc_gpus(m, t);

@@ -10,7 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "src/results/words.hpp"
+#include "src/base/words.hpp"
+#include "topology/group.hpp"
 
 namespace mgsync::blocking {
 

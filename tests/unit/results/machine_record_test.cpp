@@ -1,12 +1,12 @@
 #include "src/results/machine_record.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 #include "made_up_results.hpp"
 #include "src/base/errors.hpp"
-#include "src/results/strict_json.hpp"
+#include "src/base/strict_json.hpp"
 
 namespace mgsync {
 namespace {
@@ -59,6 +59,9 @@ TEST(strict_json, refuses_what_is_not_plain) {
   EXPECT_NO_THROW(parse_strictly(std::string(32, '[') + std::string(32, ']'), "f"));
   EXPECT_THROW(parse_strictly(std::string(40, '[') + std::string(40, ']'), "f"), usage_error);
   EXPECT_THROW(parse_strictly(std::string(2'000'000, '['), "f"), usage_error);
+  std::string many = "{";
+  for (int i = 0; i <= 1000; ++i) many += fmt::format("{}\"{}\": 0", i > 0 ? "," : "", i);
+  EXPECT_THROW(parse_strictly(many + "}", "f"), usage_error);
   EXPECT_THROW(parse_strictly(std::string(largest_document_bytes + 1, ' '), "f"), usage_error);
 }
 

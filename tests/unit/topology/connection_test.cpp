@@ -2,17 +2,27 @@
 
 #include <gtest/gtest.h>
 
-#include "small_machines.hpp"
+#include "topology/machine.hpp"
 
 namespace mgsync::topology {
 namespace {
 
-using test::parsed;
+link_end gpu_of(int id) { return {end_kind::gpu, id}; }
+link_end switch_of(int id) { return {end_kind::nvswitch, id}; }
 
-const std::string four = "gpu 0\ngpu 1\ngpu 2\ngpu 3\n";
+machine with_gpus(int count, std::vector<nvswitch> switches = {}, std::vector<link> links = {}) {
+  machine m;
+  m.gpus.resize(static_cast<std::size_t>(count));
+  for (int i = 0; auto& g : m.gpus) g.id = i++;
+  m.switches = std::move(switches);
+  m.links = std::move(links);
+  return m;
+}
+
+const std::vector<nvswitch> two_switches = {{0, "a"}, {1, "b"}};
 
 TEST(connection, direct_links_add_up) {
-  const auto m = parsed(four + "link gpu:0 gpu:1 width=2 gbps=25\nlink gpu:1 gpu:0 width=1 gbps=25\n");
+  const auto m = with_gpus(4, {}, {{gpu_of(0), gpu_of(1), 2, 0, 25}, {gpu_of(1), gpu_of(0), 1, 0, 25}});
   const connection_table c(m);
   EXPECT_EQ(c(0, 1).nvlinks, 3);
   EXPECT_EQ(c(1, 0).gbps, 75);
@@ -23,9 +33,9 @@ TEST(connection, direct_links_add_up) {
 }
 
 TEST(connection, a_switch_carries_what_both_ends_bring) {
-  const auto m = parsed(four + "switch 0 bus=a\nswitch 1 bus=b\nlink gpu:0 switch:0 width=5 gbps=25\n"
-                               "link gpu:0 switch:1 width=4 gbps=25\nlink gpu:1 switch:0 width=4 gbps=25\n"
-                               "link switch:1 gpu:1 width=5 gbps=25\nlink gpu:2 switch:1 width=9 gbps=25\n");
+  const auto m = with_gpus(4, two_switches, {{gpu_of(0), switch_of(0), 5, 0, 25}, {gpu_of(0), switch_of(1), 4, 0, 25},
+                                             {gpu_of(1), switch_of(0), 4, 0, 25}, {switch_of(1), gpu_of(1), 5, 0, 25},
+                                             {gpu_of(2), switch_of(1), 9, 0, 25}});
   const connection_table c(m);
   EXPECT_EQ(c(0, 1).nvlinks, 8);
   EXPECT_EQ(c(0, 2).nvlinks, 4);
@@ -35,22 +45,24 @@ TEST(connection, a_switch_carries_what_both_ends_bring) {
 }
 
 TEST(connection, switches_that_links_join_are_one_plane) {
-  const auto m = parsed(four + "switch 0 bus=a\nswitch 1 bus=b\nlink gpu:0 switch:0 width=6 gbps=25\n"
-                               "link gpu:1 switch:1 width=6 gbps=25\nlink switch:0 switch:1 width=8 gbps=25\n");
+  const auto m = with_gpus(4, two_switches, {{gpu_of(0), switch_of(0), 6, 0, 25}, {gpu_of(1), switch_of(1), 6, 0, 25},
+                                             {switch_of(0), switch_of(1), 8, 0, 25}});
   const connection_table c(m);
   EXPECT_EQ(c(0, 1).nvlinks, 6);
   EXPECT_EQ(c(0, 1).reach, reach::trunk);
 }
 
 TEST(connection, hidden_switches_are_said) {
-  const auto m = parsed(four + "switch 0\nlink gpu:0 switch:0 width=18\nlink gpu:1 switch:0 width=18\n");
+  const auto m = with_gpus(4, {{0, ""}}, {{gpu_of(0), switch_of(0), 18, 0, 0}, {gpu_of(1), switch_of(0), 18, 0, 0}});
   EXPECT_TRUE(switches_hidden(m));
   EXPECT_EQ(matrix_word(connection_table(m)(0, 1)), "NV18");
 }
 
 TEST(connection, without_a_path_the_numa_nodes_say_the_little_that_they_can) {
-  const auto m = parsed("package 0\npackage 1\nnuma 0 package=0\nnuma 1 package=1\nnuma 2 package=1\n"
-                        "gpu 0 numa=0\ngpu 1 numa=0\ngpu 2 numa=1\ngpu 3 numa=2\n");
+  auto m = with_gpus(4);
+  m.packages = {{0, ""}, {1, ""}};
+  m.numa_nodes = {{0, 0}, {1, 1}, {2, 1}};
+  for (std::size_t i = 0; const int node : {0, 0, 1, 2}) m.gpus[i++].numa = node;
   const connection_table c(m);
   EXPECT_EQ(matrix_word(c(0, 1)), "NODE");
   EXPECT_EQ(matrix_word(c(0, 2)), "SYS");
@@ -59,7 +71,10 @@ TEST(connection, without_a_path_the_numa_nodes_say_the_little_that_they_can) {
 }
 
 TEST(connection, pcie_carries_what_the_slower_slot_does) {
-  const auto m = parsed("gpu 0 pcie_gbps=63\ngpu 1 pcie_gbps=31.5\npeer * * path=pix\n");
+  auto m = with_gpus(2);
+  m.gpus[0].pcie_gbps = 63;
+  m.gpus[1].pcie_gbps = 31.5;
+  m.peers = {{0, 1, {}, {}, {}, pcie_path::pix}, {1, 0, {}, {}, {}, pcie_path::pix}};
   EXPECT_EQ(connection_table(m)(0, 1).gbps, 31.5);
   EXPECT_EQ(matrix_word(connection_table(m)(0, 1)), "PIX");
 }

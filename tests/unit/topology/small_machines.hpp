@@ -1,29 +1,27 @@
 // Machines for tests, made by code where a fixture file would hide the point.
 #pragma once
 
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "topology/description.hpp"
 #include "topology/grouping.hpp"
 
 namespace mgsync::topology::test {
 
-inline machine parsed(const std::string& body) { return read_description("mgsync-machine 1\n" + body, "test"); }
-
 // `packages` packages of `cores` cores with two hardware threads each; CPU n and n + all cores are one core.
 inline machine host_machine(int packages, int cores) {
-  std::string text = "host box\n";
-  const int all = packages * cores;
+  machine m;
+  m.host = "box";
   for (int p = 0; p < packages; ++p) {
-    const auto range = std::to_string(p * cores) + "-" + std::to_string(p * cores + cores - 1);
-    const auto second = std::to_string(all + p * cores) + "-" + std::to_string(all + p * cores + cores - 1);
-    const auto id = std::to_string(p);
-    text += "package " + id + "\nnuma " + id + " package=" + id + "\ncore " + range + " package=" + id + " numa=" + id +
-            " cache=" + id + " cpus=" + range + "," + second + "\n";
+    m.packages.push_back({p, ""});
+    m.numa_nodes.push_back({p, p});
+    for (int c = p * cores; c < (p + 1) * cores; ++c) m.cores.push_back({c, p, p, p, {c, packages * cores + c}});
   }
-  return parsed(text + "allowed 0-" + std::to_string(2 * all - 1) + "\n");
+  m.allowed_cpus.resize(static_cast<std::size_t>(2 * packages * cores));
+  std::iota(m.allowed_cpus.begin(), m.allowed_cpus.end(), 0);
+  return m;
 }
 
 // The links of a DGX-1 with V100s: a hybrid cube mesh.

@@ -1,0 +1,154 @@
+// What a machine's JSON looks like: the fields of each thing, named once for writing and for reading.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/base/words.hpp"
+#include "topology/description.hpp"
+
+namespace mgsync {
+
+template <>
+struct words<topology::end_kind> {
+  using enum topology::end_kind;
+  static constexpr std::pair<topology::end_kind, std::string_view> list[] = {
+      {gpu, "gpu"}, {nvswitch, "switch"}, {cpu, "cpu"}};
+};
+template <>
+struct words<topology::pcie_path> {
+  using enum topology::pcie_path;
+  static constexpr std::pair<topology::pcie_path, std::string_view> list[] = {
+      {self, "self"}, {pix, "pix"}, {pxb, "pxb"}, {phb, "phb"}, {node, "node"}, {sys, "sys"}, {unknown, "unknown"}};
+};
+
+}  // namespace mgsync
+
+namespace mgsync::topology {
+
+inline constexpr std::string_view format_name = "mgsync-machine";
+inline constexpr int format_version = 2;
+inline constexpr int max_links = 65536;  // and as many pairs of GPUs
+inline constexpr int max_count = 1 << 20;
+
+// Neighbouring cores that differ in nothing but their CPUs share an entry: all first hardware threads, then all second
+// ones.
+struct core_entry {
+  std::vector<int> ids;
+  int package = 0, numa = 0, cache = 0;
+  std::vector<int> cpus;
+};
+
+// What every ordered pair of GPUs is that has no entry of its own; from and to mean nothing.
+struct usual_peer {
+  peer facts;
+};
+
+// All that is written of a machine. Its own cores and peers are not: they are said in fewer words beside it.
+struct description {
+  std::string format{format_name};
+  int version = format_version;
+  machine of;
+  std::vector<core_entry> cores;
+  std::optional<usual_peer> usual;
+  std::vector<peer> peers;
+};
+
+// The fields of each thing, named once for both ways: `way` writes them, or reads them. A number is one of 0..65535 or up
+// to what is said, a list as long.
+void fields(auto& way, package& p) {
+  way.needs("id", p.id);
+  way("model", p.model);
+}
+
+void fields(auto& way, numa_node& n) {
+  way.needs("id", n.id);
+  way("package", n.package);
+}
+
+void fields(auto& way, core_entry& c) {
+  way.needs("ids", c.ids);
+  way("package", c.package);
+  way("numa", c.numa);
+  way("cache", c.cache);
+  way("cpus", c.cpus);
+}
+
+void fields(auto& way, cpu_quota& q) {
+  way.needs("cpus", q.cpus);
+  way("cgroup", q.cgroup);
+}
+
+void fields(auto& way, gpu& g) {
+  way.needs("id", g.id);
+  way("cuda_ordinal", g.cuda_ordinal, max_gpus - 1);
+  way("name", g.name);
+  way("uuid", g.uuid);
+  way("pci_bus_id", g.pci_bus_id);
+  way("numa", g.numa);
+  way("near_cpus", g.near_cpus);
+  way("compute_major", g.compute_major);
+  way("compute_minor", g.compute_minor);
+  way("sm_count", g.sm_count, max_count);
+  way("sm_clock_mhz", g.sm_clock_mhz, max_count);
+  way("memory_bytes", g.memory_bytes);
+  way("pcie_gbps", g.pcie_gbps);
+  way("mig", g.mig);
+}
+
+void fields(auto& way, nvswitch& s) {
+  way.needs("id", s.id);
+  way("pci_bus_id", s.pci_bus_id);
+}
+
+void fields(auto& way, link& l) {
+  way.needs("a", l.a);
+  way.needs("b", l.b);
+  way("width", l.width, 1024);
+  way("version", l.version, 1000);
+  way("gbps_each", l.gbps_each);
+}
+
+void facts(auto& way, peer& p) {
+  way("access", p.access);
+  way("atomics", p.atomics);
+  way("performance_rank", p.performance_rank, max_count);
+  way("path", p.path);
+}
+
+void fields(auto& way, usual_peer& p) { facts(way, p.facts); }
+
+void fields(auto& way, peer& p) {
+  way.needs("from", p.from);
+  way.needs("to", p.to);
+  facts(way, p);
+}
+
+void fields(auto& way, description& d) {
+  way.needs("format", d.format);
+  way.needs("version", d.version);
+  way("host", d.of.host);
+  way("source", d.of.source);
+  way("is_this_machine", d.of.is_this_machine);
+  way("packages", d.of.packages);
+  way("numa_nodes", d.of.numa_nodes);
+  way("cores", d.cores);
+  way("allowed_cpus", d.of.allowed_cpus);
+  way("quota", d.of.quota);
+  way("gpus", d.of.gpus, max_gpus);
+  way("unseen_gpus", d.of.unseen_gpus, max_gpus);
+  way("cuda_problem", d.of.cuda_problem);
+  way("switches", d.of.switches, max_gpus);
+  way("links", d.of.links, max_links);
+  way("usual_peer", d.usual);
+  way("peers", d.peers, max_links);
+  way("notes", d.of.notes);
+}
+
+// Every ordered pair of so many GPUs, in order: an exception, or else the usual one.
+std::vector<peer> peers_of(const peer& usual, const std::vector<peer>& exceptions, int gpus);
+
+}  // namespace mgsync::topology
