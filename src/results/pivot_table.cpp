@@ -62,8 +62,8 @@ std::vector<part> parts_of(std::span<const result> results, const std::function<
   return parts;
 }
 
-std::string table(const std::string& heading, const std::string& corner, const std::vector<std::string>& columns,
-                  const std::vector<std::vector<std::string>>& rows) {
+std::string markdown_table(const std::string& heading, const std::string& corner, const std::vector<std::string>& columns,
+                           const std::vector<std::vector<std::string>>& rows) {
   std::string text = fmt::format("{}\n\n| {} | {} |\n|---|", heading, corner, fmt::join(columns, " | "));
   for (std::size_t i = 0; i < columns.size(); ++i) text += "---|";
   text += '\n';
@@ -84,7 +84,7 @@ struct value {
   double number = 0;
 };
 
-value value_of(const point& p, const std::string& what) {
+value said_of(const point& p, const std::string& what) {
   if (what == "members") return {fmt::format("{}", p.members), static_cast<double>(p.members)};
   if (what == "ranks") return {fmt::format("{}", p.ranks), static_cast<double>(p.ranks)};
   if (what == "placement") return {p.placement};
@@ -161,14 +161,14 @@ std::string table_by(std::span<const result> results, const std::string& what) {
   for (const part& one : parts_of(results, [&](const point& p) { return without(p, what); })) {
     std::vector<value> values;
     for (const result* r : one.results)
-      if (const value v = value_of(r->point, what);
+      if (const value v = said_of(r->point, what);
           r->status != result_status::waived &&
           std::none_of(values.begin(), values.end(), [&](const value& known) { return known.text == v.text; }))
         values.push_back(v);
     std::stable_sort(values.begin(), values.end(), [](const value& a, const value& b) { return a.number < b.number; });
     std::vector<method> methods;
     for (const result* r : one.results) {
-      const std::string text_here = value_of(r->point, what).text;
+      const std::string text_here = said_of(r->point, what).text;
       const auto column = static_cast<std::size_t>(
           std::find_if(values.begin(), values.end(), [&](const value& v) { return v.text == text_here; }) - values.begin());
       if (r->status == result_status::waived || column == values.size()) continue;
@@ -188,7 +188,7 @@ std::string table_by(std::span<const result> results, const std::string& what) {
         rows.back().push_back(found == m.by_column.end() ? "-" : cell_text(*found->second));
       }
     }
-    text += table(heading_of(one, what), what == "members" ? "method" : "method \\ " + what, columns, rows);
+    text += markdown_table(heading_of(one, what), what == "members" ? "method" : "method \\ " + what, columns, rows);
   }
   return text;
 }
@@ -224,7 +224,7 @@ std::string table_by_shape(std::span<const result> results) {
     }
     const std::string heading = joined({fmt::format("{} on {} (medians in {})", subject_of(one.key), count_of_members(one.key), one.unit()),
                                         circumstances_of(one.key)});
-    text += table(heading, "blocks per SM \\ threads", columns, rows);
+    text += markdown_table(heading, "blocks per SM \\ threads", columns, rows);
   }
   return text;
 }

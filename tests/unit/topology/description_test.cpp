@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "small_machines.hpp"
-#include "src/base/errors.hpp"
+#include "tests/unit/refused.hpp"
 #include "topology/cpu_list.hpp"
 #include "topology/description.hpp"
 
@@ -12,13 +12,8 @@ namespace {
 // A description of these members.
 std::string with(const std::string& members) { return R"({"format": "mgsync-machine", "version": 2, )" + members + "}"; }
 
-std::string failure_of(const std::string& text) {
-  try {
-    read_description(text, "file");
-  } catch (const usage_error& e) {
-    return e.what();
-  }
-  return "no error";
+std::string refusal_of(const std::string& text) {
+  return mgsync::test::refused([&] { read_description(text, "file"); });
 }
 
 TEST(cpu_list, is_exact_for_any_order) {
@@ -207,18 +202,18 @@ TEST(description, every_error_says_where_and_what_is_accepted) {
       {with(R"("quota": {"cpus": 0})"), "file: quota.cpus: expected more than 0"},
       {with(R"("allowed_cpus": "3,1")"), "file: allowed_cpus: expected a rising list"}};
   for (const auto& [text, expected] : cases)
-    EXPECT_NE(failure_of(text).find(expected), std::string::npos) << failure_of(text) << "\nexpected: " << expected;
+    EXPECT_NE(refusal_of(text).find(expected), std::string::npos) << refusal_of(text) << "\nexpected: " << expected;
 }
 
 TEST(description, refuses_what_is_too_large) {
-  EXPECT_NE(failure_of(std::string(max_description_bytes + 1, ' ')).find("larger than 16 MiB"), std::string::npos);
-  EXPECT_NE(failure_of(std::string(max_description_bytes, '[')).find("nested deeper than 32"), std::string::npos);
+  EXPECT_NE(refusal_of(std::string(max_description_bytes + 1, ' ')).find("larger than 16 MiB"), std::string::npos);
+  EXPECT_NE(refusal_of(std::string(max_description_bytes, '[')).find("nested deeper than 32"), std::string::npos);
   std::string many = R"("gpus": [)";
   for (int i = 0; i <= max_gpus; ++i) many += fmt::format(R"({}{{"id": {}}})", i > 0 ? "," : "", i);
-  EXPECT_NE(failure_of(with(many + "]")).find("file: gpus: expected an array of at most 256"), std::string::npos);
+  EXPECT_NE(refusal_of(with(many + "]")).find("file: gpus: expected an array of at most 256"), std::string::npos);
   std::string listed = R"("packages": [{"id": 0}], "cores": [)";
   for (int i = 0; i < 40; ++i) listed += fmt::format(R"({}{{"ids": "0", "cpus": "0-65535"}})", i > 0 ? "," : "");
-  EXPECT_NE(failure_of(with(listed + "]")).find("cpus: the lists up to this one hold more than 2097152 numbers"), std::string::npos);
+  EXPECT_NE(refusal_of(with(listed + "]")).find("cpus: the lists up to this one hold more than 2097152 numbers"), std::string::npos);
 }
 
 TEST(description, is_known_by_its_format) {

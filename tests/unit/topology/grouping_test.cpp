@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "small_machines.hpp"
-#include "src/base/errors.hpp"
+#include "tests/unit/refused.hpp"
 
 namespace mgsync::topology {
 namespace {
@@ -37,16 +37,6 @@ std::vector<int> gpus_of(const grouping& g) {
   return result;
 }
 
-template <class Call>
-std::string failure_of(Call call) {
-  try {
-    call();
-  } catch (const usage_error& e) {
-    return e.what();
-  }
-  return "no error";
-}
-
 TEST(host_group, near_stays_in_one_package_on_cores_of_its_own) {
   const auto views = ranks_of(host_machine(2, 4), 1);
   EXPECT_EQ(cpus_of(make_group(views, host_request(4))), (lists{{0}, {1}, {2}, {3}}));
@@ -71,9 +61,9 @@ TEST(host_group, far_alternates_and_spread_goes_in_blocks) {
 TEST(host_group, list_names_cores_thread_by_thread) {
   const auto views = ranks_of(host_machine(2, 4), 1);
   EXPECT_EQ(cpus_of(make_group(views, host_request(3, "list:7,0,3"))), (lists{{7}, {0}, {3}}));
-  EXPECT_NE(failure_of([&] { make_group(views, host_request(3, "list:7,0")); }).find("names 2 cores for 3 threads"),
+  EXPECT_NE(mgsync::test::refused([&] { make_group(views, host_request(3, "list:7,0")); }).find("names 2 cores for 3 threads"),
             std::string::npos);
-  EXPECT_NE(failure_of([&] { make_group(views, host_request(1, "list:9")); }).find("accepted: 0-7"), std::string::npos);
+  EXPECT_NE(mgsync::test::refused([&] { make_group(views, host_request(1, "list:9")); }).find("accepted: 0-7"), std::string::npos);
 }
 
 TEST(host_group, hyperthreads_come_after_all_cores_and_oversubscription_last) {
@@ -126,9 +116,9 @@ TEST(host_group, members_per_rank_fill_ranks_in_order) {
     EXPECT_EQ(g.chosen.members[i].rank, expected[i]);
     EXPECT_EQ(g.chosen.members[i].id, static_cast<int>(i));
   }
-  EXPECT_NE(failure_of([&] { make_group(views, host_request(7, "near", 1, 2)); }).find("accepted: 1..6"),
+  EXPECT_NE(mgsync::test::refused([&] { make_group(views, host_request(7, "near", 1, 2)); }).find("accepted: 1..6"),
             std::string::npos);
-  EXPECT_NE(failure_of([&] { make_group(views, host_request(4)); }).find("accepted: 1..3"), std::string::npos);
+  EXPECT_NE(mgsync::test::refused([&] { make_group(views, host_request(4)); }).find("accepted: 1..3"), std::string::npos);
 }
 
 TEST(host_group, no_pin_leaves_the_cpus_open_and_still_counts) {
@@ -169,8 +159,8 @@ TEST(gpu_group, list_keeps_the_order_and_takes_its_first_ones) {
   const auto views = ranks_of(cube_mesh_machine(), 1);
   EXPECT_EQ(gpus_of(make_group(views, gpu_request(3, "list:5,0,3"))), (std::vector{5, 0, 3}));
   EXPECT_EQ(gpus_of(make_group(views, gpu_request(2, "list:5,0,3"))), (std::vector{5, 0}));
-  EXPECT_NE(failure_of([&] { make_group(views, gpu_request(1, "list:8")); }).find("accepted: 0-7"), std::string::npos);
-  EXPECT_NE(failure_of([&] { make_group(views, gpu_request(2, "list:1")); }).find("1 GPUs for 2 members"),
+  EXPECT_NE(mgsync::test::refused([&] { make_group(views, gpu_request(1, "list:8")); }).find("accepted: 0-7"), std::string::npos);
+  EXPECT_NE(mgsync::test::refused([&] { make_group(views, gpu_request(2, "list:1")); }).find("1 GPUs for 2 members"),
             std::string::npos);
 }
 
@@ -234,7 +224,7 @@ TEST(gpu_group, two_ranks_on_one_gpu_are_named_with_the_remedy) {
   auto views = one_gpu_each(2);
   views[1] = views[0];
   views[1].rank = 1;
-  const auto text = failure_of([&] { make_group(views, gpu_request(2)); });
+  const auto text = mgsync::test::refused([&] { make_group(views, gpu_request(2)); });
   EXPECT_NE(text.find("ranks 0 and 1 on box would share GPU 0 (GPU-0)"), std::string::npos) << text;
   EXPECT_NE(text.find("--gpu-bind=none"), std::string::npos) << text;
 }
@@ -257,15 +247,15 @@ TEST(gpu_group, the_largest_counts_what_can_be_held_at_once) {
 }
 
 TEST(gpu_group, more_than_there_are_is_refused) {
-  EXPECT_NE(failure_of([&] { make_group(ranks_of(cube_mesh_machine(), 1), gpu_request(9)); }).find("sees 8 GPU(s)"),
+  EXPECT_NE(mgsync::test::refused([&] { make_group(ranks_of(cube_mesh_machine(), 1), gpu_request(9)); }).find("sees 8 GPU(s)"),
             std::string::npos);
-  EXPECT_NE(failure_of([&] { make_group(ranks_of(host_machine(1, 2), 1), gpu_request(1)); }).find("sees no GPU"),
+  EXPECT_NE(mgsync::test::refused([&] { make_group(ranks_of(host_machine(1, 2), 1), gpu_request(1)); }).find("sees no GPU"),
             std::string::npos);
 }
 
 TEST(placement, unknown_words_name_the_known_ones) {
   for (const char* text : {"", "close", "list", "list:", "list:a", "list:1,1", "list:3-1", "near "})
-    EXPECT_NE(failure_of([&] { make_group(ranks_of(host_machine(1, 2), 1), host_request(1, text)); })
+    EXPECT_NE(mgsync::test::refused([&] { make_group(ranks_of(host_machine(1, 2), 1), host_request(1, text)); })
                   .find("--placement '"), std::string::npos) << text;
 }
 

@@ -9,7 +9,7 @@
 
 #include "build_kind.hpp"
 #include "small_machines.hpp"
-#include "src/base/errors.hpp"
+#include "tests/unit/refused.hpp"
 #include "topology/connection.hpp"
 #include "topology/discovery.hpp"
 #include "topology/findings.hpp"
@@ -19,15 +19,6 @@
 
 namespace mgsync::topology {
 namespace {
-
-std::string failure_of(const std::string& text) {
-  try {
-    read_xml(text, "file.xml");
-  } catch (const usage_error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST(bounded_child, returns_what_the_work_returns) {
   const auto answer = run_in_child([] { return std::string(300'000, 'x'); }, {});
@@ -83,7 +74,7 @@ TEST(xml, what_is_no_topology_is_refused_in_one_sentence) {
         "<topology version=\"2.0\"><object type=\"Machine\"/></topology>",
         "<?xml version=\"1.0\"?><!DOCTYPE topology SYSTEM \"hwloc2.dtd\"><topology version=\"2.0\">"
         "<object type=\"Machine\" cpuset=\"0x1\"><object type=\"PU\" os_index=\"0\"/></object></topology>"}) {
-    const auto what = failure_of(text);
+    const auto what = mgsync::test::refused([&] { read_xml(text, "file.xml"); });
     EXPECT_NE(what.find("file.xml: bad topology file"), std::string::npos) << text << "\n" << what;
     EXPECT_NE(what.find("accepted: hwloc XML of version 2"), std::string::npos) << what;
   }
