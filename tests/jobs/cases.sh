@@ -263,10 +263,12 @@ end_time_limit() {
   passed "--signal before the time limit: exit 138, everything written"
 }
 
-# No process of a job, no shared memory of a job.
+# No job, no process of a job. Slurm completes a job some time after its end.
+no_job_left() { [ -z "$(squeue -h)" ]; }
+no_process_left() { ! pgrep -x mgsync >/dev/null; }
 expect_nothing_left() {
-  [ -z "$(squeue -h)" ] || fail "jobs are left: $(squeue -h)"
-  ! pgrep -x mgsync >/dev/null || fail "processes are left: $(pgrep -ax mgsync)"
+  wait_until "$long_s" no_job_left || fail "jobs are left: $(squeue -h)"
+  wait_until "$long_s" no_process_left || fail "processes are left: $(pgrep -ax mgsync)"
 }
 
 cases() {
