@@ -96,7 +96,7 @@ int main(int count, char** words) {
   outputs written;
   std::optional<watchdog> dog;  // ends after MPI does, which it watches
   std::optional<communicator> job;
-  const bool speaks = read_launch().rank.value_or(0) == 0;
+  const bool speaks = read_launch().first();
   try {
     const std::vector<std::string> typed(words + 1, words + count);
     if (is_study_command(typed)) return study_command(typed, job, dog, written);

@@ -225,7 +225,7 @@ int study_command(std::span<const std::string> words, std::optional<communicator
   const auto axes = axes_of(asked.studies);
   asked.typed = parse_options(words, axes);
   if (asked.typed.command == command::version || asked.typed.command == command::help) {
-    if (read_launch().rank.value_or(0) == 0) fmt::print("{}", asked.typed.command == command::version ? version_text() : help_text(command::study, axes));
+    if (read_launch().first()) fmt::print("{}", asked.typed.command == command::version ? version_text() : help_text(command::study, axes));
     return 0;
   }
   const bool several = read_launch().size.value_or(1) > 1;

@@ -15,6 +15,8 @@ struct launch {
   std::optional<int> local_size;   // how many ranks this host has
   std::optional<int> size;         // how many it started in all
   bool under_mpi = false;          // a process manager for MPI is there, so MPI_Init will find its peers
+
+  bool first() const { return rank.value_or(0) == 0; }  // the process that speaks for all before they have met
 };
 
 // Pure: `variable` looks up one environment variable.

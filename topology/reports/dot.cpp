@@ -12,7 +12,7 @@ namespace mgsync::topology {
 namespace {
 
 // In a dot string only the quote and the backslash need care; `\n` of ours is written by the caller.
-std::string escaped(std::string_view text) {
+std::string dot_text(std::string_view text) {
   std::string result;
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -23,7 +23,7 @@ std::string escaped(std::string_view text) {
 
 std::string gpu_node(const gpu& g) {
   return fmt::format("gpu{} [label=\"GPU {}{}\\n{}\\n{}\", fillcolor=\"{}\"];\n", g.id, g.id, g.mig ? " (MIG)" : "",
-                     escaped(short_model(g)), g.cuda_ordinal ? escaped(g.pci_bus_id) : "hidden from CUDA",
+                     dot_text(short_model(g)), g.cuda_ordinal ? dot_text(g.pci_bus_id) : "hidden from CUDA",
                      g.cuda_ordinal ? "#e3f2e1" : "#f2f2f2");
 }
 
@@ -51,7 +51,7 @@ void write_cpu_side(std::string& out, const machine& m, bool mesh) {
   }
   for (const auto& p : m.packages) {
     out += fmt::format("subgraph cluster_package{} {{\nlabel=\"package {}{}\"; style=filled; fillcolor=\"#eef2f7\"; "
-                       "color=\"#5b6b7f\";\n", p.id, p.id, p.model.empty() ? "" : "\\n" + escaped(p.model));
+                       "color=\"#5b6b7f\";\n", p.id, p.id, p.model.empty() ? "" : "\\n" + dot_text(p.model));
     for (const auto& n : m.numa_nodes)
       if (n.package == p.id)
         out += fmt::format("numa{} [label=\"{}\", fillcolor=\"#dbe5f1\"];\n", n.id, numa_label(m, n.id));
@@ -105,7 +105,7 @@ std::string write_dot(const machine& m) {
   std::string out = fmt::format("graph machine {{\nlabel=\"{}\"; labelloc=t; fontname=\"Helvetica\"; fontsize=18;\n"
                                 "node [shape=box, style=\"rounded,filled\", fontname=\"Helvetica\", fontsize=11];\n"
                                 "edge [fontname=\"Helvetica\", fontsize=10];\n{}",
-                                escaped(machine_title(m)),
+                                dot_text(machine_title(m)),
                                 mesh ? "layout=neato; overlap=false; splines=true; sep=\"+18\";\nedge [len=2.6];\n"
                                      : "rankdir=TB; ranksep=0.9; nodesep=0.3;\n");
   write_cpu_side(out, m, mesh);
@@ -116,7 +116,7 @@ std::string write_dot(const machine& m) {
       if (n.package == b.to && (m.gpus[static_cast<std::size_t>(b.from)].numa == n.id))
         out += edge(fmt::format("numa{}", n.id), fmt::format("gpu{}", b.from), d, b, "");
   for (std::size_t i = 0; i < d.bars.size(); ++i)
-    out += fmt::format("bar{} [label=\"{}\", fillcolor=\"#d5e8d4\", width={:.1f}];\n", i, escaped(d.bars[i].label),
+    out += fmt::format("bar{} [label=\"{}\", fillcolor=\"#d5e8d4\", width={:.1f}];\n", i, dot_text(d.bars[i].label),
                        std::max(2.0, static_cast<double>(d.bars[i].gpus.size()) * 0.8));
   for (const auto& b : d.up) out += edge(fmt::format("gpu{}", b.from), fmt::format("bar{}", b.to), d, b, "");
   for (const auto& b : d.trunks)
