@@ -38,7 +38,8 @@ std::optional<step> rounds_prover::next() {
   step one;
   one.preparing = true;
   one.orders.push_back({.what = order::purpose::prove, .count = per_launch_, .seed = seed_});
-  if (trivial_ || verdict_.control_flagged) return one;
+  // The first rounds of a fresh object are checked too: the control's own violations would hide what is missing in them.
+  if (trivial_ || verdict_.rounds == 0 || verdict_.control_flagged) return one;
   one.orders.front().count = control_rounds_;
   one.orders.front().fault = early(control_member(point_, *group_, seed_));
   return one;

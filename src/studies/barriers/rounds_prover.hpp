@@ -1,5 +1,5 @@
-// Is it a barrier? (docs/method.md): a positive control, many rounds that nobody may leave early, and a look at every
-// timed run for who comes last and what the load beside it was.
+// Is it a barrier? (docs/method.md): many rounds that nobody may leave early, a positive control after the first of them, and a
+// look at every timed run for who comes last and what the load beside it was.
 #pragma once
 
 #include <cstdint>
