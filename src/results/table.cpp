@@ -39,7 +39,10 @@ std::string cell_of(const point& one) {
   return canonical_text(anonymous);
 }
 
-bool overlap(const metric& a, const metric& b) { return a.ci95_low <= b.ci95_high && b.ci95_low <= a.ci95_high; }
+// Whether no difference was shown: the intervals overlap, or one is of a single value and says nothing.
+bool overlap(const metric& a, const metric& b) {
+  return a.confidence == 0 || b.confidence == 0 || (a.ci95_low <= b.ci95_high && b.ci95_low <= a.ci95_high);
+}
 
 struct cell_rows {
   std::vector<const result*> all;  // the best first, failed ones last
@@ -73,7 +76,7 @@ std::vector<cell_rows> cells_of(const std::vector<const result*>& rows) {
     for (const result* one : cell.all) {
       if (!one->has_metrics()) break;
       ++cell.measured;
-      if (overlap(one->metrics.front(), cell.best())) ++cell.tied;
+      if (one == cell.all.front() || overlap(one->metrics.front(), cell.best())) ++cell.tied;
     }
   }
   return cells;
@@ -124,7 +127,7 @@ std::string note_of(const cell_rows& cell, const result& one) {
   const metric& first = one.metrics.front();
   if (const double times = times_worse(cell.best(), first); !overlap(first, cell.best()) && times > 0 && std::isfinite(times))
     words.push_back(fmt::format("{:.{}f}x", times, times < 9.995 ? 2 : 0));
-  if (first.confidence < 0.95) words.push_back(fmt::format("{} {} only", first.raw.size(), one.found("processes").empty() ? "batches" : "processes"));
+  if (first.confidence < 0.95) words.push_back(fmt::format("{} {}{} only", first.raw.size(), one.found("processes").empty() ? "batch" : "process", first.raw.size() == 1 ? "" : "es"));
   if (!p.node.empty()) words.push_back("on " + p.node);
   const std::string algorithm = one.found("algorithm");
   if (const std::string name = algorithm.substr(0, algorithm.find(':')); !name.empty() && name != p.variant) words.push_back(name);
@@ -185,7 +188,7 @@ std::string legend(const section& all) {
     parts.push_back(fmt::format("*  the {} of its group and shape: its 95 % interval overlaps no other; 2.00x {}",
                                 time ? "fastest" : "best", time ? "takes twice as long" : "is twice as bad"));
   if (any(true))
-    parts.push_back(fmt::format("~  no difference shown: the 95 % interval overlaps that of the {}", time ? "fastest" : "best"));
+    parts.push_back(fmt::format("~  no difference shown: the 95 % interval overlaps that of the {}, or one of the two has one value only", time ? "fastest" : "best"));
   return parts.empty() ? "" : fmt::format("\n{}\n", fmt::join(parts, "\n"));
 }
 

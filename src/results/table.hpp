@@ -12,7 +12,8 @@ namespace mgsync {
 // A table for each study and first metric. Columns: backend variant members ranks shape, an axis each that varies, the
 // first metric's median (latency_us) ci95 min samples, the medians of further metrics, status note. Status is pass,
 // partial, unchecked, interrupted or FAIL; what all rows have in common is said once below. The best of a cell is marked
-// '*' if its 95 % interval overlaps no other's; otherwise all that overlap it are marked '~': no difference was shown.
+// '*' if its 95 % interval overlaps no other's; otherwise all that overlap it are marked '~': no difference was shown. An
+// interval of one value overlaps all.
 std::string format_table(std::span<const result> results);
 
 // "0.2314", "1.235", "12.35", "123.5", "12346": four significant digits, never an exponent.

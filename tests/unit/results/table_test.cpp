@@ -134,6 +134,14 @@ TEST(table, few_batches_are_told) {
   EXPECT_NE(text.find("4 batches only"), std::string::npos) << text;
 }
 
+TEST(table, one_batch_shows_no_difference) {
+  const auto text = format_table(std::vector{test::measured(test::a_point("a", "b", 2), 1, 1, 1), between("c", 24.0, 24.1)});
+  const auto lines = lines_of(text);
+  EXPECT_NE(lines[1].find("1 batch only"), std::string::npos) << text;
+  for (const auto at : {1U, 2U}) EXPECT_EQ(words_of(lines[at])[6], "~") << text;
+  EXPECT_EQ(text.find("24.1x"), std::string::npos) << text;
+}
+
 TEST(table, fits_120_columns_and_leaves_no_blanks_behind) {
   std::vector<result> results;
   for (const int members : {2, 4, 8})
