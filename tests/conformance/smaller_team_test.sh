@@ -13,7 +13,7 @@ fail() {
 run() { # VARIABLE OPTIONS...
   local variable=$1
   shift
-  env "$variable" timeout -k 2 50 "$program" --device host --backend openmp --members 4 --oversubscribe --timeout 10s \
+  env "$variable" timeout -k 2 140 "$program" --device host --backend openmp --members 4 --oversubscribe --timeout 10s \
     --check-rounds 200 --max-time 100ms "$@" >"$work/out" 2>"$work/err"
   code=$?
 }
