@@ -48,7 +48,7 @@ class alone_pass {
 };
 
 // Block 0 meets the other GPUs between two grid barriers.
-class hub_pass {
+class hub_pass : public round_loop::has_grid_sync {
  public:
   static constexpr bool bounded = false;
   static constexpr bool carries_sum = false;
@@ -70,7 +70,7 @@ class hub_pass {
 };
 
 // After a grid barrier every block meets the blocks of its number on the other GPUs.
-class per_block_pass {
+class per_block_pass : public round_loop::has_grid_sync {
  public:
   static constexpr bool bounded = false;
   static constexpr bool carries_sum = false;
@@ -198,8 +198,7 @@ std::string label(const std::string& variant, unsigned blocks) {
 template <class Pass, class F>
 creation make(const round_loop::flag_barrier_request& w, const std::string& variant, std::unique_ptr<group_memory> flags,
               F arguments) {
-  const round_loop::round_kernels kernels{reinterpret_cast<const void*>(round_loop::timed_rounds<Pass>),
-                                          reinterpret_cast<const void*>(round_loop::checked_rounds<Pass>)};
+  const round_loop::round_kernels kernels{round_loop::timed_kernel<Pass>(), reinterpret_cast<const void*>(round_loop::checked_rounds<Pass>)};
   if (auto reason = round_loop::why_no_room(w, kernels); !reason.empty()) return {nullptr, reason, {}, {}};
   // The same in every process: they create and destroy barriers together.
   constexpr std::uint32_t places = 1024;
