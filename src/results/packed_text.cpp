@@ -1,8 +1,10 @@
 #include "src/results/packed_text.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 #if MGSYNC_WITH_LZMA
@@ -29,7 +31,10 @@ bool is_packed_name(std::string_view file) { return file.ends_with(".xz"); }
 std::string read_text(const std::string& file, std::string_view accepted) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw usage_error(fmt::format("{}: the file cannot be opened; accepted: {}", file, accepted));
-  return unpacked(std::string{std::istreambuf_iterator<char>(in), {}}, file);
+  std::string all, piece(1 << 20, '\0');
+  while (in.read(piece.data(), std::ssize(piece)) || in.gcount() > 0) all.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+  if (in.bad()) throw usage_error(fmt::format("{}: the file cannot be read; accepted: {}", file, accepted));
+  return unpacked(std::move(all), file);
 }
 
 #if MGSYNC_WITH_LZMA

@@ -41,6 +41,15 @@ TEST(packed_text, that_is_cut_off_or_changed_is_refused_with_the_files_name) {
   EXPECT_NE(refused(bytes), "");
 }
 
+TEST(packed_text, of_a_folder_is_wrong_use) {
+  try {
+    read_text("/", "a file of --json");
+    FAIL() << "a folder was read";
+  } catch (const usage_error& error) {
+    EXPECT_EQ(std::string(error.what()), "/: the file cannot be read; accepted: a file of --json");
+  }
+}
+
 TEST(packed_text, is_known_by_its_name) {
   EXPECT_TRUE(is_packed_name("docs/results/h200x1-reduction.json.xz"));
   EXPECT_FALSE(is_packed_name("h200x1-reduction.json"));
