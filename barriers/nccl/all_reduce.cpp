@@ -217,7 +217,9 @@ class nccl_all_reduce final : public barrier {
 }  // namespace
 
 creation create_nccl_all_reduce(const topology::group& group, const configuration& asked, session& where) {
-  auto made = round_loop::make_launch_rounds(group, asked, where);
+  // A small all-reduce carries its flag beside its data and fences nothing: it overtakes what the kernel in front of it stored
+  // into another GPU's memory (docs/results/gpu-barriers.md, "What NCCL's all-reduce does not order").
+  auto made = round_loop::make_launch_rounds(group, asked, where, round_loop::kernel_end::system_fence);
   if (!made.rounds) return {nullptr, made.reason, {}, {}};
   const auto& communicators = nccl_communicators(group, where);
   const bool registered = asked.variant.ends_with("-registered");
@@ -226,7 +228,7 @@ creation create_nccl_all_reduce(const topology::group& group, const configuratio
   return {std::make_unique<nccl_all_reduce>(where, std::move(made.rounds), communicators,
                                             static_cast<unsigned>(group.members.size()),
                                             asked.variant.starts_with("graph"), registered),
-          {}, fmt::format("{}: all-reduce{}, NCCL {}", asked.variant, registered ? " of registered memory" : "",
+          {}, fmt::format("{}: all-reduce{} behind kernels that end with a system fence, NCCL {}", asked.variant, registered ? " of registered memory" : "",
                           nccl::version_text(nccl::version())), {}};
 }
 

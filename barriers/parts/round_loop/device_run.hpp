@@ -84,6 +84,7 @@ struct device_run {
   std::uint32_t rounds_done;   // on this object before this launch
   std::uint32_t work_ns;       // between rounds
   std::uint32_t seed;
+  std::uint32_t fences;        // 1: a kernel between barriers ends with a system fence
   std::uint32_t fault;         // 0 none, 1 arrive_early, 2 never_arrive
   std::uint32_t fault_member;
   std::uint32_t fault_block;

@@ -28,6 +28,7 @@ __global__ void __launch_bounds__(most_threads, resident_at_most_threads)
   if (round > 0 && faulty && arrives_early(in_life - 1)) publish(run, self, phase - 1);
   skew_arrival(run, self, in_life, alone || turns[in_life].late == self, turns);
   if (!(faulty && arrives_early(in_life))) publish(run, self, phase);
+  if (run.fences != 0) __threadfence_system();
   add_up(run, observations, violations);
   tell_shape(run);
 }

@@ -10,9 +10,9 @@
 namespace mgsync::round_loop {
 
 launch_rounds::launch_rounds(const topology::group& group, session& where, std::string peer_memory, unsigned blocks,
-                             unsigned threads)
+                             unsigned threads, kernel_end end)
     : group_(group), gpus_(gpus_of(group, where.rank())), session_(where), peer_memory_(std::move(peer_memory)),
-      blocks_(blocks), threads_(threads), beats_(gpus_.size()) {
+      blocks_(blocks), threads_(threads), end_(end), beats_(gpus_.size()) {
   for (const auto& g : gpus_) {
     const cuda::device_scope scope(g.ordinal);
     cuda::load(launch_kernel(), "the kernel of a round");
@@ -41,6 +41,7 @@ void launch_rounds::fill(launch_arguments& into, unsigned local, std::uint32_t r
   run.arrived = rounds_before(local);
   run.work_ns = work_of(request_, run.member, run.members) * 1000;
   run.seed = static_cast<std::uint32_t>(request_.seed);
+  run.fences = end_ == kernel_end::system_fence ? 1 : 0;
   run.fault = request_.fault.what == fault::kind::arrive_early ? fault_early : no_fault;
   run.fault_member = request_.fault.member;
   run.fault_block = request_.fault.block;
@@ -104,13 +105,13 @@ bool same_launches(const run_request& a, const run_request& b) {
   return told(a) == told(b);
 }
 
-launch_rounds_creation make_launch_rounds(const topology::group& group, const configuration& asked, session& where) {
+launch_rounds_creation make_launch_rounds(const topology::group& group, const configuration& asked, session& where, kernel_end end) {
   const auto w = request_of(group, asked, where, "");
   if (auto reason = why_no_room(w, {launch_kernel(), launch_kernel()}); !reason.empty()) return {nullptr, reason};
   // A check reads what other GPUs wrote: whether it can is found out before it is needed.
   if (auto probe = allocate_group_memory(group, 1, reach::own_host, w.peer_memory, where); !probe.memory)
     return {nullptr, probe.reason};
-  return {std::make_unique<launch_rounds>(group, where, w.peer_memory, w.blocks, w.threads), {}};
+  return {std::make_unique<launch_rounds>(group, where, w.peer_memory, w.blocks, w.threads, end), {}};
 }
 
 }  // namespace mgsync::round_loop

@@ -23,9 +23,13 @@ struct launch_arguments {
 };
 const void* launch_kernel();
 
+// How a checked round's kernel ends: its end orders what it stored into other GPUs' memory where whatever follows does, else a
+// fence has to.
+enum class kernel_end { as_it_is, system_fence };
+
 class launch_rounds {
  public:
-  launch_rounds(const topology::group&, session&, std::string peer_memory, unsigned blocks, unsigned threads);
+  launch_rounds(const topology::group&, session&, std::string peer_memory, unsigned blocks, unsigned threads, kernel_end);
 
   const std::vector<gpu_member>& gpus() const { return gpus_; }
   unsigned blocks() const { return blocks_; }
@@ -60,6 +64,7 @@ class launch_rounds {
   std::unique_ptr<group_memory> board_;  // made for the first checked run
   unsigned blocks_;
   unsigned threads_;
+  kernel_end end_;
   std::vector<place> places_;
   std::vector<std::uint64_t> beats_;
   run_request request_;
@@ -75,6 +80,6 @@ struct launch_rounds_creation {
   std::string reason;
 };
 // Collective over the session's ranks. Members may be on several hosts: a check then reads what those of its own wrote.
-launch_rounds_creation make_launch_rounds(const topology::group&, const configuration&, session&);
+launch_rounds_creation make_launch_rounds(const topology::group&, const configuration&, session&, kernel_end = kernel_end::as_it_is);
 
 }  // namespace mgsync::round_loop
