@@ -1,4 +1,5 @@
-// NCCL's all-reduce of one float as a barrier: no rank's ends before every rank's has begun.
+// NCCL's all-reduce of one float as a barrier: no rank's ends before every rank's has begun. What the kernel in front of it stored into
+// another GPU's memory it does not order: that kernel ends with a system fence.
 #include "barriers/nccl/all_reduce.hpp"
 
 namespace mgsync {
