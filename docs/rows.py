@@ -4,8 +4,10 @@ Each function takes the words after its name, reads files of docs/results and re
 """
 import json
 import lzma
+import math
 import pathlib
 import re
+import statistics
 
 RAW = pathlib.Path(__file__).resolve().parent / "results"
 
@@ -116,4 +118,105 @@ def pairs(file):
     return markdown(["shape", "ours / theirs", "95 % interval", "pairs"], [[shape, ratio, f"{low} to {high}", n] for shape, ratio, low, high, n in found])
 
 
-TABLES = {"surcharge": surcharge, "stencil": stencil, "loadlab": loadlab, "load-rates": load_rates, "sync-cost": sync_cost, "pairs": pairs, "ranks": ranks}
+def hub(file):
+    """us of NCCL's barrier between two of grid.sync, by kernels and shapes, with the least and the most of the turns where it stands at drawn places."""
+    seen = {}
+    for line in (RAW / file).read_text().splitlines():
+        if not line.startswith("#"):
+            build, shape, kernel, median, least, most = line.split(",")
+            name = kernel.replace("launch bounds", "with launch bounds") if kernel.startswith("loop") else f"{kernel.replace('ours', 'mgsync')}, {build} launch bounds"
+            wide = kernel.endswith("place")
+            seen.setdefault(name, {}).setdefault(shape, f"{float(median):.3f}" + (f" ({float(least):.2f} to {float(most):.2f})" if wide else ""))
+    shapes = ["1x32", "4x256", "8x256"]
+    rows = [[name, *(of[shape] for shape in shapes)] for name, of in seen.items() if "again" not in name]
+    return markdown(["kernel", *shapes], sorted(rows, key=lambda row: ("place" in row[0], "mgsync" in row[0])))
+
+
+def median_interval(values):
+    """The median, and the narrowest pair of order statistics equally far from both ends that encloses it with 95 % (binomial)."""
+    v, n = sorted(values), len(values)
+    cut = max((k for k in range(n // 2) if sum(math.comb(n, i) for i in range(k + 1)) / 2 ** n <= 0.025), default=0)
+    return statistics.median(v), v[cut], v[n - 1 - cut]
+
+
+def verdict(ratio, low, high, within):
+    """docs/method.md, "Other programs": the median of the ratios within `within` of 1, its interval within 2 % of that median."""
+    if max(high / ratio - 1, 1 - low / ratio) > 0.02:
+        return "undecided"
+    return "agrees" if abs(ratio - 1) <= within else "differs"
+
+
+def quiet(what, file):
+    """mgsync's host barrier beside another program's, by members: `mpi` lines are pairs of processes; of `openmp` a turn is a process of
+    mgsync's, with a team of its own for each batch, and the processes of the other program around it, of one team each."""
+    pairs = {}
+    for line in (RAW / file).read_text().splitlines():
+        if (words := line.split(","))[0] == what == "mpi" and words[3] and words[4]:
+            pairs.setdefault(int(words[1]), []).append(([float(words[3])], float(words[4])))
+        elif words[0] == what == "openmp":
+            turns = pairs.setdefault(int(words[1]), {})
+            theirs, ours = turns.setdefault(int(words[2]), ([], []))
+            if words[3] == "epcc" and len(words) == 7:
+                theirs.append(float(words[6]))
+            elif words[3] == "mgsync" and words[4]:
+                ours.append(float(words[4]))
+    if what == "openmp":
+        pairs = {n: [(theirs, ours[0]) for theirs, ours in turns.values() if ours and theirs] for n, turns in pairs.items()}
+    rows = []
+    for n, turns in sorted(pairs.items()):
+        ratio, low, high = median_interval([ours / statistics.median(theirs) for theirs, ours in turns])
+        of_theirs = [value for theirs, _ in turns for value in theirs]
+        rows.append([str(n), f"{statistics.median(of_theirs):.3f}", f"{statistics.median(ours for _, ours in turns):.3f}", f"{ratio:.3f} ({low:.3f} to {high:.3f})",
+                     f"{len(of_theirs)} and {len(turns)}", verdict(ratio, low, high, 0.05 if what == "mpi" else 0.03)])
+    return markdown(["ranks" if what == "mpi" else "threads", "osu_barrier" if what == "mpi" else "syncbench", "mgsync", "ours / theirs", "processes", "by the rule"], rows)
+
+
+def latencies(file):
+    """{point: medians of the processes} of a document merged over processes."""
+    found = {}
+    for one in json.loads(lzma.open(RAW / file, "rt").read())["results"]:
+        if one["status"] != "measured":
+            continue
+        axes = {name: axis["value"] for name, axis in one["axes"].items()}
+        of = {}
+        for process, us in zip(one["samples"]["batch"], one["samples"]["latency"]):
+            of.setdefault(process, []).append(us)
+        shape = f"{axes['blocks_per_sm']:g}x{axes['threads_per_block']:g}"
+        found[f"{one['subject']}:{one['variant']}", one["members"], shape] = [statistics.median(v) for v in of.values()]
+    return found
+
+
+def chance(low, high):
+    """How likely `high` lies as far above `low` as it does where both are of one kind (Mann and Whitney, one side, exact)."""
+    ranked = sorted([*low, *high])
+    seen = sum(ranked.index(v) for v in high)
+    n, k = len(ranked), len(high)
+    ways = {(0, 0): 1}  # (how many, sum of ranks): in how many ways
+    for rank in range(n):
+        for (many, total), count in list(ways.items()):
+            if many < k:
+                ways[many + 1, total + rank] = ways.get((many + 1, total + rank), 0) + count
+    return sum(count for (many, total), count in ways.items() if many == k and total >= seen) / math.comb(n, k)
+
+
+def before_after(before, after, slower="0.02"):
+    """By method, how much longer `after` takes than `before`: the median of all quotients of two processes (Hodges and Lehmann), over the
+    points; and whether any point is slower by more than `slower`, by Holm's correction for as many comparisons as there are points."""
+    old, new, limit = latencies(before), latencies(after), 1 + float(slower)
+    both = [point for point in old if point in new]
+    ratio = {p: statistics.median(b / a for a in old[p] for b in new[p]) for p in both}
+    p_value = {p: chance([v * limit for v in old[p]], new[p]) for p in both}
+    holm, worst = {}, 0
+    for i, p in enumerate(sorted(both, key=p_value.get)):
+        holm[p] = worst = max(worst, min(1, p_value[p] * (len(both) - i)))
+    rows = []
+    for method in dict.fromkeys(p[0] for p in both):
+        mine = [p for p in both if p[0] == method]
+        above = [f"{gpus} GPU{'s' if gpus > 1 else ''} {shape} {ratio[p]:.3f}" for p in mine for _, gpus, shape in [p] if holm[p] < 0.05]
+        rows.append([method, str(len(mine)), f"{statistics.geometric_mean(ratio[p] for p in mine):.3f}", f"{min(ratio[p] for p in mine):.3f} to {max(ratio[p] for p in mine):.3f}",
+                     f"{min(holm[p] for p in mine):.2g}", ", ".join(above) or "none"])
+    return markdown(["method", "points", "after / before, mean", "of its points", f"least p of \"over {100 * float(slower):g} % slower\", corrected", "points shown to be"], rows)
+
+
+TABLES = {"surcharge": surcharge, "stencil": stencil, "loadlab": loadlab, "load-rates": load_rates, "sync-cost": sync_cost, "pairs": pairs, "ranks": ranks,
+          "hub": hub, "quiet": quiet, "before-after": before_after}

@@ -22,13 +22,19 @@ std::size_t next_displacement() {
 }  // namespace
 
 openmp_team::openmp_team(std::vector<int> cpus) : cpus_(std::move(cpus)), starter_({-1}) {
-  starter_.run([this](unsigned) { displaced_.resize(next_displacement()); });
+  starter_.run([this](unsigned) {
+    displaced_.resize(next_displacement());
+    allowed_ = allowed_cpus();
+  });
 }
 
 // OMP_DYNAMIC is overruled: it would let the size depend on the load of the machine.
 void openmp_team::fork(const std::function<void(unsigned)>* work) {
   const int wanted = static_cast<int>(cpus_.size());
   omp_set_dynamic(0);
+  // A team's threads begin where the one that makes them may run. The team before left it pinned to the first member's CPU: there all
+  // would spin until everybody has come, a time slice each (8 ms a thread).
+  if (!allowed_.empty()) restrict_calling_thread(allowed_);
 #pragma omp parallel num_threads(wanted)
   {
     const int self = omp_get_thread_num();

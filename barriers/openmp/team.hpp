@@ -31,8 +31,9 @@ class openmp_team {
   std::vector<int> cpus_;
   worker_pool starter_;
   std::vector<char> displaced_;  // lies before what the run time takes: every object's teams have other memory
-  int size_ = 0;         // of the last team
-  std::string refused_;  // why a thread of it could not be pinned
+  std::vector<int> allowed_;     // where the thread that makes the teams may run before it is pinned
+  int size_ = 0;                 // of the last team
+  std::string refused_;          // why a thread of it could not be pinned
 };
 
 }  // namespace mgsync
