@@ -18,7 +18,7 @@ export PATH="$PATH:/usr/local/cuda/bin"
 for preset in "${presets[@]}"; do
   echo "== preset $preset"
   bash jobs/build.sh "$preset" -DMGSYNC_TESTS=ON # whatever was asked of this build folder before
-  # One more than there are CPUs, since several tests mostly wait; those that need cores to themselves say so.
-  ctest --preset "$preset" -j $(($(nproc) + 1))
+  # Two more than there are CPUs, since two rows of tests mostly wait; those that need cores to themselves say so.
+  ctest --preset "$preset" -j $(($(nproc) + 2))
 done
 echo "tests/run.sh: all tests passed (${presets[*]})"
