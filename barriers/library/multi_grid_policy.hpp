@@ -41,12 +41,25 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
   __device__ __forceinline__ multi_grid_policy(std::uint32_t state, const multi_grid_handle& handle) : state_(state), handle_(handle) {}
 
   __device__ __forceinline__ std::uint32_t state() const { return state_; }
-  __device__ __forceinline__ bool leader() const { return (state_ & multi_grid_state::adds) != 0; }
+  __device__ __forceinline__ bool leader() const { return (state_ & (multi_grid_state::asks | multi_grid_state::tells)) != 0; }
 
   // The same for blocks of one warp: the barrier of 32 threads takes 14 cycles, a branch around it more.
   __device__ __forceinline__ void sync() const { __syncthreads(); }
-  // Whether the block's team gave up, in all threads of the block.
-  __device__ __forceinline__ bool sync_verdict(bool gave_up) const { return __syncthreads_or(gave_up) != 0; }
+
+  // Whether the block's team gave up: a word in shared memory that its team writes only then, behind one of the block's
+  // barriers and ahead of the next. A barrier that also answers would cost every round 60 cycles more.
+  __device__ __forceinline__ static word& given_up() {
+    __shared__ word gave_up;
+    return gave_up;
+  }
+  // A barrier, and the word behind it, for those who are not of the team. Where it lies is worked out while they wait.
+  __device__ __forceinline__ word sync_and_ask() const {
+    const unsigned where = kept(static_cast<unsigned>(__cvta_generic_to_shared(&given_up())));
+    sync();
+    word gave_up;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(gave_up) : "r"(where) : "memory");
+    return gave_up;
+  }
   __device__ __forceinline__ bool in_team() const { return (state_ & multi_grid_state::in_team) != 0; }
   __device__ __forceinline__ void fence_release_system() const {
     if ((state_ & multi_grid_state::alone) != 0) ptx::fence_release<ptx::scope::gpu>();

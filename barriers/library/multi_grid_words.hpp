@@ -15,11 +15,13 @@ namespace mgsync::algorithm {
 struct multi_grid_state {
   static constexpr std::uint32_t counted = 1, spread = 2, sums_up = 4;  // relay_way
   static constexpr std::uint32_t counter = 8;   // the algorithm; else the relay
-  static constexpr std::uint32_t member = 16;
+  static constexpr std::uint32_t keeps = 16;    // the block's record, as it leaves the kernel: the first thread
   static constexpr std::uint32_t lost = 32;     // given up, or no handle that fits: every barrier fails
   static constexpr std::uint32_t in_team = 64;  // has something to do between the block's two barriers
+  static constexpr std::uint32_t arrives = counted | spread | counter;  // somewhere, as of a team of several
   static constexpr std::uint32_t alone = 128;   // no other GPU
-  static constexpr std::uint32_t adds = 256;    // the lane adds to the word where it arrives
+  static constexpr std::uint32_t asks = 256;    // the lane adds to the word where it arrives, and asks what was there
+  static constexpr std::uint32_t tells = 2048;  // the lane adds to it
   static constexpr std::uint32_t writes = 512, writes_more = 1024;  // the lane writes words, more than one, as the block speaks
 };
 
@@ -52,18 +54,18 @@ class multi_grid_words {
 
   // What never changes of thread `thread` of a block.
   __device__ __forceinline__ static std::uint32_t state_of(const multi_grid_handle& handle, unsigned block, unsigned thread) {
-    std::uint32_t state = multi_grid_state::member;
+    std::uint32_t state = thread == 0 ? multi_grid_state::keeps : 0;
     // One block in all meets nobody; its threads do.
     if (thread >= 32 || handle.blocks * handle.gpus == 1) return state;
     state |= multi_grid_state::in_team;
     if (handle.gpus == 1) state |= multi_grid_state::alone;
     if (handle.algorithm == multi_grid_handle::counter) {
       state |= multi_grid_state::counter;
-      if (thread < handle.copies) state |= multi_grid_state::adds;
+      if (thread < handle.copies) state |= multi_grid_state::tells;
       return state;
     }
     state |= relay_ways(block, handle.blocks, {handle.counters, handle.copies});
-    if (thread == 0) state |= multi_grid_state::adds;
+    if (thread == 0) state |= (state & multi_grid_state::counted) != 0 ? multi_grid_state::asks : multi_grid_state::tells;
     if (writes(handle, thread)) {
       state |= multi_grid_state::writes;
       if (first_replica(handle, thread) + at_once(handle) < handle.copies) state |= multi_grid_state::writes_more;
@@ -162,7 +164,7 @@ class multi_grid_counter_words {
       : handle_(handle), state_(state), words_(words) {}
 
   __device__ __forceinline__ unsigned hold() const { return handle_.hold; }
-  __device__ __forceinline__ bool adds(unsigned) const { return (state_ & multi_grid_state::adds) != 0; }
+  __device__ __forceinline__ bool adds(unsigned) const { return (state_ & multi_grid_state::tells) != 0; }
   __device__ __forceinline__ word& added(unsigned) const { return *words_.arrival_; }
   __device__ __forceinline__ word* polled(unsigned) const { return words_.polled_; }
   __device__ __forceinline__ unsigned share(unsigned) const { return words_.share_; }

@@ -145,6 +145,7 @@ TEST_P(library, a_late_block_is_named_and_reset_makes_it_usable_again) {
     }
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);
     EXPECT_GT(found.of(0)->given_up, 90'000u) << "every sync() after the time-out fails too";
+    for (unsigned g = 0; g < grids.gpus(); ++g) EXPECT_EQ(found.of(g)->wrong, 0u) << "all threads of a block leave alike";
     EXPECT_THROW(grids.launch_each(leave_early_kernel(), blocks, 64, 0, {},
                                    [&](unsigned local) { return std::tuple(99u, 0u, 0u, 1u, found.of(local)); }),
                  timeout_error);

@@ -33,10 +33,6 @@ struct no_team_barrier : multi_grid_policy {
 };
 struct no_arrival_release : multi_grid_policy {
   using multi_grid_policy::multi_grid_policy;
-  __device__ __forceinline__ void add_release_local(word& w, word v) const { add_relaxed_local(w, v); }
-  __device__ __forceinline__ word fetch_add_release_local(word& w, word v) const {
-    return ptx::fetch_add_relaxed<ptx::scope::gpu>(&w, v);
-  }
   __device__ __forceinline__ void fence_release_local() const {}
 };
 struct no_block_barrier : multi_grid_policy {

@@ -43,7 +43,6 @@ void measure(multi_grid& grids, unsigned blocks, unsigned threads, const char* s
     forms.push_back({"sync " + std::to_string(sites), test::library_kernel(sites), sites, {}});
   forms.push_back({"sync 1 without looks", test::altered_kernel(test::alteration::without_looks), 1, {}});
   forms.push_back({"sync 1 without a verdict", test::altered_kernel(test::alteration::without_verdict), 1, {}});
-  if (threads == 32) forms.push_back({"sync 1 by warps", test::altered_kernel(test::alteration::by_warps), 1, {}});
   for (unsigned r = 0; r <= repeats; ++r)  // the first warms up
     for (form& f : forms) {
       const double difference = seconds(grids, f, blocks, threads, many) - seconds(grids, f, blocks, threads, few);

@@ -10,9 +10,9 @@ using turn_kernel = void (*)(multi_grid_handle, unsigned);
 
 // With 1, 2 or 3 calls of sync() in a turn.
 turn_kernel library_kernel(unsigned sites);
-// One call, less what makes it safe or by another way through the block: the looks of a long wait (the time-out, and others
-// that gave up), the verdict that all threads leave with; blocks of one warp meeting as warps.
-enum class alteration { without_looks, without_verdict, by_warps };
+// One call, less what makes it safe: the looks of a long wait (the time-out, and others that gave up), the verdict of the
+// threads that do not wait themselves.
+enum class alteration { without_looks, without_verdict };
 turn_kernel altered_kernel(alteration what);
 // The algorithm alone, which the handle's group would run, once in a turn.
 turn_kernel algorithm_kernel(const multi_grid_handle&);

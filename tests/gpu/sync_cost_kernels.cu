@@ -14,7 +14,8 @@ namespace {
 using algorithm::cuda_lines;
 using algorithm::ptx::scope;
 
-// The price of being safe: what ships, less one thing each. Not for use: the first waits almost for ever.
+// The price of being safe: what ships, less one thing each. Not for use: the first waits almost for ever, and the other
+// lets only the first warp of a block know.
 class without_looks : public algorithm::multi_grid_policy {
  public:
   using multi_grid_policy::multi_grid_policy;
@@ -28,23 +29,9 @@ class without_looks : public algorithm::multi_grid_policy {
 class without_verdict : public algorithm::multi_grid_policy {
  public:
   using multi_grid_policy::multi_grid_policy;
-  __device__ __forceinline__ bool sync_verdict(bool) const {
-    __syncthreads();
-    return false;
-  }
-};
-// Blocks of one warp by a barrier of the warp.
-class by_warps : public algorithm::multi_grid_policy {
- public:
-  using multi_grid_policy::multi_grid_policy;
-  __device__ __forceinline__ void sync() const {
-    if (blockDim.x == 32) __syncwarp();
-    else __syncthreads();
-  }
-  __device__ __forceinline__ bool sync_verdict(bool gave_up) const {
-    if (blockDim.x != 32) return __syncthreads_or(gave_up) != 0;
-    __syncwarp();
-    return gave_up;
+  __device__ __forceinline__ word sync_and_ask() const {
+    sync();
+    return 0;
   }
 };
 
@@ -95,10 +82,9 @@ turn_kernel library_kernel(unsigned sites) {
 turn_kernel altered_kernel(alteration what) {
   switch (what) {
     case alteration::without_looks: return library_turns<1, without_looks>;
-    case alteration::without_verdict: return library_turns<1, without_verdict>;
-    case alteration::by_warps: break;
+    case alteration::without_verdict: break;
   }
-  return library_turns<1, by_warps>;
+  return library_turns<1, without_verdict>;
 }
 turn_kernel algorithm_kernel(const multi_grid_handle& handle) {
   if (handle.algorithm == multi_grid_handle::counter) return counter_turns;

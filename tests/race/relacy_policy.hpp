@@ -55,6 +55,7 @@ class relacy_policy {
   unsigned fetch_add_release_local(word& w, unsigned v) {
     return w($).fetch_add(v, order(weakness::local_arrival, rl::mo_release));
   }
+  unsigned fetch_add_polled_local(word& w, unsigned v) { return w($).fetch_add(v, rl::mo_relaxed); }
   // The real things, fences and relaxed accesses: Relacy knows fences.
   void fence_release_local() {
     if (weakened_ != weakness::local_arrival) rl::atomic_thread_fence(rl::mo_release, $);

@@ -76,16 +76,21 @@ struct reduction_case {
   }
 };
 
-// How a case passes: in one call, or every other round in two.
-enum class way { whole, split };
+// How a case passes: in one call, or every other round in two, or every other round as the library's teams arrive.
+enum class way { whole, split, released };
 
-template <class P, class Barrier>
-void pass_once(P& p, Barrier& barrier, way how, unsigned epoch) {
-  if (how == way::whole || epoch % 2 == 0) {
+template <way How, class P, class Barrier>
+void pass_once(P& p, Barrier& barrier, unsigned epoch) {
+  if (How == way::whole || epoch % 2 == 0) {
     RL_ASSERT(barrier.arrive_and_wait(epoch));
     return;
   }
-  barrier.arrive(epoch);
+  if constexpr (How == way::released) {
+    p.sync();
+    barrier.come_released(epoch);
+  } else {
+    barrier.arrive(epoch);
+  }
   RL_ASSERT(p.sync_and(barrier.await(epoch) != 0));
 }
 
@@ -109,7 +114,7 @@ struct relay_case {
   template <class P>
   static void pass(P& p, relacy_memory& memory, const place& at, unsigned epoch) {
     relay<P, relacy_memory> barrier(p, memory, at, relay_shape{Counters, Replicas});
-    pass_once(p, barrier, How, epoch);
+    pass_once<How>(p, barrier, epoch);
   }
 };
 
@@ -128,7 +133,7 @@ struct spread_case {
   template <class P>
   static void pass(P& p, relacy_memory& memory, const place& at, unsigned epoch) {
     spread_counter<P, relacy_memory> barrier(p, memory, at, spread_shape{2, 2, 0});
-    pass_once(p, barrier, How, epoch);
+    pass_once<How>(p, barrier, epoch);
   }
 };
 
@@ -280,12 +285,16 @@ const std::vector<named_test> tests = {
     {"relay-spread", [] { algorithm_test<relay_case<2, 2>>("relay with 2 counters and 2 replicas", {system_store, system_wait}, {local_arrival}); }},
     {"relay-split", [] { algorithm_test<relay_case<1, 1, way::split>>("relay in two calls", {system_store, system_wait}, {local_arrival}); }},
     {"relay-spread-split", [] { algorithm_test<relay_case<2, 2, way::split>>("relay with 2 counters and 2 replicas in two calls", {system_store, system_wait}, {local_arrival}); }},
+    {"relay-released", [] { algorithm_test<relay_case<1, 1, way::released>>("relay that releases first", {system_store, system_wait}, {local_arrival}); }},
+    {"relay-spread-released", [] { algorithm_test<relay_case<2, 2, way::released>>("relay with 2 counters and 2 replicas that releases first", {system_store, system_wait}, {local_arrival}); }},
     {"spread-counter", [] { spread_counter_test<way::whole>("spread counter"); }},
     {"spread-counter-split", [] { spread_counter_test<way::split>("spread counter in two calls"); }},
     {"team-relay", [] { team_test<relay_case<1, 1>>("relay", {{2, 1}, {2, 2}}, {2, 2}); }},
     {"team-relay-replicas", [] { team_test<relay_case<1, 2>>("relay with 2 replicas", {{1, 2}, {1, 3}}, {1, 3}); }},
     {"team-relay-spread", [] { team_test<relay_case<2, 2>>("relay with 2 counters and 2 replicas", {{1, 2}, {1, 3}}, {1, 3}); }},
     {"team-relay-split", [] { team_test<relay_case<2, 2, way::split>>("relay with 2 counters and 2 replicas in two calls", {{1, 2}, {1, 3}}, {1, 3}); }},
+    {"team-relay-released", [] { team_test<relay_case<1, 1, way::released>>("relay that releases first", {{2, 1}, {2, 2}}, {2, 2}); }},
+    {"team-relay-spread-released", [] { team_test<relay_case<2, 2, way::released>>("relay with 2 counters and 2 replicas that releases first", {{1, 2}, {1, 3}}, {1, 3}); }},
     {"team-spread-counter", [] {
        correct<spread_case<way::whole>, 2>("spread counter", {{1, 2}});
        correct<spread_case<way::split>, 2>("spread counter in two calls", {{1, 2}});

@@ -46,6 +46,7 @@ class cuda_words {
     ptx::fence_release<local>();
     return ptx::fetch_add_polled<local>(&w, v);
   }
+  __device__ __forceinline__ word fetch_add_polled_local(word& w, word v) const { return ptx::fetch_add_polled<local>(&w, v); }
   __device__ __forceinline__ void fence_release_local() const { ptx::fence_release<local>(); }
   __device__ __forceinline__ void fence_release_system() const { ptx::fence_release<Widest>(); }
   __device__ __forceinline__ void store_fenced_system(word& w, word v) const { ptx::store_relaxed<Widest>(&w, v); }

@@ -25,6 +25,17 @@
 
 namespace mgsync::algorithm {
 
+// A team arrives where it learns at run time how: the release comes first, so that questions are answered while the team
+// waits for its fence. The lane adds to a counter whose answer nobody needs (`tells`), or needs it (`asks`), or neither.
+// What was there before, which fence_polled_local() acquires; `none` without an answer.
+template <class P>
+MGSYNC_HD std::uint32_t arrive_released(P& p, typename P::word* arrival, bool tells, bool asks, std::uint32_t none) {
+  p.fence_release_local();
+  if (tells) p.add_relaxed_local(*arrival, 1);
+  else if (asks) return p.fetch_add_polled_local(*arrival, 1);
+  return none;
+}
+
 template <class P, class M, class Addresses = relay_addresses<P, M>>
 class relay {
   using word = typename P::word;
@@ -59,6 +70,28 @@ class relay {
       if (!arrive_spread(epoch)) return;
     }
     speak(epoch);
+  }
+
+  // The same by arrive_released().
+  MGSYNC_HD void come_released(std::uint32_t epoch) {
+    if (!a_.counts()) return tell(epoch);
+    const bool asks = a_.is(relay_way::counted), adds = p_.leader();
+    go_on(epoch, arrive_released(p_, &a_.arrival(), adds && !asks, adds && asks, a_.blocks() * epoch));
+  }
+  // The rest of it. `before`: what arrive_released() returned; by the lanes that did not ask, blocks * epoch.
+  MGSYNC_HD void go_on(std::uint32_t epoch, std::uint32_t before) {
+    if (a_.is(relay_way::counted)) {
+      if (!p_.any(before + 1 == a_.blocks() * epoch)) return;
+    } else if (!sums_up(epoch)) {
+      return;
+    }
+    acquire_counters();
+    tell(epoch);
+  }
+  // All of it where the block is alone on its member.
+  MGSYNC_HD void tell(std::uint32_t epoch) {
+    p_.fence_release_system();
+    a_.out().each([&](word& w) { p_.store_fenced_system(w, epoch); });
   }
 
   // The same in two calls. The first, by every thread of every block of every member, waits for no other block.
@@ -96,6 +129,9 @@ class relay {
   // True in block 0, once all blocks have arrived.
   MGSYNC_HD bool arrive_spread(std::uint32_t epoch) {
     if (p_.leader()) p_.add_release_local(a_.arrival(), 1);
+    return sums_up(epoch);
+  }
+  MGSYNC_HD bool sums_up(std::uint32_t epoch) {
     return a_.is(relay_way::sums_up) && p_.template wait_words<polling::sums, Addresses::sums>(epoch, [&](unsigned i) {
       return polled_word<word>{a_.sum(i), a_.share(i) * epoch};
     });
@@ -115,12 +151,12 @@ class relay {
   // What some lanes saw of the counters holds for all lanes of the team, each of which speaks for itself: an acquire, a
   // barrier of the team, and the release. A vote between them would order nothing. A block alone saw no counter.
   MGSYNC_HD void speak(std::uint32_t epoch) {
-    if (a_.counts()) {
-      p_.fence_polled_local();
-      p_.sync_team();
-    }
-    p_.fence_release_system();
-    a_.out().each([&](word& w) { p_.store_fenced_system(w, epoch); });
+    if (a_.counts()) acquire_counters();
+    tell(epoch);
+  }
+  MGSYNC_HD void acquire_counters() {
+    p_.fence_polled_local();
+    p_.sync_team();
   }
 
   P p_;  // its own: an object that refers to itself would be kept in memory, not in registers

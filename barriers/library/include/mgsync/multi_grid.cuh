@@ -48,7 +48,9 @@ class multi_grid_group_over {
   };
 
   __device__ __forceinline__ explicit multi_grid_group_over(const multi_grid_handle& handle) : handle_(handle) {
-    __syncthreads();  // behind the destructor of a group before
+    __syncthreads();  // behind the last barrier of a group before
+    if (policy_type::kept(thread()) == 0) policy_type::given_up() = 0;  // the number is not kept for later
+    __syncthreads();
     if (handle.algorithm == multi_grid_handle::none) return;
     // A grid of more blocks than the handle's has no record for all of them.
     multi_grid_block& record = handle.records[block() < handle.blocks ? block() : 0];
@@ -67,10 +69,10 @@ class multi_grid_group_over {
   // Here, once per kernel, and not in every round: a release fence asks the home of all lines that the SM wrote since
   // the last, so one store more in a round costs it 0.1 us.
   __device__ __forceinline__ ~multi_grid_group_over() {
-    if ((state_ & flags::member) == 0 || thread() != 0) return;
+    if ((state_ & flags::keeps) == 0) return;
     multi_grid_block& record = handle_.records[block()];
     // Given up: of the last barrier that it came to in time.
-    record.epoch = is_valid() ? epoch_ : record.looked_at - record.late;
+    record.epoch = (state_ & flags::lost) == 0 ? epoch_ : record.looked_at - record.late;
   }
 
   // The barrier. Called by all threads of all blocks of all GPUs. False: given up (see above), or not valid.
@@ -78,13 +80,18 @@ class multi_grid_group_over {
     ++epoch_;
     const policy_type policy = this->policy();
     policy.sync();
-    unsigned gave_up = policy.state() & flags::lost;
-    if (policy.in_team()) {
-      if ((policy.state() & flags::counter) != 0) counter_type(policy, {handle_, policy.state(), words_}).come(epoch_);
-      else relay_type(policy, {handle_, policy.state(), words_}).come(epoch_);
-      gave_up = await(policy, epoch_);
+    // Questions are in an order in which the block that all wait for is asked fewest ahead of its fence.
+    if ((policy.state() & flags::arrives) != 0) {
+      const std::uint32_t before = algorithm::arrive_released(policy, words_.arrival_, (policy.state() & flags::tells) != 0,
+                                                              (policy.state() & flags::asks) != 0, handle_.blocks * epoch_);
+      if ((policy.state() & flags::counter) != 0) policy.hold(handle_.hold);
+      else relay_of(policy).go_on(epoch_, before);
+    } else if (policy.in_team()) {
+      relay_of({policy.state() & ~flags::alone, handle_}).tell(epoch_);  // one block per GPU, of several
+    } else {
+      return follow(policy) == 0;
     }
-    return leave(policy, gave_up);
+    return lead(policy, epoch_) == 0;
   }
 
   // The barrier in two calls, for work that neither side of it depends on; each is called by all threads of all blocks,
@@ -97,18 +104,18 @@ class multi_grid_group_over {
     policy.sync();
     if (!policy.in_team()) return token;
     if ((policy.state() & flags::counter) != 0) counter_type(policy, {handle_, policy.state(), words_}).meet_later(epoch_);
-    else relay_type(policy, {handle_, policy.state(), words_}).meet_later(epoch_);
+    else relay_of(policy).meet_later(epoch_);
     return token;
   }
   __device__ __forceinline__ bool barrier_wait(arrival_token token) {
     const policy_type policy = this->policy();
-    unsigned gave_up = policy.state() & flags::lost;
-    if (policy.in_team()) gave_up = await(policy, token.epoch_);
-    return leave(policy, gave_up);
+    return (policy.in_team() ? lead(policy, token.epoch_) : follow(policy)) == 0;
   }
 
   // Whether the kernel was launched with the handle of its GPU and its number of blocks, and no barrier was given up.
-  __device__ __forceinline__ bool is_valid() const { return (state_ & flags::lost) == 0; }
+  __device__ __forceinline__ bool is_valid() const {
+    return (state_ & flags::lost) == 0 && ((state_ & flags::in_team) != 0 || policy_type::given_up() == 0);
+  }
 
   __device__ __forceinline__ unsigned num_grids() const { return handle_.gpus; }
   __device__ __forceinline__ unsigned grid_rank() const { return handle_.rank; }
@@ -130,18 +137,25 @@ class multi_grid_group_over {
   // The state anew in every round: else what follows from it would be kept in registers over the kernel's own work.
   __device__ __forceinline__ policy_type policy() const { return {policy_type::kept(state_), handle_}; }
 
-  // What every team polls is alike, whatever the algorithm: one loop for both. Not 0: given up.
-  __device__ __forceinline__ unsigned await(const policy_type& policy, std::uint32_t epoch) const {
-    const unsigned gave_up = policy.await(words_.polled_, words_.share_ * epoch, epoch);
-    policy.fence_polled_system();
-    return gave_up;
-  }
+  __device__ __forceinline__ relay_type relay_of(const policy_type& policy) const { return {policy, {handle_, policy.state(), words_}}; }
 
-  // All threads of the block leave with their team's verdict. Few instructions: every warp comes here in every round.
-  __device__ __forceinline__ bool leave(const policy_type& policy, unsigned gave_up) {
-    const bool lost = policy.sync_verdict(gave_up != 0);
-    if (lost) state_ = (state_ & flags::member) | flags::lost;
-    return !lost;
+  // The two ways out of a barrier, each with a verdict that is the same in all threads of the block; not 0: given up. The
+  // team knows it by which way it leaves its loop (one for both algorithms: what is polled is alike), so that in its code
+  // it is a constant behind each of the two barriers. All others ask for it; who ignores the answer does not wait for it.
+  __device__ __forceinline__ unsigned lead(const policy_type& policy, std::uint32_t epoch) {
+    if (policy.await(words_.polled_, words_.share_ * epoch, epoch) != 0) {
+      state_ = (state_ & flags::keeps) | flags::lost;
+      policy_type::given_up() = 1;
+      policy.fence_polled_system();
+      policy.sync();
+      return 1;
+    }
+    policy.fence_polled_system();
+    policy.sync();
+    return 0;
+  }
+  __device__ __forceinline__ unsigned follow(const policy_type& policy) const {
+    return policy.sync_and_ask() | (policy.state() & flags::lost);
   }
 
   __device__ __forceinline__ static unsigned threads() { return blockDim.x * blockDim.y * blockDim.z; }
