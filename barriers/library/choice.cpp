@@ -33,6 +33,8 @@ multi_grid_handle describe(const algorithm::grid_choice& choice, std::uint32_t* 
   handle.copies = choice.counter ? choice.spread.copies : choice.relay.replicas;
   handle.hold = choice.counter ? choice.spread.hold : 0;
   handle.gpus_inverse = (4096 + gpus - 1) / gpus;
+  // A warp writes a word of every GPU at once, in as many replicas as it has lanes for.
+  handle.out_step = static_cast<std::uint32_t>(32 / gpus * algorithm::relay_layout::stride * (algorithm::line_bytes / sizeof(std::uint32_t)));
   return handle;
 }
 

@@ -22,7 +22,8 @@ struct multi_grid_state {
   static constexpr std::uint32_t alone = 128;   // no other GPU
   static constexpr std::uint32_t asks = 256;    // the lane adds to the word where it arrives, and asks what was there
   static constexpr std::uint32_t tells = 2048;  // the lane adds to it
-  static constexpr std::uint32_t writes = 512, writes_more = 1024;  // the lane writes words, more than one, as the block speaks
+  static constexpr std::uint32_t writes = 512;  // the lane writes a word as the block speaks, and from this bit on: how many more
+  static constexpr unsigned more_words = 16;
 };
 
 // The words of the caller's lane, worked out once: nine registers with the state and the epoch. What only the block that
@@ -68,7 +69,8 @@ class multi_grid_words {
     if (thread == 0) state |= (state & multi_grid_state::counted) != 0 ? multi_grid_state::asks : multi_grid_state::tells;
     if (writes(handle, thread)) {
       state |= multi_grid_state::writes;
-      if (first_replica(handle, thread) + at_once(handle) < handle.copies) state |= multi_grid_state::writes_more;
+      for (unsigned next = first_replica(handle, thread) + at_once(handle); next < handle.copies; next += at_once(handle))
+        state += 1u << multi_grid_state::more_words;
     }
     return state;
   }
@@ -131,12 +133,8 @@ class multi_grid_relay_words {
     __device__ __forceinline__ void each(F f) {
       if ((state & multi_grid_state::writes) == 0) return;
       f(*first);
-      if ((state & multi_grid_state::writes_more) == 0) return;
-      const unsigned at_once = multi_grid_words::at_once(handle);
-      unsigned replica = multi_grid_words::first_replica(handle, lane()) + at_once;
 #pragma unroll 1
-      for (; replica < handle.copies; replica += at_once)
-        f(*(first += at_once * relay_layout::stride * multi_grid_words::words_of_line));
+      for (unsigned more = state >> multi_grid_state::more_words; more != 0; --more) f(*(first += handle.out_step));
     }
   };
   __device__ __forceinline__ outbox out() const { return {handle_, state_, words_.out_}; }
