@@ -69,8 +69,7 @@ class multi_grid_words {
     if (thread == 0) state |= (state & multi_grid_state::counted) != 0 ? multi_grid_state::asks : multi_grid_state::tells;
     if (writes(handle, thread)) {
       state |= multi_grid_state::writes;
-      for (unsigned next = first_replica(handle, thread) + at_once(handle); next < handle.copies; next += at_once(handle))
-        state += 1u << multi_grid_state::more_words;
+      state |= (handle.copies - 1 - first_replica(handle, thread)) / at_once(handle) << multi_grid_state::more_words;
     }
     return state;
   }
