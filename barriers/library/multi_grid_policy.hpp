@@ -47,18 +47,32 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
   __device__ __forceinline__ void sync() const { __syncthreads(); }
 
   // Whether the block's team gave up: a word in shared memory that its team writes only then, behind one of the block's
-  // barriers and ahead of the next. A barrier that also answers would cost every round 60 cycles more.
+  // barriers and ahead of the next. A barrier that also answers costs every round more, and so does a word that all read.
   __device__ __forceinline__ static word& given_up() {
     __shared__ word gave_up;
     return gave_up;
   }
-  // A barrier, and the word behind it, for those who are not of the team. Where it lies is worked out while they wait.
-  __device__ __forceinline__ word sync_and_ask() const {
-    const unsigned where = kept(static_cast<unsigned>(__cvta_generic_to_shared(&given_up())));
-    sync();
-    word gave_up;
-    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(gave_up) : "r"(where) : "memory");
-    return gave_up;
+  // Where that lies, for those who are not of the team; worked out while they wait.
+  __device__ __forceinline__ static unsigned asks_where() {
+    return kept(static_cast<unsigned>(__cvta_generic_to_shared(&given_up())));
+  }
+  // The block's barrier, and behind it what lies there; `known`, without a question, where `where` is 0. One instruction for
+  // all warps (compute-sanitizer wants that of a barrier), and nothing to work out behind it.
+  __device__ __forceinline__ word sync_and_ask(unsigned where, word known) const {
+    asm volatile(
+        "{\n\t"
+        ".reg .pred asks;\n\t"
+        "setp.ne.u32 asks, %1, 0;\n\t"
+        "bar.sync 0;\n\t"
+        "@asks ld.shared.u32 %0, [%1];\n\t"
+        "}"
+        : "+r"(known) : "r"(where) : "memory");
+    return known;
+  }
+  __device__ __forceinline__ void hold(unsigned cycles) const {
+    const unsigned begin = static_cast<unsigned>(clock64());
+    while (static_cast<unsigned>(clock64()) - begin < cycles) {
+    }
   }
   __device__ __forceinline__ bool in_team() const { return (state_ & multi_grid_state::in_team) != 0; }
   __device__ __forceinline__ void fence_release_system() const {

@@ -51,13 +51,17 @@ class multi_grid_group_over {
     __syncthreads();  // behind the last barrier of a group before
     if (policy_type::kept(thread()) == 0) policy_type::given_up() = 0;  // the number is not kept for later
     __syncthreads();
-    if (handle.algorithm == multi_grid_handle::none) return;
+    if (handle.algorithm == multi_grid_handle::none) {
+      lose();
+      return;
+    }
     // A grid of more blocks than the handle's has no record for all of them.
     multi_grid_block& record = handle.records[block() < handle.blocks ? block() : 0];
     if (handle.blocks != blocks() || handle.generation != record.generation) {
       // The kernel runs without the group: multi_grid::check() says so.
       const auto why = handle.blocks != blocks() ? multi_grid_report::wrong_grid : multi_grid_report::stale_handle;
       if (thread() == 0) algorithm::report_and_stop(handle, record, why, blocks());
+      lose();
       return;
     }
     state_ = policy_type::kept(algorithm::multi_grid_words::state_of(handle, block(), thread()));
@@ -80,18 +84,10 @@ class multi_grid_group_over {
     ++epoch_;
     const policy_type policy = this->policy();
     policy.sync();
-    // Questions are in an order in which the block that all wait for is asked fewest ahead of its fence.
-    if ((policy.state() & flags::arrives) != 0) {
-      const std::uint32_t before = algorithm::arrive_released(policy, words_.arrival_, (policy.state() & flags::tells) != 0,
-                                                              (policy.state() & flags::asks) != 0, handle_.blocks * epoch_);
-      if ((policy.state() & flags::counter) != 0) policy.hold(handle_.hold);
-      else relay_of(policy).go_on(epoch_, before);
-    } else if (policy.in_team()) {
-      relay_of({policy.state() & ~flags::alone, handle_}).tell(epoch_);  // one block per GPU, of several
-    } else {
-      return follow(policy) == 0;
-    }
-    return lead(policy, epoch_) == 0;
+    unsigned where = 0;
+    if (come(policy)) await(policy, epoch_);
+    else where = policy_type::asks_where();
+    return leave(policy, where);
   }
 
   // The barrier in two calls, for work that neither side of it depends on; each is called by all threads of all blocks,
@@ -109,7 +105,10 @@ class multi_grid_group_over {
   }
   __device__ __forceinline__ bool barrier_wait(arrival_token token) {
     const policy_type policy = this->policy();
-    return (policy.in_team() ? lead(policy, token.epoch_) : follow(policy)) == 0;
+    unsigned where = 0;
+    if (policy.in_team()) await(policy, token.epoch_);
+    else where = policy_type::asks_where();
+    return leave(policy, where);
   }
 
   // Whether the kernel was launched with the handle of its GPU and its number of blocks, and no barrier was given up.
@@ -139,23 +138,34 @@ class multi_grid_group_over {
 
   __device__ __forceinline__ relay_type relay_of(const policy_type& policy) const { return {policy, {handle_, policy.state(), words_}}; }
 
-  // The two ways out of a barrier, each with a verdict that is the same in all threads of the block; not 0: given up. The
-  // team knows it by which way it leaves its loop (one for both algorithms: what is polled is alike), so that in its code
-  // it is a constant behind each of the two barriers. All others ask for it; who ignores the answer does not wait for it.
-  __device__ __forceinline__ unsigned lead(const policy_type& policy, std::uint32_t epoch) {
-    if (policy.await(words_.polled_, words_.share_ * epoch, epoch) != 0) {
-      state_ = (state_ & flags::keeps) | flags::lost;
-      policy_type::given_up() = 1;
-      policy.fence_polled_system();
-      policy.sync();
-      return 1;
+  // The first half of sync(). False: not of the team. Questions are in an order in which the block that all wait for is asked
+  // fewest ahead of its fence.
+  __device__ __forceinline__ bool come(const policy_type& policy) const {
+    if ((policy.state() & flags::arrives) == 0) {
+      if (!policy.in_team()) return false;
+      relay_of({policy.state() & ~flags::alone, handle_}).tell(epoch_);  // one block per GPU, of several
+      return true;
     }
-    policy.fence_polled_system();
-    policy.sync();
-    return 0;
+    const std::uint32_t before = algorithm::arrive_released(policy, words_.arrival_, (policy.state() & flags::tells) != 0,
+                                                            (policy.state() & flags::asks) != 0, handle_.blocks * epoch_);
+    if ((policy.state() & flags::counter) != 0) policy.hold(handle_.sync_hold);
+    else relay_of(policy).go_on(epoch_, before);
+    return true;
   }
-  __device__ __forceinline__ unsigned follow(const policy_type& policy) const {
-    return policy.sync_and_ask() | (policy.state() & flags::lost);
+  // What every team polls is alike, whatever the algorithm: one loop for both.
+  __device__ __forceinline__ void await(const policy_type& policy, std::uint32_t epoch) {
+    if (policy.await(words_.polled_, words_.share_ * epoch, epoch) != 0) lose();
+    policy.fence_polled_system();
+  }
+  __device__ __forceinline__ void lose() {
+    state_ = (state_ & flags::keeps) | flags::lost;
+    policy_type::given_up() = 1;
+  }
+
+  // All threads of the block leave with the same verdict. The team knows it; all others ask for it, and who ignores the answer
+  // does not wait for it.
+  __device__ __forceinline__ bool leave(const policy_type& policy, unsigned where) const {
+    return policy.sync_and_ask(where, state_ & flags::lost) == 0;
   }
 
   __device__ __forceinline__ static unsigned threads() { return blockDim.x * blockDim.y * blockDim.z; }

@@ -50,7 +50,8 @@ struct multi_grid_handle {
   std::uint32_t counters = 1;            // a power of two
   std::uint32_t counter_bits = 0;        // which
   std::uint32_t copies = 1;              // of the inboxes, or of the counters: a power of two
-  std::uint32_t hold = 0;                // cycles ahead of the first poll
+  std::uint32_t hold = 0;                // cycles ahead of the first poll, as the algorithm alone waits
+  std::uint32_t sync_hold = 0;           // as sync() does, which comes to its first poll later
   std::uint32_t gpus_inverse = 0;        // lane * gpus_inverse >> 12 is lane / gpus
   std::uint32_t out_step = 0;            // words between two that a lane writes in one GPU's flags
 };
