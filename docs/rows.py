@@ -140,7 +140,7 @@ def median_interval(values):
 
 
 def verdict(ratio, low, high, within):
-    """docs/method.md, "Other programs": the median of the ratios within `within` of 1, its interval within 2 % of that median."""
+    """docs/method.md, "What another program says": the median of the ratios within `within` of 1, its interval within 2 % of that median."""
     if max(high / ratio - 1, 1 - low / ratio) > 0.02:
         return "undecided"
     return "agrees" if abs(ratio - 1) <= within else "differs"
