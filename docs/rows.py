@@ -29,6 +29,18 @@ def stencil(file, gpus=None):
     return markdown(["cells", *methods], [[f"{size} x {size}", *(medians.get((size, m), "-") for m in methods)] for size in sizes])
 
 
+def jacobi_variants(file, gpus):
+    """us per step of stencil_comparison's in-kernel barrier, variants of its kernel by cells; the variant stands before a semicolon."""
+    seen = {}
+    for line in (RAW / file).read_text().splitlines()[1:]:
+        variant, rest = line.split(";")
+        here, size, blocks, method, median, *_ = rest.split(",")
+        if here == gpus and method == "in-kernel barrier":
+            seen.setdefault(variant, {})[size] = f"{float(median):.4g}"
+    sizes = list(dict.fromkeys(size for by in seen.values() for size in by))
+    return markdown(["in-kernel barrier", *(f"{size} x {size}" for size in sizes)], [[v, *(by[s] for s in sizes)] for v, by in seen.items()])
+
+
 # What the laboratory program calls its traffic, and what that is.
 LAB = {"idle": "idle", "peer stores": "131 blocks x 512 store to the peer", "peer stores 128 thr": "131 x 128", "peer stores 16 blk": "16 x 512",
        "peer stores 4 blk": "4 x 512", "128 thr, probe SM too": "132 x 128, one on the SM of the hop", "peer loads": "131 x 512 load from the peer",
@@ -95,6 +107,18 @@ def sync_cost(file, gpus):
         return f"{ns:.0f}" if form == "algorithm" else f"{ns:.0f} ({100 * (ns / alone[shape] - 1):+.1f} %)"
     return markdown([f"ns on {gpus} GPU" + ("s" if gpus != "1" else ""), *shapes],
                     [[form, *(cell(form, by[s], s) if s in by else "-" for s in shapes)] for form, by in seen.items()])
+
+
+def sync_variants(file, gpus):
+    """How much one call of sync() takes over the algorithm alone, in % by shape, in each variant that the file has."""
+    seen, shapes = {}, []
+    for line in (RAW / file).read_text().splitlines()[1:]:
+        variant, here, shape, _, _, form, _, _, _, over = line.split(",")
+        if here == gpus and form == "sync 1":
+            seen.setdefault(variant, {})[shape] = f"{float(over):+.1f}"
+            shapes += [shape] if shape not in shapes else []
+    return markdown([f"% over the algorithm on {gpus} GPU" + ("s" if gpus != "1" else ""), *shapes],
+                    [[variant, *(by.get(shape, "-") for shape in shapes)] for variant, by in seen.items()])
 
 
 def ranks(shape, members, *files):
@@ -218,5 +242,5 @@ def before_after(before, after, slower="0.02"):
     return markdown(["method", "points", "after / before, mean", "of its points", f"least p of \"over {100 * float(slower):g} % slower\", corrected", "points shown to be"], rows)
 
 
-TABLES = {"surcharge": surcharge, "stencil": stencil, "loadlab": loadlab, "load-rates": load_rates, "sync-cost": sync_cost, "pairs": pairs, "ranks": ranks,
+TABLES = {"jacobi-variants": jacobi_variants, "surcharge": surcharge, "stencil": stencil, "loadlab": loadlab, "load-rates": load_rates, "sync-cost": sync_cost, "sync-variants": sync_variants, "pairs": pairs, "ranks": ranks,
           "hub": hub, "quiet": quiet, "before-after": before_after}
