@@ -16,7 +16,7 @@ using algorithm::ptx::scope;
 using round_loop::flag_barrier_request;
 
 // cooperative_groups' grid.sync: its counter lies in memory of the driver, and its wait has no end.
-class grid_sync_pass : public round_loop::has_grid_sync {
+class grid_sync_pass {
  public:
   static constexpr bool bounded = false;
   static constexpr bool carries_sum = false;
