@@ -173,26 +173,34 @@ def verdict(ratio, low, high, within):
 def quiet(what, file):
     """mgsync's host barrier beside another program's, by members: `mpi` lines are pairs of processes; of `openmp` a turn is a process of
     mgsync's, with a team of its own for each batch, and the processes of the other program around it, of one team each."""
-    pairs = {}
-    for line in (RAW / file).read_text().splitlines():
-        if (words := line.split(","))[0] == what == "mpi" and words[3] and words[4]:
-            pairs.setdefault(int(words[1]), []).append(([float(words[3])], float(words[4])))
+    pairs, as_it_is = {}, {}
+    for words in (line.split(",") for line in (RAW / file).read_text().splitlines()):
+        if len(words) < 5 or not words[1].isdigit():
+            continue
+        members, turn = int(words[1]), int(words[2])
+        if words[0] == what == "mpi" and words[3] and words[4]:
+            pairs.setdefault(members, []).append(([float(words[3])], float(words[4])))
         elif words[0] == what == "openmp":
-            turns = pairs.setdefault(int(words[1]), {})
-            theirs, ours = turns.setdefault(int(words[2]), ([], []))
+            theirs, ours = pairs.setdefault(members, {}).setdefault(turn, ([], []))
             if words[3] == "epcc" and len(words) == 7:
                 theirs.append(float(words[6]))
             elif words[3] == "mgsync" and words[4]:
                 ours.append(float(words[4]))
+        elif words[0] == "as-it-is" and len(words) == 7:
+            as_it_is.setdefault(members, []).append(float(words[6]))
     if what == "openmp":
         pairs = {n: [(theirs, ours[0]) for theirs, ours in turns.values() if ours and theirs] for n, turns in pairs.items()}
     rows = []
     for n, turns in sorted(pairs.items()):
         ratio, low, high = median_interval([ours / statistics.median(theirs) for theirs, ours in turns])
-        of_theirs = [value for theirs, _ in turns for value in theirs]
-        rows.append([str(n), f"{statistics.median(of_theirs):.3f}", f"{statistics.median(ours for _, ours in turns):.3f}", f"{ratio:.3f} ({low:.3f} to {high:.3f})",
+        of_theirs = sorted(value for theirs, _ in turns for value in theirs)
+        nine = len(of_theirs) // 10
+        was = [f"{statistics.median(as_it_is[n]):.3f}"] if what == "openmp" else []
+        rows.append([str(n), *was, f"{statistics.median(of_theirs):.3f} ({of_theirs[nine]:.3f} to {of_theirs[-1 - nine]:.3f})", f"{statistics.median(ours for _, ours in turns):.3f}", f"{ratio:.3f} ({low:.3f} to {high:.3f})",
                      f"{len(of_theirs)} and {len(turns)}", verdict(ratio, low, high, 0.05 if what == "mpi" else 0.03)])
-    return markdown(["ranks" if what == "mpi" else "threads", "osu_barrier" if what == "mpi" else "syncbench", "mgsync", "ours / theirs", "processes", "by the rule"], rows)
+    names = ["ranks", "osu_barrier"] if what == "mpi" else ["threads", "syncbench as it is", "on equal terms"]
+    names[-1] += " (central 80 %)"
+    return markdown([*names, "mgsync", "ours / theirs", "processes", "by the rule"], rows)
 
 
 def latencies(file):

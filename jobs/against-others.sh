@@ -10,7 +10,8 @@
 # gpus=2 blk/SM=1 thr=32 3.28 us", the same for other shapes. COUNT is of no matter.
 # TALK_FIRST in the environment: the library that tests/mpi/talk_first.cpp becomes (build/host/tests/mpi/libtalk_first.so),
 # loaded ahead of osu_barrier, so that in both programs every pair of ranks has talked before, and that osu_barrier's loop
-# is taken as a whole (docs/method.md says why).
+# is taken as a whole, without its clock reads (docs/method.md says why). For the same reason syncbench's threads do nothing
+# between two barriers here.
 # Writes a line per pair, "what,count,pair,theirs_us,ours_us", and at the end the median of the ratios for each.
 # Both programs are had from their own sources; "" in the place of one leaves it out.
 set -uo pipefail
@@ -29,9 +30,11 @@ latency() { # of the only row; words in quotes may hold commas, but stand behind
   awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "latency_us" || $i == "median") at = i } NR == 2 { print $at }' \
     "$work/csv"
 }
-epcc() { # THREADS LINE: the last "LINE overhead = ... us"
-  OMP_NUM_THREADS=$1 OMP_PLACES=cores OMP_PROC_BIND=close "$syncbench" --outer-repetitions 20 --test-time 2000 2>/dev/null |
-    awk -v line="$2" '$1 == line && $2 == "overhead" { for (i = 1; i <= NF; ++i) if ($i == "=") v = $(i + 1) } END { print v }'
+epcc() { # THREADS LINE WORDS...: the last "LINE overhead = ... us"
+  local threads=$1 line=$2
+  shift 2
+  OMP_NUM_THREADS=$threads OMP_PLACES=cores OMP_PROC_BIND=close "$syncbench" --outer-repetitions 20 --test-time 2000 "$@" 2>/dev/null |
+    awk -v line="$line" '$1 == line && $2 == "overhead" { for (i = 1; i <= NF; ++i) if ($i == "=") v = $(i + 1) } END { print v }'
 }
 theirs_mpi() {
   mpirun ${TALK_FIRST:+-x "LD_PRELOAD=$TALK_FIRST"} --bind-to core -np "$1" "$osu" -i 20000 -x 2000 2>&1 |
@@ -41,7 +44,7 @@ ours_mpi() {
   mpirun --bind-to core -np "$1" "$mgsync" "${ours[@]}" --backend mpi --members "$1" >/dev/null 2>"$work/err"
   latency
 }
-theirs_openmp() { epcc "$1" BARRIER; }
+theirs_openmp() { epcc "$1" BARRIER --delay-time 0.001; }
 theirs_parallel() { epcc "$1" PARALLEL; }
 ours_parallel() {
   "$mgsync" study launch --device host --kind openmp-region --quantity null --gpus "$1" --csv "$work/csv" >/dev/null 2>"$work/err"
