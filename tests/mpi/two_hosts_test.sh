@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 mgsync=$1
 library=$2
 unshare --uts true 2>/dev/null || skip "private host names need root (unshare --uts)"
-"$MPIRUN" --version 2>/dev/null | grep -q 'Open MPI\|OpenRTE' || skip "the pretended hosts are made for Open MPI's mpirun"
+grep -q 'Open MPI\|OpenRTE' <<<"$("$MPIRUN" --version 2>/dev/null)" || skip "the pretended hosts are made for Open MPI's mpirun"
 
 # Instead of ssh: HOST COMMAND..., with a host name of its own.
 cat >"$work/agent" <<'AGENT'

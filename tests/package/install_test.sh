@@ -46,7 +46,7 @@ grep -q "first parameter must be mgsync::multi_grid_handle" "$place/log" || { ca
 
 echo "== plain nvcc, C++17, every architecture that this compiler has"
 for arch in 70 75 80 90 100; do
-  "$nvcc" --list-gpu-arch | grep -qx "compute_$arch" || continue
+  grep -qx "compute_$arch" <<<"$("$nvcc" --list-gpu-arch)" || continue
   "$nvcc" -std=c++17 -arch="sm_$arch" -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wshadow \
     -I "$prefix/include" -c "$consumer/device_only.cu" -o "$place/device.o"
   echo "sm_$arch"
