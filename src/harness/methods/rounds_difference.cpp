@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "src/results/statistics.hpp"
 
 namespace mgsync {
@@ -99,6 +101,16 @@ void rounds_difference::take(const step& asked, std::span<const seen> came) {
     if (longer.values.contains(other.name)) samples_.back().values.push_back({other.name, value_of(longer, other.name)});
   rule_.add_value(asked.batch, samples_.back().at("latency"));
   ++taken_;
+}
+
+std::string rounds_difference::void_because() const {
+  if (samples_.empty()) return {};
+  const auto middle = [this](std::string_view name) { return summarize(metric_name{std::string(name), "us"}, samples_).median; };
+  const double shorter = middle("short_us"), longer = middle("long_us");
+  constexpr double long_start_us = 1e6;
+  if (shorter < long_start_us || longer - shorter > shorter / 1000) return {};
+  return fmt::format("a run of {} round(s) took {:.8g} us and one of {} {:.8g}: what it takes to start a run hides its rounds",
+                     samples_.front().at("rounds_short"), shorter, samples_.front().at("rounds_long"), longer);
 }
 
 std::vector<metric_name> rounds_difference::columns() const {

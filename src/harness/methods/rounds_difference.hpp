@@ -36,6 +36,8 @@ class rounds_difference final : public method {
   void take(const step&, std::span<const seen>) override;
   std::vector<metric_name> columns() const override;
   stop_reason stopped() const override { return why_; }
+  // Something else held the start of a run back for seconds, and its rounds are less than a thousandth of that.
+  std::string void_because() const override;
   std::string description() const override { return "host clock, difference of two runs"; }
   void resume(std::span<const sample> before, std::uint32_t next_batch) override;
 

@@ -155,6 +155,24 @@ TEST(rounds_difference, finds_the_latency_behind_the_cost_of_a_start) {
 
 // Objects that differ by 1.5 % and repeat themselves within 0.2 %: the same interval takes less time than five samples of
 // every object would.
+TEST(rounds_difference, gives_no_figure_where_a_start_hides_the_rounds) {
+  // What starts a run takes seconds, and 30 us more ahead of the shorter one.
+  const auto starts_late = [](const order& o, const step&) {
+    return with(o, {{"duration_us", {12e6 + 0.5 * static_cast<double>(o.count) + (o.count == 1 ? 30 : 0)}}});
+  };
+  rounds_difference_settings settings;
+  settings.lengths_given = rounds_choice{1, 2};
+  rounds_difference asked(settings);
+  carry_out(asked, starts_late);
+  EXPECT_EQ(asked.void_because(), "a run of 1 round(s) took 12000030 us and one of 2 12000001: what it takes to start a run hides its rounds");
+  rounds_difference above(settings);
+  carry_out(above, [](const order& o, const step&) { return with(o, {{"duration_us", {12e6 + 200 * static_cast<double>(o.count)}}}); });
+  EXPECT_NE(above.void_because(), "");
+  rounds_difference sound(settings);
+  carry_out(sound, [](const order& o, const step&) { return with(o, {{"duration_us", {100 + 0.5 * static_cast<double>(o.count)}}}); });
+  EXPECT_EQ(sound.void_because(), "");
+}
+
 TEST(rounds_difference, spends_its_time_on_new_objects_where_they_differ) {
   std::mt19937_64 random(5);
   std::normal_distribution<double> one(0, 1);
