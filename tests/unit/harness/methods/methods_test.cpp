@@ -153,8 +153,6 @@ TEST(rounds_difference, finds_the_latency_behind_the_cost_of_a_start) {
   }
 }
 
-// Objects that differ by 1.5 % and repeat themselves within 0.2 %: the same interval takes less time than five samples of
-// every object would.
 TEST(rounds_difference, gives_no_figure_where_a_start_hides_the_rounds) {
   // What starts a run takes seconds, and 30 us more ahead of the shorter one.
   const auto starts_late = [](const order& o, const step&) {
@@ -173,6 +171,8 @@ TEST(rounds_difference, gives_no_figure_where_a_start_hides_the_rounds) {
   EXPECT_EQ(sound.void_because(), "");
 }
 
+// Objects that differ by 1.5 % and repeat themselves within 0.2 %: the same interval takes less time than five samples of
+// every object would.
 TEST(rounds_difference, spends_its_time_on_new_objects_where_they_differ) {
   std::mt19937_64 random(5);
   std::normal_distribution<double> one(0, 1);
