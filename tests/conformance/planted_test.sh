@@ -25,8 +25,20 @@ fail() {
   exit 1
 }
 
-timeout -k 2 600 "$program" --device host --backend "planted:$fault" --members "$members" --shape "$shape" --oversubscribe \
-  --check-rounds "$rounds" --timeout "$timeout" --max-time 200ms --json "$work/json" >"$work/out" 2>"$work/err"
+"$program" --device host --backend "planted:$fault" --members "$members" --shape "$shape" --oversubscribe \
+  --check-rounds "$rounds" --timeout "$timeout" --max-time 200ms --json "$work/json" >"$work/out" 2>"$work/err" &
+pid=$!
+timeout 600 tail -s 0.1 --pid="$pid" -f /dev/null
+if kill -0 "$pid" 2>/dev/null; then
+  echo "Its threads, and who traces it (a sanitizer that looks for leaks does):"
+  for task in /proc/"$pid"/task/* $(pgrep -P "$pid" | sed 's|^|/proc/|'); do
+    grep -sE '^(Name|State|Pid|TracerPid|SigPnd|ShdPnd):' "$task/status" | tr '\n\t' '  '
+    echo "in $(cat "$task/wchan" 2>/dev/null), system call $(cat "$task/syscall" 2>/dev/null)"
+  done
+  kill -9 "$pid"
+  fail "has not ended after 600 s"
+fi
+wait "$pid"
 code=$?
 [ "$code" -eq 3 ] || fail "exit code $code, expected 3"
 
