@@ -18,7 +18,8 @@ using algorithm::first_gpu_epoch;
 std::uint32_t patience_of(std::chrono::nanoseconds timeout) {
   const auto ns = timeout.count();
   if (ns == 0) return UINT32_MAX;
-  return static_cast<std::uint32_t>(std::min<long long>((ns + (1 << 20) - 1) >> 20, INT32_MAX));
+  constexpr long long unit = 1 << 20;
+  return static_cast<std::uint32_t>(std::min<long long>(ns / unit + (ns % unit != 0), INT32_MAX));  // of any time-out, the largest too
 }
 
 // On the calling thread's GPU, whatever its default stream does.

@@ -49,8 +49,13 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
   // Whether the block's team gave up: a word in shared memory that its team writes only then, behind one of the block's
   // barriers and ahead of the next. A barrier that also answers costs every round more, and so does a word that all read.
   __device__ __forceinline__ static word& given_up() {
-    __shared__ word gave_up;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    __shared__ word gave_up[2];  // shared memory begins at address 0 there, which asks_where() must not be
+    return gave_up[1];
+#else
+    __shared__ word gave_up;  // from 9.0 on it begins at 0x400
     return gave_up;
+#endif
   }
   // Where that lies, for those who are not of the team; worked out while they wait.
   __device__ __forceinline__ static unsigned asks_where() {
@@ -68,11 +73,6 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
         "}"
         : "+r"(known) : "r"(where) : "memory");
     return known;
-  }
-  __device__ __forceinline__ void hold(unsigned cycles) const {
-    const unsigned begin = static_cast<unsigned>(clock64());
-    while (static_cast<unsigned>(clock64()) - begin < cycles) {
-    }
   }
   __device__ __forceinline__ bool in_team() const { return (state_ & multi_grid_state::in_team) != 0; }
   __device__ __forceinline__ void fence_release_system() const {

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "src/harness/machine_code/cubin.hpp"
+#include "tests/code/code_files.hpp"
 #include "tests/gpu/ptx_reader.hpp"
 
 namespace {
@@ -149,6 +150,29 @@ TEST(polling, of_a_kernel_with_three_calls_is_as_tight_as_of_one) {
   EXPECT_EQ(wrong_with_polling("three_calls", 3), "");
 }
 TEST(polling, twice_a_turn_is_noticed) { EXPECT_NE(wrong_with_polling("one_call_polls_twice", 1), ""); }
+
+// --- the verdict: who does not wait asks behind the block's barrier, on every architecture. Where the word lay at address 0, which
+// stands for no question, the compiler left the load out.
+
+std::size_t questions_of(const mgsync::machine_code::function& kernel) {
+  std::size_t questions = 0, behind_barrier = 0;
+  for (const auto& i : kernel.code) {
+    behind_barrier = i.name() == "BAR" ? 8 : behind_barrier - (behind_barrier > 0 ? 1 : 0);
+    if (behind_barrier > 0 && i.name() == "LDS" && i.guard() != mgsync::machine_code::true_predicate) ++questions;
+  }
+  return questions;
+}
+
+TEST(verdict, is_asked_for_on_every_architecture) {
+  std::size_t kernels = 0;
+  for (const auto& code : mgsync::cubins_in(MGSYNC_LIBRARY_KERNELS))
+    for (const auto& f : code.functions) {
+      if (f.name.find("check_rounds") == std::string::npos) continue;
+      EXPECT_GE(questions_of(f), 1u) << "sm_" << code.architecture;
+      ++kernels;
+    }
+  EXPECT_EQ(kernels, MGSYNC_ARCHITECTURES);
+}
 
 // --- what a group costs a kernel, as the compiler says it
 

@@ -103,7 +103,6 @@ class cuda_words {
 
   // Holds the first poll back while the answer cannot be there yet: a poll that comes too early costs a whole turn.
   __device__ __forceinline__ void hold(unsigned cycles) const {
-    if (cycles == 0) return;
     const unsigned begin = static_cast<unsigned>(clock64());
     while (static_cast<unsigned>(clock64()) - begin < cycles) {
     }

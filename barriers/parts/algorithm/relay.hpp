@@ -72,13 +72,8 @@ class relay {
     speak(epoch);
   }
 
-  // The same by arrive_released().
-  MGSYNC_HD void come_released(std::uint32_t epoch) {
-    if (!a_.counts()) return tell(epoch);
-    const bool asks = a_.is(relay_way::counted), adds = p_.leader();
-    go_on(epoch, arrive_released(p_, &a_.arrival(), adds && !asks, adds && asks, a_.blocks() * epoch));
-  }
-  // The rest of it. `before`: what arrive_released() returned; by the lanes that did not ask, blocks * epoch.
+  // The first half after arrive_released(), where the block is not alone. `before`: what that returned; by the lanes that did
+  // not ask, blocks * epoch.
   MGSYNC_HD void go_on(std::uint32_t epoch, std::uint32_t before) {
     if (a_.is(relay_way::counted)) {
       if (!p_.any(before + 1 == a_.blocks() * epoch)) return;

@@ -87,7 +87,7 @@ class spread_counter {
   // The first half of it.
   MGSYNC_HD void come(std::uint32_t epoch) {
     meet_later(epoch);
-    p_.hold(a_.hold());
+    if (a_.hold() != 0) p_.hold(a_.hold());
   }
 
   // The same in two calls. The first, by every thread of every block of the member, waits for no other block.

@@ -34,9 +34,10 @@ namespace mgsync {
 // declared const __restrict__, textures) of data that changes while the kernel runs; the asynchronous proxy (bulk
 // copies, TMA), which needs its own fence.proxy.async or wait before the barrier.
 //
-// Every wait is bounded by the owner's time-out. Once one was given up, sync() and barrier_wait() return false at once,
-// in all threads of the block alike: the kernel should return, and multi_grid::wait() throws on the host, naming who did
-// not arrive. What a barrier given up ordered is unknown.
+// Every wait is bounded by the owner's time-out. Once a block gave up, or saw that another had, its sync() and barrier_wait()
+// return false at once, in all its threads alike: the kernel should return, and multi_grid::wait() throws on the host, naming
+// who did not arrive. What a barrier given up ordered is unknown, and so is that of a kernel queued behind it, even where it
+// returned true.
 //
 // Policy: how it waits and orders memory. The tests alone give another one than multi_grid_group below.
 template <class Policy>

@@ -9,11 +9,13 @@
 // was given up), api_error (a CUDA call failed, here or in another process). C++17. Link libmgsync and the CUDA runtime.
 //
 // Every function leaves the calling thread's current GPU as it was, and an error that the caller has not yet looked at
-// (cudaGetLastError). Memory that is freed goes back to the GPU at once.
+// (cudaGetLastError), unless CUDA refuses the first way to share memory between processes and another is found. Memory that is
+// freed goes back to the GPU at once.
 //
 // "Collective" means: called by all processes of a group alike. These are, and nothing else: making a group and destroying
-// it, the first launch or resize() with a number of blocks, reset(), allocate(), and freeing what it gave. What fails in
-// one process fails in all of them. A group of one process has no collective calls.
+// it, the first launch or resize() with a number of blocks, reset(), allocate(), and freeing what it gave. What fails inside
+// of them in one process fails in all; wrong use that is found before throws in that process alone, and the others wait for it. A
+// group of one process has no collective calls.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -103,7 +105,8 @@ class multi_grid {
   // block; all blocks resident at once, checked), with the handle as its first parameter and `arguments` behind it.
   // `streams`: one per GPU of this process, or none for the group's own. Does not wait for the kernels. Launches of one
   // group follow one another on every GPU, also on different streams. The grid is the same on all GPUs. The first launch
-  // with a number of blocks is collective (see resize); after that kernels of different grids may alternate freely.
+  // with a number of blocks is collective (see resize); after that kernels of different grids may alternate freely. Once a
+  // barrier was given up it waits for the kernels and throws what wait() throws, until reset().
   template <class... Parameters, class... Arguments>
   void launch(void (*kernel)(multi_grid_handle, Parameters...), dim3 blocks, dim3 threads, std::size_t shared_bytes,
               const std::vector<cudaStream_t>& streams, const Arguments&... arguments) {
