@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "src/app/outputs.hpp"
 #include "src/app/processes_command.hpp"
 #include "src/app/report_files.hpp"
 #include "src/app/this_machine.hpp"
@@ -60,6 +61,7 @@ std::vector<std::string> measure_here(const options& asked, const scratch_folder
 }  // namespace
 
 int advise_command(const options& asked) {
+  prepare_files(asked);
   report::step step;
   step.work_us = asked.work.front();
   step.bytes = asked.bytes;

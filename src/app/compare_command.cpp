@@ -1,7 +1,6 @@
 #include "src/app/compare_command.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <span>
@@ -12,6 +11,7 @@
 
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/standard_streams.hpp"
 #include "src/results/comparison_table.hpp"
 #include "src/results/result_file.hpp"
 
@@ -33,7 +33,7 @@ void introduce(std::string_view side, const std::vector<result_file>& files) {
   for (const auto& file : files) {
     const auto& machine = file.document.machine;
     fmt::print("{:<5} {} ({}, mgsync {}, {})\n", side, file.name, machine.host, machine.mgsync, file.document.started);
-    for (const auto& sentence : file.damage) fmt::print(stderr, "mgsync: {}\n", sentence);
+    for (const auto& sentence : file.damage) say("mgsync: {}\n", sentence);
     if (!file.complete) fmt::print("note: {} is not complete: its command was cut short\n", file.name);
   }
 }

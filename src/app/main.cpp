@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <thread>
@@ -23,6 +22,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/gpu_start.hpp"
 #include "src/base/launcher.hpp"
+#include "src/base/standard_streams.hpp"
 #include "mgsync/version.hpp"
 
 namespace {
@@ -90,34 +90,38 @@ std::string speaker() {
   return fmt::format("mgsync: rank {} on {}: ", *rank, machine.nodename);
 }
 
-}  // namespace
-
-int main(int count, char** words) {
+int run(const std::vector<std::string>& typed) {
   outputs written;
   std::optional<watchdog> dog;  // ends after MPI does, which it watches
   std::optional<communicator> job;
   const bool speaks = read_launch().first();
   try {
-    const std::vector<std::string> typed(words + 1, words + count);
     if (is_study_command(typed)) return study_command(typed, job, dog, written);
     const options asked = parse_options(typed);
     if (const auto done = run_alone(asked, speaks)) return *done;
     if (const auto done = run_elsewhere(asked, typed)) return *done;
     take_note_of_signals();
-    dog.emplace([](const std::string& text) { fmt::print(stderr, "{}{}\n", text, communicator::silent_ranks()); },
+    dog.emplace([](const std::string& text) { say("{}{}\n", text, communicator::silent_ranks()); },
                 [&](const std::string& why) { written.write_in_emergency(why + communicator::silent_ranks(),
                                                                 signal_received() != 0 ? result_status::interrupted : result_status::failed); });
     return run_together(asked, job, *dog, written);
   } catch (const usage_error& error) {
-    if (speaks) fmt::print(stderr, "mgsync: {}\n", error.what());
+    if (speaks) say("mgsync: {}\n", error.what());
     return leave(job, exit_code::usage);
   } catch (const timeout_error& error) {
-    fmt::print(stderr, "{}{}\n", speaker(), error.what());
+    say("{}{}\n", speaker(), error.what());
     written.write_in_emergency(error.what(), result_status::failed);
     return leave(job, exit_code::barrier_failed);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}{}\n", speaker(), error.what());
+    if (!is_of_stdout(error)) say("{}{}\n", speaker(), error.what());
     written.write_in_emergency(error.what(), result_status::error);
     return leave(job, exit_code::failure);
   }
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  open_standard_streams();
+  return end_of_stdout(run({words + 1, words + count}));
 }

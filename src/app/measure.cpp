@@ -4,7 +4,6 @@
 #include <iterator>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <ctime>
 
 #include <fmt/chrono.h>
@@ -14,6 +13,7 @@
 #include "src/app/progress_line.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/base/launcher.hpp"
+#include "src/base/standard_streams.hpp"
 #include "src/harness/runner.hpp"
 #include "src/results/pivot_table.hpp"
 #include "src/results/result_file.hpp"
@@ -26,6 +26,19 @@
 namespace mgsync {
 
 namespace {
+
+// Why not all of it is there: what the command that wrote it left undone.
+std::string what_is_missing(const result_file& shown) {
+  const auto count = [](std::size_t points, std::string_view verb) { return fmt::format("{} point{} {}", points, points == 1 ? "" : "s", verb); };
+  const auto have = [](std::size_t points) { return points == 1 ? "has" : "have"; };
+  const auto cut_short = static_cast<std::size_t>(std::ranges::count_if(shown.document.results, [](const result& r) {
+    return r.status == result_status::interrupted || r.status == result_status::error;
+  }));
+  std::string text = fmt::format("not complete: its command ended early ({})", shown.document.ended);
+  if (!shown.unfinished.empty()) text += fmt::format("; {} samples but no result", count(shown.unfinished.size(), have(shown.unfinished.size())));
+  if (cut_short != 0) text += fmt::format("; {} fewer samples, or none", count(cut_short, have(cut_short)));
+  return text + "\n";
+}
 
 // Why the GPUs of these ranks, if any, cannot be measured; empty: they can.
 std::string why_no_gpus(const options& asked, std::span<const topology::rank_view> views) {
@@ -99,6 +112,9 @@ std::uint64_t seed_of(const options& asked, const communicator& job) {
 }  // namespace
 
 int measure(const options& asked, communicator& job, topology::machine mine, watchdog& dog, outputs& written) {
+  if (!asked.topology_file.empty())
+    throw usage_error(fmt::format("--topology {}: what is measured is the machine that mgsync runs on, and not one that a file describes; accepted: "
+                                  "--dry-run, which plans for that one, mgsync list, mgsync topology", asked.topology_file));
   const auto started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   const auto views = gather_views(job, std::move(mine));
   const auto request = request_from(asked, views);
@@ -113,10 +129,10 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
     options settled = asked;
     settled.max_time = settings.stopping.max_time;
     written.open(settled, machine, seed, started);
-    fmt::print(stderr, "{}", headline(machine, seed));
-    for (const auto& note : planned.notes) fmt::print(stderr, "note: {}\n", note);
+    say("{}", headline(machine, seed));
+    for (const auto& note : planned.notes) say("note: {}\n", note);
     if (!asked.max_time && settings.stopping.max_time < barriers::default_max_time(1))
-      fmt::print(stderr, "note: {} points; each is sampled for {:.0f} ms at most (--max-time)\n", points,
+      say("note: {} points; each is sampled for {:.0f} ms at most (--max-time)\n", points,
                  std::chrono::duration<double, std::milli>(settings.stopping.max_time).count());
   }
   std::vector<result> unfinished;
@@ -151,12 +167,12 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
   const int code = exit_of(results, measuring.interrupted());
   if (speaks) {
     const auto where = to_string(measuring.spent());
-    fmt::print(stderr, "mgsync: time spent {}\n", where);
+    auto remarks = fmt::format("mgsync: time spent {}\n", where);
     written.note("time_spent", where);
     for (const auto& r : results)
-      if (r.status == result_status::failed) fmt::print(stderr, "mgsync: {}\n", r.reason);
+      if (r.status == result_status::failed) remarks += fmt::format("mgsync: {}\n", r.reason);
     written.replace(std::move(results));
-    written.write(measuring.interrupted() ? "interrupted" : "complete");
+    written.write(measuring.interrupted() ? "interrupted" : "complete", remarks);
   }
   return std::stoi(job.broadcast(std::to_string(code), 0, "agreeing on the exit code"));
 }
@@ -171,6 +187,7 @@ int print_plan(const options& asked, communicator& job, topology::machine mine) 
 int show_results(const options& asked) {
   auto shown = read_result_file(asked.files.front());
   auto& document = shown.document;
+  const auto missing = shown.complete ? "" : what_is_missing(shown);
   for (std::size_t i = 1; i < asked.files.size(); ++i) {
     auto more = read_result_file(asked.files[i]).document.results;
     std::move(more.begin(), more.end(), std::back_inserter(document.results));
@@ -180,11 +197,8 @@ int show_results(const options& asked) {
     fmt::print("{}", asked.by == "shape" ? table_by_shape(document.results) : table_by(document.results, asked.by));
     return 0;
   }
-  fmt::print("{} ({}, {})\n{}{}", document.command, document.machine.host, document.started,
-             format_table(document.results), format_notes(document.machine));
-  if (!shown.complete)
-    fmt::print("not complete: {} point{} samples but no result\n", shown.unfinished.size(),
-               shown.unfinished.size() == 1 ? " has" : "s have");
+  fmt::print("{} ({}, {})\n{}{}{}", document.command, document.machine.host, document.started, format_table(document.results),
+             format_notes(document.machine), missing);
   return 0;
 }
 

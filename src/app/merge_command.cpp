@@ -1,12 +1,12 @@
 #include "src/app/merge_command.hpp"
 
-#include <cstdio>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "src/app/outputs.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/standard_streams.hpp"
 #include "src/results/merging.hpp"
 #include "src/results/store.hpp"
 #include "src/results/table.hpp"
@@ -20,16 +20,16 @@ std::vector<result_file> read_all(const options& asked) {
     std::error_code absent;
     // What a job that was ended before it began leaves behind.
     if (std::filesystem::file_size(name, absent) == 0 && !absent) {
-      fmt::print(stderr, "mgsync: {} is empty and was left out\n", name);
+      say("mgsync: {} is empty and was left out\n", name);
       continue;
     }
     files.push_back(read_result_file(name));
     const auto& first = files.front();
     refuse_unless_alike(first.document.machine, first.name, files.back().document.machine, name,
                         asked.across.value_or(across::nothing));
-    for (const auto& sentence : files.back().damage) fmt::print(stderr, "mgsync: {}\n", sentence);
+    for (const auto& sentence : files.back().damage) say("mgsync: {}\n", sentence);
     if (!files.back().complete)
-      fmt::print(stderr, "mgsync: {} is not complete: its command was cut short, or goes on\n", name);
+      say("mgsync: {} is not complete: its command was cut short, or goes on\n", name);
   }
   if (files.empty()) throw usage_error("mgsync merge: all of these files are empty");
   return files;
@@ -53,7 +53,7 @@ void write_store(const std::string& file, const json_document& document,
 }  // namespace
 
 int merge_command(const options& asked) {
-  must_be_writable(asked);
+  prepare_files(asked);
   const auto files = read_all(asked);
   auto merged = merge_results(files, asked.over_processes ? replication::processes : replication::batches);
   auto& document = merged.document;
@@ -61,12 +61,11 @@ int merge_command(const options& asked) {
   document.command = asked.typed;
   for (std::size_t i = 0; i < files.size(); ++i)
     document.settings[fmt::format("merged_{}", i + 1)] = fmt::format("{}: {}", files[i].name, files[i].document.command);
-  for (const auto& note : merged.notes) fmt::print(stderr, "note: {}\n", note);
-  if (!asked.store.empty()) write_store(asked.store, document, settings);
-  write_documents(asked, document);
-  std::FILE* table = asked.json == "-" || asked.csv == "-" ? stderr : stdout;
-  fmt::print(table, "{}", format_table(document.results));
-  std::fflush(table);
+  for (const auto& note : merged.notes) say("note: {}\n", note);
+  do_each({[&] {
+             if (!asked.store.empty()) write_store(asked.store, document, settings);
+           },
+           [&] { write_documents(asked, document); }, [&] { print_table(asked, format_table(document.results)); }});
   return static_cast<int>(exit_code_of(document.results));
 }
 

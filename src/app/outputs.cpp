@@ -1,17 +1,17 @@
 #include "src/app/outputs.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <set>
+#include <exception>
 #include <filesystem>
+#include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "src/app/surroundings.hpp"
+#include "src/base/standard_streams.hpp"
 #include "src/results/packed_text.hpp"
 #include "src/results/atomic_file.hpp"
 #include "src/results/csv_document.hpp"
@@ -21,45 +21,52 @@ namespace mgsync {
 
 namespace {
 
-// A result file appears only at the end, so its folder is tried with another name.
-void must_be_writable(std::string_view option, const std::string& file) {
-  if (is_packed_name(file) && !can_pack()) throw usage_error(fmt::format("--{} {}: this mgsync was built without liblzma; name a file without .xz", option, file));
-  if (file.empty() || file == "-" || std::filesystem::exists(file)) {
-    if (!file.empty() && file != "-" && access(file.c_str(), W_OK) != 0)
-      throw usage_error(fmt::format("--{} {}: this file cannot be written; name another", option, file));
-    return;
-  }
-  const auto folder = std::filesystem::absolute(file).parent_path();
-  if (!std::filesystem::is_directory(folder) || access(folder.c_str(), W_OK) != 0)
-    throw usage_error(fmt::format("--{} {}: no file can be created in {}; name a folder that exists and is writable",
-                                  option, file, folder.string()));
+struct named_file {
+  std::string_view option;
+  std::string name;
+};
+
+// The files that a command writes once, at its end; "-" is stdout.
+std::vector<named_file> files_at_the_end(const options& asked) {
+  std::vector<named_file> all{{"json", asked.json}, {"csv", asked.csv}, {"html", asked.html}, {"markdown", asked.markdown}, {"svg", asked.svg}};
+  std::erase_if(all, [](const named_file& f) { return f.name.empty(); });
+  return all;
 }
 
-// One would be written over the other; links count as what they lead to.
+void must_be_writable(const named_file& file) {
+  if (file.name == "-") return;
+  if (is_packed_name(file.name) && !can_pack())
+    throw usage_error(fmt::format("--{} {}: this mgsync was built without liblzma; name a file without .xz", file.option, file.name));
+  if (const auto why = why_not_writable(file.name); !why.empty()) throw usage_error(fmt::format("--{} {}: {}; name another file", file.option, file.name, why));
+}
+
+// Links count as what they lead to.
+bool are_one_file(const std::string& a, const std::string& b) {
+  if (a == "-" || b == "-") return a == b;
+  std::error_code absent;
+  return std::filesystem::equivalent(a, b, absent) || behind_links(a) == behind_links(b);
+}
+
+// One would be written over the other, or over what the command reads.
 void refuse_equal_paths(const options& asked) {
-  const std::pair<std::string_view, std::string> all[] = {{"json", asked.json}, {"csv", asked.csv}, {"store", asked.store}};
-  const auto real = [](const std::string& file) {
-    std::error_code unknown;
-    const auto path = std::filesystem::weakly_canonical(file, unknown);
-    return unknown ? std::filesystem::absolute(file) : path;
-  };
-  for (std::size_t i = 0; i < std::size(all); ++i)
-    for (std::size_t j = 0; j < i; ++j) {
-      const auto& [a, first] = all[j];
-      const auto& [b, second] = all[i];
-      if (first.empty() || second.empty() || first == "-" || second == "-") continue;
-      std::error_code absent;
-      if (real(first) == real(second) || std::filesystem::equivalent(first, second, absent))
-        throw usage_error(fmt::format("--{} {} and --{} {} are the same file: name another for one of them", a, first, b, second));
-    }
+  auto written = files_at_the_end(asked);
+  if (!asked.store.empty()) written.push_back({"store", asked.store});
+  for (std::size_t i = 0; i < written.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (are_one_file(written[j].name, written[i].name))
+        throw usage_error(fmt::format("--{} {} and --{} {} are the same file: name another for one of them", written[j].option, written[j].name,
+                                      written[i].option, written[i].name));
+  if (asked.command == command::study) return;  // its word is the study's name
+  for (const auto& out : written)
+    for (const auto& read : asked.files)
+      if (are_one_file(out.name, read))
+        throw usage_error(fmt::format("--{} {} is a file that this command reads, and would be written over it: name another", out.option, out.name));
 }
 
 void write_to(const std::string& file, const std::string& content) {
   if (file.empty()) return;
-  if (file == "-")
-    std::fwrite(content.data(), 1, content.size(), stdout), std::fflush(stdout);
-  else
-    write_file_atomically(file, is_packed_name(file) ? packed(content) : content);
+  if (file == "-") put_on_stdout(content);
+  else write_file_atomically(file, is_packed_name(file) ? packed(content) : content);
 }
 
 }  // namespace
@@ -75,19 +82,39 @@ exit_code exit_code_of(std::span<const result> results) {
   return something ? exit_code::success : exit_code::all_waived;
 }
 
-void must_be_writable(const options& asked) {
+void prepare_files(const options& asked) {
   refuse_equal_paths(asked);
-  must_be_writable("json", asked.json);
-  must_be_writable("csv", asked.csv);
+  const auto files = files_at_the_end(asked);
+  for (const auto& file : files) must_be_writable(file);
+  const bool lasts = std::ranges::any_of(files, [](const named_file& f) { return f.name != "-"; });
+  if (lasts || !asked.store.empty() || !asked.figures.empty()) outlive_readers();
+}
+
+void do_each(std::initializer_list<std::function<void()>> steps) {
+  std::exception_ptr first;
+  for (const auto& step : steps) {
+    try {
+      step();
+    } catch (const std::exception& error) {
+      if (first) say("mgsync: {}\n", error.what());
+      else first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
 }
 
 void write_documents(const options& asked, const json_document& document) {
-  write_to(asked.json, asked.json.empty() ? "" : format_json(document));
-  write_to(asked.csv, asked.csv.empty() ? "" : format_csv(document));
+  do_each({[&] { write_to(asked.json, asked.json.empty() ? "" : format_json(document)); },
+           [&] { write_to(asked.csv, asked.csv.empty() ? "" : format_csv(document)); }});
+}
+
+void print_table(const options& asked, std::string_view text) noexcept {
+  if (asked.json == "-" || asked.csv == "-") put_on_stderr(text);
+  else put_on_stdout(text);
 }
 
 void outputs::open(const options& asked, const machine_record& machine, std::uint64_t seed, const std::string& started) {
-  must_be_writable(asked);
+  prepare_files(asked);
   std::lock_guard lock(mutex_);
   options_ = asked;
   document_.command = asked.typed;
@@ -105,7 +132,7 @@ void outputs::open(const options& asked, const machine_record& machine, std::uin
   document_.settings.merge(surroundings());
   document_.settings.merge(gpu_states_at("before"));
   if (store_)
-    for (const auto& sentence : store_->before().damage) fmt::print(stderr, "mgsync: {}: {}\n", asked.store, sentence);
+    for (const auto& sentence : store_->before().damage) say("mgsync: {}: {}\n", asked.store, sentence);
   opened_ = true;
 }
 
@@ -137,6 +164,7 @@ void outputs::replace(std::vector<result> all) {
 // The point in flight is to blame, or what broke is; the points that the plan holds besides were not tried.
 void outputs::add_unfinished(const std::string& why, result_status blame) {
   std::set<std::string> known;
+  std::optional<result> blamed;
   for (const result& one : document_.results) known.insert(canonical_text(one.point));
   for (const result& one : planned_) {
     if (!known.insert(canonical_text(one.point)).second) continue;
@@ -148,23 +176,27 @@ void outputs::add_unfinished(const std::string& why, result_status blame) {
                           : blame == result_status::interrupted ? "interrupted before it was measured"
                                                                  : "not tried, or not to its end: " + why;
     }
-    if (store_ && in_flight && blame != result_status::interrupted) store_->finish(unfinished);
+    if (in_flight) blamed = unfinished;
     document_.results.push_back(std::move(unfinished));
   }
+  if (store_ && blamed && blame != result_status::interrupted) store_->finish(*blamed);
 }
 
-void outputs::write(const std::string& end) {
+void outputs::write(const std::string& end, std::string_view remarks) {
   std::lock_guard lock(mutex_);
   if (!opened_ || done_) return;
   done_ = true;
   document_.settings.merge(gpu_states_at("after"));
   document_.ended = end;
-  // The table's reader may be gone (| head): whatever lasts is written before it.
-  if (store_) store_->end(end);
-  write_documents(options_, document_);
-  std::FILE* table = options_.json == "-" || options_.csv == "-" ? stderr : stdout;
-  fmt::print(table, "{}{}", format_table(document_.results), format_notes(document_.machine));
-  std::fflush(table);
+  // Whatever lasts comes first, and one that cannot be written takes nothing else along.
+  do_each({[&] {
+             if (store_) store_->end(end);
+           },
+           [&] { write_documents(options_, document_); },
+           [&] {
+             put_on_stderr(remarks);
+             print_table(options_, format_table(document_.results) + format_notes(document_.machine));
+           }});
 }
 
 void outputs::idle() {
@@ -178,12 +210,16 @@ void outputs::write_in_emergency(const std::string& why, result_status blame) {
   done_ = true;
   document_.ended = to_string(blame);
   try {
-    add_unfinished(why, blame);
-    if (store_) store_->sync();
-    write_documents(options_, document_);
-    if (!document_.results.empty()) fmt::print(stderr, "measured before that:\n{}", format_table(document_.results));
+    do_each({[&] { add_unfinished(why, blame); },
+             [&] {
+               if (store_) store_->sync();
+             },
+             [&] { write_documents(options_, document_); },
+             [&] {
+               if (!document_.results.empty()) say("measured before that:\n{}", format_table(document_.results));
+             }});
   } catch (const std::exception& error) {
-    fmt::print(stderr, "mgsync: {}\n", error.what());
+    say("mgsync: {}\n", error.what());
   }
 }
 

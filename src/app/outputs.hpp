@@ -2,10 +2,13 @@
 // written also when the command ends early, from whichever thread ends it.
 #pragma once
 
+#include <functional>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/app/options.hpp"
@@ -19,11 +22,19 @@ namespace mgsync {
 // What the results say: barrier_failed when one did, all_waived when none was measured, else success.
 exit_code exit_code_of(std::span<const result>);
 
-// Throws usage_error unless the files of --json and --csv can be written.
-void must_be_writable(const options&);
+// Before the work of a command that writes files: throws usage_error where one cannot be written, or is another one of them, or
+// one that the command reads. From here on a reader that leaves (`2>&1 | head`) does not end the command before they are
+// written; without files there is nothing to stay for.
+void prepare_files(const options&);
 
-// The document to --json, its points to --csv, where they were asked for.
+// Every step, although one before it threw; then throws the first of these, having said the others.
+void do_each(std::initializer_list<std::function<void()>> steps);
+
+// The document to --json, its points to --csv, where they were asked for; each although the other cannot be written.
 void write_documents(const options&, const json_document&);
+
+// To stdout, or to stderr where a document goes to stdout.
+void print_table(const options&, std::string_view text) noexcept;
 
 class outputs {
  public:
@@ -45,8 +56,9 @@ class outputs {
   void note(const std::string& key, std::string value);
   // The final list, in the plan's order: replaces what was added.
   void replace(std::vector<result>);
-  // Writes the table and the files. `end` is what the store says of the end.
-  void write(const std::string& end);
+  // Writes the files, then `remarks` to stderr and the table; throws what kept a file from being written after all of that.
+  // `end` is what the store says of the end.
+  void write(const std::string& end, std::string_view remarks = {});
   // The same from another thread while the command is stuck: the files and the store, with `why` as the reason of the
   // point in flight, which `blame` says of it: failed, error or interrupted. Points that were not tried are errors, or
   // interrupted. Never blocks for long; does nothing the second time.

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -20,6 +19,7 @@
 #include "src/app/outputs.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/launcher.hpp"
+#include "src/base/standard_streams.hpp"
 #include "src/base/watchdog.hpp"
 #include "src/results/merging.hpp"
 #include "src/results/table.hpp"
@@ -88,7 +88,7 @@ int measure_in_processes(const options& asked, const std::vector<std::string>& w
   if (read_launch().under_mpi)
     throw usage_error("--processes starts processes by itself; under mpirun or srun start mgsync several times, each with a "
                       "--json of its own, and then: mgsync merge FILE... --over-processes (jobs/local.sh does)");
-  must_be_writable(asked);
+  prepare_files(asked);
   take_note_of_signals();
   const scratch_folder folder;
   const auto one = words_of_one(words);
@@ -97,7 +97,7 @@ int measure_in_processes(const options& asked, const std::vector<std::string>& w
   std::vector<result_file> files;
   int code = 0;
   for (unsigned i = 0; i < asked.processes && signal_received() == 0; ++i) {
-    fmt::print(stderr, "process {} of {}\n", i + 1, asked.processes);
+    say("process {} of {}\n", i + 1, asked.processes);
     auto this_one = one;
     for (const auto& word : {std::string("--json"), folder.file(i), std::string("--seed"), std::to_string(first_seed + i)})
       this_one.push_back(word);
@@ -111,10 +111,8 @@ int measure_in_processes(const options& asked, const std::vector<std::string>& w
   merged.document.command = asked.typed;
   merged.document.seed = first_seed;
   merged.document.settings["processes"] = std::to_string(files.size());
-  std::FILE* table = asked.json == "-" || asked.csv == "-" ? stderr : stdout;
-  write_documents(asked, merged.document);
-  fmt::print(table, "{}{}", format_table(merged.document.results), format_notes(merged.document.machine));
-  std::fflush(table);
+  const auto& document = merged.document;
+  do_each({[&] { write_documents(asked, document); }, [&] { print_table(asked, format_table(document.results) + format_notes(document.machine)); }});
   return code;
 }
 

@@ -3,9 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include <fmt/format.h>
+
+#include "src/base/standard_streams.hpp"
 
 namespace mgsync {
 
@@ -17,7 +18,7 @@ void progress_line::running(const point& p, std::string_view what) {
   last_ = now;
   std::string line = fmt::format("[{}/{}] {} on {}, {}", done_, points_, subject_of(p), p.members, what);
   line.resize(std::min<std::size_t>(line.size(), 79));
-  fmt::print(stderr, "\r{:<79}", line);
+  say("\r{:<79}", line);
   dirty_ = true;
 }
 
@@ -26,11 +27,11 @@ void progress_line::finished() {
   const auto now = std::chrono::steady_clock::now();
   if (points_ == 0 || watched_ || now - last_ < std::chrono::seconds(10)) return;
   last_ = now;
-  fmt::print(stderr, "mgsync: {} of {} points after {:.0f} s\n", done_, points_, std::chrono::duration<double>(now - began_).count());
+  say("mgsync: {} of {} points after {:.0f} s\n", done_, points_, std::chrono::duration<double>(now - began_).count());
 }
 
 void progress_line::clear() {
-  if (dirty_) fmt::print(stderr, "\r{:<79}\r", "");
+  if (dirty_) say("\r{:<79}\r", "");
   dirty_ = false;
 }
 

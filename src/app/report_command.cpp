@@ -9,9 +9,11 @@
 #include <fmt/ranges.h>
 
 #include "mgsync/version.hpp"
+#include "src/app/outputs.hpp"
 #include "src/app/report_files.hpp"
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/standard_streams.hpp"
 #include "src/report/page.hpp"
 #include "src/report/svg.hpp"
 #include "src/report/text.hpp"
@@ -227,6 +229,7 @@ void write(const std::string& where, const std::string& text) {
 }  // namespace
 
 int report_command(const options& asked) {
+  prepare_files(asked);
   auto all = read_report_files(asked.files, asked.across.value_or(across::hosts));
   const auto p = page_of(asked, all);
   if (!asked.markdown.empty()) write(asked.markdown, markdown_of(p));
@@ -236,7 +239,7 @@ int report_command(const options& asked) {
     return 0;
   }
   write(asked.html, report::to_html(p));
-  if (asked.html != "-") fmt::print(stderr, "mgsync: the report is in {}\n", asked.html);
+  if (asked.html != "-") say("mgsync: the report is in {}\n", asked.html);
   return 0;
 }
 
@@ -279,6 +282,7 @@ int show_tables(const options& asked) {
 }
 
 int show_figure(const options& asked) {
+  prepare_files(asked);
   const auto shown = evaluations_of(asked);
   std::vector<std::string> names;
   for (const auto& study : shown)

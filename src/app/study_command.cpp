@@ -17,6 +17,7 @@
 #include "src/base/comma_list.hpp"
 #include "src/base/gpu_start.hpp"
 #include "src/base/launcher.hpp"
+#include "src/base/standard_streams.hpp"
 #include "src/harness/runner.hpp"
 #include "src/report/svg.hpp"
 #include "src/report/text.hpp"
@@ -150,12 +151,12 @@ evaluation evaluated(const asked_study& asked, std::vector<result>& results) {
 // On rank 0: what failed, the files, and what it means.
 void tell(const asked_study& asked, const runner& measured, std::vector<result> results, outputs& written) {
   for (const auto& r : results)
-    if (r.status == result_status::failed || r.status == result_status::error) fmt::print(stderr, "mgsync: {}: {}\n", name_of(r.point), r.reason);
+    if (r.status == result_status::failed || r.status == result_status::error) say("mgsync: {}: {}\n", name_of(r.point), r.reason);
   const auto everything = evaluated(asked, results);
   written.note("time_spent", to_string(measured.spent()));
   written.replace(std::move(results));
   written.write(measured.interrupted() ? "interrupted" : "complete");
-  fmt::print(asked.typed.json == "-" || asked.typed.csv == "-" ? stderr : stdout, "\n{}", report::to_text(everything));
+  print_table(asked.typed, fmt::format("\n{}", report::to_text(everything)));
 }
 
 int measure(const asked_study& asked, std::span<const topology::rank_view> views, communicator& job, watchdog& dog, outputs& written) {
@@ -170,7 +171,7 @@ int measure(const asked_study& asked, std::span<const topology::rank_view> views
   if (speaks) {
     const auto machine = record_machine(settled, job, views);
     written.open(settled, machine, seed, fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))));
-    fmt::print(stderr, "mgsync {} on {}{}: {}", machine.mgsync, machine.host, job.size() > 1 ? fmt::format(", {} ranks", job.size()) : "", estimate(asked, all));
+    say("mgsync {} on {}{}: {}", machine.mgsync, machine.host, job.size() > 1 ? fmt::format(", {} ranks", job.size()) : "", estimate(asked, all));
   }
   progress_line line(speaks ? all.size() : 0);
   runner_events events;
@@ -231,7 +232,7 @@ int study_command(std::span<const std::string> words, std::optional<communicator
   const bool several = read_launch().size.value_or(1) > 1;
   if (several) must_fit_ranks(asked);
   take_note_of_signals();
-  dog.emplace([](const std::string& text) { fmt::print(stderr, "{}{}\n", text, communicator::silent_ranks()); }, [&](const std::string& why) {
+  dog.emplace([](const std::string& text) { say("{}{}\n", text, communicator::silent_ranks()); }, [&](const std::string& why) {
     written.write_in_emergency(why + communicator::silent_ranks(), signal_received() != 0 ? result_status::interrupted : result_status::failed);
   });
   auto seen = look_around(asked.typed);

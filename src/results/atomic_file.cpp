@@ -38,16 +38,12 @@ std::filesystem::path directory_of(const std::filesystem::path& file) {
   return parent.empty() ? "." : parent;
 }
 
-// Where the content goes in the end: behind symbolic links, so that the rename does not replace a link.
-std::filesystem::path behind_links(const std::filesystem::path& file) {
-  std::error_code error;
-  const std::filesystem::path real = std::filesystem::canonical(file, error);
-  return error ? file : real;
+std::filesystem::path temporary_beside(const std::filesystem::path& target) {
+  return directory_of(target) / fmt::format(".{}.{}.tmp", target.filename().string(), ::getpid());
 }
 
 void replace(const std::filesystem::path& target, std::string_view content, const std::filesystem::path& named) {
-  const std::filesystem::path temporary =
-      directory_of(target) / fmt::format(".{}.{}.tmp", target.filename().string(), ::getpid());
+  const auto temporary = temporary_beside(target);
   ::unlink(temporary.c_str());  // of a killed process that had this number
   const unique_descriptor descriptor = open_or_refuse(temporary, O_CREAT | O_EXCL, named);
   try {
@@ -66,6 +62,32 @@ void replace(const std::filesystem::path& target, std::string_view content, cons
 }
 
 }  // namespace
+
+std::filesystem::path behind_links(const std::filesystem::path& file) {
+  std::error_code error;
+  if (const auto there = std::filesystem::canonical(file, error); !error) return there;
+  if (std::filesystem::exists(file, error)) return file;  // what it leads to has no name: a pipe at /dev/stdout
+  auto real = std::filesystem::absolute(file);
+  constexpr int most_links = 40;  // as the system
+  for (int i = 0; i < most_links && std::filesystem::is_symlink(real, error); ++i) real = real.parent_path() / std::filesystem::read_symlink(real, error);
+  const auto plain = std::filesystem::weakly_canonical(real, error);
+  return error ? real : plain;
+}
+
+std::string why_not_writable(const std::filesystem::path& file) {
+  struct stat what {};
+  const auto target = behind_links(file);
+  if (std::filesystem::is_symlink(target)) return "it is a link that leads to itself";
+  const bool exists = ::stat(target.c_str(), &what) == 0;
+  if (exists && S_ISDIR(what.st_mode)) return "it is a directory";
+  if (exists && ::access(target.c_str(), W_OK) != 0) return fmt::format("it cannot be written ({})", reason());
+  if (exists && !S_ISREG(what.st_mode)) return "";
+  const auto temporary = temporary_beside(target);
+  const unique_descriptor tried(::open(temporary.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
+  if (!tried) return fmt::format("no file can be created in '{}' ({})", directory_of(target).string(), reason());
+  ::unlink(temporary.c_str());
+  return "";
+}
 
 void sync_directory_of(const std::filesystem::path& file) {
   const std::filesystem::path directory = directory_of(file);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "src/base/unique_descriptor.hpp"
@@ -12,6 +13,12 @@ namespace mgsync {
 // followed; what is no regular file (a pipe, /dev/stdout) is written to directly. Throws usage_error when the file
 // cannot be created there, api_error when writing fails; the old content then stands.
 void write_file_atomically(const std::filesystem::path& file, std::string_view content);
+
+// What write_file_atomically would complain of, tried without a change to the file; empty where it would not.
+std::string why_not_writable(const std::filesystem::path& file);
+
+// Where its content goes in the end: behind symbolic links, also such as lead to a file that is not there yet.
+std::filesystem::path behind_links(const std::filesystem::path& file);
 
 // Makes the name of `file` in its directory durable. Throws api_error.
 void sync_directory_of(const std::filesystem::path& file);

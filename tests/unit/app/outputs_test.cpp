@@ -222,6 +222,55 @@ TEST(outputs, refuse_one_file_for_two_documents_also_through_a_link) {
   EXPECT_THROW(run.open(), usage_error);
 }
 
+TEST(outputs, refuse_one_file_twice_before_it_is_there) {
+  command_run run;
+  const auto file = std::filesystem::relative(run.asked.json);
+  run.asked.csv = file;
+  EXPECT_THROW(run.open(), usage_error);
+  std::filesystem::create_symlink(run.asked.json, run.folder.path() / "link");
+  run.asked.csv = (run.folder.path() / "link").string();
+  EXPECT_THROW(run.open(), usage_error);
+  options report;
+  report.command = command::report;
+  report.html = report.markdown = "-";
+  EXPECT_THROW(prepare_files(report), usage_error);
+  report.markdown.clear();
+  EXPECT_NO_THROW(prepare_files(report));
+}
+
+TEST(outputs, refuse_what_the_command_reads) {
+  const test::scratch_folder folder;
+  options report;
+  report.command = command::report;
+  report.files = {(folder / "a.json").string()};
+  std::ofstream(report.files.front()).put('\n');
+  report.html = (folder.path() / "." / "a.json").string();
+  EXPECT_THROW(prepare_files(report), usage_error);
+  report.html = (folder / "a.html").string();
+  EXPECT_NO_THROW(prepare_files(report));
+}
+
+TEST(outputs, are_written_each_although_another_cannot_be) {
+  command_run run;
+  run.asked.json = "/dev/full";
+  run.asked.csv = (run.folder.path() / "r.csv").string();
+  run.asked.store = (run.folder.path() / "r.jsonl").string();
+  run.open();
+  run.written.replace(run.measure());
+  EXPECT_THROW(run.written.write("complete"), api_error);
+  EXPECT_NE(test::content_of(run.asked.csv).find("scripted"), std::string::npos);
+  EXPECT_TRUE(read_store(run.asked.store).complete);
+}
+
+TEST(outputs, are_written_in_an_emergency_each_by_itself) {
+  command_run run;
+  run.asked.json = "/dev/full";
+  run.asked.csv = (run.folder.path() / "r.csv").string();
+  run.open();
+  run.written.write_in_emergency("stuck", result_status::failed);
+  EXPECT_NE(test::content_of(run.asked.csv).find("scripted"), std::string::npos);
+}
+
 TEST(outputs, say_three_words_by_their_exit_codes) {
   result measured, failed, broke;
   measured.status = result_status::measured;

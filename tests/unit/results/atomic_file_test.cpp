@@ -45,6 +45,33 @@ TEST(atomic_file, follows_a_link_instead_of_replacing_it) {
   EXPECT_EQ(content_of(folder / "real"), "new");
 }
 
+TEST(atomic_file, follows_a_link_to_a_file_that_is_not_there_yet) {
+  const test::scratch_folder folder;
+  std::filesystem::create_directory(folder / "inside");
+  std::filesystem::create_symlink("inside/second", folder / "first");
+  std::filesystem::create_symlink(folder / "inside" / "real", folder / "inside" / "second");
+  EXPECT_EQ(behind_links(folder / "first"), std::filesystem::canonical(folder / "inside") / "real");
+  write_file_atomically(folder / "first", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "first"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "inside" / "second"));
+  EXPECT_EQ(content_of(folder / "inside" / "real"), "new");
+  std::filesystem::create_symlink("circle", folder / "circle");
+  EXPECT_NE(why_not_writable(folder / "circle"), "");
+}
+
+TEST(atomic_file, tells_beforehand_what_cannot_be_written) {
+  const test::scratch_folder folder;
+  EXPECT_EQ(why_not_writable(folder / "new"), "");
+  EXPECT_EQ(why_not_writable("/dev/null"), "");
+  EXPECT_EQ(files_in(folder.path()), 0U);
+  write_file_atomically(folder / "old", "content");
+  EXPECT_EQ(why_not_writable(folder / "old"), "");
+  EXPECT_EQ(content_of(folder / "old"), "content");
+  EXPECT_EQ(why_not_writable(folder.path()), "it is a directory");
+  EXPECT_NE(why_not_writable(folder / "no" / "such"), "");
+  EXPECT_NE(why_not_writable("/proc/nothing"), "");
+}
+
 TEST(atomic_file, writes_to_what_is_no_regular_file) {
   EXPECT_NO_THROW(write_file_atomically("/dev/null", "nothing"));
   EXPECT_THROW(write_file_atomically("/dev/full", "nothing"), api_error);

@@ -1,0 +1,124 @@
+#!/bin/bash
+# outputs_test.sh MGSYNC: a stdout or stderr that is full, closed or left by its reader, and a file that cannot be written, take
+# no other result along; what was lost is told of and ends with 1; no command writes over what it reads.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/mpi/expect.sh
+. "$here/expect.sh"
+mgsync=$1
+cd "$work" || exit 1
+quick=(--device host --oversubscribe --backend multigrid:central --members 2 --max-time 20ms --check-rounds 100)
+m() { timeout "$long_s" "$mgsync" "$@"; }
+
+whole() { # WHAT: the JSON, the CSV and the store of this command are there and complete
+  valid_json r.json results 0 metrics latency median
+  grep -q '^.*multigrid' r.csv || fail "$1: no CSV"
+  tail -n 1 r.jsonl | grep -q '"complete"' || fail "$1: the store does not end"
+  rm -f r.json r.csv r.jsonl
+  passed "$1"
+}
+files=(--json r.json --csv r.csv --store r.jsonl)
+
+m "${quick[@]}" "${files[@]}" >out 2>/dev/full
+expect_code $? 0 "a full stderr"
+whole "a full stderr"
+m "${quick[@]}" "${files[@]}" >&- 2>&-
+expect_code $? 0 "stdout and stderr closed"
+! grep -q '^backend' r.jsonl || fail "the table is in the store"
+whole "stdout and stderr closed"
+# The reader takes the first line, which is said before anything is measured, and leaves.
+m "${quick[@]}" "${files[@]}" 2>&1 | head -n 1 >out
+expect_code "${PIPESTATUS[0]}" 141 "a reader that leaves"
+whole "a reader that leaves"
+m study launch --device host "${files[@]}" --figures drawn 2>&1 | head -n 1 >out
+for file in r.json r.csv drawn/*.svg; do [ -s "$file" ] || fail "$file of a study is lost with its reader"; done
+rm -rf drawn r.json r.csv r.jsonl
+m "${quick[@]}" --processes 2 --json r.json 2>&1 | head -n 1 >out
+valid_json r.json results 0 metrics latency median
+passed "a reader that leaves a study, and processes"
+
+for wrong in '--bogus' 'show nothing.json'; do
+  # shellcheck disable=SC2086  # two words on purpose
+  m $wrong >out 2>/dev/full
+  expect_code $? 2 "mgsync $wrong with a full stderr"
+  # shellcheck disable=SC2086
+  m $wrong >out 2>&-
+  expect_code $? 2 "mgsync $wrong without stderr"
+done
+passed "wrong words keep their exit code"
+
+m "${quick[@]}" --json a.json --store a.jsonl >out 2>err
+expect_code $? 0 "a sweep"
+lost() { # WORDS...: a stdout that is full is told of once, and ends with 1
+  m "$@" >/dev/full 2>err
+  expect_code $? 1 "a full stdout: $*"
+  [ "$(grep -c '^mgsync: stdout could not be written, No space left on device' err)" -eq 1 ] || fail "$*: not said once"
+  ! grep -q 'cannot write' err || fail "$*: said twice"
+}
+lost "${quick[@]}" --json -
+lost "${quick[@]}" --csv -
+lost list
+lost topology
+lost --help
+lost show a.json
+lost merge a.json
+lost report a.json
+lost compare a.json a.jsonl
+lost "${quick[@]}" "${files[@]}"
+whole "a full stdout is told of"
+m show a.json 2>err | head -n 0
+[ ! -s err ] || fail "a reader that leaves is complained of"
+(trap '' PIPE && m show a.json 2>err | head -n 0)
+[ ! -s err ] || fail "a reader that leaves is complained of where SIGPIPE was ignored"
+passed "a reader that leaves show is not complained of"
+
+# What can be known to fail is refused before anything is measured.
+mkdir folder
+ln -s absent/folder/file broken
+for file in folder /proc/nothing absent/r.json broken; do
+  for option in --json --csv; do
+    m "${quick[@]}" "$option" "$file" >out 2>err
+    expect_code $? 2 "$option $file"
+    expect_text "^mgsync: $option $file: .*name another" err
+    ! grep -q 'time spent' err || fail "$option $file was measured first"
+  done
+done
+# What cannot takes nothing else along.
+m "${quick[@]}" --csv r.csv --json /dev/full --store r.jsonl >out 2>err
+expect_code $? 1 "--json /dev/full"
+expect_text 'No space left on device' err
+expect_text '^multigrid ' out
+cp a.json r.json
+whole "a file that cannot be written"
+m merge a.json --csv r.csv --json /dev/full >out 2>err
+expect_code $? 1 "merge --json /dev/full"
+expect_text '^multigrid ' out
+[ -s r.csv ] || fail "merge lost its CSV"
+passed "files are written each by itself"
+
+refused() { # WORDS...
+  m "$@" >out 2>err
+  expect_code $? 2 "$*"
+  expect_text 'name another' err
+}
+refused "${quick[@]}" --json ./same --store same
+refused "${quick[@]}" --json ./same --csv same
+[ ! -e same ] || fail "a refused command wrote a file"
+cp a.json before
+refused report a.json --html a.json
+refused report a.json --markdown ./a.json
+refused report a.json --html page --markdown page
+refused report a.json --html - --markdown -
+refused merge a.json --csv a.json
+refused merge a.json --json "$work/a.json"
+refused show a.json --figure any --svg a.json
+refused advise a.json --json a.json
+cmp a.json before || fail "a command wrote over what it reads"
+passed "no file is written twice, or over what is read"
+
+cp a.json part.json
+sed -i 's/"ended": "complete"/"ended": "interrupted"/; s/"status": "measured"/"status": "interrupted"/' part.json
+m show part.json >out 2>err
+expect_code $? 0 "show of what was interrupted"
+expect_text '^not complete: its command ended early \(interrupted\); 1 point has fewer samples, or none$' out
+passed "show says what is missing"
