@@ -77,8 +77,8 @@ std::filesystem::path behind_links(const std::filesystem::path& file) {
 std::string why_not_writable(const std::filesystem::path& file) {
   struct stat what {};
   const auto target = behind_links(file);
-  if (std::filesystem::is_symlink(target)) return "it is a link that leads to itself";
   const bool exists = ::stat(target.c_str(), &what) == 0;
+  if (!exists && std::filesystem::is_symlink(target)) return "it is a link that leads to itself";
   if (exists && S_ISDIR(what.st_mode)) return "it is a directory";
   if (exists && ::access(target.c_str(), W_OK) != 0) return fmt::format("it cannot be written ({})", reason());
   if (exists && !S_ISREG(what.st_mode)) return "";

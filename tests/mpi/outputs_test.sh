@@ -96,6 +96,10 @@ expect_text '^multigrid ' out
 [ -s r.csv ] || fail "merge lost its CSV"
 passed "files are written each by itself"
 
+m "${quick[@]}" --json /proc/self/fd/1 2>err | cat >out
+grep -q '"schema": "mgsync-results/2"' out || fail "a pipe that has a name is no file to write to"
+passed "a pipe is written to"
+
 refused() { # WORDS...
   m "$@" >out 2>err
   expect_code $? 2 "$*"
