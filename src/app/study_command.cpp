@@ -1,10 +1,15 @@
 #include "src/app/study_command.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <ctime>
 #include <filesystem>
+#include <map>
+#include <set>
+#include <system_error>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -14,10 +19,10 @@
 #include "src/app/progress_line.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/base/closest_word.hpp"
-#include "src/base/comma_list.hpp"
 #include "src/base/gpu_start.hpp"
 #include "src/base/launcher.hpp"
 #include "src/base/standard_streams.hpp"
+#include "src/harness/axis_words.hpp"
 #include "src/harness/runner.hpp"
 #include "src/report/svg.hpp"
 #include "src/report/text.hpp"
@@ -31,11 +36,6 @@ struct asked_study {
   options typed;
 };
 
-std::vector<std::string> words_of(std::string_view list) {
-  const auto words = split_at_commas(list);
-  return {words.begin(), words.end()};
-}
-
 std::vector<const study*> studies_named(const std::string& name) {
   if (name == "all") return {studies().begin(), studies().end()};
   std::vector<std::string_view> names{"all"};
@@ -48,12 +48,15 @@ std::vector<const study*> studies_named(const std::string& name) {
                                 meant ? fmt::format(" (did you mean '{}'?)", *meant) : "", fmt::join(names, ", ")));
 }
 
-// What these studies vary, each name once.
+// What these studies vary, each name once: those that mean the same in every one of them that has it.
 std::vector<axis_declaration> axes_of(std::span<const study* const> several) {
   std::vector<axis_declaration> all;
+  const auto same_everywhere = [several](const axis_declaration& axis) {
+    return std::ranges::all_of(several, [&](const study* s) { return std::ranges::all_of(s->axes, [&](const auto& other) { return other.name != axis.name || other == axis; }); });
+  };
   for (const auto* s : several)
     for (const auto& axis : s->axes)
-      if (std::ranges::find(all, axis.name, &axis_declaration::name) == all.end()) all.push_back(axis);
+      if (same_everywhere(axis) && std::ranges::find(all, axis.name, &axis_declaration::name) == all.end()) all.push_back(axis);
   return all;
 }
 
@@ -66,10 +69,7 @@ study_request request_for(const study& s, const asked_study& asked, std::span<co
   const bool gpus = !views.front().seen.gpus.empty();
   if (asked.typed.device == "gpu" && !gpus) throw usage_error("--device is 'gpu', and no GPU is visible here; accepted: host, or auto");
   request.device = asked.typed.device != "host" && gpus && (with_cuda || asked.typed.device == "gpu") ? topology::device::gpu : topology::device::host;
-  for (const auto& axis : s.axes) {
-    const auto typed = asked.typed.axes.find(axis.name);
-    request.words[std::string(axis.name)] = typed != asked.typed.axes.end() ? typed->second : words_of(axis.defaults);
-  }
+  settle_axes(request, s.axes, asked.typed.axes);
   return request;
 }
 
@@ -85,8 +85,11 @@ int list_studies(std::span<const topology::rank_view> views) {
 
 std::vector<measurement> plan_of(const asked_study& asked, std::span<const topology::rank_view> views, const session* where = nullptr) {
   std::vector<measurement> all;
+  std::set<std::string> known;  // a word may be typed twice
   for (const auto* s : asked.studies)
-    for (auto& m : s->points(request_for(*s, asked, views, where))) all.push_back(std::move(m));
+    for (auto& m : s->points(request_for(*s, asked, views, where)))
+      if (known.insert(canonical_text(m.point)).second) all.push_back(std::move(m));
+  if (all.empty()) throw usage_error(fmt::format("these words together leave nothing to measure; accepted: what `mgsync study {} --help` lists, in other combinations", asked.studies.front()->name));
   return all;
 }
 
@@ -111,51 +114,65 @@ void print_plan(const asked_study& asked, std::span<const measurement> all) {
   fmt::print("{}", estimate(asked, all));
 }
 
-void write_figures(const std::string& folder, std::span<const figure> figures) {
+// Before anything is measured: the folder of --figures is there, and can be written.
+void make_folder(const std::string& folder) {
   if (folder.empty()) return;
-  std::filesystem::create_directories(folder);
-  for (const auto& each : figures)
-    write_file_atomically(std::filesystem::path(folder) / (heading_of(each).name + ".svg"), report::to_svg(each));
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed || !std::filesystem::is_directory(folder) || access(folder.c_str(), W_OK) != 0)
+    throw usage_error(fmt::format("--figures {}: no folder here, or none that can be written; accepted: a folder that is there or can be made", folder));
+}
+
+using named_files = std::map<std::string, std::string>;  // what goes into the folder of --figures
+
+void add_pictures(std::span<const figure> figures, named_files& files) {
+  for (const auto& each : figures) files[heading_of(each).name + ".svg"] = report::to_svg(each);
+}
+
+void write_files(const std::string& folder, const named_files& files) {
+  if (folder.empty()) return;
+  for (const auto& [name, content] : files) write_file_atomically(std::filesystem::path(folder) / name, content);
 }
 
 // A timeline belongs to one result: its picture goes with it, and with the figures what else is attached to that result.
-void attach_timelines(const study& s, std::span<const figure> drawn, std::vector<result>& results, const std::string& folder) {
+void attach_timelines(const study& s, std::span<const figure> drawn, std::vector<result>& results, named_files& files) {
   for (auto& r : results) {
     if (r.attachments.empty() || r.point.study != s.name) continue;
     for (const auto& mine : s.evaluate(std::span(&r, 1)).figures) {
       const auto& name = heading_of(mine).name;
       const auto full = std::find_if(drawn.begin(), drawn.end(), [&](const figure& f) { return heading_of(f).name == name; });
       if (!std::holds_alternative<timeline>(mine) || full == drawn.end()) continue;
-      for (const auto& kept : r.attachments)
-        if (!folder.empty()) write_file_atomically(std::filesystem::path(folder) / fmt::format("{}.{}", name, kept.name), kept.content);
+      for (const auto& kept : r.attachments) files[fmt::format("{}.{}", name, kept.name)] = kept.content;
       r.attachments.push_back({"timeline.svg", "image/svg+xml", report::to_svg(*full)});
       break;
     }
   }
 }
 
-// What results say together, with the studies' figures in a folder.
-evaluation evaluated(const asked_study& asked, std::vector<result>& results) {
+// What results say together, and the studies' figures.
+evaluation evaluated(const asked_study& asked, std::vector<result>& results, named_files& files) {
   evaluation everything;
   for (const auto* s : asked.studies) {
     if (s->evaluate == nullptr) continue;
     const auto e = s->evaluate(results);
-    write_figures(asked.typed.figures, e.figures);
-    attach_timelines(*s, e.figures, results, asked.typed.figures);
+    add_pictures(e.figures, files);
+    attach_timelines(*s, e.figures, results, files);
     everything.tables.insert(everything.tables.end(), e.tables.begin(), e.tables.end());
     everything.sentences.insert(everything.sentences.end(), e.sentences.begin(), e.sentences.end());
   }
   return everything;
 }
 
-// On rank 0: what failed, the files, and what it means.
+// On rank 0: what failed, the files, and what it means. The documents are written first: figures can be drawn again from them.
 void tell(const asked_study& asked, const runner& measured, std::vector<result> results, outputs& written) {
   for (const auto& r : results)
     if (r.status == result_status::failed || r.status == result_status::error) say("mgsync: {}: {}\n", name_of(r.point), r.reason);
-  const auto everything = evaluated(asked, results);
+  named_files files;
+  const auto everything = evaluated(asked, results, files);
   written.note("time_spent", to_string(measured.spent()));
   written.replace(std::move(results));
   written.write(measured.interrupted() ? "interrupted" : "complete");
+  write_files(asked.typed.figures, files);
   print_table(asked.typed, fmt::format("\n{}", report::to_text(everything)));
 }
 
@@ -169,6 +186,7 @@ int measure(const asked_study& asked, std::span<const topology::rank_view> views
   const auto all = plan_of(asked, views, &where);
   const bool speaks = job.rank() == 0;
   if (speaks) {
+    make_folder(asked.typed.figures);
     const auto machine = record_machine(settled, job, views);
     written.open(settled, machine, seed, fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))));
     say("mgsync {} on {}{}: {}", machine.mgsync, machine.host, job.size() > 1 ? fmt::format(", {} ranks", job.size()) : "", estimate(asked, all));
@@ -203,6 +221,27 @@ void must_fit_ranks(const asked_study& asked) {
                                 asked.studies.size() == 1 ? asked.studies.front()->name : "mgsync study"));
 }
 
+// Of `all`: an axis that each study has of its own is asked of one study at a time.
+void refuse_several_meanings(std::span<const std::string> words, std::span<const axis_declaration> offered) {
+  for (const auto& word : words) {
+    if (!word.starts_with("--")) continue;
+    std::string name = word.substr(2, word.find('=') - 2);
+    std::ranges::replace(name, '-', '_');
+    if (std::ranges::find(offered, name, &axis_declaration::name) != offered.end()) continue;
+    std::vector<std::string_view> owners;
+    for (const auto* s : studies())
+      if (std::ranges::find(s->axes, name, &axis_declaration::name) != s->axes.end()) owners.push_back(s->name);
+    if (!owners.empty())
+      throw usage_error(fmt::format("{} takes other words in each study that has it; accepted: one of these in place of all: {}", word.substr(0, word.find('=')), fmt::join(owners, ", ")));
+  }
+}
+
+// Files of results, where there will be none.
+void refuse_documents(const options& typed, std::string_view because) {
+  for (const auto& [option, file] : {std::pair{"json", &typed.json}, {"csv", &typed.csv}, {"store", &typed.store}})
+    if (!file->empty()) throw usage_error(fmt::format("--{} {}: {}, and nothing is measured that could be written there; accepted: the same without --{}", option, *file, because, option));
+}
+
 // The job: this process, or all ranks that the launcher started, each with its own GPU.
 communicator start_job(const options& asked, const topology::machine& seen, watchdog& dog) {
   const launch told = read_launch();
@@ -224,10 +263,15 @@ int study_command(std::span<const std::string> words, std::optional<communicator
   asked_study asked;
   if (words.size() > 1 && !words[1].starts_with("-")) asked.studies = studies_named(words[1]);
   const auto axes = axes_of(asked.studies);
+  if (asked.studies.size() > 1) refuse_several_meanings(words, axes);
   asked.typed = parse_options(words, axes);
   if (asked.typed.command == command::version || asked.typed.command == command::help) {
     if (read_launch().first()) fmt::print("{}", asked.typed.command == command::version ? version_text() : help_text(command::study, axes));
     return 0;
+  }
+  if (asked.studies.empty()) {
+    refuse_documents(asked.typed, "without a name the studies are listed");
+    if (!asked.typed.figures.empty()) throw usage_error("--figures: without a name the studies are listed; accepted: mgsync study NAME --figures FOLDER");
   }
   const bool several = read_launch().size.value_or(1) > 1;
   if (several) must_fit_ranks(asked);
@@ -241,8 +285,12 @@ int study_command(std::span<const std::string> words, std::optional<communicator
   if (asked.studies.empty()) return list_studies(views);
   if (const auto* s = asked.studies.front(); !several && asked.studies.size() == 1 && s->answer != nullptr)
     if (const auto answered = s->answer(request_for(*s, asked, views))) {
+      refuse_documents(asked.typed, "the model answers");
+      make_folder(asked.typed.figures);
+      named_files files;
+      add_pictures(answered->figures, files);
+      write_files(asked.typed.figures, files);
       fmt::print("{}", answered->text);
-      write_figures(asked.typed.figures, answered->figures);
       return 0;
     }
   if (!asked.typed.dry_run) return measure(asked, views, *job, *dog, written);

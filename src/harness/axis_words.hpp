@@ -1,17 +1,23 @@
-// Words of a study's axes, held against what the axis takes. A word that is none ends in a usage_error that names the accepted ones.
+// Words of a study's axes, held against what each axis declares that it takes: in one place for all studies, before anything
+// is planned, so that a wrong word is refused wherever it is typed, with or without a GPU.
 #pragma once
 
-#include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "src/harness/study.hpp"
 
 namespace mgsync {
 
-// `option` as it is typed, without the dashes: "gpu-is-mine".
-void check_words(std::string_view option, std::span<const std::string> words, std::span<const std::string_view> accepted);
+// Fills in the words of every axis: those that were typed, or the defaults, less what only members of the other kind take. Throws
+// usage_error for a typed word that the axis does not take, or that means nothing for the request's members, and names the
+// accepted ones; and whatever the axes' own readers find.
+void settle_axes(study_request&, std::span<const axis_declaration>, const typed_words&);
 
-// A whole number from `least` to `most`.
-std::uint64_t checked_number(std::string_view option, const std::string& word, std::uint64_t least, std::uint64_t most);
+// For readers: `option` as it is typed, without the dashes.
+void check_words(std::string_view option, std::span<const std::string> words, std::span<const std::string_view> accepted);
 
 }  // namespace mgsync

@@ -21,13 +21,32 @@
 
 namespace mgsync {
 
-// Something that a study varies, as an option of `mgsync study NAME`.
+struct study_request;
+using typed_words = std::map<std::string, std::vector<std::string>, std::less<>>;  // of axes, by name
+
+enum class word_count { list, one };
+
+// Something that a study varies, as an option of `mgsync study NAME`. What `accepted` says is what is checked (axis_words.hpp).
 struct axis_declaration {
   std::string_view name;      // "argument_bytes"; the option is --argument-bytes
   std::string_view defaults;  // words joined by commas
-  std::string_view accepted;  // for the message when a word is none of them: "0, 8, 128, 4096", "1 to 8"
+  // Words and ranges joined by ", ": "default, 1 to 8", "1x1 to 32x1024", "256 to 51200 in steps of 256". Groups of them joined by "; "
+  // may say whose they are: "all; spin, yield (GPU); std-thread (host)". In the study's own words where it reads them itself.
+  std::string_view accepted;
   std::string_view help;      // a sentence
+  word_count counts = word_count::list;
+  // Throws usage_error for words that are none, on any machine; all axes have their words by then. nullptr: `accepted` is the list.
+  void (*read)(const study_request&) = nullptr;
+  bool operator==(const axis_declaration&) const = default;
 };
+
+// Whether `accepted` names all of a table of values and their names: what is in the code can be asked for.
+template <class Table>
+constexpr bool names_all(const axis_declaration& axis, const Table& table) {
+  for (const auto& [value, name] : table)
+    if (axis.accepted.find(name) == std::string_view::npos) return false;
+  return true;
+}
 
 // What a command asks of a study.
 struct study_request {
@@ -36,7 +55,7 @@ struct study_request {
   bool with_cuda = false;                      // this build can run kernels
   bool planning = false;                       // nothing will be measured: the machine may be another one
   const session* where = nullptr;              // this process's place among the ranks, where something is measured
-  std::map<std::string, std::vector<std::string>, std::less<>> words;  // of every axis, typed or default
+  typed_words words;                           // of every axis, typed or default; checked
 
   const topology::machine& machine() const { return ranks.front().seen; }
   const std::vector<std::string>& list(std::string_view axis) const { return words.find(axis)->second; }
@@ -91,7 +110,7 @@ struct study {
   std::string_view name;
   std::string_view summary;                        // one line
   std::span<const axis_declaration> axes;
-  // Pure. Throws usage_error for words that are no values of an axis.
+  // Pure. Throws usage_error for words that each are right, and together are not.
   std::vector<measurement> (*points)(const study_request&) = nullptr;
   // What results mean, of this study's points and of others that it knows. Pure, and happy with what there is.
   evaluation (*evaluate)(std::span<const result>) = nullptr;

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "barriers/words.hpp"
+#include "src/base/errors.hpp"
 #include "src/harness/study.hpp"
 #include "src/studies/barriers/barrier_points.hpp"
 #include "src/studies/barriers/barriers_evaluation.hpp"
@@ -15,12 +16,25 @@ namespace mgsync {
 namespace barriers {
 namespace {
 
+std::string typed(const study_request& asked, std::string_view axis) { return fmt::format("{}", fmt::join(asked.list(axis), ",")); }
+
+std::vector<int> members(const study_request& asked) {
+  const auto members = typed(asked, "members"), gpus = typed(asked, "gpus");
+  if (!members.empty() && !gpus.empty()) throw usage_error("--members and --gpus are two names for one number; accepted: one of them");
+  return members.empty() && gpus.empty() ? std::vector<int>{} : parse_members(members.empty() ? gpus : members);
+}
+void read_members(const study_request& asked) { members(asked); }
+std::vector<shape> shapes(const study_request& asked) { return parse_shapes(typed(asked, "shape")); }
+std::vector<backend_choice> chosen(const study_request& asked) { return parse_backends(typed(asked, "backend"), backends()); }
+std::vector<load> loads(const study_request& asked) { return parse_loads(typed(asked, "load")); }
+
 constexpr std::array<axis_declaration, 5> axes_of_barriers{{
-    {"backend", "default", "backends as `mgsync list` names them, default or all", "what is compared"},
-    {"members", "", "numbers and ranges, such as 1-4,8", "how many members; without a number powers of two of host threads, and every number of GPUs"},
-    {"gpus", "", "numbers and ranges, such as 1,2", "the same as --members"},
-    {"shape", "1x32", "blocks per SM x threads per block, as 1x32 or b1x32, or all", "of a GPU member; of a host member the first number is its threads"},
-    {"load", "idle", "loads as `mgsync --load` takes them", "traffic beside the barrier"},
+    {"backend", "default", "backends as `mgsync list` names them, default or all", "what is compared", word_count::list, [](const study_request& asked) { chosen(asked); }},
+    {"members", "", "numbers and ranges, such as 1-4,8", "how many members; without a number powers of two of host threads, and every number of GPUs", word_count::list, read_members},
+    {"gpus", "", "numbers and ranges, such as 1,2", "the same as --members", word_count::list, read_members},
+    {"shape", "1x32", "blocks per SM x threads per block, as 1x32 or b1x32, or all", "of a GPU member; of a host member the first number is its threads", word_count::list,
+     [](const study_request& asked) { shapes(asked); }},
+    {"load", "idle", "loads as `mgsync --load` takes them", "traffic beside the barrier", word_count::list, [](const study_request& asked) { loads(asked); }},
 }};
 
 // What the points of a sweep refer to: a job of one process. The command's own watchdog names what hangs; this one only takes
@@ -35,16 +49,14 @@ struct sweep {
 };
 
 std::vector<measurement> points(const study_request& asked) {
-  const auto typed = [&](std::string_view axis) { return fmt::format("{}", fmt::join(asked.list(axis), ",")); };
   sweep_request request;
   request.device = asked.device;
   request.with_cuda = asked.with_cuda;
   request.pin = asked.machine().is_this_machine;
-  for (const auto* counts : {"members", "gpus"})
-    if (const auto text = typed(counts); !text.empty()) request.members = parse_members(text);
-  request.shapes = parse_shapes(typed("shape"));
-  request.backends = parse_backends(typed("backend"), backends());
-  request.loads = parse_loads(typed("load"));
+  request.members = members(asked);
+  request.shapes = shapes(asked);
+  request.backends = chosen(asked);
+  request.loads = loads(asked);
   settings wanted;
   const auto all = std::make_shared<sweep>(make_plan(request, asked.ranks), wanted.timeout);
   wanted.stopping.max_time = default_max_time(points_to_measure(all->planned));

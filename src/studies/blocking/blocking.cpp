@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <set>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -19,48 +20,39 @@ namespace mgsync {
 namespace blocking {
 namespace {
 
-constexpr std::array<axis_declaration, 10> axes{{
-    {"question", "holds,absent", "holds, absent", "does it hold everybody, and what if some stay away?"},
-    {"level", "all", "all, or of thread, member, rank (host), guard, lane, warp, cluster, grid, multigrid-blocks, multigrid-gpus (GPU)", "whose barriers"},
-    {"method", "all", "all, or names of barriers: std-barrier, pthread-barrier, openmp, mpi-barrier, ours, ...", "which barriers"},
-    {"how", "exit-before,exit-late,spin,elsewhere,late,drop", "exit-before, exit-late, spin, elsewhere, late, drop", "what the absent do instead"},
-    {"who", "first,last,half", "first, last, half", "who is absent"},
-    {"form", "branch,predicated", "branch, predicated", "how the code leaves the absent out (GPU)"},
-    {"members", "4", "2 to 64", "threads, team members or ranks (host)"},
-    {"bound", "500", "50 to 4000", "ms that all may wait once everybody has done what he does"},
-    {"runs", "1", "1 to 100", "how often each case is tried"},
-    {"gpu_is_mine", "no", "no, yes", "whether nothing else uses the GPUs: the cases end kernels by traps"},
-}};
-
-unsigned only_number(const study_request& asked, std::string_view axis, unsigned least, unsigned most) {
-  const auto& words = asked.list(axis);
-  if (words.size() != 1) throw usage_error(fmt::format("--{} is one number; accepted: {} to {}", axis, least, most));
-  return static_cast<unsigned>(checked_number(axis, words.front(), least, most));
+bool asks_for(const study_request& asked, std::string_view axis, std::string_view one) {
+  return std::ranges::any_of(asked.list(axis), [one](const std::string& word) { return word == "all" || word == one; });
 }
 
 // The barriers of this device that were asked for.
 std::vector<const method*> chosen(const study_request& asked) {
-  std::vector<std::string_view> levels{"all"}, names{"all"};
-  for (const auto& m : methods())
-    if (m.device == asked.device) {
-      levels.push_back(m.level);
-      names.push_back(m.name);
-    }
-  for (auto* list : {&levels, &names}) {
-    std::sort(list->begin(), list->end());
-    list->erase(std::unique(list->begin(), list->end()), list->end());
-  }
-  const auto &wanted_levels = asked.list("level"), &wanted_names = asked.list("method");
-  check_words("level", wanted_levels, levels);
-  check_words("method", wanted_names, names);
-  const auto wanted = [](const std::vector<std::string>& words, std::string_view one) {
-    return std::any_of(words.begin(), words.end(), [one](const std::string& w) { return w == "all" || w == one; });
-  };
   std::vector<const method*> all;
   for (const auto& m : methods())
-    if (m.device == asked.device && wanted(wanted_levels, m.level) && wanted(wanted_names, m.name)) all.push_back(&m);
+    if (m.device == asked.device && asks_for(asked, "level", m.level) && asks_for(asked, "method", m.name)) all.push_back(&m);
   return all;
 }
+
+void read_methods(const study_request& asked) {
+  std::set<std::string_view> names{"all"};
+  for (const auto& m : methods())
+    if (m.device == asked.device) names.insert(m.name);
+  check_words("method", asked.list("method"), std::vector(names.begin(), names.end()));
+}
+
+constexpr std::array<axis_declaration, 10> axes{{
+    {"question", "holds,absent", "holds, absent", "does it hold everybody, and what if some stay away?"},
+    {"level", "all", "all; member, rank, thread (host); guard, lane, warp, cluster, grid, multigrid-blocks, multigrid-gpus (GPU)", "whose barriers"},
+    {"method", "all", "all, or names of barriers: std-barrier, pthread-barrier, openmp, mpi-barrier, ours, ...", "which barriers", word_count::list, read_methods},
+    {"how", "exit-before,exit-late,spin,elsewhere,late,drop", "exit-before, exit-late, spin, elsewhere, late, drop", "what the absent do instead"},
+    {"who", "first,last,half", "first, last, half", "who is absent"},
+    {"form", "branch,predicated", "branch, predicated (GPU)", "how the code leaves the absent out"},
+    {"members", "4", "2 to 64 (host)", "threads, team members or ranks", word_count::one},
+    {"bound", "500", "50 to 4000", "ms that all may wait once everybody has done what he does", word_count::one},
+    {"runs", "1", "1 to 100", "how often each case is tried", word_count::one},
+    {"gpu_is_mine", "no", "no, yes (GPU)", "whether nothing else uses the GPUs: the cases end kernels by traps", word_count::one},
+}};
+
+unsigned number(const study_request& asked, std::string_view axis) { return static_cast<unsigned>(std::stoul(asked.list(axis).front())); }
 
 // What CUDA shows of the machine's GPUs, as it calls them; all, where nobody asked CUDA: planning on a machine that was described.
 std::vector<int> gpus_of(const study_request& asked) {
@@ -75,7 +67,7 @@ std::vector<int> gpus_of(const study_request& asked) {
 std::string why_not_here(const study_request& asked, const method& m, const case_starter& by) {
   if (asked.device == topology::device::gpu) {
     if (!asked.with_cuda) return "this mgsync was built without CUDA";
-    if (asked.list("gpu_is_mine") != std::vector<std::string>{"yes"})
+    if (asked.list("gpu_is_mine").front() != "yes")
       return "its cases end kernels by traps: say --gpu-is-mine yes where nothing else uses the GPUs";
     if (std::getenv("CUDA_MPS_PIPE_DIRECTORY") != nullptr || access("/tmp/nvidia-mps/control", F_OK) == 0)
       return "a trap would end the work of all who share the GPU by MPS";
@@ -93,17 +85,7 @@ std::string why_not_here(const study_request& asked, const method& m, const case
 
 class planner {
  public:
-  explicit planner(const study_request& asked)
-      : asked_(&asked), by_(starter_here()), members_(only_number(asked, "members", 2, 64)), bound_ms_(only_number(asked, "bound", 50, 4000)),
-        runs_(only_number(asked, "runs", 1, 100)) {
-    constexpr std::string_view hows[] = {"exit-before", "exit-late", "spin", "elsewhere", "late", "drop"}, whos[] = {"first", "last", "half"},
-                               forms[] = {"branch", "predicated"}, questions[] = {"holds", "absent"}, yes_or_no[] = {"no", "yes"};
-    check_words("how", asked.list("how"), hows);
-    check_words("who", asked.list("who"), whos);
-    check_words("form", asked.list("form"), forms);
-    check_words("question", asked.list("question"), questions);
-    check_words("gpu-is-mine", asked.list("gpu_is_mine"), yes_or_no);
-  }
+  explicit planner(const study_request& asked) : asked_(&asked), by_(starter_here()), bound_ms_(number(asked, "bound")), runs_(number(asked, "runs")) {}
 
   std::vector<measurement> plan() const {
     std::vector<measurement> all;
@@ -144,7 +126,7 @@ class planner {
     c.level = m.level;
     c.method = m.name;
     c.bound_ms = bound_ms_;
-    c.members = m.device == topology::device::host ? members_ : participants_of(m.level);
+    c.members = m.device == topology::device::host ? number(*asked_, "members") : participants_of(m.level);
     if (m.device == topology::device::gpu) {
       c.gpus = gpus_of(*asked_);
       c.gpus.resize(std::min(c.gpus.size(), m.level.starts_with("multigrid") ? std::size_t{2} : std::size_t{1}));
@@ -194,7 +176,7 @@ class planner {
 
   const study_request* asked_;
   case_starter by_;
-  unsigned members_, bound_ms_, runs_;
+  unsigned bound_ms_, runs_;
 };
 
 std::vector<measurement> points(const study_request& asked) { return planner(asked).plan(); }

@@ -21,34 +21,23 @@ namespace launch {
 namespace {
 
 constexpr std::array<axis_declaration, 6> axes{{
-    {"kind", "all", "all, or of traditional, cooperative, multi-device, graph, graph-programmatic, programmatic, cluster, device-graph (GPU), openmp-region, std-thread (host)", "how kernels (threads) are launched"},
+    {"kind", "all", "all; traditional, cooperative, multi-device, graph, graph-programmatic, programmatic, cluster, device-graph (GPU); openmp-region, std-thread (host)", "how kernels (threads) are launched"},
     {"quantity", "null,total,fused,gradient", "null, total, fused, gradient", "what one more launch adds; one launch in all; what is left of it beside long kernels; what one more unit of waiting in a kernel adds"},
-    {"gpus", "1", "numbers of GPUs, as 1,2,4", "over how many GPUs (host members: over how many threads)"},
-    {"shape", "1x32", "blocks per SM x threads, as 1x32,1x1024", "of the kernels"},
-    {"argument_bytes", "0", "0, 8, 128, 4096", "of a kernel that waits for nothing"},
-    {"policy", "synchronize", "synchronize, spin, yield, block", "how the host waits for the end"},
+    {"gpus", "1", "1 to 4096", "over how many GPUs (host members: over how many threads)"},
+    {"shape", "1x32", "1x1 to 1024x1024 (GPU)", "of the kernels: blocks per SM x threads, as 1x32,1x1024"},
+    {"argument_bytes", "0", "0, 8, 128, 4096 (GPU)", "of a kernel that waits for nothing"},
+    {"policy", "synchronize", "all, synchronize, spin, yield, block (GPU)", "how the host waits for the end"},
 }};
 
-unsigned number(std::string_view option, const std::string& word, std::string_view accepted) {
-  unsigned value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size())
-    throw usage_error(fmt::format("--{} is '{}'; accepted: {}", option, word, accepted));
-  return value;
-}
+static_assert(names_all(axes[0], gpu_kinds) && names_all(axes[0], host_kinds) && names_all(axes[5], host_policies));
+
+unsigned number(std::string_view word) { return static_cast<unsigned>(std::stoul(std::string(word))); }
 
 template <class Kind, std::size_t Count>
-std::vector<Kind> chosen(std::string_view option, const std::vector<std::string>& words, const std::pair<Kind, std::string_view> (&known)[Count]) {
+std::vector<Kind> chosen(const std::vector<std::string>& words, const std::pair<Kind, std::string_view> (&known)[Count]) {
   std::vector<Kind> kinds;
-  for (const auto& word : words) {
-    bool any = false;
-    for (const auto& [kind, name] : known)
-      if (word == "all" || word == name) kinds.push_back(kind), any = true;
-    if (any) continue;
-    std::vector<std::string_view> names;
-    for (const auto& one : known) names.push_back(one.second);
-    throw usage_error(fmt::format("--{} is '{}'; accepted: all, {}", option, word, fmt::join(names, ", ")));
-  }
+  for (const auto& [kind, name] : known)
+    if (std::ranges::find(words, "all") != words.end() || std::ranges::find(words, name) != words.end()) kinds.push_back(kind);
   return kinds;
 }
 
@@ -79,15 +68,7 @@ std::function<std::unique_ptr<method>()> method_for(const std::string& quantity)
       return std::make_unique<one_run>(settings);
     };
   if (quantity == "fused") return [] { return std::make_unique<fused_difference>(fused_settings{}); };
-  if (quantity == "gradient") return [] { return std::make_unique<wait_gradient>(); };
-  throw usage_error(fmt::format("--quantity is '{}'; accepted: null, total, fused, gradient", quantity));
-}
-
-// "1x1024": blocks per SM and threads.
-std::pair<unsigned, unsigned> shape_of(const std::string& word) {
-  const auto cross = word.find('x');
-  if (cross == std::string::npos) throw usage_error(fmt::format("--shape is '{}'; accepted: blocks per SM x threads, as 1x32", word));
-  return {number("shape", word.substr(0, cross), "blocks per SM x threads, as 1x32"), number("shape", word.substr(cross + 1), "blocks per SM x threads, as 1x32")};
+  return [] { return std::make_unique<wait_gradient>(); };
 }
 
 measurement planned(const study_request& asked, const std::string& subject, unsigned members, const std::string& quantity) {
@@ -103,26 +84,23 @@ void add_gpu(const study_request& asked, std::vector<measurement>& all) {
   const auto& machine = asked.machine();
   for (const auto& count_word : asked.list("gpus"))
     for (const auto& shape_word : asked.list("shape"))
-      for (const auto kind : chosen("kind", asked.list("kind"), gpu_kinds))
+      for (const auto kind : chosen(asked.list("kind"), gpu_kinds))
         for (const auto& quantity : asked.list("quantity"))
           for (const auto& bytes_word : asked.list("argument_bytes"))
-            for (const auto policy : chosen("policy", asked.list("policy"), host_policies)) {
-              const unsigned count = number("gpus", count_word, "numbers of GPUs, as 1,2,4");
-              const auto [per_sm, threads] = shape_of(shape_word);
+            for (const auto policy : chosen(asked.list("policy"), host_policies)) {
+              const unsigned count = number(count_word), per_sm = number(shape_word), threads = number(shape_word.substr(shape_word.find('x') + 1));
               gpu_launch launch;
               launch.kind = kind;
               launch.threads = threads;
               launch.policy = policy;
-              launch.argument_bytes = number("argument-bytes", bytes_word, "0, 8, 128, 4096");
-              if (launch.argument_bytes != 0 && launch.argument_bytes != 8 && launch.argument_bytes != 128 && launch.argument_bytes != 4096)
-                throw usage_error(fmt::format("--argument-bytes is '{}'; accepted: 0, 8, 128, 4096", bytes_word));
+              launch.argument_bytes = number(bytes_word);
               auto m = planned(asked, name_in(gpu_kinds, kind), count, quantity);
               m.point.set("blocks_per_sm", static_cast<double>(per_sm));
               m.point.set("threads_per_block", static_cast<double>(threads));
               if (launch.argument_bytes != 0) m.point.set("argument_bytes", static_cast<double>(launch.argument_bytes), "B");
               if (policy != host_policy::synchronize) m.point.set("policy", name_in(host_policies, policy));
               if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
-              else if (count == 0 || count > machine.gpus.size()) m.waived = fmt::format("{} GPUs are asked for, and {} are here", count, machine.gpus.size());
+              else if (count > machine.gpus.size()) m.waived = fmt::format("{} GPUs are asked for, and {} are here", count, machine.gpus.size());
               else if (launch.argument_bytes != 0 && (quantity == "fused" || quantity == "gradient")) m.waived = "arguments are those of kernels that wait for nothing";
               else {
                 launch.gpus.clear();
@@ -145,12 +123,12 @@ void add_host(const study_request& asked, std::vector<measurement>& all) {
   const auto& machine = asked.machine();
   const auto& cpus = machine.allowed_cpus;
   for (const auto& count_word : asked.list("gpus"))
-    for (const auto kind : chosen("kind", asked.list("kind"), host_kinds))
+    for (const auto kind : chosen(asked.list("kind"), host_kinds))
       for (const auto& quantity : asked.list("quantity")) {
-        const unsigned count = number("gpus", count_word, "numbers of threads, as 1,2,4");
+        const unsigned count = number(count_word);
         auto m = planned(asked, name_in(host_kinds, kind), count, quantity);
         for (unsigned i = 0; i < count; ++i) m.point.group.push_back(static_cast<int>(i));
-        if (count == 0 || count > cpus.size()) m.waived = fmt::format("{} threads are asked for, and {} hardware threads are allowed here", count, cpus.size());
+        if (count > cpus.size()) m.waived = fmt::format("{} threads are asked for, and {} hardware threads are allowed here", count, cpus.size());
         else if (quantity == "fused") m.waived = "a host start returns when its members are done: there is nothing to be fused";
         const std::vector<int> pinned = machine.is_this_machine && count <= cpus.size() ? std::vector<int>(cpus.begin(), cpus.begin() + count) : std::vector<int>{};
         m.create = [kind, count, pinned] {

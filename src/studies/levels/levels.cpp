@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
-#include "src/harness/axis_words.hpp"
 #include "src/harness/methods/rate.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/methods/slope.hpp"
@@ -23,13 +22,6 @@ namespace mgsync {
 namespace levels {
 namespace {
 
-constexpr std::array<axis_declaration, 4> axes_of_levels{{
-    {"level", "warp,block,cluster,memory", "warp, block, cluster, memory", "barriers and operations of which level"},
-    {"quantity", "latency,throughput,host", "latency, throughput, host", "latency and throughput by the SM's cycle counter; latency by the host's clock, where a barrier lasts"},
-    {"probe", "all", "all, or names of probes as the table of all levels has them", "which probes of these levels"},
-    {"run", "1,2", "1 to 9", "measured once for each: two runs show what repeats"},
-}};
-
 // Empty: all.
 std::set<std::string> wanted_probes(const study_request& asked) {
   std::set<std::string> known, names;
@@ -41,6 +33,13 @@ std::set<std::string> wanted_probes(const study_request& asked) {
   }
   return names;
 }
+
+constexpr std::array<axis_declaration, 4> axes_of_levels{{
+    {"level", "warp,block,cluster,memory", "warp, block, cluster, memory", "barriers and operations of which level"},
+    {"quantity", "latency,throughput,host", "latency, throughput, host", "latency and throughput by the SM's cycle counter; latency by the host's clock, where a barrier lasts"},
+    {"probe", "all", "all, or names of probes as the table of all levels has them", "which probes of these levels", word_count::list, [](const study_request& asked) { wanted_probes(asked); }},
+    {"run", "1,2", "1 to 9", "measured once for each: two runs show what repeats"},
+}};
 
 // By the host's clock a run must last: so many links more.
 rounds_choice host_lengths(const probe_family& f) {
@@ -84,10 +83,6 @@ measurement planned(const study_request& asked, const level_probe& one, unsigned
 }
 
 std::vector<measurement> points(const study_request& asked) {
-  check_words("level", asked.list("level"), all_levels);
-  check_words("quantity", asked.list("quantity"), all_quantities);
-  std::vector<unsigned> runs;
-  for (const auto& word : asked.list("run")) runs.push_back(static_cast<unsigned>(checked_number("run", word, 1, 9)));
   const auto wanted = wanted_probes(asked);
   std::vector<measurement> all;
   if (asked.device != topology::device::gpu || !asked.with_cuda) {
@@ -107,12 +102,12 @@ std::vector<measurement> points(const study_request& asked) {
   }
   subject_maker make;
   if constexpr (MGSYNC_WITH_CUDA) make = probes_on(asked.first_ordinal());
-  for (const unsigned run : runs)
+  for (const auto& run_word : asked.list("run"))
     for (const auto& what : asked.list("quantity"))
       for (const auto& level : asked.list("level")) {
         const auto index = std::ranges::find(all_quantities, what) - std::begin(all_quantities);
         for (const auto& one : probes_of(level, static_cast<quantity>(index)))
-          if (wanted.empty() || wanted.contains(one.family->name)) all.push_back(planned(asked, one, run, make));
+          if (wanted.empty() || wanted.contains(one.family->name)) all.push_back(planned(asked, one, static_cast<unsigned>(std::stoul(run_word)), make));
       }
   return all;
 }

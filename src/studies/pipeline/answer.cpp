@@ -52,7 +52,7 @@ std::string stage_line(const stage_times& t, const arrangement& warps) {
 
 }  // namespace
 
-extent read_extent(std::string_view words) {
+extent read_extent(std::string_view words, std::string_view option, std::string_view accepted) {
   std::array<int, 3> values{};
   const char* at = words.data();
   const char* const end = at + words.size();
@@ -60,7 +60,7 @@ extent read_extent(std::string_view words) {
     const auto [stop, error] = std::from_chars(at, end, values[i]);
     const bool separated = i == 2 ? stop == end : stop != end && *stop == 'x';
     if (error != std::errc() || !separated || values[i] < 1 || values[i] > 1048576)
-      throw usage_error(fmt::format("'{}' is no product: MxNxK is wanted, each from 1 to 1048576, as in 1024x1024x512", words));
+      throw usage_error(fmt::format("--{} is '{}'; accepted: {}", option, words, accepted));
     at = stop + 1;
   }
   return {values[0], values[1], values[2]};

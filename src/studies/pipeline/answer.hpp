@@ -10,8 +10,8 @@
 
 namespace mgsync::pipeline {
 
-// "MxNxK" with three positive numbers up to 1048576; usage_error names the accepted form.
-extent read_extent(std::string_view text);
+// "MxNxK" with three positive numbers up to 1048576; usage_error names what is accepted.
+extent read_extent(std::string_view text, std::string_view option = "gemm", std::string_view accepted = "MxNxK, each from 1 to 1048576, as 1024x1024x512");
 
 struct gemm_question {
   extent size;

@@ -133,9 +133,9 @@ held_out_sizes read_sizes(std::span<const std::string> words) {
     else if (word == "random") found.random = true;
     else if (word == "large") found.large = true;
     else {
-      const extent size = read_extent(word);
+      const extent size = read_extent(word, "size", accepted_sizes);
       if (size.n % 8 != 0 || size.k % 8 != 0 || std::max({size.m, size.n, size.k}) > 16384)
-        throw usage_error(fmt::format("--size is '{}'; accepted: paper, random, large, or MxNxK up to 16384 with N and K multiples of 8", word));
+        throw usage_error(fmt::format("--size is '{}'; accepted: {}", word, accepted_sizes));
       found.asked.push_back(size);
     }
   }

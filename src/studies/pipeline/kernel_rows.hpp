@@ -22,6 +22,7 @@ struct held_out_sizes {
   std::vector<extent> asked{};
 };
 held_out_sizes read_sizes(std::span<const std::string> words);
+inline constexpr std::string_view accepted_sizes = "paper, random, large, or MxNxK up to 16384 with N and K multiples of 8";
 
 // One compiled product with its number of producers, and the GPU it runs on.
 struct product_choice {

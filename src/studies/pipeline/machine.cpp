@@ -22,14 +22,14 @@ json to_json(const cost_line& line, const char* rate) { return {{"startup_ns", l
 class object_reader {
  public:
   object_reader(const json& object, std::string where) : object_(object), where_(std::move(where)) {
-    if (!object.is_object()) throw usage_error(fmt::format("{} is not a JSON object", where_));
+    if (!object.is_object()) throw usage_error(fmt::format("{} is not a JSON object; accepted: {}", where_, machine_files));
   }
 
   double number(const char* key, double least, std::optional<double> otherwise = std::nullopt) {
     known_.emplace_back(key);
     if (!object_.contains(key)) {
       if (otherwise) return *otherwise;
-      throw usage_error(fmt::format("{} lacks \"{}\"", where_, key));
+      throw usage_error(fmt::format("{} lacks \"{}\"; accepted: {}", where_, key, machine_files));
     }
     const json& value = object_.at(key);
     if (!value.is_number() || value.get<double>() < least)
@@ -62,7 +62,7 @@ class object_reader {
 };
 
 cost_line read_line(const json* found, const char* rate, const std::string& where) {
-  if (found == nullptr) throw usage_error(fmt::format("{} is missing", where));
+  if (found == nullptr) throw usage_error(fmt::format("{} is missing; accepted: {}", where, machine_files));
   object_reader reader(*found, where);
   cost_line line;
   line.startup_ns = reader.number("startup_ns", 0, 0.0);
@@ -96,7 +96,7 @@ machine rtx_a6000() {
 
 machine read_machine(std::string_view text, std::string_view source) {
   const json parsed = json::parse(text, nullptr, false);
-  if (parsed.is_discarded()) throw usage_error(fmt::format("{} is not JSON", source));
+  if (parsed.is_discarded()) throw usage_error(fmt::format("{} is not JSON; accepted: {}", source, machine_files));
   const std::string where(source);
   object_reader reader(parsed, where);
   machine m;

@@ -45,6 +45,9 @@ struct machine {
 // The paper's RTX A6000 (section 4.2): throughputs as printed, per ms; what it lost is assumed, and listed.
 machine rtx_a6000();
 
+// What may be named as a machine, for messages.
+inline constexpr std::string_view machine_files = "a machine file, or results of `mgsync study pipeline`";
+
 // From and to JSON. Reading throws usage_error naming `source` and the key that is missing, unknown or impossible.
 machine read_machine(std::string_view json, std::string_view source);
 std::string write_machine(const machine&);

@@ -2,8 +2,6 @@
 // takes and why, on a machine that a file describes or on the paper's.
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
@@ -13,6 +11,7 @@
 #include "src/harness/axis_words.hpp"
 #include "src/harness/study.hpp"
 #include "src/results/json_document.hpp"
+#include "src/results/packed_text.hpp"
 #include "src/studies/pipeline/answer.hpp"
 #include "src/studies/pipeline/kernel_provers.hpp"
 #include "src/studies/pipeline/kernel_rows.hpp"
@@ -23,15 +22,6 @@
 namespace mgsync {
 namespace pipeline {
 namespace {
-
-constexpr std::array<axis_declaration, 5> axes{{
-    {"kernel", "all", "all, synthetic, mma, wgmma", "which kernels are measured"},
-    {"tile", "all", "all, or tiles as 128x128x64", "of mma and wgmma: which instantiations are measured"},
-    {"size", "paper,random,large", "paper, random, large, or MxNxK", "products that the calibrated model is to predict"},
-    {"gemm", "", "MxNxK, as 1024x1024x1024", "the product C = A B whose best configuration is asked for"},
-    {"machine", "", "a machine file, or results of this study",
-     "the machine it runs on, else the paper's RTX A6000; alone: prints the machine file of such results"},
-}};
 
 figure picture_of(const gemm_question& asked, const timeline& schedule) {
   mgsync::timeline picture{{"pipeline-schedule", fmt::format("Loads and products of one SM: {}x{}x{}", asked.size.m, asked.size.n, asked.size.k),
@@ -49,24 +39,27 @@ bool wanted(const std::vector<std::string>& words, std::string_view one) {
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return word == "all" || word == one; });
 }
 
-void check_words(const study_request& asked) {
-  constexpr std::string_view kernels[] = {"all", "synthetic", "mma", "wgmma"};
-  mgsync::check_words("kernel", asked.list("kernel"), kernels);
-  for (const std::string& word : asked.list("tile")) {
-    std::vector<std::string> known;
-    for (const gemm_family* family : gemm_families)
-      for (const gemm_instance& i : family->instances)
-        if (wanted(asked.list("kernel"), family->name) && std::find(known.begin(), known.end(), text(i.tile)) == known.end()) known.push_back(text(i.tile));
-    if (word != "all" && std::find(known.begin(), known.end(), word) == known.end())
-      throw usage_error(fmt::format("--tile is '{}'; accepted for these kernels: all, {}", word, fmt::join(known, ", ")));
-  }
+void read_tiles(const study_request& asked) {
+  std::vector<std::string> known{"all"};
+  for (const gemm_family* family : gemm_families)
+    for (const gemm_instance& i : family->instances)
+      if (wanted(asked.list("kernel"), family->name) && std::ranges::find(known, text(i.tile)) == known.end()) known.push_back(text(i.tile));
+  check_words("tile", asked.list("tile"), std::vector<std::string_view>(known.begin(), known.end()));
 }
+
+constexpr std::array<axis_declaration, 5> axes{{
+    {"kernel", "all", "all, synthetic, mma, wgmma", "which kernels are measured"},
+    {"tile", "all", "all, or tiles as 128x128x64", "of mma and wgmma: which instantiations are measured", word_count::list, read_tiles},
+    {"size", "paper,random,large", accepted_sizes, "products that the calibrated model is to predict", word_count::list,
+     [](const study_request& asked) { read_sizes(asked.list("size")); }},
+    {"gemm", "", "1x1x1 to 1048576x1048576x1048576", "the product C = A B whose best configuration is asked for: MxNxK, as 1024x1024x512", word_count::one},
+    {"machine", "", machine_files, "the machine it runs on, else the paper's RTX A6000; alone: prints the machine file of such results", word_count::one,
+     [](const study_request&) {}},  // read once, where it is used: it may be a pipe
+}};
 
 // A machine file, or the results of this study: then lines over the tiles that were measured of one kernel.
 machine machine_from(const std::string& name, const std::vector<std::string>& kernels) {
-  std::ifstream input(name, std::ios::binary);
-  if (!input) throw usage_error(fmt::format("--machine {}: the file cannot be read", name));
-  const std::string text{std::istreambuf_iterator<char>(input), {}};
+  const auto text = read_text(name, machine_files);
   if (text.find(results_schema) == std::string::npos) return read_machine(text, name);
   for (const auto& [_, study] : studies_in(parse_json(text, name).results)) {
     const auto profiles = profiles_of(study.products, study.sms());
@@ -77,13 +70,11 @@ machine machine_from(const std::string& name, const std::vector<std::string>& ke
       if (tiles.size() > 1) return fit_machine(tiles, study.facts).on;
     }
   }
-  throw usage_error(fmt::format("--machine {}: these results hold no two tiles of {}; accepted: a machine file, or results of `mgsync study pipeline`", name, fmt::join(kernels, ", ")));
+  throw usage_error(fmt::format("--machine {}: these results hold no two tiles of {}; accepted: {}", name, fmt::join(kernels, ", "), machine_files));
 }
 
 std::optional<study_answer> answer_for(const study_request& asked) {
   const auto &size = asked.list("gemm"), &file = asked.list("machine");
-  if (size.size() > 1 || file.size() > 1) throw usage_error("--gemm and --machine take one word each, as --gemm 1024x1024x1024");
-  check_words(asked);
   if (size.front().empty()) {
     if (file.front().empty()) return std::nullopt;
     return study_answer{write_machine(machine_from(file.front(), asked.list("kernel"))), {}};
@@ -174,7 +165,8 @@ void add_products(const study_request& asked, const gemm_family& family, std::ve
 }
 
 std::vector<measurement> points(const study_request& asked) {
-  check_words(asked);
+  if (!asked.list("gemm").front().empty() || !asked.list("machine").front().empty())
+    throw usage_error("--gemm and --machine ask the model, and nothing is measured then; accepted: `mgsync study pipeline` alone with them");
   std::vector<measurement> all;
   if (wanted(asked.list("kernel"), "synthetic")) add_synthetic(asked, all);
   for (const gemm_family* family : gemm_families)

@@ -22,39 +22,51 @@ namespace mgsync {
 namespace reduction {
 namespace {
 
-constexpr std::array<axis_declaration, 7> axes{{
-    {"way", "all", "all, or host threads: read, serial, implicit, explicit, ours, last-done, clause; ranks: read, serial, mpi-barrier, ours, last-done, mpi-reduce; GPUs: read, read-graph, word-read, auto, auto-graph, last-done, "
-                   "implicit, implicit-graph, programmatic, grid-sync, grid-ours, cluster, bulk, cub, cub-graph; several GPUs: read, single-kernel, vendor, last-done, gather, host-barrier, nccl", "how the parts are put together"},
-    {"type", "fp64,fp32,int32", "fp64, fp32, int32", "what is added up"},
-    {"bytes", "default", "default, or numbers from 8 to 4294967296; host threads: multiples of 4096", "of one sum; several GPUs: on each"},
-    {"memory", "cold,cache", "cold, cache", "numbers that were not read for at least four times the cache's size, or the same again"},
-    {"members", "default", "host threads: 1 to 64 (default 2); GPUs: 1 to 16 (default 1); ranks: as many as there are", "by how many"},
-    {"reading", "auto", "auto; host members: first; GPUs: loads:THREADSxBLOCKS as vector4:512x2, and :chunks, :one or :all behind it; loads: word1, vector1, vector2, vector4, vector8, bulk4, bulk8",
-     "host members: all numbers are the first one's, and the others only meet; GPUs: how a block reads, threads of a block, and blocks per SM at most; one block, or all that fit"},
-    {"max_time", "default", "50 to 10000 (default: host members 300, GPUs 90)", "ms for each point"},
-}};
-
-const std::vector<std::string> host_sizes{"4096", "32768", "262144", "2097152", "16777216", "134217728"};
-const std::vector<std::string> gpu_sizes{"8", "4096", "65536", "524288", "4194304", "33554432", "268435456", "1073741824", "4294967296"};
-
-// The values of a word, or all of them: those that `mine` names. What only `others` names is left out.
-template <class Value, std::size_t Count, class... Others>
-std::vector<Value> chosen(const study_request& asked, std::string_view axis, const std::pair<Value, std::string_view> (&mine)[Count], const Others&... others) {
-  std::vector<Value> all;
-  for (const auto& word : asked.list(axis)) {
-    bool known = word == "all";
-    for (const auto& [value, name] : mine)
-      if (word == "all" || word == name) all.push_back(value), known = true;
-    [[maybe_unused]] const auto among = [&word](const auto& list) {
-      return std::any_of(std::begin(list), std::end(list), [&word](const auto& one) { return one.second == word; });
-    };
-    known = known || (among(others) || ...);
-    if (known) continue;
-    std::vector<std::string_view> names{"all"};
-    for (const auto& [value, name] : mine) names.push_back(name);
-    throw usage_error(fmt::format("--{} is '{}'; accepted: {}", axis, word, fmt::join(names, ", ")));
+std::vector<std::optional<reading>> readings(const study_request& asked) {
+  std::vector<std::optional<reading>> all;
+  for (const auto& word : asked.list("reading")) {
+    const auto found = reading_named(word);
+    if (word != "auto" && !found)
+      throw usage_error(fmt::format("--reading is '{}'; accepted for GPUs: auto, or loads:THREADSxBLOCKS as vector4:512x2, and :chunks, :one or :all behind it", word));
+    all.push_back(found);
   }
   return all;
+}
+
+void read_readings(const study_request& asked) {
+  if (asked.device == topology::device::gpu) readings(asked);
+  else check_words("reading", asked.list("reading"), std::array<std::string_view, 2>{"auto", "first"});
+}
+
+constexpr std::array<axis_declaration, 7> axes{{
+    {"way", "all", "all; read, serial, implicit, explicit, ours, last-done, clause (host threads); read, serial, mpi-barrier, ours, last-done, mpi-reduce (host ranks); read, read-graph, word-read, auto, auto-graph, "
+                   "last-done, implicit, implicit-graph, programmatic, grid-sync, grid-ours, cluster, bulk, cub, cub-graph (one GPU); read, single-kernel, vendor, last-done, gather, host-barrier, nccl (several GPUs)",
+     "how the parts are put together"},
+    {"type", "fp64,fp32,int32", "all, fp64, fp32, int32", "what is added up"},
+    {"bytes", "default", "default; 4096 to 4294967296 in steps of 4096 (host); 8 to 4294967296 in steps of 4 (GPU)", "of one sum, of whole numbers of its type; several GPUs: on each"},
+    {"memory", "cold,cache", "cold, cache", "numbers that were not read for at least four times the cache's size, or the same again"},
+    {"members", "default", "default; 1 to 64 (host); 1 to 16 (GPU)", "by how many (default: two host threads, one GPU; of ranks as many as there are)"},
+    {"reading", "auto", "auto; host members: first; GPUs: loads:THREADSxBLOCKS as vector4:512x2, and :chunks, :one or :all behind it; loads: word1, vector1, vector2, vector4, vector8, bulk4, bulk8",
+     "host members: all numbers are the first one's, and the others only meet; GPUs: how a block reads, threads of a block, and blocks per SM at most; one block, or all that fit",
+     word_count::list, read_readings},
+    {"max_time", "default", "default, 50 to 10000", "ms for each point (default: host members 300, GPUs 90)", word_count::one},
+}};
+
+static_assert(names_all(axes[0], ways) && names_all(axes[0], rank_ways) && names_all(axes[0], gpu_ways) && names_all(axes[0], several_ways));
+static_assert(names_all(axes[1], value_types) && names_all(axes[5], all_loads));
+
+const std::vector<std::uint64_t> host_sizes{4096, 32768, 262144, 2097152, 16777216, 134217728};
+const std::vector<std::uint64_t> gpu_sizes{8, 4096, 65536, 524288, 4194304, 33554432, 268435456, 1073741824, 4294967296};
+static_assert(sum_granularity == 4096);
+
+// Those of `known` that are asked for by name, or all.
+template <class Value, std::size_t Count>
+std::vector<Value> chosen(const study_request& asked, std::string_view axis, const std::pair<Value, std::string_view> (&known)[Count]) {
+  const auto& words = asked.list(axis);
+  std::vector<Value> some;
+  for (const auto& [value, name] : known)
+    if (std::ranges::find(words, "all") != words.end() || std::ranges::find(words, name) != words.end()) some.push_back(value);
+  return some;
 }
 
 template <class Value, std::size_t Count>
@@ -66,36 +78,28 @@ std::string_view name_in(const std::pair<Value, std::string_view> (&known)[Count
 
 std::vector<bool> cold_or_not(const study_request& asked) {
   std::vector<bool> all;
-  for (const auto& word : asked.list("memory")) {
-    if (word != "cold" && word != "cache") throw usage_error(fmt::format("--memory is '{}'; accepted: cold, cache", word));
-    all.push_back(word == "cold");
-  }
+  for (const auto& word : asked.list("memory")) all.push_back(word == "cold");
   return all;
 }
 
-std::vector<std::uint64_t> sizes(const study_request& asked, const std::vector<std::string>& by_default, std::uint64_t least, std::uint64_t multiple) {
-  const bool none = asked.list("bytes") == std::vector<std::string>{"default"};
+// The numbers of an axis; for the word "default" these.
+std::vector<std::uint64_t> numbers_of(const study_request& asked, std::string_view axis, const std::vector<std::uint64_t>& by_default) {
   std::vector<std::uint64_t> all;
-  for (const auto& word : none ? by_default : asked.list("bytes")) {
-    all.push_back(checked_number("bytes", word, least, std::uint64_t{1} << 32));
-    if (all.back() % multiple != 0) throw usage_error(fmt::format("--bytes is '{}'; accepted: multiples of {}", word, multiple));
+  for (const auto& word : asked.list(axis)) {
+    if (word == "default") all.insert(all.end(), by_default.begin(), by_default.end());
+    else all.push_back(std::stoull(word));
   }
   return all;
 }
 
-std::chrono::milliseconds max_time(const study_request& asked, int by_default) {
-  const auto& words = asked.list("max_time");
-  if (words == std::vector<std::string>{"default"}) return std::chrono::milliseconds(by_default);
-  if (words.size() != 1) throw usage_error("--max-time is one number; accepted: 50 to 10000");
-  return std::chrono::milliseconds(checked_number("max-time", words.front(), 50, 10000));
-}
-
-std::vector<unsigned> members(const study_request& asked, unsigned by_default, unsigned most) {
-  if (asked.list("members") == std::vector<std::string>{"default"}) return {by_default};
-  std::vector<unsigned> all;
-  for (const auto& word : asked.list("members")) all.push_back(static_cast<unsigned>(checked_number("members", word, 1, most)));
+std::vector<std::uint64_t> sizes(const study_request& asked, const std::vector<std::uint64_t>& by_default, std::uint64_t multiple) {
+  const auto all = numbers_of(asked, "bytes", by_default);
+  for (const auto size : all)
+    if (size % multiple != 0) throw usage_error(fmt::format("--bytes is '{}'; accepted: multiples of {}", size, multiple));
   return all;
 }
+
+std::chrono::milliseconds max_time(const study_request& asked, unsigned by_default) { return std::chrono::milliseconds(numbers_of(asked, "max_time", {by_default}).front()); }
 
 measurement planned(const study_request& asked, std::string_view subject, value_type type, std::uint64_t bytes, bool cold) {
   auto m = measurement_of(asked, "reduction", subject);
@@ -220,46 +224,36 @@ measurement several_point(const study_request& asked, several_sum sum, unsigned 
   return m;
 }
 
-std::vector<std::optional<reading>> readings(const study_request& asked) {
-  std::vector<std::optional<reading>> all;
-  for (const auto& word : asked.list("reading")) {
-    const auto found = reading_named(word);
-    if (word != "auto" && !found)
-      throw usage_error(fmt::format("--reading is '{}'; accepted: auto, or loads:THREADSxBLOCKS as vector4:512x2, and :chunks, :one or :all behind it", word));
-    all.push_back(found);
-  }
-  return all;
+std::vector<std::uint64_t> members(const study_request& asked, unsigned in_one_process) {
+  return numbers_of(asked, "members", {in_ranks(asked) ? asked.ranks.size() : in_one_process});
 }
-
-unsigned members_by_default(const study_request& asked, unsigned in_one_process) { return in_ranks(asked) ? static_cast<unsigned>(asked.ranks.size()) : in_one_process; }
 
 std::vector<measurement> gpu_points(const study_request& asked) {
   std::vector<measurement> all;
-  const auto alone = chosen(asked, "way", gpu_ways, ways, rank_ways, several_ways);
-  const auto together = chosen(asked, "way", several_ways, ways, rank_ways, gpu_ways);
+  const auto alone = chosen(asked, "way", gpu_ways);
+  const auto together = chosen(asked, "way", several_ways);
   const auto longest = max_time(asked, 90);
   const auto add_sizes = [&](unsigned count, value_type type, bool cold) {
-    for (const auto bytes : sizes(asked, gpu_sizes, 8, bytes_of(type))) {
+    for (const auto bytes : sizes(asked, gpu_sizes, bytes_of(type))) {
       for (const auto how : count == 1 ? alone : std::vector<gpu_way>{})
         for (const auto& each : readings(asked)) all.push_back(gpu_point(asked, gpu_sum{how, type, bytes, cold, 0, each}, longest));
       for (const auto how : count > 1 ? together : std::vector<several_way>{})
         for (const auto& each : readings(asked)) all.push_back(several_point(asked, several_sum{how, type, bytes, cold, {}, nullptr, {}, each}, count, longest));
     }
   };
-  for (const auto count : members(asked, members_by_default(asked, 1), 16))
+  for (const auto count : members(asked, 1))
     for (const auto type : chosen(asked, "type", value_types))
-      for (const bool cold : cold_or_not(asked)) add_sizes(count, type, cold);
+      for (const bool cold : cold_or_not(asked)) add_sizes(static_cast<unsigned>(count), type, cold);
   return all;
 }
 
 std::vector<measurement> host_points(const study_request& asked) {
   std::vector<measurement> all;
-  const auto by_threads = chosen(asked, "way", ways, rank_ways, gpu_ways, several_ways);
-  const auto by_ranks = chosen(asked, "way", rank_ways, ways, gpu_ways, several_ways);
+  const auto by_threads = chosen(asked, "way", ways);
+  const auto by_ranks = chosen(asked, "way", rank_ways);
   const auto types = chosen(asked, "type", value_types);
   const auto longest = max_time(asked, 300);
   const auto& dealt = asked.list("reading");
-  check_words("reading", dealt, std::array<std::string_view, 2>{"auto", "first"});
   const auto add = [&](unsigned count, value_type type, bool cold, std::uint64_t bytes, bool all_first) {
     host_sum sum;
     sum.all_first = all_first;
@@ -272,17 +266,19 @@ std::vector<measurement> host_points(const study_request& asked) {
       all.push_back(threads_point(asked, sum, cold, longest));
     }
   };
-  for (const auto count : members(asked, members_by_default(asked, 2), 64))
+  for (const auto count : members(asked, 2))
     for (const auto type : types)
       for (const bool cold : cold_or_not(asked))
-        for (const auto bytes : sizes(asked, host_sizes, sum_granularity, sum_granularity))
-          for (const auto& word : dealt) add(count, type, cold, bytes, word == "first");
+        for (const auto bytes : sizes(asked, host_sizes, sum_granularity))
+          for (const auto& word : dealt) add(static_cast<unsigned>(count), type, cold, bytes, word == "first");
   return all;
 }
 
 std::vector<measurement> points(const study_request& asked) {
   auto all = asked.device == topology::device::gpu ? gpu_points(asked) : host_points(asked);
-  if (all.empty()) throw usage_error(fmt::format("--way {}: no way of these members; accepted: {}", fmt::join(asked.list("way"), ","), axes.front().accepted));
+  for (const auto& word : asked.list("way"))  // threads or ranks, one GPU or several: as many members as are asked for
+    if (word != "all" && std::ranges::none_of(all, [&](const auto& m) { return m.point.subject == word; }))
+      throw usage_error(fmt::format("--way is '{}', and no way of these members; accepted: {}", word, axes.front().accepted));
   return all;
 }
 

@@ -2,14 +2,13 @@
 // whom, who left when; and what recording costs. And the paper's own region of instructions, as compiled and corrected.
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "barriers/words.hpp"
 #include "src/base/cycle_counter.hpp"
 #include "src/base/errors.hpp"
-#include "src/harness/axis_words.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/study.hpp"
 #include "src/studies/timeline/instruction_list.hpp"
@@ -28,41 +27,31 @@ namespace mgsync {
 namespace timelines {
 namespace {
 
+std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ",")); }
+std::vector<backend_choice> chosen(const study_request& asked) { return parse_backends(joined(asked.list("backend")), backends()); }
+std::vector<shape> shapes(const study_request& asked) { return parse_shapes(joined(asked.list("shape"))); }
+
 constexpr std::array<axis_declaration, 7> axes{{
     {"what", "rounds,region", "rounds, region, instructions, pairs", "a barrier's rounds; paper 002's region (store, barrier, load) on one GPU; single instructions there; or pairs of them side by side"},
-    {"backend", "multigrid:auto", "backends as `mgsync list` names them: multigrid, multigrid:inbox, openmp", "whose rounds are recorded"},
-    {"members", "", "numbers, such as 2 or 2,4", "how many members: host threads on cores of their own, or GPUs; without a number two, or the only GPU"},
-    {"gpus", "", "numbers, such as 1,2", "the same as --members, of GPUs only"},
-    {"shape", "1x32", "blocks per SM x threads per block, as 1x32 or b1x32", "of a GPU member; of a host member the first number is its threads"},
-    {"late", "0,5", "whole numbers of us, 0 to 1000", "how much later than all others the last member comes"},
-    {"rounds", "4", "1 to 64", "how many rounds of each run are kept and drawn"},
+    {"backend", "multigrid:auto", "backends as `mgsync list` names them: multigrid, multigrid:inbox, openmp", "whose rounds are recorded", word_count::list, [](const study_request& asked) { chosen(asked); }},
+    {"members", "", "1 to 1024", "how many members: host threads on cores of their own, or GPUs; without a number two, or the only GPU"},
+    {"gpus", "", "1 to 1024 (GPU)", "the same as --members"},
+    {"shape", "1x32", "blocks per SM x threads per block, as 1x32 or b1x32", "of a GPU member; of a host member the first number is its threads", word_count::list, [](const study_request& asked) { shapes(asked); }},
+    {"late", "0,5", "0 to 1000", "how many us later than all others the last member comes"},
+    {"rounds", "4", "1 to 64", "how many rounds of each run are kept and drawn", word_count::one},
 }};
 
-std::uint32_t whole(std::string_view option, const std::string& word, long least, long most) {
-  char* end = nullptr;
-  const long value = std::strtol(word.c_str(), &end, 10);
-  if (word.empty() || *end != '\0' || value < least || value > most)
-    throw usage_error(fmt::format("--{} is '{}'; accepted: whole numbers from {} to {}", option, word, least, most));
-  return static_cast<std::uint32_t>(value);
-}
+std::uint32_t number(const std::string& word) { return static_cast<std::uint32_t>(std::stoul(word)); }
 
 std::vector<int> member_counts(const study_request& asked) {
-  const bool gpus = !asked.list("gpus").front().empty();
-  if (gpus && asked.device == topology::device::host)
-    throw usage_error("--gpus counts GPUs, and here the members are host threads: count them with --members");
-  std::vector<int> all;
-  if (!gpus && asked.list("members").front().empty()) {
+  const bool gpus = !asked.list("gpus").front().empty(), members = !asked.list("members").front().empty();
+  if (gpus && members) throw usage_error("--members and --gpus are two names for one number; accepted: one of them");
+  if (!gpus && !members) {
     const auto there = asked.device == topology::device::gpu ? asked.machine().gpus.size() : 2;
     return {static_cast<int>(std::min<std::size_t>(there, 2))};
   }
-  for (const auto& word : asked.list(gpus ? "gpus" : "members"))
-    all.push_back(static_cast<int>(whole(gpus ? "gpus" : "members", word, 1, 1024)));
-  return all;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const auto& word : words) all += (all.empty() ? "" : ",") + word;
+  std::vector<int> all;
+  for (const auto& word : asked.list(gpus ? "gpus" : "members")) all.push_back(static_cast<int>(number(word)));
   return all;
 }
 
@@ -86,7 +75,7 @@ rounds_difference_settings timing() {
 
 measurement planned(const study_request& asked, const backend_choice& choice, const shape& of, const topology::group& group, std::uint32_t late_us, bool recorder) {
   const bool host = asked.device == topology::device::host;
-  recorded_barrier_settings given{choice.backend, group, {}, recorder, whole("rounds", asked.list("rounds").front(), 1, 64), late_us};
+  recorded_barrier_settings given{choice.backend, group, {}, recorder, number(asked.list("rounds").front()), late_us};
   given.configuration.variant = choice.variant;
   given.configuration.blocks_per_sm = of.blocks_per_sm;
   given.configuration.blocks = of.blocks;
@@ -155,20 +144,17 @@ measurement planned_region(const study_request& asked) {
 }
 
 std::vector<measurement> points(const study_request& asked) {
-  constexpr std::string_view known[] = {"rounds", "region", "instructions", "pairs"};
-  check_words("what", asked.list("what"), known);
   const auto wanted = [&](std::string_view what) { return std::ranges::find(asked.list("what"), what) != asked.list("what").end(); };
-  if (asked.list("rounds").size() != 1) throw usage_error("--rounds takes one number");
   std::vector<measurement> all;
   if (wanted("instructions")) all = planned_instructions(asked);
   if (wanted("region")) all.push_back(planned_region(asked));
   if (wanted("pairs")) all.push_back(planned_pairs(asked));
   if (!wanted("rounds")) return all;
-  for (const auto& choice : parse_backends(joined(asked.list("backend")), backends()))
-    for (const auto& of : parse_shapes(joined(asked.list("shape"))))
+  for (const auto& choice : chosen(asked))
+    for (const auto& of : shapes(asked))
       for (const int members : member_counts(asked))
         for (const auto& word : asked.list("late")) {
-          const auto late_us = whole("late", word, 0, 1000);
+          const auto late_us = number(word);
           const auto made = topology::make_group(asked.ranks, {.kind = asked.device, .members = members,
                                                                .threads_per_member = asked.device == topology::device::host ? static_cast<int>(of.blocks_per_sm.value_or(1)) : 1});
           for (const bool recorder : {true, false}) all.push_back(planned(asked, choice, of, made.chosen, late_us, recorder));

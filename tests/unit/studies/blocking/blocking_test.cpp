@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 
 #include "src/base/errors.hpp"
+#include "src/harness/axis_words.hpp"
 #include "src/studies/blocking/blocking_evaluation.hpp"
 #include "src/studies/blocking/case_subject.hpp"
 #include "src/studies/blocking/child_process.hpp"
@@ -116,7 +116,7 @@ TEST(what_is_foretold, covers_every_cell_with_a_word_and_holds_the_papers) {
 }
 
 // The plan on a machine with so many GPUs.
-std::vector<measurement> plan_on(std::size_t gpus, std::map<std::string, std::vector<std::string>, std::less<>> typed) {
+std::vector<measurement> plan_on(std::size_t gpus, const typed_words& typed) {
   topology::machine machine;
   machine.gpus.resize(gpus);
   for (std::size_t i = 0; i < gpus; ++i) machine.gpus[i].id = static_cast<int>(i);
@@ -126,13 +126,7 @@ std::vector<measurement> plan_on(std::size_t gpus, std::map<std::string, std::ve
   asked.device = gpus > 0 ? topology::device::gpu : topology::device::host;
   asked.with_cuda = true;
   asked.planning = true;
-  for (const auto& axis : blocking_study.axes) {
-    std::vector<std::string> words;
-    std::istringstream in{std::string(axis.defaults)};
-    for (std::string word; std::getline(in, word, ',');) words.push_back(word);
-    const auto found = typed.find(axis.name);
-    asked.words[std::string(axis.name)] = found != typed.end() ? found->second : words;
-  }
+  settle_axes(asked, blocking_study.axes, typed);
   return blocking_study.points(asked);
 }
 
@@ -153,10 +147,15 @@ TEST(blocking_plan, asks_more_than_sixty_cases_of_gpus_and_none_of_gpus_that_oth
   EXPECT_GT(can_run(plan_on(0, {})), 60U);  // host members
 }
 
+TEST(blocking_plan, every_barrier_can_be_asked_for_by_its_level_and_name) {
+  for (const auto& m : methods())
+    EXPECT_FALSE(plan_on(m.device == topology::device::gpu ? 2 : 0, {{"level", {std::string(m.level)}}, {"method", {std::string(m.name)}}}).empty()) << m.level << " " << m.name;
+}
+
 TEST(blocking_plan, names_what_it_accepts) {
-  const auto complaint = [](std::map<std::string, std::vector<std::string>, std::less<>> typed) -> std::string {
+  const auto complaint = [](const typed_words& typed) -> std::string {
     try {
-      plan_on(0, std::move(typed));
+      plan_on(0, typed);
       return "";
     } catch (const usage_error& error) {
       return error.what();
