@@ -85,6 +85,13 @@ int advise_command(const options& asked) {
   if (known.machines.empty()) throw usage_error("none of these files holds results; accepted: files written by --json or --store");
   const auto& results = known.machines.front().results;
   const bool gpus = std::ranges::any_of(results, [](const result& r) { return r.has_metrics() && r.point.device == topology::device::gpu; });
+  std::size_t begun = 0;
+  for (const auto& file : known.measured) begun += file.unfinished.size();
+  if (std::ranges::none_of(results, [](const result& r) { return r.has_metrics() && r.point.study == "barriers"; }))
+    throw usage_error(here ? fmt::format("no barrier was measured to its end within {:.3g} s: give it longer by --within, or name results files", std::chrono::duration<double>(asked.within).count())
+                           : fmt::format("{}{}; accepted: files of --json or --store that hold measured barriers", report::what_there_is(results),
+                                         begun == 0 ? "" : fmt::format(", and {} {} begun only", begun, begun == 1 ? "was" : "were")));
+  if (asked.device == "gpu" && !gpus) throw usage_error(fmt::format("--device gpu: {}; accepted: host, auto", report::what_there_is(results)));
   step.device = gpus && asked.device != "host" ? topology::device::gpu : topology::device::host;
   int largest = 1;
   for (const auto& r : results)

@@ -316,6 +316,8 @@ options parse_options(std::span<const std::string> arguments, std::span<const ax
         }
       for (const auto* option : besides(axes))
         if (given.string_key == long_name(*option)) {
+          if ((option->value == "FILE" || option->value == "DIR") && value.starts_with("-") && value != "-")
+            throw usage_error(fmt::format("--{} takes a file's name, not the option '{}'; accepted: {}, or ./{} for a name that begins so", long_name(*option), value, option->value, value));
           option->set(result, long_name(*option), value);
           used.push_back(option);
         }

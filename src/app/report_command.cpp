@@ -147,6 +147,7 @@ report::page_file file_of(const result_file& f) {
   const auto& d = f.document;
   report::page_file shown{f.name, d.command, d.started, d.ended, d.machine, d.settings, f.damage};
   if (!f.complete) shown.remarks.push_back("its command was cut short");
+  if (!f.unfinished.empty()) shown.remarks.push_back(fmt::format("{} point{} samples but no result", f.unfinished.size(), f.unfinished.size() == 1 ? " has" : "s have"));
   return shown;
 }
 
@@ -189,7 +190,10 @@ report::page page_of(const options& asked, report_files& all) {
 }
 
 std::string text_of(const report::page& p) {
-  std::string text = fmt::format("{}\n{}\n\n", p.title, p.subtitle);
+  std::string text = fmt::format("{}\n{}\n", p.title, p.subtitle);
+  for (const auto& f : p.files)
+    if (!f.remarks.empty()) text += fmt::format("{}: {}\n", f.name, fmt::join(f.remarks, "; "));
+  text += "\n";
   for (const auto& sentence : p.verdict.shown.sentences) text += sentence + "\n";
   for (const auto& t : p.verdict.shown.tables) text += "\n" + report::to_text(t);
   for (const auto& s : p.sections) {
@@ -217,7 +221,10 @@ std::string markdown_of(const report::page& p) {
     add(s.shown);
   }
   text += "\n## From\n";
-  for (const auto& f : p.files) text += f.command.empty() ? fmt::format("\n- {}\n", f.name) : fmt::format("\n- {}, of mgsync {}: `{}`\n", f.name, f.machine.mgsync, f.command);
+  for (const auto& f : p.files) {
+    text += f.command.empty() ? fmt::format("\n- {}", f.name) : fmt::format("\n- {}, of mgsync {}: `{}`", f.name, f.machine.mgsync, f.command);
+    text += f.remarks.empty() ? "\n" : fmt::format("; {}\n", fmt::join(f.remarks, "; "));
+  }
   return text;
 }
 

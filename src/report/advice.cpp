@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -116,11 +117,58 @@ std::vector<estimate> estimates(const std::vector<known>& points, const place& w
   return all;
 }
 
+// By how much the logarithm of a latency grows with each doubling, from the least to the most.
+struct growth {
+  double least = 0, most_by_blocks = 0, most_by_threads = 0, most_by_members = 0;
+};
+
+// The bounds that 95 % and more of all pairs of committed results keep to (docs/report.md): a barrier gets no faster with
+// more to synchronize, apart from noise, and its latency grows with the blocks no faster than their number; with several
+// GPUs, part of it does not grow with them at all. Host members have threads where GPUs have blocks.
+growth growth_of(const point& p) {
+  if (p.device == topology::device::host) return {-0.03, 1, 1, 1};
+  return {-0.03, p.members == 1 ? 0.7 : 0.55, 0.25, is_driven_by_host(p) ? 1.4 : 0.8};
+}
+
+// Nothing kept the steepest growth for more than three doublings.
+double most_growth(double doublings, double most) { return most * (std::min(doublings, 3.0) + 0.4 * std::max(doublings - 3, 0.0)); }
+
+// Of all blocks of a GPU, which has about 128 multiprocessors: one block of all is seven doublings from one on each.
+double blocks_in_doublings(const place& at) { return std::log2(at.blocks) + (at.one_block ? 0 : 7); }
+
+struct log_interval {
+  double low = -std::numeric_limits<double>::infinity(), high = -low;
+  const known* nearest = nullptr;  // what bounds it most closely by itself
+};
+
+// What each known point allows there, and of this what all of them allow. Where they contradict each other, as noise may
+// make two, it is what any of them allows.
+log_interval bounds(const std::vector<known>& points, const place& wanted, const growth& by) {
+  log_interval all, any{all.high, all.low, nullptr};
+  double narrowest = all.high;
+  for (const auto& k : points) {
+    const auto& m = k.of->metrics.front();
+    double low = std::log(m.ci95_low), high = std::log(m.ci95_high);
+    const auto grow = [&](double doublings, double most) {
+      const double least = std::abs(doublings) * by.least, steepest = most_growth(std::abs(doublings), most);
+      low += doublings < 0 ? -steepest : least;
+      high += doublings < 0 ? -least : steepest;
+    };
+    grow(blocks_in_doublings(wanted) - blocks_in_doublings(k.at), by.most_by_blocks);
+    grow(std::log2(wanted.threads / k.at.threads), by.most_by_threads);
+    grow(std::log2(static_cast<double>(wanted.members) / k.at.members), by.most_by_members);
+    all.low = std::max(all.low, low), all.high = std::min(all.high, high);
+    any.low = std::min(any.low, low), any.high = std::max(any.high, high);
+    if (any.nearest == nullptr || high - low < narrowest) narrowest = high - low, any.nearest = all.nearest = &k;
+  }
+  return all.low <= all.high ? all : any;
+}
+
 std::optional<prediction> predict_one(const std::string& name, std::vector<known> points, const place& wanted) {
   // What one member does by itself says nothing of several, and the other way round: it may not even run there.
   std::erase_if(points, [&](const known& k) { return (k.at.members == 1) != (wanted.members == 1); });
   if (points.empty()) return std::nullopt;
-  prediction p{name, 0, 0, 0, false, false, is_driven_by_host(points.front().of->point), ""};
+  prediction p{name, 0, 0, 0, false, false, false, is_driven_by_host(points.front().of->point), ""};
   if (const auto* exact = find(points, wanted.members, wanted.shape)) {
     const auto& m = exact->of->metrics.front();
     p.us = m.median, p.low = m.ci95_low, p.high = m.ci95_high, p.measured = true, p.source = short_key(exact->of->point);
@@ -128,17 +176,20 @@ std::optional<prediction> predict_one(const std::string& name, std::vector<known
   }
   const auto all = estimates(points, wanted);
   if (all.empty()) return std::nullopt;
-  double sum = 0, weights = 0, spread = 0;
+  double sum = 0, weights = 0;
   for (const auto& e : all) sum += e.weight * e.log_us, weights += e.weight;
-  const double mean = sum / weights;
-  for (const auto& e : all) spread += e.weight * (e.log_us - mean) * (e.log_us - mean);
-  // Outside of what was measured, nothing disagrees with anything: a third of the latency for each doubling of the members.
-  int fewest = points.front().at.members, most = fewest;
-  for (const auto& k : points) fewest = std::min(fewest, k.at.members), most = std::max(most, k.at.members);
-  const double outside = wanted.members > most ? between(wanted.members, most) : wanted.members < fewest ? between(fewest, wanted.members) : 0;
-  const double half = std::max(0.03, 2 * std::sqrt(spread / weights)) + 0.33 * outside;
-  p.beyond = outside > 0;
-  p.us = std::exp(mean), p.low = std::exp(mean - half), p.high = std::exp(mean + half);
+  const auto where = bounds(points, wanted, growth_of(points.front().of->point));
+  const double mean = std::clamp(sum / weights, where.low, where.high);
+  // Not surer than what it comes from, nor than one process is of another.
+  const auto& nearest = where.nearest->of->metrics.front();
+  const double low = std::max(0.03, std::log(nearest.median / nearest.ci95_low)), high = std::max(0.03, std::log(nearest.ci95_high / nearest.median));
+  p.us = std::exp(mean), p.low = std::exp(std::min(where.low, mean - low)), p.high = std::exp(std::max(where.high, mean + high));
+  const auto lies_outside = [&](auto of_place) {
+    const auto [least, most] = std::ranges::minmax(points, {}, [&](const known& k) { return of_place(k.at); });
+    return of_place(wanted) < of_place(least.at) || of_place(wanted) > of_place(most.at);
+  };
+  p.beyond_members = lies_outside([](const place& at) { return static_cast<double>(at.members); });
+  p.beyond_shape = lies_outside(blocks_in_doublings) || lies_outside([](const place& at) { return at.threads; });
   return p;
 }
 
@@ -193,13 +244,22 @@ void add_counts(advice& a, std::span<const result> all) {
   a.best_members = least->members;
 }
 
+std::string_view origin_of(const prediction& p) {
+  if (p.measured) return "measured there";
+  if (p.beyond_members && p.beyond_shape) return "a guess: nothing of so many members, nor of such a shape, was measured";
+  if (p.beyond_members) return "a guess: nothing of so many members was measured";
+  if (p.beyond_shape) return "a guess: its shape lies outside of those that were measured";
+  return "from what was measured around it";
+}
+
 void add_changes(advice& a, std::span<const result> all) {
   const auto& best = a.barriers.front();
   std::vector<std::string> ties;
   for (const auto& p : a.barriers)
     if (&p != &best && p.low <= best.high) ties.push_back(p.barrier);
-  if (ties.size() > 4) ties.resize(4);
-  if (!ties.empty()) a.sentences.push_back(fmt::format("No difference was shown to {}.", fmt::join(ties, ", ")));
+  constexpr std::size_t most_ties = 4;
+  const std::span named(ties.begin(), std::min(ties.size(), most_ties));
+  if (!ties.empty()) a.sentences.push_back(fmt::format("No difference was shown to {}{}.", fmt::join(named, ", "), ties.size() > most_ties ? fmt::format(" and {} more", ties.size() - most_ties) : ""));
   if (a.in_kernel && a.by_host) {
     const double more = a.by_host->us - a.in_kernel->us;
     a.sentences.push_back(more > 0 ? fmt::format("Ending the kernel, or leaving it to the host, costs {:.3g} us at best ({}), {:.3g} us more than {}: do it where it saves more than that in each step.",
@@ -208,18 +268,18 @@ void add_changes(advice& a, std::span<const result> all) {
                                                  a.in_kernel->barrier, a.in_kernel->us));
   }
   a.sentences.push_back(fmt::format("The barrier takes less than 10 % of a step from {:.3g} us of work on, less than 1 % from {:.3g} us.", 9 * best.us, 99 * best.us));
-  std::map<std::string, std::string> winners;
+  std::map<std::string, std::pair<std::string, bool>> winners;
   for (const auto& r : all)
     if (is_usable(r, a.asked) && format_shape(r.point) != a.asked.shape) {
       auto other = a.asked;
       other.shape = format_shape(r.point);
       if (winners.contains(other.shape)) continue;
       const auto there = predict(all, other);
-      winners[other.shape] = there.empty() ? "" : there.front().barrier;
+      if (!there.empty()) winners[other.shape] = {there.front().barrier, there.front().measured};
     }
-  for (const auto& [shape, name] : winners)
-    if (!name.empty() && name != best.barrier && std::find(ties.begin(), ties.end(), name) == ties.end())
-      a.sentences.push_back(fmt::format("With shape {} it would be {}.", shape, name));
+  for (const auto& [shape, winner] : winners)
+    if (const auto& name = winner.first; name != best.barrier && std::find(ties.begin(), ties.end(), name) == ties.end())
+      a.sentences.push_back(fmt::format("With shape {} it would {}be {}.", shape, winner.second ? "" : "perhaps ", name));
   double idle = 0, loaded = 0;
   std::string beside;
   for (const auto& r : all)
@@ -234,6 +294,21 @@ void add_changes(advice& a, std::span<const result> all) {
 
 }  // namespace
 
+std::string what_there_is(std::span<const result> all) {
+  std::set<std::string> there;
+  std::size_t barriers = 0;
+  for (const auto& r : all) {
+    if (r.point.study != "barriers") continue;
+    ++barriers;
+    step same;
+    same.device = r.point.device;
+    if (is_usable(r, same)) there.insert(count_of_members(r.point));
+  }
+  if (!there.empty()) return fmt::format("these results are of {}", fmt::join(there, ", "));
+  if (barriers == 0) return "these results are of no barrier that was measured to its end";
+  return fmt::format("of {} result{} of barriers here none was measured to its end, idle, and passed its check", barriers, barriers == 1 ? "" : "s");
+}
+
 std::vector<prediction> predict(std::span<const result> all, const step& asked) {
   std::vector<prediction> found;
   const auto wanted = place_named(all, asked);
@@ -244,13 +319,15 @@ std::vector<prediction> predict(std::span<const result> all, const step& asked) 
 }
 
 advice advise(std::span<const result> all, step asked) {
+  // The B of a shape BxT is a host member's threads; it has no T.
+  if (asked.device == topology::device::host) {
+    asked.shape.resize(std::min(asked.shape.size(), asked.shape.find('x')));
+    if (asked.shape.starts_with('b')) asked.shape.erase(0, 1);
+  }
   if (asked.shape.empty()) asked.shape = smallest_shape(all, asked);
   advice a{asked, predict(all, asked), {}, {}, 0, 0, 0, {}, 1, {}};
   if (a.barriers.empty()) {
-    std::set<std::string> there;
-    for (const auto& r : all)
-      if (r.has_metrics() && r.point.study == "barriers") there.insert(count_of_members(r.point));
-    throw usage_error(fmt::format("nothing is known of barriers of {}; these results are of {}", word_for(asked, asked.members), there.empty() ? "no barriers" : fmt::format("{}", fmt::join(there, ", "))));
+    throw usage_error(fmt::format("nothing is known of barriers of {}; {}", word_for(asked, asked.members), what_there_is(all)));
   }
   for (const auto& p : a.barriers) {
     auto& kind = p.by_host ? a.by_host : a.in_kernel;
@@ -261,9 +338,10 @@ advice advise(std::span<const result> all, step asked) {
   a.share = best.us / (best.us + rest), a.share_low = best.low / (best.low + rest), a.share_high = best.high / (best.high + rest);
   add_counts(a, all);
   a.sentences.push_back(fmt::format("For {}{}, take {}: {:.4g} us ({:.4g} - {:.4g}, {}).", word_for(asked, asked.members), asked.shape.empty() ? "" : ", shape " + asked.shape, best.barrier, best.us,
-                                    best.low, best.high, best.measured  ? "measured there"
-                                                                                                           : best.beyond ? "a guess: nothing of so many members was measured"
-                                                                                                                         : "from what was measured around it"));
+                                    best.low, best.high, origin_of(best)));
+  if (best.beyond())
+    a.sentences.push_back(fmt::format("Beyond what was measured the figure is that of the nearest, and the interval how barriers have grown elsewhere; to know: mgsync {} {}{} --backend {}.",
+                                      asked.device == topology::device::gpu ? "--gpus" : "--device host --members", asked.members, asked.shape.empty() ? "" : " --shape " + asked.shape, best.barrier));
   if (rest > 0) a.sentences.push_back(fmt::format("It takes {:.2g} % of a step of {:.4g} us of work ({:.2g} - {:.2g} %).", 100 * a.share, asked.work_us, 100 * a.share_low, 100 * a.share_high));
   if (asked.bytes > 0 && !(asked.gbps > 0)) a.sentences.push_back("No file says how fast bytes move here, so they are not counted: add a machine description (mgsync topology --format description).");
   if (asked.work_us > 0 && a.over_members.size() > 1) {
@@ -282,7 +360,7 @@ std::string to_text(const advice& a) {
   std::size_t shown = 0;
   for (const auto& p : a.barriers) {
     if (++shown > 12) break;
-    text += fmt::format("{:<34}{:>10.4g}{:>22}  {}{}\n", p.barrier, p.us, fmt::format("{:.4g} - {:.4g}", p.low, p.high), p.measured ? "measured" : p.beyond ? "a guess" : "neighbours", p.by_host ? ", by the host" : "");
+    text += fmt::format("{:<34}{:>10.4g}{:>22}  {}{}\n", p.barrier, p.us, fmt::format("{:.4g} - {:.4g}", p.low, p.high), p.measured ? "measured" : p.beyond() ? "a guess" : "neighbours", p.by_host ? ", by the host" : "");
   }
   return text;
 }
@@ -293,7 +371,7 @@ nlohmann::ordered_json to_json(const advice& a) {
                              {"share", {{"of_step", a.share}, {"low", a.share_low}, {"high", a.share_high}}},
                              {"best_members", a.best_members}};
   for (const auto& p : a.barriers)
-    out["barriers"].push_back({{"barrier", p.barrier}, {"us", p.us}, {"low", p.low}, {"high", p.high}, {"measured", p.measured}, {"beyond", p.beyond}, {"by_host", p.by_host}, {"point", p.source}});
+    out["barriers"].push_back({{"barrier", p.barrier}, {"us", p.us}, {"low", p.low}, {"high", p.high}, {"measured", p.measured}, {"beyond", p.beyond()}, {"by_host", p.by_host}, {"point", p.source}});
   for (const auto& one : a.over_members) out["over_members"].push_back({{"members", one.members}, {"step_us", one.step_us}, {"barrier", one.barrier}});
   out["sentences"] = a.sentences;
   return out;

@@ -24,14 +24,18 @@ struct step {
 };
 
 // The latency of one passage; where it was not measured at this group and shape, from its neighbours: along the members
-// at the same shape and along the shapes at the same members, in logarithms, as if the two were independent.
+// at the same shape and along the shapes at the same members, in logarithms, as if the two were independent. Its interval
+// is then what every known point of the barrier allows there, when latencies grow no faster, and fall no more, than those
+// of the committed results: narrow between two that are alike, wide outside.
 struct prediction {
   std::string barrier;
-  double us = 0, low = 0, high = 0;  // measured: the 95 % interval; else what the neighbours disagree by, at least 3 %
+  double us = 0, low = 0, high = 0;  // measured: the 95 % interval; else what all known points allow, at least 3 %
   bool measured = false;
-  bool beyond = false;               // more members than were measured, or fewer: the interval is wide for it
+  bool beyond_members = false;       // more members than were measured of it, or fewer
+  bool beyond_shape = false;         // more blocks or threads than were measured of it, or fewer
   bool by_host = false;              // the kernel ends, or the host drives it
   std::string source;                // short_key of the point, where it was measured
+  bool beyond() const { return beyond_members || beyond_shape; }
 };
 
 // Of every barrier that the results know enough of, the fastest first. Only what passed its check, idle.
@@ -55,6 +59,9 @@ struct advice {
 
 // Throws usage_error where no result is of such members: what there is instead.
 advice advise(std::span<const result>, step);
+
+// "these results are of 2 GPUs, 4 GPUs", of those that advice can come from; or that there are none, and why.
+std::string what_there_is(std::span<const result>);
 
 std::string to_text(const advice&);
 nlohmann::ordered_json to_json(const advice&);

@@ -15,7 +15,11 @@ result_file read_result_file(const std::string& name) {
   file.name = name;
   // A store is one JSON object a line, and its first line says so; a document is indented.
   if (!text.starts_with("{\"") || text.find("\"mgsync-store/") >= text.find('\n')) {
-    file.document = parse_json(text, name);
+    try {
+      file.document = parse_json(text, name);
+    } catch (const usage_error& error) {
+      throw usage_error(fmt::format("{}; accepted: a file of --json or --store", error.what()));
+    }
     file.complete = file.document.ended == "complete";
     return file;
   }

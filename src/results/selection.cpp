@@ -5,6 +5,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
@@ -44,10 +45,14 @@ std::vector<result> selected(std::vector<result> all, std::string_view where) {
     const auto name = part.substr(0, equals), words = part.substr(equals + 1);
     if (std::none_of(all.begin(), all.end(), [&](const result& r) { return word_of_point(r.point, name).has_value(); }))
       throw usage_error(fmt::format("--where has '{}', which no result has; accepted: subject, shape, members, ranks, device, study, placement and the results' axes", name));
+    std::vector<std::string> there;
+    for (const auto& r : all)
+      if (const auto word = word_of_point(r.point, name); word && std::find(there.begin(), there.end(), *word) == there.end()) there.push_back(*word);
     std::erase_if(all, [&](const result& r) {
       const auto word = word_of_point(r.point, name);
       return !word || !is_one_of(*word, words);
     });
+    if (all.empty()) throw usage_error(fmt::format("--where has '{}', which leaves no result; accepted of {}: {}", part, name, fmt::join(there, ", ")));
   }
   return all;
 }

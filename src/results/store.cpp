@@ -83,7 +83,7 @@ store::store(const std::filesystem::path& file, const store_header& header, if_e
   if (!is_empty(descriptor_.get(), file)) {
     if (policy == if_exists::refuse)
       throw usage_error(
-          fmt::format("--store: '{}' exists: go on with it by --resume, or name another file", file.string()));
+          fmt::format("--store: '{}' exists: name another file; a measurement can go on with it by --resume", file.string()));
     store_scan scan = scan_store(file);
     if (scan.begun) {
       if (scan.contents.of_first_schema)

@@ -130,6 +130,14 @@ TEST(options, that_a_command_does_not_use_are_refused_with_its_own_list) {
   EXPECT_EQ(refusal({"list", "--members", "2"}), "accepted");
 }
 
+TEST(options, a_forgotten_file_name_is_not_the_next_option) {
+  EXPECT_EQ(refusal({"--json", "--dry-run"}), "--json takes a file's name, not the option '--dry-run'; accepted: FILE, or ./--dry-run for a name that begins so");
+  for (const auto* option : {"--csv", "--store", "--topology"}) EXPECT_NE(refusal({option, "--dry-run"}).find("takes a file's name, not the option"), std::string::npos) << option;
+  EXPECT_NE(refusal({"study", "verify", "--figures", "--dry-run"}).find("accepted: DIR"), std::string::npos);
+  EXPECT_EQ(parse({"--json", "./--dry-run"}).json, "./--dry-run");
+  EXPECT_EQ(parse({"--json", "-"}).json, "-");
+}
+
 TEST(options, of_one_command_are_its_help) {
   EXPECT_EQ(parse({"merge", "--help"}).help_for, command::merge);
   EXPECT_FALSE(parse({"--help"}).help_for.has_value());

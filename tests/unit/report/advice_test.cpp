@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "src/base/errors.hpp"
 #include "src/results/result_file.hpp"
@@ -49,6 +52,49 @@ TEST(advice, of_ten_cases_that_it_does_not_know_is_within_5_percent_of_the_best)
   }
 }
 
+// How often the interval of what was left out holds the median that was measured there. The bounds on growth were drawn
+// from these files among others: this shows that they say what they promise, not that they hold on every machine.
+struct coverage {
+  int cases = 0, held = 0;
+  double share() const { return static_cast<double>(held) / cases; }
+};
+
+template <class IsKept>
+void leave_out(coverage& all, const std::vector<result>& of, const result& left, IsKept is_kept) {
+  std::vector<result> known;
+  std::copy_if(of.begin(), of.end(), std::back_inserter(known), is_kept);
+  step asked{left.point.device, left.point.members};
+  asked.shape = format_shape(left.point);
+  for (const auto& p : predict(known, asked)) {
+    const double us = left.metrics.front().median;
+    ++all.cases;
+    all.held += p.low <= us && us <= p.high;
+    EXPECT_FALSE(p.measured);
+  }
+}
+
+TEST(advice, intervals_hold_what_was_measured_where_it_was_left_out) {
+  coverage points, shapes, counts, alone;
+  for (const auto* file : {"h200x4-barriers.json", "h200x2-library.json", "h200x4-map-2.json", "h200x1-map-1.json", "h100x1-barriers.json", "h200x4-host-one-process.json"}) {
+    std::map<std::string, std::vector<result>> by_subject;
+    for (auto& r : committed(file))
+      if (r.has_metrics() && r.verdict.passed) by_subject[subject_of(r.point)].push_back(std::move(r));
+    for (const auto& [name, of] : by_subject)
+      for (const auto& left : of) {
+        const auto& was = left.point;
+        leave_out(points, of, left, [&](const result& r) { return r.point.members != was.members || format_shape(r.point) != format_shape(was); });
+        leave_out(shapes, of, left, [&](const result& r) { return format_shape(r.point) != format_shape(was); });
+        leave_out(counts, of, left, [&](const result& r) { return r.point.members != was.members; });
+        leave_out(alone, of, left, [&](const result& r) { return format_shape(r.point) == "1x32" && format_shape(was) != "1x32"; });
+      }
+  }
+  for (const auto& [what, one] : {std::pair{"points", points}, {"shapes", shapes}, {"counts", counts}, {"all but 1x32", alone}}) {
+    RecordProperty(std::string(what), fmt::format("{} of {}", one.held, one.cases));
+    EXPECT_GT(one.cases, 100) << what;
+    EXPECT_GE(one.share(), 0.95) << what << ": " << one.held << " of " << one.cases;
+  }
+}
+
 result made_up(const std::string& subject, int members, double us, const std::string& load = "idle") {
   result r;
   r.point.subject = subject;
@@ -88,11 +134,65 @@ TEST(advice, weighs_work_barrier_launch_and_bytes) {
 TEST(advice, beyond_what_was_measured_is_a_guess) {
   const std::vector<result> all{made_up("multigrid", 2, 2), made_up("multigrid", 4, 2.5)};
   const auto guess = advise(all, {topology::device::gpu, 8, 10, 0, 0, ""}).barriers.front(), between = advise(all, {topology::device::gpu, 3, 10, 0, 0, ""}).barriers.front();
-  EXPECT_TRUE(guess.beyond);
+  EXPECT_TRUE(guess.beyond_members);
   EXPECT_GT(guess.high / guess.low, 1.9);
-  EXPECT_FALSE(between.beyond);
+  EXPECT_FALSE(between.beyond());
   EXPECT_GT(between.us, 2);
   EXPECT_LT(between.us, 2.5);
+}
+
+result with_shape(result r, double blocks_per_sm, double threads) {
+  r.point.set("blocks_per_sm", blocks_per_sm);
+  r.point.set("threads_per_block", threads);
+  return r;
+}
+
+TEST(advice, beyond_the_shapes_that_were_measured_is_a_guess_as_wide_as_barriers_grow) {
+  const std::vector<result> one_shape{made_up("multigrid", 2, 2), made_up("multigrid", 4, 2.068)};
+  const auto a = advise(one_shape, {topology::device::gpu, 4, 20, 0, 0, "32x64"});
+  const auto& guess = a.barriers.front();
+  EXPECT_TRUE(guess.beyond_shape);
+  EXPECT_FALSE(guess.beyond_members);
+  EXPECT_LT(guess.low, 2.068);
+  EXPECT_GT(guess.high, 2 * 2.788);  // what this barrier took there, and more than one sample's luck
+  EXPECT_NE(a.sentences.front().find("a guess: its shape lies outside"), std::string::npos) << a.sentences.front();
+  EXPECT_NE(a.sentences[1].find("mgsync --gpus 4 --shape 32x64 --backend multigrid"), std::string::npos) << a.sentences[1];
+  // Between two that are alike it is narrow, and no guess; but never narrower than what it comes from.
+  auto large = with_shape(made_up("multigrid", 4, 2.2), 32, 64);
+  large.metrics.front().ci95_low = 1.8, large.metrics.front().ci95_high = 2.6;
+  const std::vector<result> two{made_up("multigrid", 4, 2.1), large};
+  const auto inside = advise(two, {topology::device::gpu, 4, 20, 0, 0, "8x64"}).barriers.front();
+  EXPECT_FALSE(inside.beyond());
+  EXPECT_LT(inside.high / inside.low, 1.6);
+  auto rough = made_up("multigrid", 4, 2);
+  rough.metrics.front().ci95_low = 1, rough.metrics.front().ci95_high = 4;
+  const auto near = advise(std::vector<result>{rough}, {topology::device::gpu, 4, 20, 0, 0, "1x64"}).barriers.front();
+  EXPECT_LE(near.low, 1);
+  EXPECT_GE(near.high, 4);
+  // One block of all is fewer than one on each multiprocessor.
+  EXPECT_TRUE(advise(std::vector<result>{rough}, {topology::device::gpu, 4, 20, 0, 0, "b1x32"}).barriers.front().beyond_shape);
+}
+
+TEST(advice, the_shape_of_host_members_is_their_threads) {
+  auto host = made_up("multigrid", 2, 2);
+  host.point.device = topology::device::host;
+  host.point.axes.clear();
+  host.point.set("blocks_per_sm", 1.0);
+  const std::vector<result> all{host};
+  EXPECT_TRUE(advise(all, {topology::device::host, 2, 20, 0, 0, "1x32"}).barriers.front().measured);
+  const auto guess = advise(all, {topology::device::host, 2, 20, 0, 0, "4x256"}).barriers.front();
+  EXPECT_TRUE(guess.beyond_shape);
+  EXPECT_LT(guess.low, host.metrics.front().ci95_low);
+  EXPECT_GT(guess.high, 4 * 2);
+}
+
+TEST(advice, says_that_nothing_was_measured_to_its_end) {
+  auto waived = made_up("multigrid", 4, 2);
+  waived.metrics.clear();
+  waived.status = result_status::waived;
+  EXPECT_EQ(what_there_is({}), "these results are of no barrier that was measured to its end");
+  EXPECT_EQ(what_there_is(std::vector<result>{waived}), "of 1 result of barriers here none was measured to its end, idle, and passed its check");
+  EXPECT_EQ(what_there_is(std::vector<result>{waived, made_up("multigrid", 4, 2)}), "these results are of 4 GPUs");
 }
 
 TEST(advice, of_members_that_nobody_measured_says_what_there_is) {

@@ -7,6 +7,7 @@
 #include "src/base/errors.hpp"
 #include "src/results/machine_likeness.hpp"
 #include "src/results/result_json.hpp"
+#include "tests/unit/refused.hpp"
 
 namespace mgsync {
 namespace {
@@ -189,8 +190,13 @@ TEST(result_file, reads_a_document_or_a_store) {
   EXPECT_FALSE(document.is_store);
   EXPECT_FALSE(document.complete) << "it says what its store said";
   EXPECT_TRUE(test::same(document.document.results.at(0), one));
-  test::write_to(folder / "x", "no results");
-  EXPECT_THROW(read_result_file((folder / "x").string()), usage_error);
+  for (const auto* foreign : {"", "no results", "a,b\n1,2\n", "{}", "{\"schema\": \"mgsync-results/9\"}", "[1]"}) {
+    test::write_to(folder / "x", foreign);
+    const auto said = test::refused([&] { read_result_file((folder / "x").string()); });
+    EXPECT_TRUE(said.ends_with("; accepted: a file of --json or --store")) << said;
+  }
+  // Who may not resume, such as merge, is told first what it can do.
+  EXPECT_TRUE(test::refused([&] { store(folder / "s", {}, if_exists::refuse); }).ends_with("' exists: name another file; a measurement can go on with it by --resume"));
   EXPECT_THROW(read_result_file((folder / "absent").string()), usage_error);
 }
 

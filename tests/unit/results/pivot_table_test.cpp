@@ -4,6 +4,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/results/selection.hpp"
+#include "tests/unit/refused.hpp"
 #include "tests/unit/results/made_up_results.hpp"
 
 namespace mgsync {
@@ -41,7 +42,10 @@ TEST(selection, keeps_what_has_one_of_the_words) {
   EXPECT_EQ(selected(all, "members=2").size(), 2U);
   EXPECT_EQ(selected(all, "members=2,subject=multigrid:hub/grid").size(), 1U);
   EXPECT_EQ(selected(all, "subject=multigrid,shape=1x32/4x256").size(), 3U);
-  EXPECT_EQ(selected(all, "threads_per_block=64").size(), 0U);
+  // What leaves nothing is a slip, and is told what there is.
+  EXPECT_EQ(test::refused([&] { selected(all, "threads_per_block=64"); }), "--where has 'threads_per_block=64', which leaves no result; accepted of threads_per_block: 32");
+  EXPECT_EQ(test::refused([&] { selected(all, "members=99"); }), "--where has 'members=99', which leaves no result; accepted of members: 2, 4");
+  EXPECT_EQ(test::refused([&] { selected(all, "members=4,subject=multigrid:hub"); }), "--where has 'subject=multigrid:hub', which leaves no result; accepted of subject: multigrid:auto");
   EXPECT_THROW(selected(all, "members"), usage_error);
   EXPECT_THROW(selected(all, "colour=red"), usage_error);
 }

@@ -256,7 +256,9 @@ TEST(gpu_group, more_than_there_are_is_refused) {
 TEST(placement, unknown_words_name_the_known_ones) {
   for (const char* text : {"", "close", "list", "list:", "list:a", "list:1,1", "list:3-1", "near "})
     EXPECT_NE(mgsync::test::refused([&] { make_group(ranks_of(host_machine(1, 2), 1), host_request(1, text)); })
-                  .find("--placement '"), std::string::npos) << text;
+                  .find(std::string("--placement '") + text + "'"), std::string::npos) << text;
+  EXPECT_EQ(mgsync::test::refused([&] { make_group(ranks_of(host_machine(1, 2), 1), host_request(1, "list:0,0")); }),
+            "--placement 'list:0,0' names a number twice; accepted: near, far, spread, list:ID,ID,...");
 }
 
 TEST(group, names_owners_and_hosts_once_and_in_order) {
