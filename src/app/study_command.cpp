@@ -48,7 +48,8 @@ std::vector<const study*> studies_named(const std::string& name) {
                                 meant ? fmt::format(" (did you mean '{}'?)", *meant) : "", fmt::join(names, ", ")));
 }
 
-// What these studies vary, each name once: those that mean the same in every one of them that has it.
+// What these studies vary, each name once; of several those that mean the same in every one that has it. An axis without a
+// default asks a study for its answer, and not among others.
 std::vector<axis_declaration> axes_of(std::span<const study* const> several) {
   std::vector<axis_declaration> all;
   const auto same_everywhere = [several](const axis_declaration& axis) {
@@ -56,7 +57,7 @@ std::vector<axis_declaration> axes_of(std::span<const study* const> several) {
   };
   for (const auto* s : several)
     for (const auto& axis : s->axes)
-      if (same_everywhere(axis) && std::ranges::find(all, axis.name, &axis_declaration::name) == all.end()) all.push_back(axis);
+      if (same_everywhere(axis) && !(several.size() > 1 && s->answer != nullptr && axis.defaults.empty()) && std::ranges::find(all, axis.name, &axis_declaration::name) == all.end()) all.push_back(axis);
   return all;
 }
 
@@ -221,7 +222,7 @@ void must_fit_ranks(const asked_study& asked) {
                                 asked.studies.size() == 1 ? asked.studies.front()->name : "mgsync study"));
 }
 
-// Of `all`: an axis that each study has of its own is asked of one study at a time.
+// Of `all`: an axis that each study has of its own, and one that asks for an answer.
 void refuse_several_meanings(std::span<const std::string> words, std::span<const axis_declaration> offered) {
   for (const auto& word : words) {
     if (!word.starts_with("--")) continue;
@@ -232,7 +233,7 @@ void refuse_several_meanings(std::span<const std::string> words, std::span<const
     for (const auto* s : studies())
       if (std::ranges::find(s->axes, name, &axis_declaration::name) != s->axes.end()) owners.push_back(s->name);
     if (!owners.empty())
-      throw usage_error(fmt::format("{} takes other words in each study that has it; accepted: one of these in place of all: {}", word.substr(0, word.find('=')), fmt::join(owners, ", ")));
+      throw usage_error(fmt::format("{} is asked of one study at a time; accepted in place of all: {}", word.substr(0, word.find('=')), fmt::join(owners, ", ")));
   }
 }
 

@@ -48,14 +48,16 @@ bool covers(std::string_view item, std::string_view word) {
   return true;
 }
 
-// What a declaration says that members of this kind take: "all; spin, yield (GPU)" is all, and on GPUs spin and yield.
+// What a declaration says that members of this kind take: "all; GPUs: spin, yield" is all, and on GPUs spin and yield.
 std::vector<std::string_view> accepted_by(const axis_declaration& axis, topology::device device) {
   std::vector<std::string_view> all;
   for (auto group : split(axis.accepted, "; ")) {
-    const auto mark = group.ends_with(')') ? group.rfind(" (") : group.size();
-    const bool of_gpus = group.substr(mark).find("GPU") != std::string_view::npos;
-    if (mark != group.size() && of_gpus != (device == topology::device::gpu)) continue;
-    for (const auto item : split(group.substr(0, mark), ", "))
+    if (const auto colon = group.find(": "); colon != std::string_view::npos) {
+      const bool of_gpus = group.substr(0, colon).find("GPU") != std::string_view::npos;
+      if (of_gpus != (device == topology::device::gpu)) continue;
+      group.remove_prefix(colon + 2);
+    }
+    for (const auto item : split(group, ", "))
       if (std::ranges::find(all, item) == all.end()) all.push_back(item);
   }
   return all;

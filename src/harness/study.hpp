@@ -31,7 +31,7 @@ struct axis_declaration {
   std::string_view name;      // "argument_bytes"; the option is --argument-bytes
   std::string_view defaults;  // words joined by commas
   // Words and ranges joined by ", ": "default, 1 to 8", "1x1 to 32x1024", "256 to 51200 in steps of 256". Groups of them joined by "; "
-  // may say whose they are: "all; spin, yield (GPU); std-thread (host)". In the study's own words where it reads them itself.
+  // begin with whose they are: "all; GPUs: spin, yield; host members: std-thread". In the study's own words where it reads them itself.
   std::string_view accepted;
   std::string_view help;      // a sentence
   word_count counts = word_count::list;

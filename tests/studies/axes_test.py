@@ -39,12 +39,11 @@ def main():
     refused("--figures", "out", because="--figures")
     refused("pipeline", "--machine", ".", because="a machine file, or results of `mgsync study pipeline`")
     refused("pipeline", "--machine", "file", because="a machine file, or results of `mgsync study pipeline`")
-    # Of all studies: the axes that mean one thing.
+    # Of all studies: the axes that mean one thing, and measure.
     offered = study("all", "--help")
-    for axis in ("form", "quantity", "level", "members", "gpus"):
+    for axis in ("form", "quantity", "level", "members", "gpus", "gemm", "machine"):
         assert f"--{axis} " not in offered, axis
-        refused("all", f"--{axis}", "1", because=f"--{axis} takes other words in each study")
-    refused("all", "--gemm", "512x512x512", *host, because="--gemm")
+        refused("all", f"--{axis}", "1", because=f"--{axis} is asked of one study at a time")
     assert "point" in study("all", "--clock", "host", "--late", "3", "--dry-run", *host)
     assert study("launch", "--kind", "std-thread,std-thread", "--quantity", "null,null", "--dry-run", *host).count("std-thread") == 1
 

@@ -41,15 +41,15 @@ void read_methods(const study_request& asked) {
 
 constexpr std::array<axis_declaration, 10> axes{{
     {"question", "holds,absent", "holds, absent", "does it hold everybody, and what if some stay away?"},
-    {"level", "all", "all; member, rank, thread (host); guard, lane, warp, cluster, grid, multigrid-blocks, multigrid-gpus (GPU)", "whose barriers"},
+    {"level", "all", "all; host members: member, rank, thread; GPUs: guard, lane, warp, cluster, grid, multigrid-blocks, multigrid-gpus", "whose barriers"},
     {"method", "all", "all, or names of barriers: std-barrier, pthread-barrier, openmp, mpi-barrier, ours, ...", "which barriers", word_count::list, read_methods},
     {"how", "exit-before,exit-late,spin,elsewhere,late,drop", "exit-before, exit-late, spin, elsewhere, late, drop", "what the absent do instead"},
     {"who", "first,last,half", "first, last, half", "who is absent"},
-    {"form", "branch,predicated", "branch, predicated (GPU)", "how the code leaves the absent out"},
-    {"members", "4", "2 to 64 (host)", "threads, team members or ranks", word_count::one},
+    {"form", "branch,predicated", "GPUs: branch, predicated", "how the code leaves the absent out"},
+    {"members", "4", "host members: 2 to 64", "threads, team members or ranks", word_count::one},
     {"bound", "500", "50 to 4000", "ms that all may wait once everybody has done what he does", word_count::one},
     {"runs", "1", "1 to 100", "how often each case is tried", word_count::one},
-    {"gpu_is_mine", "no", "no, yes (GPU)", "whether nothing else uses the GPUs: the cases end kernels by traps", word_count::one},
+    {"gpu_is_mine", "no", "GPUs: no, yes", "whether nothing else uses the GPUs: the cases end kernels by traps", word_count::one},
 }};
 
 unsigned number(const study_request& asked, std::string_view axis) { return static_cast<unsigned>(std::stoul(asked.list(axis).front())); }

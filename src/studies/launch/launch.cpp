@@ -21,12 +21,12 @@ namespace launch {
 namespace {
 
 constexpr std::array<axis_declaration, 6> axes{{
-    {"kind", "all", "all; traditional, cooperative, multi-device, graph, graph-programmatic, programmatic, cluster, device-graph (GPU); openmp-region, std-thread (host)", "how kernels (threads) are launched"},
+    {"kind", "all", "all; GPUs: traditional, cooperative, multi-device, graph, graph-programmatic, programmatic, cluster, device-graph; host members: openmp-region, std-thread", "how kernels (threads) are launched"},
     {"quantity", "null,total,fused,gradient", "null, total, fused, gradient", "what one more launch adds; one launch in all; what is left of it beside long kernels; what one more unit of waiting in a kernel adds"},
     {"gpus", "1", "1 to 4096", "over how many GPUs (host members: over how many threads)"},
-    {"shape", "1x32", "1x1 to 1024x1024 (GPU)", "of the kernels: blocks per SM x threads, as 1x32,1x1024"},
-    {"argument_bytes", "0", "0, 8, 128, 4096 (GPU)", "of a kernel that waits for nothing"},
-    {"policy", "synchronize", "all, synchronize, spin, yield, block (GPU)", "how the host waits for the end"},
+    {"shape", "1x32", "GPUs: 1x1 to 1024x1024", "of the kernels: blocks per SM x threads, as 1x32,1x1024"},
+    {"argument_bytes", "0", "GPUs: 0, 8, 128, 4096", "of a kernel that waits for nothing"},
+    {"policy", "synchronize", "GPUs: all, synchronize, spin, yield, block", "how the host waits for the end"},
 }};
 
 static_assert(names_all(axes[0], gpu_kinds) && names_all(axes[0], host_kinds) && names_all(axes[5], host_policies));

@@ -165,8 +165,6 @@ void add_products(const study_request& asked, const gemm_family& family, std::ve
 }
 
 std::vector<measurement> points(const study_request& asked) {
-  if (!asked.list("gemm").front().empty() || !asked.list("machine").front().empty())
-    throw usage_error("--gemm and --machine ask the model, and nothing is measured then; accepted: `mgsync study pipeline` alone with them");
   std::vector<measurement> all;
   if (wanted(asked.list("kernel"), "synthetic")) add_synthetic(asked, all);
   for (const gemm_family* family : gemm_families)

@@ -39,13 +39,13 @@ void read_readings(const study_request& asked) {
 }
 
 constexpr std::array<axis_declaration, 7> axes{{
-    {"way", "all", "all; read, serial, implicit, explicit, ours, last-done, clause (host threads); read, serial, mpi-barrier, ours, last-done, mpi-reduce (host ranks); read, read-graph, word-read, auto, auto-graph, "
-                   "last-done, implicit, implicit-graph, programmatic, grid-sync, grid-ours, cluster, bulk, cub, cub-graph (one GPU); read, single-kernel, vendor, last-done, gather, host-barrier, nccl (several GPUs)",
+    {"way", "all", "all; host threads: read, serial, implicit, explicit, ours, last-done, clause; host ranks: read, serial, mpi-barrier, ours, last-done, mpi-reduce; "
+                   "one GPU: read, read-graph, word-read, auto, auto-graph, last-done, implicit, implicit-graph, programmatic, grid-sync, grid-ours, cluster, bulk, cub, cub-graph; several GPUs: read, single-kernel, vendor, last-done, gather, host-barrier, nccl",
      "how the parts are put together"},
     {"type", "fp64,fp32,int32", "all, fp64, fp32, int32", "what is added up"},
-    {"bytes", "default", "default; 4096 to 4294967296 in steps of 4096 (host); 8 to 4294967296 in steps of 4 (GPU)", "of one sum, of whole numbers of its type; several GPUs: on each"},
+    {"bytes", "default", "default; host members: 4096 to 4294967296 in steps of 4096; GPUs: 8 to 4294967296 in steps of 4", "of one sum, of whole numbers of its type; several GPUs: on each"},
     {"memory", "cold,cache", "cold, cache", "numbers that were not read for at least four times the cache's size, or the same again"},
-    {"members", "default", "default; 1 to 64 (host); 1 to 16 (GPU)", "by how many (default: two host threads, one GPU; of ranks as many as there are)"},
+    {"members", "default", "default; host members: 1 to 64; GPUs: 1 to 16", "by how many (default: two host threads, one GPU; of ranks as many as there are)"},
     {"reading", "auto", "auto; host members: first; GPUs: loads:THREADSxBLOCKS as vector4:512x2, and :chunks, :one or :all behind it; loads: word1, vector1, vector2, vector4, vector8, bulk4, bulk8",
      "host members: all numbers are the first one's, and the others only meet; GPUs: how a block reads, threads of a block, and blocks per SM at most; one block, or all that fit",
      word_count::list, read_readings},

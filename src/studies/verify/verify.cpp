@@ -21,10 +21,10 @@ namespace verify {
 namespace {
 
 constexpr std::array<axis_declaration, 4> axes{{
-    {"operation", "all", "all; fp32_add, fp64_add, int_add (GPU); add, multiply (host)", "what a link of the chain is"},
-    {"form", "unrolled,looped,all-in-code", "unrolled, looped, all-in-code (GPU)", "links one after the other in the code, a loop over 256 of them, or float adds as many as the papers', which leave the instruction caches"},
-    {"clock", "device,host", "host; device (GPU)", "the SM's cycle counter, or the host's clock over two chains of different length"},
-    {"difference", "2048,5120,7680,10240,20480,25600,40960,51200", "256 to 16777216 in steps of 256 (GPU)", "links between the two chains, by the host's clock"},
+    {"operation", "all", "all; GPUs: fp32_add, fp64_add, int_add; host members: add, multiply", "what a link of the chain is"},
+    {"form", "unrolled,looped,all-in-code", "GPUs: unrolled, looped, all-in-code", "links one after the other in the code, a loop over 256 of them, or float adds as many as the papers', which leave the instruction caches"},
+    {"clock", "device,host", "host; GPUs: device", "the SM's cycle counter, or the host's clock over two chains of different length"},
+    {"difference", "2048,5120,7680,10240,20480,25600,40960,51200", "GPUs: 256 to 16777216 in steps of 256", "links between the two chains, by the host's clock"},
 }};
 static_assert(probes::arithmetic_loop_body == 256);
 

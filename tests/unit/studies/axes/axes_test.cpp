@@ -38,13 +38,12 @@ constexpr topology::device devices[] = {topology::device::host, topology::device
 // Some words of a declaration, of whomever they are: a range's two ends.
 std::vector<std::string> words_in(std::string_view accepted) {
   std::vector<std::string> words;
-  std::string text(accepted);
-  for (const std::string_view mark : {" (host threads)", " (host ranks)", " (host)", " (one GPU)", " (several GPUs)", " (GPU)"})
-    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) text.erase(at, mark.size());
+  const std::string text(accepted);
   for (std::size_t begin = 0; begin < text.size();) {
     const auto end = std::min(text.find_first_of(",;", begin), text.size());
-    auto item = text.substr(begin, end - begin);
+    std::string item = text.substr(begin, end - begin);
     begin = end + 2;
+    if (const auto whose = item.find(": "); whose != std::string::npos) item.erase(0, whose + 2);
     item = item.substr(0, item.find(" in steps of "));
     if (const auto to = item.find(" to "); to != std::string::npos) words.push_back(item.substr(to + 4)), item.resize(to);
     words.push_back(item);
@@ -83,8 +82,8 @@ TEST(study_axes, every_word_that_is_declared_is_planned_or_is_for_the_other_kind
     }
 }
 
-constexpr axis_declaration made_up[] = {{"how_many", "4,all", "all; 1 to 8 (host); 8 to 32 in steps of 8 (GPU)", "a number"},
-                                        {"shape", "1x32", "1x1 to 4x1024 (GPU)", "of GPUs"},
+constexpr axis_declaration made_up[] = {{"how_many", "4,all", "all; host members: 1 to 8; GPUs: 8 to 32 in steps of 8", "a number"},
+                                        {"shape", "1x32", "GPUs: 1x1 to 4x1024", "of GPUs"},
                                         {"once", "no", "no, yes", "one word", word_count::one}};
 
 typed_words settled(topology::device device, const typed_words& typed) {
@@ -102,11 +101,11 @@ TEST(study_axes, default_words_of_the_other_kind_are_dropped_and_typed_ones_refu
   EXPECT_EQ(settled(host, {}).at("shape"), words{});
   EXPECT_EQ(settled(gpu, {{"how_many", {"16", "all"}}}).at("how_many"), (words{"16", "all"}));
   EXPECT_EQ(settled(gpu, {{"shape", {"4x1024"}}}).at("shape"), words{"4x1024"});
-  EXPECT_EQ(refused([&] { settled(gpu, {{"how_many", {"12"}}}); }), "--how-many is '12'; accepted: all; 1 to 8 (host); 8 to 32 in steps of 8 (GPU)");
+  EXPECT_EQ(refused([&] { settled(gpu, {{"how_many", {"12"}}}); }), "--how-many is '12'; accepted: all; host members: 1 to 8; GPUs: 8 to 32 in steps of 8");
   EXPECT_EQ(refused([&] { settled(gpu, {{"how_many", {"7"}}}); }), "--how-many 7 is for host threads, and the members here are GPUs; accepted for them: all, 8 to 32 in steps of 8");
   EXPECT_EQ(refused([&] { settled(host, {{"shape", {"1x32"}}}); }), "--shape 1x32 is for GPUs, and the members here are host threads; accepted for them: no --shape");
   for (const char* wrong : {"", "1", "1x", "x32", "1x32x1", "5x32", "1x1025", "-1x32", " 1x32", "1 to 4"})
-    EXPECT_NE(refused([&] { settled(gpu, {{"shape", {wrong}}}); }).find("accepted: 1x1 to 4x1024"), std::string::npos) << wrong;
+    EXPECT_NE(refused([&] { settled(gpu, {{"shape", {wrong}}}); }).find("accepted: GPUs: 1x1 to 4x1024"), std::string::npos) << wrong;
   EXPECT_EQ(refused([&] { settled(gpu, {{"once", {"no", "yes"}}}); }), "--once takes one word; accepted: no, yes");
 }
 
