@@ -133,7 +133,7 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
     for (const auto& note : planned.notes) say("note: {}\n", note);
     if (!asked.max_time && settings.stopping.max_time < barriers::default_max_time(1))
       say("note: {} points; each is sampled for {:.0f} ms at most (--max-time)\n", points,
-                 std::chrono::duration<double, std::milli>(settings.stopping.max_time).count());
+          std::chrono::duration<double, std::milli>(settings.stopping.max_time).count());
   }
   std::vector<result> unfinished;
   for (const auto& c : planned.cells)
