@@ -90,7 +90,7 @@ int advise_command(const options& asked) {
   if (std::ranges::none_of(results, [](const result& r) { return r.has_metrics() && r.point.study == "barriers"; }))
     throw usage_error(here ? fmt::format("no barrier was measured to its end within {:.3g} s: give it longer by --within, or name results files", std::chrono::duration<double>(asked.within).count())
                            : fmt::format("{}{}; accepted: files of --json or --store that hold measured barriers", report::what_there_is(results),
-                                         begun == 0 ? "" : fmt::format(", and {} {} begun only", begun, begun == 1 ? "was" : "were")));
+                                         begun == 0 ? "" : fmt::format(", and {} {} only begun", begun, begun == 1 ? "was" : "were")));
   if (asked.device == "gpu" && !gpus) throw usage_error(fmt::format("--device gpu: {}; accepted: host, auto", report::what_there_is(results)));
   step.device = gpus && asked.device != "host" ? topology::device::gpu : topology::device::host;
   int largest = 1;

@@ -38,6 +38,9 @@ struct known {
   place at;
   const result* of = nullptr;
   double us() const { return of->metrics.front().median; }
+  // Of too few batches there is no interval, and that of a noisy short one may begin below zero: half and double stand for it.
+  double low_us() const { return of->metrics.front().ci95_low > 0 ? of->metrics.front().ci95_low : us() / 2; }
+  double high_us() const { return of->metrics.front().ci95_high >= us() ? of->metrics.front().ci95_high : us() * 2; }
 };
 
 bool is_driven_by_host(const point& p) {
@@ -122,9 +125,9 @@ struct growth {
   double least = 0, most_by_blocks = 0, most_by_threads = 0, most_by_members = 0;
 };
 
-// The bounds that 95 % and more of all pairs of committed results keep to (docs/report.md): a barrier gets no faster with
-// more to synchronize, apart from noise, and its latency grows with the blocks no faster than their number; with several
-// GPUs, part of it does not grow with them at all. Host members have threads where GPUs have blocks.
+// Bounds that hold 95 % and more of what is left out of the committed results (docs/report.md): a barrier gets no faster
+// with more to synchronize, apart from noise, and its latency grows with the blocks no faster than their number; with
+// several GPUs, part of it does not grow with them at all. Host members have threads where GPUs have blocks.
 growth growth_of(const point& p) {
   if (p.device == topology::device::host) return {-0.03, 1, 1, 1};
   return {-0.03, p.members == 1 ? 0.7 : 0.55, 0.25, is_driven_by_host(p) ? 1.4 : 0.8};
@@ -147,8 +150,7 @@ log_interval bounds(const std::vector<known>& points, const place& wanted, const
   log_interval all, any{all.high, all.low, nullptr};
   double narrowest = all.high;
   for (const auto& k : points) {
-    const auto& m = k.of->metrics.front();
-    double low = std::log(m.ci95_low), high = std::log(m.ci95_high);
+    double low = std::log(k.low_us()), high = std::log(k.high_us());
     const auto grow = [&](double doublings, double most) {
       const double least = std::abs(doublings) * by.least, steepest = most_growth(std::abs(doublings), most);
       low += doublings < 0 ? -steepest : least;
@@ -181,8 +183,8 @@ std::optional<prediction> predict_one(const std::string& name, std::vector<known
   const auto where = bounds(points, wanted, growth_of(points.front().of->point));
   const double mean = std::clamp(sum / weights, where.low, where.high);
   // Not surer than what it comes from, nor than one process is of another.
-  const auto& nearest = where.nearest->of->metrics.front();
-  const double low = std::max(0.03, std::log(nearest.median / nearest.ci95_low)), high = std::max(0.03, std::log(nearest.ci95_high / nearest.median));
+  const auto& nearest = *where.nearest;
+  const double low = std::max(0.03, std::log(nearest.us() / nearest.low_us())), high = std::max(0.03, std::log(nearest.high_us() / nearest.us()));
   p.us = std::exp(mean), p.low = std::exp(std::min(where.low, mean - low)), p.high = std::exp(std::max(where.high, mean + high));
   const auto lies_outside = [&](auto of_place) {
     const auto [least, most] = std::ranges::minmax(points, {}, [&](const known& k) { return of_place(k.at); });
@@ -339,9 +341,12 @@ advice advise(std::span<const result> all, step asked) {
   add_counts(a, all);
   a.sentences.push_back(fmt::format("For {}{}, take {}: {:.4g} us ({:.4g} - {:.4g}, {}).", word_for(asked, asked.members), asked.shape.empty() ? "" : ", shape " + asked.shape, best.barrier, best.us,
                                     best.low, best.high, origin_of(best)));
-  if (best.beyond())
+  if (best.beyond()) {
+    const bool gpus = asked.device == topology::device::gpu;
+    const auto shape = asked.shape.empty() ? "" : fmt::format(" --shape {}{}", asked.shape, gpus ? "" : "x1");
     a.sentences.push_back(fmt::format("Beyond what was measured the figure is that of the nearest, and the interval how barriers have grown elsewhere; to know: mgsync {} {}{} --backend {}.",
-                                      asked.device == topology::device::gpu ? "--gpus" : "--device host --members", asked.members, asked.shape.empty() ? "" : " --shape " + asked.shape, best.barrier));
+                                      gpus ? "--gpus" : "--device host --members", asked.members, shape, best.barrier));
+  }
   if (rest > 0) a.sentences.push_back(fmt::format("It takes {:.2g} % of a step of {:.4g} us of work ({:.2g} - {:.2g} %).", 100 * a.share, asked.work_us, 100 * a.share_low, 100 * a.share_high));
   if (asked.bytes > 0 && !(asked.gbps > 0)) a.sentences.push_back("No file says how fast bytes move here, so they are not counted: add a machine description (mgsync topology --format description).");
   if (asked.work_us > 0 && a.over_members.size() > 1) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <string>
@@ -169,6 +170,14 @@ TEST(advice, beyond_the_shapes_that_were_measured_is_a_guess_as_wide_as_barriers
   const auto near = advise(std::vector<result>{rough}, {topology::device::gpu, 4, 20, 0, 0, "1x64"}).barriers.front();
   EXPECT_LE(near.low, 1);
   EXPECT_GE(near.high, 4);
+  for (const double none : {std::nan(""), -1.0}) {
+    rough.metrics.front().ci95_low = none, rough.metrics.front().ci95_high = none;
+    const auto unsure = advise(std::vector<result>{rough}, {topology::device::gpu, 4, 20, 0, 0, "1x64"}).barriers.front();
+    EXPECT_GT(unsure.low, 0.5);
+    EXPECT_LE(unsure.low, 1);
+    EXPECT_GE(unsure.high, 4);
+    EXPECT_LT(unsure.high, 8);
+  }
   // One block of all is fewer than one on each multiprocessor.
   EXPECT_TRUE(advise(std::vector<result>{rough}, {topology::device::gpu, 4, 20, 0, 0, "b1x32"}).barriers.front().beyond_shape);
 }
@@ -180,7 +189,9 @@ TEST(advice, the_shape_of_host_members_is_their_threads) {
   host.point.set("blocks_per_sm", 1.0);
   const std::vector<result> all{host};
   EXPECT_TRUE(advise(all, {topology::device::host, 2, 20, 0, 0, "1x32"}).barriers.front().measured);
-  const auto guess = advise(all, {topology::device::host, 2, 20, 0, 0, "4x256"}).barriers.front();
+  const auto a = advise(all, {topology::device::host, 2, 20, 0, 0, "4x256"});
+  EXPECT_NE(a.sentences[1].find("mgsync --device host --members 2 --shape 4x1 --backend multigrid."), std::string::npos) << a.sentences[1];
+  const auto& guess = a.barriers.front();
   EXPECT_TRUE(guess.beyond_shape);
   EXPECT_LT(guess.low, host.metrics.front().ci95_low);
   EXPECT_GT(guess.high, 4 * 2);
