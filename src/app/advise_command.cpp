@@ -15,6 +15,7 @@
 #include "src/app/report_files.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/standard_streams.hpp"
 #include "src/base/watchdog.hpp"
 #include "src/report/advice.hpp"
 #include "src/results/atomic_file.hpp"
@@ -45,14 +46,14 @@ std::vector<std::string> measure_here(const options& asked, const scratch_folder
                                  "--device", asked.device, "--json", file};
   if (!asked.shapes.empty()) words.insert(words.end(), {"--shape", asked.shapes});
   take_note_of_signals();
-  fmt::print(stderr, "mgsync: no files were named: measuring here first\n");
+  say("mgsync: no files were named: measuring here first\n");
   // What writing down and answering take is not the child's.
   const int code = run_this_program(words, asked.within * 9 / 10);
   if (signal_received() != 0) return {};
   const bool ended_in_time = code == 128 + SIGTERM && std::filesystem::exists(file);
   if (ended_in_time)
-    fmt::print(stderr, "mgsync: {:.3g} s were too short to measure all of it (--within); the answer is from what there was\n",
-               std::chrono::duration<double>(asked.within).count());
+    say("mgsync: {:.3g} s were too short to measure all of it (--within); the answer is from what there was\n",
+        std::chrono::duration<double>(asked.within).count());
   if (!ended_in_time && code != 0 && code != static_cast<int>(exit_code::barrier_failed))
     throw usage_error(fmt::format("the measurement ended with exit code {}: `mgsync {}` says why; or name results files", code, fmt::join(words, " ")));
   return {file};

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/standard_streams.hpp"
 #include "src/studies/blocking/case_board.hpp"
 #include "src/studies/blocking/host_cases.hpp"
 #if MGSYNC_WITH_CUDA
@@ -50,7 +51,7 @@ int main(int argc, char** argv) {
 #endif
     fmt::print("found waived this build has no case of level {}\n", asked.level);
   } catch (const std::invalid_argument& error) {
-    fmt::print(stderr, "mgsync_blocking_case: {}\n", error.what());
+    say("mgsync_blocking_case: {}\n", error.what());
     return 2;
   } catch (const std::exception& error) {
     fmt::print("found error {}\n", error.what());
