@@ -42,6 +42,25 @@ TEST(load, is_counted_and_in_its_place_beside_every_kind_of_kernel) {
       }
 }
 
+// By the driver's own choice of an SM's shared memory a kernel waits for the load's end: with shared memory of its own beside
+// 128 threads, and without any beside 512.
+TEST(load, lets_every_kernel_start_beside_it) {
+  MGSYNC_NEEDS_GPUS(1);
+  one_rank here;
+  for (const unsigned threads : {32u, 128u, 512u, 1024u})
+    for (const auto& [backend, variant] : {std::pair{"multigrid", "library"}, {"multigrid", "auto"}, {"grid", "cooperative-groups"}})
+      for (const unsigned block : {32u, 1024u}) {
+        auto wanted = shape(variant, 1, block);
+        wanted.load = {traffic::local_stores, 0, threads, load_place::all};
+        const auto begin = std::chrono::steady_clock::now();
+        const auto seen = timed(named(backend), wanted, 1, here.session());
+        EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s) << backend << " of " << block << " beside " << threads;
+        ASSERT_EQ(seen.loads.size(), 1u);
+        EXPECT_GT(seen.loads[0].gbps, 0) << backend;
+        EXPECT_EQ(seen.loads[0].misplaced, "") << backend << " of " << block << " beside " << threads;
+      }
+}
+
 TEST(load, reaches_the_peers) {
   MGSYNC_NEEDS_GPUS(2);
   one_rank here;

@@ -77,6 +77,10 @@ load_maker::load_maker(const load& wanted, const std::vector<gpu_member>& gpus, 
   for (unsigned l = 0; l < gpus.size(); ++l) {
     const cuda::device_scope scope(gpus[l].ordinal);
     cuda::load(load_kernel(load_.kind), "the kernel that makes load");
+    // An SM's split into L1 cache and shared memory changes only when it is idle, and the driver chooses it by each kernel's
+    // resources: only beside a kernel that leaves the most shared memory does every other one start.
+    cuda::check(cudaFuncSetAttribute(load_kernel(load_.kind), cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
+                "leaving the barrier room beside the load");
     place p;
     p.ordinal = gpus[l].ordinal;
     p.blocks = blocks_of_load(load_, barrier_blocks, static_cast<unsigned>(cuda::sm_count(p.ordinal))).blocks;
