@@ -16,10 +16,15 @@ def markdown(head, rows):
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
 
 
+def lines(file):
+    """Those of a text that are no remarks."""
+    return [line for line in (RAW / file).read_text().splitlines() if not line.startswith("#")]
+
+
 def stencil(file, gpus=None):
     """us per step of stencil_comparison, cells by methods; the methods' names have commas."""
     medians, methods = {}, []
-    for line in (RAW / file).read_text().splitlines()[1:]:
+    for line in lines(file)[1:]:
         here, size, _, rest = line.split(",", 3)
         method, median, *_ = rest.rsplit(",", 4)
         if gpus in (None, here):
@@ -93,10 +98,80 @@ def surcharge(members, *files):
     return markdown(["the group over the algorithm alone", *shapes], [[file, *(f"{column[s]:.1f} %" if s in column else "-" for s in shapes)] for file, column in columns.items()])
 
 
+def document(file):
+    return json.loads(lzma.open(RAW / file, "rt").read() if file.endswith(".xz") else (RAW / file).read_text())
+
+
+def points(file, members, **where):
+    """(method, shape, value of the axis load, median in us) of every measured point of so many members, where all other axes are as `where` says."""
+    for one in document(file)["results"]:
+        axes = {name: axis["value"] for name, axis in one["axes"].items()}
+        shape = f"b{axes.pop('blocks'):g}" if axes.get("blocks") else f"{axes.get('blocks_per_sm', 0):g}"
+        axes.pop("blocks_per_sm", None)
+        shape += f"x{axes.pop('threads_per_block', 0):g}"
+        load = axes.pop("load", "idle")
+        if one["status"] == "measured" and one["metrics"] and str(one["members"]) == str(members) and axes == where:
+            yield f"{one['subject']}:{one['variant']}", shape, load, one["metrics"]["latency"]["median"]
+
+
+def rounded(value):
+    return "-" if value is None else f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2}f}"
+
+
+def load_hops(file, shape):
+    """How many release/acquire hops beside the same load each barrier takes, by loads."""
+    seen = {}
+    for method, here, load, us in points(file, 2):
+        if here == shape:
+            seen.setdefault(load, {})[method] = us
+    hop = "hop:release-acquire"
+    methods = sorted({m for of in seen.values() for m in of if not m.startswith("hop:")}, key=lambda m: seen["idle"].get(m, 0))
+    return markdown(["in hops \\ load", *seen], [[m, *(f"{of[m] / of[hop]:.2f}" if m in of and hop in of else "-" for of in seen.values())] for m in methods])
+
+
+def load_parts(file):
+    """What each GPU's own part and then a hop take one after the other beside a load, and a barrier of all blocks beside it."""
+    seen = {}
+    for method, shape, load, us in points(file, 2):
+        if shape == "1x32":
+            seen.setdefault(load, {})[method] = us
+    names = ["hop:grid", "hop:release-acquire"]
+    barriers = ["multigrid:auto", "multigrid:library", "multigrid:crowd"]
+    return markdown(["1x32, us", *names, "both", *barriers],
+                    [[load, *(rounded(of.get(n)) for n in names), rounded(sum(of[n] for n in names) if set(names) <= set(of) else None), *(rounded(of.get(b)) for b in barriers)] for load, of in seen.items()])
+
+
+def times_as_long(members, slow, fast, *methods):
+    """How many times as long each method takes in the first file as in the second, by shapes."""
+    here, there = ({(m, shape): us for m, shape, load, us in points(file, members) if load == "idle"} for file in (slow, fast))
+    shapes = list(dict.fromkeys(shape for m, shape in here if m in methods and (m, shape) in there))
+    return markdown(["times as long", *shapes], [[m, *(f"{here[m, s] / there[m, s]:.2f}" if (m, s) in here and (m, s) in there else "-" for s in shapes)] for m in methods])
+
+
+def made(*files):
+    """Which commit of mgsync measured each file, when and on what, with what care."""
+    rows = []
+    for file in files:
+        if not file.endswith((".json", ".json.xz")):
+            remark = " ".join(line for line in (RAW / file).read_text().splitlines() if line.startswith("#"))
+            found = {name: re.search(pattern, remark) for name, pattern in
+                     {"commit": r"(?:commit|mgsync says) ([0-9a-f]{7,})", "day": r"(20\d\d-\d\d-\d\d)", "NCCL": r"NCCL (\d[\d.]*\d)", "machine": r"(\d) H200"}.items()}
+            told = {name: "-" if match is None else match.group(1) for name, match in found.items()}
+            rows.append([file, told["commit"], told["day"], f"{told['machine']} x NVIDIA H200", "-", told["NCCL"], "-", "-"])
+            continue
+        one = document(file)
+        gpus = one["machine"]["gpus"]
+        names = sorted({gpu["name"] for gpu in gpus})
+        settings = one["settings"]
+        rows.append([file, re.search(r"\((.*)\)", one["machine"]["mgsync"]).group(1), one["started"][:10], f"{len(gpus)} x {names[0]}", settings.get("driver", "-"),
+                     settings.get("NCCL", "-"), settings.get("check_rounds", "-"), f"{1000 * float(settings['max_time_s']):.0f}" if "max_time_s" in settings else "-"])
+    return markdown(["file", "commit", "day", "machine", "driver", "NCCL", "rounds checked", "ms a point"], rows)
+
+
 def sync_cost(file, gpus):
     """ns per barrier of sync_cost, its forms by shapes, and how much each takes over the algorithm alone."""
     seen = {}
-    for line in (RAW / file).read_text().splitlines():
+    for line in lines(file):
         here, shape, _, _, form, ns, *_ = line.split(",")
         if here == gpus:
             seen.setdefault(form, {})[shape] = float(ns)
@@ -250,5 +325,5 @@ def before_after(before, after, slower="0.02"):
     return markdown(["method", "points", "after / before, mean", "of its points", f"least p of \"over {100 * float(slower):g} % slower\", corrected", "points shown to be"], rows)
 
 
-TABLES = {"jacobi-variants": jacobi_variants, "surcharge": surcharge, "stencil": stencil, "loadlab": loadlab, "load-rates": load_rates, "sync-cost": sync_cost, "sync-variants": sync_variants, "pairs": pairs, "ranks": ranks,
+TABLES = {"made": made, "load-hops": load_hops, "load-parts": load_parts, "times-as-long": times_as_long, "jacobi-variants": jacobi_variants, "surcharge": surcharge, "stencil": stencil, "loadlab": loadlab, "load-rates": load_rates, "sync-cost": sync_cost, "sync-variants": sync_variants, "pairs": pairs, "ranks": ranks,
           "hub": hub, "quiet": quiet, "before-after": before_after}

@@ -36,7 +36,7 @@ expect_text '^gate --fail-slower 10%: passed' "$work/out"
 ends 0 "two runs without noise" "$mgsync" compare "$results/h200x4-host-run1.json" "$results/h200x4-host-run2.json" --noise 0
 expect_text '^[1-9][0-9]* slower|^0 slower, [1-9]' "$work/out"
 ends 2 "another machine" "$mgsync" compare "$results/h200x4-host-run1.json" "$results/h200x1-grid-barriers.json"
-expect_text 'the number of GPUs is [14], was 0.*--across machines' "$work/err"
+expect_text 'the number of GPUs is [1-9], was 0.*--across machines' "$work/err"
 passed "compare: equal runs, other machines"
 
 measure "$work/a" --backend multigrid:inbox
