@@ -129,6 +129,19 @@ def load_hops(file, shape):
     return markdown(["in hops \\ load", *seen], [[m, *(f"{of[m] / of[hop]:.2f}" if m in of and hop in of else "-" for of in seen.values())] for m in methods])
 
 
+def widths(file):
+    """Half the 95 % intervals in % of the medians, of what waits for fences and of what hardly does."""
+    seen = {}
+    for one in document(file)["results"]:
+        if one["status"] == "measured" and one["metrics"]:
+            m = one["metrics"]["latency"]
+            kind = f"hop:{one['variant']}" if one["variant"] in ("relaxed", "fence-gpu") else "all others"
+            loaded = "idle" if one["axes"].get("load", {"value": "idle"})["value"] == "idle" else "beside load"
+            seen.setdefault((kind, loaded), []).append(50 * (m["ci95_high"] - m["ci95_low"]) / m["median"])
+    return markdown(["", "", "rows", "median, %", "nine of ten within", "widest"],
+                    [[*key, str(len(all_of)), f"{statistics.median(all_of):.1f}", f"{sorted(all_of)[math.ceil(0.9 * len(all_of)) - 1]:.1f}", f"{max(all_of):.1f}"] for key, all_of in sorted(seen.items(), reverse=True)])
+
+
 def load_parts(file):
     """What each GPU's own part and then a hop take one after the other beside a load, and a barrier of all blocks beside it."""
     seen = {}
@@ -182,6 +195,24 @@ def sync_cost(file, gpus):
         return f"{ns:.0f}" if form == "algorithm" else f"{ns:.0f} ({100 * (ns / alone[shape] - 1):+.1f} %)"
     return markdown([f"ns on {gpus} GPU" + ("s" if gpus != "1" else ""), *shapes],
                     [[form, *(cell(form, by[s], s) if s in by else "-" for s in shapes)] for form, by in seen.items()])
+
+
+def sync_ranges(file):
+    """From the least to the most over the shapes: % over the algorithm alone of one call and of more, and ns of what makes one safe."""
+    seen = {}
+    for line in lines(file)[1:]:
+        gpus, shape, _, _, form, ns, *_ = line.split(",")
+        seen.setdefault(gpus, {}).setdefault(form, {})[shape] = float(ns)
+
+    def over(of, *forms):
+        all_of = [100 * (of[form][shape] / ns - 1) for form in forms for shape, ns in of["algorithm"].items()]
+        return f"{min(all_of):+.1f} to {max(all_of):+.1f} %"
+
+    def costs(of, form):
+        all_of = [ns - of[form][shape] for shape, ns in of["sync 1"].items()]
+        return f"{min(all_of):+.0f} to {max(all_of):+.0f} ns"
+    return markdown(["GPUs", "one call", "two and three", "looks", "verdict"],
+                    [[gpus, over(of, "sync 1"), over(of, "sync 2", "sync 3"), costs(of, "sync 1 without looks"), costs(of, "sync 1 without a verdict")] for gpus, of in seen.items()])
 
 
 def sync_variants(file, gpus):
@@ -325,5 +356,5 @@ def before_after(before, after, slower="0.02"):
     return markdown(["method", "points", "after / before, mean", "of its points", f"least p of \"over {100 * float(slower):g} % slower\", corrected", "points shown to be"], rows)
 
 
-TABLES = {"made": made, "load-hops": load_hops, "load-parts": load_parts, "times-as-long": times_as_long, "jacobi-variants": jacobi_variants, "surcharge": surcharge, "stencil": stencil, "loadlab": loadlab, "load-rates": load_rates, "sync-cost": sync_cost, "sync-variants": sync_variants, "pairs": pairs, "ranks": ranks,
+TABLES = {"made": made, "load-hops": load_hops, "load-parts": load_parts, "widths": widths, "sync-ranges": sync_ranges, "times-as-long": times_as_long, "jacobi-variants": jacobi_variants, "surcharge": surcharge, "stencil": stencil, "loadlab": loadlab, "load-rates": load_rates, "sync-cost": sync_cost, "sync-variants": sync_variants, "pairs": pairs, "ranks": ranks,
           "hub": hub, "quiet": quiet, "before-after": before_after}
