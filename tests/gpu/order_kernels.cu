@@ -23,6 +23,15 @@ struct no_acquire : multi_grid_policy {
   using multi_grid_policy::multi_grid_policy;
   __device__ __forceinline__ void fence_polled_system() const {}
 };
+// The same on every architecture: polls that are no acquire, and no fence behind them.
+struct relaxed_polls : no_acquire {
+  using no_acquire::no_acquire;
+  __device__ __forceinline__ unsigned await(word* polled, word target, word) const {
+    while (!all(algorithm::reached(ptx::load_relaxed<ptx::scope::system>(polled), target))) {
+    }
+    return 0;
+  }
+};
 struct no_acquire_of_the_counter : multi_grid_policy {
   using multi_grid_policy::multi_grid_policy;
   __device__ __forceinline__ void fence_polled_local() const {}
@@ -34,6 +43,7 @@ struct no_team_barrier : multi_grid_policy {
 struct no_arrival_release : multi_grid_policy {
   using multi_grid_policy::multi_grid_policy;
   __device__ __forceinline__ void fence_release_local() const {}
+  __device__ __forceinline__ word fetch_add_release_local(word& w, word v) const { return fetch_add_polled_local(w, v); }
 };
 struct no_block_barrier : multi_grid_policy {
   using multi_grid_policy::multi_grid_policy;
@@ -42,7 +52,7 @@ struct no_block_barrier : multi_grid_policy {
 
 template <class Policy>
 __device__ __forceinline__ void one_barrier(multi_grid_handle handle, unsigned gpus, unsigned algorithm, unsigned counters, bool one_block,
-                                            unsigned* payload) {
+                                            bool two_calls, unsigned* payload) {
   handle.gpus = gpus;
   handle.algorithm = algorithm;
   handle.counters = counters;
@@ -50,7 +60,8 @@ __device__ __forceinline__ void one_barrier(multi_grid_handle handle, unsigned g
   multi_grid_group_over<Policy> grids(handle);
   if (!grids.is_valid()) return;
   asm volatile("st.global.u32 [%0], %1;  // written" ::"l"(payload + 1), "r"(1) : "memory");
-  grids.sync();
+  if (two_calls) grids.barrier_wait(grids.barrier_arrive());
+  else grids.sync();
   // What the barrier is for: an ordinary access behind it.
   asm volatile("ld.global.u32 %0, [%1];  // payload" : "=r"(*payload) : "l"(payload) : "memory");
 }
@@ -59,10 +70,13 @@ constexpr unsigned relay = multi_grid_handle::relay, counter = multi_grid_handle
 
 }  // namespace
 
-// NAME(policy, GPUs, algorithm, counters, one block).
+// NAME(policy, GPUs, algorithm, counters, one block): in one call, and in two.
 #define MGSYNC_ORDER_KERNEL(NAME, POLICY, GPUS, ALGORITHM, COUNTERS, ONE_BLOCK)                                     \
   extern "C" __global__ void NAME(multi_grid_handle handle, unsigned* payload) {                                    \
-    one_barrier<POLICY>(handle, GPUS, ALGORITHM, COUNTERS, ONE_BLOCK, payload);                                     \
+    one_barrier<POLICY>(handle, GPUS, ALGORITHM, COUNTERS, ONE_BLOCK, false, payload);                              \
+  }                                                                                                                 \
+  extern "C" __global__ void NAME##_in_two(multi_grid_handle handle, unsigned* payload) {                           \
+    one_barrier<POLICY>(handle, GPUS, ALGORITHM, COUNTERS, ONE_BLOCK, true, payload);                               \
   }
 // Every shape of a policy.
 #define MGSYNC_ORDER_KERNELS(POLICY)                                              \
@@ -77,6 +91,7 @@ MGSYNC_ORDER_KERNELS(multi_grid_policy)
 MGSYNC_ORDER_KERNELS(no_release)
 MGSYNC_ORDER_KERNELS(narrow_release)
 MGSYNC_ORDER_KERNELS(no_acquire)
+MGSYNC_ORDER_KERNELS(relaxed_polls)
 MGSYNC_ORDER_KERNELS(no_acquire_of_the_counter)
 MGSYNC_ORDER_KERNELS(no_team_barrier)
 MGSYNC_ORDER_KERNELS(no_arrival_release)

@@ -59,7 +59,7 @@ class walk {
       if (!seen.insert({at, how, env}).second) continue;
       if (seen.size() > 400'000) return "too many paths";
       const auto& i = code_[static_cast<std::size_t>(at)];
-      if (auto why = step(i, how); !why.empty()) return why + ": " + i.text;
+      if (auto why = step(i, how, env); !why.empty()) return why + ": " + i.text;
       const known guard = i.guard.empty() ? known{1, i.negated ? 0u : 1u} : value_of(env, i.guard);
       const bool may = guard.mask == 0 || (guard.value != 0) != i.negated, may_not = !i.guard.empty() && (guard.mask == 0 || !((guard.value != 0) != i.negated));
       if (begins(i.opcode, "bra")) {
@@ -112,10 +112,35 @@ class walk {
     return written;
   }
 
-  // A register's value may have become another by the time a loop comes round.
-  knowledge without_what_changes(knowledge env, int from, int to) const {
-    for (int k = from; k <= to; ++k)
-      for (const auto& w : written_by(code_[static_cast<std::size_t>(k)])) env.erase(w);
+  std::vector<int> after(int at) const {
+    const auto& i = code_[static_cast<std::size_t>(at)];
+    std::vector<int> there;
+    if (i.target >= 0) there.push_back(i.target);
+    const bool leaves = i.guard.empty() && (begins(i.opcode, "bra") || i.opcode == "ret" || i.opcode == "exit");
+    if (next(at) >= 0 && !leaves) there.push_back(next(at));
+    return there;
+  }
+
+  std::set<int> reached_from(int begin) const {
+    std::set<int> seen{begin};
+    for (std::vector<int> open{begin}; !open.empty();) {
+      const int at = open.back();
+      open.pop_back();
+      for (const int there : after(at))
+        if (seen.insert(there).second) open.push_back(there);
+    }
+    return seen;
+  }
+
+  // A register's value may have become another by the time a loop comes round: of those that are written on a way from `to`
+  // back to `from`.
+  knowledge without_what_changes(knowledge env, int to, int from) {
+    auto [known, fresh] = changed_.try_emplace({to, from});
+    if (fresh)
+      for (const int k : reached_from(to))
+        if (reached_from(k).count(from) != 0)
+          for (const auto& w : written_by(code_[static_cast<std::size_t>(k)])) known->second.insert(w);
+    for (const auto& w : known->second) env.erase(w);
     return env;
   }
 
@@ -126,12 +151,10 @@ class walk {
       for (int at = static_cast<int>(code_.size()) - 1; at >= 0; --at) {
         const auto& i = code_[static_cast<std::size_t>(at)];
         std::set<std::string> now;
-        const bool always = i.guard.empty();
-        if (i.target >= 0) now = live[static_cast<std::size_t>(i.target)];
-        if (next(at) >= 0 && !(always && (begins(i.opcode, "bra") || i.opcode == "ret" || i.opcode == "exit")))
-          now.insert(live[static_cast<std::size_t>(next(at))].begin(), live[static_cast<std::size_t>(next(at))].end());
+        for (const int there : after(at))
+          now.insert(live[static_cast<std::size_t>(there)].begin(), live[static_cast<std::size_t>(there)].end());
         const auto written = written_by(i);
-        if (always) for (const auto& w : written) now.erase(w);
+        if (i.guard.empty()) for (const auto& w : written) now.erase(w);
         std::size_t reads_from = written.size();
         for (std::size_t k = reads_from; k < i.operands.size(); ++k)
           if (is_register(i.operands[k])) now.insert(i.operands[k]);
@@ -192,14 +215,30 @@ class walk {
       looked_at = m.operands[1];
       mask = number.value;
     }
-    known& learned = env[looked_at];
-    if (zero) {
-      learned = {learned.mask | mask, learned.value & ~mask};
-    } else if (const std::uint64_t open = mask & ~learned.mask; (learned.value & mask) == 0 && open != 0 && (open & (open - 1)) == 0) {
-      learned = {learned.mask | open, learned.value | open};  // one bit is left that can be the one
+    for (int copied = test; copied >= 0;) {
+      known& learned = env[looked_at];
+      if (zero) {
+        learned = {learned.mask | mask, learned.value & ~mask};
+      } else if (const std::uint64_t open = mask & ~learned.mask; (learned.value & mask) == 0 && open != 0 && (open & (open - 1)) == 0) {
+        learned = {learned.mask | open, learned.value | open};  // one bit is left that can be the one
+      }
+      if (learned.mask == 0) env.erase(looked_at);
+      copied = copy_of_another(looked_at, copied, at);
+      if (copied >= 0) looked_at = code_[static_cast<std::size_t>(copied)].operands[1];
     }
-    if (learned.mask == 0) env.erase(looked_at);
     return env;
+  }
+
+  // Where `word`, as `before` reads it, was made a copy of a register that is still the same at `at`: in a row of instructions
+  // that nothing leads into. -1: nowhere.
+  int copy_of_another(const std::string& word, int before, int at) const {
+    const int made = last_write(word, before);
+    if (made < 0) return -1;
+    const auto& copy = code_[static_cast<std::size_t>(made)];
+    if (!begins(copy.opcode, "mov.") || !copy.guard.empty() || copy.operands.size() != 2 || !is_register(copy.operands[1])) return -1;
+    if (last_write(copy.operands[1], at) > made) return -1;
+    const auto led_into = [&](const ptx_instruction& i) { return i.target > made && i.target <= at; };
+    return std::any_of(code_.begin(), code_.end(), led_into) ? -1 : made;
   }
 
   static known compared(const std::string& how, known a, known b) {
@@ -238,7 +277,7 @@ class walk {
     }
   }
 
-  std::string step(const ptx_instruction& i, progress& now) {
+  std::string step(const ptx_instruction& i, progress& now, const knowledge& env) {
     const std::string& op = i.opcode;
     const auto acquire = [&] { now.stage = std::max<int>(now.stage, progress::acquired); };
     if (begins(op, "fence.acquire")) {
@@ -252,6 +291,8 @@ class walk {
     } else if (begins(op, "ld.relaxed") || begins(op, "ld.acquire")) {
       polled = true;
       now.stage = begins(op, "ld.acquire") ? progress::acquired : progress::observed;
+    } else if (begins(op, "st.relaxed.gpu") || (begins(op, "red.relaxed") && !adds_one(i, env))) {
+      now.stage = std::min<int>(now.stage, progress::acquired);  // counters of its own GPU put right: ahead of the flags
     } else if (begins(op, "red.relaxed") || begins(op, "atom.relaxed") || begins(op, "atom.acquire")) {
       if (now.stage < progress::released_to_gpu) return "an arrival that nothing releases";
       if (begins(op, "atom.")) now.stage = begins(op, "atom.acquire") ? progress::acquired : progress::observed;
@@ -270,9 +311,15 @@ class walk {
     return {};
   }
 
+  static bool adds_one(const ptx_instruction& i, const knowledge& env) {
+    const known added = value_of(env, i.operands.back());
+    return added.mask == all_bits && added.value == 1;
+  }
+
   const ptx_code& code_;
   reach wanted_;
   std::vector<std::set<std::string>> live_;
+  std::map<std::pair<int, int>, std::set<std::string>> changed_;
 };
 
 }  // namespace

@@ -27,7 +27,8 @@ enum class reach { gpu, system };
 // Empty, or the first thing wrong on some path:
 // - a flag store (st.relaxed) or an arrival (red, atom) to which some path leads without, in this order: an acquire behind
 //   what was observed before (a poll, an addition's answer), a barrier of the warp or block, a release fence that reaches
-//   as far as `wanted` for stores, and the GPU for arrivals;
+//   as far as `wanted` for stores, and the GPU for arrivals (which add one: other additions, and stores that reach the GPU
+//   only, put counters right, and must themselves be behind a barrier and a release before a flag goes out);
 // - the payload's load, if some path leads there without an acquire behind the last thing observed and a barrier behind
 //   that;
 // - no flag store, where `stores`; no poll; no payload.
