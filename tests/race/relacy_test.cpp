@@ -76,8 +76,9 @@ struct reduction_case {
   }
 };
 
-// How a case passes: in one call, or every other round in two, or every other round as the library's teams arrive.
-enum class way { whole, split, released };
+// How a case passes: in one call, or every other round in two, or every other round as the library's teams arrive, or as the
+// library's kernels do that mix both.
+enum class way { whole, split, released, mixed };
 
 template <way How, class P, class Barrier>
 void pass_once(P& p, Barrier& barrier, unsigned epoch) {
@@ -118,7 +119,7 @@ struct relay_case {
   template <class P>
   static void pass(P& p, relacy_memory& memory, const place& at, unsigned epoch) {
     relay<P, relacy_memory> barrier(p, memory, at, relay_shape{Counters, Replicas});
-    if (How == way::released && epoch % 2 != 0) {
+    if (How == way::mixed ? epoch % 2 == 0 : How == way::released && epoch % 2 != 0) {
       p.sync();
       come_released(p, barrier, memory, at, Counters, epoch);
       RL_ASSERT(p.sync_and(barrier.await(epoch) != 0));
@@ -297,6 +298,8 @@ const std::vector<named_test> tests = {
     {"relay-spread-split", [] { algorithm_test<relay_case<2, 2, way::split>>("relay with 2 counters and 2 replicas in two calls", {system_store, system_wait}, {local_arrival}); }},
     {"relay-released", [] { algorithm_test<relay_case<1, 1, way::released>>("relay that releases first", {system_store, system_wait}, {local_arrival}); }},
     {"relay-spread-released", [] { algorithm_test<relay_case<2, 2, way::released>>("relay with 2 counters and 2 replicas that releases first", {system_store, system_wait}, {local_arrival}); }},
+    {"relay-mixed", [] { algorithm_test<relay_case<1, 1, way::mixed>>("relay that releases first or takes two calls", {system_store, system_wait}, {local_arrival}); }},
+    {"relay-spread-mixed", [] { algorithm_test<relay_case<2, 2, way::mixed>>("relay with 2 counters and 2 replicas that releases first or takes two calls", {system_store, system_wait}, {local_arrival}); }},
     {"spread-counter", [] { spread_counter_test<way::whole>("spread counter"); }},
     {"spread-counter-split", [] { spread_counter_test<way::split>("spread counter in two calls"); }},
     {"team-relay", [] { team_test<relay_case<1, 1>>("relay", {{2, 1}, {2, 2}}, {2, 2}); }},
@@ -305,6 +308,7 @@ const std::vector<named_test> tests = {
     {"team-relay-split", [] { team_test<relay_case<2, 2, way::split>>("relay with 2 counters and 2 replicas in two calls", {{1, 2}, {1, 3}}, {1, 3}); }},
     {"team-relay-released", [] { team_test<relay_case<1, 1, way::released>>("relay that releases first", {{2, 1}, {2, 2}}, {2, 2}); }},
     {"team-relay-spread-released", [] { team_test<relay_case<2, 2, way::released>>("relay with 2 counters and 2 replicas that releases first", {{1, 2}, {1, 3}}, {1, 3}); }},
+    {"team-relay-spread-mixed", [] { team_test<relay_case<2, 2, way::mixed>>("relay with 2 counters and 2 replicas that releases first or takes two calls", {{1, 2}, {1, 3}}, {1, 3}); }},
     {"team-spread-counter", [] {
        correct<spread_case<way::whole>, 2>("spread counter", {{1, 2}});
        correct<spread_case<way::split>, 2>("spread counter in two calls", {{1, 2}});
