@@ -14,7 +14,8 @@
 namespace mgsync {
 
 // Collective over `ranks`, which is duplicated: the group's messages never meet the program's. The copy goes with the last
-// copy of what is returned, or stays where MPI has ended by then. The group's process number is the rank in `ranks`.
+// copy of what is returned, or stays where MPI has ended by then. The group's process number is the rank in `ranks`. Groups and
+// their memory are to go before MPI_Finalize: behind it they are freed without the other ranks, and say so on stderr.
 inline process_exchange mpi_exchange(MPI_Comm ranks) {
   const auto check = [](int status) {
     if (status != MPI_SUCCESS) throw std::runtime_error("mgsync: MPI failed while exchanging handles");
@@ -29,6 +30,9 @@ inline process_exchange mpi_exchange(MPI_Comm ranks) {
   check(MPI_Comm_dup(ranks, own.get()));
   check(MPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN));
   return [own, check](const std::string& mine) {
+    int ended = 0;
+    MPI_Finalized(&ended);  // any other call would end the whole job
+    if (ended != 0) throw std::runtime_error("MPI has ended: groups and their memory are to go before MPI_Finalize");
     const MPI_Comm ranks_of_group = *own;
     int count = 0;
     check(MPI_Comm_size(ranks_of_group, &count));
