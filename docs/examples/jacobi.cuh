@@ -82,6 +82,7 @@ class plate {
       for (const jacobi_state& state : part.states)
         if (grids.grid_rank(local) == 0)
           check(cudaMemcpy(state.cells, ones.data(), columns * sizeof(float), cudaMemcpyHostToDevice), "setting the edge");
+      check(cudaDeviceSynchronize(), "setting the edge");  // the group's own streams do not wait for the default stream
     }
   }
 

@@ -59,6 +59,7 @@ int run(int gpus, std::size_t elements) {
     for (std::size_t i = 0; i < each; ++i) expected += values[i] = static_cast<std::uint32_t>((i + 1) * 2654435761u + static_cast<unsigned>(g));
     check(cudaSetDevice(g), "selecting a GPU");
     check(cudaMemcpy(data.part(static_cast<unsigned>(g)), values.data(), each * sizeof values[0], cudaMemcpyHostToDevice), "filling");
+    check(cudaDeviceSynchronize(), "filling");  // the group's own streams do not wait for the default stream
   }
   grids.launch_each(reduce, blocks, threads, 0, {}, [&](unsigned local) {
     return std::tuple(data.part_as<std::uint32_t>(local), each, partial.part_as<std::uint64_t>(0));
