@@ -19,10 +19,13 @@ if(MGSYNC_WITH_CUDA)
   install(FILES "${PROJECT_BINARY_DIR}/library/mgsync-config.cmake"
     "${PROJECT_BINARY_DIR}/library/mgsync-config-version.cmake" DESTINATION "${package}")
 
-  # nvcc brings the CUDA runtime itself; a program that another compiler links asks pkg-config with --static.
+  # nvcc brings the CUDA runtime itself; a program that another compiler links asks pkg-config with --static. A shared mgsync
+  # shares its runtime with the program: kernels are registered with one, and nvcc's own would be another.
   if(BUILD_SHARED_LIBS)
+    set(public_libraries " -L${CUDAToolkit_LIBRARY_DIR} -lcudart")
     set(private_libraries "")
   else()
+    set(public_libraries "")
     set(private_libraries "-L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lstdc++ -lm -lpthread -ldl -lrt")
   endif()
   file(RELATIVE_PATH pc_up "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")

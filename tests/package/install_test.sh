@@ -58,6 +58,13 @@ PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name mgsync.pc)")
 echo "== pkg-config and nvcc"
 read -ra flags <<<"$(pkg-config --cflags --libs mgsync)"
 "$nvcc" -std=c++17 -arch=sm_90 "$consumer/consumer.cu" "${flags[@]}" -o "$place/by_pkg_config"
+libraries=$(dirname "$PKG_CONFIG_PATH")
+if [ -e "$libraries/libmgsync.so" ]; then
+  # The program's kernels are registered with the runtime that the library asks for them.
+  own=$(nm "$place/by_pkg_config" | grep -c ' [tT] __cudaRegisterFunction$' || true)
+  [ "$own" = 0 ] || { echo "the program has a CUDA runtime of its own, beside that of a shared mgsync"; exit 1; }
+  export LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+fi
 run "$place/by_pkg_config"
 echo "== pkg-config and C"
 read -ra flags <<<"$(pkg-config --cflags --libs --static mgsync)"
