@@ -227,6 +227,20 @@ def sync_variants(file, gpus):
                     [[variant, *(by.get(shape, "-") for shape in shapes)] for variant, by in seen.items()])
 
 
+def late_fences(*files):
+    """Cycles of a system fence beside blocks that wait for a late GPU, by late_fence: the medians of its turns, for each file."""
+    seen = {}
+    for number, file in enumerate(files):
+        for line in lines(file)[1:]:
+            _, shape, _, _, mean, _, late, most = line.split(",")
+            seen.setdefault(shape, {}).setdefault(number, []).append((float(mean), int(late), int(most)))
+    what = ["mean", "99 % within", "longest"]
+    commits = [re.search(r"commit (\w+)", (RAW / file).read_text())[1] for file in files]
+    return markdown(["what waits", *(f"{commit}: {one}" for commit in commits for one in what)],
+                    [[shape, *(f"{statistics.median(turn[k] for turn in turns[number]):.0f}" for number in range(len(files)) for k in range(3))]
+                     for shape, turns in seen.items()])
+
+
 def ranks(shape, members, *files):
     """Medians and intervals of `members` GPUs at a shape of one size ("1x32"), the methods of the last file by the files."""
     def of(file):
@@ -356,5 +370,5 @@ def before_after(before, after, slower="0.02"):
     return markdown(["method", "points", "after / before, mean", "of its points", f"least p of \"over {100 * float(slower):g} % slower\", corrected", "points shown to be"], rows)
 
 
-TABLES = {"made": made, "load-hops": load_hops, "load-parts": load_parts, "widths": widths, "sync-ranges": sync_ranges, "times-as-long": times_as_long, "jacobi-variants": jacobi_variants, "surcharge": surcharge, "stencil": stencil, "loadlab": loadlab, "load-rates": load_rates, "sync-cost": sync_cost, "sync-variants": sync_variants, "pairs": pairs, "ranks": ranks,
+TABLES = {"made": made, "load-hops": load_hops, "load-parts": load_parts, "widths": widths, "sync-ranges": sync_ranges, "times-as-long": times_as_long, "jacobi-variants": jacobi_variants, "surcharge": surcharge, "stencil": stencil, "loadlab": loadlab, "load-rates": load_rates, "late-fences": late_fences, "sync-cost": sync_cost, "sync-variants": sync_variants, "pairs": pairs, "ranks": ranks,
           "hub": hub, "quiet": quiet, "before-after": before_after}
