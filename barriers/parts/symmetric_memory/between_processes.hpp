@@ -31,8 +31,8 @@ std::string complaint_of(F f) {
   }
 }
 
-// Runs f, which is not collective, in all processes. Collective: where it throws in one, all of them throw; the others an
-// api_error that says which process could not.
+// Runs f, which is not collective, in all processes. Collective: where it throws in one, all of them throw; the others the
+// first process's usage_error or timeout_error, or an api_error for all else, which says which process could not.
 void all_or_none(const gpu_members&, const std::function<void()>& f);
 
 // For destructors: waits for this process's GPUs, and gives back the caller's. Says what failed, and never throws.

@@ -97,18 +97,30 @@ std::string first_complaint(const gpu_members& members, const std::string& mine)
 }
 
 void all_or_none(const gpu_members& members, const std::function<void()>& f) {
+  if (members.one_process()) return f();
+  constexpr char usage = 'u', timeout = 't', other = 'o';
   std::exception_ptr thrown;
-  std::string mine;
+  std::string mine;  // of which kind, and the text
+  const auto tell = [&](char kind, const char* what) {
+    thrown = std::current_exception();
+    mine = fmt::format("{}process {}: {}", kind, members.process, what);
+  };
   try {
     f();
+  } catch (const usage_error& error) {
+    tell(usage, error.what());
+  } catch (const timeout_error& error) {
+    tell(timeout, error.what());
   } catch (const std::exception& error) {
-    thrown = std::current_exception();
-    mine = error.what();
-    if (mine.empty()) mine = "an exception without a text";
+    tell(other, error.what());
   }
-  if (!members.one_process()) mine = first_complaint(members, mine.empty() ? mine : fmt::format("process {}: {}", members.process, mine));
+  const std::string first = first_complaint(members, mine);
   if (thrown) std::rethrow_exception(thrown);
-  if (!mine.empty()) throw api_error("mgsync", mine, "doing together what another process could not do");
+  if (first.empty()) return;
+  const std::string why = first.substr(1);
+  if (first.front() == usage) throw usage_error(why);
+  if (first.front() == timeout) throw timeout_error(why);
+  throw api_error("mgsync", why, "doing together what another process could not do");
 }
 
 void wait_for_gpus(const gpu_members& members) noexcept {
