@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 
 #include <fmt/format.h>
 
@@ -51,13 +52,11 @@ std::unique_ptr<gpu_memory> memory_of(const gpu_members& members, std::size_t by
 
 barrier_flags::barrier_flags(const group_members& group, std::chrono::nanoseconds timeout)
     : members_(group.gpus), local_(group.gpus.local()), fewest_sms_(group.fewest_sms), patience_(patience_of(timeout)) {
-  all_or_none(members_, [&] { report_ = cuda::memory::on_host((local_.size() + 2) * sizeof(multi_grid_report)); });
-  if (members_.one_process()) {
-    // Nobody may find out at the first launch that there is no way from GPU to GPU.
-    if (auto why = open_peer_access(members_); !why.empty()) throw unsupported_error(why);
-    return;
-  }
-  stops_ = memory_of(members_, algorithm::line_bytes);
+  all_or_none(members_, [&] {
+    report_ = cuda::memory::on_host((local_.size() + 2) * sizeof(multi_grid_report));
+    heard_ = cuda::memory::on_host(sizeof(std::uint32_t));
+  });
+  stops_ = memory_of(members_, algorithm::line_bytes);  // here it is found out where there is no way from GPU to GPU
   all_or_none(members_, [&] {
     for (unsigned l = 0; l < local_.size(); ++l) {
       std::vector<std::byte*> words{stops_->part(local_[l], l)};
@@ -85,6 +84,7 @@ void barrier_flags::add(unsigned blocks) {
       for (unsigned m = 0; m < gpus; ++m) parts.push_back(reinterpret_cast<std::uint32_t*>(made.memory->part(m, l)));
       made.handles.push_back(describe(made.choice, parts.data(), local_[l], gpus, blocks));
       made.handles.back().records = made.records.back().as<multi_grid_block>();
+      made.handles.back().stopped = stop_word(local_[l], l);
       made.handles.back().generation = generation_;
     }
     fill(blocks, made);
@@ -102,9 +102,9 @@ void barrier_flags::fill(unsigned blocks, grid_flags& grid) const {
     record.generation = generation_;
     record.told = told();
     record.report = reports() + l;
-    record.stops = stops_ ? stop_lists_[l].as<std::uint32_t*>() : nullptr;
-    record.watched = stops_ ? reinterpret_cast<std::uint32_t*>(stops_->part(local_[l], l)) : told();
-    record.stop_count = stops_ ? static_cast<std::uint32_t>(members_.places.size()) : 0;
+    record.stops = stop_lists_[l].as<std::uint32_t*>();
+    record.watched = members_.one_process() ? told() : stop_word(local_[l], l);
+    record.stop_count = static_cast<std::uint32_t>(members_.places.size());
     const std::vector<multi_grid_block> records(blocks, record);
     copy(grid.records[l].get(), records.data(), records.size() * sizeof record, "setting the records of a barrier");
     grid.handles[l].generation = generation_;
@@ -115,9 +115,9 @@ void barrier_flags::renew() {
   ++generation_;
   for (auto& [blocks, grid] : grids_) fill(blocks, grid);
   const std::uint32_t none = 0;
-  for (unsigned l = 0; l < local_.size() && stops_; ++l) {
+  for (unsigned l = 0; l < local_.size(); ++l) {
     const cuda::device_scope scope(members_.places[local_[l]].ordinal);
-    copy(stops_->part(local_[l], l), &none, sizeof none, "setting up a group");
+    copy(stop_word(local_[l], l), &none, sizeof none, "setting up a group");
   }
   std::fill_n(reports(), local_.size() + 2, multi_grid_report{});
 }
@@ -129,14 +129,25 @@ const multi_grid_report& barrier_flags::report() const {
                            [](const multi_grid_report& a, const multi_grid_report& b) { return a.what < b.what; });
 }
 
-void barrier_flags::give_up(unsigned blocks) {
+void barrier_flags::give_up(unsigned blocks) noexcept {
   reports()[local_.size()] = {multi_grid_report::followed, 0, blocks, blocks};
   std::atomic_ref<std::uint32_t>(*told()).store(1);
   const std::uint32_t stop = 1;
-  for (unsigned m = 0; m < members_.places.size() && stops_; ++m) {
-    const cuda::device_scope scope(members_.places[local_.front()].ordinal);
-    copy(stops_->part(m, 0), &stop, sizeof stop, "telling the other GPUs");
-  }
+  for (unsigned m = 0; m < members_.places.size(); ++m) try {
+      const cuda::device_scope scope(members_.places[local_.front()].ordinal);
+      copy(stop_word(m, 0), &stop, sizeof stop, "telling the other GPUs");
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "mgsync: after a launch that failed: %s\n", error.what());
+    }
+}
+
+void barrier_flags::listen(unsigned local, cudaStream_t stream) {
+  const int ordinal = members_.places[local_[local]].ordinal;
+  const cuda::device_scope scope(ordinal);
+  const auto action = [&] { return fmt::format("asking GPU {} whether others gave up", ordinal); };
+  cuda::check(cudaMemcpyAsync(heard_.get(), stop_word(local_[local], local), sizeof(std::uint32_t), cudaMemcpyDeviceToHost, stream), action());
+  cuda::check(cudaStreamSynchronize(stream), action());
+  if (*heard_.as<std::uint32_t>() != 0) std::atomic_ref<std::uint32_t>(*told()).store(1);
 }
 
 std::vector<multi_grid_block> barrier_flags::records_of(const grid_flags& grid, unsigned local) const {

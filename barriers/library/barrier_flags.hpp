@@ -39,8 +39,10 @@ class barrier_flags {
   // Of that kernel of this process that has most to tell. Kernels of this process have ended.
   const multi_grid_report& report() const;
   bool given_up() const;
-  // Ends all waits, in all processes: a launch failed half-way.
-  void give_up(unsigned blocks);
+  // Ends all waits, in all processes: a launch failed half-way. Says what failed, and never throws.
+  void give_up(unsigned blocks) noexcept;
+  // Asks whether another process told a local GPU that it gave up. `stream`: of that GPU, with nothing on it.
+  void listen(unsigned local, cudaStream_t stream);
   // Which GPUs and blocks had not arrived when the others gave up. Kernels of this process have ended.
   std::string who_is_missing() const;
 
@@ -54,10 +56,13 @@ class barrier_flags {
   std::uint32_t patience_;
   std::uint32_t generation_ = 1;
   multi_grid_report* reports() const { return report_.as<multi_grid_report>(); }
+  // GPU `member`'s, as local GPU `local` addresses it.
+  std::uint32_t* stop_word(unsigned member, unsigned local) const { return reinterpret_cast<std::uint32_t*>(stops_->part(member, local)); }
   std::uint32_t* told() const { return reinterpret_cast<std::uint32_t*>(reports() + local_.size() + 1); }
 
   cuda::memory report_;                    // of every local GPU, then one of the host, then the word that says that there are any
-  std::unique_ptr<gpu_memory> stops_;      // a word per GPU; none where one process has all
+  cuda::memory heard_;                     // a word of the host: a stop word as it was read
+  std::unique_ptr<gpu_memory> stops_;      // a word per GPU
   std::vector<cuda::memory> stop_lists_;   // of every local GPU: where they are
   std::map<unsigned, grid_flags> grids_;
 };

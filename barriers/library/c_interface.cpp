@@ -127,8 +127,8 @@ int mgsync_multi_grid_rank(const mgsync_multi_grid* grids, int local) {
 int mgsync_multi_grid_launch(mgsync_multi_grid* grids, const mgsync_launch* launches, int count) {
   return run([&] {
     std::vector<mgsync::launch_parameters> all;
-    for (int i = 0; i < count; ++i) {
-      const auto& l = (&given(launches, "launches"))[i];
+    for (int i = 0; launches != nullptr && i < count; ++i) {
+      const auto& l = launches[i];
       all.push_back({l.kernel, dimensions(l.grid), dimensions(l.block), l.arguments, l.shared_bytes,
                      static_cast<cudaStream_t>(l.stream)});
     }

@@ -106,6 +106,22 @@ struct multi_grid::state {
     }
   }
 
+  bool kernels_ended() const {
+    // Not the runtime's: that a kernel still runs would become the caller's last error.
+    static const auto query = cuda::driver_function<decltype(&cuEventQuery)>("cuEventQuery");
+    for (unsigned l = 0; l < local.size(); ++l) {
+      const cuda::device_scope scope(ordinal(l));
+      if (places[l].last && query(places[l].done.get()) == CUDA_ERROR_NOT_READY) return false;
+    }
+    return true;
+  }
+
+  // Once kernels have ended. They may never have had to wait for the process that gave up, and then told nothing; within one
+  // process, whose kernel it is tells all.
+  void listen() {
+    for (unsigned l = 0; l < local.size() && !group.gpus.one_process() && !flags.given_up(); ++l) flags.listen(l, places[l].own.get());
+  }
+
   void check() const {
     if (!flags.given_up()) return;
     wait_for_kernels();
@@ -117,13 +133,20 @@ struct multi_grid::state {
     if (told.what == multi_grid_report::stale_handle)
       throw usage_error(fmt::format("the kernel on grid {} ran without the barrier: its handle is from before a reset(). {}",
                                     told.rank, remedy));
+    if (told.what == multi_grid_report::none)
+      throw timeout_error(fmt::format("a barrier was given up, and no kernel of this process was waiting at it: where one was, wait() "
+                                      "or check() says who did not arrive. {}", remedy));
     const double seconds = std::chrono::duration<double>(limit).count();
     throw timeout_error(fmt::format("a barrier was given up after {:g} s: {}. {}", seconds, flags.who_is_missing(), remedy));
   }
 
-  // Collective: ready for kernels of so many blocks.
-  void make_ready(unsigned blocks) {
-    if (!flags.has(blocks)) {
+  // Ready for kernels of so many blocks. `may` throws where this process may not; where the number is new, which is collective, all do.
+  template <class F>
+  void make_ready(unsigned blocks, F may) {
+    if (flags.has(blocks)) {
+      may();
+    } else {
+      all_or_none(group.gpus, may);
       if (auto why = agree_on(blocks); !why.empty()) throw usage_error(why);
       flags.add(blocks);
     }
@@ -152,6 +175,8 @@ struct multi_grid::state {
     return {};
   }
 
+  // `wrong_use`: of the caller's, found before, if any.
+  void launch(const launch_parameters* launches, unsigned count, const std::string& wrong_use = {});
   void check_launches(const launch_parameters* launches, unsigned count);
   void check_launch(const launch_parameters& p, unsigned l);
   void start_kernel(const launch_parameters& p, unsigned l);
@@ -163,6 +188,21 @@ struct multi_grid::state {
   unsigned present = 0;  // the last number of blocks
   std::vector<place> places;
 };
+
+void multi_grid::state::launch(const launch_parameters* launches, unsigned count, const std::string& wrong_use) {
+  const unsigned blocks = launches == nullptr || count == 0 ? 0 : volume(launches[0].gridDim);
+  make_ready(blocks, [&] {
+    check();
+    if (!wrong_use.empty()) throw usage_error(wrong_use);
+    check_launches(launches, count);
+  });
+  for (unsigned l = 0; l < count; ++l) try {
+      start_kernel(launches[l], l);
+    } catch (...) {
+      if (count > 1 || !group.gpus.one_process()) flags.give_up(blocks);  // those launched would wait for one that never comes
+      throw;
+    }
+}
 
 void multi_grid::state::check_launches(const launch_parameters* launches, unsigned count) {
   if (count != local.size() || launches == nullptr)
@@ -229,21 +269,21 @@ unsigned multi_grid::grid_rank(unsigned local) const { return state_->local.at(l
 int multi_grid::ordinal(unsigned local) const { return state_->group.gpus.places[state_->local.at(local)].ordinal; }
 std::string multi_grid::algorithm() const { return state_->present == 0 ? "" : state_->flags.of(state_->present).choice.why; }
 
-void multi_grid::launch(const launch_parameters* launches, unsigned count) {
-  state_->check();
-  state_->check_launches(launches, count);
-  resize(volume(launches[0].gridDim));
-  for (unsigned l = 0; l < count; ++l) try {
-      state_->start_kernel(launches[l], l);
-    } catch (...) {
-      if (count > 1 || !state_->group.gpus.one_process()) state_->flags.give_up(volume(launches[0].gridDim));  // those launched would wait for one that never comes
-      throw;
-    }
+void multi_grid::launch(const launch_parameters* launches, unsigned count) { state_->launch(launches, count); }
+
+void multi_grid::launch_on(const std::vector<cudaStream_t>& streams, std::vector<launch_parameters>& launches) {
+  std::string wrong_use;
+  if (!streams.empty() && streams.size() != launches.size())
+    wrong_use = fmt::format("{} streams for the {} GPUs of this process: one for each, or none", streams.size(), launches.size());
+  for (unsigned l = 0; l < launches.size() && wrong_use.empty(); ++l)
+    launches[l].stream = streams.empty() ? state_->places[l].own.get() : streams[l];
+  state_->launch(launches.data(), static_cast<unsigned>(launches.size()), wrong_use);
 }
 
 void multi_grid::resize(unsigned blocks_per_gpu) {
-  if (blocks_per_gpu == 0) throw usage_error("a grid of no blocks");
-  state_->make_ready(blocks_per_gpu);
+  state_->make_ready(blocks_per_gpu, [&] {
+    if (blocks_per_gpu == 0) throw usage_error("a grid of no blocks");
+  });
 }
 
 const multi_grid_handle& multi_grid::handle(unsigned local) const {
@@ -254,26 +294,25 @@ const multi_grid_handle& multi_grid::handle(unsigned local) const {
 
 void multi_grid::wait() {
   state_->wait_for_kernels();
+  state_->listen();
   state_->check();
 }
 
-void multi_grid::check() { state_->check(); }
+void multi_grid::check() {
+  if (state_->kernels_ended()) state_->listen();
+  state_->check();
+}
 
 void multi_grid::reset() { state_->renew(); }
-
-cudaStream_t multi_grid::stream_of(const std::vector<cudaStream_t>& given, unsigned local) const {
-  if (given.empty()) return state_->places[local].own.get();
-  if (given.size() != local_gpus())
-    throw usage_error(fmt::format("{} streams for the {} GPUs of this process: one for each, or none", given.size(), local_gpus()));
-  return given[local];
-}
 
 struct multi_grid_memory::owner {
   std::unique_ptr<gpu_memory> memory;
 };
 
 multi_grid_memory multi_grid::allocate(std::size_t bytes) {
-  if (bytes == 0) throw usage_error("memory of no bytes");
+  all_or_none(state_->group.gpus, [&] {
+    if (bytes == 0) throw usage_error("memory of no bytes");
+  });
   auto made = allocate_gpu_memory(state_->group.gpus, bytes, peer_memory::automatic, given_back::at_once);
   if (!made.memory) throw unsupported_error(made.reason);
   return multi_grid_memory(std::make_unique<multi_grid_memory::owner>(multi_grid_memory::owner{std::move(made.memory)}));

@@ -20,13 +20,15 @@ struct findings {
   unsigned given_up;   // blocks whose sync returned false
   unsigned size, grids;
   unsigned ranks;      // grid_rank and thread_rank were right in so many threads
+  unsigned passed;     // of leave_kernel: barriers that sync() let a block pass, of all blocks together
 };
 
 // (handle, slots, first round, rounds, way, findings): every block publishes the round, passes the barrier, and reads
 // other blocks' rounds of all GPUs.
 using check_kernel = void (*)(multi_grid_handle, board, unsigned, unsigned, way, findings*);
-// (handle, rank, block, when, rounds, findings): that block leaves before round `when`; all others go on for `rounds`,
-// whatever sync() says.
+// (handle, rank, block, when, rounds, findings): that block, or every_block, leaves before round `when`; all others go on for
+// `rounds`, whatever sync() says.
+constexpr unsigned every_block = ~0u;
 using leave_kernel = void (*)(multi_grid_handle, unsigned, unsigned, unsigned, unsigned, findings*);
 check_kernel check_rounds_kernel();
 leave_kernel leave_early_kernel();

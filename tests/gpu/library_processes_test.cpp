@@ -126,6 +126,7 @@ void one_comes_too_late(int process, const process_exchange& exchange) {
   } else {
     expect(steady::now() - launched < 1s, "process 1 sees at once that process 0 gave up");
     expect(why != "no timeout_error", "process 1 is told");
+    expect(found.at->passed == 0 && found.at->given_up == 5, "its kernel, which began after that, passes no barrier");
   }
   grids.reset();
   sound(grids, 8, 1, 100);
@@ -142,6 +143,85 @@ void one_cannot_allocate(int process, const process_exchange& exchange) {
   expect(thrown, "what fails in one process fails in both, and nobody waits");
   expect(cudaGetLastError() == cudaSuccess, "no error is left");
   sound(grids, 8, 1, 100);
+}
+
+// What `f` throws, by its kind.
+template <class F>
+std::string thrown_by(F f) {
+  try {
+    f();
+  } catch (const usage_error& e) {
+    return std::string("usage: ") + e.what();
+  } catch (const timeout_error& e) {
+    return std::string("timeout: ") + e.what();
+  } catch (const std::exception& e) {
+    return std::string("other: ") + e.what();
+  }
+  return "nothing";
+}
+
+// Its kernel has no barrier, or it has launched none: only the memory of its GPU tells that the other gave up.
+void one_never_waits(int process, const process_exchange& exchange) {
+  multi_grid grids({process}, process, exchange, 1s);
+  for (const bool launches : {true, false}) {
+    sound(grids, 8, 1, 10);
+    found_here found;
+    if (process == 0 || launches) grids.launch(leave_early_kernel(), 8, 64, 0, {}, 99u, 0u, 0u, process == 0 ? 5u : 0u, found.at);
+    if (process == 1) {
+      std::this_thread::sleep_for(3s);
+      cudaStream_t busy = nullptr;
+      expect(cudaSetDevice(process) == cudaSuccess && cudaStreamCreateWithFlags(&busy, cudaStreamNonBlocking) == cudaSuccess, "a stream");
+      expect(cudaSetDevice(9999) != cudaSuccess, "an error of the caller's");
+      const auto why = thrown_by([&] { launches ? grids.wait() : grids.check(); });
+      int now = -1;
+      expect(cudaGetDevice(&now) == cudaSuccess && now == process, "the caller's GPU is as before");
+      expect(cudaGetLastError() == cudaErrorInvalidDevice, "the caller's error is as before");
+      expect(why.rfind("timeout: a barrier was given up, and no kernel of this process was waiting at it", 0) == 0, "process 1 hears of it: " + why);
+      expect(thrown_by([&] { grids.launch(leave_early_kernel(), 8, 64, 0, {}, 99u, 0u, 0u, 1u, found.at); }) == why, "and launches no more");
+      expect(cudaStreamDestroy(busy) == cudaSuccess, "the stream");
+    } else {
+      const auto why = message_of(grids);
+      expect(why.find("GPU 1 of process 1 (grid 1)") != std::string::npos, "the missing process is named: " + why);
+    }
+    grids.reset();
+  }
+  sound(grids, 8, 1, 100);
+}
+
+// Wrong use in one process inside of a collective call throws in both, and the group stays usable.
+void one_may_not(int process, const process_exchange& exchange) {
+  multi_grid grids({process}, process, exchange, 5s);
+  found_here found;
+  unsigned blocks = 20;  // a new number for every call
+  const auto both = [&](int wrong, const std::string& reason, const std::string& why) {
+    const std::string begins = process == wrong ? "usage: " : "usage: process " + std::to_string(wrong) + ": ";
+    expect(why.rfind(begins + reason, 0) == 0, "'" + begins + reason + "' and not '" + why + "'");
+  };
+  for (const int wrong : {0, 1}) {
+    const bool mine = process == wrong;
+    const auto launch = [&](dim3 grid, unsigned threads, std::size_t shared, const std::vector<cudaStream_t>& streams) {
+      return thrown_by([&] { grids.launch(leave_early_kernel(), grid, threads, shared, streams, 99u, 0u, 0u, 1u, found.at); });
+    };
+    ++blocks;
+    both(wrong, std::to_string(blocks) + " blocks of 64 threads with 1048576 bytes", launch(blocks, 64, mine ? 1 << 20 : 0, {}));
+    ++blocks;
+    both(wrong, "blocks of 2048 threads: it takes 32 to 1024", launch(blocks, mine ? 2048 : 64, 0, {}));
+    ++blocks;
+    both(wrong, "2 streams for the 1 GPUs", launch(blocks, 64, 0, mine ? std::vector<cudaStream_t>(2) : std::vector<cudaStream_t>()));
+    ++blocks;
+    both(wrong, "a grid of no blocks", launch(mine ? 0 : blocks, 64, 0, {}));
+    both(wrong, "a grid of no blocks", thrown_by([&] { grids.resize(mine ? 0 : blocks); }));
+    unsigned rank = 99, late = 0, when = 0, rounds = 1;
+    void* arguments[] = {nullptr, &rank, &late, &when, &rounds, &found.at};
+    launch_parameters given{mine ? nullptr : reinterpret_cast<const void*>(leave_early_kernel()), ++blocks, 64, arguments, 0, nullptr};
+    both(wrong, "no kernel (func is null)", thrown_by([&] { grids.launch(&given, 1); }));
+    both(wrong, "memory of no bytes", thrown_by([&] { grids.allocate(mine ? 0 : 1024); }));
+    expect(cudaGetLastError() == cudaSuccess, "no error is left");
+    sound(grids, 8, 1, 100);
+    // Where the number is there already, a launch is not collective: the other process hears nothing.
+    if (mine) expect(launch(8, 2048, 0, {}) == "usage: blocks of 2048 threads: it takes 32 to 1024", "it throws here alone");
+    sound(grids, 8, 1, 100);
+  }
 }
 
 void one_is_lost(int process, const process_exchange& exchange) {
@@ -162,6 +242,8 @@ struct test_case {
 constexpr test_case cases[] = {{"all is well", all_is_well, false},
                                {"one comes too late", one_comes_too_late, false},
                                {"one cannot allocate", one_cannot_allocate, false},
+                               {"one never waits", one_never_waits, false},
+                               {"one may not", one_may_not, false},
                                {"one is lost", one_is_lost, true}};
 
 int child(const test_case& c, int process, int pipe) {

@@ -1,9 +1,7 @@
 // The library as its users meet it: on 1, 2 and 4 GPUs, over launches, shapes and failures, in C++ and in C.
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -12,7 +10,7 @@
 #include <mgsync/multi_grid.h>
 #include <mgsync/multi_grid.hpp>
 
-#include "tests/gpu/library_kernels.hpp"
+#include "tests/gpu/library_groups.hpp"
 #include "tests/gpu/needs_gpus.hpp"
 
 namespace mgsync::test {
@@ -20,72 +18,6 @@ namespace mgsync::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::vector<int> first_gpus(int count) {
-  std::vector<int> gpus;
-  for (int i = 0; i < count; ++i) gpus.push_back(i);
-  return gpus;
-}
-
-unsigned sms() {
-  int count = 0;
-  EXPECT_EQ(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
-  return static_cast<unsigned>(count);
-}
-
-// One GPU's findings, in mapped host memory.
-class found_by {
- public:
-  explicit found_by(unsigned gpus) : gpus_(gpus) {
-    void* made = nullptr;
-    EXPECT_EQ(cudaHostAlloc(&made, gpus * sizeof(findings), cudaHostAllocPortable | cudaHostAllocMapped), cudaSuccess);
-    all_ = static_cast<findings*>(made);
-    std::fill_n(all_, gpus, findings{});
-  }
-  ~found_by() { cudaFreeHost(all_); }
-  found_by(const found_by&) = delete;
-  found_by& operator=(const found_by&) = delete;
-  findings* of(unsigned gpu) { return all_ + gpu; }
-  unsigned long long wrong() const {
-    unsigned long long sum = 0;
-    for (unsigned g = 0; g < gpus_; ++g) sum += all_[g].wrong + all_[g].given_up;
-    return sum;
-  }
-
- private:
-  unsigned gpus_;
-  findings* all_ = nullptr;
-};
-
-class board_of {
- public:
-  board_of(multi_grid& grids, unsigned blocks) : memory_(grids.allocate(2 * blocks * sizeof(std::uint32_t))) {
-    for (unsigned g = 0; g < grids.gpus(); ++g) slots_.parts[g] = memory_.part_as<std::uint32_t>(g);
-  }
-  board slots() const { return slots_; }
-
- private:
-  multi_grid_memory memory_;
-  board slots_{};
-};
-
-void expect_sound(multi_grid& grids, dim3 blocks, dim3 threads, way how, unsigned launches, unsigned rounds,
-                  const std::vector<cudaStream_t>& streams = {}) {
-  const unsigned count = blocks.x * blocks.y * blocks.z, size = threads.x * threads.y * threads.z;
-  board_of board(grids, count);
-  found_by found(grids.gpus());
-  for (unsigned i = 0; i < launches; ++i)
-    grids.launch_each(check_rounds_kernel(), blocks, threads, 0, streams, [&](unsigned local) {
-      return std::tuple(board.slots(), 1 + i * rounds, rounds, how, found.of(local));
-    });
-  grids.wait();
-  EXPECT_EQ(found.wrong(), 0u) << grids.algorithm();
-  for (unsigned g = 0; g < grids.gpus(); ++g) {
-    EXPECT_EQ(found.of(g)->size, grids.gpus() * count * size);
-    EXPECT_EQ(found.of(g)->grids, grids.gpus());
-    EXPECT_EQ(found.of(g)->ranks, launches * count * size);
-  }
-}
 
 class library : public testing::TestWithParam<int> {};
 
@@ -123,35 +55,6 @@ TEST_P(library, launches_on_different_streams_follow_one_another) {
   grids.wait();
   EXPECT_EQ(found.wrong(), 0u);
   for (const auto s : streams) EXPECT_EQ(cudaStreamDestroy(s), cudaSuccess);
-}
-
-TEST_P(library, a_late_block_is_named_and_reset_makes_it_usable_again) {
-  MGSYNC_NEEDS_GPUS(GetParam());
-  multi_grid grids(first_gpus(GetParam()), 200ms);
-  found_by found(grids.gpus());
-  const unsigned last = grids.gpus() - 1;
-  for (const unsigned blocks : {sms(), 4 * sms(), 16 * sms()}) {
-    const auto begin = std::chrono::steady_clock::now();
-    // The others ignore that sync() failed, 100,000 times.
-    grids.launch_each(leave_early_kernel(), blocks, 64, 0, {},
-                      [&](unsigned local) { return std::tuple(last, 17u, 42u, 100'000u, found.of(local)); });
-    try {
-      grids.wait();
-      FAIL() << "no time-out";
-    } catch (const timeout_error& e) {
-      const std::string why = e.what();
-      EXPECT_NE(why.find("barrier 43"), std::string::npos) << why;
-      EXPECT_NE(why.find("GPU " + std::to_string(last) + " (grid " + std::to_string(last) + "): block 17."), std::string::npos) << why;
-    }
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);
-    EXPECT_GT(found.of(0)->given_up, 90'000u) << "every sync() after the time-out fails too";
-    for (unsigned g = 0; g < grids.gpus(); ++g) EXPECT_EQ(found.of(g)->wrong, 0u) << "all threads of a block leave alike";
-    EXPECT_THROW(grids.launch_each(leave_early_kernel(), blocks, 64, 0, {},
-                                   [&](unsigned local) { return std::tuple(99u, 0u, 0u, 1u, found.of(local)); }),
-                 timeout_error);
-    grids.reset();
-    expect_sound(grids, blocks, 64, way::mixed, 2, 300);
-  }
 }
 
 // A wait is bounded, not the kernel's whole run: one that goes on for longer than the time-out is none too late.

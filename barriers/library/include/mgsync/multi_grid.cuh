@@ -36,8 +36,8 @@ namespace mgsync {
 //
 // Every wait is bounded by the owner's time-out. Once a block gave up, or saw that another had, its sync() and barrier_wait()
 // return false at once, in all its threads alike: the kernel should return, and multi_grid::wait() throws on the host, naming
-// who did not arrive. What a barrier given up ordered is unknown, and so is that of a kernel queued behind it, even where it
-// returned true.
+// who did not arrive. What a barrier given up ordered is unknown. A kernel that begins after its group gave up, of whatever
+// grid, passes no barrier: all its sync() return false at once, until the host's reset().
 //
 // Policy: how it waits and orders memory. The tests alone give another one than multi_grid_group below.
 template <class Policy>
@@ -50,7 +50,12 @@ class multi_grid_group_over {
 
   __device__ __forceinline__ explicit multi_grid_group_over(const multi_grid_handle& handle) : handle_(handle) {
     __syncthreads();  // behind the last barrier of a group before
-    if (policy_type::kept(thread()) == 0) policy_type::given_up() = 0;  // the number is not kept for later
+    // Whether the group gave up is asked of this GPU's own word: reads of host memory would be in the way of system fences. Who gives
+    // up writes the word of every GPU, its own first. So a kernel finds it behind one that gave up on the same GPU; one let in
+    // on another, with the word still on its way, passes at most the barrier given up, if it is what that one lacked: who
+    // gave up arrives nowhere any more, nor do the kernels behind it. The number is not kept for later.
+    if (policy_type::kept(thread()) == 0)
+      policy_type::given_up() = handle.stopped == nullptr ? 0 : *static_cast<const volatile std::uint32_t*>(handle.stopped);
     __syncthreads();
     if (handle.algorithm == multi_grid_handle::none) {
       lose();
@@ -63,6 +68,10 @@ class multi_grid_group_over {
       const auto why = handle.blocks != blocks() ? multi_grid_report::wrong_grid : multi_grid_report::stale_handle;
       if (thread() == 0) algorithm::report_and_stop(handle, record, why, blocks());
       lose();
+      return;
+    }
+    if (policy_type::given_up() != 0) {
+      if (thread() == 0) *static_cast<volatile std::uint32_t*>(record.told) = 1;
       return;
     }
     state_ = policy_type::kept(algorithm::multi_grid_words::state_of(handle, block(), thread()));

@@ -29,7 +29,8 @@ int mgsync_multi_grid_create(mgsync_multi_grid** made, const int* gpus, int coun
 typedef int (*mgsync_all_gather)(const void* mine, void* all, size_t bytes, void* context);
 
 /* This process, number `process` of `processes`, brings `gpus`. Collective, as are resize and a launch with a
-   number of blocks that is new, reset and destroy. */
+   number of blocks that is new, reset and destroy: what one process is refused there all are, with the sentence that names it.
+   Refused here alone: a number, a gather or a time-out that is none. */
 int mgsync_multi_grid_create_across(mgsync_multi_grid** made, const int* gpus, int count, int process, int processes,
                                     mgsync_all_gather gather, void* context, double timeout_seconds);
 int mgsync_multi_grid_destroy(mgsync_multi_grid* grids);

@@ -13,9 +13,10 @@
 // freed goes back to the GPU at once.
 //
 // "Collective" means: called by all processes of a group alike. These are, and nothing else: making a group and destroying
-// it, the first launch or resize() with a number of blocks, reset(), allocate(), and freeing what it gave. What fails inside
-// of them in one process fails in all; wrong use that is found before throws in that process alone, and the others wait for it. A
-// group of one process has no collective calls.
+// it, the first launch or resize() with a number of blocks, reset(), allocate(), and freeing what it gave. What one process throws
+// in them all throw, wrong use too: the others a sentence that names the process and its reason, as usage_error or timeout_error where
+// it threw one. A launch whose number of blocks was there before is not collective, and throws alone; a grid of no blocks is of a new
+// number. A group of one process has no collective calls.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -106,7 +107,8 @@ class multi_grid {
   // `streams`: one per GPU of this process, or none for the group's own. Does not wait for the kernels. Launches of one
   // group follow one another on every GPU, also on different streams. The grid is the same on all GPUs. The first launch
   // with a number of blocks is collective (see resize); after that kernels of different grids may alternate freely. Once a
-  // barrier was given up it waits for the kernels and throws what wait() throws, until reset().
+  // kernel of this process gave up a barrier it waits for the kernels and throws what wait() throws, until reset(). Kernels that were
+  // launched before that and begin after it pass no barrier: their sync() returns false at once.
   template <class... Parameters, class... Arguments>
   void launch(void (*kernel)(multi_grid_handle, Parameters...), dim3 blocks, dim3 threads, std::size_t shared_bytes,
               const std::vector<cudaStream_t>& streams, const Arguments&... arguments) {
@@ -128,9 +130,8 @@ class multi_grid {
       std::apply([&](auto&... value) { (addresses.back().push_back(&value), ...); }, v);
     }
     for (unsigned local = 0; local < local_gpus(); ++local)
-      launches.push_back({reinterpret_cast<const void*>(kernel), blocks, threads, addresses[local].data(), shared_bytes,
-                          stream_of(streams, local)});
-    launch(launches.data(), static_cast<unsigned>(launches.size()));
+      launches.push_back({reinterpret_cast<const void*>(kernel), blocks, threads, addresses[local].data(), shared_bytes, nullptr});
+    launch_on(streams, launches);
   }
 
   template <class... Parameters, class... Rest>
@@ -153,6 +154,8 @@ class multi_grid {
   void wait();
   // Throws timeout_error where a barrier was given up, naming the GPUs and blocks, or the process, that did not arrive; and
   // usage_error where a kernel ran with a handle that does not fit it. After a launch of the user's own: once that ended.
+  // Where another process gave up at which no kernel of this one was waiting, it throws timeout_error too, once the launched kernels
+  // have ended: a word of each GPU of this process tells, which is copied on a stream of the group's own (none with one process).
   void check();
   // After either of them in any process: as new. Waits for the GPUs. Collective.
   void reset();
@@ -161,7 +164,7 @@ class multi_grid {
   multi_grid_memory allocate(std::size_t bytes);
 
  private:
-  cudaStream_t stream_of(const std::vector<cudaStream_t>& given, unsigned local) const;
+  void launch_on(const std::vector<cudaStream_t>& streams, std::vector<launch_parameters>& launches);
 
   struct state;
   std::unique_ptr<state> state_;

@@ -29,9 +29,9 @@ struct alignas(16) multi_grid_block {
   std::uint32_t generation;    // of the handles that fit
   std::uint32_t* told;         // a word of the process in host memory: not 0 once one of its kernels could not synchronize
   multi_grid_report* report;   // the GPU's; null: nobody reads it
-  std::uint32_t* const* stops;  // every GPU's word that is not 0 once somebody gave up
-  std::uint32_t* watched;      // what a long wait looks at: this GPU's of these words; `told` where there are none
-  std::uint32_t stop_count;    // 0: one process has all GPUs, and `told` is enough
+  std::uint32_t* const* stops;  // every GPU's word that is not 0 once somebody gave up, this GPU's first
+  std::uint32_t* watched;      // what a long wait looks at: this GPU's of these words; `told` where one process has all GPUs
+  std::uint32_t stop_count;    // GPUs of the group
   std::uint32_t claimed;       // of block 0: 1 once a block writes the report
 };
 
@@ -42,6 +42,7 @@ struct multi_grid_handle {
   std::uint32_t* parts[most_gpus] = {};  // of every GPU's flags, as this GPU addresses them
   std::uint32_t* own = nullptr;          // this GPU's of them
   multi_grid_block* records = nullptr;   // one per block of this GPU
+  const std::uint32_t* stopped = nullptr;  // in this GPU's memory: not 0 once the group gave up; null: never
   std::uint32_t rank = 0;                // this GPU's
   std::uint32_t gpus = 0;
   std::uint32_t blocks = 0;              // of every GPU
