@@ -190,6 +190,20 @@ TEST(verdict, is_asked_for_on_every_architecture) {
   EXPECT_EQ(kernels, MGSYNC_ARCHITECTURES);
 }
 
+// --- whether the group gave up before the kernel began: asked once, between the two barriers of the block with which a group begins.
+
+TEST(given_up, is_asked_once_as_the_group_is_made) {
+  const auto kernels = mgsync::test::read_ptx(contents(MGSYNC_ORDER_PTX));
+  for (const char* kernel : {"one_call", "two_calls", "three_calls"}) {
+    unsigned barriers = 0, questions = 0;
+    for (const auto& i : kernels.at(kernel)) {
+      if (i.opcode.rfind("bar.sync", 0) == 0) ++barriers;
+      if (barriers == 1 && i.opcode.rfind("ld.volatile.global.u32", 0) == 0) ++questions;
+    }
+    EXPECT_EQ(questions, 1u) << kernel;
+  }
+}
+
 // --- what a group costs a kernel, as the compiler says it
 
 // As ptxas -v tells; 0 where it does not know the kernel.
