@@ -103,7 +103,7 @@ void barrier_flags::fill(unsigned blocks, grid_flags& grid) const {
     record.told = told();
     record.report = reports() + l;
     record.stops = stop_lists_[l].as<std::uint32_t*>();
-    record.watched = members_.one_process() ? told() : stop_word(local_[l], l);
+    record.watched = stop_word(local_[l], l);
     record.stop_count = static_cast<std::uint32_t>(members_.places.size());
     const std::vector<multi_grid_block> records(blocks, record);
     copy(grid.records[l].get(), records.data(), records.size() * sizeof record, "setting the records of a barrier");

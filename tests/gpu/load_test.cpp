@@ -49,7 +49,7 @@ TEST(load, lets_every_kernel_start_beside_it) {
   one_rank here;
   for (const unsigned threads : {32u, 128u, 512u, 1024u})
     for (const auto& [backend, variant] : {std::pair{"multigrid", "library"}, {"multigrid", "auto"}, {"grid", "cooperative-groups"}})
-      for (const unsigned block : {32u, 1024u}) {
+      for (const unsigned block : {32u, 256u}) {
         auto wanted = shape(variant, 1, block);
         wanted.load = {traffic::local_stores, 0, threads, load_place::all};
         const auto begin = std::chrono::steady_clock::now();

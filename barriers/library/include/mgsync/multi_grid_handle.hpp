@@ -30,7 +30,7 @@ struct alignas(16) multi_grid_block {
   std::uint32_t* told;         // a word of the process in host memory: not 0 once one of its kernels could not synchronize
   multi_grid_report* report;   // the GPU's; null: nobody reads it
   std::uint32_t* const* stops;  // every GPU's word that is not 0 once somebody gave up, this GPU's first
-  std::uint32_t* watched;      // what a long wait looks at: this GPU's of these words; `told` where one process has all GPUs
+  std::uint32_t* watched;      // what a long wait looks at: this GPU's of these words
   std::uint32_t stop_count;    // GPUs of the group
   std::uint32_t claimed;       // of block 0: 1 once a block writes the report
 };
