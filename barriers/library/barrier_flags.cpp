@@ -104,7 +104,7 @@ void barrier_flags::fill(unsigned blocks, grid_flags& grid) const {
     record.report = reports() + l;
     record.stops = stop_lists_[l].as<std::uint32_t*>();
     record.watched = stop_word(local_[l], l);
-    record.stop_count = static_cast<std::uint32_t>(members_.places.size());
+    record.stop_count = static_cast<std::uint16_t>(members_.places.size());
     const std::vector<multi_grid_block> records(blocks, record);
     copy(grid.records[l].get(), records.data(), records.size() * sizeof record, "setting the records of a barrier");
     grid.handles[l].generation = generation_;
@@ -129,8 +129,8 @@ const multi_grid_report& barrier_flags::report() const {
                            [](const multi_grid_report& a, const multi_grid_report& b) { return a.what < b.what; });
 }
 
-void barrier_flags::give_up(unsigned blocks) noexcept {
-  reports()[local_.size()] = {multi_grid_report::followed, 0, blocks, blocks};
+void barrier_flags::give_up(unsigned blocks, unsigned local) noexcept {
+  reports()[local_.size()] = {multi_grid_report::launch_failed, local_[local], blocks, blocks};
   std::atomic_ref<std::uint32_t>(*told()).store(1);
   const std::uint32_t stop = 1;
   for (unsigned m = 0; m < members_.places.size(); ++m) try {

@@ -39,8 +39,8 @@ class barrier_flags {
   // Of that kernel of this process that has most to tell. Kernels of this process have ended.
   const multi_grid_report& report() const;
   bool given_up() const;
-  // Ends all waits, in all processes: a launch failed half-way. Says what failed, and never throws.
-  void give_up(unsigned blocks) noexcept;
+  // Ends all waits, in all processes: a launch failed half-way, at local GPU `local`. Says what failed, and never throws.
+  void give_up(unsigned blocks, unsigned local) noexcept;
   // Asks whether another process told a local GPU that it gave up. `stream`: of that GPU, with nothing on it.
   void listen(unsigned local, cudaStream_t stream);
   // Which GPUs and blocks had not arrived when the others gave up. Kernels of this process have ended.

@@ -57,6 +57,34 @@ std::optional<unsigned> sms_of_green_context([[maybe_unused]] cudaStream_t strea
 #endif
 }
 
+// Why a launch on GPU `ordinal`, the calling thread's, cannot go to `stream`. Through the driver, whose answers do not become the
+// runtime's last error.
+std::string why_not_on(cudaStream_t stream, int ordinal) {
+  using device_function = CUresult (*)(CUstream, CUdevice*);
+  static const auto capturing = reinterpret_cast<decltype(&cuStreamIsCapturing)>(cuda::find_driver_entry("cuStreamIsCapturing"));
+  static const auto device_of = reinterpret_cast<device_function>(cuda::find_driver_entry("cuStreamGetDevice", 12080));
+  CUdevice device = ordinal;
+  const bool special = stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;  // of any GPU
+  if (!special && device_of != nullptr && device_of(stream, &device) == CUDA_SUCCESS && device != ordinal)
+    return fmt::format("the stream of the launch on GPU {} belongs to GPU {}: it takes one of GPU {}", ordinal, device, ordinal);
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  const auto asked = capturing == nullptr ? CUDA_SUCCESS : capturing(stream, &status);
+  if (asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || status != CU_STREAM_CAPTURE_STATUS_NONE)
+    return fmt::format("the stream of the launch on GPU {} is being captured: a launch of a group cannot be captured", ordinal);
+  return {};
+}
+
+// Where the kernel may not use as much shared memory as the GPU would give it: how it may. On the calling thread's GPU.
+std::string remedy_for_shared_memory(const launch_parameters& p, int ordinal) {
+  cudaFuncAttributes about{};
+  cuda::check(cudaFuncGetAttributes(&about, p.func), "asking about the kernel");
+  int most = 0;
+  cuda::check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal), fmt::format("asking about GPU {}", ordinal));
+  const auto allowed = static_cast<std::size_t>(about.maxDynamicSharedSizeBytes);
+  if (p.sharedMem <= allowed || p.sharedMem + about.sharedSizeBytes > static_cast<std::size_t>(most)) return {};
+  return fmt::format(". The kernel may use {} bytes: for more, set its cudaFuncAttributeMaxDynamicSharedMemorySize on every GPU", allowed);
+}
+
 std::string why_not_for(std::chrono::nanoseconds timeout) {
   return timeout.count() < 0 ? "a negative time-out: it takes 0 (for ever) or more" : "";
 }
@@ -67,7 +95,7 @@ struct multi_grid::state {
   struct place {
     cuda::stream own;
     cuda::event done;                     // behind the last launch
-    std::optional<cudaStream_t> last;     // its stream
+    bool launched = false;
     const void* kernel = nullptr;         // found fit for `per_sm` blocks of this shape
     unsigned threads = 0;
     std::size_t shared_bytes = 0;
@@ -100,7 +128,7 @@ struct multi_grid::state {
 
   void wait_for_kernels() const {
     for (unsigned l = 0; l < local.size(); ++l) {
-      if (!places[l].last) continue;
+      if (!places[l].launched) continue;
       const cuda::device_scope scope(ordinal(l));
       cuda::check(cudaEventSynchronize(places[l].done.get()), fmt::format("waiting for the kernel on {}", name(l)));
     }
@@ -111,7 +139,7 @@ struct multi_grid::state {
     static const auto query = cuda::driver_function<decltype(&cuEventQuery)>("cuEventQuery");
     for (unsigned l = 0; l < local.size(); ++l) {
       const cuda::device_scope scope(ordinal(l));
-      if (places[l].last && query(places[l].done.get()) == CUDA_ERROR_NOT_READY) return false;
+      if (places[l].launched && query(places[l].done.get()) == CUDA_ERROR_NOT_READY) return false;
     }
     return true;
   }
@@ -133,6 +161,12 @@ struct multi_grid::state {
     if (told.what == multi_grid_report::stale_handle)
       throw usage_error(fmt::format("the kernel on grid {} ran without the barrier: its handle is from before a reset(). {}",
                                     told.rank, remedy));
+    if (told.what == multi_grid_report::two_groups)
+      throw usage_error(fmt::format("on grid {} a group was made while another was in use on the same blocks, and ran without the barrier: "
+                                    "two groups of one kernel, or kernels of one group that overlap. {}", told.rank, remedy));
+    if (told.what == multi_grid_report::launch_failed)
+      throw timeout_error(fmt::format("the launch on GPU {} (grid {}) failed, so that the kernels launched before were ended: they would "
+                                      "have waited for it. {}", group.gpus.places[told.rank].ordinal, told.rank, remedy));
     if (told.what == multi_grid_report::none)
       throw timeout_error(fmt::format("a barrier was given up, and no kernel of this process was waiting at it: where one was, wait() "
                                       "or check() says who did not arrive. {}", remedy));
@@ -147,7 +181,7 @@ struct multi_grid::state {
       may();
     } else {
       all_or_none(group.gpus, may);
-      if (auto why = agree_on(blocks); !why.empty()) throw usage_error(why);
+      agree_on(blocks, "blocks per GPU", "the grid");
       flags.add(blocks);
     }
     present = blocks;
@@ -164,15 +198,14 @@ struct multi_grid::state {
     all_or_none(group.gpus, [&] { flags.renew(); });
   }
 
-  // Empty, or who wants another number of blocks.
-  std::string agree_on(unsigned blocks) const {
-    if (group.gpus.one_process()) return {};
-    const auto wanted = group.gpus.exchange(std::to_string(blocks));
+  // Collective: throws in all processes where one wants another number of `things` than process 0.
+  void agree_on(std::size_t number, const char* things, const char* what) const {
+    if (group.gpus.one_process()) return;
+    const auto wanted = group.gpus.exchange(std::to_string(number));
     for (std::size_t p = 0; p < wanted.size(); ++p)
       if (wanted[p] != wanted.front())
-        return fmt::format("process {} wants {} blocks per GPU and process 0 wants {}: the grid is the same on all GPUs", p,
-                           wanted[p], wanted.front());
-    return {};
+        throw usage_error(fmt::format("process {} wants {} {} and process 0 wants {}: {} is the same on all GPUs", p, wanted[p], things,
+                                      wanted.front(), what));
   }
 
   // `wrong_use`: of the caller's, found before, if any.
@@ -199,7 +232,7 @@ void multi_grid::state::launch(const launch_parameters* launches, unsigned count
   for (unsigned l = 0; l < count; ++l) try {
       start_kernel(launches[l], l);
     } catch (...) {
-      if (count > 1 || !group.gpus.one_process()) flags.give_up(blocks);  // those launched would wait for one that never comes
+      if (count > 1 || !group.gpus.one_process()) flags.give_up(blocks, l);  // those launched would wait for one that never comes
       throw;
     }
 }
@@ -225,33 +258,35 @@ void multi_grid::state::check_launch(const launch_parameters& p, unsigned l) {
   if (blocks == 0) throw usage_error("a grid of no blocks");
   if (threads < 32 || threads > 1024)
     throw usage_error(fmt::format("blocks of {} threads: it takes 32 to 1024", threads));
+  const cuda::device_scope scope(ordinal(l));
+  if (const auto why = why_not_on(p.stream, ordinal(l)); !why.empty()) throw usage_error(why);
   place& at = places[l];
-  if (at.kernel != p.func || at.threads != threads || at.shared_bytes != p.sharedMem) {
-    const cuda::device_scope scope(ordinal(l));
-    cuda::load(p.func, "the kernel");
-    check_first_parameter(p.func);
-    at.per_sm = static_cast<unsigned>(cuda::resident_blocks(p.func, threads, p.sharedMem));
-    at.kernel = p.func;
-    at.threads = threads;
-    at.shared_bytes = p.sharedMem;
-  }
   const auto fewer = sms_of_green_context(p.stream);
-  const unsigned most = at.per_sm * fewer.value_or(static_cast<unsigned>(cuda::sm_count(ordinal(l))));
-  if (blocks > most)
+  const auto most = [&] { return at.per_sm * fewer.value_or(static_cast<unsigned>(cuda::sm_count(ordinal(l)))); };
+  if (at.kernel == p.func && at.threads == threads && at.shared_bytes == p.sharedMem && blocks <= most()) return;
+  cuda::load(p.func, "the kernel");
+  check_first_parameter(p.func);
+  at.per_sm = static_cast<unsigned>(cuda::resident_blocks(p.func, threads, p.sharedMem));
+  at.kernel = p.func;
+  at.threads = threads;
+  at.shared_bytes = p.sharedMem;
+  if (blocks > most())
     throw usage_error(fmt::format("{} blocks of {} threads with {} bytes of shared memory are not resident at once on {}{}: "
-                                  "{} fit", blocks, threads, p.sharedMem, name(l),
-                                  fewer ? fmt::format(", whose stream is of a green context with {} SMs", *fewer) : "", most));
+                                  "{} fit{}", blocks, threads, p.sharedMem, name(l),
+                                  fewer ? fmt::format(", whose stream is of a green context with {} SMs", *fewer) : "", most(),
+                                  remedy_for_shared_memory(p, ordinal(l))));
 }
 
 void multi_grid::state::start_kernel(const launch_parameters& p, unsigned l) {
   place& at = places[l];
   const cuda::device_scope scope(ordinal(l));
   const auto action = [&] { return fmt::format("launching on {}", name(l)); };
-  if (at.last && *at.last != p.stream) cuda::check(cudaStreamWaitEvent(p.stream, at.done.get(), 0), action());
+  // Also on the stream of the last launch, as it seems: a stream's handle may come back for another, or mean another to this thread.
+  if (at.launched) cuda::check(cudaStreamWaitEvent(p.stream, at.done.get(), 0), action());
   multi_grid_handle handle = flags.of(volume(p.gridDim)).handles[l];
   p.args[0] = &handle;  // copied by the launch
   cuda::check(cudaLaunchCooperativeKernel(p.func, p.gridDim, p.blockDim, p.args, p.sharedMem, p.stream), action());
-  at.last = p.stream;
+  at.launched = true;
   cuda::check(cudaEventRecord(at.done.get(), p.stream), action());
 }
 
@@ -313,6 +348,7 @@ multi_grid_memory multi_grid::allocate(std::size_t bytes) {
   all_or_none(state_->group.gpus, [&] {
     if (bytes == 0) throw usage_error("memory of no bytes");
   });
+  state_->agree_on(bytes, "bytes", "the memory's size");
   auto made = allocate_gpu_memory(state_->group.gpus, bytes, peer_memory::automatic, given_back::at_once);
   if (!made.memory) throw unsupported_error(made.reason);
   return multi_grid_memory(std::make_unique<multi_grid_memory::owner>(multi_grid_memory::owner{std::move(made.memory)}));

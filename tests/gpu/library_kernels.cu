@@ -68,6 +68,36 @@ __global__ void leave_early(multi_grid_handle handle, unsigned rank, unsigned la
   }
 }
 
+// As a function of a kernel's would that does not know of the kernel's own group.
+__device__ unsigned passed_by_another_group(const multi_grid_handle& handle, unsigned rounds, findings* found) {
+  auto grids = this_multi_grid(handle);
+  unsigned passed = 0;
+  for (unsigned round = 0; round < rounds; ++round)
+    if (round % 2 == 0 ? grids.sync() : grids.barrier_wait(grids.barrier_arrive())) ++passed;
+  if (grids.is_valid() != (passed == rounds)) atomicAdd(&found->wrong, 1ull);
+  return passed;
+}
+
+__global__ void nest(multi_grid_handle handle, bool within, unsigned rounds, findings* found) {
+  unsigned after = 0, before = 0, inner = 0;
+  {
+    auto grids = this_multi_grid(handle);
+    for (unsigned round = 0; round < rounds; ++round) before += grids.sync() ? 1 : 0;
+    if (within) inner = passed_by_another_group(handle, rounds, found);
+    for (unsigned round = 0; round < rounds; ++round) after += grids.sync() ? 1 : 0;
+  }
+  if (!within) inner = passed_by_another_group(handle, rounds, found);
+  __shared__ unsigned of_the_first;  // all threads of a block leave every barrier alike
+  const unsigned all = before | inner << 8 | after << 16;
+  if (thread_number() == 0) of_the_first = all;
+  __syncthreads();
+  if (all != of_the_first || before != rounds) atomicAdd(&found->wrong, 1ull);
+  if (thread_number() == 0) {
+    atomicAdd(&found->passed, inner);
+    atomicMax(&found->given_up, rounds - after);
+  }
+}
+
 __global__ void without_handle(int* unused) {
   if (unused != nullptr) *unused = 0;
 }
@@ -76,6 +106,7 @@ __global__ void without_handle(int* unused) {
 
 check_kernel check_rounds_kernel() { return check_rounds; }
 leave_kernel leave_early_kernel() { return leave_early; }
+nest_kernel nested_kernel() { return nest; }
 const void* kernel_without_handle() { return reinterpret_cast<const void*>(without_handle); }
 
 }  // namespace mgsync::test

@@ -20,7 +20,7 @@ struct findings {
   unsigned given_up;   // blocks whose sync returned false
   unsigned size, grids;
   unsigned ranks;      // grid_rank and thread_rank were right in so many threads
-  unsigned passed;     // of leave_kernel: barriers that sync() let a block pass, of all blocks together
+  unsigned passed;     // of leave_kernel and nest_kernel: barriers that sync() let a block pass, of all blocks together
 };
 
 // (handle, slots, first round, rounds, way, findings): every block publishes the round, passes the barrier, and reads
@@ -30,8 +30,12 @@ using check_kernel = void (*)(multi_grid_handle, board, unsigned, unsigned, way,
 // `rounds`, whatever sync() says.
 constexpr unsigned every_block = ~0u;
 using leave_kernel = void (*)(multi_grid_handle, unsigned, unsigned, unsigned, unsigned, findings*);
+// (handle, within, rounds up to 255, findings): `rounds` barriers of a group, of another one made within it or behind it (whose are
+// counted as passed), and of the first one again (of which the most that failed in a block are given up).
+using nest_kernel = void (*)(multi_grid_handle, bool, unsigned, findings*);
 check_kernel check_rounds_kernel();
 leave_kernel leave_early_kernel();
+nest_kernel nested_kernel();
 const void* kernel_without_handle();
 
 }  // namespace mgsync::test

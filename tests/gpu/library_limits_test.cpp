@@ -1,4 +1,5 @@
-// What a group refuses, with a reason, before anything is launched: an exchange that is none, a stream with too few SMs.
+// What a group refuses, with a reason, before anything is launched: an exchange that is none, a stream that cannot take the launch,
+// more shared memory than the kernel may use.
 #include <string>
 #include <vector>
 
@@ -8,7 +9,7 @@
 
 #include <mgsync/multi_grid.hpp>
 
-#include "tests/gpu/library_kernels.hpp"
+#include "tests/gpu/library_groups.hpp"
 #include "tests/gpu/needs_gpus.hpp"
 
 namespace mgsync::test {
@@ -30,6 +31,77 @@ TEST(exchange, that_does_not_return_the_callers_bytes_is_refused) {
   const auto alone = [](const std::string& mine) { return std::vector<std::string>{mine}; };
   EXPECT_NE(refusal([&] { multi_grid grids({0}, 1, alone); }).find("process number 1 does not fit"), std::string::npos);
   EXPECT_EQ(multi_grid({0}, 0, alone).gpus(), 1u);
+}
+
+// What it is refused for; a kernel that is launched is waited for.
+std::string launched(multi_grid& grids, found_by& found, std::size_t shared_bytes, const std::vector<cudaStream_t>& streams) {
+  return refusal([&] {
+    grids.launch(leave_early_kernel(), 8, 64, shared_bytes, streams, 99u, 0u, 0u, 1u, found.of(0));
+    grids.wait();
+  });
+}
+
+TEST(stream, that_is_being_captured_is_refused_and_goes_on) {
+  MGSYNC_NEEDS_GPUS(1);
+  multi_grid grids({0});
+  found_by found(1);
+  grids.resize(8);
+  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+  for (const unsigned flags : {cudaStreamNonBlocking, cudaStreamDefault}) {
+    cudaStream_t stream = nullptr;
+    cudaGraph_t graph = nullptr;
+    ASSERT_EQ(cudaStreamCreateWithFlags(&stream, flags), cudaSuccess);
+    ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    EXPECT_NE(cudaSetDevice(9999), cudaSuccess);
+    const auto why = launched(grids, found, 0, {stream});
+    EXPECT_NE(why.find("the stream of the launch on GPU 0 is being captured"), std::string::npos) << why;
+    EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice) << "the caller's error is as before";
+    if (flags == cudaStreamDefault) EXPECT_NE(launched(grids, found, 0, {nullptr}).find("is being captured"), std::string::npos);
+    EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    if (graph != nullptr) EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+  }
+  EXPECT_EQ(launched(grids, found, 0, {}), "nothing thrown");
+  EXPECT_EQ(found.of(0)->passed, 8u) << "nothing was launched before";
+}
+
+TEST(stream, of_another_GPU_is_refused) {
+  MGSYNC_NEEDS_GPUS(2);
+  int driver = 0;
+  ASSERT_EQ(cudaDriverGetVersion(&driver), cudaSuccess);
+  if (driver < 12080) GTEST_SKIP() << "this driver does not tell a stream's GPU";
+  multi_grid grids({0});
+  found_by found(1);
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  const auto why = launched(grids, found, 0, {stream});
+  EXPECT_NE(why.find("the stream of the launch on GPU 0 belongs to GPU 1"), std::string::npos) << why;
+  for (const cudaStream_t of_any : {cudaStream_t{}, cudaStreamLegacy, cudaStreamPerThread})
+    EXPECT_EQ(launched(grids, found, 0, {of_any}), "nothing thrown");
+  EXPECT_EQ(found.of(0)->passed, 3u * 8);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+TEST(shared_memory, that_the_kernel_may_not_use_yet_is_refused_until_it_may) {
+  MGSYNC_NEEDS_GPUS(1);
+  multi_grid grids({0});
+  found_by found(1);
+  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+  int most = 0;
+  ASSERT_EQ(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0), cudaSuccess);
+  const int wanted = most - 1024;
+  cudaFuncAttributes before{};
+  const auto kernel = reinterpret_cast<const void*>(leave_early_kernel());
+  ASSERT_EQ(cudaFuncGetAttributes(&before, kernel), cudaSuccess);
+  ASSERT_GT(wanted, before.maxDynamicSharedSizeBytes);
+  const auto launch = [&](int bytes) { return launched(grids, found, static_cast<std::size_t>(bytes), {}); };
+  EXPECT_NE(launch(wanted).find("cudaFuncAttributeMaxDynamicSharedMemorySize"), std::string::npos) << launch(wanted);
+  EXPECT_EQ(launch(most + 1).find("cudaFuncAttributeMaxDynamicSharedMemorySize"), std::string::npos) << "no attribute gives that";
+  EXPECT_NE(launch(wanted), "nothing thrown");
+  ASSERT_EQ(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, wanted), cudaSuccess);
+  EXPECT_EQ(launch(wanted), "nothing thrown");
+  EXPECT_EQ(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, before.maxDynamicSharedSizeBytes), cudaSuccess);
 }
 
 #if CUDART_VERSION >= 13000

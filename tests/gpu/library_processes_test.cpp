@@ -134,13 +134,18 @@ void one_comes_too_late(int process, const process_exchange& exchange) {
 
 void one_cannot_allocate(int process, const process_exchange& exchange) {
   multi_grid grids({process}, process, exchange, 5s);
+  std::size_t free = 0, total = 0;
+  void* taken = nullptr;
+  expect(cudaSetDevice(process) == cudaSuccess && cudaMemGetInfo(&free, &total) == cudaSuccess, "the GPU's memory");
+  if (process == 0) expect(cudaMalloc(&taken, free / 4 * 3) == cudaSuccess, "most of it is taken");
   bool thrown = false;
   try {
-    const auto memory = grids.allocate(process == 0 ? std::size_t{1} << 50 : 1024);
+    const auto memory = grids.allocate(total / 2);
   } catch (const std::exception&) {
     thrown = true;
   }
   expect(thrown, "what fails in one process fails in both, and nobody waits");
+  expect(cudaFree(taken) == cudaSuccess, "the GPU's memory is free again");
   expect(cudaGetLastError() == cudaSuccess, "no error is left");
   sound(grids, 8, 1, 100);
 }
@@ -216,6 +221,9 @@ void one_may_not(int process, const process_exchange& exchange) {
     launch_parameters given{mine ? nullptr : reinterpret_cast<const void*>(leave_early_kernel()), ++blocks, 64, arguments, 0, nullptr};
     both(wrong, "no kernel (func is null)", thrown_by([&] { grids.launch(&given, 1); }));
     both(wrong, "memory of no bytes", thrown_by([&] { grids.allocate(mine ? 0 : 1024); }));
+    const auto both_sizes = thrown_by([&] { grids.allocate(mine ? 2048 : 1024); });
+    const std::string sizes = wrong == 0 ? "1024 bytes and process 0 wants 2048" : "2048 bytes and process 0 wants 1024";
+    expect(both_sizes == "usage: process 1 wants " + sizes + ": the memory's size is the same on all GPUs", both_sizes);
     expect(cudaGetLastError() == cudaSuccess, "no error is left");
     sound(grids, 8, 1, 100);
     // Where the number is there already, a launch is not collective: the other process hears nothing.

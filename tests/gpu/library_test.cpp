@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -55,6 +56,24 @@ TEST_P(library, launches_on_different_streams_follow_one_another) {
   grids.wait();
   EXPECT_EQ(found.wrong(), 0u);
   for (const auto s : streams) EXPECT_EQ(cudaStreamDestroy(s), cudaSuccess);
+}
+
+// In every thread that handle is another stream.
+TEST_P(library, launches_of_several_threads_on_their_own_default_streams_follow_one_another) {
+  MGSYNC_NEEDS_GPUS(GetParam());
+  multi_grid grids(first_gpus(GetParam()));
+  const std::vector<cudaStream_t> streams(static_cast<std::size_t>(GetParam()), cudaStreamPerThread);
+  board_of board(grids, 8);
+  found_by found(grids.gpus());
+  constexpr unsigned rounds = 20'000;
+  for (unsigned i = 0; i < 10; ++i)
+    std::thread([&] {
+      grids.launch_each(check_rounds_kernel(), 8, 64, 0, streams,
+                        [&](unsigned local) { return std::tuple(board.slots(), 1 + i * rounds, rounds, way::whole, found.of(local)); });
+    }).join();
+  grids.wait();
+  EXPECT_EQ(found.wrong(), 0u);
+  for (unsigned g = 0; g < grids.gpus(); ++g) EXPECT_EQ(found.of(g)->ranks, 10u * 8 * 64);
 }
 
 // A wait is bounded, not the kernel's whole run: one that goes on for longer than the time-out is none too late.
@@ -141,6 +160,66 @@ TEST_P(library, a_handle_from_before_a_reset_is_an_error) {
   EXPECT_NE(usage_message([&] { grids.wait(); }).find("its handle is from before a reset()"), std::string::npos);
   grids.reset();
   expect_sound(grids, 8, 64, way::whole, 2, 100);
+}
+
+// A group that is made while the kernel has one joins nothing, and is told; one that is made behind it does.
+TEST_P(library, two_groups_of_one_kernel_at_once_are_an_error) {
+  MGSYNC_NEEDS_GPUS(GetParam());
+  multi_grid grids(first_gpus(GetParam()), 500ms);
+  constexpr unsigned rounds = 20;
+  for (const auto& [blocks, threads] : {std::pair{1u, 64u}, {sms(), 32u}, {sms(), 1024u}, {4 * sms(), 75u}, {16 * sms(), 64u}}) {
+    const auto nest = [&](bool within, found_by& found) {
+      grids.launch_each(nested_kernel(), blocks, threads, 0, {}, [&](unsigned local) { return std::tuple(within, rounds, found.of(local)); });
+    };
+    found_by behind(grids.gpus()), within(grids.gpus());
+    nest(false, behind);
+    grids.wait();
+    nest(true, within);
+    const auto why = usage_message([&] { grids.wait(); });
+    EXPECT_NE(why.find("a group was made while another was in use on the same blocks"), std::string::npos) << why;
+    for (unsigned g = 0; g < grids.gpus(); ++g) {
+      EXPECT_EQ(behind.of(g)->wrong, 0u) << blocks << "x" << threads;
+      EXPECT_EQ(behind.of(g)->given_up, 0u);
+      EXPECT_EQ(behind.of(g)->passed, blocks * rounds);
+      EXPECT_EQ(within.of(g)->wrong, 0u) << blocks << "x" << threads << ": all threads of a block leave alike";
+      EXPECT_EQ(within.of(g)->passed, 0u);
+    }
+    grids.reset();
+    expect_sound(grids, blocks, threads, way::mixed, 2, 100);
+  }
+}
+
+// The second begins beside the first.
+TEST_P(library, kernels_of_one_group_that_overlap_are_an_error) {
+  MGSYNC_NEEDS_GPUS(GetParam());
+  multi_grid grids(first_gpus(GetParam()), 2s);
+  found_by warm(grids.gpus()), long_one(grids.gpus()), beside(grids.gpus());
+  grids.launch_each(leave_early_kernel(), 8, 64, 0, {}, [&](unsigned local) { return std::tuple(99u, 0u, 0u, 5u, warm.of(local)); });
+  grids.wait();  // loaded
+  std::vector<cudaStream_t> streams;
+  unsigned rank = grids.gpus(), none = 0;
+  for (const bool first : {true, false})
+    for (unsigned g = 0; g < grids.gpus(); ++g) {
+      streams.emplace_back();
+      ASSERT_EQ(cudaSetDevice(grids.ordinal(g)), cudaSuccess);
+      ASSERT_EQ(cudaStreamCreateWithFlags(&streams.back(), cudaStreamNonBlocking), cudaSuccess);
+      multi_grid_handle handle = grids.handle(g);
+      unsigned rounds = first ? 300'000 : 10;
+      findings* into = (first ? long_one : beside).of(g);
+      void* arguments[] = {&handle, &rank, &none, &none, &rounds, &into};
+      ASSERT_EQ(cudaLaunchKernel(reinterpret_cast<const void*>(leave_early_kernel()), dim3(8), dim3(64), arguments, 0, streams.back()),
+                cudaSuccess);
+    }
+  for (const auto s : streams) EXPECT_EQ(cudaStreamSynchronize(s), cudaSuccess);
+  const auto why = usage_message([&] { grids.check(); });
+  EXPECT_NE(why.find("kernels of one group that overlap"), std::string::npos) << why;
+  for (unsigned g = 0; g < grids.gpus(); ++g) {
+    EXPECT_EQ(beside.of(g)->passed, 0u);
+    EXPECT_EQ(beside.of(g)->wrong + long_one.of(g)->wrong, 0u) << "all threads of a block leave alike";
+  }
+  grids.reset();
+  expect_sound(grids, 8, 64, way::mixed, 2, 100);
+  for (const auto s : streams) EXPECT_EQ(cudaStreamDestroy(s), cudaSuccess);
 }
 
 // Flags are kept for every number of blocks: kernels of different grids follow one another without a wait in between.
@@ -293,6 +372,24 @@ TEST(wrong_use, of_unequal_grids_is_a_sentence) {
   for (auto& p : both) p = {reinterpret_cast<const void*>(leave_early_kernel()), 4, 64, arguments, 0, nullptr};
   both[1].gridDim = 5;
   EXPECT_NE(usage_message([&] { grids.launch(both, 2); }).find("the grid is the same on all GPUs"), std::string::npos);
+}
+
+// CUDA refuses the block's dimensions as the first GPU's kernel is launched.
+TEST(wrong_use, a_launch_that_fails_is_told_as_such) {
+  MGSYNC_NEEDS_GPUS(2);
+  multi_grid grids({0, 1});
+  found_by found(2);
+  const auto launch = [&](dim3 threads) { grids.launch(leave_early_kernel(), 8, threads, 0, {}, 9u, 0u, 0u, 5u, found.of(0)); };
+  EXPECT_THROW(launch(dim3(1, 1, 128)), api_error);
+  try {
+    grids.wait();
+    FAIL() << "nothing thrown";
+  } catch (const timeout_error& e) {
+    EXPECT_NE(std::string(e.what()).find("the launch on GPU 0 (grid 0) failed"), std::string::npos) << e.what();
+  }
+  grids.reset();
+  launch(64);
+  grids.wait();
 }
 
 TEST(wrong_use, launch_blocking_is_refused_before_anything_hangs) {

@@ -204,6 +204,21 @@ TEST(given_up, is_asked_once_as_the_group_is_made) {
   }
 }
 
+// --- whether another group of the block's is in use: asked as the group is made, and never again.
+
+TEST(in_use, is_asked_once_as_the_group_is_made) {
+  const auto kernels = mgsync::test::read_ptx(contents(MGSYNC_ORDER_PTX));
+  for (const char* kernel : {"one_call", "two_calls", "three_calls"}) {
+    unsigned barriers = 0, as_it_is_made = 0, later = 0;
+    for (const auto& i : kernels.at(kernel)) {
+      if (i.opcode.rfind("bar.sync", 0) == 0) ++barriers;
+      if (i.opcode.find(".exch.") != std::string::npos) ++(barriers == 1 ? as_it_is_made : later);
+    }
+    EXPECT_EQ(as_it_is_made, 1u) << kernel;
+    EXPECT_EQ(later, 0u) << kernel;
+  }
+}
+
 // --- what a group costs a kernel, as the compiler says it
 
 // As ptxas -v tells; 0 where it does not know the kernel.

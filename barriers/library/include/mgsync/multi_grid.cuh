@@ -24,8 +24,10 @@ namespace mgsync {
 
 // All threads of the grids that one launch of mgsync::multi_grid started, one grid per GPU, alike in dimensions.
 //
-// Made by every thread of every block; several objects in one kernel may follow one another but not interleave. It
-// carries the block's count of barriers, so it cannot be copied: pass it on by reference.
+// Made by every thread of every block; several objects in one kernel may follow one another but not interleave, and neither may
+// kernels of one group on a GPU. One that is made while another is in use joins nothing: its sync() returns false at once, and
+// multi_grid::check() says so; the other stays a barrier, until a long wait finds that the group is lost. It carries the
+// block's count of barriers, so it cannot be copied: pass it on by reference.
 //
 // Memory ordering of sync(), and of barrier_arrive() with barrier_wait(): all that any thread of any GPU of the group
 // wrote before it arrived, to the memory of any of these GPUs or to mapped host memory, with ordinary stores or atomics
@@ -49,34 +51,50 @@ class multi_grid_group_over {
   };
 
   __device__ __forceinline__ explicit multi_grid_group_over(const multi_grid_handle& handle) : handle_(handle) {
+    // A grid of more blocks than the handle's has no record for all of them.
+    const auto record = [&]() -> multi_grid_block& { return handle.records[block() < handle.blocks ? block() : 0]; };
+    const auto fits = [&] { return handle.blocks == blocks() && handle.generation == record().generation; };
     __syncthreads();  // behind the last barrier of a group before
     // Whether the group gave up is asked of this GPU's own word: reads of host memory would be in the way of system fences. Who gives
     // up writes the word of every GPU, its own first. So a kernel finds it behind one that gave up on the same GPU; one let in
     // on another, with the word still on its way, passes at most the barrier given up, if it is what that one lacked: who
     // gave up arrives nowhere any more, nor do the kernels behind it. The number is not kept for later.
-    if (policy_type::kept(thread()) == 0)
-      policy_type::given_up() = handle.stopped == nullptr ? 0 : *static_cast<const volatile std::uint32_t*>(handle.stopped);
+    if (policy_type::kept(thread()) == 0) {
+      std::uint32_t found = handle.stopped == nullptr ? 0 : *static_cast<const volatile std::uint32_t*>(handle.stopped);
+      if (handle.algorithm != multi_grid_handle::none) {
+        if (!fits() || atomicExch(&record().open, 1u) != 0) found = policy_type::given_up() | apart;  // the word may be another group's
+        else if (found != 0) record().open = 0;
+      }
+      policy_type::given_up() = found;
+    }
     __syncthreads();
     if (handle.algorithm == multi_grid_handle::none) {
       lose();
       return;
     }
-    // A grid of more blocks than the handle's has no record for all of them.
-    multi_grid_block& record = handle.records[block() < handle.blocks ? block() : 0];
-    if (handle.blocks != blocks() || handle.generation != record.generation) {
+    if ((policy_type::given_up() & apart) != 0) {
       // The kernel runs without the group: multi_grid::check() says so.
-      const auto why = handle.blocks != blocks() ? multi_grid_report::wrong_grid : multi_grid_report::stale_handle;
-      if (thread() == 0) algorithm::report_and_stop(handle, record, why, blocks());
-      lose();
+      const auto why = handle.blocks != blocks() ? multi_grid_report::wrong_grid
+                       : fits()                  ? multi_grid_report::two_groups
+                                                 : multi_grid_report::stale_handle;
+      __syncthreads();
+      if (thread() == 0) {
+        policy_type::given_up() &= ~apart;
+        algorithm::report_and_stop(handle, record(), why, blocks());
+      }
+      __syncthreads();
+      // Another group of the block's may ask that word: so in this one nobody does, and all wait for a word that is reached.
+      state_ = flags::lost | flags::in_team | flags::alone;
+      words_.polled_ = &record().generation;
       return;
     }
     if (policy_type::given_up() != 0) {
-      if (thread() == 0) *static_cast<volatile std::uint32_t*>(record.told) = 1;
+      if (thread() == 0) *static_cast<volatile std::uint32_t*>(record().told) = 1;
       return;
     }
     state_ = policy_type::kept(algorithm::multi_grid_words::state_of(handle, block(), thread()));
     words_ = algorithm::multi_grid_words(handle, block(), thread() & 31u);
-    epoch_ = record.epoch;
+    epoch_ = record().epoch;
   }
   multi_grid_group_over(const multi_grid_group_over&) = delete;  // two copies would count their barriers apart
   multi_grid_group_over& operator=(const multi_grid_group_over&) = delete;
@@ -87,6 +105,7 @@ class multi_grid_group_over {
     multi_grid_block& record = handle_.records[block()];
     // Given up: of the last barrier that it came to in time.
     record.epoch = (state_ & flags::lost) == 0 ? epoch_ : record.looked_at - record.late;
+    record.open = 0;
   }
 
   // The barrier. Called by all threads of all blocks of all GPUs. False: given up (see above), or not valid.
@@ -142,6 +161,7 @@ class multi_grid_group_over {
   using relay_type = algorithm::relay<policy_type, const multi_grid_handle, algorithm::multi_grid_relay_words>;
   using counter_type = algorithm::spread_counter<policy_type, const multi_grid_handle, algorithm::multi_grid_counter_words>;
   struct flags : algorithm::multi_grid_state {};
+  static constexpr std::uint32_t apart = 2;  // beside a verdict: the kernel's new group does not join
 
   // The state anew in every round: else what follows from it would be kept in registers over the kernel's own work.
   __device__ __forceinline__ policy_type policy() const { return {policy_type::kept(state_), handle_}; }

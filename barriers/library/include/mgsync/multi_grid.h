@@ -33,11 +33,11 @@ typedef int (*mgsync_all_gather)(const void* mine, void* all, size_t bytes, void
    Refused here alone: a number, a gather or a time-out that is none. */
 int mgsync_multi_grid_create_across(mgsync_multi_grid** made, const int* gpus, int count, int process, int processes,
                                     mgsync_all_gather gather, void* context, double timeout_seconds);
-int mgsync_multi_grid_destroy(mgsync_multi_grid* grids);
+int mgsync_multi_grid_destroy(mgsync_multi_grid* grids);  /* NULL: does nothing, and succeeds */
 
-int mgsync_multi_grid_gpus(const mgsync_multi_grid* grids);       /* of all processes */
-int mgsync_multi_grid_local_gpus(const mgsync_multi_grid* grids);
-int mgsync_multi_grid_rank(const mgsync_multi_grid* grids, int local);
+int mgsync_multi_grid_gpus(const mgsync_multi_grid* grids);       /* of all processes; 0 where grids is NULL */
+int mgsync_multi_grid_local_gpus(const mgsync_multi_grid* grids); /* of this one; 0 where grids is NULL */
+int mgsync_multi_grid_rank(const mgsync_multi_grid* grids, int local);  /* -1 where grids is NULL, or there is no GPU `local` */
 
 /* One GPU's launch; arguments[0] is set to the kernel's handle. `stream` is a cudaStream_t, NULL the default stream. */
 typedef struct mgsync_launch {

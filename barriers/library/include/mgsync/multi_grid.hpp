@@ -8,9 +8,9 @@
 // Errors are exceptions: usage_error (wrong use), unsupported_error (these GPUs cannot do it), timeout_error (a barrier
 // was given up), api_error (a CUDA call failed, here or in another process). C++17. Link libmgsync and the CUDA runtime.
 //
-// Every function leaves the calling thread's current GPU as it was, and an error that the caller has not yet looked at
-// (cudaGetLastError), unless CUDA refuses the first way to share memory between processes and another is found. Memory that is
-// freed goes back to the GPU at once.
+// Every function leaves the calling thread's current GPU as it was. One that throws nothing also leaves an error that the caller has
+// not yet looked at (cudaGetLastError), unless CUDA refuses the first way to share memory between processes and another is
+// found. Memory that is freed goes back to the GPU at once.
 //
 // "Collective" means: called by all processes of a group alike. These are, and nothing else: making a group and destroying
 // it, the first launch or resize() with a number of blocks, reset(), allocate(), and freeing what it gave. What one process throws
@@ -104,7 +104,7 @@ class multi_grid {
 
   // Launches `kernel` cooperatively on every GPU of this process: `blocks` x `threads` on each (at least 32 threads per
   // block; all blocks resident at once, checked), with the handle as its first parameter and `arguments` behind it.
-  // `streams`: one per GPU of this process, or none for the group's own. Does not wait for the kernels. Launches of one
+  // `streams`: one per GPU of this process, each of its GPU and none that is being captured, or none for the group's own. Does not wait for the kernels. Launches of one
   // group follow one another on every GPU, also on different streams. The grid is the same on all GPUs. The first launch
   // with a number of blocks is collective (see resize); after that kernels of different grids may alternate freely. Once a
   // kernel of this process gave up a barrier it waits for the kernels and throws what wait() throws, until reset(). Kernels that were
@@ -153,14 +153,17 @@ class multi_grid {
   // Until the launched kernels of this process have ended; then check().
   void wait();
   // Throws timeout_error where a barrier was given up, naming the GPUs and blocks, or the process, that did not arrive; and
-  // usage_error where a kernel ran with a handle that does not fit it. After a launch of the user's own: once that ended.
+  // usage_error where a kernel ran with a handle that does not fit it, or two groups of a kernel, or kernels of the group, were at work
+  // at once on a GPU. After a launch of the user's own: once that ended. After a launch() that failed on one GPU of several,
+  // timeout_error: the kernels on the others were ended.
   // Where another process gave up at which no kernel of this one was waiting, it throws timeout_error too, once the launched kernels
   // have ended: a word of each GPU of this process tells, which is copied on a stream of the group's own (none with one process).
   void check();
   // After either of them in any process: as new. Waits for the GPUs. Collective.
   void reset();
 
-  // Memory of `bytes` on every GPU, zeroed, addressable by all of them: halos, results, flags of the user's own. Collective.
+  // Memory of `bytes` on every GPU, zeroed, addressable by all of them: halos, results, flags of the user's own. Collective,
+  // with the same number in all processes: usage_error in all of them where they differ.
   multi_grid_memory allocate(std::size_t bytes);
 
  private:

@@ -10,7 +10,8 @@ namespace mgsync {
 // agree on who writes it by a word of that GPU, since atomics of several GPUs on host memory need not be any (CUDA's
 // hostNativeAtomicSupported).
 struct multi_grid_report {
-  static constexpr std::uint32_t none = 0, followed = 1, timed_out = 2, wrong_grid = 3, stale_handle = 4;  // the greater says more
+  // The greater says more.
+  static constexpr std::uint32_t none = 0, followed = 1, timed_out = 2, launch_failed = 3, wrong_grid = 4, stale_handle = 5, two_groups = 6;
 
   std::uint32_t what;
   std::uint32_t rank;      // the GPU whose kernel it was
@@ -24,16 +25,18 @@ struct alignas(16) multi_grid_block {
   std::uint32_t epoch;         // of the last barrier that the block came to in time, set as it leaves the kernel
   std::uint32_t looked_at;     // epoch of the last barrier that took long
   std::uint32_t since;         // when it was found to take long, in 2^20 ns
-  std::uint32_t late;          // 1: others had given up by then
+  std::uint16_t late;          // 1: others had given up by then
+  std::uint16_t stop_count;    // GPUs of the group
   std::uint32_t patience;      // of one wait, in 2^20 ns; all ones: for ever
   std::uint32_t generation;    // of the handles that fit
   std::uint32_t* told;         // a word of the process in host memory: not 0 once one of its kernels could not synchronize
   multi_grid_report* report;   // the GPU's; null: nobody reads it
   std::uint32_t* const* stops;  // every GPU's word that is not 0 once somebody gave up, this GPU's first
   std::uint32_t* watched;      // what a long wait looks at: this GPU's of these words
-  std::uint32_t stop_count;    // GPUs of the group
+  std::uint32_t open;          // 1: a group of the block's is in use
   std::uint32_t claimed;       // of block 0: 1 once a block writes the report
 };
+static_assert(sizeof(multi_grid_block) == 64);
 
 struct multi_grid_handle {
   static constexpr unsigned most_gpus = 16;
