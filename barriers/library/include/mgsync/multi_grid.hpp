@@ -104,11 +104,11 @@ class multi_grid {
 
   // Launches `kernel` cooperatively on every GPU of this process: `blocks` x `threads` on each (at least 32 threads per
   // block; all blocks resident at once, checked), with the handle as its first parameter and `arguments` behind it.
-  // `streams`: one per GPU of this process, each of its GPU and none that is being captured, or none for the group's own. Does not wait for the kernels. Launches of one
-  // group follow one another on every GPU, also on different streams. The grid is the same on all GPUs. The first launch
-  // with a number of blocks is collective (see resize); after that kernels of different grids may alternate freely. Once a
-  // kernel of this process gave up a barrier it waits for the kernels and throws what wait() throws, until reset(). Kernels that were
-  // launched before that and begin after it pass no barrier: their sync() returns false at once.
+  // `streams`: one per GPU of this process, each of its GPU and none that is being captured, or none for the group's own. Does not
+  // wait for the kernels. Launches of one group follow one another on every GPU, also on different streams. The grid is the
+  // same on all GPUs. The first launch with a number of blocks is collective (see resize); after that kernels of different grids
+  // may alternate freely. Once a kernel of this process gave up a barrier it waits for the kernels and throws what wait() throws, until
+  // reset(). Kernels that were launched before that and begin after it pass no barrier: their sync() returns false at once.
   template <class... Parameters, class... Arguments>
   void launch(void (*kernel)(multi_grid_handle, Parameters...), dim3 blocks, dim3 threads, std::size_t shared_bytes,
               const std::vector<cudaStream_t>& streams, const Arguments&... arguments) {
