@@ -63,14 +63,15 @@ std::string why_not_on(cudaStream_t stream, int ordinal) {
   using device_function = CUresult (*)(CUstream, CUdevice*);
   static const auto capturing = reinterpret_cast<decltype(&cuStreamIsCapturing)>(cuda::find_driver_entry("cuStreamIsCapturing"));
   static const auto device_of = reinterpret_cast<device_function>(cuda::find_driver_entry("cuStreamGetDevice", 12080));
-  CUdevice device = ordinal;
-  const bool special = stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;  // of any GPU
-  if (!special && device_of != nullptr && device_of(stream, &device) == CUDA_SUCCESS && device != ordinal)
-    return fmt::format("the stream of the launch on GPU {} belongs to GPU {}: it takes one of GPU {}", ordinal, device, ordinal);
+  // First: a question that is not about the capture may end it.
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   const auto asked = capturing == nullptr ? CUDA_SUCCESS : capturing(stream, &status);
   if (asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || status != CU_STREAM_CAPTURE_STATUS_NONE)
     return fmt::format("the stream of the launch on GPU {} is being captured: a launch of a group cannot be captured", ordinal);
+  CUdevice device = ordinal;
+  const bool special = stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;  // of any GPU
+  if (!special && device_of != nullptr && device_of(stream, &device) == CUDA_SUCCESS && device != ordinal)
+    return fmt::format("the stream of the launch on GPU {} belongs to GPU {}: it takes one of GPU {}", ordinal, device, ordinal);
   return {};
 }
 

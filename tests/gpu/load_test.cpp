@@ -47,7 +47,7 @@ TEST(load, is_counted_and_in_its_place_beside_every_kind_of_kernel) {
 TEST(load, lets_every_kernel_start_beside_it) {
   MGSYNC_NEEDS_GPUS(1);
   one_rank here;
-  for (const unsigned threads : {32u, 128u, 512u, 1024u})
+  for (const unsigned threads : {32u, 128u, 512u})
     for (const auto& [backend, variant] : {std::pair{"multigrid", "library"}, {"multigrid", "auto"}, {"grid", "cooperative-groups"}})
       for (const unsigned block : {32u, 256u}) {
         auto wanted = shape(variant, 1, block);
