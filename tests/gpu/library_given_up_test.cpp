@@ -53,16 +53,11 @@ TEST_P(given_up, a_late_block_is_named_and_reset_makes_it_usable_again) {
   for (const unsigned blocks : {sms(), 4 * sms(), 16 * sms()}) {
     const auto begin = std::chrono::steady_clock::now();
     // The others ignore that sync() failed, 100,000 times.
-    grids.launch_each(leave_early_kernel(), blocks, 64, 0, {},
-                      [&](unsigned local) { return std::tuple(last, 17u, 42u, 100'000u, found.of(local)); });
-    try {
-      grids.wait();
-      FAIL() << "no time-out";
-    } catch (const timeout_error& e) {
-      const std::string why = e.what();
-      EXPECT_NE(why.find("barrier 43"), std::string::npos) << why;
-      EXPECT_NE(why.find("GPU " + std::to_string(last) + " (grid " + std::to_string(last) + "): block 17."), std::string::npos) << why;
-    }
+    launch_leaving(grids, blocks, 64, 17, 42, 100'000, found);
+    const auto why = timeout_message(grids);
+    ASSERT_NE(why, "no timeout_error");
+    EXPECT_NE(why.find("barrier 43"), std::string::npos) << why;
+    EXPECT_NE(why.find("GPU " + std::to_string(last) + " (grid " + std::to_string(last) + "): block 17."), std::string::npos) << why;
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);
     EXPECT_GT(found.of(0)->given_up, 90'000u) << "every sync() after the time-out fails too";
     for (unsigned g = 0; g < grids.gpus(); ++g) EXPECT_EQ(found.of(g)->wrong, 0u) << "all threads of a block leave alike";
