@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <map>
 #include <thread>
@@ -31,6 +30,7 @@ struct lane {
   cuda::stream stream;
   cuda::event end;        // host_policy::block
   cuda::memory waited_ns;
+  launch_arguments arguments{};  // of the launches to come
 };
 
 class gpu_launches final : public subject {
@@ -40,7 +40,7 @@ class gpu_launches final : public subject {
   gpu_launches(const gpu_launch& asked, multi_device_function together) : asked_(asked), blocks_(asked.blocks_per_sm * static_cast<unsigned>(cuda::sm_count(asked.gpus.front()))), together_(together) {
     for (const int ordinal : asked.gpus) {
       const cuda::device_scope scope(ordinal);
-      lanes_.push_back({ordinal, cuda::make_stream(), {}, cuda::memory::on_gpu(ordinal, sizeof(unsigned long long))});
+      lanes_.push_back({ordinal, cuda::make_stream(), {}, cuda::memory::on_gpu(ordinal, sizeof(unsigned long long)), {}});
       cudaEvent_t event = nullptr;
       cuda::check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync), "creating an event");
       lanes_.back().end = cuda::event(event);
@@ -94,16 +94,8 @@ class gpu_launches final : public subject {
     return waits ? waiting_kernel(in_turn(asked_.kind)) : null_kernel(in_turn(asked_.kind), asked_.argument_bytes);
   }
 
-  waiting on(const lane& l, waiting what) const {
-    what.waited_ns = writes_down_ ? l.waited_ns.as<unsigned long long>() : nullptr;
-    return what;
-  }
-
-  void launch_on(const lane& l, const waiting& plain) const {
-    static std::array<std::byte, 4096> bytes{};
-    waiting here = on(l, plain);
-    void* waits[] = {&here};
-    void* nothing[] = {bytes.data()};
+  void launch_on(lane& l, const waiting& plain) const {
+    void* arguments[] = {&l.arguments};
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(blocks_);
     config.blockDim = dim3(asked_.threads);
@@ -123,19 +115,23 @@ class gpu_launches final : public subject {
     } else {
       config.numAttrs = 0;
     }
-    cuda::check(cudaLaunchKernelExC(&config, kernel(plain.units > 0), plain.units > 0 ? waits : nothing), "launching a kernel");
+    cuda::check(cudaLaunchKernelExC(&config, kernel(plain.units > 0), arguments), "launching a kernel");
   }
 
-  // What is made before the clock starts: the graph of these launches, kept for the next run like this.
+  // What is made before the clock starts: the arguments, and the graph of these launches, kept for the next run like this.
   void prepare(std::uint64_t count, const waiting& plain) {
+    for (auto& l : lanes_) {
+      l.arguments.what = plain;
+      if (writes_down_) l.arguments.what.waited_ns = l.waited_ns.as<unsigned long long>();
+    }
     if (asked_.kind == gpu_kind::device_graph) {
       if (!self_launching_) self_launching_ = make_self_launching(blocks_, asked_.threads, lanes_.front().stream.get());
-      self_launching_->arm(count, on(lanes_.front(), plain));
+      self_launching_->arm(count, lanes_.front().arguments.what);
     }
     if (!is_graph(asked_.kind)) return;
     auto& all = graphs_[{count, plain.units, plain.unit_ns, writes_down_}];
     if (!all.empty()) return;
-    for (const auto& l : lanes_) {
+    for (auto& l : lanes_) {
       const cuda::device_scope scope(l.ordinal);
       cuda::check(cudaStreamBeginCapture(l.stream.get(), cudaStreamCaptureModeThreadLocal), "capturing launches");
       for (std::uint64_t i = 0; i < count; ++i) launch_on(l, plain);
@@ -163,7 +159,7 @@ class gpu_launches final : public subject {
         launch_together(plain);
         continue;
       }
-      for (const auto& l : lanes_) {
+      for (auto& l : lanes_) {
         select(l);
         launch_on(l, plain);
       }
@@ -172,11 +168,9 @@ class gpu_launches final : public subject {
 
   void launch_together(const waiting& plain) {
     std::vector<CUDA_LAUNCH_PARAMS> all(lanes_.size());
-    std::vector<waiting> arguments(lanes_.size());
     std::vector<void*> pointers(lanes_.size());
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      arguments[i] = on(lanes_[i], plain);
-      pointers[i] = &arguments[i];
+      pointers[i] = &lanes_[i].arguments;
       auto& p = all[i];
       p = {};
       p.function = function_on(lanes_[i], plain.units > 0);

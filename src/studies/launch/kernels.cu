@@ -5,6 +5,7 @@ namespace {
 
 template <unsigned Bytes>
 struct payload {
+  static_assert(Bytes <= sizeof(launch_arguments));
   unsigned char bytes[Bytes];
 };
 
@@ -20,6 +21,8 @@ __global__ void null() {}
 template <unsigned Bytes>
 __global__ void null_with(payload<Bytes>) {}
 __global__ void null_in_turn() { take_turns(); }
+template <unsigned Bytes>
+__global__ void null_in_turn_with(payload<Bytes>) { take_turns(); }
 __global__ void waits(waiting asked) { wait_here(asked); }
 __global__ void waits_in_turn(waiting asked) {
   take_turns();
@@ -31,17 +34,21 @@ const void* address_of(Kernel* kernel) {
   return reinterpret_cast<const void*>(kernel);
 }
 
+template <unsigned Bytes>
+const void* null_of(bool in_turn) {
+  return in_turn ? address_of(null_in_turn_with<Bytes>) : address_of(null_with<Bytes>);
+}
+
 }  // namespace
 
 const void* waiting_kernel(bool in_turn) { return in_turn ? address_of(waits_in_turn) : address_of(waits); }
 
 const void* null_kernel(bool in_turn, unsigned argument_bytes) {
-  if (in_turn) return address_of(null_in_turn);
   switch (argument_bytes) {
-    case 8: return address_of(null_with<8>);
-    case 128: return address_of(null_with<128>);
-    case 4096: return address_of(null_with<4096>);
-    default: return address_of(null);
+    case 8: return null_of<8>(in_turn);
+    case 128: return null_of<128>(in_turn);
+    case 4096: return null_of<4096>(in_turn);
+    default: return in_turn ? address_of(null_in_turn) : address_of(null);
   }
 }
 

@@ -102,6 +102,7 @@ void add_gpu(const study_request& asked, std::vector<measurement>& all) {
               if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
               else if (count > machine.gpus.size()) m.waived = fmt::format("{} GPUs are asked for, and {} are here", count, machine.gpus.size());
               else if (launch.argument_bytes != 0 && (quantity == "fused" || quantity == "gradient")) m.waived = "arguments are those of kernels that wait for nothing";
+              else if (launch.argument_bytes != 0 && kind == gpu_kind::device_graph) m.waived = "a graph that launches itself takes its arguments once, when it is made";
               else {
                 launch.gpus.clear();
                 for (unsigned g = 0; g < count; ++g) {

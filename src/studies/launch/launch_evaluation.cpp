@@ -42,8 +42,9 @@ const result* fastest_barrier(std::span<const result> all, int members, const st
 // On one GPU a launch behind another is a barrier. On several it is none: what ends a kernel on all of them is.
 void add_advice(const std::map<place, found>& places, std::span<const result> all, evaluation& e) {
   for (const auto& [where, here] : places) {
-    const auto& [members, shape, kind] = where;
-    if (kind != "traditional" || here.fused == nullptr || !here.fused->has_metrics()) continue;
+    const int members = where.members;
+    const std::string& shape = where.shape;
+    if (where.launch() != "traditional" || here.fused == nullptr || !here.fused->has_metrics()) continue;
     const result* launched = members == 1 ? here.fused : fastest_barrier(all, members, shape, true);
     if (launched == nullptr) continue;
     const double launch_us = launched->metrics.front().median;
@@ -75,12 +76,11 @@ evaluation evaluate(std::span<const result> all) {
           {"members", "shape", "launch", "call", "null kernel, additional", "fused overhead", "unit, us", "null kernel, total", "other"}, {},
           {true, false, false, true, true, true, true, true, true}};
   for (const auto& [where, here] : places) {
-    const auto& [members, shape, kind] = where;
     if (here.null == nullptr && here.total == nullptr && here.fused == nullptr) continue;
     const parts p{ns(here.null, "call"), ns(here.fused, "overhead"), ns(here.total, "time")};
     const result* const from = here.null != nullptr ? here.null : here.fused != nullptr ? here.fused : here.total;
     t.sources.push_back(from != nullptr ? short_key(from->point) : "");
-    t.rows.push_back({fmt::format("{}", members), shape, kind, cell_with_interval(here.null, "call"), cell_with_interval(here.null, "latency"),
+    t.rows.push_back({fmt::format("{}", where.members), where.shape, where.launch(), cell_with_interval(here.null, "call"), cell_with_interval(here.null, "latency"),
                       cell_with_interval(here.fused, "overhead"), std::isnan(ns(here.fused, "unit")) ? "-" : fmt::format("{:.0f}", ns(here.fused, "unit") * 1e-3),
                       cell_with_interval(here.total, "time"), cell(p.other_ns())});
   }

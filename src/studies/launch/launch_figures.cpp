@@ -14,18 +14,17 @@ namespace {
 
 // "graph", "graph 1x1024" where there are several shapes.
 std::string name_of(const place& where, bool several_shapes) {
-  const auto& [members, shape, kind] = where;
-  return several_shapes && !shape.empty() ? fmt::format("{} {}", kind, shape) : kind;
+  return several_shapes && !where.shape.empty() ? fmt::format("{} {}", where.launch(), where.shape) : where.launch();
 }
 
 bool several_shapes(const std::map<place, found>& places) {
   for (const auto& [where, here] : places)
-    if (std::get<1>(where) != std::get<1>(places.begin()->first)) return true;
+    if (where.shape != places.begin()->first.shape) return true;
   return false;
 }
 
 // Of one member, or of the fewest.
-int fewest(const std::map<place, found>& places) { return std::get<0>(places.begin()->first); }
+int fewest(const std::map<place, found>& places) { return places.begin()->first.members; }
 
 void add_gradients(const std::map<place, found>& places, evaluation& e) {
   chart c{{"launch-gradient", "What one more unit of waiting adds to a kernel (004, figure 2)",
@@ -33,7 +32,7 @@ void add_gradients(const std::map<place, found>& places, evaluation& e) {
           {"units of waiting n", true}, {"one more unit (us)"}, {}};
   const bool shapes = several_shapes(places);
   for (const auto& [where, here] : places) {
-    if (std::get<0>(where) != fewest(places) || here.gradient == nullptr || !here.gradient->has_metrics()) continue;
+    if (where.members != fewest(places) || here.gradient == nullptr || !here.gradient->has_metrics()) continue;
     curve line{name_of(where, shapes), {}};
     for (const auto n : gradient_units())
       if (const auto* m = here.gradient->find(gradient_name(n)); m != nullptr)
@@ -63,7 +62,7 @@ void add_by_kind(const std::map<place, found>& places, figure_heading heading, s
     c.curves.back().dots = true;
   }
   for (const auto& [where, here] : places) {
-    if (std::get<0>(where) != fewest(places)) continue;
+    if (where.members != fewest(places)) continue;
     bool any = false;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const auto* r = here.*all[i].of;
@@ -81,10 +80,9 @@ void add_parts(const std::map<place, found>& places, evaluation& e) {
   bar_chart stacked{{"launch-parts", "One null kernel (004, figure 6)", "Total latency, taken apart: the launch call, the execution overhead by fused "
                      "launches, and what is neither."}, {"time (ns)"}, {"launch call", "execution overhead", "other"}, {}};
   for (const auto& [where, here] : places) {
-    const auto& [members, shape, kind] = where;
     const parts p{ns(here.null, "call"), ns(here.fused, "overhead"), ns(here.total, "time")};
-    if (members == 1 && !std::isnan(p.other_ns()) && p.other_ns() > 0 && p.execution_ns > 0)
-      stacked.bars.push_back({fmt::format("{} {}", kind, shape), {p.call_ns, p.execution_ns, p.other_ns()}});
+    if (where.members == 1 && !std::isnan(p.other_ns()) && p.other_ns() > 0 && p.execution_ns > 0)
+      stacked.bars.push_back({fmt::format("{} {}", where.launch(), where.shape), {p.call_ns, p.execution_ns, p.other_ns()}});
   }
   if (!stacked.bars.empty()) e.figures.push_back(std::move(stacked));
 }
@@ -92,12 +90,12 @@ void add_parts(const std::map<place, found>& places, evaluation& e) {
 void add_over_gpus(const std::map<place, found>& places, evaluation& e) {
   std::map<std::string, curve> over_gpus;
   for (const auto& [where, here] : places) {
-    const auto& [members, shape, kind] = where;
     if (here.fused == nullptr || !here.fused->has_metrics()) continue;
     const auto& m = here.fused->metrics.front();
-    auto& c = over_gpus[fmt::format("{} {}", kind, shape)];
-    c.name = fmt::format("{} {}", kind, shape);
-    c.points.push_back({static_cast<double>(members), m.median, m.ci95_low, m.ci95_high, {}, {}, short_key(here.fused->point)});
+    const auto name = fmt::format("{} {}", where.launch(), where.shape);
+    auto& c = over_gpus[name];
+    c.name = name;
+    c.points.push_back({static_cast<double>(where.members), m.median, m.ci95_low, m.ci95_high, {}, {}, short_key(here.fused->point)});
   }
   chart lines{{"launch-over-gpus", "Fused overhead over GPUs (004, figure 5)"}, {"members"}, {"overhead (us)"}, {}};
   for (auto& [name, c] : over_gpus)
@@ -107,13 +105,21 @@ void add_over_gpus(const std::map<place, found>& places, evaluation& e) {
 
 }  // namespace
 
+std::string place::launch() const {
+  std::string words = kind;
+  if (argument_bytes != 0) words += fmt::format(", {} B of arguments", argument_bytes);
+  if (!policy.empty()) words += ", " + policy;
+  return words;
+}
+
 std::map<place, found> by_place(std::span<const result> all) {
   std::map<place, found> places;
   for (const auto& r : all) {
     if (r.point.study != "launch") continue;
-    if (r.point.word("argument_bytes", "0") != "0" && r.point.number("argument_bytes").value_or(0) != 0) continue;
-    if (r.point.word("policy", "synchronize") != "synchronize") continue;
-    auto& here = places[{r.point.members, format_shape(r.point), r.point.subject}];
+    const double bytes = r.point.number("argument_bytes").value_or(0);
+    place where{r.point.members, format_shape(r.point), r.point.subject, bytes > 0 && bytes < 1e6 ? static_cast<unsigned>(bytes) : 0, {}};
+    if (const auto policy = r.point.word("policy"); policy != "synchronize") where.policy = policy;
+    auto& here = places[where];
     const auto what = r.point.word("quantity");
     (what == "null" ? here.null : what == "total" ? here.total : what == "gradient" ? here.gradient : here.fused) = &r;
   }

@@ -1,11 +1,11 @@
 // Results of study launch by what was launched where, and the figures of paper 004. Pure.
 #pragma once
 
+#include <compare>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 #include "src/results/figure.hpp"
 #include "src/results/result.hpp"
@@ -20,9 +20,16 @@ struct found {
   const result* gradient = nullptr;
 };
 
-using place = std::tuple<int, std::string, std::string>;  // members, shape, kind
+struct place {
+  int members = 0;
+  std::string shape, kind;
+  unsigned argument_bytes = 0;
+  std::string policy;  // of the host's waiting; empty: the usual one
+  auto operator<=>(const place&) const = default;
+  // "graph", "graph, 128 B of arguments, spin": what is not the usual stands beside the kind.
+  std::string launch() const;
+};
 
-// Without arguments and with the usual host policy.
 std::map<place, found> by_place(std::span<const result>);
 
 // A metric's median in ns; not a number where there is none.

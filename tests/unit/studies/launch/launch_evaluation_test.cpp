@@ -102,6 +102,31 @@ TEST(wait_gradient, is_the_units_own_length_once_there_are_many) {
   EXPECT_EQ(drawn.curves[0].points.size(), 10U);
 }
 
+// Arguments and the host's way of waiting change what a launch costs: a row, a bar and a name for each.
+TEST(launch_evaluation, tells_launches_apart_by_their_arguments_and_by_how_the_host_waits) {
+  std::vector<result> all;
+  for (const double bytes : {0.0, 8.0, 128.0, 4096.0}) {
+    all.push_back(measured("traditional", "null", {{"latency", 2.5 + bytes * 1e-3}, {"call", 2.6}}));
+    if (bytes != 0) all.back().point.set("argument_bytes", bytes, "B");
+  }
+  all.push_back(measured("traditional", "null", {{"latency", 7.0}, {"call", 2.6}}));
+  all.back().point.set("policy", "spin");
+  const auto e = evaluate(all);
+  ASSERT_EQ(e.tables.size(), 1U);
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (std::size_t i = 0; i < 5; ++i) rows.emplace_back(e.tables[0].rows.at(i)[2], e.tables[0].rows[i][4]);
+  EXPECT_EQ(rows, (std::vector<std::pair<std::string, std::string>>{{"traditional", "2500 (2500 - 2500)"},
+                                                                    {"traditional, spin", "7000 (7000 - 7000)"},
+                                                                    {"traditional, 8 B of arguments", "2508 (2508 - 2508)"},
+                                                                    {"traditional, 128 B of arguments", "2628 (2628 - 2628)"},
+                                                                    {"traditional, 4096 B of arguments", "6596 (6596 - 6596)"}}));
+  ASSERT_EQ(e.figures.size(), 1U);
+  const auto& drawn = std::get<chart>(e.figures[0]);
+  EXPECT_EQ(drawn.x.categories, (std::vector<std::string>{"traditional", "traditional, spin", "traditional, 8 B of arguments",
+                                                          "traditional, 128 B of arguments", "traditional, 4096 B of arguments"}));
+  EXPECT_EQ(drawn.curves[1].points.size(), 5U);
+}
+
 TEST(launch_evaluation, is_happy_with_nothing) { EXPECT_TRUE(evaluate({}).tables.empty()); }
 
 }  // namespace
