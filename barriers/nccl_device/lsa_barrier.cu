@@ -185,6 +185,22 @@ class device_communicators {
   std::vector<ncclDevComm> made_;
 };
 
+// Why NCCL has no such barrier over these GPUs; empty: it has. To be asked before a device communicator is created: over
+// several of NCCL's nodes that fails as a whole where the network between them has no GIN, needed or not. NCCL's nodes
+// need not be the members' hosts: containers with host names of their own, NCCL_HOSTID.
+std::string why_not_addressable(const round_loop::flag_barrier_request& w) {
+  const auto& host = nccl_communicators(w.group, w.where);
+  std::string mine;
+  for (std::size_t l = 0; l < host.size(); ++l) {
+    const cuda::device_scope scope(w.gpus[l].ordinal);
+    if (const int together = ncclTeamLsa(host[l]).nRanks; together != static_cast<int>(w.members()))
+      mine = "NCCL lets " + std::to_string(together) + " of these " + std::to_string(w.members()) +
+             " GPUs address one another's memory, and this barrier needs all: it counts them to several nodes, or they have "
+             "no path";
+  }
+  return first_complaint(w.where, mine);
+}
+
 // What a row contains.
 std::string label(const std::string& variant, unsigned blocks) {
   std::string parts = "LSA barrier of the one block";
@@ -204,15 +220,13 @@ creation make(const round_loop::flag_barrier_request& w, const std::string& vari
   constexpr std::uint32_t places = 1024;
   static std::uint32_t objects = 0;
   const std::uint32_t first = static_cast<std::uint32_t>(std::uint64_t{++objects} * 0x9e3779b9u % places);
+  if (auto reason = why_not_addressable(w); !reason.empty()) return {nullptr, reason, {}, {}};
   auto communicators = std::make_shared<device_communicators>(w, static_cast<int>(w.blocks + places));
   round_loop::kernel_barrier_parts parts;
-  std::string apart;
   for (unsigned l = 0; l < communicators->local().size(); ++l) {
     const auto& c = communicators->local()[l];
-    if (c.lsaSize != static_cast<int>(w.members())) apart = "NCCL does not find all these GPUs directly addressable";
     parts.arguments.push_back(round_loop::bytes_of<typename Pass::arguments>(arguments(lsa_barriers{c, first}, l)));
   }
-  if (apart = first_complaint(w.where, apart); !apart.empty()) return {nullptr, apart, {}, {}};
   parts.what = "nccl-device (" + variant + ")";
   parts.algorithm = label(variant, w.blocks);
   parts.kernels = kernels;

@@ -11,6 +11,8 @@ constexpr std::string_view variants[] = {"hub", "per-block", "hub-relay"};
 support can_run(const topology::machine&, const topology::group& group, const configuration&) {
   if (group.device != topology::device::gpu) return support::no("for GPU members");
   if (group.members.size() < 2) return support::no("one GPU has no peer to meet");
+  if (topology::hosts_of(group).size() > 1)
+    return support::no("needs memory that all GPUs address, and they are on several hosts (--per-node measures each)");
   return MGSYNC_WITH_NCCL_DEVICE ? support::yes() : support::no(without_device_api);
 }
 

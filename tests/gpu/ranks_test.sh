@@ -66,6 +66,21 @@ passed "every rank sees one GPU"
 
 has_ranks() { [ "$(ranks_of "$1" | wc -l)" -eq 2 ]; }
 
+# GPUs of one host that NCCL counts to two nodes, as it does in containers that have host names of their own.
+cat >"$work/two-nodes" <<'SCRIPT'
+#!/bin/bash
+export NCCL_HOSTID=node-$OMPI_COMM_WORLD_RANK
+exec "$@"
+SCRIPT
+chmod +x "$work/two-nodes"
+timeout -k 5 90 "$MPIRUN" --bind-to none -np 2 "$work/two-nodes" "$mgsync" "${quick[@]}" --backend 'multigrid,nccl,nccl-device' \
+  --gpus 2 >"$work/out" 2>"$work/err"
+expect_code $? 0 "two of NCCL's nodes"
+expect_text "^waived +nccl-device.*(1 of these 2 GPUs|device API)" "$work/out"
+expect_text "^nccl +stream +2 +2 .* pass" "$work/out"
+expect_text "^multigrid +auto +2 +2 .* pass" "$work/out"
+passed "two of NCCL's nodes"
+
 lose() { # SIGNAL RANK BACKEND PHASE: start, creation (a while after the start), check or timing
   local rounds=400 before job took code
   if [ "$4" = check ]; then rounds=200000000; fi
