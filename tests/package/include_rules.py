@@ -3,9 +3,9 @@
 
 src/studies/probes is what several studies are made of: the frame, the launch and the code of device-clock probes. The
 reader of machine code (src/harness/machine_code) includes nothing but the standard library, so that tests of the library
-may use it by itself. The harness knows no barrier. Studies know barriers by barriers/backend.hpp and by what options say of them
-(barriers/words.hpp); backends and studies include no other backend or study, only barriers/parts, topology, base and
-their vendor.
+may use it by itself. Models know src/base alone. The harness knows no barrier. Studies know barriers by
+barriers/backend.hpp and by what options say of them (barriers/words.hpp); backends and studies include no other backend
+or study, only barriers/parts, topology, base and their vendor.
 
 Usage: include_rules.py ROOT. Prints every include that goes another way, and exits with 1 when there is one.
 """
@@ -34,6 +34,7 @@ RULES = [
     ("barriers/multigrid/", PARTS + ("barriers/library/",)),
     ("barriers/", PARTS),
     ("src/results/", VALUES),
+    ("src/models/", BASE),
     ("src/harness/machine_code/", ()),
     ("src/harness/", MEASURING),
     ("src/studies/probes/", MEASURING),
