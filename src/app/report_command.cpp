@@ -83,7 +83,7 @@ std::optional<page_section> side_by_side(const std::vector<std::string>& names) 
   for (const auto* one : ordered) {
     const std::string word(word_of(one->what, one->measured));
     t.rows.push_back({word.empty() ? "no difference shown" : word, name_of(one->point), column_name(one->measured), fmt::format("{:.4g}", one->base_median), fmt::format("{:.4g}", one->new_median),
-                      fmt::format("{:.3f}", one->ratio), fmt::format("{:.3f} - {:.3f}", one->low, one->high), fmt::format("{}", fmt::join(one->notes, "; "))});
+                      one->what == change::too_few ? "-" : fmt::format("{:.3f}", one->ratio), one->what == change::too_few ? "-" : fmt::format("{:.3f} - {:.3f}", one->low, one->high), fmt::format("{}", fmt::join(one->notes, "; "))});
     if (!(one->base_median > 0) || one->what == change::too_few) continue;
     auto& curve = by_word[t.rows.back().front()];
     curve.name = t.rows.back().front();

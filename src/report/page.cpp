@@ -93,7 +93,7 @@ std::string html_section(const page_section& s, std::string_view css = "") {
   return text + "</section>\n";
 }
 
-std::string interval_of(const metric& m) { return fmt::format("{} - {}", format_number(m.ci95_low), format_number(m.ci95_high)); }
+std::string interval_of(const metric& m) { return m.of_one_batch() ? "-" : fmt::format("{} - {}", format_number(m.ci95_low), format_number(m.ci95_high)); }
 
 // What happened to a point, in a word, and why.
 std::string ending_of(const result& r) {

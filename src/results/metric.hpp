@@ -39,6 +39,9 @@ struct metric : metric_name {
   std::optional<double> p5{}, p95{};  // of the samples; only from 100 samples on
   std::size_t samples = 0;
   std::vector<double> raw{};  // the batches' medians, in their order: the unit of replication, what comparisons take
+
+  // Of one batch there is no interval: ci95_low and ci95_high are that value, and it neither wins nor ties.
+  bool of_one_batch() const { return raw.size() == 1; }
 };
 
 // Of values in batches, the batch being the unit of replication (src/results/statistics.hpp). Batches without values

@@ -19,7 +19,13 @@ constexpr const char* always[] = {"members", "ranks", "placement", "node"};  // 
 
 std::string cell_text(const result& one) {
   if (one.status == result_status::failed) return "FAIL";
-  return one.has_metrics() ? format_number(one.metrics.front().median) : "-";
+  if (!one.has_metrics()) return "-";
+  return format_number(one.metrics.front().median) + (one.metrics.front().of_one_batch() ? " ?" : "");
+}
+
+// Below the tables: what a mark means, where there is one.
+std::string legend_of(const std::string& tables) {
+  return tables.find(" ? |") == std::string::npos ? "" : "?: of one batch only, without an interval\n";
 }
 
 // What tables are apart by besides members and shape, in words; empty: nothing out of the ordinary.
@@ -129,11 +135,11 @@ struct method {
   std::map<std::size_t, const result*> by_column;
 };
 
-// The one that is better at the last column where either has a number goes first.
+// The one that is better at the last column where either has a number goes first; a number of one batch is none for that.
 bool goes_first(const method& a, const method& b) {
   const auto last = [](const method& m) -> std::pair<std::size_t, const metric*> {
     for (auto at = m.by_column.rbegin(); at != m.by_column.rend(); ++at)
-      if (at->second->has_metrics()) return {at->first + 1, &at->second->metrics.front()};
+      if (at->second->has_metrics() && !at->second->metrics.front().of_one_batch()) return {at->first + 1, &at->second->metrics.front()};
     return {0, nullptr};
   };
   const auto [column_a, metric_a] = last(a);
@@ -190,7 +196,7 @@ std::string table_by(std::span<const result> results, const std::string& what) {
     }
     text += markdown_table(heading_of(one, what), what == "members" ? "method" : "method \\ " + what, columns, rows);
   }
-  return text;
+  return text + legend_of(text);
 }
 
 std::string table_by_shape(std::span<const result> results) {
@@ -226,7 +232,7 @@ std::string table_by_shape(std::span<const result> results) {
                                         circumstances_of(one.key)});
     text += markdown_table(heading, "blocks per SM \\ threads", columns, rows);
   }
-  return text;
+  return text + legend_of(text);
 }
 
 }  // namespace mgsync

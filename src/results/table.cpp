@@ -39,16 +39,17 @@ std::string cell_of(const point& one) {
   return canonical_text(anonymous);
 }
 
-// Whether no difference was shown: the intervals overlap, or one is of a single value and says nothing.
-bool overlap(const metric& a, const metric& b) {
-  return a.confidence == 0 || b.confidence == 0 || (a.ci95_low <= b.ci95_high && b.ci95_low <= a.ci95_high);
-}
+// Whether no difference was shown.
+bool overlap(const metric& a, const metric& b) { return a.ci95_low <= b.ci95_high && b.ci95_low <= a.ci95_high; }
+
+bool has_interval(const result& one) { return one.has_metrics() && !one.metrics.front().of_one_batch(); }
 
 struct cell_rows {
   std::vector<const result*> all;  // the best first, failed ones last
-  std::size_t measured = 0;
-  std::size_t tied = 0;  // rows whose intervals overlap the first's
-  const metric& best() const { return all.front()->metrics.front(); }
+  const result* best = nullptr;    // of those with an interval; nullptr: none has one
+  std::size_t ranked = 0;          // rows with an interval
+  std::size_t tied = 0;            // of these: whose interval overlaps the best's
+  bool ties(const result& one) const { return has_interval(one) && overlap(one.metrics.front(), best->metrics.front()); }
 };
 
 // The results of one study that have the same first metric, and those that failed in it.
@@ -74,9 +75,10 @@ std::vector<cell_rows> cells_of(const std::vector<const result*>& rows) {
       return a->has_metrics() && times_worse(b->metrics.front(), a->metrics.front()) < 1;
     });
     for (const result* one : cell.all) {
-      if (!one->has_metrics()) break;
-      ++cell.measured;
-      if (one == cell.all.front() || overlap(one->metrics.front(), cell.best())) ++cell.tied;
+      if (!has_interval(*one)) continue;
+      if (cell.best == nullptr) cell.best = one;
+      ++cell.ranked;
+      if (one == cell.best || cell.ties(*one)) ++cell.tied;
     }
   }
   return cells;
@@ -115,9 +117,10 @@ std::string status_of(const result& one) {
 }
 
 std::string mark_of(const cell_rows& cell, const result& one) {
-  if (cell.measured < 2 || !one.has_metrics()) return "";
-  if (cell.tied > 1) return overlap(one.metrics.front(), cell.best()) ? "~" : "";
-  return &one == cell.all.front() ? "*" : "";
+  if (one.has_metrics() && one.metrics.front().of_one_batch()) return "?";
+  if (cell.ranked < 2 || !one.has_metrics()) return "";
+  if (cell.tied > 1) return cell.ties(one) ? "~" : "";
+  return &one == cell.best ? "*" : "";
 }
 
 std::string note_of(const cell_rows& cell, const result& one) {
@@ -125,7 +128,7 @@ std::string note_of(const cell_rows& cell, const result& one) {
   const point& p = one.point;
   if (!one.has_metrics()) return "see below";
   const metric& first = one.metrics.front();
-  if (const double times = times_worse(cell.best(), first); !overlap(first, cell.best()) && times > 0 && std::isfinite(times))
+  if (const double times = has_interval(one) ? times_worse(cell.best->metrics.front(), first) : 0; times > 0 && std::isfinite(times) && !cell.ties(one))
     words.push_back(fmt::format("{:.{}f}x", times, times < 9.995 ? 2 : 0));
   if (first.confidence < 0.95) words.push_back(fmt::format("{} {}{} only", first.raw.size(), one.found("processes").empty() ? "batch" : "process", first.raw.size() == 1 ? "" : "es"));
   if (!p.node.empty()) words.push_back("on " + p.node);
@@ -161,7 +164,7 @@ row_of_words row_of(const section& all, const conditions& under, const cell_rows
     const int decimals = decimals_of(first.median);
     words.push_back(aligned(first.median, decimals, most_decimals));
     words.push_back(mark_of(cell, one));
-    words.push_back(fmt::format("{:.{}f}..{:.{}f}", first.ci95_low, decimals, first.ci95_high, decimals));
+    words.push_back(first.of_one_batch() ? "-" : fmt::format("{:.{}f}..{:.{}f}", first.ci95_low, decimals, first.ci95_high, decimals));
     words.push_back(aligned(first.better == better::less ? first.min : first.max, decimals, most_decimals));
   } else {
     const std::string none = "-" + std::string(static_cast<std::size_t>(most_decimals), ' ');
@@ -180,7 +183,7 @@ row_of_words row_of(const section& all, const conditions& under, const cell_rows
 std::string legend(const section& all) {
   const auto any = [&all](bool tie) {
     return std::any_of(all.cells.begin(), all.cells.end(),
-                       [tie](const cell_rows& cell) { return cell.measured > 1 && (cell.tied > 1) == tie; });
+                       [tie](const cell_rows& cell) { return cell.ranked > 1 && (cell.tied > 1) == tie; });
   };
   const bool time = all.measured != nullptr && is_a_time(*all.measured);
   std::vector<std::string> parts;
@@ -188,7 +191,9 @@ std::string legend(const section& all) {
     parts.push_back(fmt::format("*  the {} of its group and shape: its 95 % interval overlaps no other; 2.00x {}",
                                 time ? "fastest" : "best", time ? "takes twice as long" : "is twice as bad"));
   if (any(true))
-    parts.push_back(fmt::format("~  no difference shown: the 95 % interval overlaps that of the {}, or one of the two has one value only", time ? "fastest" : "best"));
+    parts.push_back(fmt::format("~  no difference shown: the 95 % interval overlaps that of the {}", time ? "fastest" : "best"));
+  if (std::any_of(all.rows.begin(), all.rows.end(), [](const result* one) { return one->has_metrics() && !has_interval(*one); }))
+    parts.push_back("?  one batch, or process, only: it has no interval, and neither wins nor ties");
   return parts.empty() ? "" : fmt::format("\n{}\n", fmt::join(parts, "\n"));
 }
 

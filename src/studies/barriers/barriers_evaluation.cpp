@@ -288,14 +288,14 @@ void add_verdict(std::span<const result> all, evaluation& e) {
     if (!r.has_metrics()) continue;
     ++measured;
     unchecked += !r.verdict.passed && r.status == result_status::measured;
-    if (!is_idle(r) || !r.verdict.passed) continue;
+    if (!is_idle(r) || !r.verdict.passed || r.metrics.front().of_one_batch()) continue;  // one batch neither wins nor ties
     auto& one = cells[{std::string(to_string(r.point.device)), circumstances_of(r.point), r.point.members, place_of_shape(r.point)}];
     one.all.push_back(&r);
     if (one.best == nullptr || r.metrics.front().median < one.best->metrics.front().median) one.best = &r;
   }
   if (measured == 0) return;
   std::map<std::pair<std::string, std::string>, std::vector<const fastest*>> largest;
-  table t{{"fastest", "The fastest barrier of each group and shape", "Of those that passed their check, idle. The last column: whose interval overlaps."},
+  table t{{"fastest", "The fastest barrier of each group and shape", "Of those that passed their check, idle, in more than one batch. The last column: whose interval overlaps."},
           {"members", "shape", "barrier", "latency, us", "ci95", "no difference shown to"}, {}, {false, false, false, true, true, false}, {}};
   for (const auto& [where, one] : cells) {
     const auto& [device, under, members, place] = where;

@@ -63,7 +63,7 @@ rung rung_of(const result& r) {
 
 // In us; nothing where the metric is no time, or in cycles of an unknown clock.
 std::optional<standing> standing_of(const result& r) {
-  if (!r.has_metrics()) return std::nullopt;
+  if (!r.has_metrics() || r.metrics.front().of_one_batch()) return std::nullopt;  // one batch is not the fastest of a level
   const auto& m = r.metrics.front();
   double factor = 0;
   if (m.unit == "us") factor = 1;
@@ -122,6 +122,7 @@ std::string loaded_sentence(const std::map<std::string, by_load>& subjects) {
   const auto worst = [](const by_load& loads) { return std::ranges::max_element(loads, {}, [](const auto& one) { return us_of(one.second); })->second; };
   for (const auto& one : subjects) {
     if (!one.second.contains("idle") || !one.second.at("idle")->verdict.passed) continue;  // pieces of barriers, unchecked ones
+    if (one.second.at("idle")->metrics.front().of_one_batch()) continue;
     if (idle == nullptr || us_of(one.second.at("idle")) < us_of(idle->second.at("idle"))) idle = &one;
     if (calmest == nullptr || us_of(worst(one.second)) < us_of(worst(calmest->second))) calmest = &one;
   }

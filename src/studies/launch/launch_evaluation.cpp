@@ -25,6 +25,8 @@ std::string cell(double value) { return std::isnan(value) ? "-" : fmt::format("{
 std::string cell_with_interval(const result* r, std::string_view name) {
   const auto* m = r != nullptr ? r->find(name) : nullptr;
   if (m == nullptr) return r != nullptr && r->reason.starts_with("void") ? "void" : "-";
+  if (!is_shown(*m)) return "not shown";
+  if (m->of_one_batch()) return fmt::format("{:.0f} (one batch)", m->median * 1e3);
   return fmt::format("{:.0f} ({:.0f} - {:.0f})", m->median * 1e3, m->ci95_low * 1e3, m->ci95_high * 1e3);
 }
 
@@ -33,7 +35,7 @@ const result* fastest_barrier(std::span<const result> all, int members, const st
   const result* best = nullptr;
   for (const auto& r : all)
     if (r.point.study == "barriers" && r.point.device == topology::device::gpu && r.point.members == members && format_shape(r.point) == shape &&
-        r.has_metrics() && r.verdict.passed && (r.point.subject == "kernel-boundary") == ends_kernel &&
+        r.has_metrics() && !r.metrics.front().of_one_batch() && r.verdict.passed && (r.point.subject == "kernel-boundary") == ends_kernel &&
         r.point.word("load", "idle") == "idle" && (best == nullptr || r.metrics.front().median < best->metrics.front().median))
       best = &r;
   return best;
@@ -44,7 +46,7 @@ void add_advice(const std::map<place, found>& places, std::span<const result> al
   for (const auto& [where, here] : places) {
     const int members = where.members;
     const std::string& shape = where.shape;
-    if (where.launch() != "traditional" || here.fused == nullptr || !here.fused->has_metrics()) continue;
+    if (where.launch() != "traditional" || here.fused == nullptr || !here.fused->has_metrics() || !is_shown(here.fused->metrics.front())) continue;
     const result* launched = members == 1 ? here.fused : fastest_barrier(all, members, shape, true);
     if (launched == nullptr) continue;
     const double launch_us = launched->metrics.front().median;
@@ -72,7 +74,7 @@ evaluation evaluate(std::span<const result> all) {
   evaluation e;
   const auto places = by_place(all);
   if (places.empty()) return e;
-  table t{{"launch-overhead", "What a launch costs (000, table I; 004, figures 4 to 6)", "In ns, with 95 % intervals."},
+  table t{{"launch-overhead", "What a launch costs (000, table I; 004, figures 4 to 6)", "In ns, with 95 % intervals. Not shown: the interval reaches below zero, so that all of it may be noise."},
           {"members", "shape", "launch", "call", "null kernel, additional", "fused overhead", "unit, us", "null kernel, total", "other"}, {},
           {true, false, false, true, true, true, true, true, true}};
   for (const auto& [where, here] : places) {

@@ -35,7 +35,7 @@ void add_gradients(const std::map<place, found>& places, evaluation& e) {
     if (where.members != fewest(places) || here.gradient == nullptr || !here.gradient->has_metrics()) continue;
     curve line{name_of(where, shapes), {}};
     for (const auto n : gradient_units())
-      if (const auto* m = here.gradient->find(gradient_name(n)); m != nullptr)
+      if (const auto* m = here.gradient->find(gradient_name(n)); m != nullptr && is_shown(*m))
         line.points.push_back({static_cast<double>(n), m->median, m->ci95_low, m->ci95_high, m->raw, {}, short_key(here.gradient->point)});
     c.curves.push_back(std::move(line));
   }
@@ -67,7 +67,7 @@ void add_by_kind(const std::map<place, found>& places, figure_heading heading, s
     for (std::size_t i = 0; i < all.size(); ++i) {
       const auto* r = here.*all[i].of;
       const auto* m = r == nullptr || !r->has_metrics() ? nullptr : r->find(all[i].metric);
-      if (m == nullptr) continue;
+      if (m == nullptr || !is_shown(*m)) continue;
       any = true;
       c.curves[i].points.push_back({static_cast<double>(c.x.categories.size()), m->median, m->ci95_low, m->ci95_high, {}, {}, short_key(r->point)});
     }
@@ -90,7 +90,7 @@ void add_parts(const std::map<place, found>& places, evaluation& e) {
 void add_over_gpus(const std::map<place, found>& places, evaluation& e) {
   std::map<std::string, curve> over_gpus;
   for (const auto& [where, here] : places) {
-    if (here.fused == nullptr || !here.fused->has_metrics()) continue;
+    if (here.fused == nullptr || !here.fused->has_metrics() || !is_shown(here.fused->metrics.front())) continue;
     const auto& m = here.fused->metrics.front();
     const auto name = fmt::format("{} {}", where.launch(), where.shape);
     auto& c = over_gpus[name];
@@ -126,9 +126,11 @@ std::map<place, found> by_place(std::span<const result> all) {
   return places;
 }
 
+bool is_shown(const metric& m) { return !(m.ci95_low <= 0); }
+
 double ns(const result* r, std::string_view name) {
   const auto* m = r == nullptr ? nullptr : r->find(name);
-  return m != nullptr ? m->median * 1e3 : std::numeric_limits<double>::quiet_NaN();
+  return m != nullptr && is_shown(*m) ? m->median * 1e3 : std::numeric_limits<double>::quiet_NaN();
 }
 
 void add_figures(const std::map<place, found>& places, evaluation& e) {

@@ -32,7 +32,10 @@ struct place {
 
 std::map<place, found> by_place(std::span<const result>);
 
-// A metric's median in ns; not a number where there is none.
+// Whether the interval lies above zero: a time that may be all noise is neither printed nor drawn.
+bool is_shown(const metric&);
+
+// A metric's median in ns; not a number where there is none, or none is shown.
 double ns(const result*, std::string_view metric);
 
 // Figure 2 (what one more unit of waiting adds), 4 (null kernels), 5 (kernels that wait; over GPUs) and 6 (the parts of one

@@ -28,11 +28,14 @@ std::string plain_name(const point& p) {
 
 std::string sentence_of(const recorder_cost& c) {
   const auto percent = [](double share) { return fmt::format("{:+.1f} %", 100 * share); };
-  return fmt::format("a round takes {:.0f} ns with the recorder and {:.0f} ns without ({}, {} to {} with {:.0f} % confidence)", c.with_us * 1e3,
-                     c.without_us * 1e3, percent(c.relative.estimate), percent(c.relative.low), percent(c.relative.high), 100 * c.relative.confidence);
+  const auto both = fmt::format("a round takes {:.0f} ns with the recorder and {:.0f} ns without", c.with_us * 1e3, c.without_us * 1e3);
+  if (!c.is_decidable()) return both + ", of too few batches to say how much that is";
+  return fmt::format("{} ({}, {} to {} with {:.0f} % confidence)", both, percent(c.relative.estimate), percent(c.relative.low), percent(c.relative.high),
+                     100 * c.relative.confidence);
 }
 
 std::string_view word_of(const recorder_cost& c) {
+  if (!c.is_decidable()) return "what the recorder costs is not decided";
   if (c.relative.low > small_shift) return "the recorder shows in the picture";
   if (c.relative.low > -small_shift && c.relative.high <= small_shift) return "the recorder costs little";
   return "what the recorder costs is not decided";
@@ -91,7 +94,7 @@ void add_region(const result& r, evaluation& e) {
                                     r.found("twin").empty() ? "the machine code is refused" : r.found("twin")));
   e.sentences.push_back(fmt::format("A load from shared memory takes {:.1f} cycles, each further one beside it {:.1f}; a shuffle beside a load is {:.0f} % hidden.",
                                     of("load_latency"), of("load_interval"), 100 * of("overlap")));
-  table t{{"region-parts", "Paper 002's region in cycles", "The first three between two clock reads; the parts by link of a chain. What two reads add is seen around the load."},
+  table t{{"region-parts", "Paper 002's region in cycles", "The first two between two clock reads; the parts by link of a chain. What two reads add is seen around the load."},
           {"region", "cycles", "paper, sm_75"}, {}, {false, true, true}};
   const auto line = [&](std::string what, double cycles, std::string paper) {
     t.sources.push_back(short_key(r.point));

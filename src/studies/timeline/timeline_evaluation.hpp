@@ -14,6 +14,9 @@ namespace mgsync::timelines {
 struct recorder_cost {
   double without_us = 0, with_us = 0;
   shift_interval relative;  // 0.05: a twentieth longer
+
+  // Of fewer batches there is no interval of 95 %, and nothing is concluded.
+  bool is_decidable() const { return relative.confidence >= 0.95; }
 };
 std::optional<recorder_cost> cost_of_recorder(std::span<const result>, const result& recorded);
 

@@ -31,6 +31,15 @@ TEST(pivot, a_row_per_method_over_the_member_counts_fastest_first) {
             "| multigrid:hub | 3.500 | 4.500 |\n\n");
 }
 
+TEST(pivot, a_number_of_one_batch_is_marked_and_goes_behind) {
+  std::vector all{on_gpus("auto", 2, 1, 32, 2.5), on_gpus("hub", 2, 1, 32, 1.5)};
+  EXPECT_EQ(table_by(all, "members").find('?'), std::string::npos);
+  all[1].metrics = {summarize_batches({"latency", "us"}, {{1.5}})};
+  const auto text = table_by(all, "members");
+  EXPECT_NE(text.find("| multigrid:auto | 2.500 |\n| multigrid:hub | 1.500 ? |\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("?: of one batch only"), std::string::npos) << text;
+}
+
 TEST(pivot, a_column_per_shape_in_the_order_of_their_numbers) {
   const std::vector all{on_gpus("auto", 4, 1, 1024, 2.5), on_gpus("auto", 4, 1, 32, 2), on_gpus("auto", 4, 32, 64, 3)};
   EXPECT_NE(table_by(all, "shapes").find("| method \\ shapes | 1x32 | 1x1024 | 32x64 |\n|---|---|---|---|\n| multigrid:auto | 2.000 | 2.500 | 3.000 |"), std::string::npos)

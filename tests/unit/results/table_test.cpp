@@ -134,12 +134,19 @@ TEST(table, few_batches_are_told) {
   EXPECT_NE(text.find("4 batches only"), std::string::npos) << text;
 }
 
-TEST(table, one_batch_shows_no_difference) {
-  const auto text = format_table(std::vector{test::measured(test::a_point("a", "b", 2), 1, 1, 1), between("c", 24.0, 24.1)});
+// It has a mark of its own and no interval, and whoever is slower is so beside the best of those that have one.
+TEST(table, one_batch_neither_wins_nor_ties) {
+  const auto one_batch = test::measured(test::a_point("a", "b", 2), 1, 1, 1);
+  const auto text = format_table(std::vector{one_batch, between("c", 24.0, 24.1), between("d", 48.0, 48.4)});
   const auto lines = lines_of(text);
   EXPECT_NE(lines[1].find("1 batch only"), std::string::npos) << text;
-  for (const auto at : {1U, 2U}) EXPECT_EQ(words_of(lines[at])[6], "~") << text;
-  EXPECT_EQ(text.find("24.1x"), std::string::npos) << text;
+  EXPECT_EQ((words{words_of(lines[1])[6], words_of(lines[1])[7]}), (words{"?", "-"})) << text;
+  EXPECT_EQ(words_of(lines[2])[6], "*") << text;
+  EXPECT_EQ(words_of(lines[3]).back(), "2.00x") << text;
+  EXPECT_NE(text.find("?  one batch, or process, only"), std::string::npos) << text;
+  const auto alone = format_table(std::vector{one_batch, between("c", 24.0, 24.1)});
+  EXPECT_EQ(alone.find_first_of("*~"), std::string::npos) << alone;
+  EXPECT_EQ(words_of(lines_of(format_table(std::vector{one_batch}))[1])[6], "?");
 }
 
 TEST(table, fits_120_columns_and_leaves_no_blanks_behind) {

@@ -152,6 +152,17 @@ TEST(barriers_evaluation, says_who_is_fastest_first_and_who_is_not_shown_to_be_s
   EXPECT_NE(e.sentences[0].find("no difference was shown there to multigrid:library. NVIDIA's own (multigrid:vendor) takes 2.8 times as long as the fastest."), std::string::npos) << e.sentences[0];
 }
 
+TEST(barriers_evaluation, one_batch_is_not_the_fastest) {
+  auto lucky = at(1, 32, 0.5), sure = at(1, 32, 2.0);
+  lucky.point.subject = "nccl";
+  lucky.metrics[0].raw = {0.5};
+  sure.metrics[0].raw = {1.9, 2.0, 2.0, 2.1, 2.0, 2.0};
+  const auto e = evaluate(std::vector{lucky, sure});
+  ASSERT_FALSE(e.sentences.empty());
+  EXPECT_NE(e.sentences[0].find("grid:auto is the fastest barrier: 2 us"), std::string::npos) << e.sentences[0];
+  EXPECT_EQ(e.sentences[0].find("nccl"), std::string::npos) << e.sentences[0];
+}
+
 TEST(barriers_evaluation, holds_no_grid_against_what_is_inside_a_block) {
   const auto e = evaluate(std::vector<result>{inside("warp", "syncwarp", 1, 32, 0.01), inside("grid", "cooperative-groups", 1, 32, 0.9), of_level("grid", "auto", 1, 0.8), of_level("grid", "cooperative-groups", 1, 1.2)});
   EXPECT_NE(e.sentences.at(0).find("NVIDIA's own (grid:cooperative-groups) takes 1.5 times as long"), std::string::npos) << e.sentences[0];

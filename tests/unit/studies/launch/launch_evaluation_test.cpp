@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "src/studies/launch/wait_gradient.hpp"
 
 namespace mgsync::launch {
@@ -65,6 +67,24 @@ TEST(launch_evaluation, says_when_a_new_kernel_is_worth_its_launch) {
   // Cheaper than every barrier inside.
   all[1].metrics[0].median = 1.5;
   EXPECT_NE(evaluate(all).sentences.at(0).find("not slower than to synchronize inside"), std::string::npos);
+}
+
+// "131738 (-1551033 - 2574165)" ns says nothing; one batch has no interval.
+TEST(launch_evaluation, neither_prints_nor_draws_what_may_all_be_noise) {
+  std::vector<result> all{measured("traditional", "fused", {{"overhead", 131.738}, {"unit", 20}}), measured("cooperative", "fused", {{"overhead", 1.25}, {"unit", 20}})};
+  all[0].metrics[0].ci95_low = -1551.033;
+  all[0].metrics[0].ci95_high = 2574.165;
+  all[1].metrics[0].raw = {1.25};
+  const auto e = evaluate(all);
+  ASSERT_EQ(e.tables.size(), 1U);
+  const auto row_of = [&](const std::string& kind) { return *std::ranges::find_if(e.tables[0].rows, [&](const auto& row) { return row[2] == kind; }); };
+  EXPECT_EQ(row_of("traditional")[5], "not shown");
+  EXPECT_EQ(row_of("cooperative")[5], "1250 (one batch)");
+  EXPECT_TRUE(e.sentences.empty());
+  for (const auto& one : e.figures)
+    if (const auto* drawn = std::get_if<chart>(&one))
+      for (const auto& line : drawn->curves)
+        for (const auto& at : line.points) EXPECT_LT(at.y, 100) << heading_of(one).name;
 }
 
 TEST(launch_evaluation, takes_no_launch_for_a_barrier_of_several_gpus) {

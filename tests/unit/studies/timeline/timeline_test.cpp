@@ -404,6 +404,14 @@ TEST(timeline_evaluation, says_what_the_recorder_costs_and_draws_what_was_record
   EXPECT_NE(evaluate(all).sentences[1].find("the recorder costs little"), std::string::npos);
   all[1].metrics.front() = summarize_batches({"latency", "us"}, {{1.5}, {3}, {2.4}, {2.2}, {2.6}, {1.8}, {2.4}});
   EXPECT_NE(evaluate(all).sentences[1].find("not decided"), std::string::npos) << evaluate(all).sentences[1];
+  // Of one batch each there is neither an interval nor a share: "-29.1 % with 0 % confidence" is no answer.
+  for (auto& r : all) r.metrics.front() = summarize_batches({"latency", "us"}, {{r.metrics.front().median}});
+  const auto undecided = evaluate(all);
+  EXPECT_NE(undecided.sentences[1].find("what the recorder costs is not decided"), std::string::npos) << undecided.sentences[1];
+  for (const auto& text : {undecided.sentences[1], heading_of(undecided.figures[0]).caption}) {
+    EXPECT_EQ(text.find(" % "), std::string::npos) << text;
+    EXPECT_NE(text.find("too few batches"), std::string::npos) << text;
+  }
   EXPECT_EQ(evaluate(std::span(all).first(1)).sentences.size(), 1U);  // without the other it is not said
   EXPECT_FALSE(cost_of_recorder(std::span(all).first(1), all[0]));
 }
