@@ -35,7 +35,7 @@ endif()
 
 # What `mgsync compare --reference` holds a node against: results of machines that were found good, beside the program
 # as it is installed and as it is built.
-set(reference_results h100x1-all-backends h200x1-grid-barriers h200x2-library h200x4-all-backends h200x4-library h200x4-host-one-process)
+set(reference_results h100x1-all-backends h200x1-grid-barriers h200x2-library h200x2-sweep h200x4-all-backends h200x4-library h200x4-host-one-process)
 list(TRANSFORM reference_results REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/docs/results/\\1.json")
 install(FILES ${reference_results} DESTINATION "${CMAKE_INSTALL_DATADIR}/mgsync/reference")
 foreach(file IN LISTS reference_results)

@@ -13,10 +13,13 @@
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
 #include "src/results/comparison_table.hpp"
+#include "src/results/node_check.hpp"
 #include "src/results/result_file.hpp"
 
 namespace mgsync {
 namespace {
+
+constexpr double default_node_limit = 0.1;  // of --reference without --fail-slower
 
 // "a.json,b.json": each a process of its own.
 std::vector<result_file> read_side(std::string_view side, const std::string& list) {
@@ -66,6 +69,27 @@ int judge(const comparison& compared, double limit, bool allow_missing) {
   return static_cast<int>(violations.empty() ? exit_code::success : exit_code::gate_shut);
 }
 
+// Why these files may not say all that was measured; empty: they do.
+std::string doubt_of(const std::vector<result_file>& files) {
+  for (const auto& file : files) {
+    if (!file.damage.empty()) return file.name + " is damaged";
+    if (!file.complete) return fmt::format("the command that wrote {} was cut short", file.name);
+  }
+  return "";
+}
+
+int judge_this_node(const comparison& compared, double limit, const std::string& doubt) {
+  const auto found = judge_node(compared, limit, doubt);
+  fmt::print("\n{}\n", found.sentence);
+  for (const auto& sentence : found.violations) fmt::print("  {}\n", sentence);
+  switch (found.what) {
+    case node_state::normal: return static_cast<int>(exit_code::success);
+    case node_state::not_normal: return static_cast<int>(exit_code::gate_shut);
+    case node_state::cannot_be_told: break;
+  }
+  return static_cast<int>(exit_code::all_waived);
+}
+
 // Where the reference results are: MGSYNC_REFERENCE, or as installed beside this program, or in its build folder.
 std::vector<std::filesystem::path> reference_folders() {
   if (const char* named = std::getenv("MGSYNC_REFERENCE"); named != nullptr) return {named};
@@ -74,7 +98,7 @@ std::vector<std::filesystem::path> reference_folders() {
   return {program / ".." / "share" / "mgsync" / "reference", program / "reference"};
 }
 
-// The results of the same kind of machine that have most points in common with these.
+// The results of the same kind of machine that have most points in common with these, if any.
 std::vector<result_file> reference_for(const result_file& now) {
   std::vector<std::string> kinds;
   std::vector<result_file> best;
@@ -87,7 +111,7 @@ std::vector<result_file> reference_for(const result_file& now) {
       kinds.push_back(m.gpus.empty() ? fmt::format("{} cores of {}", m.cores, m.cpu_model) : fmt::format("{} x {}, {} cores of {}", m.gpus.size(), m.gpus.front().name, m.cores, m.cpu_model));
       if (likeness_of(m, now.document.machine).level == across::machines) continue;
       const auto common = compare(std::span(&file.document, 1), std::span(&now.document, 1)).points.size();
-      if (common <= most) continue;
+      if (!best.empty() && common <= most) continue;
       most = common;
       best.clear();
       best.push_back(std::move(file));
@@ -98,7 +122,8 @@ std::vector<result_file> reference_for(const result_file& now) {
   kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
   if (kinds.empty()) throw usage_error("no reference results came with this mgsync: name their folder in MGSYNC_REFERENCE, or compare with a file of a node that is known to be good");
   if (best.empty())
-    throw usage_error(fmt::format("there is no reference with points in common with {}; there are results of: {}", now.name, fmt::join(kinds, "; ")));
+    throw usage_error(fmt::format("there is no reference of the kind of machine that {} is of; there are results of: {}. MGSYNC_REFERENCE names a folder with your own",
+                                  now.name, fmt::join(kinds, "; ")));
   return best;
 }
 
@@ -118,7 +143,15 @@ int compare_command(const options& asked) {
   for (const auto& text : {likeness_of(reference.document.machine, now.front().document.machine).difference,
                            software_difference(reference.document.machine, now.front().document.machine)})
     if (!text.empty()) fmt::print("note: {}\n", text);
+  const auto doubt = doubt_of(now);
   const auto compared = compare(documents_of(base), documents_of(now), asked.noise);
+  if (asked.reference) {
+    auto of_both = compared;  // what only one side has is counted, not listed
+    of_both.only_base.clear();
+    of_both.only_new.clear();
+    if (!compared.points.empty() || !compared.lost.empty()) fmt::print("\n{}", format_comparison(of_both));
+    return judge_this_node(compared, asked.fail_slower.value_or(default_node_limit), doubt);
+  }
   if (compared.points.empty() && compared.lost.empty())
     throw usage_error(fmt::format("{} and {} have no measured point in common: measure the same members, shapes and "
                                   "backends in both", asked.files.front(), asked.files.back()));

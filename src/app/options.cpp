@@ -100,7 +100,7 @@ constexpr described_option option_table[] = {
      [](options& o, std::string_view, std::string_view v) { o.html = v; }},
     {"markdown", "r", "FILE", "of `mgsync report`: write sentences and tables as Markdown; - is stdout",
      [](options& o, std::string_view, std::string_view v) { o.markdown = v; }},
-    {"reference", "c", "", "of `mgsync compare`: compare NEW with the results that mgsync brings along of the same kind of machine",
+    {"reference", "c", "", "of `mgsync compare`: is this node normal? Holds NEW against the results that mgsync brings along of the same kind of machine, judges the points that both have and says it in a sentence (--fail-slower: 10 % where it is left out); MGSYNC_REFERENCE names a folder with others",
      [](options& o, std::string_view, std::string_view) { o.reference = true; }},
     {"where", "s", "LIST", "of `mgsync show`: only the points that have these values, such as members=4,shape=1x32,subject=multigrid:auto/grid; device, ranks, study, placement and every axis can be asked for too",
      [](options& o, std::string_view, std::string_view v) { o.where = v; }},
@@ -367,7 +367,8 @@ std::string help_text(std::optional<command> of, std::span<const axis_declaratio
   text += "\n`mgsync COMMAND --help` lists what a command takes, `mgsync study NAME --help` what a study varies.\n";
   text +=
       "\nExit codes: 0 measured and correct, 1 failure, 2 wrong use, 3 a barrier was violated or stuck,\n"
-      "4 nothing could be measured here, 5 slower than `mgsync compare --fail-slower` lets through, 128+n ended by signal n.\n";
+      "4 nothing could be measured or judged here, 5 slower than `mgsync compare --fail-slower` lets through, or a node\n"
+      "that `--reference` finds not normal, 128+n ended by signal n.\n";
   return text;
 }
 

@@ -77,6 +77,36 @@ ends 0 "without a gate" "$mgsync" compare "$work/fast.json" "$work/a.json"
 expect_text '^1 slower' "$work/out"
 passed "compare: a gate shuts with 5"
 
+# The check of a node that docs/report.md names, on a file as a run without options writes it: of 2 H200s the default
+# variants at 1x32, cut out of what was measured there. What only the reference has is counted, and shuts nothing.
+"$mgsync" list --device host >"$work/list" 2>&1 || fail "no list of variants"
+python3 - "$results/h200x2-barriers.json" "$work/list" "$work/here.json" "$work/few.json" "$work/slow.json" <<'PYTHON' || fail "no file of a short run"
+import json, re, sys
+defaults = set(re.findall(r"^  (\S+) .*\(default\)$", open(sys.argv[2]).read(), re.M))
+document = json.load(open(sys.argv[1]))
+document["results"] = [one for one in document["results"] if f"{one['subject']}:{one['variant']}" in defaults
+                       and one["axes"].get("blocks_per_sm", {}).get("value") == 1 and one["axes"].get("threads_per_block", {}).get("value") == 32]
+assert len(document["results"]) > 10, defaults
+json.dump(document, open(sys.argv[3], "w"), indent=1)
+document["results"] = [one for one in document["results"] if one["subject"] == "multigrid"]
+json.dump(document, open(sys.argv[4], "w"), indent=1)
+for one in document["results"]:
+    one["metrics"]["latency"]["raw"] = [1.5 * value for value in one["metrics"]["latency"]["raw"]]
+json.dump(document, open(sys.argv[5], "w"), indent=1)
+PYTHON
+ends 0 "the check of a node" "$mgsync" compare --reference "$work/here.json" --fail-slower 10%
+expect_text '^This node is normal: of 1[0-9] points .* 2[0-9][0-9] points of the reference were not measured here' "$work/out"
+if grep -q '^only in' "$work/out"; then fail "what only the reference has is listed"; fi
+ends 4 "a check by two points" "$mgsync" compare --reference "$work/few.json"
+expect_text '^Whether this node is normal cannot be told: of 2 points' "$work/out"
+ends 5 "a check of a slow node" "$mgsync" compare --reference "$work/slow.json"
+expect_text '^This node is not normal: of 2 points .* 2 are, or seem, worse by more than 10%' "$work/out"
+mkdir "$work/reference"
+cp "$results/h200x2-library.json" "$work/reference"
+ends 2 "a machine without a reference" env MGSYNC_REFERENCE="$work/reference" "$mgsync" compare --reference "$results/h100x1-barriers.json"
+expect_text 'there is no reference of the kind of machine .*; there are results of: 2 x NVIDIA H200' "$work/err"
+passed "compare --reference: normal, not normal, too little to tell, no reference"
+
 for wrong in 'compare' 'compare a' 'compare a b c' 'compare a b' 'merge' 'merge nowhere' 'compare a b --across planets' \
   'compare a, b' 'merge a --noise 1%' 'compare a b --csv c' '--fail-slower 10%'; do
   # shellcheck disable=SC2086  # several words on purpose
