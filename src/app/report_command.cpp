@@ -109,8 +109,21 @@ std::vector<std::string> commands_of(const report_files& all, const reported_mac
   return commands;
 }
 
-// Rows and sections of one machine; what was learned goes to the verdict.
-void add_machine(report::page& p, const report_files& all, const reported_machine& m, std::size_t number, bool alone) {
+// The sentences of evaluations that failed.
+std::vector<std::string> failures_of(const std::vector<shown_study>& several) {
+  std::vector<std::string> sentences;
+  for (const auto& one : several)
+    if (!one.failed.empty()) sentences.push_back(one.shown.sentences.front());
+  return sentences;
+}
+
+// For a command whose answer is another one, and there.
+void say_what_failed(const std::vector<shown_study>& several) {
+  for (const auto& sentence : failures_of(several)) say("mgsync: {}\n", sentence);
+}
+
+// Rows and sections of one machine; what was learned goes to the verdict, and what could not be evaluated to `failed` too.
+void add_machine(report::page& p, const report_files& all, const reported_machine& m, std::size_t number, bool alone, std::vector<std::string>& failed) {
   const auto prefix = fmt::format("m{}-", number);
   std::map<std::string, int> again;
   const auto add_row = [&](const result& r, std::size_t file) {
@@ -121,11 +134,16 @@ void add_machine(report::page& p, const report_files& all, const reported_machin
   for (std::size_t i = 0; i < m.results.size(); ++i) add_row(m.results[i], m.from[i]);
   for (std::size_t i = 0; i < m.earlier.size(); ++i) add_row(m.earlier[i], m.earlier_from[i]);
   page_section found{prefix + "found", alone ? "" : m.title, {}, {}, prefix};
-  for (auto& one : evaluate_all(m.results)) {
+  auto evaluated = evaluate_all(m.results, m.earlier);
+  for (auto& sentence : failures_of(evaluated)) {
+    found.shown.sentences.push_back(sentence);
+    failed.push_back(fmt::format("{}: {}", m.title, sentence));
+  }
+  for (auto& one : evaluated) {
     auto& shown = one.shown;
     // All that the barriers say, and of every other study what it says first: the rest stands with its figures.
     constexpr std::size_t most_of_a_study = 2;
-    const auto first = one.of->name == "barriers" ? shown.sentences.size() : std::min(shown.sentences.size(), most_of_a_study);
+    const auto first = !one.failed.empty() ? std::size_t{0} : one.of->name == "barriers" ? shown.sentences.size() : std::min(shown.sentences.size(), most_of_a_study);
     const auto rest = shown.sentences.begin() + static_cast<std::ptrdiff_t>(first);
     std::move(shown.sentences.begin(), rest, std::back_inserter(found.shown.sentences));
     shown.sentences.erase(shown.sentences.begin(), rest);
@@ -156,12 +174,13 @@ void add_drawings(report::page& p, const report_files& all) {
     p.drawings.push_back({topology::machine_title(machine), topology::write_svg(machine), "from " + machine.source});
 }
 
-report::page page_of(const options& asked, report_files& all) {
+report::page page_of(const options& asked, report_files& all, std::vector<std::string>& failed) {
   report::page p;
   p.written = fmt::format("mgsync {}", version_with_commit);
   const auto allowed = asked.across.value_or(across::hosts);
   std::vector<result> raw_results;
   auto raw = evaluate_all(all.raw, &raw_results);
+  failed = failures_of(raw);
   if (allowed == across::machines && !all.machines.empty()) {
     auto& first = all.machines.front();
     first.from.insert(first.from.end(), raw_results.size(), all.measured.size());
@@ -181,7 +200,7 @@ report::page page_of(const options& asked, report_files& all) {
     std::vector<std::string> names{all.measured[0].name, all.measured[1].name};
     if (auto both = side_by_side(names)) p.sections.push_back(std::move(*both));
   }
-  for (std::size_t i = 0; i < all.machines.size(); ++i) add_machine(p, all, all.machines[i], i + 1, all.machines.size() == 1);
+  for (std::size_t i = 0; i < all.machines.size(); ++i) add_machine(p, all, all.machines[i], i + 1, all.machines.size() == 1, failed);
   for (auto& one : raw) p.sections.push_back({fmt::format("raw-{}", one.of->name), fmt::format("{}, from raw rows", capitalized(one.of->name)), std::move(one.shown), {}, ""});
   add_drawings(p, all);
   for (const auto& f : all.measured) p.files.push_back(file_of(f));
@@ -238,16 +257,14 @@ void write(const std::string& where, const std::string& text) {
 int report_command(const options& asked) {
   prepare_files(asked);
   auto all = read_report_files(asked.files, asked.across.value_or(across::hosts));
-  const auto p = page_of(asked, all);
+  std::vector<std::string> failed;
+  const auto p = page_of(asked, all, failed);
   if (!asked.markdown.empty()) write(asked.markdown, markdown_of(p));
-  if (asked.html.empty() && !asked.markdown.empty()) return 0;
-  if (asked.html.empty()) {
-    fmt::print("{}", text_of(p));
-    return 0;
-  }
-  write(asked.html, report::to_html(p));
-  if (asked.html != "-") say("mgsync: the report is in {}\n", asked.html);
-  return 0;
+  if (!asked.html.empty()) write(asked.html, report::to_html(p));
+  if (asked.html.empty() && asked.markdown.empty()) fmt::print("{}", text_of(p));
+  if (!asked.html.empty() && asked.html != "-") say("mgsync: the report is in {}\n", asked.html);
+  for (const auto& sentence : failed) say("mgsync: {}\n", sentence);
+  return static_cast<int>(failed.empty() ? exit_code::success : exit_code::failure);
 }
 
 namespace {
@@ -257,9 +274,17 @@ std::vector<shown_study> evaluations_of(const options& asked) {
   auto all = read_report_files(asked.files, across::machines);
   std::vector<result> results;
   auto shown = evaluate_all(all.raw, &results);
-  for (auto& m : all.machines) std::move(m.results.begin(), m.results.end(), std::back_inserter(results));
-  if (!asked.where.empty()) results = selected(std::move(results), asked.where);
-  for (auto& one : evaluate_all(results)) shown.push_back(std::move(one));
+  std::vector<result> earlier;
+  for (auto& m : all.machines) {
+    std::move(m.results.begin(), m.results.end(), std::back_inserter(results));
+    std::move(m.earlier.begin(), m.earlier.end(), std::back_inserter(earlier));
+  }
+  if (!asked.where.empty()) {
+    results = selected(std::move(results), asked.where);
+    earlier.clear();
+  }
+  for (auto& one : evaluate_all(results, earlier)) shown.push_back(std::move(one));
+  say_what_failed(shown);
   return shown;
 }
 

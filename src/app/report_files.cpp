@@ -34,8 +34,22 @@ reported_machine& place_of(report_files& all, const machine_record& m, across al
   return all.machines.back();
 }
 
+// Says in each result which program and machine it is of, where the machine's files are of several.
+void name_origins(report_files& all, const reported_machine& of) {
+  const auto record = [&](std::size_t file) -> const machine_record& { return all.measured[file].document.machine; };
+  const auto& first = record(of.files.front());
+  const bool programs = std::ranges::any_of(of.files, [&](auto file) { return record(file).mgsync != first.mgsync; });
+  const bool machines = std::ranges::any_of(of.files, [&](auto file) { return likeness_of(first, record(file)).level == across::machines; });
+  for (const auto file : of.files)
+    for (auto& r : all.measured[file].document.results) {
+      if (programs) r.environment.try_emplace("mgsync", record(file).mgsync);
+      if (machines) r.environment.try_emplace("machine", title_of(record(file)));
+    }
+}
+
 // The results of the machine's files, the latest of each point.
 void take_results(report_files& all, reported_machine& of) {
+  name_origins(all, of);
   auto by_time = of.files;
   std::stable_sort(by_time.begin(), by_time.end(), [&](auto a, auto b) { return all.measured[a].document.started < all.measured[b].document.started; });
   std::map<std::string, std::size_t> latest;  // the file, by point
@@ -85,11 +99,64 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
   return all;
 }
 
-std::vector<shown_study> evaluate_all(std::span<const result> results) {
+shown_study shown_of(const study& one, const std::function<evaluation()>& evaluate) {
+  try {
+    return {&one, evaluate()};
+  } catch (const std::exception& error) {
+    return {&one, {{fmt::format("What the study {} makes of these results is missing, since that failed: {}. The results themselves are whole.", one.name, error.what())}}, error.what()};
+  }
+}
+
+namespace {
+
+// What tells programs and machines apart where results of several were put together.
+std::string origin_of(const result& r) {
+  const auto machine = r.found("machine"), program = r.found("mgsync");
+  return machine + (machine.empty() || program.empty() ? "" : ", ") + (program.empty() ? "" : "mgsync " + program);
+}
+
+using by_program = std::map<std::string, std::vector<result>>;  // by origin; no point twice
+
+// Of the studies that are of one program. A point that one program measured several times counts as it did last.
+by_program results_by_program(std::span<const result> results, std::span<const result> earlier) {
+  std::map<std::string, std::map<std::string, const result*>> last;
+  for (const auto& several : {earlier, results})
+    for (const auto& r : several) {
+      const auto of = std::ranges::find(studies(), r.point.study, &study::name);
+      if (of != studies().end() && (*of)->of_one_program && r.has_metrics()) last[origin_of(r)][canonical_text(r.point)] = &r;
+    }
+  by_program found;
+  for (const auto& [origin, points] : last)
+    for (const auto& [key, r] : points) found[origin].push_back(*r);
+  return found;
+}
+
+// What a study says of each program, each named.
+shown_study shown_apart(const study& one, const by_program& several) {
+  shown_study all{&one, {}};
+  for (const auto& [origin, results] : several) {
+    auto [of, shown, failed] = shown_of(one, [&] { return one.evaluate(results); });
+    const auto named = origin.empty() ? "" : fmt::format(" ({})", origin);
+    for (auto& sentence : shown.sentences) all.shown.sentences.push_back(sentence + (origin.empty() ? "" : fmt::format(" Of {}.", origin)));
+    for (auto& t : shown.tables) t.heading.title += named;
+    for (auto& f : shown.figures) std::visit([&](auto& drawn) { drawn.heading.title += named; }, f);
+    std::ranges::move(shown.tables, std::back_inserter(all.shown.tables));
+    std::ranges::move(shown.figures, std::back_inserter(all.shown.figures));
+    if (!failed.empty()) all.failed = failed;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<shown_study> evaluate_all(std::span<const result> results, std::span<const result> earlier) {
   std::vector<shown_study> all;
-  for (const auto* s : studies())
-    if (s->evaluate != nullptr)
-      if (auto e = s->evaluate(results); shows_something(e)) all.push_back({s, std::move(e)});
+  const auto programs = results_by_program(results, earlier);
+  for (const auto* s : studies()) {
+    if (s->evaluate == nullptr) continue;
+    auto one = s->of_one_program && programs.size() > 1 ? shown_apart(*s, programs) : shown_of(*s, [&] { return s->evaluate(results); });
+    if (shows_something(one.shown)) all.push_back(std::move(one));
+  }
   return all;
 }
 
@@ -101,9 +168,12 @@ std::vector<shown_study> evaluate_all(std::span<const raw_file> raw, std::vector
     for (const auto& one : raw)
       if (s->knows(one.text)) own.push_back(one);
     if (own.empty()) continue;
-    auto found = s->evaluate_raw(own);
-    if (results != nullptr) std::move(found.results.begin(), found.results.end(), std::back_inserter(*results));
-    if (shows_something(found.shown)) all.push_back({s, std::move(found.shown)});
+    auto one = shown_of(*s, [&] {
+      auto found = s->evaluate_raw(own);
+      if (results != nullptr) std::move(found.results.begin(), found.results.end(), std::back_inserter(*results));
+      return std::move(found.shown);
+    });
+    if (shows_something(one.shown)) all.push_back(std::move(one));
   }
   return all;
 }

@@ -1,6 +1,7 @@
 // Any files that mgsync writes, sorted by what they are and by the machine that they are of, for reports and advice.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,8 @@
 
 namespace mgsync {
 
-// One machine, or several of one kind. Where files hold the same point, the one that was started last counts.
+// One machine, or several of one kind. Where files hold the same point, the one that was started last counts. Where they are of
+// different programs or machines, each result's environment says of which: "mgsync", "machine".
 struct reported_machine {
   std::string title;                 // "4 x NVIDIA H200", "64 cores of Intel(R) Xeon(R) Processor"
   std::vector<result> results;       // of all files, each point once; in the files' order
@@ -33,13 +35,18 @@ struct report_files {
 // more than `alike` count as one. Throws usage_error, beginning with the name, for a file that is nothing of this.
 report_files read_report_files(const std::vector<std::string>& names, across alike);
 
-// What one study makes of one machine's results.
+// What one study makes of one machine's results. An evaluation that throws costs its own section: `failed` says why, and what
+// is shown is a sentence that says it too.
 struct shown_study {
   const study* of = nullptr;
   evaluation shown;
+  std::string failed{};
 };
-// Of every study that has something to show.
-std::vector<shown_study> evaluate_all(std::span<const result>);
+// Runs `evaluate`, what `one` makes of something.
+shown_study shown_of(const study& one, const std::function<evaluation()>& evaluate);
+// Of every study that has something to show. `earlier`: the same points in files that were started before, for studies whose
+// curves are of one program, whole.
+std::vector<shown_study> evaluate_all(std::span<const result>, std::span<const result> earlier = {});
 // The same of raw rows; their results are added to `results` where they are given.
 std::vector<shown_study> evaluate_all(std::span<const raw_file>, std::vector<result>* results = nullptr);
 

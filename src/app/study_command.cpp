@@ -17,6 +17,7 @@
 
 #include "mgsync/version.hpp"
 #include "src/app/progress_line.hpp"
+#include "src/app/report_files.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/base/closest_word.hpp"
 #include "src/base/gpu_start.hpp"
@@ -139,7 +140,8 @@ void write_files(const std::string& folder, const named_files& files) {
 void attach_timelines(const study& s, std::span<const figure> drawn, std::vector<result>& results, named_files& files) {
   for (auto& r : results) {
     if (r.attachments.empty() || r.point.study != s.name) continue;
-    for (const auto& mine : s.evaluate(std::span(&r, 1)).figures) {
+    const auto alone = shown_of(s, [&] { return s.evaluate(std::span(&r, 1)); });
+    for (const auto& mine : alone.shown.figures) {
       const auto& name = heading_of(mine).name;
       const auto full = std::find_if(drawn.begin(), drawn.end(), [&](const figure& f) { return heading_of(f).name == name; });
       if (!std::holds_alternative<timeline>(mine) || full == drawn.end()) continue;
@@ -150,13 +152,18 @@ void attach_timelines(const study& s, std::span<const figure> drawn, std::vector
   }
 }
 
-// What results say together, and the studies' figures.
-evaluation evaluated(const asked_study& asked, std::vector<result>& results, named_files& files) {
+// What results say together, and the studies' figures. One that fails costs itself: `failed` becomes true.
+evaluation evaluated(const asked_study& asked, std::vector<result>& results, named_files& files, bool& failed) {
   evaluation everything;
   for (const auto* s : asked.studies) {
     if (s->evaluate == nullptr) continue;
-    const auto e = s->evaluate(results);
-    add_pictures(e.figures, files);
+    const auto one = shown_of(*s, [&] {
+      auto made = s->evaluate(results);
+      add_pictures(made.figures, files);
+      return made;
+    });
+    const auto& e = one.shown;
+    failed = failed || !one.failed.empty();
     attach_timelines(*s, e.figures, results, files);
     everything.tables.insert(everything.tables.end(), e.tables.begin(), e.tables.end());
     everything.sentences.insert(everything.sentences.end(), e.sentences.begin(), e.sentences.end());
@@ -165,16 +172,19 @@ evaluation evaluated(const asked_study& asked, std::vector<result>& results, nam
 }
 
 // On rank 0: what failed, the files, and what it means. The documents are written first: figures can be drawn again from them.
-void tell(const asked_study& asked, const runner& measured, std::vector<result> results, outputs& written) {
+// False: an evaluation failed.
+bool tell(const asked_study& asked, const runner& measured, std::vector<result> results, outputs& written) {
   for (const auto& r : results)
     if (r.status == result_status::failed || r.status == result_status::error) say("mgsync: {}: {}\n", name_of(r.point), r.reason);
   named_files files;
-  const auto everything = evaluated(asked, results, files);
+  bool failed = false;
+  const auto everything = evaluated(asked, results, files, failed);
   written.note("time_spent", to_string(measured.spent()));
   written.replace(std::move(results));
   written.write(measured.interrupted() ? "interrupted" : "complete");
   write_files(asked.typed.figures, files);
   print_table(asked.typed, fmt::format("\n{}", report::to_text(everything)));
+  return !failed;
 }
 
 int measure(const asked_study& asked, std::span<const topology::rank_view> views, communicator& job, watchdog& dog, outputs& written) {
@@ -208,7 +218,7 @@ int measure(const asked_study& asked, std::span<const topology::rank_view> views
   line.clear();
   auto code = static_cast<int>(exit_code_of(results));
   if (measuring.interrupted()) code = 128 + (signal_received() != 0 ? signal_received() : SIGTERM);
-  if (speaks) tell(asked, measuring, std::move(results), written);
+  if (speaks && !tell(asked, measuring, std::move(results), written) && code == 0) code = static_cast<int>(exit_code::failure);
   return std::stoi(job.broadcast(std::to_string(code), 0, "agreeing on the exit code"));
 }
 

@@ -123,6 +123,9 @@ struct study {
   raw_evaluation (*evaluate_raw)(std::span<const raw_file>) = nullptr;
   // Whether its members may be spread over the ranks of a job.
   bool in_ranks = false;
+  // Whether its curves are of one program: between points of several they would cross where none of them does. Results of several
+  // are then evaluated each by itself.
+  bool of_one_program = false;
 };
 
 // Every study of this build, in the order of src/studies/CMakeLists.txt. The table is generated.

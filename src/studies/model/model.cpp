@@ -166,6 +166,6 @@ std::vector<measurement> points(const study_request& asked) {
 
 extern const study model_study;
 const study model_study{"model", "which of two configurations wins at which size: a thread, a warp, a block, and what joining costs",
-                        model::axes, model::points, model::evaluate, 0.05};
+                        model::axes, model::points, model::evaluate, 0.05, nullptr, nullptr, nullptr, false, true};
 
 }  // namespace mgsync

@@ -175,11 +175,11 @@ void add_switch(const std::string& form, const measured_form& f, const steps& s,
     const auto of = [&](unsigned workers) {
       return configuration{name_of(workers), 8.0 * workers / line_of(*f.loops.at(workers)).value_or(turns_line{1, 0}).per_turn, load_latency(forms, workers)};
     };
-    const auto points = where_they_meet(of(one.basic), of(one.more), 5 * *sync);
-    paper = points.for_good;
+    const auto basic_form = of(one.basic), more_form = of(one.more);
+    if (basic_form.bytes_per_time > 0 && more_form.bytes_per_time > 0) paper = where_they_meet(basic_form, more_form, 5 * std::max(0.0, *sync)).for_good;
   }
   const auto few = refined(f, s, one.basic), many = refined(f, s, one.more);
-  if (few && many) better_form = crossing_of(bytes, cycles_over(*few, bytes), cycles_over(*many, bytes)).for_good;
+  if (few && many) better_form = foretold_crossing(bytes, cycles_over(*few, bytes), cycles_over(*many, bytes));
   const auto between = name_of(one.basic) + " -> " + name_of(one.more);
   t.rows.push_back({form, between, one.v100_sync, one.p100_sync, sync ? fmt::format("{:.0f}", 5 * *sync) : "-", one.v100_point, one.p100_point,
                     bytes_text(measured.at.first), bytes_text(measured.at.for_good),

@@ -84,8 +84,9 @@ std::optional<configuration> paper_of(const side& s) {
   if (s.reading == nullptr || s.reading->size() < 2) return std::nullopt;
   const auto last = std::prev(s.reading->end()), before = std::prev(last);
   const double us = us_of(*last->second) - us_of(*before->second);
-  if (us <= 0) return std::nullopt;
-  return configuration{s.name, (last->first - before->first) / us, us_of(*s.reading->begin()->second)};
+  const double latency = us_of(*s.reading->begin()->second);
+  if (us <= 0 || latency <= 0) return std::nullopt;
+  return configuration{s.name, (last->first - before->first) / us, latency};
 }
 
 struct wider_switch {
@@ -145,7 +146,7 @@ void add(const wider_switch& w, table& t, table& claims, evaluation& e) {
   const auto few = paper_of(w.basic), many = paper_of(w.more);
   if (few && many && w.basic.joining_us && w.more.joining_us) paper = where_they_meet(*few, *many, std::max(0.0, *w.more.joining_us - *w.basic.joining_us)).for_good;
   const auto basic = foretold(w.basic, bytes), more = foretold(w.more, bytes);
-  if (!basic.empty() && !more.empty()) refined = crossing_of(bytes, basic, more).for_good;
+  if (!basic.empty() && !more.empty()) refined = foretold_crossing(bytes, basic, more);
   const auto between = w.basic.name + " -> " + w.more.name;
   const bool known = w.basic.joining_us && w.more.joining_us;
   const auto& at = measured.at;

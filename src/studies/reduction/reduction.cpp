@@ -287,6 +287,6 @@ std::vector<measurement> points(const study_request& asked) {
 
 extern const study reduction_study;
 const study reduction_study{"reduction", "what a sum over memory costs, by the barrier that puts its parts together",
-                            reduction::axes, reduction::points, reduction::evaluate, 0.15, nullptr, nullptr, nullptr, true};
+                            reduction::axes, reduction::points, reduction::evaluate, 0.15, nullptr, nullptr, nullptr, true, true};
 
 }  // namespace mgsync

@@ -94,6 +94,29 @@ TEST(wider_switches, two_gpus_are_compared_by_bytes_in_all) {
   EXPECT_NE(e.sentences[0].find("use 1 GPU, above 2 GPUs; foretold: 7.8"), std::string::npos) << e.sentences[0];
 }
 
+// A difference of two runs may come out below 0 in a batch, or in the median: that is no time. The batch says nothing of where it
+// crosses, the size is left out, and the rest stands.
+TEST(wider_switches, a_batch_or_a_size_without_a_time_costs_itself) {
+  auto all = block_and_grid();
+  const auto in_grid = [&](double bytes) {
+    return std::find_if(all.begin(), all.end(), [&](const result& r) { return r.point.subject == "auto-graph" && r.point.variant.ends_with(":all") && r.point.number("bytes") == bytes; });
+  };
+  in_grid(1024)->metrics.front().raw[3] = -0.5;
+  for (auto& value : in_grid(64)->metrics.front().raw) value = -1;
+  in_grid(64)->metrics.front().median = -1;
+  evaluation e;
+  add_wider_switches(all, e);
+  const auto* t = named(e, "table-iv-wider");
+  ASSERT_NE(t, nullptr);
+  EXPECT_NEAR(std::stod(t->rows.at(0)[5]), 200, 20);
+  EXPECT_NE(t->rows[0][6], "-") << "the other batches have a crossing";
+  for (auto& r : all)
+    if (r.point.subject == "read-graph" && r.point.number("bytes") == 512.0) r.metrics.front().median -= 1000;  // foretells less than nothing
+  evaluation without;
+  add_wider_switches(all, without);
+  EXPECT_EQ(named(without, "table-iv-wider")->rows.at(0)[9], "never");
+}
+
 // Published of an H200 (one load of 8 bytes a thread): 4224 threads take 123 GB/s, so that one load takes 275 ns.
 TEST(littles_law, gives_the_latency_of_published_loads_in_flight) {
   const configuration loop{"4224 threads", 4224 * 8 / 275.0, 275};

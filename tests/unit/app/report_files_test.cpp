@@ -1,0 +1,81 @@
+#include "src/app/report_files.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "tests/unit/studies/model/made_up_measurement.hpp"
+
+namespace mgsync {
+namespace {
+
+result sum(const char* way, const char* variant, double bytes, double us, const char* program) {
+  result r;
+  r.point.study = "reduction";
+  r.point.subject = way;
+  r.point.variant = variant;
+  r.point.device = topology::device::gpu;
+  r.point.members = 1;
+  r.point.set("type", "fp64");
+  r.point.set("memory", "cold");
+  r.point.set("bytes", bytes, "B");
+  model::test::measure(r, "us", us);
+  if (*program != 0) r.environment["mgsync"] = program;
+  return r;
+}
+
+// A block and a grid whose sums cross at `where`, at sizes in steps of 2.
+std::vector<result> block_and_grid(double where, const char* program) {
+  std::vector<result> all;
+  for (double bytes = 8; bytes <= 65536; bytes *= 2) {
+    all.push_back(sum("auto-graph", "vector4:1024x1:one", bytes, 1 + 2 * bytes / where, program));
+    all.push_back(sum("auto-graph", "vector4:256x2:all", bytes, 3, program));
+  }
+  return all;
+}
+
+// Where the switches of a page are, by the titles of their tables.
+std::vector<std::pair<std::string, std::string>> switches_of(const std::vector<shown_study>& shown) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const auto& one : shown)
+    for (const auto& t : one.shown.tables)
+      if (t.heading.name == "table-iv-wider") found.emplace_back(t.heading.title, t.rows.at(0).at(5));
+  return found;
+}
+
+// One program measured every size, a later one some of them again: that neither takes points of the other's curve.
+TEST(report_files, curves_are_of_one_program) {
+  const auto before = block_and_grid(200, "before"), after = block_and_grid(2000, "after");
+  std::vector<result> latest, replaced;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const bool again = i % 4 < 2;
+    latest.push_back(again ? after[i] : before[i]);
+    if (again) replaced.push_back(before[i]);
+  }
+  const auto switches = switches_of(evaluate_all(latest, replaced));
+  ASSERT_EQ(switches.size(), 2U);
+  EXPECT_EQ(switches[0].first, "From which size on more members pay (mgsync after)");
+  EXPECT_NEAR(std::stod(switches[0].second), 2, 0.3);  // "1.95 KiB", of half of the sizes
+  EXPECT_EQ(switches[1].first, "From which size on more members pay (mgsync before)");
+  EXPECT_EQ(switches[1].second, switches_of(evaluate_all(block_and_grid(200, ""))).at(0).second) << "as its file alone says";
+  // Of one program nothing is named, and a point that was measured twice counts as it was last.
+  const auto alone = switches_of(evaluate_all(block_and_grid(200, ""), block_and_grid(2000, "")));
+  ASSERT_EQ(alone.size(), 1U);
+  EXPECT_EQ(alone[0].first, "From which size on more members pay");
+  EXPECT_EQ(alone[0].second, switches[1].second);
+}
+
+// What one study cannot make of the results is said in its section, and nothing else is lost.
+TEST(report_files, an_evaluation_that_fails_is_a_section_that_says_so) {
+  const auto* one = studies().front();
+  const auto failed = shown_of(*one, []() -> evaluation { throw std::invalid_argument("sizes rise"); });
+  EXPECT_EQ(failed.of, one);
+  EXPECT_EQ(failed.failed, "sizes rise");
+  ASSERT_EQ(failed.shown.sentences.size(), 1U);
+  EXPECT_EQ(failed.shown.sentences[0], "What the study " + std::string(one->name) + " makes of these results is missing, since that failed: sizes rise. The results themselves are whole.");
+  EXPECT_TRUE(shown_of(*one, [] { return evaluation{{"fine"}, {}, {}}; }).failed.empty());
+}
+
+}  // namespace
+}  // namespace mgsync
