@@ -4,6 +4,7 @@
 #include <cctype>
 #include <map>
 #include <set>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -320,7 +321,11 @@ int show_figure(const options& asked) {
   for (const auto& study : shown)
     for (const auto& one : study.shown.figures) {
       if (heading_of(one).name == asked.figure) {
-        write(asked.svg, report::to_svg(one));
+        try {
+          write(asked.svg, report::to_svg(one));
+        } catch (const std::invalid_argument& error) {
+          throw usage_error(fmt::format("--figure {}: it cannot be drawn of these files: {}", asked.figure, error.what()));
+        }
         return 0;
       }
       names.push_back(heading_of(one).name);

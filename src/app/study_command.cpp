@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <system_error>
 
 #include <fmt/chrono.h>
@@ -127,8 +128,13 @@ void make_folder(const std::string& folder) {
 
 using named_files = std::map<std::string, std::string>;  // what goes into the folder of --figures
 
+// One picture that cannot be drawn costs no other.
 void add_pictures(std::span<const figure> figures, named_files& files) {
-  for (const auto& each : figures) files[heading_of(each).name + ".svg"] = report::to_svg(each);
+  for (const auto& each : figures) try {
+      files[heading_of(each).name + ".svg"] = report::to_svg(each);
+    } catch (const std::invalid_argument& error) {
+      say("mgsync: the figure {} cannot be drawn: {}\n", heading_of(each).name, error.what());
+    }
 }
 
 void write_files(const std::string& folder, const named_files& files) {
@@ -137,16 +143,16 @@ void write_files(const std::string& folder, const named_files& files) {
 }
 
 // A timeline belongs to one result: its picture goes with it, and with the figures what else is attached to that result.
-void attach_timelines(const study& s, std::span<const figure> drawn, std::vector<result>& results, named_files& files) {
+void attach_timelines(const study& s, std::vector<result>& results, named_files& files) {
   for (auto& r : results) {
     if (r.attachments.empty() || r.point.study != s.name) continue;
     const auto alone = shown_of(s, [&] { return s.evaluate(std::span(&r, 1)); });
     for (const auto& mine : alone.shown.figures) {
       const auto& name = heading_of(mine).name;
-      const auto full = std::find_if(drawn.begin(), drawn.end(), [&](const figure& f) { return heading_of(f).name == name; });
-      if (!std::holds_alternative<timeline>(mine) || full == drawn.end()) continue;
+      const auto picture = files.find(name + ".svg");
+      if (!std::holds_alternative<timeline>(mine) || picture == files.end()) continue;
       for (const auto& kept : r.attachments) files[fmt::format("{}.{}", name, kept.name)] = kept.content;
-      r.attachments.push_back({"timeline.svg", "image/svg+xml", report::to_svg(*full)});
+      r.attachments.push_back({"timeline.svg", "image/svg+xml", picture->second});
       break;
     }
   }
@@ -164,7 +170,7 @@ evaluation evaluated(const asked_study& asked, std::vector<result>& results, nam
     });
     const auto& e = one.shown;
     failed = failed || !one.failed.empty();
-    attach_timelines(*s, e.figures, results, files);
+    attach_timelines(*s, results, files);
     everything.tables.insert(everything.tables.end(), e.tables.begin(), e.tables.end());
     everything.sentences.insert(everything.sentences.end(), e.sentences.begin(), e.sentences.end());
   }

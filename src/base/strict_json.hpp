@@ -22,6 +22,7 @@ namespace mgsync {
 
 inline constexpr std::size_t largest_document_bytes = std::size_t{256} << 20;
 inline constexpr int deepest_nesting = 32;
+inline constexpr std::size_t most_values = std::size_t{1} << 24;  // in one document: an empty one takes three bytes, and memory for forty
 
 enum class comments { refused, passed_over };  // those of C++
 

@@ -132,6 +132,7 @@ double width_of(std::string_view words, double letter_px) {
 
 std::string readable(double value, bool padded) {
   if (value == 0) return "0";
+  if (!std::isfinite(value)) return "-";
   const double size = std::abs(value);
   if (size >= 1e7 || size < 1e-3) return fmt::format("{:.3g}", value);
   const int digits = std::max(0, 3 - static_cast<int>(std::floor(std::log10(size))));
@@ -153,8 +154,10 @@ std::vector<double> linear_ticks(double low, double high) {
       step = nice * power;
       break;
     }
+  constexpr int most = 20;  // a step between numbers that lie next to one another leads nowhere
   std::vector<double> ticks;
-  for (double at = std::ceil(low / step - 1e-9) * step; at <= high + step * 1e-9; at += step) ticks.push_back(std::abs(at) < step * 1e-9 ? 0 : at);
+  double at = std::ceil(low / step - 1e-9) * step;
+  for (int i = 0; i < most && at <= high + step * 1e-9; ++i, at += step) ticks.push_back(std::abs(at) < step * 1e-9 ? 0 : at);
   return ticks;
 }
 
@@ -163,7 +166,8 @@ std::vector<double> logarithmic_ticks(double low, double high, double length_px)
   constexpr double room_px = 90;  // of a decade with three labels
   const double decades = std::log10(high / low);
   std::vector<double> ticks;
-  for (int power = static_cast<int>(std::floor(std::log10(low))); std::pow(10, power) <= high; ++power)
+  const int every = std::max(1, static_cast<int>(decades / 15));
+  for (int power = static_cast<int>(std::floor(std::log10(low))); std::pow(10, power) <= high; power += every)
     for (const double times : {1.0, 2.0, 5.0}) {
       if (times != 1 && (decades > 4 || length_px < room_px * decades)) continue;
       const double at = times * std::pow(10, power);
@@ -183,7 +187,8 @@ std::string tick_label(double value) {
 
 ruler::ruler(const scale& of, double low, double high, double from_px, double to_px, bool from_zero)
     : logarithmic_(of.logarithmic), low_(low), high_(high), from_(from_px), to_(to_px) {
-  if (!(std::isfinite(low) && std::isfinite(high) && low <= high)) throw std::invalid_argument("a scale without numbers");
+  if (!(low <= high)) throw std::invalid_argument("a scale without numbers");
+  if (!(can_be_drawn(low) && can_be_drawn(high))) throw std::invalid_argument(fmt::format("a scale of numbers beyond {}", largest_drawn));
   if (!of.categories.empty()) {
     logarithmic_ = false;
     low_ = -0.5;
@@ -192,12 +197,14 @@ ruler::ruler(const scale& of, double low, double high, double from_px, double to
     return;
   }
   if (logarithmic_) {
-    if (low <= 0) throw std::invalid_argument("a logarithmic scale shows numbers above 0 only");
+    if (low < 1 / largest_drawn) throw std::invalid_argument("a logarithmic scale shows numbers above 0 only");
     low_ = low / 1.15;
     high_ = high * 1.15;
   } else {
     if (from_zero && low > 0 && low < 0.6 * high) low_ = 0;
-    const double margin = high_ > low_ ? 0.03 * (high_ - low_) : std::max(std::abs(high_), 1.0) * 0.1;
+    const double size = std::max(std::abs(low_), std::abs(high_));
+    const bool differ = high_ - low_ > std::max(1e-9 * size, 1 / largest_drawn);
+    const double margin = differ ? 0.03 * (high_ - low_) : std::max(size, 1.0) * 0.1;
     high_ += margin;
     if (low_ != 0) low_ -= margin;
   }

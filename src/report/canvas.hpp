@@ -35,10 +35,14 @@ class canvas {
   std::string rows_;
 };
 
+// What a picture can show: far from where arithmetic overflows.
+inline constexpr double largest_drawn = 1e150;
+inline bool can_be_drawn(double value) { return value >= -largest_drawn && value <= largest_drawn; }  // and is a number
+
 // A scale's numbers as places between two pixels.
 class ruler {
  public:
-  // `low` and `high` of the data. from_zero: a linear ruler starts at 0 where the data come near it.
+  // `low` and `high` of the data; throws std::invalid_argument where they cannot be drawn. from_zero: a linear ruler starts at 0 where the data come near it.
   ruler(const scale&, double low, double high, double from_px, double to_px, bool from_zero = true);
   double at(double value) const;
   struct tick {

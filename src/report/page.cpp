@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -52,11 +53,20 @@ std::string html_commands(const std::vector<std::string>& commands) {
   return text + "</details>\n";
 }
 
+// One picture that cannot be drawn costs no other.
+std::string picture_of(const figure& one, std::string_view rows) {
+  try {
+    return to_svg(one, false, rows);
+  } catch (const std::invalid_argument& error) {
+    return fmt::format("<p>This figure, {}, cannot be drawn: {}.</p>", escaped(heading_of(one).title), escaped(error.what()));
+  }
+}
+
 std::string html_figure(const figure& one, const page_section& in, std::size_t number) {
   const auto& heading = heading_of(one);
   const auto numbers = data_of(one);
   std::string text = fmt::format("<figure id=\"{}-figure-{}\" data-figure=\"{}\">\n<div class=\"wide\">{}</div>\n<figcaption>{}</figcaption>\n", in.id,
-                                 number, escaped(heading.name), to_svg(one, false, in.rows), escaped(heading.caption));
+                                 number, escaped(heading.name), picture_of(one, in.rows), escaped(heading.caption));
   if (numbers.rows.size() <= longest_data)
     text += fmt::format("<details><summary>the numbers</summary>{}</details>\n", html_table(numbers, in.rows));
   return text + html_commands(in.commands) + "</figure>\n";

@@ -25,7 +25,7 @@ struct range {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
   void add(double value) {
-    if (!std::isfinite(value)) throw std::invalid_argument("a figure with a value that is no number");
+    if (!can_be_drawn(value)) throw std::invalid_argument("a figure with a value that is no number, or too large");
     low = std::min(low, value);
     high = std::max(high, value);
   }
@@ -130,6 +130,17 @@ void draw_curve(canvas& on, const chart& c, std::size_t index, const ruler& acro
   }
 }
 
+// A batch or an end of an interval may be unknown (docs/results.md): the point is not.
+chart known(chart c) {
+  for (auto& one : c.curves)
+    for (auto& p : one.points) {
+      std::erase_if(p.samples, [](double value) { return !can_be_drawn(value); });
+      if (p.low && !can_be_drawn(*p.low)) p.low.reset();
+      if (p.high && !can_be_drawn(*p.high)) p.high.reset();
+    }
+  return c;
+}
+
 // What a logarithmic scale can show: points above 0. An interval or a batch of noise that is larger than its figure reaches
 // below: it ends where the smallest number of the figure stands.
 chart above_zero(chart c) {
@@ -137,16 +148,16 @@ chart above_zero(chart c) {
   for (const auto& one : c.curves)
     for (const auto& p : one.points)
       for (const double value : {p.y, p.low.value_or(p.y)})
-        if (value > 0) least = std::min(least, value);
+        if (value >= 1 / largest_drawn) least = std::min(least, value);
   if (!std::isfinite(least)) {  // nothing is above 0
     c.y.logarithmic = false;
     return c;
   }
   for (auto& one : c.curves) {
-    std::erase_if(one.points, [](const chart_point& p) { return p.y <= 0; });
+    std::erase_if(one.points, [](const chart_point& p) { return p.y < 1 / largest_drawn; });
     for (auto& p : one.points) {
       if (p.low) p.low = std::max(*p.low, least);
-      std::erase_if(p.samples, [](double value) { return value <= 0; });
+      std::erase_if(p.samples, [](double value) { return value < 1 / largest_drawn; });
     }
   }
   std::erase_if(c.curves, [](const curve& one) { return one.points.empty(); });
@@ -156,7 +167,7 @@ chart above_zero(chart c) {
 std::string draw(const chart& whole, const look& how) {
   for (const auto& one : whole.curves)
     if (one.points.empty()) throw std::invalid_argument(fmt::format("the curve {} has no points", one.name));
-  const chart c = whole.y.logarithmic ? above_zero(whole) : whole;
+  const chart c = whole.y.logarithmic ? above_zero(known(whole)) : known(whole);
   range xs, ys;
   double names = 0;
   for (const auto& one : c.curves) {
@@ -164,6 +175,8 @@ std::string draw(const chart& whole, const look& how) {
     for (const auto& p : one.points) {
       xs.add(p.x);
       ys.add(p.y);
+      if (!c.x.categories.empty() && !(p.x >= 0 && p.x < static_cast<double>(c.x.categories.size())))
+        throw std::invalid_argument(fmt::format("the curve {} has a point beside the names below", one.name));
       if (p.low) ys.add(*p.low);
       if (p.high) ys.add(*p.high);
       for (const double s : p.samples) ys.add(s);
@@ -210,7 +223,7 @@ std::string draw(const heat_map& map, const look& how) {
     for (const auto& value : row)
       if (value) all.add(*value);
   if (!(all.low <= all.high)) throw std::invalid_argument("a heat map without a value");
-  if (all.low <= 0) throw std::invalid_argument("a heat map shows values above 0 only");
+  if (all.low < 1 / largest_drawn) throw std::invalid_argument("a heat map shows values above 0 only");
   double names = 30;
   for (const auto& row : map.rows) names = std::max(names, width_of(row));
   const double left = 40 + names, high = 30;

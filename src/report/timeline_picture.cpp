@@ -131,12 +131,13 @@ std::string draw_timeline(const timeline& t, bool with_style) {
   kinds known;
   for (const auto& one : t.tracks)
     for (const auto& e : one.events) {
-      if (!(std::isfinite(e.begin) && std::isfinite(e.end))) throw std::invalid_argument("a figure with a value that is no number");
+      if (!(can_be_drawn(e.begin) && can_be_drawn(e.end))) throw std::invalid_argument("a figure with a value that is no number, or too large");
       if (e.end < e.begin) throw std::invalid_argument(fmt::format("{} ends before it begins", e.name));
       low = std::min(low, e.begin);
       high = std::max(high, e.end);
       known.add(e.name);
     }
+  if (!can_be_drawn(t.uncertainty)) throw std::invalid_argument("a figure whose uncertainty is no number");
   const auto rows = merged_rows(t, rows_to_read);
   double names = 30;
   for (const auto& row : rows) names = std::max(names, width_of(row.name, 6));

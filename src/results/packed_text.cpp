@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +9,7 @@
 #include <lzma.h>
 #endif
 
+#include "src/base/bounded_file.hpp"
 #include "src/base/errors.hpp"
 
 namespace mgsync {
@@ -29,12 +28,7 @@ constexpr std::string_view magic("\xfd" "7zXZ\0", 6);
 bool is_packed_name(std::string_view file) { return file.ends_with(".xz"); }
 
 std::string read_text(const std::string& file, std::string_view accepted) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw usage_error(fmt::format("{}: the file cannot be opened; accepted: {}", file, accepted));
-  std::string all, piece(1 << 20, '\0');
-  while (in.read(piece.data(), std::ssize(piece)) || in.gcount() > 0) all.append(piece.data(), static_cast<std::size_t>(in.gcount()));
-  if (in.bad()) throw usage_error(fmt::format("{}: the file cannot be read; accepted: {}", file, accepted));
-  return unpacked(std::move(all), file);
+  return unpacked(read_bounded_file(file, file, accepted), file);
 }
 
 #if MGSYNC_WITH_LZMA
@@ -50,13 +44,15 @@ std::string unpacked(std::string bytes, const std::string& file) {
   stream.next_in = reinterpret_cast<const std::uint8_t*>(bytes.data());
   stream.avail_in = bytes.size();
   lzma_ret said = LZMA_OK;
-  while (said == LZMA_OK) {
+  while (said == LZMA_OK && text.size() <= largest_file_bytes) {
     stream.next_out = reinterpret_cast<std::uint8_t*>(piece.data());
     stream.avail_out = piece.size();
     said = lzma_code(&stream, LZMA_FINISH);
     text.append(piece.data(), piece.size() - stream.avail_out);
   }
   lzma_end(&stream);
+  if (text.size() > largest_file_bytes)
+    throw usage_error(fmt::format("{}: larger than {} MiB once it is unpacked", file, largest_file_bytes >> 20));
   if (said != LZMA_STREAM_END) throw usage_error(fmt::format("{}: the packed file is damaged or cut off", file));
   return text;
 }

@@ -6,6 +6,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/results/packed_text.hpp"
+#include "src/results/store_reading.hpp"
 
 namespace mgsync {
 
@@ -24,7 +25,7 @@ result_file read_result_file(const std::string& name) {
     return file;
   }
   if (is_packed_name(name)) throw usage_error(fmt::format("{}: a store is read as it is; unpack it first", name));
-  store_contents stored = read_store(name);
+  store_contents stored = contents_of(scan_store_text(text, name), name);
   file.is_store = true;
   file.complete = stored.complete && stored.ended == "complete";
   file.damage = std::move(stored.damage);

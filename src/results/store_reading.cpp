@@ -1,11 +1,10 @@
 #include "src/results/store_reading.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <system_error>
 
 #include <fmt/format.h>
 
+#include "src/base/bounded_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/strict_json.hpp"
 #include "src/results/checksum.hpp"
@@ -19,13 +18,12 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::uintmax_t largest_store_bytes = std::uintmax_t{1} << 30;
 constexpr std::size_t most_sentences = 20;
 constexpr std::string_view header_start = R"({"t":"header","schema":"mgsync-store/)";
 
 class reading {
  public:
-  explicit reading(const std::filesystem::path& file) : file_(file.string()) {}
+  explicit reading(const std::string& name) : file_(name) {}
 
   void take_header(const std::string& line) {
     const auto object = unseal(line);
@@ -202,23 +200,20 @@ class reading {
 }  // namespace
 
 store_scan scan_store(const std::filesystem::path& file) {
-  std::error_code error;
-  const std::uintmax_t size = std::filesystem::file_size(file, error);
-  std::ifstream in(file, std::ios::binary);
-  if (error) throw usage_error(fmt::format("cannot read the store '{}': {}", file.string(), error.message()));
-  if (!in) throw usage_error(fmt::format("cannot read the store '{}'", file.string()));
-  if (size > largest_store_bytes)
-    throw usage_error(fmt::format("'{}' has {} bytes; at most {} are read", file.string(), size, largest_store_bytes));
+  return scan_store_text(read_bounded_file(file.string(), fmt::format("the store '{}'", file.string()), ""), file.string());
+}
 
-  reading all(file);
+store_scan scan_store_text(std::string_view text, const std::string& name) {
+  reading all(name);
   std::uint64_t whole_bytes = 0;
-  std::string line;
-  while (std::getline(in, line)) {
+  while (whole_bytes < text.size()) {
     const bool first = whole_bytes == 0;
-    if (in.eof()) {  // no newline: the write was cut short
+    const auto end = text.find('\n', whole_bytes);
+    const std::string line(text.substr(whole_bytes, end == text.npos ? end : end - whole_bytes));
+    if (end == text.npos) {  // no newline: the write was cut short
       const std::string_view common = std::string_view(line).substr(0, header_start.size());
       if (first && !header_start.starts_with(common))
-        throw usage_error(fmt::format("'{}' is no mgsync store", file.string()));
+        throw usage_error(fmt::format("'{}' is no mgsync store", name));
       all.damaged(fmt::format("torn after {} bytes, the last to be written", line.size()));
       break;
     }
@@ -229,13 +224,15 @@ store_scan scan_store(const std::filesystem::path& file) {
       all.take(line);
     all.next_line();
   }
-  if (in.bad()) throw usage_error(fmt::format("cannot read the store '{}' to its end", file.string()));
   return all.result(whole_bytes);
 }
 
 store_contents read_store(const std::filesystem::path& file) {
-  store_scan scan = scan_store(file);
-  if (!scan.begun) throw usage_error(fmt::format("'{}' is empty: no store was begun in it", file.string()));
+  return contents_of(scan_store(file), file.string());
+}
+
+store_contents contents_of(store_scan scan, const std::string& name) {
+  if (!scan.begun) throw usage_error(fmt::format("'{}' is empty: no store was begun in it", name));
   return std::move(scan.contents);
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "src/results/store.hpp"
 
@@ -19,5 +20,11 @@ struct store_scan {
 
 // Throws usage_error when the file cannot be read, is no store, or is one of another schema.
 store_scan scan_store(const std::filesystem::path& file);
+
+// The same of a text that was read already; `name` is for sentences.
+store_scan scan_store_text(std::string_view text, const std::string& name);
+
+// Throws usage_error where the store is empty.
+store_contents contents_of(store_scan, const std::string& name);
 
 }  // namespace mgsync

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <ctime>
+#include <limits>
 #include <regex>
 #include <set>
 #include <string>
@@ -97,6 +98,20 @@ TEST(page, hostile_names_are_words_in_text_and_in_json) {
   const auto data = nlohmann::json::parse(html.substr(from, html.find("</script>", from) - from));
   EXPECT_EQ(data["results"][0]["variant"], "</script><script>alert(1)</script>");
   EXPECT_EQ(data["results"][0]["metrics"]["latency"]["raw"].size(), 8U);
+}
+
+TEST(page, a_figure_that_cannot_be_drawn_costs_no_other) {
+  const std::vector<result> all{measured(1, 32, "auto"), measured(2, 32, "auto")};
+  auto p = page_of(all);
+  auto& figures = p.sections.front().shown.figures;
+  auto broken = std::get<chart>(figures.front());
+  broken.heading = {"broken", "Over <nothing>"};
+  broken.curves[0].points[1].y = std::numeric_limits<double>::quiet_NaN();
+  figures.insert(figures.begin(), broken);
+  const auto html = to_html(p);
+  EXPECT_NE(html.find("<p>This figure, Over &lt;nothing&gt;, cannot be drawn: "), std::string::npos);
+  EXPECT_EQ(count(html, "<svg"), 1U);
+  EXPECT_NE(html.find("aria-label=\"Over GPUs\""), std::string::npos);
 }
 
 TEST(page, five_hundred_points_are_small_and_quick) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -111,6 +112,48 @@ TEST(svg, refuses_what_a_scale_cannot_show) {
   EXPECT_THROW(to_svg(timeline{{"t", "t"}, "us", {{"a", {{"back", 2, 1}}}}}), std::invalid_argument);
 }
 
+// A batch's value may be unknown, and an end of an interval; a figure's own may not.
+TEST(svg, leaves_out_the_batches_that_are_no_numbers) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN(), endless = std::numeric_limits<double>::infinity();
+  for (const bool logarithmic : {false, true}) {
+    auto c = two_curves();
+    c.y.logarithmic = logarithmic;
+    c.curves[0].points[0].samples = {1.35, unknown, endless, -endless, 1e300};
+    c.curves[0].points[0].low = unknown;
+    c.curves[0].points[1].high = endless;
+    const auto text = to_svg(c);
+    EXPECT_EQ(count(text, "mg-mark"), 5U);
+    EXPECT_EQ(count(text, "class=\"mg-sample"), 1U);
+    EXPECT_EQ(count(text, "nan") + count(text, "inf"), 0U);
+  }
+}
+
+// Every pair of numbers that a result may have: a picture, or a refusal; and few enough marks to be read.
+TEST(svg, of_any_numbers_comes_to_an_end) {
+  std::vector<double> some{0, 5e-324, 1e-320, 2.2e-308, 1e-300, 1e-151, 1e-150, 1e-9, 1, 4, std::nextafter(4, 5), 4.00000000001, 1e9, 1e149, 1e150, 1e151, 1e300,
+                           1.5e308, 1.79e308, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()};
+  for (double up = 4; some.size() < 40; up = std::nextafter(up, 5)) some.push_back(up);
+  for (const double one : std::vector(some)) some.push_back(-one);
+  std::size_t drawn = 0;
+  for (const double a : some)
+    for (const double b : some)
+      for (const bool logarithmic : {false, true}) {
+        const figure all[] = {chart{{"c", "c"}, {"x"}, {"y", logarithmic}, {{"one", {{1, a}, {2, b, a, b, {a, b}}}}}},
+                              chart{{"c", "c"}, {"x", logarithmic}, {"y"}, {{"one", {{a, 1}, {b, 2}}}}},
+                              bar_chart{{"b", "b"}, {"y", logarithmic}, {"p", "q"}, {{"one", {a, b}, a, b}, {"two", {b}}}},
+                              heat_map{{"m", "m"}, "r", "c", {"1"}, {"1", "2"}, {{a, b}}, "us"},
+                              timeline{{"t", "t"}, "us", {{"a", {{"e", a, b}}}}, b}};
+        for (const auto& each : all) try {
+            const auto text = to_svg(each);
+            EXPECT_EQ(count(text, "nan") + count(text, "inf"), 0U) << a << " " << b;
+            EXPECT_LT(count(text, "mg-grid"), 60U) << a << " " << b;
+            ++drawn;
+          } catch (const std::invalid_argument&) {
+          }
+      }
+  EXPECT_GT(drawn, 20000U);
+}
+
 TEST(readable, has_four_digits) {
   EXPECT_EQ(readable(1.39421), "1.394");
   EXPECT_EQ(readable(20), "20");
@@ -119,6 +162,7 @@ TEST(readable, has_four_digits) {
   EXPECT_EQ(readable(1.3, true), "1.300");
   EXPECT_EQ(readable(0), "0");
   EXPECT_EQ(readable(4.31e12), "4.31e+12");
+  EXPECT_EQ(readable(std::numeric_limits<double>::quiet_NaN()), "-");
 }
 
 }  // namespace

@@ -2,10 +2,12 @@
 #include "src/results/packed_text.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <string>
 
 #include "src/base/errors.hpp"
+#include "tests/unit/refused.hpp"
 
 namespace mgsync {
 namespace {
@@ -39,6 +41,20 @@ TEST(packed_text, that_is_cut_off_or_changed_is_refused_with_the_files_name) {
   EXPECT_NE(refused(bytes.substr(0, bytes.size() - 20)).find("b.json.xz: the packed file is damaged"), std::string::npos);
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x55);
   EXPECT_NE(refused(bytes), "");
+}
+
+// 35 KB that are 4 GiB: what is more than is read is noticed while it is unpacked.
+TEST(packed_text, of_far_more_than_is_read_is_refused_before_it_takes_the_memory) {
+  if (!can_pack()) GTEST_SKIP() << "built without liblzma";
+  const auto some = packed(std::string(std::size_t{4} << 20, '0'));
+  std::string bytes;
+  for (int i = 0; i < 1024; ++i) bytes += some;
+  rusage before{}, after{};
+  getrusage(RUSAGE_SELF, &before);
+  EXPECT_EQ(test::refused([&] { unpacked(bytes, "c.json.xz"); }), "c.json.xz: larger than 256 MiB once it is unpacked");
+  getrusage(RUSAGE_SELF, &after);
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 1L << 20);  // KiB
+  EXPECT_EQ(unpacked(bytes.substr(0, 2 * some.size()), "d.json.xz").size(), std::size_t{8} << 20);
 }
 
 TEST(packed_text, of_a_folder_is_wrong_use) {
