@@ -98,12 +98,14 @@ std::vector<int> listed_core(const host_plan& plan, const placement& wanted, std
 std::vector<thread_request> host_requests(const host_plan& plan, const placement& wanted, int threads) {
   std::vector<thread_request> requests;
   const auto count = static_cast<int>(plan.members.size());
+  preferred_cores preferred(plan.usable, wanted.kind, count, threads);
   for (int i = 0; i < count; ++i)
     for (int t = 0; t < threads; ++t) {
       thread_request r{plan.mask_of[static_cast<std::size_t>(i)], {}};
       r.preferred = wanted.kind == placement_kind::list
-                        ? listed_core(plan, wanted, requests.size(), static_cast<std::size_t>(count * threads))
-                        : preferred_cores(plan.usable, wanted.kind, i, count, threads);
+                        ? std::make_shared<const std::vector<int>>(
+                              listed_core(plan, wanted, requests.size(), static_cast<std::size_t>(count * threads)))
+                        : preferred.of(i);
       requests.push_back(std::move(r));
     }
   return requests;
@@ -114,11 +116,10 @@ std::vector<thread_request> gpu_requests(const host_plan& plan, std::span<const 
   std::vector<thread_request> requests;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const std::set<int> near(chosen[i].near_cpus.begin(), chosen[i].near_cpus.end());
-    thread_request r{plan.mask_of[i], {}};
+    std::vector<int> preferred;
     for (const auto& c : plan.usable)
-      if (std::any_of(c.cpus.begin(), c.cpus.end(), [&](int cpu) { return near.contains(cpu); }))
-        r.preferred.push_back(c.id);
-    requests.push_back(std::move(r));
+      if (std::any_of(c.cpus.begin(), c.cpus.end(), [&](int cpu) { return near.contains(cpu); })) preferred.push_back(c.id);
+    requests.push_back({plan.mask_of[i], std::make_shared<const std::vector<int>>(std::move(preferred))});
   }
   return requests;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -10,9 +11,13 @@ namespace mgsync::topology {
 
 class matching {
  public:
-  // `wishes`: of each taker the numbers of places, below `places`, the dearest first.
-  matching(std::vector<std::vector<int>> wishes, int places)
+  // Numbers of places, below `places`, the dearest first. Takers may share one list: there may be thousands of both.
+  using wish_list = std::shared_ptr<const std::vector<int>>;
+  // `wishes`: by taker.
+  matching(std::vector<wish_list> wishes, int places)
       : wishes_(std::move(wishes)), place_of_(wishes_.size(), -1), taker_of_(static_cast<std::size_t>(places), -1) {}
+  // Each taker with a list of its own.
+  matching(const std::vector<std::vector<int>>& wishes, int places) : matching(lists_of(wishes), places) {}
 
   // False: there is none for this taker, however the others move.
   bool place(int taker) {
@@ -28,8 +33,13 @@ class matching {
   const std::vector<int>& places() const { return place_of_; }                            // by taker
 
  private:
+  static std::vector<wish_list> lists_of(const std::vector<std::vector<int>>& wishes) {
+    std::vector<wish_list> lists;
+    for (const auto& each : wishes) lists.push_back(std::make_shared<const std::vector<int>>(each));
+    return lists;
+  }
   bool place(int taker, std::vector<char>& tried) {
-    const auto& wishes = wishes_[static_cast<std::size_t>(taker)];
+    const auto& wishes = *wishes_[static_cast<std::size_t>(taker)];
     for (const int p : wishes)
       if (taker_of(p) < 0) return give(taker, p), true;
     for (const int p : wishes)
@@ -37,7 +47,7 @@ class matching {
     return false;
   }
 
-  std::vector<std::vector<int>> wishes_;
+  std::vector<wish_list> wishes_;
   std::vector<int> place_of_, taker_of_;
 };
 

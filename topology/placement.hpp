@@ -1,10 +1,13 @@
 // Where members go: what --placement says, which GPUs it means, and which CPU each host thread gets. Pure.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "topology/connection.hpp"
@@ -36,7 +39,8 @@ subset choose_gpus(const connection_table&, std::span<const int> candidates, int
 // One host thread that wants a CPU of its own.
 struct thread_request {
   int mask = 0;                // index of its rank's mask
-  std::vector<int> preferred;  // ids of cores, best first; any other core of the mask follows in its order
+  // Ids of cores, best first; any other core of the mask follows in its order. Requests that want the same share it.
+  std::shared_ptr<const std::vector<int>> preferred;
 };
 
 struct thread_placement {
@@ -50,9 +54,21 @@ struct thread_placement {
 thread_placement place_threads(std::span<const core>, std::span<const std::vector<int>> masks,
                                std::span<const thread_request>);
 
-// The cores that member `index` of `members` (each with `threads` threads) should take first, best first; `cores` are
-// those that the host's ranks may use. near: the smallest of cache, NUMA node, package that holds all threads, first;
+// The cores that each of `members` members (each with `threads` threads) should take first, best first; `cores` are those
+// that the host's ranks may use, and outlive this. near: the smallest of cache, NUMA node, package that holds all threads, first;
 // far: neighbours in the group as far apart as can be; spread: members evenly over packages and NUMA nodes, in blocks.
-std::vector<int> preferred_cores(std::span<const core> cores, placement_kind, int index, int members, int threads);
+class preferred_cores {
+ public:
+  preferred_cores(std::span<const core> cores, placement_kind, int members, int threads);
+  std::shared_ptr<const std::vector<int>> of(int index);
+
+ private:
+  using domain = std::tuple<int, int, int>;  // package, NUMA node, cache; -1: any
+  std::span<const core> cores_;
+  placement_kind kind_;
+  int members_, threads_;
+  std::vector<domain> nodes_;                                  // that members begin at; near: none
+  std::map<domain, std::shared_ptr<const std::vector<int>>> made_;  // by the node
+};
 
 }  // namespace mgsync::topology

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -43,7 +44,7 @@ std::vector<int> core_wishes(const std::map<int, int>& place_of_id, const allowa
     if (std::exchange(seen[static_cast<std::size_t>(place)], 1) == 0 && !allowed(r.mask, place).empty())
       wishes.push_back(place);
   };
-  for (const int id : r.preferred)
+  for (const int id : *r.preferred)
     if (const auto found = place_of_id.find(id); found != place_of_id.end()) add(found->second);
   for (std::size_t place = 0; place < seen.size(); ++place) add(static_cast<int>(place));
   return wishes;
@@ -55,7 +56,7 @@ domain_key key_of(const core& c, int level) {
   return {c.package, level >= 1 ? c.numa : -1, level >= 2 ? c.cache : -1};
 }
 
-using wish_lists = std::vector<std::vector<int>>;
+using wish_lists = std::vector<matching::wish_list>;  // by request
 
 // Gives those without a core a hardware thread of their own, as far as there are any, then the least loaded one.
 void share_cores(thread_placement& result, const wish_lists& core_lists, const allowance& allowed,
@@ -63,13 +64,21 @@ void share_cores(thread_placement& result, const wish_lists& core_lists, const a
   std::map<int, int> place_of_cpu;
   std::vector<int> cpu_of_place;
   wish_lists cpu_lists(requests.size());
-  for (std::size_t i = 0; i < requests.size(); ++i)
-    for (const int core_place : core_lists[i])
-      for (const int cpu : allowed(requests[i].mask, core_place)) {
-        const auto [entry, fresh] = place_of_cpu.emplace(cpu, static_cast<int>(cpu_of_place.size()));
-        if (fresh) cpu_of_place.push_back(cpu);
-        cpu_lists[i].push_back(entry->second);
-      }
+  std::map<matching::wish_list, matching::wish_list> made;  // by the list of cores, which knows its mask
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    auto& list = made[core_lists[i]];
+    if (!list) {
+      std::vector<int> cpus;
+      for (const int core_place : *core_lists[i])
+        for (const int cpu : allowed(requests[i].mask, core_place)) {
+          const auto [entry, fresh] = place_of_cpu.emplace(cpu, static_cast<int>(cpu_of_place.size()));
+          if (fresh) cpu_of_place.push_back(cpu);
+          cpus.push_back(entry->second);
+        }
+      list = std::make_shared<const std::vector<int>>(std::move(cpus));
+    }
+    cpu_lists[i] = list;
+  }
   matching by_cpu(cpu_lists, static_cast<int>(cpu_of_place.size()));
   for (std::size_t i = 0; i < requests.size(); ++i)
     if (result.cpus[i]) by_cpu.give(static_cast<int>(i), place_of_cpu.at(*result.cpus[i]));
@@ -81,8 +90,8 @@ void share_cores(thread_placement& result, const wish_lists& core_lists, const a
     if (const int place = by_cpu[static_cast<int>(i)]; place >= 0) ++load[static_cast<std::size_t>(place)];
   for (std::size_t i = 0; i < requests.size(); ++i) {
     int place = by_cpu[static_cast<int>(i)];
-    if (place < 0 && !cpu_lists[i].empty()) {
-      place = *std::min_element(cpu_lists[i].begin(), cpu_lists[i].end(), [&](int a, int b) {
+    if (place < 0 && !cpu_lists[i]->empty()) {
+      place = *std::min_element(cpu_lists[i]->begin(), cpu_lists[i]->end(), [&](int a, int b) {
         return load[static_cast<std::size_t>(a)] < load[static_cast<std::size_t>(b)];
       });
       ++load[static_cast<std::size_t>(place)];
@@ -139,20 +148,24 @@ std::vector<int> from_node(std::span<const core> cores, const domain_key& node) 
 
 }  // namespace
 
-std::vector<int> preferred_cores(std::span<const core> cores, placement_kind kind, int index, int members,
-                                 int threads) {
-  if (cores.empty()) return {};
-  if (kind == placement_kind::near || kind == placement_kind::list) return near_order(cores, members * threads);
-  auto nodes = interleaved_nodes(cores);
-  const int count = std::min(members, static_cast<int>(nodes.size()));
-  if (kind == placement_kind::far) {
-    const auto turn = static_cast<std::size_t>(index) % nodes.size();
-    return from_node(cores, nodes[turn]);
+preferred_cores::preferred_cores(std::span<const core> cores, placement_kind kind, int members, int threads)
+    : cores_(cores), kind_(kind), members_(members), threads_(threads) {
+  if (kind == placement_kind::near || kind == placement_kind::list) return;
+  nodes_ = interleaved_nodes(cores);
+  if (kind == placement_kind::far) return;
+  nodes_.resize(std::min(static_cast<std::size_t>(members), nodes_.size()));
+  std::sort(nodes_.begin(), nodes_.end());
+}
+
+std::shared_ptr<const std::vector<int>> preferred_cores::of(int index) {
+  domain begins_at{-1, -1, -1};
+  if (!nodes_.empty()) {
+    const auto i = static_cast<std::size_t>(index);
+    begins_at = nodes_[kind_ == placement_kind::far ? i % nodes_.size() : i * nodes_.size() / static_cast<std::size_t>(members_)];
   }
-  nodes.resize(static_cast<std::size_t>(count));
-  std::sort(nodes.begin(), nodes.end());
-  return from_node(cores, nodes[static_cast<std::size_t>(index) * static_cast<std::size_t>(count) /
-                                static_cast<std::size_t>(members)]);
+  auto& made = made_[begins_at];
+  if (!made) made = std::make_shared<const std::vector<int>>(nodes_.empty() ? near_order(cores_, members_ * threads_) : from_node(cores_, begins_at));
+  return made;
 }
 
 thread_placement place_threads(std::span<const core> cores, std::span<const std::vector<int>> masks,
@@ -161,7 +174,12 @@ thread_placement place_threads(std::span<const core> cores, std::span<const std:
   std::map<int, int> place_of_id;
   for (const auto& c : cores) place_of_id.emplace(c.id, static_cast<int>(place_of_id.size()));
   wish_lists core_lists;
-  for (const auto& r : requests) core_lists.push_back(core_wishes(place_of_id, allowed, r));
+  std::map<std::pair<int, const void*>, matching::wish_list> made;  // by mask and preference
+  for (const auto& r : requests) {
+    auto& list = made[{r.mask, r.preferred.get()}];
+    if (!list) list = std::make_shared<const std::vector<int>>(core_wishes(place_of_id, allowed, r));
+    core_lists.push_back(list);
+  }
 
   matching by_core(core_lists, static_cast<int>(cores.size()));
   thread_placement result;
