@@ -24,8 +24,11 @@ class session;  // this process's place in the job; src/base/session.hpp
 struct support {
   bool ok = true;
   std::string reason;
+  bool elsewhere = true;  // where not: whether it may on another machine, or in another build
   static support yes() { return {}; }
   static support no(std::string why) { return {false, std::move(why)}; }
+  // It is no barrier of such members, or of such a shape: to be said before what this build or this machine lacks.
+  static support never(std::string why) { return {false, std::move(why), false}; }
 };
 
 enum class level { warp, block, cluster, grid, group };
@@ -154,6 +157,16 @@ struct creation {
 };
 inline constexpr const char* without_cuda = "this build has no CUDA";
 
+// What a program of the user's writes to have a barrier that ships: a line of code, and what that needs.
+struct user_call {
+  std::string_view variant;  // of the backend
+  std::string_view maker;    // whose it is: "mgsync", "NVIDIA", "NCCL", "MPI", "OpenMP", "C++"
+  std::string_view call;     // "cooperative_groups::this_grid().sync()"
+  std::string_view needs{};  // "#include <cooperative_groups.h>, a cooperative launch"; empty: nothing
+  topology::device device = topology::device::gpu;  // of the members
+  int least_members = 1;     // of fewer it meets nobody
+};
+
 struct backend {
   std::string_view name;     // on the command line; lower-case words joined by '-'
   std::string_view summary;  // one line
@@ -165,6 +178,8 @@ struct backend {
   // Collective over the ranks of the group.
   creation (*create)(const topology::group&, const configuration&, session&) = nullptr;
   bool piece = false;        // a piece of a barrier: timed like one, never checked, measured only where it is named
+  std::span<const user_call> calls{};  // a variant without one stands for comparison: no program can call it
+  bool by_host = false;      // of GPU members: their kernels end, or the host drives it
 };
 
 // Every backend of this build, in the order of barriers/CMakeLists.txt. The table is generated.

@@ -7,10 +7,12 @@ namespace mgsync {
 namespace {
 
 constexpr std::string_view variants[] = {"auto", "counter", "hub", "relay", "cooperative-groups"};
+constexpr user_call calls[] = {{"cooperative-groups", "NVIDIA", "cooperative_groups::this_grid().sync()",
+                                "#include <cooperative_groups.h>, a cooperative launch"}};
 
 support can_run(const topology::machine&, const topology::group& group, const configuration&) {
-  if (group.device != topology::device::gpu) return support::no("for GPU members");
-  if (group.members.size() != 1) return support::no("a grid is one GPU; multigrid spans several");
+  if (group.device != topology::device::gpu) return support::never("for GPU members");
+  if (group.members.size() != 1) return support::never("a grid is one GPU; multigrid spans several");
   return support::yes();
 }
 
@@ -23,6 +25,6 @@ creation create(const topology::group& group, const configuration& wanted, sessi
 
 extern const backend grid_backend;
 const backend grid_backend{"grid", "all blocks of one GPU: grid.sync of cooperative groups, and mgsync's own", variants,
-                           level::grid, false, can_run, create};
+                           level::grid, false, can_run, create, false, calls};
 
 }  // namespace mgsync

@@ -4,6 +4,7 @@
 // None of them is a barrier, so there is nothing to check.
 #include "barriers/backend.hpp"
 #include "barriers/hop/gpu_hop.hpp"
+#include "barriers/parts/algorithm/layout.hpp"
 
 namespace mgsync {
 
@@ -12,9 +13,10 @@ namespace {
 constexpr std::string_view variants[] = {"release-acquire", "relaxed", "fence-system", "fence-gpu", "arrival", "grid"};
 
 support can_run(const topology::machine& machine, const topology::group& group, const configuration& wanted) {
-  if (group.device != topology::device::gpu) return support::no("for GPU members");
+  if (group.device != topology::device::gpu) return support::never("for GPU members");
   const bool flies = wanted.variant == "release-acquire" || wanted.variant == "relaxed";
-  if (flies && group.members.size() != 2) return support::no("a hop is from one GPU to another: 2 members");
+  if (flies && group.members.size() != 2) return support::never("a hop is from one GPU to another: 2 members");
+  if (group.members.size() > algorithm::most_gpus) return support::never("at most 16 GPUs");
   if constexpr (MGSYNC_WITH_CUDA) return gpu_hop_can_run(machine, group);
   else return support::no(without_cuda);
 }

@@ -122,7 +122,6 @@ constexpr const char* without_vendor =
 
 support gpu_multigrid_can_run(const topology::machine& machine, const topology::group& group,
                               const configuration& wanted) {
-  if (group.members.size() > round_loop::most_gpus) return support::no("at most 16 GPUs");
   if (auto reason = why_no_peer_access(machine, group); !reason.empty()) return support::no(reason);
   if (wanted.variant == "vendor") {
     if constexpr (MGSYNC_WITH_VENDOR) return vendor_can_run(group);

@@ -50,6 +50,11 @@ creation make(const topology::group& group, unsigned blocks, session& where, std
 
 constexpr std::string_view variants[] = {"auto",    "inbox",      "hub",   "relay", "dissemination",
                                          "central", "crowd",      "pull-dissemination", "host-flags", "library", "vendor"};
+constexpr user_call calls[] = {
+    {"library", "mgsync", "sync() of mgsync::this_multi_grid(handle)",
+     "#include <mgsync/multi_grid.cuh>, a launch by mgsync::multi_grid of <mgsync/multi_grid.hpp>"},
+    {"vendor", "NVIDIA", "cooperative_groups::this_multi_grid().sync()",
+     "#include <cooperative_groups.h>, CUDA 12 or before: 13 removed it"}};
 
 // What `auto` runs on hosts: the fastest of those measured from 2 to 64 members (docs/results/host-barriers.md).
 creation choose(const topology::group& group, unsigned blocks, session& where) {
@@ -65,13 +70,14 @@ creation choose(const topology::group& group, unsigned blocks, session& where) {
 
 support can_run(const topology::machine& machine, const topology::group& group, const configuration& wanted) {
   if (group.device == topology::device::gpu && wanted.variant == "pull-dissemination")
-    return support::no("for host members: between GPUs every poll would cross the link");
+    return support::never("for host members: between GPUs every poll would cross the link");
   if (group.device == topology::device::gpu) {
+    if (group.members.size() > algorithm::most_gpus) return support::never("at most 16 GPUs");
     if constexpr (MGSYNC_WITH_CUDA) return gpu_multigrid_can_run(machine, group, wanted);
     else return support::no(without_cuda);
   }
   for (const std::string_view gpu_only : {"relay", "host-flags", "library", "vendor"})
-    if (wanted.variant == gpu_only) return support::no("for GPU members");
+    if (wanted.variant == gpu_only) return support::never("for GPU members");
   if (topology::hosts_of(group).size() > 1)
     return support::no("needs memory shared by all members, and they are on several hosts (--per-node measures each)");
   return support::yes();
@@ -98,6 +104,6 @@ creation create(const topology::group& group, const configuration& wanted, sessi
 
 extern const backend multigrid_backend;
 const backend multigrid_backend{"multigrid", "mgsync's own barrier over memory shared by all members", variants,
-                                level::group, true, can_run, create};
+                                level::group, true, can_run, create, false, calls};
 
 }  // namespace mgsync

@@ -67,12 +67,19 @@ class std_barrier final : public barrier {
 };
 
 constexpr std::string_view variants[] = {"runtime", "std-barrier"};
+constexpr user_call calls[] = {
+    {"runtime", "OpenMP", "#pragma omp barrier", "-fopenmp", topology::device::host},
+    {"std-barrier", "C++", "std::barrier::arrive_and_wait()", "#include <barrier>, C++20", topology::device::host},
+    {"runtime", "OpenMP", "cudaStreamSynchronize(), then #pragma omp barrier", "-fopenmp, a thread for each GPU",
+     topology::device::gpu, 2},
+    {"std-barrier", "C++", "cudaStreamSynchronize(), then std::barrier::arrive_and_wait()",
+     "#include <barrier>, C++20, a thread for each GPU", topology::device::gpu, 2}};
 
 support can_run(const topology::machine&, const topology::group& group, const configuration& wanted) {
-  if (!wanted.load.idle()) return support::no("load is made beside in-kernel barriers only");
+  if (!wanted.load.idle()) return support::never("load is made beside in-kernel barriers only");
   for (const auto& m : group.members)
     if (m.rank != group.members.front().rank)
-      return support::no("an OpenMP team is one process, and these members are in several ranks");
+      return support::never("an OpenMP team is one process, and these members are in several ranks");
   return support::yes();
 }
 
@@ -95,6 +102,6 @@ creation create(const topology::group& group, const configuration& wanted, sessi
 
 extern const backend openmp_backend;
 const backend openmp_backend{"openmp", "the barrier of an OpenMP team of pinned threads", variants, level::group,
-                             false, can_run, create};
+                             false, can_run, create, false, calls, true};
 
 }  // namespace mgsync

@@ -65,7 +65,6 @@ creation make(const round_loop::flag_barrier_request& w) {
 }  // namespace
 
 support gpu_reduction_can_run(const topology::machine& machine, const topology::group& group) {
-  if (group.members.size() > round_loop::most_gpus) return support::no("at most 16 GPUs");
   if (auto reason = why_no_peer_access(machine, group); !reason.empty()) return support::no(reason);
   return support::yes();
 }

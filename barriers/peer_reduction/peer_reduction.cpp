@@ -64,6 +64,7 @@ constexpr std::string_view variants[] = {"push", "pull"};
 
 support can_run(const topology::machine& machine, const topology::group& group, const configuration&) {
   if (group.device == topology::device::gpu) {
+    if (group.members.size() > algorithm::most_gpus) return support::never("at most 16 GPUs");
     if constexpr (MGSYNC_WITH_CUDA) return gpu_reduction_can_run(machine, group);
     else return support::no(without_cuda);
   }
