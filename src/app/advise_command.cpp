@@ -19,6 +19,7 @@
 #include "src/base/watchdog.hpp"
 #include "src/report/advice.hpp"
 #include "src/results/atomic_file.hpp"
+#include "src/studies/barriers/barrier_facts.hpp"
 #include "topology/reports/drawing.hpp"
 
 namespace mgsync {
@@ -90,16 +91,16 @@ int advise_command(const options& asked) {
   for (const auto& file : known.measured) begun += file.unfinished.size();
   if (std::ranges::none_of(results, [](const result& r) { return r.has_metrics() && r.point.study == "barriers"; }))
     throw usage_error(here ? fmt::format("no barrier was measured to its end within {:.3g} s: give it longer by --within, or name results files", std::chrono::duration<double>(asked.within).count())
-                           : fmt::format("{}{}; accepted: files of --json or --store that hold measured barriers", report::what_there_is(results),
+                           : fmt::format("{}{}; accepted: files of --json or --store that hold measured barriers", report::what_there_is(results, barriers::facts_of),
                                          begun == 0 ? "" : fmt::format(", and {} {} only begun", begun, begun == 1 ? "was" : "were")));
-  if (asked.device == "gpu" && !gpus) throw usage_error(fmt::format("--device gpu: {}; accepted: host, auto", report::what_there_is(results)));
+  if (asked.device == "gpu" && !gpus) throw usage_error(fmt::format("--device gpu: {}; accepted: host, auto", report::what_there_is(results, barriers::facts_of)));
   step.device = gpus && asked.device != "host" ? topology::device::gpu : topology::device::host;
   int largest = 1;
   for (const auto& r : results)
     if (r.has_metrics() && r.point.device == step.device) largest = std::max(largest, r.point.members);
   step.members = asked.members.empty() ? largest : one_number(asked.members);
   for (const auto& machine : known.drawn) step.gbps = std::max(step.gbps, topology::drawing_of(machine).most_gbps);
-  const auto advice = report::advise(results, step);
+  const auto advice = report::advise(results, step, barriers::facts_of);
   if (!asked.json.empty()) {
     const auto text = report::to_json(advice).dump(2) + "\n";
     if (asked.json == "-") {
