@@ -154,7 +154,7 @@ constexpr described_command commands[] = {
     {'s', "show FILE", command::show, true, "the table of a results file (--json) or of a store (--store)"},
     {'c', "compare BASE NEW", command::compare, true, "what got slower or faster from one such file to another; a side may be several: a.json,b.json"},
     {'r', "report FILE...", command::report, true, "what such files say: verdict, tables, machines; with --html one page with all figures"},
-    {'a', "advise [FILE...]", command::advise, true, "which barrier for a step of --work us on --gpus N, from files or a short measurement"},
+    {'a', "advise [FILE...]", command::advise, true, "which barrier a program should call for a step of --work us on --gpus N, from files or a short measurement"},
     {'g', "merge FILE...", command::merge, true, "make one file of several: --json, --csv, --store"},
 };
 

@@ -40,6 +40,17 @@ def check_files(folder):
     # On GPUs nothing was measured here: that is no answer for host members.
     code, said = said_of("advise", committed / "h200x4-host-one-process.json", "--device", "gpu")
     assert code == 2 and "--device gpu: these results are of 16 host members" in said and "accepted: host, auto" in said, said
+    # The answer is something that a program can call over all these blocks, in whatever build: no block's barrier, no kernel of our own.
+    answer = folder / "answer.json"
+    code, said = said_of("advise", committed / "h200x4-barriers.json", "--gpus", "1", "--shape", "32x64", "--work", "20us", "--json", answer)
+    assert code == 0 and said.startswith("For 1 GPU, shape 32x64, take multigrid:library: 2.152 us ("), said
+    assert "To call it: " in said and "#include <mgsync/multi_grid.cuh>" in said and "Faster, and nothing that a program can call: multigrid:relay" in said, said
+    offered = json.loads(answer.read_text())["barriers"]
+    assert offered[0]["call"] and offered[0]["needs"] and not any(one["barrier"].startswith(("warp", "block", "cluster")) for one in offered), offered
+    code, said = said_of("advise", committed / "h200x4-host-one-process.json", "--members", "16")
+    assert code == 0 and "take openmp:runtime" in said and "To call it: #pragma omp barrier (-fopenmp)." in said, said
+    code, said = said_of("report", committed / "h200x4-barriers.json", "--markdown", "-")
+    assert code == 0 and "On 4 GPUs, take multigrid:library, the fastest barrier that a program can call" in said, said
     # Of a file cut to one shape another is a guess, whose interval holds what was measured.
     document = json.loads((committed / "h200x4-barriers.json").read_text())
     every = document["results"]
@@ -47,7 +58,6 @@ def check_files(folder):
     document["results"] = [one for one in alike if one["axes"]["threads_per_block"]["value"] == 32]
     file = folder / "only1x32.json"
     file.write_text(json.dumps(document))
-    answer = folder / "answer.json"
     code, said = said_of("advise", file, "--gpus", "4", "--shape", "32x64", "--work", "20us", "--json", answer)
     assert code == 0 and "a guess: its shape lies outside" in said and "to know: mgsync --gpus 4 --shape 32x64 --backend " in said, said
     best = json.loads(answer.read_text())["barriers"][0]

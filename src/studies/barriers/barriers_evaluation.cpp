@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/studies/barriers/barrier_facts.hpp"
+
 namespace mgsync::barriers {
 
 std::optional<variance_shares> shares_of_variance(const std::vector<std::vector<double>>& values) {
@@ -225,18 +227,37 @@ void add_curves(std::span<const result> all, evaluation& e) {
   }
 }
 
-// Of one device, count, shape and circumstances: the fastest that passed, and whoever's interval overlaps its own.
+double latency_of(const result* r) { return r->metrics.front().median; }
+
+// Of one device, count, shape and circumstances: the fastest that passed, the fastest that a program can call, and whoever's
+// interval overlaps theirs.
 struct fastest {
   const result* best = nullptr;
-  std::vector<const result*> all;
+  const result* answer = nullptr;  // nullptr: a program can call none
+  std::vector<const result*> all, callable;
 
-  std::vector<std::string> ties() const {
+  void add(const result& r) {
+    const auto facts = facts_of(r.point);
+    all.push_back(&r);
+    if (best == nullptr || latency_of(&r) < latency_of(best)) best = &r;
+    if (facts.call.empty() || facts.meets_nobody) return;
+    callable.push_back(&r);
+    if (answer == nullptr || latency_of(&r) < latency_of(answer)) answer = &r;
+  }
+  static std::vector<std::string> ties_of(const result& of, const std::vector<const result*>& among) {
     std::vector<std::string> names;
-    for (const auto* r : all) {  // one may be there twice, from two groups of as many members
+    for (const auto* r : among) {  // one may be there twice, from two groups of as many members
       const auto name = subject_of(r->point);
-      if (name != subject_of(best->point) && r->metrics.front().ci95_low <= best->metrics.front().ci95_high && std::ranges::find(names, name) == names.end()) names.push_back(name);
+      if (name != subject_of(of.point) && r->metrics.front().ci95_low <= of.metrics.front().ci95_high && std::ranges::find(names, name) == names.end()) names.push_back(name);
     }
     return names;
+  }
+  // Faster than the answer, and nothing that a program can call: the fastest of them.
+  const result* out_of_reach() const {
+    const result* found = nullptr;
+    for (const auto* r : all)
+      if (latency_of(r) < latency_of(answer) && !facts_of(r->point).meets_nobody && (found == nullptr || latency_of(r) < latency_of(found))) found = r;
+    return found;
   }
 };
 using cell_key = std::tuple<std::string, std::string, int, shape_place>;  // device, circumstances, members
@@ -247,10 +268,11 @@ std::string beside_the_vendor(const std::vector<const fastest*>& shapes) {
   std::string name;
   for (const auto* one : shapes) {
     // A barrier inside a block or a cluster is no grid's, even where the grid has one block only.
-    if (const auto& best = one->best->point.subject; best == "warp" || best == "block" || best == "cluster") continue;
+    const auto* chosen = one->answer != nullptr ? one->answer : one->best;
+    if (const auto& best = chosen->point.subject; best == "warp" || best == "block" || best == "cluster") continue;
     for (const auto* r : one->all) {
       if (subject_of(r->point) != (r->point.members == 1 ? "grid:cooperative-groups" : "multigrid:vendor")) continue;
-      const double ratio = r->metrics.front().median / one->best->metrics.front().median;
+      const double ratio = latency_of(r) / latency_of(chosen);
       least = std::min(least, ratio);
       most = std::max(most, ratio);
       name = subject_of(r->point);
@@ -258,24 +280,48 @@ std::string beside_the_vendor(const std::vector<const fastest*>& shapes) {
   }
   if (!(most > 1)) return "";
   const auto times = most < 1.05 * least ? fmt::format("{:.2g}", most) : fmt::format("{:.2g} to {:.2g}", least, most);
-  return fmt::format(" NVIDIA's own ({}) takes {} times as long as the fastest.", name, times);
+  return fmt::format(" NVIDIA's own ({}) takes {} times as long.", name, times);
 }
 
-// The largest group of each device and circumstances, in a sentence: who is fastest at how many of its shapes.
+// What a program can call in place of one that it cannot, where that was not measured.
+std::string in_its_place(const fastest& cell, const result& of) {
+  std::vector<std::string> names = facts_of(of.point).beside;
+  std::erase_if(names, [&](const auto& name) { return std::ranges::any_of(cell.all, [&](const auto* r) { return subject_of(r->point) == name; }); });
+  if (names.empty() || (cell.answer != nullptr && cell.answer->point.subject == of.point.subject)) return "";
+  return fmt::format("; {}, which it can call in its place, {} not measured", fmt::join(names, ", "), names.size() == 1 ? "was" : "were");
+}
+
+// How it is called, and what is faster and cannot be.
+std::string how_to_call(const fastest& one) {
+  const auto facts = facts_of(one.answer->point);
+  auto text = fmt::format(" To call it: {}{}.", facts.call, facts.needs.empty() ? "" : fmt::format(" ({})", facts.needs));
+  if (const auto* beyond = one.out_of_reach(); beyond != nullptr)
+    text += fmt::format(" {} is faster there, {:.4g} us, and {}{}.", subject_of(beyond->point), latency_of(beyond),
+                        facts_of(beyond->point).known ? "nothing that a program can call" : "this build does not know whether a program can call it",
+                        in_its_place(one, *beyond));
+  return text;
+}
+
+// The largest group of each device and circumstances, in a sentence: what to take at how many of its shapes.
 std::string best_sentence(const std::vector<const fastest*>& shapes) {
+  const bool callable = std::ranges::any_of(shapes, [](const auto* one) { return one->answer != nullptr; });
+  const auto chosen = [&](const fastest& one) { return callable ? one.answer : one.best; };
   std::map<std::string, int> wins;
-  for (const auto* one : shapes) ++wins[subject_of(one->best->point)];
+  for (const auto* one : shapes)
+    if (chosen(*one) != nullptr) ++wins[subject_of(chosen(*one)->point)];
   const auto most = std::max_element(wins.begin(), wins.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  const fastest* shown = *std::find_if(shapes.begin(), shapes.end(), [&](const auto* one) { return subject_of(one->best->point) == most->first; });
-  const auto& r = *shown->best;
+  const fastest* shown = *std::find_if(shapes.begin(), shapes.end(), [&](const auto* one) { return chosen(*one) != nullptr && subject_of(chosen(*one)->point) == most->first; });
+  const auto& r = *chosen(*shown);
   const auto& m = r.metrics.front();
   const auto under = circumstances_of(r.point), shape = format_shape(r.point);
-  const auto ties = shown->ties();
-  std::string text = fmt::format("On {}{}, {} is the fastest barrier", members_of(r.point), under.empty() ? "" : " (" + under + ")", most->first);
+  const auto ties = fastest::ties_of(r, callable ? shown->callable : shown->all);
+  std::string text = fmt::format("On {}{}, {}", members_of(r.point), under.empty() ? "" : " (" + under + ")",
+                                 callable ? fmt::format("take {}, the fastest barrier that a program can call", most->first)
+                                          : fmt::format("nothing that a program can call was measured; {} is the fastest barrier", most->first));
   if (shapes.size() > 1) text += fmt::format(" at {} of {} shapes", most->second, shapes.size());
   text += fmt::format(": {:.4g} us{} (95 % interval {:.4g} - {:.4g})", m.median, shapes.size() > 1 ? " at " + shape : "", m.ci95_low, m.ci95_high);
   if (!ties.empty()) text += fmt::format("; no difference was shown there to {}", fmt::join(ties, ", "));
-  return text + "." + beside_the_vendor(shapes);
+  return text + (callable ? "." + how_to_call(*shown) : in_its_place(*shown, r) + ".") + beside_the_vendor(shapes);
 }
 
 void add_verdict(std::span<const result> all, evaluation& e) {
@@ -290,8 +336,7 @@ void add_verdict(std::span<const result> all, evaluation& e) {
     unchecked += !r.verdict.passed && r.status == result_status::measured;
     if (!is_idle(r) || !r.verdict.passed || r.metrics.front().of_one_batch()) continue;  // one batch neither wins nor ties
     auto& one = cells[{std::string(to_string(r.point.device)), circumstances_of(r.point), r.point.members, place_of_shape(r.point)}];
-    one.all.push_back(&r);
-    if (one.best == nullptr || r.metrics.front().median < one.best->metrics.front().median) one.best = &r;
+    one.add(r);
   }
   if (measured == 0) return;
   std::map<std::pair<std::string, std::string>, std::vector<const fastest*>> largest;
@@ -304,7 +349,7 @@ void add_verdict(std::span<const result> all, evaluation& e) {
     shapes.push_back(&one);
     const auto& m = one.best->metrics.front();
     t.rows.push_back({members_of(one.best->point) + (under.empty() ? "" : ", " + under), format_shape(one.best->point), subject_of(one.best->point), fmt::format("{:.4g}", m.median),
-                      fmt::format("{:.4g} - {:.4g}", m.ci95_low, m.ci95_high), fmt::format("{}", fmt::join(one.ties(), ", "))});
+                      fmt::format("{:.4g} - {:.4g}", m.ci95_low, m.ci95_high), fmt::format("{}", fmt::join(fastest::ties_of(*one.best, one.all), ", "))});
     t.sources.push_back(short_key(one.best->point));
   }
   for (auto& [where, shapes] : largest) e.sentences.push_back(best_sentence(shapes));

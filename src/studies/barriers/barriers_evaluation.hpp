@@ -28,8 +28,9 @@ struct extent {
 };
 extent full_rectangle(const heat_map&);
 
-// Every level from a warp to several GPUs, launches and host members in one picture (001, figures 12 and 13): of each the
-// fastest, and NVIDIA's own beside it. Of studies barriers, launch and levels, as far as they are there.
+// Every level from a warp to several GPUs, launches and host members in one picture (001, figures 12 and 13): what a program
+// can call, of each maker the fastest, and pale what is faster and cannot be called. Of studies barriers, launch and levels, as
+// far as they are there.
 void add_ladder(std::span<const result>, evaluation&);
 // Barriers idle and beside each load, where a load was measured.
 void add_loads(std::span<const result>, evaluation&);

@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <set>
-#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "src/studies/barriers/barrier_facts.hpp"
 #include "src/studies/barriers/barriers_evaluation.hpp"
 
 namespace mgsync::barriers {
@@ -16,7 +18,6 @@ struct rung {
   int level = 0;
   int members = 0;
   std::string name;
-  bool vendor = false;
   auto operator<=>(const rung&) const = default;
 };
 
@@ -25,21 +26,23 @@ struct standing {
   double us = 0, low = 0, high = 0;
 };
 
-bool is_vendors(const point& p) {
-  return p.variant == "vendor" || p.variant == "cooperative-groups" || p.subject == "nccl" || p.subject == "nccl-device" || p.subject == "mpi" || p.subject == "openmp";
-}
+// What stands on a step: of each maker the fastest that a program can call, and the fastest that it cannot.
+struct stood {
+  std::map<std::string, standing> callable;
+  std::optional<standing> out_of_reach;
+};
 
 // Of the barriers inside one GPU: by threads, or by the blocks of a cluster.
 rung rung_inside(const point& p, const std::string& scope) {
   const int threads = static_cast<int>(p.number(axes::threads_per_block).value_or(32)), blocks = static_cast<int>(p.number(axes::blocks).value_or(1));
-  if (scope == "warp") return {1, 2, "warp, lanes from two branches", true};
-  if (scope == "block") return {2, threads, fmt::format("block, {} threads", threads), true};
-  if (scope == "cluster" && blocks > 1) return {3, blocks, fmt::format("cluster, {} blocks", blocks), true};
+  if (scope == "warp") return {1, 2, "warp, lanes from two branches"};
+  if (scope == "block") return {2, threads, fmt::format("block, {} threads", threads)};
+  if (scope == "cluster" && blocks > 1) return {3, blocks, fmt::format("cluster, {} blocks", blocks)};
   return {};
 }
 
 // Where one passage of nothing but the barrier belongs; level 0: it does not.
-rung rung_of(const result& r) {
+rung rung_of(const result& r, const subject_facts& facts) {
   const auto& p = r.point;
   if (p.study == "levels") {
     // Its other links are operations, or no instruction; a relaxed arrival orders no memory.
@@ -48,17 +51,17 @@ rung rung_of(const result& r) {
   }
   if (p.study == "launch") {
     const bool wanted = p.word("quantity") == "null" && p.members == 1 && p.number("argument_bytes").value_or(0) == 0 && p.word("policy", "synchronize") == "synchronize";
-    return {wanted && p.device == topology::device::gpu ? 6 : 0, 1, "launch: one more kernel", false};
+    return {wanted && p.device == topology::device::gpu ? 6 : 0, 1, "launch: one more kernel"};
   }
-  if (p.study != "barriers" || p.word("load", "idle") != "idle" || p.find("work") != nullptr || p.find("late") != nullptr || !r.verdict.passed) return {};
-  if (p.device == topology::device::host) return {8, p.members, fmt::format("{} host member{}{}", p.members, p.members == 1 ? "" : "s", p.ranks > 1 ? ", in ranks" : ""), is_vendors(p)};
+  if (p.study != "barriers" || p.word("load", "idle") != "idle" || p.find("work") != nullptr || p.find("late") != nullptr || !r.verdict.passed || facts.meets_nobody) return {};
+  if (p.device == topology::device::host) return {8, p.members, fmt::format("{} host member{}{}", p.members, p.members == 1 ? "" : "s", p.ranks > 1 ? ", in ranks" : "")};
   const bool per_rank = p.ranks > 1;
-  if (p.subject == "warp" && p.variant != "apart") return {1, 1, "warp, lanes together", true};
+  if (p.subject == "warp" && p.variant != "apart") return {1, 1, "warp, lanes together"};
   if (p.subject == "warp" || p.subject == "block" || p.subject == "cluster") return rung_inside(p, p.subject);
-  if (p.subject == "kernel-boundary") return {7, p.members, fmt::format("end of the kernel, {} GPU{}", p.members, p.members == 1 ? "" : "s"), true};
+  if (facts.by_host) return {7, p.members, fmt::format("end of the kernel, {} GPU{}{}", p.members, p.members == 1 ? "" : "s", per_rank ? ", in ranks" : "")};
   // One block alone has nobody to meet in its grid.
-  if (p.members == 1) return {p.number(axes::blocks).value_or(2) > 1 ? 4 : 0, 1, "grid: 1 GPU", is_vendors(p)};
-  return {5, p.members, fmt::format("{} GPUs{}", p.members, per_rank ? ", in ranks" : ""), is_vendors(p)};
+  if (p.members == 1) return {p.number(axes::blocks).value_or(2) > 1 ? 4 : 0, 1, "grid: 1 GPU"};
+  return {5, p.members, fmt::format("{} GPUs{}", p.members, per_rank ? ", in ranks" : "")};
 }
 
 // In us; nothing where the metric is no time, or in cycles of an unknown clock.
@@ -74,7 +77,7 @@ std::optional<standing> standing_of(const result& r) {
 }
 
 // Of blocks, clusters, host members and GPUs no more than these counts: a ladder, not a curve.
-bool is_shown(const std::map<rung, standing>& all, const rung& one) {
+bool is_shown(const std::map<rung, stood>& all, const rung& one) {
   if (one.level == 1 || one.level == 4 || one.level == 6) return true;
   std::set<int> counts;
   for (const auto& [other, value] : all)
@@ -82,30 +85,77 @@ bool is_shown(const std::map<rung, standing>& all, const rung& one) {
   return one.members == *counts.begin() || one.members == *counts.rbegin() || (one.level > 4 && counts.size() <= 4);
 }
 
+// Grids, GPUs and the ends of their kernels stand at one shape, and so do host members: a step up is no larger shape.
+int kind_of(const rung& one) { return one.level == 8 ? 2 : one.level == 4 || one.level == 5 || one.level == 7 ? 1 : 0; }
+
+using results_by_shape = std::map<std::pair<double, double>, std::vector<std::pair<const result*, subject_facts>>>;  // blocks per SM, threads
+
+std::pair<double, double> shape_of(const point& p) { return {p.number(axes::blocks_per_sm).value_or(0), p.number(axes::threads_per_block).value_or(0)}; }
+
+// The smallest of the shapes that most steps of a kind have, of more than one block.
+std::pair<double, double> shared_shape(const std::map<rung, results_by_shape>& all, int kind) {
+  std::map<std::pair<double, double>, int> counts;
+  for (const auto& [where, shapes] : all)
+    for (const auto& [shape, results] : shapes) counts[shape] += kind_of(where) == kind && shape.first > 0;
+  const auto most = std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; });
+  return most == counts.end() ? std::pair{0.0, 0.0} : most->first;
+}
+
+stood stood_of(const rung& where, const std::vector<std::pair<const result*, subject_facts>>& results) {
+  stood found;
+  for (const auto& [r, facts] : results) {
+    const auto value = *standing_of(*r);
+    // Instructions and launches are NVIDIA's alone.
+    const bool callable = r->point.study != "barriers" || !facts.call.empty();
+    if (!callable && (!found.out_of_reach || value.us < found.out_of_reach->us)) found.out_of_reach = value;
+    if (!callable) continue;
+    auto& best = found.callable[kind_of(where) == 0 ? "" : facts.maker];
+    if (best.of == nullptr || value.us < best.us) best = value;
+  }
+  for (const auto& [maker, best] : found.callable)
+    if (found.out_of_reach && best.us <= found.out_of_reach->us) found.out_of_reach.reset();
+  return found;
+}
+
+bar bar_of(const std::string& name, const standing& value, int level, bool out_of_reach) {
+  const auto shape = format_shape(value.of->point);
+  const auto word = level == 6 ? value.of->point.subject : subject_of(value.of->point);
+  return {name, {value.us}, value.low, value.high, fmt::format("{}{}", word, shape.empty() || shape == "1" ? "" : " " + shape), out_of_reach, short_key(value.of->point)};
+}
+
+std::map<rung, stood> ladder_of(std::span<const result> all) {
+  std::map<rung, results_by_shape> measured;
+  for (const auto& r : all) {
+    const auto facts = r.point.study == "barriers" ? facts_of(r.point) : subject_facts{};
+    const auto where = rung_of(r, facts);
+    if (where.level != 0 && standing_of(r)) measured[where][kind_of(where) == 0 ? std::pair{0.0, 0.0} : shape_of(r.point)].emplace_back(&r, facts);
+  }
+  std::map<rung, stood> ladder;
+  for (const auto& [where, shapes] : measured) {
+    const auto shared = shapes.find(shared_shape(measured, kind_of(where)));
+    ladder[where] = stood_of(where, shared != shapes.end() ? shared->second : shapes.begin()->second);
+  }
+  return ladder;
+}
+
 }  // namespace
 
 void add_ladder(std::span<const result> all, evaluation& e) {
-  std::map<rung, standing> ladder;
-  for (const auto& r : all) {
-    const auto where = rung_of(r);
-    const auto value = where.level != 0 ? standing_of(r) : std::nullopt;
-    if (!value) continue;
-    auto& best = ladder[where];
-    if (best.of == nullptr || value->us < best.us) best = *value;
-  }
+  const auto ladder = ladder_of(all);
   std::set<int> levels;
   for (const auto& [where, value] : ladder) levels.insert(where.level);
   if (levels.size() < 2) return;
   bar_chart bars{{"ladder", "The ladder: what it costs to synchronize at each level",
-                  "The fastest of each level at its fastest shape, idle; pale: what NVIDIA, NCCL, MPI or the compiler's run time gives. "
+                  "What a program can call at each level, of each maker the fastest, idle; pale: what is faster, and nothing that a program can call. "
                   "Time of one passage (001, figures 12 and 13)."},
                  {"latency (us), logarithmic", true}, {}, {}};
   for (const auto& [where, value] : ladder) {
     if (!is_shown(ladder, where)) continue;
-    const auto shape = format_shape(value.of->point);
-    const auto word = where.level == 6 ? value.of->point.subject : subject_of(value.of->point);
-    bars.bars.push_back({where.name, {value.us}, value.low, value.high, fmt::format("{}{}", word, shape.empty() || shape == "1" ? "" : " " + shape), where.vendor,
-                         short_key(value.of->point)});
+    std::vector<std::pair<std::string, standing>> makers(value.callable.begin(), value.callable.end());
+    std::ranges::stable_sort(makers, {}, [](const auto& one) { return one.second.us; });
+    const bool alone = makers.size() + value.out_of_reach.has_value() == 1;
+    for (const auto& [maker, best] : makers) bars.bars.push_back(bar_of(alone ? where.name : fmt::format("{}, {}", where.name, maker), best, where.level, false));
+    if (value.out_of_reach) bars.bars.push_back(bar_of(alone ? where.name : where.name + ", no call", *value.out_of_reach, where.level, true));
   }
   e.figures.push_back(std::move(bars));
 }

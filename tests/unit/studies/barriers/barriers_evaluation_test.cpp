@@ -136,7 +136,9 @@ TEST(ladder, has_a_rung_for_each_level_and_the_best_of_each) {
   ASSERT_EQ(bars.size(), 5U);
   EXPECT_EQ(bars[0].name, "warp, lanes from two branches");
   EXPECT_NEAR(bars[0].parts[0], 0.1, 1e-12);
-  EXPECT_EQ(bars[1].note, "grid:auto 1x32");
+  EXPECT_EQ(bars[1].note, "grid:cooperative-groups 1x32");
+  EXPECT_FALSE(bars[1].reference);
+  EXPECT_EQ(bars[2].note, "grid:auto 1x32");
   EXPECT_TRUE(bars[2].reference);
   EXPECT_EQ(bars[3].parts[0], 2.0);
   EXPECT_EQ(bars[3].source, short_key(all[4].point));
@@ -144,12 +146,53 @@ TEST(ladder, has_a_rung_for_each_level_and_the_best_of_each) {
   EXPECT_EQ(std::get<heat_map>(*named(e, "loads-2-1x32")).columns, (std::vector<std::string>{"idle", "peer-stores"}));
 }
 
-TEST(barriers_evaluation, says_who_is_fastest_first_and_who_is_not_shown_to_be_slower) {
-  auto near = of_level("multigrid", "library", 4, 2.1);
-  near.metrics[0].ci95_low = 1.9;
-  const auto e = evaluate(std::vector<result>{of_level("multigrid", "auto", 4, 2.0), near, of_level("multigrid", "vendor", 4, 5.5)});
-  EXPECT_TRUE(e.sentences.at(0).starts_with("On 4 GPUs, multigrid:auto is the fastest barrier: 2 us")) << e.sentences[0];
-  EXPECT_NE(e.sentences[0].find("no difference was shown there to multigrid:library. NVIDIA's own (multigrid:vendor) takes 2.8 times as long as the fastest."), std::string::npos) << e.sentences[0];
+result measured_launch(double us) {
+  auto r = of_level("graph", "", 1, us);
+  r.point.study = "launch";
+  r.point.set("quantity", std::string("null"));
+  return r;
+}
+
+TEST(ladder, shows_of_each_maker_what_a_program_can_call_and_pale_what_it_cannot) {
+  const std::vector<result> all{of_level("multigrid", "auto", 4, 2.0), of_level("multigrid", "library", 4, 2.1), of_level("multigrid", "vendor", 4, 5.6), of_level("nccl-device", "hub", 4, 3.4),
+                                of_level("nccl-device", "per-block", 4, 3.7), of_level("nccl-device", "hub-relay", 4, 3.1), measured_launch(0.7)};
+  const auto e = evaluate(all);
+  std::vector<std::pair<std::string, bool>> seen;
+  for (const auto& one : std::get<bar_chart>(*named(e, "ladder")).bars) seen.emplace_back(one.name + ": " + one.note, one.reference);
+  EXPECT_EQ(seen, (std::vector<std::pair<std::string, bool>>{{"4 GPUs, mgsync: multigrid:library 1x32", false},
+                                                             {"4 GPUs, NCCL: nccl-device:hub 1x32", false},
+                                                             {"4 GPUs, NVIDIA: multigrid:vendor 1x32", false},
+                                                             {"4 GPUs, no call: multigrid:auto 1x32", true},
+                                                             {"launch: one more kernel: graph 1x32", false}}));
+}
+
+TEST(ladder, steps_stand_at_one_shape_and_nobody_alone_on_them) {
+  auto large = of_level("multigrid", "library", 2, 1.9);
+  large.point.set("threads_per_block", 1024.0);
+  const std::vector<result> all{inside("multigrid", "library", 1, 32, 0.08), of_level("grid", "cooperative-groups", 1, 1.0), of_level("nccl", "graph", 1, 0.5), of_level("multigrid", "library", 2, 2.0), large,
+                                of_level("kernel-boundary", "graph", 2, 4.0)};
+  const auto e = evaluate(all);
+  std::vector<std::string> notes;
+  for (const auto& one : std::get<bar_chart>(*named(e, "ladder")).bars) notes.push_back(one.note);
+  EXPECT_EQ(notes, (std::vector<std::string>{"grid:cooperative-groups 1x32", "multigrid:library 1x32", "kernel-boundary:graph 1x32"}));
+}
+
+TEST(barriers_evaluation, says_first_what_to_call_and_who_is_not_shown_to_be_slower_and_what_is_faster) {
+  auto near = of_level("nccl-device", "hub", 4, 2.2);
+  near.metrics[0].ci95_low = 2.0;
+  const auto e = evaluate(std::vector<result>{of_level("multigrid", "auto", 4, 2.0), of_level("multigrid", "library", 4, 2.1), near, of_level("multigrid", "vendor", 4, 5.5)});
+  EXPECT_EQ(e.sentences.at(0), "On 4 GPUs, take multigrid:library, the fastest barrier that a program can call: 2.1 us (95 % interval 2.1 - 2.1); no difference was shown there to nccl-device:hub. "
+                               "To call it: sync() of mgsync::this_multi_grid(handle) (#include <mgsync/multi_grid.cuh>, a launch by mgsync::multi_grid of <mgsync/multi_grid.hpp>). "
+                               "multigrid:auto is faster there, 2 us, and nothing that a program can call. NVIDIA's own (multigrid:vendor) takes 2.6 times as long.");
+  EXPECT_EQ(e.tables.at(0).rows.at(0).at(2), "multigrid:auto");  // the table is of all that was measured
+}
+
+TEST(barriers_evaluation, says_that_nothing_was_measured_that_a_program_can_call) {
+  const auto only = evaluate(std::vector<result>{of_level("multigrid", "auto", 4, 2.0)});
+  EXPECT_EQ(only.sentences.at(0), "On 4 GPUs, nothing that a program can call was measured; multigrid:auto is the fastest barrier: 2 us (95 % interval 2 - 2); "
+                                  "multigrid:library, multigrid:vendor, which it can call in its place, were not measured.");
+  const auto unknown = evaluate(std::vector<result>{of_level("tomorrow", "", 4, 1.0), of_level("nccl-device", "hub", 4, 3.0)});
+  EXPECT_NE(unknown.sentences.at(0).find("tomorrow is faster there, 1 us, and this build does not know whether a program can call it."), std::string::npos) << unknown.sentences[0];
 }
 
 TEST(barriers_evaluation, one_batch_is_not_the_fastest) {
@@ -164,7 +207,7 @@ TEST(barriers_evaluation, one_batch_is_not_the_fastest) {
 }
 
 TEST(barriers_evaluation, holds_no_grid_against_what_is_inside_a_block) {
-  const auto e = evaluate(std::vector<result>{inside("warp", "syncwarp", 1, 32, 0.01), inside("grid", "cooperative-groups", 1, 32, 0.9), of_level("grid", "auto", 1, 0.8), of_level("grid", "cooperative-groups", 1, 1.2)});
+  const auto e = evaluate(std::vector<result>{inside("warp", "syncwarp", 1, 32, 0.01), inside("grid", "cooperative-groups", 1, 32, 0.9), of_level("multigrid", "library", 1, 0.8), of_level("grid", "cooperative-groups", 1, 1.2)});
   EXPECT_NE(e.sentences.at(0).find("NVIDIA's own (grid:cooperative-groups) takes 1.5 times as long"), std::string::npos) << e.sentences[0];
 }
 
