@@ -84,6 +84,7 @@ int advise_command(const options& asked) {
     if (files.empty()) return 128 + signal_received();
   }
   auto known = read_report_files(files, across::machines);
+  say_damage(known);
   if (known.machines.empty()) throw usage_error("none of these files holds results; accepted: files written by --json or --store");
   const auto& results = known.machines.front().results;
   const bool gpus = std::ranges::any_of(results, [](const result& r) { return r.has_metrics() && r.point.device == topology::device::gpu; });

@@ -58,8 +58,10 @@ void refuse_a_file_twice(const std::vector<result_file>& base, const std::vector
         throw usage_error(fmt::format("{} is named twice: name files of runs of their own", all[i]->name));
 }
 
-int judge(const comparison& compared, double limit, bool allow_missing) {
-  const auto violations = gate_violations(compared, {limit, allow_missing});
+int judge(const comparison& compared, double limit, bool allow_missing, const std::vector<result_file>& now) {
+  auto violations = gate_violations(compared, {limit, allow_missing});
+  for (const auto& file : now)
+    if (!file.damage.empty()) violations.push_back(fmt::format("{} is damaged: that a point failed may stand in what was skipped", file.name));
   const auto shut = fmt::format("SHUT by {} point{}", violations.size(), violations.size() == 1 ? "" : "s");
   fmt::print("\ngate --fail-slower {:.4g}%: {}\n", 100 * limit, violations.empty() ? "passed" : shut);
   for (const auto& sentence : violations) fmt::print("  {}\n", sentence);
@@ -156,7 +158,7 @@ int compare_command(const options& asked) {
     throw usage_error(fmt::format("{} and {} have no measured point in common: measure the same members, shapes and "
                                   "backends in both", asked.files.front(), asked.files.back()));
   fmt::print("\n{}", format_comparison(compared));
-  return asked.fail_slower ? judge(compared, *asked.fail_slower, asked.allow_missing) : 0;
+  return asked.fail_slower ? judge(compared, *asked.fail_slower, asked.allow_missing, now) : 0;
 }
 
 }  // namespace mgsync

@@ -11,10 +11,12 @@
 
 #include "mgsync/version.hpp"
 #include "src/app/progress_line.hpp"
+#include "src/app/report_files.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/base/launcher.hpp"
 #include "src/base/standard_streams.hpp"
 #include "src/harness/runner.hpp"
+#include "src/report/text.hpp"
 #include "src/results/pivot_table.hpp"
 #include "src/results/result_file.hpp"
 #include "src/results/selection.hpp"
@@ -187,19 +189,27 @@ int print_plan(const options& asked, communicator& job, topology::machine mine) 
 int show_results(const options& asked) {
   auto shown = read_result_file(asked.files.front());
   auto& document = shown.document;
-  const auto missing = shown.complete ? "" : what_is_missing(shown);
+  auto missing = shown.complete ? "" : what_is_missing(shown);
+  for (const auto& sentence : shown.damage) say("mgsync: {}\n", sentence);
+  if (!shown.damage.empty()) missing += fmt::format("damaged: lines of {} were skipped, and what they said is missing here: that a point failed, too\n", asked.files.front());
   for (std::size_t i = 1; i < asked.files.size(); ++i) {
-    auto more = read_result_file(asked.files[i]).document.results;
-    std::move(more.begin(), more.end(), std::back_inserter(document.results));
+    auto more = read_result_file(asked.files[i]);
+    for (const auto& sentence : more.damage) say("mgsync: {}\n", sentence);
+    std::move(more.document.results.begin(), more.document.results.end(), std::back_inserter(document.results));
   }
+  const auto code = static_cast<int>(!shown.damage.empty() && document.results.empty() ? exit_code::failure : exit_code::success);
   if (!asked.where.empty()) document.results = selected(std::move(document.results), asked.where);
   if (!asked.by.empty()) {
     fmt::print("{}", asked.by == "shape" ? table_by_shape(document.results) : table_by(document.results, asked.by));
-    return 0;
+    return code;
   }
   fmt::print("{} ({}, {})\n{}{}{}", document.command, document.machine.host, document.started, format_table(document.results),
              format_notes(document.machine), missing);
-  return 0;
+  // What a study says of its own results, as the command that measured them did.
+  for (const auto& one : evaluate_all(document.results))
+    if (one.of->name != point{}.study && std::ranges::any_of(document.results, [&](const result& r) { return r.point.study == one.of->name; }))
+      fmt::print("\n{}", report::to_text(one.shown));
+  return code;
 }
 
 int list_backends(const options& asked, communicator& job, topology::machine mine) {

@@ -1,5 +1,7 @@
 #include "src/app/outputs.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <exception>
 #include <filesystem>
@@ -124,6 +126,9 @@ void outputs::open(const options& asked, const machine_record& machine, std::uin
   document_.settings = {{"precision", fmt::format("{}", asked.precision)},
                         {"max_time_s", fmt::format("{}", std::chrono::duration<double>(asked.max_time.value()).count())},
                         {"check_rounds", asked.check ? fmt::format("{}", asked.check_rounds) : "0"}};
+  // What steers the run times decides a result, too. Which GPUs are visible stands in the machine.
+  document_.settings.merge(steering_variables(environ));
+  document_.settings.erase("environment CUDA_VISIBLE_DEVICES");
   if (!asked.store.empty())
     store_ = std::make_unique<mgsync::store>(asked.store,
                                              store_header{machine, asked.typed, seed, started, document_.settings},

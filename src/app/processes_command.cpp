@@ -41,6 +41,12 @@ std::vector<std::string> words_of_one(const std::vector<std::string>& words) {
   return kept;
 }
 
+// Why fewer processes than were asked for have been run.
+result_status how_it_ended(int code) {
+  if (signal_received() != 0) return result_status::interrupted;
+  return code == static_cast<int>(exit_code::barrier_failed) ? result_status::failed : result_status::error;
+}
+
 }  // namespace
 
 scratch_folder::scratch_folder() {
@@ -111,6 +117,10 @@ int measure_in_processes(const options& asked, const std::vector<std::string>& w
   merged.document.command = asked.typed;
   merged.document.seed = first_seed;
   merged.document.settings["processes"] = std::to_string(files.size());
+  if (files.size() < asked.processes) {
+    if (merged.document.ended == "complete") merged.document.ended = to_string(how_it_ended(code));
+    say("mgsync: {} of {} processes gave results, then one ended with exit code {}: the interval is over these\n", files.size(), asked.processes, code);
+  }
   const auto& document = merged.document;
   do_each({[&] { write_documents(asked, document); }, [&] { print_table(asked, format_table(document.results) + format_notes(document.machine)); }});
   return code;

@@ -84,8 +84,8 @@ std::optional<page_section> side_by_side(const std::vector<std::string>& names) 
   for (const auto* one : ordered) {
     const std::string word(word_of(one->what, one->measured));
     t.rows.push_back({word.empty() ? "no difference shown" : word, name_of(one->point), column_name(one->measured), fmt::format("{:.4g}", one->base_median), fmt::format("{:.4g}", one->new_median),
-                      one->what == change::too_few ? "-" : fmt::format("{:.3f}", one->ratio), one->what == change::too_few ? "-" : fmt::format("{:.3f} - {:.3f}", one->low, one->high), fmt::format("{}", fmt::join(one->notes, "; "))});
-    if (!(one->base_median > 0) || one->what == change::too_few) continue;
+                      !one->has_ratio() ? "-" : fmt::format("{:.3f}", one->ratio), !one->has_ratio() ? "-" : fmt::format("{:.3f} - {:.3f}", one->low, one->high), fmt::format("{}", fmt::join(one->notes, "; "))});
+    if (!(one->base_median > 0) || !one->has_ratio()) continue;
     auto& curve = by_word[t.rows.back().front()];
     curve.name = t.rows.back().front();
     curve.dots = true;
@@ -258,6 +258,7 @@ void write(const std::string& where, const std::string& text) {
 int report_command(const options& asked) {
   prepare_files(asked);
   auto all = read_report_files(asked.files, asked.across.value_or(across::hosts));
+  say_damage(all);
   std::vector<std::string> failed;
   const auto p = page_of(asked, all, failed);
   if (!asked.markdown.empty()) write(asked.markdown, markdown_of(p));
@@ -273,6 +274,7 @@ namespace {
 // What every study makes of the files that show was given, whatever their machines are.
 std::vector<shown_study> evaluations_of(const options& asked) {
   auto all = read_report_files(asked.files, across::machines);
+  say_damage(all);
   std::vector<result> results;
   auto shown = evaluate_all(all.raw, &results);
   std::vector<result> earlier;

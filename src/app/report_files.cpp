@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
+#include "src/base/standard_streams.hpp"
 #include "src/results/packed_text.hpp"
 #include "topology/description.hpp"
 #include "topology/discovery.hpp"
@@ -97,6 +98,11 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
     return all.measured[a.files.front()].document.machine.gpus.size() > all.measured[b.files.front()].document.machine.gpus.size();
   });
   return all;
+}
+
+void say_damage(const report_files& all) {
+  for (const auto& file : all.measured)
+    for (const auto& sentence : file.damage) say("mgsync: {}\n", sentence);
 }
 
 shown_study shown_of(const study& one, const std::function<evaluation()>& evaluate) {

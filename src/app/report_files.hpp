@@ -35,6 +35,9 @@ struct report_files {
 // more than `alike` count as one. Throws usage_error, beginning with the name, for a file that is nothing of this.
 report_files read_report_files(const std::vector<std::string>& names, across alike);
 
+// To stderr, what of these files is damaged and was skipped.
+void say_damage(const report_files&);
+
 // What one study makes of one machine's results. An evaluation that throws costs its own section: `failed` says why, and what
 // is shown is a sentence that says it too.
 struct shown_study {

@@ -24,6 +24,8 @@ struct side_of_a_point {
   std::map<std::string, std::vector<medians_of_batches>> processes;   // of each metric
   std::string algorithm;                                   // of the last that has a number
   bool checked = true;                                     // all of them were
+  std::string mixed;                                       // the name of a metric that its files have in different units
+  bool refuted = false;                                    // one of them was checked, and did not pass
   bool cut_short = false;                                  // one of them was interrupted
   std::string reason;                                      // of the last that has no number
   result_status status = result_status::waived;            // the worst that has no number
@@ -50,14 +52,23 @@ std::string pairing_key(const point& one, const machine_record& machine, const s
   return canonical_text(paired);
 }
 
+// Whether numbers of both can be set against each other.
+bool alike(const metric_name& a, const metric_name& b) { return a.unit == b.unit && a.better == b.better; }
+
 void take(side_of_a_point& into, std::map<std::string, medians_of_batches>& here, const result& one) {
   for (const metric& each : one.metrics) {
-    here[each.name].insert(here[each.name].end(), each.raw.begin(), each.raw.end());
-    if (std::none_of(into.metrics.begin(), into.metrics.end(), [&](const auto& m) { return m.name == each.name; }))
+    const auto known = std::ranges::find(into.metrics, each.name, &metric_name::name);
+    if (known == into.metrics.end())
       into.metrics.push_back(each);
+    else if (!alike(*known, each)) {
+      into.mixed = each.name;
+      continue;
+    }
+    here[each.name].insert(here[each.name].end(), each.raw.begin(), each.raw.end());
   }
   into.algorithm = one.found("algorithm").substr(0, one.found("algorithm").find(':'));
   into.checked = into.checked && one.verdict.passed;
+  into.refuted = into.refuted || (one.verdict.kind != verdict_kind::unchecked && !one.verdict.passed);
   into.cut_short = into.cut_short || one.status == result_status::interrupted;
 }
 
@@ -128,10 +139,14 @@ compared_point compare_point(const side_of_a_point& base, const side_of_a_point&
   if (base.algorithm != now.algorithm)
     out.notes.push_back(fmt::format("ran {}, was {}", now.algorithm.empty() ? "another algorithm" : now.algorithm,
                                     base.algorithm.empty() ? "unknown" : base.algorithm));
-  if (base.checked && !now.checked) out.notes.push_back("unchecked in NEW");
+  out.decides = measured.name == base.metrics.front().name;
+  if (base.checked && !now.checked) {
+    out.notes.push_back(now.refuted ? "FAIL in NEW" : "unchecked in NEW");
+    out.void_because = now.refuted ? "did not pass its check in NEW" : "is unchecked in NEW, and was checked in BASE";
+  }
   if (now.cut_short) out.notes.push_back("cut short in NEW");
   if (!all_positive(was) || !all_positive(is)) {
-    out.what = change::too_few;
+    out.what = out.base_median > 0 && out.new_median > 0 ? change::too_few : change::no_ratio;
     return out;
   }
   const shift_interval shift = shift_between(logarithms(was), logarithms(is), wanted_confidence);
@@ -152,15 +167,25 @@ std::string name_of(const compared_point& one) {
   return name_of(one.point) + (one.measured.name == "latency" ? "" : ", " + one.measured.name);
 }
 
+std::string unit_of(const metric_name& one) {
+  return fmt::format("'{}'{}", one.unit, one.better == better::less ? "" : " (more is better)");
+}
+
 // What NEW has no number of.
 void find_lost(const side_of_a_point& before, const side_of_a_point& after, comparison& out) {
   if (after.processes.empty() || (after.was_lost && after.status == result_status::failed)) {
     out.lost.push_back({*before.point, after.reason, after.status});
     return;
   }
-  for (const metric_name& one : before.metrics)
-    if (!after.processes.contains(one.name))
+  for (const auto* side : {&before, &after})
+    if (!side->mixed.empty()) out.lost.push_back({*before.point, fmt::format("its {} is in different units in files of one side", side->mixed), result_status::measured});
+  for (const metric_name& one : before.metrics) {
+    const auto found = std::ranges::find(after.metrics, one.name, &metric_name::name);
+    if (found == after.metrics.end())
       out.lost.push_back({*before.point, fmt::format("it has no {}", one.name), result_status::measured});
+    else if (!alike(one, *found))
+      out.lost.push_back({*before.point, fmt::format("its {} is in {}, and was in {}", one.name, unit_of(*found), unit_of(one)), result_status::measured});
+  }
 }
 
 }  // namespace
@@ -171,6 +196,7 @@ std::string_view word_of(change what, const metric_name& of) {
     case change::improved: return is_a_time(of) ? "faster" : "better";
     case change::not_shown: return "no difference shown";
     case change::too_few: return "too few batches";
+    case change::no_ratio: return "not above 0";
   }
   return "";
 }
@@ -192,7 +218,8 @@ comparison compare(std::span<const json_document> base, std::span<const json_doc
     // A barrier that failed in one of several processes is no barrier, however fast the others were.
     find_lost(before, after, out);
     for (const metric_name& one : before.metrics)
-      if (after.processes.contains(one.name)) out.points.push_back(compare_point(before, after, one, noise));
+      if (const auto same = std::ranges::find(after.metrics, one.name, &metric_name::name); same != after.metrics.end() && alike(one, *same))
+        out.points.push_back(compare_point(before, after, one, noise));
   }
   for (const std::string& key : is.order) {
     if (is.points.at(key).processes.empty()) continue;
@@ -210,6 +237,10 @@ std::vector<std::string> gate_violations(const comparison& compared, const gate&
                                       is_a_time(one.measured) ? "takes" : "has", one.ratio,
                                       is_a_time(one.measured) ? "as long" : "as much", one.low, one.high));
   for (const compared_point& one : compared.points) {
+    if (one.decides && !one.void_because.empty()) sentences.push_back(fmt::format("{}: {}", name_of(one), one.void_because));
+    if (one.decides && one.what == change::no_ratio)
+      sentences.push_back(fmt::format("{}: {} {}, was {} {}: what is 0 or below is no measurement that a share could be taken of", name_of(one),
+                                      format_number(one.new_median), one.measured.unit, format_number(one.base_median), one.measured.unit));
     const double times = one.measured.better == better::less ? one.new_median / one.base_median : one.base_median / one.new_median;
     if (one.what == change::too_few && !(times <= 1 + asked.limit))
       sentences.push_back(fmt::format("{}: {} {}, was {} {}, and too few batches to tell: a longer --max-time gives more",

@@ -20,7 +20,8 @@ enum class change {
   worse,      // the whole interval lies on the wrong side of 1: above where less is better, below where more is
   improved,   // the whole interval lies on the other side
   not_shown,  // the interval holds 1
-  too_few,    // too few batches for an interval of 95 %, or values that are not positive
+  too_few,    // too few batches for an interval of 95 %, or batches among them that are not positive
+  no_ratio,   // a side's median is 0 or below: of such there is no quotient
 };
 // "slower" and "faster" of a time, "worse" and "better" of anything else.
 std::string_view word_of(change, const metric_name&);
@@ -36,8 +37,11 @@ struct compared_point {
   bool by_process = false;  // the units are processes (files), not batches
   double margin = 0;        // share by which the interval was widened on either side
   change what = change::not_shown;
+  bool decides = true;  // the point's first metric, which says who is best
+  std::string void_because;  // why NEW's number counts for nothing although BASE's passed its check; empty: it counts
   std::vector<std::string> notes;  // "ran hub, was inbox" where auto chose otherwise, "unchecked in NEW"
 
+  bool has_ratio() const { return what != change::too_few && what != change::no_ratio; }
   double times_worse() const { return measured.better == better::less ? ratio : 1 / ratio; }
   double at_worst() const { return measured.better == better::less ? high : 1 / low; }
 };
@@ -71,7 +75,8 @@ struct gate {
 
 // Why a gate is shut, a sentence each; empty: it is open. It is shut by a point whose ratio is worse than 1 + limit and
 // shown to be worse, by one whose medians are as far apart with too few batches to tell (the slowest get the fewest), by
-// one that has no number in NEW, and by one that is missing there.
+// one that has no number in NEW, or one of another unit, and by one that is missing there. By one that passed its check in BASE and
+// not in NEW, however fast it is; and by one whose first metric is 0 or below on a side, which no time is.
 std::vector<std::string> gate_violations(const comparison&, const gate&);
 
 // How many points may be worse by more than the limit for all that is known, without a difference shown.

@@ -25,7 +25,7 @@ row_of_words row_of(const compared_point& one, const conditions& under) {
   for (const auto& name : under.varying) words.push_back(value_of(p, name));
   words.push_back(format_number(one.base_median));
   words.push_back(format_number(one.new_median));
-  const bool shown = one.what != change::too_few;
+  const bool shown = one.has_ratio();
   words.push_back(shown ? fmt::format("{:.3f}", one.ratio) : "-");
   words.push_back(shown ? fmt::format("{:.3f}..{:.3f}", one.low, one.high) : "-");
   words.emplace_back(word_of(one.what, one.measured));
@@ -121,6 +121,7 @@ std::string format_comparison(const comparison& compared) {
   text += fmt::format("\n{} {}, {} {}, {} without a difference shown", count(change::worse), times ? "slower" : "worse",
                       count(change::improved), times ? "faster" : "better", count(change::not_shown));
   if (count(change::too_few) > 0) text += fmt::format(", {} with too few batches to tell", count(change::too_few));
+  if (count(change::no_ratio) > 0) text += fmt::format(", {} of 0 or below", count(change::no_ratio));
   return text + "\n" + meaning(compared);
 }
 

@@ -92,6 +92,8 @@ class merging {
   void add(result one, const result_file& from) {
     if (unit_ == replication::processes) {
       for (sample& each : one.samples) each.batch = 0;
+      // Of one process there is no interval over processes, however many batches it has.
+      if (one.has_metrics() && !one.samples.empty()) one.metrics = summarize_all({one.metrics.begin(), one.metrics.end()}, one.samples);
       if (one.has_metrics()) one.environment["processes"] = "1";
     }
     const machine_record& machine = from.document.machine;

@@ -33,7 +33,7 @@ std::string not_judged(const comparison& compared, std::size_t uncertain) {
 node_verdict judge_node(const comparison& compared, double limit, const std::string& doubt) {
   node_verdict found;
   found.violations = gate_violations(compared, {limit, true});
-  const auto shown = [limit](const compared_point& one) { return one.what != change::too_few && one.at_worst() <= 1 + limit; };
+  const auto shown = [limit](const compared_point& one) { return one.has_ratio() && one.void_because.empty() && one.at_worst() <= 1 + limit; };
   const int all = members_of_all(compared);
   const bool whole = std::ranges::any_of(compared.points, [&](const auto& one) { return one.point.members == all && shown(one); });
   const auto within = static_cast<std::size_t>(std::ranges::count_if(compared.points, shown));

@@ -1,5 +1,6 @@
 #!/bin/bash
-# compare_test.sh MGSYNC: mgsync compare and merge with real files: what they print, write and end with.
+# compare_test.sh MGSYNC: compare, merge, show and report with real files, and --resume and --processes when something is
+# otherwise: what they print, write and end with.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/mpi/expect.sh
@@ -61,13 +62,68 @@ expect_text 'empty.jsonl is empty and was left out' "$work/err"
 [ "$(wc -l <"$work/m.csv")" -eq 3 ] || fail "the CSV does not have a header and two rows"
 passed "merge: counts once, reads what is torn"
 
-# A gate that is shut: the same file with every latency a tenth of what it is as the base.
+# A bit that flipped in a store: show says so, and that a failure may be among what it skipped. Where nothing is left, it fails.
+python3 - "$work/m.jsonl" "$work/flipped.jsonl" "$work/ruined.jsonl" <<'PYTHON' || fail "no damaged stores"
+import sys
+def flipped(line):
+    return line.replace('"status":"measured"', '"status":"neasured"').replace('"t":"sample"', '"t":"rample"').replace('"t":"point"', '"t":"qoint"')
+lines = open(sys.argv[1]).read().splitlines(keepends=True)
+results = [i for i, line in enumerate(lines) if '"t":"result"' in line]
+open(sys.argv[2], "w").write("".join(flipped(line) if i == results[0] else line for i, line in enumerate(lines)))
+open(sys.argv[3], "w").write("".join(line if '"t":"header"' in line else flipped(line) for line in lines))
+PYTHON
+ends 0 "show of a damaged store" "$mgsync" show "$work/flipped.jsonl"
+expect_text 'flipped.jsonl. line [0-9]+: damaged, skipped' "$work/err"
+expect_text '^damaged: lines of .*flipped.jsonl were skipped, and what they said is missing here: that a point failed, too' "$work/out"
+ends 1 "show of a store without an intact line" "$mgsync" show "$work/ruined.jsonl"
+ends 0 "show --by of a damaged store" "$mgsync" show "$work/flipped.jsonl" --by members
+expect_text 'damaged, skipped' "$work/err"
+"$mgsync" advise "$work/flipped.jsonl" --work 20us >"$work/out" 2>"$work/err"
+expect_text 'damaged, skipped' "$work/err"
+ends 5 "a gate beside a damaged store" "$mgsync" compare "$work/m.json" "$work/flipped.jsonl" --fail-slower 10% --allow-missing
+expect_text 'flipped.jsonl is damaged: that a point failed may stand in what was skipped' "$work/out"
+passed "show, advise and a gate say what is damaged"
+
+# What decides a result besides the machine: a store that was measured under other variables is not gone on with.
+short=(--device host --oversubscribe --members 2 --backend multigrid:inbox --max-time 200ms --check-rounds 200)
+ends 0 "a store" env OMP_NUM_THREADS=2 "$mgsync" "${short[@]}" --store "$work/threads.jsonl"
+ends 2 "--resume under another OMP_NUM_THREADS" env OMP_NUM_THREADS=3 "$mgsync" "${short[@]}" --store "$work/threads.jsonl" --resume
+expect_text "environment OMP_NUM_THREADS is '3', was '2'" "$work/err"
+ends 0 "--resume under the same" env OMP_NUM_THREADS=2 "$mgsync" "${short[@]}" --store "$work/threads.jsonl" --resume
+passed "--resume compares the variables"
+
+# The second of three processes is killed: what there is, is of one, has no interval, and does not claim to be complete.
+"$mgsync" "${short[@]}" --processes 3 --json "$work/killed.json" >"$work/out" 2>"$work/err" &
+parent=$!
+for _ in $(seq 6000); do
+  if grep -q '^process 2 of 3' "$work/err" && child=$(pgrep -P "$parent" -f -- ' --seed '); then kill -9 "$child" && break; fi
+  sleep 0.01
+done
+wait "$parent"
+expect_code $? 137 "a process of --processes that was killed"
+expect_text '"ended": "error"' "$work/killed.json"
+expect_text '^multigrid .* 1 process only' "$work/out"
+expect_text '^mgsync: 1 of 3 processes gave results, then one ended with exit code 137' "$work/err"
+cp "$work/a.json" "$work/one.json"
+ends 0 "one file over processes" "$mgsync" merge "$work/one.json" --over-processes
+expect_text '^multigrid .* 1 process only' "$work/out"
+passed "one process has no interval over processes"
+
+# All that is committed in one report; a study's tables, also of points that have an outcome and no number.
+ends 0 "one report of all" "$mgsync" report "$results"/*.json "$results"/*.json.xz --html "$work/all.html"
+if grep -q 'since that failed' "$work/all.html"; then fail "an evaluation failed"; fi
+ends 0 "show of outcomes" "$mgsync" show "$results/h200x2-blocking.json"
+expect_text '^205 cases, each with an outcome' "$work/out"
+[ "$(wc -l <"$work/out")" -gt 50 ] || fail "show prints no tables of the study"
+passed "one report of all files, and a study's tables"
+
+# A gate that is shut: the same file with latencies of a nanosecond as the base, which no busy machine's spread reaches.
 python3 - "$work/a.json" "$work/fast.json" <<'PYTHON' || fail "no faster base"
 import json, sys
 document = json.load(open(sys.argv[1]))
 for one in document["results"]:
     latency = one["metrics"]["latency"]
-    latency["raw"] = [value / 10 for value in latency["raw"]]
+    latency["raw"] = [1e-3 for value in latency["raw"]]
 json.dump(document, open(sys.argv[2], "w"), indent=1)
 PYTHON
 ends 5 "a gate" "$mgsync" compare "$work/fast.json" "$work/a.json" --fail-slower 10%

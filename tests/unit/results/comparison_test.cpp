@@ -159,7 +159,60 @@ TEST(comparison, of_too_few_batches_says_so) {
   EXPECT_EQ(compared.points.front().what, change::too_few);
   auto negative = measured(hub, 2);
   for (double& value : negative.metrics[0].raw) value = -1;
-  EXPECT_EQ(compare_two({measured(hub, 2)}, {negative}).points.front().what, change::too_few);
+  EXPECT_EQ(compare_two({measured(hub, 2)}, {negative}).points.front().what, change::no_ratio);
+  // A batch below 0 beside a median above it leaves the medians to compare.
+  auto one_batch = measured(hub, 2);
+  one_batch.metrics[0].raw[0] = -1;
+  EXPECT_EQ(compare_two({measured(hub, 2)}, {one_batch}).points.front().what, change::too_few);
+}
+
+TEST(comparison, a_gate_is_shut_by_what_did_not_pass_its_check) {
+  auto broken = measured(hub, 1), unchecked = measured(hub, 1);
+  broken.verdict.passed = false;
+  unchecked.verdict = {};
+  const auto of = [](const result& base, const result& now) { return gate_violations(compare_two({base}, {now}), {0.1}); };
+  ASSERT_EQ(of(measured(hub, 2), broken).size(), 1u) << "however fast it is";
+  EXPECT_EQ(of(measured(hub, 2), broken)[0], "multigrid:hub on 4 host members {0,1,2,3}, shape 1: did not pass its check in NEW");
+  ASSERT_EQ(of(measured(hub, 2), unchecked).size(), 1u);
+  EXPECT_TRUE(of(measured(hub, 2), unchecked)[0].ends_with("is unchecked in NEW, and was checked in BASE"));
+  // What BASE does not claim, NEW need not.
+  EXPECT_TRUE(of(broken, broken).empty());
+  EXPECT_TRUE(of(unchecked, measured(hub, 1, 2)).empty());
+}
+
+TEST(comparison, a_gate_is_shut_by_another_unit) {
+  const auto base = measured(hub, 2);
+  auto ms = measured(hub, 0.002), more = base;
+  ms.metrics[0].unit = "ms";
+  more.metrics[0].better = better::more;
+  for (const auto& [now, in] : {std::pair{ms, "its latency is in 'ms', and was in 'us'"}, {more, "its latency is in 'us' (more is better), and was in 'us'"}}) {
+    const auto compared = compare_two({base}, {now});
+    EXPECT_TRUE(compared.points.empty());
+    const auto violations = gate_violations(compared, {0.1});
+    ASSERT_EQ(violations.size(), 1u);
+    EXPECT_NE(violations[0].find(in), std::string::npos) << violations[0];
+  }
+  // Files of one side are no processes of one measurement then.
+  const auto mixed = compare(std::vector{document_of({base})}, std::vector{document_of({base}), document_of({ms})});
+  EXPECT_EQ(gate_violations(mixed, {0.1}).size(), 1u);
+}
+
+TEST(comparison, a_gate_is_shut_by_what_is_not_above_0) {
+  auto zero = measured(hub, 2), less = measured(hub, 2);
+  for (double& value : zero.metrics[0].raw) value = 0;
+  for (double& value : less.metrics[0].raw) value = -3;
+  for (const auto& [base, now] : {std::pair{measured(hub, 2), zero}, {measured(hub, 2), less}, {zero, measured(hub, 2)}, {less, less}}) {
+    const auto violations = gate_violations(compare_two({base}, {now}), {0.1});
+    ASSERT_EQ(violations.size(), 1u);
+    EXPECT_NE(violations[0].find("what is 0 or below is no measurement"), std::string::npos) << violations[0];
+  }
+  // A residual beside the first metric may be 0.
+  auto with_residual = measured(hub, 2);
+  test::add_metric(with_residual, "residual", "cycles", better::less, 0);
+  const auto compared = compare_two({with_residual}, {with_residual});
+  EXPECT_EQ(compared.points.at(1).what, change::no_ratio);
+  EXPECT_TRUE(gate_violations(compared, {0.1}).empty());
+  EXPECT_NE(format_comparison(compared).find(", 1 of 0 or below\n"), std::string::npos);
 }
 
 TEST(comparison, what_failed_or_was_waived_is_lost) {

@@ -159,6 +159,15 @@ TEST(merging, over_processes_each_file_counts_once_and_the_interval_is_over_them
   EXPECT_LT(as_batches.metrics[0].ci95_high - as_batches.metrics[0].ci95_low, 0.2);
 }
 
+TEST(merging, one_process_has_no_interval_over_processes) {
+  const auto merged = merge_results(std::vector{file_of("a", {measured(hub, 2, 1, 8)})}, replication::processes);
+  const metric& one = merged.document.results.at(0).metrics.at(0);
+  EXPECT_EQ(merged.document.results[0].found("processes"), "1");
+  EXPECT_EQ(one.raw.size(), 1u) << "its batches are no processes";
+  EXPECT_EQ(one.confidence, 0);
+  EXPECT_NEAR(one.median, 2, 0.02);
+}
+
 TEST(merging, names_the_host_of_what_comes_from_another) {
   auto other = file_of("b", {measured(inbox, 3)});
   other.document.machine.host = "n7";
