@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include <fmt/format.h>
@@ -166,7 +167,7 @@ void add_changes(advice& a, std::span<const result> all, facts_of_point facts_of
 }  // namespace
 
 std::string what_there_is(std::span<const result> all, facts_of_point facts_of) {
-  std::set<std::string> there;
+  std::map<std::pair<topology::device, int>, std::string> there;
   std::set<double> works;
   std::size_t barriers = 0;
   for (const auto& r : all) {
@@ -176,11 +177,11 @@ std::string what_there_is(std::span<const result> all, facts_of_point facts_of) 
     same.device = r.point.device;
     same.work_us = r.point.number(axes::work).value_or(0);
     if (!is_usable(r, same, facts_of)) continue;
-    there.insert(count_of_members(r.point));
+    there.emplace(std::pair(r.point.device, r.point.members), count_of_members(r.point));
     works.insert(same.work_us);
   }
   const auto beside = works.contains(0) ? "" : fmt::format(" beside work, as in --work {}us", fmt::join(works, "us, --work "));
-  if (!there.empty()) return fmt::format("these results are of {}{}", fmt::join(there, ", "), beside);
+  if (!there.empty()) return fmt::format("these results are of {}{}", fmt::join(there | std::views::values, ", "), beside);
   if (barriers == 0) return "these results are of no barrier that was measured to its end";
   return fmt::format("of {} result{} of barriers here none was measured to its end, idle, and passed its check", barriers, barriers == 1 ? "" : "s");
 }

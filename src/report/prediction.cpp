@@ -23,6 +23,8 @@ place place_of(const point& p) {
   return {p.members, format_shape(p), in_all ? *in_all : p.number(axes::blocks_per_sm).value_or(1), p.number(axes::threads_per_block).value_or(1), in_all.has_value()};
 }
 
+bool is_alone(const place& at) { return at.members == 1 && at.one_block && at.blocks == 1; }
+
 double between(const place& a, const place& b) {
   const double by_blocks = std::log2(a.blocks / b.blocks), by_threads = std::log2(a.threads / b.threads);
   return std::sqrt(by_blocks * by_blocks + 0.25 * by_threads * by_threads) + (a.one_block != b.one_block ? 4 : 0);
@@ -193,6 +195,8 @@ std::optional<prediction> predict_one(std::span<const result> results, const std
     if (refused != nullptr) refused->push_back({why, p.facts.by_host});
     return std::nullopt;
   }
+  // Nor does one block of one GPU, which meets nobody.
+  std::erase_if(points, [&](const known& k) { return is_alone(k.at) != is_alone(wanted); });
   const auto all = estimates(points, wanted);
   if (all.empty()) return std::nullopt;
   double sum = 0, weights = 0;

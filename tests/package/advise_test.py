@@ -39,7 +39,7 @@ def check_files(folder):
     committed = pathlib.Path(__file__).resolve().parents[2] / "docs/results"
     # On GPUs nothing was measured here: that is no answer for host members.
     code, said = said_of("advise", committed / "h200x4-host-one-process.json", "--device", "gpu")
-    assert code == 2 and "--device gpu: these results are of 16 host members" in said and "accepted: host, auto" in said, said
+    assert code == 2 and "--device gpu: these results are of 2 host members, 4 host members, 8 host members, 16 host members" in said and "accepted: host, auto" in said, said
     # The answer is something that a program can call over all these blocks, in whatever build: no block's barrier, no kernel of our own.
     answer = folder / "answer.json"
     code, said = said_of("advise", committed / "h200x4-barriers.json", "--gpus", "1", "--shape", "32x64", "--work", "20us", "--json", answer)

@@ -247,6 +247,8 @@ TEST(advice, offers_no_barrier_for_a_shape_that_it_cannot_join) {
   EXPECT_TRUE(a.barriers.front().measured);
   // Where one block is all there is, they are offered.
   EXPECT_TRUE(advise(all, {topology::device::gpu, 1, 20, 0, 0, "b1x32"}, barriers::facts_of).barriers.front().barrier.starts_with("block"));
+  // One block alone meets no other: it says nothing of eight.
+  EXPECT_GT(advise(all, {topology::device::gpu, 1, 20, 0, 0, "b8x64"}, barriers::facts_of).barriers.front().us, 0.7);
   // More threads than a multiprocessor holds meet at the end of a kernel only.
   const auto large = advise(all, {topology::device::gpu, 4, 20, 0, 0, "32x1024"}, barriers::facts_of);
   for (const auto& p : large.barriers) EXPECT_TRUE(p.facts.by_host) << p.barrier;
