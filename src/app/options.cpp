@@ -221,7 +221,10 @@ namespace po = boost::program_options;
 
 po::parsed_options parse(std::span<const std::string> arguments, std::span<const axis_declaration> axes, std::vector<std::string>& words) {
   po::options_description all;
-  for (const auto& axis : axes) all.add_options()(option_of(axis).c_str(), po::value<std::string>(), "");
+  for (const auto& axis : axes) {
+    if (axis.counts == word_count::none) all.add_options()(option_of(axis).c_str(), "");
+    else all.add_options()(option_of(axis).c_str(), po::value<std::string>(), "");
+  }
   for (const auto* option : besides(axes)) {
     if (option->value.empty()) all.add_options()(std::string(option->name).c_str(), "");
     else all.add_options()(std::string(option->name).c_str(), po::value<std::string>(), "");
@@ -311,7 +314,7 @@ options parse_options(std::span<const std::string> arguments, std::span<const ax
       const std::string_view value = given.value.empty() ? std::string_view() : given.value.front();
       for (const auto& axis : axes)
         if (given.string_key == option_of(axis)) {
-          const auto list = split_at_commas(value);
+          const auto list = split_at_commas(axis.counts == word_count::none ? "on" : value);
           result.axes[std::string(axis.name)] = {list.begin(), list.end()};
         }
       for (const auto* option : besides(axes))
@@ -320,6 +323,7 @@ options parse_options(std::span<const std::string> arguments, std::span<const ax
             throw usage_error(fmt::format("--{} takes a file's name, not the option '{}'; accepted: {}, or ./{} for a name that begins so", long_name(*option), value, option->value, value));
           option->set(result, long_name(*option), value);
           used.push_back(option);
+          result.given.push_back(long_name(*option));
         }
     }
   } catch (const po::error_with_option_name& error) {
@@ -341,7 +345,9 @@ options parse_options(std::span<const std::string> arguments, std::span<const ax
 std::string help_lines(std::span<const axis_declaration> axes) {
   std::string text;
   for (const auto& axis : axes)
-    text += help_line(option_of(axis), "LIST", fmt::format("{} ({}accepted: {})", axis.help, axis.defaults.empty() ? "" : fmt::format("default {}; ", axis.defaults), axis.accepted));
+    text += axis.counts == word_count::none
+                ? help_line(option_of(axis), "", axis.help)
+                : help_line(option_of(axis), "LIST", fmt::format("{} ({}accepted: {})", axis.help, axis.defaults.empty() ? "" : fmt::format("default {}; ", axis.defaults), axis.accepted));
   return text;
 }
 

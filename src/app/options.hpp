@@ -57,6 +57,7 @@ struct options {
   std::vector<std::string> files;  // of show, compare, merge, report and advise; of study its name, where one was typed
   std::map<std::string, std::vector<std::string>, std::less<>> axes;  // of study: words of axes, as typed
   std::string figures;             // of study: a folder
+  std::vector<std::string_view> given;  // the options that were typed, without axes
   std::string by;                  // of show: "shape", "members" or another axis, or empty
   double bytes = 0;                // of advise: that each member gives to others in a step
   std::chrono::nanoseconds within = std::chrono::seconds(20);  // of advise without files: what measuring may take

@@ -49,20 +49,21 @@ bool are_one_file(const std::string& a, const std::string& b) {
   return std::filesystem::equivalent(a, b, absent) || behind_links(a) == behind_links(b);
 }
 
-// One would be written over the other, or over what the command reads.
-void refuse_equal_paths(const options& asked) {
+// What the command writes, one by one.
+std::vector<named_file> files_to_write(const options& asked) {
   auto written = files_at_the_end(asked);
   if (!asked.store.empty()) written.push_back({"store", asked.store});
+  return written;
+}
+
+// One would be written over the other.
+void refuse_equal_paths(const options& asked) {
+  const auto written = files_to_write(asked);
   for (std::size_t i = 0; i < written.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (are_one_file(written[j].name, written[i].name))
         throw usage_error(fmt::format("--{} {} and --{} {} are the same file: name another for one of them", written[j].option, written[j].name,
                                       written[i].option, written[i].name));
-  if (asked.command == command::study) return;  // its word is the study's name
-  for (const auto& out : written)
-    for (const auto& read : asked.files)
-      if (are_one_file(out.name, read))
-        throw usage_error(fmt::format("--{} {} is a file that this command reads, and would be written over it: name another", out.option, out.name));
 }
 
 void write_to(const std::string& file, const std::string& content) {
@@ -84,8 +85,16 @@ exit_code exit_code_of(std::span<const result> results) {
   return something ? exit_code::success : exit_code::all_waived;
 }
 
+void must_not_write_over(const options& asked, std::span<const std::string> read) {
+  for (const auto& out : files_to_write(asked))
+    for (const auto& one : read)
+      if (are_one_file(out.name, one))
+        throw usage_error(fmt::format("--{} {} is a file that this command reads, and would be written over it: name another", out.option, out.name));
+}
+
 void prepare_files(const options& asked) {
   refuse_equal_paths(asked);
+  if (asked.command != command::study) must_not_write_over(asked, asked.files);  // a study's word is its name
   const auto files = files_at_the_end(asked);
   for (const auto& file : files) must_be_writable(file);
   const bool lasts = std::ranges::any_of(files, [](const named_file& f) { return f.name != "-"; });
@@ -105,8 +114,10 @@ void do_each(std::initializer_list<std::function<void()>> steps) {
   if (first) std::rethrow_exception(first);
 }
 
+void write_json(const options& asked, const std::string& text) { write_to(asked.json, text); }
+
 void write_documents(const options& asked, const json_document& document) {
-  do_each({[&] { write_to(asked.json, asked.json.empty() ? "" : format_json(document)); },
+  do_each({[&] { write_json(asked, asked.json.empty() ? "" : format_json(document)); },
            [&] { write_to(asked.csv, asked.csv.empty() ? "" : format_csv(document)); }});
 }
 

@@ -30,6 +30,12 @@ void prepare_files(const options&);
 // Every step, although one before it threw; then throws the first of these, having said the others.
 void do_each(std::initializer_list<std::function<void()>> steps);
 
+// The same where only the work has shown what was read.
+void must_not_write_over(const options&, std::span<const std::string> read);
+
+// A text to --json, where that was asked for.
+void write_json(const options&, const std::string& text);
+
 // The document to --json, its points to --csv, where they were asked for; each although the other cannot be written.
 void write_documents(const options&, const json_document&);
 

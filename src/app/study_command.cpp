@@ -15,6 +15,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "mgsync/version.hpp"
 #include "src/app/progress_line.hpp"
@@ -254,9 +255,35 @@ void refuse_several_meanings(std::span<const std::string> words, std::span<const
 }
 
 // Files of results, where there will be none.
-void refuse_documents(const options& typed, std::string_view because) {
+void refuse_documents(const options& typed) {
   for (const auto& [option, file] : {std::pair{"json", &typed.json}, {"csv", &typed.csv}, {"store", &typed.store}})
-    if (!file->empty()) throw usage_error(fmt::format("--{} {}: {}, and nothing is measured that could be written there; accepted: the same without --{}", option, *file, because, option));
+    if (!file->empty())
+      throw usage_error(fmt::format("--{} {}: without a name the studies are listed, and nothing is measured that could be written there; accepted: the same without --{}", option, *file, option));
+}
+
+// The model's answer, which depends on no machine here. Signals end it as they end any program.
+int tell_answer(const asked_study& asked) {
+  const auto& typed = asked.typed;
+  for (const auto option : typed.given)
+    if (option != "json" && option != "figures")
+      throw usage_error(fmt::format("--{}: a model answers, nothing is measured, and that option says nothing to it; accepted beside the model's own options: --json, --figures", option));
+  prepare_files(typed);
+  make_folder(typed.figures);
+  const topology::rank_view nowhere;
+  const auto answered = asked.studies.front()->answer(request_for(*asked.studies.front(), asked, {&nowhere, 1}));
+  if (!typed.json.empty() && answered.document.empty())
+    throw usage_error(fmt::format("--json {}: this answer is a file already, on stdout; accepted: the same without --json", typed.json));
+  must_not_write_over(typed, answered.read);
+  named_files files;
+  add_pictures(answered.figures, files);
+  write_files(typed.figures, files);
+  if (!typed.json.empty()) {
+    nlohmann::ordered_json document{{"schema", nullptr}, {"command", typed.typed}, {"mgsync", version_with_commit}};
+    document.update(nlohmann::ordered_json::parse(answered.document));
+    write_json(typed, document.dump(2) + "\n");
+  }
+  print_table(typed, answered.text);
+  return 0;
 }
 
 // The job: this process, or all ranks that the launcher started, each with its own GPU.
@@ -287,11 +314,12 @@ int study_command(std::span<const std::string> words, std::optional<communicator
     return 0;
   }
   if (asked.studies.empty()) {
-    refuse_documents(asked.typed, "without a name the studies are listed");
+    refuse_documents(asked.typed);
     if (!asked.typed.figures.empty()) throw usage_error("--figures: without a name the studies are listed; accepted: mgsync study NAME --figures FOLDER");
   }
   const bool several = read_launch().size.value_or(1) > 1;
   if (several) must_fit_ranks(asked);
+  if (asked.studies.size() == 1 && asks_for_answer(*asked.studies.front(), asked.typed.axes)) return tell_answer(asked);
   take_note_of_signals();
   dog.emplace([](const std::string& text) { say("{}{}\n", text, communicator::silent_ranks()); }, [&](const std::string& why) {
     written.write_in_emergency(why + communicator::silent_ranks(), signal_received() != 0 ? result_status::interrupted : result_status::failed);
@@ -300,16 +328,6 @@ int study_command(std::span<const std::string> words, std::optional<communicator
   job.emplace(start_job(asked.typed, seen, *dog));
   const auto views = gather_views(*job, std::move(seen));
   if (asked.studies.empty()) return list_studies(views);
-  if (const auto* s = asked.studies.front(); !several && asked.studies.size() == 1 && s->answer != nullptr)
-    if (const auto answered = s->answer(request_for(*s, asked, views))) {
-      refuse_documents(asked.typed, "the model answers");
-      make_folder(asked.typed.figures);
-      named_files files;
-      add_pictures(answered->figures, files);
-      write_files(asked.typed.figures, files);
-      fmt::print("{}", answered->text);
-      return 0;
-    }
   if (!asked.typed.dry_run) return measure(asked, views, *job, *dog, written);
   const auto all = plan_of(asked, views);
   if (job->rank() == 0) print_plan(asked, all);

@@ -68,6 +68,7 @@ bool takes(std::span<const std::string_view> items, std::string_view word) {
 }
 
 void check(const axis_declaration& axis, const study_request& asked, const std::vector<std::string>& typed) {
+  if (axis.counts == word_count::none) return;
   std::string option(axis.name);
   std::ranges::replace(option, '_', '-');
   if (axis.counts == word_count::one && typed.size() != 1) throw usage_error(fmt::format("--{} takes one word; accepted: {}", option, axis.accepted));
@@ -89,6 +90,7 @@ void settle_axes(study_request& asked, std::span<const axis_declaration> axes, c
     auto& words = asked.words[std::string(axis.name)];
     if (const auto found = typed.find(axis.name); found != typed.end()) {
       words = found->second;
+      asked.typed.emplace(axis.name);
       continue;
     }
     const auto mine = accepted_by(axis, asked.device), others = accepted_by(axis, asked.device == topology::device::gpu ? topology::device::host : topology::device::gpu);
@@ -98,6 +100,10 @@ void settle_axes(study_request& asked, std::span<const axis_declaration> axes, c
   }
   for (const auto& axis : axes)
     if (const auto found = typed.find(axis.name); found != typed.end()) check(axis, asked, found->second);
+}
+
+bool asks_for_answer(const study& of, const typed_words& typed) {
+  return of.answer != nullptr && std::ranges::any_of(of.axes, [&](const auto& axis) { return axis.defaults.empty() && typed.contains(axis.name); });
 }
 
 void check_words(std::string_view option, std::span<const std::string> words, std::span<const std::string_view> accepted) {

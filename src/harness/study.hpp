@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +25,7 @@ namespace mgsync {
 struct study_request;
 using typed_words = std::map<std::string, std::vector<std::string>, std::less<>>;  // of axes, by name
 
-enum class word_count { list, one };
+enum class word_count { list, one, none };  // none: a switch, whose word is "on" where it was typed
 
 // Something that a study varies, as an option of `mgsync study NAME`. What `accepted` says is what is checked (axis_words.hpp).
 struct axis_declaration {
@@ -56,6 +57,7 @@ struct study_request {
   bool planning = false;                       // nothing will be measured: the machine may be another one
   const session* where = nullptr;              // this process's place among the ranks, where something is measured
   typed_words words;                           // of every axis, typed or default; checked
+  std::set<std::string, std::less<>> typed;    // the axes that were
 
   const topology::machine& machine() const { return ranks.front().seen; }
   const std::vector<std::string>& list(std::string_view axis) const { return words.find(axis)->second; }
@@ -88,10 +90,12 @@ struct measurement {
 // What measurements of all studies begin with: a point of one member, the first GPU or thread, on the asked device.
 measurement measurement_of(const study_request&, std::string_view study, std::string_view subject, std::string_view variant = {});
 
-// What a study says without measuring anything: a model's answer, in words and pictures.
+// What a study says without measuring anything: a model's answer, in words, for scripts and in pictures.
 struct study_answer {
   std::string text;  // ends with a newline
   std::vector<figure> figures{};
+  std::string document{};          // the same as a JSON object that names its schema; empty: there is none
+  std::vector<std::string> read{};  // the files that it comes from
 };
 
 // A file of a study's own raw rows, of before there were results files or beside them.
@@ -116,8 +120,9 @@ struct study {
   evaluation (*evaluate)(std::span<const result>) = nullptr;
   // About how long a point takes, for the estimate before a long study.
   double seconds_per_point = 1;
-  // Answers what the axes ask, where they ask for an answer (nothing otherwise). nullptr: the study has none.
-  std::optional<study_answer> (*answer)(const study_request&) = nullptr;
+  // Answers what axes without a default ask, where one of them was typed; the request knows no machine then. Throws usage_error
+  // for typed axes that the answer does not use. nullptr: the study has none.
+  study_answer (*answer)(const study_request&) = nullptr;
   // Whether a text is raw rows of this study, and what several such files mean together. Both or neither.
   bool (*knows)(std::string_view text) = nullptr;
   raw_evaluation (*evaluate_raw)(std::span<const raw_file>) = nullptr;

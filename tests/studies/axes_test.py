@@ -4,9 +4,13 @@
 Usage: axes_test.py MGSYNC. Host members only: the same on every machine."""
 import json
 import os
+import re
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 PROGRAM = sys.argv[1]
 
@@ -23,6 +27,57 @@ def refused(*words, because):
     assert not [name for name in os.listdir() if name not in ("file", "machine")], os.listdir()
 
 
+def cost_of(*words):
+    """What a command prints, and the seconds of work and the MB of memory that it took."""
+    # What a sanitizer keeps of freed memory is not the program's.
+    os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    said = study(*words)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return said, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, after.ru_maxrss / 1024
+
+
+def ends_on_sigterm(*words, after):
+    run = subprocess.Popen([PROGRAM, "study", *words], stdout=subprocess.DEVNULL, start_new_session=True)
+    time.sleep(after)
+    run.terminate()
+    assert run.wait(timeout=60) in (-signal.SIGTERM, 128 + signal.SIGTERM), run.returncode
+    for _ in range(600):  # and leaves nobody behind
+        try:
+            os.killpg(run.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    raise AssertionError("a process of it goes on")
+
+
+def answers_of_a_model():
+    for size in ("1x1x1", "64x64x64", "1023x77x4097", "8192x8192x8192", "8192x28672x8192", "16384x16384x16384", "262144x262144x262144",
+                 "1048576x64x64", "1048576x1048576x1048576"):
+        said, seconds, megabytes = cost_of("pipeline", "--gemm", size)
+        assert "on NVIDIA H200" in said and "docs/results/h200x1-pipeline-wgmma.json" in said and "TFLOP/s" in said, said
+        assert seconds < 2 and megabytes < 200, (size, seconds, megabytes)
+    said = study("pipeline", "--gemm", "4096x4096x4096", "--json", "answer.json")
+    with open("answer.json") as written:
+        document = json.load(written)
+    assert document["schema"] == "mgsync-gemm/1" and document["command"].startswith("mgsync study pipeline --gemm"), document
+    assert re.search(f"{document['answer']['time_us']:.3f} us", said), said
+    only = subprocess.run([PROGRAM, "study", "pipeline", "--gemm", "4096x4096x4096", "--json", "-"], capture_output=True, text=True, check=True)
+    assert json.loads(only.stdout)["answer"]["best"] == document["answer"]["best"] and "best " in only.stderr, only
+    # A machine of one's own: read, and not written over.
+    with open("own.json", "w") as own:
+        own.write(study("pipeline", "--machine", "h200"))
+    assert document["answer"]["best"]["tile"] in study("pipeline", "--gemm", "4096x4096x4096", "--machine", "own.json")
+    assert "would be written over it" in study("pipeline", "--gemm", "64x64x64", "--machine", "own.json", "--json", "own.json", code=2)
+    os.mkfifo("slow.json")
+    ends_on_sigterm("pipeline", "--gemm", "64x64x64", "--machine", "slow.json", after=0.5)
+    ends_on_sigterm("pipeline", "--gemm", "8192x28672x8192", "--solver", after=1)
+    checked, _, megabytes = cost_of("pipeline", "--gemm", "8192x28672x8192", "--solver")
+    assert ("solver       Z3" in checked or "no Z3 in this build" in checked) and megabytes < 200, (checked, megabytes)
+    for made in ("answer.json", "own.json", "slow.json"):
+        os.remove(made)
+
+
 def main():
     folder = tempfile.TemporaryDirectory()
     os.chdir(folder.name)
@@ -34,8 +89,15 @@ def main():
     refused("reduction", "--way", "serial,mpi-reduce", *host, because="--way is 'mpi-reduce'")
     # Nothing of what was asked for is left out in silence.
     for option in ("--json", "--csv", "--store"):
-        refused("pipeline", "--gemm", "512x512x512", option, "out", because=f"{option} out")
         refused(option, "out", because=f"{option} out")
+    asked = ("pipeline", "--gemm", "512x512x512")
+    for words in (("--csv", "out"), ("--store", "out"), ("--seed", "1"), ("--dry-run",), ("--device", "host"), ("--tile", "128x128x64"),
+                  ("--size", "paper"), ("--kernel", "wgmma"), ("--timeout", "1s")):
+        refused(*asked, *words, because=words[0])
+    refused("pipeline", "--solver", because="--solver")
+    refused("pipeline", "--machine", "h200", "--json", "out", because="--json out")
+    refused("pipeline", "--gemm", "1048577x1x1", because="1x1x1 to 1048576x1048576x1048576")
+    answers_of_a_model()
     refused("--figures", "out", because="--figures")
     refused("pipeline", "--machine", ".", because="a machine file, or results of `mgsync study pipeline`")
     refused("pipeline", "--machine", "file", because="a machine file, or results of `mgsync study pipeline`")

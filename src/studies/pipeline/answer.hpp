@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,12 +18,12 @@ struct gemm_question {
   extent size;
   machine on;
   search_space space;
-  std::chrono::milliseconds solver_limit{4000};
+  std::optional<std::chrono::milliseconds> solver_limit{};  // nothing: the solver is not asked
 };
 
 struct gemm_answer {
   search_answer best;                     // of brute force, which always answers
-  std::optional<search_answer> solver;    // Z3's
+  std::optional<search_answer> solver;    // Z3's, where it was asked and its encoding describes the machine
   bool agree = true;                      // the two, where the solver found an optimum
   std::string binds;                      // what helps most where it is twice as good
   std::vector<relaxation> why;            // all that was tried, the most helpful first
@@ -30,12 +31,19 @@ struct gemm_answer {
   int waves = 0;
   int stages = 0;
   double steady_ns = 0;                   // from stage to stage
-  timeline schedule;                      // of the most loaded SM, in ns; the first output tiles of a long one
+  double loading_ns = 0, multiplying_ns = 0, loop_ns = 0;  // what of these is the longest decides it
+  double tflops = 0;
+  std::string impossible;                 // why there is no such machine; empty: there may be
+  std::vector<std::string> warnings;      // which of the machine's peaks the answer passes
+  timeline schedule;                      // of the most loaded SM, in ns; the first stages of a long one
 };
 
 gemm_answer answer(const gemm_question&);
 
 // What `mgsync study pipeline --gemm` prints, ending with a newline.
 std::string to_text(const gemm_question&, const gemm_answer&);
+
+// The same for scripts: a JSON object, schema "mgsync-gemm/1" (docs/results.md).
+std::string to_document(const gemm_question&, const gemm_answer&);
 
 }  // namespace mgsync::pipeline

@@ -269,6 +269,10 @@ machine_fit fit_machine(std::span<const tile_profile> tiles, const machine_facts
   const auto name = facts.find("name");
   m.name = name == facts.end() ? "" : name->second;
   m.sms = sms;
+  const auto peaks = peaks_of(m.name);
+  m.peak_tflops = peaks.tflops;
+  m.memory_bytes_per_ns = peaks.bytes_per_ns;
+  m.l2_bytes = peaks.l2_bytes;
   m.shared_bytes = fact("shared_bytes", 49152) - 1024;
   m.accumulator_bytes = std::int64_t{2} * 64 * 256 * 4;
   m.persistent = true;

@@ -49,21 +49,20 @@ double steady_period(const stage_times& t, const arrangement& warps) {
   return std::max(static_cast<double>(std::max({a.step, b.step, consumer})), static_cast<double>(loop) / warps.buffers);
 }
 
-ticks waves_time(std::span<const stage_times> tiles, int stages, const arrangement& warps) {
-  if (warps.persistent) throw std::invalid_argument("a persistent arrangement has no closed form; simulate it");
-  if (tiles.empty()) throw std::invalid_argument("no output tile");
-  if (warps.consumers == 1) {
-    ticks sum = 0;
-    for (const stage_times& t : tiles) sum += wave_time(t, stages, warps) + t.epilogue;
-    return sum;
-  }
-  const stage_times& t = tiles.front();
-  if (std::any_of(tiles.begin(), tiles.end(), [&](const stage_times& other) { return other != t; }))
-    throw std::invalid_argument("with two consumers the closed form needs waves that are all alike");
+ticks waves_time(const sm_work& work, const arrangement& warps) {
+  if (warps.persistent) throw std::invalid_argument("a persistent arrangement has no closed form; recurrences.hpp has its time");
+  if (work.tiles < 1) throw std::invalid_argument("no output tile");
+  const ticks wave = wave_time(work.each, work.stages, warps), last = wave_time(work.last, work.stages, warps) + work.last.epilogue;
+  const std::int64_t before = work.tiles - 1;
+  if (warps.consumers == 1) return before * (wave + work.each.epilogue) + last;
   // Tile j begins when tile j - 1 is multiplied and the epilogue of tile j - 2 is done.
-  const ticks wave = wave_time(t, stages, warps);
-  const ticks last = static_cast<ticks>(tiles.size()) - 1;
-  return last / 2 * (wave + std::max(wave, t.epilogue)) + last % 2 * wave + wave + t.epilogue;
+  const auto begin = [&](std::int64_t tile) { return tile / 2 * (wave + std::max(wave, work.each.epilogue)) + tile % 2 * wave; };
+  return std::max(begin(before) + last, before > 0 ? begin(before - 1) + wave + work.each.epilogue : 0);
+}
+
+ticks waves_waiting(const sm_work& work, const arrangement& warps) {
+  const auto waiting = [&](const stage_times& t) { return wave_time(t, work.stages, warps) - work.stages * t.math - (work.stages - 1) * t.query; };
+  return (work.tiles - 1) * waiting(work.each) + waiting(work.last);
 }
 
 }  // namespace mgsync::pipeline

@@ -2,8 +2,6 @@
 // configurations evaluates.
 #pragma once
 
-#include <span>
-
 #include "src/studies/pipeline/pipeline_model.hpp"
 
 namespace mgsync::pipeline {
@@ -19,8 +17,10 @@ ticks wave_time(const stage_times&, int stages, const arrangement&);
 double steady_period(const stage_times&, const arrangement&);
 
 // All of one SM's output tiles, an epilogue each (a persistent arrangement has no closed form: std::invalid_argument).
-// With two consumers an epilogue is hidden behind the next tile, as far as it is no longer than that. `tiles` as for
-// simulate(); with two consumers all entries must be alike (std::invalid_argument).
-ticks waves_time(std::span<const stage_times> tiles, int stages, const arrangement&);
+// With two consumers an epilogue is hidden behind the next tile, as far as it is no longer than that.
+ticks waves_time(const sm_work&, const arrangement&);
+
+// For how long the consumers wait in all of that.
+ticks waves_waiting(const sm_work&, const arrangement&);
 
 }  // namespace mgsync::pipeline

@@ -14,7 +14,13 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-ticks to_ticks(double ns) { return std::llround(ns * static_cast<double>(ticks_per_ns)); }
+constexpr double longest_stage_ns = 1e12;  // a quarter of an hour
+constexpr double longest_ticks = 4e18;     // of the 9e18 that there are
+
+ticks to_ticks(double ns) {
+  if (!(ns <= longest_stage_ns)) throw usage_error(fmt::format("--machine: one stage of a tile would take {:.3g} s on this machine; accepted: machines that take at most 1000 s for it", ns * 1e-9));
+  return std::llround(ns * static_cast<double>(ticks_per_ns));
+}
 
 json to_json(const cost_line& line, const char* rate) { return {{"startup_ns", line.startup_ns}, {rate, line.per_ns}}; }
 
@@ -83,6 +89,11 @@ machine rtx_a6000() {
   m.launch_ns = 1680;
   m.dma = {500, 152.96};
   m.math = {0, 24610};
+  const auto peaks = peaks_of("NVIDIA RTX A6000");
+  m.peak_tflops = peaks.tflops;
+  m.memory_bytes_per_ns = peaks.bytes_per_ns;
+  m.l2_bytes = peaks.l2_bytes;
+  m.from = "paper 003, section 4.2";
   m.assumptions = {
       "DMA startup of 500 ns: the paper's figure is lost",
       "launch of 1680 ns: what its table 2 adds once; launch and epilogue are lost",
@@ -92,6 +103,42 @@ machine rtx_a6000() {
       "one load at a time (serial): the paper says that one DMA warp is active at a time",
   };
   return m;
+}
+
+machine h200() {
+  machine m;
+  m.name = "NVIDIA H200";
+  m.sms = 132;
+  m.shared_bytes = 231424;
+  m.accumulator_bytes = 131072;
+  m.persistent = true;
+  m.launch_ns = 3037.833;
+  m.dma = {37.138, 317.723};
+  m.dma_latency_ns = 162.583;
+  m.chip_bytes_per_ns = 21662.985;
+  m.math_work = work_unit::multiply_adds;
+  m.math = {184.721, 5538.844};
+  m.math_peak_per_ns = 3387.056;
+  m.epilogue = {0, 25.325};
+  const auto peaks = peaks_of(m.name);
+  m.peak_tflops = peaks.tflops;
+  m.memory_bytes_per_ns = peaks.bytes_per_ns;
+  m.l2_bytes = peaks.l2_bytes;
+  m.from = "docs/results/h200x1-pipeline-wgmma.json, kernel wgmma, measured 2026-11-22 by mgsync 0.1.0 (0d3ed39)";
+  m.assumptions = {
+      "lines over 12 measured tiles, which they miss by 5.5 % (loads), 11.7 % (multiplying) and 2.8 % (epilogue) in the mean",
+      "launch with what a block's first stage takes longer than its load; medians over the tiles",
+  };
+  return m;
+}
+
+hardware_peaks peaks_of(std::string_view gpu) {
+  constexpr std::int64_t mib = 1 << 20;
+  if (gpu == "NVIDIA H200") return {989.5, 4800, 50 * mib};
+  if (gpu == "NVIDIA H100 80GB HBM3") return {989.5, 3350, 50 * mib};
+  if (gpu == "NVIDIA A100-SXM4-80GB") return {312, 2039, 40 * mib};
+  if (gpu == "NVIDIA RTX A6000") return {154.8, 768, 6 * mib};
+  return {};
 }
 
 machine read_machine(std::string_view text, std::string_view source) {
@@ -124,6 +171,10 @@ machine read_machine(std::string_view text, std::string_view source) {
   m.output_bytes = reader.whole("output_bytes", 1, 4.0);
   m.query_ns = reader.number("query_ns", 0, 0.0);
   m.handover_ns = reader.number("handover_ns", 0, 0.0);
+  m.peak_tflops = reader.number("peak_tflops", 0, 0.0);
+  m.memory_bytes_per_ns = reader.number("memory_bytes_per_ns", 0, 0.0);
+  m.l2_bytes = reader.whole("l2_bytes", 0, 0.0);
+  if (const json* from = reader.child("from"); from != nullptr && from->is_string()) m.from = from->get<std::string>();
   if (const json* list = reader.child("assumptions"); list != nullptr && list->is_array())
     for (const json& line : *list)
       if (line.is_string()) m.assumptions.push_back(line.get<std::string>());
@@ -149,6 +200,10 @@ std::string write_machine(const machine& m) {
               {"output_bytes", m.output_bytes},
               {"query_ns", m.query_ns},
               {"handover_ns", m.handover_ns},
+              {"peak_tflops", m.peak_tflops},
+              {"memory_bytes_per_ns", m.memory_bytes_per_ns},
+              {"l2_bytes", m.l2_bytes},
+              {"from", m.from},
               {"assumptions", m.assumptions}};
   return out.dump(2) + "\n";
 }
@@ -171,12 +226,53 @@ stage_times times_on(const machine& m, extent tile, int active) {
           to_ticks(m.handover_ns)};
 }
 
+sm_work work_on(const machine& m, extent size, extent tile) {
+  const std::int64_t all = output_tiles(size, tile), count = waves(size, tile, m.sms);
+  const sm_work work{times_on(m, tile, static_cast<int>(std::min<std::int64_t>(all, m.sms))), times_on(m, tile, static_cast<int>(all - (count - 1) * m.sms)), count,
+                     stages(size, tile)};
+  // At worst, one thing after the other.
+  const auto one_by_one = [&](const stage_times& t) {
+    const ticks stage = t.a.latency + t.b.latency + t.math + 2 * (t.query + t.handover);
+    return static_cast<double>(work.stages) * static_cast<double>(stage) + static_cast<double>(t.epilogue);
+  };
+  const double most = m.launch_ns * ticks_per_ns + static_cast<double>(count) * std::max(one_by_one(work.each), one_by_one(work.last));
+  if (!(most < longest_ticks))
+    throw usage_error(fmt::format("{} may take {:.3g} days on this machine; accepted: products of at most {:.0f} days", text(size), most * 1e-12 / 86400, longest_ticks * 1e-12 / 86400));
+  return work;
+}
+
 std::vector<stage_times> waves_on(const machine& m, extent size, extent tile) {
-  const std::int64_t all = output_tiles(size, tile);
-  const int count = waves(size, tile, m.sms);
-  std::vector<stage_times> times(count, times_on(m, tile, static_cast<int>(std::min<std::int64_t>(all, m.sms))));
-  times.back() = times_on(m, tile, static_cast<int>(all - static_cast<std::int64_t>(count - 1) * m.sms));
+  const auto work = work_on(m, size, tile);
+  std::vector<stage_times> times(static_cast<std::size_t>(work.tiles), work.each);
+  times.back() = work.last;
   return times;
+}
+
+double multiplying_tflops(const machine& m, extent tile) {
+  const double ns = static_cast<double>(times_on(m, tile, m.sms).math) / ticks_per_ns;
+  return 2e-3 * tile.m * tile.n * tile.k / ns * m.sms;  // infinite where it takes no time
+}
+
+std::string impossible(const machine& m, const std::vector<extent>& tiles) {
+  if (m.peak_tflops <= 0) return "";
+  const auto rate = [&](extent tile) { return multiplying_tflops(m, tile); };
+  const auto fastest = std::ranges::max_element(tiles, {}, rate);
+  if (fastest == tiles.end() || rate(*fastest) <= m.peak_tflops) return "";
+  return fmt::format("its {} SMs would multiply tiles {} at {:.0f} TFLOP/s, {:.3g} times the peak of {} TFLOP/s", m.sms, text(*fastest), rate(*fastest),
+                     rate(*fastest) / m.peak_tflops, m.peak_tflops);
+}
+
+std::vector<std::string> beyond_peaks(const machine& m, extent size, ticks total) {
+  std::vector<std::string> found;
+  const double ns = static_cast<double>(total) / ticks_per_ns, rows = size.m, columns = size.n, depth = size.k;
+  const double tflops = 2e-3 * rows * columns * depth / ns;
+  if (m.peak_tflops > 0 && tflops > m.peak_tflops) found.push_back(fmt::format("{:.2f} TFLOP/s are more than the hardware's peak of {}: no such time is possible", tflops, m.peak_tflops));
+  // A and B once in and C once out, but for what the L2 cache held before and holds after.
+  const double in = (rows + columns) * depth * m.element_bytes, out = rows * columns * m.output_bytes, cached = static_cast<double>(m.l2_bytes);
+  const double rate = (std::max(0.0, in - cached) + std::max(0.0, out - cached)) / ns;
+  if (m.memory_bytes_per_ns > 0 && rate > m.memory_bytes_per_ns)
+    found.push_back(fmt::format("A, B and C alone would pass through memory at {:.0f} GB/s, more than the hardware's peak of {}: no such time is possible", rate, m.memory_bytes_per_ns));
+  return found;
 }
 
 std::int64_t buffer_bytes(const machine& m, const configuration& c) {

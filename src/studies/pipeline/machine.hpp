@@ -1,6 +1,7 @@
 // What the model needs to know of a machine: measured (calibration.hpp), read from a file, or the paper's.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,15 +39,31 @@ struct machine {
   int output_bytes = 4;          // of one element of C
   double query_ns = 0;
   double handover_ns = 0;
+  double peak_tflops = 0;        // what the hardware multiplies at most, by its maker; 0: unknown
+  double memory_bytes_per_ns = 0;  // the same of its memory
+  std::int64_t l2_bytes = 0;     // what may lie in its L2 cache in place of memory
+  std::string from;              // where all of this was measured: file, date, commit
   std::vector<std::string> assumptions;  // what was not measured
   bool operator==(const machine&) const = default;
 };
 
-// The paper's RTX A6000 (section 4.2): throughputs as printed, per ms; what it lost is assumed, and listed.
+// The paper's RTX A6000 (section 4.2): throughputs as printed, per ms; what it lost is assumed, and listed. No such machine is
+// possible: see impossible().
 machine rtx_a6000();
 
+// One H200, its kernels of wgmma: what `--machine docs/results/h200x1-pipeline-wgmma.json` gives.
+machine h200();
+
+// What its maker says of a GPU, by the name that its driver gives; zeros where this is not known here.
+struct hardware_peaks {
+  double tflops = 0;        // halves in, 32-bit sums, no sparsity
+  double bytes_per_ns = 0;  // of its memory
+  std::int64_t l2_bytes = 0;
+};
+hardware_peaks peaks_of(std::string_view gpu);
+
 // What may be named as a machine, for messages.
-inline constexpr std::string_view machine_files = "a machine file, or results of `mgsync study pipeline`";
+inline constexpr std::string_view machine_files = "h200, paper, a machine file, or results of `mgsync study pipeline`";
 
 // From and to JSON. Reading throws usage_error naming `source` and the key that is missing, unknown or impossible.
 machine read_machine(std::string_view json, std::string_view source);
@@ -55,8 +72,21 @@ std::string write_machine(const machine&);
 // The times of one stage of `tile`, while `active` SMs load.
 stage_times times_on(const machine&, extent tile, int active);
 
-// One entry per output tile of the most loaded SM: all SMs active but in the last wave, where some may be idle.
+// The most loaded SM: all SMs active but in the last wave, where some may be idle. Throws usage_error where that takes so long
+// that it cannot be counted in ticks.
+sm_work work_on(const machine&, extent size, extent tile);
+
+// The same with an entry for each output tile.
 std::vector<stage_times> waves_on(const machine&, extent size, extent tile);
+
+// What is multiplied per second where all SMs do nothing but multiply such tiles.
+double multiplying_tflops(const machine&, extent tile);
+
+// Why no machine can be so, as its peaks say: its SMs multiply one of these tiles faster. Empty: it can be, or no peak is known.
+std::string impossible(const machine&, const std::vector<extent>& tiles);
+
+// Which of the machine's peaks a product of this size passes where it takes so long, a sentence each.
+std::vector<std::string> beyond_peaks(const machine&, extent size, ticks total);
 
 // Shared memory of the buffers, and registers of the consumers, in bytes.
 std::int64_t buffer_bytes(const machine&, const configuration&);

@@ -47,45 +47,64 @@ void read_tiles(const study_request& asked) {
   check_words("tile", asked.list("tile"), std::vector<std::string_view>(known.begin(), known.end()));
 }
 
-constexpr std::array<axis_declaration, 5> axes{{
+constexpr std::array<axis_declaration, 6> axes{{
     {"kernel", "all", "all, synthetic, mma, wgmma", "which kernels are measured"},
     {"tile", "all", "all, or tiles as 128x128x64", "of mma and wgmma: which instantiations are measured", word_count::list, read_tiles},
     {"size", "paper,random,large", accepted_sizes, "products that the calibrated model is to predict", word_count::list,
      [](const study_request& asked) { read_sizes(asked.list("size")); }},
     {"gemm", "", "1x1x1 to 1048576x1048576x1048576", "the product C = A B whose best configuration is asked for: MxNxK, as 1024x1024x512", word_count::one},
-    {"machine", "", machine_files, "the machine it runs on, else the paper's RTX A6000; alone: prints the machine file of such results", word_count::one,
+    {"machine", "", machine_files, "the machine it runs on, else h200; alone: prints its machine file. paper: the RTX A6000 of paper 003, which is impossible", word_count::one,
      [](const study_request&) {}},  // read once, where it is used: it may be a pipe
+    {"solver", "", "", "asks the solver (Z3) as well, for at most 4 s: a check of the answer, and never faster", word_count::none},
 }};
 
-// A machine file, or the results of this study: then lines over the tiles that were measured of one kernel.
-machine machine_from(const std::string& name, const std::vector<std::string>& kernels) {
-  const auto text = read_text(name, machine_files);
-  if (text.find(results_schema) == std::string::npos) return read_machine(text, name);
-  for (const auto& [_, study] : studies_in(parse_json(text, name).results)) {
+constexpr std::chrono::milliseconds solver_limit{4000};
+
+bool is_file(std::string_view machine) { return !machine.empty() && machine != "h200" && machine != "paper"; }
+
+// A machine that is named, a machine file, or the results of this study: then lines over the tiles that were measured of one kernel.
+machine machine_from(const study_request& asked) {
+  const auto& name = asked.list("machine").front();
+  const auto& kernels = asked.list("kernel");
+  const auto text = is_file(name) ? read_text(name, machine_files) : "";
+  const bool results = text.find(results_schema) != std::string::npos;
+  if (!results && asked.typed.contains("kernel")) throw usage_error("--kernel: it is for results with several kernels; accepted: with --machine FILE, where FILE is results of `mgsync study pipeline`");
+  if (name == "paper") return rtx_a6000();
+  if (!is_file(name)) return h200();
+  if (!results) {
+    auto read = read_machine(text, name);
+    read.from = read.from.empty() ? name : fmt::format("{}: {}", name, read.from);
+    return read;
+  }
+  const auto document = parse_json(text, name);
+  for (const auto& [_, study] : studies_in(document.results)) {
     const auto profiles = profiles_of(study.products, study.sms());
     for (const gemm_family* family : {&wgmma_family, &mma_family}) {
       std::vector<tile_profile> tiles;
       for (const auto& [key, profile] : profiles)
         if (std::get<0>(key) == family->name && std::get<2>(key) == 1 && wanted(kernels, family->name)) tiles.push_back(profile);
-      if (tiles.size() > 1) return fit_machine(tiles, study.facts).on;
+      if (tiles.size() < 2) continue;
+      auto fitted = fit_machine(tiles, study.facts).on;
+      fitted.from = fmt::format("{}, kernel {}, measured {} by mgsync {}", name, family->name, document.started.substr(0, document.started.find('T')), document.machine.mgsync);
+      return fitted;
     }
   }
   throw usage_error(fmt::format("--machine {}: these results hold no two tiles of {}; accepted: {}", name, fmt::join(kernels, ", "), machine_files));
 }
 
-std::optional<study_answer> answer_for(const study_request& asked) {
-  const auto &size = asked.list("gemm"), &file = asked.list("machine");
-  if (size.front().empty()) {
-    if (file.front().empty()) return std::nullopt;
-    return study_answer{write_machine(machine_from(file.front(), asked.list("kernel"))), {}};
+study_answer answer_for(const study_request& asked) {
+  const auto& name = asked.list("machine").front();
+  const std::vector<std::string> read(is_file(name) ? 1 : 0, name);
+  for (const auto unused : {"tile", "size"})
+    if (asked.typed.contains(unused)) throw usage_error(fmt::format("--{}: it chooses what is measured, and here a model answers; accepted: --gemm, --machine, --kernel, --solver, or --{} without these", unused, unused));
+  if (!asked.typed.contains("gemm")) {
+    if (asked.typed.contains("solver")) throw usage_error("--solver: it checks the answer to --gemm; accepted: with --gemm MxNxK");
+    return {write_machine(machine_from(asked)), {}, "", read};
   }
-  gemm_question question{read_extent(size.front()), rtx_a6000(), paper_space()};
-  if (!file.front().empty()) {
-    question.on = machine_from(file.front(), asked.list("kernel"));
-    question.space = wide_space();
-  }
+  gemm_question question{read_extent(asked.list("gemm").front()), machine_from(asked), name == "paper" ? paper_space() : wide_space()};
+  if (asked.typed.contains("solver")) question.solver_limit = solver_limit;
   const auto answered = answer(question);
-  return study_answer{to_text(question, answered), {picture_of(question, answered.schedule)}};
+  return {to_text(question, answered), {picture_of(question, answered.schedule)}, to_document(question, answered), read};
 }
 
 constexpr int held_out_settings = 60;  // of each kind of semaphore

@@ -46,6 +46,15 @@ struct stage_times {
   bool operator==(const stage_times&) const = default;
 };
 
+// What one SM computes of a product, one output tile after the other: all alike but the last, which may find the chip less
+// busy. As two entries and a number, because there may be millions.
+struct sm_work {
+  stage_times each, last;
+  std::int64_t tiles = 1;
+  int stages = 1;  // of each output tile
+  bool operator==(const sm_work&) const = default;
+};
+
 // How a block's warps are arranged. One producer loads A and then B; of two, each loads one. With two consumers the
 // output tiles alternate between them, one multiplies at a time (paper, section 1.3) and an epilogue is hidden behind
 // the other's multiplying. Persistent: the producers go on with the next output tile while the last is being finished.

@@ -5,17 +5,13 @@
 #include <tuple>
 
 #include "src/studies/pipeline/closed_form.hpp"
-#include "src/studies/pipeline/simulator.hpp"
+#include "src/studies/pipeline/recurrences.hpp"
 
 namespace mgsync::pipeline {
 
 namespace {
 
 ticks launch_of(const machine& m) { return static_cast<ticks>(m.launch_ns * static_cast<double>(ticks_per_ns) + 0.5); }
-
-bool all_alike(const std::vector<stage_times>& tiles) {
-  return std::all_of(tiles.begin(), tiles.end(), [&](const stage_times& t) { return t == tiles.front(); });
-}
 
 }  // namespace
 
@@ -27,14 +23,10 @@ std::optional<search_answer> solve_with_z3(const machine&, extent, const search_
 #endif
 
 ticks lower_bound(const machine& m, extent size, const configuration& c) {
-  const auto tiles = waves_on(m, size, c.tile);
-  const int depth = stages(size, c.tile);
-  ticks a = 0, b = 0, math = 0;
-  for (const stage_times& t : tiles) {
-    a += depth * t.a.issue;
-    b += depth * t.b.issue;
-    math += depth * t.math + (c.warps.consumers == 1 ? t.epilogue : 0);
-  }
+  const auto work = work_on(m, size, c.tile);
+  const auto sum = [&](auto of_tile) { return (work.tiles - 1) * of_tile(work.each) + of_tile(work.last); };
+  const ticks a = sum([&](const stage_times& t) { return work.stages * t.a.issue; }), b = sum([&](const stage_times& t) { return work.stages * t.b.issue; });
+  const ticks math = sum([&](const stage_times& t) { return work.stages * t.math + (c.warps.consumers == 1 ? t.epilogue : 0); });
   return launch_of(m) + std::max(math, c.warps.producers == 1 ? a + b : std::max(a, b));
 }
 
@@ -55,16 +47,10 @@ search_space wide_space() {
 }
 
 prediction predict(const machine& m, extent size, const configuration& c) {
-  const auto tiles = waves_on(m, size, c.tile);
-  const int depth = stages(size, c.tile);
-  if (c.warps.persistent || (c.warps.consumers == 2 && !all_alike(tiles))) {
-    const simulation run = simulate(tiles, depth, c.warps);
-    return {launch_of(m) + run.total, run.waiting};
-  }
-  ticks waiting = 0;
-  for (const stage_times& t : tiles)
-    waiting += wave_time(t, depth, c.warps) - depth * t.math - (depth - 1) * t.query;
-  return {launch_of(m) + waves_time(tiles, depth, c.warps), waiting};
+  const auto work = work_on(m, size, c.tile);
+  if (!c.warps.persistent) return {launch_of(m) + waves_time(work, c.warps), waves_waiting(work, c.warps)};
+  const auto [total, waiting] = persistent_time(work, c.warps);
+  return {launch_of(m) + total, waiting};
 }
 
 std::vector<configuration> candidates(const machine& m, const search_space& space) {

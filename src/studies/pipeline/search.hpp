@@ -54,8 +54,8 @@ bool has_z3();
 
 // The paper's encoding (section 3.2): event times as arrays of integers indexed by stage, buffers and tile as variables,
 // least total and then least waiting; on a persistent machine the recurrences go on over the output tiles of an SM. Nothing
-// without Z3 in this build, or where waves that are not persistent differ: the recurrences do not describe those. Never
-// longer than `limit`, give or take Z3's own reaction time; a time-out is an answer.
+// without Z3 in this build, or where waves that are not persistent differ: the recurrences do not describe those. Never longer
+// than `limit`, writing the problem down included: a process of its own does it, and is ended then. A time-out is an answer.
 std::optional<search_answer> solve_with_z3(const machine&, extent size, const search_space&, std::chrono::milliseconds limit);
 
 // How much faster the best configuration would be if one thing were twice as good: what binds is what helps most.

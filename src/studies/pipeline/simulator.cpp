@@ -153,6 +153,8 @@ class event_loop {
   int turn_ = 0;
 };
 
+constexpr std::int64_t most_stages = 1 << 24;  // of all output tiles; each takes some 200 bytes
+
 int most_in_flight(std::span<const activity> all) {
   std::map<std::pair<int, int>, std::pair<ticks, ticks>> lives;  // of a stage's buffer: first load to end of multiplying
   for (const activity& a : all) {
@@ -175,6 +177,8 @@ int most_in_flight(std::span<const activity> all) {
 void check_arguments(std::span<const stage_times> tiles, int stages, const arrangement& warps) {
   if (tiles.empty() || stages < 1 || warps.buffers < 1)
     throw std::invalid_argument("a simulation needs at least one tile, one stage and one buffer");
+  if (static_cast<std::int64_t>(tiles.size()) * stages > most_stages)
+    throw std::invalid_argument("a simulation has at most 16777216 stages; the time of more is in closed_form.hpp and recurrences.hpp");
   if (warps.producers < 1 || warps.producers > 2 || warps.consumers < 1 || warps.consumers > 2)
     throw std::invalid_argument("a simulation has one or two producers, and one or two consumers");
   for (const stage_times& t : tiles)

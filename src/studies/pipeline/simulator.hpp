@@ -36,7 +36,7 @@ struct simulation {
 };
 
 // The output tiles of one SM, one entry of `tiles` each (the last wave may find the chip less busy), `stages` stages
-// each. Needs at least one tile, stage and buffer, and latency >= issue: std::invalid_argument otherwise.
+// each. Needs at least one tile, stage and buffer, at most 2^24 stages in all, and latency >= issue: std::invalid_argument otherwise.
 simulation simulate(std::span<const stage_times> tiles, int stages, const arrangement&, fault = fault::none);
 
 // What is wrong with these activities, one sentence each: more tiles in flight than buffers, data used before it was

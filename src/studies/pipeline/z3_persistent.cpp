@@ -1,4 +1,4 @@
-#include "src/studies/pipeline/z3_persistent.hpp"
+#include "src/studies/pipeline/z3_solvers.hpp"
 
 #include <z3++.h>
 
@@ -6,36 +6,29 @@
 
 #include <fmt/format.h>
 
-#include "src/studies/pipeline/z3_limit.hpp"
-
 namespace mgsync::pipeline {
 
 namespace {
-
-using clock = std::chrono::steady_clock;
 
 // One tile: event times of every stage of every output tile of the most loaded SM, as expressions of buffers and consumers.
 class persistent_tile {
  public:
   persistent_tile(z3::context& context, const machine& m, extent size, extent tile, const search_space& space)
-      : context_(context), solver_(context, "QF_LIA"), machine_(m), tile_(tile), times_(waves_on(m, size, tile)), depth_(stages(size, tile)) {
+      : context_(context), solver_(context, "QF_LIA"), machine_(m), tile_(tile), work_(work_on(m, size, tile)) {
     assert_choice(space);
     assert_recurrences();
   }
 
-  // Improves `best` until there is nothing better here. Whether that came to an end before the deadline.
-  bool improve(search_answer& best, clock::time_point deadline) {
-    const bool has_one = best.how == search_answer::outcome::optimal;
-    for (bool first = true;; first = false) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock::now());
-      if (left <= left.zero()) return false;
-      if (!first || has_one) {
+  // Improves `best` until there is nothing better here; or says why nobody knows whether there is.
+  std::string improve(search_answer& best) {
+    while (true) {
+      if (best.how == search_answer::outcome::optimal) {
         const z3::expr total = number(best.time.total), waiting = number(best.time.waiting);
         solver_.add(total_ < total || (total_ == total && waiting_ < waiting));
       }
-      const z3::check_result found = check_within(context_, solver_, left);
-      if (found == z3::unsat) return true;
-      if (found == z3::unknown) return false;
+      const z3::check_result found = solver_.check();
+      if (found == z3::unsat) return "";
+      if (found == z3::unknown) return solver_.reason_unknown();
       const z3::model model = solver_.get_model();
       const auto value = [&](const z3::expr& x) { return model.eval(x, true).get_numeral_int64(); };
       best.how = search_answer::outcome::optimal;
@@ -65,21 +58,22 @@ class persistent_tile {
   }
 
   // When the buffer of stage i is free again: with Q buffers, once stage i - Q is multiplied; 0 for the first Q.
-  z3::expr freed(int i) {
+  z3::expr freed(std::int64_t i) {
     z3::expr when = number(0);
-    for (int q = std::min(most_buffers_, i); q >= 1; --q) {
+    for (std::int64_t q = std::min<std::int64_t>(most_buffers_, i); q >= 1; --q) {
       const stage_times& t = times_of(i - q);
-      when = z3::ite(buffers_ == q, c_[static_cast<std::size_t>(i - q)] + number(t.math + t.handover), when);
+      when = z3::ite(buffers_ == number(q), c_[static_cast<std::size_t>(i - q)] + number(t.math + t.handover), when);
     }
     return when;
   }
-  const stage_times& times_of(int i) const { return times_[static_cast<std::size_t>(i / depth_)]; }
+  const stage_times& times_of(std::int64_t i) const { return of_tile(i / work_.stages); }
+  const stage_times& of_tile(std::int64_t tile) const { return tile + 1 < work_.tiles ? work_.each : work_.last; }
 
   void assert_recurrences() {
-    const int all = static_cast<int>(times_.size()) * depth_;
+    const std::int64_t depth = work_.stages, all = work_.tiles * depth;
     const bool serial = machine_.producers == 1;
     z3::expr a_next = number(0), b_next = number(0), waiting = number(0), end = number(0);
-    for (int i = 0; i < all; ++i) {
+    for (std::int64_t i = 0; i < all; ++i) {
       const stage_times& t = times_of(i);
       const z3::expr free_again = freed(i);
       const z3::expr a = later(a_next, free_again);
@@ -88,24 +82,24 @@ class persistent_tile {
       b_next = b + number(t.b.issue + t.query);
       const z3::expr data = later(a + number(t.a.latency), b + number(t.b.latency)) + number(t.handover);
       // Ready: the consumer whose turn it is has ended what it did before, an epilogue included.
-      const int tile = i / depth_;
+      const std::int64_t tile = i / depth;
       z3::expr ready = number(0), turn = number(0);
-      if (i % depth_ != 0) {
+      if (i % depth != 0) {
         turn = c_.back() + number(t.math);
         ready = turn + number(t.query);
       } else if (tile > 0) {
-        const auto free_after = [&](int of) {
-          const stage_times& before = times_[static_cast<std::size_t>(of)];
-          return c_[static_cast<std::size_t>((of + 1) * depth_ - 1)] + number(before.math + before.epilogue + before.query);
+        const auto free_after = [&](std::int64_t of) {
+          const stage_times& before = of_tile(of);
+          return c_[static_cast<std::size_t>((of + 1) * depth - 1)] + number(before.math + before.epilogue + before.query);
         };
-        const stage_times& before = times_[static_cast<std::size_t>(tile - 1)];
+        const stage_times& before = of_tile(tile - 1);
         turn = c_.back() + z3::ite(consumers_ == 2, number(before.math + before.handover), number(before.math));
         ready = z3::ite(consumers_ == 2, tile > 1 ? free_after(tile - 2) : number(0), free_after(tile - 1));
       }
       const z3::expr c = later(later(turn, ready), data);
       waiting = waiting + c - ready;
       c_.push_back(c);
-      if (i % depth_ == depth_ - 1) end = later(end, c + number(t.math + t.epilogue));
+      if (i % depth == depth - 1) end = later(end, c + number(t.math + t.epilogue));
     }
     const ticks launch = static_cast<ticks>(machine_.launch_ns * static_cast<double>(ticks_per_ns) + 0.5);
     solver_.add(total_ == end + number(launch) && waiting_ == waiting);
@@ -115,8 +109,7 @@ class persistent_tile {
   z3::solver solver_;
   machine machine_;
   extent tile_;
-  std::vector<stage_times> times_;  // of each output tile of the SM
-  int depth_;
+  sm_work work_;
   int most_buffers_ = 1;
   int names_ = 0;
   std::vector<z3::expr> c_;
@@ -128,8 +121,7 @@ class persistent_tile {
 
 }  // namespace
 
-search_answer solve_persistent(const machine& m, extent size, const search_space& space, std::chrono::milliseconds limit) {
-  const auto deadline = clock::now() + limit;
+search_answer solve_persistent(const machine& m, extent size, const search_space& space) {
   std::vector<std::pair<ticks, extent>> by_bound;
   for (const extent& tile : space.tiles) {
     ticks bound = 0;
@@ -148,11 +140,12 @@ search_answer solve_persistent(const machine& m, extent size, const search_space
   for (const auto& [bound, tile] : by_bound) {
     if (answer.how == search_answer::outcome::optimal && bound > answer.time.total) break;
     z3::context context;
-    if (clock::now() < deadline && persistent_tile(context, m, size, tile, space).improve(answer, deadline)) continue;
-    answer = {};
-    answer.how = search_answer::outcome::time_out;
-    answer.reason = fmt::format("no answer within {} ms", limit.count());
-    return answer;
+    if (const auto why = persistent_tile(context, m, size, tile, space).improve(answer); !why.empty()) {
+      answer = {};
+      answer.how = search_answer::outcome::unknown;
+      answer.reason = why;
+      return answer;
+    }
   }
   answer.ties = {answer.best};
   return answer;

@@ -147,13 +147,15 @@ TEST(options, of_one_command_are_its_help) {
 }
 
 TEST(options, of_a_study_are_its_axes_and_its_own) {
-  constexpr axis_declaration axes[] = {{"backend", "a", "words", "stands for --backend"}, {"argument_bytes", "0,8", "0 to 4096", "how many"}};
-  const std::vector<std::string> words{"study", "launch", "--argument-bytes", "0,128", "--backend=x,y", "--seed", "3", "--figures", "f", "--dry-run"};
+  constexpr axis_declaration axes[] = {{"backend", "a", "words", "stands for --backend"}, {"argument_bytes", "0,8", "0 to 4096", "how many"}, {"as_well", "", "", "a switch", word_count::none}};
+  const std::vector<std::string> words{"study", "--as-well", "launch", "--argument-bytes", "0,128", "--backend=x,y", "--seed", "3", "--figures", "f", "--dry-run"};
   const auto o = parse_options(words, axes);
   EXPECT_EQ(o.command, command::study);
   EXPECT_EQ(o.files, std::vector<std::string>{"launch"});
   EXPECT_EQ(o.axes.at("argument_bytes"), (std::vector<std::string>{"0", "128"}));
   EXPECT_EQ(o.axes.at("backend"), (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(o.axes.at("as_well"), std::vector<std::string>{"on"});
+  EXPECT_EQ(o.given, (std::vector<std::string_view>{"seed", "figures", "dry-run"}));
   EXPECT_TRUE(o.backends.empty());
   EXPECT_EQ(o.figures, "f");
   EXPECT_TRUE(o.dry_run);
@@ -175,6 +177,8 @@ TEST(options, of_a_study_are_its_axes_and_its_own) {
   EXPECT_NE(help.find("--argument-bytes LIST"), std::string::npos);
   EXPECT_NE(help.find("(default 0,8; accepted: 0 to 4096)"), std::string::npos);
   EXPECT_EQ(help.find("--check-rounds"), std::string::npos);
+  EXPECT_NE(help.find("--as-well               a switch\n"), std::string::npos) << help;
+  EXPECT_NE(refused({"study", "launch", "--as-well=5"}), "accepted");
 }
 
 TEST(options, are_all_explained_by_the_help) {

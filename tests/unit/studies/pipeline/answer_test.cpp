@@ -2,10 +2,42 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include "src/base/errors.hpp"
+#include "src/harness/axis_words.hpp"
+#include "src/harness/study.hpp"
+
+namespace mgsync {
+extern const study pipeline_study;
+}
 
 namespace mgsync::pipeline {
 namespace {
+
+// What `mgsync study pipeline` answers to these axes.
+study_answer answered(const typed_words& typed) {
+  study_request asked;
+  settle_axes(asked, pipeline_study.axes, typed);
+  return pipeline_study.answer(asked);
+}
+
+void refused_axes(const typed_words& typed, const std::string& because) {
+  try {
+    answered(typed);
+    ADD_FAILURE() << "accepted: " << because;
+  } catch (const usage_error& error) {
+    EXPECT_NE(std::string(error.what()).find(because), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("accepted"), std::string::npos) << error.what();
+  }
+}
+
+bool says(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
+
+const std::string wgmma_results = MGSYNC_RESULTS "/h200x1-pipeline-wgmma.json";
 
 TEST(gemm_size, is_read_strictly) {
   EXPECT_EQ(read_extent("1024x512x8"), (extent{1024, 512, 8}));
@@ -14,7 +46,7 @@ TEST(gemm_size, is_read_strictly) {
 }
 
 TEST(gemm_answer, says_which_how_long_and_why) {
-  const gemm_question question{{1024, 1024, 1024}, rtx_a6000(), paper_space()};
+  const gemm_question question{{1024, 1024, 1024}, rtx_a6000(), paper_space(), std::chrono::seconds(60)};
   const gemm_answer a = answer(question);
   EXPECT_EQ(a.best.best.tile, (extent{128, 128, 128}));
   EXPECT_TRUE(a.agree);
@@ -23,7 +55,7 @@ TEST(gemm_answer, says_which_how_long_and_why) {
   EXPECT_FALSE(a.schedule.empty());
   EXPECT_EQ(a.binds, "DMA startup and latency");
   const std::string words = to_text(question, a);
-  for (const char* wanted : {"tile 128x128x128, 1 buffer, 1 producer, 1 consumer", "13.129 us", "64 output tiles in 1 wave",
+  for (const char* wanted : {"tile 128x128x128, 1 buffer, 1 producer, 1 consumer", "13.129 us", "64 output tiles in 1 wave (64 SMs in the last), 8 stages each",
                              "one more buffer would not fit", "binds        DMA startup and latency",
                              "assumed      DMA startup of 500 ns: the paper's figure is lost"})
     EXPECT_NE(words.find(wanted), std::string::npos) << wanted << "\n" << words;
@@ -33,7 +65,113 @@ TEST(gemm_answer, says_which_how_long_and_why) {
 TEST(gemm_answer, says_when_nothing_fits) {
   gemm_question question{{64, 64, 64}, rtx_a6000(), paper_space()};
   question.on.shared_bytes = 10;
-  EXPECT_NE(to_text(question, answer(question)).find("no configuration fits 10 bytes"), std::string::npos);
+  const auto a = answer(question);
+  EXPECT_NE(to_text(question, a).find("no configuration fits 10 bytes"), std::string::npos);
+  const auto document = nlohmann::json::parse(to_document(question, a));
+  EXPECT_EQ(document["answer"]["outcome"], "nothing fits");
+  EXPECT_TRUE(document["answer"]["best"].is_null());
+}
+
+TEST(gemm_answer, is_of_a_measured_h200_where_no_machine_is_named) {
+  const auto asked = answered({{"gemm", {"1024x1024x1024"}}});
+  EXPECT_TRUE(says(asked.text, "on NVIDIA H200, 132 SMs\n  machine      docs/results/h200x1-pipeline-wgmma.json, kernel wgmma, measured 2026-11-22 by mgsync 0.1.0 (0d3ed39)\n")) << asked.text;
+  EXPECT_TRUE(says(asked.text, "7.777 us")) << asked.text;
+  EXPECT_FALSE(says(asked.text, "impossible")) << asked.text;
+  EXPECT_FALSE(says(asked.text, "solver")) << asked.text;
+  const auto untimed = [](const std::string& text) { return text.substr(0, text.find("  searched")); };
+  EXPECT_EQ(untimed(asked.text), untimed(answered({{"gemm", {"1024x1024x1024"}}, {"machine", {"h200"}}}).text));
+}
+
+TEST(gemm_answer, of_the_built_in_h200_is_that_of_its_results) {
+  auto measured = read_machine(answered({{"machine", {wgmma_results}}}).text, "the results");
+  ASSERT_TRUE(measured.from.starts_with(wgmma_results));
+  measured.from = "docs/results/h200x1-pipeline-wgmma.json" + measured.from.substr(wgmma_results.size());
+  EXPECT_EQ(measured, h200());
+  EXPECT_EQ(answered({{"machine", {wgmma_results}}}).read, std::vector<std::string>{wgmma_results});
+  EXPECT_EQ(read_machine(answered({{"machine", {"h200"}}}).text, "h200"), h200());
+  EXPECT_TRUE(answered({{"machine", {"h200"}}}).read.empty());
+}
+
+TEST(gemm_answer, marks_the_papers_machine_as_impossible_and_warns_of_a_passed_peak) {
+  const auto paper = answered({{"gemm", {"1024x1024x1024"}}, {"machine", {"paper"}}});
+  EXPECT_TRUE(says(paper.text, "13.129 us")) << paper.text;
+  EXPECT_TRUE(says(paper.text, "  impossible   no such machine exists: its 84 SMs would multiply tiles 128x128x64 at 132352 TFLOP/s, 855 times the peak of 154.8 TFLOP/s")) << paper.text;
+  EXPECT_TRUE(says(paper.text, "  warning      163.57 TFLOP/s are more than the hardware's peak of 154.8")) << paper.text;
+  const auto document = nlohmann::json::parse(paper.document);
+  EXPECT_TRUE(document["impossible"].is_string());
+  EXPECT_EQ(document["warnings"].size(), 1u);
+}
+
+TEST(gemm_answer, passes_no_peak_without_a_warning) {
+  int warned = 0;
+  for (const int m : {1, 64, 1000, 16384, 1048576})
+    for (const int n : {1, 64, 1000, 16384, 1048576})
+      for (const int k : {1, 64, 1000, 16384, 1048576}) {
+        const extent size{m, n, k};
+        const auto document = nlohmann::json::parse(answered({{"gemm", {text(size)}}}).document);
+        const auto& found = document["answer"];
+        ASSERT_EQ(found["outcome"], "optimal") << text(size);
+        const double us = found["time_us"], c = 4.0 * m * n - 50 * 1048576;
+        const bool beyond = 2e-6 * m * n * k / us > 989.5 || c / us > 4.8e6;
+        warned += !document["warnings"].empty();
+        if (beyond) { EXPECT_FALSE(document["warnings"].empty()) << text(size); }
+      }
+  EXPECT_GT(warned, 0);
+}
+
+TEST(gemm_answer, says_that_no_peak_is_known) {
+  gemm_question question{{512, 512, 512}, h200(), wide_space()};
+  question.on.peak_tflops = 0;
+  EXPECT_TRUE(says(to_text(question, answer(question)), "  peak         unknown of this machine"));
+}
+
+TEST(gemm_answer, is_there_for_scripts) {
+  const auto asked = answered({{"gemm", {"8192x28672x8192"}}});
+  const auto document = nlohmann::json::parse(asked.document);
+  EXPECT_EQ(document["schema"], "mgsync-gemm/1");
+  EXPECT_EQ(document["gemm"], "8192x28672x8192");
+  EXPECT_EQ(read_machine(document["machine"].dump(), "the answer"), h200());
+  EXPECT_TRUE(document["impossible"].is_null() && document["solver"].is_null());
+  const auto& found = document["answer"];
+  EXPECT_EQ(found["outcome"], "optimal");
+  const extent tile = read_extent(found["best"]["tile"].get<std::string>());
+  const configuration best{tile, {found["best"]["producers"], found["best"]["consumers"], found["best"]["buffers"], found["best"]["persistent"]}};
+  const auto time = predict(h200(), {8192, 28672, 8192}, best);
+  EXPECT_DOUBLE_EQ(found["time_us"].get<double>(), static_cast<double>(time.total) / 1e6);
+  EXPECT_DOUBLE_EQ(found["waiting_us"].get<double>(), static_cast<double>(time.waiting) / 1e6);
+  EXPECT_NEAR(found["tflops"].get<double>(), 2e-6 * 8192 * 28672 * 8192 / found["time_us"].get<double>(), 1e-6);
+  EXPECT_EQ(found["stages"], 64);
+  EXPECT_EQ(found["twice_as_good"][0]["what"], found["binds"]);
+  EXPECT_TRUE(says(asked.text, fmt::format("{:.3f} us", found["time_us"].get<double>()))) << asked.text;
+}
+
+TEST(gemm_answer, asks_the_solver_only_where_it_is_wanted) {
+  const auto document = nlohmann::json::parse(answered({{"gemm", {"1024x1024x1024"}}, {"machine", {"paper"}}, {"solver", {"on"}}}).document);
+  ASSERT_EQ(document["solver"].is_null(), !has_z3());
+  if (has_z3() && document["solver"]["outcome"] == "optimal") {
+    EXPECT_EQ(document["solver"]["time_us"], document["answer"]["time_us"]);
+    EXPECT_EQ(document["solver"]["agrees"], true);
+  }
+}
+
+TEST(gemm_answer, refuses_what_it_does_not_use) {
+  const std::vector<std::string> size{"512x512x512"};
+  refused_axes({{"gemm", size}, {"tile", {"128x128x64"}}}, "--tile");
+  refused_axes({{"gemm", size}, {"tile", {"all"}}}, "--tile");
+  refused_axes({{"gemm", size}, {"size", {"paper"}}}, "--size");
+  refused_axes({{"gemm", size}, {"kernel", {"wgmma"}}}, "--kernel");
+  refused_axes({{"gemm", size}, {"machine", {"paper"}}, {"kernel", {"wgmma"}}}, "--kernel");
+  refused_axes({{"machine", {"h200"}}, {"size", {"paper"}}}, "--size");
+  refused_axes({{"machine", {"h200"}}, {"solver", {"on"}}}, "--solver");
+  refused_axes({{"machine", {wgmma_results}}, {"kernel", {"mma"}}}, "hold no two tiles of mma");
+  EXPECT_TRUE(says(answered({{"gemm", size}, {"machine", {wgmma_results}}, {"kernel", {"wgmma"}}}).text, "kernel wgmma"));
+}
+
+// The first stages of a product that would have 262144 of them, and not one event more.
+TEST(gemm_answer, draws_the_beginning_of_a_long_schedule) {
+  const auto drawn = answer({{64, 64, 1048576}, h200(), wide_space()}).schedule;
+  EXPECT_EQ(drawn.size(), 3u * 256);
+  EXPECT_TRUE(std::ranges::none_of(drawn, [](const timeline_span& s) { return s.event.starts_with("epilogue"); }));
 }
 
 }  // namespace

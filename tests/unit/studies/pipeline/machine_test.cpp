@@ -20,12 +20,17 @@ machine whole() {
   m.output_bytes = 2;
   m.query_ns = 10;
   m.handover_ns = 25;
+  m.peak_tflops = 1234.5;
+  m.memory_bytes_per_ns = 999;
+  m.l2_bytes = 4096;
+  m.from = "nowhere";
   return m;
 }
 
 TEST(machine_file, comes_back_as_it_was_written) {
   EXPECT_EQ(read_machine(write_machine(whole()), "x.json"), whole());
   EXPECT_EQ(read_machine(write_machine(rtx_a6000()), "x.json"), rtx_a6000());
+  EXPECT_EQ(read_machine(write_machine(h200()), "x.json"), h200());
 }
 
 void refused(const std::string& text, const std::string& because) {
@@ -74,6 +79,62 @@ TEST(machine_times, share_the_chip) {
   ASSERT_EQ(tiles.size(), 2u);
   EXPECT_EQ(tiles[0], times_on(m, tile, 84));
   EXPECT_EQ(tiles[1], times_on(m, tile, 16));
+}
+
+TEST(machine_times, that_cannot_be_counted_are_refused) {
+  const auto refused = [](const machine& m, extent size, const std::string& because) {
+    try {
+      work_on(m, size, {64, 64, 16});
+      ADD_FAILURE() << "accepted: " << text(size);
+    } catch (const usage_error& error) {
+      EXPECT_NE(std::string(error.what()).find(because), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("accepted"), std::string::npos) << error.what();
+    }
+  };
+  const extent largest{1048576, 1048576, 1048576};
+  EXPECT_EQ(work_on(rtx_a6000(), largest, {64, 64, 16}).tiles, (std::int64_t{16384} * 16384 + 83) / 84);
+  machine m = rtx_a6000();
+  m.sms = 1;
+  refused(m, largest, "at most 46 days");
+  m = rtx_a6000();
+  m.launch_ns = 1e300;
+  refused(m, {1, 1, 1}, "at most 46 days");
+  for (const double rate : {1e-300, 5e-324}) {
+    m = rtx_a6000();
+    m.math.per_ns = rate;
+    refused(m, {1, 1, 1}, "at most 1000 s");
+  }
+}
+
+TEST(machine_peaks, show_that_the_papers_machine_is_impossible) {
+  const std::vector<extent> tiles{{64, 64, 64}, {128, 128, 128}};
+  // 2 * 128^3 / (65536 B / 24610 B/ns) on 84 SMs.
+  EXPECT_NEAR(multiplying_tflops(rtx_a6000(), {128, 128, 128}), 132'300, 300);
+  EXPECT_NE(impossible(rtx_a6000(), tiles).find("multiply tiles 128x128x128 at 132"), std::string::npos) << impossible(rtx_a6000(), tiles);
+  EXPECT_NE(impossible(rtx_a6000(), tiles).find("154.8"), std::string::npos);
+  EXPECT_EQ(impossible(h200(), tiles), "");
+  machine m = rtx_a6000();
+  m.math.per_ns /= 1000;  // as the paper prints it: 85 % of the peak
+  EXPECT_EQ(impossible(m, tiles), "");
+  m.peak_tflops = 0;
+  m.math.per_ns *= 1e6;
+  EXPECT_EQ(impossible(m, tiles), "");  // nothing is known to hold it against
+}
+
+TEST(machine_peaks, are_passed_by_no_time_without_a_word) {
+  const machine m = h200();
+  const extent size{8192, 8192, 8192};
+  const double flop = 2.0 * 8192 * 8192 * 8192;
+  const auto at = [&](double tflops) { return beyond_peaks(m, size, static_cast<ticks>(flop / tflops)); };  // 1 TFLOP/s is 1 FLOP/ps
+  EXPECT_TRUE(at(989).empty());
+  ASSERT_EQ(at(990).size(), 1u);
+  EXPECT_NE(at(990).front().find("990.00 TFLOP/s are more than the hardware's peak of 989.5"), std::string::npos) << at(990).front();
+  // 1 GiB of C and little else: 4800 GB/s, but for what stays in the L2 cache.
+  const extent wide{16384, 16384, 1};
+  const double bytes = 4.0 * 16384 * 16384 - 50 * 1048576;
+  EXPECT_TRUE(beyond_peaks(m, wide, static_cast<ticks>(bytes / 4799 * 1000)).empty());
+  ASSERT_EQ(beyond_peaks(m, wide, static_cast<ticks>(bytes / 4801 * 1000)).size(), 1u);
+  EXPECT_NE(beyond_peaks(m, wide, static_cast<ticks>(bytes / 4801 * 1000)).front().find("4801 GB/s"), std::string::npos);
 }
 
 TEST(machine_limits, shared_memory_and_registers) {

@@ -127,6 +127,27 @@ TEST(z3, finds_the_same_optimum_on_persistent_machines) {
   EXPECT_GT(several_tiles, 0);
 }
 
+// Writing a problem of 14 million stages down alone would take minutes.
+TEST(z3, keeps_its_limit_whatever_it_is_asked) {
+  if (!has_z3()) GTEST_SKIP() << "no Z3 in this build";
+  for (const extent size : {extent{8192, 28672, 8192}, extent{1048576, 1048576, 1048576}}) {
+    const auto found = solve_with_z3(h200(), size, wide_space(), std::chrono::milliseconds(1000));
+    ASSERT_TRUE(found.has_value());
+    EXPECT_TRUE(found->how == search_answer::outcome::time_out || found->how == search_answer::outcome::unknown) << found->reason;
+    EXPECT_FALSE(found->reason.empty());
+    EXPECT_LT(found->seconds, 20);  // on a busy machine; minutes without the limit
+  }
+}
+
+TEST(brute_force, answers_the_largest_product) {
+  const extent largest{1048576, 1048576, 1048576};
+  const auto found = brute_force(h200(), largest, wide_space());
+  ASSERT_EQ(found.how, search_answer::outcome::optimal);
+  const double seconds = static_cast<double>(found.time.total) * 1e-12;
+  EXPECT_GT(seconds, 2.0 * 1048576 * 1048576 * 1048576 / (132 * 2 * 3387.056e9));  // no tile multiplies more than that
+  EXPECT_LT(seconds, 2.0 * 1048576 * 1048576 * 1048576 / 600e12);
+}
+
 TEST(z3, says_of_a_persistent_machine_too_that_it_ran_out_of_time) {
   if (!has_z3()) GTEST_SKIP() << "no Z3 in this build";
   machine m = rtx_a6000();

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "src/studies/pipeline/closed_form.hpp"
+#include "src/studies/pipeline/recurrences.hpp"
 
 namespace mgsync::pipeline {
 namespace {
@@ -58,26 +59,75 @@ TEST(simulator, agrees_with_closed_form_and_recurrences_over_the_papers_grid) {
   EXPECT_EQ(compared, 3840);
 }
 
+// One SM's work of up to so many output tiles and stages, with loads in flight and semaphores; the last output tile is another one.
+struct seeded_work {
+  sm_work work;
+  arrangement warps;
+};
+seeded_work drawn(std::mt19937& random, int most_tiles, int most_stages) {
+  const auto draw = [&](ticks low, ticks high) { return std::uniform_int_distribution<ticks>(low, high)(random); };
+  seeded_work made;
+  stage_times& t = made.work.each;
+  t.a.issue = draw(0, 500);
+  t.b.issue = draw(1, 500);
+  t.a.latency = t.a.issue + draw(0, 1) * draw(0, 3000);
+  t.b.latency = t.b.issue + draw(0, 1) * draw(0, 3000);
+  t.math = draw(1, 800);
+  t.epilogue = draw(0, 2000);
+  t.query = draw(0, 1) * draw(0, 60);
+  t.handover = draw(0, 1) * draw(0, 90);
+  made.work.last = t;
+  made.work.last.a.issue /= draw(1, 3);
+  made.work.last.b.issue /= draw(1, 3);
+  made.work.last.epilogue /= draw(1, 3);
+  made.work.tiles = draw(1, most_tiles);
+  made.work.stages = static_cast<int>(draw(1, most_stages));
+  made.warps = {static_cast<int>(draw(1, 2)), static_cast<int>(draw(1, 2)), static_cast<int>(draw(1, 9)), false};
+  return made;
+}
+
+simulation simulated(const seeded_work& of) {
+  std::vector<stage_times> tiles(static_cast<std::size_t>(of.work.tiles), of.work.each);
+  tiles.back() = of.work.last;
+  return simulate(tiles, of.work.stages, of.warps);
+}
+
 TEST(simulator, agrees_with_the_closed_form_of_loads_in_flight_and_semaphores) {
   std::mt19937 random(24);
-  const auto draw = [&](ticks low, ticks high) { return std::uniform_int_distribution<ticks>(low, high)(random); };
   for (int i = 0; i < 4000; ++i) {
-    stage_times t;
-    t.a.issue = draw(0, 500);
-    t.b.issue = draw(1, 500);
-    t.a.latency = t.a.issue + draw(0, 1) * draw(0, 3000);
-    t.b.latency = t.b.issue + draw(0, 1) * draw(0, 3000);
-    t.math = draw(1, 800);
-    t.epilogue = draw(0, 2000);
-    t.query = draw(0, 1) * draw(0, 60);
-    t.handover = draw(0, 1) * draw(0, 90);
-    const arrangement warps{static_cast<int>(draw(1, 2)), static_cast<int>(draw(1, 2)), static_cast<int>(draw(1, 9)), false};
-    const int stages = static_cast<int>(draw(1, 40));
-    const std::vector<stage_times> tiles(static_cast<std::size_t>(draw(1, 6)), t);
-    const simulation run = simulate(tiles, stages, warps);
+    const auto one = drawn(random, 6, 40);
+    const simulation run = simulated(one);
     ASSERT_EQ(run.violations, std::vector<std::string>{}) << i;
-    ASSERT_EQ(run.total, waves_time(tiles, stages, warps)) << i;
+    ASSERT_EQ(run.total, waves_time(one.work, one.warps)) << i;
+    ASSERT_EQ(run.waiting, waves_waiting(one.work, one.warps)) << i;
   }
+}
+
+TEST(simulator, agrees_with_the_recurrences_of_persistent_blocks) {
+  std::mt19937 random(25);
+  for (int i = 0; i < 4000; ++i) {
+    auto one = drawn(random, 9, 40);
+    one.warps.persistent = true;
+    const simulation run = simulated(one);
+    ASSERT_EQ(run.violations, std::vector<std::string>{}) << i;
+    const time_of_tiles said = persistent_time(one.work, one.warps);
+    ASSERT_EQ(run.total, said.total) << i;
+    ASSERT_EQ(run.waiting, said.waiting) << i;
+  }
+}
+
+TEST(recurrences, count_a_million_tiles_of_ten_thousands_of_stages) {
+  // Multiplying decides: the first load, then nothing but multiplying, and the last epilogue.
+  sm_work work{of_paper(100, 100, 500, 90), of_paper(100, 100, 500, 90), 2'000'000, 65536};
+  const ticks all = work.tiles * work.stages;
+  // Of two consumers one ends with it, the other an output tile earlier; what they did not do they waited.
+  const ticks waited = 2 * (200 + all * 500 + 90) - 65536 * 500 - all * 500 - work.tiles * 90;
+  EXPECT_EQ(persistent_time(work, {1, 2, 3, true}), (time_of_tiles{200 + all * 500 + 90, waited}));
+  work.each.math = work.last.math = 10;  // loads do
+  EXPECT_EQ(persistent_time(work, {1, 1, 2, true}).total, all * 200 + 10 + 90);
+  EXPECT_EQ(persistent_time(work, {2, 1, 2, true}).total, all * 100 + 10 + 90);
+  EXPECT_THROW(persistent_time({{}, {}, 0, 1}, {}), std::invalid_argument);
+  EXPECT_THROW(persistent_time({}, {1, 1, 13, true}), std::invalid_argument);
 }
 
 TEST(simulator, steady_period_counts_the_buffers_where_loads_are_in_flight) {
@@ -174,7 +224,8 @@ TEST(simulator, refuses_what_cannot_be) {
   EXPECT_THROW(simulate(std::vector{t}, 0, {}), std::invalid_argument);
   EXPECT_THROW(simulate(std::vector{t}, 1, {3, 1, 1, false}), std::invalid_argument);
   EXPECT_THROW(simulate(std::vector{early}, 1, {}), std::invalid_argument);
-  EXPECT_THROW(waves_time(std::vector{t}, 1, {1, 1, 2, true}), std::invalid_argument);
+  EXPECT_THROW(waves_time({t, t, 1, 1}, {1, 1, 2, true}), std::invalid_argument);
+  EXPECT_THROW(simulate(std::vector(2048, t), 1 << 20, {}), std::invalid_argument);  // 2^31 stages: more than memory, and than an int
 }
 
 }  // namespace

@@ -2,11 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
-#include "src/studies/pipeline/search.hpp"
-#include "src/studies/pipeline/z3_limit.hpp"
-#include "src/studies/pipeline/z3_persistent.hpp"
+#include "src/studies/pipeline/z3_solvers.hpp"
 
 namespace mgsync::pipeline {
 
@@ -28,9 +24,9 @@ class encoding {
     for (const extent& tile : space.tiles) {
       const configuration smallest{tile, {m.producers, 1, 1, false}};
       if (!fits(m, smallest)) continue;
-      const auto times = waves_on(m, size, tile);
-      uneven_ = uneven_ || times.front() != times.back();
-      choices_.push_back({tile, times.front(), stages(size, tile), static_cast<std::int64_t>(times.size()),
+      const auto work = work_on(m, size, tile);
+      uneven_ = uneven_ || work.each != work.last;
+      choices_.push_back({tile, work.each, work.stages, work.tiles,
                           buffer_bytes(m, smallest), accumulator_bytes(smallest)});
       deepest_ = std::max(deepest_, choices_.back().depth);
     }
@@ -39,7 +35,7 @@ class encoding {
   bool empty() const { return choices_.empty(); }
   bool describes_machine() const { return !uneven_; }
 
-  search_answer solve(std::chrono::milliseconds limit) {
+  search_answer solve() {
     assert_choice();
     assert_recurrences();
     assert_goals();
@@ -48,9 +44,7 @@ class encoding {
     solver_.set(settings);
     solver_.minimize(total_);
     solver_.minimize(waiting_);
-    const auto begin = std::chrono::steady_clock::now();
-    const z3::check_result found = check_within(context_, solver_, limit);
-    return read(found, limit, std::chrono::steady_clock::now() - begin >= limit);
+    return read(solver_.check());
   }
 
  private:
@@ -122,14 +116,12 @@ class encoding {
     }
   }
 
-  // Z3's own words for a time-out vary, down to "unknown": `late` says that the time was up.
-  search_answer read(z3::check_result found, std::chrono::milliseconds limit, bool late) {
+  search_answer read(z3::check_result found) {
     search_answer answer;
     if (found == z3::unsat) return answer;
     if (found == z3::unknown) {
-      const std::string why = Z3_optimize_get_reason_unknown(context_, solver_);
-      answer.how = late ? search_answer::outcome::time_out : search_answer::outcome::unknown;
-      answer.reason = late ? fmt::format("no answer within {} ms", limit.count()) : why;
+      answer.how = search_answer::outcome::unknown;
+      answer.reason = Z3_optimize_get_reason_unknown(context_, solver_);
       return answer;
     }
     const z3::model model = solver_.get_model();
@@ -162,31 +154,10 @@ class encoding {
 
 }  // namespace
 
-bool has_z3() { return true; }
-
-std::optional<search_answer> solve_with_z3(const machine& m, extent size, const search_space& space,
-                                           std::chrono::milliseconds limit) {
-  const auto begin = std::chrono::steady_clock::now();
-  search_answer answer;
-  try {
-    if (m.persistent) {
-      answer = solve_persistent(m, size, space, limit);
-    } else {
-      encoding problem(m, size, space);
-      if (!problem.describes_machine()) return std::nullopt;
-      if (!problem.empty()) answer = problem.solve(limit);
-    }
-  } catch (const z3::exception& error) {
-    answer = {};
-    answer.how = search_answer::outcome::unknown;
-    answer.reason = error.msg();
-  }
-  unsigned major = 0, minor = 0, build = 0, revision = 0;
-  Z3_get_version(&major, &minor, &build, &revision);
-  answer.by = fmt::format("Z3 {}.{}.{}", major, minor, build);
-  answer.tried = candidates(m, space).size();
-  answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return answer;
+std::optional<search_answer> solve_waves(const machine& m, extent size, const search_space& space) {
+  encoding problem(m, size, space);
+  if (!problem.describes_machine()) return std::nullopt;
+  return problem.empty() ? search_answer{} : problem.solve();
 }
 
 }  // namespace mgsync::pipeline
