@@ -140,15 +140,16 @@ by_program results_by_program(std::span<const result> results, std::span<const r
 // What a study says of each program, each named.
 shown_study shown_apart(const study& one, const by_program& several) {
   shown_study all{&one, {}};
-  for (const auto& [origin, results] : several) {
-    auto [of, shown, failed] = shown_of(one, [&] { return one.evaluate(results); });
-    const auto named = origin.empty() ? "" : fmt::format(" ({})", origin);
-    for (auto& sentence : shown.sentences) all.shown.sentences.push_back(sentence + (origin.empty() ? "" : fmt::format(" Of {}.", origin)));
-    for (auto& t : shown.tables) t.heading.title += named;
-    for (auto& f : shown.figures) std::visit([&](auto& drawn) { drawn.heading.title += named; }, f);
-    std::ranges::move(shown.tables, std::back_inserter(all.shown.tables));
-    std::ranges::move(shown.figures, std::back_inserter(all.shown.figures));
-    if (!failed.empty()) all.failed = failed;
+  for (const auto& program : several) {
+    const auto& origin = program.first;
+    auto part = shown_of(one, [&] { return one.evaluate(program.second); });
+    for (auto& sentence : part.shown.sentences) all.shown.sentences.push_back(sentence + (origin.empty() ? "" : fmt::format(" Of {}.", origin)));
+    for (auto& t : part.shown.tables) t.heading.title += origin.empty() ? "" : fmt::format(" ({})", origin);
+    // A picture's title has the picture's width.
+    for (auto& f : part.shown.figures) std::visit([&](auto& drawn) { drawn.heading.caption += origin.empty() ? "" : fmt::format(" Of {}.", origin); }, f);
+    std::ranges::move(part.shown.tables, std::back_inserter(all.shown.tables));
+    std::ranges::move(part.shown.figures, std::back_inserter(all.shown.figures));
+    if (!part.failed.empty()) all.failed = part.failed;
   }
   return all;
 }

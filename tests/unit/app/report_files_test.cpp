@@ -64,6 +64,11 @@ TEST(report_files, curves_are_of_one_program) {
   ASSERT_EQ(alone.size(), 1U);
   EXPECT_EQ(alone[0].first, "From which size on more members pay");
   EXPECT_EQ(alone[0].second, switches[1].second);
+  // Nor because a barrier is of another program.
+  auto with_barrier = block_and_grid(200, "before");
+  with_barrier.push_back(sum("auto", "", 8, 1, "after"));
+  with_barrier.back().point.study = point{}.study;
+  EXPECT_EQ(switches_of(evaluate_all(with_barrier)).at(0).first, "From which size on more members pay");
 }
 
 // What one study cannot make of the results is said in its section, and nothing else is lost.

@@ -43,6 +43,11 @@ TEST(node_check, what_is_worse_or_lost_is_named) {
   ASSERT_EQ(found.violations.size(), 3U);
   EXPECT_NE(found.violations[0].find("multigrid:auto on 4"), std::string::npos);
   EXPECT_NE(found.violations[2].find("no peer access"), std::string::npos);
+  auto broken = at("auto", 4, 1);
+  broken.verdict.passed = false;
+  const auto fast = judge_node(node_of({at("auto", 2), at("hub", 2), at("inbox", 4), broken}), 0.1);
+  EXPECT_EQ(fast.what, node_state::not_normal);
+  EXPECT_NE(fast.sentence.find("0 are, or seem, worse by more than 10%, 1 did not pass the check, and 0 have no number here; 6 points of"), std::string::npos) << fast.sentence;
   EXPECT_EQ(judge_node(node_of({at("auto", 2), at("hub", 2), at("auto", 4, 2.6)}), 0.5).what, node_state::normal) << "within the limit that was asked for";
 }
 
