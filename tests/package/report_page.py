@@ -4,6 +4,7 @@
 Usage: report_page.py MGSYNC SOURCES. Exits with 77 where there is no chromium (Debian: chromium-headless-shell).
 With MGSYNC_SCREENSHOTS=FOLDER the pictures are left there.
 """
+import html
 import json
 import os
 import pathlib
@@ -16,7 +17,16 @@ import tempfile
 import zlib
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+# An event of the browser's network log: a line of its own. What the browser asks for itself (updates, the time, a dictionary) has
+# no origin; what a page asks for has one, "null" where the page is a file.
+INITIATOR = re.compile(r'"initiator":"([^"]*)"')
 LOADED = re.compile(r'"url":"([a-z]+:[^"]*)"')
+
+
+def asked_by_page(log):
+    events = [(INITIATOR.search(line), LOADED.findall(line)) for line in log.splitlines()]
+    urls = {url for who, asked in events if who and who[1] != "not an origin" for url in asked}
+    return {url for url in urls if not url.startswith(("file:", "data:", "chrome", "about:"))}
 
 
 class Browser:
@@ -33,8 +43,7 @@ class Browser:
         done = subprocess.run([*words, page.as_uri()], capture_output=True, text=True, timeout=120, check=False)
         assert done.returncode == 0, done.stderr
         console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-        urls = set(LOADED.findall(log.read_text(errors="replace"))) if log.exists() else set()
-        return done.stdout, console, {url for url in urls if not url.startswith(("file:", "data:", "chrome", "about:"))}
+        return done.stdout, console, asked_by_page(log.read_text(errors="replace"))
 
     def picture(self, page, name, width, height, *options):
         target = self.folder / f"{name}.png"
@@ -74,11 +83,13 @@ def report(mgsync, folder, name, *files):
 
 
 def measured_width(browser, page, width, addition=""):
-    """How wide the page wants to be: asked by a script, in a copy without the policy that would refuse it."""
+    """How wide the page wants to be: asked by a script, in a copy without the policy that would refuse it. In a frame, since the
+    windows of a whole browser have a least width."""
     text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text())
     copy = browser.folder / "copy.html"
-    copy.write_text(text.replace("</body>", addition + "<script>document.documentElement.dataset.wide=document.documentElement.scrollWidth</script></body>"))
-    dom, _, _ = browser.run(copy, "--dump-dom", f"--window-size={width},900")
+    copy.write_text(f'<body><iframe id="page" style="width:{width}px;height:900px;border:0" srcdoc="{html.escape(text.replace("</body>", addition + "</body>"))}"></iframe>'
+                    "<script>onload = () => document.documentElement.dataset.wide = page.contentDocument.documentElement.scrollWidth</script></body>")
+    dom, _, _ = browser.run(copy, "--dump-dom", f"--window-size={width + 200},900")
     return int(re.search(r'data-wide="(\d+)"', dom).group(1))
 
 
@@ -156,6 +167,9 @@ def main():
                 shutil.copy(one, keep)
 
         # Twins: each check must be able to fail.
+        events = '{"params":{"initiator":"%s","url":"http://127.0.0.1/%s"}}\n'
+        check(asked_by_page(events % ("not an origin", "update") + events % ("null", "page") + events % ("https://example.org", "frame")) ==
+              {"http://127.0.0.1/page", "http://127.0.0.1/frame"}, "the browser's own requests count, or the page's do not")
         text = page.read_text()
         other = folder / "other.html"
         for one in data["results"]:
