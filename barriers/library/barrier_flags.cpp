@@ -4,10 +4,9 @@
 #include <atomic>
 #include <cstdio>
 
-#include <fmt/format.h>
-
 #include "barriers/library/include/mgsync/multi_grid.hpp"
 #include "barriers/parts/symmetric_memory/between_processes.hpp"
+#include "src/base/filled.hpp"
 
 namespace mgsync::library {
 
@@ -35,7 +34,7 @@ std::string listed(const std::vector<std::size_t>& blocks) {
   constexpr std::size_t most = 8;
   std::string text;
   for (std::size_t i = 0; i < std::min(blocks.size(), most); ++i) text += (i == 0 ? "" : ", ") + std::to_string(blocks[i]);
-  if (blocks.size() > most) text += fmt::format(" and {} more", blocks.size() - most);
+  if (blocks.size() > most) text += filled(" and {} more", blocks.size() - most);
   return text;
 }
 
@@ -144,7 +143,7 @@ void barrier_flags::give_up(unsigned blocks, unsigned local) noexcept {
 void barrier_flags::listen(unsigned local, cudaStream_t stream) {
   const int ordinal = members_.places[local_[local]].ordinal;
   const cuda::device_scope scope(ordinal);
-  const auto action = [&] { return fmt::format("asking GPU {} whether others gave up", ordinal); };
+  const auto action = [&] { return filled("asking GPU {} whether others gave up", ordinal); };
   cuda::check(cudaMemcpyAsync(heard_.get(), stop_word(local_[local], local), sizeof(std::uint32_t), cudaMemcpyDeviceToHost, stream), action());
   cuda::check(cudaStreamSynchronize(stream), action());
   if (*heard_.as<std::uint32_t>() != 0) std::atomic_ref<std::uint32_t>(*told()).store(1);
@@ -172,9 +171,9 @@ std::string barrier_flags::who_is_missing() const {
     std::vector<std::size_t> blocks;
     for (std::size_t b = 0; b < records[l].size(); ++b)
       if (barriers(records[l][b].epoch) < furthest) blocks.push_back(b);
-    const auto gpu = fmt::format("GPU {} (grid {})", members_.places[local_[l]].ordinal, local_[l]);
-    if (blocks.size() == records[l].size()) late.push_back(fmt::format("{}: all {} blocks", gpu, blocks.size()));
-    else if (!blocks.empty()) late.push_back(fmt::format("{}: block{} {}", gpu, blocks.size() == 1 ? "" : "s", listed(blocks)));
+    const auto gpu = filled("GPU {} (grid {})", members_.places[local_[l]].ordinal, local_[l]);
+    if (blocks.size() == records[l].size()) late.push_back(filled("{}: all {} blocks", gpu, blocks.size()));
+    else if (!blocks.empty()) late.push_back(filled("{}: block{} {}", gpu, blocks.size() == 1 ? "" : "s", listed(blocks)));
   }
   if (!members_.one_process()) {
     std::vector<std::uint32_t> inbox(members_.places.size());
@@ -183,10 +182,10 @@ std::string barrier_flags::who_is_missing() const {
     copy(inbox.data(), grid.memory->part(local_.front(), 0) + first, inbox.size() * sizeof inbox[0], "reading who arrived");
     for (std::size_t m = 0; m < inbox.size(); ++m)
       if (members_.places[m].process != members_.process && barriers(inbox[m]) < furthest)
-        late.push_back(fmt::format("GPU {} of process {} (grid {})", members_.places[m].ordinal, members_.places[m].process, m));
+        late.push_back(filled("GPU {} of process {} (grid {})", members_.places[m].ordinal, members_.places[m].process, m));
   }
-  if (late.empty()) return fmt::format("barrier {}: all arrived in the end, but too late", furthest);
-  std::string text = fmt::format("barrier {}: not arrived: ", furthest);
+  if (late.empty()) return filled("barrier {}: all arrived in the end, but too late", furthest);
+  std::string text = filled("barrier {}: not arrived: ", furthest);
   for (std::size_t i = 0; i < late.size(); ++i) text += (i == 0 ? "" : "; ") + late[i];
   return text;
 }

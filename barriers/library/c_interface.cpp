@@ -4,15 +4,16 @@
 #include <cmath>
 #include <cstring>
 
-#include <fmt/format.h>
-
 #include "barriers/library/include/mgsync/multi_grid.hpp"
+#include "src/base/filled.hpp"
 
 struct mgsync_multi_grid {
   mgsync::multi_grid grids;
 };
 
 namespace {
+
+using mgsync::filled;
 
 thread_local std::string last_error;
 
@@ -46,14 +47,14 @@ int run(F f) noexcept {
 
 template <class T>
 T& given(T* pointer, const char* what) {
-  if (pointer == nullptr) throw mgsync::usage_error(fmt::format("{} is null", what));
+  if (pointer == nullptr) throw mgsync::usage_error(filled("{} is null", what));
   return *pointer;
 }
 
 std::chrono::nanoseconds nanoseconds_of(double seconds) {
   constexpr double most = 1e9;  // 30 years
   if (!std::isfinite(seconds) || seconds < 0 || seconds > most)
-    throw mgsync::usage_error(fmt::format("a time-out of {} s: it takes 0 (for ever) to {:g}", seconds, most));
+    throw mgsync::usage_error(filled("a time-out of {} s: it takes 0 (for ever) to {}", seconds, most));
   return std::chrono::nanoseconds(static_cast<long long>(std::ceil(seconds * 1e9)));
 }
 
@@ -67,7 +68,7 @@ mgsync::process_exchange exchange_over(mgsync_all_gather gather, void* context, 
   return [=](const std::string& mine) {
     const auto call = [&](const void* from, void* to, std::size_t bytes) {
       if (const int status = gather(from, to, bytes, context); status != 0)
-        throw std::runtime_error(fmt::format("the gather between processes returned {}", status));
+        throw std::runtime_error(filled("the gather between processes returned {}", status));
     };
     const auto count = static_cast<std::size_t>(processes);
     const unsigned long long length = mine.size();
@@ -87,6 +88,9 @@ dim3 dimensions(const unsigned (&d)[3]) { return dim3(d[0], d[1], d[2]); }
 
 }  // namespace
 
+int mgsync_version(void) { return MGSYNC_VERSION; }
+int mgsync_abi_version(void) { return MGSYNC_ABI_VERSION; }
+
 const char* mgsync_last_error(void) { return last_error.c_str(); }
 
 int mgsync_multi_grid_create(mgsync_multi_grid** made, const int* gpus, int count, double timeout_seconds) {
@@ -101,7 +105,7 @@ int mgsync_multi_grid_create_across(mgsync_multi_grid** made, const int* gpus, i
   return run([&] {
     given(made, "made") = nullptr;
     if (processes < 1 || process < 0 || process >= processes)
-      throw mgsync::usage_error(fmt::format("process {} of {}", process, processes));
+      throw mgsync::usage_error(filled("process {} of {}", process, processes));
     if (gather == nullptr) throw mgsync::usage_error("gather is null");
     *made = new mgsync_multi_grid{mgsync::multi_grid(list_of(gpus, count), process,
                                                      exchange_over(gather, context, processes),
@@ -154,7 +158,7 @@ size_t mgsync_multi_grid_handle_size(void) { return sizeof(mgsync::multi_grid_ha
 int mgsync_multi_grid_handle(const mgsync_multi_grid* grids, int local, void* handle, size_t size) {
   return run([&] {
     if (size < sizeof(mgsync::multi_grid_handle))
-      throw mgsync::usage_error(fmt::format("room of {} bytes for a handle of {}", size, sizeof(mgsync::multi_grid_handle)));
+      throw mgsync::usage_error(filled("room of {} bytes for a handle of {}", size, sizeof(mgsync::multi_grid_handle)));
     const auto& made = given(grids, "grids").grids.handle(local < 0 ? ~0u : static_cast<unsigned>(local));
     std::memcpy(&given(static_cast<char*>(handle), "handle"), &made, sizeof made);
   });

@@ -35,6 +35,7 @@ multi_grid_handle describe(const algorithm::grid_choice& choice, std::uint32_t* 
   // Measured on an H200: where all blocks arrive at one counter, 60 cycles less are best (1x32: 1 % over the algorithm alone,
   // and 6 % with the whole); spread over several, the whole (4x256: 10 % under it, and with 60 less 1 %).
   handle.sync_hold = handle.counters == 1 ? handle.hold - std::min(handle.hold, 60u) : handle.hold;
+  handle.version = multi_grid_handle::this_version;
   handle.gpus_inverse = (4096 + gpus - 1) / gpus;
   // A warp writes a word of every GPU at once, in as many replicas as it has lanes for.
   handle.out_step = static_cast<std::uint32_t>(32 / gpus * algorithm::relay_layout::stride * (algorithm::line_bytes / sizeof(std::uint32_t)));

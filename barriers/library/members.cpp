@@ -7,11 +7,10 @@
 #include <cstring>
 #include <set>
 
-#include <fmt/format.h>
-
 #include "barriers/library/include/mgsync/multi_grid.hpp"
 #include "src/base/cuda.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/filled.hpp"
 
 namespace mgsync::library {
 
@@ -19,8 +18,11 @@ namespace {
 
 enum class complaint : std::uint32_t { none, usage, unsupported };
 
-// What a process tells of itself; then `gpus` cards follow, then the complaint's text.
+// What a process tells of itself; then `gpus` cards follow, then the complaint's text. The first two words are the same in all
+// versions.
 struct greeting {
+  std::uint32_t abi = multi_grid_handle::this_version;
+  std::uint32_t version = MGSYNC_VERSION;
   char host[64] = {};
   complaint kind = complaint::none;
   std::uint32_t gpus = 0;
@@ -61,18 +63,18 @@ std::string why_not(const std::vector<int>& ordinals, int here) {
   if (ordinals.empty()) return "a multi_grid of no GPUs: name at least one CUDA ordinal";
   std::set<int> seen;
   for (const int g : ordinals) {
-    if (g < 0 || g >= here) return fmt::format("there is no GPU {}: CUDA shows {} here, numbered from 0", g, here);
-    if (!seen.insert(g).second) return fmt::format("GPU {} is named twice: one grid per GPU", g);
+    if (g < 0 || g >= here) return filled("there is no GPU {}: CUDA shows {} here, numbered from 0", g, here);
+    if (!seen.insert(g).second) return filled("GPU {} is named twice: one grid per GPU", g);
   }
   return {};
 }
 
 card ask_one(int ordinal, std::string& why) {
   cudaDeviceProp about{};
-  cuda::check(cudaGetDeviceProperties(&about, ordinal), fmt::format("asking about GPU {}", ordinal));
+  cuda::check(cudaGetDeviceProperties(&about, ordinal), filled("asking about GPU {}", ordinal));
   if (about.major < 7 || about.cooperativeLaunch == 0)
-    why = fmt::format("GPU {} ({}, compute capability {}.{}) cannot: it takes 7.0 and cooperative launches", ordinal,
-                      about.name, about.major, about.minor);
+    why = filled("GPU {} ({}, compute capability {}.{}) cannot: it takes 7.0 and cooperative launches", ordinal,
+                 about.name, about.major, about.minor);
   card c{};
   std::memcpy(c.uuid, about.uuid.bytes, sizeof c.uuid);
   c.ordinal = ordinal;
@@ -116,6 +118,19 @@ std::string written(const local_gpus& mine) {
   return bytes + mine.why;
 }
 
+// Before anything else is read of what they say.
+void check_versions(const std::vector<std::string>& all) {
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    std::size_t at = 0;
+    const auto abi = take<std::uint32_t>(all[p], at), version = take<std::uint32_t>(all[p], at);
+    if (abi == multi_grid_handle::this_version) continue;
+    const bool known = (abi ^ multi_grid_handle::this_version) >> 16 == 0;  // else it is of before the first that tells
+    const auto theirs = known ? filled("{}.{}.{}", version / 10000, version / 100 % 100, version % 100) : std::string("another version");
+    refuse(complaint::usage, filled("process {} has mgsync {}, and this one {}.{}.{}: a group is of processes that were linked with one",
+                                    p, theirs, MGSYNC_VERSION_MAJOR, MGSYNC_VERSION_MINOR, MGSYNC_VERSION_PATCH));
+  }
+}
+
 }  // namespace
 
 group_members meet(const std::vector<int>& ordinals, int process, byte_exchange exchange, const std::string& wrong_use) {
@@ -123,8 +138,9 @@ group_members meet(const std::vector<int>& ordinals, int process, byte_exchange 
   const std::string hello = written(mine);
   const auto all = exchange ? exchange(hello) : std::vector<std::string>{hello};
   if (process < 0 || static_cast<std::size_t>(process) >= all.size() || all[static_cast<std::size_t>(process)] != hello)
-    throw usage_error(fmt::format("process number {} does not fit the exchange, which returned {} entries: it takes the "
-                                  "caller's place in them", process, all.size()));
+    throw usage_error(filled("process number {} does not fit the exchange, which returned {} entries: it takes the "
+                             "caller's place in them", process, all.size()));
+  check_versions(all);
   group_members group;
   group.gpus.process = process;
   group.gpus.exchange = std::move(exchange);
@@ -135,24 +151,24 @@ group_members meet(const std::vector<int>& ordinals, int process, byte_exchange 
     const auto theirs = take<greeting>(all[p], at);
     std::vector<card> cards;
     for (std::uint32_t i = 0; i < theirs.gpus; ++i) cards.push_back(take<card>(all[p], at));
-    const std::string who = all.size() == 1 ? "" : fmt::format("process {}: ", p);
+    const std::string who = all.size() == 1 ? "" : filled("process {}: ", p);
     if (theirs.kind != complaint::none) refuse(theirs.kind, who + all[p].substr(at));
     if (p == 0) first_host = theirs.host;
     if (theirs.host != first_host)
-      refuse(complaint::unsupported, fmt::format("{}it runs on {}, and process 0 on {}: a group stays on one host", who,
-                                                 theirs.host, first_host));
+      refuse(complaint::unsupported, filled("{}it runs on {}, and process 0 on {}: a group stays on one host", who,
+                                            theirs.host, first_host));
     for (const card& c : cards) {
       if (!uuids.insert(std::string(c.uuid, sizeof c.uuid)).second)
-        refuse(complaint::usage, fmt::format("{}its GPU {} belongs to another process too: one grid per GPU", who, c.ordinal));
+        refuse(complaint::usage, filled("{}its GPU {} belongs to another process too: one grid per GPU", who, c.ordinal));
       if (c.slice != 0 && slice.empty())
-        slice = fmt::format("{}its GPU {} is a MIG slice, which no other GPU can address: a group of it alone works", who, c.ordinal);
+        slice = filled("{}its GPU {} is a MIG slice, which no other GPU can address: a group of it alone works", who, c.ordinal);
       group.gpus.places.push_back({static_cast<int>(p), c.ordinal});
       group.fewest_sms = group.fewest_sms == 0 ? c.sms : std::min(group.fewest_sms, c.sms);
     }
   }
   if (group.gpus.places.size() > 1 && !slice.empty()) refuse(complaint::unsupported, slice);
   if (group.gpus.places.size() > multi_grid_handle::most_gpus)
-    refuse(complaint::usage, fmt::format("{} GPUs: a group has at most {}", group.gpus.places.size(), multi_grid_handle::most_gpus));
+    refuse(complaint::usage, filled("{} GPUs: a group has at most {}", group.gpus.places.size(), multi_grid_handle::most_gpus));
   return group;
 }
 

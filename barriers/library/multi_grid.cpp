@@ -3,13 +3,12 @@
 #include <cstdio>
 #include <optional>
 
-#include <fmt/format.h>
-
 #include "barriers/library/barrier_flags.hpp"
 #include "barriers/library/members.hpp"
 #include "barriers/parts/symmetric_memory/between_processes.hpp"
 #include "src/base/cuda.hpp"
 #include "src/base/cuda_driver.hpp"
+#include "src/base/filled.hpp"
 
 namespace mgsync {
 
@@ -19,7 +18,7 @@ unsigned volume(const dim3& d) { return d.x * d.y * d.z; }
 
 std::string written(const dim3& d) {
   if (d.y == 1 && d.z == 1) return std::to_string(d.x);
-  return fmt::format("({}, {}, {})", d.x, d.y, d.z);
+  return filled("({}, {}, {})", d.x, d.y, d.z);
 }
 
 bool alike(const dim3& a, const dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
@@ -67,11 +66,11 @@ std::string why_not_on(cudaStream_t stream, int ordinal) {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   const auto asked = capturing == nullptr ? CUDA_SUCCESS : capturing(stream, &status);
   if (asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || status != CU_STREAM_CAPTURE_STATUS_NONE)
-    return fmt::format("the stream of the launch on GPU {} is being captured: a launch of a group cannot be captured", ordinal);
+    return filled("the stream of the launch on GPU {} is being captured: a launch of a group cannot be captured", ordinal);
   CUdevice device = ordinal;
   const bool special = stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;  // of any GPU
   if (!special && device_of != nullptr && device_of(stream, &device) == CUDA_SUCCESS && device != ordinal)
-    return fmt::format("the stream of the launch on GPU {} belongs to GPU {}: it takes one of GPU {}", ordinal, device, ordinal);
+    return filled("the stream of the launch on GPU {} belongs to GPU {}: it takes one of GPU {}", ordinal, device, ordinal);
   return {};
 }
 
@@ -80,10 +79,10 @@ std::string remedy_for_shared_memory(const launch_parameters& p, int ordinal) {
   cudaFuncAttributes about{};
   cuda::check(cudaFuncGetAttributes(&about, p.func), "asking about the kernel");
   int most = 0;
-  cuda::check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal), fmt::format("asking about GPU {}", ordinal));
+  cuda::check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal), filled("asking about GPU {}", ordinal));
   const auto allowed = static_cast<std::size_t>(about.maxDynamicSharedSizeBytes);
   if (p.sharedMem <= allowed || p.sharedMem + about.sharedSizeBytes > static_cast<std::size_t>(most)) return {};
-  return fmt::format(". The kernel may use {} bytes: for more, set its cudaFuncAttributeMaxDynamicSharedMemorySize on every GPU", allowed);
+  return filled(". The kernel may use {} bytes: for more, set its cudaFuncAttributeMaxDynamicSharedMemorySize on every GPU", allowed);
 }
 
 std::string why_not_for(std::chrono::nanoseconds timeout) {
@@ -125,13 +124,13 @@ struct multi_grid::state {
   }
 
   int ordinal(unsigned l) const { return group.gpus.places[local[l]].ordinal; }
-  std::string name(unsigned l) const { return fmt::format("GPU {}", ordinal(l)); }
+  std::string name(unsigned l) const { return filled("GPU {}", ordinal(l)); }
 
   void wait_for_kernels() const {
     for (unsigned l = 0; l < local.size(); ++l) {
       if (!places[l].launched) continue;
       const cuda::device_scope scope(ordinal(l));
-      cuda::check(cudaEventSynchronize(places[l].done.get()), fmt::format("waiting for the kernel on {}", name(l)));
+      cuda::check(cudaEventSynchronize(places[l].done.get()), filled("waiting for the kernel on {}", name(l)));
     }
   }
 
@@ -157,22 +156,22 @@ struct multi_grid::state {
     const multi_grid_report& told = flags.report();
     constexpr const char* remedy = "reset() makes the group usable again";
     if (told.what == multi_grid_report::wrong_grid)
-      throw usage_error(fmt::format("the kernel on grid {} ran without the barrier: its grid has {} blocks, and its handle is "
-                                    "for {}. {}", told.rank, told.launched, told.made_for, remedy));
+      throw usage_error(filled("the kernel on grid {} ran without the barrier: its grid has {} blocks, and its handle is "
+                               "for {}. {}", told.rank, told.launched, told.made_for, remedy));
     if (told.what == multi_grid_report::stale_handle)
-      throw usage_error(fmt::format("the kernel on grid {} ran without the barrier: its handle is from before a reset(). {}",
-                                    told.rank, remedy));
+      throw usage_error(filled("the kernel on grid {} ran without the barrier: its handle is from before a reset(). {}",
+                               told.rank, remedy));
     if (told.what == multi_grid_report::two_groups)
-      throw usage_error(fmt::format("on grid {} a group was made while another was in use on the same blocks, and ran without the barrier: "
-                                    "two groups of one kernel, or kernels of one group that overlap. {}", told.rank, remedy));
+      throw usage_error(filled("on grid {} a group was made while another was in use on the same blocks, and ran without the barrier: "
+                               "two groups of one kernel, or kernels of one group that overlap. {}", told.rank, remedy));
     if (told.what == multi_grid_report::launch_failed)
-      throw timeout_error(fmt::format("the launch on GPU {} (grid {}) failed, so that the kernels launched before were ended: they would "
-                                      "have waited for it. {}", group.gpus.places[told.rank].ordinal, told.rank, remedy));
+      throw timeout_error(filled("the launch on GPU {} (grid {}) failed, so that the kernels launched before were ended: they would "
+                                 "have waited for it. {}", group.gpus.places[told.rank].ordinal, told.rank, remedy));
     if (told.what == multi_grid_report::none)
-      throw timeout_error(fmt::format("a barrier was given up, and no kernel of this process was waiting at it: where one was, wait() "
-                                      "or check() says who did not arrive. {}", remedy));
+      throw timeout_error(filled("a barrier was given up, and no kernel of this process was waiting at it: where one was, wait() "
+                                 "or check() says who did not arrive. {}", remedy));
     const double seconds = std::chrono::duration<double>(limit).count();
-    throw timeout_error(fmt::format("a barrier was given up after {:g} s: {}. {}", seconds, flags.who_is_missing(), remedy));
+    throw timeout_error(filled("a barrier was given up after {} s: {}. {}", seconds, flags.who_is_missing(), remedy));
   }
 
   // Ready for kernels of so many blocks. `may` throws where this process may not; where the number is new, which is collective, all do.
@@ -193,7 +192,7 @@ struct multi_grid::state {
     all_or_none(group.gpus, [&] {
       for (unsigned l = 0; l < local.size(); ++l) {  // also kernels that the user launched
         const cuda::device_scope scope(ordinal(l));
-        cuda::check(cudaDeviceSynchronize(), fmt::format("waiting for {}", name(l)));
+        cuda::check(cudaDeviceSynchronize(), filled("waiting for {}", name(l)));
       }
     });
     all_or_none(group.gpus, [&] { flags.renew(); });
@@ -205,8 +204,8 @@ struct multi_grid::state {
     const auto wanted = group.gpus.exchange(std::to_string(number));
     for (std::size_t p = 0; p < wanted.size(); ++p)
       if (wanted[p] != wanted.front())
-        throw usage_error(fmt::format("process {} wants {} {} and process 0 wants {}: {} is the same on all GPUs", p, wanted[p], things,
-                                      wanted.front(), what));
+        throw usage_error(filled("process {} wants {} {} and process 0 wants {}: {} is the same on all GPUs", p, wanted[p], things,
+                                 wanted.front(), what));
   }
 
   // `wrong_use`: of the caller's, found before, if any.
@@ -240,13 +239,13 @@ void multi_grid::state::launch(const launch_parameters* launches, unsigned count
 
 void multi_grid::state::check_launches(const launch_parameters* launches, unsigned count) {
   if (count != local.size() || launches == nullptr)
-    throw usage_error(fmt::format("{} launches for the {} GPUs of this process: one for each", count, local.size()));
+    throw usage_error(filled("{} launches for the {} GPUs of this process: one for each", count, local.size()));
   for (unsigned l = 0; l < count; ++l) {
     const auto &p = launches[l], &first = launches[0];
     if (!alike(p.gridDim, first.gridDim) || !alike(p.blockDim, first.blockDim))
-      throw usage_error(fmt::format("{} blocks of {} threads on {}, and {} of {} on {}: the grid is the same on all GPUs",
-                                    written(p.gridDim), written(p.blockDim), name(l), written(first.gridDim),
-                                    written(first.blockDim), name(0)));
+      throw usage_error(filled("{} blocks of {} threads on {}, and {} of {} on {}: the grid is the same on all GPUs",
+                               written(p.gridDim), written(p.blockDim), name(l), written(first.gridDim),
+                               written(first.blockDim), name(0)));
     check_launch(p, l);
   }
 }
@@ -258,7 +257,7 @@ void multi_grid::state::check_launch(const launch_parameters& p, unsigned l) {
   if (p.args == nullptr) throw usage_error("no arguments (args is null): args[0] has room for the kernel's handle");
   if (blocks == 0) throw usage_error("a grid of no blocks");
   if (threads < 32 || threads > 1024)
-    throw usage_error(fmt::format("blocks of {} threads: it takes 32 to 1024", threads));
+    throw usage_error(filled("blocks of {} threads: it takes 32 to 1024", threads));
   const cuda::device_scope scope(ordinal(l));
   if (const auto why = why_not_on(p.stream, ordinal(l)); !why.empty()) throw usage_error(why);
   place& at = places[l];
@@ -272,16 +271,16 @@ void multi_grid::state::check_launch(const launch_parameters& p, unsigned l) {
   at.threads = threads;
   at.shared_bytes = p.sharedMem;
   if (blocks > most())
-    throw usage_error(fmt::format("{} blocks of {} threads with {} bytes of shared memory are not resident at once on {}{}: "
-                                  "{} fit{}", blocks, threads, p.sharedMem, name(l),
-                                  fewer ? fmt::format(", whose stream is of a green context with {} SMs", *fewer) : "", most(),
-                                  remedy_for_shared_memory(p, ordinal(l))));
+    throw usage_error(filled("{} blocks of {} threads with {} bytes of shared memory are not resident at once on {}{}: "
+                             "{} fit{}", blocks, threads, p.sharedMem, name(l),
+                             fewer ? filled(", whose stream is of a green context with {} SMs", *fewer) : "", most(),
+                             remedy_for_shared_memory(p, ordinal(l))));
 }
 
 void multi_grid::state::start_kernel(const launch_parameters& p, unsigned l) {
   place& at = places[l];
   const cuda::device_scope scope(ordinal(l));
-  const auto action = [&] { return fmt::format("launching on {}", name(l)); };
+  const auto action = [&] { return filled("launching on {}", name(l)); };
   // Also on the stream of the last launch, as it seems: a stream's handle may come back for another, or mean another to this thread.
   if (at.launched) cuda::check(cudaStreamWaitEvent(p.stream, at.done.get(), 0), action());
   multi_grid_handle handle = flags.of(volume(p.gridDim)).handles[l];
@@ -310,7 +309,7 @@ void multi_grid::launch(const launch_parameters* launches, unsigned count) { sta
 void multi_grid::launch_on(const std::vector<cudaStream_t>& streams, std::vector<launch_parameters>& launches) {
   std::string wrong_use;
   if (!streams.empty() && streams.size() != launches.size())
-    wrong_use = fmt::format("{} streams for the {} GPUs of this process: one for each, or none", streams.size(), launches.size());
+    wrong_use = filled("{} streams for the {} GPUs of this process: one for each, or none", streams.size(), launches.size());
   for (unsigned l = 0; l < launches.size() && wrong_use.empty(); ++l)
     launches[l].stream = streams.empty() ? state_->places[l].own.get() : streams[l];
   state_->launch(launches.data(), static_cast<unsigned>(launches.size()), wrong_use);
@@ -324,7 +323,7 @@ void multi_grid::resize(unsigned blocks_per_gpu) {
 
 const multi_grid_handle& multi_grid::handle(unsigned local) const {
   if (state_->present == 0) throw usage_error("the number of blocks is not known yet: resize() first");
-  if (local >= local_gpus()) throw usage_error(fmt::format("no GPU {} here: this process has {}", local, local_gpus()));
+  if (local >= local_gpus()) throw usage_error(filled("no GPU {} here: this process has {}", local, local_gpus()));
   return state_->flags.of(state_->present).handles[local];
 }
 

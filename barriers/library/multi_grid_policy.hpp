@@ -2,14 +2,12 @@
 // a part of the public header mgsync/multi_grid.cuh.
 #pragma once
 
-#include <cstdint>
-
 #include <mgsync/multi_grid_handle.hpp>
 
 #include "barriers/library/multi_grid_words.hpp"
 #include "barriers/parts/algorithm/cuda_words.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 // Tells the host of this process, by the first block of this GPU that has something to tell, and the kernels of all
 // processes. Volatile throughout: what is read early would be kept in registers that the kernel's own work could have.
@@ -146,4 +144,4 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
   const multi_grid_handle& handle_;
 };
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

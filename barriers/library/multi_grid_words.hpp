@@ -2,14 +2,12 @@
 // of the public header mgsync/multi_grid.cuh.
 #pragma once
 
-#include <cstdint>
-
 #include <mgsync/multi_grid_handle.hpp>
 
 #include "barriers/parts/algorithm/relay.hpp"
 #include "barriers/parts/algorithm/spread_counter.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 // What a thread knows of its group, in one register.
 struct multi_grid_state {
@@ -172,4 +170,4 @@ class multi_grid_counter_words {
   const multi_grid_words& words_;
 };
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

@@ -6,10 +6,9 @@
 #include <map>
 #include <mutex>
 
-#include <fmt/format.h>
-
 #include "src/base/cuda_driver.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/filled.hpp"
 
 extern char** environ;
 
@@ -45,7 +44,7 @@ std::optional<std::string> intercepting_tool() {
 void check(cudaError_t status, std::string_view action, source_location where) {
   if (status == cudaSuccess) return;
   cudaGetLastError();  // a sticky error comes back by itself; others must not surprise the next launch
-  throw api_error("CUDA", fmt::format("{} ({})", cudaGetErrorString(status), cudaGetErrorName(status)), action, where);
+  throw api_error("CUDA", filled("{} ({})", cudaGetErrorString(status), cudaGetErrorName(status)), action, where);
 }
 
 device_scope::device_scope(int ordinal) {
@@ -54,7 +53,7 @@ device_scope::device_scope(int ordinal) {
   if (current(&context) != CUDA_SUCCESS) context = nullptr;
   context_before_ = context;
   check(cudaGetDevice(&before_), "asking for the current GPU");
-  check(cudaSetDevice(ordinal), fmt::format("selecting GPU {}", ordinal));
+  check(cudaSetDevice(ordinal), filled("selecting GPU {}", ordinal));
 }
 
 device_scope::~device_scope() {
@@ -92,10 +91,10 @@ event make_event() {
 memory memory::on_gpu(int ordinal, std::size_t bytes) {
   const device_scope scope(ordinal);
   void* made = nullptr;
-  check(cudaMalloc(&made, bytes), fmt::format("allocating {} bytes on GPU {}", bytes, ordinal));
+  check(cudaMalloc(&made, bytes), filled("allocating {} bytes on GPU {}", bytes, ordinal));
   memory owner(static_cast<std::byte*>(made), bytes, place::gpu);
-  check(cudaMemset(made, 0, bytes), fmt::format("zeroing memory of GPU {}", ordinal));
-  check(cudaDeviceSynchronize(), fmt::format("zeroing memory of GPU {}", ordinal));
+  check(cudaMemset(made, 0, bytes), filled("zeroing memory of GPU {}", ordinal));
+  check(cudaDeviceSynchronize(), filled("zeroing memory of GPU {}", ordinal));
   return owner;
 }
 
@@ -114,7 +113,7 @@ cudaMemPool_t pool_of(int ordinal) {
   wanted.allocType = cudaMemAllocationTypePinned;
   wanted.location = {cudaMemLocationTypeDevice, ordinal};
   cudaMemPool_t made = nullptr;
-  check(cudaMemPoolCreate(&made, &wanted), fmt::format("creating a memory pool on GPU {}", ordinal));
+  check(cudaMemPoolCreate(&made, &wanted), filled("creating a memory pool on GPU {}", ordinal));
   std::uint64_t keep = UINT64_MAX;
   check(cudaMemPoolSetAttribute(made, cudaMemPoolAttrReleaseThreshold, &keep), "setting up a memory pool");
   check(cudaGetDeviceCount(&count), "counting GPUs");
@@ -123,7 +122,7 @@ cudaMemPool_t pool_of(int ordinal) {
     if (other != ordinal) check(cudaDeviceCanAccessPeer(&possible, other, ordinal), "asking about peer access");
     if (possible == 0) continue;
     const cudaMemAccessDesc open{{cudaMemLocationTypeDevice, other}, cudaMemAccessFlagsProtReadWrite};
-    check(cudaMemPoolSetAccess(made, &open, 1), fmt::format("opening a memory pool to GPU {}", other));
+    check(cudaMemPoolSetAccess(made, &open, 1), filled("opening a memory pool to GPU {}", other));
   }
   return pools[ordinal] = made;
 }
@@ -135,10 +134,10 @@ memory memory::in_pool(int ordinal, std::size_t bytes) {
   const cudaMemPool_t pool = pool_of(ordinal);
   if (pool == nullptr) return on_gpu(ordinal, bytes);
   void* made = nullptr;
-  check(cudaMallocFromPoolAsync(&made, bytes, pool, nullptr), fmt::format("allocating {} bytes on GPU {}", bytes, ordinal));
+  check(cudaMallocFromPoolAsync(&made, bytes, pool, nullptr), filled("allocating {} bytes on GPU {}", bytes, ordinal));
   memory owner(static_cast<std::byte*>(made), bytes, place::pool, ordinal);
-  check(cudaMemsetAsync(made, 0, bytes, nullptr), fmt::format("zeroing memory of GPU {}", ordinal));
-  check(cudaStreamSynchronize(nullptr), fmt::format("zeroing memory of GPU {}", ordinal));
+  check(cudaMemsetAsync(made, 0, bytes, nullptr), filled("zeroing memory of GPU {}", ordinal));
+  check(cudaStreamSynchronize(nullptr), filled("zeroing memory of GPU {}", ordinal));
   return owner;
 }
 
@@ -184,8 +183,8 @@ std::optional<std::string> reason_not_to_spin(std::size_t gpus) {
     return "CUDA_LAUNCH_BLOCKING makes every launch wait for its kernel, so kernels that wait for each other never "
            "end; unset it, or measure one GPU";
   if (const auto tool = intercepting_tool())
-    return fmt::format("a tool that may run kernels one after the other is attached ({} is set), so kernels that wait "
-                       "for each other may never end; run without it, or with one GPU", *tool);
+    return filled("a tool that may run kernels one after the other is attached ({} is set), so kernels that wait "
+                  "for each other may never end; run without it, or with one GPU", *tool);
   return std::nullopt;
 }
 
@@ -204,13 +203,13 @@ int resident_blocks(const void* kernel, unsigned threads_per_block, std::size_t 
 int sm_count(int ordinal) {
   int count = 0;
   check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, ordinal),
-        fmt::format("counting the SMs of GPU {}", ordinal));
+        filled("counting the SMs of GPU {}", ordinal));
   return count;
 }
 
 void load(const void* kernel, std::string_view what) {
   cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, kernel), fmt::format("loading {}", what));
+  check(cudaFuncGetAttributes(&attributes, kernel), filled("loading {}", what));
 }
 
 }  // namespace mgsync::cuda

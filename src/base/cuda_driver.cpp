@@ -2,9 +2,8 @@
 
 #include <cuda_runtime_api.h>
 
-#include <fmt/format.h>
-
 #include "src/base/errors.hpp"
+#include "src/base/filled.hpp"
 
 namespace mgsync::cuda {
 
@@ -23,7 +22,7 @@ void* find_driver_entry(const char* name, [[maybe_unused]] unsigned version) {
 
 void* driver_entry(const char* name) {
   void* const function = find_driver_entry(name);
-  if (function == nullptr) throw api_error("CUDA driver", "no such function", fmt::format("looking for {}", name));
+  if (function == nullptr) throw api_error("CUDA driver", "no such function", filled("looking for {}", name));
   return function;
 }
 
@@ -31,7 +30,7 @@ std::string driver_error(CUresult status) {
   const char* name = nullptr;
   const auto ask = reinterpret_cast<decltype(&cuGetErrorName)>(find_driver_entry("cuGetErrorName"));
   if (ask != nullptr) ask(status, &name);
-  return name != nullptr ? std::string(name) : fmt::format("error {}", static_cast<int>(status));
+  return name != nullptr ? std::string(name) : filled("error {}", static_cast<int>(status));
 }
 
 void check_driver(CUresult status, std::string_view action, source_location where) {

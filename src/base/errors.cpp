@@ -3,18 +3,18 @@
 #include <cerrno>
 #include <system_error>
 
-#include <fmt/format.h>
+#include "src/base/filled.hpp"
 
-namespace mgsync {
+namespace mgsync { inline namespace v1 {
 
 api_error::api_error(std::string_view library, std::string_view error, std::string_view action,
                      source_location where)
     : std::runtime_error(
-          fmt::format("{}: {} while {} ({}:{})", library, error, action, where.file_name(), where.line())) {}
+          filled("{}: {} while {} ({}:{})", library, error, action, where.file_name(), where.line())) {}
 
 int check_errno(int result, std::string_view action, source_location where) {
   if (result < 0) throw api_error("system", std::generic_category().message(errno), action, where);
   return result;
 }
 
-}  // namespace mgsync
+}}  // namespace mgsync::v1

@@ -7,7 +7,7 @@
 
 #include "src/base/source_location.hpp"
 
-namespace mgsync {
+namespace mgsync { inline namespace v1 {
 
 // What the process tells its caller. interrupted is 128 + the signal's number.
 enum class exit_code : int {
@@ -18,6 +18,8 @@ enum class exit_code : int {
   all_waived = 4,      // nothing could be measured here
   gate_shut = 5,       // a comparison found what its gate does not let through
 };
+
+#pragma GCC visibility push(default)  // what a shared library of mgsync throws
 
 // Wrong use: the message names the option, the value and what is accepted. Exit 2.
 class usage_error : public std::runtime_error {
@@ -39,7 +41,9 @@ class api_error : public std::runtime_error {
             source_location where = source_location::current());
 };
 
+#pragma GCC visibility pop
+
 // Throws api_error built from errno when `result` is negative; returns `result` otherwise.
 int check_errno(int result, std::string_view action, source_location where = source_location::current());
 
-}  // namespace mgsync
+}}  // namespace mgsync::v1

@@ -1,16 +1,8 @@
-// std::source_location, also for compilers whose standard library does not have it yet (Clang 14).
+// Where a call stands, as std::source_location tells it: a class of our own, so that public types are the same in C++17 and C++20.
 #pragma once
 
-#include <version>
+namespace mgsync { inline namespace v1 {
 
-#if defined(__cpp_lib_source_location)
-#include <source_location>
-
-namespace mgsync {
-using source_location = std::source_location;
-}
-#else
-namespace mgsync {
 class source_location {
  public:
   static constexpr source_location current(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
@@ -26,5 +18,5 @@ class source_location {
   const char* file_ = "";
   unsigned line_ = 0;
 };
-}  // namespace mgsync
-#endif
+
+}}  // namespace mgsync::v1

@@ -147,6 +147,26 @@ TEST_P(library, a_handle_of_another_grid_is_an_error) {
   expect_sound(grids, 8, 64, way::whole, 2, 100);
 }
 
+// As a kernel is passed it that was compiled with the header of another version.
+TEST_P(library, a_handle_of_another_version_passes_no_barrier) {
+  MGSYNC_NEEDS_GPUS(GetParam());
+  multi_grid grids(first_gpus(GetParam()));
+  grids.resize(8);
+  board_of board(grids, 8);
+  found_by found(grids.gpus());
+  for (const bool none : {false, true}) {
+    multi_grid_handle handle;
+    if (!none) handle = grids.handle(0);
+    ++handle.version;
+    *found.of(0) = {};
+    launch_by_hand(handle, board.slots(), 8, found.of(0));
+    EXPECT_EQ(found.of(0)->given_up, 8u);
+    EXPECT_EQ(found.of(0)->ranks, 0u);
+  }
+  grids.check();  // there is nobody that such a kernel could tell
+  expect_sound(grids, 8, 64, way::whole, 1, 100);
+}
+
 TEST_P(library, a_handle_from_before_a_reset_is_an_error) {
   MGSYNC_NEEDS_GPUS(GetParam());
   multi_grid grids(first_gpus(GetParam()));

@@ -13,6 +13,8 @@
 
 #include <gtest/gtest.h>
 
+#include <mgsync/multi_grid_handle.hpp>
+
 #include "src/harness/machine_code/cubin.hpp"
 #include "tests/code/code_files.hpp"
 #include "tests/gpu/ptx_reader.hpp"
@@ -216,6 +218,19 @@ TEST(in_use, is_asked_once_as_the_group_is_made) {
     }
     EXPECT_EQ(as_it_is_made, 1u) << kernel;
     EXPECT_EQ(later, 0u) << kernel;
+  }
+}
+
+// --- a handle of another version: asked ahead of anything else of it that is in memory.
+
+TEST(version, is_asked_before_the_handles_addresses_are_read) {
+  const auto text = contents(MGSYNC_ORDER_PTX);
+  for (const char* kernel : {"one_call", "two_calls", "three_calls"}) {
+    const auto begin = text.find(std::string(".entry ") + kernel + "(");
+    ASSERT_NE(begin, std::string::npos) << kernel;
+    const auto asked = text.find(std::to_string(mgsync::multi_grid_handle::this_version), begin);
+    const auto read = std::min(text.find("ld.volatile.global", begin), text.find("ld.global", begin));
+    EXPECT_LT(asked, read) << kernel;
   }
 }
 

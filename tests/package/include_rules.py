@@ -24,7 +24,7 @@ RULES = [
     ("src/base/", ()),
     ("topology/", BASE),
     ("barriers/parts/algorithm/", ()),
-    ("barriers/parts/recorder/", ()),
+    ("barriers/parts/recorder/", ("barriers/parts/algorithm/integers.hpp",)),
     ("barriers/parts/symmetric_memory/", VALUES + ("barriers/parts/algorithm/",)),
     ("barriers/parts/round_loop/", PARTS),
     ("barriers/backend.hpp", ("barriers/load.hpp", "topology/")),

@@ -14,7 +14,7 @@
 
 #include "barriers/parts/algorithm/policy.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 struct reduction_layout {
   unsigned members;
@@ -155,4 +155,4 @@ struct pull {
   }
 };
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

@@ -5,7 +5,7 @@
 
 #include "barriers/parts/algorithm/local_arrival.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 struct central {
   static constexpr const char* name = "central";
@@ -33,4 +33,4 @@ struct central {
   }
 };
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

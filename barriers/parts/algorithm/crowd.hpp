@@ -7,7 +7,7 @@
 
 #include "barriers/parts/algorithm/layout.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 struct crowd {
   static constexpr const char* name = "crowd";
@@ -27,4 +27,4 @@ struct crowd {
   }
 };
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

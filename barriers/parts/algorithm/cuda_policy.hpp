@@ -7,7 +7,7 @@
 
 #include "barriers/parts/algorithm/cuda_words.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 // What bounds every wait of a launch. `abort` lies in host memory that all GPUs see: 0 go on, else why not.
 struct cuda_limits {
@@ -98,4 +98,4 @@ class cuda_policy : public cuda_words<Widest> {
   unsigned in_team_;
 };
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

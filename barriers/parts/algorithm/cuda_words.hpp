@@ -2,12 +2,11 @@
 // warp, which is the team. Local scope is the GPU, system scope `Widest`. C++17.
 #pragma once
 
-#include <cstdint>
-
+#include "barriers/parts/algorithm/integers.hpp"
 #include "barriers/parts/algorithm/policy.hpp"
 #include "barriers/parts/algorithm/ptx.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 template <ptx::scope Widest>
 class cuda_words {
@@ -75,7 +74,7 @@ class cuda_words {
   __device__ __forceinline__ bool all(bool ok) const { return __all_sync(whole_warp, ok) != 0; }
   __device__ __forceinline__ bool any(bool yes) const { return __any_sync(whole_warp, yes) != 0; }
   __device__ __forceinline__ word sum(word v) const {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#if (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800) || defined(__CUDA__)  // clang 16 has no __reduce_add_sync
     for (int step = 16; step > 0; step /= 2) v += __shfl_xor_sync(whole_warp, v, step);
     return v;
 #else
@@ -124,4 +123,4 @@ struct cuda_lines {
   }
 };
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

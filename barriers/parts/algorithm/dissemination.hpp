@@ -6,7 +6,7 @@
 
 #include "barriers/parts/algorithm/local_arrival.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 template <unsigned Radix>
 struct dissemination {
@@ -54,4 +54,4 @@ struct dissemination {
   }
 };
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

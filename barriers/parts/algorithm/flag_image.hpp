@@ -9,7 +9,7 @@
 #include "barriers/parts/algorithm/relay.hpp"
 #include "barriers/parts/algorithm/spread_counter.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 using flag_image = std::vector<std::uint32_t>;
 
@@ -36,4 +36,4 @@ inline flag_image spread_image(unsigned blocks, const spread_shape& shape) {
   return image;
 }
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

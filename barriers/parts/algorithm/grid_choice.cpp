@@ -1,6 +1,6 @@
 #include "barriers/parts/algorithm/grid_choice.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 grid_choice use_relay(unsigned counters, unsigned replicas, std::string_view why) {
   grid_choice c;
@@ -27,4 +27,4 @@ grid_choice choose_grid(unsigned blocks, unsigned sms) {
   return use_relay(32, 64, "many blocks on one GPU");
 }
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

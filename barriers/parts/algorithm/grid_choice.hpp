@@ -7,7 +7,7 @@
 #include "barriers/parts/algorithm/relay.hpp"
 #include "barriers/parts/algorithm/spread_counter.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 struct grid_choice {
   bool counter = false;  // the spread counter (one GPU only), else the relay
@@ -22,4 +22,4 @@ grid_choice use_counter(unsigned counters, unsigned copies, unsigned hold, std::
 // For `blocks` blocks on one GPU of `sms` SMs.
 grid_choice choose_grid(unsigned blocks, unsigned sms);
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

@@ -14,7 +14,7 @@
 
 #include "barriers/parts/algorithm/policy.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 // What bounds every wait of a run. The abort word is seen by all threads and ranks of the host: 0 go on,
 // timed_out: somebody's deadline passed, interrupted: somebody was asked to stop.
@@ -139,4 +139,4 @@ struct host_lines {
   }
 };
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

@@ -5,7 +5,7 @@
 
 #include "barriers/parts/algorithm/local_arrival.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 struct hub {
   static constexpr const char* name = "hub";
@@ -40,4 +40,4 @@ struct hub {
   }
 };
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

@@ -6,7 +6,7 @@
 
 #include "barriers/parts/algorithm/local_arrival.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 struct inbox {
   static constexpr const char* name = "inbox";
@@ -36,4 +36,4 @@ struct inbox {
   }
 };
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

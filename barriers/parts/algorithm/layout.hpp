@@ -1,11 +1,10 @@
 // Which line of a member's part of symmetric memory holds what. A line has one writer at a time, or is a counter.
 #pragma once
 
-#include <cstdint>
-
+#include "barriers/parts/algorithm/integers.hpp"
 #include "barriers/parts/algorithm/policy.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 inline constexpr unsigned max_dissemination_steps = 32;
 inline constexpr unsigned max_announcements = 8;
@@ -41,4 +40,4 @@ MGSYNC_HD constexpr unsigned share_of(unsigned k, unsigned participants, unsigne
   return participants / counters + (k < participants % counters ? 1 : 0);
 }
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

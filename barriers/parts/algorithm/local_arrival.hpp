@@ -3,7 +3,7 @@
 
 #include "barriers/parts/algorithm/layout.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 // Called by the team of every block. True in the whole team of exactly one block: the last to arrive, after which all
 // that the member's blocks wrote before arriving is visible to it (acquire-release chain on the counter).
@@ -36,4 +36,4 @@ MGSYNC_HD bool release_locally(P& p, M& memory, const place& at, std::uint32_t e
   return p.all(ok);
 }
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

@@ -23,8 +23,7 @@
 // A memory M supplies word& line(member, index): line `index` of that member's part, addressable by every member.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "barriers/parts/algorithm/integers.hpp"
 
 #if defined(__CUDACC__)
 #define MGSYNC_HD __host__ __device__ __forceinline__
@@ -39,7 +38,7 @@
 #define MGSYNC_ROLLED
 #endif
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 inline constexpr std::size_t line_bytes = 128;
 
@@ -66,4 +65,4 @@ MGSYNC_HD constexpr bool reached(std::uint32_t seen, std::uint32_t epoch) {
   return static_cast<std::int32_t>(seen - epoch) >= 0;
 }
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

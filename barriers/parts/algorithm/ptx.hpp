@@ -2,9 +2,9 @@
 // "memory" clobbers, since a barrier orders the ordinary accesses around it. C++17, compute capability 7.0 and later.
 #pragma once
 
-#include <cstdint>
+#include "barriers/parts/algorithm/integers.hpp"
 
-namespace mgsync::algorithm::ptx {
+namespace mgsync { inline namespace v1 { namespace algorithm { namespace ptx {
 
 enum class scope { gpu, system };
 
@@ -127,4 +127,4 @@ __device__ __forceinline__ std::uint64_t global_time_ns() {
   return now;
 }
 
-}  // namespace mgsync::algorithm::ptx
+}}}}  // namespace mgsync::v1::algorithm::ptx

@@ -8,7 +8,7 @@
 
 #include "barriers/parts/algorithm/local_arrival.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 template <unsigned Radix>
 struct pull_dissemination {
@@ -46,4 +46,4 @@ struct pull_dissemination {
   }
 };
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

@@ -23,7 +23,7 @@
 
 #include "barriers/parts/algorithm/relay_addresses.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 // A team arrives where it learns at run time how: the release comes first, so that questions are answered while the team
 // waits for its fence. The lane adds to a counter whose answer nobody needs (`tells`), or needs it (`asks`), or neither.
@@ -158,4 +158,4 @@ class relay {
   Addresses a_;
 };
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

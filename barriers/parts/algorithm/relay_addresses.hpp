@@ -3,7 +3,7 @@
 
 #include "barriers/parts/algorithm/layout.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 struct relay_shape {
   unsigned counters = 1;   // at most most_counters
@@ -84,7 +84,7 @@ class relay_outbox<P, M, false> {
 template <class P, class M>
 class relay_addresses {
   using word = typename P::word;
-  static constexpr unsigned per_lane(unsigned n) { return (n + P::lanes - 1) / P::lanes; }
+  MGSYNC_HD static constexpr unsigned per_lane(unsigned n) { return (n + P::lanes - 1) / P::lanes; }
 
  public:
   static constexpr unsigned ins = per_lane(relay_shape::most_members), sums = per_lane(relay_shape::most_counters);
@@ -141,4 +141,4 @@ class relay_addresses {
   word* split_;
 };
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

@@ -8,7 +8,7 @@
 
 #include "barriers/parts/algorithm/layout.hpp"
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 
 struct spread_shape {
   unsigned counters = 1;  // at most 32
@@ -116,4 +116,4 @@ class spread_counter {
   Addresses a_;
 };
 
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

@@ -3,9 +3,9 @@
 // recorded is plain values, for host code too.
 #pragma once
 
-#include <cstdint>
+#include "barriers/parts/algorithm/integers.hpp"
 
-namespace mgsync {
+namespace mgsync { inline namespace v1 {
 
 // One stamp. `clock`: the SM's cycle counter; the counters of two SMs share no zero. `timer_ns`: the timer that all SMs of
 // the GPU share (it steps by 32 ns on Hopper); only in recordings with the timer.
@@ -143,4 +143,4 @@ class event_recorder {
 
 #endif  // __CUDACC__
 
-}  // namespace mgsync
+}}  // namespace mgsync::v1

@@ -13,10 +13,9 @@
 #include <set>
 #include <system_error>
 
-#include <fmt/format.h>
-
 #include "barriers/parts/symmetric_memory/between_processes.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/filled.hpp"
 
 namespace mgsync {
 
@@ -25,7 +24,7 @@ namespace {
 constexpr std::size_t most_descriptors = 64;  // of one process
 
 std::string why(std::string_view action) {
-  return fmt::format("passing file descriptors: {}: {}", action, std::generic_category().message(errno));
+  return filled("passing file descriptors: {}: {}", action, std::generic_category().message(errno));
 }
 
 // An abstract address: the name begins with a zero byte, and needs no file.
@@ -109,7 +108,7 @@ std::string receive(int listening, std::chrono::nanoseconds patience, std::vecto
 
 std::string new_name() {
   std::random_device random;
-  return fmt::format("mgsync-{}-{:08x}{:08x}", getpid(), random(), random());
+  return filled("mgsync-{}-{}-{}", getpid(), random(), random());
 }
 
 }  // namespace

@@ -6,12 +6,11 @@
 #include <cstdio>
 #include <exception>
 
-#include <fmt/format.h>
-
 #include "barriers/parts/symmetric_memory/between_processes.hpp"
 #include "src/base/cuda.hpp"
 #include "src/base/cuda_driver.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/filled.hpp"
 
 namespace mgsync {
 
@@ -45,14 +44,14 @@ void open_to(int from, int to) {
   CUcontext context = nullptr;
   {
     const cuda::device_scope scope(to);
-    cuda::check(cudaFree(nullptr), fmt::format("starting CUDA on GPU {}", to));
-    cuda::check_driver(current(&context), fmt::format("asking for the context of GPU {}", to));
+    cuda::check(cudaFree(nullptr), filled("starting CUDA on GPU {}", to));
+    cuda::check_driver(current(&context), filled("asking for the context of GPU {}", to));
   }
   const cuda::device_scope scope(from);
-  cuda::check(cudaFree(nullptr), fmt::format("starting CUDA on GPU {}", from));
+  cuda::check(cudaFree(nullptr), filled("starting CUDA on GPU {}", from));
   const auto status = enable(context, 0);
   if (status != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
-    cuda::check_driver(status, fmt::format("opening the memory of GPU {} to GPU {}", to, from));
+    cuda::check_driver(status, filled("opening the memory of GPU {} to GPU {}", to, from));
 }
 
 }  // namespace
@@ -82,8 +81,8 @@ std::string open_peer_access(const gpu_members& members) {
       const int f = members.places[from].ordinal, t = members.places[to].ordinal;
       if (f == t) continue;
       int possible = 0;
-      cuda::check(cudaDeviceCanAccessPeer(&possible, f, t), fmt::format("asking GPU {} about GPU {}", f, t));
-      if (possible == 0) return fmt::format("GPU {} cannot address the memory of GPU {}", f, t);
+      cuda::check(cudaDeviceCanAccessPeer(&possible, f, t), filled("asking GPU {} about GPU {}", f, t));
+      if (possible == 0) return filled("GPU {} cannot address the memory of GPU {}", f, t);
       open_to(f, t);
     }
   return {};
@@ -103,7 +102,7 @@ void all_or_none(const gpu_members& members, const std::function<void()>& f) {
   std::string mine;  // of which kind, and the text
   const auto tell = [&](char kind, const char* what) {
     thrown = std::current_exception();
-    mine = fmt::format("{}process {}: {}", kind, members.process, what);
+    mine = filled("{}process {}: {}", kind, members.process, what);
   };
   try {
     f();
@@ -126,7 +125,7 @@ void all_or_none(const gpu_members& members, const std::function<void()>& f) {
 void wait_for_gpus(const gpu_members& members) noexcept {
   for (const unsigned m : members.local()) try {
       const cuda::device_scope scope(members.places[m].ordinal);
-      cuda::check(cudaDeviceSynchronize(), fmt::format("waiting for GPU {}", members.places[m].ordinal));
+      cuda::check(cudaDeviceSynchronize(), filled("waiting for GPU {}", members.places[m].ordinal));
     } catch (const std::exception& error) {
       std::fprintf(stderr, "mgsync: freeing GPU memory: %s\n", error.what());
     }

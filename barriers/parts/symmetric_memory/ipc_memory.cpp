@@ -4,10 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "barriers/parts/symmetric_memory/between_processes.hpp"
 #include "src/base/cuda.hpp"
+#include "src/base/filled.hpp"
 
 namespace mgsync {
 
@@ -20,7 +19,7 @@ constexpr std::size_t page = std::size_t{2} << 20;
 std::optional<std::string> complaint(cudaError_t status, std::string_view action) {
   if (status == cudaSuccess) return std::nullopt;
   cudaGetLastError();
-  return fmt::format("CUDA IPC: {}: {}", action, cudaGetErrorString(status));
+  return filled("CUDA IPC: {}: {}", action, cudaGetErrorString(status));
 }
 
 // What a process gives of a member's memory: its handle, and where the part begins in it.
@@ -85,7 +84,7 @@ class ipc_memory final : public gpu_memory {
         const cuda::device_scope scope(members_.places[local_[l]].ordinal);
         void* mapped = nullptr;
         if (const auto why = complaint(cudaIpcOpenMemHandle(&mapped, theirs.handle, cudaIpcMemLazyEnablePeerAccess),
-                                       fmt::format("opening the memory of member {}", m)))
+                                       filled("opening the memory of member {}", m)))
           return *why;
         opened_.emplace_back(members_.places[local_[l]].ordinal, mapped);
         parts_[l][m] = static_cast<std::byte*>(mapped) + theirs.shift;

@@ -2,12 +2,11 @@
 #include <cstring>
 #include <optional>
 
-#include <fmt/format.h>
-
 #include "barriers/parts/symmetric_memory/between_processes.hpp"
 #include "barriers/parts/symmetric_memory/descriptor_passing.hpp"
 #include "src/base/cuda.hpp"
 #include "src/base/cuda_driver.hpp"
+#include "src/base/filled.hpp"
 
 namespace mgsync {
 
@@ -38,7 +37,7 @@ struct vmm_calls {
 };
 
 std::string complaint(CUresult status, std::string_view action) {
-  return status == CUDA_SUCCESS ? std::string() : fmt::format("VMM: {}: {}", action, cuda::driver_error(status));
+  return status == CUDA_SUCCESS ? std::string() : filled("VMM: {}: {}", action, cuda::driver_error(status));
 }
 
 // One allocation on one GPU, of this process or imported.
@@ -110,7 +109,7 @@ class vmm_memory final : public gpu_memory {
   std::string create() {
     for (const unsigned m : local_) {
       const cuda::device_scope scope(members_.places[m].ordinal);
-      cuda::check(cudaFree(nullptr), fmt::format("starting CUDA on GPU {}", members_.places[m].ordinal));
+      cuda::check(cudaFree(nullptr), filled("starting CUDA on GPU {}", members_.places[m].ordinal));
       const auto wanted = properties(m);
       std::size_t grain = 0;
       if (auto why = complaint(vmm_calls::get().granularity(&grain, &wanted, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
@@ -178,7 +177,7 @@ class vmm_memory final : public gpu_memory {
         continue;
       }
       CUmemGenericAllocationHandle made = 0;
-      if (auto why = complaint(import(process, nth, &made), fmt::format("importing the memory of member {}", m)); !why.empty())
+      if (auto why = complaint(import(process, nth, &made), filled("importing the memory of member {}", m)); !why.empty())
         return why;
       all[m] = physical(made);
     }
@@ -198,7 +197,7 @@ class vmm_memory final : public gpu_memory {
     CUdeviceptr address = 0;
     if (auto why = complaint(calls.reserve(&address, size_, 0, 0, 0), "reserving addresses"); !why.empty()) return why;
     reserved_.push_back(address);
-    if (auto why = complaint(calls.map(address, size_, 0, handle, 0), fmt::format("mapping member {}", member)); !why.empty())
+    if (auto why = complaint(calls.map(address, size_, 0, handle, 0), filled("mapping member {}", member)); !why.empty())
       return why;
     mapped_.push_back(address);
     std::vector<CUmemAccessDesc> access;
@@ -210,7 +209,7 @@ class vmm_memory final : public gpu_memory {
       access.push_back(one);
     }
     if (auto why = complaint(calls.set_access(address, size_, access.data(), access.size()),
-                             fmt::format("opening the memory of member {} to this process's GPUs", member)); !why.empty())
+                             filled("opening the memory of member {} to this process's GPUs", member)); !why.empty())
       return why;
     for (auto& seen : parts_) seen[member] = reinterpret_cast<std::byte*>(address) + shifts_[member];
     return {};

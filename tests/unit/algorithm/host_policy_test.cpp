@@ -16,7 +16,7 @@ extern "C" int sched_yield() noexcept {
   return 0;
 }
 
-namespace mgsync::algorithm {
+namespace mgsync { inline namespace v1 { namespace algorithm {
 namespace {
 
 host_policy waiting(std::uint32_t& abort, std::chrono::nanoseconds patience, bool (*asked_to_stop)()) {
@@ -47,4 +47,4 @@ TEST(host_policy, a_wait_for_what_is_there_does_not_yield) {
 }
 
 }  // namespace
-}  // namespace mgsync::algorithm
+}}}  // namespace mgsync::v1::algorithm

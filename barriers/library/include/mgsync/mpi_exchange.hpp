@@ -11,7 +11,7 @@
 
 #include <mgsync/multi_grid.hpp>
 
-namespace mgsync {
+namespace mgsync { inline namespace v1 {
 
 // Collective over `ranks`, which is duplicated: the group's messages never meet the program's. The copy goes with the last
 // copy of what is returned, or stays where MPI has ended by then. The group's process number is the rank in `ranks`. Groups and
@@ -49,4 +49,4 @@ inline process_exchange mpi_exchange(MPI_Comm ranks) {
   };
 }
 
-}  // namespace mgsync
+}}  // namespace mgsync::v1

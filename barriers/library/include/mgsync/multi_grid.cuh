@@ -14,13 +14,11 @@
 #error "mgsync/multi_grid.cuh is device code: compile it with nvcc; host code includes mgsync/multi_grid.hpp"
 #endif
 
-#include <cstdint>
-
 #include <mgsync/multi_grid_handle.hpp>
 
 #include "barriers/library/multi_grid_policy.hpp"
 
-namespace mgsync {
+namespace mgsync { inline namespace v1 {
 
 // All threads of the grids that one launch of mgsync::multi_grid started, one grid per GPU, alike in dimensions.
 //
@@ -60,15 +58,16 @@ class multi_grid_group_over {
     // on another, with the word still on its way, passes at most the barrier given up, if it is what that one lacked: who
     // gave up arrives nowhere any more, nor do the kernels behind it. The number is not kept for later.
     if (policy_type::kept(thread()) == 0) {
-      std::uint32_t found = handle.stopped == nullptr ? 0 : *static_cast<const volatile std::uint32_t*>(handle.stopped);
-      if (handle.algorithm != multi_grid_handle::none) {
+      std::uint32_t found = 0;
+      if (handle.version == multi_grid_handle::this_version) {
+        if (handle.stopped != nullptr) found = *static_cast<const volatile std::uint32_t*>(handle.stopped);
         if (!fits() || atomicExch(&record().open, 1u) != 0) found = policy_type::given_up() | apart;  // the word may be another group's
         else if (found != 0) record().open = 0;
       }
       policy_type::given_up() = found;
     }
     __syncthreads();
-    if (handle.algorithm == multi_grid_handle::none) {
+    if (handle.version != multi_grid_handle::this_version) {  // none, or of a library that this header is not of: nobody to tell
       lose();
       return;
     }
@@ -221,4 +220,4 @@ __device__ __forceinline__ multi_grid_group this_multi_grid(const multi_grid_han
   return multi_grid_group(handle);
 }
 
-}  // namespace mgsync
+}}  // namespace mgsync::v1

@@ -5,6 +5,11 @@
 
 #include <stddef.h>
 
+#include <mgsync/version.h>
+
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -18,6 +23,11 @@ enum {
 };
 
 typedef struct mgsync_multi_grid mgsync_multi_grid;
+
+/* Of the library that runs: MGSYNC_VERSION and MGSYNC_ABI_VERSION (version.h) of the header that it was built with. A program that
+   loads the library by name compares the second with its own before it calls anything else. */
+int mgsync_version(void);
+int mgsync_abi_version(void);
 
 /* Of the calling thread's last call that failed; "" before. */
 const char* mgsync_last_error(void);
@@ -62,6 +72,9 @@ int mgsync_multi_grid_handle(const mgsync_multi_grid* grids, int local, void* ha
 
 #ifdef __cplusplus
 }
+#endif
+#ifdef __GNUC__
+#pragma GCC visibility pop
 #endif
 
 #endif

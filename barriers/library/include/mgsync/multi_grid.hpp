@@ -36,7 +36,9 @@
 
 #include "src/base/errors.hpp"
 
-namespace mgsync {
+#pragma GCC visibility push(default)
+
+namespace mgsync { inline namespace v1 {
 
 // The message says which GPU or process cannot, and why.
 class unsupported_error : public std::runtime_error {
@@ -75,7 +77,7 @@ class multi_grid_memory {
 
  private:
   friend class multi_grid;
-  struct owner;
+  struct __attribute__((visibility("hidden"))) owner;
   explicit multi_grid_memory(std::unique_ptr<owner>);
   std::unique_ptr<owner> owner_;
 };
@@ -169,8 +171,10 @@ class multi_grid {
  private:
   void launch_on(const std::vector<cudaStream_t>& streams, std::vector<launch_parameters>& launches);
 
-  struct state;
+  struct __attribute__((visibility("hidden"))) state;
   std::unique_ptr<state> state_;
 };
 
-}  // namespace mgsync
+}}  // namespace mgsync::v1
+
+#pragma GCC visibility pop

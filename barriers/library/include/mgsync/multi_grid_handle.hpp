@@ -2,9 +2,11 @@
 // number of blocks, and good for any number of launches until the group is reset or goes. Plain data, C++17.
 #pragma once
 
-#include <cstdint>
+#include <mgsync/version.h>
 
-namespace mgsync {
+#include "barriers/parts/algorithm/integers.hpp"
+
+namespace mgsync { inline namespace v1 {
 
 // What the host learns of a GPU's kernel that could not synchronize. In host memory, one for each GPU: blocks of one GPU
 // agree on who writes it by a word of that GPU, since atomics of several GPUs on host memory need not be any (CUDA's
@@ -41,6 +43,8 @@ static_assert(sizeof(multi_grid_block) == 64);
 struct multi_grid_handle {
   static constexpr unsigned most_gpus = 16;
   static constexpr std::uint32_t none = 0, relay = 1, counter = 2;  // algorithms
+  // Of the handle that the reader was compiled for: no other word of another one means what it thinks.
+  static constexpr std::uint32_t this_version = 0x6d670000u + MGSYNC_ABI_VERSION;
 
   std::uint32_t* parts[most_gpus] = {};  // of every GPU's flags, as this GPU addresses them
   std::uint32_t* own = nullptr;          // this GPU's of them
@@ -58,6 +62,7 @@ struct multi_grid_handle {
   std::uint32_t sync_hold = 0;           // as sync() does, which comes to its first poll later
   std::uint32_t gpus_inverse = 0;        // lane * gpus_inverse >> 12 is lane / gpus
   std::uint32_t out_step = 0;            // words between two that a lane writes in one GPU's flags
+  std::uint32_t version = 0;             // this_version, once it is the handle of a group
 };
 
-}  // namespace mgsync
+}}  // namespace mgsync::v1

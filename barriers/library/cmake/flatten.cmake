@@ -2,9 +2,11 @@
 # in their places, each once: what is installed needs no other file of ours than <mgsync/...>. Done at configure time;
 # a change of any of the sources configures again.
 
+get_filename_component(_mgsync_root "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+
 function(_mgsync_flat_text source seen_name text_name)
   file(READ "${source}" text)
-  set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
   set(seen "${${seen_name}}")
   string(REPLACE "#pragma once\n" "" text "${text}")
   string(REGEX MATCHALL "#include \"(barriers|src)/[^\"]+\"\n" includes "${text}")
@@ -13,7 +15,7 @@ function(_mgsync_flat_text source seen_name text_name)
     set(inner "")
     if(NOT path IN_LIST seen)
       list(APPEND seen "${path}")
-      _mgsync_flat_text("${PROJECT_SOURCE_DIR}/${path}" seen inner)
+      _mgsync_flat_text("${_mgsync_root}/${path}" seen inner)
       set(inner "\n// ---- ${path}\n${inner}")
     endif()
     string(REPLACE "${include}" "${inner}" text "${text}")
