@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "barriers/library/include/mgsync/multi_grid.hpp"
+#include "barriers/library/missing.hpp"
 #include "barriers/parts/symmetric_memory/between_processes.hpp"
 #include "src/base/filled.hpp"
 
@@ -28,18 +29,6 @@ void copy(void* to, const void* from, std::size_t bytes, std::string_view action
   cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.get()), action);
   cuda::check(cudaStreamSynchronize(stream.get()), action);
 }
-
-// "17, 18, 40 and 3 more".
-std::string listed(const std::vector<std::size_t>& blocks) {
-  constexpr std::size_t most = 8;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(blocks.size(), most); ++i) text += (i == 0 ? "" : ", ") + std::to_string(blocks[i]);
-  if (blocks.size() > most) text += filled(" and {} more", blocks.size() - most);
-  return text;
-}
-
-// How many barriers a block, or a process, arrived at.
-std::uint32_t barriers(std::uint32_t epoch) { return epoch - first_gpu_epoch; }
 
 std::unique_ptr<gpu_memory> memory_of(const gpu_members& members, std::size_t bytes) {
   auto made = allocate_gpu_memory(members, bytes, peer_memory::automatic, given_back::at_once);
@@ -158,22 +147,12 @@ std::vector<multi_grid_block> barrier_flags::records_of(const grid_flags& grid, 
 
 std::string barrier_flags::who_is_missing() const {
   const auto found = grids_.find(report().made_for);
-  if (found == grids_.end()) return "no kernel was waiting";
+  if (found == grids_.end()) return library::who_is_missing({});
   const grid_flags& grid = found->second;
-  std::uint32_t furthest = 0;
-  std::vector<std::vector<multi_grid_block>> records;
+  std::vector<arrivals> all;
   for (unsigned l = 0; l < local_.size(); ++l) {
-    records.push_back(records_of(grid, l));
-    for (const auto& r : records.back()) furthest = std::max(furthest, barriers(r.epoch));
-  }
-  std::vector<std::string> late;
-  for (unsigned l = 0; l < local_.size(); ++l) {
-    std::vector<std::size_t> blocks;
-    for (std::size_t b = 0; b < records[l].size(); ++b)
-      if (barriers(records[l][b].epoch) < furthest) blocks.push_back(b);
-    const auto gpu = filled("GPU {} (grid {})", members_.places[local_[l]].ordinal, local_[l]);
-    if (blocks.size() == records[l].size()) late.push_back(filled("{}: all {} blocks", gpu, blocks.size()));
-    else if (!blocks.empty()) late.push_back(filled("{}: block{} {}", gpu, blocks.size() == 1 ? "" : "s", listed(blocks)));
+    all.push_back({filled("GPU {} (grid {})", members_.places[local_[l]].ordinal, local_[l]), {}});
+    for (const auto& r : records_of(grid, l)) all.back().epochs.push_back(r.epoch);
   }
   if (!members_.one_process()) {
     std::vector<std::uint32_t> inbox(members_.places.size());
@@ -181,13 +160,10 @@ std::string barrier_flags::who_is_missing() const {
     const auto first = std::size_t{algorithm::relay_layout{}.inbox(0)} * algorithm::line_bytes;
     copy(inbox.data(), grid.memory->part(local_.front(), 0) + first, inbox.size() * sizeof inbox[0], "reading who arrived");
     for (std::size_t m = 0; m < inbox.size(); ++m)
-      if (members_.places[m].process != members_.process && barriers(inbox[m]) < furthest)
-        late.push_back(filled("GPU {} of process {} (grid {})", members_.places[m].ordinal, members_.places[m].process, m));
+      if (const auto& at = members_.places[m]; at.process != members_.process)
+        all.push_back({filled("GPU {} of process {} (grid {})", at.ordinal, at.process, m), {inbox[m]}, false});
   }
-  if (late.empty()) return filled("barrier {}: all arrived in the end, but too late", furthest);
-  std::string text = filled("barrier {}: not arrived: ", furthest);
-  for (std::size_t i = 0; i < late.size(); ++i) text += (i == 0 ? "" : "; ") + late[i];
-  return text;
+  return library::who_is_missing(all);
 }
 
 }  // namespace mgsync::library

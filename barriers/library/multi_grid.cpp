@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "barriers/library/barrier_flags.hpp"
+#include "barriers/library/fitting_kernels.hpp"
 #include "barriers/library/members.hpp"
 #include "barriers/parts/symmetric_memory/between_processes.hpp"
 #include "src/base/cuda.hpp"
@@ -96,10 +97,7 @@ struct multi_grid::state {
     cuda::stream own;
     cuda::event done;                     // behind the last launch
     bool launched = false;
-    const void* kernel = nullptr;         // found fit for `per_sm` blocks of this shape
-    unsigned threads = 0;
-    std::size_t shared_bytes = 0;
-    unsigned per_sm = 0;
+    library::fitting_kernels fitting;
   };
 
   state(const std::vector<int>& gpus, int process, process_exchange exchange, std::chrono::nanoseconds timeout)
@@ -262,14 +260,12 @@ void multi_grid::state::check_launch(const launch_parameters& p, unsigned l) {
   if (const auto why = why_not_on(p.stream, ordinal(l)); !why.empty()) throw usage_error(why);
   place& at = places[l];
   const auto fewer = sms_of_green_context(p.stream);
-  const auto most = [&] { return at.per_sm * fewer.value_or(static_cast<unsigned>(cuda::sm_count(ordinal(l)))); };
-  if (at.kernel == p.func && at.threads == threads && at.shared_bytes == p.sharedMem && blocks <= most()) return;
+  const library::kernel_shape shape{p.func, threads, p.sharedMem};
+  const auto most = [&] { return at.fitting.per_sm(shape) * fewer.value_or(static_cast<unsigned>(cuda::sm_count(ordinal(l)))); };
+  if (blocks <= most()) return;
   cuda::load(p.func, "the kernel");
   check_first_parameter(p.func);
-  at.per_sm = static_cast<unsigned>(cuda::resident_blocks(p.func, threads, p.sharedMem));
-  at.kernel = p.func;
-  at.threads = threads;
-  at.shared_bytes = p.sharedMem;
+  at.fitting.keep(shape, static_cast<unsigned>(cuda::resident_blocks(p.func, threads, p.sharedMem)));
   if (blocks > most())
     throw usage_error(filled("{} blocks of {} threads with {} bytes of shared memory are not resident at once on {}{}: "
                              "{} fit{}", blocks, threads, p.sharedMem, name(l),
