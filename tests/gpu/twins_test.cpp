@@ -24,7 +24,7 @@ TEST_P(weakened, is_caught) {
     return;
   }
   if (which == twin::narrow_release || which == twin::no_release) {
-    // What the hardware lets pass is no proof: the order test reads the code. docs/library.md says what these show.
+    // What the hardware lets pass is no proof: the order test reads the code. docs/results/library-lab.md says what these show.
     std::printf("%s release, %d GPUs: %llu violations of %llu observations\n", which == twin::no_release ? "no" : "a narrow", gpus,
                 static_cast<unsigned long long>(seen.violations), static_cast<unsigned long long>(seen.observations));
     return;
