@@ -43,6 +43,8 @@ node_verdict judge_node(const comparison& compared, double limit, const std::str
   const auto rest = not_judged(compared, compared.points.size() - std::min(compared.points.size(), within + worse + unproven));
   const auto of_both = fmt::format("of {} that it and the reference both have, ", so_many_points(compared.points.size() + lost));
   const auto near = fmt::format("{} shown to be within {:.4g}% of it", so_many_are(within), 100 * limit);
+  const bool enough = compared.points.size() >= least_points_of_a_node && std::ranges::any_of(compared.points, [&](const auto& one) { return one.point.members == all; });
+  const auto* remedy = enough ? "Measure again while nothing else runs here, and longer (--max-time)." : "`mgsync --json FILE` without other options measures enough points.";
   if (!found.violations.empty()) {
     found.what = node_state::not_normal;
     found.sentence = fmt::format("This node is not normal: {}{}, or seem{}, worse by more than {:.4g}%, {}and {} {} no number here{}", of_both, so_many_are(worse), worse == 1 ? "s" : "",
@@ -50,8 +52,8 @@ node_verdict judge_node(const comparison& compared, double limit, const std::str
   } else if (!doubt.empty()) {
     found.sentence = fmt::format("Whether this node is normal cannot be told: {}, so that something may be missing; {}{}{}", doubt, of_both, near, rest);
   } else if (within < least_points_of_a_node || !whole) {
-    found.sentence = fmt::format("Whether this node is normal cannot be told: {}{}, and it takes {}, of which one is over {}{} `mgsync --json FILE` without other options "
-                                 "measures enough.", of_both, near, least_points_of_a_node, all == 0 ? "all members" : fmt::format("{} member{}", all, all == 1 ? "" : "s"), rest);
+    found.sentence = fmt::format("Whether this node is normal cannot be told: {}{}, and it takes {}, of which one is over {}{} {}", of_both, near, least_points_of_a_node,
+                                 all == 0 ? "all members" : fmt::format("{} member{}", all, all == 1 ? "" : "s"), rest, remedy);
   } else {
     found.what = node_state::normal;
     found.sentence = fmt::format("This node is normal: {}{}, and none is shown to be worse{}", of_both, near, rest);

@@ -61,6 +61,8 @@ TEST(node_check, too_little_in_common_makes_no_node_normal) {
   const auto vague = judge_node(node_of({at("auto", 2), at("hub", 2), at("auto", 4, 2, 1)}), 0.1);
   EXPECT_EQ(vague.what, node_state::cannot_be_told);
   EXPECT_NE(vague.sentence.find("1 is too uncertain to tell"), std::string::npos) << vague.sentence;
+  EXPECT_TRUE(vague.sentence.ends_with("Measure again while nothing else runs here, and longer (--max-time).")) << vague.sentence;
+  EXPECT_TRUE(half.sentence.ends_with("`mgsync --json FILE` without other options measures enough points.")) << half.sentence;
   EXPECT_EQ(judge_node(node_of({at("auto", 2), at("hub", 2), at("auto", 4)}), 0.01).what, node_state::cannot_be_told) << "nothing is shown within less than the noise";
 }
 
