@@ -105,12 +105,12 @@ int advise_command(const options& asked) {
   if (!asked.json.empty()) {
     const auto text = report::to_json(advice).dump(2) + "\n";
     if (asked.json == "-") {
-      fmt::print("{}", text);
+      tell("{}", text);
       return 0;
     }
     write_file_atomically(asked.json, text);
   }
-  fmt::print("{}", report::to_text(advice));
+  tell("{}", report::to_text(advice));
   return 0;
 }
 

@@ -35,9 +35,9 @@ std::vector<result_file> read_side(std::string_view side, const std::string& lis
 void introduce(std::string_view side, const std::vector<result_file>& files) {
   for (const auto& file : files) {
     const auto& machine = file.document.machine;
-    fmt::print("{:<5} {} ({}, mgsync {}, {})\n", side, file.name, machine.host, machine.mgsync, file.document.started);
+    tell("{:<5} {} ({}, mgsync {}, {})\n", side, one_line(file.name), machine.host, machine.mgsync, file.document.started);
     for (const auto& sentence : file.damage) say("mgsync: {}\n", sentence);
-    if (!file.complete) fmt::print("note: {} is not complete: its command was cut short\n", file.name);
+    if (!file.complete) tell("note: {} is not complete: its command was cut short\n", one_line(file.name));
   }
 }
 
@@ -61,12 +61,12 @@ void refuse_a_file_twice(const std::vector<result_file>& base, const std::vector
 int judge(const comparison& compared, double limit, bool allow_missing, const std::vector<result_file>& now) {
   auto violations = gate_violations(compared, {limit, allow_missing});
   for (const auto& file : now)
-    if (!file.damage.empty()) violations.push_back(fmt::format("{} is damaged: that a point failed may stand in what was skipped", file.name));
+    if (!file.damage.empty()) violations.push_back(fmt::format("{} is damaged: that a point failed may stand in what was skipped", one_line(file.name)));
   const auto shut = fmt::format("SHUT by {} point{}", violations.size(), violations.size() == 1 ? "" : "s");
-  fmt::print("\ngate --fail-slower {:.4g}%: {}\n", 100 * limit, violations.empty() ? "passed" : shut);
-  for (const auto& sentence : violations) fmt::print("  {}\n", sentence);
+  tell("\ngate --fail-slower {:.4g}%: {}\n", 100 * limit, violations.empty() ? "passed" : shut);
+  for (const auto& sentence : violations) tell("  {}\n", sentence);
   if (const auto open = undecided(compared, limit); open > 0)
-    fmt::print("  {} point{} not shown to be slower may be so by more than that: the interval is wide\n", open,
+    tell("  {} point{} not shown to be slower may be so by more than that: the interval is wide\n", open,
                open == 1 ? "" : "s");
   return static_cast<int>(violations.empty() ? exit_code::success : exit_code::gate_shut);
 }
@@ -82,8 +82,8 @@ std::string doubt_of(const std::vector<result_file>& files) {
 
 int judge_this_node(const comparison& compared, double limit, const std::string& doubt) {
   const auto found = judge_node(compared, limit, doubt);
-  fmt::print("\n{}\n", found.sentence);
-  for (const auto& sentence : found.violations) fmt::print("  {}\n", sentence);
+  tell("\n{}\n", found.sentence);
+  for (const auto& sentence : found.violations) tell("  {}\n", sentence);
   switch (found.what) {
     case node_state::normal: return static_cast<int>(exit_code::success);
     case node_state::not_normal: return static_cast<int>(exit_code::gate_shut);
@@ -144,20 +144,20 @@ int compare_command(const options& asked) {
   introduce("NEW", now);
   for (const auto& text : {likeness_of(reference.document.machine, now.front().document.machine).difference,
                            software_difference(reference.document.machine, now.front().document.machine)})
-    if (!text.empty()) fmt::print("note: {}\n", text);
+    if (!text.empty()) tell("note: {}\n", text);
   const auto doubt = doubt_of(now);
   const auto compared = compare(documents_of(base), documents_of(now), asked.noise);
   if (asked.reference) {
     auto of_both = compared;  // what only one side has is counted, not listed
     of_both.only_base.clear();
     of_both.only_new.clear();
-    if (!compared.points.empty() || !compared.lost.empty()) fmt::print("\n{}", format_comparison(of_both));
+    if (!compared.points.empty() || !compared.lost.empty()) tell("\n{}", format_comparison(of_both));
     return judge_this_node(compared, asked.fail_slower.value_or(default_node_limit), doubt);
   }
   if (compared.points.empty() && compared.lost.empty())
     throw usage_error(fmt::format("{} and {} have no measured point in common: measure the same members, shapes and "
                                   "backends in both", asked.files.front(), asked.files.back()));
-  fmt::print("\n{}", format_comparison(compared));
+  tell("\n{}", format_comparison(compared));
   return asked.fail_slower ? judge(compared, *asked.fail_slower, asked.allow_missing, now) : 0;
 }
 

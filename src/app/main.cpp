@@ -34,8 +34,8 @@ std::optional<int> run_alone(const options& asked, bool first) {
   constexpr command together[] = {command::measure, command::list, command::topology};
   if (!first && std::ranges::find(together, asked.command) == std::end(together)) return 0;
   switch (asked.command) {
-    case command::help: fmt::print("{}", help_text(asked.help_for)); return 0;
-    case command::version: fmt::print("{}", version_text()); return 0;
+    case command::help: tell("{}", help_text(asked.help_for)); return 0;
+    case command::version: tell("{}", version_text()); return 0;
     case command::show: return !asked.figure.empty() ? show_figure(asked) : !asked.tables.empty() ? show_tables(asked) : show_results(asked);
     case command::advise: return advise_command(asked);
     case command::report: return report_command(asked);
@@ -106,7 +106,7 @@ int run(const std::vector<std::string>& typed) {
                                                                 signal_received() != 0 ? result_status::interrupted : result_status::failed); });
     return run_together(asked, job, *dog, written);
   } catch (const usage_error& error) {
-    if (speaks) say("mgsync: {}\n", error.what());
+    if (speaks) say("mgsync: {}\n", one_line(error.what()));
     return leave(job, exit_code::usage);
   } catch (const timeout_error& error) {
     say("{}{}\n", speaker(), error.what());

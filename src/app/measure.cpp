@@ -182,7 +182,7 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
 int print_plan(const options& asked, communicator& job, topology::machine mine) {
   const auto views = gather_views(job, std::move(mine));
   const auto planned = make_plan(request_from(asked, views), views);
-  if (job.rank() == 0) fmt::print("{}", format_plan(planned));
+  if (job.rank() == 0) tell("{}", format_plan(planned));
   return 0;
 }
 
@@ -191,7 +191,7 @@ int show_results(const options& asked) {
   auto& document = shown.document;
   auto missing = shown.complete ? "" : what_is_missing(shown);
   for (const auto& sentence : shown.damage) say("mgsync: {}\n", sentence);
-  if (!shown.damage.empty()) missing += fmt::format("damaged: lines of {} were skipped, and what they said is missing here: that a point failed, too\n", asked.files.front());
+  if (!shown.damage.empty()) missing += fmt::format("damaged: lines of {} were skipped, and what they said is missing here: that a point failed, too\n", one_line(asked.files.front()));
   for (std::size_t i = 1; i < asked.files.size(); ++i) {
     auto more = read_result_file(asked.files[i]);
     for (const auto& sentence : more.damage) say("mgsync: {}\n", sentence);
@@ -200,15 +200,15 @@ int show_results(const options& asked) {
   const auto code = static_cast<int>(!shown.damage.empty() && document.results.empty() ? exit_code::failure : exit_code::success);
   if (!asked.where.empty()) document.results = selected(std::move(document.results), asked.where);
   if (!asked.by.empty()) {
-    fmt::print("{}", asked.by == "shape" ? table_by_shape(document.results) : table_by(document.results, asked.by));
+    tell("{}", asked.by == "shape" ? table_by_shape(document.results) : table_by(document.results, asked.by));
     return code;
   }
-  fmt::print("{} ({}, {})\n{}{}{}", document.command, document.machine.host, document.started, format_table(document.results),
+  tell("{} ({}, {})\n{}{}{}", document.command, document.machine.host, document.started, format_table(document.results),
              format_notes(document.machine), missing);
   // What a study says of its own results, as the command that measured them did.
   for (const auto& one : evaluate_all(document.results))
     if (one.of->name != point{}.study && std::ranges::any_of(document.results, [&](const result& r) { return r.point.study == one.of->name; }))
-      fmt::print("\n{}", report::to_text(one.shown));
+      tell("\n{}", report::to_text(one.shown));
   return code;
 }
 
@@ -224,12 +224,12 @@ int list_backends(const options& asked, communicator& job, topology::machine min
   const auto planned = make_plan(request, views);
   if (job.rank() != 0) return 0;
   for (const auto& c : planned.cells) {
-    fmt::print("with {} {}:\n", c.group.members.size(), request.device == topology::device::gpu ? "GPUs" : "host members");
+    tell("with {} {}:\n", c.group.members.size(), request.device == topology::device::gpu ? "GPUs" : "host members");
     for (const auto& p : c.points) {
       const auto& b = *p.choice.backend;
       const bool first = p.choice.variant == b.variants.front();
-      if (first) fmt::print("{:<16} {}\n", b.name, b.summary);
-      fmt::print("  {:<30} {}{}\n", to_string(p.choice), p.waived.empty() ? "can run" : "waived: " + p.waived,
+      if (first) tell("{:<16} {}\n", b.name, b.summary);
+      tell("  {:<30} {}{}\n", to_string(p.choice), p.waived.empty() ? "can run" : "waived: " + p.waived,
                  first ? "  (default)" : "");
     }
   }

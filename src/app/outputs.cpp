@@ -122,8 +122,9 @@ void write_documents(const options& asked, const json_document& document) {
 }
 
 void print_table(const options& asked, std::string_view text) noexcept {
-  if (asked.json == "-" || asked.csv == "-") put_on_stderr(text);
-  else put_on_stdout(text);
+  const auto shown = printable(text);
+  if (asked.json == "-" || asked.csv == "-") put_on_stderr(shown);
+  else put_on_stdout(shown);
 }
 
 void outputs::open(const options& asked, const machine_record& machine, std::uint64_t seed, const std::string& started) {

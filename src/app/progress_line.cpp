@@ -18,7 +18,7 @@ void progress_line::running(const point& p, std::string_view what) {
   last_ = now;
   std::string line = fmt::format("[{}/{}] {} on {}, {}", done_, points_, subject_of(p), p.members, what);
   line.resize(std::min<std::size_t>(line.size(), 79));
-  say("\r{:<79}", line);
+  put_on_stderr(fmt::format("\r{:<79}", line));
   dirty_ = true;
 }
 
@@ -31,7 +31,7 @@ void progress_line::finished() {
 }
 
 void progress_line::clear() {
-  if (dirty_) say("\r{:<79}\r", "");
+  if (dirty_) put_on_stderr(fmt::format("\r{:<79}\r", ""));
   dirty_ = false;
 }
 

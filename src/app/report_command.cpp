@@ -164,7 +164,7 @@ void add_machine(report::page& p, const report_files& all, const reported_machin
 
 report::page_file file_of(const result_file& f) {
   const auto& d = f.document;
-  report::page_file shown{f.name, d.command, d.started, d.ended, d.machine, d.settings, f.damage};
+  report::page_file shown{one_line(f.name), d.command, d.started, d.ended, d.machine, d.settings, f.damage};
   if (!f.complete) shown.remarks.push_back("its command was cut short");
   if (!f.unfinished.empty()) shown.remarks.push_back(fmt::format("{} point{} samples but no result", f.unfinished.size(), f.unfinished.size() == 1 ? " has" : "s have"));
   return shown;
@@ -228,22 +228,22 @@ std::string text_of(const report::page& p) {
 
 // The same as a page of documents, the pictures named by the commands that draw them.
 std::string markdown_of(const report::page& p) {
-  std::string text = fmt::format("# {}\n\n{}.\n", p.title, p.subtitle);
+  std::string text = fmt::format("# {}\n\n{}.\n", markdown_words(p.title), markdown_words(p.subtitle));
   const auto add = [&](const evaluation& shown) {
-    for (const auto& sentence : shown.sentences) text += fmt::format("\n{}\n", sentence);
+    for (const auto& sentence : shown.sentences) text += fmt::format("\n{}\n", markdown_words(sentence));
     for (const auto& t : shown.tables)
-      if (!t.rows.empty()) text += fmt::format("\n### {}\n\n{}{}", t.heading.title, report::to_markdown(t), t.heading.caption.empty() ? "" : fmt::format("\n{}\n", t.heading.caption));
+      if (!t.rows.empty()) text += fmt::format("\n### {}\n\n{}{}", markdown_words(t.heading.title), report::to_markdown(t), t.heading.caption.empty() ? "" : fmt::format("\n{}\n", markdown_words(t.heading.caption)));
   };
   add(p.verdict.shown);
   for (const auto& s : p.sections) {
     if (s.shown.sentences.empty() && s.shown.tables.empty()) continue;
-    text += fmt::format("\n## {}\n", s.title);
+    text += fmt::format("\n## {}\n", markdown_words(s.title));
     add(s.shown);
   }
   text += "\n## From\n";
   for (const auto& f : p.files) {
-    text += f.command.empty() ? fmt::format("\n- {}", f.name) : fmt::format("\n- {}, of mgsync {}: `{}`", f.name, f.machine.mgsync, f.command);
-    text += f.remarks.empty() ? "\n" : fmt::format("; {}\n", fmt::join(f.remarks, "; "));
+    text += f.command.empty() ? fmt::format("\n- {}", markdown_words(f.name)) : fmt::format("\n- {}, of mgsync {}: {}", markdown_words(f.name), markdown_words(f.machine.mgsync), markdown_code(f.command));
+    text += f.remarks.empty() ? "\n" : fmt::format("; {}\n", markdown_words(fmt::format("{}", fmt::join(f.remarks, "; "))));
   }
   return text;
 }
@@ -263,7 +263,7 @@ int report_command(const options& asked) {
   const auto p = page_of(asked, all, failed);
   if (!asked.markdown.empty()) write(asked.markdown, markdown_of(p));
   if (!asked.html.empty()) write(asked.html, report::to_html(p));
-  if (asked.html.empty() && asked.markdown.empty()) fmt::print("{}", text_of(p));
+  if (asked.html.empty() && asked.markdown.empty()) tell("{}", text_of(p));
   if (!asked.html.empty() && asked.html != "-") say("mgsync: the report is in {}\n", asked.html);
   for (const auto& sentence : failed) say("mgsync: {}\n", sentence);
   return static_cast<int>(failed.empty() ? exit_code::success : exit_code::failure);
@@ -302,17 +302,17 @@ int show_tables(const options& asked) {
     bool found = word == "sentences";
     for (const auto& study : shown) {
       if (word == "sentences")
-        for (const auto& sentence : study.shown.sentences) text += fmt::format("{}\n\n", sentence);
+        for (const auto& sentence : study.shown.sentences) text += fmt::format("{}\n\n", markdown_words(sentence));
       for (const auto& t : study.shown.tables) {
         names.insert(t.heading.name);
         if (t.heading.name != word) continue;
         found = true;
-        text += fmt::format("{}\n\n{}\n{}", t.heading.title, report::to_markdown(t), t.heading.caption.empty() ? "" : t.heading.caption + "\n\n");
+        text += fmt::format("{}\n\n{}\n{}", markdown_words(t.heading.title), report::to_markdown(t), t.heading.caption.empty() ? "" : markdown_words(t.heading.caption) + "\n\n");
       }
     }
     if (!found) throw usage_error(fmt::format("--tables has '{}'; of these files accepted: {}", word, fmt::join(names, ", ")));
   }
-  fmt::print("{}", text);
+  tell("{}", text);
   return 0;
 }
 

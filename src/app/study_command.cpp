@@ -79,10 +79,10 @@ study_request request_for(const study& s, const asked_study& asked, std::span<co
 
 int list_studies(std::span<const topology::rank_view> views) {
   for (const auto* s : studies()) {
-    fmt::print("{}: {}\n{}", s->name, s->summary, help_lines(s->axes));
+    tell("{}: {}\n{}", s->name, s->summary, help_lines(s->axes));
     const auto points = s->points(request_for(*s, asked_study{}, views));
     const auto run = std::count_if(points.begin(), points.end(), [](const auto& m) { return m.waived.empty(); });
-    fmt::print("  Here {} of {} points can run.\n\n", run, points.size());
+    tell("  Here {} of {} points can run.\n\n", run, points.size());
   }
   return 0;
 }
@@ -114,8 +114,8 @@ std::string estimate(const asked_study& asked, std::span<const measurement> all)
 
 void print_plan(const asked_study& asked, std::span<const measurement> all) {
   for (const auto& m : all)
-    fmt::print("{:<8}{}{}\n", m.waived.empty() ? "run" : "waived", name_of(m.point), m.waived.empty() ? "" : ": " + m.waived);
-  fmt::print("{}", estimate(asked, all));
+    tell("{:<8}{}{}\n", m.waived.empty() ? "run" : "waived", name_of(m.point), m.waived.empty() ? "" : ": " + m.waived);
+  tell("{}", estimate(asked, all));
 }
 
 // Before anything is measured: the folder of --figures is there, and can be written.
@@ -180,7 +180,7 @@ evaluation evaluated(const asked_study& asked, std::vector<result>& results, nam
 
 // On rank 0: what failed, the files, and what it means. The documents are written first: figures can be drawn again from them.
 // False: an evaluation failed.
-bool tell(const asked_study& asked, const runner& measured, std::vector<result> results, outputs& written) {
+bool report_on(const asked_study& asked, const runner& measured, std::vector<result> results, outputs& written) {
   for (const auto& r : results)
     if (r.status == result_status::failed || r.status == result_status::error) say("mgsync: {}: {}\n", name_of(r.point), r.reason);
   named_files files;
@@ -225,7 +225,7 @@ int measure(const asked_study& asked, std::span<const topology::rank_view> views
   line.clear();
   auto code = static_cast<int>(exit_code_of(results));
   if (measuring.interrupted()) code = 128 + (signal_received() != 0 ? signal_received() : SIGTERM);
-  if (speaks && !tell(asked, measuring, std::move(results), written) && code == 0) code = static_cast<int>(exit_code::failure);
+  if (speaks && !report_on(asked, measuring, std::move(results), written) && code == 0) code = static_cast<int>(exit_code::failure);
   return std::stoi(job.broadcast(std::to_string(code), 0, "agreeing on the exit code"));
 }
 
@@ -310,7 +310,7 @@ int study_command(std::span<const std::string> words, std::optional<communicator
   if (asked.studies.size() > 1) refuse_several_meanings(words, axes);
   asked.typed = parse_options(words, axes);
   if (asked.typed.command == command::version || asked.typed.command == command::help) {
-    if (read_launch().first()) fmt::print("{}", asked.typed.command == command::version ? version_text() : help_text(command::study, axes));
+    if (read_launch().first()) tell("{}", asked.typed.command == command::version ? version_text() : help_text(command::study, axes));
     return 0;
   }
   if (asked.studies.empty()) {

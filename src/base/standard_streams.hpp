@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "src/base/shown_words.hpp"
+
 namespace mgsync {
 
 // The first thing that a program does: opens /dev/null in place of each of the three that is closed, or the next file
@@ -25,14 +27,20 @@ void put_on_stderr(std::string_view text) noexcept;
 // The same to stdout, and flushes it; end_of_stdout tells of what was lost.
 void put_on_stdout(std::string_view text) noexcept;
 
-// Formats, and puts it on stderr.
+// Formats, and puts it on stderr; names in it steer no terminal.
 template <class... Arguments>
 void say(fmt::format_string<Arguments...> text, Arguments&&... arguments) noexcept {
   try {
-    put_on_stderr(fmt::format(text, std::forward<Arguments>(arguments)...));
+    put_on_stderr(printable(fmt::format(text, std::forward<Arguments>(arguments)...)));
   } catch (...) {
     put_on_stderr("mgsync: there is no memory for what was to be said\n");
   }
+}
+
+// The same on stdout: for people. What cannot be written throws.
+template <class... Arguments>
+void tell(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+  fmt::print("{}", printable(fmt::format(text, std::forward<Arguments>(arguments)...)));
 }
 
 // Whether this was thrown by a write to stdout: end_of_stdout tells of it.

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
+#include "src/base/shown_words.hpp"
 
 namespace mgsync {
 
@@ -45,6 +46,7 @@ class builder {
     return true;
   }
   bool key(std::string& value) {
+    value = one_line(value);  // a name
     auto& members = open_.back()->get_ref<ordered_json::object_t&>();
     if (members.size() == most_keys) throw usage_error(fmt::format("{}: more than {} keys in one object", name_, most_keys));
     if (stands_in(members, value)) throw usage_error(fmt::format("{}: the key '{}' stands twice in one object", name_, value));

@@ -16,6 +16,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "src/base/shown_words.hpp"
 #include "src/base/words.hpp"
 
 namespace mgsync {
@@ -30,7 +31,7 @@ enum class comments { refused, passed_over };  // those of C++
 // column of what is no JSON. Numbers that a double cannot hold are refused.
 nlohmann::ordered_json parse_strictly(std::string_view text, const std::string& name, comments = comments::refused);
 
-// The value as a Type: text, bool, a number (whole ones within the type's range; null is NaN for a floating one), a word
+// The value as a Type: text (on one line: src/base/shown_words.hpp), bool, a number (whole ones within the type's range; null is NaN for a floating one), a word
 // of an enumeration, a vector, a map from text, or optional (null: nothing). Throws usage_error naming `path`.
 template <class Type>
 Type read_json(const nlohmann::ordered_json& value, const std::string& path);
@@ -104,7 +105,7 @@ template <>
 struct reader<std::string> {
   static std::string read(const nlohmann::ordered_json& value, const std::string& path) {
     if (!value.is_string()) expected(path, "text");
-    return value.get<std::string>();
+    return one_line(value.get_ref<const std::string&>());
   }
 };
 template <worded Type>

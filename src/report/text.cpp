@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/shown_words.hpp"
 #include "src/report/canvas.hpp"
 
 namespace mgsync::report {
@@ -48,16 +49,12 @@ std::string to_text(const evaluation& e) {
 
 std::string to_markdown(const table& t) {
   std::string text = "|";
-  const auto cell = [](std::string words) {
-    for (std::size_t at = words.find('|'); at != std::string::npos; at = words.find('|', at + 2)) words.insert(at, "\\");
-    return words;
-  };
-  for (const auto& name : t.columns) text += fmt::format(" {} |", cell(name));
+  for (const auto& name : t.columns) text += fmt::format(" {} |", markdown_cell(name));
   text += "\n|";
   for (std::size_t c = 0; c < t.columns.size(); ++c) text += is_number(t, c) ? "---:|" : "---|";
   for (const auto& row : t.rows) {
     text += "\n|";
-    for (const auto& words : row) text += fmt::format(" {} |", cell(words));
+    for (const auto& words : row) text += fmt::format(" {} |", markdown_cell(words));
   }
   return text + "\n";
 }

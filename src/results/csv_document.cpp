@@ -122,16 +122,6 @@ std::string line_of(const std::vector<field>& row, Member member) {
 
 }  // namespace
 
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char letter : text) {
-    if (letter == '"') quoted += '"';
-    quoted += letter;
-  }
-  return quoted + '"';
-}
-
 std::string format_csv(const json_document& document) {
   const columns all = columns_of(document.results);
   std::string out = line_of(row_of(all, document, result{}), &field::first);

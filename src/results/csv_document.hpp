@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "src/base/shown_words.hpp"
 #include "src/results/json_document.hpp"
 
 namespace mgsync {
@@ -12,8 +13,5 @@ namespace mgsync {
 // blanks, notes by "; ". The axes and metrics of any result have their columns, in the order in which they come up, so
 // the rows of one file say by which host and version each was measured, and files of other sweeps may have others.
 std::string format_csv(const json_document&);
-
-// One field, in quotes where RFC 4180 asks for them.
-std::string csv_field(std::string_view text);
 
 }  // namespace mgsync

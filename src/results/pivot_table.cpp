@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
+#include "src/base/shown_words.hpp"
 #include "src/results/table.hpp"
 
 namespace mgsync {
@@ -70,10 +71,16 @@ std::vector<part> parts_of(std::span<const result> results, const std::function<
 
 std::string markdown_table(const std::string& heading, const std::string& corner, const std::vector<std::string>& columns,
                            const std::vector<std::vector<std::string>>& rows) {
-  std::string text = fmt::format("{}\n\n| {} | {} |\n|---|", heading, corner, fmt::join(columns, " | "));
+  std::string text = fmt::format("{}\n\n| {} |", markdown_words(heading), markdown_cell(corner));
+  for (const auto& name : columns) text += fmt::format(" {} |", markdown_cell(name));
+  text += "\n|---|";
   for (std::size_t i = 0; i < columns.size(); ++i) text += "---|";
   text += '\n';
-  for (const auto& row : rows) text += fmt::format("| {} |\n", fmt::join(row, " | "));
+  for (const auto& row : rows) {
+    text += '|';
+    for (const auto& words : row) text += fmt::format(" {} |", markdown_cell(words));
+    text += '\n';
+  }
   return text + '\n';
 }
 

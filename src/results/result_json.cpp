@@ -46,7 +46,7 @@ axis axis_from_json(const std::string& name, const ordered_json& value, const st
   axis one{name, 0.0, in.get_or<std::string>("unit", "")};
   const ordered_json& what = in.member("value");
   if (what.is_string())
-    one.value = what.get<std::string>();
+    one.value = read_json<std::string>(what, in.path_of("value"));
   else if (what.is_number())
     one.value = what.get<double>();
   else
@@ -112,7 +112,9 @@ std::vector<attachment> attachments_from_json(const object_reader& in) {
   if (!in.has("attachments")) return all;
   for (const ordered_json& value : in.array("attachments")) {
     const object_reader one(value, fmt::format("{}[{}]", in.path_of("attachments"), all.size()));
-    all.push_back({one.get<std::string>("name"), one.get<std::string>("media_type"), one.get<std::string>("content")});
+    const auto& content = one.member("content");
+    if (!content.is_string()) expected(one.path_of("content"), "text");
+    all.push_back({one.get<std::string>("name"), one.get<std::string>("media_type"), content.get<std::string>()});
   }
   return all;
 }

@@ -6,6 +6,7 @@
 
 #include "src/base/bounded_file.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/shown_words.hpp"
 #include "src/base/strict_json.hpp"
 #include "src/results/checksum.hpp"
 #include "src/results/first_schema.hpp"
@@ -204,7 +205,7 @@ store_scan scan_store(const std::filesystem::path& file) {
 }
 
 store_scan scan_store_text(std::string_view text, const std::string& name) {
-  reading all(name);
+  reading all(one_line(name));
   std::uint64_t whole_bytes = 0;
   while (whole_bytes < text.size()) {
     const bool first = whole_bytes == 0;
