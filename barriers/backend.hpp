@@ -135,6 +135,7 @@ struct trial {
   std::optional<violation> first_violation;
   std::vector<load_seen> loads;                   // per local member, of a timed run beside load
   std::vector<std::vector<int>> ran_on;           // of a timed run on a host, per local member: the hardware thread of each worker
+  std::optional<std::uint64_t> switches;          // of a timed run on a host: how often its workers lost their hardware thread against their will
   std::vector<worker_record> records;             // of a recorded run, per local worker
   std::vector<arrival> arrivals;                  // timed_out: of every worker that this process can see
 };

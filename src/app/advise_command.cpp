@@ -111,6 +111,7 @@ int advise_command(const options& asked) {
     write_file_atomically(asked.json, text);
   }
   tell("{}", report::to_text(advice));
+  if (const auto summary = summary_of(results); !summary.empty()) tell("\nnote: {}\n", summary);
   return 0;
 }
 

@@ -65,6 +65,7 @@ int judge(const comparison& compared, double limit, bool allow_missing, const st
   const auto shut = fmt::format("SHUT by {} point{}", violations.size(), violations.size() == 1 ? "" : "s");
   tell("\ngate --fail-slower {:.4g}%: {}\n", 100 * limit, violations.empty() ? "passed" : shut);
   for (const auto& sentence : violations) tell("  {}\n", sentence);
+  for (const auto& sentence : doubtful_sides(compared)) tell("  {}: measure again on a quiet machine\n", sentence);
   if (const auto open = undecided(compared, limit); open > 0)
     tell("  {} point{} not shown to be slower may be so by more than that: the interval is wide\n", open,
                open == 1 ? "" : "s");
@@ -84,6 +85,7 @@ int judge_this_node(const comparison& compared, double limit, const std::string&
   const auto found = judge_node(compared, limit, doubt);
   tell("\n{}\n", found.sentence);
   for (const auto& sentence : found.violations) tell("  {}\n", sentence);
+  for (const auto& sentence : doubtful_sides(compared)) tell("  {}: measure again on a quiet machine\n", sentence);
   switch (found.what) {
     case node_state::normal: return static_cast<int>(exit_code::success);
     case node_state::not_normal: return static_cast<int>(exit_code::gate_shut);

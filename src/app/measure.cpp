@@ -162,7 +162,7 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
     line.finished();
   };
   const auto measurements = barriers::points_of(planned, settings, job, dog);
-  runner measuring(job, dog, {seed, settings.timeout}, written.store(), std::move(events));
+  runner measuring(job, dog, {seed, settings.timeout, gpu_uuids(views[static_cast<std::size_t>(job.rank())].seen)}, written.store(), std::move(events));
   if (speaks) spent = &measuring.spent();
   auto results = measuring.run(measurements);
   line.clear();

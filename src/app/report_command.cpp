@@ -95,6 +95,7 @@ std::optional<page_section> side_by_side(const std::vector<std::string>& names) 
   const auto count = [&](change what) { return std::count_if(compared.points.begin(), compared.points.end(), [&](const auto& one) { return one.what == what; }); };
   s.shown.sentences.push_back(fmt::format("From {} to {}: {} worse, {} better, {} without a difference shown, {} with too few batches to tell; {} lost their number.", names[0], names[1],
                                           count(change::worse), count(change::improved), count(change::not_shown), count(change::too_few), compared.lost.size()));
+  for (auto& sentence : doubtful_sides(compared)) s.shown.sentences.push_back(sentence + ".");
   for (const auto& text : {likeness_of(before.document.machine, after.document.machine).difference, software_difference(before.document.machine, after.document.machine)})
     if (!text.empty()) s.shown.sentences.push_back("What else differs: " + text + ".");
   if (!c.curves.empty()) s.shown.figures.emplace_back(std::move(c));
@@ -155,6 +156,7 @@ void add_machine(report::page& p, const report_files& all, const reported_machin
     p.sections.push_back({fmt::format("{}{}", prefix, one.of->name), fmt::format("{}{}", capitalized(one.of->name), alone ? "" : ": " + m.title), std::move(shown),
                           commands_of(all, m, one.of->name), prefix});
   }
+  if (auto summary = summary_of(m.results); !summary.empty()) found.shown.sentences.push_back(summary + ".");
   if (auto endings = endings_of(m.results); !endings.rows.empty()) found.shown.tables.push_back(std::move(endings));
   // What each of several machines says first stands at the top too.
   if (!alone && !found.shown.sentences.empty()) p.verdict.shown.sentences.push_back(found.shown.sentences.front());

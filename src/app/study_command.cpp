@@ -220,7 +220,7 @@ int measure(const asked_study& asked, std::span<const topology::rank_view> views
     written.add(r);
     line.finished();
   };
-  runner measuring(job, dog, {seed, settled.timeout}, written.store(), events);
+  runner measuring(job, dog, {seed, settled.timeout, gpu_uuids(views[static_cast<std::size_t>(job.rank())].seen)}, written.store(), events);
   auto results = measuring.run(all);
   line.clear();
   auto code = static_cast<int>(exit_code_of(results));

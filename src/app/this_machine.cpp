@@ -111,6 +111,13 @@ machine_record record_machine(const options& asked, const communicator& job,
   return record;
 }
 
+std::map<int, std::string> gpu_uuids(const topology::machine& seen) {
+  std::map<int, std::string> all;
+  for (const auto& gpu : seen.gpus)
+    if (!gpu.uuid.empty()) all[gpu.id] = gpu.uuid;
+  return all;
+}
+
 std::string version_text() {
   return fmt::format("mgsync {}\ncompiler {}\nCUDA {}\nMPI {}\nhwloc {}\n", version_with_commit, compiler(),
                      with_cuda ? "yes" : "no",

@@ -1,6 +1,7 @@
 #include "src/base/pinning.hpp"
 
 #include <sched.h>
+#include <sys/resource.h>
 
 #include <cerrno>
 #include <memory>
@@ -55,6 +56,11 @@ std::string pin_calling_thread(int cpu) {
   if (mask == std::vector<int>{cpu} && sched_getcpu() == cpu) return {};
   return fmt::format("pinning to CPU {} did not take effect: the mask is {}, and the thread runs on CPU {}", cpu,
                      fmt::join(mask, ","), sched_getcpu());
+}
+
+std::uint64_t involuntary_switches() {
+  rusage used{};
+  return getrusage(RUSAGE_THREAD, &used) == 0 ? static_cast<std::uint64_t>(used.ru_nivcsw) : 0;
 }
 
 }  // namespace mgsync

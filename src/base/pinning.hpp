@@ -2,6 +2,7 @@
 // silently does nothing when its topology is not this machine.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,8 @@ std::string pin_calling_thread(int cpu);
 
 // Binds the calling thread to a set, to give back what allowed_cpus() had returned. False: the kernel refused.
 bool restrict_calling_thread(const std::vector<int>& cpus);
+
+// How often the calling thread has lost its hardware thread although it wanted to go on. Well under a microsecond.
+std::uint64_t involuntary_switches();
 
 }  // namespace mgsync

@@ -69,6 +69,8 @@ struct runner::candidate {
   std::unique_ptr<mgsync::prover> prover;
   std::optional<step> next;
   std::chrono::nanoseconds spent{};  // in sampling, and in making subjects for it: what came before is not counted
+  seen_beside beside{};              // its timed runs, on this rank's host
+  std::optional<cpu_time> before{};  // when sampling began
   std::size_t saved = 0;             // samples that are in the store
   bool active = true;                // it goes on
   bool made = false;                 // there was a subject
@@ -82,6 +84,7 @@ runner::runner(communicator& job, watchdog& dog, const runner_settings& settings
 
 std::vector<result> runner::run(std::span<const measurement> all) {
   std::vector<result> results(all.size());
+  beside_.emplace(*job_, settings_.gpus);
   for (std::size_t from = 0; from < all.size();) {
     std::size_t to = from + 1;
     while (to < all.size() && !all[from].cell.empty() && all[to].cell == all[from].cell) ++to;
@@ -114,11 +117,15 @@ void runner::run_cell(std::span<const measurement> points, std::span<result> res
     if (c.active) active.push_back(&c);
     else end(c);
   }
+  std::map<std::string, gpu_beside> gpus;
   while (!active.empty()) {
     measure_batch(active);
+    beside_->look_at_gpus(gpus, points.front().point);
     std::erase_if(active, [&](candidate* c) {
-      if (!c->active) end(*c);
-      return !c->active;
+      if (c->active) return false;
+      c->beside.gpus = gpus;
+      end(*c);
+      return true;
     });
   }
 }
@@ -233,6 +240,7 @@ std::optional<std::vector<seen>> runner::perform(candidate& c, const step& asked
       interrupt(c);
       return std::nullopt;
     }
+    if (c.sampled && order.what == order::purpose::time) beside_->look(c.beside, beside_->threads_here(c.planned->point));
     announce(c, what);
     seen mine;
     {
@@ -257,6 +265,19 @@ std::optional<std::vector<seen>> runner::perform(candidate& c, const step& asked
   return came;
 }
 
+// What spoke against its figures meanwhile, on any rank, and what its own samples show; on rank 0.
+void runner::gather_doubts(candidate& c) const {
+  if (const auto now = beside_->cpu_time_now(); now && c.before) c.beside.spent = {now->used - c.before->used, now->stolen - c.before->stolen};
+  auto mine = doubts_of(c.beside);
+  if (job_->size() > 1) {
+    json wire = json::array();
+    for (const auto& one : mine) wire.push_back({one.kind, one.amount, one.text});
+    for (const auto& told : job_->all_gather(wire.dump(), "gathering what spoke against a figure"))
+      for (const auto& one : json::parse(told)) add_doubt(mine, {one[0], one[1], one[2]});
+  }
+  add_doubts(c.result->doubts, mine);
+}
+
 void runner::interrupt(candidate& c) {
   c.active = false;
   c.result->status = result_status::interrupted;
@@ -266,6 +287,11 @@ void runner::interrupt(candidate& c) {
 
 // What came of a step of sampling, on rank 0: judged, then kept.
 void runner::take(candidate& c, std::span<const seen> came) {
+  for (const seen& run : came)
+    if (const auto switches = run.values.find(std::string(involuntary_switches_of_members)); switches != run.values.end()) {
+      ++c.beside.timed;
+      c.beside.switched += switches->second.front() > 0;
+    }
   if (c.prover) {
     c.prover->take(*c.next, came);
     if (!judge(c)) return;
@@ -280,6 +306,7 @@ void runner::measure_batch(std::vector<candidate*>& active) {
   std::vector<candidate*> going;
   for (candidate* c : active) {
     const stopwatch timed(c->spent);
+    if (!c->sampled) c->before = beside_->cpu_time_now();
     c->sampled = true;
     if (!c->next) c->active = false;
     else if (interrupted_) interrupt(*c);
@@ -307,6 +334,7 @@ void runner::measure_batch(std::vector<candidate*>& active) {
 }
 
 void runner::end(candidate& c) {
+  if (c.sampled) gather_doubts(c);
   if (job_->rank() != 0) return;
   auto& r = *c.result;
   if (c.method && !c.from_store) {
@@ -323,6 +351,8 @@ void runner::end(candidate& c) {
       r.metrics.clear();
     }
     if (c.prover && c.made) c.prover->add_to(r);
+    if (c.sampled) add_doubts(r.doubts, doubts_of_samples(r.metrics, r.samples));
+    if (!r.has_metrics()) r.doubts.clear();
   }
   const bool ended = r.status != result_status::waived && r.status != result_status::interrupted;
   if (saved_ != nullptr && ended && !c.from_store) saved_->finish(r);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <random>
 #include <span>
@@ -16,6 +17,7 @@
 
 #include "src/base/communicator.hpp"
 #include "src/base/watchdog.hpp"
+#include "src/harness/bystanders.hpp"
 #include "src/harness/study.hpp"
 #include "src/results/store.hpp"
 
@@ -24,6 +26,7 @@ namespace mgsync {
 struct runner_settings {
   std::uint64_t seed = 1;                                       // of the order of measuring
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);  // of a subject's creation, and half that of its runs
+  std::map<int, std::string> gpus{};                            // UUIDs of this process's GPUs by their ids, to look at them meanwhile
 };
 
 // What the runner tells while it runs; all of it is called on rank 0 only.
@@ -65,6 +68,7 @@ class runner {
   std::optional<std::vector<seen>> perform(candidate&, const step&, std::string_view what);
   void take(candidate&, std::span<const seen>);
   void interrupt(candidate&);
+  void gather_doubts(candidate&) const;
   void end(candidate&);
   std::optional<step> agree(candidate&, std::optional<step> next) const;
   void announce(const candidate&, std::string_view what) const;
@@ -75,6 +79,7 @@ class runner {
   store* saved_;
   runner_events events_;
   std::mt19937_64 random_;
+  std::optional<bystanders> beside_;  // while it runs
   time_spent spent_;
   bool interrupted_ = false;
 };

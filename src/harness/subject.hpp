@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mgsync {
@@ -35,6 +36,9 @@ struct seen {
   std::map<std::string, std::string> evidence{};        // words: "smid", "sum", "code"
   bool interrupted = false;                             // somebody was asked to end; the run may have completed all the same
 };
+
+// A value of timed runs that the runner itself looks at: how often the members lost their hardware thread against their will.
+inline constexpr std::string_view involuntary_switches_of_members = "switches";
 
 class subject {
  public:

@@ -108,7 +108,8 @@ std::string interval_of(const metric& m) { return m.of_one_batch() ? "-" : fmt::
 // What happened to a point, in a word, and why.
 std::string ending_of(const result& r) {
   const auto word = r.status == result_status::measured ? std::string(word_of(r.verdict)) : std::string(to_string(r.status));
-  return r.reason.empty() ? word : fmt::format("{}: {}", word, r.reason);
+  const auto ending = r.reason.empty() ? word : fmt::format("{}: {}", word, r.reason);
+  return r.doubts.empty() ? ending : fmt::format("{}; means little: {}", ending, words_of(r.doubts));
 }
 
 std::string axes_of(const point& p) {

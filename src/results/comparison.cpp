@@ -30,6 +30,7 @@ struct side_of_a_point {
   std::string reason;                                      // of the last that has no number
   result_status status = result_status::waived;            // the worst that has no number
   bool was_lost = false;                                   // one of them has no number
+  std::vector<doubt> doubts;
 };
 
 struct side {
@@ -69,6 +70,7 @@ void take(side_of_a_point& into, std::map<std::string, medians_of_batches>& here
   into.algorithm = one.found("algorithm").substr(0, one.found("algorithm").find(':'));
   into.checked = into.checked && one.verdict.passed;
   into.refuted = into.refuted || (one.verdict.kind != verdict_kind::unchecked && !one.verdict.passed);
+  add_doubts(into.doubts, one.doubts);
   into.cut_short = into.cut_short || one.status == result_status::interrupted;
 }
 
@@ -134,6 +136,8 @@ compared_point compare_point(const side_of_a_point& base, const side_of_a_point&
   out.margin = noise.value_or(out.by_process ? 0 : default_noise);
   const auto was = out.by_process ? medians_of(before) : joined(before);
   const auto is = out.by_process ? medians_of(after) : joined(after);
+  out.base_doubts = base.doubts;
+  out.new_doubts = now.doubts;
   out.base_median = median(was);
   out.new_median = median(is);
   if (base.algorithm != now.algorithm)
@@ -145,6 +149,8 @@ compared_point compare_point(const side_of_a_point& base, const side_of_a_point&
     out.void_because = now.refuted ? "did not pass its check in NEW" : "is unchecked in NEW, and was checked in BASE";
   }
   if (now.cut_short) out.notes.push_back("cut short in NEW");
+  if (!base.doubts.empty() || !now.doubts.empty())
+    out.notes.push_back(fmt::format("means little{}", base.doubts.empty() ? " in NEW" : now.doubts.empty() ? " in BASE" : ""));
   if (!all_positive(was) || !all_positive(is)) {
     out.what = out.base_median > 0 && out.new_median > 0 ? change::too_few : change::no_ratio;
     return out;
@@ -253,6 +259,18 @@ std::vector<std::string> gate_violations(const comparison& compared, const gate&
   if (!asked.allow_missing)
     for (const point& one : compared.only_base)
       sentences.push_back(fmt::format("{}: not in NEW (--allow-missing lets that through)", name_of(one)));
+  return sentences;
+}
+
+std::vector<std::string> doubtful_sides(const comparison& compared) {
+  std::vector<std::string> sentences;
+  for (const auto& [side, doubts] : {std::pair{"BASE", &compared_point::base_doubts}, std::pair{"NEW", &compared_point::new_doubts}}) {
+    std::map<std::string, std::vector<doubt>> by_point;  // a point has a row for each of its metrics
+    for (const compared_point& one : compared.points) by_point[canonical_text(one.point)] = one.*doubts;
+    std::vector<std::vector<doubt>> points;
+    for (auto& [key, all] : by_point) points.push_back(std::move(all));
+    if (const auto summary = summary_of(points); !summary.empty()) sentences.push_back(fmt::format("{}: {}", side, summary));
+  }
   return sentences;
 }
 

@@ -39,6 +39,7 @@ struct compared_point {
   change what = change::not_shown;
   bool decides = true;  // the point's first metric, which says who is best
   std::string void_because;  // why NEW's number counts for nothing although BASE's passed its check; empty: it counts
+  std::vector<doubt> base_doubts, new_doubts;  // of all files of a side
   std::vector<std::string> notes;  // "ran hub, was inbox" where auto chose otherwise, "unchecked in NEW"
 
   bool has_ratio() const { return what != change::too_few && what != change::no_ratio; }
@@ -78,6 +79,9 @@ struct gate {
 // one that has no number in NEW, or one of another unit, and by one that is missing there. By one that passed its check in BASE and
 // not in NEW, however fast it is; and by one whose first metric is 0 or below on a side, which no time is.
 std::vector<std::string> gate_violations(const comparison&, const gate&);
+
+// Which side's figures mean little, a sentence each: "NEW: 3 of 5 points mean little: ...".
+std::vector<std::string> doubtful_sides(const comparison&);
 
 // How many points may be worse by more than the limit for all that is known, without a difference shown.
 std::size_t undecided(const comparison&, double limit);

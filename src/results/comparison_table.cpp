@@ -122,7 +122,9 @@ std::string format_comparison(const comparison& compared) {
                       count(change::improved), times ? "faster" : "better", count(change::not_shown));
   if (count(change::too_few) > 0) text += fmt::format(", {} with too few batches to tell", count(change::too_few));
   if (count(change::no_ratio) > 0) text += fmt::format(", {} of 0 or below", count(change::no_ratio));
-  return text + "\n" + meaning(compared);
+  text += "\n";
+  for (const auto& sentence : doubtful_sides(compared)) text += sentence + "\n";
+  return text + meaning(compared);
 }
 
 }  // namespace mgsync

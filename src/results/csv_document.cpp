@@ -24,6 +24,7 @@ struct columns {
   std::vector<std::string> axes;
   std::vector<std::string> environment;
   std::vector<std::string> details;  // of verdicts
+  bool doubts = false;
 };
 
 template <class List, class Value>
@@ -37,6 +38,7 @@ columns columns_of(const std::vector<result>& results) {
     for (const axis& each : one.point.axes) add_once(all.axes, each.name);
     for (const auto& [key, value] : one.environment)
       if (key != "host" && key != "mgsync") add_once(all.environment, key);
+    all.doubts = all.doubts || !one.doubts.empty();
     for (const auto& [key, value] : one.verdict.details) add_once(all.details, key);
     for (const metric& each : one.metrics)
       if (std::none_of(all.metrics.begin(), all.metrics.end(),
@@ -110,6 +112,7 @@ std::vector<field> row_of(const columns& all, const json_document& document, con
   row.emplace_back("method", one.method);
   for (const auto& key : all.environment) row.emplace_back(key, one.found(key));
   row.emplace_back("notes", fmt::format("{}", fmt::join(one.notes, "; ")));
+  if (all.doubts) row.emplace_back("doubts", words_of(one.doubts));
   return row;
 }
 

@@ -69,6 +69,8 @@ void join(result& into, const result& other) {
   if (into.found("slowest_member") != other.found("slowest_member")) into.environment.erase("slowest_member");
   for (const auto& note : other.notes)
     if (std::find(into.notes.begin(), into.notes.end(), note) == into.notes.end()) into.notes.push_back(note);
+  add_doubts(into.doubts, other.doubts);
+  add_doubts(into.doubts, doubts_of_samples(into.metrics, into.samples));
 }
 
 result finished_early(const unfinished_point& one) {
@@ -81,6 +83,7 @@ result finished_early(const unfinished_point& one) {
   out.method = one.method;
   out.attempt = one.attempt;
   out.stopped = stop_reason::interrupted;
+  out.doubts = doubts_of_samples(out.metrics, out.samples);
   out.notes = {"its store ended before the point did, and without its check"};
   return out;
 }

@@ -24,9 +24,11 @@ std::string cell_text(const result& one) {
   return format_number(one.metrics.front().median) + (one.metrics.front().of_one_batch() ? " ?" : "");
 }
 
-// Below the tables: what a mark means, where there is one.
-std::string legend_of(const std::string& tables) {
-  return tables.find(" ? |") == std::string::npos ? "" : "?: of one batch only, without an interval\n";
+// Below the tables: what a mark means, where there is one; and which figures mean little.
+std::string legend_of(const std::string& tables, std::span<const result> results) {
+  std::string text = tables.find(" ? |") == std::string::npos ? "" : "?: of one batch only, without an interval\n";
+  if (const std::string summary = summary_of(results); !summary.empty()) text += (text.empty() ? "" : "\n") + summary + "\n";
+  return text;
 }
 
 // What tables are apart by besides members and shape, in words; empty: nothing out of the ordinary.
@@ -203,7 +205,7 @@ std::string table_by(std::span<const result> results, const std::string& what) {
     }
     text += markdown_table(heading_of(one, what), what == "members" ? "method" : "method \\ " + what, columns, rows);
   }
-  return text + legend_of(text);
+  return text + legend_of(text, results);
 }
 
 std::string table_by_shape(std::span<const result> results) {
@@ -239,7 +241,7 @@ std::string table_by_shape(std::span<const result> results) {
                                         circumstances_of(one.key)});
     text += markdown_table(heading, "blocks per SM \\ threads", columns, rows);
   }
-  return text + legend_of(text);
+  return text + legend_of(text, results);
 }
 
 }  // namespace mgsync

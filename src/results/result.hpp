@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/results/doubt.hpp"
 #include "src/results/metric.hpp"
 #include "src/results/point.hpp"
 
@@ -106,6 +107,7 @@ struct result {
   // the duration was longest most often), "host" (in a merged document, where it is another), ...
   std::map<std::string, std::string> environment;
   std::vector<std::string> notes;
+  std::vector<doubt> doubts;    // why its figures may mean little; of each kind one
 
   bool has_metrics() const { return !metrics.empty(); }
   const metric* find(std::string_view name) const;  // nullptr: no such metric

@@ -119,6 +119,18 @@ std::vector<attachment> attachments_from_json(const object_reader& in) {
   return all;
 }
 
+ordered_json to_json(const doubt& one) { return {{"kind", one.kind}, {"amount", number_json(one.amount)}, {"text", one.text}}; }
+
+std::vector<doubt> doubts_from_json(const object_reader& in) {
+  std::vector<doubt> all;
+  if (!in.has("doubts")) return all;
+  for (const ordered_json& value : in.array("doubts")) {
+    const object_reader one(value, fmt::format("{}[{}]", in.path_of("doubts"), all.size()));
+    all.push_back({one.get<std::string>("kind"), one.get<double>("amount"), one.get<std::string>("text")});
+  }
+  return all;
+}
+
 std::vector<std::string> notes_with_gaps(const result& one) {
   std::vector<std::string> notes = one.notes;
   for (const metric& each : one.metrics)
@@ -216,6 +228,7 @@ ordered_json to_json(const result& one) {
   out["attachments"] = std::move(attachments);
   out["environment"] = ordered_json(one.environment);
   out["notes"] = notes_with_gaps(one);
+  for (const doubt& each : one.doubts) out["doubts"].push_back(to_json(each));
   return out;
 }
 
@@ -236,6 +249,7 @@ result result_from_json(const ordered_json& value, const std::string& path) {
   one.attachments = attachments_from_json(in);
   one.environment = in.get_or<std::map<std::string, std::string>>("environment", {});
   one.notes = in.get_or<std::vector<std::string>>("notes", {});
+  one.doubts = doubts_from_json(in);
   return one;
 }
 

@@ -219,7 +219,9 @@ std::string format_section(const section& all) {
     out += lines[i];
   }
   if (!under.common.empty()) out += fmt::format("\nall rows: {}\n", fmt::join(under.common, ", "));
-  return out + legend(all);
+  out += legend(all);
+  if (const std::string summary = summary_of(all.rows); !summary.empty()) out += "\n" + summary + "\n";
+  return out;
 }
 
 // One line for each subject, variant and reason, with the member counts it is true for.

@@ -1,5 +1,6 @@
 #include "topology/sources/gpu_state.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
@@ -17,6 +18,13 @@ using status = int;  // nvmlReturn_t
 using device = void*;
 constexpr status success = 0;
 constexpr int sm_clock = 1, memory_clock = 2, core_sensor = 0;
+constexpr unsigned long long slows_nothing = 0x3;  // 1: idle; 2: the application's own clocks
+
+struct process_info {  // nvmlProcessInfo_v2_t
+  unsigned pid;
+  unsigned long long used_memory;
+  unsigned gpu_instance, compute_instance;
+};
 
 class nvml {
  public:
@@ -63,7 +71,7 @@ std::string state_of(const nvml& library, device gpu) {
 }  // namespace
 
 std::string slowed_by(unsigned long long reasons) {
-  // nvmlClocksEventReason*; 1 (idle) and 2 (the application's own clocks) slow nothing down that was asked for.
+  // nvmlClocksEventReason*.
   constexpr std::array<std::pair<unsigned long long, const char*>, 7> known{{{0x4, "power cap"},
                                                                              {0x8, "hardware"},
                                                                              {0x10, "sync boost"},
@@ -72,7 +80,7 @@ std::string slowed_by(unsigned long long reasons) {
                                                                              {0x80, "power brake"},
                                                                              {0x100, "display clocks"}}};
   std::vector<std::string> words;
-  unsigned long long rest = reasons & ~0x3ull;
+  unsigned long long rest = reasons & ~slows_nothing;
   for (const auto& [bit, word] : known) {
     if ((rest & bit) != 0) words.emplace_back(word);
     rest &= ~bit;
@@ -94,6 +102,41 @@ std::map<std::string, std::string> gpu_states() {
     states[uuid.data()] = state_of(library, gpu);
   }
   return states;
+}
+
+struct gpu_watch::library {
+  nvml opened;
+  std::map<std::string, device> handles;  // nullptr: there is no such GPU
+};
+
+gpu_watch::gpu_watch() : library_(std::make_unique<library>()) {}
+gpu_watch::~gpu_watch() = default;
+
+std::optional<gpu_moment> gpu_watch::look(const std::string& uuid) {
+  const nvml& opened = library_->opened;
+  if (!opened) return std::nullopt;
+  const auto [found, fresh] = library_->handles.try_emplace(uuid, nullptr);
+  if (fresh && !opened.ask("nvmlDeviceGetHandleByUUID", uuid.c_str(), &found->second)) found->second = nullptr;
+  const device gpu = found->second;
+  if (gpu == nullptr) return std::nullopt;
+  gpu_moment now;
+  if (!opened.ask("nvmlDeviceGetClockInfo", gpu, sm_clock, &now.sm_mhz)) now.sm_mhz = 0;
+  if (opened.ask("nvmlDeviceGetCurrentClocksThrottleReasons", gpu, &now.slowed_by)) now.slowed_by &= ~slows_nothing;
+  std::array<process_info, 256> listed{};
+  for (const char* name : {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"}) {
+    auto count = static_cast<unsigned>(listed.size());
+    if (!opened.ask(name, gpu, &count, listed.data())) continue;
+    for (unsigned i = 0; i < count; ++i) now.processes.push_back(listed[i].pid);
+    break;
+  }
+  return now;
+}
+
+std::size_t processes_besides(const std::vector<unsigned>& listed, const std::set<unsigned>& own, std::size_t ranks_here) {
+  const std::set<unsigned> all(listed.begin(), listed.end());
+  const auto known = static_cast<std::size_t>(std::ranges::count_if(all, [&](unsigned pid) { return own.contains(pid); }));
+  const std::size_t ours = known > 0 ? known : ranks_here;
+  return all.size() > ours ? all.size() - ours : 0;
 }
 
 std::string driver_version() {

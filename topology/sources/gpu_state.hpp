@@ -1,8 +1,13 @@
 // How the GPUs of this host stand right now, as NVML tells: clocks, throttling, temperature, power; and the driver.
 #pragma once
 
+#include <cstddef>
 #include <map>
+#include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace mgsync::topology {
 
@@ -16,5 +21,31 @@ std::string driver_version();
 // What NVML's reasons for slowing clocks down mean: "not slowed" (an idle GPU's low clocks are no slowing), or "slowed by
 // power cap, thermal (software)".
 std::string slowed_by(unsigned long long reasons);
+
+// How one GPU stands at a moment.
+struct gpu_moment {
+  unsigned sm_mhz = 0;               // 0: not told
+  unsigned long long slowed_by = 0;  // NVML's reasons, without those that slow nothing down
+  std::vector<unsigned> processes;   // that compute on it
+};
+
+// NVML, kept open to look often: a look takes about a millisecond.
+class gpu_watch {
+ public:
+  gpu_watch();
+  ~gpu_watch();
+  gpu_watch(const gpu_watch&) = delete;
+  gpu_watch& operator=(const gpu_watch&) = delete;
+  // Nothing without NVML, or where it knows no such GPU.
+  std::optional<gpu_moment> look(const std::string& uuid);
+
+ private:
+  struct library;
+  std::unique_ptr<library> library_;
+};
+
+// How many of the processes on a GPU are not the job's. In a container NVML may number them as the host does: where none of the
+// job's own is among them, as many as it has on this host are taken for its own. Pure.
+std::size_t processes_besides(const std::vector<unsigned>& listed, const std::set<unsigned>& own, std::size_t ranks_here);
 
 }  // namespace mgsync::topology

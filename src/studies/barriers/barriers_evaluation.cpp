@@ -321,6 +321,7 @@ std::string best_sentence(const std::vector<const fastest*>& shapes) {
   if (shapes.size() > 1) text += fmt::format(" at {} of {} shapes", most->second, shapes.size());
   text += fmt::format(": {:.4g} us{} (95 % interval {:.4g} - {:.4g})", m.median, shapes.size() > 1 ? " at " + shape : "", m.ci95_low, m.ci95_high);
   if (!ties.empty()) text += fmt::format("; no difference was shown there to {}", fmt::join(ties, ", "));
+  if (!r.doubts.empty()) text += fmt::format("; that means little: {}", words_of(r.doubts));
   return text + (callable ? "." + how_to_call(*shown) : in_its_place(*shown, r) + ".") + beside_the_vendor(shapes);
 }
 

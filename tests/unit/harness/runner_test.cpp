@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "src/harness/methods/one_run.hpp"
@@ -88,6 +89,20 @@ TEST(runner, proves_then_measures_and_gives_metrics_with_their_verdict) {
   EXPECT_EQ(r.method, "cycle counter, slope over chain lengths");
   EXPECT_EQ(done.said.front(), "good creating");
   EXPECT_EQ(done.said[1], "good checking");
+}
+
+// A run that tells of lost hardware threads, and samples that fall into two groups, are doubts of the result.
+TEST(runner, says_when_a_figure_means_little) {
+  int runs = 0;
+  const run_of_study done({chain("shaken", [&runs](seen& s) {
+    s.values[std::string(involuntary_switches_of_members)] = {s.done.what == order::purpose::time && ++runs % 3 == 0 ? 2.0 : 0.0};
+  })});
+  const auto& doubts = done.results.front().doubts;
+  const auto found = std::ranges::find(doubts, doubt_kinds::switches, &doubt::kind);
+  ASSERT_NE(found, doubts.end());
+  EXPECT_EQ(found->text, "members switched out in 33 % of the runs");
+  const run_of_study calm({chain("calm", [](seen& s) { s.values[std::string(involuntary_switches_of_members)] = {0.0}; })});
+  for (const auto& one : calm.results.front().doubts) EXPECT_NE(one.kind, doubt_kinds::switches);
 }
 
 TEST(runner, a_wrong_subject_has_no_figure_and_takes_none_from_its_neighbours) {

@@ -136,7 +136,7 @@ inline bool same(const result& a, const result& b) {
          std::equal(a.metrics.begin(), a.metrics.end(), b.metrics.begin(), b.metrics.end(),
                     [](const metric& x, const metric& y) { return same(x, y); }) &&
          same(a.samples, b.samples) && a.method == b.method && a.stopped == b.stopped && a.attempt == b.attempt &&
-         a.attachments == b.attachments && a.environment == b.environment && a.notes == b.notes;
+         a.attachments == b.attachments && a.environment == b.environment && a.notes == b.notes && a.doubts == b.doubts;
 }
 
 }  // namespace mgsync::test
