@@ -16,7 +16,6 @@ namespace {
 constexpr unsigned most_members = 65536;
 constexpr unsigned most_blocks = 4096;
 constexpr unsigned most_threads = 1024;
-constexpr std::string_view members_accepted = "numbers and ranges of them, as in 1-4,8";
 constexpr std::string_view shapes_accepted =
     "BxT (blocks per SM x threads per block, as in 4x256), b1xT (1 block per GPU in all), 'all'";
 
@@ -125,14 +124,15 @@ void add_variants(std::vector<backend_choice>& chosen, const backend& one, std::
 
 }  // namespace
 
-std::vector<int> parse_members(std::string_view text) {
+std::vector<int> parse_members(std::string_view text, std::string_view option) {
   std::vector<int> members;
   for (const std::string_view word : words_of(text)) {
     const auto dash = word.find('-');
     const auto first = number(word.substr(0, dash), most_members);
     const auto last = dash == std::string_view::npos ? first : number(word.substr(dash + 1), most_members);
     if (!first || !last || *last < *first)
-      throw usage_error(fmt::format("--members: '{}' is no number of members; accepted: {}", word, members_accepted));
+      throw usage_error(fmt::format("--{}: '{}' is no number of members; accepted: numbers from 1 to {} and ranges of them, as in 1-4,8",
+                                    option, word, most_members));
     for (unsigned count = *first; count <= *last; ++count) members.push_back(static_cast<int>(count));
   }
   std::vector<bool> known(most_members + 1);
@@ -183,8 +183,8 @@ std::vector<load> parse_loads(std::string_view text) {
       const std::string_view kind = word.substr(0, word.find_first_of(":@"));
       throw usage_error(fmt::format(
           "--load: '{}' is no load{}; accepted: {}; all but idle may be given a strength in blocks per GPU x threads "
-          "(whole warps) and a place, as in peer-stores:16x512@others, peer-stores:x128@all (every SM)",
-          word, meant(kind, kinds), fmt::join(kinds, ", ")));
+          "(whole warps) and a place, as in peer-stores:16x512@others, peer-stores:x128@all (every SM); blocks 1 to {}, threads 32 to {}",
+          word, meant(kind, kinds), fmt::join(kinds, ", "), most_blocks, most_threads));
     }
     add_once(loads, *one);
   }

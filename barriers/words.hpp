@@ -12,8 +12,8 @@
 
 namespace mgsync {
 
-// "1-4,8": numbers and ranges, each at least 1; in the given order, duplicates removed.
-std::vector<int> parse_members(std::string_view text);
+// "1-4,8": numbers and ranges, each at least 1; in the given order, duplicates removed. `option`: which one says so.
+std::vector<int> parse_members(std::string_view text, std::string_view option = "members");
 
 // "4x256": 4 blocks per SM of 256 threads (host members: 4 threads per member). "b1x32": 1 block per GPU in all.
 struct shape {

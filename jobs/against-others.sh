@@ -47,7 +47,7 @@ ours_mpi() {
 theirs_openmp() { epcc "$1" BARRIER --delay-time 0.001; }
 theirs_parallel() { epcc "$1" PARALLEL; }
 ours_parallel() {
-  "$mgsync" study launch --device host --kind openmp-region --quantity null --gpus "$1" --csv "$work/csv" >/dev/null 2>"$work/err"
+  "$mgsync" study launch --device host --kind openmp-region --quantity null --members "$1" --csv "$work/csv" >/dev/null 2>"$work/err"
   latency
 }
 theirs_launch() { "${LAUNCH_LOOP:?where is launch_loop}" usual 40 | awk -F, 'NR == 2 { print $8 }'; }

@@ -177,13 +177,26 @@ member member_of(const rank_view& view, int id) {
   return m;
 }
 
+// Whether some of the host's threads share a CPU, wherever they go.
+bool are_too_many(const host_plan& plan, int threads_per_member) {
+  std::set<int> cpus;
+  for (const auto& mask : plan.masks)
+    for (const auto& c : plan.usable)
+      for (const int cpu : c.cpus)
+        if (std::ranges::binary_search(mask, cpu)) cpus.insert(cpu);
+  return !cpus.empty() && plan.members.size() * static_cast<std::size_t>(threads_per_member) > cpus.size();
+}
+
 void add_host_members(grouping& result, std::span<const rank_view> views, const grouping_request& request,
                       const placement& wanted) {
   const auto all = slots_of(views, request);
   for (std::size_t i = 0; i < all.size(); ++i) result.chosen.members.push_back(member_of(*all[i], static_cast<int>(i)));
   for (const auto& members : by_host(all)) {
     const auto plan = plan_of(all, members);
-    set_cpus(result, all, plan, host_requests(plan, wanted, request.threads_per_member), request);
+    if (!request.oversubscribe && wanted.kind != placement_kind::list && are_too_many(plan, request.threads_per_member))
+      result.chosen.oversubscribed = true;
+    else
+      set_cpus(result, all, plan, host_requests(plan, wanted, request.threads_per_member), request);
     compare_with_quotas(result, all, plan, request.threads_per_member);
   }
 }

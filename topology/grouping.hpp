@@ -27,6 +27,7 @@ struct grouping_request {
   int threads_per_member = 1;  // host: blocks; GPU: 1
   std::string placement = "near";
   bool pin = true;
+  bool oversubscribe = true;   // false: of more host threads than there are CPUs for, nobody asks where each would go
 };
 
 struct grouping {

@@ -29,7 +29,7 @@ int one_number(const std::string& members) {
   int n = 0;
   const auto [end, error] = std::from_chars(members.data(), members.data() + members.size(), n);
   if (error != std::errc() || end != members.data() + members.size() || n < 1)
-    throw usage_error(fmt::format("--members is '{}'; mgsync advise takes one number of members", members));
+    throw usage_error(fmt::format("--members or --gpus is '{}'; mgsync advise takes one number of members", members));
   return n;
 }
 
@@ -78,6 +78,7 @@ int advise_command(const options& asked) {
     looking.device = asked.device;
     const auto seen = look_around(looking);
     const bool gpus = asked.device != "host" && !seen.gpus.empty();
+    if (asked.device == "gpu" && !gpus) refuse_gpus(asked, "no GPU is visible here");
     const auto all = static_cast<int>(gpus ? seen.gpus.size() : seen.allowed_cpus.size());
     if (all < 2 && asked.members.empty()) throw usage_error("there is one member only here, which needs no barrier; name results files of another machine");
     files = measure_here(asked, folder, asked.members.empty() ? std::min(all, 8) : one_number(asked.members));
@@ -94,6 +95,7 @@ int advise_command(const options& asked) {
     throw usage_error(here ? fmt::format("no barrier was measured to its end within {:.3g} s: give it longer by --within, or name results files", std::chrono::duration<double>(asked.within).count())
                            : fmt::format("{}{}; accepted: files of --json or --store that hold measured barriers", report::what_there_is(results, barriers::facts_of),
                                          begun == 0 ? "" : fmt::format(", and {} {} only begun", begun, begun == 1 ? "was" : "were")));
+  if (!asked.gpus.empty() && !gpus) refuse_gpus(asked, report::what_there_is(results, barriers::facts_of));
   if (asked.device == "gpu" && !gpus) throw usage_error(fmt::format("--device gpu: {}; accepted: host, auto", report::what_there_is(results, barriers::facts_of)));
   step.device = gpus && asked.device != "host" ? topology::device::gpu : topology::device::host;
   int largest = 1;

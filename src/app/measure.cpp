@@ -59,8 +59,7 @@ std::string why_no_gpus(const options& asked, std::span<const topology::rank_vie
 sweep_request request_from(const options& asked, std::span<const topology::rank_view> views) {
   sweep_request request;
   const auto why = why_no_gpus(asked, views);
-  if (asked.device == "gpu" && !why.empty())
-    throw usage_error(fmt::format("--device is 'gpu', and {}; accepted: host, or auto", why));
+  if (asked.device == "gpu" && !why.empty()) refuse_gpus(asked, why);
   request.device = asked.device != "host" && why.empty() ? topology::device::gpu : topology::device::host;
   const bool here = std::any_of(views.begin(), views.end(), [](const auto& v) {
     return !v.seen.gpus.empty() || !v.seen.unseen_gpus.empty();
@@ -182,7 +181,7 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
 int print_plan(const options& asked, communicator& job, topology::machine mine) {
   const auto views = gather_views(job, std::move(mine));
   const auto planned = make_plan(request_from(asked, views), views);
-  if (job.rank() == 0) tell("{}", format_plan(planned));
+  if (job.rank() == 0) tell("{}", format_plan(planned, asked.listed()));
   return 0;
 }
 
@@ -203,7 +202,7 @@ int show_results(const options& asked) {
     tell("{}", asked.by == "shape" ? table_by_shape(document.results) : table_by(document.results, asked.by));
     return code;
   }
-  tell("{} ({}, {})\n{}{}{}", document.command, document.machine.host, document.started, format_table(document.results),
+  tell("{} ({}, {})\n{}{}{}", document.command, document.machine.host, document.started, format_table(document.results, asked.listed()),
              format_notes(document.machine), missing);
   // What a study says of its own results, as the command that measured them did.
   for (const auto& one : evaluate_all(document.results))

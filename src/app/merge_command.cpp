@@ -65,7 +65,7 @@ int merge_command(const options& asked) {
   do_each({[&] {
              if (!asked.store.empty()) write_store(asked.store, document, settings);
            },
-           [&] { write_documents(asked, document); }, [&] { print_table(asked, format_table(document.results)); }});
+           [&] { write_documents(asked, document); }, [&] { print_table(asked, format_table(document.results, asked.listed())); }});
   return static_cast<int>(exit_code_of(document.results));
 }
 

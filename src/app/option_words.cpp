@@ -9,6 +9,7 @@
 
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/units.hpp"
 
 namespace mgsync {
 namespace {
@@ -40,23 +41,15 @@ std::uint64_t whole(std::string_view option, std::string_view text, std::uint64_
 }
 
 std::chrono::nanoseconds duration(std::string_view option, std::string_view text) {
-  constexpr std::string_view accepted = "a time from 1ms to 24h, such as 500ms, 2s, 5min (seconds without a unit)";
-  struct unit {
-    std::string_view name;
-    double seconds;
-  };
-  constexpr unit units[] = {{"ms", 1e-3}, {"min", 60}, {"s", 1}, {"h", 3600}};
-  double scale = 1;
-  std::string_view digits = text;
-  for (const auto& u : units) {
-    if (!digits.ends_with(u.name)) continue;
-    digits.remove_suffix(u.name.size());
-    scale = u.seconds;
-    break;
-  }
-  const double seconds = number<double>(digits).value_or(0) * scale;
-  if (!(seconds >= 1e-3 && seconds <= 86400)) refuse(option, text, accepted);
+  const double seconds = in_unit(text, "s").value_or(0);
+  if (!(seconds >= 1e-3 && seconds <= 86400)) refuse(option, text, "a time from 1ms to 24h, such as 500ms, 2s, 5min (seconds without a unit)");
   return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+}
+
+std::uint64_t bytes(std::string_view option, std::string_view text) {
+  const auto value = whole_in_unit(text, "B");
+  if (!value || *value > std::uint64_t{1} << 50) refuse(option, text, "whole bytes from 0 to 1PiB, such as 4096, 64KiB, 1MB (bytes without a unit)");
+  return *value;
 }
 
 double fraction(std::string_view option, std::string_view text) {
@@ -81,9 +74,11 @@ std::string one_of(std::string_view option, std::string_view text, std::span<con
 
 std::vector<std::uint32_t> microseconds(std::string_view option, std::string_view text) {
   std::vector<std::uint32_t> all;
-  for (auto word : split_at_commas(text)) {
-    if (word.ends_with("us")) word.remove_suffix(2);
-    all.push_back(static_cast<std::uint32_t>(whole(option, word, 0, 1'000'000)));
+  for (const auto word : split_at_commas(text)) {
+    const auto value = whole_in_unit(word, "us");
+    if (!value || *value > 1'000'000)
+      refuse(option, word, "times from 0 to 1s in whole microseconds, such as 20, 20us, 5ms (microseconds without a unit)");
+    all.push_back(static_cast<std::uint32_t>(*value));
   }
   return all;
 }

@@ -18,7 +18,9 @@ double fraction(std::string_view option, std::string_view text);
 // "0.1", "10%": from 0 to 10.
 double excess(std::string_view option, std::string_view text);
 std::string one_of(std::string_view option, std::string_view text, std::span<const std::string_view> accepted);
-// "0,20us": whole microseconds up to a second.
+// "4096", "64KiB", "1MB": whole bytes up to 1 PiB.
+std::uint64_t bytes(std::string_view option, std::string_view text);
+// "0,20us,5ms": whole microseconds up to a second.
 std::vector<std::uint32_t> microseconds(std::string_view option, std::string_view text);
 // "near,spread,list:0,3,5": a list swallows the numbers that follow it.
 std::vector<std::string> placements(std::string_view option, std::string_view text);

@@ -1,6 +1,7 @@
 #include "src/app/options.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 
 #include <boost/program_options.hpp>
@@ -12,6 +13,7 @@
 #include "src/base/closest_word.hpp"
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
+#include "src/harness/axis_words.hpp"
 
 namespace mgsync {
 namespace {
@@ -35,9 +37,9 @@ constexpr described_option option_table[] = {
     {"backend,b", "m", "LIST", "what to compare: name, name:variant, name:* (all variants), all; separated by commas [the default variant of every backend]",
      [](options& o, std::string_view, std::string_view v) { o.backends = v; }},
     {"members,m", "mla", "LIST", "how many members take part, such as 1-4,8 [powers of two up to all of them; 1 to all for GPUs]",
-     [](options& o, std::string_view, std::string_view v) { parse_members(v); o.members = v; }},
-    {"gpus,g", "mla", "LIST", "the same as --members",
-     [](options& o, std::string_view, std::string_view v) { parse_members(v); o.members = v; }},
+     [](options& o, std::string_view n, std::string_view v) { parse_members(v, n); o.members = v; }},
+    {"gpus,g", "mla", "LIST", "the same of GPUs alone: never host threads in their place",
+     [](options& o, std::string_view n, std::string_view v) { parse_members(v, n); o.gpus = v; }},
     {"shape,s", "mla", "LIST", "blocks per SM x threads per block, such as 1x32,4x256; b1x32: one block per GPU; all: every power of two (host members: threads per member) [1x32]",
      [](options& o, std::string_view, std::string_view v) { parse_shapes(v); o.shapes = v; }},
     {"device", "mltau", "WHERE", "auto, host or gpu [auto: GPUs where there are any]",
@@ -50,13 +52,13 @@ constexpr described_option option_table[] = {
      [](options& o, std::string_view, std::string_view) { o.per_node = true; }},
     {"load", "ml", "LIST", "traffic beside the barrier: idle, peer-stores, peer-loads, local-stores, local-loads, host-reads; with strength (blocks per GPU x threads) and place: peer-stores:16x512@others (SMs that the barrier does not use), peer-stores:x128@all [idle]",
      [](options& o, std::string_view, std::string_view v) { o.loads = parse_loads(v); }},
-    {"work", "mla", "LIST", "microseconds that each round works before it synchronizes, such as 0,20. This time is not counted, and neither is what hides behind it, such as a kernel's launch [0]",
+    {"work", "mla", "LIST", "how long each round works before it synchronizes, such as 0,20us (microseconds without a unit). This time is not counted, and neither is what hides behind it, such as a kernel's launch [0]",
      [](options& o, std::string_view n, std::string_view v) { o.work = microseconds(n, v); }},
-    {"bytes", "a", "B", "of `mgsync advise`: what each member gives to others in a step [0]",
-     [](options& o, std::string_view n, std::string_view v) { o.bytes = static_cast<double>(whole(n, v, 0, std::uint64_t{1} << 50)); }},
+    {"bytes", "a", "B", "of `mgsync advise`: what each member gives to others in a step, such as 4096 or 1MiB [0]",
+     [](options& o, std::string_view n, std::string_view v) { o.bytes = static_cast<double>(bytes(n, v)); }},
     {"within", "a", "TIME", "of `mgsync advise` without files: how long the measurement may take; the answer comes from what was measured by then [20s]",
      [](options& o, std::string_view n, std::string_view v) { o.within = duration(n, v); }},
-    {"late", "ml", "LIST", "microseconds that the last member works before each round while the others wait for it, such as 0,5000. This time is not counted [0]",
+    {"late", "ml", "LIST", "how long the last member works before each round while the others wait for it, such as 0,5ms (microseconds without a unit). This time is not counted [0]",
      [](options& o, std::string_view n, std::string_view v) { o.late = microseconds(n, v); }},
     {"peer-memory", "ml", "HOW", "ipc or vmm: how processes share GPU memory [chosen]",
      [](options& o, std::string_view n, std::string_view v) { o.peer_memory = one_of(n, v, memories); }},
@@ -90,6 +92,8 @@ constexpr described_option option_table[] = {
      [](options& o, std::string_view, std::string_view) { o.resume = true; }},
     {"dry-run", "mu", "", "print what would be measured, and where",
      [](options& o, std::string_view, std::string_view) { o.dry_run = true; }},
+    {"verbose", "musg", "", "list every point that was waived or not reached, and of --dry-run every cell, in place of their groups",
+     [](options& o, std::string_view, std::string_view) { o.verbose = true; }},
     {"figures", "u", "DIR", "of `mgsync study`: the folder for its figures (SVG), and for what the study timeline recorded",
      [](options& o, std::string_view, std::string_view v) { o.figures = v; }},
     {"topology", "mlt", "FILE", "take the machine from this file (hwloc XML or mgsync's own description) instead of looking",
@@ -108,7 +112,7 @@ constexpr described_option option_table[] = {
      [](options& o, std::string_view, std::string_view v) { o.figure = v; }},
     {"tables", "s", "LIST", "of `mgsync show`: print these tables of what the files say in Markdown, or the sentences; for an unknown name mgsync lists those there are",
      [](options& o, std::string_view, std::string_view v) { o.tables = v; }},
-    {"svg", "s", "FILE", "of `mgsync show --figure`: the file for the picture; - is stdout [stdout]",
+    {"svg", "s", "FILE", "of `mgsync show --figure`: the file for the picture, as .svg; - is stdout [stdout]",
      [](options& o, std::string_view, std::string_view v) { o.svg = v; }},
     {"by", "s", "WHAT", "of `mgsync show`: print tables in Markdown over the shapes (shape: a table for each subject; shapes: a column for each), or over members, ranks, placement, node or any axis of the results, such as load",
      [](options& o, std::string_view, std::string_view v) { o.by = v; }},
@@ -245,8 +249,15 @@ po::parsed_options parse(std::span<const std::string> arguments, std::span<const
   return parsed;
 }
 
+// An empty word is a variable of a script that is not set, and not "without this option".
+void refuse_nothing(std::string_view option, std::string_view value, std::string_view takes, std::string_view help) {
+  if (value.empty()) throw usage_error(fmt::format("--{} is followed by an empty word; accepted: {}: {}", option, takes, help));
+}
+
 // The words that follow a command which reads files.
 void check_files(const options& o) {
+  if (o.command != command::study && std::ranges::count(o.files, std::string()) > 0)
+    throw usage_error(fmt::format("mgsync {} is followed by an empty word; accepted: names of files", word_of(description_of(o.command))));
   const auto files = o.files.size();
   const bool several = !o.figure.empty() || !o.tables.empty() || !o.by.empty();
   switch (o.command) {
@@ -273,8 +284,19 @@ void check_files(const options& o) {
   }
 }
 
+// --gpus is --members and --device gpu in one.
+void settle_gpus(options& o) {
+  if (o.gpus.empty()) return;
+  if (!o.members.empty() || o.axes.contains("members")) throw usage_error("--members and --gpus are two names for one number; accepted: one of them");
+  if (o.device == "host") throw usage_error(fmt::format("--gpus {} and --device host contradict each other; accepted: --members {} for host threads", o.gpus, o.gpus));
+  o.members = o.gpus;
+  o.device = "gpu";
+}
+
 void reject_contradictions(const options& o) {
   if (o.allow_missing && !o.fail_slower) throw usage_error("--allow-missing is for `mgsync compare BASE NEW --fail-slower SHARE`");
+  if (const auto ending = std::filesystem::path(o.svg).extension(); !ending.empty() && ending != ".svg" && ending != ".SVG")
+    throw usage_error(fmt::format("--svg {}: the picture is written as SVG, and not as {}; accepted: a name that ends in .svg, or -", o.svg, ending.string()));
   if (!o.svg.empty() && o.figure.empty()) throw usage_error("--svg writes the picture that --figure NAME names");
   if (!o.figure.empty() + !o.tables.empty() + !o.by.empty() > 1) throw usage_error("--figure, --tables and --by: one of them");
   if (o.over_processes && !o.store.empty())
@@ -314,14 +336,17 @@ options parse_options(std::span<const std::string> arguments, std::span<const ax
       const std::string_view value = given.value.empty() ? std::string_view() : given.value.front();
       for (const auto& axis : axes)
         if (given.string_key == option_of(axis)) {
+          if (axis.counts != word_count::none) refuse_nothing(option_of(axis), value, "LIST", axis.help);
           const auto list = split_at_commas(axis.counts == word_count::none ? "on" : value);
           result.axes[std::string(axis.name)] = {list.begin(), list.end()};
+          if (axis.name == "gpus") result.gpus = value;
         }
       for (const auto* option : besides(axes))
         if (given.string_key == long_name(*option)) {
           if ((option->value == "FILE" || option->value == "DIR") && value.starts_with("-") && value != "-")
             throw usage_error(fmt::format("--{} takes a file's name, not the option '{}'; accepted: {}, or ./{} for a name that begins so", long_name(*option), value, option->value, value));
-          option->set(result, long_name(*option), value);
+          option->set(result, long_name(*option), value);  // most say themselves what they take in place of nothing
+          if (!option->value.empty()) refuse_nothing(long_name(*option), value, option->value, option->help);
           used.push_back(option);
           result.given.push_back(long_name(*option));
         }
@@ -338,6 +363,7 @@ options parse_options(std::span<const std::string> arguments, std::span<const ax
   if (result.command == command::measure) result.command = named.what;
   check_files(result);
   for (const auto* option : used) must_take(named, *option, axes);
+  settle_gpus(result);
   reject_contradictions(result);
   return result;
 }
@@ -347,7 +373,7 @@ std::string help_lines(std::span<const axis_declaration> axes) {
   for (const auto& axis : axes)
     text += axis.counts == word_count::none
                 ? help_line(option_of(axis), "", axis.help)
-                : help_line(option_of(axis), "LIST", fmt::format("{} ({}accepted: {})", axis.help, axis.defaults.empty() ? "" : fmt::format("default {}; ", axis.defaults), axis.accepted));
+                : help_line(option_of(axis), "LIST", fmt::format("{} ({}accepted: {})", axis.help, axis.defaults.empty() ? "" : fmt::format("default {}; ", axis.defaults), accepted_text(axis)));
   return text;
 }
 
@@ -376,6 +402,11 @@ std::string help_text(std::optional<command> of, std::span<const axis_declaratio
       "4 nothing could be measured or judged here, 5 slower than `mgsync compare --fail-slower` lets through, or a node\n"
       "that `--reference` finds not normal, 128+n ended by signal n.\n";
   return text;
+}
+
+void refuse_gpus(const options& o, std::string_view why) {
+  if (o.gpus.empty()) throw usage_error(fmt::format("--device is 'gpu', and {}; accepted: host, or auto", why));
+  throw usage_error(fmt::format("--gpus is '{}', and {}; accepted: --members {}, which takes host threads where there are no GPUs", o.gpus, why, o.gpus));
 }
 
 std::vector<std::string_view> option_names() {

@@ -15,6 +15,7 @@
 #include "src/base/communicator.hpp"
 #include "src/harness/study.hpp"
 #include "src/results/machine_likeness.hpp"
+#include "src/results/not_measured.hpp"
 
 namespace mgsync {
 
@@ -27,6 +28,7 @@ struct options {
 
   std::string backends;          // as typed; understood by barriers/words.hpp
   std::string members;
+  std::string gpus;              // what --gpus said: then `members` says it too, and `device` gpu
   std::string shapes;
   std::vector<std::string> placements = {"near"};
   std::vector<load> loads = {load{}};
@@ -47,6 +49,7 @@ struct options {
   bool check = true;
   std::optional<std::uint64_t> seed;
   bool dry_run = false;
+  bool verbose = false;
   unsigned processes = 1;        // fresh ones, that each run the sweep
 
   std::string json;              // file, "-" for stdout, "" for none
@@ -75,11 +78,16 @@ struct options {
   std::optional<mgsync::across> across;  // of compare and merge
   std::string topology_file;
   std::string format = "text";   // of `mgsync topology`
+
+  detail listed() const { return verbose ? detail::every : detail::grouped; }
 };
 
 // Throws usage_error naming the option, the value and what is accepted. The axes of the study that was named are options
 // too, and stand for others of the same name.
 options parse_options(std::span<const std::string> arguments, std::span<const axis_declaration> axes = {});
+
+// Throws usage_error: GPUs alone were asked for, by whichever option, and `why` is why none can be had.
+[[noreturn]] void refuse_gpus(const options&, std::string_view why);
 
 // What --help prints: everything, or what one command takes.
 std::string help_text(std::optional<command> of = std::nullopt, std::span<const axis_declaration> axes = {});

@@ -212,7 +212,7 @@ void outputs::write(const std::string& end, std::string_view remarks) {
            [&] { write_documents(options_, document_); },
            [&] {
              put_on_stderr(remarks);
-             print_table(options_, format_table(document_.results) + format_notes(document_.machine));
+             print_table(options_, format_table(document_.results, options_.listed()) + format_notes(document_.machine));
            }});
 }
 
@@ -233,7 +233,7 @@ void outputs::write_in_emergency(const std::string& why, result_status blame) {
              },
              [&] { write_documents(options_, document_); },
              [&] {
-               if (!document_.results.empty()) say("measured before that:\n{}", format_table(document_.results));
+               if (!document_.results.empty()) say("measured before that:\n{}", format_table(document_.results, options_.listed()));
              }});
   } catch (const std::exception& error) {
     say("mgsync: {}\n", error.what());

@@ -122,7 +122,7 @@ int measure_in_processes(const options& asked, const std::vector<std::string>& w
     say("mgsync: {} of {} processes gave results, then one ended with exit code {}: the interval is over these\n", files.size(), asked.processes, code);
   }
   const auto& document = merged.document;
-  do_each({[&] { write_documents(asked, document); }, [&] { print_table(asked, format_table(document.results) + format_notes(document.machine)); }});
+  do_each({[&] { write_documents(asked, document); }, [&] { print_table(asked, format_table(document.results, asked.listed()) + format_notes(document.machine)); }});
   return code;
 }
 

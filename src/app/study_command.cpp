@@ -71,7 +71,7 @@ study_request request_for(const study& s, const asked_study& asked, std::span<co
   request.with_cuda = with_cuda;
   request.planning = asked.typed.dry_run;
   const bool gpus = !views.front().seen.gpus.empty();
-  if (asked.typed.device == "gpu" && !gpus) throw usage_error("--device is 'gpu', and no GPU is visible here; accepted: host, or auto");
+  if (asked.typed.device == "gpu" && !gpus) refuse_gpus(asked.typed, "no GPU is visible here");
   request.device = asked.typed.device != "host" && gpus && (with_cuda || asked.typed.device == "gpu") ? topology::device::gpu : topology::device::host;
   settle_axes(request, s.axes, asked.typed.axes);
   return request;
@@ -112,9 +112,20 @@ std::string estimate(const asked_study& asked, std::span<const measurement> all)
   return fmt::format("{} of {} points can run here, about {:.0f} s{}\n{}", points, all.size(), seconds, text.empty() ? "" : ":", text);
 }
 
+// Every point, or a page of those that can run and the reasons of the others.
 void print_plan(const asked_study& asked, std::span<const measurement> all) {
-  for (const auto& m : all)
-    tell("{:<8}{}{}\n", m.waived.empty() ? "run" : "waived", name_of(m.point), m.waived.empty() ? "" : ": " + m.waived);
+  constexpr std::size_t most_lines = 200;
+  const bool every = asked.typed.verbose;
+  std::vector<not_measured> waived;
+  std::size_t run = 0;
+  for (const auto& m : all) {
+    if (!m.waived.empty()) waived.push_back({&m.point, m.waived});
+    else ++run;
+    if (every || (m.waived.empty() && run <= most_lines))
+      tell("{:<8}{}{}\n", m.waived.empty() ? "run" : "waived", name_of(m.point), m.waived.empty() ? "" : ": " + m.waived);
+  }
+  if (!every && run > most_lines) tell("and {} more (--verbose lists each)\n", run - most_lines);
+  if (!every) tell("{}", by_reason("waived", waived, all.size()));
   tell("{}", estimate(asked, all));
 }
 

@@ -10,6 +10,7 @@
 
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/units.hpp"
 
 namespace mgsync {
 namespace {
@@ -67,17 +68,25 @@ bool takes(std::span<const std::string_view> items, std::string_view word) {
   return std::ranges::any_of(items, [word](const auto item) { return covers(item, word); });
 }
 
+// "5ms" of an axis in us is "5000"; other words as they are.
+std::string in_its_unit(const axis_declaration& axis, const std::string& word) {
+  if (axis.unit.empty()) return word;
+  const auto value = whole_in_unit(word, axis.unit);
+  return value ? std::to_string(*value) : word;
+}
+
 void check(const axis_declaration& axis, const study_request& asked, const std::vector<std::string>& typed) {
   if (axis.counts == word_count::none) return;
   std::string option(axis.name);
   std::ranges::replace(option, '_', '-');
-  if (axis.counts == word_count::one && typed.size() != 1) throw usage_error(fmt::format("--{} takes one word; accepted: {}", option, axis.accepted));
+  if (axis.counts == word_count::one && typed.size() != 1) throw usage_error(fmt::format("--{} takes one word; accepted: {}", option, accepted_text(axis)));
   if (axis.read != nullptr) return axis.read(asked);
   const bool gpus = asked.device == topology::device::gpu;
   const auto mine = accepted_by(axis, asked.device), others = accepted_by(axis, gpus ? topology::device::host : topology::device::gpu);
   for (const auto& word : typed) {
-    if (takes(mine, word)) continue;
-    if (!takes(others, word)) throw usage_error(fmt::format("--{} is '{}'; accepted: {}", option, word, axis.accepted));
+    const auto value = in_its_unit(axis, word);
+    if (takes(mine, value)) continue;
+    if (!takes(others, value)) throw usage_error(fmt::format("--{} is '{}'; accepted: {}", option, word, accepted_text(axis)));
     throw usage_error(fmt::format("--{} {} is for {}, and the members here are {}; accepted for them: {}", option, word, gpus ? "host threads" : "GPUs",
                                   gpus ? "GPUs" : "host threads", mine.empty() ? fmt::format("no --{}", option) : fmt::format("{}", fmt::join(mine, ", "))));
   }
@@ -85,11 +94,16 @@ void check(const axis_declaration& axis, const study_request& asked, const std::
 
 }  // namespace
 
+std::string accepted_text(const axis_declaration& axis) {
+  return axis.unit.empty() ? std::string(axis.accepted) : fmt::format("{}, in {} or with a unit of its own", axis.accepted, axis.unit);
+}
+
 void settle_axes(study_request& asked, std::span<const axis_declaration> axes, const typed_words& typed) {
   for (const auto& axis : axes) {
     auto& words = asked.words[std::string(axis.name)];
     if (const auto found = typed.find(axis.name); found != typed.end()) {
-      words = found->second;
+      words.clear();
+      for (const auto& word : found->second) words.push_back(in_its_unit(axis, word));
       asked.typed.emplace(axis.name);
       continue;
     }

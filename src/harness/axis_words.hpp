@@ -17,6 +17,9 @@ namespace mgsync {
 // accepted ones; and whatever the axes' own readers find.
 void settle_axes(study_request&, std::span<const axis_declaration>, const typed_words&);
 
+// What an axis takes, for people: with the unit of its numbers.
+std::string accepted_text(const axis_declaration&);
+
 // Whether these words ask the study's model, and nothing is to be measured: one of them is of an axis that has no default.
 bool asks_for_answer(const study&, const typed_words&);
 

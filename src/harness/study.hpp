@@ -38,6 +38,7 @@ struct axis_declaration {
   word_count counts = word_count::list;
   // Throws usage_error for words that are none, on any machine; all axes have their words by then. nullptr: `accepted` is the list.
   void (*read)(const study_request&) = nullptr;
+  std::string_view unit{};    // of its numbers, "us" or "B": then they may be typed with another of that kind, and are in this one to the study
   bool operator==(const axis_declaration&) const = default;
 };
 

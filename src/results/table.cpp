@@ -1,7 +1,6 @@
 #include "src/results/table.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -224,37 +223,28 @@ std::string format_section(const section& all) {
   return out;
 }
 
-// One line for each subject, variant and reason, with the member counts it is true for.
-std::string listed(std::span<const result> results, result_status status, std::string_view word) {
-  std::vector<std::pair<std::array<std::string, 2>, std::vector<int>>> lines;
-  std::size_t width = 0;
-  for (const result& one : results) {
-    if (one.status != status || (status != result_status::failed && one.has_metrics())) continue;
-    const std::string study = one.point.study == point{}.study ? "" : one.point.study + "/";
-    std::array<std::string, 2> what{study + subject_of(one.point), one.reason};
-    width = std::max(width, what[0].size());
-    auto found = std::find_if(lines.begin(), lines.end(), [&what](const auto& line) { return line.first == what; });
-    if (found == lines.end()) found = lines.insert(lines.end(), {what, {}});
-    if (std::find(found->second.begin(), found->second.end(), one.point.members) == found->second.end())
-      found->second.push_back(one.point.members);
-  }
-  std::string out;
-  for (const auto& [what, members] : lines)
-    out += fmt::format("{}  {:<{}}  {} (members {})\n", word, what[0], width, what[1], fmt::join(members, " "));
-  return out;
+// Those of one ending that stand in no row above.
+std::vector<not_measured> ended_so(std::span<const result> results, result_status status) {
+  std::vector<not_measured> all;
+  for (const result& one : results)
+    if (one.status == status && (status == result_status::failed || !one.has_metrics())) all.push_back({&one.point, one.reason});
+  return all;
 }
 
 }  // namespace
 
 std::string format_number(double value) { return fmt::format("{:.{}f}", value, decimals_of(value)); }
 
-std::string format_table(std::span<const result> results) {
+std::string format_table(std::span<const result> results, detail wanted) {
   std::string out;
   for (const section& each : sections_of(results)) out += (out.empty() ? "" : "\n") + format_section(each);
-  for (const auto& [status, word] :
-       {std::pair{result_status::failed, "FAIL  "}, std::pair{result_status::error, "error "},
-        std::pair{result_status::interrupted, "ended "}, std::pair{result_status::waived, "waived"}})
-    if (const std::string lines = listed(results, status, word); !lines.empty()) out += (out.empty() ? "" : "\n") + lines;
+  for (const auto& [status, word] : {std::pair{result_status::failed, "FAIL"}, std::pair{result_status::error, "error"},
+                                     std::pair{result_status::interrupted, "ended"}, std::pair{result_status::waived, "waived"}}) {
+    const auto those = ended_so(results, status);
+    if (those.empty()) continue;
+    const bool each = wanted == detail::every || status == result_status::failed;
+    out += (out.empty() ? "" : "\n") + (each ? each_of(word, those) : by_reason(word, those, results.size()));
+  }
   return out;
 }
 

@@ -22,7 +22,7 @@ ranks_by_mpirun() { # what else is on the sbatch command line
 }
 
 one_process_without_gpus() {
-  submit dgx-one-process.sbatch --nodelist=n3 --gpus-per-node=0 -- "${quick[@]}"
+  submit dgx-one-process.sbatch --nodelist=n3 --gpus-per-node=0 -- "${quick[@]}" --verbose
   ends_with 0 60 "one process"
   expect_text ' 0 GPU\(s\)' "$out"
   expect_text '^waived +mpi:default ' "$out"
@@ -33,7 +33,7 @@ one_process_without_gpus() {
 
 several_nodes() {
   submit multi-node.sbatch --nodes=2 --ntasks-per-node=2 --gpus-per-node=2 --cpus-per-task=1 -- --oversubscribe \
-    --backend 'mpi,multigrid' --max-time 300ms --check-rounds 200
+    --backend 'mpi,multigrid' --max-time 300ms --check-rounds 200 --verbose
   ends_with 0 60 "two nodes"
   local across within
   across=$MGSYNC_RESULTS/mgsync-nodes-$job-on-n_1-2_.json

@@ -33,7 +33,7 @@ for note in 'A cgroup quota leaves box the time of 2 CPU\(s\), fewer than the 64
   'There are GPUs here, and host members are measured'; do
   expect_text "^note: .*$note" "$work/out"
 done
-timeout 60 "$mgsync" "${described[@]}" --members 2,4 >"$work/out" 2>"$work/err"
+timeout 60 "$mgsync" "${described[@]}" --members 2,4 --verbose >"$work/out" 2>"$work/err"
 expect_code $? 0 "--dry-run"
 expect_text 'waived: more host threads than a cgroup quota' "$work/out"
 "$mgsync" "${described[@]}" --device gpu >"$work/out" 2>"$work/err"

@@ -11,7 +11,7 @@ asked=(--device host --oversubscribe --backend all --members 2 --max-time 20ms -
 names() { sort -u | tr '\n' ' '; } # of the variants, one a line
 for ranks in 1 2; do
   rm -f "$work"/*
-  timeout "$long_s" "$MPIRUN" -np "$ranks" "$mgsync" "${asked[@]}" --dry-run >"$work/plan" 2>"$work/err"
+  timeout "$long_s" "$MPIRUN" -np "$ranks" "$mgsync" "${asked[@]}" --dry-run --verbose >"$work/plan" 2>"$work/err"
   expect_code $? 0 "--dry-run on $ranks"
   timeout "$long_s" "$MPIRUN" -np "$ranks" "$mgsync" list --device host --oversubscribe --members 2 >"$work/list" 2>>"$work/err"
   expect_code $? 0 "list on $ranks"
@@ -27,6 +27,15 @@ for ranks in 1 2; do
     1) grep -q '^  mpi:default .*waived: .*two or more ranks' "$work/plan" || fail "mpi is not waived on one rank" ;;
     2) expect_text '^  member 1 +rank 1 ' "$work/plan" ;;
   esac
+  # By reason: the plan and the table say it once, whichever the number of ranks; each is there when asked for.
+  timeout "$long_s" "$MPIRUN" -np "$ranks" "$mgsync" "${asked[@]}" --dry-run >"$work/plan" 2>"$work/err"
+  expect_code $? 0 "--dry-run by reason on $ranks"
+  for file in plan out; do
+    [ "$(grep -c '^waived: [0-9]* of [0-9]* points, by reason (--verbose lists each)$' "$work/$file")" -eq 1 ] || fail "$file on $ranks: not once by reason"
+    expect_text '^ +[0-9]+  for GPU members: .*grid \(5 variants\)' "$work/$file"
+    [ "$(sed -n '/^waived/,$p' "$work/$file" | wc -L)" -le 110 ] || fail "$file on $ranks is too wide"
+  done
+  grep '^ *[0-9]*  for GPU' "$work/plan" | cmp -s - <(grep '^ *[0-9]*  for GPU' "$work/out") || fail "plan and table on $ranks count differently"
   passed "$ranks rank(s): what is planned is measured"
 done
 

@@ -16,7 +16,7 @@ expect_text '2 ranks +fp64 +cache +64 KiB' "$work/out"
 grep -q '"violations": [1-9]' "$work/json" && fail "a sum is wrong"
 passed "sums by two ranks"
 
-timeout "$long_s" "$MPIRUN" -np 2 "$mgsync" "${asked[@]}" --members 3 --dry-run >"$work/plan" 2>"$work/err"
+timeout "$long_s" "$MPIRUN" -np 2 "$mgsync" "${asked[@]}" --members 3 --dry-run --verbose >"$work/plan" 2>"$work/err"
 expect_code $? 0 "--dry-run with more members than ranks"
 expect_text 'waived.*3 members are asked for, and each of the 2 ranks is one' "$work/plan"
 expect_text '^0 of 24 points can run here' "$work/plan"

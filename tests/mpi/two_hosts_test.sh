@@ -29,7 +29,7 @@ on_two_hosts() { # RANKS MPIRUN-OPTIONS... -- MGSYNC-OPTIONS...
   shift
   timeout -k 5 "$long_s" "$MPIRUN" -np "$ranks" "${options[@]}" --hostfile "$work/hosts" \
     --mca plm rsh --mca plm_rsh_agent "$work/agent" --mca oob_tcp_if_include lo --mca btl_tcp_if_include lo \
-    "$mgsync" --device host --oversubscribe --max-time 300ms --check-rounds 500 "$@" >"$work/out" 2>"$work/err"
+    "$mgsync" --device host --oversubscribe --max-time 300ms --check-rounds 500 --verbose "$@" >"$work/out" 2>"$work/err"
 }
 on_two_hosts 4 -- --backend 'multigrid,peer-reduction,mpi,openmp' --members 4 --json "$work/json"
 expect_code $? 0 "two hosts"
@@ -73,7 +73,7 @@ exec unshare --mount bash -c 'mount --bind "$0" /proc/sys/kernel/random/boot_id 
 RANK
   chmod +x "$work/same-name"
   timeout -k 5 80 "$MPIRUN" -np 2 "$work/same-name" "$work/boot" "$mgsync" --device host --oversubscribe --max-time 300ms \
-    --check-rounds 500 --backend multigrid,mpi --members 2 --json "$work/json" >"$work/out" 2>"$work/err"
+    --check-rounds 500 --verbose --backend multigrid,mpi --members 2 --json "$work/json" >"$work/out" 2>"$work/err"
   expect_code $? 0 "two hosts of one name"
   expect_text '^waived +multigrid:auto .*several hosts' "$work/out"
   expect_text '^mpi .* pass' "$work/out"

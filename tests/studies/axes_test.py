@@ -84,7 +84,12 @@ def main():
     open("file", "w").close()
     host = ("--device", "host")
     refused("verify", "--clock", "device", *host, because="the members here are host threads")
-    refused("launch", "--gpus", "2000000000", *host, because="--gpus is '2000000000'; accepted: 1 to 4096")
+    refused("launch", "--members", "2000000000", *host, because="--members is '2000000000'; accepted: 1 to 4096")
+    # GPUs are GPUs: a study that has the axis measures no host threads in their place.
+    for name in ("launch", "timeline", "barriers"):
+        refused(name, "--gpus", "1", *host, because="--gpus 1 and --device host contradict each other; accepted: --members 1")
+        if "\nNo GPU\n" in subprocess.run([PROGRAM, "topology"], capture_output=True, text=True, timeout=120).stdout:
+            refused(name, "--gpus", "1", because="--gpus is '1', and no GPU is visible here; accepted: --members 1")
     refused("blocking", "--level", "thread", "--method", "mpi-barrier", *host, because="leave nothing to measure")
     refused("reduction", "--way", "serial,mpi-reduce", *host, because="--way is 'mpi-reduce'")
     # Nothing of what was asked for is left out in silence.

@@ -20,8 +20,10 @@ std::string typed(const study_request& asked, std::string_view axis) { return fm
 
 std::vector<int> members(const study_request& asked) {
   const auto members = typed(asked, "members"), gpus = typed(asked, "gpus");
+  if (!gpus.empty() && asked.device == topology::device::host)
+    throw usage_error(fmt::format("--gpus {} is for GPUs, and the members here are host threads; accepted for them: --members {}", gpus, gpus));
   if (!members.empty() && !gpus.empty()) throw usage_error("--members and --gpus are two names for one number; accepted: one of them");
-  return members.empty() && gpus.empty() ? std::vector<int>{} : parse_members(members.empty() ? gpus : members);
+  return members.empty() && gpus.empty() ? std::vector<int>{} : members.empty() ? parse_members(gpus, "gpus") : parse_members(members);
 }
 void read_members(const study_request& asked) { members(asked); }
 std::vector<shape> shapes(const study_request& asked) { return parse_shapes(typed(asked, "shape")); }
@@ -31,7 +33,7 @@ std::vector<load> loads(const study_request& asked) { return parse_loads(typed(a
 constexpr std::array<axis_declaration, 5> axes_of_barriers{{
     {"backend", "default", "backends as `mgsync list` names them, default or all", "what is compared", word_count::list, [](const study_request& asked) { chosen(asked); }},
     {"members", "", "numbers and ranges, such as 1-4,8", "how many members; without a number powers of two of host threads, and every number of GPUs", word_count::list, read_members},
-    {"gpus", "", "numbers and ranges, such as 1,2", "the same as --members", word_count::list, read_members},
+    {"gpus", "", "numbers and ranges, such as 1,2", "the same of GPUs alone", word_count::list, read_members},
     {"shape", "1x32", "blocks per SM x threads per block, as 1x32 or b1x32, or all", "of a GPU member; of a host member the first number is its threads", word_count::list,
      [](const study_request& asked) { shapes(asked); }},
     {"load", "idle", "loads as `mgsync --load` takes them", "traffic beside the barrier", word_count::list, [](const study_request& asked) { loads(asked); }},

@@ -50,7 +50,8 @@ point describe(const sweep_request& request, const cell& where, const planned_po
   p.variant = planned.choice.variant;
   p.device = request.device;
   p.members = members;
-  for (const auto& m : where.group.members) p.group.push_back(m.id);
+  if (request.oversubscribe || !where.group.oversubscribed)
+    for (const auto& m : where.group.members) p.group.push_back(m.id);
   p.ranks = static_cast<int>(topology::owners_of(where.group).size());
   if (request.per_node) p.node = where.host;
   p.placement = where.group.placement;
@@ -61,16 +62,20 @@ point describe(const sweep_request& request, const cell& where, const planned_po
 std::string why_waived(const sweep_request& request, const cell& where, const planned_point& planned,
                        std::span<const topology::rank_view> ranks) {
   if (!where.impossible.empty()) return where.impossible;
+  const bool on_host = request.device == topology::device::host;
+  if (!on_host && !request.with_cuda) return "this mgsync was built without CUDA";
+  // What a backend is for comes first: too many threads are no reason for one that has none.
+  auto asked = planned.configuration;
+  if (on_host) asked.load = {};
+  if (auto can = planned.choice.backend->can_run(ranks.front().seen, where.group, asked); !can.ok) return can.reason;
+  if (on_host && !where.load.idle()) return "load is measured on GPUs only";
   if (where.over_quota && !request.oversubscribe)
     return "more host threads than a cgroup quota gives CPU time to: take fewer members, or --oversubscribe measures it all "
            "the same, with yielding waits";
   if (where.group.oversubscribed && !request.oversubscribe)
     return "more host threads than hardware threads here: let the ranks have more (mpirun --bind-to none, srun "
            "--cpus-per-task), or --oversubscribe measures it all the same, with yielding waits";
-  if (request.device == topology::device::gpu && !request.with_cuda) return "this mgsync was built without CUDA";
-  if (!where.load.idle() && request.device == topology::device::host)
-    return "load is measured on GPUs only";
-  return planned.choice.backend->can_run(ranks.front().seen, where.group, planned.configuration).reason;
+  return {};
 }
 
 // The ranks whose members meet: all of them, or those of each node by themselves.
@@ -146,7 +151,7 @@ void add_cells(plan& result, const sweep_request& request, std::span<const topol
     if (std::find(seen.begin(), seen.end(), counted) != seen.end()) continue;
     seen.push_back(counted);
     const topology::grouping_request wanted{request.device, members, request.members_per_rank,
-                                            on_host ? static_cast<int>(blocks) : 1, placement, request.pin};
+                                            on_host ? static_cast<int>(blocks) : 1, placement, request.pin, request.oversubscribe};
     auto [grouped, impossible] = group_or_why_not(ranks, wanted);
     for (const auto& load : request.loads)
       for (const auto& [work, late] : pairs(request.work, request.late)) {
@@ -158,6 +163,8 @@ void add_cells(plan& result, const sweep_request& request, std::span<const topol
           p.waived = why_waived(request, c, p, ranks);
           c.points.push_back(std::move(p));
         }
+        // Nothing of it is measured: who would have taken part is not kept, since a sweep may ask for thousands of them.
+        if (c.group.oversubscribed && !request.oversubscribe) c.group.members = std::vector<topology::member>();
         result.cells.push_back(std::move(c));
       }
   }
@@ -169,6 +176,25 @@ std::string group_name(const cell& where) {
   for (const auto& m : where.group.members) p.group.push_back(m.id);
   p.members = where.points.empty() ? static_cast<int>(p.group.size()) : where.points.front().point.members;
   return count_of_members(p) + (p.group.empty() ? " on " + where.host : fmt::format(" {{{}}}", fmt::join(p.group, ",")));
+}
+
+// The group, its members and what is measured of it; every point, or those that are measured and 64 members.
+std::string format_cell(const cell& c, detail wanted) {
+  constexpr std::size_t most_members = 64;
+  auto text = fmt::format("{}, {}, placement {}, load {}{}{}\n", group_name(c), c.points.empty() ? "-" : "shape " + format_shape(c.points.front().point),
+                          c.group.placement, to_string(c.load), c.work_units == 0 ? "" : fmt::format(", work {} us", c.work_units),
+                          c.late_units == 0 ? "" : fmt::format(", late {} us", c.late_units));
+  const auto count = c.group.members.size();
+  const auto shown = wanted == detail::every ? count : std::min(count, most_members);
+  for (const auto& m : std::span(c.group.members).first(shown))
+    text += fmt::format("  member {:<3} rank {:<3} on {}{}{}\n", m.id, m.rank, m.host, m.gpu >= 0 ? fmt::format("  GPU {}", m.gpu) : "",
+                        m.cpus.empty() ? "  not pinned" : fmt::format("  CPU {}", fmt::join(m.cpus, ",")));
+  if (shown < count) text += fmt::format("  and {} more members (--verbose lists each)\n", count - shown);
+  for (const auto& note : c.notes) text += fmt::format("  note: {}\n", note);
+  for (const auto& p : c.points)
+    if (p.waived.empty() || wanted == detail::every)
+      text += fmt::format("  {:<32} {}\n", to_string(p.choice), p.waived.empty() ? "measured" : "waived: " + p.waived);
+  return text;
 }
 
 }  // namespace
@@ -202,28 +228,28 @@ plan make_plan(const sweep_request& request, std::span<const topology::rank_view
   return result;
 }
 
-std::string format_plan(const plan& planned) {
+std::string format_plan(const plan& planned, detail wanted) {
+  constexpr std::size_t most_lines = 200;
   std::string text;
-  std::size_t points = 0;
+  std::size_t points = 0, all = 0, cells = 0, lines = 0, left_out = 0;
+  std::vector<not_measured> waived;
   for (const auto& c : planned.cells) {
-    text += fmt::format("{}, {}, placement {}, load {}{}{}\n", group_name(c),
-                        c.points.empty() ? "-" : "shape " + format_shape(c.points.front().point), c.group.placement,
-                        to_string(c.load), c.work_units == 0 ? "" : fmt::format(", work {} us", c.work_units),
-                        c.late_units == 0 ? "" : fmt::format(", late {} us", c.late_units));
-    for (const auto& m : c.group.members)
-      text += fmt::format("  member {:<3} rank {:<3} on {}{}{}\n", m.id, m.rank, m.host,
-                          m.gpu >= 0 ? fmt::format("  GPU {}", m.gpu) : "",
-                          m.cpus.empty() ? "  not pinned" : fmt::format("  CPU {}", fmt::join(m.cpus, ",")));
-    for (const auto& note : c.notes) text += fmt::format("  note: {}\n", note);
-    for (const auto& p : c.points) {
-      text += fmt::format("  {:<32} {}\n", to_string(p.choice), p.waived.empty() ? "measured" : "waived: " + p.waived);
-      points += p.waived.empty() ? 1 : 0;
-    }
+    all += c.points.size();
+    for (const auto& p : c.points)
+      if (!p.waived.empty()) waived.push_back({&p.point, p.waived});
+    const auto measured = static_cast<std::size_t>(std::ranges::count_if(c.points, [](const auto& p) { return p.waived.empty(); }));
+    points += measured;
+    cells += measured == 0 ? 0 : 1;
+    if (wanted == detail::grouped && measured == 0) continue;
+    const auto of_this = format_cell(c, wanted);
+    lines += static_cast<std::size_t>(std::ranges::count(of_this, '\n'));
+    if (wanted == detail::every || lines <= most_lines || cells == 1) text += of_this;
+    else ++left_out;
   }
+  if (left_out != 0) text += fmt::format("and {} more cell{} of which something would be measured (--verbose lists each)\n", left_out, left_out == 1 ? "" : "s");
+  if (wanted == detail::grouped) text += by_reason("waived", waived, all);
   for (const auto& note : planned.notes) text += fmt::format("note: {}\n", note);
-  text += fmt::format("{} point{} in {} cell{} would be measured\n", points, points == 1 ? "" : "s", planned.cells.size(),
-                      planned.cells.size() == 1 ? "" : "s");
-  return text;
+  return text + fmt::format("{} point{} in {} cell{} would be measured\n", points, points == 1 ? "" : "s", cells, cells == 1 ? "" : "s");
 }
 
 }  // namespace mgsync

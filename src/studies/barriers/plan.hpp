@@ -8,6 +8,7 @@
 
 #include "barriers/backend.hpp"
 #include "barriers/words.hpp"
+#include "src/results/not_measured.hpp"
 #include "src/results/result.hpp"
 #include "topology/grouping.hpp"
 
@@ -58,14 +59,15 @@ struct plan {
   std::vector<std::string> notes;  // about the machines (topology/findings.hpp) and the request
 };
 
-// A group that cannot be (more members than a node's ranks hold, a list placement that names too few) is waived, with why:
-// its cell has no members. Throws usage_error when no group can be, or a placement is no word of that kind.
+// A group that cannot be (more members than a node's ranks hold, a list placement that names too few), or not without
+// --oversubscribe, is waived, with why: its cell has no members. Throws usage_error when no group can be, or a placement is no word of that kind.
 plan make_plan(const sweep_request&, std::span<const topology::rank_view>);
 
 // The member counts of a sweep that names none: powers of two and the largest for hosts, 1 to all for GPUs.
 std::vector<int> default_members(topology::device, int largest);
 
-// What --dry-run prints.
-std::string format_plan(const plan&);
+// What --dry-run prints: grouped, the cells of which something would be measured, up to 200 lines of them, and the reasons why
+// the other points are waived; or every cell and point.
+std::string format_plan(const plan&, detail = detail::grouped);
 
 }  // namespace mgsync

@@ -47,7 +47,7 @@ constexpr std::array<axis_declaration, 10> axes{{
     {"who", "first,last,half", "first, last, half", "who is absent"},
     {"form", "branch,predicated", "GPUs: branch, predicated", "how the code leaves the absent out"},
     {"members", "4", "host members: 2 to 64", "threads, team members or ranks", word_count::one},
-    {"bound", "500", "50 to 4000", "ms that all may wait once everybody has done what he does", word_count::one},
+    {"bound", "500", "50 to 4000", "how long all may wait once everybody has done what he does", word_count::one, nullptr, "ms"},
     {"runs", "1", "1 to 100", "how often each case is tried", word_count::one},
     {"gpu_is_mine", "no", "GPUs: no, yes", "whether nothing else uses the GPUs: the cases end kernels by traps", word_count::one},
 }};

@@ -20,18 +20,24 @@ namespace mgsync {
 namespace launch {
 namespace {
 
-constexpr std::array<axis_declaration, 6> axes{{
+constexpr std::array<axis_declaration, 7> axes{{
     {"kind", "all", "all; GPUs: traditional, cooperative, multi-device, graph, graph-programmatic, programmatic, cluster, device-graph; host members: openmp-region, std-thread", "how kernels (threads) are launched"},
     {"quantity", "null,total,fused,gradient", "null, total, fused, gradient", "what one more launch adds; one launch in all; what is left of it beside long kernels; what one more unit of waiting in a kernel adds"},
-    {"gpus", "1", "1 to 4096", "over how many GPUs (host members: over how many threads)"},
+    {"members", "1", "1 to 4096", "over how many GPUs, or host threads"},
+    {"gpus", "", "GPUs: 1 to 4096", "the same of GPUs alone"},
     {"shape", "1x32", "GPUs: 1x1 to 1024x1024", "of the kernels: blocks per SM x threads, as 1x32,1x1024"},
-    {"argument_bytes", "0", "GPUs: 0, 8, 128, 4096", "of a kernel that waits for nothing"},
+    {"argument_bytes", "0", "GPUs: 0, 8, 128, 4096", "of a kernel that waits for nothing", word_count::list, nullptr, "B"},
     {"policy", "synchronize", "GPUs: all, synchronize, spin, yield, block", "how the host waits for the end"},
 }};
 
-static_assert(names_all(axes[0], gpu_kinds) && names_all(axes[0], host_kinds) && names_all(axes[5], host_policies));
+static_assert(names_all(axes[0], gpu_kinds) && names_all(axes[0], host_kinds) && names_all(axes[6], host_policies));
 
 unsigned number(std::string_view word) { return static_cast<unsigned>(std::stoul(std::string(word))); }
+
+const std::vector<std::string>& counts(const study_request& asked) {
+  const auto& gpus = asked.list("gpus");
+  return gpus.empty() || gpus.front().empty() ? asked.list("members") : gpus;
+}
 
 template <class Kind, std::size_t Count>
 std::vector<Kind> chosen(const std::vector<std::string>& words, const std::pair<Kind, std::string_view> (&known)[Count]) {
@@ -82,7 +88,7 @@ measurement planned(const study_request& asked, const std::string& subject, unsi
 
 void add_gpu(const study_request& asked, std::vector<measurement>& all) {
   const auto& machine = asked.machine();
-  for (const auto& count_word : asked.list("gpus"))
+  for (const auto& count_word : counts(asked))
     for (const auto& shape_word : asked.list("shape"))
       for (const auto kind : chosen(asked.list("kind"), gpu_kinds))
         for (const auto& quantity : asked.list("quantity"))
@@ -123,7 +129,7 @@ void add_gpu(const study_request& asked, std::vector<measurement>& all) {
 void add_host(const study_request& asked, std::vector<measurement>& all) {
   const auto& machine = asked.machine();
   const auto& cpus = machine.allowed_cpus;
-  for (const auto& count_word : asked.list("gpus"))
+  for (const auto& count_word : counts(asked))
     for (const auto kind : chosen(asked.list("kind"), host_kinds))
       for (const auto& quantity : asked.list("quantity")) {
         const unsigned count = number(count_word);

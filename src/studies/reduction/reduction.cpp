@@ -43,13 +43,13 @@ constexpr std::array<axis_declaration, 7> axes{{
                    "one GPU: read, read-graph, word-read, auto, auto-graph, last-done, implicit, implicit-graph, programmatic, grid-sync, grid-ours, cluster, bulk, cub, cub-graph; several GPUs: read, single-kernel, vendor, last-done, gather, host-barrier, nccl",
      "how the parts are put together"},
     {"type", "fp64,fp32,int32", "all, fp64, fp32, int32", "what is added up"},
-    {"bytes", "default", "default; host members: 4096 to 4294967296 in steps of 4096; GPUs: 8 to 4294967296 in steps of 4", "of one sum, of whole numbers of its type; several GPUs: on each"},
+    {"bytes", "default", "default; host members: 4096 to 4294967296 in steps of 4096; GPUs: 8 to 4294967296 in steps of 4", "of one sum, of whole numbers of its type; several GPUs: on each", word_count::list, nullptr, "B"},
     {"memory", "cold,cache", "cold, cache", "numbers that were not read for at least four times the cache's size, or the same again"},
     {"members", "default", "default; host members: 1 to 64; GPUs: 1 to 16", "by how many (default: two host threads, one GPU; of ranks as many as there are)"},
     {"reading", "auto", "auto; host members: first; GPUs: loads:THREADSxBLOCKS as vector4:512x2, and :chunks, :one or :all behind it; loads: word1, vector1, vector2, vector4, vector8, bulk4, bulk8",
      "host members: all numbers are the first one's, and the others only meet; GPUs: how a block reads, threads of a block, and blocks per SM at most; one block, or all that fit",
      word_count::list, read_readings},
-    {"max_time", "default", "default, 50 to 10000", "ms for each point (default: host members 300, GPUs 90)", word_count::one},
+    {"max_time", "default", "default, 50 to 10000", "for each point (default: host members 300 ms, GPUs 90 ms)", word_count::one, nullptr, "ms"},
 }};
 
 static_assert(names_all(axes[0], ways) && names_all(axes[0], rank_ways) && names_all(axes[0], gpu_ways) && names_all(axes[0], several_ways));

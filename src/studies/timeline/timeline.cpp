@@ -35,9 +35,9 @@ constexpr std::array<axis_declaration, 7> axes{{
     {"what", "rounds,region", "rounds, region, instructions, pairs", "a barrier's rounds; paper 002's region (store, barrier, load) on one GPU; single instructions there; or pairs of them side by side"},
     {"backend", "multigrid:auto", "backends as `mgsync list` names them: multigrid, multigrid:inbox, openmp", "whose rounds are recorded", word_count::list, [](const study_request& asked) { chosen(asked); }},
     {"members", "", "1 to 1024", "how many members: host threads on cores of their own, or GPUs; without a number two, or the only GPU"},
-    {"gpus", "", "GPUs: 1 to 1024", "the same as --members"},
+    {"gpus", "", "GPUs: 1 to 1024", "the same of GPUs alone"},
     {"shape", "1x32", "blocks per SM x threads per block, as 1x32 or b1x32", "of a GPU member; of a host member the first number is its threads", word_count::list, [](const study_request& asked) { shapes(asked); }},
-    {"late", "0,5", "0 to 1000", "how many us later than all others the last member comes"},
+    {"late", "0,5", "0 to 1000", "how much later than all others the last member comes", word_count::list, nullptr, "us"},
     {"rounds", "4", "1 to 64", "how many rounds of each run are kept and drawn", word_count::one},
 }};
 

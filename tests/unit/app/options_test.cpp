@@ -1,6 +1,9 @@
 #include "src/app/options.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <sstream>
 
 #include "src/base/errors.hpp"
 
@@ -43,7 +46,6 @@ TEST(options, reads_values_in_every_form) {
   EXPECT_FALSE(o.pin);
   EXPECT_EQ(o.seed, 7u);
   EXPECT_EQ(o.json, "-");
-  EXPECT_EQ(parse({"--gpus", "1-3"}).members, "1-3");
 }
 
 TEST(options, keeps_the_numbers_of_a_placement_list_together) {
@@ -75,7 +77,64 @@ TEST(options, refuses_every_kind_of_hostile_number) {
 
 TEST(options, takes_a_list_of_work) {
   EXPECT_EQ(parse({"--work", "0,20"}).work, (std::vector<std::uint32_t>{0, 20}));
-  EXPECT_NE(refusal({"--work", "0,,1"}).find("whole number"), std::string::npos);
+  EXPECT_NE(refusal({"--work", "0,,1"}).find("whole microseconds"), std::string::npos);
+}
+
+TEST(options, times_and_sizes_have_units) {
+  EXPECT_EQ(parse({"--work", "0,20us,20ms,1s"}).work, (std::vector<std::uint32_t>{0, 20, 20'000, 1'000'000}));
+  EXPECT_EQ(parse({"--late", "5ms"}).late, (std::vector<std::uint32_t>{5000}));
+  EXPECT_EQ(parse({"--max-time", "2500us"}).max_time, std::chrono::microseconds(2500));
+  EXPECT_EQ(parse({"advise", "--bytes", "1MiB"}).bytes, 1 << 20);
+  EXPECT_EQ(parse({"advise", "--bytes", "4096"}).bytes, 4096);
+  // What is refused names the limit, and the unit that a bare number has.
+  EXPECT_EQ(refusal({"--work", "0,2s"}), "--work is '2s'; accepted: times from 0 to 1s in whole microseconds, such as 20, 20us, 5ms (microseconds without a unit)");
+  EXPECT_NE(refusal({"--late", "0.5us"}).find("whole microseconds"), std::string::npos);
+  EXPECT_EQ(refusal({"advise", "--bytes", "2PiB"}), "--bytes is '2PiB'; accepted: whole bytes from 0 to 1PiB, such as 4096, 64KiB, 1MB (bytes without a unit)");
+  EXPECT_EQ(refusal({"--timeout", "500us"}), "--timeout is '500us'; accepted: a time from 1ms to 24h, such as 500ms, 2s, 5min (seconds without a unit)");
+  EXPECT_EQ(refusal({"--members", "1000000"}), "--members: '1000000' is no number of members; accepted: numbers from 1 to 65536 and ranges of them, as in 1-4,8");
+  EXPECT_NE(refusal({"--gpus", "1000000"}).find("--gpus: '1000000'"), std::string::npos);
+}
+
+TEST(options, gpus_are_never_host_threads) {
+  const auto o = parse({"--gpus", "1-3"});
+  EXPECT_EQ(o.members, "1-3");
+  EXPECT_EQ(o.device, "gpu");
+  EXPECT_EQ(parse({"--gpus", "2", "--device", "auto"}).device, "gpu");
+  EXPECT_EQ(parse({"--members", "2"}).device, "auto");
+  EXPECT_EQ(refusal({"--gpus", "2", "--device", "host"}), "--gpus 2 and --device host contradict each other; accepted: --members 2 for host threads");
+  EXPECT_NE(refusal({"--gpus", "2", "--members", "4"}).find("accepted: one of them"), std::string::npos);
+  // As an axis of a study it means the same.
+  constexpr axis_declaration axes[] = {{"members", "1", "1 to 8", "how many"}, {"gpus", "", "GPUs: 1 to 8", "the same of GPUs alone"}};
+  const auto of_a_study = [&](std::vector<std::string> typed) { return parse_options(typed, axes); };
+  EXPECT_EQ(of_a_study({"study", "launch", "--gpus", "2"}).device, "gpu");
+  EXPECT_THROW(of_a_study({"study", "launch", "--gpus", "2", "--device", "host"}), usage_error);
+  EXPECT_THROW(of_a_study({"study", "launch", "--gpus", "2", "--members", "2"}), usage_error);
+}
+
+// `--json "$FILE"` of a script that does not set it.
+TEST(options, an_empty_word_is_no_file_name) {
+  std::size_t files = 0;
+  std::istringstream help(help_text());
+  for (std::string line; std::getline(help, line);) {
+    std::istringstream words(line);
+    std::string option, value;
+    words >> option >> value;
+    if (!option.starts_with("--") || (value != "FILE" && value != "DIR")) continue;
+    ++files;
+    EXPECT_NE(refusal({option, ""}).find(option + " is followed by an empty word; accepted: " + value), std::string::npos) << refusal({option, ""});
+  }
+  EXPECT_GE(files, 8u) << "the options that take a file, as the help has them";
+  for (const char* option : {"--backend", "--where", "--by", "--figure", "--tables"})
+    EXPECT_NE(refusal({"show", "a", option, ""}).find("is followed by an empty word"), std::string::npos) << option;
+  for (const char* command : {"show", "report", "merge", "advise"})
+    EXPECT_EQ(refusal({command, ""}), fmt::format("mgsync {} is followed by an empty word; accepted: names of files", command));
+  EXPECT_NE(refusal({"compare", "", "b"}), "accepted");
+}
+
+TEST(options, a_picture_is_svg) {
+  const auto to = [](const char* file) { return refusal({"show", "a", "--figure", "f", "--svg", file}); };
+  EXPECT_EQ(to("a.png"), "--svg a.png: the picture is written as SVG, and not as .png; accepted: a name that ends in .svg, or -");
+  for (const char* file : {"a.svg", "a.SVG", "-", "picture", "/dev/stdout"}) EXPECT_EQ(to(file), "accepted") << file;
 }
 
 TEST(options, shows_one_file) {

@@ -126,7 +126,7 @@ TEST(table, status_tokens) {
   EXPECT_EQ(words_of(lines[4])[0], "d");
   EXPECT_NE(lines[4].find("FAIL"), std::string::npos);
   EXPECT_EQ(lines[lines.size() - 3], "FAIL    d:default  member 1 left too early (members 2)");
-  EXPECT_EQ(lines[lines.size() - 1], "waived  e:x  no GPU here (members 2 4)");
+  EXPECT_EQ(lines[lines.size() - 1], "waived  e:x  no GPU here (members 2,4)");
 }
 
 TEST(table, few_batches_are_told) {
@@ -160,6 +160,16 @@ TEST(table, fits_120_columns_and_leaves_no_blanks_behind) {
     EXPECT_LE(line.size(), 120U) << line;
     EXPECT_FALSE(line.ends_with(' ')) << line;
   }
+}
+
+TEST(table, says_why_points_were_not_measured_by_reason_or_each) {
+  std::vector results{between("mpi", 0.99, 1.03), test::failed(test::a_point("a", "x", 2), "left early"), test::failed(test::a_point("b", "x", 2), "left early")};
+  for (const char* name : {"e", "f"}) results.push_back(test::waived(test::a_point(name, "x", 2), "no GPU"));
+  const auto grouped = format_table(results), every = format_table(results, detail::every);
+  EXPECT_NE(grouped.find("\nwaived: 2 of 5 points, by reason (--verbose lists each)\n  2  no GPU: e:x, f:x\n"), std::string::npos) << grouped;
+  EXPECT_NE(every.find("\nwaived  e:x  no GPU (members 2)\nwaived  f:x  no GPU (members 2)\n"), std::string::npos) << every;
+  for (const auto& text : {grouped, every})
+    EXPECT_NE(text.find("\nFAIL    a:x  left early (members 2)\nFAIL    b:x  left early (members 2)\n"), std::string::npos) << text;
 }
 
 TEST(table, nothing_and_only_waived) {

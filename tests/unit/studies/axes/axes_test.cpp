@@ -111,5 +111,20 @@ TEST(study_axes, default_words_of_the_other_kind_are_dropped_and_typed_ones_refu
   EXPECT_EQ(refused([&] { settled(gpu, {{"once", {"no", "yes"}}}); }), "--once takes one word; accepted: no, yes");
 }
 
+TEST(study_axes, numbers_of_a_unit_may_be_typed_with_another) {
+  using words = std::vector<std::string>;
+  constexpr axis_declaration with_units[] = {{"late", "5", "0 to 1000", "a time", word_count::list, nullptr, "us"},
+                                             {"bytes", "default", "default, 4096 to 1048576 in steps of 4096", "a size", word_count::list, nullptr, "B"}};
+  const auto of = [&](const typed_words& typed) {
+    study_request asked;
+    settle_axes(asked, with_units, typed);
+    return asked.words;
+  };
+  EXPECT_EQ(of({{"late", {"20", "20us", "1ms", "0.1ms"}}}).at("late"), (words{"20", "20", "1000", "100"}));
+  EXPECT_EQ(of({{"bytes", {"default", "64KiB", "1MiB"}}}).at("bytes"), (words{"default", "65536", "1048576"}));
+  EXPECT_EQ(refused([&] { of({{"late", {"2ms"}}}); }), "--late is '2ms'; accepted: 0 to 1000, in us or with a unit of its own");
+  EXPECT_EQ(refused([&] { of({{"late", {"1KiB"}}}); }), "--late is '1KiB'; accepted: 0 to 1000, in us or with a unit of its own");
+}
+
 }  // namespace
 }  // namespace mgsync

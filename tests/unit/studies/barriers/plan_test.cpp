@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "src/base/errors.hpp"
 
 namespace mgsync {
@@ -67,6 +69,7 @@ TEST(plan, waives_more_threads_than_the_machine_has_unless_told) {
   auto r = request();
   r.members = {3};
   EXPECT_NE(make_plan(r, one_rank(2)).cells[0].points[0].waived.find("--oversubscribe"), std::string::npos);
+  EXPECT_EQ(make_plan(r, one_rank(2)).cells[0].points[1].waived, "not on this planet") << "nor would fewer threads help";
   r.oversubscribe = true;
   const auto planned = make_plan(r, one_rank(2));
   EXPECT_EQ(planned.cells[0].points[0].waived, "");
@@ -123,7 +126,8 @@ TEST(plan, waives_the_counts_that_the_gpus_do_not_reach) {
   const auto& p = planned.cells.back().points[0];
   EXPECT_NE(p.waived.find("sees 4 GPU(s), fewer than its members"), std::string::npos) << p.waived;
   EXPECT_TRUE(p.point.group.empty());
-  EXPECT_NE(format_plan(planned).find("8 GPUs on box"), std::string::npos) << format_plan(planned);
+  EXPECT_NE(format_plan(planned, detail::every).find("8 GPUs on box"), std::string::npos) << format_plan(planned, detail::every);
+  EXPECT_NE(format_plan(planned).find("fewer than its members; accepted"), std::string::npos) << format_plan(planned);
   r.members = {5, 8};
   EXPECT_THROW(make_plan(r, one_rank_with_gpus(4, "box")), usage_error) << "nothing of it can be";
 }
@@ -247,10 +251,39 @@ TEST(plan, counts_members_by_powers_of_two_and_all_of_them) {
 TEST(plan, prints_what_would_be_measured_and_where) {
   auto r = request();
   r.members = {2};
-  const auto text = format_plan(make_plan(r, one_rank(2)));
-  EXPECT_NE(text.find("CPU 1"), std::string::npos);
-  EXPECT_NE(text.find("waived: not on this planet"), std::string::npos);
-  EXPECT_NE(text.find("1 point"), std::string::npos);
+  for (const auto wanted : {detail::grouped, detail::every}) {
+    const auto text = format_plan(make_plan(r, one_rank(2)), wanted);
+    EXPECT_NE(text.find("CPU 1"), std::string::npos);
+    EXPECT_NE(text.find(wanted == detail::every ? "waived: not on this planet" : "waived  cannot:one  not on this planet"), std::string::npos) << text;
+    EXPECT_NE(text.find("1 point in 1 cell would be measured"), std::string::npos);
+  }
+}
+
+// `--members 1-4096`: what is kept and printed grows with what can be measured, not with what was asked for.
+TEST(plan, of_many_members_that_cannot_be_is_small) {
+  auto r = request();
+  for (int n = 1; n <= 2000; ++n) r.members.push_back(n);
+  const auto planned = make_plan(r, one_rank(8));
+  ASSERT_EQ(planned.cells.size(), 2000u) << "every point is there";
+  std::size_t kept = 0;
+  for (const auto& c : planned.cells) {
+    EXPECT_EQ(c.group.members.size(), c.points.front().waived.empty() ? static_cast<std::size_t>(c.points.front().point.members) : 0);
+    kept += c.group.members.capacity();
+    for (const auto& p : c.points) kept += p.point.group.size();
+  }
+  EXPECT_LE(kept, 3u * (8 * 9 / 2));
+  const auto text = format_plan(planned);
+  EXPECT_LE(std::ranges::count(text, '\n'), 100);
+  EXPECT_NE(text.find("1992  more host threads than hardware threads here"), std::string::npos) << text;
+  EXPECT_NE(text.find("2000  not on this planet: cannot:one"), std::string::npos) << text;
+  EXPECT_NE(text.find("8 points in 8 cells would be measured"), std::string::npos) << text;
+  // Of a large sweep that can be measured: a page, and how many more.
+  r.oversubscribe = true;
+  r.members.resize(100);
+  const auto large = format_plan(make_plan(r, one_rank(8)));
+  EXPECT_LE(std::ranges::count(large, '\n'), 210);
+  EXPECT_NE(large.find("more cells of which something would be measured (--verbose lists each)"), std::string::npos);
+  EXPECT_NE(large.find("100 points in 100 cells"), std::string::npos);
 }
 
 }  // namespace

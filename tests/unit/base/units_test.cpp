@@ -1,0 +1,31 @@
+#include "src/base/units.hpp"
+
+#include <gtest/gtest.h>
+
+namespace mgsync {
+namespace {
+
+TEST(units, of_time_and_memory_are_converted) {
+  EXPECT_EQ(in_unit("2", "s"), 2.0);
+  EXPECT_EQ(in_unit("500ms", "s"), 0.5);
+  EXPECT_EQ(in_unit("1.5h", "min"), 90.0);
+  EXPECT_EQ(whole_in_unit("20", "us"), 20u);
+  EXPECT_EQ(whole_in_unit("20us", "us"), 20u);
+  EXPECT_EQ(whole_in_unit("20ms", "us"), 20'000u);
+  EXPECT_EQ(whole_in_unit("0.3ms", "us"), 300u);
+  EXPECT_EQ(whole_in_unit("5000ns", "us"), 5u);
+  EXPECT_EQ(whole_in_unit("1MiB", "B"), 1u << 20);
+  EXPECT_EQ(whole_in_unit("1MB", "B"), 1'000'000u);
+  EXPECT_EQ(whole_in_unit("64kB", "B"), 64'000u);
+  EXPECT_EQ(whole_in_unit("18446744073709551615", "B"), 18446744073709551615u);
+}
+
+TEST(units, other_text_is_no_number_of_them) {
+  for (const char* wrong : {"", "us", "-1us", "-1", "1d", "1 us", " 1us", "nan", "nanus", "inf", "1e999s", "0x1", "1e3", "1.5", "1,5us", "1KiB", "0.5ns", "1US"})
+    EXPECT_EQ(whole_in_unit(wrong, "us"), std::nullopt) << wrong;
+  EXPECT_EQ(whole_in_unit("1ms", "B"), std::nullopt);
+  EXPECT_EQ(whole_in_unit("0.5B", "B"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace mgsync
