@@ -214,7 +214,7 @@ void peers(std::vector<finding>& out, const machine& m) {
   if (!no_atomics.empty())
     out.push_back({"no-peer-atomics", fmt::format("{} have no native atomics on each other's memory: barriers that add "
                                                   "to a remote counter cannot run.", pairs_text(no_atomics)),
-                   "--backends with flag variants only (multigrid:inbox, multigrid:dissemination)"});
+                   "--backend multigrid:inbox,multigrid:dissemination, which only store flags"});
   if (!suspected.empty())
     out.push_back(
         {"acs-or-iommu",

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -71,9 +72,10 @@ int advise_command(const options& asked) {
   if (asked.work.size() != 1 || step.shape.find(',') != std::string::npos || step.shape == "all")
     throw usage_error("mgsync advise is asked about one step: one --work, one --shape");
   const bool here = asked.files.empty();
-  const scratch_folder folder;
+  std::optional<scratch_folder> folder;
   std::vector<std::string> files = asked.files;
   if (here) {
+    folder.emplace();
     options looking;
     looking.device = asked.device;
     const auto seen = look_around(looking);
@@ -81,7 +83,7 @@ int advise_command(const options& asked) {
     if (asked.device == "gpu" && !gpus) refuse_gpus(asked, "no GPU is visible here");
     const auto all = static_cast<int>(gpus ? seen.gpus.size() : seen.allowed_cpus.size());
     if (all < 2 && asked.members.empty()) throw usage_error("there is one member only here, which needs no barrier; name results files of another machine");
-    files = measure_here(asked, folder, asked.members.empty() ? std::min(all, 8) : one_number(asked.members));
+    files = measure_here(asked, *folder, asked.members.empty() ? std::min(all, 8) : one_number(asked.members));
     if (files.empty()) return 128 + signal_received();
   }
   auto known = read_report_files(files, across::machines);

@@ -96,8 +96,12 @@ int judge_this_node(const comparison& compared, double limit, const std::string&
 
 // Where the reference results are: MGSYNC_REFERENCE, or as installed beside this program, or in its build folder.
 std::vector<std::filesystem::path> reference_folders() {
-  if (const char* named = std::getenv("MGSYNC_REFERENCE"); named != nullptr) return {named};
   std::error_code ignored;
+  if (const char* named = std::getenv("MGSYNC_REFERENCE"); named != nullptr) {
+    if (std::filesystem::directory_iterator(named, ignored) == std::filesystem::directory_iterator())
+      throw usage_error(fmt::format("MGSYNC_REFERENCE is '{}', which is no folder with results in it; accepted: a folder of files of --json, or without the variable what came with mgsync", named));
+    return {named};
+  }
   const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
   return {program / ".." / "share" / "mgsync" / "reference", program / "reference"};
 }
@@ -110,6 +114,7 @@ std::vector<result_file> reference_for(const result_file& now) {
   for (const auto& folder : reference_folders()) {
     std::error_code missing;
     for (const auto& entry : std::filesystem::directory_iterator(folder, missing)) {
+      if (!entry.is_regular_file(missing)) continue;
       auto file = read_result_file(entry.path().lexically_normal().string());
       const auto& m = file.document.machine;
       kinds.push_back(m.gpus.empty() ? fmt::format("{} cores of {}", m.cores, m.cpu_model) : fmt::format("{} x {}, {} cores of {}", m.gpus.size(), m.gpus.front().name, m.cores, m.cpu_model));

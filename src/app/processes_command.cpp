@@ -50,9 +50,12 @@ result_status how_it_ended(int code) {
 }  // namespace
 
 scratch_folder::scratch_folder() {
-  std::string name = (std::filesystem::temp_directory_path() / "mgsync-XXXXXX").string();
+  const char* asked = std::getenv("TMPDIR");
+  const std::string where = asked == nullptr || *asked == '\0' ? "/tmp" : asked;
+  std::string name = where + "/mgsync-XXXXXX";
   if (mkdtemp(name.data()) == nullptr)
-    throw api_error("system", std::generic_category().message(errno), "making a folder for the processes' results");
+    throw usage_error(fmt::format("no folder for intermediate results can be made in '{}' ({}); accepted: TMPDIR naming a folder that can be written", where,
+                                  std::generic_category().message(errno)));
   path_ = name;
 }
 

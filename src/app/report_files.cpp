@@ -89,7 +89,7 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
       all.raw.push_back({name, text});
       continue;
     }
-    all.measured.push_back(read_result_file(name));
+    all.measured.push_back(result_file_of(name, text));
     const auto file = all.measured.size() - 1;
     place_of(all, all.measured.back().document.machine, alike).files.push_back(file);
   }

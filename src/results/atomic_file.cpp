@@ -81,6 +81,7 @@ std::string why_not_writable(const std::filesystem::path& file) {
   if (!exists && std::filesystem::is_symlink(target)) return "it is a link that leads to itself";
   if (exists && S_ISDIR(what.st_mode)) return "it is a directory";
   if (exists && ::access(target.c_str(), W_OK) != 0) return fmt::format("it cannot be written ({})", reason());
+  if (exists && S_ISSOCK(what.st_mode)) return "it is a socket, which is no file to write to (- is stdout)";
   if (exists && !S_ISREG(what.st_mode)) return "";
   const auto temporary = temporary_beside(target);
   const unique_descriptor tried(::open(temporary.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666));

@@ -63,6 +63,7 @@ std::string format_json(const json_document& document) {
 json_document parse_json(std::string_view text, const std::string& name) {
   const ordered_json all = parse_strictly(text, name);
   const object_reader in(all, name);
+  if (!in.has("schema")) throw usage_error(fmt::format("{}: JSON of another kind, and no results (it has no \"schema\")", name));
   const auto schema = in.get<std::string>("schema");
   if (schema != results_schema && schema != first_schema::results)
     throw usage_error(fmt::format("{}: schema '{}'; this mgsync reads '{}' and '{}'", name, schema, results_schema,

@@ -9,9 +9,25 @@
 #include "src/results/store_reading.hpp"
 
 namespace mgsync {
+namespace {
 
-result_file read_result_file(const std::string& name) {
-  const auto text = read_text(name, "a file of --json or --store");
+constexpr std::string_view accepted = "a file of --json or --store";
+
+// Text of another kind is told by what it is, not by where a parser of JSON stumbled.
+void refuse_other_text(std::string_view text, const std::string& name) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  const auto refuse = [&](std::string_view what) { throw usage_error(fmt::format("{}: {}; accepted: {}", name, what, accepted)); };
+  if (first == std::string_view::npos) refuse("the file is empty");
+  if (text[first] == '<') refuse("a picture, a page or XML, and no results");
+  if (text[first] != '{') refuse("text of another kind, and no results");
+}
+
+}  // namespace
+
+result_file read_result_file(const std::string& name) { return result_file_of(name, read_text(name, accepted)); }
+
+result_file result_file_of(const std::string& name, std::string_view text) {
+  refuse_other_text(text, name);
   result_file file;
   file.name = name;
   // A store is one JSON object a line, and its first line says so; a document is indented.
@@ -19,7 +35,7 @@ result_file read_result_file(const std::string& name) {
     try {
       file.document = parse_json(text, name);
     } catch (const usage_error& error) {
-      throw usage_error(fmt::format("{}; accepted: a file of --json or --store", error.what()));
+      throw usage_error(fmt::format("{}; accepted: {}", error.what(), accepted));
     }
     file.complete = file.document.ended == "complete";
     return file;

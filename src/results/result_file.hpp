@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/results/json_document.hpp"
@@ -20,5 +21,7 @@ struct result_file {
 
 // Throws usage_error, beginning with the file's name, when it cannot be opened or is neither.
 result_file read_result_file(const std::string& name);
+// The same of its text, where that was read already: a pipe gives it once.
+result_file result_file_of(const std::string& name, std::string_view text);
 
 }  // namespace mgsync

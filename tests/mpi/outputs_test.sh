@@ -125,9 +125,10 @@ refused report a.json --html page --markdown page
 refused report a.json --html - --markdown -
 refused merge a.json --csv a.json
 refused merge a.json --json "$work/a.json"
-refused show a.json --figure any --svg a.json
+cp a.json a.svg
+refused show a.svg --figure any --svg a.svg
 refused advise a.json --json a.json
-cmp a.json before || fail "a command wrote over what it reads"
+{ cmp a.json before && cmp a.svg before; } || fail "a command wrote over what it reads"
 passed "no file is written twice, or over what is read"
 
 cp a.json part.json
@@ -136,3 +137,32 @@ m show part.json >out 2>err
 expect_code $? 0 "show of what was interrupted"
 expect_text '^not complete: its command ended early \(interrupted\); 1 point has fewer samples, or none$' out
 passed "show says what is missing"
+
+# A store may come through a pipe, as a document may.
+m show a.jsonl >before 2>err
+m show <(cat a.jsonl) >out 2>>err
+expect_code $? 0 "show of a store in a pipe"
+cmp out before || fail "a store is shown otherwise through a pipe"
+m report <(cat a.jsonl) >out 2>err
+expect_code $? 0 "report of a store in a pipe"
+passed "a store is read through a pipe"
+
+# What an unset or wrong variable means is said in a sentence, before anything is measured.
+told() { # WHAT TEXT COMMAND...
+  local what=$1 text=$2
+  shift 2
+  "$@" >out 2>err
+  expect_code $? 2 "$what"
+  expect_text "$text" err
+  [ "$(wc -l <err)" -eq 1 ] || fail "$what: more than a sentence"
+}
+python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind("socket")'
+told "a socket" '^mgsync: --json socket: it is a socket.*; name another file$' m "${quick[@]}" --json socket
+for file in json csv store; do told "--$file of nothing" "^mgsync: --$file is followed by an empty word; accepted: FILE" m "${quick[@]}" "--$file" ""; done
+told "--svg a.png" '^mgsync: --svg a.png: .*; accepted: a name that ends in .svg' m show a.json --figure any --svg a.png
+told "a wrong MGSYNC_REFERENCE" "^mgsync: MGSYNC_REFERENCE is '/nonexistent', which is no folder with results in it" env MGSYNC_REFERENCE=/nonexistent "$mgsync" compare --reference a.json
+told "a wrong TMPDIR" "^mgsync: no folder for intermediate results can be made in '/nonexistent' \\(No such file or directory\\); accepted: TMPDIR" \
+  env TMPDIR=/nonexistent "$mgsync" "${quick[@]}" --processes 2
+TMPDIR=/nonexistent m advise a.json >out 2>err
+! grep -q TMPDIR err || fail "advise from a file asks for a folder that it does not need"
+passed "wrong words and variables are told in a sentence"

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +13,7 @@
 
 #include "scratch_folder.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/unique_descriptor.hpp"
 
 namespace mgsync {
 namespace {
@@ -112,6 +115,19 @@ TEST(atomic_file, keeps_the_old_content_when_writing_fails) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_EQ(content_of(file), "old");
   EXPECT_EQ(files_in(folder.path()), 1U);
+}
+
+// It exists and may be written, and cannot be opened: told before anything is measured, not after.
+TEST(atomic_file, a_socket_is_no_file_to_write_to) {
+  const test::scratch_folder folder;
+  const auto file = (folder / "socket").string();
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  ASSERT_LT(file.size(), sizeof address.sun_path);
+  file.copy(address.sun_path, file.size());
+  const unique_descriptor made(::socket(AF_UNIX, SOCK_STREAM, 0));
+  ASSERT_EQ(::bind(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(why_not_writable(file), "it is a socket, which is no file to write to (- is stdout)");
 }
 
 TEST(atomic_file, is_whole_when_the_writer_is_killed) {

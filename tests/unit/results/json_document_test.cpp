@@ -140,7 +140,7 @@ TEST(json_document, reads_strictly) {
   };
   EXPECT_EQ(message([](auto& v) { v["schema"] = "mgsync-results/3", v.erase("machine"); }),
             "f.json: schema 'mgsync-results/3'; this mgsync reads 'mgsync-results/2' and 'mgsync-results/1'");
-  EXPECT_EQ(message([](auto& v) { v.erase("schema"); }), "f.json.schema: missing");
+  EXPECT_EQ(message([](auto& v) { v.erase("schema"); }), "f.json: JSON of another kind, and no results (it has no \"schema\")");
   EXPECT_EQ(message([](auto& v) { v["results"][1]["metrics"]["latency"]["median"] = "1"; }),
             "f.json.results[1].metrics.latency.median: expected a number");
   EXPECT_EQ(message([](auto& v) { v["results"][0]["status"] = "fine"; }),
