@@ -28,6 +28,56 @@ __device__ __forceinline__ void report_and_stop(const multi_grid_handle& handle,
   for (unsigned m = 0; m < mine.stop_count; ++m) *static_cast<volatile std::uint32_t*>(mine.stops[m]) = 1;
 }
 
+// How the threads of a block that do not wait themselves learn what its team found. By the block's last barrier: it takes no
+// shared memory, of which a kernel may need the last byte.
+class told_by_barrier {
+  using word = std::uint32_t;
+
+ public:
+  __device__ __forceinline__ void begin(bool) const {}
+  __device__ __forceinline__ void tell() const {}
+  __device__ __forceinline__ unsigned asks_where() const { return 0; }
+  __device__ __forceinline__ word sync_and_ask(unsigned, word known) const { return sync_and_tell(known); }
+  // The block's barrier, and behind it whether any of its threads said so.
+  __device__ __forceinline__ static word sync_and_tell(word said) { return static_cast<word>(__syncthreads_or(static_cast<int>(said))); }
+};
+
+// In a word of shared memory that the kernel gives: written only as the team gives up, and faster to ask than a barrier is to answer.
+class told_in_word {
+  using word = std::uint32_t;
+
+ public:
+  __device__ __forceinline__ explicit told_in_word(word& place) : word_(&place) {}
+
+  __device__ __forceinline__ void begin(bool first) const {
+    __syncthreads();  // behind the last question to a group before, with the same word
+    if (first) *word_ = 0;
+  }
+  __device__ __forceinline__ void tell() const { *word_ = 1; }
+  // Where it lies, worked out while others wait; the lowest bit says that it is asked, since shared memory may begin at 0.
+  __device__ __forceinline__ unsigned asks_where() const {
+    unsigned where = static_cast<unsigned>(__cvta_generic_to_shared(word_)) | 1u;
+    asm volatile("" : "+r"(where));
+    return where;
+  }
+  // The block's barrier, and behind it what lies there; `known`, without a question, where `where` is 0. One instruction for
+  // all warps (compute-sanitizer wants that of a barrier), and nothing to work out behind it.
+  __device__ __forceinline__ word sync_and_ask(unsigned where, word known) const {
+    asm volatile(
+        "{\n\t"
+        ".reg .pred asks;\n\t"
+        "setp.ne.u32 asks, %1, 0;\n\t"
+        "bar.sync 0;\n\t"
+        "@asks ld.shared.u32 %0, [%1+-1];\n\t"
+        "}"
+        : "+r"(known) : "r"(where) : "memory");
+    return known;
+  }
+
+ private:
+  word* word_;
+};
+
 // The policy of a user's kernel: blocks of any dimensions whose first warp is whole, system scope unless the GPU is
 // alone, waits bounded one by one.
 class multi_grid_policy : public cuda_words<ptx::scope::system> {
@@ -44,34 +94,8 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
   // The same for blocks of one warp: the barrier of 32 threads takes 14 cycles, a branch around it more.
   __device__ __forceinline__ void sync() const { __syncthreads(); }
 
-  // Whether the block's team gave up: a word in shared memory that its team writes only then, behind one of the block's
-  // barriers and ahead of the next. A barrier that also answers costs every round more, and so does a word that all read.
-  __device__ __forceinline__ static word& given_up() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-    __shared__ word gave_up[2];  // shared memory begins at address 0 there, which asks_where() must not be
-    return gave_up[1];
-#else
-    __shared__ word gave_up;  // from 9.0 on it begins at 0x400
-    return gave_up;
-#endif
-  }
-  // Where that lies, for those who are not of the team; worked out while they wait.
-  __device__ __forceinline__ static unsigned asks_where() {
-    return kept(static_cast<unsigned>(__cvta_generic_to_shared(&given_up())));
-  }
-  // The block's barrier, and behind it what lies there; `known`, without a question, where `where` is 0. One instruction for
-  // all warps (compute-sanitizer wants that of a barrier), and nothing to work out behind it.
-  __device__ __forceinline__ word sync_and_ask(unsigned where, word known) const {
-    asm volatile(
-        "{\n\t"
-        ".reg .pred asks;\n\t"
-        "setp.ne.u32 asks, %1, 0;\n\t"
-        "bar.sync 0;\n\t"
-        "@asks ld.shared.u32 %0, [%1];\n\t"
-        "}"
-        : "+r"(known) : "r"(where) : "memory");
-    return known;
-  }
+  using verdict = told_by_barrier;
+
   __device__ __forceinline__ bool in_team() const { return (state_ & multi_grid_state::in_team) != 0; }
   __device__ __forceinline__ void fence_release_system() const {
     if ((state_ & multi_grid_state::alone) != 0) ptx::fence_release<ptx::scope::gpu>();
@@ -142,6 +166,13 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
 
   std::uint32_t state_;
   const multi_grid_handle& handle_;
+};
+
+// The same for a kernel that gives a word.
+class multi_grid_policy_with_word : public multi_grid_policy {
+ public:
+  using multi_grid_policy::multi_grid_policy;
+  using verdict = told_in_word;
 };
 
 }}}  // namespace mgsync::v1::algorithm

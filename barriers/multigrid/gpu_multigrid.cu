@@ -65,7 +65,7 @@ class group_pass {
   static constexpr bool carries_sum = false;
   using arguments = multi_grid_handle;
 
-  __device__ __forceinline__ group_pass(const arguments& handle, const round_loop::device_run& run) : grids_(bound(handle, run)) {}
+  __device__ __forceinline__ group_pass(const arguments& handle, const round_loop::device_run& run) : grids_(bound(handle, run), word()) {}
   __device__ __forceinline__ bool operator()(std::uint32_t) { return grids_.sync(); }
 
  private:
@@ -78,8 +78,12 @@ class group_pass {
     }
     return handle;  // the group's first barrier of the block stands behind it
   }
+  __device__ __forceinline__ static std::uint32_t& word() {
+    __shared__ std::uint32_t of_the_block;
+    return of_the_block;
+  }
 
-  multi_grid_group grids_;
+  multi_grid_group_with_word grids_;
 };
 
 creation make_library(const flag_barrier_request& w) {

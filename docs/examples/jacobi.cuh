@@ -61,7 +61,7 @@ constexpr unsigned blocks_per_sm = 8;
 #endif
 
 // The whole time loop in one kernel.
-__global__ void __launch_bounds__(256, blocks_per_sm) jacobi(mgsync::multi_grid_handle handle, const __grid_constant__ jacobi_part part, unsigned steps) {
+__global__ void __launch_bounds__(256, blocks_per_sm) jacobi(const __grid_constant__ mgsync::multi_grid_handle handle, const __grid_constant__ jacobi_part part, unsigned steps) {
   auto grids = mgsync::this_multi_grid(handle);
   for (unsigned step = 0; step < steps; ++step) {
     // By number, not by pointers that change places: those would be twelve registers in every thread.

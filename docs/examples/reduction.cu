@@ -27,7 +27,7 @@ __device__ std::uint64_t sum_of_block(std::uint64_t mine) {
 }
 
 // `partial` lies on GPU 0: a sum per block of every GPU, then the total.
-__global__ void reduce(mgsync::multi_grid_handle handle, const std::uint32_t* data, std::size_t elements, std::uint64_t* partial) {
+__global__ void reduce(const __grid_constant__ mgsync::multi_grid_handle handle, const std::uint32_t* data, std::size_t elements, std::uint64_t* partial) {
   auto grids = mgsync::this_multi_grid(handle);
   std::uint64_t mine = 0;
   for (std::size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < elements; i += std::size_t{gridDim.x} * blockDim.x) mine += data[i];

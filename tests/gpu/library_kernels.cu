@@ -17,13 +17,28 @@ constexpr unsigned resident_at_most_threads = 2;
 __device__ unsigned block_rank() { return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z); }
 __device__ unsigned thread_number() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
 
-__device__ bool pass(multi_grid_group& grids, way how, unsigned round) {
+template <class Group>
+__device__ bool pass(Group& grids, way how, unsigned round) {
   const bool split = how == way::split || (how == way::mixed && round % 3 != 0);
   return split ? grids.barrier_wait(grids.barrier_arrive()) : grids.sync();
 }
 
-__global__ void __launch_bounds__(1024, resident_at_most_threads) check_rounds(multi_grid_handle handle, board slots, unsigned first, unsigned rounds, way how, findings* found) {
-  auto grids = this_multi_grid(handle);
+// f(group): every second block gives its group a word of shared memory.
+template <class F>
+__device__ __forceinline__ void with_a_group(const multi_grid_handle& handle, F f) {
+  if (block_rank() % 2 == 0) {
+    auto grids = this_multi_grid(handle);
+    f(grids);
+  } else {
+    __shared__ std::uint32_t word;
+    auto grids = this_multi_grid(handle, word);
+    f(grids);
+  }
+}
+
+template <class Group>
+__device__ __forceinline__ void check_rounds_of(Group& grids, const multi_grid_handle& handle, const board& slots, unsigned first, unsigned rounds,
+                                                way how, findings* found) {
   const unsigned blocks = gridDim.x * gridDim.y * gridDim.z, threads = blockDim.x * blockDim.y * blockDim.z;
   const unsigned self = block_rank(), thread = thread_number();
   const auto rank = (static_cast<unsigned long long>(handle.rank) * blocks + self) * threads + thread;
@@ -51,8 +66,13 @@ __global__ void __launch_bounds__(1024, resident_at_most_threads) check_rounds(m
   if (wrong != 0) atomicAdd(&found->wrong, static_cast<unsigned long long>(wrong));
 }
 
-__global__ void leave_early(multi_grid_handle handle, unsigned rank, unsigned late, unsigned when, unsigned rounds, findings* found) {
-  multi_grid_group grids(handle);
+__global__ void __launch_bounds__(1024, resident_at_most_threads)
+check_rounds(const __grid_constant__ multi_grid_handle handle, const __grid_constant__ board slots, unsigned first, unsigned rounds, way how, findings* found) {
+  with_a_group(handle, [&](auto& grids) { check_rounds_of(grids, handle, slots, first, rounds, how, found); });
+}
+
+template <class Group>
+__device__ __forceinline__ void leave_early_of(Group& grids, unsigned rank, unsigned late, unsigned when, unsigned rounds, findings* found) {
   unsigned failed = 0;
   for (unsigned round = 0; round < rounds; ++round) {
     if (grids.grid_rank() == rank && (late == every_block || block_rank() == late) && round == when) return;
@@ -68,6 +88,10 @@ __global__ void leave_early(multi_grid_handle handle, unsigned rank, unsigned la
   }
 }
 
+__global__ void leave_early(const __grid_constant__ multi_grid_handle handle, unsigned rank, unsigned late, unsigned when, unsigned rounds, findings* found) {
+  with_a_group(handle, [&](auto& grids) { leave_early_of(grids, rank, late, when, rounds, found); });
+}
+
 // As a function of a kernel's would that does not know of the kernel's own group.
 __device__ unsigned passed_by_another_group(const multi_grid_handle& handle, unsigned rounds, findings* found) {
   auto grids = this_multi_grid(handle);
@@ -78,14 +102,13 @@ __device__ unsigned passed_by_another_group(const multi_grid_handle& handle, uns
   return passed;
 }
 
-__global__ void nest(multi_grid_handle handle, bool within, unsigned rounds, findings* found) {
+__global__ void nest(const __grid_constant__ multi_grid_handle handle, bool within, unsigned rounds, findings* found) {
   unsigned after = 0, before = 0, inner = 0;
-  {
-    auto grids = this_multi_grid(handle);
+  with_a_group(handle, [&](auto& grids) {
     for (unsigned round = 0; round < rounds; ++round) before += grids.sync() ? 1 : 0;
     if (within) inner = passed_by_another_group(handle, rounds, found);
     for (unsigned round = 0; round < rounds; ++round) after += grids.sync() ? 1 : 0;
-  }
+  });
   if (!within) inner = passed_by_another_group(handle, rounds, found);
   __shared__ unsigned of_the_first;  // all threads of a block leave every barrier alike
   const unsigned all = before | inner << 8 | after << 16;
@@ -98,6 +121,20 @@ __global__ void nest(multi_grid_handle handle, bool within, unsigned rounds, fin
   }
 }
 
+// All of a block's dynamic shared memory, aligned as swizzled bulk copies want it, across the barriers.
+__global__ void fill_shared(const __grid_constant__ multi_grid_handle handle, unsigned words, unsigned rounds, findings* found) {
+  extern __shared__ __align__(1024) unsigned all_of_it[];
+  multi_grid_group grids(handle);
+  unsigned wrong = static_cast<unsigned>(__cvta_generic_to_shared(all_of_it)) % 1024 == 0 ? 0 : 1, passed = 0;
+  for (unsigned round = 0; round < rounds; ++round) {
+    for (unsigned i = thread_number(); i < words; i += blockDim.x) all_of_it[i] = i + round;
+    if (grids.sync()) ++passed;
+    for (unsigned i = thread_number(); i < words; i += blockDim.x) wrong += all_of_it[i] == i + round ? 0 : 1;
+  }
+  if (wrong != 0) atomicAdd(&found->wrong, static_cast<unsigned long long>(wrong));
+  if (thread_number() == 0) atomicAdd(&found->passed, passed);
+}
+
 __global__ void without_handle(int* unused) {
   if (unused != nullptr) *unused = 0;
 }
@@ -107,6 +144,7 @@ __global__ void without_handle(int* unused) {
 check_kernel check_rounds_kernel() { return check_rounds; }
 leave_kernel leave_early_kernel() { return leave_early; }
 nest_kernel nested_kernel() { return nest; }
+fill_kernel fill_shared_kernel() { return fill_shared; }
 const void* kernel_without_handle() { return reinterpret_cast<const void*>(without_handle); }
 
 }  // namespace mgsync::test

@@ -33,9 +33,12 @@ using leave_kernel = void (*)(multi_grid_handle, unsigned, unsigned, unsigned, u
 // (handle, within, rounds up to 255, findings): `rounds` barriers of a group, of another one made within it or behind it (whose are
 // counted as passed), and of the first one again (of which the most that failed in a block are given up).
 using nest_kernel = void (*)(multi_grid_handle, bool, unsigned, findings*);
+// (handle, words, rounds, findings): every block fills so many words of dynamic shared memory, and finds them behind each barrier.
+using fill_kernel = void (*)(multi_grid_handle, unsigned, unsigned, findings*);
 check_kernel check_rounds_kernel();
 leave_kernel leave_early_kernel();
 nest_kernel nested_kernel();
+fill_kernel fill_shared_kernel();
 const void* kernel_without_handle();
 
 }  // namespace mgsync::test

@@ -148,6 +148,31 @@ TEST(green_context, with_too_few_SMs_is_refused) {
 }
 #endif
 
+// 227 KiB on compute capability 9.0: a kernel that needs every byte of it has room for a group.
+TEST(shared_memory, of_a_block_is_all_the_kernels) {
+  MGSYNC_NEEDS_GPUS(1);
+  const int gpus = gpus_here() < 2 ? 1 : 2;
+  multi_grid grids(first_gpus(gpus));
+  const auto kernel = fill_shared_kernel();
+  int most = 0;
+  for (int g = 0; g < gpus; ++g) {
+    ASSERT_EQ(cudaSetDevice(g), cudaSuccess);
+    ASSERT_EQ(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, g), cudaSuccess);
+    cudaFuncAttributes about{};
+    ASSERT_EQ(cudaFuncGetAttributes(&about, reinterpret_cast<const void*>(kernel)), cudaSuccess);
+    EXPECT_EQ(about.sharedSizeBytes, 0u) << "static shared memory of a kernel with a group";
+    ASSERT_EQ(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, most), cudaSuccess);
+  }
+  found_by found(grids.gpus());
+  grids.launch_each(kernel, sms(), 128, static_cast<std::size_t>(most), {},
+                    [&](unsigned local) { return std::tuple(static_cast<unsigned>(most) / 4, 20u, found.of(local)); });
+  grids.wait();
+  for (unsigned g = 0; g < grids.gpus(); ++g) {
+    EXPECT_EQ(found.of(g)->wrong, 0u);
+    EXPECT_EQ(found.of(g)->passed, 20 * sms());
+  }
+}
+
 }  // namespace
 
 }  // namespace mgsync::test

@@ -1,6 +1,8 @@
 // One barrier per kernel, sound and weakened: what the test of the machine code's order looks at. Never run. The sync() is
 // the library's own, for a handle whose shape is known, so that the text shows which way is taken; the backends' policy
 // stands beside it.
+#include <type_traits>
+
 #include <mgsync/multi_grid.cuh>
 
 #include "barriers/parts/algorithm/cuda_policy.hpp"
@@ -9,6 +11,7 @@ namespace {
 
 using namespace mgsync;
 using algorithm::multi_grid_policy;
+using algorithm::multi_grid_policy_with_word;
 namespace ptx = algorithm::ptx;
 
 struct no_release : multi_grid_policy {
@@ -50,6 +53,15 @@ struct no_block_barrier : multi_grid_policy {
   __device__ __forceinline__ void sync() const {}
 };
 
+template <class Group>
+__device__ __forceinline__ void one_barrier_of(Group&& grids, bool two_calls, unsigned* payload) {
+  if (!grids.is_valid()) return;
+  asm volatile("st.global.u32 [%0], %1;  // written" ::"l"(payload + 1), "r"(1) : "memory");
+  if (two_calls) grids.barrier_wait(grids.barrier_arrive());
+  else grids.sync();
+  // What the barrier is for: an ordinary access behind it.
+  asm volatile("ld.global.u32 %0, [%1];  // payload" : "=r"(*payload) : "l"(payload) : "memory");
+}
 template <class Policy>
 __device__ __forceinline__ void one_barrier(multi_grid_handle handle, unsigned gpus, unsigned algorithm, unsigned counters, bool one_block,
                                             bool two_calls, unsigned* payload) {
@@ -57,13 +69,12 @@ __device__ __forceinline__ void one_barrier(multi_grid_handle handle, unsigned g
   handle.algorithm = algorithm;
   handle.counters = counters;
   if (one_block) handle.blocks = 1;
-  multi_grid_group_over<Policy> grids(handle);
-  if (!grids.is_valid()) return;
-  asm volatile("st.global.u32 [%0], %1;  // written" ::"l"(payload + 1), "r"(1) : "memory");
-  if (two_calls) grids.barrier_wait(grids.barrier_arrive());
-  else grids.sync();
-  // What the barrier is for: an ordinary access behind it.
-  asm volatile("ld.global.u32 %0, [%1];  // payload" : "=r"(*payload) : "l"(payload) : "memory");
+  if constexpr (std::is_same_v<typename Policy::verdict, algorithm::told_by_barrier>) {
+    one_barrier_of(multi_grid_group_over<Policy>(handle), two_calls, payload);
+  } else {
+    __shared__ std::uint32_t word;
+    one_barrier_of(multi_grid_group_over<Policy>(handle, word), two_calls, payload);
+  }
 }
 
 constexpr unsigned relay = multi_grid_handle::relay, counter = multi_grid_handle::counter;
@@ -88,6 +99,7 @@ constexpr unsigned relay = multi_grid_handle::relay, counter = multi_grid_handle
   MGSYNC_ORDER_KERNEL(POLICY##_alone_counter, POLICY, 1, counter, 16, false)
 
 MGSYNC_ORDER_KERNELS(multi_grid_policy)
+MGSYNC_ORDER_KERNELS(multi_grid_policy_with_word)
 MGSYNC_ORDER_KERNELS(no_release)
 MGSYNC_ORDER_KERNELS(narrow_release)
 MGSYNC_ORDER_KERNELS(no_acquire)
@@ -110,9 +122,8 @@ struct polls_twice : multi_grid_policy {
 };
 
 // The sync() of a handle that is not known, as often as that: how many polling loops there are, and registers.
-template <unsigned Calls, class Policy = multi_grid_policy>
-__device__ __forceinline__ void calls(const multi_grid_handle& handle, unsigned turns) {
-  multi_grid_group_over<Policy> grids(handle);
+template <unsigned Calls, class Group>
+__device__ __forceinline__ void calls_of(Group&& grids, unsigned turns) {
   for (unsigned turn = 0; turn < turns; ++turn) {
     if (!grids.sync()) return;
     if constexpr (Calls > 1)
@@ -121,9 +132,30 @@ __device__ __forceinline__ void calls(const multi_grid_handle& handle, unsigned 
       if (!grids.sync()) return;
   }
 }
+template <unsigned Calls, class Policy = multi_grid_policy>
+__device__ __forceinline__ void calls(const multi_grid_handle& handle, unsigned turns) {
+  calls_of<Calls>(multi_grid_group_over<Policy>(handle), turns);
+}
+template <unsigned Calls>
+__device__ __forceinline__ void calls_with_word(const multi_grid_handle& handle, unsigned turns) {
+  __shared__ std::uint32_t word;
+  calls_of<Calls>(multi_grid_group_with_word(handle, word), turns);
+}
+extern "C" __global__ void one_call_with_word(multi_grid_handle handle, unsigned turns) { calls_with_word<1>(handle, turns); }
+extern "C" __global__ void two_calls_with_word(multi_grid_handle handle, unsigned turns) { calls_with_word<2>(handle, turns); }
+extern "C" __global__ void three_calls_with_word(multi_grid_handle handle, unsigned turns) { calls_with_word<3>(handle, turns); }
 extern "C" __global__ void one_call(multi_grid_handle handle, unsigned turns) { calls<1>(handle, turns); }
 extern "C" __global__ void two_calls(multi_grid_handle handle, unsigned turns) { calls<2>(handle, turns); }
 extern "C" __global__ void three_calls(multi_grid_handle handle, unsigned turns) { calls<3>(handle, turns); }
+// A group that a function is passed which is not inlined.
+__device__ __noinline__ bool step_of(multi_grid_group& grids, unsigned* data) {
+  data[threadIdx.x] += 1;
+  return grids.sync();
+}
+extern "C" __global__ void by_reference(const __grid_constant__ multi_grid_handle handle, unsigned* data) {
+  multi_grid_group grids(handle);
+  if (step_of(grids, data)) step_of(grids, data + 1);
+}
 extern "C" __global__ void one_call_polls_twice(multi_grid_handle handle, unsigned turns) { calls<1, polls_twice>(handle, turns); }
 
 // The policy of the backends' rounds.

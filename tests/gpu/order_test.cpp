@@ -9,6 +9,7 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -16,7 +17,6 @@
 #include <mgsync/multi_grid_handle.hpp>
 
 #include "src/harness/machine_code/cubin.hpp"
-#include "tests/code/code_files.hpp"
 #include "tests/gpu/ptx_reader.hpp"
 
 namespace {
@@ -55,7 +55,8 @@ void at_each(F f) {
 
 TEST(order, of_what_ships_is_right_at_every_shape) {
   at_each([](const auto&, const auto& kernel, fences how) {
-    EXPECT_EQ(wrong_in_ptx("multi_grid_policy", kernel, how), "") << kernel << (how == fences::full ? ", full fences" : "");
+    for (const char* policy : {"multi_grid_policy", "multi_grid_policy_with_word"})
+      EXPECT_EQ(wrong_in_ptx(policy, kernel, how), "") << policy << " at " << kernel << (how == fences::full ? ", full fences" : "");
   });
 }
 TEST(order, of_the_backends_is_right) {
@@ -169,55 +170,57 @@ TEST(polling, of_a_kernel_with_three_calls_is_as_tight_as_of_one) {
 }
 TEST(polling, twice_a_turn_is_noticed) { EXPECT_NE(wrong_with_polling("one_call_polls_twice", 1), ""); }
 
-// --- the verdict: who does not wait asks behind the block's barrier, on every architecture. Where the word lay at address 0, which
-// stands for no question, the compiler left the load out.
+// What ptxas -v tells of a kernel: local and shared memory, registers.
+std::string properties_of(const std::string& kernel) {
+  const auto text = contents(MGSYNC_ORDER_REGISTERS);
+  const auto begin = text.find("Function properties for " + kernel + "\n");
+  if (begin == std::string::npos) return "nothing";
+  return text.substr(begin, text.find('\n', text.find("Used", begin)) - begin);
+}
 
-std::size_t questions_of(const mgsync::machine_code::function& kernel) {
-  std::size_t questions = 0, behind_barrier = 0;
-  for (const auto& i : kernel.code) {
-    behind_barrier = i.name() == "BAR" ? 8 : behind_barrier - (behind_barrier > 0 ? 1 : 0);
-    if (behind_barrier > 0 && i.name() == "LDS" && i.guard() != mgsync::machine_code::true_predicate) ++questions;
+// --- the verdict: told by the barrier, or in a word of shared memory that the kernel gives. Without one a group takes none.
+
+// Guarded, as the reader of the order leaves them out.
+int questions_in(const std::string& ptx, const std::string& kernel) {
+  const auto begin = ptx.find(".entry " + kernel + "("), end = ptx.find(".entry ", begin + 1);
+  int count = 0;
+  for (auto at = ptx.find("@asks ld.shared.u32", begin); at < end; at = ptx.find("@asks ld.shared.u32", at + 1)) ++count;
+  return count;
+}
+
+TEST(verdict, is_told_by_the_barrier_or_asked_behind_it) {
+  for (const char* file : {MGSYNC_ORDER_PTX, MGSYNC_ORDER_PTX_8}) {
+    const auto kernels = mgsync::test::read_ptx(contents(file));
+    for (const auto& [kernel, calls] : {std::pair("one_call", 1), std::pair("two_calls", 2), std::pair("three_calls", 3)})
+      for (const bool word : {false, true}) {
+        const auto& code = kernels.at(std::string(kernel) + (word ? "_with_word" : ""));
+        const auto count = [&](const char* opcode) {
+          return std::count_if(code.begin(), code.end(), [&](const auto& i) { return i.opcode.rfind(opcode, 0) == 0; });
+        };
+        EXPECT_EQ(count("bar.red.or"), word ? 1 : calls + 1) << kernel << ": one for each call, and one as the group is made";
+        EXPECT_EQ(questions_in(contents(file), std::string(kernel) + (word ? "_with_word" : "")), word ? calls : 0) << kernel;
+      }
   }
-  return questions;
+}
+TEST(shared_memory, is_the_kernels_own) {
+  EXPECT_EQ(properties_of("three_calls").find("smem"), std::string::npos) << properties_of("three_calls");
+  EXPECT_NE(properties_of("three_calls_with_word").find(" 4 bytes smem"), std::string::npos) << properties_of("three_calls_with_word");
 }
 
-TEST(verdict, is_asked_for_on_every_architecture) {
-  std::size_t kernels = 0;
-  for (const auto& code : mgsync::cubins_in(MGSYNC_LIBRARY_KERNELS))
-    for (const auto& f : code.functions) {
-      if (f.name.find("check_rounds") == std::string::npos) continue;
-      EXPECT_GE(questions_of(f), 1u) << "sm_" << code.architecture;
-      ++kernels;
-    }
-  EXPECT_EQ(kernels, MGSYNC_ARCHITECTURES);
-}
+// --- whether the group gave up before the kernel began, and whether another group of the block's is in use: asked once, as the group
+// is made, by a piece of code that the compiler may put anywhere.
 
-// --- whether the group gave up before the kernel began: asked once, between the two barriers of the block with which a group begins.
-
-TEST(given_up, is_asked_once_as_the_group_is_made) {
+TEST(given_up_and_in_use, are_asked_once_as_the_group_is_made) {
   const auto kernels = mgsync::test::read_ptx(contents(MGSYNC_ORDER_PTX));
   for (const char* kernel : {"one_call", "two_calls", "three_calls"}) {
-    unsigned barriers = 0, questions = 0;
-    for (const auto& i : kernels.at(kernel)) {
-      if (i.opcode.rfind("bar.sync", 0) == 0) ++barriers;
-      if (barriers == 1 && i.opcode.rfind("ld.volatile.global.u32", 0) == 0) ++questions;
-    }
+    const auto& code = kernels.at(kernel);
+    const auto takes = [](const auto& i) { return i.opcode.find(".exch.") != std::string::npos; };
+    const auto taken = std::find_if(code.begin(), code.end(), takes);
+    EXPECT_EQ(std::count_if(code.begin(), code.end(), takes), 1) << kernel;
+    unsigned questions = 0;
+    for (auto i = taken; i != code.begin() && i->opcode != "bra.uni" && i->opcode.rfind("bar.", 0) != 0; --i)
+      questions += i->opcode.rfind("ld.volatile.global.u32", 0) == 0 ? 1 : 0;
     EXPECT_EQ(questions, 1u) << kernel;
-  }
-}
-
-// --- whether another group of the block's is in use: asked as the group is made, and never again.
-
-TEST(in_use, is_asked_once_as_the_group_is_made) {
-  const auto kernels = mgsync::test::read_ptx(contents(MGSYNC_ORDER_PTX));
-  for (const char* kernel : {"one_call", "two_calls", "three_calls"}) {
-    unsigned barriers = 0, as_it_is_made = 0, later = 0;
-    for (const auto& i : kernels.at(kernel)) {
-      if (i.opcode.rfind("bar.sync", 0) == 0) ++barriers;
-      if (i.opcode.find(".exch.") != std::string::npos) ++(barriers == 1 ? as_it_is_made : later);
-    }
-    EXPECT_EQ(as_it_is_made, 1u) << kernel;
-    EXPECT_EQ(later, 0u) << kernel;
   }
 }
 
@@ -249,9 +252,12 @@ unsigned registers_of(const std::string& kernel) {
   return 0;
 }
 
+// The group's own fields alone. Where the handle is not a __grid_constant__, all of it is copied there too: 256 bytes.
+TEST(local_memory, of_a_group_that_is_passed_on_by_reference) { EXPECT_NE(properties_of("by_reference").find(" 48 bytes stack frame"), std::string::npos) << properties_of("by_reference"); }
+
 // 32 registers are 2048 threads on an SM.
 TEST(registers, of_a_kernel_with_one_to_three_barriers) {
-  for (const char* kernel : {"one_call", "two_calls", "three_calls"}) {
+  for (const char* kernel : {"one_call", "two_calls", "three_calls", "one_call_with_word", "two_calls_with_word", "three_calls_with_word"}) {
     EXPECT_GT(registers_of(kernel), 0u) << kernel;
     EXPECT_LE(registers_of(kernel), 32u) << kernel;
   }

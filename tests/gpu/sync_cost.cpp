@@ -42,6 +42,7 @@ void measure(multi_grid& grids, unsigned blocks, unsigned threads, const char* s
   for (unsigned sites = 1; sites <= 3; ++sites)
     forms.push_back({"sync " + std::to_string(sites), test::library_kernel(sites), sites, {}});
   forms.push_back({"sync 1 without looks", test::altered_kernel(test::alteration::without_looks), 1, {}});
+  forms.push_back({"sync 1 without a word", test::altered_kernel(test::alteration::without_a_word), 1, {}});
   forms.push_back({"sync 1 without a verdict", test::altered_kernel(test::alteration::without_verdict), 1, {}});
   for (unsigned r = 0; r <= repeats; ++r)  // the first warms up
     for (form& f : forms) {

@@ -1,5 +1,7 @@
 #include "tests/gpu/sync_cost.hpp"
 
+#include <type_traits>
+
 #include <mgsync/multi_grid.cuh>
 
 #include "barriers/parts/algorithm/cuda_policy.hpp"
@@ -16,9 +18,9 @@ using algorithm::ptx::scope;
 
 // The price of being safe: what ships, less one thing each. Not for use: the first waits almost for ever, and the other
 // lets only the first warp of a block know.
-class without_looks : public algorithm::multi_grid_policy {
+class without_looks : public algorithm::multi_grid_policy_with_word {
  public:
-  using multi_grid_policy::multi_grid_policy;
+  using multi_grid_policy_with_word::multi_grid_policy_with_word;
   __device__ __forceinline__ unsigned await(word* polled, word target, word) const {
 #pragma unroll 1
     for (unsigned polls = 0; polls < 1u << 24; ++polls)
@@ -26,25 +28,38 @@ class without_looks : public algorithm::multi_grid_policy {
     return 1;
   }
 };
-class without_verdict : public algorithm::multi_grid_policy {
+class unheard_word : public algorithm::told_in_word {
  public:
-  using multi_grid_policy::multi_grid_policy;
-  __device__ __forceinline__ word sync_and_ask(unsigned, word known) const {
-    sync();
+  using told_in_word::told_in_word;
+  __device__ __forceinline__ std::uint32_t sync_and_ask(unsigned, std::uint32_t known) const {
+    __syncthreads();
     return known;
   }
 };
+class without_verdict : public algorithm::multi_grid_policy_with_word {
+ public:
+  using multi_grid_policy_with_word::multi_grid_policy_with_word;
+  using verdict = unheard_word;
+};
 
 // `Sites` calls of sync() in every turn.
-template <unsigned Sites, class Policy>
-__global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads) library_turns(multi_grid_handle handle, unsigned turns) {
-  multi_grid_group_over<Policy> grids(handle);
+template <unsigned Sites, class Group>
+__device__ __forceinline__ void turns_of(Group&& grids, unsigned turns) {
   for (unsigned turn = 0; turn < turns; ++turn) {
     if (!grids.sync()) return;
     if constexpr (Sites > 1)
       if (!grids.sync()) return;
     if constexpr (Sites > 2)
       if (!grids.sync()) return;
+  }
+}
+template <unsigned Sites, class Policy>
+__global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads) library_turns(multi_grid_handle handle, unsigned turns) {
+  if constexpr (std::is_same_v<typename Policy::verdict, algorithm::told_by_barrier>) {
+    turns_of<Sites>(multi_grid_group_over<Policy>(handle), turns);
+  } else {
+    __shared__ std::uint32_t word;
+    turns_of<Sites>(multi_grid_group_over<Policy>(handle, word), turns);
   }
 }
 
@@ -76,12 +91,13 @@ __global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads) co
 }  // namespace
 
 turn_kernel library_kernel(unsigned sites) {
-  using ships = algorithm::multi_grid_policy;
+  using ships = algorithm::multi_grid_policy_with_word;
   return sites == 1 ? library_turns<1, ships> : sites == 2 ? library_turns<2, ships> : library_turns<3, ships>;
 }
 turn_kernel altered_kernel(alteration what) {
   switch (what) {
     case alteration::without_looks: return library_turns<1, without_looks>;
+    case alteration::without_a_word: return library_turns<1, algorithm::multi_grid_policy>;
     case alteration::without_verdict: break;
   }
   return library_turns<1, without_verdict>;

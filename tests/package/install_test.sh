@@ -49,6 +49,11 @@ sed -n '/^```cuda$/,/^```$/{/^```/d;p}' "$consumer/../../../docs/library.md" >"$
 [ "$(grep -c . "$place/hello.cu")" -le 20 ] || { echo "it has more than 20 lines"; exit 1; }
 [ -e "$prefix/lib/libmgsync.a" ] && "$nvcc" -std=c++17 -arch=sm_90 -Werror all-warnings "$place/hello.cu" -I "$prefix/include" -L "$prefix/lib" -lmgsync -o "$place/hello" &&
   run "$place/hello"
+echo "== a group of a temporary handle is refused by the compiler"
+if "$nvcc" -std=c++17 -arch=sm_90 -I "$prefix/include" -c "$consumer/temporary_handle.cu" -o "$place/wrong.o" >"$place/log" 2>&1; then
+  echo "it compiled"; exit 1
+fi
+[ "$(grep -c "error.*deleted" "$place/log")" = 2 ] || { cat "$place/log"; exit 1; }
 
 echo "== plain nvcc, C++17, every architecture that this compiler has"
 for arch in 70 75 80 90 100; do

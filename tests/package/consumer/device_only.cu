@@ -1,7 +1,7 @@
 #include <mgsync/multi_grid.cuh>
 #include <mgsync/timeline.cuh>
 
-__global__ void kernel(mgsync::multi_grid_handle handle, float* data) {
+__global__ void kernel(const __grid_constant__ mgsync::multi_grid_handle handle, float* data) {
   mgsync::multi_grid_group grids(handle);
   data[grids.thread_rank()] = 1.0f;
   auto token = grids.barrier_arrive();

@@ -1,17 +1,20 @@
 // A barrier for all threads of the grids of several GPUs: what cooperative_groups::multi_grid_group was until CUDA 13.
 //
-//     __global__ void kernel(mgsync::multi_grid_handle handle, float* data) {
+//     __global__ void kernel(const __grid_constant__ mgsync::multi_grid_handle handle, float* data) {
 //       auto grids = mgsync::this_multi_grid(handle);
 //       ...
 //       grids.sync();
 //     }
 //
-// Launched by mgsync::multi_grid (multi_grid.hpp), on every GPU cooperatively. C++17 and later, compute capability 7.0 to
-// 10.0, no relocatable device code, nothing but the CUDA toolkit.
+// Launched by mgsync::multi_grid (multi_grid.hpp), on every GPU cooperatively. C++17 and later, compute capability 7.0 and
+// later, no relocatable device code, nothing but CUDA's compiler: nvcc, NVRTC or clang. No shared memory is taken.
+//
+// The handle is to be a const __grid_constant__ parameter of the kernel: the group refers to it, and without that word the compiler
+// copies it into every thread's local memory where a group is passed on to a function that is not inlined.
 #pragma once
 
 #if !defined(__CUDACC__)
-#error "mgsync/multi_grid.cuh is device code: compile it with nvcc; host code includes mgsync/multi_grid.hpp"
+#error "mgsync/multi_grid.cuh is device code: compile it with nvcc, NVRTC or clang; host code includes mgsync/multi_grid.hpp"
 #endif
 
 #include <mgsync/multi_grid_handle.hpp>
@@ -41,60 +44,50 @@ namespace mgsync { inline namespace v1 {
 //
 // Policy: how it waits and orders memory. The tests alone give another one than multi_grid_group below.
 template <class Policy>
-class multi_grid_group_over {
+class multi_grid_group_over : private Policy::verdict {
  public:
   class arrival_token {
     friend class multi_grid_group_over;
     std::uint32_t epoch_ = 0;
   };
 
-  __device__ __forceinline__ explicit multi_grid_group_over(const multi_grid_handle& handle) : handle_(handle) {
+  // `place`: of what the policy keeps of the block, nothing or a word.
+  template <class... Place>
+  __device__ __forceinline__ explicit multi_grid_group_over(const multi_grid_handle& handle, Place&... place)
+      : Policy::verdict(place...), handle_(handle) {
+    // Not 0: no handle, or of a library that this header is not of. Nothing else of it is read, and there is nobody to tell.
+    const std::uint32_t unknown = handle.version ^ multi_grid_handle::this_version;
     // A grid of more blocks than the handle's has no record for all of them.
     const auto record = [&]() -> multi_grid_block& { return handle.records[block() < handle.blocks ? block() : 0]; };
     const auto fits = [&] { return handle.blocks == blocks() && handle.generation == record().generation; };
-    __syncthreads();  // behind the last barrier of a group before
     // Whether the group gave up is asked of this GPU's own word: reads of host memory would be in the way of system fences. Who gives
     // up writes the word of every GPU, its own first. So a kernel finds it behind one that gave up on the same GPU; one let in
     // on another, with the word still on its way, passes at most the barrier given up, if it is what that one lacked: who
     // gave up arrives nowhere any more, nor do the kernels behind it. The number is not kept for later.
-    if (policy_type::kept(thread()) == 0) {
-      std::uint32_t found = 0;
-      if (handle.version == multi_grid_handle::this_version) {
-        if (handle.stopped != nullptr) found = *static_cast<const volatile std::uint32_t*>(handle.stopped);
-        if (!fits() || atomicExch(&record().open, 1u) != 0) found = policy_type::given_up() | apart;  // the word may be another group's
-        else if (found != 0) record().open = 0;
-      }
-      policy_type::given_up() = found;
+    this->begin(thread() == 0);
+    std::uint32_t why_not = 0;
+    if (policy_type::kept(thread() | unknown) == 0) {
+      if (handle.stopped != nullptr) why_not = *static_cast<const volatile std::uint32_t*>(handle.stopped);
+      if (!fits() || atomicExch(&record().open, 1u) != 0) why_not = apart;
+      else if (why_not != 0) record().open = 0;
     }
-    __syncthreads();
-    if (handle.version != multi_grid_handle::this_version) {  // none, or of a library that this header is not of: nobody to tell
-      lose();
-      return;
-    }
-    if ((policy_type::given_up() & apart) != 0) {
-      // The kernel runs without the group: multi_grid::check() says so.
-      const auto why = handle.blocks != blocks() ? multi_grid_report::wrong_grid
-                       : fits()                  ? multi_grid_report::two_groups
-                                                 : multi_grid_report::stale_handle;
-      __syncthreads();
-      if (thread() == 0) {
-        policy_type::given_up() &= ~apart;
-        algorithm::report_and_stop(handle, record(), why, blocks());
-      }
-      __syncthreads();
-      // Another group of the block's may ask that word: so in this one nobody does, and all wait for a word that is reached.
-      state_ = flags::lost | flags::in_team | flags::alone;
-      words_.polled_ = &record().generation;
-      return;
-    }
-    if (policy_type::given_up() != 0) {
-      if (thread() == 0) *static_cast<volatile std::uint32_t*>(record().told) = 1;
+    if (algorithm::told_by_barrier::sync_and_tell(unknown | why_not) != 0) {
+      this->tell();
+      // The kernel runs without the group, of which the others' verdicts are no business of it: multi_grid::check() says so.
+      if (why_not == apart)
+        algorithm::report_and_stop(handle, record(),
+                                   handle.blocks != blocks() ? multi_grid_report::wrong_grid
+                                   : fits()                  ? multi_grid_report::two_groups
+                                                             : multi_grid_report::stale_handle, blocks());
+      else if (why_not != 0) *static_cast<volatile std::uint32_t*>(record().told) = 1;
       return;
     }
     state_ = policy_type::kept(algorithm::multi_grid_words::state_of(handle, block(), thread()));
     words_ = algorithm::multi_grid_words(handle, block(), thread() & 31u);
-    epoch_ = record().epoch;
+    epoch_ = handle.records[block()].epoch;
   }
+  template <class... Place>
+  multi_grid_group_over(const multi_grid_handle&&, Place&...) = delete;  // it would refer to what is gone
   multi_grid_group_over(const multi_grid_group_over&) = delete;  // two copies would count their barriers apart
   multi_grid_group_over& operator=(const multi_grid_group_over&) = delete;
   // Here, once per kernel, and not in every round: a release fence asks the home of all lines that the SM wrote since
@@ -114,8 +107,8 @@ class multi_grid_group_over {
     policy.sync();
     unsigned where = 0;
     if (come(policy)) await(policy, epoch_);
-    else where = policy_type::asks_where();
-    return leave(policy, where);
+    else where = this->asks_where();
+    return leave(where);
   }
 
   // The barrier in two calls, for work that neither side of it depends on; each is called by all threads of all blocks,
@@ -135,14 +128,12 @@ class multi_grid_group_over {
     const policy_type policy = this->policy();
     unsigned where = 0;
     if (policy.in_team()) await(policy, token.epoch_);
-    else where = policy_type::asks_where();
-    return leave(policy, where);
+    else where = this->asks_where();
+    return leave(where);
   }
 
   // Whether the kernel was launched with the handle of its GPU and its number of blocks, and no barrier was given up.
-  __device__ __forceinline__ bool is_valid() const {
-    return (state_ & flags::lost) == 0 && ((state_ & flags::in_team) != 0 || policy_type::given_up() == 0);
-  }
+  __device__ __forceinline__ bool is_valid() const { return (state_ & flags::lost) == 0; }
 
   __device__ __forceinline__ unsigned num_grids() const { return handle_.gpus; }
   __device__ __forceinline__ unsigned grid_rank() const { return handle_.rank; }
@@ -160,7 +151,7 @@ class multi_grid_group_over {
   using relay_type = algorithm::relay<policy_type, const multi_grid_handle, algorithm::multi_grid_relay_words>;
   using counter_type = algorithm::spread_counter<policy_type, const multi_grid_handle, algorithm::multi_grid_counter_words>;
   struct flags : algorithm::multi_grid_state {};
-  static constexpr std::uint32_t apart = 2;  // beside a verdict: the kernel's new group does not join
+  static constexpr std::uint32_t apart = ~0u;  // why a kernel's new group does not join; another number: it had given up before
 
   // The state anew in every round: else what follows from it would be kept in registers over the kernel's own work.
   __device__ __forceinline__ policy_type policy() const { return {policy_type::kept(state_), handle_}; }
@@ -183,18 +174,18 @@ class multi_grid_group_over {
   }
   // What every team polls is alike, whatever the algorithm: one loop for both.
   __device__ __forceinline__ void await(const policy_type& policy, std::uint32_t epoch) {
-    if (policy.await(words_.polled_, words_.share_ * epoch, epoch) != 0) lose();
+    if (policy.await(words_.polled_, words_.share_ * epoch, epoch) != 0) {
+      state_ = (state_ & flags::keeps) | flags::lost;
+      this->tell();
+    }
     policy.fence_polled_system();
   }
-  __device__ __forceinline__ void lose() {
-    state_ = (state_ & flags::keeps) | flags::lost;
-    policy_type::given_up() = 1;
-  }
 
-  // All threads of the block leave with the same verdict. The team knows it; all others ask for it, and who ignores the answer
-  // does not wait for it.
-  __device__ __forceinline__ bool leave(const policy_type& policy, unsigned where) const {
-    return policy.sync_and_ask(where, state_ & flags::lost) == 0;
+  // All threads of the block leave with the same verdict, which its team knows.
+  __device__ __forceinline__ bool leave(unsigned where) {
+    if (this->sync_and_ask(where, state_ & flags::lost) == 0) return true;
+    state_ |= flags::lost;
+    return false;
   }
 
   __device__ __forceinline__ static unsigned threads() { return blockDim.x * blockDim.y * blockDim.z; }
@@ -215,9 +206,21 @@ class multi_grid_group : public multi_grid_group_over<algorithm::multi_grid_poli
   using multi_grid_group_over::multi_grid_group_over;
 };
 
+// The same, some ns faster where blocks are of several warps, for a word of the block's shared memory: of this group alone as long as it
+// lives.
+class multi_grid_group_with_word : public multi_grid_group_over<algorithm::multi_grid_policy_with_word> {
+ public:
+  using multi_grid_group_over::multi_grid_group_over;
+};
+
 // The group of the calling kernel's launch, from the handle that the kernel was passed. Called by every thread.
 __device__ __forceinline__ multi_grid_group this_multi_grid(const multi_grid_handle& handle) {
   return multi_grid_group(handle);
 }
+__device__ __forceinline__ multi_grid_group_with_word this_multi_grid(const multi_grid_handle& handle, std::uint32_t& shared_word) {
+  return multi_grid_group_with_word(handle, shared_word);
+}
+multi_grid_group this_multi_grid(const multi_grid_handle&&) = delete;  // a temporary's
+multi_grid_group_with_word this_multi_grid(const multi_grid_handle&&, std::uint32_t&) = delete;
 
 }}  // namespace mgsync::v1

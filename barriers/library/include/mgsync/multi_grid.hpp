@@ -2,7 +2,7 @@
 // kernel on every GPU, as cudaLaunchCooperativeKernelMultiDevice did until CUDA 13.
 //
 //     mgsync::multi_grid grids({0, 1, 2, 3});
-//     grids.launch(kernel, blocks_per_gpu, threads, 0, {}, data);   // kernel(mgsync::multi_grid_handle, float*)
+//     grids.launch(kernel, blocks_per_gpu, threads, 0, {}, data);   // kernel(const __grid_constant__ mgsync::multi_grid_handle, float*)
 //     grids.wait();
 //
 // Errors are exceptions: usage_error (wrong use), unsupported_error (these GPUs cannot do it), timeout_error (a barrier
