@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "barriers/load.hpp"
+#include "src/base/awake_clock.hpp"
 #include "topology/group.hpp"
 #include "topology/machine.hpp"
 
@@ -61,7 +62,8 @@ struct fault {
 
 struct run_request {
   std::uint32_t rounds = 1;  // back to back
-  std::chrono::steady_clock::time_point deadline{};  // of one wait, counted from the start of the run
+  awake_clock::time_point deadline{};  // of one wait, counted from the start of the run
+  awake_clock::time_point ends = awake_clock::time_point::max();  // of all of it, although every wait ended
   run_mode mode = run_mode::time;
   std::uint32_t work_units = 0;     // us of work before each round (docs/method.md, "Barrier latency")
   std::uint32_t late_units = 0;     // microseconds more that the last member works: the others wait for it
@@ -115,7 +117,8 @@ struct worker_record {
   std::vector<passage> passages;
 };
 
-enum class outcome { completed, aborted, timed_out };  // aborted: asked to stop
+// aborted: asked to stop; overdue: no wait was too long, and all of them together were.
+enum class outcome { completed, aborted, timed_out, overdue };
 
 // What the load beside a timed run was on one GPU.
 struct load_seen {

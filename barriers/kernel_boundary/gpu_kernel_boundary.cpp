@@ -27,7 +27,7 @@ class kernel_boundary final : public barrier {
     rounds_->begin(request);
     method_->prepare(request);
     {
-      const watchdog::guard watched(session_.watchdog(), what_, request.deadline - clock::now(),
+      const watchdog::guard watched(session_.watchdog(), what_, request.deadline - awake_clock::now(),
                                     [this] { return rounds_->progress_now(); });
       drivers_.run([&](unsigned thread) {
         try {

@@ -95,7 +95,7 @@ class nccl_all_reduce final : public barrier {
     rounds_->begin(request);
     ++runs_;
     {
-      const watchdog::guard watched(session_.watchdog(), "nccl (all-reduce)", request.deadline - clock::now(),
+      const watchdog::guard watched(session_.watchdog(), "nccl (all-reduce)", request.deadline - awake_clock::now(),
                                     [this] { return rounds_->progress_now(); });
       pool_.run([&](unsigned local) {
         try {

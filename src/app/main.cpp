@@ -11,6 +11,7 @@
 
 #include "src/app/advise_command.hpp"
 #include "src/app/compare_command.hpp"
+#include "src/app/early_end.hpp"
 #include "src/app/measure.hpp"
 #include "src/app/merge_command.hpp"
 #include "src/app/options.hpp"
@@ -67,6 +68,8 @@ int run_together(const options& asked, std::optional<communicator>& job, watchdo
   }
   job = told.under_mpi ? communicator::world(asked.timeout, dog, asked.mpi_threads) : communicator::single(asked.timeout);
   must_meet(told, job->size());
+  take_note_of_crashes();
+  must_agree(asked, *job);
   if (asked.command == command::topology) return topology_command(asked, *job, std::move(seen));
   if (asked.command == command::list) return list_backends(asked, *job, std::move(seen));
   if (asked.dry_run) return print_plan(asked, *job, std::move(seen));
@@ -100,14 +103,15 @@ int run(const std::vector<std::string>& typed) {
     const options asked = parse_options(typed);
     if (const auto done = run_alone(asked, speaks)) return *done;
     if (const auto done = run_elsewhere(asked, typed)) return *done;
-    take_note_of_signals();
-    dog.emplace([](const std::string& text) { say("{}{}\n", text, communicator::silent_ranks()); },
-                [&](const std::string& why) { written.write_in_emergency(why + communicator::silent_ranks(),
-                                                                signal_received() != 0 ? result_status::interrupted : result_status::failed); });
+    watch_over(dog, written);
     return run_together(asked, job, *dog, written);
   } catch (const usage_error& error) {
     if (speaks) say("mgsync: {}\n", one_line(error.what()));
     return leave(job, exit_code::usage);
+  } catch (const rank_lost& error) {
+    say("{}{}\n", speaker(), error.what());
+    written.write_in_emergency(error.what(), result_status::error);
+    return leave(job, exit_code::failure);
   } catch (const timeout_error& error) {
     say("{}{}\n", speaker(), error.what());
     written.write_in_emergency(error.what(), result_status::failed);

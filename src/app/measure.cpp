@@ -116,7 +116,7 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
   if (!asked.topology_file.empty())
     throw usage_error(fmt::format("--topology {}: what is measured is the machine that mgsync runs on, and not one that a file describes; accepted: "
                                   "--dry-run, which plans for that one, mgsync list, mgsync topology", asked.topology_file));
-  const auto started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  const auto started = job.broadcast(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))), 0, "agreeing on the start");
   const auto views = gather_views(job, std::move(mine));
   const auto request = request_from(asked, views);
   const auto planned = make_plan(request, views);
@@ -124,11 +124,12 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
   const bool speaks = job.rank() == 0;
   const auto points = barriers::points_to_measure(planned);
   const auto settings = settings_from(asked, points, seed);
+  auto machine = record_machine(asked, job, views);
+  machine.notes = planned.notes;
+  options settled = asked;
+  settled.max_time = settings.stopping.max_time;
+  if (job.rank() == 1) written.stand_by(settled, machine, seed, started);
   if (speaks) {
-    auto machine = record_machine(asked, job, views);
-    machine.notes = planned.notes;
-    options settled = asked;
-    settled.max_time = settings.stopping.max_time;
     written.open(settled, machine, seed, started);
     say("{}", headline(machine, seed));
     for (const auto& note : planned.notes) say("note: {}\n", note);

@@ -3,25 +3,31 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <filesystem>
 #include <optional>
 #include <set>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "src/app/surroundings.hpp"
 #include "src/base/standard_streams.hpp"
+#include "src/base/watchdog.hpp"
 #include "src/results/packed_text.hpp"
 #include "src/results/atomic_file.hpp"
 #include "src/results/csv_document.hpp"
+#include "src/results/result_file.hpp"
 #include "src/results/table.hpp"
 
 namespace mgsync {
 
 namespace {
+
+constexpr const char* ended_because = "ended_because";  // of the document's settings
 
 struct named_file {
   std::string_view option;
@@ -70,6 +76,13 @@ void write_to(const std::string& file, const std::string& content) {
   if (file.empty()) return;
   if (file == "-") put_on_stdout(content);
   else write_file_atomically(file, is_packed_name(file) ? packed(content) : content);
+}
+
+// Whether the file is a document of the command that this one describes.
+bool has_written(const std::string& file, const json_document& mine) {
+  if (file.empty() || file == "-" || !std::filesystem::exists(file)) return false;
+  const auto there = read_result_file(file);
+  return !there.is_store && there.document.started == mine.started && there.document.seed == mine.seed;
 }
 
 }  // namespace
@@ -127,9 +140,7 @@ void print_table(const options& asked, std::string_view text) noexcept {
   else put_on_stdout(shown);
 }
 
-void outputs::open(const options& asked, const machine_record& machine, std::uint64_t seed, const std::string& started) {
-  prepare_files(asked);
-  std::lock_guard lock(mutex_);
+void outputs::describe(const options& asked, const machine_record& machine, std::uint64_t seed, const std::string& started) {
   options_ = asked;
   document_.command = asked.typed;
   document_.seed = seed;
@@ -141,15 +152,45 @@ void outputs::open(const options& asked, const machine_record& machine, std::uin
   // What steers the run times decides a result, too. Which GPUs are visible stands in the machine.
   document_.settings.merge(steering_variables(environ));
   document_.settings.erase("environment CUDA_VISIBLE_DEVICES");
-  if (!asked.store.empty())
-    store_ = std::make_unique<mgsync::store>(asked.store,
-                                             store_header{machine, asked.typed, seed, started, document_.settings},
-                                             asked.resume ? if_exists::resume : if_exists::refuse);
+}
+
+void outputs::open_store(if_exists policy) {
+  const auto& d = document_;
+  if (!options_.store.empty())
+    store_ = std::make_unique<mgsync::store>(options_.store, store_header{d.machine, d.command, d.seed, d.started, d.settings}, policy);
+}
+
+void outputs::open(const options& asked, const machine_record& machine, std::uint64_t seed, const std::string& started) {
+  prepare_files(asked);
+  std::lock_guard lock(mutex_);
+  describe(asked, machine, seed, started);
+  open_store(asked.resume ? if_exists::resume : if_exists::refuse);
   // Of this command alone: a store may be resumed on another day.
   document_.settings.merge(surroundings());
   document_.settings.merge(gpu_states_at("before"));
   if (store_)
     for (const auto& sentence : store_->before().damage) say("mgsync: {}: {}\n", asked.store, sentence);
+  opened_ = true;
+}
+
+void outputs::stand_by(const options& asked, const machine_record& machine, std::uint64_t seed, const std::string& started) {
+  std::lock_guard lock(mutex_);
+  describe(asked, machine, seed, started);
+  stands_by_ = true;
+}
+
+void outputs::take_over() {
+  const auto lock = lock_soon();
+  if (!lock || !stands_by_ || opened_) return;
+  try {
+    // It may have come to that itself: the store is the first that it ends.
+    if (!options_.store.empty() ? read_store(options_.store).complete : has_written(options_.json, document_)) return;
+    open_store(if_exists::resume);
+    if (store_) document_.results = store_->before().finished;
+  } catch (const std::exception& error) {
+    say("mgsync: {}\n", error.what());
+  }
+  document_.settings.merge(surroundings());
   opened_ = true;
 }
 
@@ -179,10 +220,12 @@ void outputs::replace(std::vector<result> all) {
 }
 
 // The point in flight is to blame, or what broke is; the points that the plan holds besides were not tried.
-void outputs::add_unfinished(const std::string& why, result_status blame) {
+json_document outputs::with_unfinished(const std::string& why, result_status blame, std::optional<result>& blamed) const {
+  auto document = document_;
+  document.ended = to_string(blame);
+  document.settings[ended_because] = why;
   std::set<std::string> known;
-  std::optional<result> blamed;
-  for (const result& one : document_.results) known.insert(canonical_text(one.point));
+  for (const result& one : document.results) known.insert(canonical_text(one.point));
   for (const result& one : planned_) {
     if (!known.insert(canonical_text(one.point)).second) continue;
     result unfinished = one;
@@ -194,9 +237,9 @@ void outputs::add_unfinished(const std::string& why, result_status blame) {
                                                                  : "not tried, or not to its end: " + why;
     }
     if (in_flight) blamed = unfinished;
-    document_.results.push_back(std::move(unfinished));
+    document.results.push_back(std::move(unfinished));
   }
-  if (store_ && blamed && blame != result_status::interrupted) store_->finish(*blamed);
+  return document;
 }
 
 void outputs::write(const std::string& end, std::string_view remarks) {
@@ -205,9 +248,11 @@ void outputs::write(const std::string& end, std::string_view remarks) {
   done_ = true;
   document_.settings.merge(gpu_states_at("after"));
   document_.ended = end;
+  const auto why = end == "complete" ? "" : signal_in_words();
+  if (!why.empty()) document_.settings[ended_because] = why;
   // Whatever lasts comes first, and one that cannot be written takes nothing else along.
   do_each({[&] {
-             if (store_) store_->end(end);
+             if (store_) store_->end(end, why);
            },
            [&] { write_documents(options_, document_); },
            [&] {
@@ -221,15 +266,29 @@ void outputs::idle() {
   current_ = {};
 }
 
-void outputs::write_in_emergency(const std::string& why, result_status blame) {
+// Whoever has it takes what is known and goes on, or writes the end.
+std::unique_lock<std::mutex> outputs::lock_soon() {
   std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock || !opened_ || done_) return;
+  for (int i = 0; i < 30 && !lock; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    lock.try_lock();
+  }
+  return lock;
+}
+
+bool outputs::write_in_emergency(const std::string& why, result_status blame) {
+  const auto lock = lock_soon();
+  if (!lock) return false;
+  if (!opened_ || done_) return true;
   done_ = true;
-  document_.ended = to_string(blame);
   try {
-    do_each({[&] { add_unfinished(why, blame); },
+    std::optional<result> blamed;
+    document_ = with_unfinished(why, blame, blamed);
+    do_each({[&] {
+               if (store_ && blamed && blame != result_status::interrupted) store_->finish(*blamed);
+             },
              [&] {
-               if (store_) store_->sync();
+               if (store_) store_->end(to_string(blame), why);
              },
              [&] { write_documents(options_, document_); },
              [&] {
@@ -238,6 +297,28 @@ void outputs::write_in_emergency(const std::string& why, result_status blame) {
   } catch (const std::exception& error) {
     say("mgsync: {}\n", error.what());
   }
+  return true;
+}
+
+bool outputs::write_meanwhile(const std::string& why) {
+  const auto lock = lock_soon();
+  if (!lock) return false;
+  if (!opened_ || done_) return true;
+  auto replaceable = options_;
+  for (auto* const file : {&replaceable.json, &replaceable.csv})
+    if (std::error_code absent; *file == "-" || (std::filesystem::exists(*file, absent) && !std::filesystem::is_regular_file(*file, absent)))
+      file->clear();
+  try {
+    std::optional<result> in_flight;
+    const auto document = with_unfinished(why, result_status::interrupted, in_flight);
+    do_each({[&] {
+               if (store_) store_->end(document.ended, why);
+             },
+             [&] { write_documents(replaceable, document); }});
+  } catch (const std::exception&) {
+    // The command meets it again, and says it.
+  }
+  return true;
 }
 
 }  // namespace mgsync

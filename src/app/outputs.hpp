@@ -2,10 +2,12 @@
 // written also when the command ends early, from whichever thread ends it.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <initializer_list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +49,11 @@ class outputs {
   // Finds out now whether the files can be written (usage_error), not after an hour of measuring. Rank 0 only.
   // `settled` has a max_time.
   void open(const options& settled, const machine_record&, std::uint64_t seed, const std::string& started);
+  // Of another rank: remembers the same, for take_over(), and opens nothing.
+  void stand_by(const options& settled, const machine_record&, std::uint64_t seed, const std::string& started);
+  // Where the rank that had opened them is gone: what the store holds is what there is. Does nothing where nobody stands by.
+  void take_over();
+  bool has_files() const { return opened_; }
 
   mgsync::store* store() { return store_.get(); }
 
@@ -67,11 +74,17 @@ class outputs {
   void write(const std::string& end, std::string_view remarks = {});
   // The same from another thread while the command is stuck: the files and the store, with `why` as the reason of the
   // point in flight, which `blame` says of it: failed, error or interrupted. Points that were not tried are errors, or
-  // interrupted. Never blocks for long; does nothing the second time.
-  void write_in_emergency(const std::string& why, result_status blame);
+  // interrupted. Never blocks for long; does nothing the second time. False: the command is writing, and it could not.
+  bool write_in_emergency(const std::string& why, result_status blame);
+  // The same of a command that was asked to end and goes on to do so, in case that it does not get there: what it writes then
+  // replaces this. What cannot be replaced (a pipe) is not written. False as above.
+  bool write_meanwhile(const std::string& why);
 
  private:
-  void add_unfinished(const std::string& why, result_status blame);
+  void describe(const options&, const machine_record&, std::uint64_t seed, const std::string& started);
+  void open_store(if_exists);
+  std::unique_lock<std::mutex> lock_soon();
+  json_document with_unfinished(const std::string& why, result_status blame, std::optional<result>& blamed) const;
 
   std::mutex mutex_;
   options options_;
@@ -79,7 +92,8 @@ class outputs {
   std::unique_ptr<mgsync::store> store_;
   point current_;  // no subject: none
   std::vector<result> planned_;
-  bool opened_ = false;
+  bool stands_by_ = false;
+  std::atomic<bool> opened_ = false;
   bool done_ = false;
 };
 

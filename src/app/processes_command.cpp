@@ -1,6 +1,7 @@
 #include "src/app/processes_command.hpp"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +48,24 @@ result_status how_it_ended(int code) {
   return code == static_cast<int>(exit_code::barrier_failed) ? result_status::failed : result_status::error;
 }
 
+// In the process that removes: signals of the terminal are not for it, and whoever reads what mgsync says does not wait for it.
+[[noreturn]] void remove_after(unique_descriptor alive, int until, const std::filesystem::path& folder) {
+  alive = {};
+  setsid();
+  if (const int nowhere = open("/dev/null", O_RDWR); nowhere >= 0)
+    for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, standard);
+  char nothing = 0;
+  while (read(until, &nothing, 1) < 0 && errno == EINTR) {
+  }
+  std::error_code failed;
+  for (int i = 0; i < 50; ++i) {  // a process that is just ending may put a file there
+    std::filesystem::remove_all(folder, failed);
+    if (!std::filesystem::exists(folder, failed)) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  _exit(0);
+}
+
 }  // namespace
 
 scratch_folder::scratch_folder() {
@@ -57,9 +76,17 @@ scratch_folder::scratch_folder() {
     throw usage_error(fmt::format("no folder for intermediate results can be made in '{}' ({}); accepted: TMPDIR naming a folder that can be written", where,
                                   std::generic_category().message(errno)));
   path_ = name;
+  int ends[2] = {-1, -1};
+  if (pipe2(ends, O_CLOEXEC) != 0) return;
+  const unique_descriptor until(ends[0]);
+  alive_ = unique_descriptor(ends[1]);
+  remover_ = fork();
+  if (remover_ == 0) remove_after(std::move(alive_), until.get(), path_);
 }
 
 scratch_folder::~scratch_folder() {
+  alive_ = {};
+  if (remover_ > 0) waitpid(remover_, nullptr, 0);
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
 }
@@ -73,9 +100,11 @@ int run_this_program(std::vector<std::string> words, std::optional<std::chrono::
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  const pid_t child = fork();
+  const pid_t parent = getpid(), child = fork();
   if (child < 0) throw api_error("system", std::generic_category().message(errno), "starting a process");
   if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);
     setpgid(0, 0);  // a signal of the terminal reaches it once, through us
     if (const int nowhere = open("/dev/null", O_WRONLY); nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
     execv("/proc/self/exe", arguments.data());

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "src/app/options.hpp"
+#include "src/base/unique_descriptor.hpp"
 
 namespace mgsync {
 
-// A folder of its own for the results of processes; gone with the object.
+// A folder of its own for the results of processes; gone with the object, and with this process, however it ends: a small
+// process of its own waits for that.
 class scratch_folder {
  public:
   scratch_folder();
@@ -22,9 +24,11 @@ class scratch_folder {
 
  private:
   std::filesystem::path path_;
+  unique_descriptor alive_;  // closed when this process ends
+  int remover_ = -1;         // the process; -1: there is none
 };
 
-// Runs this program with these words and without its table; returns its exit code, as a shell tells it. After `limit` it is
+// Runs this program with these words and without its table; returns its exit code, as a shell tells it. It does not outlive this process. After `limit` it is
 // told to end (SIGTERM), and writes what it has; if it is still there 3 s later, it is ended.
 int run_this_program(std::vector<std::string> words, std::optional<std::chrono::nanoseconds> limit = {});
 

@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include "mgsync/version.hpp"
+#include "src/app/early_end.hpp"
 #include "src/app/progress_line.hpp"
 #include "src/app/report_files.hpp"
 #include "src/app/this_machine.hpp"
@@ -214,10 +215,12 @@ int measure(const asked_study& asked, std::span<const topology::rank_view> views
   const session where(job, job, dog, settled.timeout);
   const auto all = plan_of(asked, views, &where);
   const bool speaks = job.rank() == 0;
+  const auto machine = record_machine(settled, job, views);
+  const auto started = job.broadcast(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))), 0, "agreeing on the start");
+  if (job.rank() == 1) written.stand_by(settled, machine, seed, started);
   if (speaks) {
     make_folder(asked.typed.figures);
-    const auto machine = record_machine(settled, job, views);
-    written.open(settled, machine, seed, fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))));
+    written.open(settled, machine, seed, started);
     say("mgsync {} on {}{}: {}", machine.mgsync, machine.host, job.size() > 1 ? fmt::format(", {} ranks", job.size()) : "", estimate(asked, all));
   }
   progress_line line(speaks ? all.size() : 0);
@@ -331,12 +334,11 @@ int study_command(std::span<const std::string> words, std::optional<communicator
   const bool several = read_launch().size.value_or(1) > 1;
   if (several) must_fit_ranks(asked);
   if (asked.studies.size() == 1 && asks_for_answer(*asked.studies.front(), asked.typed.axes)) return tell_answer(asked);
-  take_note_of_signals();
-  dog.emplace([](const std::string& text) { say("{}{}\n", text, communicator::silent_ranks()); }, [&](const std::string& why) {
-    written.write_in_emergency(why + communicator::silent_ranks(), signal_received() != 0 ? result_status::interrupted : result_status::failed);
-  });
+  watch_over(dog, written);
   auto seen = look_around(asked.typed);
   job.emplace(start_job(asked.typed, seen, *dog));
+  take_note_of_crashes();
+  must_agree(asked.typed, *job);
   const auto views = gather_views(*job, std::move(seen));
   if (asked.studies.empty()) return list_studies(views);
   if (!asked.typed.dry_run) return measure(asked, views, *job, *dog, written);

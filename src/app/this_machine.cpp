@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "barriers/words.hpp"
 #include "mgsync/version.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/hosts.hpp"
@@ -59,6 +61,55 @@ std::vector<int> gpus_to_own(const options& asked, const launch& told, const top
 
 void must_meet(const launch& told, int ranks) {
   if (const auto why = why_apart(told, ranks, communicator::library_version()); !why.empty()) throw usage_error(why);
+}
+
+namespace {
+
+// What decides which points there are, and what is done for each of them: by name, as a person would type it.
+nlohmann::json what_is_asked(const options& asked) {
+  using json = nlohmann::json;
+  const auto seconds = [](std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); };
+  const auto names = [](const auto& list) {
+    std::vector<std::string> all;
+    for (const auto& one : list) all.push_back(to_string(one));
+    return all;
+  };
+  return {{"command", static_cast<int>(asked.command)},
+          {"study", asked.command == command::study ? asked.files : std::vector<std::string>{}},
+          {"--backend", asked.backends},
+          {"--members", asked.members},
+          {"--shape", asked.shapes},
+          {"--placement", asked.placements},
+          {"--load", names(asked.loads)},
+          {"--work", asked.work},
+          {"--late", asked.late},
+          {"--device", asked.device},
+          {"--members-per-rank", asked.members_per_rank},
+          {"--per-node", asked.per_node},
+          {"--pin", asked.pin},
+          {"--oversubscribe", asked.oversubscribe},
+          {"--peer-memory", asked.peer_memory},
+          {"--mpi-threads", static_cast<int>(asked.mpi_threads)},
+          {"--precision", asked.precision},
+          {"--max-time", asked.max_time ? json(seconds(*asked.max_time)) : json()},
+          {"--timeout", seconds(asked.timeout)},
+          {"--check-rounds", asked.check ? asked.check_rounds : 0},
+          {"--dry-run", asked.dry_run},
+          {"axes", asked.axes}};
+}
+
+}  // namespace
+
+void must_agree(const options& asked, const communicator& job) {
+  const auto all = job.all_gather(what_is_asked(asked).dump(), "comparing the ranks' options");
+  const auto first = nlohmann::json::parse(all.front());
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    const auto other = nlohmann::json::parse(all[rank]);
+    for (const auto& [name, value] : first.items())
+      if (other.at(name) != value)
+        throw usage_error(fmt::format("the ranks were not given the same options: {} is {} on rank 0 and {} on rank {}; accepted: the same for all of them",
+                                      name, value.dump(), other.at(name).dump(), rank));
+  }
 }
 
 std::vector<topology::rank_view> gather_views(const communicator& job, topology::machine mine) {

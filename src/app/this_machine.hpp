@@ -24,6 +24,10 @@ std::vector<int> gpus_to_own(const options&, const launch&, const topology::mach
 // Throws usage_error where what the launcher started would not measure together: `ranks` is how many MPI counts.
 void must_meet(const launch& told, int ranks);
 
+// Throws usage_error, on every rank, where the ranks were given options that do not measure the same: which, and what was said.
+// Collective over the job.
+void must_agree(const options&, const communicator& job);
+
 // The machine as every rank sees it. Collective over the job.
 std::vector<topology::rank_view> gather_views(const communicator& job, topology::machine mine);
 

@@ -1,6 +1,7 @@
 // The ranks of the job, or of a part of it: gathering, broadcasting and splitting, without a vendor type.
 // Every wait sleeps between polls, so that a waiting rank disturbs nobody's measurement, and is bounded: past the
-// deadline it throws timeout_error naming the ranks of this host whose process is stopped or gone. What MPI offers only
+// deadline it throws timeout_error, or rank_lost naming the ranks of this host whose process is stopped or gone; who is gone
+// is not waited for till then. Time in which this process itself was stopped does not count. What MPI offers only
 // as a call that may never return (making and freeing communicators, ending MPI) is under the watchdog.
 // One header, two bodies: communicator_mpi.cpp and communicator_single.cpp (built without MPI: always one rank).
 #pragma once
@@ -31,9 +32,14 @@ class communicator {
   // The library's name and version in one line ("none" without MPI). Needs no MPI_Init.
   static std::string library_version();
 
-  // "; rank 2 (process 4711 on n1) is stopped" and so on: the ranks of this host, if any, whose process is stopped or
-  // gone, for the sentence of a time-out. From any thread.
-  static std::string silent_ranks();
+  // "rank 2 (process 4711 on n1) is stopped, rank 3 ... is gone": those of this host, if any, whose process is gone, or stopped
+  // too, or this one where it was stopped until just now. From any thread.
+  enum class lost { gone, gone_or_stopped };
+  static std::string lost_ranks(lost which = lost::gone_or_stopped);
+  // "rank 0 (process 4711 on n1)"; empty where there is one rank, or before they have met.
+  static std::string this_rank();
+  // Whether this is the rank that speaks for all: the first.
+  static bool speaks_first();
 
   // One rank, no MPI.
   static communicator single(std::chrono::nanoseconds timeout);

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/awake_clock.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/hosts.hpp"
 #include "src/base/mpi_native.hpp"
@@ -24,12 +25,16 @@ namespace {
 struct rank_process {
   char host[64];
   char boot[64];
+  char numbers[64];  // whose process numbers: containers of one host may have their own
   int pid;
+  bool is_near(const rank_process& other) const {
+    return std::string_view(host) == other.host && std::string_view(boot) == other.boot && std::string_view(numbers) == other.numbers;
+  }
 };
 
 // Of all ranks of the job, gathered once at the start: what a time-out can say about the silent ones.
 std::vector<rank_process> processes;
-int job_rank = 0;
+std::atomic<int> job_rank = 0;
 std::atomic<bool> processes_known = false;  // the watchdog asks too, from a thread of its own
 
 constexpr int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
@@ -50,17 +55,28 @@ char process_state(int pid) {
   return end_of_name == std::string::npos || end_of_name + 2 >= line.size() ? '-' : line[end_of_name + 2];
 }
 
+std::string name_of_rank(std::size_t rank) {
+  const auto& p = processes[rank];
+  return fmt::format("rank {} (process {} on {})", rank, p.pid, p.host);
+}
+
 void wait_quietly(MPI_Request& request, std::chrono::nanoseconds timeout, std::string_view what) {
-  using clock = std::chrono::steady_clock;
-  const auto begin = clock::now();
+  using namespace std::chrono_literals;
+  const auto begin = awake_clock::now();
+  auto look = begin + (communicator::speaks_first() ? 1s : 2s);
   for (;;) {
     int done = 0;
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
     if (done != 0) return;
-    const auto waited = clock::now() - begin;
+    const auto now = awake_clock::now();
+    const auto waited = now - begin;
+    if (now > look || waited > timeout) {
+      look = now + 500ms;
+      const auto lost = communicator::lost_ranks(waited > timeout ? communicator::lost::gone_or_stopped : communicator::lost::gone);
+      if (!lost.empty()) throw rank_lost(fmt::format("{}; not all ranks answered while {}", lost, what));
+    }
     if (waited > timeout)
-      throw timeout_error(fmt::format("not all ranks answered within {:.3g} s while {}{}",
-                                      std::chrono::duration<double>(timeout).count(), what, communicator::silent_ranks()));
+      throw timeout_error(fmt::format("not all ranks answered within {:.3g} s while {}", std::chrono::duration<double>(timeout).count(), what));
     // Short waits are answered at once, long ones cost the cores under test nothing.
     if (waited > std::chrono::microseconds(20))
       std::this_thread::sleep_for(waited > std::chrono::milliseconds(10) ? std::chrono::microseconds(500)
@@ -70,19 +86,31 @@ void wait_quietly(MPI_Request& request, std::chrono::nanoseconds timeout, std::s
 
 }  // namespace
 
-std::string communicator::silent_ranks() {
+std::string communicator::lost_ranks(lost which) {
   if (!processes_known) return {};
   std::string found;
   for (std::size_t rank = 0; rank < processes.size(); ++rank) {
     const auto& p = processes[rank];
     const auto& mine = processes[static_cast<std::size_t>(job_rank)];
-    if (std::string_view(p.host) != mine.host || std::string_view(p.boot) != mine.boot) continue;
+    if (!p.is_near(mine)) continue;
     const char state = process_state(p.pid);
-    const char* word = state == 'T' || state == 't' ? "is stopped" : state == 'Z' || state == '-' ? "is gone" : nullptr;
-    if (word != nullptr) found += fmt::format("; rank {} (process {} on {}) {}", rank, p.pid, p.host, word);
+    const char* word = state == 'Z' || state == 'X' || state == '-'                              ? "is gone"
+                       : (state == 'T' || state == 't') && which == lost::gone_or_stopped ? "is stopped"
+                                                                                                 : nullptr;
+    if (word != nullptr) found += fmt::format("{}{} {}", found.empty() ? "" : ", ", name_of_rank(rank), word);
   }
+  // Who was stopped until just now finds the others gone because of that.
+  const auto own = awake_clock::stopped_within(std::chrono::seconds(2));
+  if (own.count() > 0 && processes.size() > 1 && (!found.empty() || which == lost::gone_or_stopped))
+    return fmt::format("{} was stopped for {:.3g} s", this_rank(), std::chrono::duration<double>(own).count());
   return found;
 }
+
+std::string communicator::this_rank() {
+  return processes_known && processes.size() > 1 ? name_of_rank(static_cast<std::size_t>(job_rank)) : "";
+}
+
+bool communicator::speaks_first() { return job_rank == 0; }
 
 void check_mpi(int result, std::string_view action, source_location where) {
   if (result == MPI_SUCCESS) return;
@@ -154,6 +182,7 @@ communicator communicator::world(std::chrono::nanoseconds timeout, watchdog& dog
   rank_process mine{};
   gethostname(mine.host, sizeof mine.host - 1);
   boot_id().copy(mine.boot, sizeof mine.boot - 1);
+  if (readlink("/proc/self/ns/pid", mine.numbers, sizeof mine.numbers - 1) < 0) mine.numbers[0] = '\0';
   mine.pid = static_cast<int>(getpid());
   const auto gathered = all.all_gather({reinterpret_cast<const char*>(&mine), sizeof mine}, "gathering processes");
   std::vector<rank_process> everyone(gathered.size());

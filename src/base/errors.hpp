@@ -1,4 +1,4 @@
-// The three kinds of failure and the exit codes. "Cannot run here" is none of them: that is a value (barriers/backend.hpp).
+// The kinds of failure and the exit codes. "Cannot run here" is none of them: that is a value (barriers/backend.hpp).
 #pragma once
 
 #include <stdexcept>
@@ -12,7 +12,7 @@ namespace mgsync { inline namespace v1 {
 // What the process tells its caller. interrupted is 128 + the signal's number.
 enum class exit_code : int {
   success = 0,         // measured, and every barrier passed its check
-  failure = 1,         // a library call or the program failed
+  failure = 1,         // a library call or the program failed, or a rank was lost
   usage = 2,           // wrong option, value or input file
   barrier_failed = 3,  // a barrier was violated or a member did not arrive in time
   all_waived = 4,      // nothing could be measured here
@@ -29,6 +29,12 @@ class usage_error : public std::runtime_error {
 
 // A member did not arrive, or a rank did not answer, before the deadline. Exit 3.
 class timeout_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// A rank of the job is gone, or stopped for longer than the deadline: no word about what was measured. Exit 1.
+class rank_lost : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };

@@ -1,5 +1,7 @@
 #include "src/base/launcher.hpp"
 
+#include <unistd.h>
+
 #include <charconv>
 #include <cstdlib>
 
@@ -86,5 +88,18 @@ launch read_launch() {
     return value == nullptr ? std::nullopt : std::optional<std::string>(value);
   });
 }
+
+namespace {
+
+pid_t launcher_of_this_rank() {
+  const auto told = read_launch();
+  return told.under_mpi && told.size > 1 ? getppid() : 0;
+}
+
+const pid_t launcher_at_start = launcher_of_this_rank();
+
+}  // namespace
+
+bool launcher_is_gone() { return launcher_at_start != 0 && getppid() != launcher_at_start; }
 
 }  // namespace mgsync

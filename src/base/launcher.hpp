@@ -23,6 +23,9 @@ struct launch {
 launch read_launch(const std::function<std::optional<std::string>(const char*)>& variable);
 launch read_launch();
 
+// Whether who started this process, as one of several ranks, has ended since. MPI ends it then too, in about a second.
+bool launcher_is_gone();
+
 // Why the processes that the launcher started would not measure together, but each by itself, over the others' files: a
 // sentence with the remedy, empty when they would. `mpi_ranks`: how many MPI counts (1 where it was not started), and
 // `library` its name. Pure.

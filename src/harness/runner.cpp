@@ -8,7 +8,7 @@
 namespace mgsync {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = awake_clock;
 using json = nlohmann::json;
 
 // What is done while one of these lives is added to `total`.
@@ -76,6 +76,8 @@ struct runner::candidate {
   bool made = false;                 // there was a subject
   bool sampled = false;              // sampling began
   bool from_store = false;           // finished by an earlier command
+  unsigned stops = 0;                // times that a process of the job was stopped in one of its runs
+  double stopped_s = 0;              // so long in all
 };
 
 runner::runner(communicator& job, watchdog& dog, const runner_settings& settings, store* saved, runner_events events)
@@ -231,10 +233,22 @@ bool runner::judge(candidate& c) {
   return false;
 }
 
+// Whether a process of the job was stopped in this run, so that it shows nothing and is to be made again, if need be on a new
+// life. The same on all ranks. Who is stopped again and again is not followed for ever.
+bool runner::was_stopped_in(candidate& c, const seen& last) {
+  constexpr unsigned often = 20;
+  const bool may_be_its_doing = last.ended == ending::completed || last.ended == ending::stuck || last.ended == ending::overdue;
+  if (last.stopped_s == 0 || !may_be_its_doing || interrupted_ || c.stops == often) return false;
+  ++c.stops;
+  c.stopped_s += last.stopped_s;
+  return true;
+}
+
 // The runs of one step, as all ranks saw them. Nothing when the point is over: interrupted, stuck, wrong.
 std::optional<std::vector<seen>> runner::perform(candidate& c, const step& asked, std::string_view what) {
   std::vector<seen> came;
-  for (const auto& order : asked.orders) {
+  while (came.size() < asked.orders.size()) {
+    const auto& order = asked.orders[came.size()];
     if (job_->size() == 1 && signal_received() != 0) interrupted_ = true;
     if (interrupted_) {
       interrupt(c);
@@ -246,17 +260,27 @@ std::optional<std::vector<seen>> runner::perform(candidate& c, const step& asked
     {
       // Names the point; the run inside it has the shorter patience.
       const watchdog::guard watched(*watchdog_, name_of(c.planned->point), settings_.timeout * 2);
+      const auto before = awake_clock::stopped();
       mine = c.subject->run(order);
+      mine.stopped_s = std::chrono::duration<double>(awake_clock::stopped() - before).count();
     }
     came.push_back(c.subject->put_together(std::move(mine)));
     if (events_.idle && job_->rank() == 0) events_.idle();
     const auto& last = came.back();
     interrupted_ = interrupted_ || last.interrupted || last.ended == ending::aborted;
+    if (was_stopped_in(c, last)) {
+      const bool stuck = last.ended != ending::completed;
+      came.clear();
+      if (stuck) c.destroy();
+      if (!stuck || create(c)) continue;
+      return std::nullopt;
+    }
     if (last.ended == ending::completed) continue;
     if (last.ended == ending::aborted) {
       interrupt(c);
     } else {
-      c.result->status = last.ended == ending::died ? result_status::error : result_status::failed;
+      const bool its_doing = last.ended == ending::wrong || (last.ended == ending::stuck && last.stopped_s == 0);
+      c.result->status = its_doing ? result_status::failed : result_status::error;
       c.result->reason = last.reason;
       c.active = false;
     }
@@ -353,6 +377,8 @@ void runner::end(candidate& c) {
     if (c.prover && c.made) c.prover->add_to(r);
     if (c.sampled) add_doubts(r.doubts, doubts_of_samples(r.metrics, r.samples));
     if (!r.has_metrics()) r.doubts.clear();
+    if (c.stops > 0)
+      r.notes.push_back(fmt::format("measured again what a process that was stopped, {:.3g} s in all, or its machine, had held up", c.stopped_s));
   }
   const bool ended = r.status != result_status::waived && r.status != result_status::interrupted;
   if (saved_ != nullptr && ended && !c.from_store) saved_->finish(r);

@@ -65,6 +65,7 @@ class runner {
   void prove(candidate&);
   bool judge(candidate&);
   void measure_batch(std::vector<candidate*>&);
+  bool was_stopped_in(candidate&, const seen&);
   std::optional<std::vector<seen>> perform(candidate&, const step&, std::string_view what);
   void take(candidate&, std::span<const seen>);
   void interrupt(candidate&);

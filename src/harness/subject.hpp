@@ -24,8 +24,8 @@ struct order {
 };
 
 // How a run ended. stuck: a bounded wait gave up; aborted: asked to stop; wrong: it ran, and its result was not what it
-// must be; died: its process or its GPU did not survive it.
-enum class ending { completed, aborted, stuck, wrong, died };
+// must be; died: its process or its GPU did not survive it; overdue: it went on, and for too long.
+enum class ending { completed, aborted, stuck, wrong, died, overdue };
 
 // What all members saw in one run. A value that a method needs and does not find is its std::invalid_argument.
 struct seen {
@@ -35,6 +35,7 @@ struct seen {
   std::map<std::string, std::vector<double>> values{};  // by name with its unit: "duration_us", "cycles", "bytes"
   std::map<std::string, std::string> evidence{};        // words: "smid", "sum", "code"
   bool interrupted = false;                             // somebody was asked to end; the run may have completed all the same
+  double stopped_s = 0;                                 // so long somebody's process was stopped meanwhile (awake_clock)
 };
 
 // A value of timed runs that the runner itself looks at: how often the members lost their hardware thread against their will.

@@ -104,16 +104,20 @@ store::store(const std::filesystem::path& file, const store_header& header, if_e
 }
 
 void store::append(const std::string& line) {
+  const std::lock_guard lock(appending_);
   const std::string action = fmt::format("writing to the store '{}'", file_.string());
   struct stat what {};
   check_errno(::fstat(descriptor_.get(), &what), action);
-  ssize_t written = 0;
-  do {
-    written = ::write(descriptor_.get(), line.data(), line.size());
-  } while (written < 0 && errno == EINTR);
-  if (written == static_cast<ssize_t>(line.size())) return;
-  // A part was written, so the device is full or a limit was met: take it back, so that the store ends with a line.
-  const int error = written < 0 ? errno : ENOSPC;
+  std::size_t written = 0;
+  int error = 0;
+  while (written < line.size() && error == 0) {
+    // Where only a part was written the device is full or a limit was met: what of it, the rest tells.
+    const ssize_t now = ::write(descriptor_.get(), line.data() + written, line.size() - written);
+    if (now > 0) written += static_cast<std::size_t>(now);
+    else if (now == 0 || errno != EINTR) error = now == 0 ? ENOSPC : errno;
+  }
+  if (error == 0) return;
+  // Taken back, so that the store ends with a line.
   if (written > 0 && ::ftruncate(descriptor_.get(), what.st_size) != 0)
     throw api_error("system", std::generic_category().message(error), action + " (and its last line is torn)");
   throw api_error("system", std::generic_category().message(error), action);
@@ -134,8 +138,10 @@ void store::finish(const result& one) {
   check_errno(sync() ? 0 : -1, fmt::format("making the store '{}' durable", file_.string()));
 }
 
-void store::end(std::string_view why) {
-  append(line_of({{"t", "end"}, {"why", why}}));
+void store::end(std::string_view why, std::string_view reason) {
+  ordered_json last{{"t", "end"}, {"why", why}};
+  if (!reason.empty()) last["reason"] = reason;
+  append(line_of(last));
   check_errno(sync() ? 0 : -1, fmt::format("making the store '{}' durable", file_.string()));
 }
 

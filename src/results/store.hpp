@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -73,7 +74,8 @@ class store {
   // values of these metrics (by name, unit and direction), taken by `method`.
   void add(const point&, const std::vector<metric_name>&, const std::string& method, const sample&);
   void finish(const result&);      // the point is done, whatever its status; durable on return
-  void end(std::string_view why);  // "complete", "interrupted", ...; durable on return
+  // "complete", "interrupted", ..., and what it was that ended it early; durable on return.
+  void end(std::string_view why, std::string_view reason = {});
 
   // Makes all that was appended durable. May be called from any thread, at any time of the store's life, and from a
   // signal handler. False: the system reported an error.
@@ -82,6 +84,7 @@ class store {
  private:
   void append(const std::string& line);
 
+  std::mutex appending_;  // a signal's thread says the end while the command goes on
   std::filesystem::path file_;
   unique_descriptor descriptor_;
   std::unique_ptr<store_lock> lock_;

@@ -166,7 +166,7 @@ class every_backend : public testing::TestWithParam<point_of_test> {
     asked.rounds = rounds;
     asked.mode = mode;
     asked.seed = 12345;
-    asked.deadline = steady_clock::now() + patience;
+    asked.deadline = awake_clock::now() + patience;
     return asked;
   }
 
@@ -226,7 +226,7 @@ TEST_P(every_backend, names_who_never_arrives) {
   for (const auto deadline : {150ms + 25ms * job->size(), 2000ms, 20'000ms}) {
     create();
     auto asked = request(50, run_mode::check);
-    asked.deadline = steady_clock::now() + deadline;
+    asked.deadline = awake_clock::now() + deadline;
     asked.fault = {fault::kind::never_arrive, late, GetParam().blocks - 1, 5};
     const auto begin = steady_clock::now();
     seen = run(asked);

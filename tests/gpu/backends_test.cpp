@@ -78,7 +78,7 @@ TEST_P(on_gpus, is_a_barrier_and_the_check_would_notice) {
 
   run_request timed;
   timed.rounds = 64;
-  timed.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  timed.deadline = awake_clock::now() + std::chrono::seconds(20);
   const auto time = made.barrier->run(timed);
   EXPECT_EQ(time.outcome, outcome::completed);
   EXPECT_EQ(time.elapsed.size(), static_cast<std::size_t>(t.gpus));
@@ -97,7 +97,7 @@ TEST_P(on_gpus, a_block_that_never_arrives_ends_in_a_report) {
   const auto stuck = t.backend->create(group, wanted, here.session());
   if (!stuck.barrier) GTEST_SKIP() << "waived: " << stuck.reason;
   auto request = checked(100);
-  request.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  request.deadline = awake_clock::now() + std::chrono::milliseconds(300);
   request.fault.what = fault::kind::never_arrive;
   request.fault.member = static_cast<unsigned>(t.gpus - 1);
   request.fault.block = t.blocks_per_sm == 0 ? 0 : 17;

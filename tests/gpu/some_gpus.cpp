@@ -35,7 +35,7 @@ run_request checked(std::uint32_t rounds, std::chrono::seconds patience) {
   run_request r;
   r.rounds = rounds;
   r.mode = run_mode::check;
-  r.deadline = std::chrono::steady_clock::now() + patience;
+  r.deadline = awake_clock::now() + patience;
   return r;
 }
 

@@ -67,3 +67,12 @@ expect_code $? 2 "two processes of another MPI"
 expect_text 'started 2 processes and MPI \(.*\) counts 1: they do not meet' "$work/err"
 [ ! -e "$work/json" ] || fail "a document was written"
 passed "the launcher of another MPI is refused"
+
+# Ranks that would not measure the same are told so before anything is measured.
+timeout "$long_s" "$MPIRUN" -np 1 "$mgsync" "${asked[@]}" --precision 0.5 --json "$work/json" : \
+  -np 1 "$mgsync" "${asked[@]}" --precision 0.25 --json "$work/json" >"$work/out" 2>"$work/err"
+expect_code $? 2 "ranks with different options"
+expect_text '^mgsync: the ranks were not given the same options: --precision is 0.5 on rank 0 and 0.25 on rank 1; accepted' "$work/err"
+[ "$(grep -c 'not given the same options' "$work/err")" -eq 1 ] || fail "not said once"
+[ ! -e "$work/json" ] || fail "a document was written"
+passed "ranks with different options are told so"

@@ -41,6 +41,21 @@ expect_code $? 2 "--processes under mpirun"
 expect_text 'merge FILE\.\.\. --over-processes' "$work/err"
 passed "wrong use"
 
+# Killed, the command leaves neither its process nor their folder behind.
+mkdir "$work/tmp"
+TMPDIR=$work/tmp "$mgsync" --device host --oversubscribe --backend multigrid:central --members 2 --max-time 60s --precision 0.0001 \
+  --check-rounds 100 --processes 2 >"$work/out" 2>"$work/err" &
+command=$!
+wait_until "$long_s" pgrep -P "$command" -f -- --json >/dev/null || fail "no process was started"
+child=$(pgrep -P "$command" -f -- --json | head -n 1)
+[ -n "$(ls "$work/tmp")" ] || fail "there is no folder to be left"
+kill -s KILL "$command"
+wait "$command" 2>/dev/null
+wait_until 30 gone "$child" || fail "process $child is left"
+folder_is_gone() { [ -z "$(ls "$work/tmp")" ]; }
+wait_until 30 folder_is_gone || fail "$(ls "$work/tmp") is left"
+passed "killed, it leaves nothing behind"
+
 # A signal in the second process: the first one's figure is kept, and the exit code is the signal's.
 rm -f "$work/json"
 "$mgsync" --device host --oversubscribe --backend multigrid:central --members 2 --max-time 2s --check-rounds 100 --processes 5 \

@@ -1,6 +1,7 @@
 #!/bin/bash
 # ranks_lost_test.sh MGSYNC: a rank that is stopped or killed while barriers are measured ends the command after its
-# --timeout, with the rank's name, and leaves no process behind.
+# --timeout, with the rank's name, the same on stderr, in the document and in the store, and without blame for a barrier; and
+# leaves no process behind.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/mpi/expect.sh
@@ -14,9 +15,13 @@ lose() { # SIGNAL RANK BACKEND
   local job=$! code took
   wait_until "$long_s" has_samples || fail "no sample within $long_s s"
   lose_rank "$1" "$2" "$job" "$3"
-  expect_text "(rank $2|member $2|Rank $2)" "$work/err" "$work/out"
   has_samples || fail "the store lost its samples"
-  [ "$1" != STOP ] || expect_code "$code" 3 "$3: rank $2 stopped"
+  local named="rank $2 \\(process [0-9]+ on [^ ]*\\) (is gone|is stopped|was stopped for [0-9.]+ s)"
+  for file in err json store; do expect_text "$named" "$work/$file"; done
+  tail -n 1 "$work/store" | grep -Eq "\"why\":\"error\",\"reason\":\"$named" || fail "the store does not end with the reason"
+  expect_text '"ended": "error"' "$work/json"
+  grep -Eqs '"status": ?"failed"' "$work/json" "$work/store" && fail "a barrier is blamed"
+  [ "$1" != STOP ] || expect_code "$code" 1 "$3: rank $2 stopped"
   passed "$3: SIG$1 to rank $2: exit $code after $took ms"
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,6 +56,7 @@ bool write_all(int fd, std::string_view text) {
 
 // Never returns: no destructor and no atexit handler of the parent may run here.
 [[noreturn]] void be_child(int out, const std::function<std::string()>& work, const child_limits& limits) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTERM, SIGINT, SIGALRM, SIGUSR1, SIGUSR2})
     std::signal(signal, SIG_DFL);
   std::signal(SIGPIPE, SIG_IGN);

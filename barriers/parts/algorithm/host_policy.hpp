@@ -17,15 +17,20 @@
 namespace mgsync { inline namespace v1 { namespace algorithm {
 
 // What bounds every wait of a run. The abort word is seen by all threads and ranks of the host: 0 go on,
-// timed_out: somebody's deadline passed, interrupted: somebody was asked to stop.
+// timed_out: somebody's deadline passed, interrupted: somebody was asked to stop, overdue: the run as a whole lasts too long.
 struct host_limits {
   static constexpr std::uint32_t timed_out = 1;
   static constexpr std::uint32_t interrupted = 2;
+  static constexpr std::uint32_t overdue = 3;
+  using ticks = std::chrono::nanoseconds;
+  static ticks steady() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
   std::chrono::nanoseconds patience{};  // the longest that one wait may last, however long the run
   std::uint32_t* abort = nullptr;
   bool yield = false;                 // more threads than cores: let the others run
   bool (*asked_to_stop)() = nullptr;  // whether this process was asked to end
+  ticks (*now)() = steady;            // of a clock that may stand still while the process does
+  ticks ends = ticks::max();          // of that clock: no wait of the run goes on after it
 };
 
 class host_policy {
@@ -95,12 +100,12 @@ class host_policy {
     constexpr unsigned quick_polls = 64;  // a line that is on its way
     // On a busy machine every yield may cost a time slice: a look at the clock after a thousand of them comes seconds late.
     const unsigned polls_per_look = limits_.yield ? 16 : 1024;
-    std::chrono::steady_clock::time_point first_look{};
+    host_limits::ticks first_look{};
     for (unsigned polls = 1;; ++polls) {
       if (holds()) return true;
       if (polls > quick_polls) limits_.yield ? static_cast<void>(sched_yield()) : pause();
       if (polls % polls_per_look != 0) continue;
-      if (first_look == std::chrono::steady_clock::time_point{}) first_look = std::chrono::steady_clock::now();
+      if (first_look == host_limits::ticks{}) first_look = limits_.now();
       if (give_up(first_look)) return false;
     }
   }
@@ -113,11 +118,13 @@ class host_policy {
 #endif
   }
 
-  bool give_up(std::chrono::steady_clock::time_point since) const {
+  bool give_up(host_limits::ticks since) const {
     std::atomic_ref<std::uint32_t> abort(*limits_.abort);
     if (abort.load(std::memory_order_relaxed) != 0) return true;
     std::uint32_t why = 0;
-    if (std::chrono::steady_clock::now() - since > limits_.patience) why = host_limits::timed_out;
+    const auto time = limits_.now();
+    if (time > limits_.ends) why = host_limits::overdue;
+    if (time - since > limits_.patience) why = host_limits::timed_out;
     if (limits_.asked_to_stop != nullptr && limits_.asked_to_stop()) why = host_limits::interrupted;
     if (why == 0) return false;
     std::uint32_t expected = 0;

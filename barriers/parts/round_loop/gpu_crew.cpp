@@ -145,7 +145,7 @@ trial gpu_crew::run(const run_request& request) {
   {
     const auto grace = settings_.bounded ? std::chrono::seconds(5) : std::chrono::seconds(0);
     const auto patience = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        request.deadline - std::chrono::steady_clock::now() + grace);
+        request.deadline - awake_clock::now() + grace);
     const watchdog::guard watched(session_->watchdog(), settings_.what, patience, [this] { return progress_now(); },
                                   [this] { give_up(interrupted_word); });
     pool_.run([&](unsigned local) {
@@ -186,7 +186,7 @@ void gpu_crew::launch_and_wait(const run_request& request, unsigned local, bool&
   const auto stream = places_[local].stream.get();
   cuda::check(cudaMemsetAsync(places_[local].records.get(), 0, sizeof(device_findings), stream), "clearing the findings");
   cuda::check(cudaStreamSynchronize(stream), "clearing the findings");
-  const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(request.deadline - clock::now()).count();
+  const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(request.deadline - awake_clock::now()).count();
   device_run run = describe(request, local, static_cast<std::uint64_t>(std::max<std::int64_t>(left, 1)));
   std::uint32_t phase = start_phase;
   const bool checked = takes_checked_kernel(request);

@@ -149,12 +149,12 @@ unsigned host_crew::delayed_member(const run_request& request, std::uint32_t rou
 
 outcome host_crew::why_given_up(const wait_limits& bounds) const {
   const auto why = std::atomic_ref<std::uint32_t>(*bounds.abort).load(std::memory_order_relaxed);
-  return why == wait_limits::interrupted ? outcome::aborted : outcome::timed_out;
+  return why == wait_limits::interrupted ? outcome::aborted : why == wait_limits::overdue ? outcome::overdue : outcome::timed_out;
 }
 
 wait_limits host_crew::limits(const run_request& request) const {
-  const auto patience = request.deadline - std::chrono::steady_clock::now();
-  return {patience, abort_, yields(), [] { return signal_received() != 0; }};
+  return {request.deadline - awake_clock::now(), abort_, yields(), [] { return signal_received() != 0; }, awake_clock::ticks,
+          request.ends.time_since_epoch()};
 }
 
 std::vector<progress> host_crew::progress_now() const {

@@ -18,7 +18,8 @@ trial host_crew::run(const run_request& request, std::vector<Pass>& passes, cons
     // Bounded waits end by themselves; of several ranks the first speaks, and the launcher ends the others.
     const auto grace = std::chrono::milliseconds((bounded_ ? 2000 : 0) + (session_->rank() == 0 ? 0 : 300));
     const auto patience = bounds.patience + grace;
-    const watchdog::guard watched(session_->watchdog(), what_, patience, [this] { return progress_now(); });
+    const auto longest = request.ends == awake_clock::time_point::max() ? grace * 0 : request.ends - awake_clock::now() + grace;
+    const watchdog::guard watched(session_->watchdog(), what_, patience, [this] { return progress_now(); }, {}, longest);
     execute([&](unsigned local) {
       passes[local].begin(bounds);
       if (request.mode == run_mode::time)

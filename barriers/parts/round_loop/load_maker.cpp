@@ -124,8 +124,7 @@ void load_maker::tell(place& p, std::uint32_t phase) const {
   cuda::check(cudaStreamSynchronize(p.copies.get()), "telling the load");
 }
 
-void load_maker::start(unsigned local, std::chrono::steady_clock::time_point deadline) {
-  using clock = std::chrono::steady_clock;
+void load_maker::start(unsigned local, awake_clock::time_point deadline) {
   place& p = places_[local];
   std::byte* const device = p.device.get();
   cuda::check(cudaMemsetAsync(device, 0, p.device.bytes(), p.stream.get()), "preparing load");
@@ -137,7 +136,7 @@ void load_maker::start(unsigned local, std::chrono::steady_clock::time_point dea
   run.phase = reinterpret_cast<std::uint32_t*>(device + device_phase);
   run.running = reinterpret_cast<std::uint32_t*>(device + device_running);
   run.records = reinterpret_cast<load_record*>(device + device_records);
-  const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - clock::now()).count();
+  const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - awake_clock::now()).count();
   run.budget_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(left, 1));
   void* arguments[] = {&run};
   cuda::check(cudaLaunchKernel(load_kernel(load_.kind), dim3(p.blocks), dim3(load_.threads), arguments,
@@ -148,7 +147,7 @@ void load_maker::start(unsigned local, std::chrono::steady_clock::time_point dea
   do {
     cuda::check(cudaMemcpyAsync(begun, run.running, sizeof *begun, cudaMemcpyDeviceToHost, p.copies.get()), "watching load");
     cuda::check(cudaStreamSynchronize(p.copies.get()), "watching load");
-  } while (*begun != p.blocks && clock::now() < deadline);
+  } while (*begun != p.blocks && awake_clock::now() < deadline);
   std::this_thread::sleep_for(settling);
 }
 

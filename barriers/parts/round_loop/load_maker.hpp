@@ -45,7 +45,7 @@ class load_maker {
   ~load_maker();
 
   // Starts it on the calling thread's GPU, the local-th, and returns once it runs and has settled, or at the deadline.
-  void start(unsigned local, std::chrono::steady_clock::time_point deadline);
+  void start(unsigned local, awake_clock::time_point deadline);
   // What is counted begins here: the barrier is launched next.
   void count(unsigned local);
   // The barrier has ended. Ends the load, and waits for that. Also to be called after a failure.

@@ -15,14 +15,14 @@ void start_line::pass_by(unsigned member) {
   std::atomic_ref<std::uint32_t>(*lines_[member]).store(++turns_[member], std::memory_order_release);
 }
 
-bool start_line::meet(unsigned member, std::chrono::steady_clock::time_point deadline) {
+bool start_line::meet(unsigned member, awake_clock::time_point deadline) {
   pass_by(member);
   for (auto* const line : lines_) {
     unsigned polls = 0;
     while (!algorithm::reached(std::atomic_ref<std::uint32_t>(*line).load(std::memory_order_acquire), turns_[member])) {
       if (yields_) sched_yield();
       // A yield may cost a time slice.
-      if (++polls % (yields_ ? 16 : 1024) == 0 && std::chrono::steady_clock::now() > deadline) return false;
+      if (++polls % (yields_ ? 16 : 1024) == 0 && awake_clock::now() > deadline) return false;
     }
   }
   return true;

@@ -1,11 +1,11 @@
 // Lets the members of a host, whatever rank they belong to, start a run at the same moment.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "src/base/awake_clock.hpp"
 #include "topology/group.hpp"
 
 namespace mgsync::round_loop {
@@ -18,7 +18,7 @@ class start_line {
   start_line(const topology::group&, std::vector<std::uint32_t*> lines);
 
   // Called once per run by the thread of each member; false: the others did not come before `deadline`.
-  bool meet(unsigned member, std::chrono::steady_clock::time_point deadline);
+  bool meet(unsigned member, awake_clock::time_point deadline);
   // Instead of meet(), by a member that cannot take part: nobody waits for it.
   void pass_by(unsigned member);
 

@@ -13,7 +13,7 @@ trial synchronized_rounds::run(const run_request& request) {
   failures_.assign(gpus, nullptr);
   rounds_->begin(request);
   {
-    const watchdog::guard watched(session_.watchdog(), what_, request.deadline - clock::now(),
+    const watchdog::guard watched(session_.watchdog(), what_, request.deadline - awake_clock::now(),
                                   [this] { return rounds_->progress_now(); });
     on_all([&](unsigned local, const std::function<void()>& meet) {
       // A thread whose GPU failed still meets the others.

@@ -12,7 +12,7 @@
 namespace mgsync::barriers {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using clock = awake_clock;
 constexpr std::string_view early_arrival = "arrives early: ";
 
 fault fault_of(const order& asked) {
@@ -56,19 +56,28 @@ seen barrier_subject::run(const order& asked) {
     request.work_units = work_units_;
     request.late_units = where_->late_units;
   }
+  // Rounds by the thousand, each of which may need a time slice on a busy machine; but not for ever, where its cores are taken away.
+  request.ends = began_ + timeout_ * 4 + 2 * asked.count * std::chrono::microseconds(request.work_units + request.late_units);
   last_ = barrier_ ? barrier_->run(request) : trial{};
   return {.done = asked};
 }
 
 seen barrier_subject::put_together(seen came) {
   if (last_.outcome == outcome::timed_out) job_->be_patient_for(timeout_ / 5);
-  const auto all = exchange(*job_, last_, mine_, signal_received() != 0);
+  const auto all = exchange(*job_, last_, mine_, signal_received() != 0, came.stopped_s);
   job_->be_patient_for(timeout_);
   came.interrupted = all.interrupted;
+  came.stopped_s = all.stopped_s;
   if (all.outcome == outcome::aborted) came.ended = ending::aborted;
   if (all.outcome == outcome::timed_out) {
     came.ended = ending::stuck;
     came.reason = timeout_sentence(point_, where_->group, all, clock::now() - began_);
+  }
+  if (all.outcome == outcome::overdue) {
+    came.ended = ending::overdue;
+    came.reason = fmt::format("given up: {} rounds of {} were not through after {:.3g} s, although every wait ended: its workers have "
+                              "too few cores, or others use them", came.done.count, name_of(point_),
+                              std::chrono::duration<double>(clock::now() - began_).count());
   }
   if (came.ended != ending::completed) return came;
   const auto rounds = static_cast<double>(came.done.count);

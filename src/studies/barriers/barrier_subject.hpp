@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "barriers/backend.hpp"
+#include "src/base/awake_clock.hpp"
 #include "src/base/communicator.hpp"
 #include "src/harness/subject.hpp"
 #include "src/studies/barriers/plan.hpp"
@@ -42,7 +43,7 @@ class barrier_subject final : public subject {
   std::uint64_t seed_;
   std::chrono::nanoseconds timeout_;
   std::uint32_t work_units_;
-  std::chrono::steady_clock::time_point began_;
+  awake_clock::time_point began_;
   trial last_;
 };
 

@@ -11,9 +11,10 @@ namespace mgsync {
 
 using json = nlohmann::json;
 
-std::string pack_trial(const trial& mine, const std::vector<unsigned>& members, bool interrupted) {
+std::string pack_trial(const trial& mine, const std::vector<unsigned>& members, bool interrupted, double stopped_s) {
   json wire{{"outcome", static_cast<int>(mine.outcome)}, {"observations", mine.observations},
-            {"violations", mine.violations}, {"far_violations", mine.far_violations}, {"interrupted", interrupted}};
+            {"violations", mine.violations}, {"far_violations", mine.far_violations}, {"interrupted", interrupted},
+            {"stopped_s", stopped_s}};
   wire["members"] = members;
   wire["elapsed_ns"] = json::array();
   for (const auto e : mine.elapsed) wire["elapsed_ns"].push_back(e.count());
@@ -41,6 +42,7 @@ group_trial merge_trials(const std::vector<std::string>& packed) {
     all.violations += wire["violations"].get<std::uint64_t>();
     all.far_violations += wire["far_violations"].get<std::uint64_t>();
     all.interrupted = all.interrupted || wire["interrupted"].get<bool>();
+    all.stopped_s = std::max(all.stopped_s, wire["stopped_s"].get<double>());
     const auto& elapsed = wire["elapsed_ns"];
     for (std::size_t i = 0; i < elapsed.size(); ++i) {
       const double us = elapsed[i].get<double>() / 1000;
@@ -88,8 +90,8 @@ std::string where_members_ran(const topology::group& group, const std::map<unsig
 }
 
 group_trial exchange(const communicator& job, const trial& mine, const std::vector<unsigned>& members,
-                     bool interrupted) {
-  return merge_trials(job.all_gather(pack_trial(mine, members, interrupted), "gathering what a run showed"));
+                     bool interrupted, double stopped_s) {
+  return merge_trials(job.all_gather(pack_trial(mine, members, interrupted, stopped_s), "gathering what a run showed"));
 }
 
 }  // namespace mgsync

@@ -36,18 +36,19 @@ struct group_trial {
   std::map<unsigned, ran_at> ran{};  // of a timed run on hosts, by the member's index
   std::optional<std::uint64_t> switches;  // of all members together
   bool interrupted = false;      // some rank was asked to stop
+  double stopped_s = 0;          // the longest that a rank was stopped by a signal, or its machine suspended
 };
 
 // "0: rank 0 on node7, CPU 3; 1: rank 1 on node7, CPU 5 (asked for: 4)". Pure.
 std::string where_members_ran(const topology::group&, const std::map<unsigned, ran_at>&);
 
 // Collective over the job. A rank without members passes an empty trial. `members` holds the group's index of each of
-// this rank's members, in the order of trial::elapsed.
+// this rank's members, in the order of trial::elapsed; `stopped_s`: how long its process was stopped meanwhile.
 group_trial exchange(const communicator& job, const trial& mine, const std::vector<unsigned>& members,
-                     bool interrupted);
+                     bool interrupted, double stopped_s = 0);
 
 // The wire form, for exchange and its test.
-std::string pack_trial(const trial&, const std::vector<unsigned>& members, bool interrupted);
+std::string pack_trial(const trial&, const std::vector<unsigned>& members, bool interrupted, double stopped_s = 0);
 group_trial merge_trials(const std::vector<std::string>& packed);
 
 }  // namespace mgsync

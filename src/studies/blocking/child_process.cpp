@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,27 +81,34 @@ child_end run_child(const std::vector<std::string>& command, const std::map<std:
                     std::chrono::milliseconds longest) {
   child_end end;
   auto out = make_pipe(), err = make_pipe();
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, out.write.get(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, err.write.get(), STDERR_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
   auto words = command, settings = environment_with(environment);
-  pid_t child = -1;
-  const int failed = posix_spawnp(&child, command.front().c_str(), &actions, &attributes, pointers(words).data(), pointers(settings).data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (failed != 0) {
-    end.err = fmt::format("{} cannot be started: {}", command.front(), std::strerror(failed));
+  const auto arguments = pointers(words), variables = pointers(settings);
+  auto failure = make_pipe();
+  const pid_t parent = getpid(), child = fork();
+  if (child == 0) {
+    // A launcher ends its ranks at this, and leaves nothing behind.
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(127);
+    setpgid(0, 0);
+    dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+    dup2(out.write.get(), STDOUT_FILENO);
+    dup2(err.write.get(), STDERR_FILENO);
+    execvpe(arguments.front(), arguments.data(), variables.data());
+    const int why = errno;
+    static_cast<void>(!write(failure.write.get(), &why, sizeof why));
+    _exit(127);
+  }
+  int why = child < 0 ? errno : 0;
+  out.write = {};
+  err.write = {};
+  failure.write = {};
+  if (child > 0 && read(failure.read.get(), &why, sizeof why) > 0) waitpid(child, nullptr, 0);
+  if (why != 0) {
+    end.err = fmt::format("{} cannot be started: {}", command.front(), std::strerror(why));
     return end;
   }
   end.started = true;
-  out.write = {};
-  err.write = {};
+  setpgid(child, child);  // whoever comes first
   const auto deadline = clock::now() + longest;
   int status = 0;
   pollfd ends[] = {{out.read.get(), POLLIN, 0}, {err.read.get(), POLLIN, 0}};

@@ -57,7 +57,7 @@ class rank_sums final : public subject {
     const bool faulty = asked.fault == leave_out_the_last;
     const auto first = next_;
     for (std::size_t i = 0; i < asked.count; ++i) *word(0, lies_.counters, i) = 0;
-    const auto late = steady::now() + where_->timeout() / 2;
+    const auto late = awake_clock::now() + where_->timeout() / 2;
     if (!line_.meet(me_, late)) return given_up(std::move(came), "a rank did not come to the start of a run");
     const auto begin = steady::now();
     for (std::size_t i = 0; i < asked.count && !stuck_; ++i) one_sum(i, numbers_->values() + (first + i) % buffers_ * count_, faulty);
@@ -113,7 +113,7 @@ class rank_sums final : public subject {
   }
 
   bool pass() {
-    algorithm::host_policy policy(algorithm::host_limits{where_->timeout() / 3, &abort_, yields_, nullptr});
+    algorithm::host_policy policy(algorithm::host_limits{where_->timeout() / 3, &abort_, yields_, nullptr, awake_clock::ticks});
     algorithm::host_lines lines{flag_parts_.data()};
     return algorithm::dissemination<2>::arrive_and_wait(policy, lines, algorithm::place{me_, asked_.threads, 0, 1}, ++epoch_);
   }

@@ -209,7 +209,7 @@ class several_sums final : public subject {
   void time(lane& l, std::uint64_t count, bool faulty) {
     l.failure.clear();
     l.duration_us = l.call_us = 0;
-    const auto late = clock::now() + asked_.where->timeout() / 2;
+    const auto late = awake_clock::now() + asked_.where->timeout() / 2;
     try {
       cuda::check(cudaSetDevice(l.ordinal), "selecting a GPU");
       if (asked_.cold) l.numbers->push_out_of_cache(l.stream.get());

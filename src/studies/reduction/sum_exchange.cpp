@@ -16,12 +16,13 @@ namespace mgsync::reduction {
 seen put_sums_together(const communicator& ranks, seen mine) {
   if (ranks.size() == 1) return mine;
   using json = nlohmann::json;
-  const json wire{mine.ended, mine.reason, mine.values, mine.evidence, signal_received() != 0};
+  const json wire{mine.ended, mine.reason, mine.values, mine.evidence, signal_received() != 0, mine.stopped_s};
   bool first = true;
   for (const auto& text : ranks.all_gather(wire.dump(), "gathering what a run of sums showed")) {
     const json theirs = json::parse(text);
     const auto ended = theirs[0].get<ending>();
     mine.interrupted = mine.interrupted || theirs[4].get<bool>();
+    mine.stopped_s = std::max(mine.stopped_s, theirs[5].get<double>());
     if (first) {
       mine.ended = ended;
       mine.reason = theirs[1];

@@ -47,7 +47,7 @@ class recorded_barrier final : public subject {
     seen came{.done = asked};
     run_request request;
     request.rounds = static_cast<std::uint32_t>(asked.count);
-    request.deadline = std::chrono::steady_clock::now() + where_->patience;
+    request.deadline = awake_clock::now() + where_->patience;
     request.mode = settings_.recorder ? run_mode::record : run_mode::time;
     request.late_units = settings_.late_us;
     request.kept_rounds = settings_.kept_rounds;
@@ -73,7 +73,7 @@ class recorded_barrier final : public subject {
   // Whether the backend records at all.
   bool records() {
     run_request one;
-    one.deadline = std::chrono::steady_clock::now() + where_->patience;
+    one.deadline = awake_clock::now() + where_->patience;
     one.mode = run_mode::record;
     return !barrier_->run(one).records.empty();
   }

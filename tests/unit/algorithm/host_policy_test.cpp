@@ -39,6 +39,23 @@ TEST(host_policy, a_wait_ends_when_its_patience_does) {
   EXPECT_EQ(abort, host_limits::timed_out);
 }
 
+// A clock that stands still: the process was stopped.
+TEST(host_policy, time_is_that_of_its_clock) {
+  static int looks = 0;
+  std::uint32_t abort = 0, word = 0;
+  host_limits limits{std::chrono::milliseconds(1), &abort, true, [] { return ++looks == 5000; }, [] { return std::chrono::nanoseconds(7); }};
+  EXPECT_FALSE(host_policy(limits).wait_system(word, 1));
+  EXPECT_EQ(abort, host_limits::interrupted);
+}
+
+TEST(host_policy, a_run_that_lasts_too_long_ends_in_a_wait_that_does_not) {
+  std::uint32_t abort = 0, word = 0;
+  host_limits limits{std::chrono::hours(1), &abort, true, nullptr};
+  limits.ends = host_limits::steady();
+  EXPECT_FALSE(host_policy(limits).wait_system(word, 1));
+  EXPECT_EQ(abort, host_limits::overdue);
+}
+
 TEST(host_policy, a_wait_for_what_is_there_does_not_yield) {
   std::uint32_t abort = 0, word = 1;
   yields = 0;

@@ -185,6 +185,96 @@ TEST(endings, a_signal_interrupts_and_blames_nobody) {
   EXPECT_EQ(d.ended, "interrupted");
 }
 
+// The point in flight is blamed, in the document and in the store; the other was not tried.
+TEST(endings, an_emergency_says_why_in_the_store_too) {
+  command_run run;
+  run.asked.store = (run.folder.path() / "s.jsonl").string();
+  run.open();
+  run.written.measuring(two_points().cells[0].points[0].point);
+  EXPECT_TRUE(run.written.write_in_emergency("stuck: nobody came", result_status::failed));
+  EXPECT_TRUE(run.written.write_in_emergency("again", result_status::error)) << "once is enough";
+  const auto d = run.document();
+  ASSERT_EQ(d.results.size(), 2U);
+  EXPECT_EQ(d.results[0].status, result_status::failed);
+  EXPECT_EQ(d.results[0].reason, "stuck: nobody came");
+  EXPECT_EQ(d.results[1].status, result_status::error);
+  EXPECT_EQ(d.ended, "failed");
+  EXPECT_EQ(d.settings.at("ended_because"), "stuck: nobody came");
+  const auto stored = read_store(run.asked.store);
+  EXPECT_EQ(stored.ended, "failed");
+  ASSERT_EQ(stored.finished.size(), 1U);
+  EXPECT_EQ(stored.finished[0].status, result_status::failed);
+  const auto text = test::content_of(run.asked.store);
+  EXPECT_NE(text.find(R"({"t":"end","why":"failed","reason":"stuck: nobody came")"), std::string::npos) << text;
+}
+
+// At a signal the end is written at once, in case there is no time for a better one; what comes then replaces it.
+TEST(endings, what_is_written_at_a_signal_is_replaced_by_the_end) {
+  command_run run;
+  run.asked.store = (run.folder.path() / "s.jsonl").string();
+  run.open();
+  run.written.measuring(two_points().cells[0].points[0].point);
+  EXPECT_TRUE(run.written.write_meanwhile("signal 15"));
+  const auto early = run.document();
+  EXPECT_EQ(early.ended, "interrupted");
+  ASSERT_EQ(early.results.size(), 2U);
+  EXPECT_EQ(early.results[0].reason, "signal 15");
+  EXPECT_EQ(early.results[0].status, result_status::interrupted);
+  EXPECT_EQ(read_store(run.asked.store).ended, "interrupted");
+  run.written.replace(run.measure());
+  run.written.write("complete");
+  EXPECT_EQ(run.document().ended, "complete");
+  EXPECT_EQ(run.document().results[0].status, result_status::measured);
+  EXPECT_FALSE(run.document().settings.contains("ended_because"));
+  EXPECT_TRUE(run.written.write_meanwhile("too late"));
+  EXPECT_EQ(run.document().ended, "complete");
+  EXPECT_EQ(read_store(run.asked.store).ended, "complete");
+  EXPECT_TRUE(read_store(run.asked.store).damage.empty());
+}
+
+// The rank that had the files is gone: what its store holds is in the document of the one that stood by.
+TEST(endings, who_stands_by_takes_over_what_is_in_the_store) {
+  command_run run;
+  run.asked.store = (run.folder.path() / "s.jsonl").string();
+  std::vector<result> first;
+  {
+    command_run lost;
+    lost.asked = run.asked;
+    lost.open();
+    first = lost.measure();
+  }
+  machine_record machine;
+  machine.host = "box";
+  run.written.stand_by(run.asked, machine, 1, "2026-01-31T12:00:00Z");
+  run.written.plan(first);
+  run.written.take_over();
+  EXPECT_TRUE(run.written.write_in_emergency("rank 0 is gone", result_status::error));
+  const auto d = run.document();
+  ASSERT_EQ(d.results.size(), 2U);
+  for (const auto& r : d.results) EXPECT_EQ(r.status, result_status::measured);
+  EXPECT_EQ(d.ended, "error");
+  EXPECT_EQ(read_store(run.asked.store).ended, "error");
+}
+
+TEST(endings, who_stands_by_leaves_alone_what_was_ended) {
+  command_run run;
+  run.asked.store = (run.folder.path() / "s.jsonl").string();
+  {
+    command_run lost;
+    lost.asked = run.asked;
+    lost.open();
+    lost.written.replace(lost.measure());
+    lost.written.write("complete");
+  }
+  machine_record machine;
+  machine.host = "box";
+  run.written.stand_by(run.asked, machine, 1, "2026-01-31T12:00:00Z");
+  run.written.take_over();
+  EXPECT_TRUE(run.written.write_in_emergency("rank 0 is gone", result_status::error));
+  EXPECT_EQ(run.document().ended, "complete");
+  EXPECT_EQ(read_store(run.asked.store).ended, "complete");
+}
+
 // A failed point that is resumed: the second attempt has its number, and both can be read.
 TEST(endings, attempts_are_numbered) {
   const test::scratch_folder folder;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <cstdio>
 #include <chrono>
 #include <thread>
@@ -60,9 +61,81 @@ TEST(watchdog_death, ends_the_process_a_second_after_a_signal_that_nobody_follow
         watchdog dog([](const std::string&) {}, [](const std::string&) {});
         const watchdog::guard watched(dog, "a run", 60s);
         std::raise(SIGTERM);
-        std::this_thread::sleep_for(100s);
+        std::this_thread::sleep_for(20s);
       },
       testing::ExitedWithCode(128 + 15), "");
+}
+
+TEST(watchdog, the_time_of_an_inner_guard_is_not_the_outer_ones) {
+  std::atomic<bool> reported = false;
+  watchdog dog([&](const std::string&) { reported = true; }, [](const std::string&) { std::this_thread::sleep_for(100s); });
+  const watchdog::guard outer(dog, "a point", 4s);
+  {
+    const watchdog::guard inner(dog, "its run", 60s);
+    std::this_thread::sleep_for(4500ms);
+  }
+  std::this_thread::sleep_for(200ms);
+  EXPECT_FALSE(reported);
+}
+
+TEST(watchdog_death, ends_with_exit_code_1_what_goes_on_for_too_long) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        watchdog dog([](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); }, [](const std::string&) {});
+        std::atomic<std::uint64_t> round = 0;
+        const watchdog::guard watched(dog, "a run", 60s, [&] { return std::vector<progress>{{"member 0", ++round}}; }, {}, 300ms);
+        std::this_thread::sleep_for(20s);
+      },
+      testing::ExitedWithCode(1), "overdue: a run was not through after .* although it went on");
+}
+
+// What it is told of goes on meanwhile, and is asked once.
+TEST(watchdog_death, tells_of_every_signal_that_asks_a_command_to_end) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGXFSZ, SIGUSR1, SIGUSR2})
+    EXPECT_EXIT(
+        {
+          std::atomic<int> told = 0;
+          take_note_of_signals();
+          watchdog dog([](const std::string&) {}, [](const std::string&) {}, [&told] { return ++told > 1; });
+          std::raise(number);
+          for (int i = 0; i < 1000 && told < 2; ++i) std::this_thread::sleep_for(10ms);
+          std::this_thread::sleep_for(150ms);
+          std::fprintf(stderr, "%s", signal_in_words().c_str());
+          std::_Exit(told == 2 ? 100 + number : 99);
+        },
+        testing::ExitedWithCode(100 + number), "signal [0-9]+ \\(");
+}
+
+TEST(watchdog_death, a_second_signal_ends_at_once_and_one_that_came_twice_does_not) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        take_note_of_signals();
+        std::raise(SIGINT);
+        std::raise(SIGINT);
+        std::fputs("still there", stderr);
+        std::this_thread::sleep_for(1100ms);
+        std::raise(SIGINT);
+        std::_Exit(9);
+      },
+      testing::ExitedWithCode(128 + 2), "still there");
+}
+
+TEST(watchdog_death, a_crash_is_told_of_and_stays_one) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        take_note_of_crashes();
+        watchdog dog([](const std::string&) {}, [](const std::string&) {}, [] {
+          std::fprintf(stderr, "saved before %s", signal_in_words().c_str());
+          return true;
+        });
+        std::this_thread::sleep_for(100ms);
+        std::raise(SIGSEGV);
+      },
+      testing::KilledBySignal(SIGSEGV), "saved before signal 11");
 }
 
 }  // namespace

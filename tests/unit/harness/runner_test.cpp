@@ -20,11 +20,17 @@ class scripted final : public subject {
     seen came{.done = asked};
     came.values["cycles"] = {23 + 4.0 * static_cast<double>(asked.count)};
     script_(came);
+    stopped_s_ = came.stopped_s;
     return came;
+  }
+  seen put_together(seen mine) override {  // as of another rank
+    mine.stopped_s = std::max(mine.stopped_s, stopped_s_);
+    return mine;
   }
 
  private:
   std::function<void(seen&)> script_;
+  double stopped_s_ = 0;
 };
 
 // Every run, timed or its own, must say that its sum is right.
@@ -174,8 +180,53 @@ TEST(runner, stuck_died_and_aborted_are_three_words) {
   EXPECT_EQ(stuck.results[0].status, result_status::failed);
   EXPECT_EQ(stuck.results[0].reason, "so it ended");
   EXPECT_EQ(died.results[0].status, result_status::error);
+  const run_of_study overdue({chain("o", ends_as(ending::overdue))});
+  EXPECT_EQ(overdue.results[0].status, result_status::error);
+  EXPECT_EQ(overdue.results[0].reason, "so it ended");
   EXPECT_EQ(aborted.results[0].status, result_status::interrupted);
   EXPECT_EQ(aborted.results[1].status, result_status::interrupted);
+}
+
+// Who was stopped made the runs of all others long, or stuck: neither is the subject's doing.
+TEST(runner, what_a_stopped_process_held_up_is_measured_again) {
+  int runs = 0, made = 0;
+  auto planned = chain("held up", [&runs](seen& s) {
+    ++runs;
+    if (runs != 4 && runs != 6) return;
+    s.stopped_s = 2;
+    s.values["cycles"] = {1e12};
+    if (runs == 6) s.ended = ending::stuck;
+  });
+  planned.create = [&made, create = planned.create] {
+    ++made;
+    return create();
+  };
+  int undisturbed = 0;
+  auto other = chain("good", [](seen&) {});
+  other.create = [&undisturbed, create = other.create] {
+    ++undisturbed;
+    return create();
+  };
+  const run_of_study done({planned, other});
+  const auto& r = done.results.front();
+  EXPECT_EQ(r.status, result_status::measured) << r.reason;
+  ASSERT_TRUE(r.has_metrics());
+  EXPECT_DOUBLE_EQ(r.metrics.front().max, 4) << "a run in which somebody was stopped is no sample";
+  EXPECT_TRUE(r.verdict.passed);
+  EXPECT_EQ(made, undisturbed + 1) << "what was given up is made anew";
+  ASSERT_EQ(r.notes.size(), 1U);
+  EXPECT_NE(r.notes.front().find("stopped, 4 s in all"), std::string::npos) << r.notes.front();
+  EXPECT_TRUE(done.results.back().notes.empty());
+}
+
+TEST(runner, who_is_stopped_again_and_again_is_an_error_and_no_verdict) {
+  const run_of_study done({chain("s", [](seen& s) {
+    s.stopped_s = 1;
+    s.ended = ending::stuck;
+    s.reason = "nobody came";
+  })});
+  EXPECT_EQ(done.results[0].status, result_status::error);
+  EXPECT_EQ(done.results[0].reason, "nobody came");
 }
 
 TEST(runner, what_cannot_be_is_waived_with_its_reason) {

@@ -18,13 +18,14 @@ TEST(trial_exchange, takes_the_longest_of_all_members_and_adds_up_what_was_seen)
   second.far_violations = 1;
   second.first_violation = violation{4, {2, 0}, {0, 1}, 17, 16, "phase"};
   const auto all = merge_trials({pack_trial(first, {0, 1}, false), pack_trial({}, {}, false),
-                                 pack_trial(second, {2}, true)});
+                                 pack_trial(second, {2}, true, 4.5)});
   EXPECT_DOUBLE_EQ(all.longest_us, 9);
   EXPECT_EQ(all.slowest, 2u);
   EXPECT_EQ(all.observations, 17u);
   EXPECT_EQ(all.violations, 2u);
   EXPECT_EQ(all.far_violations, 1u);
   EXPECT_TRUE(all.interrupted);
+  EXPECT_DOUBLE_EQ(all.stopped_s, 4.5);
   ASSERT_TRUE(all.first_violation.has_value());
   EXPECT_EQ(all.first_violation->round, 4u);
   EXPECT_EQ(all.first_violation->reader.member, 2u);

@@ -1,0 +1,68 @@
+#include "src/app/early_end.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "src/base/communicator.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/standard_streams.hpp"
+
+namespace mgsync {
+
+namespace {
+
+// Who of the job was lost. Where it is the rank that writes, the one that stands by does from now on.
+std::string lost_now(outputs& written) {
+  auto lost = communicator::lost_ranks();
+  constexpr std::string_view the_first = "rank 0 ";
+  const auto first = std::string_view(lost).substr(0, lost.find(','));
+  if (first.starts_with(the_first) && first.ends_with(" is gone")) written.take_over();
+  return lost;
+}
+
+void end_when_stuck(watchdog& dog, outputs& written, std::string why) {
+  const auto lost = lost_now(written);
+  auto blame = dog.leaving_with() == static_cast<int>(exit_code::barrier_failed) ? result_status::failed : result_status::error;
+  if (!lost.empty()) {
+    why = fmt::format("{}; {}", lost, why);
+    dog.leave_with(static_cast<int>(exit_code::failure));
+    blame = result_status::error;
+  } else if (signal_received() != 0) {
+    why = fmt::format("interrupted by {}; {}", signal_in_words(), why);
+    blame = result_status::interrupted;
+  }
+  say("mgsync: {}\n", why);
+  written.write_in_emergency(why, blame);
+}
+
+// A launcher that lost a rank ends the others, and gives them a second. Asked to end without that, the command goes on to its own
+// end, which may take longer than it has.
+bool write_at_signal(outputs& written) {
+  if (crash_received() != 0) {
+    const auto rank = communicator::this_rank();
+    const auto why = fmt::format("{} crashed: {}", rank.empty() ? "mgsync" : rank, signal_in_words());
+    say("mgsync: {}\n", why);
+    return written.write_in_emergency(why, result_status::error);
+  }
+  const auto lost = lost_now(written);
+  if (!communicator::speaks_first() && !written.has_files()) return true;
+  if (lost.empty()) return written.write_meanwhile(fmt::format("interrupted by {}", signal_in_words()));
+  const auto why = fmt::format("{}; the launcher ended the job", lost);
+  if (!written.write_in_emergency(why, result_status::error)) return false;
+  say("mgsync: {}\n", why);
+  _exit(static_cast<int>(exit_code::failure));
+}
+
+}  // namespace
+
+void watch_over(std::optional<watchdog>& dog, outputs& written) {
+  take_note_of_signals();
+  dog.emplace([](const std::string&) {}, [&](const std::string& why) { end_when_stuck(*dog, written, why); },
+              [&] { return write_at_signal(written); });
+}
+
+}  // namespace mgsync
