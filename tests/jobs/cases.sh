@@ -207,6 +207,8 @@ requeued() { # LAUNCHER HOW: cancel, or requeue while it runs
     told_the_end "$job" 20
     expect_text 'CANCELLED' <(state_of "$job")
     has_a_latency "$(result mgsync-ranks json)"
+    tail -n 1 "$(result mgsync-ranks jsonl)" | grep -q '"why":"interrupted","reason":"[^"]*signal 15' || fail "the store does not end with the reason"
+    expect_text '"ended_because": "[^"]*signal 15' "$(result mgsync-ranks json)"
   fi
   scontrol requeue "$job" || fail "Slurm does not requeue job $job"
   wait_until "$long_s" not_running || fail "job $job goes on running"
@@ -220,6 +222,10 @@ requeued() { # LAUNCHER HOW: cancel, or requeue while it runs
   ends_with 0 120 "the job that was started again"
   check_store "$store" "$before"
   passed "$2 and requeue under $1: nothing lost, nothing twice"
+}
+cancelled() { # by name, on the command line of jobs_test.sh
+  requeued pmix cancel
+  requeued mpirun cancel
 }
 not_running() { case $(state_of "$job") in *RUNNING* | *COMPLETING*) false ;; esac; }
 

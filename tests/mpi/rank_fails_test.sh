@@ -17,7 +17,9 @@ for phase in creation check timing; do
   expect_code $? 1 "a call that fails in $phase"
   took=$(($(now_ms) - begin))
   expect_text 'rank 2 on .*planted: error 42' "$work/err"
-  [ "$(grep -c '"t":"result"' "$work/store")" -eq 2 ] || fail "$phase: the store does not hold the two results of two members"
+  [ "$(grep '"t":"result"' "$work/store" | grep -c '"status":"measured"')" -eq 2 ] || fail "$phase: the store does not hold the two results of two members"
+  if grep -q '"status":"failed"' "$work/store"; then fail "$phase: a barrier is blamed"; fi
+  tail -n 1 "$work/store" | grep -q '"t":"end","why":"error","reason":"rank 2 ' || fail "$phase: the store does not end with the rank"
   has_samples || fail "$phase: the store holds no sample"
   if grep -q '"why":"complete"' "$work/store"; then fail "$phase: the store says that it is complete"; fi
   "$planted" show "$work/store" >"$work/out" 2>"$work/err"
