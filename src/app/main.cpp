@@ -1,5 +1,3 @@
-#include <sys/utsname.h>
-
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -22,6 +20,7 @@
 #include "src/app/topology_command.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/gpu_start.hpp"
+#include "src/base/hosts.hpp"
 #include "src/base/launcher.hpp"
 #include "src/base/standard_streams.hpp"
 #include "mgsync/version.hpp"
@@ -88,9 +87,7 @@ int leave(const std::optional<communicator>& job, exit_code code) {
 // How an error that only one rank knows of begins: with the rank, where there are several.
 std::string speaker() {
   const auto rank = read_launch().rank;
-  utsname machine{};
-  if (!rank || uname(&machine) != 0) return "mgsync: ";
-  return fmt::format("mgsync: rank {} on {}: ", *rank, machine.nodename);
+  return rank ? fmt::format("mgsync: rank {} on {}: ", *rank, host_name()) : "mgsync: ";
 }
 
 int run(const std::vector<std::string>& typed) {
@@ -101,6 +98,7 @@ int run(const std::vector<std::string>& typed) {
   try {
     if (is_study_command(typed)) return study_command(typed, job, dog, written);
     const options asked = parse_options(typed);
+    if (asked.anonymous) hide_host_name();
     if (const auto done = run_alone(asked, speaks)) return *done;
     if (const auto done = run_elsewhere(asked, typed)) return *done;
     watch_over(dog, written);

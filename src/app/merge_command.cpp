@@ -7,6 +7,7 @@
 #include "src/app/outputs.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
+#include "src/results/anonymous.hpp"
 #include "src/results/merging.hpp"
 #include "src/results/store.hpp"
 #include "src/results/table.hpp"
@@ -57,8 +58,9 @@ int merge_command(const options& asked) {
   const auto files = read_all(asked);
   auto merged = merge_results(files, asked.over_processes ? replication::processes : replication::batches);
   auto& document = merged.document;
+  if (asked.anonymous) make_anonymous(document);
   const auto settings = document.settings;
-  document.command = asked.typed;
+  document.command = asked.anonymous ? anonymous_command(asked.typed) : asked.typed;
   for (std::size_t i = 0; i < files.size(); ++i)
     document.settings[fmt::format("merged_{}", i + 1)] = fmt::format("{}: {}", files[i].name, files[i].document.command);
   for (const auto& note : merged.notes) say("note: {}\n", note);

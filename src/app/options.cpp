@@ -86,6 +86,8 @@ constexpr described_option option_table[] = {
      [](options& o, std::string_view, std::string_view v) { o.json = v; }},
     {"csv", "mgu", "FILE", "write the results as CSV to this file; - is stdout, and then the table goes to stderr",
      [](options& o, std::string_view, std::string_view v) { o.csv = v; }},
+    {"anonymous", "mgru", "", "write neither the names of hosts, nor paths of the command line, nor values of environment variables, nor UUIDs of GPUs: hashes stand for them, which still tell hosts apart (who guesses a name can check it)",
+     [](options& o, std::string_view, std::string_view) { o.anonymous = true; }},
     {"store", "mgu", "FILE", "append every sample to this file at once, so that nothing measured is lost",
      [](options& o, std::string_view, std::string_view v) { o.store = v; }},
     {"resume", "mu", "", "continue where the store of an earlier command ends",

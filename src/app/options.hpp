@@ -54,6 +54,7 @@ struct options {
 
   std::string json;              // file, "-" for stdout, "" for none
   std::string csv;
+  bool anonymous = false;        // results do not tell where they come from
   std::string store;
   bool resume = false;
 

@@ -17,6 +17,7 @@
 #include "src/app/surroundings.hpp"
 #include "src/base/standard_streams.hpp"
 #include "src/base/watchdog.hpp"
+#include "src/results/anonymous.hpp"
 #include "src/results/packed_text.hpp"
 #include "src/results/atomic_file.hpp"
 #include "src/results/csv_document.hpp"
@@ -130,6 +131,13 @@ void do_each(std::initializer_list<std::function<void()>> steps) {
 void write_json(const options& asked, const std::string& text) { write_to(asked.json, text); }
 
 void write_documents(const options& asked, const json_document& document) {
+  if (asked.anonymous) {
+    options open = asked;
+    open.anonymous = false;
+    json_document hidden = document;
+    make_anonymous(hidden);
+    return write_documents(open, hidden);
+  }
   do_each({[&] { write_json(asked, asked.json.empty() ? "" : format_json(document)); },
            [&] { write_to(asked.csv, asked.csv.empty() ? "" : format_csv(document)); }});
 }
@@ -142,16 +150,18 @@ void print_table(const options& asked, std::string_view text) noexcept {
 
 void outputs::describe(const options& asked, const machine_record& machine, std::uint64_t seed, const std::string& started) {
   options_ = asked;
-  document_.command = asked.typed;
+  document_.command = asked.anonymous ? anonymous_command(asked.typed) : asked.typed;
   document_.seed = seed;
   document_.started = started;
   document_.machine = machine;
+  if (asked.anonymous) make_anonymous(document_.machine);
   document_.settings = {{"precision", fmt::format("{}", asked.precision)},
                         {"max_time_s", fmt::format("{}", std::chrono::duration<double>(asked.max_time.value()).count())},
                         {"check_rounds", asked.check ? fmt::format("{}", asked.check_rounds) : "0"}};
   // What steers the run times decides a result, too. Which GPUs are visible stands in the machine.
   document_.settings.merge(steering_variables(environ));
   document_.settings.erase("environment CUDA_VISIBLE_DEVICES");
+  if (asked.anonymous) make_anonymous(document_.settings);
 }
 
 void outputs::open_store(if_exists policy) {

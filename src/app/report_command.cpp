@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -18,6 +19,7 @@
 #include "src/report/page.hpp"
 #include "src/report/svg.hpp"
 #include "src/report/text.hpp"
+#include "src/results/anonymous.hpp"
 #include "src/results/atomic_file.hpp"
 #include "src/results/comparison.hpp"
 #include "src/results/selection.hpp"
@@ -68,8 +70,9 @@ table endings_of(std::span<const result> results) {
 }
 
 // The changes of two files, as compare marks them.
-std::optional<page_section> side_by_side(const std::vector<std::string>& names) {
-  const auto before = read_result_file(names[0]), after = read_result_file(names[1]);
+std::optional<page_section> side_by_side(const std::vector<std::string>& names, bool anonymous) {
+  auto before = read_result_file(names[0]), after = read_result_file(names[1]);
+  if (anonymous) make_anonymous(before.document), make_anonymous(after.document);
   const auto compared = compare(std::span(&before.document, 1), std::span(&after.document, 1));
   if (compared.points.empty()) return std::nullopt;
   page_section s{"side-by-side", "Before and after", {}, {before.document.command, after.document.command}, ""};
@@ -201,13 +204,15 @@ report::page page_of(const options& asked, report_files& all, std::vector<std::s
   p.verdict = {"verdict", "", {}, {}, ""};
   if (all.measured.size() == 2) {
     std::vector<std::string> names{all.measured[0].name, all.measured[1].name};
-    if (auto both = side_by_side(names)) p.sections.push_back(std::move(*both));
+    if (auto both = side_by_side(names, asked.anonymous)) p.sections.push_back(std::move(*both));
   }
   for (std::size_t i = 0; i < all.machines.size(); ++i) add_machine(p, all, all.machines[i], i + 1, all.machines.size() == 1, failed);
   for (auto& one : raw) p.sections.push_back({fmt::format("raw-{}", one.of->name), fmt::format("{}, from raw rows", capitalized(one.of->name)), std::move(one.shown), {}, ""});
   add_drawings(p, all);
   for (const auto& f : all.measured) p.files.push_back(file_of(f));
   for (const auto& f : all.raw) p.files.push_back({f.name, "", "", "raw rows of a study", {}, {}, {}});
+  if (asked.anonymous)
+    for (auto& f : p.files) f.name = std::filesystem::path(f.name).filename().string();
   return p;
 }
 
@@ -259,7 +264,7 @@ void write(const std::string& where, const std::string& text) {
 
 int report_command(const options& asked) {
   prepare_files(asked);
-  auto all = read_report_files(asked.files, asked.across.value_or(across::hosts));
+  auto all = read_report_files(asked.files, asked.across.value_or(across::hosts), asked.anonymous);
   say_damage(all);
   std::vector<std::string> failed;
   const auto p = page_of(asked, all, failed);

@@ -1,6 +1,7 @@
 #include "src/app/report_files.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -9,6 +10,8 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
+#include "src/base/hosts.hpp"
+#include "src/results/anonymous.hpp"
 #include "src/results/packed_text.hpp"
 #include "topology/description.hpp"
 #include "topology/discovery.hpp"
@@ -75,7 +78,14 @@ bool shows_something(const evaluation& e) { return !e.sentences.empty() || !e.ta
 
 }  // namespace
 
-report_files read_report_files(const std::vector<std::string>& names, across alike) {
+// A machine that was described, for a page that does not tell where it comes from.
+static void hide_names(topology::machine& described) {
+  described.host = pseudonym_of(described.host);
+  described.source = std::filesystem::path(described.source).filename().string();
+  for (auto& gpu : described.gpus) gpu.uuid = pseudonym_of_gpu(gpu.uuid);
+}
+
+report_files read_report_files(const std::vector<std::string>& names, across alike, bool anonymous) {
   report_files all;
   for (const auto& name : names) {
     const auto text = read_text(name, "files of --json, --store, or of a study's raw rows");
@@ -83,6 +93,7 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
       topology::discovery_request request;
       request.file = name;
       all.drawn.push_back(topology::discover(request));
+      if (anonymous) hide_names(all.drawn.back());
       continue;
     }
     if (std::ranges::any_of(studies(), [&](const study* s) { return s->knows != nullptr && s->knows(text); })) {
@@ -90,6 +101,7 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
       continue;
     }
     all.measured.push_back(result_file_of(name, text));
+    if (anonymous) make_anonymous(all.measured.back().document);
     const auto file = all.measured.size() - 1;
     place_of(all, all.measured.back().document.machine, alike).files.push_back(file);
   }

@@ -32,8 +32,8 @@ struct report_files {
 };
 
 // Results files and stores, machine descriptions (ours or hwloc XML), and raw rows of studies. Machines that differ by no
-// more than `alike` count as one. Throws usage_error, beginning with the name, for a file that is nothing of this.
-report_files read_report_files(const std::vector<std::string>& names, across alike);
+// more than `alike` count as one. `anonymous`: as make_anonymous() leaves them. Throws usage_error, beginning with the name, for a file that is nothing of this.
+report_files read_report_files(const std::vector<std::string>& names, across alike, bool anonymous = false);
 
 // To stderr, what of these files is damaged and was skipped.
 void say_damage(const report_files&);

@@ -22,6 +22,7 @@
 #include "src/app/progress_line.hpp"
 #include "src/app/report_files.hpp"
 #include "src/app/this_machine.hpp"
+#include "src/base/hosts.hpp"
 #include "src/base/closest_word.hpp"
 #include "src/base/gpu_start.hpp"
 #include "src/base/launcher.hpp"
@@ -323,6 +324,7 @@ int study_command(std::span<const std::string> words, std::optional<communicator
   const auto axes = axes_of(asked.studies);
   if (asked.studies.size() > 1) refuse_several_meanings(words, axes);
   asked.typed = parse_options(words, axes);
+  if (asked.typed.anonymous) hide_host_name();
   if (asked.typed.command == command::version || asked.typed.command == command::help) {
     if (read_launch().first()) tell("{}", asked.typed.command == command::version ? version_text() : help_text(command::study, axes));
     return 0;

@@ -180,7 +180,7 @@ communicator communicator::world(std::chrono::nanoseconds timeout, watchdog& dog
   all.timeout_ = timeout;
   job_rank = all.rank_;
   rank_process mine{};
-  gethostname(mine.host, sizeof mine.host - 1);
+  host_name().copy(mine.host, sizeof mine.host - 1);
   boot_id().copy(mine.boot, sizeof mine.boot - 1);
   if (readlink("/proc/self/ns/pid", mine.numbers, sizeof mine.numbers - 1) < 0) mine.numbers[0] = '\0';
   mine.pid = static_cast<int>(getpid());

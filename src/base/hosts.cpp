@@ -1,13 +1,39 @@
 #include "src/base/hosts.hpp"
 
+#include <unistd.h>
+
+#include <climits>
 #include <fstream>
 #include <map>
 #include <set>
+#include <regex>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "src/base/content_hash.hpp"
+
 namespace mgsync {
+
+namespace {
+bool hidden = false;
+}
+
+std::string host_name() {
+  char name[HOST_NAME_MAX + 1] = {};
+  const std::string told = gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
+  return hidden ? pseudonym_of(told) : told;
+}
+
+void hide_host_name() { hidden = true; }
+
+std::string pseudonym_of(const std::string& name) {
+  static const std::regex pseudonym("host-[0-9a-f]{10}(-[0-9]+)?");
+  if (name.empty() || std::regex_match(name, pseudonym)) return name;
+  std::string digits;
+  for (const char byte : sha256(name).substr(0, 5)) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return "host-" + digits;
+}
 
 std::string boot_id() {
   std::string id;

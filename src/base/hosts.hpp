@@ -8,6 +8,15 @@
 
 namespace mgsync {
 
+// This host's name, as every result, message and store has it: the kernel's, "localhost" where it has none, or what stands for
+// it.
+std::string host_name();
+// From here on host_name() is a pseudonym: for those who pass results on and do not want to tell where they come from.
+void hide_host_name();
+// "host-" and ten hexadecimal digits of the name's SHA-256: the same for the same name, another for another. Who guesses
+// the name can check the guess. A pseudonym stands for itself. Pure.
+std::string pseudonym_of(const std::string& name);
+
 // The kernel's identifier of this boot, the same for all processes of a host and no other; empty where it does not tell.
 std::string boot_id();
 

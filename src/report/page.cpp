@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/report/canvas.hpp"
-#include "src/report/content_hash.hpp"
+#include "src/base/content_hash.hpp"
 #include "src/report/figure_data.hpp"
 #include "src/report/page_assets.hpp"
 #include "src/report/svg.hpp"

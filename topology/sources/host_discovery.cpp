@@ -1,13 +1,11 @@
 #include "topology/sources/host_discovery.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <climits>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "src/base/hosts.hpp"
 #include "src/base/pinning.hpp"
 #include "topology/discovery.hpp"
 #include "topology/sources/cpu_quota.hpp"
@@ -15,11 +13,6 @@
 
 namespace mgsync::topology {
 namespace {
-
-std::string host_name() {
-  char name[HOST_NAME_MAX + 1] = {};
-  return gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
-}
 
 std::vector<int> members_of(hwloc_const_cpuset_t set) {
   std::vector<int> result;

@@ -14,6 +14,14 @@ TEST(hosts, of_one_name_are_told_apart_by_their_boot) {
   EXPECT_EQ(distinct_hosts(list{"n", "n"}, list{"", ""}), (list{"n", "n"})) << "nothing tells";
 }
 
+TEST(hosts, a_pseudonym_tells_names_apart_and_stands_for_itself) {
+  EXPECT_EQ(pseudonym_of("abc"), "host-ba7816bf8f");  // the first ten digits of FIPS 180-4's example
+  EXPECT_NE(pseudonym_of("abc"), pseudonym_of("abd"));
+  EXPECT_EQ(pseudonym_of(pseudonym_of("abc")), pseudonym_of("abc"));
+  EXPECT_EQ(pseudonym_of(pseudonym_of("abc") + "-2"), pseudonym_of("abc") + "-2") << "the second host of one name";
+  EXPECT_EQ(pseudonym_of(""), "");
+}
+
 TEST(hosts, this_one_has_one_boot) { EXPECT_EQ(boot_id(), boot_id()); }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "src/report/content_hash.hpp"
+#include "src/base/content_hash.hpp"
 #include "src/report/page_assets.hpp"
 #include "tests/unit/report/count.hpp"
 

@@ -1,4 +1,4 @@
-#include "src/report/content_hash.hpp"
+#include "src/base/content_hash.hpp"
 
 #include <array>
 #include <bit>
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace mgsync::report {
+namespace mgsync {
 namespace {
 
 // The first 32 bits of the fractional parts of the square (or cubic) roots of the first primes.
@@ -55,7 +55,7 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-std::string content_hash(std::string_view text) {
+std::string sha256(std::string_view text) {
   std::string padded(text);
   padded += '\x80';
   while (padded.size() % 64 != 56) padded += '\0';
@@ -67,7 +67,9 @@ std::string content_hash(std::string_view text) {
   std::string digest;
   for (const auto word : state)
     for (int shift = 24; shift >= 0; shift -= 8) digest += static_cast<char>(word >> shift & 0xff);
-  return "sha256-" + base64(digest);
+  return digest;
 }
 
-}  // namespace mgsync::report
+std::string content_hash(std::string_view text) { return "sha256-" + base64(sha256(text)); }
+
+}  // namespace mgsync
