@@ -45,6 +45,7 @@ fi
 grep -q "first parameter must be mgsync::multi_grid_handle" "$place/log" || { cat "$place/log"; exit 1; }
 
 echo "== the first program of docs/library.md, as it is printed"
+# shellcheck disable=SC2016  # Markdown's backticks
 sed -n '/^```cuda$/,/^```$/{/^```/d;p}' "$consumer/../../../docs/library.md" >"$place/hello.cu"
 [ "$(grep -c . "$place/hello.cu")" -le 20 ] || { echo "it has more than 20 lines"; exit 1; }
 [ -e "$prefix/lib/libmgsync.a" ] && "$nvcc" -std=c++17 -arch=sm_90 -Werror all-warnings "$place/hello.cu" -I "$prefix/include" -L "$prefix/lib" -lmgsync -o "$place/hello" &&
