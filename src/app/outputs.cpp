@@ -281,7 +281,7 @@ std::unique_lock<std::mutex> outputs::lock_soon() {
   std::unique_lock lock(mutex_, std::try_to_lock);
   for (int i = 0; i < 30 && !lock; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    lock.try_lock();
+    static_cast<void>(lock.try_lock());  // the loop asks
   }
   return lock;
 }

@@ -84,7 +84,7 @@ TEST(load, says_when_it_shared_an_sm_or_did_not) {
   for (const load_place place : {load_place::others, load_place::all}) {
     auto made = round_loop::make_load_maker(group_of(1), {traffic::local_stores, 0, 64, place}, 1, "", here.session());
     ASSERT_TRUE(made.maker) << made.reason;
-    made.maker->start(0, std::chrono::steady_clock::now() + 5s);
+    made.maker->start(0, awake_clock::now() + 5s);
     made.maker->count(0);
     made.maker->stop(0);
     const auto on_every = made.maker->seen(0, every);
@@ -101,7 +101,7 @@ TEST(load, ends_by_itself_when_nobody_stops_it) {
   auto made = round_loop::make_load_maker(group_of(1), {traffic::local_stores, 0, 64, load_place::all}, 1, "", here.session());
   ASSERT_TRUE(made.maker) << made.reason;
   const auto begin = std::chrono::steady_clock::now();
-  made.maker->start(0, begin + 200ms);
+  made.maker->start(0, awake_clock::now() + 200ms);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   const auto lasted = std::chrono::steady_clock::now() - begin;
   EXPECT_GT(lasted, 150ms);

@@ -3,6 +3,7 @@
 
 #include "small_machines.hpp"
 #include "tests/unit/refused.hpp"
+#include "src/base/shown_words.hpp"
 #include "topology/cpu_list.hpp"
 #include "topology/description.hpp"
 
@@ -68,8 +69,11 @@ machine every_field() {
   return m;
 }
 
+// What would steer a terminal is spelt out once read, and stays so.
 TEST(description, round_trip_is_exact) {
-  const machine m = every_field();
+  machine m = every_field();
+  EXPECT_EQ(read_description(write_description(m), "test").host, one_line(m.host));
+  m.host = one_line(m.host);
   EXPECT_EQ(read_description(write_description(m), "test"), m) << write_description(m);
   EXPECT_EQ(read_description(write_description(machine{}), "test"), machine{});
   machine some = m;  // not every pair was asked
@@ -86,7 +90,7 @@ TEST(description, a_byte_that_is_no_text_is_replaced_once) {
   m.gpus.emplace_back().name = std::string("a\0b", 3);
   const auto read = read_description(write_description(m), "test");
   EXPECT_EQ(read.host, "box \xef\xbf\xbd\xef\xbf\xbd");
-  EXPECT_EQ(read.gpus, m.gpus);
+  EXPECT_EQ(read.gpus.at(0).name, "a\\u0000b");
   EXPECT_EQ(read_description(write_description(read), "test"), read);
 }
 

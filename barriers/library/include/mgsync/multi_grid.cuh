@@ -220,7 +220,7 @@ __device__ __forceinline__ multi_grid_group this_multi_grid(const multi_grid_han
 __device__ __forceinline__ multi_grid_group_with_word this_multi_grid(const multi_grid_handle& handle, std::uint32_t& shared_word) {
   return multi_grid_group_with_word(handle, shared_word);
 }
-multi_grid_group this_multi_grid(const multi_grid_handle&&) = delete;  // a temporary's
-multi_grid_group_with_word this_multi_grid(const multi_grid_handle&&, std::uint32_t&) = delete;
+__device__ multi_grid_group this_multi_grid(const multi_grid_handle&&) = delete;  // a temporary's
+__device__ multi_grid_group_with_word this_multi_grid(const multi_grid_handle&&, std::uint32_t&) = delete;
 
 }}  // namespace mgsync::v1
