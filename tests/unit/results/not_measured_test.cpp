@@ -74,7 +74,7 @@ TEST(not_measured, takes_a_page_whatever_the_sweep) {
   sweep s;
   for (int members = 1; members <= 4096; ++members) {
     s.add("multigrid", "auto", members, too_many);
-    s.add("list", "default", members, fmt::format("--placement list names 3 cores for {} threads", members));
+    for (const char* variant : {"default", "other"}) s.add("list", variant, members, fmt::format("--placement list names 3 cores for {} threads", members));
   }
   for (int i = 0; i < 100; ++i) s.add(fmt::format("subject-{}", i).c_str(), "default", 2, "for GPU members");
   const auto lines = lines_of(by_reason("waived", s.all(), s.points.size()));
