@@ -86,7 +86,7 @@ nlohmann::json what_is_asked(const options& asked) {
           {"--device", asked.device},
           {"--members-per-rank", asked.members_per_rank},
           {"--per-node", asked.per_node},
-          {"--pin", asked.pin},
+          {"--no-pin", !asked.pin},
           {"--oversubscribe", asked.oversubscribe},
           {"--peer-memory", asked.peer_memory},
           {"--mpi-threads", static_cast<int>(asked.mpi_threads)},
