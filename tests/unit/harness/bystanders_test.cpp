@@ -6,10 +6,10 @@
 namespace mgsync {
 namespace {
 
-using words = std::vector<std::string>;
+using texts = std::vector<std::string>;
 
-words texts_of(const seen_beside& beside) {
-  words all;
+texts texts_of(const seen_beside& beside) {
+  texts all;
   for (const auto& one : doubts_of(beside)) all.push_back(one.text);
   return all;
 }
@@ -32,19 +32,19 @@ TEST(bystanders, nothing_is_said_of_a_quiet_machine) {
   EXPECT_TRUE(doubts_of(quiet).empty());
   quiet = {.looks = 100, .crowded = 10, .runnable = 3, .hardware_threads = 2, .spent = {2.0, 0.02}, .timed = 100, .switched = 10, .gpus = {}};
   quiet.gpus["GPU-1"] = {.looks = 20, .slowed = 2, .reasons = 4, .least_mhz = 1965, .most_mhz = 1980, .others = 0};
-  EXPECT_EQ(texts_of(quiet), words{});
+  EXPECT_EQ(texts_of(quiet), texts{});
 }
 
 TEST(bystanders, each_of_them_is_said_once_it_is_not_rare) {
-  EXPECT_EQ(texts_of({.looks = 100, .crowded = 11, .runnable = 3.5, .hardware_threads = 2, .spent = {}, .gpus = {}}), words{"4 runnable threads for 2 hardware threads"});
-  EXPECT_EQ(texts_of({.spent = {0.95, 0.05}, .gpus = {}}), words{"5.0 % of the CPU time stolen by the hypervisor"});
-  EXPECT_EQ(texts_of({.spent = {0.2, 0.02}, .gpus = {}}), words{});    // two ticks of the kernel's clock are none too many
-  EXPECT_EQ(texts_of({.spent = {100, 0.9}, .gpus = {}}), words{});     // less than a hundredth
-  EXPECT_EQ(texts_of({.spent = {}, .timed = 50, .switched = 32, .gpus = {}}), words{"members switched out in 64 % of the runs"});
+  EXPECT_EQ(texts_of({.looks = 100, .crowded = 11, .runnable = 3.5, .hardware_threads = 2, .spent = {}, .gpus = {}}), texts{"4 runnable threads for 2 hardware threads"});
+  EXPECT_EQ(texts_of({.spent = {0.95, 0.05}, .gpus = {}}), texts{"5.0 % of the CPU time stolen by the hypervisor"});
+  EXPECT_EQ(texts_of({.spent = {0.2, 0.02}, .gpus = {}}), texts{});    // two ticks of the kernel's clock are none too many
+  EXPECT_EQ(texts_of({.spent = {100, 0.9}, .gpus = {}}), texts{});     // less than a hundredth
+  EXPECT_EQ(texts_of({.spent = {}, .timed = 50, .switched = 32, .gpus = {}}), texts{"members switched out in 64 % of the runs"});
   seen_beside beside;
   beside.gpus["GPU-1"] = {.looks = 10, .slowed = 10, .reasons = 0x4, .least_mhz = 1755, .most_mhz = 1980, .others = 2};
   beside.gpus["GPU-2"] = {.looks = 10, .slowed = 0, .reasons = 0, .least_mhz = 1980, .most_mhz = 1980, .others = 1};
-  EXPECT_EQ(texts_of(beside), (words{"2 other processes on a GPU", "a GPU slowed by power cap", "an SM clock of 1755 to 1980 MHz"}));
+  EXPECT_EQ(texts_of(beside), (texts{"2 other processes on a GPU", "a GPU slowed by power cap", "an SM clock of 1755 to 1980 MHz"}));
 }
 
 TEST(bystanders, on_a_gpu_are_who_is_not_of_the_job) {
