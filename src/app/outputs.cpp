@@ -253,12 +253,15 @@ json_document outputs::with_unfinished(const std::string& why, result_status bla
 }
 
 void outputs::write(const std::string& end, std::string_view remarks) {
+  // Another rank may have heard first that the job is to end: this one's own word of it is a moment away.
+  for (int i = 0; i < 100 && end != "complete" && signal_in_words().empty(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   std::lock_guard lock(mutex_);
   if (!opened_ || done_) return;
   done_ = true;
   document_.settings.merge(gpu_states_at("after"));
   document_.ended = end;
-  const auto why = end == "complete" ? "" : signal_in_words();
+  auto why = end == "complete" ? "" : signal_in_words();
+  if (why.empty() && end != "complete") why = "another rank was asked to end";
   if (!why.empty()) document_.settings[ended_because] = why;
   // Whatever lasts comes first, and one that cannot be written takes nothing else along.
   do_each({[&] {

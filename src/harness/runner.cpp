@@ -78,6 +78,7 @@ struct runner::candidate {
   bool from_store = false;           // finished by an earlier command
   unsigned stops = 0;                // times that a process of the job was stopped in one of its runs
   double stopped_s = 0;              // so long in all
+  awake_clock::duration stopped_before{};  // what this process had been stopped for when its cell began
 };
 
 runner::runner(communicator& job, watchdog& dog, const runner_settings& settings, store* saved, runner_events events)
@@ -104,6 +105,7 @@ void runner::run_cell(std::span<const measurement> points, std::span<result> res
     candidate& c = candidates[i];
     c.planned = &points[i];
     c.result = &results[i];
+    c.stopped_before = awake_clock::stopped();
     c.dog = watchdog_;
     c.patience = settings_.timeout;
     c.result->point = points[i].point;
@@ -377,6 +379,8 @@ void runner::end(candidate& c) {
     if (c.prover && c.made) c.prover->add_to(r);
     if (c.sampled) add_doubts(r.doubts, doubts_of_samples(r.metrics, r.samples));
     if (!r.has_metrics()) r.doubts.clear();
+    if (const auto stopped = awake_clock::stopped() - c.stopped_before; c.stops == 0 && stopped.count() > 0)
+      r.notes.push_back(fmt::format("a process was stopped for {:.3g} s, and none of its runs was under way", std::chrono::duration<double>(stopped).count()));
     if (c.stops > 0)
       r.notes.push_back(fmt::format("measured again what a process that was stopped, {:.3g} s in all, or its machine, had held up", c.stopped_s));
   }

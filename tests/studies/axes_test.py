@@ -71,7 +71,7 @@ def answers_of_a_model():
     assert "would be written over it" in study("pipeline", "--gemm", "64x64x64", "--machine", "own.json", "--json", "own.json", code=2)
     os.mkfifo("slow.json")
     ends_on_sigterm("pipeline", "--gemm", "64x64x64", "--machine", "slow.json", after=0.5)
-    ends_on_sigterm("pipeline", "--gemm", "8192x28672x8192", "--solver", after=1)
+    ends_on_sigterm("pipeline", "--gemm", "8192x28672x8192", "--solver", after=0.3)
     checked, _, megabytes = cost_of("pipeline", "--gemm", "8192x28672x8192", "--solver")
     assert ("solver       Z3" in checked or "no Z3 in this build" in checked) and megabytes < 200, (checked, megabytes)
     for made in ("answer.json", "own.json", "slow.json"):
