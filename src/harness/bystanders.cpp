@@ -7,7 +7,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -21,17 +20,22 @@ constexpr double much_stolen = 0.01;
 constexpr double least_stolen_s = 0.03;  // the kernel counts in hundredths of a second, on each hardware thread
 constexpr double clock_moved = 0.01;     // what a figure is to be precise to
 
+// What a file of /proc says, at most; nothing where it cannot be read, as of a thread that has ended meanwhile. (The iterators of
+// a stream's buffer would throw there, read() does not.)
 std::string content_of(const char* file) {
   std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::string text(1024, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return text;
 }
 
 // Threads of this process that are running or want to, this one among them.
 int own_runnable() {
   int count = 0;
   std::error_code gone;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", gone)) {
-    const std::string text = content_of((task.path() / "stat").c_str());
+  for (std::filesystem::directory_iterator task("/proc/self/task", gone), end; !gone && task != end; task.increment(gone)) {
+    const std::string text = content_of((task->path() / "stat").c_str());
     const auto behind_name = text.rfind(") ");
     count += behind_name != std::string::npos && text.size() > behind_name + 2 && text[behind_name + 2] == 'R';
   }

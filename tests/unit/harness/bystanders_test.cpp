@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <exception>
+#include <thread>
+
 namespace mgsync {
 namespace {
 
@@ -85,6 +89,28 @@ TEST(bystanders, a_machine_with_more_hardware_threads_than_anybody_runs_on_is_no
   on_host.device = topology::device::gpu;
   looking.look_at_gpus(gpus, on_host);  // no NVML here, or no such GPU: nothing is said
   EXPECT_TRUE(gpus.empty());
+}
+
+// A thread that ends between the opening of its file and the reading is none that runs, and no failure.
+TEST(bystanders, are_counted_while_threads_of_this_process_come_and_go) {
+  auto job = communicator::single(std::chrono::seconds(5));
+  const bystanders beside(job, {});
+  std::atomic<bool> enough = false;
+  std::vector<std::thread> sources;
+  for (int i = 0; i < 2; ++i)
+    sources.emplace_back([&enough] {
+      while (!enough) std::thread([] {}).join();
+    });
+  seen_beside seen;
+  std::string failure;
+  try {
+    for (const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(2); std::chrono::steady_clock::now() < until;) beside.look(seen, 1000000);
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  enough = true;
+  for (auto& source : sources) source.join();
+  EXPECT_EQ(failure, "");
 }
 
 TEST(bystanders, see_the_clock_of_every_gpu_of_this_machine) {
