@@ -211,6 +211,9 @@ void watchdog::give_up(const watched& stuck, int code) {
   leave_with(code);
   report_(text);
   before_exit_(text);
+  // The other ranks' patience ends about now: who had gone would seem lost to them, and they would leave with another code.
+  if (code_ == static_cast<int>(exit_code::barrier_failed) && !communicator::this_rank().empty())
+    std::this_thread::sleep_for(std::chrono::seconds(1));
   _exit(code_);
 }
 
