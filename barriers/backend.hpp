@@ -138,7 +138,7 @@ struct trial {
   std::optional<violation> first_violation;
   std::vector<load_seen> loads;                   // per local member, of a timed run beside load
   std::vector<std::vector<int>> ran_on;           // of a timed run on a host, per local member: the hardware thread of each worker
-  std::optional<std::uint64_t> switches;          // of a timed run on a host: how often its workers lost their hardware thread against their will
+  std::optional<double> taken;                    // of a timed run on a host: the share of it that others took from the worker that lost most; none: all slept by themselves
   std::vector<worker_record> records;             // of a recorded run, per local worker
   std::vector<arrival> arrivals;                  // timed_out: of every worker that this process can see
 };

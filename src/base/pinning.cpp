@@ -2,6 +2,9 @@
 
 #include <sched.h>
 #include <sys/resource.h>
+#include <time.h>
+
+#include <algorithm>
 
 #include <cerrno>
 #include <memory>
@@ -58,9 +61,17 @@ std::string pin_calling_thread(int cpu) {
                      fmt::join(mask, ","), sched_getcpu());
 }
 
-std::uint64_t involuntary_switches() {
+running_time running_time_now() {
   rusage used{};
-  return getrusage(RUSAGE_THREAD, &used) == 0 ? static_cast<std::uint64_t>(used.ru_nivcsw) : 0;
+  timespec cpu{};
+  if (getrusage(RUSAGE_THREAD, &used) != 0 || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) != 0) return {};
+  return {std::chrono::seconds(cpu.tv_sec) + std::chrono::nanoseconds(cpu.tv_nsec), static_cast<std::uint64_t>(used.ru_nvcsw), static_cast<std::uint64_t>(used.ru_nivcsw)};
+}
+
+std::optional<double> share_taken(const running_time& before, const running_time& after, std::chrono::nanoseconds elapsed) {
+  if (after.given_up != before.given_up || elapsed.count() <= 0) return std::nullopt;
+  if (after.taken_away == before.taken_away) return 0;
+  return std::max(0.0, 1 - std::chrono::duration<double>(after.cpu - before.cpu) / std::chrono::duration<double>(elapsed));
 }
 
 }  // namespace mgsync

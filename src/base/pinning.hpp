@@ -2,7 +2,9 @@
 // silently does nothing when its topology is not this machine.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +23,15 @@ std::string pin_calling_thread(int cpu);
 // Binds the calling thread to a set, to give back what allowed_cpus() had returned. False: the kernel refused.
 bool restrict_calling_thread(const std::vector<int>& cpus);
 
-// How often the calling thread has lost its hardware thread although it wanted to go on. Well under a microsecond.
-std::uint64_t involuntary_switches();
+// What the calling thread has had of its hardware thread by now. Well under a microsecond.
+struct running_time {
+  std::chrono::nanoseconds cpu{};   // that it ran
+  std::uint64_t given_up = 0;       // times that it went to sleep by itself
+  std::uint64_t taken_away = 0;     // times that it lost its hardware thread although it wanted to go on
+};
+running_time running_time_now();
+// The share of `elapsed`, between two of these, that others took from it; nothing where it slept by itself, which cannot be told
+// from that. A kernel's thread that runs for microseconds takes next to nothing. Pure.
+std::optional<double> share_taken(const running_time& before, const running_time& after, std::chrono::nanoseconds elapsed);
 
 }  // namespace mgsync

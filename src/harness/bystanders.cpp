@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -117,7 +119,7 @@ int bystanders::threads_here(const point& p) const {
 }
 
 void bystanders::look(seen_beside& into, int threads_here) const {
-  const auto runnable = runnable_threads(content_of("/proc/loadavg"));
+  auto runnable = runnable_threads(content_of("/proc/loadavg"));
   if (!runnable) return;
   ++into.looks;
   into.hardware_threads = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
@@ -125,6 +127,9 @@ void bystanders::look(seen_beside& into, int threads_here) const {
   const auto beside_the_job = [&](int own) { return *runnable - own - (ranks_here_ - 1); };
   const auto too_many = [&](int others) { return others > 0 && others + threads_here > into.hardware_threads; };
   if (!too_many(beside_the_job(1))) return;
+  // Since Linux 6.12 threads that went to sleep may still be counted, until whoever runs there sleeps too: this thread does.
+  std::this_thread::sleep_for(std::chrono::microseconds(100));
+  if (runnable = runnable_threads(content_of("/proc/loadavg")); !runnable || !too_many(beside_the_job(1))) return;
   const int others = beside_the_job(own_runnable());
   if (!too_many(others)) return;
   ++into.crowded;

@@ -44,10 +44,13 @@ struct seen_beside {
   double runnable = 0;         // on average over these: others, and the members' threads
   int hardware_threads = 0;    // of the machine
   cpu_time spent;              // from the first look to the last
-  std::size_t timed = 0;       // runs of which it is known whether members lost their hardware thread
-  std::size_t switched = 0;    // of these: some member did, and did not ask for it
+  std::size_t timed = 0;       // runs of which it is known what others took from the members
+  std::size_t switched = 0;    // of these: more than much_taken from some member
   std::map<std::string, gpu_beside> gpus;  // by UUID
 };
+
+// A hundredth of a run, what a figure is to be precise to: less is what a kernel's own threads take, for microseconds.
+inline constexpr double much_taken = 0.01;
 
 // Pure.
 std::vector<doubt> doubts_of(const seen_beside&);
@@ -63,7 +66,7 @@ class bystanders {
 
   // The threads that the point's members will run on this host.
   int threads_here(const point&) const;
-  // Before a timed run, while the members sleep. Some microseconds.
+  // Before a timed run, while the members sleep. Some microseconds; a tenth of a millisecond where it looks crowded.
   void look(seen_beside&, int threads_here) const;
   std::optional<cpu_time> cpu_time_now() const;
   // Some milliseconds; nothing for host members, or without NVML.

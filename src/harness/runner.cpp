@@ -314,9 +314,9 @@ void runner::interrupt(candidate& c) {
 // What came of a step of sampling, on rank 0: judged, then kept.
 void runner::take(candidate& c, std::span<const seen> came) {
   for (const seen& run : came)
-    if (const auto switches = run.values.find(std::string(involuntary_switches_of_members)); switches != run.values.end()) {
+    if (const auto taken = run.values.find(std::string(taken_from_members)); taken != run.values.end()) {
       ++c.beside.timed;
-      c.beside.switched += switches->second.front() > 0;
+      c.beside.switched += taken->second.front() > much_taken;
     }
   if (c.prover) {
     c.prover->take(*c.next, came);

@@ -38,8 +38,8 @@ struct seen {
   double stopped_s = 0;                                 // so long somebody's process was stopped meanwhile (awake_clock)
 };
 
-// A value of timed runs that the runner itself looks at: how often the members lost their hardware thread against their will.
-inline constexpr std::string_view involuntary_switches_of_members = "switches";
+// A value of timed runs that the runner itself looks at: the share of the run that others took from the member that lost most.
+inline constexpr std::string_view taken_from_members = "taken";
 
 class subject {
  public:

@@ -192,7 +192,7 @@ trial host_crew::collect(const std::vector<findings>& found) const {
     if (f.cpu >= 0) {
       result.ran_on.resize(result.elapsed.size());
       result.ran_on.back().push_back(f.cpu);
-      result.switches = result.switches.value_or(0) + f.switches;
+      if (f.taken) result.taken = std::max(result.taken.value_or(0), *f.taken);
     }
     result.observations += f.observations;
     result.violations += f.violations;

@@ -78,7 +78,7 @@ class host_crew {
   struct findings {  // of one worker
     std::chrono::nanoseconds elapsed{};
     int cpu = -1;  // where it was when the timed rounds had ended
-    std::uint64_t switches = 0;  // in the timed rounds, that it did not ask for
+    std::optional<double> taken;  // the share of the timed rounds that others took from it
     std::uint64_t observations = 0;
     std::uint64_t violations = 0;
     std::uint64_t far_violations = 0;

@@ -58,7 +58,7 @@ void host_crew::time(const run_request& request, const wait_limits& bounds, unsi
   worker_page& mine = *page(me.member * blocks_ + me.block);
   std::uint64_t round = rounds_done_ + start_rounds;
   const auto work = std::chrono::microseconds(work_of(request, me.member, group_.members.size()));
-  const auto switches = involuntary_switches();
+  const auto before = running_time_now();
   const auto begin = std::chrono::steady_clock::now();
   for (std::uint32_t i = 0; i < request.rounds; ++i) {
     if (work.count() != 0) hold(work);
@@ -69,7 +69,7 @@ void host_crew::time(const run_request& request, const wait_limits& bounds, unsi
     }
   }
   found.elapsed = std::chrono::steady_clock::now() - begin;
-  found.switches = involuntary_switches() - switches;
+  found.taken = share_taken(before, running_time_now(), found.elapsed);
   found.cpu = sched_getcpu();
 }
 

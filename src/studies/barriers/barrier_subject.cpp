@@ -93,7 +93,7 @@ seen barrier_subject::put_together(seen came) {
   came.values["duration_us"] = {all.longest_us - worked_us};
   if (worked_us > 0) came.values["worked_us"] = {worked_us};
   if (all.slowest) came.values["slowest"] = {static_cast<double>(*all.slowest)};
-  if (all.switches && !where_->group.oversubscribed) came.values[std::string(involuntary_switches_of_members)] = {static_cast<double>(*all.switches)};
+  if (all.taken && !where_->group.oversubscribed) came.values[std::string(taken_from_members)] = {*all.taken};
   add_load(all, came);
   for (const auto& [member, ran] : all.ran)
     for (const int cpu : ran.cpus) {

@@ -23,7 +23,7 @@ inline const metric_name load_rate{"load", "GB/s", better::more};
 
 // A timed run yields "duration_us" (the longest of the members' own durations, less the work in its rounds) and, where
 // there are any, "worked_us", "slowest" (the member's index in the group, where one took longest), "load" and
-// "load_gbps" with "load_members", "switches" (of host members that are not oversubscribed), and the word "misplaced_load". A proving run yields "observations", "violations",
+// "load_gbps" with "load_members", "taken" (of host members that are not oversubscribed and wait awake), and the word "misplaced_load". A proving run yields "observations", "violations",
 // "far_violations" and the sentence "violation" of the first.
 class barrier_subject final : public subject {
  public:

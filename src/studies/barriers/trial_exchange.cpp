@@ -21,7 +21,7 @@ std::string pack_trial(const trial& mine, const std::vector<unsigned>& members, 
   wire["loads"] = json::array();
   for (const auto& l : mine.loads) wire["loads"].push_back({l.gbps, l.misplaced});
   wire["ran_on"] = mine.ran_on;
-  if (mine.switches) wire["switches"] = *mine.switches;
+  if (mine.taken) wire["taken"] = *mine.taken;
   wire["arrivals"] = json::array();
   for (const auto& a : mine.arrivals) wire["arrivals"].push_back({a.worker.member, a.worker.block, a.rounds});
   if (mine.first_violation) {
@@ -58,7 +58,7 @@ group_trial merge_trials(const std::vector<std::string>& packed) {
     }
     for (std::size_t i = 0; i < wire["ran_on"].size(); ++i)
       all.ran[wire["members"][i]] = {static_cast<int>(rank), wire["ran_on"][i].get<std::set<int>>()};
-    if (wire.contains("switches")) all.switches = all.switches.value_or(0) + wire["switches"].get<std::uint64_t>();
+    if (wire.contains("taken")) all.taken = std::max(all.taken.value_or(0), wire["taken"].get<double>());
     if (wire.contains("first")) {
       const auto& f = wire["first"];
       const violation v{f[0], {f[1], f[2]}, {f[3], f[4]}, f[5], f[6], f[7]};

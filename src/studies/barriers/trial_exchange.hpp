@@ -34,7 +34,7 @@ struct group_trial {
   std::vector<std::pair<unsigned, double>> load_gbps;  // of a timed run beside load: the member, and what it reached
   std::string misplaced_load;    // why that was not the load asked for; empty: it was
   std::map<unsigned, ran_at> ran{};  // of a timed run on hosts, by the member's index
-  std::optional<std::uint64_t> switches;  // of all members together
+  std::optional<double> taken;   // the share of the run that others took from the worker that lost most
   bool interrupted = false;      // some rank was asked to stop
   double stopped_s = 0;          // the longest that a rank was stopped by a signal, or its machine suspended
 };

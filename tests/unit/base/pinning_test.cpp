@@ -30,5 +30,20 @@ TEST(pinning, a_cpu_that_does_not_exist_is_refused) {
   EXPECT_EQ(allowed_cpus(), before);
 }
 
+// Long and short of the same run: what a kernel's thread takes is next to nothing, and a thread that sleeps by itself lost nothing.
+TEST(running_time, tells_what_others_took) {
+  using namespace std::chrono_literals;
+  const running_time before{10ms, 3, 7};
+  EXPECT_EQ(share_taken(before, {30ms, 3, 7}, 20ms), 0);
+  EXPECT_NEAR(share_taken(before, {20ms, 3, 8}, 20ms).value_or(-1), 0.5, 1e-12);
+  EXPECT_NEAR(share_taken(before, {29980us, 3, 8}, 20ms).value_or(-1), 0.001, 1e-9);
+  EXPECT_EQ(share_taken(before, {31ms, 3, 8}, 20ms), 0);  // the two clocks differ a little
+  EXPECT_FALSE(share_taken(before, {20ms, 4, 8}, 20ms));
+  EXPECT_FALSE(share_taken(before, before, 0ms));
+  const auto now = running_time_now();
+  EXPECT_GT(now.cpu.count(), 0);
+  EXPECT_GE(running_time_now().cpu, now.cpu);
+}
+
 }  // namespace
 }  // namespace mgsync

@@ -101,13 +101,13 @@ TEST(runner, proves_then_measures_and_gives_metrics_with_their_verdict) {
 TEST(runner, says_when_a_figure_means_little) {
   int runs = 0;
   const run_of_study done({chain("shaken", [&runs](seen& s) {
-    s.values[std::string(involuntary_switches_of_members)] = {s.done.what == order::purpose::time && ++runs % 3 == 0 ? 2.0 : 0.0};
+    s.values[std::string(taken_from_members)] = {s.done.what == order::purpose::time && ++runs % 3 == 0 ? 0.4 : 0.0};
   })});
   const auto& doubts = done.results.front().doubts;
   const auto found = std::ranges::find(doubts, doubt_kinds::switches, &doubt::kind);
   ASSERT_NE(found, doubts.end());
   EXPECT_EQ(found->text, "members switched out in 33 % of the runs");
-  const run_of_study calm({chain("calm", [](seen& s) { s.values[std::string(involuntary_switches_of_members)] = {0.0}; })});
+  const run_of_study calm({chain("calm", [](seen& s) { s.values[std::string(taken_from_members)] = {0.002}; })});  // by a kernel's thread
   for (const auto& one : calm.results.front().doubts) EXPECT_NE(one.kind, doubt_kinds::switches);
 }
 

@@ -49,12 +49,12 @@ TEST(trial_exchange, keeps_the_earliest_violation_the_worst_outcome_and_who_is_b
   EXPECT_EQ(all.stuck_round, 12u);
 }
 
-TEST(trial_exchange, adds_up_how_often_members_lost_their_hardware_thread_where_that_is_known) {
+TEST(trial_exchange, keeps_what_others_took_from_the_member_that_lost_most_where_that_is_known) {
   trial first, second;
-  first.switches = 2;
-  second.switches = 5;
-  EXPECT_EQ(merge_trials({pack_trial(first, {0}, false), pack_trial({}, {}, false), pack_trial(second, {1}, false)}).switches, 7u);
-  EXPECT_FALSE(merge_trials({pack_trial({}, {}, false)}).switches);
+  first.taken = 0.02;
+  second.taken = 0.5;
+  EXPECT_EQ(merge_trials({pack_trial(first, {0}, false), pack_trial({}, {}, false), pack_trial(second, {1}, false)}).taken, 0.5);
+  EXPECT_FALSE(merge_trials({pack_trial({}, {}, false)}).taken);
 }
 
 TEST(trial_exchange, names_nobody_slowest_when_several_took_as_long) {
