@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <ranges>
 #include <set>
 
 #include <fmt/format.h>
@@ -181,7 +180,9 @@ std::string what_there_is(std::span<const result> all, facts_of_point facts_of) 
     works.insert(same.work_us);
   }
   const auto beside = works.contains(0) ? "" : fmt::format(" beside work, as in --work {}us", fmt::join(works, "us, --work "));
-  if (!there.empty()) return fmt::format("these results are of {}{}", fmt::join(there | std::views::values, ", "), beside);
+  std::vector<std::string> of;
+  for (const auto& [members, text] : there) of.push_back(text);
+  if (!there.empty()) return fmt::format("these results are of {}{}", fmt::join(of, ", "), beside);
   if (barriers == 0) return "these results are of no barrier that was measured to its end";
   return fmt::format("of {} result{} of barriers here none was measured to its end, idle, and passed its check", barriers, barriers == 1 ? "" : "s");
 }
