@@ -1,5 +1,7 @@
 #include "src/base/cuda.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -9,8 +11,6 @@
 #include "src/base/cuda_driver.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/filled.hpp"
-
-extern char** environ;
 
 namespace mgsync::cuda {
 
