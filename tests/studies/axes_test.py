@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `mgsync study` refuses before it measures, and what it has written when its figures cannot be.
 
-Usage: axes_test.py MGSYNC. Host members only: the same on every machine."""
+Usage: axes_test.py MGSYNC [sanitized]. Sanitized: what it takes of memory is not the program's own. Host members only: the same on every machine."""
 import json
 import os
 import re
@@ -13,6 +13,7 @@ import tempfile
 import time
 
 PROGRAM = sys.argv[1]
+SANITIZED = "sanitized" in sys.argv[2:]
 
 
 def study(*words, code=0):
@@ -81,7 +82,7 @@ def answers_of_a_model():
     ends_on_sigterm("pipeline", "--gemm", "64x64x64", "--machine", "slow.json", after=0.5)
     ends_on_sigterm("pipeline", "--gemm", "8192x28672x8192", "--solver", after=0.3)
     checked, _, megabytes = cost_of("pipeline", "--gemm", "8192x28672x8192", "--solver")
-    assert ("solver       Z3" in checked or "no Z3 in this build" in checked) and megabytes < 200, (checked, megabytes)
+    assert ("solver       Z3" in checked or "no Z3 in this build" in checked) and (SANITIZED or megabytes < 200), (checked, megabytes)
     for made in ("answer.json", "own.json", "slow.json"):
         os.remove(made)
 
