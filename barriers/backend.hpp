@@ -1,6 +1,6 @@
 // The one interface between the harness and every way to synchronize.
-// A backend is constants and two functions; it owns no state and runs nothing at load time. How often it runs, what is
-// a sample, and every statistic belong to src/harness, so no backend can measure differently.
+// A backend is constants and two functions; it owns no state and runs nothing at load time. How often it
+// runs, what is a sample, and every statistic belong to src/harness, so no backend can measure differently.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,8 @@ struct support {
   bool elsewhere = true;  // where not: whether it may on another machine, or in another build
   static support yes() { return {}; }
   static support no(std::string why) { return {false, std::move(why)}; }
-  // It is no barrier of such members, or of such a shape: to be said before what this build or this machine lacks.
+  // It is no barrier of such members, or of such a shape: to be said before what this build or this machine
+  // lacks.
   static support never(std::string why) { return {false, std::move(why), false}; }
 };
 
@@ -42,26 +43,27 @@ struct configuration {
   std::optional<unsigned> threads_per_block;  // GPU only
   std::optional<unsigned> cluster_size;
   std::optional<unsigned> lanes;
-  std::string peer_memory;                    // asked for: "" (automatic), "ipc" or "vmm"
-  mgsync::load load;                          // GPU only
+  std::string peer_memory;  // asked for: "" (automatic), "ipc" or "vmm"
+  mgsync::load load;        // GPU only
 };
 
-// record: timed, every worker reading its clock when it comes to a round and when it leaves it. Backends that cannot run it
-// as `time` and record nothing.
+// record: timed, every worker reading its clock when it comes to a round and when it leaves it. Backends that
+// cannot run it as `time` and record nothing.
 enum class run_mode { time, check, record };
 
-// A fault to inject into a run. arrive_early is the positive control of a check: the member enters the barrier before
-// it publishes its phase, so the check must report violations; recorded, it reads its clock after it went through. never_arrive is for tests of the bounded waits.
+// A fault to inject into a run. arrive_early is the positive control of a check: the member enters the
+// barrier before it publishes its phase, so the check must report violations; recorded, it reads its clock
+// after it went through. never_arrive is for tests of the bounded waits.
 struct fault {
   enum class kind { none, arrive_early, never_arrive };
   kind what = kind::none;
-  unsigned member = 0;      // index in the group
+  unsigned member = 0;  // index in the group
   unsigned block = 0;
   std::uint32_t round = 0;  // never_arrive: the round that it misses
 };
 
 struct run_request {
-  std::uint32_t rounds = 1;  // back to back
+  std::uint32_t rounds = 1;            // back to back
   awake_clock::time_point deadline{};  // of one wait, counted from the start of the run
   awake_clock::time_point ends = awake_clock::time_point::max();  // of all of it, although every wait ended
   run_mode mode = run_mode::time;
@@ -69,8 +71,8 @@ struct run_request {
   std::uint32_t late_units = 0;     // microseconds more that the last member works: the others wait for it
   std::uint32_t payload_words = 1;  // what a reduction carries, 32-bit words
   mgsync::fault fault{};
-  std::uint64_t seed = 1;           // of the skews and samples of a checked run
-  std::uint32_t kept_rounds = 8;    // record: of so many, the last of the run
+  std::uint64_t seed = 1;         // of the skews and samples of a checked run
+  std::uint32_t kept_rounds = 8;  // record: of so many, the last of the run
 };
 
 // Microseconds that a member works between rounds.
@@ -96,7 +98,7 @@ struct violation {
   worker_id offender;       // whose phase or payload was wrong
   std::uint32_t expected = 0;
   std::uint32_t seen = 0;
-  std::string what;         // "phase", "payload", "pushed payload", "sum" or "arrival"
+  std::string what;  // "phase", "payload", "pushed payload", "sum" or "arrival"
 };
 
 // A worker's own clock: its processor's cycle counter; on GPUs also the timer that its SMs share, in ns.
@@ -108,11 +110,12 @@ struct moment {
 // The last rounds of a recorded run as one worker saw them.
 struct worker_record {
   worker_id worker;
-  unsigned processor = 0;           // the SM, or the host's hardware thread
-  std::uint32_t first_round = 0;    // of the run: that of the first passage
+  unsigned processor = 0;         // the SM, or the host's hardware thread
+  std::uint32_t first_round = 0;  // of the run: that of the first passage
   struct passage {
     moment arrived, left;
-    std::optional<moment> spoke{};  // when it told the other members that its own had come; who speaks for no member, or is not heard: none
+    std::optional<moment> spoke{};  // when it told the other members that its own had come; who speaks for no
+                                    // member, or is not heard: none
   };
   std::vector<passage> passages;
 };
@@ -129,25 +132,29 @@ struct load_seen {
 // What the local members saw in one run.
 struct trial {
   mgsync::outcome outcome = mgsync::outcome::completed;
-  std::vector<std::chrono::nanoseconds> elapsed;  // per local member, from leaving a start barrier to having finished
-  std::optional<std::uint64_t> device_cycles;     // where the method is the device clock
+  std::vector<std::chrono::nanoseconds>
+      elapsed;  // per local member, from leaving a start barrier to having finished
+  std::optional<std::uint64_t> device_cycles;  // where the method is the device clock
   std::uint64_t operations = 0;
-  std::uint64_t observations = 0;                 // comparisons that a checked run made
+  std::uint64_t observations = 0;  // comparisons that a checked run made
   std::uint64_t violations = 0;
-  std::uint64_t far_violations = 0;               // of these: between members of different hosts
+  std::uint64_t far_violations = 0;  // of these: between members of different hosts
   std::optional<violation> first_violation;
-  std::vector<load_seen> loads;                   // per local member, of a timed run beside load
-  std::vector<std::vector<int>> ran_on;           // of a timed run on a host, per local member: the hardware thread of each worker
-  std::optional<double> taken;                    // of a timed run on a host: the share of it that others took from the worker that lost most; none: all slept by themselves
-  std::vector<worker_record> records;             // of a recorded run, per local worker
-  std::vector<arrival> arrivals;                  // timed_out: of every worker that this process can see
+  std::vector<load_seen> loads;  // per local member, of a timed run beside load
+  std::vector<std::vector<int>>
+      ran_on;  // of a timed run on a host, per local member: the hardware thread of each worker
+  std::optional<double> taken;  // of a timed run on a host: the share of it that others took from the worker
+                                // that lost most; none: all slept by themselves
+  std::vector<worker_record> records;  // of a recorded run, per local worker
+  std::vector<arrival> arrivals;       // timed_out: of every worker that this process can see
 };
 
 // One barrier over one group at one shape. Every rank of the group creates, runs and destroys it together.
 class barrier {
  public:
   virtual ~barrier() = default;
-  // Runs all rounds on every local member; returns when all have finished or the wait was given up. Collective.
+  // Runs all rounds on every local member; returns when all have finished or the wait was given up.
+  // Collective.
   virtual trial run(const run_request&) = 0;
 };
 
@@ -168,22 +175,22 @@ struct user_call {
   std::string_view call;     // "cooperative_groups::this_grid().sync()"
   std::string_view needs{};  // "#include <cooperative_groups.h>, a cooperative launch"; empty: nothing
   topology::device device = topology::device::gpu;  // of the members
-  int least_members = 1;     // of fewer it meets nobody
+  int least_members = 1;                            // of fewer it meets nobody
 };
 
 struct backend {
-  std::string_view name;     // on the command line; lower-case words joined by '-'
-  std::string_view summary;  // one line
+  std::string_view name;                       // on the command line; lower-case words joined by '-'
+  std::string_view summary;                    // one line
   std::span<const std::string_view> variants;  // the first is the default
   level spans = level::group;
-  bool bounded = false;      // its waits end by themselves; otherwise the watchdog ends the process
+  bool bounded = false;  // its waits end by themselves; otherwise the watchdog ends the process
   // Pure: a question about values, asked before anything is started.
   support (*can_run)(const topology::machine&, const topology::group&, const configuration&) = nullptr;
   // Collective over the ranks of the group.
   creation (*create)(const topology::group&, const configuration&, session&) = nullptr;
-  bool piece = false;        // a piece of a barrier: timed like one, never checked, measured only where it is named
+  bool piece = false;  // a piece of a barrier: timed like one, never checked, measured only where it is named
   std::span<const user_call> calls{};  // a variant without one stands for comparison: no program can call it
-  bool by_host = false;      // of GPU members: their kernels end, or the host drives it
+  bool by_host = false;                // of GPU members: their kernels end, or the host drives it
 };
 
 // Every backend of this build, in the order of barriers/CMakeLists.txt. The table is generated.

@@ -1,5 +1,5 @@
-// Load: the traffic that other blocks of the same GPUs make while a barrier is timed (docs/method.md, "Load"). A plain
-// value: its kind, how many blocks and threads make it, and where they run.
+// Load: the traffic that other blocks of the same GPUs make while a barrier is timed (docs/method.md,
+// "Load"). A plain value: its kind, how many blocks and threads make it, and where they run.
 #pragma once
 
 namespace mgsync {
@@ -10,7 +10,7 @@ enum class traffic {
   peer_loads,    // the same, read
   local_stores,  // to the GPU's own memory
   local_loads,
-  host_reads     // one word of host memory, read again and again by every warp: what polling a flag there is
+  host_reads  // one word of host memory, read again and again by every warp: what polling a flag there is
 };
 
 // Which SMs make it. `others`: none that holds a block of the barrier. `all`: every one.

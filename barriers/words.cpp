@@ -57,7 +57,8 @@ std::optional<shape> shape_of(std::string_view word) {
   return result;
 }
 
-constexpr std::string_view kinds[] = {"idle", "peer-stores", "peer-loads", "local-stores", "local-loads", "host-reads"};
+constexpr std::string_view kinds[] = {"idle",         "peer-stores", "peer-loads",
+                                      "local-stores", "local-loads", "host-reads"};
 constexpr std::string_view places[] = {"others", "all"};
 static_assert(std::size(kinds) == static_cast<std::size_t>(traffic::host_reads) + 1);
 static_assert(std::size(places) == static_cast<std::size_t>(load_place::all) + 1);
@@ -106,8 +107,8 @@ const backend& backend_named(std::string_view name, std::span<const backend* con
     if (one->name == name) return *one;
     names.push_back(one->name);
   }
-  throw usage_error(
-      fmt::format("--backend: unknown backend '{}'{}; accepted: {}", name, meant(name, names), fmt::join(names, ", ")));
+  throw usage_error(fmt::format("--backend: unknown backend '{}'{}; accepted: {}", name, meant(name, names),
+                                fmt::join(names, ", ")));
 }
 
 void add_variants(std::vector<backend_choice>& chosen, const backend& one, std::string_view variant) {
@@ -131,7 +132,8 @@ std::vector<int> parse_members(std::string_view text, std::string_view option) {
     const auto first = number(word.substr(0, dash), most_members);
     const auto last = dash == std::string_view::npos ? first : number(word.substr(dash + 1), most_members);
     if (!first || !last || *last < *first)
-      throw usage_error(fmt::format("--{}: '{}' is no number of members; accepted: numbers from 1 to {} and ranges of them, as in 1-4,8",
+      throw usage_error(fmt::format("--{}: '{}' is no number of members; accepted: numbers from 1 to {} and "
+                                    "ranges of them, as in 1-4,8",
                                     option, word, most_members));
     for (unsigned count = *first; count <= *last; ++count) members.push_back(static_cast<int>(count));
   }
@@ -161,8 +163,9 @@ std::vector<shape> parse_shapes(std::string_view text) {
     }
     const auto one = shape_of(word);
     if (!one)
-      throw usage_error(fmt::format("--shape: '{}' is no shape; accepted: {}; blocks 1 to {}, threads 1 to {}", word,
-                                    shapes_accepted, most_blocks, most_threads));
+      throw usage_error(
+          fmt::format("--shape: '{}' is no shape; accepted: {}; blocks 1 to {}, threads 1 to {}", word,
+                      shapes_accepted, most_blocks, most_threads));
     add_once(shapes, *one);
   }
   return shapes;
@@ -181,17 +184,21 @@ std::vector<load> parse_loads(std::string_view text) {
     const auto one = load_of(word);
     if (!one) {
       const std::string_view kind = word.substr(0, word.find_first_of(":@"));
-      throw usage_error(fmt::format(
-          "--load: '{}' is no load{}; accepted: {}; all but idle may be given a strength in blocks per GPU x threads "
-          "(whole warps) and a place, as in peer-stores:16x512@others, peer-stores:x128@all (every SM); blocks 1 to {}, threads 32 to {}",
-          word, meant(kind, kinds), fmt::join(kinds, ", "), most_blocks, most_threads));
+      throw usage_error(fmt::format("--load: '{}' is no load{}; accepted: {}; all but idle may be given a "
+                                    "strength in blocks per GPU x threads "
+                                    "(whole warps) and a place, as in peer-stores:16x512@others, "
+                                    "peer-stores:x128@all (every SM); blocks 1 to {}, threads 32 to {}",
+                                    word, meant(kind, kinds), fmt::join(kinds, ", "), most_blocks,
+                                    most_threads));
     }
     add_once(loads, *one);
   }
   return loads;
 }
 
-std::string to_string(const backend_choice& one) { return fmt::format("{}:{}", one.backend->name, one.variant); }
+std::string to_string(const backend_choice& one) {
+  return fmt::format("{}:{}", one.backend->name, one.variant);
+}
 
 std::vector<backend_choice> parse_backends(std::string_view text, std::span<const backend* const> table) {
   std::vector<backend_choice> chosen;
@@ -200,12 +207,14 @@ std::vector<backend_choice> parse_backends(std::string_view text, std::span<cons
       throw usage_error(fmt::format("--backend: an empty word in '{}'", text));
     if (word.empty() || word == "default" || word == "all") {
       for (const backend* one : table)
-        if (!one->piece) add_variants(chosen, *one, word == "all" ? std::string_view("*") : one->variants.front());
+        if (!one->piece)
+          add_variants(chosen, *one, word == "all" ? std::string_view("*") : one->variants.front());
       continue;
     }
     const auto colon = word.find(':');
     const backend& one = backend_named(word.substr(0, colon), table);
-    add_variants(chosen, one, colon == std::string_view::npos ? one.variants.front() : word.substr(colon + 1));
+    add_variants(chosen, one,
+                 colon == std::string_view::npos ? one.variants.front() : word.substr(colon + 1));
   }
   return chosen;
 }

@@ -1,5 +1,5 @@
-// What options say of barriers: lists of member counts, of shapes, of loads, of backends. Pure; nothing is started.
-// Every parser throws usage_error naming the option, the word and what is accepted.
+// What options say of barriers: lists of member counts, of shapes, of loads, of backends. Pure; nothing is
+// started. Every parser throws usage_error naming the option, the word and what is accepted.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,12 @@
 
 namespace mgsync {
 
-// "1-4,8": numbers and ranges, each at least 1; in the given order, duplicates removed. `option`: which one says so.
+// "1-4,8": numbers and ranges, each at least 1; in the given order, duplicates removed. `option`: which one
+// says so.
 std::vector<int> parse_members(std::string_view text, std::string_view option = "members");
 
-// "4x256": 4 blocks per SM of 256 threads (host members: 4 threads per member). "b1x32": 1 block per GPU in all.
+// "4x256": 4 blocks per SM of 256 threads (host members: 4 threads per member). "b1x32": 1 block per GPU in
+// all.
 struct shape {
   std::optional<unsigned> blocks_per_sm;
   std::optional<unsigned> blocks;
@@ -24,13 +26,13 @@ struct shape {
 };
 std::string to_string(const shape&);
 
-// "1x32,b1x32": shapes in the given order, duplicates removed; "all": every power of two from 1 to 32 blocks per SM
-// times every power of two from 32 to 1024 threads.
+// "1x32,b1x32": shapes in the given order, duplicates removed; "all": every power of two from 1 to 32 blocks
+// per SM times every power of two from 32 to 1024 threads.
 std::vector<shape> parse_shapes(std::string_view text);
 
-// "idle,peer-stores,host-reads:1x32@others": loads in the given order, duplicates removed. KIND[:BxT][@others|@all]: B
-// blocks per GPU (left out: one on every SM of the place) of T threads (512; on all SMs 128; host reads 32), on the SMs
-// that the barrier does not use (the default), or on all.
+// "idle,peer-stores,host-reads:1x32@others": loads in the given order, duplicates removed.
+// KIND[:BxT][@others|@all]: B blocks per GPU (left out: one on every SM of the place) of T threads (512; on
+// all SMs 128; host reads 32), on the SMs that the barrier does not use (the default), or on all.
 std::vector<load> parse_loads(std::string_view text);
 std::string to_string(const load&);  // with its strength and place: "peer-stores:x512@others"
 
@@ -41,9 +43,9 @@ struct backend_choice {
 };
 std::string to_string(const backend_choice&);  // "name:variant"
 
-// "all": every variant of every backend; "name": its default variant; "name:variant"; "name:*": all of one; comma
-// separated, in the given order, duplicates removed. "" and "default": the default variant of every backend. Neither
-// these nor "all" mean pieces of barriers.
+// "all": every variant of every backend; "name": its default variant; "name:variant"; "name:*": all of one;
+// comma separated, in the given order, duplicates removed. "" and "default": the default variant of every
+// backend. Neither these nor "all" mean pieces of barriers.
 std::vector<backend_choice> parse_backends(std::string_view text, std::span<const backend* const> table);
 
 }  // namespace mgsync

@@ -92,7 +92,8 @@ class link_counts {
       for (const auto& [plane, up] : planes) one.insert(plane);
       if (one.empty()) continue;
       std::erase_if(found, [&](std::set<int>& other) {
-        const bool joined = std::any_of(other.begin(), other.end(), [&](int plane) { return one.contains(plane); });
+        const bool joined =
+            std::any_of(other.begin(), other.end(), [&](int plane) { return one.contains(plane); });
         if (joined) one.merge(other);
         return joined;
       });
@@ -119,13 +120,13 @@ pcie_path path_by_locality(const connection& c, const gpu& a, const gpu& b) {
 
 reach reach_of(pcie_path path) {
   switch (path) {
-    case pcie_path::self: return reach::direct;
-    case pcie_path::pix: return reach::pix;
-    case pcie_path::pxb: return reach::pxb;
-    case pcie_path::phb: return reach::phb;
-    case pcie_path::node: return reach::node;
-    case pcie_path::sys: return reach::sys;
-    case pcie_path::unknown: return reach::unknown;
+  case pcie_path::self: return reach::direct;
+  case pcie_path::pix: return reach::pix;
+  case pcie_path::pxb: return reach::pxb;
+  case pcie_path::phb: return reach::phb;
+  case pcie_path::node: return reach::node;
+  case pcie_path::sys: return reach::sys;
+  case pcie_path::unknown: return reach::unknown;
   }
   return reach::unknown;
 }
@@ -182,13 +183,13 @@ std::string matrix_word(const connection& c) {
   if (c.by_nvlink()) return fmt::format("NV{}", c.nvlinks);
   if (c.between_domains) return "?";
   switch (c.path) {
-    case pcie_path::pix: return "PIX";
-    case pcie_path::pxb: return "PXB";
-    case pcie_path::phb: return "PHB";
-    case pcie_path::node: return "NODE";
-    case pcie_path::sys: return "SYS";
-    case pcie_path::self:
-    case pcie_path::unknown: break;
+  case pcie_path::pix: return "PIX";
+  case pcie_path::pxb: return "PXB";
+  case pcie_path::phb: return "PHB";
+  case pcie_path::node: return "NODE";
+  case pcie_path::sys: return "SYS";
+  case pcie_path::self:
+  case pcie_path::unknown: break;
   }
   return "?";
 }

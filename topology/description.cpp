@@ -20,10 +20,13 @@ class field_writer {
   json object = json::object();
 
   template <class Type>
-  void needs(const char* key, Type& value) { object[key] = said(value); }
+  void needs(const char* key, Type& value) {
+    object[key] = said(value);
+  }
   template <class Type>
   void operator()(const char* key, Type& value, int = 0) {
-    if (json text = said(value); !text.is_null() && text != "" && text != json::array()) object[key] = std::move(text);
+    if (json text = said(value); !text.is_null() && text != "" && text != json::array())
+      object[key] = std::move(text);
   }
 
  private:
@@ -32,7 +35,9 @@ class field_writer {
   static json said(link_end& end) { return fmt::format("{}:{}", mgsync::to_string(end.kind), end.id); }
   static json said(pcie_path& path) { return mgsync::to_string(path); }
   template <class Type>
-  static json said(std::optional<Type>& value) { return value ? said(*value) : json(); }
+  static json said(std::optional<Type>& value) {
+    return value ? said(*value) : json();
+  }
   template <class Type>
   static json said(std::vector<Type>& things) {
     json all = json::array();
@@ -78,12 +83,14 @@ bool same_facts(const peer& a, const peer& b) {
 void say_peers(description& d) {
   std::vector<std::pair<const peer*, int>> kinds;  // how many are as this one
   for (const auto& p : d.of.peers) {
-    const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return same_facts(*k.first, p); });
+    const auto kind =
+        std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return same_facts(*k.first, p); });
     if (kind != kinds.end()) ++kind->second;
     else kinds.emplace_back(&p, 1);
   }
   d.peers = std::move(d.of.peers);
-  const auto most = std::max_element(kinds.begin(), kinds.end(), [](auto& a, auto& b) { return a.second < b.second; });
+  const auto most =
+      std::max_element(kinds.begin(), kinds.end(), [](auto& a, auto& b) { return a.second < b.second; });
   if (most == kinds.end()) return;
   const peer usual = *most->first;
   std::vector<peer> others;
@@ -94,7 +101,9 @@ void say_peers(description& d) {
   d.peers = std::move(others);
 }
 
-std::string in_one_line(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string in_one_line(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
 // Depth is that of what we write: a few levels.
 void print(std::string& out, const json& value, const std::string& indent) {

@@ -22,7 +22,8 @@ template <>
 struct words<topology::pcie_path> {
   using enum topology::pcie_path;
   static constexpr std::pair<topology::pcie_path, std::string_view> list[] = {
-      {self, "self"}, {pix, "pix"}, {pxb, "pxb"}, {phb, "phb"}, {node, "node"}, {sys, "sys"}, {unknown, "unknown"}};
+      {self, "self"}, {pix, "pix"}, {pxb, "pxb"},        {phb, "phb"},
+      {node, "node"}, {sys, "sys"}, {unknown, "unknown"}};
 };
 
 }  // namespace mgsync
@@ -34,8 +35,8 @@ inline constexpr int format_version = 2;
 inline constexpr int max_links = 65536;  // and as many pairs of GPUs
 inline constexpr int max_count = 1 << 20;
 
-// Neighbouring cores that differ in nothing but their CPUs share an entry: all first hardware threads, then all second
-// ones.
+// Neighbouring cores that differ in nothing but their CPUs share an entry: all first hardware threads, then
+// all second ones.
 struct core_entry {
   std::vector<int> ids;
   int package = 0, numa = 0, cache = 0;
@@ -57,8 +58,8 @@ struct description {
   std::vector<peer> peers;
 };
 
-// The fields of each thing, named once for both ways: `way` writes them, or reads them. A number is one of 0..65535 or up
-// to what is said, a list as long.
+// The fields of each thing, named once for both ways: `way` writes them, or reads them. A number is one of
+// 0..65535 or up to what is said, a list as long.
 void fields(auto& way, package& p) {
   way.needs("id", p.id);
   way("model", p.model);

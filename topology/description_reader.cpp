@@ -35,7 +35,8 @@ class field_reader {
     for (const auto& [key, value] : object.items())
       if (std::find(in.known_.begin(), in.known_.end(), key) == in.known_.end())
         fail(path, "unknown key {}; accepted: {}",
-             json(key.substr(0, 60)).dump(-1, ' ', true, json::error_handler_t::replace), fmt::join(in.known_, ", "));
+             json(key.substr(0, 60)).dump(-1, ' ', true, json::error_handler_t::replace),
+             fmt::join(in.known_, ", "));
   }
 
   template <class Type>
@@ -46,7 +47,8 @@ class field_reader {
   template <class Type>
   void operator()(const char* key, Type& value, int most = max_cpu) {
     known_.emplace_back(key);
-    if (const auto found = object_->find(key); found != object_->end()) take(*found, prefix_ + key, value, most);
+    if (const auto found = object_->find(key); found != object_->end())
+      take(*found, prefix_ + key, value, most);
   }
 
  private:
@@ -55,7 +57,8 @@ class field_reader {
 
   void take(const json& value, const std::string& path, int& number, int most) {
     const auto whole = json_types::whole_signed(value);
-    if (!whole || *whole < 0 || *whole > most) expected(path, fmt::format("a whole number from 0 to {}", most));
+    if (!whole || *whole < 0 || *whole > most)
+      expected(path, fmt::format("a whole number from 0 to {}", most));
     number = static_cast<int>(*whole);
   }
   void take(const json& value, const std::string& path, double& number, int) {
@@ -64,7 +67,8 @@ class field_reader {
   }
   void take(const json& value, const std::string& path, std::vector<int>& cpus, int) {
     const auto list = value.is_string() ? parse_cpu_list(value.get_ref<const std::string&>()) : std::nullopt;
-    if (!list) expected(path, fmt::format("a list in one text, as in \"0-3,8\", of numbers from 0 to {}", max_cpu));
+    if (!list)
+      expected(path, fmt::format("a list in one text, as in \"0-3,8\", of numbers from 0 to {}", max_cpu));
     *listed_ += list->size();
     if (*listed_ > max_listed) fail(path, "the lists up to this one hold more than {} numbers", max_listed);
     cpus = *list;
@@ -110,7 +114,8 @@ std::vector<core> cores_of(const std::vector<core_entry>& entries) {
     const auto path = fmt::format("cores[{}].", i);
     if (ids.empty() || ids.front() != static_cast<int>(cores.size()) ||
         ids.back() - ids.front() + 1 != static_cast<int>(ids.size()))
-      expected(path + "ids", fmt::format("a number or FIRST-LAST that begins with {}, the next core", cores.size()));
+      expected(path + "ids",
+               fmt::format("a number or FIRST-LAST that begins with {}, the next core", cores.size()));
     if (cpus.size() % ids.size() != 0)
       fail(path + "cpus", "{} CPUs cannot be shared evenly by {} cores", cpus.size(), ids.size());
     for (const int cpu : cpus)
@@ -130,7 +135,8 @@ struct entry {
 
   std::string path(std::string_view key) const { return fmt::format("{}[{}].{}", list, index, key); }
   void in_order(int id) const {
-    if (id != static_cast<int>(index)) expected(path("id"), fmt::format("{}: ids count from 0 in order", index));
+    if (id != static_cast<int>(index))
+      expected(path("id"), fmt::format("{}: ids count from 0 in order", index));
   }
   void exists(std::string_view key, std::string_view kind, int id, bool does) const {
     if (!does) fail(path(key), "there is no {} {}", kind, id);
@@ -184,7 +190,8 @@ void check(const description& d) {
     if (from == to) expected(at.path("to"), "another GPU than from");
     at.first("to", pairs.emplace(from, to).second, ", from the same GPU");
   }
-  if (std::adjacent_find(m.allowed_cpus.begin(), m.allowed_cpus.end(), std::greater_equal<>{}) != m.allowed_cpus.end())
+  if (std::adjacent_find(m.allowed_cpus.begin(), m.allowed_cpus.end(), std::greater_equal<>{}) !=
+      m.allowed_cpus.end())
     expected("allowed_cpus", "a rising list");
   if (m.quota && m.quota->cpus <= 0) expected("quota.cpus", "more than 0");
 }
@@ -192,13 +199,16 @@ void check(const description& d) {
 }  // namespace
 
 bool is_description(std::string_view text) {
-  return text.starts_with(format_name) || text.find(fmt::format("\"{}\"", format_name)) != std::string_view::npos;
+  return text.starts_with(format_name) ||
+         text.find(fmt::format("\"{}\"", format_name)) != std::string_view::npos;
 }
 
 machine read_description(std::string_view text, std::string_view origin) {
   const std::string name(origin);
-  const auto accepted = fmt::format("JSON with \"format\": \"{}\" and \"version\": {}, as mgsync topology --format "
-                                    "description writes it, or hwloc XML of version 2", format_name, format_version);
+  const auto accepted =
+      fmt::format("JSON with \"format\": \"{}\" and \"version\": {}, as mgsync topology --format "
+                  "description writes it, or hwloc XML of version 2",
+                  format_name, format_version);
   if (text.size() > max_description_bytes)
     fail(name, "the description is larger than {} MiB", max_description_bytes >> 20);
   if (text.starts_with(format_name))
@@ -219,11 +229,10 @@ machine read_description(std::string_view text, std::string_view origin) {
     field_reader::read(all, "", d, listed);
     check(d);
     d.of.cores = cores_of(d.cores);
-    d.of.peers = d.usual ? peers_of(d.usual->facts, d.peers, static_cast<int>(d.of.gpus.size())) : std::move(d.peers);
+    d.of.peers =
+        d.usual ? peers_of(d.usual->facts, d.peers, static_cast<int>(d.of.gpus.size())) : std::move(d.peers);
     return std::move(d.of);
-  } catch (const usage_error& error) {
-    throw usage_error(fmt::format("{}: {}", name, error.what()));
-  }
+  } catch (const usage_error& error) { throw usage_error(fmt::format("{}: {}", name, error.what())); }
 }
 
 }  // namespace mgsync::topology

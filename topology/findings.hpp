@@ -20,7 +20,8 @@ struct finding {
 // make_group. Judges only what is known: a pair that nobody asked about is no finding.
 std::vector<finding> find_problems(std::span<const rank_view>, int members_per_rank);
 
-// How the views of ranks on one host differ from the first one there, and hosts from the first host; a sentence each.
+// How the views of ranks on one host differ from the first one there, and hosts from the first host; a
+// sentence each.
 std::vector<std::string> differences(std::span<const rank_view>);
 
 // The views of each host in rank order, hosts in the order of their first rank.

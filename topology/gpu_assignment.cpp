@@ -23,9 +23,8 @@ struct host_gpus {
   std::map<std::string, int> ids;
 
   explicit host_gpus(std::span<const rank_view* const> slots) {
-    const auto most = *std::max_element(slots.begin(), slots.end(), [](auto a, auto b) {
-      return a->seen.gpus.size() < b->seen.gpus.size();
-    });
+    const auto most = *std::max_element(
+        slots.begin(), slots.end(), [](auto a, auto b) { return a->seen.gpus.size() < b->seen.gpus.size(); });
     reference = most->seen;
     for (const auto& g : reference.gpus) ids.emplace(key_of(g), g.id);
     for (const auto* view : std::set(slots.begin(), slots.end(), by_rank))
@@ -51,7 +50,8 @@ struct host_gpus {
   connection_table connections(std::span<const rank_view* const> slots) const {
     machine all = reference;
     std::map<std::pair<int, int>, std::size_t> known;
-    for (std::size_t i = 0; i < all.peers.size(); ++i) known.emplace(std::pair(all.peers[i].from, all.peers[i].to), i);
+    for (std::size_t i = 0; i < all.peers.size(); ++i)
+      known.emplace(std::pair(all.peers[i].from, all.peers[i].to), i);
     for (const auto* view : std::set(slots.begin(), slots.end(), by_rank)) {
       if (view->seen.peers == reference.peers && view->seen.gpus == reference.gpus) continue;
       for (auto p : view->seen.peers) {
@@ -69,12 +69,14 @@ struct host_gpus {
   }
 };
 
-// One GPU per slot out of each slot's list, earlier slots and earlier GPUs first; the first slot without one otherwise.
+// One GPU per slot out of each slot's list, earlier slots and earlier GPUs first; the first slot without one
+// otherwise.
 struct slot_matching {
   matching gpus;
   std::optional<std::size_t> failed;
 
-  slot_matching(const std::vector<std::vector<int>>& lists, std::size_t count) : gpus(lists, static_cast<int>(count)) {
+  slot_matching(const std::vector<std::vector<int>>& lists, std::size_t count)
+      : gpus(lists, static_cast<int>(count)) {
     for (std::size_t slot = 0; slot < lists.size() && !failed; ++slot)
       if (!gpus.place(static_cast<int>(slot))) failed = slot;
   }
@@ -87,21 +89,27 @@ std::string why_not(std::span<const rank_view* const> slots, const host_gpus& ho
   const auto& view = *slots[failed];
   const auto& list = lists[failed];
   if (list.empty())
-    return fmt::format("rank {} on {} sees no GPU that it could take (its CUDA shows {}); check CUDA_VISIBLE_DEVICES "
-                       "and the launcher's GPU binding", view.rank, view.seen.host, host.visible(view).size());
+    return fmt::format(
+        "rank {} on {} sees no GPU that it could take (its CUDA shows {}); check CUDA_VISIBLE_DEVICES "
+        "and the launcher's GPU binding",
+        view.rank, view.seen.host, host.visible(view).size());
   const auto other = slots[static_cast<std::size_t>(match.gpus.taker_of(list.front()))];
   if (other->rank == view.rank)
-    return fmt::format("rank {} on {} sees {} GPU(s), fewer than its members; accepted: fewer, or show it more "
-                       "GPUs", view.rank, view.seen.host, list.size());
+    return fmt::format(
+        "rank {} on {} sees {} GPU(s), fewer than its members; accepted: fewer, or show it more "
+        "GPUs",
+        view.rank, view.seen.host, list.size());
   const auto& g = host.reference.gpus[static_cast<std::size_t>(list.front())];
-  return fmt::format("ranks {} and {} on {} would share GPU {} ({}): start no more ranks than GPUs, and let each see "
-                     "all GPUs of the node (Slurm: --gpus-per-node=N --gpu-bind=none) or a different one",
-                     other->rank, view.rank, view.seen.host, g.id, g.uuid.empty() ? g.pci_bus_id : g.uuid);
+  return fmt::format(
+      "ranks {} and {} on {} would share GPU {} ({}): start no more ranks than GPUs, and let each see "
+      "all GPUs of the node (Slurm: --gpus-per-node=N --gpu-bind=none) or a different one",
+      other->rank, view.rank, view.seen.host, g.id, g.uuid.empty() ? g.pci_bus_id : g.uuid);
 }
 
 gpu_choice choice_of(std::size_t slot, const rank_view& view, const host_gpus& host, int id) {
   for (const auto& g : view.seen.gpus)
-    if (g.cuda_ordinal && host.ids.at(key_of(g)) == id) return {slot, id, *g.cuda_ordinal, g.uuid, g.near_cpus};
+    if (g.cuda_ordinal && host.ids.at(key_of(g)) == id)
+      return {slot, id, *g.cuda_ordinal, g.uuid, g.near_cpus};
   return {};
 }
 
@@ -138,8 +146,9 @@ gpu_assignment assign_gpus(std::span<const rank_view* const> slots, int members,
     const std::vector<int> candidates(among.begin(), among.end());
     const auto picked = choose_gpus(connections, candidates, count, p);
     if (!picked.exact)
-      result.notes.push_back("The GPUs' links have no structure that can be searched in full: the group is a good one, "
-                             "not proven to be the best.");
+      result.notes.push_back(
+          "The GPUs' links have no structure that can be searched in full: the group is a good one, "
+          "not proven to be the best.");
     return picked.chosen;
   };
   if (slots.size() <= visible.size()) {
@@ -147,7 +156,8 @@ gpu_assignment assign_gpus(std::span<const rank_view* const> slots, int members,
     if (owned.kind == placement_kind::list || !slot_matching(own, host.reference.gpus.size()).failed) {
       lists = own;
     } else {
-      result.notes.push_back("The ranks see different GPUs: each takes what it sees, --placement cannot choose.");
+      result.notes.push_back(
+          "The ranks see different GPUs: each takes what it sees, --placement cannot choose.");
     }
   }
   const slot_matching match(lists, host.reference.gpus.size());
@@ -155,7 +165,9 @@ gpu_assignment assign_gpus(std::span<const rank_view* const> slots, int members,
     result.failure = why_not(slots, host, lists, match);
     return result;
   }
-  const auto add = [&](std::size_t slot) { result.chosen.push_back(choice_of(slot, *slots[slot], host, match.gpus[static_cast<int>(slot)])); };
+  const auto add = [&](std::size_t slot) {
+    result.chosen.push_back(choice_of(slot, *slots[slot], host, match.gpus[static_cast<int>(slot)]));
+  };
   if (all) {
     for (std::size_t i = 0; i < slots.size(); ++i) add(i);
     return result;

@@ -41,14 +41,16 @@ gpu_binding read_gpu_binding() {
 
 // No value holds a line break; one that does is cut there.
 std::string to_text(const gpu_binding& binding) {
-  return binding.per_task.substr(0, binding.per_task.find('\n')) + "\n" + (binding.visible ? "=" + *binding.visible : "");
+  return binding.per_task.substr(0, binding.per_task.find('\n')) + "\n" +
+         (binding.visible ? "=" + *binding.visible : "");
 }
 
 gpu_binding gpu_binding_from_text(std::string_view text) {
   gpu_binding binding;
   const auto cut = text.find('\n');
   binding.per_task = text.substr(0, cut);
-  if (cut != std::string_view::npos && text.substr(cut + 1).starts_with('=')) binding.visible = text.substr(cut + 2);
+  if (cut != std::string_view::npos && text.substr(cut + 1).starts_with('='))
+    binding.visible = text.substr(cut + 2);
   return binding;
 }
 

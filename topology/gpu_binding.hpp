@@ -1,5 +1,5 @@
-// What the launcher did with this process's GPUs before it started, as its variables tell. CUDA and NVML show only the
-// outcome: a rank that was given one GPU cannot see that there are others.
+// What the launcher did with this process's GPUs before it started, as its variables tell. CUDA and NVML show
+// only the outcome: a rank that was given one GPU cannot see that there are others.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,15 @@
 namespace mgsync::topology {
 
 struct gpu_binding {
-  // The variable that says that Slurm gave each task GPUs of its own, as "SLURMD_TRES_BIND=gpu:per_task:1"; else empty.
+  // The variable that says that Slurm gave each task GPUs of its own, as "SLURMD_TRES_BIND=gpu:per_task:1";
+  // else empty.
   std::string per_task;
   std::optional<std::string> visible;  // CUDA_VISIBLE_DEVICES
   bool operator==(const gpu_binding&) const = default;
 };
 
-// `variable` gives the value of an environment variable. Ranks that mpirun started inside a job are not Slurm's tasks.
+// `variable` gives the value of an environment variable. Ranks that mpirun started inside a job are not
+// Slurm's tasks.
 gpu_binding read_gpu_binding(const std::function<std::optional<std::string>(const char*)>& variable);
 gpu_binding read_gpu_binding();
 

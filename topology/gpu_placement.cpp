@@ -56,7 +56,8 @@ placement parse_placement(std::string_view text) {
   auto sorted = *list;
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
-    throw usage_error(fmt::format("--placement '{}' names a number twice; {}", text.substr(0, 100), accepted));
+    throw usage_error(
+        fmt::format("--placement '{}' names a number twice; {}", text.substr(0, 100), accepted));
   return {placement_kind::list, *list};
 }
 

@@ -10,13 +10,13 @@ enum class device { host, gpu };
 
 // One participant of the barrier under test.
 struct member {
-  int id = 0;              // its number on its machine: the GPU's id, or the host member's number
-  int rank = 0;            // rank (in the whole job) whose process runs it
-  std::string host;        // name of the host that it is on
-  int gpu = -1;            // ordinal for CUDA in its own process; only for device::gpu
-  std::string uuid;        // of the GPU; empty on hosts
-  std::vector<int> cpus;   // OS index of the hardware thread for each of its host threads (host: one per block,
-                           // GPU: one); empty: not pinned
+  int id = 0;             // its number on its machine: the GPU's id, or the host member's number
+  int rank = 0;           // rank (in the whole job) whose process runs it
+  std::string host;       // name of the host that it is on
+  int gpu = -1;           // ordinal for CUDA in its own process; only for device::gpu
+  std::string uuid;       // of the GPU; empty on hosts
+  std::vector<int> cpus;  // OS index of the hardware thread for each of its host threads (host: one per
+                          // block, GPU: one); empty: not pinned
 };
 
 struct group {
@@ -26,7 +26,8 @@ struct group {
   bool oversubscribed = false;     // more host threads than CPUs, or CPU time, on some host: waits must yield
 };
 
-// The ranks (in the whole job) that own members, ascending: the ranks of a session over this group, in their order.
+// The ranks (in the whole job) that own members, ascending: the ranks of a session over this group, in their
+// order.
 std::vector<int> owners_of(const group&);
 
 // The names of the hosts that members are on, each once, in order.

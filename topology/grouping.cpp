@@ -29,9 +29,10 @@ slots slots_of(std::span<const rank_view> views, const grouping_request& request
   const auto each = static_cast<std::size_t>(per_rank(views, request.members_per_rank, request.members));
   const auto members = static_cast<std::size_t>(request.members);
   if (members > each * views.size())
-    throw usage_error(
-        fmt::format("more members than {} rank(s) with {} each hold; accepted: 1..{}, or more ranks, or a larger "
-                    "--members-per-rank", views.size(), each, each * views.size()));
+    throw usage_error(fmt::format(
+        "more members than {} rank(s) with {} each hold; accepted: 1..{}, or more ranks, or a larger "
+        "--members-per-rank",
+        views.size(), each, each * views.size()));
   slots result;
   for (std::size_t i = 0; i < members; ++i) result.push_back(&views[i / each]);
   return result;
@@ -83,11 +84,14 @@ std::vector<int> ids_of(std::span<const core> cores) {
 }
 
 // A list names one core per thread of the host, in the order of the members.
-std::vector<int> listed_core(const host_plan& plan, const placement& wanted, std::size_t thread, std::size_t threads) {
+std::vector<int> listed_core(const host_plan& plan, const placement& wanted, std::size_t thread,
+                             std::size_t threads) {
   const auto ids = ids_of(plan.usable);
   if (wanted.list.size() < threads)
-    throw usage_error(fmt::format("--placement list names {} cores for {} threads on one host; accepted: one core for "
-                                  "each, of {}", wanted.list.size(), threads, write_cpu_list(ids)));
+    throw usage_error(
+        fmt::format("--placement list names {} cores for {} threads on one host; accepted: one core for "
+                    "each, of {}",
+                    wanted.list.size(), threads, write_cpu_list(ids)));
   const int id = wanted.list[thread];
   if (std::find(ids.begin(), ids.end(), id) == ids.end())
     throw usage_error(fmt::format("--placement list: core {} is not in this process's mask; accepted: {}", id,
@@ -103,8 +107,8 @@ std::vector<thread_request> host_requests(const host_plan& plan, const placement
     for (int t = 0; t < threads; ++t) {
       thread_request r{plan.mask_of[static_cast<std::size_t>(i)], {}};
       r.preferred = wanted.kind == placement_kind::list
-                        ? std::make_shared<const std::vector<int>>(
-                              listed_core(plan, wanted, requests.size(), static_cast<std::size_t>(count * threads)))
+                        ? std::make_shared<const std::vector<int>>(listed_core(
+                              plan, wanted, requests.size(), static_cast<std::size_t>(count * threads)))
                         : preferred.of(i);
       requests.push_back(std::move(r));
     }
@@ -118,7 +122,8 @@ std::vector<thread_request> gpu_requests(const host_plan& plan, std::span<const 
     const std::set<int> near(chosen[i].near_cpus.begin(), chosen[i].near_cpus.end());
     std::vector<int> preferred;
     for (const auto& c : plan.usable)
-      if (std::any_of(c.cpus.begin(), c.cpus.end(), [&](int cpu) { return near.contains(cpu); })) preferred.push_back(c.id);
+      if (std::any_of(c.cpus.begin(), c.cpus.end(), [&](int cpu) { return near.contains(cpu); }))
+        preferred.push_back(c.id);
     requests.push_back({plan.mask_of[i], std::make_shared<const std::vector<int>>(std::move(preferred))});
   }
   return requests;
@@ -126,15 +131,20 @@ std::vector<thread_request> gpu_requests(const host_plan& plan, std::span<const 
 
 void note_placement(grouping& result, const std::string& host, const thread_placement& placed) {
   if (placed.sharing_core > 0)
-    result.notes.push_back(fmt::format("On {}, {} thread(s) share a core with another one: there are fewer cores than "
-                                       "threads.", host, placed.sharing_core));
+    result.notes.push_back(
+        fmt::format("On {}, {} thread(s) share a core with another one: there are fewer cores than "
+                    "threads.",
+                    host, placed.sharing_core));
   if (placed.sharing_cpu == 0) return;
   result.chosen.oversubscribed = true;
-  result.notes.push_back(fmt::format("On {}, {} thread(s) share a CPU with another one: oversubscribed, waits yield. "
-                                     "Start fewer members or ranks, or allow more CPUs.", host, placed.sharing_cpu));
+  result.notes.push_back(
+      fmt::format("On {}, {} thread(s) share a CPU with another one: oversubscribed, waits yield. "
+                  "Start fewer members or ranks, or allow more CPUs.",
+                  host, placed.sharing_cpu));
 }
 
-// Host members spin for as long as they wait: together they need as much time as there are threads. (A GPU's thread sleeps.)
+// Host members spin for as long as they wait: together they need as much time as there are threads. (A GPU's
+// thread sleeps.)
 void compare_with_quotas(grouping& result, const slots& all, const host_plan& plan, int threads_per_member) {
   std::map<std::string, std::pair<double, int>> cgroups;  // what each gives, and the threads in it
   for (const auto i : plan.members)
@@ -145,13 +155,15 @@ void compare_with_quotas(grouping& result, const slots& all, const host_plan& pl
   for (const auto& [cgroup, taken] : cgroups) {
     if (taken.second <= taken.first) continue;
     result.chosen.oversubscribed = result.over_quota = true;
-    result.notes.push_back(fmt::format("On {}, {} threads share the time of {:.3g} CPU(s), a cgroup quota: they are stopped "
-                                       "again and again.", all[plan.members.front()]->seen.host, taken.second, taken.first));
+    result.notes.push_back(
+        fmt::format("On {}, {} threads share the time of {:.3g} CPU(s), a cgroup quota: they are stopped "
+                    "again and again.",
+                    all[plan.members.front()]->seen.host, taken.second, taken.first));
   }
 }
 
-void set_cpus(grouping& result, const slots& all, const host_plan& plan, std::span<const thread_request> requests,
-              const grouping_request& request) {
+void set_cpus(grouping& result, const slots& all, const host_plan& plan,
+              std::span<const thread_request> requests, const grouping_request& request) {
   const auto& host = all[plan.members.front()]->seen.host;
   if (plan.usable.empty()) {
     result.notes.push_back(fmt::format("The cores of {} are unknown: nothing is pinned there.", host));
@@ -190,19 +202,20 @@ bool are_too_many(const host_plan& plan, int threads_per_member) {
 void add_host_members(grouping& result, std::span<const rank_view> views, const grouping_request& request,
                       const placement& wanted) {
   const auto all = slots_of(views, request);
-  for (std::size_t i = 0; i < all.size(); ++i) result.chosen.members.push_back(member_of(*all[i], static_cast<int>(i)));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    result.chosen.members.push_back(member_of(*all[i], static_cast<int>(i)));
   for (const auto& members : by_host(all)) {
     const auto plan = plan_of(all, members);
-    if (!request.oversubscribe && wanted.kind != placement_kind::list && are_too_many(plan, request.threads_per_member))
+    if (!request.oversubscribe && wanted.kind != placement_kind::list &&
+        are_too_many(plan, request.threads_per_member))
       result.chosen.oversubscribed = true;
-    else
-      set_cpus(result, all, plan, host_requests(plan, wanted, request.threads_per_member), request);
+    else set_cpus(result, all, plan, host_requests(plan, wanted, request.threads_per_member), request);
     compare_with_quotas(result, all, plan, request.threads_per_member);
   }
 }
 
-// One rank has as many slots as there are members. Of several each has its slots, whoever takes part: what a rank owns
-// does not change from group to group.
+// One rank has as many slots as there are members. Of several each has its slots, whoever takes part: what a
+// rank owns does not change from group to group.
 slots owners_of(std::span<const rank_view> views, const grouping_request& request) {
   const auto first = slots_of(views, request);
   if (views.size() == 1) return first;
@@ -224,8 +237,7 @@ void add_gpu_members(grouping& result, std::span<const rank_view> views, const g
     slots here;
     for (const auto i : of_host) here.push_back(owners[i]);
     const auto assigned = assign_gpus(here, std::min(left, static_cast<int>(here.size())), wanted);
-    if (!assigned.failure.empty())
-      throw usage_error(assigned.failure);
+    if (!assigned.failure.empty()) throw usage_error(assigned.failure);
     result.notes.insert(result.notes.end(), assigned.notes.begin(), assigned.notes.end());
     for (const auto& c : assigned.chosen) {
       taking_part.push_back(here[c.slot]);
@@ -253,10 +265,8 @@ grouping make_group(std::span<const rank_view> views, const grouping_request& re
   grouping result;
   result.chosen.device = request.kind;
   result.chosen.placement = request.placement;
-  if (request.kind == device::gpu)
-    add_gpu_members(result, views, request, wanted);
-  else
-    add_host_members(result, views, request, wanted);
+  if (request.kind == device::gpu) add_gpu_members(result, views, request, wanted);
+  else add_host_members(result, views, request, wanted);
   return result;
 }
 
@@ -269,14 +279,16 @@ int largest_group(std::span<const rank_view> views, device kind, int members_per
     const slots one{&views.front()};
     const auto plan = plan_of(one, std::span(&self, 1));
     const auto& seen = views.front().seen;
-    const auto places = std::max<std::size_t>(1, plan.usable.empty() ? seen.allowed_cpus.size() : plan.usable.size());
+    const auto places =
+        std::max<std::size_t>(1, plan.usable.empty() ? seen.allowed_cpus.size() : plan.usable.size());
     const double time = seen.quota ? std::max(1.0, seen.quota->cpus) : static_cast<double>(places);
     return static_cast<int>(std::min(static_cast<double>(places), time));
   }
   int most = 0;
   for (const auto& view : views)
-    most = std::max(most, static_cast<int>(std::count_if(view.seen.gpus.begin(), view.seen.gpus.end(),
-                                                         [](auto& g) { return g.cuda_ordinal.has_value(); })));
+    most =
+        std::max(most, static_cast<int>(std::count_if(view.seen.gpus.begin(), view.seen.gpus.end(),
+                                                      [](auto& g) { return g.cuda_ordinal.has_value(); })));
   most = per_rank(views, members_per_rank, most) * static_cast<int>(views.size());
   for (; most > 0; --most) {
     grouping_request request;

@@ -19,8 +19,8 @@ struct link {
   link_end a;
   link_end b;
   int width = 1;
-  int version = 0;        // NVLink generation; 0: unknown
-  double gbps_each = 0;   // one direction, one link, GB/s; 0: unknown
+  int version = 0;       // NVLink generation; 0: unknown
+  double gbps_each = 0;  // one direction, one link, GB/s; 0: unknown
   bool operator==(const link&) const = default;
 };
 
@@ -31,8 +31,8 @@ enum class pcie_path { self, pix, pxb, phb, node, sys, unknown };
 struct peer {
   int from = 0;
   int to = 0;
-  std::optional<bool> access;        // loads and stores
-  std::optional<bool> atomics;       // native atomics over the link
+  std::optional<bool> access;   // loads and stores
+  std::optional<bool> atomics;  // native atomics over the link
   std::optional<int> performance_rank;
   pcie_path path = pcie_path::unknown;
   bool operator==(const peer&) const = default;

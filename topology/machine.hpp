@@ -12,14 +12,14 @@
 namespace mgsync::topology {
 
 struct package {
-  int id = 0;            // logical index
-  std::string model;     // CPU model name; may be empty
+  int id = 0;         // logical index
+  std::string model;  // CPU model name; may be empty
   bool operator==(const package&) const = default;
 };
 
 struct numa_node {
-  int id = 0;            // OS index
-  int package = 0;       // logical index of its package
+  int id = 0;       // OS index
+  int package = 0;  // logical index of its package
   bool operator==(const numa_node&) const = default;
 };
 
@@ -31,27 +31,28 @@ struct nvswitch {
 
 // A limit on time, not on processors: threads that spin beyond it are stopped for the rest of each period.
 struct cpu_quota {
-  double cpus = 0;      // the time of so many processors
-  std::string cgroup;   // what it is of: processes with the same one on one host share it
+  double cpus = 0;     // the time of so many processors
+  std::string cgroup;  // what it is of: processes with the same one on one host share it
   bool operator==(const cpu_quota&) const = default;
 };
 
 struct machine {
-  std::string host;                  // host name
-  std::string source;                // "this machine" or the file it was read from
-  bool is_this_machine = false;      // only then may anything be pinned
+  std::string host;              // host name
+  std::string source;            // "this machine" or the file it was read from
+  bool is_this_machine = false;  // only then may anything be pinned
   std::vector<package> packages;
   std::vector<numa_node> numa_nodes;
-  std::vector<core> cores;           // all cores of the machine
-  std::vector<int> allowed_cpus;     // hardware threads this process may use (its affinity mask), sorted
-  std::optional<cpu_quota> quota;    // the tightest one of this process's cgroup and those around it
+  std::vector<core> cores;         // all cores of the machine
+  std::vector<int> allowed_cpus;   // hardware threads this process may use (its affinity mask), sorted
+  std::optional<cpu_quota> quota;  // the tightest one of this process's cgroup and those around it
   std::vector<gpu> gpus;
   std::vector<std::string> unseen_gpus;  // PCI bus ids of NVIDIA GPUs here that neither NVML nor CUDA shows
-  std::string cuda_problem;          // why CUDA shows fewer GPUs than NVML, a sentence; empty: it does not, or unknown
+  std::string
+      cuda_problem;  // why CUDA shows fewer GPUs than NVML, a sentence; empty: it does not, or unknown
   std::vector<nvswitch> switches;
   std::vector<link> links;
-  std::vector<peer> peers;           // one per ordered pair that was asked
-  std::vector<std::string> notes;    // what a source could not tell, one sentence each
+  std::vector<peer> peers;         // one per ordered pair that was asked
+  std::vector<std::string> notes;  // what a source could not tell, one sentence each
   bool operator==(const machine&) const = default;
 };
 

@@ -1,5 +1,6 @@
-// Gives each of some takers one place of its own out of its list of wishes (Kuhn's algorithm): an earlier taker moves to
-// another place of its list when that gives a later one a place at all, and otherwise keeps what it has.
+// Gives each of some takers one place of its own out of its list of wishes (Kuhn's algorithm): an earlier
+// taker moves to another place of its list when that gives a later one a place at all, and otherwise keeps
+// what it has.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +12,14 @@ namespace mgsync::topology {
 
 class matching {
  public:
-  // Numbers of places, below `places`, the dearest first. Takers may share one list: there may be thousands of both.
+  // Numbers of places, below `places`, the dearest first. Takers may share one list: there may be thousands
+  // of both.
   using wish_list = std::shared_ptr<const std::vector<int>>;
   // `wishes`: by taker.
   matching(std::vector<wish_list> wishes, int places)
-      : wishes_(std::move(wishes)), place_of_(wishes_.size(), -1), taker_of_(static_cast<std::size_t>(places), -1) {}
+      : wishes_(std::move(wishes)),
+        place_of_(wishes_.size(), -1),
+        taker_of_(static_cast<std::size_t>(places), -1) {}
   // Each taker with a list of its own.
   matching(const std::vector<std::vector<int>>& wishes, int places) : matching(lists_of(wishes), places) {}
 
@@ -43,7 +47,8 @@ class matching {
     for (const int p : wishes)
       if (taker_of(p) < 0) return give(taker, p), true;
     for (const int p : wishes)
-      if (std::exchange(tried[static_cast<std::size_t>(p)], 1) == 0 && place(taker_of(p), tried)) return give(taker, p), true;
+      if (std::exchange(tried[static_cast<std::size_t>(p)], 1) == 0 && place(taker_of(p), tried))
+        return give(taker, p), true;
     return false;
   }
 

@@ -9,7 +9,8 @@ namespace mgsync::topology {
 namespace {
 
 constexpr std::size_t most_enumerated = 20;
-constexpr std::size_t most_costs = 32;  // that a split is tried with: real machines have about ten kinds of pairs
+constexpr std::size_t most_costs =
+    32;  // that a split is tried with: real machines have about ten kinds of pairs
 
 struct choice {
   pair_cost cost;
@@ -17,7 +18,8 @@ struct choice {
   bool exact = true;
 };
 
-// Of equal cost the one whose numbers come first: joining disjoint sets keeps this order, so parts can be solved alone.
+// Of equal cost the one whose numbers come first: joining disjoint sets keeps this order, so parts can be
+// solved alone.
 bool better(const choice& a, const choice& b) {
   if (a.cost != b.cost) return a.cost < b.cost;
   return a.chosen < b.chosen;
@@ -58,7 +60,9 @@ class search {
   }
 
  private:
-  pair_cost& at(int a, int b) { return costs_[static_cast<std::size_t>(a) * count_ + static_cast<std::size_t>(b)]; }
+  pair_cost& at(int a, int b) {
+    return costs_[static_cast<std::size_t>(a) * count_ + static_cast<std::size_t>(b)];
+  }
 
   static choices solve_one(const std::vector<int>& things) {
     choices both(2);
@@ -122,8 +126,8 @@ class search {
   }
 
   // Subsets come in the order of their numbers, so only a strictly cheaper one replaces the best.
-  void extend(const std::vector<int>& things, std::size_t next, const pair_cost& cost, std::vector<int>& chosen,
-              choices& best) {
+  void extend(const std::vector<int>& things, std::size_t next, const pair_cost& cost,
+              std::vector<int>& chosen, choices& best) {
     for (std::size_t i = next; i < things.size(); ++i) {
       pair_cost with = cost;
       for (const int other : chosen) with += at(other, things[i]);

@@ -22,11 +22,11 @@ struct subset {
   bool exact = true;        // false: too many things without any structure; then a local optimum
 };
 
-// The cheapest subset of `wanted` of the things 0..count-1 (0 <= wanted <= count); of equally cheap ones the one whose
-// sorted numbers come first. `cost` is asked once per pair a < b.
-// Method: things are split where all pairs between the parts cost the same (modular decomposition: a switch domain, a
-// socket, a tray), each part is solved for every size, and parts are joined by dynamic programming. Only a part that
-// does not split (a hybrid cube mesh) is searched subset by subset, which is exact up to 20 things.
+// The cheapest subset of `wanted` of the things 0..count-1 (0 <= wanted <= count); of equally cheap ones the
+// one whose sorted numbers come first. `cost` is asked once per pair a < b. Method: things are split where
+// all pairs between the parts cost the same (modular decomposition: a switch domain, a socket, a tray), each
+// part is solved for every size, and parts are joined by dynamic programming. Only a part that does not split
+// (a hybrid cube mesh) is searched subset by subset, which is exact up to 20 things.
 subset cheapest_subset(int count, int wanted, const std::function<pair_cost(int, int)>& cost);
 
 }  // namespace mgsync::topology

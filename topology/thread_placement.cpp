@@ -37,7 +37,8 @@ class allowance {
 };
 
 // Places (in `cores`) that a request may use, in the order of its wishes.
-std::vector<int> core_wishes(const std::map<int, int>& place_of_id, const allowance& allowed, const thread_request& r) {
+std::vector<int> core_wishes(const std::map<int, int>& place_of_id, const allowance& allowed,
+                             const thread_request& r) {
   std::vector<int> wishes;
   std::vector<char> seen(place_of_id.size(), 0);
   const auto add = [&](int place) {
@@ -58,7 +59,8 @@ domain_key key_of(const core& c, int level) {
 
 using wish_lists = std::vector<matching::wish_list>;  // by request
 
-// Gives those without a core a hardware thread of their own, as far as there are any, then the least loaded one.
+// Gives those without a core a hardware thread of their own, as far as there are any, then the least loaded
+// one.
 void share_cores(thread_placement& result, const wish_lists& core_lists, const allowance& allowed,
                  std::span<const thread_request> requests) {
   std::map<int, int> place_of_cpu;
@@ -112,7 +114,8 @@ std::vector<int> near_order(std::span<const core> cores, int wanted) {
   std::vector<std::tuple<bool, bool, bool, int>> order;
   for (const auto& c : cores) {
     const auto [package, numa, cache] = home.value_or(domain_key{-1, -1, -1});
-    order.emplace_back(home && c.package != package, numa >= 0 && c.numa != numa, cache >= 0 && c.cache != cache, c.id);
+    order.emplace_back(home && c.package != package, numa >= 0 && c.numa != numa,
+                       cache >= 0 && c.cache != cache, c.id);
   }
   std::sort(order.begin(), order.end());
   std::vector<int> ids;
@@ -161,10 +164,13 @@ std::shared_ptr<const std::vector<int>> preferred_cores::of(int index) {
   domain begins_at{-1, -1, -1};
   if (!nodes_.empty()) {
     const auto i = static_cast<std::size_t>(index);
-    begins_at = nodes_[kind_ == placement_kind::far ? i % nodes_.size() : i * nodes_.size() / static_cast<std::size_t>(members_)];
+    begins_at = nodes_[kind_ == placement_kind::far ? i % nodes_.size()
+                                                    : i * nodes_.size() / static_cast<std::size_t>(members_)];
   }
   auto& made = made_[begins_at];
-  if (!made) made = std::make_shared<const std::vector<int>>(nodes_.empty() ? near_order(cores_, members_ * threads_) : from_node(cores_, begins_at));
+  if (!made)
+    made = std::make_shared<const std::vector<int>>(nodes_.empty() ? near_order(cores_, members_ * threads_)
+                                                                   : from_node(cores_, begins_at));
   return made;
 }
 
@@ -185,7 +191,8 @@ thread_placement place_threads(std::span<const core> cores, std::span<const std:
   thread_placement result;
   result.cpus.resize(requests.size());
   bool all_placed = true;
-  for (std::size_t i = 0; i < requests.size(); ++i) all_placed = by_core.place(static_cast<int>(i)) && all_placed;
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    all_placed = by_core.place(static_cast<int>(i)) && all_placed;
   for (std::size_t i = 0; i < requests.size(); ++i)
     if (const int place = by_core[static_cast<int>(i)]; place >= 0)
       result.cpus[i] = allowed(requests[i].mask, place).front();

@@ -51,19 +51,22 @@ struct mbarrier_pass : block_pass {
 #if __CUDA_ARCH__ >= 800
     __shared__ std::uint64_t barrier;
     address = static_cast<std::uint32_t>(__cvta_generic_to_shared(&barrier));
-    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address), "r"(blockDim.x) : "memory");
+    if (threadIdx.x == 0)
+      asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address), "r"(blockDim.x) : "memory");
     __syncthreads();
 #endif
   }
   __device__ bool operator()(std::uint32_t) {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("{\n .reg .b64 state;\n mbarrier.arrive.shared.b64 state, [%0];\n}" ::"r"(address) : "memory");
+    asm volatile("{\n .reg .b64 state;\n mbarrier.arrive.shared.b64 state, [%0];\n}" ::"r"(address)
+                 : "memory");
     std::uint32_t done = 0;
     while (done == 0)
-      asm volatile("{\n .reg .pred p;\n mbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n selp.u32 %0, 1, 0, p;\n}"
-                   : "=r"(done)
-                   : "r"(address), "r"(parity)
-                   : "memory");
+      asm volatile(
+          "{\n .reg .pred p;\n mbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n selp.u32 %0, 1, 0, p;\n}"
+          : "=r"(done)
+          : "r"(address), "r"(parity)
+          : "memory");
     parity ^= 1;
     return true;
 #else
@@ -91,10 +94,14 @@ struct library_pass : block_pass {
 
 creation create_gpu_block(const topology::group& group, const configuration& asked, session& where) {
   const auto w = round_loop::request_of(group, asked, where, "block");
-  if (asked.variant == "named") return round_loop::make_inner_barrier<named_pass, 32>(w, "barrier.sync with a name");
-  if (asked.variant == "mbarrier") return round_loop::make_inner_barrier<mbarrier_pass, 32>(w, "mbarrier, test_wait");
-  if (asked.variant == "cuda-barrier") return round_loop::make_inner_barrier<library_pass, 32>(w, "barrier of libcu++, arrive_and_wait");
-  if (asked.variant == "cooperative-groups") return round_loop::make_inner_barrier<cooperative_pass, 32>(w, "thread_block.sync");
+  if (asked.variant == "named")
+    return round_loop::make_inner_barrier<named_pass, 32>(w, "barrier.sync with a name");
+  if (asked.variant == "mbarrier")
+    return round_loop::make_inner_barrier<mbarrier_pass, 32>(w, "mbarrier, test_wait");
+  if (asked.variant == "cuda-barrier")
+    return round_loop::make_inner_barrier<library_pass, 32>(w, "barrier of libcu++, arrive_and_wait");
+  if (asked.variant == "cooperative-groups")
+    return round_loop::make_inner_barrier<cooperative_pass, 32>(w, "thread_block.sync");
   return round_loop::make_inner_barrier<syncthreads_pass, 32>(w, "__syncthreads");
 }
 

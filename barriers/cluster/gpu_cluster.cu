@@ -26,7 +26,8 @@ class cluster_pass {
 #if __CUDA_ARCH__ >= 900
     if constexpr (Library) cooperative_groups::this_cluster().sync();
     else
-      asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::: "memory");
+      asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::
+                       : "memory");
     return true;
 #else
     return false;  // never launched there: no clusters
@@ -35,7 +36,8 @@ class cluster_pass {
 };
 
 // One cluster, which is the whole grid.
-void launch_cluster(const void* kernel, unsigned grid, unsigned threads, void** arguments, cudaStream_t stream) {
+void launch_cluster(const void* kernel, unsigned grid, unsigned threads, void** arguments,
+                    cudaStream_t stream) {
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(grid);
   config.blockDim = dim3(threads);
@@ -49,10 +51,12 @@ void launch_cluster(const void* kernel, unsigned grid, unsigned threads, void** 
   cuda::check(cudaLaunchKernelExC(&config, kernel, arguments), "launching a cluster");
 }
 
-// Empty, or why the GPU holds no cluster of that many blocks. Beyond 8 blocks a GPU may have none, and is asked for it.
+// Empty, or why the GPU holds no cluster of that many blocks. Beyond 8 blocks a GPU may have none, and is
+// asked for it.
 std::string why_no_cluster(const void* kernel, unsigned blocks, unsigned threads) {
   if (blocks > 8)
-    cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "asking for a large cluster");
+    cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+                "asking for a large cluster");
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(blocks);
   config.blockDim = dim3(threads);
@@ -65,7 +69,8 @@ std::string why_no_cluster(const void* kernel, unsigned blocks, unsigned threads
   int clusters = 0;
   if (cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) != cudaSuccess) cudaGetLastError();
   if (clusters > 0) return {};
-  return "this GPU holds no cluster of " + std::to_string(blocks) + " blocks of " + std::to_string(threads) + " threads";
+  return "this GPU holds no cluster of " + std::to_string(blocks) + " blocks of " + std::to_string(threads) +
+         " threads";
 }
 
 template <class Pass>
@@ -85,9 +90,8 @@ creation make(const round_loop::flag_barrier_request& w, std::string what) {
   parts.algorithm = std::move(what);
   parts.kernels = kernels;
   parts.bounded = Pass::bounded;
-  parts.launch = [](unsigned, const void* kernel, unsigned grid, unsigned threads, void** arguments, cudaStream_t stream) {
-    launch_cluster(kernel, grid, threads, arguments, stream);
-  };
+  parts.launch = [](unsigned, const void* kernel, unsigned grid, unsigned threads, void** arguments,
+                    cudaStream_t stream) { launch_cluster(kernel, grid, threads, arguments, stream); };
   for (std::size_t l = 0; l < w.gpus.size(); ++l)
     parts.arguments.push_back(round_loop::bytes_of(typename Pass::arguments{0}));
   return round_loop::make_kernel_barrier(w, std::move(parts));

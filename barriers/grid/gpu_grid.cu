@@ -23,7 +23,8 @@ class grid_sync_pass {
   struct arguments {
     unsigned unused;
   };
-  __device__ grid_sync_pass(const arguments&, const round_loop::device_run&) : grid_(cooperative_groups::this_grid()) {}
+  __device__ grid_sync_pass(const arguments&, const round_loop::device_run&)
+      : grid_(cooperative_groups::this_grid()) {}
   __device__ bool operator()(std::uint32_t) {
     grid_.sync();
     return true;
@@ -38,28 +39,27 @@ creation make_grid_sync(const flag_barrier_request& w) {
   return round_loop::make_flag_barrier<grid_sync_pass>(w, "grid.sync", {}, nothing);
 }
 
-creation make_counter(const flag_barrier_request& w, const algorithm::spread_shape& shape, std::string chosen) {
+creation make_counter(const flag_barrier_request& w, const algorithm::spread_shape& shape,
+                      std::string chosen) {
   using pass = round_loop::spread_counter_pass;
   return round_loop::make_flag_barrier<pass>(w, std::move(chosen), round_loop::spread_image(w.blocks, shape),
                                              [&](const algorithm::cuda_lines& lines) {
-    return pass::arguments{lines, shape};
-  });
+                                               return pass::arguments{lines, shape};
+                                             });
 }
 
 creation make_relay(const flag_barrier_request& w, const algorithm::relay_shape& shape, std::string chosen) {
   using pass = round_loop::relay_pass<scope::gpu>;
   return round_loop::make_flag_barrier<pass>(w, std::move(chosen), round_loop::relay_image(w.blocks, shape),
                                              [&](const algorithm::cuda_lines& lines) {
-    return pass::arguments{lines, shape};
-  });
+                                               return pass::arguments{lines, shape};
+                                             });
 }
 
 creation make_hub(const flag_barrier_request& w) {
   using pass = round_loop::stateless_pass<algorithm::hub, scope::gpu>;
   return round_loop::make_flag_barrier<pass>(w, "hub", round_loop::layout_image(1, w.blocks),
-                                             [](const algorithm::cuda_lines& lines) {
-    return lines;
-  });
+                                             [](const algorithm::cuda_lines& lines) { return lines; });
 }
 
 }  // namespace

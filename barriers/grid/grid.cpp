@@ -24,7 +24,11 @@ creation create(const topology::group& group, const configuration& wanted, sessi
 }  // namespace
 
 extern const backend grid_backend;
-const backend grid_backend{"grid", "all blocks of one GPU: grid.sync of cooperative groups, and mgsync's own", variants,
-                           level::grid, false, can_run, create, false, calls};
+const backend grid_backend{
+    "grid",   "all blocks of one GPU: grid.sync of cooperative groups, and mgsync's own",
+    variants, level::grid,
+    false,    can_run,
+    create,   false,
+    calls};
 
 }  // namespace mgsync

@@ -15,15 +15,19 @@ using algorithm::ptx::scope;
 using round_loop::device_run;
 namespace ptx = algorithm::ptx;
 
-// Lines of a member's part: the flag that its peer writes, and what is stored to it before a fence or a release.
+// Lines of a member's part: the flag that its peer writes, and what is stored to it before a fence or a
+// release.
 constexpr unsigned flag_line = 0, payload_line = 1, payload_words = 256;
 constexpr unsigned words_per_line = algorithm::line_bytes / sizeof(std::uint32_t);
 
 class speaker {
  public:
   __device__ speaker(const cuda_lines& lines, const device_run& run)
-      : policy_(round_loop::limits_of(run)), member_(run.member & 1), speaks_(blockIdx.x == 0 && threadIdx.x < 32),
-        leads_(blockIdx.x == 0 && threadIdx.x == 0), mine_(&lines.line(run.member, flag_line)),
+      : policy_(round_loop::limits_of(run)),
+        member_(run.member & 1),
+        speaks_(blockIdx.x == 0 && threadIdx.x < 32),
+        leads_(blockIdx.x == 0 && threadIdx.x == 0),
+        mine_(&lines.line(run.member, flag_line)),
         theirs_(&lines.line((run.member + 1) % run.members, flag_line)),
         payload_(&lines.line((run.member + 1) % run.members, payload_line)) {}
 
@@ -113,14 +117,19 @@ creation make_grid(const round_loop::flag_barrier_request& w) {
   using pass = round_loop::spread_counter_pass;
   const auto choice = algorithm::choose_grid(w.blocks, w.sms);
   if (!choice.counter) return creation::none("up to 10 blocks per SM: more take the relay");
-  return round_loop::make_flag_barrier<pass>(w, "grid: each GPU by itself, " + choice.why, algorithm::spread_image(w.blocks, choice.spread),
-                                             [&](const cuda_lines& lines) { return pass::arguments{lines, choice.spread}; });
+  return round_loop::make_flag_barrier<pass>(w, "grid: each GPU by itself, " + choice.why,
+                                             algorithm::spread_image(w.blocks, choice.spread),
+                                             [&](const cuda_lines& lines) {
+                                               return pass::arguments{lines, choice.spread};
+                                             });
 }
 
 template <class Pass>
 creation make(const round_loop::flag_barrier_request& w, std::string what) {
-  const round_loop::flag_image image(words_per_line * payload_line + payload_words, round_loop::first_gpu_epoch);
-  return round_loop::make_flag_barrier<Pass>(w, std::move(what), image, [](const cuda_lines& l) { return l; });
+  const round_loop::flag_image image(words_per_line * payload_line + payload_words,
+                                     round_loop::first_gpu_epoch);
+  return round_loop::make_flag_barrier<Pass>(w, std::move(what), image,
+                                             [](const cuda_lines& l) { return l; });
 }
 
 }  // namespace
@@ -134,9 +143,13 @@ creation create_gpu_hop(const topology::group& group, const configuration& asked
   if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return {nullptr, reason, {}, {}};
   const auto w = round_loop::request_of(group, asked, where, "hop");
   if (asked.variant == "relaxed") return make<hop_pass<false>>(w, "relaxed: one flag, no order");
-  if (asked.variant == "fence-system") return make<fence_pass<scope::system>>(w, "fence-system: after a store to a peer");
-  if (asked.variant == "fence-gpu") return make<fence_pass<scope::gpu>>(w, "fence-gpu: after a store to a peer");
-  if (asked.variant == "arrival") return make<arrival_pass>(w, "arrival: a store to a peer, a release to the own GPU, an addition that answers");
+  if (asked.variant == "fence-system")
+    return make<fence_pass<scope::system>>(w, "fence-system: after a store to a peer");
+  if (asked.variant == "fence-gpu")
+    return make<fence_pass<scope::gpu>>(w, "fence-gpu: after a store to a peer");
+  if (asked.variant == "arrival")
+    return make<arrival_pass>(
+        w, "arrival: a store to a peer, a release to the own GPU, an addition that answers");
   if (asked.variant == "grid") return make_grid(w);
   return make<hop_pass<true>>(w, "release-acquire: a store to the peer, a release, a flag, an acquire");
 }

@@ -26,7 +26,8 @@ void boundary_graph::issue(unsigned, std::uint32_t count, const std::atomic<bool
   for (unsigned l = 0; l < rounds_.gpus().size(); ++l) rounds_.beat(l, count - 1);
 }
 
-std::vector<cudaGraphNode_t> boundary_graph::awaited(unsigned, std::uint32_t, const std::vector<cudaGraphNode_t>& before) const {
+std::vector<cudaGraphNode_t> boundary_graph::awaited(unsigned, std::uint32_t,
+                                                     const std::vector<cudaGraphNode_t>& before) const {
   return before;
 }
 
@@ -48,8 +49,8 @@ cuda::executable boundary_graph::build(std::uint32_t first, std::uint32_t count)
   return cuda::instantiate(owner);
 }
 
-cudaGraphNode_t boundary_graph::add_kernel(cudaGraph_t into, const std::vector<cudaGraphNode_t>& after, launch_arguments& arguments,
-                                           unsigned blocks) const {
+cudaGraphNode_t boundary_graph::add_kernel(cudaGraph_t into, const std::vector<cudaGraphNode_t>& after,
+                                           launch_arguments& arguments, unsigned blocks) const {
   cudaKernelNodeParams node{};
   node.func = const_cast<void*>(round_loop::launch_kernel());
   node.gridDim = dim3(blocks);

@@ -1,6 +1,7 @@
-// One graph of a run's rounds: a kernel node per GPU and round, each depending on all nodes of the round before: n x n edges.
-// With a join all of them lead to one null kernel on the first GPU, and from there to the next round: 2 n edges, one after
-// the other (an empty node in its place took three times as long). Long runs replay it.
+// One graph of a run's rounds: a kernel node per GPU and round, each depending on all nodes of the round
+// before: n x n edges. With a join all of them lead to one null kernel on the first GPU, and from there to
+// the next round: 2 n edges, one after the other (an empty node in its place took three times as long). Long
+// runs replay it.
 #pragma once
 
 #include <array>
@@ -15,20 +16,23 @@ namespace mgsync {
 class boundary_graph : public boundary_method {
  public:
   boundary_graph(round_loop::launch_rounds& rounds, bool joins) : rounds_(rounds), joins_(joins) {}
-  // Building a graph takes longer than the rounds in it: those of timed runs are kept, and that of the last checked run.
+  // Building a graph takes longer than the rounds in it: those of timed runs are kept, and that of the last
+  // checked run.
   void prepare(const run_request&) override;
   void issue(unsigned thread, std::uint32_t rounds, const std::atomic<bool>& failed) override;
 
  protected:
-  // What the node of this GPU waits for in this round: all of `before`, one for each GPU, or the join; in the first round
-  // there are none. A test leaves some out.
-  virtual std::vector<cudaGraphNode_t> awaited(unsigned local, std::uint32_t round, const std::vector<cudaGraphNode_t>& before) const;
+  // What the node of this GPU waits for in this round: all of `before`, one for each GPU, or the join; in the
+  // first round there are none. A test leaves some out.
+  virtual std::vector<cudaGraphNode_t> awaited(unsigned local, std::uint32_t round,
+                                               const std::vector<cudaGraphNode_t>& before) const;
 
  private:
   static constexpr std::uint32_t most_rounds = 1024;  // of one graph
 
   cuda::executable build(std::uint32_t first, std::uint32_t count);
-  cudaGraphNode_t add_kernel(cudaGraph_t into, const std::vector<cudaGraphNode_t>& after, round_loop::launch_arguments&, unsigned blocks) const;
+  cudaGraphNode_t add_kernel(cudaGraph_t into, const std::vector<cudaGraphNode_t>& after,
+                             round_loop::launch_arguments&, unsigned blocks) const;
   cudaGraphNode_t add_join(cudaGraph_t into, const std::vector<cudaGraphNode_t>& after) const;
 
   round_loop::launch_rounds& rounds_;

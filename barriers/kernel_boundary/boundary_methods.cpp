@@ -32,13 +32,15 @@ class streams final : public boundary_method {
       for (unsigned l = 0; l < gpus; ++l) {
         if (gpus > 1) cuda::check(cudaSetDevice(rounds_.gpus()[l].ordinal), "selecting a GPU");
         rounds_.launch(l, round, cooperative_);
-        if (gpus > 1) cuda::check(cudaEventRecord(events_[l][round % 2].get(), rounds_.stream(l)), "recording an event");
+        if (gpus > 1)
+          cuda::check(cudaEventRecord(events_[l][round % 2].get(), rounds_.stream(l)), "recording an event");
         rounds_.beat(l, round);
       }
       for (unsigned l = 0; l < gpus; ++l)
         for (unsigned other = 0; other < gpus; ++other)
           if (l != other)
-            cuda::check(cudaStreamWaitEvent(rounds_.stream(l), events_[other][round % 2].get(), 0), "waiting for an event");
+            cuda::check(cudaStreamWaitEvent(rounds_.stream(l), events_[other][round % 2].get(), 0),
+                        "waiting for an event");
     }
   }
 
@@ -48,8 +50,9 @@ class streams final : public boundary_method {
   std::vector<std::array<cuda::event, 2>> events_;
 };
 
-// The same with a host thread for every GPU. A stream can only wait for an event that was recorded, so the threads tell
-// each other that they have; two events in turn, since nobody records the next but one before all wait for this one.
+// The same with a host thread for every GPU. A stream can only wait for an event that was recorded, so the
+// threads tell each other that they have; two events in turn, since nobody records the next but one before
+// all wait for this one.
 class threaded_streams final : public boundary_method {
  public:
   explicit threaded_streams(launch_rounds& rounds) : rounds_(rounds), recorded_(rounds.gpus().size()) {
@@ -87,7 +90,8 @@ class threaded_streams final : public boundary_method {
   std::vector<line> recorded_;
 };
 
-// cuLaunchCooperativeKernelMultiDevice: no kernel of a call starts before those of the call before have finished.
+// cuLaunchCooperativeKernelMultiDevice: no kernel of a call starts before those of the call before have
+// finished.
 class multi_device final : public boundary_method {
  public:
   using launch_function = CUresult (*)(CUDA_LAUNCH_PARAMS*, unsigned, unsigned);
@@ -97,7 +101,8 @@ class multi_device final : public boundary_method {
     for (std::size_t l = 0; l < launches_.size(); ++l) {
       const cuda::device_scope scope(rounds.gpus()[l].ordinal);
       cudaFunction_t function = nullptr;
-      cuda::check(cudaGetFuncBySymbol(&function, round_loop::launch_kernel()), "looking for the kernel of a round");
+      cuda::check(cudaGetFuncBySymbol(&function, round_loop::launch_kernel()),
+                  "looking for the kernel of a round");
       auto& p = launches_[l];
       p = {};
       p.function = function;
@@ -114,7 +119,8 @@ class multi_device final : public boundary_method {
         launches_[l].kernelParams = arguments_[l].pointers;
         rounds_.beat(l, round);
       }
-      cuda::check_driver(launch_(launches_.data(), static_cast<unsigned>(launches_.size()), 0), "launching on all GPUs at once");
+      cuda::check_driver(launch_(launches_.data(), static_cast<unsigned>(launches_.size()), 0),
+                         "launching on all GPUs at once");
     }
   }
 
@@ -125,8 +131,8 @@ class multi_device final : public boundary_method {
   std::vector<launch_arguments> arguments_;
 };
 
-// After each kernel the stream writes its epoch into the memory of every other GPU and waits for theirs in its own: one
-// call for all of them. A host thread for every GPU; the threads wait for nobody.
+// After each kernel the stream writes its epoch into the memory of every other GPU and waits for theirs in
+// its own: one call for all of them. A host thread for every GPU; the threads wait for nobody.
 class stream_memops final : public boundary_method {
  public:
   using batch_function = CUresult (*)(CUstream, unsigned, CUstreamBatchMemOpParams*, unsigned);
@@ -136,9 +142,11 @@ class stream_memops final : public boundary_method {
     for (const auto& g : rounds.gpus()) {
       flags_.push_back(cuda::memory::on_gpu(g.ordinal, line_bytes * epochs_.size()));
       const cuda::device_scope scope(g.ordinal);
-      const std::vector<std::uint32_t> start(line_bytes * epochs_.size() / sizeof(std::uint32_t), round_loop::first_gpu_epoch);
-      cuda::check(cudaMemcpy(flags_.back().get(), start.data(), flags_.back().bytes(), cudaMemcpyHostToDevice),
-                  "setting the flags of streams");
+      const std::vector<std::uint32_t> start(line_bytes * epochs_.size() / sizeof(std::uint32_t),
+                                             round_loop::first_gpu_epoch);
+      cuda::check(
+          cudaMemcpy(flags_.back().get(), start.data(), flags_.back().bytes(), cudaMemcpyHostToDevice),
+          "setting the flags of streams");
     }
   }
   unsigned threads() const override { return static_cast<unsigned>(epochs_.size()); }
@@ -150,12 +158,16 @@ class stream_memops final : public boundary_method {
       std::size_t next = 0;
       for (unsigned other = 0; other < threads(); ++other) {
         if (other == local) continue;
-        operations[next++].writeValue = {CU_STREAM_MEM_OP_WRITE_VALUE_32, flag(other, local), {epochs_[local]}, 0, 0};
+        operations[next++].writeValue = {
+            CU_STREAM_MEM_OP_WRITE_VALUE_32, flag(other, local), {epochs_[local]}, 0, 0};
       }
       for (unsigned other = 0; other < threads(); ++other) {
         if (other == local) continue;
-        operations[next++].waitValue = {CU_STREAM_MEM_OP_WAIT_VALUE_32, flag(local, other), {epochs_[local]},
-                                        CU_STREAM_WAIT_VALUE_GEQ, 0};
+        operations[next++].waitValue = {CU_STREAM_MEM_OP_WAIT_VALUE_32,
+                                        flag(local, other),
+                                        {epochs_[local]},
+                                        CU_STREAM_WAIT_VALUE_GEQ,
+                                        0};
       }
       cuda::check_driver(batch_(rounds_.stream(local), static_cast<unsigned>(next), operations.data(), 0),
                          "writing and awaiting values in a stream");
@@ -167,7 +179,9 @@ class stream_memops final : public boundary_method {
   static constexpr std::size_t line_bytes = 128;
 
   // In the memory of GPU `on`, written for GPU `from`.
-  CUdeviceptr flag(unsigned on, unsigned from) const { return reinterpret_cast<CUdeviceptr>(flags_[on].get() + line_bytes * from); }
+  CUdeviceptr flag(unsigned on, unsigned from) const {
+    return reinterpret_cast<CUdeviceptr>(flags_[on].get() + line_bytes * from);
+  }
 
   launch_rounds& rounds_;
   batch_function batch_;
@@ -182,12 +196,14 @@ boundary_method_creation make_boundary_method(std::string_view variant, launch_r
   if (variant == "graph-join") return {std::make_unique<boundary_graph>(rounds, true), {}};
   if (variant == "traditional-threads") return {std::make_unique<threaded_streams>(rounds), {}};
   if (variant == "multi-device") {
-    auto* launch = reinterpret_cast<multi_device::launch_function>(cuda::find_driver_entry("cuLaunchCooperativeKernelMultiDevice"));
+    auto* launch = reinterpret_cast<multi_device::launch_function>(
+        cuda::find_driver_entry("cuLaunchCooperativeKernelMultiDevice"));
     if (launch == nullptr) return {nullptr, "this driver has no cuLaunchCooperativeKernelMultiDevice"};
     return {std::make_unique<multi_device>(rounds, launch), {}};
   }
   if (variant == "stream-memops") {
-    auto* batch = reinterpret_cast<stream_memops::batch_function>(cuda::find_driver_entry("cuStreamBatchMemOp"));
+    auto* batch =
+        reinterpret_cast<stream_memops::batch_function>(cuda::find_driver_entry("cuStreamBatchMemOp"));
     if (batch == nullptr) return {nullptr, "this driver has no stream memory operations"};
     return {std::make_unique<stream_memops>(rounds, batch), {}};
   }

@@ -18,8 +18,8 @@ class boundary_method {
   virtual void prepare(const run_request&) {}
   // The host threads that issue: 1, or the number of GPUs.
   virtual unsigned threads() const { return 1; }
-  // Issues all rounds, and does not wait for them: one thread on all GPUs, or the thread of each GPU on that one. `failed`
-  // becomes true when another thread could not go on: then neither can this one.
+  // Issues all rounds, and does not wait for them: one thread on all GPUs, or the thread of each GPU on that
+  // one. `failed` becomes true when another thread could not go on: then neither can this one.
   virtual void issue(unsigned thread, std::uint32_t rounds, const std::atomic<bool>& failed) = 0;
 };
 
@@ -31,7 +31,8 @@ struct boundary_method_creation {
 boundary_method_creation make_boundary_method(std::string_view variant, round_loop::launch_rounds&);
 
 // A barrier of these rounds, issued by this method, which was made for them. In gpu_kernel_boundary.cpp.
-std::unique_ptr<barrier> make_boundary(session&, std::string variant, std::unique_ptr<round_loop::launch_rounds>,
+std::unique_ptr<barrier> make_boundary(session&, std::string variant,
+                                       std::unique_ptr<round_loop::launch_rounds>,
                                        std::unique_ptr<boundary_method>);
 
 }  // namespace mgsync

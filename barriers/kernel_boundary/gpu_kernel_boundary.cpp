@@ -17,8 +17,12 @@ class kernel_boundary final : public barrier {
  public:
   kernel_boundary(session& where, std::string variant, std::unique_ptr<round_loop::launch_rounds> rounds,
                   std::unique_ptr<boundary_method> method)
-      : session_(where), what_("kernel-boundary (" + variant + ")"), rounds_(std::move(rounds)),
-        method_(std::move(method)), drivers_(cpus_of_drivers()), together_(static_cast<std::ptrdiff_t>(drivers_.size())) {}
+      : session_(where),
+        what_("kernel-boundary (" + variant + ")"),
+        rounds_(std::move(rounds)),
+        method_(std::move(method)),
+        drivers_(cpus_of_drivers()),
+        together_(static_cast<std::ptrdiff_t>(drivers_.size())) {}
 
   trial run(const run_request& request) override {
     std::vector<std::chrono::nanoseconds> elapsed(drivers_.size());
@@ -86,10 +90,12 @@ class kernel_boundary final : public barrier {
 };
 
 std::string what_it_contains(const std::string& variant) {
-  if (variant == "traditional" || variant == "cooperative") return variant + ": launches and events, one host thread";
+  if (variant == "traditional" || variant == "cooperative")
+    return variant + ": launches and events, one host thread";
   if (variant == "traditional-threads") return variant + ": launches and events, a host thread for every GPU";
-  if (variant == "stream-memops") return variant + ": launches and batched operations on flags in GPU memory, a host thread "
-                                                  "for every GPU";
+  if (variant == "stream-memops")
+    return variant + ": launches and batched operations on flags in GPU memory, a host thread "
+                     "for every GPU";
   if (variant == "graph") return variant + ": every kernel after all of the round before";
   if (variant == "graph-join") return variant + ": every round after one null kernel on the first GPU";
   return variant + ": one driver call for all GPUs";
@@ -97,17 +103,22 @@ std::string what_it_contains(const std::string& variant) {
 
 }  // namespace
 
-std::unique_ptr<barrier> make_boundary(session& where, std::string variant, std::unique_ptr<round_loop::launch_rounds> rounds,
+std::unique_ptr<barrier> make_boundary(session& where, std::string variant,
+                                       std::unique_ptr<round_loop::launch_rounds> rounds,
                                        std::unique_ptr<boundary_method> method) {
   return std::make_unique<kernel_boundary>(where, std::move(variant), std::move(rounds), std::move(method));
 }
 
-creation create_gpu_kernel_boundary(const topology::group& group, const configuration& asked, session& where) {
+creation create_gpu_kernel_boundary(const topology::group& group, const configuration& asked,
+                                    session& where) {
   auto rounds = round_loop::make_launch_rounds(group, asked, where);
   if (!rounds.rounds) return {nullptr, rounds.reason, {}, {}};
   auto method = make_boundary_method(asked.variant, *rounds.rounds);
   if (!method.method) return {nullptr, method.reason, {}, {}};
-  return {make_boundary(where, asked.variant, std::move(rounds.rounds), std::move(method.method)), {}, what_it_contains(asked.variant), {}};
+  return {make_boundary(where, asked.variant, std::move(rounds.rounds), std::move(method.method)),
+          {},
+          what_it_contains(asked.variant),
+          {}};
 }
 
 }  // namespace mgsync

@@ -1,5 +1,5 @@
-// The end of a kernel as a barrier: the next kernel in a stream starts when the one before has finished; between GPUs
-// events, memory operations, graph edges or one driver call for all carry that over.
+// The end of a kernel as a barrier: the next kernel in a stream starts when the one before has finished;
+// between GPUs events, memory operations, graph edges or one driver call for all carry that over.
 #include "barriers/backend.hpp"
 #include "barriers/kernel_boundary/gpu_kernel_boundary.hpp"
 
@@ -7,14 +7,15 @@ namespace mgsync {
 
 namespace {
 
-constexpr std::string_view variants[] = {"traditional", "traditional-threads", "cooperative", "multi-device",
-                                         "graph", "graph-join", "stream-memops"};
+constexpr std::string_view variants[] = {"traditional", "traditional-threads", "cooperative",  "multi-device",
+                                         "graph",       "graph-join",          "stream-memops"};
 constexpr std::string_view events = "between GPUs cudaStreamWaitEvent() for an event of every other";
 constexpr user_call calls[] = {
     {"traditional", "NVIDIA", "the next launch in the stream", events},
     {"traditional-threads", "NVIDIA", "the next launch in the stream, by a host thread for each GPU", events},
     {"cooperative", "NVIDIA", "cudaLaunchCooperativeKernel()", events},
-    {"multi-device", "NVIDIA", "cuLaunchCooperativeKernelMultiDevice()", "a driver that still has it: NVIDIA calls it deprecated"},
+    {"multi-device", "NVIDIA", "cuLaunchCooperativeKernelMultiDevice()",
+     "a driver that still has it: NVIDIA calls it deprecated"},
     {"graph", "NVIDIA", "cudaGraphLaunch() of a graph whose kernels depend on all those of the step before"},
     {"graph-join", "NVIDIA", "cudaGraphLaunch() of a graph whose steps join in an empty kernel"},
     {"stream-memops", "NVIDIA", "cuStreamBatchMemOp() behind every kernel",
@@ -40,7 +41,15 @@ creation create(const topology::group& group, const configuration& wanted, sessi
 }  // namespace
 
 extern const backend kernel_boundary_backend;
-const backend kernel_boundary_backend{"kernel-boundary", "the end of one kernel and the start of the next", variants,
-                                      level::group, false, can_run, create, false, calls, true};
+const backend kernel_boundary_backend{"kernel-boundary",
+                                      "the end of one kernel and the start of the next",
+                                      variants,
+                                      level::group,
+                                      false,
+                                      can_run,
+                                      create,
+                                      false,
+                                      calls,
+                                      true};
 
 }  // namespace mgsync

@@ -20,7 +20,8 @@ std::uint32_t patience_of(std::chrono::nanoseconds timeout) {
   const auto ns = timeout.count();
   if (ns == 0) return UINT32_MAX;
   constexpr long long unit = 1 << 20;
-  return static_cast<std::uint32_t>(std::min<long long>(ns / unit + (ns % unit != 0), INT32_MAX));  // of any time-out, the largest too
+  return static_cast<std::uint32_t>(
+      std::min<long long>(ns / unit + (ns % unit != 0), INT32_MAX));  // of any time-out, the largest too
 }
 
 // On the calling thread's GPU, whatever its default stream does.
@@ -39,12 +40,16 @@ std::unique_ptr<gpu_memory> memory_of(const gpu_members& members, std::size_t by
 }  // namespace
 
 barrier_flags::barrier_flags(const group_members& group, std::chrono::nanoseconds timeout)
-    : members_(group.gpus), local_(group.gpus.local()), fewest_sms_(group.fewest_sms), patience_(patience_of(timeout)) {
+    : members_(group.gpus),
+      local_(group.gpus.local()),
+      fewest_sms_(group.fewest_sms),
+      patience_(patience_of(timeout)) {
   all_or_none(members_, [&] {
     report_ = cuda::memory::on_host((local_.size() + 2) * sizeof(multi_grid_report));
     heard_ = cuda::memory::on_host(sizeof(std::uint32_t));
   });
-  stops_ = memory_of(members_, algorithm::line_bytes);  // here it is found out where there is no way from GPU to GPU
+  stops_ = memory_of(members_,
+                     algorithm::line_bytes);  // here it is found out where there is no way from GPU to GPU
   all_or_none(members_, [&] {
     for (unsigned l = 0; l < local_.size(); ++l) {
       std::vector<std::byte*> words{stops_->part(local_[l], l)};
@@ -69,7 +74,8 @@ void barrier_flags::add(unsigned blocks) {
       const int ordinal = members_.places[local_[l]].ordinal;
       made.records.push_back(cuda::memory::on_gpu(ordinal, blocks * sizeof(multi_grid_block)));
       std::vector<std::uint32_t*> parts;
-      for (unsigned m = 0; m < gpus; ++m) parts.push_back(reinterpret_cast<std::uint32_t*>(made.memory->part(m, l)));
+      for (unsigned m = 0; m < gpus; ++m)
+        parts.push_back(reinterpret_cast<std::uint32_t*>(made.memory->part(m, l)));
       made.handles.push_back(describe(made.choice, parts.data(), local_[l], gpus, blocks));
       made.handles.back().records = made.records.back().as<multi_grid_block>();
       made.handles.back().stopped = stop_word(local_[l], l);
@@ -84,7 +90,8 @@ void barrier_flags::fill(unsigned blocks, grid_flags& grid) const {
   const auto image = image_of(grid.choice, blocks);
   for (unsigned l = 0; l < local_.size(); ++l) {
     const cuda::device_scope scope(members_.places[local_[l]].ordinal);
-    copy(grid.memory->part(local_[l], l), image.data(), image.size() * sizeof image[0], "setting the flags of a barrier");
+    copy(grid.memory->part(local_[l], l), image.data(), image.size() * sizeof image[0],
+         "setting the flags of a barrier");
     auto record = fresh_block();
     record.patience = patience_;
     record.generation = generation_;
@@ -94,7 +101,8 @@ void barrier_flags::fill(unsigned blocks, grid_flags& grid) const {
     record.watched = stop_word(local_[l], l);
     record.stop_count = static_cast<std::uint16_t>(members_.places.size());
     const std::vector<multi_grid_block> records(blocks, record);
-    copy(grid.records[l].get(), records.data(), records.size() * sizeof record, "setting the records of a barrier");
+    copy(grid.records[l].get(), records.data(), records.size() * sizeof record,
+         "setting the records of a barrier");
     grid.handles[l].generation = generation_;
   }
 }
@@ -113,8 +121,9 @@ void barrier_flags::renew() {
 bool barrier_flags::given_up() const { return std::atomic_ref<std::uint32_t>(*told()).load() != 0; }
 
 const multi_grid_report& barrier_flags::report() const {
-  return *std::max_element(reports(), reports() + local_.size() + 1,
-                           [](const multi_grid_report& a, const multi_grid_report& b) { return a.what < b.what; });
+  return *std::max_element(
+      reports(), reports() + local_.size() + 1,
+      [](const multi_grid_report& a, const multi_grid_report& b) { return a.what < b.what; });
 }
 
 void barrier_flags::give_up(unsigned blocks, unsigned local) noexcept {
@@ -133,7 +142,9 @@ void barrier_flags::listen(unsigned local, cudaStream_t stream) {
   const int ordinal = members_.places[local_[local]].ordinal;
   const cuda::device_scope scope(ordinal);
   const auto action = [&] { return filled("asking GPU {} whether others gave up", ordinal); };
-  cuda::check(cudaMemcpyAsync(heard_.get(), stop_word(local_[local], local), sizeof(std::uint32_t), cudaMemcpyDeviceToHost, stream), action());
+  cuda::check(cudaMemcpyAsync(heard_.get(), stop_word(local_[local], local), sizeof(std::uint32_t),
+                              cudaMemcpyDeviceToHost, stream),
+              action());
   cuda::check(cudaStreamSynchronize(stream), action());
   if (*heard_.as<std::uint32_t>() != 0) std::atomic_ref<std::uint32_t>(*told()).store(1);
 }
@@ -158,10 +169,12 @@ std::string barrier_flags::who_is_missing() const {
     std::vector<std::uint32_t> inbox(members_.places.size());
     const cuda::device_scope scope(members_.places[local_.front()].ordinal);
     const auto first = std::size_t{algorithm::relay_layout{}.inbox(0)} * algorithm::line_bytes;
-    copy(inbox.data(), grid.memory->part(local_.front(), 0) + first, inbox.size() * sizeof inbox[0], "reading who arrived");
+    copy(inbox.data(), grid.memory->part(local_.front(), 0) + first, inbox.size() * sizeof inbox[0],
+         "reading who arrived");
     for (std::size_t m = 0; m < inbox.size(); ++m)
       if (const auto& at = members_.places[m]; at.process != members_.process)
-        all.push_back({filled("GPU {} of process {} (grid {})", at.ordinal, at.process, m), {inbox[m]}, false});
+        all.push_back(
+            {filled("GPU {} of process {} (grid {})", at.ordinal, at.process, m), {inbox[m]}, false});
   }
   return library::who_is_missing(all);
 }

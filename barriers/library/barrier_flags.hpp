@@ -1,5 +1,6 @@
-// The flags of a library group's barriers in GPU memory, each block's record, and the handles that kernels are passed.
-// Flags are made once per number of blocks, and stay: kernels of different grids may follow one another.
+// The flags of a library group's barriers in GPU memory, each block's record, and the handles that kernels
+// are passed. Flags are made once per number of blocks, and stay: kernels of different grids may follow one
+// another.
 #pragma once
 
 #include <chrono>
@@ -32,14 +33,15 @@ class barrier_flags {
   void add(unsigned blocks);
   // Those that there are.
   const grid_flags& of(unsigned blocks) const { return grids_.at(blocks); }
-  // All as new, and handles of before are stale. No kernel of any process uses them. Not for processes to go on from at
-  // once: others may still be here.
+  // All as new, and handles of before are stale. No kernel of any process uses them. Not for processes to go
+  // on from at once: others may still be here.
   void renew();
 
   // Of that kernel of this process that has most to tell. Kernels of this process have ended.
   const multi_grid_report& report() const;
   bool given_up() const;
-  // Ends all waits, in all processes: a launch failed half-way, at local GPU `local`. Says what failed, and never throws.
+  // Ends all waits, in all processes: a launch failed half-way, at local GPU `local`. Says what failed, and
+  // never throws.
   void give_up(unsigned blocks, unsigned local) noexcept;
   // Asks whether another process told a local GPU that it gave up. `stream`: of that GPU, with nothing on it.
   void listen(unsigned local, cudaStream_t stream);
@@ -57,13 +59,16 @@ class barrier_flags {
   std::uint32_t generation_ = 1;
   multi_grid_report* reports() const { return report_.as<multi_grid_report>(); }
   // GPU `member`'s, as local GPU `local` addresses it.
-  std::uint32_t* stop_word(unsigned member, unsigned local) const { return reinterpret_cast<std::uint32_t*>(stops_->part(member, local)); }
+  std::uint32_t* stop_word(unsigned member, unsigned local) const {
+    return reinterpret_cast<std::uint32_t*>(stops_->part(member, local));
+  }
   std::uint32_t* told() const { return reinterpret_cast<std::uint32_t*>(reports() + local_.size() + 1); }
 
-  cuda::memory report_;                    // of every local GPU, then one of the host, then the word that says that there are any
-  cuda::memory heard_;                     // a word of the host: a stop word as it was read
-  std::unique_ptr<gpu_memory> stops_;      // a word per GPU
-  std::vector<cuda::memory> stop_lists_;   // of every local GPU: where they are
+  cuda::memory
+      report_;  // of every local GPU, then one of the host, then the word that says that there are any
+  cuda::memory heard_;                    // a word of the host: a stop word as it was read
+  std::unique_ptr<gpu_memory> stops_;     // a word per GPU
+  std::vector<cuda::memory> stop_lists_;  // of every local GPU: where they are
   std::map<unsigned, grid_flags> grids_;
 };
 

@@ -20,9 +20,7 @@ thread_local std::string last_error;
 int failed(int code, const char* why) noexcept {
   try {
     last_error = why;
-  } catch (...) {
-    last_error.clear();
-  }
+  } catch (...) { last_error.clear(); }
   return code;
 }
 
@@ -38,9 +36,7 @@ int run(F f) noexcept {
     return failed(MGSYNC_TIMED_OUT, e.what());
   } catch (const mgsync::unsupported_error& e) {
     return failed(MGSYNC_UNSUPPORTED, e.what());
-  } catch (const std::exception& e) {
-    return failed(MGSYNC_FAILURE, e.what());
-  } catch (...) {
+  } catch (const std::exception& e) { return failed(MGSYNC_FAILURE, e.what()); } catch (...) {
     return failed(MGSYNC_FAILURE, "an unknown exception");
   }
 }
@@ -63,7 +59,8 @@ std::vector<int> list_of(const int* gpus, int count) {
   return std::vector<int>(gpus, gpus + std::max(count, 0));
 }
 
-// Strings of any length over a gather of equal ones: first the lengths, then the bytes filled up to the longest.
+// Strings of any length over a gather of equal ones: first the lengths, then the bytes filled up to the
+// longest.
 mgsync::process_exchange exchange_over(mgsync_all_gather gather, void* context, int processes) {
   return [=](const std::string& mine) {
     const auto call = [&](const void* from, void* to, std::size_t bytes) {
@@ -74,12 +71,14 @@ mgsync::process_exchange exchange_over(mgsync_all_gather gather, void* context, 
     const unsigned long long length = mine.size();
     std::vector<unsigned long long> lengths(count);
     call(&length, lengths.data(), sizeof length);
-    const auto longest = static_cast<std::size_t>(std::max(*std::max_element(lengths.begin(), lengths.end()), 1ull));
+    const auto longest =
+        static_cast<std::size_t>(std::max(*std::max_element(lengths.begin(), lengths.end()), 1ull));
     std::string filled = mine, all(count * longest, '\0');
     filled.resize(longest);
     call(filled.data(), all.data(), longest);
     std::vector<std::string> parts;
-    for (std::size_t p = 0; p < count; ++p) parts.push_back(all.substr(p * longest, static_cast<std::size_t>(lengths[p])));
+    for (std::size_t p = 0; p < count; ++p)
+      parts.push_back(all.substr(p * longest, static_cast<std::size_t>(lengths[p])));
     return parts;
   };
 }
@@ -100,8 +99,9 @@ int mgsync_multi_grid_create(mgsync_multi_grid** made, const int* gpus, int coun
   });
 }
 
-int mgsync_multi_grid_create_across(mgsync_multi_grid** made, const int* gpus, int count, int process, int processes,
-                                    mgsync_all_gather gather, void* context, double timeout_seconds) {
+int mgsync_multi_grid_create_across(mgsync_multi_grid** made, const int* gpus, int count, int process,
+                                    int processes, mgsync_all_gather gather, void* context,
+                                    double timeout_seconds) {
   return run([&] {
     given(made, "made") = nullptr;
     if (processes < 1 || process < 0 || process >= processes)
@@ -158,7 +158,8 @@ size_t mgsync_multi_grid_handle_size(void) { return sizeof(mgsync::multi_grid_ha
 int mgsync_multi_grid_handle(const mgsync_multi_grid* grids, int local, void* handle, size_t size) {
   return run([&] {
     if (size < sizeof(mgsync::multi_grid_handle))
-      throw mgsync::usage_error(filled("room of {} bytes for a handle of {}", size, sizeof(mgsync::multi_grid_handle)));
+      throw mgsync::usage_error(
+          filled("room of {} bytes for a handle of {}", size, sizeof(mgsync::multi_grid_handle)));
     const auto& made = given(grids, "grids").grids.handle(local < 0 ? ~0u : static_cast<unsigned>(local));
     std::memcpy(&given(static_cast<char*>(handle), "handle"), &made, sizeof made);
   });

@@ -11,7 +11,9 @@ algorithm::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsig
   if (members == 1) return algorithm::choose_grid(blocks, sms);
   const unsigned per_sm = (blocks + sms - 1) / sms;
   // Powers of two: a kernel finds its replica by a mask.
-  const auto replicas = [&](unsigned wanted) { return std::min(wanted, std::bit_floor(algorithm::relay_shape::most_words / members)); };
+  const auto replicas = [&](unsigned wanted) {
+    return std::min(wanted, std::bit_floor(algorithm::relay_shape::most_words / members));
+  };
   if (blocks == 1) return use_relay(1, 1, "one block per GPU, one hop");
   if (per_sm <= 2) return use_relay(1, 1, "few blocks: the last to arrive speaks");
   if (per_sm <= 5) return use_relay(1, replicas(8), "polls spread over inboxes");
@@ -19,8 +21,8 @@ algorithm::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsig
   return use_relay(32, replicas(32), "many blocks: arrivals and polls spread");
 }
 
-multi_grid_handle describe(const algorithm::grid_choice& choice, std::uint32_t* const* parts, unsigned rank, unsigned gpus,
-                           unsigned blocks) {
+multi_grid_handle describe(const algorithm::grid_choice& choice, std::uint32_t* const* parts, unsigned rank,
+                           unsigned gpus, unsigned blocks) {
   multi_grid_handle handle;
   std::copy_n(parts, gpus, handle.parts);
   handle.own = parts[rank];
@@ -32,18 +34,21 @@ multi_grid_handle describe(const algorithm::grid_choice& choice, std::uint32_t* 
   handle.counter_bits = static_cast<std::uint32_t>(std::countr_zero(handle.counters));
   handle.copies = choice.counter ? choice.spread.copies : choice.relay.replicas;
   handle.hold = choice.counter ? choice.spread.hold : 0;
-  // Measured on an H200: where all blocks arrive at one counter, 60 cycles less are best (1x32: 1 % over the algorithm alone,
-  // and 6 % with the whole); spread over several, the whole (4x256: 10 % under it, and with 60 less 1 %).
+  // Measured on an H200: where all blocks arrive at one counter, 60 cycles less are best (1x32: 1 % over the
+  // algorithm alone, and 6 % with the whole); spread over several, the whole (4x256: 10 % under it, and with
+  // 60 less 1 %).
   handle.sync_hold = handle.counters == 1 ? handle.hold - std::min(handle.hold, 60u) : handle.hold;
   handle.version = multi_grid_handle::this_version;
   handle.gpus_inverse = (4096 + gpus - 1) / gpus;
   // A warp writes a word of every GPU at once, in as many replicas as it has lanes for.
-  handle.out_step = static_cast<std::uint32_t>(32 / gpus * algorithm::relay_layout::stride * (algorithm::line_bytes / sizeof(std::uint32_t)));
+  handle.out_step = static_cast<std::uint32_t>(32 / gpus * algorithm::relay_layout::stride *
+                                               (algorithm::line_bytes / sizeof(std::uint32_t)));
   return handle;
 }
 
 algorithm::flag_image image_of(const algorithm::grid_choice& choice, unsigned blocks) {
-  return choice.counter ? algorithm::spread_image(blocks, choice.spread) : algorithm::relay_image(blocks, choice.relay);
+  return choice.counter ? algorithm::spread_image(blocks, choice.spread)
+                        : algorithm::relay_image(blocks, choice.relay);
 }
 
 }  // namespace mgsync

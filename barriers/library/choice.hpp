@@ -1,18 +1,19 @@
 // Which of mgsync's barriers the multigrid backend's `auto` and the library run: pure, from measurements.
 #pragma once
 
+#include "barriers/library/include/mgsync/multi_grid_handle.hpp"
 #include "barriers/parts/algorithm/flag_image.hpp"
 #include "barriers/parts/algorithm/grid_choice.hpp"
-#include "barriers/library/include/mgsync/multi_grid_handle.hpp"
 
 namespace mgsync {
 
 // On `members` GPUs of `sms` SMs (the GPU with the fewest) with `blocks` blocks each, and why.
 algorithm::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsigned sms);
 
-// The handle of GPU `rank`, whose addresses of all GPUs' flags are `parts`; but for the records and the generation.
-multi_grid_handle describe(const algorithm::grid_choice&, std::uint32_t* const* parts, unsigned rank, unsigned gpus,
-                           unsigned blocks);
+// The handle of GPU `rank`, whose addresses of all GPUs' flags are `parts`; but for the records and the
+// generation.
+multi_grid_handle describe(const algorithm::grid_choice&, std::uint32_t* const* parts, unsigned rank,
+                           unsigned gpus, unsigned blocks);
 
 // What every GPU's flags hold at first.
 algorithm::flag_image image_of(const algorithm::grid_choice&, unsigned blocks);

@@ -1,5 +1,6 @@
-// How many blocks of a kernel fit on an SM of one GPU: found out once for each kernel, block and amount of shared memory, and kept, so that
-// kernels that follow one another in a loop are launched without asking CUDA anew.
+// How many blocks of a kernel fit on an SM of one GPU: found out once for each kernel, block and amount of
+// shared memory, and kept, so that kernels that follow one another in a loop are launched without asking CUDA
+// anew.
 #pragma once
 
 #include <compare>

@@ -18,8 +18,8 @@ namespace {
 
 enum class complaint : std::uint32_t { none, usage, unsupported };
 
-// What a process tells of itself; then `gpus` cards follow, then the complaint's text. The first two words are the same in all
-// versions.
+// What a process tells of itself; then `gpus` cards follow, then the complaint's text. The first two words
+// are the same in all versions.
 struct greeting {
   std::uint32_t abi = multi_grid_handle::this_version;
   std::uint32_t version = MGSYNC_VERSION;
@@ -42,7 +42,8 @@ void append(std::string& bytes, const T& value) {
 template <class T>
 T take(const std::string& bytes, std::size_t& at) {
   T value{};
-  if (bytes.size() < at + sizeof value) throw usage_error("the exchange between processes returned too few bytes");
+  if (bytes.size() < at + sizeof value)
+    throw usage_error("the exchange between processes returned too few bytes");
   std::memcpy(&value, bytes.data() + at, sizeof value);
   at += sizeof value;
   return value;
@@ -73,8 +74,8 @@ card ask_one(int ordinal, std::string& why) {
   cudaDeviceProp about{};
   cuda::check(cudaGetDeviceProperties(&about, ordinal), filled("asking about GPU {}", ordinal));
   if (about.major < 7 || about.cooperativeLaunch == 0)
-    why = filled("GPU {} ({}, compute capability {}.{}) cannot: it takes 7.0 and cooperative launches", ordinal,
-                 about.name, about.major, about.minor);
+    why = filled("GPU {} ({}, compute capability {}.{}) cannot: it takes 7.0 and cooperative launches",
+                 ordinal, about.name, about.major, about.minor);
   card c{};
   std::memcpy(c.uuid, about.uuid.bytes, sizeof c.uuid);
   c.ordinal = ordinal;
@@ -124,22 +125,30 @@ void check_versions(const std::vector<std::string>& all) {
     std::size_t at = 0;
     const auto abi = take<std::uint32_t>(all[p], at), version = take<std::uint32_t>(all[p], at);
     if (abi == multi_grid_handle::this_version) continue;
-    const bool known = (abi ^ multi_grid_handle::this_version) >> 16 == 0;  // else it is of before the first that tells
-    const auto theirs = known ? filled("{}.{}.{}", version / 10000, version / 100 % 100, version % 100) : std::string("another version");
-    refuse(complaint::usage, filled("process {} has mgsync {}, and this one {}.{}.{}: a group is of processes that were linked with one",
-                                    p, theirs, MGSYNC_VERSION_MAJOR, MGSYNC_VERSION_MINOR, MGSYNC_VERSION_PATCH));
+    const bool known =
+        (abi ^ multi_grid_handle::this_version) >> 16 == 0;  // else it is of before the first that tells
+    const auto theirs = known ? filled("{}.{}.{}", version / 10000, version / 100 % 100, version % 100)
+                              : std::string("another version");
+    refuse(complaint::usage,
+           filled("process {} has mgsync {}, and this one {}.{}.{}: a group is of processes that were linked "
+                  "with one",
+                  p, theirs, MGSYNC_VERSION_MAJOR, MGSYNC_VERSION_MINOR, MGSYNC_VERSION_PATCH));
   }
 }
 
 }  // namespace
 
-group_members meet(const std::vector<int>& ordinals, int process, byte_exchange exchange, const std::string& wrong_use) {
+group_members meet(const std::vector<int>& ordinals, int process, byte_exchange exchange,
+                   const std::string& wrong_use) {
   const local_gpus mine = ask(ordinals, wrong_use);
   const std::string hello = written(mine);
   const auto all = exchange ? exchange(hello) : std::vector<std::string>{hello};
-  if (process < 0 || static_cast<std::size_t>(process) >= all.size() || all[static_cast<std::size_t>(process)] != hello)
-    throw usage_error(filled("process number {} does not fit the exchange, which returned {} entries: it takes the "
-                             "caller's place in them", process, all.size()));
+  if (process < 0 || static_cast<std::size_t>(process) >= all.size() ||
+      all[static_cast<std::size_t>(process)] != hello)
+    throw usage_error(
+        filled("process number {} does not fit the exchange, which returned {} entries: it takes the "
+               "caller's place in them",
+               process, all.size()));
   check_versions(all);
   group_members group;
   group.gpus.process = process;
@@ -155,20 +164,24 @@ group_members meet(const std::vector<int>& ordinals, int process, byte_exchange 
     if (theirs.kind != complaint::none) refuse(theirs.kind, who + all[p].substr(at));
     if (p == 0) first_host = theirs.host;
     if (theirs.host != first_host)
-      refuse(complaint::unsupported, filled("{}it runs on {}, and process 0 on {}: a group stays on one host", who,
-                                            theirs.host, first_host));
+      refuse(complaint::unsupported, filled("{}it runs on {}, and process 0 on {}: a group stays on one host",
+                                            who, theirs.host, first_host));
     for (const card& c : cards) {
       if (!uuids.insert(std::string(c.uuid, sizeof c.uuid)).second)
-        refuse(complaint::usage, filled("{}its GPU {} belongs to another process too: one grid per GPU", who, c.ordinal));
+        refuse(complaint::usage,
+               filled("{}its GPU {} belongs to another process too: one grid per GPU", who, c.ordinal));
       if (c.slice != 0 && slice.empty())
-        slice = filled("{}its GPU {} is a MIG slice, which no other GPU can address: a group of it alone works", who, c.ordinal);
+        slice =
+            filled("{}its GPU {} is a MIG slice, which no other GPU can address: a group of it alone works",
+                   who, c.ordinal);
       group.gpus.places.push_back({static_cast<int>(p), c.ordinal});
       group.fewest_sms = group.fewest_sms == 0 ? c.sms : std::min(group.fewest_sms, c.sms);
     }
   }
   if (group.gpus.places.size() > 1 && !slice.empty()) refuse(complaint::unsupported, slice);
   if (group.gpus.places.size() > multi_grid_handle::most_gpus)
-    refuse(complaint::usage, filled("{} GPUs: a group has at most {}", group.gpus.places.size(), multi_grid_handle::most_gpus));
+    refuse(complaint::usage,
+           filled("{} GPUs: a group has at most {}", group.gpus.places.size(), multi_grid_handle::most_gpus));
   return group;
 }
 

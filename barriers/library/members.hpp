@@ -1,4 +1,5 @@
-// Who the members of a library group are: asked of CUDA here, told to the other processes, checked by all alike.
+// Who the members of a library group are: asked of CUDA here, told to the other processes, checked by all
+// alike.
 #pragma once
 
 #include <string>
@@ -13,8 +14,9 @@ struct group_members {
   unsigned fewest_sms = 0;  // of any GPU of the group
 };
 
-// Collective. `wrong_use`: what else the caller asked for wrongly, if anything. Throws usage_error or unsupported_error, in
-// all processes alike.
-group_members meet(const std::vector<int>& ordinals, int process, byte_exchange, const std::string& wrong_use);
+// Collective. `wrong_use`: what else the caller asked for wrongly, if anything. Throws usage_error or
+// unsupported_error, in all processes alike.
+group_members meet(const std::vector<int>& ordinals, int process, byte_exchange,
+                   const std::string& wrong_use);
 
 }  // namespace mgsync::library

@@ -13,7 +13,8 @@ namespace {
 std::string listed(const std::vector<std::size_t>& blocks) {
   constexpr std::size_t most = 8;
   std::string text;
-  for (std::size_t i = 0; i < std::min(blocks.size(), most); ++i) text += (i == 0 ? "" : ", ") + std::to_string(blocks[i]);
+  for (std::size_t i = 0; i < std::min(blocks.size(), most); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(blocks[i]);
   if (blocks.size() > most) text += filled(" and {} more", blocks.size() - most);
   return text;
 }

@@ -9,9 +9,11 @@
 
 namespace mgsync { inline namespace v1 { namespace algorithm {
 
-// Tells the host of this process, by the first block of this GPU that has something to tell, and the kernels of all
-// processes. Volatile throughout: what is read early would be kept in registers that the kernel's own work could have.
-__device__ __forceinline__ void report_and_stop(const multi_grid_handle& handle, volatile multi_grid_block& mine, std::uint32_t what,
+// Tells the host of this process, by the first block of this GPU that has something to tell, and the kernels
+// of all processes. Volatile throughout: what is read early would be kept in registers that the kernel's own
+// work could have.
+__device__ __forceinline__ void report_and_stop(const multi_grid_handle& handle,
+                                                volatile multi_grid_block& mine, std::uint32_t what,
                                                 std::uint32_t launched) {
   if (atomicCAS(&handle.records[0].claimed, 0u, 1u) == 0) {
     volatile multi_grid_report* const report = mine.report;
@@ -28,8 +30,8 @@ __device__ __forceinline__ void report_and_stop(const multi_grid_handle& handle,
   for (unsigned m = 0; m < mine.stop_count; ++m) *static_cast<volatile std::uint32_t*>(mine.stops[m]) = 1;
 }
 
-// How the threads of a block that do not wait themselves learn what its team found. By the block's last barrier: it takes no
-// shared memory, of which a kernel may need the last byte.
+// How the threads of a block that do not wait themselves learn what its team found. By the block's last
+// barrier: it takes no shared memory, of which a kernel may need the last byte.
 class told_by_barrier {
   using word = std::uint32_t;
 
@@ -39,10 +41,13 @@ class told_by_barrier {
   __device__ __forceinline__ unsigned asks_where() const { return 0; }
   __device__ __forceinline__ word sync_and_ask(unsigned, word known) const { return sync_and_tell(known); }
   // The block's barrier, and behind it whether any of its threads said so.
-  __device__ __forceinline__ static word sync_and_tell(word said) { return static_cast<word>(__syncthreads_or(static_cast<int>(said))); }
+  __device__ __forceinline__ static word sync_and_tell(word said) {
+    return static_cast<word>(__syncthreads_or(static_cast<int>(said)));
+  }
 };
 
-// In a word of shared memory that the kernel gives: written only as the team gives up, and faster to ask than a barrier is to answer.
+// In a word of shared memory that the kernel gives: written only as the team gives up, and faster to ask than
+// a barrier is to answer.
 class told_in_word {
   using word = std::uint32_t;
 
@@ -54,23 +59,25 @@ class told_in_word {
     if (first) *word_ = 0;
   }
   __device__ __forceinline__ void tell() const { *word_ = 1; }
-  // Where it lies, worked out while others wait; the lowest bit says that it is asked, since shared memory may begin at 0.
+  // Where it lies, worked out while others wait; the lowest bit says that it is asked, since shared memory
+  // may begin at 0.
   __device__ __forceinline__ unsigned asks_where() const {
     unsigned where = static_cast<unsigned>(__cvta_generic_to_shared(word_)) | 1u;
     asm volatile("" : "+r"(where));
     return where;
   }
-  // The block's barrier, and behind it what lies there; `known`, without a question, where `where` is 0. One instruction for
-  // all warps (compute-sanitizer wants that of a barrier), and nothing to work out behind it.
+  // The block's barrier, and behind it what lies there; `known`, without a question, where `where` is 0. One
+  // instruction for all warps (compute-sanitizer wants that of a barrier), and nothing to work out behind it.
   __device__ __forceinline__ word sync_and_ask(unsigned where, word known) const {
-    asm volatile(
-        "{\n\t"
-        ".reg .pred asks;\n\t"
-        "setp.ne.u32 asks, %1, 0;\n\t"
-        "bar.sync 0;\n\t"
-        "@asks ld.shared.u32 %0, [%1+-1];\n\t"
-        "}"
-        : "+r"(known) : "r"(where) : "memory");
+    asm volatile("{\n\t"
+                 ".reg .pred asks;\n\t"
+                 "setp.ne.u32 asks, %1, 0;\n\t"
+                 "bar.sync 0;\n\t"
+                 "@asks ld.shared.u32 %0, [%1+-1];\n\t"
+                 "}"
+                 : "+r"(known)
+                 : "r"(where)
+                 : "memory");
     return known;
   }
 
@@ -78,18 +85,21 @@ class told_in_word {
   word* word_;
 };
 
-// The policy of a user's kernel: blocks of any dimensions whose first warp is whole, system scope unless the GPU is
-// alone, waits bounded one by one.
+// The policy of a user's kernel: blocks of any dimensions whose first warp is whole, system scope unless the
+// GPU is alone, waits bounded one by one.
 class multi_grid_policy : public cuda_words<ptx::scope::system> {
   using words = cuda_words<ptx::scope::system>;
 
  public:
   static constexpr unsigned polls_per_look = 4096;
 
-  __device__ __forceinline__ multi_grid_policy(std::uint32_t state, const multi_grid_handle& handle) : state_(state), handle_(handle) {}
+  __device__ __forceinline__ multi_grid_policy(std::uint32_t state, const multi_grid_handle& handle)
+      : state_(state), handle_(handle) {}
 
   __device__ __forceinline__ std::uint32_t state() const { return state_; }
-  __device__ __forceinline__ bool leader() const { return (state_ & (multi_grid_state::asks | multi_grid_state::tells)) != 0; }
+  __device__ __forceinline__ bool leader() const {
+    return (state_ & (multi_grid_state::asks | multi_grid_state::tells)) != 0;
+  }
 
   // The same for blocks of one warp: the barrier of 32 threads takes 14 cycles, a branch around it more.
   __device__ __forceinline__ void sync() const { __syncthreads(); }
@@ -102,8 +112,8 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
     else ptx::fence_release<ptx::scope::system>();
   }
 
-  // 0: given up. A variable that outlived a turn of the outer loop would make every poll gather the warp anew, so what is
-  // kept of a long wait lies in the block's record.
+  // 0: given up. A variable that outlived a turn of the outer loop would make every poll gather the warp
+  // anew, so what is kept of a long wait lies in the block's record.
   template <polling Loop, unsigned N, class Words>
   __device__ __forceinline__ unsigned wait_words(word epoch, Words lane_words) const {
     const polled_word<word> w = lane_words(0);
@@ -114,14 +124,19 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
       if (gives_up(epoch)) return 0;
     }
   }
-  // Until each lane's word is reached, whatever the algorithm; fence_polled_system() acquires it. Not 0: given up, and said so.
+  // Until each lane's word is reached, whatever the algorithm; fence_polled_system() acquires it. Not 0:
+  // given up, and said so.
   __device__ __forceinline__ unsigned await(word* polled, word target, word epoch) const {
     unsigned gave_up = 0;
-    if (wait_words<polling::inbox, 1>(epoch, [&](unsigned) { return polled_word<word>{polled, target}; }) == 0) {
+    if (wait_words<polling::inbox, 1>(epoch, [&](unsigned) {
+          return polled_word<word>{polled, target};
+        }) == 0) {
       gave_up = 1;
       if (is_first_lane()) {
         volatile multi_grid_block& mine = record();
-        report_and_stop(handle_, mine, others_gave_up(mine) ? multi_grid_report::followed : multi_grid_report::timed_out, handle_.blocks);
+        report_and_stop(handle_, mine,
+                        others_gave_up(mine) ? multi_grid_report::followed : multi_grid_report::timed_out,
+                        handle_.blocks);
       }
     }
     return gave_up;

@@ -1,5 +1,5 @@
-// Where a block of a library's kernel arrives, polls and speaks, and the few bits that say how. Device code, C++17; a part
-// of the public header mgsync/multi_grid.cuh.
+// Where a block of a library's kernel arrives, polls and speaks, and the few bits that say how. Device code,
+// C++17; a part of the public header mgsync/multi_grid.cuh.
 #pragma once
 
 #include <mgsync/multi_grid_handle.hpp>
@@ -12,26 +12,29 @@ namespace mgsync { inline namespace v1 { namespace algorithm {
 // What a thread knows of its group, in one register.
 struct multi_grid_state {
   static constexpr std::uint32_t counted = 1, spread = 2, sums_up = 4;  // relay_way
-  static constexpr std::uint32_t counter = 8;   // the algorithm; else the relay
-  static constexpr std::uint32_t keeps = 16;    // the block's record, as it leaves the kernel: the first thread
-  static constexpr std::uint32_t lost = 32;     // given up, or no handle that fits: every barrier fails
+  static constexpr std::uint32_t counter = 8;                           // the algorithm; else the relay
+  static constexpr std::uint32_t keeps = 16;  // the block's record, as it leaves the kernel: the first thread
+  static constexpr std::uint32_t lost = 32;   // given up, or no handle that fits: every barrier fails
   static constexpr std::uint32_t in_team = 64;  // has something to do between the block's two barriers
   static constexpr std::uint32_t arrives = counted | spread | counter;  // somewhere, as of a team of several
-  static constexpr std::uint32_t alone = 128;   // no other GPU
-  static constexpr std::uint32_t asks = 256;    // the lane adds to the word where it arrives, and asks what was there
+  static constexpr std::uint32_t alone = 128;                           // no other GPU
+  static constexpr std::uint32_t asks =
+      256;  // the lane adds to the word where it arrives, and asks what was there
   static constexpr std::uint32_t tells = 2048;  // the lane adds to it
-  static constexpr std::uint32_t writes = 512;  // the lane writes a word as the block speaks, and from this bit on: how many more
+  static constexpr std::uint32_t writes =
+      512;  // the lane writes a word as the block speaks, and from this bit on: how many more
   static constexpr unsigned more_words = 16;
 };
 
-// The words of the caller's lane, worked out once: nine registers with the state and the epoch. What only the block that
-// speaks needs is worked out while it waits for an answer.
+// The words of the caller's lane, worked out once: nine registers with the state and the epoch. What only the
+// block that speaks needs is worked out while it waits for an answer.
 class multi_grid_words {
   using word = std::uint32_t;
 
  public:
   multi_grid_words() = default;
-  __device__ __forceinline__ multi_grid_words(const multi_grid_handle& handle, unsigned block, unsigned lane) {
+  __device__ __forceinline__ multi_grid_words(const multi_grid_handle& handle, unsigned block,
+                                              unsigned lane) {
     const unsigned counter = block & (handle.counters - 1), copy = block & (handle.copies - 1);
     if (handle.algorithm == multi_grid_handle::relay) {
       arrival_ = line(handle, relay_layout{}.counter(counter));
@@ -40,7 +43,8 @@ class multi_grid_words {
       share_ = 1;
       if (writes(handle, lane)) {
         const unsigned replica = first_replica(handle, lane);
-        out_ = handle.parts[lane - replica * handle.gpus] + relay_layout{}.inbox(replica) * words_of_line + handle.rank;
+        out_ = handle.parts[lane - replica * handle.gpus] + relay_layout{}.inbox(replica) * words_of_line +
+               handle.rank;
       }
     } else {
       const unsigned k = lane & (handle.counters - 1);
@@ -52,7 +56,8 @@ class multi_grid_words {
   }
 
   // What never changes of thread `thread` of a block.
-  __device__ __forceinline__ static std::uint32_t state_of(const multi_grid_handle& handle, unsigned block, unsigned thread) {
+  __device__ __forceinline__ static std::uint32_t state_of(const multi_grid_handle& handle, unsigned block,
+                                                           unsigned thread) {
     std::uint32_t state = thread == 0 ? multi_grid_state::keeps : 0;
     // One block in all meets nobody; its threads do.
     if (thread >= 32 || handle.blocks * handle.gpus == 1) return state;
@@ -64,10 +69,12 @@ class multi_grid_words {
       return state;
     }
     state |= relay_ways(block, handle.blocks, {handle.counters, handle.copies});
-    if (thread == 0) state |= (state & multi_grid_state::counted) != 0 ? multi_grid_state::asks : multi_grid_state::tells;
+    if (thread == 0)
+      state |= (state & multi_grid_state::counted) != 0 ? multi_grid_state::asks : multi_grid_state::tells;
     if (writes(handle, thread)) {
       state |= multi_grid_state::writes;
-      state |= (handle.copies - 1 - first_replica(handle, thread)) / at_once(handle) << multi_grid_state::more_words;
+      state |= (handle.copies - 1 - first_replica(handle, thread)) / at_once(handle)
+               << multi_grid_state::more_words;
     }
     return state;
   }
@@ -81,7 +88,9 @@ class multi_grid_words {
     return (handle.blocks + handle.counters - 1 - k) >> handle.counter_bits;
   }
   // The replicas that a warp writes at once, a lane for each of their words; and the first of this lane's.
-  __device__ __forceinline__ static unsigned at_once(const multi_grid_handle& handle) { return 32 * handle.gpus_inverse >> 12; }
+  __device__ __forceinline__ static unsigned at_once(const multi_grid_handle& handle) {
+    return 32 * handle.gpus_inverse >> 12;
+  }
   __device__ __forceinline__ static unsigned first_replica(const multi_grid_handle& handle, unsigned lane) {
     return lane * handle.gpus_inverse >> 12;
   }
@@ -101,11 +110,16 @@ class multi_grid_relay_words {
  public:
   static constexpr unsigned ins = 1, sums = 1;
 
-  __device__ __forceinline__ multi_grid_relay_words(const multi_grid_handle& handle, std::uint32_t state, const multi_grid_words& words)
+  __device__ __forceinline__ multi_grid_relay_words(const multi_grid_handle& handle, std::uint32_t state,
+                                                    const multi_grid_words& words)
       : handle_(handle), state_(state), words_(words) {}
 
-  __device__ __forceinline__ bool is(relay_way way) const { return (state_ & static_cast<unsigned>(way)) != 0; }
-  __device__ __forceinline__ bool counts() const { return (state_ & (multi_grid_state::counted | multi_grid_state::spread)) != 0; }
+  __device__ __forceinline__ bool is(relay_way way) const {
+    return (state_ & static_cast<unsigned>(way)) != 0;
+  }
+  __device__ __forceinline__ bool counts() const {
+    return (state_ & (multi_grid_state::counted | multi_grid_state::spread)) != 0;
+  }
   __device__ __forceinline__ unsigned blocks() const { return handle_.blocks; }
   __device__ __forceinline__ word* in(unsigned) const { return words_.polled_; }
   __device__ __forceinline__ word& arrival() const { return *words_.arrival_; }
@@ -115,7 +129,9 @@ class multi_grid_relay_words {
   __device__ __forceinline__ unsigned share(unsigned) const {
     return multi_grid_words::share_of_counter(handle_, lane() & (handle_.counters - 1));
   }
-  __device__ __forceinline__ word& split() const { return *multi_grid_words::line(handle_, relay_layout{}.split()); }
+  __device__ __forceinline__ word& split() const {
+    return *multi_grid_words::line(handle_, relay_layout{}.split());
+  }
   template <class F>
   __device__ __forceinline__ void each_counter(F f) const {
     if (lane() < handle_.counters) f(*sum(0), share(0));
@@ -131,7 +147,8 @@ class multi_grid_relay_words {
       if ((state & multi_grid_state::writes) == 0) return;
       f(*first);
 #pragma unroll 1
-      for (unsigned more = state >> multi_grid_state::more_words; more != 0; --more) f(*(first += handle.out_step));
+      for (unsigned more = state >> multi_grid_state::more_words; more != 0; --more)
+        f(*(first += handle.out_step));
     }
   };
   __device__ __forceinline__ outbox out() const { return {handle_, state_, words_.out_}; }
@@ -155,7 +172,8 @@ class multi_grid_counter_words {
  public:
   static constexpr unsigned per_lane = 1;
 
-  __device__ __forceinline__ multi_grid_counter_words(const multi_grid_handle& handle, std::uint32_t state, const multi_grid_words& words)
+  __device__ __forceinline__ multi_grid_counter_words(const multi_grid_handle& handle, std::uint32_t state,
+                                                      const multi_grid_words& words)
       : handle_(handle), state_(state), words_(words) {}
 
   __device__ __forceinline__ unsigned hold() const { return handle_.hold; }

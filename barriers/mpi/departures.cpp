@@ -38,7 +38,8 @@ void departures::left(std::uint32_t round, unsigned late) {
   auto& telling = sent_.emplace_back();
   telling.round = round;
   ++told_[static_cast<std::size_t>(whom)];
-  check_mpi(MPI_Isend(&telling.round, 1, MPI_UINT32_T, whom, tag, ranks_, &telling.request), "telling of a departure");
+  check_mpi(MPI_Isend(&telling.round, 1, MPI_UINT32_T, whom, tag, ranks_, &telling.request),
+            "telling of a departure");
 }
 
 std::optional<unsigned> departures::who_left(std::uint32_t round, std::chrono::nanoseconds patience) {
@@ -59,7 +60,8 @@ std::optional<unsigned> departures::who_left(std::uint32_t round, std::chrono::n
 
 void departures::finish() {
   int expected = 0;
-  check_mpi(MPI_Reduce_scatter_block(told_.data(), &expected, 1, MPI_INT, MPI_SUM, ranks_), "counting the messages");
+  check_mpi(MPI_Reduce_scatter_block(told_.data(), &expected, 1, MPI_INT, MPI_SUM, ranks_),
+            "counting the messages");
   while (heard_ < expected) {
     MPI_Status from;
     check_mpi(MPI_Probe(MPI_ANY_SOURCE, tag, ranks_, &from), "listening for departures");

@@ -14,8 +14,8 @@ namespace {
 
 using round_loop::launch_rounds;
 
-// The thread of a rank's first GPU calls MPI_Barrier between two barriers of the rank's threads. It is the thread that
-// started MPI, so that no second thread calls it.
+// The thread of a rank's first GPU calls MPI_Barrier between two barriers of the rank's threads. It is the
+// thread that started MPI, so that no second thread calls it.
 class gpu_mpi final : public round_loop::synchronized_rounds {
  public:
   gpu_mpi(session& where, std::unique_ptr<launch_rounds> rounds)

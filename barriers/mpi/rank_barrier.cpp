@@ -1,10 +1,11 @@
-// MPI_Barrier of the ranks that own members, on host members. Where a rank has several workers: a local arrival, the leaders'
-// MPI_Barrier, a local release. Worker 0 is the thread that started MPI, so that no second thread calls it.
+// MPI_Barrier of the ranks that own members, on host members. Where a rank has several workers: a local
+// arrival, the leaders' MPI_Barrier, a local release. Worker 0 is the thread that started MPI, so that no
+// second thread calls it.
 #include <optional>
 
-#include "barriers/parts/algorithm/host_policy.hpp"
 #include "barriers/mpi/departures.hpp"
 #include "barriers/mpi/rank_barrier.hpp"
+#include "barriers/parts/algorithm/host_policy.hpp"
 #include "barriers/parts/round_loop/host_crew.hpp"
 #include "src/base/mpi_native.hpp"
 #include "src/base/worker_pool.hpp"
@@ -56,9 +57,11 @@ class alignas(algorithm::line_bytes) pass {  // its epoch is written every round
 
 class mpi_barrier final : public barrier {
  public:
-  mpi_barrier(const topology::group& group, unsigned blocks, session& where, std::unique_ptr<symmetric_memory> board)
+  mpi_barrier(const topology::group& group, unsigned blocks, session& where,
+              std::unique_ptr<symmetric_memory> board)
       : crew_(group, blocks, where, std::move(board), false, "mpi"),
-        pool_(crew_.cpus(), worker_pool::first_worker::caller), ranks_(where.ranks().duplicate()) {
+        pool_(crew_.cpus(), worker_pool::first_worker::caller),
+        ranks_(where.ranks().duplicate()) {
     const MPI_Comm comm = ranks_.native_handle()->comm;
     const auto locals = static_cast<unsigned>(crew_.workers().size());
     if (topology::hosts_of(group).size() > 1) departures_.emplace(group, where.rank(), comm);
@@ -83,9 +86,11 @@ class mpi_barrier final : public barrier {
 
 creation create_rank_barrier(const topology::group& group, const configuration& wanted, session& where) {
   const unsigned blocks = wanted.blocks_per_sm.value_or(1);
-  auto board = allocate_host_memory(group, round_loop::host_crew::board_bytes(blocks), reach::own_host, where);
+  auto board =
+      allocate_host_memory(group, round_loop::host_crew::board_bytes(blocks), reach::own_host, where);
   if (!board.memory) return creation::none(board.reason);
-  return {std::make_unique<mpi_barrier>(group, blocks, where, std::move(board.memory)), {}, "MPI_Barrier", {}};
+  return {
+      std::make_unique<mpi_barrier>(group, blocks, where, std::move(board.memory)), {}, "MPI_Barrier", {}};
 }
 
 }  // namespace mgsync

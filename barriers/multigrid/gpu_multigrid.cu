@@ -4,14 +4,14 @@
 #include <bit>
 #include <cstring>
 
+#include "barriers/library/choice.hpp"
+#include "barriers/library/include/mgsync/multi_grid.cuh"
+#include "barriers/multigrid/vendor.hpp"
 #include "barriers/parts/algorithm/central.hpp"
 #include "barriers/parts/algorithm/crowd.hpp"
 #include "barriers/parts/algorithm/dissemination.hpp"
 #include "barriers/parts/algorithm/hub.hpp"
 #include "barriers/parts/algorithm/inbox.hpp"
-#include "barriers/library/choice.hpp"
-#include "barriers/library/include/mgsync/multi_grid.cuh"
-#include "barriers/multigrid/vendor.hpp"
 #include "barriers/parts/round_loop/cuda_passes.hpp"
 #include "barriers/parts/round_loop/flag_barrier.hpp"
 #include "barriers/parts/symmetric_memory/group_memory.hpp"
@@ -30,17 +30,20 @@ creation make_plain(const flag_barrier_request& w) {
   const auto lines = [](const cuda_lines& l) { return l; };
   const auto image = round_loop::layout_image(w.members(), w.blocks);
   if (w.members() == 1)
-    return make_flag_barrier<round_loop::stateless_pass<Algorithm, scope::gpu>>(w, Algorithm::name, image, lines);
-  return make_flag_barrier<round_loop::stateless_pass<Algorithm, scope::system>>(w, Algorithm::name, image, lines);
+    return make_flag_barrier<round_loop::stateless_pass<Algorithm, scope::gpu>>(w, Algorithm::name, image,
+                                                                                lines);
+  return make_flag_barrier<round_loop::stateless_pass<Algorithm, scope::system>>(w, Algorithm::name, image,
+                                                                                 lines);
 }
 
 template <scope Widest>
-creation make_relay_in(const flag_barrier_request& w, const algorithm::relay_shape& shape, std::string chosen) {
+creation make_relay_in(const flag_barrier_request& w, const algorithm::relay_shape& shape,
+                       std::string chosen) {
   using pass = round_loop::relay_pass<Widest>;
   return make_flag_barrier<pass>(w, std::move(chosen), round_loop::relay_image(w.blocks, shape),
                                  [&](const cuda_lines& lines) {
-    return typename pass::arguments{lines, shape};
-  });
+                                   return typename pass::arguments{lines, shape};
+                                 });
 }
 
 creation make_relay(const flag_barrier_request& w, const algorithm::relay_shape& shape, std::string chosen) {
@@ -52,8 +55,7 @@ creation make_auto(const flag_barrier_request& w) {
   using pass = round_loop::spread_counter_pass;
   const auto choice = choose_multigrid(w.members(), w.blocks, w.sms);
   if (!choice.counter) return make_relay(w, choice.relay, choice.why);
-  return make_flag_barrier<pass>(w, choice.why, image_of(choice, w.blocks),
-                                 [&](const cuda_lines& lines) {
+  return make_flag_barrier<pass>(w, choice.why, image_of(choice, w.blocks), [&](const cuda_lines& lines) {
     return pass::arguments{lines, choice.spread};
   });
 }
@@ -65,12 +67,14 @@ class group_pass {
   static constexpr bool carries_sum = false;
   using arguments = multi_grid_handle;
 
-  __device__ __forceinline__ group_pass(const arguments& handle, const round_loop::device_run& run) : grids_(bound(handle, run), word()) {}
+  __device__ __forceinline__ group_pass(const arguments& handle, const round_loop::device_run& run)
+      : grids_(bound(handle, run), word()) {}
   __device__ __forceinline__ bool operator()(std::uint32_t) { return grids_.sync(); }
 
  private:
   // The waits' bounds are known at the launch only.
-  __device__ __forceinline__ static const arguments& bound(const arguments& handle, const round_loop::device_run& run) {
+  __device__ __forceinline__ static const arguments& bound(const arguments& handle,
+                                                           const round_loop::device_run& run) {
     if (threadIdx.x == 0) {
       multi_grid_block& mine = handle.records[blockIdx.x];
       mine.told = mine.watched = run.abort;
@@ -111,16 +115,20 @@ creation make_host_flags(const flag_barrier_request& w) {
   if (!pinned.memory) return {nullptr, pinned.reason, {}, {}};
   const std::shared_ptr<pinned_parts> host(std::move(pinned.memory));
   cuda_lines on_host{};
-  for (unsigned m = 0; m < w.members(); ++m) on_host.parts[m] = reinterpret_cast<std::uint32_t*>(host->part(m));
+  for (unsigned m = 0; m < w.members(); ++m)
+    on_host.parts[m] = reinterpret_cast<std::uint32_t*>(host->part(m));
   for (const auto& g : w.gpus) std::copy(image.begin(), image.end(), on_host.parts[g.member]);
-  return make_flag_barrier<pass>(w, "host-flags", image, [&](const cuda_lines& lines) {
-    return round_loop::host_flag_lines{lines, on_host};
-  }, host);
+  return make_flag_barrier<pass>(
+      w, "host-flags", image,
+      [&](const cuda_lines& lines) {
+        return round_loop::host_flag_lines{lines, on_host};
+      },
+      host);
 }
 
-constexpr const char* without_vendor =
-    "CUDA 13 removed multi_grid.sync; build with -DMGSYNC_LEGACY_NVCC=<nvcc 11 or 12> or bring its kernels along with "
-    "-DMGSYNC_VENDOR_CUBIN=<file>";
+constexpr const char* without_vendor = "CUDA 13 removed multi_grid.sync; build with "
+                                       "-DMGSYNC_LEGACY_NVCC=<nvcc 11 or 12> or bring its kernels along with "
+                                       "-DMGSYNC_VENDOR_CUBIN=<file>";
 
 }  // namespace
 

@@ -1,17 +1,17 @@
-// The multigrid barrier on host members: every member has `blocks` threads; a local arrival, an exchange between
-// members, a local release, over plain memory (threads) or an MPI shared window (ranks).
+// The multigrid barrier on host members: every member has `blocks` threads; a local arrival, an exchange
+// between members, a local release, over plain memory (threads) or an MPI shared window (ranks).
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "barriers/backend.hpp"
+#include "barriers/multigrid/gpu_multigrid.hpp"
 #include "barriers/parts/algorithm/central.hpp"
 #include "barriers/parts/algorithm/crowd.hpp"
 #include "barriers/parts/algorithm/dissemination.hpp"
 #include "barriers/parts/algorithm/hub.hpp"
 #include "barriers/parts/algorithm/inbox.hpp"
 #include "barriers/parts/algorithm/pull_dissemination.hpp"
-#include "barriers/backend.hpp"
-#include "barriers/multigrid/gpu_multigrid.hpp"
 #include "barriers/parts/round_loop/host_barrier.hpp"
 
 namespace mgsync {
@@ -44,26 +44,29 @@ class alignas(algorithm::line_bytes) pass {  // its epoch is written every round
 
 template <class Algorithm>
 creation make(const topology::group& group, unsigned blocks, session& where, std::string chosen) {
-  return round_loop::make_host_barrier<pass<Algorithm>>(group, blocks, where,
-                                                        fmt::format("multigrid ({})", Algorithm::name), std::move(chosen));
+  return round_loop::make_host_barrier<pass<Algorithm>>(
+      group, blocks, where, fmt::format("multigrid ({})", Algorithm::name), std::move(chosen));
 }
 
-constexpr std::string_view variants[] = {"auto",    "inbox",      "hub",   "relay", "dissemination",
-                                         "central", "crowd",      "pull-dissemination", "host-flags", "library", "vendor"};
+constexpr std::string_view variants[] = {"auto",          "inbox",   "hub",   "relay",
+                                         "dissemination", "central", "crowd", "pull-dissemination",
+                                         "host-flags",    "library", "vendor"};
 constexpr user_call calls[] = {
     {"library", "mgsync", "sync() of mgsync::this_multi_grid(handle)",
      "#include <mgsync/multi_grid.cuh>, a launch by mgsync::multi_grid of <mgsync/multi_grid.hpp>"},
     {"vendor", "NVIDIA", "cooperative_groups::this_multi_grid().sync()",
      "#include <cooperative_groups.h>, CUDA 12 or before: 13 removed it"}};
 
-// What `auto` runs on hosts: the fastest of those measured from 2 to 64 members (docs/results/host-barriers.md).
+// What `auto` runs on hosts: the fastest of those measured from 2 to 64 members
+// (docs/results/host-barriers.md).
 creation choose(const topology::group& group, unsigned blocks, session& where) {
   const std::size_t members = group.members.size();
   if (members <= 4)
-    return make<algorithm::dissemination<4>>(group, blocks, where, "dissemination, radix 4: one hop to up to 4 members");
+    return make<algorithm::dissemination<4>>(group, blocks, where,
+                                             "dissemination, radix 4: one hop to up to 4 members");
   if (members <= 16)
-    return make<algorithm::pull_dissemination<16>>(group, blocks, where,
-                                                   "pull-dissemination, radix 16: one hop from up to 16 members");
+    return make<algorithm::pull_dissemination<16>>(
+        group, blocks, where, "pull-dissemination, radix 16: one hop from up to 16 members");
   return make<algorithm::pull_dissemination<8>>(group, blocks, where,
                                                 "pull-dissemination, radix 8: fewest hops for many members");
 }
@@ -79,7 +82,8 @@ support can_run(const topology::machine& machine, const topology::group& group, 
   for (const std::string_view gpu_only : {"relay", "host-flags", "library", "vendor"})
     if (wanted.variant == gpu_only) return support::never("for GPU members");
   if (topology::hosts_of(group).size() > 1)
-    return support::no("needs memory shared by all members, and they are on several hosts (--per-node measures each)");
+    return support::no(
+        "needs memory shared by all members, and they are on several hosts (--per-node measures each)");
   return support::yes();
 }
 
@@ -103,7 +107,10 @@ creation create(const topology::group& group, const configuration& wanted, sessi
 }  // namespace
 
 extern const backend multigrid_backend;
-const backend multigrid_backend{"multigrid", "mgsync's own barrier over memory shared by all members", variants,
-                                level::group, true, can_run, create, false, calls};
+const backend multigrid_backend{"multigrid", "mgsync's own barrier over memory shared by all members",
+                                variants,    level::group,
+                                true,        can_run,
+                                create,      false,
+                                calls};
 
 }  // namespace mgsync

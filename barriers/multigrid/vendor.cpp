@@ -16,10 +16,12 @@ namespace {
 
 // The driver's functions.
 struct driver {
-  decltype(&cuModuleLoadData) load_data = cuda::driver_function<decltype(&cuModuleLoadData)>("cuModuleLoadData");
+  decltype(&cuModuleLoadData) load_data =
+      cuda::driver_function<decltype(&cuModuleLoadData)>("cuModuleLoadData");
   decltype(&cuModuleGetFunction) get_function =
       cuda::driver_function<decltype(&cuModuleGetFunction)>("cuModuleGetFunction");
-  decltype(&cuModuleGetGlobal) get_global = cuda::driver_function<decltype(&cuModuleGetGlobal)>("cuModuleGetGlobal");
+  decltype(&cuModuleGetGlobal) get_global =
+      cuda::driver_function<decltype(&cuModuleGetGlobal)>("cuModuleGetGlobal");
   decltype(&cuMemcpyDtoH) copy_to_host = cuda::driver_function<decltype(&cuMemcpyDtoH)>("cuMemcpyDtoH");
   decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor) resident_blocks =
       cuda::driver_function<decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor)>(
@@ -40,7 +42,8 @@ struct module_on_gpu {
   CUfunction checked = nullptr;
 };
 
-// Loaded once per process, and never unloaded: that would wait for everything on the GPU. Called from one thread.
+// Loaded once per process, and never unloaded: that would wait for everything on the GPU. Called from one
+// thread.
 module_on_gpu load_on(int ordinal, std::string& reason) {
   static std::map<int, module_on_gpu> loaded_before;
   if (const auto found = loaded_before.find(ordinal); found != loaded_before.end()) return found->second;
@@ -58,14 +61,17 @@ module_on_gpu load_on(int ordinal, std::string& reason) {
   CUdeviceptr abi_address = 0;
   unsigned abi = 0;
   if (d.get_global(&abi_address, nullptr, module, "mgsync_vendor_abi") == CUDA_SUCCESS)
-    cuda::check_driver(d.copy_to_host(&abi, abi_address, sizeof abi), "reading the version of the vendor's cubin");
+    cuda::check_driver(d.copy_to_host(&abi, abi_address, sizeof abi),
+                       "reading the version of the vendor's cubin");
   if (abi != sizeof(round_loop::device_run)) {
     reason = "the vendor's cubin was built from another version of mgsync; build it anew";
     return {};
   }
   module_on_gpu loaded;
-  cuda::check_driver(d.get_function(&loaded.timed, module, "mgsync_vendor_timed"), "looking for mgsync_vendor_timed");
-  cuda::check_driver(d.get_function(&loaded.checked, module, "mgsync_vendor_checked"), "looking for mgsync_vendor_checked");
+  cuda::check_driver(d.get_function(&loaded.timed, module, "mgsync_vendor_timed"),
+                     "looking for mgsync_vendor_timed");
+  cuda::check_driver(d.get_function(&loaded.checked, module, "mgsync_vendor_checked"),
+                     "looking for mgsync_vendor_checked");
   return loaded_before[ordinal] = loaded;
 }
 
@@ -73,9 +79,12 @@ module_on_gpu load_on(int ordinal, std::string& reason) {
 class multi_device_launch {
  public:
   explicit multi_device_launch(std::vector<module_on_gpu> modules)
-      : modules_(std::move(modules)), launches_(modules_.size()), all_(static_cast<std::ptrdiff_t>(modules_.size())) {}
+      : modules_(std::move(modules)),
+        launches_(modules_.size()),
+        all_(static_cast<std::ptrdiff_t>(modules_.size())) {}
 
-  void operator()(unsigned local, bool checked, unsigned grid, unsigned threads, void** arguments, cudaStream_t stream) {
+  void operator()(unsigned local, bool checked, unsigned grid, unsigned threads, void** arguments,
+                  cudaStream_t stream) {
     auto& l = launches_[local];
     l = {};
     l.function = checked ? modules_[local].checked : modules_[local].timed;
@@ -102,7 +111,8 @@ class multi_device_launch {
 
 support vendor_can_run(const topology::group& group) {
   if (topology::owners_of(group).size() > 1)
-    return support::no("the vendor's barrier is launched by one call for all GPUs, and these belong to several processes");
+    return support::no(
+        "the vendor's barrier is launched by one call for all GPUs, and these belong to several processes");
   return support::yes();
 }
 

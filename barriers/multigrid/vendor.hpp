@@ -1,5 +1,5 @@
-// NVIDIA's own multi-grid barrier. CUDA 13 no longer compiles it, so its kernels come from a cubin that an older nvcc
-// made (MGSYNC_LEGACY_NVCC builds it, MGSYNC_VENDOR_CUBIN takes one built elsewhere).
+// NVIDIA's own multi-grid barrier. CUDA 13 no longer compiles it, so its kernels come from a cubin that an
+// older nvcc made (MGSYNC_LEGACY_NVCC builds it, MGSYNC_VENDOR_CUBIN takes one built elsewhere).
 #pragma once
 
 #include "barriers/backend.hpp"

@@ -14,12 +14,13 @@ namespace mgsync {
 
 namespace {
 
-// Where a GPU's value and the sum lie. Memory of NCCL's own is registered with all of the group, so that versions that have
-// symmetric kernels (2.27 and later) use them.
+// Where a GPU's value and the sum lie. Memory of NCCL's own is registered with all of the group, so that
+// versions that have symmetric kernels (2.27 and later) use them.
 class values {
  public:
   // Collective over the session's ranks.
-  values(const std::vector<round_loop::gpu_member>& gpus, const std::vector<ncclComm_t>& communicators, bool registered)
+  values(const std::vector<round_loop::gpu_member>& gpus, const std::vector<ncclComm_t>& communicators,
+         bool registered)
       : communicators_(communicators), gpus_(gpus) {
     for (const auto& g : gpus) {
       if (!registered) {
@@ -63,7 +64,8 @@ class values {
     nccl::check(ncclGroupStart(), "beginning to register memory");
     for (std::size_t l = 0; l < parts_.size(); ++l) {
       const cuda::device_scope scope(gpus_[l].ordinal);
-      nccl::check(ncclCommWindowRegister(communicators_[l], parts_[l], window_bytes, &windows_[l], NCCL_WIN_COLL_SYMMETRIC),
+      nccl::check(ncclCommWindowRegister(communicators_[l], parts_[l], window_bytes, &windows_[l],
+                                         NCCL_WIN_COLL_SYMMETRIC),
                   "registering memory with NCCL");
     }
     nccl::check(ncclGroupEnd(), "registering memory with NCCL");
@@ -83,8 +85,13 @@ class nccl_all_reduce final : public barrier {
  public:
   nccl_all_reduce(session& where, std::unique_ptr<round_loop::launch_rounds> rounds,
                   const std::vector<ncclComm_t>& communicators, unsigned members, bool graph, bool registered)
-      : session_(where), rounds_(std::move(rounds)), communicators_(communicators), members_(members), graph_(graph),
-        graphs_(rounds_->gpus().size()), values_(rounds_->gpus(), communicators, registered),
+      : session_(where),
+        rounds_(std::move(rounds)),
+        communicators_(communicators),
+        members_(members),
+        graph_(graph),
+        graphs_(rounds_->gpus().size()),
+        values_(rounds_->gpus(), communicators, registered),
         pool_(round_loop::cpus_of(rounds_->gpus())) {}
 
   trial run(const run_request& request) override {
@@ -95,14 +102,13 @@ class nccl_all_reduce final : public barrier {
     rounds_->begin(request);
     ++runs_;
     {
-      const watchdog::guard watched(session_.watchdog(), "nccl (all-reduce)", request.deadline - awake_clock::now(),
+      const watchdog::guard watched(session_.watchdog(), "nccl (all-reduce)",
+                                    request.deadline - awake_clock::now(),
                                     [this] { return rounds_->progress_now(); });
       pool_.run([&](unsigned local) {
         try {
           elapsed[local] = time(local, request, totals[local]);
-        } catch (...) {
-          failures[local] = std::current_exception();
-        }
+        } catch (...) { failures[local] = std::current_exception(); }
       });
     }
     for (const auto& f : failures)
@@ -130,17 +136,18 @@ class nccl_all_reduce final : public barrier {
     }
     const auto& pieces = graph_ ? graphs_for(local, request) : graphs_[local].checked;
     const float share = share_of(gpu.member);
-    cuda::check(cudaMemcpy(values_.mine(local), &share, sizeof share, cudaMemcpyHostToDevice), "setting a value");
+    cuda::check(cudaMemcpy(values_.mine(local), &share, sizeof share, cudaMemcpyHostToDevice),
+                "setting a value");
     all_reduce(local);  // the start barrier of all ranks
     cuda::check(cudaStreamSynchronize(stream), "waiting for the first all-reduce");
     const auto begin = clock::now();
     if (graph_)
       for (const auto& p : pieces) cuda::check(cudaGraphLaunch(p.get(), stream), "launching a graph");
-    else
-      issue(local, 0, request.rounds, request.mode == run_mode::check);
+    else issue(local, 0, request.rounds, request.mode == run_mode::check);
     cuda::check(cudaStreamSynchronize(stream), "waiting for the last all-reduce");
     const auto elapsed = clock::now() - begin;
-    cuda::check(cudaMemcpy(&total, values_.sum(local), sizeof total, cudaMemcpyDeviceToHost), "reading a sum");
+    cuda::check(cudaMemcpy(&total, values_.sum(local), sizeof total, cudaMemcpyDeviceToHost),
+                "reading a sum");
     return elapsed;
   }
 
@@ -154,13 +161,18 @@ class nccl_all_reduce final : public barrier {
       const worker_id self{rounds_->gpus()[l].member, 0};
       ++result.violations;
       if (!result.first_violation)
-        result.first_violation = violation{request.rounds - 1, self, self, static_cast<std::uint32_t>(expected),
-                                           static_cast<std::uint32_t>(totals[l]), "sum"};
+        result.first_violation = violation{request.rounds - 1,
+                                           self,
+                                           self,
+                                           static_cast<std::uint32_t>(expected),
+                                           static_cast<std::uint32_t>(totals[l]),
+                                           "sum"};
     }
   }
 
   void all_reduce(unsigned local) {
-    nccl::check(ncclAllReduce(values_.mine(local), values_.sum(local), 1, ncclFloat, ncclSum, communicators_[local], rounds_->stream(local)),
+    nccl::check(ncclAllReduce(values_.mine(local), values_.sum(local), 1, ncclFloat, ncclSum,
+                              communicators_[local], rounds_->stream(local)),
                 "all-reduce");
   }
 
@@ -190,7 +202,8 @@ class nccl_all_reduce final : public barrier {
     for (std::uint32_t first = 0; first < request.rounds; first += rounds_per_graph) {
       const auto stream = rounds_->stream(local);
       cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "beginning a capture");
-      issue(local, first, std::min(rounds_per_graph, request.rounds - first), request.mode == run_mode::check);
+      issue(local, first, std::min(rounds_per_graph, request.rounds - first),
+            request.mode == run_mode::check);
       cudaGraph_t made = nullptr;
       cuda::check(cudaStreamEndCapture(stream, &made), "ending a capture");
       pieces.push_back(cuda::instantiate(cuda::graph(made)));
@@ -217,8 +230,9 @@ class nccl_all_reduce final : public barrier {
 }  // namespace
 
 creation create_nccl_all_reduce(const topology::group& group, const configuration& asked, session& where) {
-  // A small all-reduce carries its flag beside its data and fences nothing: it overtakes what the kernel in front of it stored
-  // into another GPU's memory (docs/results/gpu-barriers.md, "What NCCL's all-reduce does not order").
+  // A small all-reduce carries its flag beside its data and fences nothing: it overtakes what the kernel in
+  // front of it stored into another GPU's memory (docs/results/gpu-barriers.md, "What NCCL's all-reduce does
+  // not order").
   auto made = round_loop::make_launch_rounds(group, asked, where, round_loop::kernel_end::system_fence);
   if (!made.rounds) return {nullptr, made.reason, {}, {}};
   const auto& communicators = nccl_communicators(group, where);
@@ -228,8 +242,10 @@ creation create_nccl_all_reduce(const topology::group& group, const configuratio
   return {std::make_unique<nccl_all_reduce>(where, std::move(made.rounds), communicators,
                                             static_cast<unsigned>(group.members.size()),
                                             asked.variant.starts_with("graph"), registered),
-          {}, fmt::format("{}: all-reduce{} behind kernels that end with a system fence, NCCL {}", asked.variant, registered ? " of registered memory" : "",
-                          nccl::version_text(nccl::version())), {}};
+          {},
+          fmt::format("{}: all-reduce{} behind kernels that end with a system fence, NCCL {}", asked.variant,
+                      registered ? " of registered memory" : "", nccl::version_text(nccl::version())),
+          {}};
 }
 
 }  // namespace mgsync

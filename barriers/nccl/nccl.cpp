@@ -1,5 +1,5 @@
-// NCCL's all-reduce of one float as a barrier: no rank's ends before every rank's has begun. What the kernel in front of it stored into
-// another GPU's memory it does not order: that kernel ends with a system fence.
+// NCCL's all-reduce of one float as a barrier: no rank's ends before every rank's has begun. What the kernel
+// in front of it stored into another GPU's memory it does not order: that kernel ends with a system fence.
 #include "barriers/nccl/all_reduce.hpp"
 
 namespace mgsync {
@@ -8,12 +8,15 @@ namespace {
 
 constexpr const char* without_nccl = "this build has no NCCL";
 constexpr std::string_view variants[] = {"stream", "graph", "stream-registered", "graph-registered"};
-constexpr std::string_view header = "#include <nccl.h>", window = "#include <nccl.h>, its memory in an ncclCommWindowRegister()";
+constexpr std::string_view header = "#include <nccl.h>",
+                           window = "#include <nccl.h>, its memory in an ncclCommWindowRegister()";
 constexpr user_call calls[] = {
     {"stream", "NCCL", "ncclAllReduce() of one float between the kernels", header, topology::device::gpu, 2},
     {"graph", "NCCL", "ncclAllReduce() of one float in a CUDA graph", header, topology::device::gpu, 2},
-    {"stream-registered", "NCCL", "ncclAllReduce() of one float between the kernels", window, topology::device::gpu, 2},
-    {"graph-registered", "NCCL", "ncclAllReduce() of one float in a CUDA graph", window, topology::device::gpu, 2}};
+    {"stream-registered", "NCCL", "ncclAllReduce() of one float between the kernels", window,
+     topology::device::gpu, 2},
+    {"graph-registered", "NCCL", "ncclAllReduce() of one float in a CUDA graph", window,
+     topology::device::gpu, 2}};
 
 support can_run(const topology::machine&, const topology::group& group, const configuration& wanted) {
   if (group.device != topology::device::gpu) return support::never("for GPU members");
@@ -31,7 +34,8 @@ creation create(const topology::group& group, const configuration& wanted, sessi
 }  // namespace
 
 extern const backend nccl_backend;
-const backend nccl_backend{"nccl", "NCCL's all-reduce of one float", variants, level::group, false, can_run,
-                           create, false, calls, true};
+const backend nccl_backend{
+    "nccl", "NCCL's all-reduce of one float", variants, level::group, false, can_run, create, false, calls,
+    true};
 
 }  // namespace mgsync

@@ -16,15 +16,16 @@ namespace {
 
 using round_loop::device_run;
 
-// What every kernel takes. The communicator has more barriers than blocks, so that successive objects' flags lie at different
-// places, as those of mgsync's own barriers do.
+// What every kernel takes. The communicator has more barriers than blocks, so that successive objects' flags
+// lie at different places, as those of mgsync's own barriers do.
 struct lsa_barriers {
   ncclDevComm communicator;
   std::uint32_t first;  // of block 0
 };
 
-// NCCL's barrier of block `blockIdx.x` of every GPU. Made once a launch: it keeps its epoch from round to round, and
-// writes it back when the kernel ends. So every block has one of its own, whether it meets anybody or not.
+// NCCL's barrier of block `blockIdx.x` of every GPU. Made once a launch: it keeps its epoch from round to
+// round, and writes it back when the kernel ends. So every block has one of its own, whether it meets anybody
+// or not.
 using lsa_session = ncclLsaBarrierSession<ncclCoopCta>;
 
 __device__ void meet(lsa_session& session) { session.sync(ncclCoopCta(), ::cuda::memory_order_acq_rel); }
@@ -90,8 +91,9 @@ class per_block_pass : public round_loop::has_grid_sync {
   lsa_session session_;
 };
 
-// The best that NCCL's user could put around the meeting of block 0 instead: half a grid barrier before it (arrivals at
-// spread counters, which block 0 adds up) and half after it (a release, polled in replicas), as mgsync's relay has them.
+// The best that NCCL's user could put around the meeting of block 0 instead: half a grid barrier before it
+// (arrivals at spread counters, which block 0 adds up) and half after it (a release, polled in replicas), as
+// mgsync's relay has them.
 class relay_pass {
  public:
   static constexpr bool bounded = false;
@@ -103,7 +105,8 @@ class relay_pass {
   };
 
   __device__ relay_pass(const arguments& given, const device_run& run)
-      : policy_(round_loop::limits_of(run)), blocks_(run.blocks),
+      : policy_(round_loop::limits_of(run)),
+        blocks_(run.blocks),
         session_(ncclCoopCta(), given.nccl.communicator, ncclTeamTagLsa(), given.nccl.first + blockIdx.x) {
     const algorithm::relay_layout lines{};
     const auto word = [&](unsigned line) { return &given.lines.word(run.member, line, 0); };
@@ -119,7 +122,8 @@ class relay_pass {
     if (blockIdx.x == 0) return speak(epoch);
     unsigned ok = 1;
     if (policy_.in_team()) {
-      ok = policy_.wait_until(epoch, [&] { return policy_.all(algorithm::reached(policy_.poll_local(*leave_), epoch)); });
+      ok = policy_.wait_until(
+          epoch, [&] { return policy_.all(algorithm::reached(policy_.poll_local(*leave_), epoch)); });
       policy_.fence_polled_local();
     }
     return policy_.sync_and(ok) != 0;
@@ -185,9 +189,10 @@ class device_communicators {
   std::vector<ncclDevComm> made_;
 };
 
-// Why NCCL has no such barrier over these GPUs; empty: it has. To be asked before a device communicator is created: over
-// several of NCCL's nodes that fails as a whole where the network between them has no GIN, needed or not. NCCL's nodes
-// need not be the members' hosts: containers with host names of their own, NCCL_HOSTID.
+// Why NCCL has no such barrier over these GPUs; empty: it has. To be asked before a device communicator is
+// created: over several of NCCL's nodes that fails as a whole where the network between them has no GIN,
+// needed or not. NCCL's nodes need not be the members' hosts: containers with host names of their own,
+// NCCL_HOSTID.
 std::string why_not_addressable(const round_loop::flag_barrier_request& w) {
   const auto& host = nccl_communicators(w.group, w.where);
   std::string mine;
@@ -195,7 +200,8 @@ std::string why_not_addressable(const round_loop::flag_barrier_request& w) {
     const cuda::device_scope scope(w.gpus[l].ordinal);
     if (const int together = ncclTeamLsa(host[l]).nRanks; together != static_cast<int>(w.members()))
       mine = "NCCL lets " + std::to_string(together) + " of these " + std::to_string(w.members()) +
-             " GPUs address one another's memory, and this barrier needs all: it counts them to several nodes, or they have "
+             " GPUs address one another's memory, and this barrier needs all: it counts them to several "
+             "nodes, or they have "
              "no path";
   }
   return first_complaint(w.where, mine);
@@ -212,9 +218,10 @@ std::string label(const std::string& variant, unsigned blocks) {
 
 // `arguments(communicator, local)` makes what the kernels take.
 template <class Pass, class F>
-creation make(const round_loop::flag_barrier_request& w, const std::string& variant, std::unique_ptr<group_memory> flags,
-              F arguments) {
-  const round_loop::round_kernels kernels{round_loop::timed_kernel<Pass>(), reinterpret_cast<const void*>(round_loop::checked_rounds<Pass>)};
+creation make(const round_loop::flag_barrier_request& w, const std::string& variant,
+              std::unique_ptr<group_memory> flags, F arguments) {
+  const round_loop::round_kernels kernels{round_loop::timed_kernel<Pass>(),
+                                          reinterpret_cast<const void*>(round_loop::checked_rounds<Pass>)};
   if (auto reason = round_loop::why_no_room(w, kernels); !reason.empty()) return {nullptr, reason, {}, {}};
   // The same in every process: they create and destroy barriers together.
   constexpr std::uint32_t places = 1024;
@@ -225,7 +232,8 @@ creation make(const round_loop::flag_barrier_request& w, const std::string& vari
   round_loop::kernel_barrier_parts parts;
   for (unsigned l = 0; l < communicators->local().size(); ++l) {
     const auto& c = communicators->local()[l];
-    parts.arguments.push_back(round_loop::bytes_of<typename Pass::arguments>(arguments(lsa_barriers{c, first}, l)));
+    parts.arguments.push_back(
+        round_loop::bytes_of<typename Pass::arguments>(arguments(lsa_barriers{c, first}, l)));
   }
   parts.what = "nccl-device (" + variant + ")";
   parts.algorithm = label(variant, w.blocks);
@@ -260,8 +268,11 @@ creation create_nccl_device(const topology::group& group, const configuration& a
   if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return {nullptr, reason, {}, {}};
   // What its kernels read is laid out anew from version to version.
   if (nccl::version() != NCCL_VERSION_CODE)
-    return {nullptr, "built with NCCL " + nccl::version_text(NCCL_VERSION_CODE) + " and run with " +
-                         nccl::version_text(nccl::version()) + ": its device API needs the very same", {}, {}};
+    return {nullptr,
+            "built with NCCL " + nccl::version_text(NCCL_VERSION_CODE) + " and run with " +
+                nccl::version_text(nccl::version()) + ": its device API needs the very same",
+            {},
+            {}};
   const auto w = round_loop::request_of(group, asked, where, "nccl-device");
   if (w.blocks == 1) return make_plain<alone_pass>(w, asked.variant);
   if (asked.variant == "per-block") return make_plain<per_block_pass>(w, asked.variant);

@@ -38,7 +38,8 @@ class std_threads final : public synchronized_rounds {
  public:
   std_threads(session& where, std::unique_ptr<launch_rounds> rounds)
       : synchronized_rounds(where, "openmp (std-barrier)", std::move(rounds)),
-        all_(static_cast<std::ptrdiff_t>(rounds_->gpus().size())), pool_(round_loop::cpus_of(rounds_->gpus())) {}
+        all_(static_cast<std::ptrdiff_t>(rounds_->gpus().size())),
+        pool_(round_loop::cpus_of(rounds_->gpus())) {}
 
  private:
   void on_all(const member_work& work) override {

@@ -24,7 +24,8 @@ class runtime_barrier final : public barrier {
  public:
   runtime_barrier(const topology::group& group, unsigned blocks, session& where,
                   std::unique_ptr<symmetric_memory> board)
-      : crew_(group, blocks, where, std::move(board), false, "openmp (runtime)"), passes_(crew_.workers().size()),
+      : crew_(group, blocks, where, std::move(board), false, "openmp (runtime)"),
+        passes_(crew_.workers().size()),
         team_(crew_.cpus()) {}
 
   std::string why_smaller() { return team_.why_smaller(); }
@@ -50,9 +51,11 @@ struct std_pass {
 
 class std_barrier final : public barrier {
  public:
-  std_barrier(const topology::group& group, unsigned blocks, session& where, std::unique_ptr<symmetric_memory> board)
+  std_barrier(const topology::group& group, unsigned blocks, session& where,
+              std::unique_ptr<symmetric_memory> board)
       : crew_(group, blocks, where, std::move(board), false, "openmp (std-barrier)"),
-        shared_(static_cast<std::ptrdiff_t>(crew_.workers().size())), passes_(crew_.workers().size(), {&shared_}),
+        shared_(static_cast<std::ptrdiff_t>(crew_.workers().size())),
+        passes_(crew_.workers().size(), {&shared_}),
         pool_(crew_.cpus()) {}
 
   trial run(const run_request& request) override {
@@ -69,9 +72,10 @@ class std_barrier final : public barrier {
 constexpr std::string_view variants[] = {"runtime", "std-barrier"};
 constexpr user_call calls[] = {
     {"runtime", "OpenMP", "#pragma omp barrier", "-fopenmp", topology::device::host},
-    {"std-barrier", "C++", "std::barrier::arrive_and_wait()", "#include <barrier>, C++20", topology::device::host},
-    {"runtime", "OpenMP", "cudaStreamSynchronize(), then #pragma omp barrier", "-fopenmp, a thread for each GPU",
-     topology::device::gpu, 2},
+    {"std-barrier", "C++", "std::barrier::arrive_and_wait()", "#include <barrier>, C++20",
+     topology::device::host},
+    {"runtime", "OpenMP", "cudaStreamSynchronize(), then #pragma omp barrier",
+     "-fopenmp, a thread for each GPU", topology::device::gpu, 2},
     {"std-barrier", "C++", "cudaStreamSynchronize(), then std::barrier::arrive_and_wait()",
      "#include <barrier>, C++20, a thread for each GPU", topology::device::gpu, 2}};
 
@@ -92,7 +96,8 @@ creation create(const topology::group& group, const configuration& wanted, sessi
   auto board = allocate_host_memory(group, round_loop::host_crew::board_bytes(blocks), reach::group, where);
   if (!board.memory) return {nullptr, board.reason, {}, {}};
   if (wanted.variant == "std-barrier")
-    return {std::make_unique<std_barrier>(group, blocks, where, std::move(board.memory)), {}, "std-barrier", {}};
+    return {
+        std::make_unique<std_barrier>(group, blocks, where, std::move(board.memory)), {}, "std-barrier", {}};
   auto made = std::make_unique<runtime_barrier>(group, blocks, where, std::move(board.memory));
   if (auto reason = made->why_smaller(); !reason.empty()) return {nullptr, std::move(reason), {}, {}};
   return {std::move(made), {}, "runtime", {}};
@@ -101,7 +106,10 @@ creation create(const topology::group& group, const configuration& wanted, sessi
 }  // namespace
 
 extern const backend openmp_backend;
-const backend openmp_backend{"openmp", "the barrier of an OpenMP team of pinned threads", variants, level::group,
-                             false, can_run, create, false, calls, true};
+const backend openmp_backend{"openmp", "the barrier of an OpenMP team of pinned threads",
+                             variants, level::group,
+                             false,    can_run,
+                             create,   false,
+                             calls,    true};
 
 }  // namespace mgsync

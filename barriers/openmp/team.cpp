@@ -32,8 +32,8 @@ openmp_team::openmp_team(std::vector<int> cpus) : cpus_(std::move(cpus)), starte
 void openmp_team::fork(const std::function<void(unsigned)>* work) {
   const int wanted = static_cast<int>(cpus_.size());
   omp_set_dynamic(0);
-  // A team's threads begin where the one that makes them may run. The team before left it pinned to the first member's CPU: there all
-  // would spin until everybody has come, a time slice each (8 ms a thread).
+  // A team's threads begin where the one that makes them may run. The team before left it pinned to the first
+  // member's CPU: there all would spin until everybody has come, a time slice each (8 ms a thread).
   if (!allowed_.empty()) restrict_calling_thread(allowed_);
 #pragma omp parallel num_threads(wanted)
   {
@@ -62,7 +62,8 @@ std::string openmp_team::why_smaller() {
   });
   const int wanted = static_cast<int>(cpus_.size());
   if (size_ == wanted) return {};
-  auto sentence = fmt::format("OpenMP gives a team of {} thread{} where {} were asked for", size_, size_ == 1 ? "" : "s", wanted);
+  auto sentence = fmt::format("OpenMP gives a team of {} thread{} where {} were asked for", size_,
+                              size_ == 1 ? "" : "s", wanted);
   if (limit < wanted) return sentence + fmt::format(": OMP_THREAD_LIMIT is {}", limit);
   if (levels < 1) return sentence + ": OMP_MAX_ACTIVE_LEVELS is 0";
   return sentence;
@@ -72,7 +73,8 @@ void openmp_team::run(const std::function<void(unsigned)>& work) {
   starter_.run([&](unsigned) { fork(&work); });
   if (!refused_.empty()) throw api_error("system", refused_, "pinning the threads of an OpenMP team");
   if (size_ != static_cast<int>(cpus_.size()))
-    throw api_error("OpenMP", fmt::format("a team of {} threads instead of {}", size_, cpus_.size()), "starting a team");
+    throw api_error("OpenMP", fmt::format("a team of {} threads instead of {}", size_, cpus_.size()),
+                    "starting a team");
 }
 
 }  // namespace mgsync

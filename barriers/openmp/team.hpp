@@ -1,5 +1,5 @@
-// The team of an OpenMP parallel region, of as many threads as were asked for or of none. The run time may give fewer
-// than num_threads() says, and the barrier of two threads is not that of four.
+// The team of an OpenMP parallel region, of as many threads as were asked for or of none. The run time may
+// give fewer than num_threads() says, and the barrier of two threads is not that of four.
 #pragma once
 
 #include <functional>
@@ -10,19 +10,19 @@
 
 namespace mgsync {
 
-// It belongs to a thread of its own, and is dissolved after every run: idle OpenMP threads would spin on the cores of
-// whatever is measured next.
+// It belongs to a thread of its own, and is dissolved after every run: idle OpenMP threads would spin on the
+// cores of whatever is measured next.
 class openmp_team {
  public:
   // A thread per entry of `cpus`: the OS index to pin it to, negative: not pinned.
   explicit openmp_team(std::vector<int> cpus);
 
-  // Why the run time gives fewer threads than that, in one sentence; empty once it has given all. Asks it with a
-  // parallel region, so this is no question about settings.
+  // Why the run time gives fewer threads than that, in one sentence; empty once it has given all. Asks it
+  // with a parallel region, so this is no question about settings.
   std::string why_smaller();
 
-  // Calls work(i) on thread i of the team, which may pass its barrier. Throws api_error, and has called nothing, when
-  // the team is smaller or a pin is refused. `work` must not throw.
+  // Calls work(i) on thread i of the team, which may pass its barrier. Throws api_error, and has called
+  // nothing, when the team is smaller or a pin is refused. `work` must not throw.
   void run(const std::function<void(unsigned)>& work);
 
  private:
@@ -30,10 +30,11 @@ class openmp_team {
 
   std::vector<int> cpus_;
   worker_pool starter_;
-  std::vector<char> displaced_;  // lies before what the run time takes: every object's teams have other memory
-  std::vector<int> allowed_;     // where the thread that makes the teams may run before it is pinned
-  int size_ = 0;                 // of the last team
-  std::string refused_;          // why a thread of it could not be pinned
+  std::vector<char>
+      displaced_;             // lies before what the run time takes: every object's teams have other memory
+  std::vector<int> allowed_;  // where the thread that makes the teams may run before it is pinned
+  int size_ = 0;              // of the last team
+  std::string refused_;       // why a thread of it could not be pinned
 };
 
 }  // namespace mgsync

@@ -13,7 +13,8 @@ using algorithm::cuda_lines;
 using algorithm::ptx::scope;
 using round_loop::device_run;
 
-// Every block contributes its number plus three times the epoch, so the total is known and fresh in every round.
+// Every block contributes its number plus three times the epoch, so the total is known and fresh in every
+// round.
 template <class Algorithm, scope Widest>
 class reduction_pass {
  public:
@@ -58,8 +59,10 @@ creation make(const round_loop::flag_barrier_request& w) {
   const auto lines = [](const cuda_lines& l) { return l; };
   const auto image = image_of(w.members(), w.blocks);
   if (w.members() == 1)
-    return round_loop::make_flag_barrier<reduction_pass<Algorithm, scope::gpu>>(w, Algorithm::name, image, lines);
-  return round_loop::make_flag_barrier<reduction_pass<Algorithm, scope::system>>(w, Algorithm::name, image, lines);
+    return round_loop::make_flag_barrier<reduction_pass<Algorithm, scope::gpu>>(w, Algorithm::name, image,
+                                                                                lines);
+  return round_loop::make_flag_barrier<reduction_pass<Algorithm, scope::system>>(w, Algorithm::name, image,
+                                                                                 lines);
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
-// An all-reduce of one value over shared memory, which is a barrier that carries data. Every sum of a checked run is
-// compared with the right one.
+// An all-reduce of one value over shared memory, which is a barrier that carries data. Every sum of a checked
+// run is compared with the right one.
 
 #include <fmt/format.h>
 
+#include "barriers/backend.hpp"
 #include "barriers/parts/algorithm/all_reduce.hpp"
 #include "barriers/parts/algorithm/host_policy.hpp"
-#include "barriers/backend.hpp"
-#include "barriers/peer_reduction/gpu_reduction.hpp"
 #include "barriers/parts/round_loop/host_barrier.hpp"
+#include "barriers/peer_reduction/gpu_reduction.hpp"
 
 namespace mgsync {
 
@@ -33,7 +33,8 @@ class alignas(algorithm::line_bytes) pass {  // its epoch is written every round
   static unsigned lines(unsigned members) { return algorithm::reduction_layout{members}.lines(); }
   static void start(const host_lines& memory, unsigned member, unsigned members, unsigned blocks) {
     const algorithm::reduction_layout lines{members};
-    for (unsigned l = 0; l < lines.lines(); ++l) memory.pair_line(member, l) = algorithm::pack(round_loop::first_epoch, 0);
+    for (unsigned l = 0; l < lines.lines(); ++l)
+      memory.pair_line(member, l) = algorithm::pack(round_loop::first_epoch, 0);
     memory.line(member, lines.arrivals()) = blocks * round_loop::first_epoch;
     memory.line(member, lines.running_sum()) = 0;
     memory.line(member, lines.sum_before()) = 0;
@@ -69,7 +70,8 @@ support can_run(const topology::machine& machine, const topology::group& group, 
     else return support::no(without_cuda);
   }
   if (topology::hosts_of(group).size() > 1)
-    return support::no("needs memory shared by all members, and they are on several hosts (--per-node measures each)");
+    return support::no(
+        "needs memory shared by all members, and they are on several hosts (--per-node measures each)");
   return support::yes();
 }
 
@@ -86,7 +88,12 @@ creation create(const topology::group& group, const configuration& wanted, sessi
 }  // namespace
 
 extern const backend peer_reduction_backend;
-const backend peer_reduction_backend{"peer-reduction", "an all-reduce of one value through shared memory", variants,
-                                     level::group, true, can_run, create};
+const backend peer_reduction_backend{"peer-reduction",
+                                     "an all-reduce of one value through shared memory",
+                                     variants,
+                                     level::group,
+                                     true,
+                                     can_run,
+                                     create};
 
 }  // namespace mgsync

@@ -42,7 +42,8 @@ struct apart_pass : warp_pass {
 
 struct tile_pass : warp_pass {
   cg::thread_block_tile<32> tile;
-  __device__ tile_pass(const arguments&, const round_loop::device_run&) : tile(cg::tiled_partition<32>(cg::this_thread_block())) {}
+  __device__ tile_pass(const arguments&, const round_loop::device_run&)
+      : tile(cg::tiled_partition<32>(cg::this_thread_block())) {}
   __device__ bool operator()(std::uint32_t) {
     tile.sync();
     return true;
@@ -51,7 +52,8 @@ struct tile_pass : warp_pass {
 
 struct coalesced_pass : warp_pass {
   cg::coalesced_group group;
-  __device__ coalesced_pass(const arguments&, const round_loop::device_run&) : group(cg::coalesced_threads()) {}
+  __device__ coalesced_pass(const arguments&, const round_loop::device_run&)
+      : group(cg::coalesced_threads()) {}
   __device__ bool operator()(std::uint32_t) {
     group.sync();
     return true;
@@ -63,9 +65,12 @@ struct coalesced_pass : warp_pass {
 creation create_gpu_warp(const topology::group& group, const configuration& asked, session& where) {
   const auto w = round_loop::request_of(group, asked, where, "warp");
   const std::string together = ": no instruction where lanes are together, as they are when timed";
-  if (asked.variant == "apart") return round_loop::make_inner_barrier<apart_pass, 1>(w, "__syncwarp, from two branches");
-  if (asked.variant == "tile") return round_loop::make_inner_barrier<tile_pass, 1>(w, "tile<32>.sync" + together);
-  if (asked.variant == "coalesced") return round_loop::make_inner_barrier<coalesced_pass, 1>(w, "coalesced_group.sync" + together);
+  if (asked.variant == "apart")
+    return round_loop::make_inner_barrier<apart_pass, 1>(w, "__syncwarp, from two branches");
+  if (asked.variant == "tile")
+    return round_loop::make_inner_barrier<tile_pass, 1>(w, "tile<32>.sync" + together);
+  if (asked.variant == "coalesced")
+    return round_loop::make_inner_barrier<coalesced_pass, 1>(w, "coalesced_group.sync" + together);
   return round_loop::make_inner_barrier<syncwarp_pass, 1>(w, "__syncwarp" + together);
 }
 

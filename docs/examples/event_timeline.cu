@@ -1,6 +1,5 @@
-// What happens when in a block of four warps: paper 002's region (store to shared memory, barrier, load), stamped by
-// mgsync/timeline.cuh; and what a stamp costs.
-// Usage: event_timeline
+// What happens when in a block of four warps: paper 002's region (store to shared memory, barrier, load),
+// stamped by mgsync/timeline.cuh; and what a stamp costs. Usage: event_timeline
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -44,7 +43,8 @@ __global__ void region(events* out, std::uint32_t* sums) {
   recorder.flush(out);
 }
 
-// `stamps` stamps between two reads of the clock: the difference of two such lengths over their distance is what one costs.
+// `stamps` stamps between two reads of the clock: the difference of two such lengths over their distance is
+// what one costs.
 template <class Events, class Buffer, int Stamps>
 __global__ void row_of_stamps(Events* out, std::uint64_t* cycles) {
   __shared__ Buffer buffer;
@@ -87,7 +87,8 @@ void print_region() {
   std::printf("   (cycles from the first stamp)\n");
   for (const auto& w : warps) {
     std::printf("%4u  %2u", w.warp, w.sm);
-    for (std::uint32_t i = w.kept() - per_pass; i < w.kept(); ++i) std::printf("  %6lld", static_cast<long long>(w[i].clock - first));
+    for (std::uint32_t i = w.kept() - per_pass; i < w.kept(); ++i)
+      std::printf("  %6lld", static_cast<long long>(w[i].clock - first));
     std::printf("%s\n", w.lost() != 0 ? "  (older stamps are gone)" : "");
   }
   check(cudaFree(out), "freeing");

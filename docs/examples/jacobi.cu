@@ -16,9 +16,11 @@ std::vector<float> run(int gpus, const plate_size& size) {
   plate work(grids, size.rows, size.columns);
   check(cudaSetDevice(0), "selecting a GPU");
   const unsigned blocks = blocks_for(size.rows / grids.gpus() + 1);
-  grids.launch_each(jacobi, blocks, 256, 0, {}, [&](unsigned local) { return std::tuple(work.part(local), size.steps); });
+  grids.launch_each(jacobi, blocks, 256, 0, {},
+                    [&](unsigned local) { return std::tuple(work.part(local), size.steps); });
   grids.wait();
-  std::printf("%d GPU%s, %u blocks each, %s\n", gpus, gpus == 1 ? "" : "s", blocks, grids.algorithm().c_str());
+  std::printf("%d GPU%s, %u blocks each, %s\n", gpus, gpus == 1 ? "" : "s", blocks,
+              grids.algorithm().c_str());
   return work.result(size.steps);
 }
 

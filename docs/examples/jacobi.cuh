@@ -1,5 +1,6 @@
-// A Jacobi iteration on a plate of rows x columns, its rows divided among GPUs: every cell becomes the mean of its four
-// neighbours. Whoever computes the first or last row of a GPU also writes it into the neighbour's halo.
+// A Jacobi iteration on a plate of rows x columns, its rows divided among GPUs: every cell becomes the mean
+// of its four neighbours. Whoever computes the first or last row of a GPU also writes it into the neighbour's
+// halo.
 #pragma once
 
 #include <cstdio>
@@ -14,7 +15,7 @@
 // One state of a GPU's rows, with a halo row above and below, and where its first and last row go as well.
 struct jacobi_state {
   float* cells;
-  float* up;    // the neighbours' lowest and highest halo row; nullptr at the plate's edge
+  float* up;  // the neighbours' lowest and highest halo row; nullptr at the plate's edge
   float* down;
 };
 
@@ -25,7 +26,9 @@ struct jacobi_part {
   unsigned columns;
 };
 
-inline unsigned rows_of(unsigned gpu, unsigned gpus, unsigned rows) { return rows / gpus + (gpu < rows % gpus ? 1 : 0); }
+inline unsigned rows_of(unsigned gpu, unsigned gpus, unsigned rows) {
+  return rows / gpus + (gpu < rows % gpus ? 1 : 0);
+}
 
 __device__ inline void copy_row(const float* from, float* to, unsigned columns) {
   if (to == nullptr) return;
@@ -33,7 +36,8 @@ __device__ inline void copy_row(const float* from, float* to, unsigned columns) 
 }
 
 // What is read is not declared __restrict__: the halo changes while the kernel runs.
-__device__ inline void jacobi_step(const float* from, const jacobi_state& next, unsigned rows, unsigned columns) {
+__device__ inline void jacobi_step(const float* from, const jacobi_state& next, unsigned rows,
+                                   unsigned columns) {
   for (unsigned row = 1 + blockIdx.x; row <= rows; row += gridDim.x) {
     const float* const above = from + std::size_t{row - 1} * columns;
     const float* const here = above + columns;
@@ -54,14 +58,17 @@ __device__ inline void jacobi_step(const float* from, const jacobi_state& next, 
 // All threads that an SM holds take part: 32 registers each, and no unrolled loop. (256 threads to a block.)
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 constexpr unsigned blocks_per_sm = 4;
-#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 700 && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ / 100 != 10
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 700 && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 &&      \
+    __CUDA_ARCH__ / 100 != 10
 constexpr unsigned blocks_per_sm = 6;
 #else
 constexpr unsigned blocks_per_sm = 8;
 #endif
 
 // The whole time loop in one kernel.
-__global__ void __launch_bounds__(256, blocks_per_sm) jacobi(const __grid_constant__ mgsync::multi_grid_handle handle, const __grid_constant__ jacobi_part part, unsigned steps) {
+__global__ void __launch_bounds__(256, blocks_per_sm)
+    jacobi(const __grid_constant__ mgsync::multi_grid_handle handle, const __grid_constant__ jacobi_part part,
+           unsigned steps) {
   auto grids = mgsync::this_multi_grid(handle);
   for (unsigned step = 0; step < steps; ++step) {
     // By number, not by pointers that change places: those would be twelve registers in every thread.
@@ -81,8 +88,10 @@ class plate {
       check(cudaSetDevice(grids.ordinal(local)), "selecting a GPU");
       for (const jacobi_state& state : part.states)
         if (grids.grid_rank(local) == 0)
-          check(cudaMemcpy(state.cells, ones.data(), columns * sizeof(float), cudaMemcpyHostToDevice), "setting the edge");
-      check(cudaDeviceSynchronize(), "setting the edge");  // the group's own streams do not wait for the default stream
+          check(cudaMemcpy(state.cells, ones.data(), columns * sizeof(float), cudaMemcpyHostToDevice),
+                "setting the edge");
+      check(cudaDeviceSynchronize(),
+            "setting the edge");  // the group's own streams do not wait for the default stream
     }
   }
 
@@ -104,7 +113,8 @@ class plate {
       const std::size_t cells = std::size_t{p.rows} * columns_, before = all.size();
       all.resize(before + cells);
       check(cudaSetDevice(grids_.ordinal(local)), "selecting a GPU");
-      check(cudaMemcpy(all.data() + before, p.states[steps % 2].cells + columns_, cells * sizeof(float), cudaMemcpyDeviceToHost),
+      check(cudaMemcpy(all.data() + before, p.states[steps % 2].cells + columns_, cells * sizeof(float),
+                       cudaMemcpyDeviceToHost),
             "reading the plate");
     }
     return all;
@@ -112,9 +122,12 @@ class plate {
 
  private:
   unsigned own_rows(unsigned gpu) const { return rows_of(gpu, grids_.gpus(), rows_); }
-  std::size_t state_bytes(unsigned gpu) const { return (own_rows(gpu) + 2) * std::size_t{columns_} * sizeof(float); }
+  std::size_t state_bytes(unsigned gpu) const {
+    return (own_rows(gpu) + 2) * std::size_t{columns_} * sizeof(float);
+  }
   float* row(unsigned gpu, unsigned local, unsigned state, unsigned r) const {
-    return memory_.part_as<float>(gpu, local) + state * (state_bytes(gpu) / sizeof(float)) + std::size_t{r} * columns_;
+    return memory_.part_as<float>(gpu, local) + state * (state_bytes(gpu) / sizeof(float)) +
+           std::size_t{r} * columns_;
   }
 
   mgsync::multi_grid& grids_;
@@ -144,9 +157,11 @@ struct plate_size {
 };
 
 // Exit code: 0 if several GPUs made what one made, and that is no empty plate.
-inline int compared(const std::vector<float>& alone, const std::vector<float>& together, const plate_size& size) {
+inline int compared(const std::vector<float>& alone, const std::vector<float>& together,
+                    const plate_size& size) {
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < alone.size(); ++i) wrong += alone[i] != together[i];
-  std::printf("%u x %u cells, %u steps: %zu cells differ from one GPU's\n", size.rows, size.columns, size.steps, wrong);
+  std::printf("%u x %u cells, %u steps: %zu cells differ from one GPU's\n", size.rows, size.columns,
+              size.steps, wrong);
   return wrong == 0 && alone[size.columns / 2] > 0.5f ? 0 : 1;
 }

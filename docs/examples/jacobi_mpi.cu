@@ -1,4 +1,5 @@
-// The same with one GPU per MPI rank: mpirun -np 4 jacobi_mpi [ROWS COLUMNS STEPS]. Rank 0 checks against one GPU.
+// The same with one GPU per MPI rank: mpirun -np 4 jacobi_mpi [ROWS COLUMNS STEPS]. Rank 0 checks against one
+// GPU.
 #include <mpi.h>
 
 #include <cstdio>
@@ -30,7 +31,8 @@ std::vector<float> gathered(const std::vector<float>& mine) {
   MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD);
   for (std::size_t r = 0; r < lengths.size(); ++r) begins[r + 1] = begins[r] + lengths[r];
   std::vector<float> all(static_cast<std::size_t>(begins.back()));
-  MPI_Gatherv(mine.data(), length, MPI_FLOAT, all.data(), lengths.data(), begins.data(), MPI_FLOAT, 0, MPI_COMM_WORLD);
+  MPI_Gatherv(mine.data(), length, MPI_FLOAT, all.data(), lengths.data(), begins.data(), MPI_FLOAT, 0,
+              MPI_COMM_WORLD);
   return all;
 }
 

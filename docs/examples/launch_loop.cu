@@ -1,12 +1,14 @@
-// What is left of a kernel's launch beside kernels that wait, by plain loops of launches and nothing of mgsync: the program
-// beside which `mgsync study launch --quantity fused` is to be believed (docs/studies/launch.md). 16 kernels that wait one
-// unit against one that waits 16: the difference is 15 launches. Said for everything that might matter:
+// What is left of a kernel's launch beside kernels that wait, by plain loops of launches and nothing of
+// mgsync: the program beside which `mgsync study launch --quantity fused` is to be believed
+// (docs/studies/launch.md). 16 kernels that wait one unit against one that waits 16: the difference is 15
+// launches. Said for everything that might matter:
 //   writes   what a kernel leaves behind: nothing, a sum by one thread, or the times of every block
 //   order    16 launches and 1 taken in turns; or first all of one, then all of the other
 //   stream   one for all runs; or a new one for every five
 //   cleared  whether a word is cleared by a memset ahead of every run
 // Besides, from the blocks' own times: how long no block waits between two kernels.
-// Usage: launch_loop [usual] [UNIT_US...]   (default 10 20 40; usual: a plain launch of 32 threads, as the study takes it)
+// Usage: launch_loop [usual] [UNIT_US...]   (default 10 20 40; usual: a plain launch of 32 threads, as the
+// study takes it)
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -30,8 +32,8 @@ struct span_of_block {
 struct orders {
   unsigned units, unit_ns;
   writes what;
-  unsigned long long* sum;   // of what block 0 waited
-  span_of_block* times;      // [blocks], of this launch
+  unsigned long long* sum;  // of what block 0 waited
+  span_of_block* times;     // [blocks], of this launch
 };
 
 void check(cudaError_t status, const char* what) {
@@ -93,9 +95,11 @@ class loop {
     check(cudaStreamDestroy(stream), "giving up a stream");
     for (unsigned r = 0; r < runs; ++r) difference.push_back((many[r] - few[r]) / (launches - 1));
     const char* const left[] = {"nothing", "sum", "times"};
-    std::printf("%s,%u,%u,%s,%s,%s,%s,%.3f,%.3f,%.3f,%.3f,", w.cooperative ? "cooperative" : "traditional", w.threads, w.unit_us,
-                left[static_cast<int>(w.what)], w.in_turns ? "in turns" : "apart", w.new_streams ? "new" : "one", w.cleared ? "yes" : "no",
-                (share(many, .5) - share(few, .5)) / (launches - 1), share(difference, .5), share(difference, .25), share(difference, .75));
+    std::printf("%s,%u,%u,%s,%s,%s,%s,%.3f,%.3f,%.3f,%.3f,", w.cooperative ? "cooperative" : "traditional",
+                w.threads, w.unit_us, left[static_cast<int>(w.what)], w.in_turns ? "in turns" : "apart",
+                w.new_streams ? "new" : "one", w.cleared ? "yes" : "no",
+                (share(many, .5) - share(few, .5)) / (launches - 1), share(difference, .5),
+                share(difference, .25), share(difference, .75));
     gap < 0 ? std::printf("\n") : std::printf("%.3f\n", gap);
     std::fflush(stdout);
   }
@@ -114,8 +118,9 @@ class loop {
       orders o{units, w.unit_us * 1000, w.what, sum_, times_ + i * blocks_};
       void* arguments[] = {&o};
       const auto* const kernel = reinterpret_cast<const void*>(waits);
-      check(w.cooperative ? cudaLaunchCooperativeKernel(kernel, dim3(blocks_), dim3(w.threads), arguments, 0, stream)
-                          : cudaLaunchKernel(kernel, dim3(blocks_), dim3(w.threads), arguments, 0, stream),
+      check(w.cooperative
+                ? cudaLaunchCooperativeKernel(kernel, dim3(blocks_), dim3(w.threads), arguments, 0, stream)
+                : cudaLaunchKernel(kernel, dim3(blocks_), dim3(w.threads), arguments, 0, stream),
             "launching");
     }
     check(cudaStreamSynchronize(stream), "waiting");
@@ -125,7 +130,8 @@ class loop {
   // From the last block's end to the next kernel's first block, the median over the launches of the last run.
   double between_kernels_us() const {
     std::vector<span_of_block> all(launches * blocks_);
-    check(cudaMemcpy(all.data(), times_, all.size() * sizeof(span_of_block), cudaMemcpyDeviceToHost), "reading");
+    check(cudaMemcpy(all.data(), times_, all.size() * sizeof(span_of_block), cudaMemcpyDeviceToHost),
+          "reading");
     std::vector<double> gaps;
     for (unsigned i = 1; i < launches; ++i) {
       unsigned long long last = 0, first = ~0ull;
@@ -159,7 +165,8 @@ int main(int argc, char** argv) try {
     if (u < 1 || u > 320) throw std::runtime_error("a unit lasts 1 to 320 us");
   check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for the SMs");
   loop all(sms);
-  std::printf("launch,threads,unit us,writes,order,stream,cleared,overhead of medians us,median of differences us,low quarter,high quarter,between kernels us\n");
+  std::printf("launch,threads,unit us,writes,order,stream,cleared,overhead of medians us,median of "
+              "differences us,low quarter,high quarter,between kernels us\n");
   if (usual) {
     for (const unsigned u : units) all.print({false, true, true, false, 32, writes::nothing, u});
     return 0;
@@ -169,7 +176,8 @@ int main(int argc, char** argv) try {
       for (const writes what : {writes::nothing, writes::sum, writes::times})
         for (const auto& [in_turns, new_streams] : {std::pair{false, false}, {true, false}, {true, true}})
           for (const bool cleared : {false, true})
-            for (const unsigned u : units) all.print({cooperative, in_turns, new_streams, cleared, threads, what, u});
+            for (const unsigned u : units)
+              all.print({cooperative, in_turns, new_streams, cleared, threads, what, u});
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "launch_loop: %s\n", error.what());

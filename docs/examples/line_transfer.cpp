@@ -1,6 +1,6 @@
-// How long a cache line takes from one core to another: two pinned threads pass an epoch back and forth, each writing a
-// line of its own. Half a round trip is the least that one hop of any barrier of host members can cost.
-// Usage: line_transfer [CPU ...]: from CPU 0 to each of them, in nanoseconds, the median of 11 runs.
+// How long a cache line takes from one core to another: two pinned threads pass an epoch back and forth, each
+// writing a line of its own. Half a round trip is the least that one hop of any barrier of host members can
+// cost. Usage: line_transfer [CPU ...]: from CPU 0 to each of them, in nanoseconds, the median of 11 runs.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -28,12 +28,12 @@ double one_way_ns(int from, int to) {
     const auto begin = std::chrono::steady_clock::now();
     for (std::uint32_t i = 1; i <= rounds; ++i) {
       if (thread == 0) there.epoch.store(i, std::memory_order_release);
-      while ((thread == 0 ? back : there).epoch.load(std::memory_order_acquire) != i) {
-      }
+      while ((thread == 0 ? back : there).epoch.load(std::memory_order_acquire) != i) {}
       if (thread == 1) back.epoch.store(i, std::memory_order_release);
     }
     if (thread == 0)
-      nanoseconds = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+      nanoseconds =
+          std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
   });
   return nanoseconds / rounds / 2;
 }

@@ -1,6 +1,6 @@
-// The sum of an array spread over the GPUs of this process in one kernel: L. Zhang, M. Wahib, H. Zhang and S. Matsuoka
-// (IPDPS 2020), figure 13, where multi_grid.sync() stands between the GPUs' own sums and the sum of these.
-// Usage: reduction [GPUS [ELEMENTS]]. With -1 for GPUS: all.
+// The sum of an array spread over the GPUs of this process in one kernel: L. Zhang, M. Wahib, H. Zhang and S.
+// Matsuoka (IPDPS 2020), figure 13, where multi_grid.sync() stands between the GPUs' own sums and the sum of
+// these. Usage: reduction [GPUS [ELEMENTS]]. With -1 for GPUS: all.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -27,10 +27,13 @@ __device__ std::uint64_t sum_of_block(std::uint64_t mine) {
 }
 
 // `partial` lies on GPU 0: a sum per block of every GPU, then the total.
-__global__ void reduce(const __grid_constant__ mgsync::multi_grid_handle handle, const std::uint32_t* data, std::size_t elements, std::uint64_t* partial) {
+__global__ void reduce(const __grid_constant__ mgsync::multi_grid_handle handle, const std::uint32_t* data,
+                       std::size_t elements, std::uint64_t* partial) {
   auto grids = mgsync::this_multi_grid(handle);
   std::uint64_t mine = 0;
-  for (std::size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < elements; i += std::size_t{gridDim.x} * blockDim.x) mine += data[i];
+  for (std::size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < elements;
+       i += std::size_t{gridDim.x} * blockDim.x)
+    mine += data[i];
   mine = sum_of_block(mine);
   if (threadIdx.x == 0) partial[grids.grid_rank() * gridDim.x + blockIdx.x] = mine;
   if (!grids.sync()) return;
@@ -56,9 +59,12 @@ int run(int gpus, std::size_t elements) {
   std::uint64_t expected = 0;
   for (int g = 0; g < gpus; ++g) {
     std::vector<std::uint32_t> values(each);
-    for (std::size_t i = 0; i < each; ++i) expected += values[i] = static_cast<std::uint32_t>((i + 1) * 2654435761u + static_cast<unsigned>(g));
+    for (std::size_t i = 0; i < each; ++i)
+      expected += values[i] = static_cast<std::uint32_t>((i + 1) * 2654435761u + static_cast<unsigned>(g));
     check(cudaSetDevice(g), "selecting a GPU");
-    check(cudaMemcpy(data.part(static_cast<unsigned>(g)), values.data(), each * sizeof values[0], cudaMemcpyHostToDevice), "filling");
+    check(cudaMemcpy(data.part(static_cast<unsigned>(g)), values.data(), each * sizeof values[0],
+                     cudaMemcpyHostToDevice),
+          "filling");
     check(cudaDeviceSynchronize(), "filling");  // the group's own streams do not wait for the default stream
   }
   grids.launch_each(reduce, blocks, threads, 0, {}, [&](unsigned local) {
@@ -66,9 +72,10 @@ int run(int gpus, std::size_t elements) {
   });
   grids.wait();
   std::uint64_t total = 0;
-  check(cudaMemcpy(&total, partial.part_as<std::uint64_t>(0) + sums, sizeof total, cudaMemcpyDefault), "reading the sum");
-  std::printf("%d GPUs, %zu elements each: sum %llu, expected %llu\n", gpus, each, static_cast<unsigned long long>(total),
-              static_cast<unsigned long long>(expected));
+  check(cudaMemcpy(&total, partial.part_as<std::uint64_t>(0) + sums, sizeof total, cudaMemcpyDefault),
+        "reading the sum");
+  std::printf("%d GPUs, %zu elements each: sum %llu, expected %llu\n", gpus, each,
+              static_cast<unsigned long long>(total), static_cast<unsigned long long>(expected));
   return total == expected ? 0 : 1;
 }
 

@@ -1,8 +1,8 @@
-// The Jacobi iteration of jacobi.cuh over N GPUs of this process, synchronized in five ways: the barrier inside one
-// kernel; a kernel per step, GPUs meeting by events, launched or in a graph; a kernel per step and NCCL's exchange of
-// the halos, launched or in a graph. Prints microseconds per step: (T(long) - T(short)) / difference in steps, the
-// median of several repeats, the methods in turn. Every result is checked against one GPU's where it is small enough.
-// Usage: stencil_comparison [GPUS [REPEATS]]. With -1 for GPUS: all.
+// The Jacobi iteration of jacobi.cuh over N GPUs of this process, synchronized in five ways: the barrier
+// inside one kernel; a kernel per step, GPUs meeting by events, launched or in a graph; a kernel per step and
+// NCCL's exchange of the halos, launched or in a graph. Prints microseconds per step: (T(long) - T(short)) /
+// difference in steps, the median of several repeats, the methods in turn. Every result is checked against
+// one GPU's where it is small enough. Usage: stencil_comparison [GPUS [REPEATS]]. With -1 for GPUS: all.
 #include <nccl.h>
 
 #include <algorithm>
@@ -70,12 +70,14 @@ struct setting {
 void step_with_events(const setting& s, unsigned from) {
   s.on.each([&](unsigned g) {
     const jacobi_part p = s.work.part(g);
-    one_step<<<s.blocks, threads, 0, s.on.streams[g]>>>(p.states[from].cells, p.states[1 - from], p.rows, p.columns);
+    one_step<<<s.blocks, threads, 0, s.on.streams[g]>>>(p.states[from].cells, p.states[1 - from], p.rows,
+                                                        p.columns);
     check(cudaEventRecord(s.on.reached[g], s.on.streams[g]), "recording an event");
   });
   s.on.each([&](unsigned g) {
     if (g > 0) check(cudaStreamWaitEvent(s.on.streams[g], s.on.reached[g - 1], 0), "waiting for an event");
-    if (g + 1 < s.on.count()) check(cudaStreamWaitEvent(s.on.streams[g], s.on.reached[g + 1], 0), "waiting for an event");
+    if (g + 1 < s.on.count())
+      check(cudaStreamWaitEvent(s.on.streams[g], s.on.reached[g + 1], 0), "waiting for an event");
   });
 }
 
@@ -91,8 +93,12 @@ void step_with_nccl(const setting& s, unsigned from) {
     float* const first = p.states[1 - from].cells + p.columns;
     float* const last = p.states[1 - from].cells + std::size_t{p.rows} * p.columns;
     const auto exchange = [&](float* mine, float* halo, unsigned with) {
-      check(ncclSend(mine, p.columns, ncclFloat, static_cast<int>(with), s.on.communicators[g], s.on.streams[g]), "sending");
-      check(ncclRecv(halo, p.columns, ncclFloat, static_cast<int>(with), s.on.communicators[g], s.on.streams[g]), "receiving");
+      check(ncclSend(mine, p.columns, ncclFloat, static_cast<int>(with), s.on.communicators[g],
+                     s.on.streams[g]),
+            "sending");
+      check(ncclRecv(halo, p.columns, ncclFloat, static_cast<int>(with), s.on.communicators[g],
+                     s.on.streams[g]),
+            "receiving");
     };
     if (g > 0) exchange(first, first - p.columns, g - 1);
     if (g + 1 < s.on.count()) exchange(last, last + p.columns, g + 1);
@@ -115,19 +121,22 @@ run_function in_a_graph(const setting& s, step_function step) {
   check(cudaSetDevice(0), "selecting a GPU");
   check(cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal), "recording a graph");
   check(cudaEventRecord(s.on.reached[0], first), "recording a graph");
-  for (unsigned g = 1; g < s.on.count(); ++g) check(cudaStreamWaitEvent(s.on.streams[g], s.on.reached[0], 0), "recording a graph");
+  for (unsigned g = 1; g < s.on.count(); ++g)
+    check(cudaStreamWaitEvent(s.on.streams[g], s.on.reached[0], 0), "recording a graph");
   for (unsigned i = 0; i < steps_of_graph; ++i) step(s, i % 2);
   s.on.each([&](unsigned g) {
     if (g != 0) check(cudaEventRecord(s.on.reached[g], s.on.streams[g]), "recording a graph");
   });
-  for (unsigned g = 1; g < s.on.count(); ++g) check(cudaStreamWaitEvent(first, s.on.reached[g], 0), "recording a graph");
+  for (unsigned g = 1; g < s.on.count(); ++g)
+    check(cudaStreamWaitEvent(first, s.on.reached[g], 0), "recording a graph");
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t ready = nullptr;
   check(cudaStreamEndCapture(first, &graph), "recording a graph");
   check(cudaGraphInstantiate(&ready, graph, 0), "instantiating a graph");
   check(cudaGraphDestroy(graph), "destroying a graph");
   return [first, ready](unsigned steps) {
-    for (unsigned i = 0; i < steps; i += steps_of_graph) check(cudaGraphLaunch(ready, first), "launching a graph");
+    for (unsigned i = 0; i < steps; i += steps_of_graph)
+      check(cudaGraphLaunch(ready, first), "launching a graph");
   };
 }
 
@@ -139,9 +148,12 @@ struct method {
 
 std::vector<method> methods_of(const setting& s) {
   std::vector<method> all;
-  all.push_back({"in-kernel barrier", [s](unsigned steps) {
-    s.grids.launch_each(jacobi, s.blocks, threads, 0, s.on.streams, [&](unsigned g) { return std::tuple(s.work.part(g), steps); });
-  }, {}});
+  all.push_back({"in-kernel barrier",
+                 [s](unsigned steps) {
+                   s.grids.launch_each(jacobi, s.blocks, threads, 0, s.on.streams,
+                                       [&](unsigned g) { return std::tuple(s.work.part(g), steps); });
+                 },
+                 {}});
   all.push_back({"kernel boundary, events", launched(s, step_with_events), {}});
   all.push_back({"kernel boundary, graph", in_a_graph(s, step_with_events), {}});
   all.push_back({"NCCL halos", launched(s, step_with_nccl), {}});
@@ -198,8 +210,8 @@ bool compare(const lanes& on, unsigned size, unsigned repeats, bool checked) {
   for (auto& m : methods) {
     auto& v = m.us_per_step;
     std::sort(v.begin(), v.end());
-    std::printf("%u,%u,%u,%s,%.3f,%.3f,%.3f,%s\n", on.count(), size, blocks, m.name.c_str(), v[v.size() / 2], v.front(), v.back(),
-                checked ? (right ? "right" : "wrong") : "not checked");
+    std::printf("%u,%u,%u,%s,%.3f,%.3f,%.3f,%s\n", on.count(), size, blocks, m.name.c_str(), v[v.size() / 2],
+                v.front(), v.back(), checked ? (right ? "right" : "wrong") : "not checked");
     std::fflush(stdout);
   }
   return right;
@@ -214,7 +226,8 @@ int main(int count, char** words) try {
   const lanes on(static_cast<unsigned>(gpus));
   std::printf("gpus,rows and columns,blocks per gpu,method,us per step (median),least,most,result\n");
   bool right = true;
-  for (const unsigned size : {1024u, 4096u, 16384u}) right = compare(on, size, repeats, size <= 4096) && right;
+  for (const unsigned size : {1024u, 4096u, 16384u})
+    right = compare(on, size, repeats, size <= 4096) && right;
   return right ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "stencil_comparison: %s\n", error.what());

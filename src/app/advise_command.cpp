@@ -30,7 +30,8 @@ int one_number(const std::string& members) {
   int n = 0;
   const auto [end, error] = std::from_chars(members.data(), members.data() + members.size(), n);
   if (error != std::errc() || end != members.data() + members.size() || n < 1)
-    throw usage_error(fmt::format("--members or --gpus is '{}'; mgsync advise takes one number of members", members));
+    throw usage_error(
+        fmt::format("--members or --gpus is '{}'; mgsync advise takes one number of members", members));
   return n;
 }
 
@@ -41,11 +42,18 @@ std::string counts_around(int members) {
   return half == 2 ? fmt::format("{},2", members) : fmt::format("{},{},2", members, half);
 }
 
-// The barriers of this machine by a process of this program, that ends in time: what it has by then is what is known.
+// The barriers of this machine by a process of this program, that ends in time: what it has by then is what
+// is known.
 std::vector<std::string> measure_here(const options& asked, const scratch_folder& folder, int members) {
   const auto file = folder.file(0);
-  std::vector<std::string> words{"--members", counts_around(members), "--backend", "all", "--max-time", "120ms", "--check-rounds", "500", "--timeout", "5s", "--precision", "3%",
-                                 "--device", asked.device, "--json", file};
+  std::vector<std::string> words{"--members",      counts_around(members),
+                                 "--backend",      "all",
+                                 "--max-time",     "120ms",
+                                 "--check-rounds", "500",
+                                 "--timeout",      "5s",
+                                 "--precision",    "3%",
+                                 "--device",       asked.device,
+                                 "--json",         file};
   if (!asked.shapes.empty()) words.insert(words.end(), {"--shape", asked.shapes});
   take_note_of_signals();
   say("mgsync: no files were named: measuring here first\n");
@@ -54,10 +62,13 @@ std::vector<std::string> measure_here(const options& asked, const scratch_folder
   if (signal_received() != 0) return {};
   const bool ended_in_time = code == 128 + SIGTERM && std::filesystem::exists(file);
   if (ended_in_time)
-    say("mgsync: {:.3g} s were too short to measure all of it (--within); the answer is from what there was\n",
+    say("mgsync: {:.3g} s were too short to measure all of it (--within); the answer is from what there "
+        "was\n",
         std::chrono::duration<double>(asked.within).count());
   if (!ended_in_time && code != 0 && code != static_cast<int>(exit_code::barrier_failed))
-    throw usage_error(fmt::format("the measurement ended with exit code {}: `mgsync {}` says why; or name results files", code, fmt::join(words, " ")));
+    throw usage_error(
+        fmt::format("the measurement ended with exit code {}: `mgsync {}` says why; or name results files",
+                    code, fmt::join(words, " ")));
   return {file};
 }
 
@@ -82,29 +93,44 @@ int advise_command(const options& asked) {
     const bool gpus = asked.device != "host" && !seen.gpus.empty();
     if (asked.device == "gpu" && !gpus) refuse_gpus(asked, "no GPU is visible here");
     const auto all = static_cast<int>(gpus ? seen.gpus.size() : seen.allowed_cpus.size());
-    if (all < 2 && asked.members.empty()) throw usage_error("there is one member only here, which needs no barrier; name results files of another machine");
-    files = measure_here(asked, *folder, asked.members.empty() ? std::min(all, 8) : one_number(asked.members));
+    if (all < 2 && asked.members.empty())
+      throw usage_error(
+          "there is one member only here, which needs no barrier; name results files of another machine");
+    files =
+        measure_here(asked, *folder, asked.members.empty() ? std::min(all, 8) : one_number(asked.members));
     if (files.empty()) return 128 + signal_received();
   }
   auto known = read_report_files(files, across::machines);
   say_damage(known);
-  if (known.machines.empty()) throw usage_error("none of these files holds results; accepted: files written by --json or --store");
+  if (known.machines.empty())
+    throw usage_error("none of these files holds results; accepted: files written by --json or --store");
   const auto& results = known.machines.front().results;
-  const bool gpus = std::ranges::any_of(results, [](const result& r) { return r.has_metrics() && r.point.device == topology::device::gpu; });
+  const bool gpus = std::ranges::any_of(
+      results, [](const result& r) { return r.has_metrics() && r.point.device == topology::device::gpu; });
   std::size_t begun = 0;
   for (const auto& file : known.measured) begun += file.unfinished.size();
-  if (std::ranges::none_of(results, [](const result& r) { return r.has_metrics() && r.point.study == "barriers"; }))
-    throw usage_error(here ? fmt::format("no barrier was measured to its end within {:.3g} s: give it longer by --within, or name results files", std::chrono::duration<double>(asked.within).count())
-                           : fmt::format("{}{}; accepted: files of --json or --store that hold measured barriers", report::what_there_is(results, barriers::facts_of),
-                                         begun == 0 ? "" : fmt::format(", and {} {} only begun", begun, begun == 1 ? "was" : "were")));
+  if (std::ranges::none_of(results,
+                           [](const result& r) { return r.has_metrics() && r.point.study == "barriers"; }))
+    throw usage_error(
+        here ? fmt::format("no barrier was measured to its end within {:.3g} s: give it longer by --within, "
+                           "or name results files",
+                           std::chrono::duration<double>(asked.within).count())
+             : fmt::format("{}{}; accepted: files of --json or --store that hold measured barriers",
+                           report::what_there_is(results, barriers::facts_of),
+                           begun == 0
+                               ? ""
+                               : fmt::format(", and {} {} only begun", begun, begun == 1 ? "was" : "were")));
   if (!asked.gpus.empty() && !gpus) refuse_gpus(asked, report::what_there_is(results, barriers::facts_of));
-  if (asked.device == "gpu" && !gpus) throw usage_error(fmt::format("--device gpu: {}; accepted: host, auto", report::what_there_is(results, barriers::facts_of)));
+  if (asked.device == "gpu" && !gpus)
+    throw usage_error(fmt::format("--device gpu: {}; accepted: host, auto",
+                                  report::what_there_is(results, barriers::facts_of)));
   step.device = gpus && asked.device != "host" ? topology::device::gpu : topology::device::host;
   int largest = 1;
   for (const auto& r : results)
     if (r.has_metrics() && r.point.device == step.device) largest = std::max(largest, r.point.members);
   step.members = asked.members.empty() ? largest : one_number(asked.members);
-  for (const auto& machine : known.drawn) step.gbps = std::max(step.gbps, topology::drawing_of(machine).most_gbps);
+  for (const auto& machine : known.drawn)
+    step.gbps = std::max(step.gbps, topology::drawing_of(machine).most_gbps);
   const auto advice = report::advise(results, step, barriers::facts_of);
   if (!asked.json.empty()) {
     const auto text = report::to_json(advice).dump(2) + "\n";

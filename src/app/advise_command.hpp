@@ -5,8 +5,8 @@
 
 namespace mgsync {
 
-// Without files it measures here first, within 20 s. Prints sentences and the barriers, and writes --json. Returns the
-// exit code. Throws usage_error where nothing is known of such members.
+// Without files it measures here first, within 20 s. Prints sentences and the barriers, and writes --json.
+// Returns the exit code. Throws usage_error where nothing is known of such members.
 int advise_command(const options&);
 
 }  // namespace mgsync

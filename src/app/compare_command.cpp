@@ -26,7 +26,8 @@ std::vector<result_file> read_side(std::string_view side, const std::string& lis
   std::vector<result_file> files;
   for (const auto name : split_at_commas(list)) {
     if (name.empty())
-      throw usage_error(fmt::format("{} is '{}': a file name is empty; accepted: a.json or a.json,b.json", side, list));
+      throw usage_error(
+          fmt::format("{} is '{}': a file name is empty; accepted: a.json or a.json,b.json", side, list));
     files.push_back(read_result_file(std::string(name)));
   }
   return files;
@@ -35,7 +36,8 @@ std::vector<result_file> read_side(std::string_view side, const std::string& lis
 void introduce(std::string_view side, const std::vector<result_file>& files) {
   for (const auto& file : files) {
     const auto& machine = file.document.machine;
-    tell("{:<5} {} ({}, mgsync {}, {})\n", side, one_line(file.name), machine.host, machine.mgsync, file.document.started);
+    tell("{:<5} {} ({}, mgsync {}, {})\n", side, one_line(file.name), machine.host, machine.mgsync,
+         file.document.started);
     for (const auto& sentence : file.damage) say("mgsync: {}\n", sentence);
     if (!file.complete) tell("note: {} is not complete: its command was cut short\n", one_line(file.name));
   }
@@ -61,14 +63,17 @@ void refuse_a_file_twice(const std::vector<result_file>& base, const std::vector
 int judge(const comparison& compared, double limit, bool allow_missing, const std::vector<result_file>& now) {
   auto violations = gate_violations(compared, {limit, allow_missing});
   for (const auto& file : now)
-    if (!file.damage.empty()) violations.push_back(fmt::format("{} is damaged: that a point failed may stand in what was skipped", one_line(file.name)));
+    if (!file.damage.empty())
+      violations.push_back(fmt::format("{} is damaged: that a point failed may stand in what was skipped",
+                                       one_line(file.name)));
   const auto shut = fmt::format("SHUT by {} point{}", violations.size(), violations.size() == 1 ? "" : "s");
   tell("\ngate --fail-slower {:.4g}%: {}\n", 100 * limit, violations.empty() ? "passed" : shut);
   for (const auto& sentence : violations) tell("  {}\n", sentence);
-  for (const auto& sentence : doubtful_sides(compared)) tell("  {}: measure again on a quiet machine\n", sentence);
+  for (const auto& sentence : doubtful_sides(compared))
+    tell("  {}: measure again on a quiet machine\n", sentence);
   if (const auto open = undecided(compared, limit); open > 0)
     tell("  {} point{} not shown to be slower may be so by more than that: the interval is wide\n", open,
-               open == 1 ? "" : "s");
+         open == 1 ? "" : "s");
   return static_cast<int>(violations.empty() ? exit_code::success : exit_code::gate_shut);
 }
 
@@ -85,21 +90,26 @@ int judge_this_node(const comparison& compared, double limit, const std::string&
   const auto found = judge_node(compared, limit, doubt);
   tell("\n{}\n", found.sentence);
   for (const auto& sentence : found.violations) tell("  {}\n", sentence);
-  for (const auto& sentence : doubtful_sides(compared)) tell("  {}: measure again on a quiet machine\n", sentence);
+  for (const auto& sentence : doubtful_sides(compared))
+    tell("  {}: measure again on a quiet machine\n", sentence);
   switch (found.what) {
-    case node_state::normal: return static_cast<int>(exit_code::success);
-    case node_state::not_normal: return static_cast<int>(exit_code::gate_shut);
-    case node_state::cannot_be_told: break;
+  case node_state::normal: return static_cast<int>(exit_code::success);
+  case node_state::not_normal: return static_cast<int>(exit_code::gate_shut);
+  case node_state::cannot_be_told: break;
   }
   return static_cast<int>(exit_code::all_waived);
 }
 
-// Where the reference results are: MGSYNC_REFERENCE, or as installed beside this program, or in its build folder.
+// Where the reference results are: MGSYNC_REFERENCE, or as installed beside this program, or in its build
+// folder.
 std::vector<std::filesystem::path> reference_folders() {
   std::error_code ignored;
   if (const char* named = std::getenv("MGSYNC_REFERENCE"); named != nullptr) {
     if (std::filesystem::directory_iterator(named, ignored) == std::filesystem::directory_iterator())
-      throw usage_error(fmt::format("MGSYNC_REFERENCE is '{}', which is no folder with results in it; accepted: a folder of files of --json, or without the variable what came with mgsync", named));
+      throw usage_error(
+          fmt::format("MGSYNC_REFERENCE is '{}', which is no folder with results in it; accepted: a folder "
+                      "of files of --json, or without the variable what came with mgsync",
+                      named));
     return {named};
   }
   const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
@@ -117,7 +127,9 @@ std::vector<result_file> reference_for(const result_file& now) {
       if (!entry.is_regular_file(missing)) continue;
       auto file = read_result_file(entry.path().lexically_normal().string());
       const auto& m = file.document.machine;
-      kinds.push_back(m.gpus.empty() ? fmt::format("{} cores of {}", m.cores, m.cpu_model) : fmt::format("{} x {}, {} cores of {}", m.gpus.size(), m.gpus.front().name, m.cores, m.cpu_model));
+      kinds.push_back(m.gpus.empty() ? fmt::format("{} cores of {}", m.cores, m.cpu_model)
+                                     : fmt::format("{} x {}, {} cores of {}", m.gpus.size(),
+                                                   m.gpus.front().name, m.cores, m.cpu_model));
       if (likeness_of(m, now.document.machine).level == across::machines) continue;
       const auto common = compare(std::span(&file.document, 1), std::span(&now.document, 1)).points.size();
       if (!best.empty() && common <= most) continue;
@@ -129,9 +141,12 @@ std::vector<result_file> reference_for(const result_file& now) {
   }
   std::sort(kinds.begin(), kinds.end());
   kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
-  if (kinds.empty()) throw usage_error("no reference results came with this mgsync: name their folder in MGSYNC_REFERENCE, or compare with a file of a node that is known to be good");
+  if (kinds.empty())
+    throw usage_error("no reference results came with this mgsync: name their folder in MGSYNC_REFERENCE, or "
+                      "compare with a file of a node that is known to be good");
   if (best.empty())
-    throw usage_error(fmt::format("there is no reference of the kind of machine that {} is of; there are results of: {}. MGSYNC_REFERENCE names a folder with your own",
+    throw usage_error(fmt::format("there is no reference of the kind of machine that {} is of; there are "
+                                  "results of: {}. MGSYNC_REFERENCE names a folder with your own",
                                   now.name, fmt::join(kinds, "; ")));
   return best;
 }
@@ -146,7 +161,8 @@ int compare_command(const options& asked) {
   const auto& reference = base.front();
   for (const auto* side : {&base, &now})
     for (const auto& file : *side)
-      refuse_unless_alike(reference.document.machine, reference.name, file.document.machine, file.name, allowed);
+      refuse_unless_alike(reference.document.machine, reference.name, file.document.machine, file.name,
+                          allowed);
   introduce("BASE", base);
   introduce("NEW", now);
   for (const auto& text : {likeness_of(reference.document.machine, now.front().document.machine).difference,
@@ -162,8 +178,10 @@ int compare_command(const options& asked) {
     return judge_this_node(compared, asked.fail_slower.value_or(default_node_limit), doubt);
   }
   if (compared.points.empty() && compared.lost.empty())
-    throw usage_error(fmt::format("{} and {} have no measured point in common: measure the same members, shapes and "
-                                  "backends in both", asked.files.front(), asked.files.back()));
+    throw usage_error(
+        fmt::format("{} and {} have no measured point in common: measure the same members, shapes and "
+                    "backends in both",
+                    asked.files.front(), asked.files.back()));
   tell("\n{}", format_comparison(compared));
   return asked.fail_slower ? judge(compared, *asked.fail_slower, asked.allow_missing, now) : 0;
 }

@@ -5,8 +5,8 @@
 
 namespace mgsync {
 
-// Prints the comparison on stdout. Returns 0, or gate_shut with --fail-slower. Throws usage_error for files that are
-// none, of machines that differ by more than --across allows, or without a common point.
+// Prints the comparison on stdout. Returns 0, or gate_shut with --fail-slower. Throws usage_error for files
+// that are none, of machines that differ by more than --across allows, or without a common point.
 int compare_command(const options&);
 
 }  // namespace mgsync

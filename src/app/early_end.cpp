@@ -26,7 +26,8 @@ std::string lost_now(outputs& written) {
 
 void end_when_stuck(watchdog& dog, outputs& written, std::string why) {
   const auto lost = lost_now(written);
-  auto blame = dog.leaving_with() == static_cast<int>(exit_code::barrier_failed) ? result_status::failed : result_status::error;
+  auto blame = dog.leaving_with() == static_cast<int>(exit_code::barrier_failed) ? result_status::failed
+                                                                                 : result_status::error;
   if (!lost.empty()) {
     why = fmt::format("{}; {}", lost, why);
     dog.leave_with(static_cast<int>(exit_code::failure));
@@ -39,8 +40,8 @@ void end_when_stuck(watchdog& dog, outputs& written, std::string why) {
   written.write_in_emergency(why, blame);
 }
 
-// A launcher that lost a rank ends the others, and gives them a second. Asked to end without that, the command goes on to its own
-// end, which may take longer than it has.
+// A launcher that lost a rank ends the others, and gives them a second. Asked to end without that, the
+// command goes on to its own end, which may take longer than it has.
 bool write_at_signal(outputs& written) {
   if (crash_received() != 0) {
     const auto rank = communicator::this_rank();

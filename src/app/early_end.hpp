@@ -1,5 +1,6 @@
-// What becomes of a command that ends before its time: one sentence, the same on stderr, in the document and in the store, and
-// nobody blamed who did nothing wrong: a barrier is not for a rank that was lost, nor for a signal.
+// What becomes of a command that ends before its time: one sentence, the same on stderr, in the document and
+// in the store, and nobody blamed who did nothing wrong: a barrier is not for a rank that was lost, nor for a
+// signal.
 #pragma once
 
 #include <optional>

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "mgsync/version.hpp"
 #include "src/app/advise_command.hpp"
 #include "src/app/compare_command.hpp"
 #include "src/app/early_end.hpp"
@@ -23,7 +24,6 @@
 #include "src/base/hosts.hpp"
 #include "src/base/launcher.hpp"
 #include "src/base/standard_streams.hpp"
-#include "mgsync/version.hpp"
 
 namespace {
 
@@ -34,14 +34,17 @@ std::optional<int> run_alone(const options& asked, bool first) {
   constexpr command together[] = {command::measure, command::list, command::topology};
   if (!first && std::ranges::find(together, asked.command) == std::end(together)) return 0;
   switch (asked.command) {
-    case command::help: tell("{}", help_text(asked.help_for)); return 0;
-    case command::version: tell("{}", version_text()); return 0;
-    case command::show: return !asked.figure.empty() ? show_figure(asked) : !asked.tables.empty() ? show_tables(asked) : show_results(asked);
-    case command::advise: return advise_command(asked);
-    case command::report: return report_command(asked);
-    case command::compare: return compare_command(asked);
-    case command::merge: return merge_command(asked);
-    default: return std::nullopt;
+  case command::help: tell("{}", help_text(asked.help_for)); return 0;
+  case command::version: tell("{}", version_text()); return 0;
+  case command::show:
+    return !asked.figure.empty()   ? show_figure(asked)
+           : !asked.tables.empty() ? show_tables(asked)
+                                   : show_results(asked);
+  case command::advise: return advise_command(asked);
+  case command::report: return report_command(asked);
+  case command::compare: return compare_command(asked);
+  case command::merge: return merge_command(asked);
+  default: return std::nullopt;
   }
 }
 
@@ -65,7 +68,8 @@ int run_together(const options& asked, std::optional<communicator>& job, watchdo
         for (const int gpu : own) start_gpu(gpu);
     }
   }
-  job = told.under_mpi ? communicator::world(asked.timeout, dog, asked.mpi_threads) : communicator::single(asked.timeout);
+  job = told.under_mpi ? communicator::world(asked.timeout, dog, asked.mpi_threads)
+                       : communicator::single(asked.timeout);
   must_meet(told, job->size());
   take_note_of_crashes();
   must_agree(asked, *job);

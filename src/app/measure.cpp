@@ -1,10 +1,10 @@
 #include "src/app/measure.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <chrono>
 #include <csignal>
 #include <ctime>
+#include <iterator>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -31,13 +31,18 @@ namespace {
 
 // Why not all of it is there: what the command that wrote it left undone.
 std::string what_is_missing(const result_file& shown) {
-  const auto count = [](std::size_t points, std::string_view verb) { return fmt::format("{} point{} {}", points, points == 1 ? "" : "s", verb); };
+  const auto count = [](std::size_t points, std::string_view verb) {
+    return fmt::format("{} point{} {}", points, points == 1 ? "" : "s", verb);
+  };
   const auto have = [](std::size_t points) { return points == 1 ? "has" : "have"; };
-  const auto cut_short = static_cast<std::size_t>(std::ranges::count_if(shown.document.results, [](const result& r) {
-    return r.status == result_status::interrupted || r.status == result_status::error;
-  }));
+  const auto cut_short =
+      static_cast<std::size_t>(std::ranges::count_if(shown.document.results, [](const result& r) {
+        return r.status == result_status::interrupted || r.status == result_status::error;
+      }));
   std::string text = fmt::format("not complete: its command ended early ({})", shown.document.ended);
-  if (!shown.unfinished.empty()) text += fmt::format("; {} samples but no result", count(shown.unfinished.size(), have(shown.unfinished.size())));
+  if (!shown.unfinished.empty())
+    text += fmt::format("; {} samples but no result",
+                        count(shown.unfinished.size(), have(shown.unfinished.size())));
   if (cut_short != 0) text += fmt::format("; {} fewer samples, or none", count(cut_short, have(cut_short)));
   return text + "\n";
 }
@@ -94,9 +99,9 @@ barriers::settings settings_from(const options& asked, std::size_t points, std::
 }
 
 std::string headline(const machine_record& m, std::uint64_t seed) {
-  return fmt::format("mgsync {} on {}: {}, {} cores ({} hardware thread{} allowed), {} rank{}, seed {}\n", m.mgsync,
-                     m.host, m.cpu_model.empty() ? "unknown CPU" : m.cpu_model, m.cores, m.allowed_cpus.size(),
-                     m.allowed_cpus.size() == 1 ? "" : "s", m.ranks,
+  return fmt::format("mgsync {} on {}: {}, {} cores ({} hardware thread{} allowed), {} rank{}, seed {}\n",
+                     m.mgsync, m.host, m.cpu_model.empty() ? "unknown CPU" : m.cpu_model, m.cores,
+                     m.allowed_cpus.size(), m.allowed_cpus.size() == 1 ? "" : "s", m.ranks,
                      m.ranks == 1 ? "" : "s", seed);
 }
 
@@ -107,16 +112,21 @@ int exit_of(const std::vector<result>& results, bool interrupted) {
 
 std::uint64_t seed_of(const options& asked, const communicator& job) {
   const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-  return std::stoull(job.broadcast(std::to_string(asked.seed.value_or(now % 1'000'000'007)), 0, "agreeing on the seed"));
+  return std::stoull(
+      job.broadcast(std::to_string(asked.seed.value_or(now % 1'000'000'007)), 0, "agreeing on the seed"));
 }
 
 }  // namespace
 
-int measure(const options& asked, communicator& job, topology::machine mine, watchdog& dog, outputs& written) {
+int measure(const options& asked, communicator& job, topology::machine mine, watchdog& dog,
+            outputs& written) {
   if (!asked.topology_file.empty())
-    throw usage_error(fmt::format("--topology {}: what is measured is the machine that mgsync runs on, and not one that a file describes; accepted: "
-                                  "--dry-run, which plans for that one, mgsync list, mgsync topology", asked.topology_file));
-  const auto started = job.broadcast(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))), 0, "agreeing on the start");
+    throw usage_error(fmt::format("--topology {}: what is measured is the machine that mgsync runs on, and "
+                                  "not one that a file describes; accepted: "
+                                  "--dry-run, which plans for that one, mgsync list, mgsync topology",
+                                  asked.topology_file));
+  const auto started = job.broadcast(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))), 0,
+                                     "agreeing on the start");
   const auto views = gather_views(job, std::move(mine));
   const auto request = request_from(asked, views);
   const auto planned = make_plan(request, views);
@@ -162,7 +172,9 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
     line.finished();
   };
   const auto measurements = barriers::points_of(planned, settings, job, dog);
-  runner measuring(job, dog, {seed, settings.timeout, gpu_uuids(views[static_cast<std::size_t>(job.rank())].seen)}, written.store(), std::move(events));
+  runner measuring(job, dog,
+                   {seed, settings.timeout, gpu_uuids(views[static_cast<std::size_t>(job.rank())].seen)},
+                   written.store(), std::move(events));
   if (speaks) spent = &measuring.spent();
   auto results = measuring.run(measurements);
   line.clear();
@@ -191,23 +203,29 @@ int show_results(const options& asked) {
   auto& document = shown.document;
   auto missing = shown.complete ? "" : what_is_missing(shown);
   for (const auto& sentence : shown.damage) say("mgsync: {}\n", sentence);
-  if (!shown.damage.empty()) missing += fmt::format("damaged: lines of {} were skipped, and what they said is missing here: that a point failed, too\n", one_line(asked.files.front()));
+  if (!shown.damage.empty())
+    missing += fmt::format(
+        "damaged: lines of {} were skipped, and what they said is missing here: that a point failed, too\n",
+        one_line(asked.files.front()));
   for (std::size_t i = 1; i < asked.files.size(); ++i) {
     auto more = read_result_file(asked.files[i]);
     for (const auto& sentence : more.damage) say("mgsync: {}\n", sentence);
-    std::move(more.document.results.begin(), more.document.results.end(), std::back_inserter(document.results));
+    std::move(more.document.results.begin(), more.document.results.end(),
+              std::back_inserter(document.results));
   }
-  const auto code = static_cast<int>(!shown.damage.empty() && document.results.empty() ? exit_code::failure : exit_code::success);
+  const auto code = static_cast<int>(!shown.damage.empty() && document.results.empty() ? exit_code::failure
+                                                                                       : exit_code::success);
   if (!asked.where.empty()) document.results = selected(std::move(document.results), asked.where);
   if (!asked.by.empty()) {
     tell("{}", asked.by == "shape" ? table_by_shape(document.results) : table_by(document.results, asked.by));
     return code;
   }
-  tell("{} ({}, {})\n{}{}{}", document.command, document.machine.host, document.started, format_table(document.results, asked.listed()),
-             format_notes(document.machine), missing);
+  tell("{} ({}, {})\n{}{}{}", document.command, document.machine.host, document.started,
+       format_table(document.results, asked.listed()), format_notes(document.machine), missing);
   // What a study says of its own results, as the command that measured them did.
   for (const auto& one : evaluate_all(document.results))
-    if (one.of->name != point{}.study && std::ranges::any_of(document.results, [&](const result& r) { return r.point.study == one.of->name; }))
+    if (one.of->name != point{}.study &&
+        std::ranges::any_of(document.results, [&](const result& r) { return r.point.study == one.of->name; }))
       tell("\n{}", report::to_text(one.shown));
   return code;
 }
@@ -218,19 +236,21 @@ int list_backends(const options& asked, communicator& job, topology::machine min
   all.backends = "all";
   auto request = request_from(all, views);
   for (const auto* b : backends())  // "all" leaves out what is no barrier
-    for (const auto v : b->piece ? b->variants : std::span<const std::string_view>()) request.backends.push_back({b, v});
+    for (const auto v : b->piece ? b->variants : std::span<const std::string_view>())
+      request.backends.push_back({b, v});
   if (request.members.empty())
     request.members = {std::max(1, topology::largest_group(views, request.device, asked.members_per_rank))};
   const auto planned = make_plan(request, views);
   if (job.rank() != 0) return 0;
   for (const auto& c : planned.cells) {
-    tell("with {} {}:\n", c.group.members.size(), request.device == topology::device::gpu ? "GPUs" : "host members");
+    tell("with {} {}:\n", c.group.members.size(),
+         request.device == topology::device::gpu ? "GPUs" : "host members");
     for (const auto& p : c.points) {
       const auto& b = *p.choice.backend;
       const bool first = p.choice.variant == b.variants.front();
       if (first) tell("{:<16} {}\n", b.name, b.summary);
       tell("  {:<30} {}{}\n", to_string(p.choice), p.waived.empty() ? "can run" : "waived: " + p.waived,
-                 first ? "  (default)" : "");
+           first ? "  (default)" : "");
     }
   }
   return 0;

@@ -13,8 +13,9 @@
 
 namespace mgsync {
 
-// Collective over the job; `mine` is the machine as this process sees it. Returns what the process exits with. `written`
-// is told of every result as soon as it is there, so that whoever ends the process can still write them.
+// Collective over the job; `mine` is the machine as this process sees it. Returns what the process exits
+// with. `written` is told of every result as soon as it is there, so that whoever ends the process can still
+// write them.
 int measure(const options&, communicator& job, topology::machine mine, watchdog&, outputs& written);
 
 // Prints what measure() would do with these ranks; makes no CUDA context. Collective over the job.

@@ -42,11 +42,10 @@ void write_store(const std::string& file, const json_document& document,
   store merged(file, {document.machine, document.command, document.seed, document.started, settings});
   bool complete = true;
   for (const auto& one : document.results) {
-    for (const auto& measured : one.samples) merged.add(one.point, {one.metrics.begin(), one.metrics.end()}, one.method, measured);
-    if (one.status == result_status::interrupted)
-      complete = false;
-    else if (one.status != result_status::waived)
-      merged.finish(one);
+    for (const auto& measured : one.samples)
+      merged.add(one.point, {one.metrics.begin(), one.metrics.end()}, one.method, measured);
+    if (one.status == result_status::interrupted) complete = false;
+    else if (one.status != result_status::waived) merged.finish(one);
   }
   merged.end(complete ? "complete" : "interrupted");
 }
@@ -62,12 +61,14 @@ int merge_command(const options& asked) {
   const auto settings = document.settings;
   document.command = asked.anonymous ? anonymous_command(asked.typed) : asked.typed;
   for (std::size_t i = 0; i < files.size(); ++i)
-    document.settings[fmt::format("merged_{}", i + 1)] = fmt::format("{}: {}", files[i].name, files[i].document.command);
+    document.settings[fmt::format("merged_{}", i + 1)] =
+        fmt::format("{}: {}", files[i].name, files[i].document.command);
   for (const auto& note : merged.notes) say("note: {}\n", note);
   do_each({[&] {
              if (!asked.store.empty()) write_store(asked.store, document, settings);
            },
-           [&] { write_documents(asked, document); }, [&] { print_table(asked, format_table(document.results, asked.listed())); }});
+           [&] { write_documents(asked, document); },
+           [&] { print_table(asked, format_table(document.results, asked.listed())); }});
   return static_cast<int>(exit_code_of(document.results));
 }
 

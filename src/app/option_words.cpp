@@ -36,19 +36,22 @@ double share(std::string_view text) {
 
 std::uint64_t whole(std::string_view option, std::string_view text, std::uint64_t least, std::uint64_t most) {
   const auto value = number<std::uint64_t>(text);
-  if (!value || *value < least || *value > most) refuse(option, text, fmt::format("a whole number from {} to {}", least, most));
+  if (!value || *value < least || *value > most)
+    refuse(option, text, fmt::format("a whole number from {} to {}", least, most));
   return *value;
 }
 
 std::chrono::nanoseconds duration(std::string_view option, std::string_view text) {
   const double seconds = in_unit(text, "s").value_or(0);
-  if (!(seconds >= 1e-3 && seconds <= 86400)) refuse(option, text, "a time from 1ms to 24h, such as 500ms, 2s, 5min (seconds without a unit)");
+  if (!(seconds >= 1e-3 && seconds <= 86400))
+    refuse(option, text, "a time from 1ms to 24h, such as 500ms, 2s, 5min (seconds without a unit)");
   return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 
 std::uint64_t bytes(std::string_view option, std::string_view text) {
   const auto value = whole_in_unit(text, "B");
-  if (!value || *value > std::uint64_t{1} << 50) refuse(option, text, "whole bytes from 0 to 1PiB, such as 4096, 64KiB, 1MB (bytes without a unit)");
+  if (!value || *value > std::uint64_t{1} << 50)
+    refuse(option, text, "whole bytes from 0 to 1PiB, such as 4096, 64KiB, 1MB (bytes without a unit)");
   return *value;
 }
 
@@ -66,7 +69,8 @@ double excess(std::string_view option, std::string_view text) {
   return value;
 }
 
-std::string one_of(std::string_view option, std::string_view text, std::span<const std::string_view> accepted) {
+std::string one_of(std::string_view option, std::string_view text,
+                   std::span<const std::string_view> accepted) {
   for (const auto word : accepted)
     if (word == text) return std::string(text);
   refuse(option, text, fmt::format("{}", fmt::join(accepted, ", ")));
@@ -77,25 +81,26 @@ std::vector<std::uint32_t> microseconds(std::string_view option, std::string_vie
   for (const auto word : split_at_commas(text)) {
     const auto value = whole_in_unit(word, "us");
     if (!value || *value > 1'000'000)
-      refuse(option, word, "times from 0 to 1s in whole microseconds, such as 20, 20us, 5ms (microseconds without a unit)");
+      refuse(option, word,
+             "times from 0 to 1s in whole microseconds, such as 20, 20us, 5ms (microseconds without a unit)");
     all.push_back(static_cast<std::uint32_t>(*value));
   }
   return all;
 }
 
 std::vector<std::string> placements(std::string_view option, std::string_view text) {
-  constexpr std::string_view accepted = "near, far, spread, list:0,3,5, or several of them separated by commas";
+  constexpr std::string_view accepted =
+      "near, far, spread, list:0,3,5, or several of them separated by commas";
   std::vector<std::string> found;
   for (const auto each : split_at_commas(text)) {
     const std::string word(each);
     const bool digits = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
-    if (digits && !found.empty() && found.back().starts_with("list:"))
-      found.back() += "," + word;
+    if (digits && !found.empty() && found.back().starts_with("list:")) found.back() += "," + word;
     else if (word == "near" || word == "far" || word == "spread" ||
-             (word.starts_with("list:") && word.size() > 5 && word.find_first_not_of("0123456789", 5) == std::string::npos))
+             (word.starts_with("list:") && word.size() > 5 &&
+              word.find_first_not_of("0123456789", 5) == std::string::npos))
       found.push_back(word);
-    else
-      refuse(option, text, accepted);
+    else refuse(option, text, accepted);
   }
   return found;
 }

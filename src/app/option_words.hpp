@@ -1,4 +1,5 @@
-// What the words after an option mean. Each function throws usage_error that names the option, the word and what is accepted.
+// What the words after an option mean. Each function throws usage_error that names the option, the word and
+// what is accepted.
 #pragma once
 
 #include <chrono>
@@ -17,7 +18,8 @@ std::chrono::nanoseconds duration(std::string_view option, std::string_view text
 double fraction(std::string_view option, std::string_view text);
 // "0.1", "10%": from 0 to 10.
 double excess(std::string_view option, std::string_view text);
-std::string one_of(std::string_view option, std::string_view text, std::span<const std::string_view> accepted);
+std::string one_of(std::string_view option, std::string_view text,
+                   std::span<const std::string_view> accepted);
 // "4096", "64KiB", "1MB": whole bytes up to 1 PiB.
 std::uint64_t bytes(std::string_view option, std::string_view text);
 // "0,20us,5ms": whole microseconds up to a second.

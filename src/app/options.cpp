@@ -25,9 +25,9 @@ constexpr std::string_view formats[] = {"text", "json", "xml", "dot", "svg", "de
 using setter = void (*)(options&, std::string_view name, std::string_view value);
 
 struct described_option {
-  std::string_view name;   // "backend,b": the long name and, after the comma, the letter
+  std::string_view name;     // "backend,b": the long name and, after the comma, the letter
   std::string_view used_by;  // the letters of the commands that take it (described_command)
-  std::string_view value;  // what --help calls it; empty: a switch
+  std::string_view value;    // what --help calls it; empty: a switch
   std::string_view help;
   setter set;
 };
@@ -142,7 +142,9 @@ std::string option_of(const axis_declaration& axis) {
   return name;
 }
 
-std::string_view long_name(const described_option& option) { return option.name.substr(0, option.name.find(',')); }
+std::string_view long_name(const described_option& option) {
+  return option.name.substr(0, option.name.find(','));
+}
 
 struct described_command {
   char letter;
@@ -156,11 +158,16 @@ constexpr described_command commands[] = {
     {'m', "measure", command::measure, false, "compare barriers (the default)"},
     {'l', "list", command::list, false, "every backend and variant, and whether it can run here"},
     {'t', "topology", command::topology, false, "the machine as mgsync sees it"},
-    {'u', "study [NAME]", command::study, true, "the papers' studies: without a name what there is, with one (or all) its measurement"},
+    {'u', "study [NAME]", command::study, true,
+     "the papers' studies: without a name what there is, with one (or all) its measurement"},
     {'s', "show FILE", command::show, true, "the table of a results file (--json) or of a store (--store)"},
-    {'c', "compare BASE NEW", command::compare, true, "what got slower or faster from one such file to another; a side may be several: a.json,b.json"},
-    {'r', "report FILE...", command::report, true, "what such files say: verdict, tables, machines; with --html one page with all figures"},
-    {'a', "advise [FILE...]", command::advise, true, "which barrier a program should call for a step of --work us on --gpus N, from files or a short measurement"},
+    {'c', "compare BASE NEW", command::compare, true,
+     "what got slower or faster from one such file to another; a side may be several: a.json,b.json"},
+    {'r', "report FILE...", command::report, true,
+     "what such files say: verdict, tables, machines; with --html one page with all figures"},
+    {'a', "advise [FILE...]", command::advise, true,
+     "which barrier a program should call for a step of --work us on --gpus N, from files or a short "
+     "measurement"},
     {'g', "merge FILE...", command::merge, true, "make one file of several: --json, --csv, --store"},
 };
 
@@ -174,25 +181,30 @@ const described_command& command_named(std::string_view word) {
   }
   const auto meant = closest(word, names);
   throw usage_error(fmt::format("unknown command '{}'{}; accepted: {}", word,
-                                meant ? fmt::format(" (did you mean '{}'?)", *meant) : "", fmt::join(names, ", ")));
+                                meant ? fmt::format(" (did you mean '{}'?)", *meant) : "",
+                                fmt::join(names, ", ")));
 }
 
 const described_command& description_of(command what) {
   return *std::ranges::find(commands, what, &described_command::what);
 }
 
-bool takes(const described_command& c, const described_option& option) { return option.used_by.find(c.letter) != std::string_view::npos; }
+bool takes(const described_command& c, const described_option& option) {
+  return option.used_by.find(c.letter) != std::string_view::npos;
+}
 
 // The options of the table that an axis of the same name does not stand for.
 std::vector<const described_option*> besides(std::span<const axis_declaration> axes) {
   std::vector<const described_option*> rest;
   for (const auto& option : option_table)
-    if (std::ranges::none_of(axes, [&](const auto& axis) { return option_of(axis) == long_name(option); })) rest.push_back(&option);
+    if (std::ranges::none_of(axes, [&](const auto& axis) { return option_of(axis) == long_name(option); }))
+      rest.push_back(&option);
   return rest;
 }
 
 // An option that the command does not use is refused, with whose it is and what the command takes.
-void must_take(const described_command& c, const described_option& option, std::span<const axis_declaration> axes) {
+void must_take(const described_command& c, const described_option& option,
+               std::span<const axis_declaration> axes) {
   if (takes(c, option)) return;
   std::vector<std::string> owners, accepted;
   for (const auto& other : commands)
@@ -200,8 +212,8 @@ void must_take(const described_command& c, const described_option& option, std::
   for (const auto& axis : axes) accepted.push_back(fmt::format("--{}", option_of(axis)));
   for (const auto* other : besides(axes))
     if (takes(c, *other)) accepted.push_back(fmt::format("--{}", long_name(*other)));
-  throw usage_error(fmt::format("mgsync {} does not take --{} ({} does); accepted: {}", word_of(c), long_name(option),
-                                fmt::join(owners, ", "), fmt::join(accepted, " ")));
+  throw usage_error(fmt::format("mgsync {} does not take --{} ({} does); accepted: {}", word_of(c),
+                                long_name(option), fmt::join(owners, ", "), fmt::join(accepted, " ")));
 }
 
 namespace po = boost::program_options;
@@ -213,19 +225,25 @@ namespace po = boost::program_options;
     std::vector<std::string> names;
     for (const auto& axis : axes) names.push_back(option_of(axis));
     for (const auto* option : rest)
-      if (axes.empty() || takes(description_of(command::study), *option)) names.emplace_back(long_name(*option));
+      if (axes.empty() || takes(description_of(command::study), *option))
+        names.emplace_back(long_name(*option));
     const std::vector<std::string_view> accepted(names.begin(), names.end());
-    const auto meant = closest(std::string_view(name).substr(std::min(name.find_first_not_of('-'), name.size())), accepted);
+    const auto meant =
+        closest(std::string_view(name).substr(std::min(name.find_first_not_of('-'), name.size())), accepted);
     throw usage_error(fmt::format("unknown option '{}'{}; accepted: --{}", name,
-                                  meant ? fmt::format(" (did you mean --{}?)", *meant) : "", fmt::join(names, " --")));
+                                  meant ? fmt::format(" (did you mean --{}?)", *meant) : "",
+                                  fmt::join(names, " --")));
   }
   for (const auto* option : rest)
     if (name == fmt::format("--{}", long_name(*option)))
-      throw usage_error(fmt::format("{}{}", error.what(), option->value.empty() ? "" : fmt::format("; it takes {}: {}", option->value, option->help)));
+      throw usage_error(fmt::format(
+          "{}{}", error.what(),
+          option->value.empty() ? "" : fmt::format("; it takes {}: {}", option->value, option->help)));
   throw usage_error(error.what());
 }
 
-po::parsed_options parse(std::span<const std::string> arguments, std::span<const axis_declaration> axes, std::vector<std::string>& words) {
+po::parsed_options parse(std::span<const std::string> arguments, std::span<const axis_declaration> axes,
+                         std::vector<std::string>& words) {
   po::options_description all;
   for (const auto& axis : axes) {
     if (axis.counts == word_count::none) all.add_options()(option_of(axis).c_str(), "");
@@ -239,10 +257,14 @@ po::parsed_options parse(std::span<const std::string> arguments, std::span<const
   po::positional_options_description positions;
   positions.add("command", -1);
   namespace style = po::command_line_style;
-  const int form = style::allow_long | style::allow_short | style::long_allow_adjacent | style::long_allow_next |
-                   style::short_allow_adjacent | style::short_allow_next | style::allow_dash_for_short;
+  const int form = style::allow_long | style::allow_short | style::long_allow_adjacent |
+                   style::long_allow_next | style::short_allow_adjacent | style::short_allow_next |
+                   style::allow_dash_for_short;
   auto parsed = po::command_line_parser(std::vector<std::string>(arguments.begin(), arguments.end()))
-                    .options(all).positional(positions).style(form).run();
+                    .options(all)
+                    .positional(positions)
+                    .style(form)
+                    .run();
   std::erase_if(parsed.options, [&](const po::option& o) {
     if (o.string_key != "command") return false;
     words.insert(words.end(), o.value.begin(), o.value.end());
@@ -252,62 +274,84 @@ po::parsed_options parse(std::span<const std::string> arguments, std::span<const
 }
 
 // An empty word is a variable of a script that is not set, and not "without this option".
-void refuse_nothing(std::string_view option, std::string_view value, std::string_view takes, std::string_view help) {
-  if (value.empty()) throw usage_error(fmt::format("--{} is followed by an empty word; accepted: {}: {}", option, takes, help));
+void refuse_nothing(std::string_view option, std::string_view value, std::string_view takes,
+                    std::string_view help) {
+  if (value.empty())
+    throw usage_error(
+        fmt::format("--{} is followed by an empty word; accepted: {}: {}", option, takes, help));
 }
 
 // The words that follow a command which reads files.
 void check_files(const options& o) {
   if (o.command != command::study && std::ranges::count(o.files, std::string()) > 0)
-    throw usage_error(fmt::format("mgsync {} is followed by an empty word; accepted: names of files", word_of(description_of(o.command))));
+    throw usage_error(fmt::format("mgsync {} is followed by an empty word; accepted: names of files",
+                                  word_of(description_of(o.command))));
   const auto files = o.files.size();
   const bool several = !o.figure.empty() || !o.tables.empty() || !o.by.empty();
   switch (o.command) {
-    case command::study:
-      if (files > 1) throw usage_error(fmt::format("one study at a time, or all: not '{}'", fmt::join(o.files, " ")));
-      return;
-    case command::show:
-      if (files == 0 && several) throw usage_error("mgsync show --figure, --tables and --by take files, written by --json or --store");
-      if (files != 1 && !several) throw usage_error("mgsync show takes one file, written by --json or --store");
-      return;
-    case command::report:
-      if (files == 0) throw usage_error("mgsync report takes files: results (--json or --store), machine descriptions, raw rows of a study");
-      return;
-    case command::compare:
-      if (o.reference && files != 1) throw usage_error("mgsync compare --reference takes one file, NEW: the other comes with mgsync");
-      if (!o.reference && files != 2)
-        throw usage_error("mgsync compare takes two files, BASE and NEW, written by --json or --store; several for a side: "
-                          "a.json,b.json");
-      return;
-    case command::merge:
-      if (files == 0) throw usage_error("mgsync merge takes files written by --store or --json");
-      return;
-    default: return;
+  case command::study:
+    if (files > 1)
+      throw usage_error(fmt::format("one study at a time, or all: not '{}'", fmt::join(o.files, " ")));
+    return;
+  case command::show:
+    if (files == 0 && several)
+      throw usage_error("mgsync show --figure, --tables and --by take files, written by --json or --store");
+    if (files != 1 && !several) throw usage_error("mgsync show takes one file, written by --json or --store");
+    return;
+  case command::report:
+    if (files == 0)
+      throw usage_error("mgsync report takes files: results (--json or --store), machine descriptions, raw "
+                        "rows of a study");
+    return;
+  case command::compare:
+    if (o.reference && files != 1)
+      throw usage_error("mgsync compare --reference takes one file, NEW: the other comes with mgsync");
+    if (!o.reference && files != 2)
+      throw usage_error(
+          "mgsync compare takes two files, BASE and NEW, written by --json or --store; several for a side: "
+          "a.json,b.json");
+    return;
+  case command::merge:
+    if (files == 0) throw usage_error("mgsync merge takes files written by --store or --json");
+    return;
+  default: return;
   }
 }
 
 // --gpus is --members and --device gpu in one.
 void settle_gpus(options& o) {
   if (o.gpus.empty()) return;
-  if (!o.members.empty() || o.axes.contains("members")) throw usage_error("--members and --gpus are two names for one number; accepted: one of them");
-  if (o.device == "host") throw usage_error(fmt::format("--gpus {} and --device host contradict each other; accepted: --members {} for host threads", o.gpus, o.gpus));
+  if (!o.members.empty() || o.axes.contains("members"))
+    throw usage_error("--members and --gpus are two names for one number; accepted: one of them");
+  if (o.device == "host")
+    throw usage_error(fmt::format(
+        "--gpus {} and --device host contradict each other; accepted: --members {} for host threads", o.gpus,
+        o.gpus));
   o.members = o.gpus;
   o.device = "gpu";
 }
 
 void reject_contradictions(const options& o) {
-  if (o.allow_missing && !o.fail_slower) throw usage_error("--allow-missing is for `mgsync compare BASE NEW --fail-slower SHARE`");
-  if (const auto ending = std::filesystem::path(o.svg).extension(); !ending.empty() && ending != ".svg" && ending != ".SVG")
-    throw usage_error(fmt::format("--svg {}: the picture is written as SVG, and not as {}; accepted: a name that ends in .svg, or -", o.svg, ending.string()));
-  if (!o.svg.empty() && o.figure.empty()) throw usage_error("--svg writes the picture that --figure NAME names");
-  if (!o.figure.empty() + !o.tables.empty() + !o.by.empty() > 1) throw usage_error("--figure, --tables and --by: one of them");
+  if (o.allow_missing && !o.fail_slower)
+    throw usage_error("--allow-missing is for `mgsync compare BASE NEW --fail-slower SHARE`");
+  if (const auto ending = std::filesystem::path(o.svg).extension();
+      !ending.empty() && ending != ".svg" && ending != ".SVG")
+    throw usage_error(fmt::format(
+        "--svg {}: the picture is written as SVG, and not as {}; accepted: a name that ends in .svg, or -",
+        o.svg, ending.string()));
+  if (!o.svg.empty() && o.figure.empty())
+    throw usage_error("--svg writes the picture that --figure NAME names");
+  if (!o.figure.empty() + !o.tables.empty() + !o.by.empty() > 1)
+    throw usage_error("--figure, --tables and --by: one of them");
   if (o.over_processes && !o.store.empty())
-    throw usage_error("--over-processes cannot write a store: a store is there to be resumed, and these are samples of processes "
+    throw usage_error("--over-processes cannot write a store: a store is there to be resumed, and these are "
+                      "samples of processes "
                       "that have ended");
   if (o.processes > 1 && (!o.store.empty() || o.dry_run))
     throw usage_error("--processes takes --json and --csv, but not --store, --resume or --dry-run");
   if (o.resume && o.store.empty()) throw usage_error("--resume continues a store: name it with --store FILE");
-  if (o.json == "-" && o.csv == "-") throw usage_error("--json - and --csv - cannot both be stdout: name a file for one");
+  if (o.json == "-" && o.csv == "-")
+    throw usage_error("--json - and --csv - cannot both be stdout: name a file for one");
 }
 
 std::string help_line(std::string_view name, std::string_view value, std::string_view help) {
@@ -319,8 +363,10 @@ std::string help_line(std::string_view name, std::string_view value, std::string
   constexpr std::size_t width = 78;
   for (bool first = true; !help.empty(); first = false) {
     const std::size_t cut = help.size() <= width ? help.size() : help.rfind(' ', width);
-    text += fmt::format("{}{}\n", first ? (left.size() >= 26 ? "\n                          " : "")
-                                        : "                          ", help.substr(0, cut));
+    text += fmt::format("{}{}\n",
+                        first ? (left.size() >= 26 ? "\n                          " : "")
+                              : "                          ",
+                        help.substr(0, cut));
     help.remove_prefix(std::min(help.size(), cut + 1));
   }
   return text;
@@ -346,20 +392,22 @@ options parse_options(std::span<const std::string> arguments, std::span<const ax
       for (const auto* option : besides(axes))
         if (given.string_key == long_name(*option)) {
           if ((option->value == "FILE" || option->value == "DIR") && value.starts_with("-") && value != "-")
-            throw usage_error(fmt::format("--{} takes a file's name, not the option '{}'; accepted: {}, or ./{} for a name that begins so", long_name(*option), value, option->value, value));
-          option->set(result, long_name(*option), value);  // most say themselves what they take in place of nothing
+            throw usage_error(fmt::format("--{} takes a file's name, not the option '{}'; accepted: {}, or "
+                                          "./{} for a name that begins so",
+                                          long_name(*option), value, option->value, value));
+          option->set(result, long_name(*option),
+                      value);  // most say themselves what they take in place of nothing
           if (!option->value.empty()) refuse_nothing(long_name(*option), value, option->value, option->help);
           used.push_back(option);
           result.given.push_back(long_name(*option));
         }
     }
-  } catch (const po::error_with_option_name& error) {
-    explain(error, axes);
-  } catch (const po::error& error) {
+  } catch (const po::error_with_option_name& error) { explain(error, axes); } catch (const po::error& error) {
     throw usage_error(error.what());
   }
   const auto& named = words.empty() ? description_of(command::measure) : command_named(words.front());
-  if (words.size() > 1 && !named.takes_words) throw usage_error(fmt::format("one command at a time, not '{}'", fmt::join(words, " ")));
+  if (words.size() > 1 && !named.takes_words)
+    throw usage_error(fmt::format("one command at a time, not '{}'", fmt::join(words, " ")));
   if (!words.empty()) result.files.assign(words.begin() + 1, words.end());
   if (result.command == command::help && !words.empty()) result.help_for = named.what;
   if (result.command == command::measure) result.command = named.what;
@@ -373,9 +421,13 @@ options parse_options(std::span<const std::string> arguments, std::span<const ax
 std::string help_lines(std::span<const axis_declaration> axes) {
   std::string text;
   for (const auto& axis : axes)
-    text += axis.counts == word_count::none
-                ? help_line(option_of(axis), "", axis.help)
-                : help_line(option_of(axis), "LIST", fmt::format("{} ({}accepted: {})", axis.help, axis.defaults.empty() ? "" : fmt::format("default {}; ", axis.defaults), accepted_text(axis)));
+    text +=
+        axis.counts == word_count::none
+            ? help_line(option_of(axis), "", axis.help)
+            : help_line(option_of(axis), "LIST",
+                        fmt::format("{} ({}accepted: {})", axis.help,
+                                    axis.defaults.empty() ? "" : fmt::format("default {}; ", axis.defaults),
+                                    accepted_text(axis)));
   return text;
 }
 
@@ -390,7 +442,8 @@ std::string help_text(std::optional<command> of, std::span<const axis_declaratio
     return text;
   }
   std::string text =
-      "mgsync: measures every way to synchronize GPUs (or host threads) on this machine, proves that each is a\n"
+      "mgsync: measures every way to synchronize GPUs (or host threads) on this machine, proves that each is "
+      "a\n"
       "barrier, and says which is fastest.\n\n"
       "  mgsync                                        every barrier that runs here, compared\n"
       "  mpirun -np 4 mgsync --backend multigrid       one member per rank\n"
@@ -398,17 +451,21 @@ std::string help_text(std::optional<command> of, std::span<const axis_declaratio
   for (const auto& c : commands) text += fmt::format("  {:<22}{}\n", c.name, c.help);
   text += "\nOptions:\n";
   for (const auto& option : option_table) text += help_line(option.name, option.value, option.help);
-  text += "\n`mgsync COMMAND --help` lists what a command takes, `mgsync study NAME --help` what a study varies.\n";
-  text +=
-      "\nExit codes: 0 measured and correct, 1 failure, 2 wrong use, 3 a barrier was violated or stuck,\n"
-      "4 nothing could be measured or judged here, 5 slower than `mgsync compare --fail-slower` lets through, or a node\n"
-      "that `--reference` finds not normal, 128+n ended by signal n.\n";
+  text += "\n`mgsync COMMAND --help` lists what a command takes, `mgsync study NAME --help` what a study "
+          "varies.\n";
+  text += "\nExit codes: 0 measured and correct, 1 failure, 2 wrong use, 3 a barrier was violated or stuck,\n"
+          "4 nothing could be measured or judged here, 5 slower than `mgsync compare --fail-slower` lets "
+          "through, or a node\n"
+          "that `--reference` finds not normal, 128+n ended by signal n.\n";
   return text;
 }
 
 void refuse_gpus(const options& o, std::string_view why) {
-  if (o.gpus.empty()) throw usage_error(fmt::format("--device is 'gpu', and {}; accepted: host, or auto", why));
-  throw usage_error(fmt::format("--gpus is '{}', and {}; accepted: --members {}, which takes host threads where there are no GPUs", o.gpus, why, o.gpus));
+  if (o.gpus.empty())
+    throw usage_error(fmt::format("--device is 'gpu', and {}; accepted: host, or auto", why));
+  throw usage_error(fmt::format(
+      "--gpus is '{}', and {}; accepted: --members {}, which takes host threads where there are no GPUs",
+      o.gpus, why, o.gpus));
 }
 
 std::vector<std::string_view> option_names() {

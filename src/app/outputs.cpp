@@ -18,9 +18,9 @@
 #include "src/base/standard_streams.hpp"
 #include "src/base/watchdog.hpp"
 #include "src/results/anonymous.hpp"
-#include "src/results/packed_text.hpp"
 #include "src/results/atomic_file.hpp"
 #include "src/results/csv_document.hpp"
+#include "src/results/packed_text.hpp"
 #include "src/results/result_file.hpp"
 #include "src/results/table.hpp"
 
@@ -37,7 +37,11 @@ struct named_file {
 
 // The files that a command writes once, at its end; "-" is stdout.
 std::vector<named_file> files_at_the_end(const options& asked) {
-  std::vector<named_file> all{{"json", asked.json}, {"csv", asked.csv}, {"html", asked.html}, {"markdown", asked.markdown}, {"svg", asked.svg}};
+  std::vector<named_file> all{{"json", asked.json},
+                              {"csv", asked.csv},
+                              {"html", asked.html},
+                              {"markdown", asked.markdown},
+                              {"svg", asked.svg}};
   std::erase_if(all, [](const named_file& f) { return f.name.empty(); });
   return all;
 }
@@ -45,8 +49,10 @@ std::vector<named_file> files_at_the_end(const options& asked) {
 void must_be_writable(const named_file& file) {
   if (file.name == "-") return;
   if (is_packed_name(file.name) && !can_pack())
-    throw usage_error(fmt::format("--{} {}: this mgsync was built without liblzma; name a file without .xz", file.option, file.name));
-  if (const auto why = why_not_writable(file.name); !why.empty()) throw usage_error(fmt::format("--{} {}: {}; name another file", file.option, file.name, why));
+    throw usage_error(fmt::format("--{} {}: this mgsync was built without liblzma; name a file without .xz",
+                                  file.option, file.name));
+  if (const auto why = why_not_writable(file.name); !why.empty())
+    throw usage_error(fmt::format("--{} {}: {}; name another file", file.option, file.name, why));
 }
 
 // Links count as what they lead to.
@@ -69,8 +75,9 @@ void refuse_equal_paths(const options& asked) {
   for (std::size_t i = 0; i < written.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (are_one_file(written[j].name, written[i].name))
-        throw usage_error(fmt::format("--{} {} and --{} {} are the same file: name another for one of them", written[j].option, written[j].name,
-                                      written[i].option, written[i].name));
+        throw usage_error(fmt::format("--{} {} and --{} {} are the same file: name another for one of them",
+                                      written[j].option, written[j].name, written[i].option,
+                                      written[i].name));
 }
 
 void write_to(const std::string& file, const std::string& content) {
@@ -94,8 +101,9 @@ exit_code exit_code_of(std::span<const result> results) {
   };
   if (any(result_status::failed)) return exit_code::barrier_failed;
   if (any(result_status::error)) return exit_code::failure;
-  const bool something = any(result_status::measured) ||  // an outcome is no metric
-                         std::any_of(results.begin(), results.end(), [](const auto& r) { return r.has_metrics(); });
+  const bool something =
+      any(result_status::measured) ||  // an outcome is no metric
+      std::any_of(results.begin(), results.end(), [](const auto& r) { return r.has_metrics(); });
   return something ? exit_code::success : exit_code::all_waived;
 }
 
@@ -103,7 +111,9 @@ void must_not_write_over(const options& asked, std::span<const std::string> read
   for (const auto& out : files_to_write(asked))
     for (const auto& one : read)
       if (are_one_file(out.name, one))
-        throw usage_error(fmt::format("--{} {} is a file that this command reads, and would be written over it: name another", out.option, out.name));
+        throw usage_error(fmt::format(
+            "--{} {} is a file that this command reads, and would be written over it: name another",
+            out.option, out.name));
 }
 
 void prepare_files(const options& asked) {
@@ -148,16 +158,18 @@ void print_table(const options& asked, std::string_view text) noexcept {
   else put_on_stdout(shown);
 }
 
-void outputs::describe(const options& asked, const machine_record& machine, std::uint64_t seed, const std::string& started) {
+void outputs::describe(const options& asked, const machine_record& machine, std::uint64_t seed,
+                       const std::string& started) {
   options_ = asked;
   document_.command = asked.anonymous ? anonymous_command(asked.typed) : asked.typed;
   document_.seed = seed;
   document_.started = started;
   document_.machine = machine;
   if (asked.anonymous) make_anonymous(document_.machine);
-  document_.settings = {{"precision", fmt::format("{}", asked.precision)},
-                        {"max_time_s", fmt::format("{}", std::chrono::duration<double>(asked.max_time.value()).count())},
-                        {"check_rounds", asked.check ? fmt::format("{}", asked.check_rounds) : "0"}};
+  document_.settings = {
+      {"precision", fmt::format("{}", asked.precision)},
+      {"max_time_s", fmt::format("{}", std::chrono::duration<double>(asked.max_time.value()).count())},
+      {"check_rounds", asked.check ? fmt::format("{}", asked.check_rounds) : "0"}};
   // What steers the run times decides a result, too. Which GPUs are visible stands in the machine.
   document_.settings.merge(steering_variables(environ));
   document_.settings.erase("environment CUDA_VISIBLE_DEVICES");
@@ -167,10 +179,12 @@ void outputs::describe(const options& asked, const machine_record& machine, std:
 void outputs::open_store(if_exists policy) {
   const auto& d = document_;
   if (!options_.store.empty())
-    store_ = std::make_unique<mgsync::store>(options_.store, store_header{d.machine, d.command, d.seed, d.started, d.settings}, policy);
+    store_ = std::make_unique<mgsync::store>(
+        options_.store, store_header{d.machine, d.command, d.seed, d.started, d.settings}, policy);
 }
 
-void outputs::open(const options& asked, const machine_record& machine, std::uint64_t seed, const std::string& started) {
+void outputs::open(const options& asked, const machine_record& machine, std::uint64_t seed,
+                   const std::string& started) {
   prepare_files(asked);
   std::lock_guard lock(mutex_);
   describe(asked, machine, seed, started);
@@ -183,7 +197,8 @@ void outputs::open(const options& asked, const machine_record& machine, std::uin
   opened_ = true;
 }
 
-void outputs::stand_by(const options& asked, const machine_record& machine, std::uint64_t seed, const std::string& started) {
+void outputs::stand_by(const options& asked, const machine_record& machine, std::uint64_t seed,
+                       const std::string& started) {
   std::lock_guard lock(mutex_);
   describe(asked, machine, seed, started);
   stands_by_ = true;
@@ -194,12 +209,11 @@ void outputs::take_over() {
   if (!lock || !stands_by_ || opened_) return;
   try {
     // It may have come to that itself: the store is the first that it ends.
-    if (!options_.store.empty() ? read_store(options_.store).complete : has_written(options_.json, document_)) return;
+    if (!options_.store.empty() ? read_store(options_.store).complete : has_written(options_.json, document_))
+      return;
     open_store(if_exists::resume);
     if (store_) document_.results = store_->before().finished;
-  } catch (const std::exception& error) {
-    say("mgsync: {}\n", error.what());
-  }
+  } catch (const std::exception& error) { say("mgsync: {}\n", error.what()); }
   document_.settings.merge(surroundings());
   opened_ = true;
 }
@@ -230,7 +244,8 @@ void outputs::replace(std::vector<result> all) {
 }
 
 // The point in flight is to blame, or what broke is; the points that the plan holds besides were not tried.
-json_document outputs::with_unfinished(const std::string& why, result_status blame, std::optional<result>& blamed) const {
+json_document outputs::with_unfinished(const std::string& why, result_status blame,
+                                       std::optional<result>& blamed) const {
   auto document = document_;
   document.ended = to_string(blame);
   document.settings[ended_because] = why;
@@ -242,9 +257,9 @@ json_document outputs::with_unfinished(const std::string& why, result_status bla
     const bool in_flight = !current_.subject.empty() && one.point == current_;
     if (one.status != result_status::waived || in_flight) {
       unfinished.status = in_flight || blame == result_status::interrupted ? blame : result_status::error;
-      unfinished.reason = in_flight                                ? why
+      unfinished.reason = in_flight                             ? why
                           : blame == result_status::interrupted ? "interrupted before it was measured"
-                                                                 : "not tried, or not to its end: " + why;
+                                                                : "not tried, or not to its end: " + why;
     }
     if (in_flight) blamed = unfinished;
     document.results.push_back(std::move(unfinished));
@@ -254,7 +269,8 @@ json_document outputs::with_unfinished(const std::string& why, result_status bla
 
 void outputs::write(const std::string& end, std::string_view remarks) {
   // Another rank may have heard first that the job is to end: this one's own word of it is a moment away.
-  for (int i = 0; i < 100 && end != "complete" && signal_in_words().empty(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (int i = 0; i < 100 && end != "complete" && signal_in_words().empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   std::lock_guard lock(mutex_);
   if (!opened_ || done_) return;
   done_ = true;
@@ -270,7 +286,8 @@ void outputs::write(const std::string& end, std::string_view remarks) {
            [&] { write_documents(options_, document_); },
            [&] {
              put_on_stderr(remarks);
-             print_table(options_, format_table(document_.results, options_.listed()) + format_notes(document_.machine));
+             print_table(options_, format_table(document_.results, options_.listed()) +
+                                       format_notes(document_.machine));
            }});
 }
 
@@ -305,11 +322,10 @@ bool outputs::write_in_emergency(const std::string& why, result_status blame) {
              },
              [&] { write_documents(options_, document_); },
              [&] {
-               if (!document_.results.empty()) say("measured before that:\n{}", format_table(document_.results, options_.listed()));
+               if (!document_.results.empty())
+                 say("measured before that:\n{}", format_table(document_.results, options_.listed()));
              }});
-  } catch (const std::exception& error) {
-    say("mgsync: {}\n", error.what());
-  }
+  } catch (const std::exception& error) { say("mgsync: {}\n", error.what()); }
   return true;
 }
 
@@ -319,7 +335,8 @@ bool outputs::write_meanwhile(const std::string& why) {
   if (!opened_ || done_) return true;
   auto replaceable = options_;
   for (auto* const file : {&replaceable.json, &replaceable.csv})
-    if (std::error_code absent; *file == "-" || (std::filesystem::exists(*file, absent) && !std::filesystem::is_regular_file(*file, absent)))
+    if (std::error_code absent; *file == "-" || (std::filesystem::exists(*file, absent) &&
+                                                 !std::filesystem::is_regular_file(*file, absent)))
       file->clear();
   try {
     std::optional<result> in_flight;

@@ -1,5 +1,5 @@
-// Where results go: the table, the JSON and CSV files, the store. Holds what has been measured so far, so that it is
-// written also when the command ends early, from whichever thread ends it.
+// Where results go: the table, the JSON and CSV files, the store. Holds what has been measured so far, so
+// that it is written also when the command ends early, from whichever thread ends it.
 #pragma once
 
 #include <atomic>
@@ -24,9 +24,9 @@ namespace mgsync {
 // What the results say: barrier_failed when one did, all_waived when none was measured, else success.
 exit_code exit_code_of(std::span<const result>);
 
-// Before the work of a command that writes files: throws usage_error where one cannot be written, or is another one of them, or
-// one that the command reads. From here on a reader that leaves (`2>&1 | head`) does not end the command before they are
-// written; without files there is nothing to stay for.
+// Before the work of a command that writes files: throws usage_error where one cannot be written, or is
+// another one of them, or one that the command reads. From here on a reader that leaves (`2>&1 | head`) does
+// not end the command before they are written; without files there is nothing to stay for.
 void prepare_files(const options&);
 
 // Every step, although one before it threw; then throws the first of these, having said the others.
@@ -38,7 +38,8 @@ void must_not_write_over(const options&, std::span<const std::string> read);
 // A text to --json, where that was asked for.
 void write_json(const options&, const std::string& text);
 
-// The document to --json, its points to --csv, where they were asked for; each although the other cannot be written.
+// The document to --json, its points to --csv, where they were asked for; each although the other cannot be
+// written.
 void write_documents(const options&, const json_document&);
 
 // To stdout, or to stderr where a document goes to stdout.
@@ -46,19 +47,21 @@ void print_table(const options&, std::string_view text) noexcept;
 
 class outputs {
  public:
-  // Finds out now whether the files can be written (usage_error), not after an hour of measuring. Rank 0 only.
-  // `settled` has a max_time.
+  // Finds out now whether the files can be written (usage_error), not after an hour of measuring. Rank 0
+  // only. `settled` has a max_time.
   void open(const options& settled, const machine_record&, std::uint64_t seed, const std::string& started);
   // Of another rank: remembers the same, for take_over(), and opens nothing.
-  void stand_by(const options& settled, const machine_record&, std::uint64_t seed, const std::string& started);
-  // Where the rank that had opened them is gone: what the store holds is what there is. Does nothing where nobody stands by.
+  void stand_by(const options& settled, const machine_record&, std::uint64_t seed,
+                const std::string& started);
+  // Where the rank that had opened them is gone: what the store holds is what there is. Does nothing where
+  // nobody stands by.
   void take_over();
   bool has_files() const { return opened_; }
 
   mgsync::store* store() { return store_.get(); }
 
-  // Every point that is to be measured, waived ones with their status and reason, the others as errors: what an early
-  // end leaves of them.
+  // Every point that is to be measured, waived ones with their status and reason, the others as errors: what
+  // an early end leaves of them.
   void plan(std::vector<result>);
   // What is being made or measured right now; nothing is.
   void measuring(const point&);
@@ -69,22 +72,24 @@ class outputs {
   void note(const std::string& key, std::string value);
   // The final list, in the plan's order: replaces what was added.
   void replace(std::vector<result>);
-  // Writes the files, then `remarks` to stderr and the table; throws what kept a file from being written after all of that.
-  // `end` is what the store says of the end.
+  // Writes the files, then `remarks` to stderr and the table; throws what kept a file from being written
+  // after all of that. `end` is what the store says of the end.
   void write(const std::string& end, std::string_view remarks = {});
-  // The same from another thread while the command is stuck: the files and the store, with `why` as the reason of the
-  // point in flight, which `blame` says of it: failed, error or interrupted. Points that were not tried are errors, or
-  // interrupted. Never blocks for long; does nothing the second time. False: the command is writing, and it could not.
+  // The same from another thread while the command is stuck: the files and the store, with `why` as the
+  // reason of the point in flight, which `blame` says of it: failed, error or interrupted. Points that were
+  // not tried are errors, or interrupted. Never blocks for long; does nothing the second time. False: the
+  // command is writing, and it could not.
   bool write_in_emergency(const std::string& why, result_status blame);
-  // The same of a command that was asked to end and goes on to do so, in case that it does not get there: what it writes then
-  // replaces this. What cannot be replaced (a pipe) is not written. False as above.
+  // The same of a command that was asked to end and goes on to do so, in case that it does not get there:
+  // what it writes then replaces this. What cannot be replaced (a pipe) is not written. False as above.
   bool write_meanwhile(const std::string& why);
 
  private:
   void describe(const options&, const machine_record&, std::uint64_t seed, const std::string& started);
   void open_store(if_exists);
   std::unique_lock<std::mutex> lock_soon();
-  json_document with_unfinished(const std::string& why, result_status blame, std::optional<result>& blamed) const;
+  json_document with_unfinished(const std::string& why, result_status blame,
+                                std::optional<result>& blamed) const;
 
   std::mutex mutex_;
   options options_;

@@ -34,10 +34,8 @@ std::vector<std::string> words_of_one(const std::vector<std::string>& words) {
   std::vector<std::string> kept;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string name = words[i].substr(0, words[i].find('='));
-    if (std::ranges::find(of_all, name) == std::end(of_all))
-      kept.push_back(words[i]);
-    else if (name.size() == words[i].size())
-      ++i;  // its value is the next word
+    if (std::ranges::find(of_all, name) == std::end(of_all)) kept.push_back(words[i]);
+    else if (name.size() == words[i].size()) ++i;  // its value is the next word
   }
   return kept;
 }
@@ -48,15 +46,15 @@ result_status how_it_ended(int code) {
   return code == static_cast<int>(exit_code::barrier_failed) ? result_status::failed : result_status::error;
 }
 
-// In the process that removes: signals of the terminal are not for it, and whoever reads what mgsync says does not wait for it.
+// In the process that removes: signals of the terminal are not for it, and whoever reads what mgsync says
+// does not wait for it.
 [[noreturn]] void remove_after(unique_descriptor alive, int until, const std::filesystem::path& folder) {
   alive = {};
   setsid();
   if (const int nowhere = open("/dev/null", O_RDWR); nowhere >= 0)
     for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, standard);
   char nothing = 0;
-  while (read(until, &nothing, 1) < 0 && errno == EINTR) {
-  }
+  while (read(until, &nothing, 1) < 0 && errno == EINTR) {}
   std::error_code failed;
   for (int i = 0; i < 50; ++i) {  // a process that is just ending may put a file there
     std::filesystem::remove_all(folder, failed);
@@ -73,8 +71,9 @@ scratch_folder::scratch_folder() {
   const std::string where = asked == nullptr || *asked == '\0' ? "/tmp" : asked;
   std::string name = where + "/mgsync-XXXXXX";
   if (mkdtemp(name.data()) == nullptr)
-    throw usage_error(fmt::format("no folder for intermediate results can be made in '{}' ({}); accepted: TMPDIR naming a folder that can be written", where,
-                                  std::generic_category().message(errno)));
+    throw usage_error(fmt::format("no folder for intermediate results can be made in '{}' ({}); accepted: "
+                                  "TMPDIR naming a folder that can be written",
+                                  where, std::generic_category().message(errno)));
   path_ = name;
   int ends[2] = {-1, -1};
   if (pipe2(ends, O_CLOEXEC) != 0) return;
@@ -91,7 +90,9 @@ scratch_folder::~scratch_folder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-std::string scratch_folder::file(unsigned number) const { return path_ / fmt::format("process-{}.json", number); }
+std::string scratch_folder::file(unsigned number) const {
+  return path_ / fmt::format("process-{}.json", number);
+}
 
 int run_this_program(std::vector<std::string> words, std::optional<std::chrono::nanoseconds> limit) {
   using clock = std::chrono::steady_clock;
@@ -124,8 +125,10 @@ int run_this_program(std::vector<std::string> words, std::optional<std::chrono::
 
 int measure_in_processes(const options& asked, const std::vector<std::string>& words) {
   if (read_launch().under_mpi)
-    throw usage_error("--processes starts processes by itself; under mpirun or srun start mgsync several times, each with a "
-                      "--json of its own, and then: mgsync merge FILE... --over-processes (jobs/local.sh does)");
+    throw usage_error(
+        "--processes starts processes by itself; under mpirun or srun start mgsync several times, each with "
+        "a "
+        "--json of its own, and then: mgsync merge FILE... --over-processes (jobs/local.sh does)");
   prepare_files(asked);
   take_note_of_signals();
   const scratch_folder folder;
@@ -137,7 +140,8 @@ int measure_in_processes(const options& asked, const std::vector<std::string>& w
   for (unsigned i = 0; i < asked.processes && signal_received() == 0; ++i) {
     say("process {} of {}\n", i + 1, asked.processes);
     auto this_one = one;
-    for (const auto& word : {std::string("--json"), folder.file(i), std::string("--seed"), std::to_string(first_seed + i)})
+    for (const auto& word :
+         {std::string("--json"), folder.file(i), std::string("--seed"), std::to_string(first_seed + i)})
       this_one.push_back(word);
     code = run_this_program(this_one);
     if (std::filesystem::exists(folder.file(i))) files.push_back(read_result_file(folder.file(i)));
@@ -151,10 +155,16 @@ int measure_in_processes(const options& asked, const std::vector<std::string>& w
   merged.document.settings["processes"] = std::to_string(files.size());
   if (files.size() < asked.processes) {
     if (merged.document.ended == "complete") merged.document.ended = to_string(how_it_ended(code));
-    say("mgsync: {} of {} processes gave results, then one ended with exit code {}: the interval is over these\n", files.size(), asked.processes, code);
+    say("mgsync: {} of {} processes gave results, then one ended with exit code {}: the interval is over "
+        "these\n",
+        files.size(), asked.processes, code);
   }
   const auto& document = merged.document;
-  do_each({[&] { write_documents(asked, document); }, [&] { print_table(asked, format_table(document.results, asked.listed()) + format_notes(document.machine)); }});
+  do_each({[&] { write_documents(asked, document); },
+           [&] {
+             print_table(asked,
+                         format_table(document.results, asked.listed()) + format_notes(document.machine));
+           }});
   return code;
 }
 

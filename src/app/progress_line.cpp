@@ -27,7 +27,8 @@ void progress_line::finished() {
   const auto now = std::chrono::steady_clock::now();
   if (points_ == 0 || watched_ || now - last_ < std::chrono::seconds(10)) return;
   last_ = now;
-  say("mgsync: {} of {} points after {:.0f} s\n", done_, points_, std::chrono::duration<double>(now - began_).count());
+  say("mgsync: {} of {} points after {:.0f} s\n", done_, points_,
+      std::chrono::duration<double>(now - began_).count());
 }
 
 void progress_line::clear() {

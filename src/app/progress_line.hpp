@@ -1,4 +1,5 @@
-// How far a long command is: one line on stderr that is written over where somebody watches, else a line now and then.
+// How far a long command is: one line on stderr that is written over where somebody watches, else a line now
+// and then.
 #pragma once
 
 #include <chrono>

@@ -46,7 +46,12 @@ std::string capitalized(std::string_view word) {
 
 // What failed or broke, one by one; and what could not run, by reason.
 table endings_of(std::span<const result> results) {
-  table t{{"endings", "What was not measured", "Failed: the subject itself is wrong or stuck. Waived: it cannot run here."}, {"", "why", "points", "of"}, {}, {false, false, true, false}, {}};
+  table t{{"endings", "What was not measured",
+           "Failed: the subject itself is wrong or stuck. Waived: it cannot run here."},
+          {"", "why", "points", "of"},
+          {},
+          {false, false, true, false},
+          {}};
   std::map<std::string, std::pair<std::size_t, std::set<std::string>>> by_reason;
   for (const auto& r : results) {
     if (r.status == result_status::measured) continue;
@@ -63,7 +68,8 @@ table endings_of(std::span<const result> results) {
     std::vector<std::string> names(of.second.begin(), of.second.end());
     const auto more = names.size() > 6 ? fmt::format(" and {} more", names.size() - 6) : "";
     if (names.size() > 6) names.resize(6);
-    t.rows.push_back({"waived", why, fmt::format("{}", of.first), fmt::format("{}{}", fmt::join(names, ", "), more)});
+    t.rows.push_back(
+        {"waived", why, fmt::format("{}", of.first), fmt::format("{}{}", fmt::join(names, ", "), more)});
     t.sources.emplace_back();
   }
   return t;
@@ -75,19 +81,35 @@ std::optional<page_section> side_by_side(const std::vector<std::string>& names, 
   if (anonymous) make_anonymous(before.document), make_anonymous(after.document);
   const auto compared = compare(std::span(&before.document, 1), std::span(&after.document, 1));
   if (compared.points.empty()) return std::nullopt;
-  page_section s{"side-by-side", "Before and after", {}, {before.document.command, after.document.command}, ""};
-  table t{{"changes", "Every point of both files", "After over before: the median of all quotients of two batches, its 95 % interval wider by what a process as a whole is shifted by (4 %)."},
-          {"result", "point", "metric", "before", "after", "after / before", "ci95", "note"}, {}, {false, false, false, true, true, true, true, false}, {}};
-  chart c{{"changes", "After over before", "Above 1: more than before. Bars: 95 % intervals with the margin of a process's own shift."}, {"before", true}, {"after / before"}, {}};
+  page_section s{
+      "side-by-side", "Before and after", {}, {before.document.command, after.document.command}, ""};
+  table t{{"changes", "Every point of both files",
+           "After over before: the median of all quotients of two batches, its 95 % interval wider by what a "
+           "process as a whole is shifted by (4 %)."},
+          {"result", "point", "metric", "before", "after", "after / before", "ci95", "note"},
+          {},
+          {false, false, false, true, true, true, true, false},
+          {}};
+  chart c{{"changes", "After over before",
+           "Above 1: more than before. Bars: 95 % intervals with the margin of a process's own shift."},
+          {"before", true},
+          {"after / before"},
+          {}};
   std::map<std::string, curve> by_word;
   std::vector<const compared_point*> ordered;
   for (const auto& one : compared.points) ordered.push_back(&one);
-  const auto place = [](const compared_point* one) { return one->what == change::worse ? 0 : one->what == change::improved ? 1 : 2; };
+  const auto place = [](const compared_point* one) {
+    return one->what == change::worse ? 0 : one->what == change::improved ? 1 : 2;
+  };
   std::stable_sort(ordered.begin(), ordered.end(), [&](auto* a, auto* b) { return place(a) < place(b); });
   for (const auto* one : ordered) {
     const std::string word(word_of(one->what, one->measured));
-    t.rows.push_back({word.empty() ? "no difference shown" : word, name_of(one->point), column_name(one->measured), fmt::format("{:.4g}", one->base_median), fmt::format("{:.4g}", one->new_median),
-                      !one->has_ratio() ? "-" : fmt::format("{:.3f}", one->ratio), !one->has_ratio() ? "-" : fmt::format("{:.3f} - {:.3f}", one->low, one->high), fmt::format("{}", fmt::join(one->notes, "; "))});
+    t.rows.push_back({word.empty() ? "no difference shown" : word, name_of(one->point),
+                      column_name(one->measured), fmt::format("{:.4g}", one->base_median),
+                      fmt::format("{:.4g}", one->new_median),
+                      !one->has_ratio() ? "-" : fmt::format("{:.3f}", one->ratio),
+                      !one->has_ratio() ? "-" : fmt::format("{:.3f} - {:.3f}", one->low, one->high),
+                      fmt::format("{}", fmt::join(one->notes, "; "))});
     if (!(one->base_median > 0) || !one->has_ratio()) continue;
     auto& curve = by_word[t.rows.back().front()];
     curve.name = t.rows.back().front();
@@ -95,22 +117,32 @@ std::optional<page_section> side_by_side(const std::vector<std::string>& names, 
     curve.points.push_back({one->base_median, one->ratio, one->low, one->high, {}, name_of(one->point), ""});
   }
   for (auto& [word, one] : by_word) c.curves.push_back(std::move(one));
-  const auto count = [&](change what) { return std::count_if(compared.points.begin(), compared.points.end(), [&](const auto& one) { return one.what == what; }); };
-  s.shown.sentences.push_back(fmt::format("From {} to {}: {} worse, {} better, {} without a difference shown, {} with too few batches to tell; {} lost their number.", names[0], names[1],
-                                          count(change::worse), count(change::improved), count(change::not_shown), count(change::too_few), compared.lost.size()));
+  const auto count = [&](change what) {
+    return std::count_if(compared.points.begin(), compared.points.end(),
+                         [&](const auto& one) { return one.what == what; });
+  };
+  s.shown.sentences.push_back(fmt::format("From {} to {}: {} worse, {} better, {} without a difference "
+                                          "shown, {} with too few batches to tell; {} lost their number.",
+                                          names[0], names[1], count(change::worse), count(change::improved),
+                                          count(change::not_shown), count(change::too_few),
+                                          compared.lost.size()));
   for (auto& sentence : doubtful_sides(compared)) s.shown.sentences.push_back(sentence + ".");
-  for (const auto& text : {likeness_of(before.document.machine, after.document.machine).difference, software_difference(before.document.machine, after.document.machine)})
+  for (const auto& text : {likeness_of(before.document.machine, after.document.machine).difference,
+                           software_difference(before.document.machine, after.document.machine)})
     if (!text.empty()) s.shown.sentences.push_back("What else differs: " + text + ".");
   if (!c.curves.empty()) s.shown.figures.emplace_back(std::move(c));
   s.shown.tables.push_back(std::move(t));
   return s;
 }
 
-std::vector<std::string> commands_of(const report_files& all, const reported_machine& m, std::string_view study) {
+std::vector<std::string> commands_of(const report_files& all, const reported_machine& m,
+                                     std::string_view study) {
   std::vector<std::string> commands;
   for (std::size_t i = 0; i < m.results.size(); ++i)
     if (m.results[i].point.study == study && m.from[i] < all.measured.size())
-      if (const auto& c = all.measured[m.from[i]].document.command; std::find(commands.begin(), commands.end(), c) == commands.end()) commands.push_back(c);
+      if (const auto& c = all.measured[m.from[i]].document.command;
+          std::find(commands.begin(), commands.end(), c) == commands.end())
+        commands.push_back(c);
   return commands;
 }
 
@@ -127,8 +159,10 @@ void say_what_failed(const std::vector<shown_study>& several) {
   for (const auto& sentence : failures_of(several)) say("mgsync: {}\n", sentence);
 }
 
-// Rows and sections of one machine; what was learned goes to the verdict, and what could not be evaluated to `failed` too.
-void add_machine(report::page& p, const report_files& all, const reported_machine& m, std::size_t number, bool alone, std::vector<std::string>& failed) {
+// Rows and sections of one machine; what was learned goes to the verdict, and what could not be evaluated to
+// `failed` too.
+void add_machine(report::page& p, const report_files& all, const reported_machine& m, std::size_t number,
+                 bool alone, std::vector<std::string>& failed) {
   const auto prefix = fmt::format("m{}-", number);
   std::map<std::string, int> again;
   const auto add_row = [&](const result& r, std::size_t file) {
@@ -146,9 +180,12 @@ void add_machine(report::page& p, const report_files& all, const reported_machin
   }
   for (auto& one : evaluated) {
     auto& shown = one.shown;
-    // All that the barriers say, and of every other study what it says first: the rest stands with its figures.
+    // All that the barriers say, and of every other study what it says first: the rest stands with its
+    // figures.
     constexpr std::size_t most_of_a_study = 2;
-    const auto first = !one.failed.empty() ? std::size_t{0} : one.of->name == "barriers" ? shown.sentences.size() : std::min(shown.sentences.size(), most_of_a_study);
+    const auto first = !one.failed.empty()          ? std::size_t{0}
+                       : one.of->name == "barriers" ? shown.sentences.size()
+                                                    : std::min(shown.sentences.size(), most_of_a_study);
     const auto rest = shown.sentences.begin() + static_cast<std::ptrdiff_t>(first);
     std::move(shown.sentences.begin(), rest, std::back_inserter(found.shown.sentences));
     shown.sentences.erase(shown.sentences.begin(), rest);
@@ -156,28 +193,37 @@ void add_machine(report::page& p, const report_files& all, const reported_machin
       found.shown.tables.push_back(std::move(shown.tables.front()));
       shown.tables.erase(shown.tables.begin());
     }
-    p.sections.push_back({fmt::format("{}{}", prefix, one.of->name), fmt::format("{}{}", capitalized(one.of->name), alone ? "" : ": " + m.title), std::move(shown),
-                          commands_of(all, m, one.of->name), prefix});
+    p.sections.push_back({fmt::format("{}{}", prefix, one.of->name),
+                          fmt::format("{}{}", capitalized(one.of->name), alone ? "" : ": " + m.title),
+                          std::move(shown), commands_of(all, m, one.of->name), prefix});
   }
   if (auto summary = summary_of(m.results); !summary.empty()) found.shown.sentences.push_back(summary + ".");
-  if (auto endings = endings_of(m.results); !endings.rows.empty()) found.shown.tables.push_back(std::move(endings));
+  if (auto endings = endings_of(m.results); !endings.rows.empty())
+    found.shown.tables.push_back(std::move(endings));
   // What each of several machines says first stands at the top too.
-  if (!alone && !found.shown.sentences.empty()) p.verdict.shown.sentences.push_back(found.shown.sentences.front());
+  if (!alone && !found.shown.sentences.empty())
+    p.verdict.shown.sentences.push_back(found.shown.sentences.front());
   if (alone) append(p.verdict.shown, std::move(found.shown)), p.verdict.rows = prefix;
-  else p.sections.insert(std::find_if(p.sections.begin(), p.sections.end(), [&](const auto& s) { return s.id.starts_with(prefix); }), std::move(found));
+  else
+    p.sections.insert(std::find_if(p.sections.begin(), p.sections.end(),
+                                   [&](const auto& s) { return s.id.starts_with(prefix); }),
+                      std::move(found));
 }
 
 report::page_file file_of(const result_file& f) {
   const auto& d = f.document;
   report::page_file shown{one_line(f.name), d.command, d.started, d.ended, d.machine, d.settings, f.damage};
   if (!f.complete) shown.remarks.push_back("its command was cut short");
-  if (!f.unfinished.empty()) shown.remarks.push_back(fmt::format("{} point{} samples but no result", f.unfinished.size(), f.unfinished.size() == 1 ? " has" : "s have"));
+  if (!f.unfinished.empty())
+    shown.remarks.push_back(fmt::format("{} point{} samples but no result", f.unfinished.size(),
+                                        f.unfinished.size() == 1 ? " has" : "s have"));
   return shown;
 }
 
 void add_drawings(report::page& p, const report_files& all) {
   for (const auto& machine : all.drawn)
-    p.drawings.push_back({topology::machine_title(machine), topology::write_svg(machine), "from " + machine.source});
+    p.drawings.push_back(
+        {topology::machine_title(machine), topology::write_svg(machine), "from " + machine.source});
 }
 
 report::page page_of(const options& asked, report_files& all, std::vector<std::string>& failed) {
@@ -196,18 +242,28 @@ report::page page_of(const options& asked, report_files& all, std::vector<std::s
   for (const auto& m : all.machines) titles.push_back(m.title);
   for (const auto& m : all.drawn)
     if (titles.empty()) titles.push_back(topology::machine_title(m));
-  p.title = titles.empty() ? "What raw rows say" : fmt::format("Synchronization on {}", fmt::join(titles, "; "));
+  p.title =
+      titles.empty() ? "What raw rows say" : fmt::format("Synchronization on {}", fmt::join(titles, "; "));
   std::vector<std::string> days;
   for (const auto& f : all.measured)
-    if (const auto day = f.document.started.substr(0, 10); !day.empty() && std::find(days.begin(), days.end(), day) == days.end()) days.push_back(day);
-  p.subtitle = fmt::format("{} file{}, measured {}", asked.files.size(), asked.files.size() == 1 ? "" : "s", days.empty() ? "at unknown times" : fmt::format("{}", fmt::join(days, ", ")));
+    if (const auto day = f.document.started.substr(0, 10);
+        !day.empty() && std::find(days.begin(), days.end(), day) == days.end())
+      days.push_back(day);
+  p.subtitle = fmt::format("{} file{}, measured {}", asked.files.size(), asked.files.size() == 1 ? "" : "s",
+                           days.empty() ? "at unknown times" : fmt::format("{}", fmt::join(days, ", ")));
   p.verdict = {"verdict", "", {}, {}, ""};
   if (all.measured.size() == 2) {
     std::vector<std::string> names{all.measured[0].name, all.measured[1].name};
     if (auto both = side_by_side(names, asked.anonymous)) p.sections.push_back(std::move(*both));
   }
-  for (std::size_t i = 0; i < all.machines.size(); ++i) add_machine(p, all, all.machines[i], i + 1, all.machines.size() == 1, failed);
-  for (auto& one : raw) p.sections.push_back({fmt::format("raw-{}", one.of->name), fmt::format("{}, from raw rows", capitalized(one.of->name)), std::move(one.shown), {}, ""});
+  for (std::size_t i = 0; i < all.machines.size(); ++i)
+    add_machine(p, all, all.machines[i], i + 1, all.machines.size() == 1, failed);
+  for (auto& one : raw)
+    p.sections.push_back({fmt::format("raw-{}", one.of->name),
+                          fmt::format("{}, from raw rows", capitalized(one.of->name)),
+                          std::move(one.shown),
+                          {},
+                          ""});
   add_drawings(p, all);
   for (const auto& f : all.measured) p.files.push_back(file_of(f));
   for (const auto& f : all.raw) p.files.push_back({f.name, "", "", "raw rows of a study", {}, {}, {}});
@@ -228,9 +284,11 @@ std::string text_of(const report::page& p) {
     text += fmt::format("\n== {}\n", s.title);
     for (const auto& sentence : s.shown.sentences) text += sentence + "\n";
     for (const auto& t : s.shown.tables) text += "\n" + report::to_text(t);
-    for (const auto& f : s.shown.figures) text += fmt::format("figure {}: {}\n", heading_of(f).name, heading_of(f).title);
+    for (const auto& f : s.shown.figures)
+      text += fmt::format("figure {}: {}\n", heading_of(f).name, heading_of(f).title);
   }
-  return text + "\nFigures: mgsync show FILE... --figure NAME --svg FILE; all on one page: mgsync report FILE... --html FILE\n";
+  return text + "\nFigures: mgsync show FILE... --figure NAME --svg FILE; all on one page: mgsync report "
+                "FILE... --html FILE\n";
 }
 
 // The same as a page of documents, the pictures named by the commands that draw them.
@@ -239,7 +297,10 @@ std::string markdown_of(const report::page& p) {
   const auto add = [&](const evaluation& shown) {
     for (const auto& sentence : shown.sentences) text += fmt::format("\n{}\n", markdown_words(sentence));
     for (const auto& t : shown.tables)
-      if (!t.rows.empty()) text += fmt::format("\n### {}\n\n{}{}", markdown_words(t.heading.title), report::to_markdown(t), t.heading.caption.empty() ? "" : fmt::format("\n{}\n", markdown_words(t.heading.caption)));
+      if (!t.rows.empty())
+        text += fmt::format(
+            "\n### {}\n\n{}{}", markdown_words(t.heading.title), report::to_markdown(t),
+            t.heading.caption.empty() ? "" : fmt::format("\n{}\n", markdown_words(t.heading.caption)));
   };
   add(p.verdict.shown);
   for (const auto& s : p.sections) {
@@ -249,8 +310,12 @@ std::string markdown_of(const report::page& p) {
   }
   text += "\n## From\n";
   for (const auto& f : p.files) {
-    text += f.command.empty() ? fmt::format("\n- {}", markdown_words(f.name)) : fmt::format("\n- {}, of mgsync {}: {}", markdown_words(f.name), markdown_words(f.machine.mgsync), markdown_code(f.command));
-    text += f.remarks.empty() ? "\n" : fmt::format("; {}\n", markdown_words(fmt::format("{}", fmt::join(f.remarks, "; "))));
+    text += f.command.empty() ? fmt::format("\n- {}", markdown_words(f.name))
+                              : fmt::format("\n- {}, of mgsync {}: {}", markdown_words(f.name),
+                                            markdown_words(f.machine.mgsync), markdown_code(f.command));
+    text += f.remarks.empty()
+                ? "\n"
+                : fmt::format("; {}\n", markdown_words(fmt::format("{}", fmt::join(f.remarks, "; "))));
   }
   return text;
 }
@@ -309,15 +374,19 @@ int show_tables(const options& asked) {
     bool found = word == "sentences";
     for (const auto& study : shown) {
       if (word == "sentences")
-        for (const auto& sentence : study.shown.sentences) text += fmt::format("{}\n\n", markdown_words(sentence));
+        for (const auto& sentence : study.shown.sentences)
+          text += fmt::format("{}\n\n", markdown_words(sentence));
       for (const auto& t : study.shown.tables) {
         names.insert(t.heading.name);
         if (t.heading.name != word) continue;
         found = true;
-        text += fmt::format("{}\n\n{}\n{}", markdown_words(t.heading.title), report::to_markdown(t), t.heading.caption.empty() ? "" : markdown_words(t.heading.caption) + "\n\n");
+        text += fmt::format("{}\n\n{}\n{}", markdown_words(t.heading.title), report::to_markdown(t),
+                            t.heading.caption.empty() ? "" : markdown_words(t.heading.caption) + "\n\n");
       }
     }
-    if (!found) throw usage_error(fmt::format("--tables has '{}'; of these files accepted: {}", word, fmt::join(names, ", ")));
+    if (!found)
+      throw usage_error(
+          fmt::format("--tables has '{}'; of these files accepted: {}", word, fmt::join(names, ", ")));
   }
   tell("{}", text);
   return 0;
@@ -333,13 +402,16 @@ int show_figure(const options& asked) {
         try {
           write(asked.svg, report::to_svg(one));
         } catch (const std::invalid_argument& error) {
-          throw usage_error(fmt::format("--figure {}: it cannot be drawn of these files: {}", asked.figure, error.what()));
+          throw usage_error(
+              fmt::format("--figure {}: it cannot be drawn of these files: {}", asked.figure, error.what()));
         }
         return 0;
       }
       names.push_back(heading_of(one).name);
     }
-  throw usage_error(fmt::format("--figure is '{}'; of these files accepted: {}", asked.figure, names.empty() ? "nothing, they give no figure" : fmt::format("{}", fmt::join(names, ", "))));
+  throw usage_error(fmt::format("--figure is '{}'; of these files accepted: {}", asked.figure,
+                                names.empty() ? "nothing, they give no figure"
+                                              : fmt::format("{}", fmt::join(names, ", "))));
 }
 
 }  // namespace mgsync

@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
-#include "src/base/standard_streams.hpp"
 #include "src/base/hosts.hpp"
+#include "src/base/standard_streams.hpp"
 #include "src/results/anonymous.hpp"
 #include "src/results/packed_text.hpp"
 #include "topology/description.hpp"
@@ -21,7 +21,9 @@ namespace {
 
 std::string title_of(const machine_record& m) {
   const auto hosts = m.hosts.size() > 1 ? fmt::format(", {} hosts", m.hosts.size()) : "";
-  if (m.gpus.empty()) return fmt::format("{} cores of {}{}", m.cores, m.cpu_model.empty() ? "an unknown CPU" : m.cpu_model, hosts);
+  if (m.gpus.empty())
+    return fmt::format("{} cores of {}{}", m.cores, m.cpu_model.empty() ? "an unknown CPU" : m.cpu_model,
+                       hosts);
   return fmt::format("{} x {}{}", m.gpus.size(), m.gpus.front().name, hosts);
 }
 
@@ -40,10 +42,14 @@ reported_machine& place_of(report_files& all, const machine_record& m, across al
 
 // Says in each result which program and machine it is of, where the machine's files are of several.
 void name_origins(report_files& all, const reported_machine& of) {
-  const auto record = [&](std::size_t file) -> const machine_record& { return all.measured[file].document.machine; };
+  const auto record = [&](std::size_t file) -> const machine_record& {
+    return all.measured[file].document.machine;
+  };
   const auto& first = record(of.files.front());
-  const bool programs = std::ranges::any_of(of.files, [&](auto file) { return record(file).mgsync != first.mgsync; });
-  const bool machines = std::ranges::any_of(of.files, [&](auto file) { return likeness_of(first, record(file)).level == across::machines; });
+  const bool programs =
+      std::ranges::any_of(of.files, [&](auto file) { return record(file).mgsync != first.mgsync; });
+  const bool machines = std::ranges::any_of(
+      of.files, [&](auto file) { return likeness_of(first, record(file)).level == across::machines; });
   for (const auto file : of.files)
     for (auto& r : all.measured[file].document.results) {
       if (programs) r.environment.try_emplace("mgsync", record(file).mgsync);
@@ -55,13 +61,17 @@ void name_origins(report_files& all, const reported_machine& of) {
 void take_results(report_files& all, reported_machine& of) {
   name_origins(all, of);
   auto by_time = of.files;
-  std::stable_sort(by_time.begin(), by_time.end(), [&](auto a, auto b) { return all.measured[a].document.started < all.measured[b].document.started; });
+  std::stable_sort(by_time.begin(), by_time.end(), [&](auto a, auto b) {
+    return all.measured[a].document.started < all.measured[b].document.started;
+  });
   std::map<std::string, std::size_t> latest;  // the file, by point
   for (const auto file : by_time)
     for (const auto& r : all.measured[file].document.results) {
       const auto key = canonical_text(r.point);
       // A point that could not run in one file does not hide what another measured.
-      if (const auto found = latest.find(key); found != latest.end() && !r.has_metrics() && r.status != result_status::failed) continue;
+      if (const auto found = latest.find(key);
+          found != latest.end() && !r.has_metrics() && r.status != result_status::failed)
+        continue;
       latest[key] = file;
     }
   for (const auto file : of.files) {
@@ -74,7 +84,9 @@ void take_results(report_files& all, reported_machine& of) {
   }
 }
 
-bool shows_something(const evaluation& e) { return !e.sentences.empty() || !e.tables.empty() || !e.figures.empty(); }
+bool shows_something(const evaluation& e) {
+  return !e.sentences.empty() || !e.tables.empty() || !e.figures.empty();
+}
 
 }  // namespace
 
@@ -96,7 +108,8 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
       if (anonymous) hide_names(all.drawn.back());
       continue;
     }
-    if (std::ranges::any_of(studies(), [&](const study* s) { return s->knows != nullptr && s->knows(text); })) {
+    if (std::ranges::any_of(studies(),
+                            [&](const study* s) { return s->knows != nullptr && s->knows(text); })) {
       all.raw.push_back({name, text});
       continue;
     }
@@ -107,7 +120,8 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
   }
   for (auto& one : all.machines) take_results(all, one);
   std::stable_sort(all.machines.begin(), all.machines.end(), [&](const auto& a, const auto& b) {
-    return all.measured[a.files.front()].document.machine.gpus.size() > all.measured[b.files.front()].document.machine.gpus.size();
+    return all.measured[a.files.front()].document.machine.gpus.size() >
+           all.measured[b.files.front()].document.machine.gpus.size();
   });
   return all;
 }
@@ -121,7 +135,11 @@ shown_study shown_of(const study& one, const std::function<evaluation()>& evalua
   try {
     return {&one, evaluate()};
   } catch (const std::exception& error) {
-    return {&one, {{fmt::format("What the study {} makes of these results is missing, since that failed: {}. The results themselves are whole.", one.name, error.what())}}, error.what()};
+    return {&one,
+            {{fmt::format("What the study {} makes of these results is missing, since that failed: {}. The "
+                          "results themselves are whole.",
+                          one.name, error.what())}},
+            error.what()};
   }
 }
 
@@ -130,18 +148,21 @@ namespace {
 // What tells programs and machines apart where results of several were put together.
 std::string origin_of(const result& r) {
   const auto machine = r.found("machine"), program = r.found("mgsync");
-  return machine + (machine.empty() || program.empty() ? "" : ", ") + (program.empty() ? "" : "mgsync " + program);
+  return machine + (machine.empty() || program.empty() ? "" : ", ") +
+         (program.empty() ? "" : "mgsync " + program);
 }
 
 using by_program = std::map<std::string, std::vector<result>>;  // by origin; no point twice
 
-// Of the studies that are of one program. A point that one program measured several times counts as it did last.
+// Of the studies that are of one program. A point that one program measured several times counts as it did
+// last.
 by_program results_by_program(std::span<const result> results, std::span<const result> earlier) {
   std::map<std::string, std::map<std::string, const result*>> last;
   for (const auto& several : {earlier, results})
     for (const auto& r : several) {
       const auto of = std::ranges::find(studies(), r.point.study, &study::name);
-      if (of != studies().end() && (*of)->of_one_program && r.has_metrics()) last[origin_of(r)][canonical_text(r.point)] = &r;
+      if (of != studies().end() && (*of)->of_one_program && r.has_metrics())
+        last[origin_of(r)][canonical_text(r.point)] = &r;
     }
   by_program found;
   for (const auto& [origin, points] : last)
@@ -155,10 +176,14 @@ shown_study shown_apart(const study& one, const by_program& several) {
   for (const auto& program : several) {
     const auto& origin = program.first;
     auto part = shown_of(one, [&] { return one.evaluate(program.second); });
-    for (auto& sentence : part.shown.sentences) all.shown.sentences.push_back(sentence + (origin.empty() ? "" : fmt::format(" Of {}.", origin)));
+    for (auto& sentence : part.shown.sentences)
+      all.shown.sentences.push_back(sentence + (origin.empty() ? "" : fmt::format(" Of {}.", origin)));
     for (auto& t : part.shown.tables) t.heading.title += origin.empty() ? "" : fmt::format(" ({})", origin);
     // A picture's title has the picture's width.
-    for (auto& f : part.shown.figures) std::visit([&](auto& drawn) { drawn.heading.caption += origin.empty() ? "" : fmt::format(" Of {}.", origin); }, f);
+    for (auto& f : part.shown.figures)
+      std::visit(
+          [&](auto& drawn) { drawn.heading.caption += origin.empty() ? "" : fmt::format(" Of {}.", origin); },
+          f);
     std::ranges::move(part.shown.tables, std::back_inserter(all.shown.tables));
     std::ranges::move(part.shown.figures, std::back_inserter(all.shown.figures));
     if (!part.failed.empty()) all.failed = part.failed;
@@ -173,7 +198,8 @@ std::vector<shown_study> evaluate_all(std::span<const result> results, std::span
   const auto programs = results_by_program(results, earlier);
   for (const auto* s : studies()) {
     if (s->evaluate == nullptr) continue;
-    auto one = s->of_one_program && programs.size() > 1 ? shown_apart(*s, programs) : shown_of(*s, [&] { return s->evaluate(results); });
+    auto one = s->of_one_program && programs.size() > 1 ? shown_apart(*s, programs)
+                                                        : shown_of(*s, [&] { return s->evaluate(results); });
     if (shows_something(one.shown)) all.push_back(std::move(one));
   }
   return all;
@@ -189,7 +215,8 @@ std::vector<shown_study> evaluate_all(std::span<const raw_file> raw, std::vector
     if (own.empty()) continue;
     auto one = shown_of(*s, [&] {
       auto found = s->evaluate_raw(own);
-      if (results != nullptr) std::move(found.results.begin(), found.results.end(), std::back_inserter(*results));
+      if (results != nullptr)
+        std::move(found.results.begin(), found.results.end(), std::back_inserter(*results));
       return std::move(found.shown);
     });
     if (shows_something(one.shown)) all.push_back(std::move(one));

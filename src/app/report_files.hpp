@@ -1,4 +1,5 @@
-// Any files that mgsync writes, sorted by what they are and by the machine that they are of, for reports and advice.
+// Any files that mgsync writes, sorted by what they are and by the machine that they are of, for reports and
+// advice.
 #pragma once
 
 #include <functional>
@@ -13,15 +14,16 @@
 
 namespace mgsync {
 
-// One machine, or several of one kind. Where files hold the same point, the one that was started last counts. Where they are of
-// different programs or machines, each result's environment says of which: "mgsync", "machine".
+// One machine, or several of one kind. Where files hold the same point, the one that was started last counts.
+// Where they are of different programs or machines, each result's environment says of which: "mgsync",
+// "machine".
 struct reported_machine {
-  std::string title;                 // "4 x NVIDIA H200", "64 cores of Intel(R) Xeon(R) Processor"
-  std::vector<result> results;       // of all files, each point once; in the files' order
-  std::vector<std::size_t> from;     // by result: its place in report_files.measured
-  std::vector<result> earlier;       // the same points in files that were started before
+  std::string title;              // "4 x NVIDIA H200", "64 cores of Intel(R) Xeon(R) Processor"
+  std::vector<result> results;    // of all files, each point once; in the files' order
+  std::vector<std::size_t> from;  // by result: its place in report_files.measured
+  std::vector<result> earlier;    // the same points in files that were started before
   std::vector<std::size_t> earlier_from;
-  std::vector<std::size_t> files;    // places in report_files.measured
+  std::vector<std::size_t> files;  // places in report_files.measured
 };
 
 struct report_files {
@@ -31,15 +33,16 @@ struct report_files {
   std::vector<raw_file> raw;               // rows that a study knows
 };
 
-// Results files and stores, machine descriptions (ours or hwloc XML), and raw rows of studies. Machines that differ by no
-// more than `alike` count as one. `anonymous`: as make_anonymous() leaves them. Throws usage_error, beginning with the name, for a file that is nothing of this.
+// Results files and stores, machine descriptions (ours or hwloc XML), and raw rows of studies. Machines that
+// differ by no more than `alike` count as one. `anonymous`: as make_anonymous() leaves them. Throws
+// usage_error, beginning with the name, for a file that is nothing of this.
 report_files read_report_files(const std::vector<std::string>& names, across alike, bool anonymous = false);
 
 // To stderr, what of these files is damaged and was skipped.
 void say_damage(const report_files&);
 
-// What one study makes of one machine's results. An evaluation that throws costs its own section: `failed` says why, and what
-// is shown is a sentence that says it too.
+// What one study makes of one machine's results. An evaluation that throws costs its own section: `failed`
+// says why, and what is shown is a sentence that says it too.
 struct shown_study {
   const study* of = nullptr;
   evaluation shown;
@@ -47,8 +50,8 @@ struct shown_study {
 };
 // Runs `evaluate`, what `one` makes of something.
 shown_study shown_of(const study& one, const std::function<evaluation()>& evaluate);
-// Of every study that has something to show. `earlier`: the same points in files that were started before, for studies whose
-// curves are of one program, whole.
+// Of every study that has something to show. `earlier`: the same points in files that were started before,
+// for studies whose curves are of one program, whole.
 std::vector<shown_study> evaluate_all(std::span<const result>, std::span<const result> earlier = {});
 // The same of raw rows; their results are added to `results` where they are given.
 std::vector<shown_study> evaluate_all(std::span<const raw_file>, std::vector<result>* results = nullptr);

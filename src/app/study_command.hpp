@@ -14,8 +14,9 @@ namespace mgsync {
 // Whether these words of the command line (without the program's name) are a study's.
 bool is_study_command(std::span<const std::string> words);
 
-// Carries it out and returns the exit code. Throws usage_error naming what is accepted. The watchdog and the job, of all ranks
-// that the launcher started, are made here and outlive it. Collective over them.
-int study_command(std::span<const std::string> words, std::optional<communicator>& job, std::optional<watchdog>& dog, outputs& written);
+// Carries it out and returns the exit code. Throws usage_error naming what is accepted. The watchdog and the
+// job, of all ranks that the launcher started, are made here and outlive it. Collective over them.
+int study_command(std::span<const std::string> words, std::optional<communicator>& job,
+                  std::optional<watchdog>& dog, outputs& written);
 
 }  // namespace mgsync

@@ -15,11 +15,23 @@ namespace mgsync {
 namespace {
 
 bool steers(std::string_view name) {
-  constexpr std::string_view families[] = {"OMP_", "GOMP_", "KMP_", "OMPI_", "PRTE_", "MPICH_", "I_MPI_", "UCX_", "NCCL_", "CUDA_"};
+  constexpr std::string_view families[] = {"OMP_",   "GOMP_",  "KMP_", "OMPI_", "PRTE_",
+                                           "MPICH_", "I_MPI_", "UCX_", "NCCL_", "CUDA_"};
   // Told by mpirun to each rank: its place, and how it finds the others.
-  constexpr std::string_view told[] = {"OMPI_COMM_WORLD_", "OMPI_APP_CTX", "OMPI_FIRST_RANKS", "OMPI_NUM_APP_CTX", "OMPI_UNIVERSE",
-                                       "OMPI_COMMAND", "OMPI_ARGV", "OMPI_FILE_LOCATION", "OMPI_MCA_orte_", "OMPI_MCA_ess",
-                                       "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir", "OMPI_MCA_shmem_RUNTIME", "OMPI_MCA_mpi_oversubscribe"};
+  constexpr std::string_view told[] = {"OMPI_COMM_WORLD_",
+                                       "OMPI_APP_CTX",
+                                       "OMPI_FIRST_RANKS",
+                                       "OMPI_NUM_APP_CTX",
+                                       "OMPI_UNIVERSE",
+                                       "OMPI_COMMAND",
+                                       "OMPI_ARGV",
+                                       "OMPI_FILE_LOCATION",
+                                       "OMPI_MCA_orte_",
+                                       "OMPI_MCA_ess",
+                                       "OMPI_MCA_pmix",
+                                       "OMPI_MCA_initial_wdir",
+                                       "OMPI_MCA_shmem_RUNTIME",
+                                       "OMPI_MCA_mpi_oversubscribe"};
   const auto begins = [&](std::string_view with) { return name.starts_with(with); };
   return std::ranges::any_of(families, begins) && std::ranges::none_of(told, begins);
 }
@@ -41,7 +53,8 @@ std::map<std::string, std::string> surroundings() {
   auto all = steering_variables(environ);
   if constexpr (with_cuda) all.merge(gpu_software());
   all["sources"] = source_digest;
-  if (auto level = communicator::thread_level_in_force(); !level.empty()) all["mpi_threads"] = std::move(level);
+  if (auto level = communicator::thread_level_in_force(); !level.empty())
+    all["mpi_threads"] = std::move(level);
   if (auto driver = topology::driver_version(); !driver.empty()) all["driver"] = std::move(driver);
   return all;
 }

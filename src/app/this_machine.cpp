@@ -49,8 +49,8 @@ std::vector<int> gpus_to_own(const options& asked, const launch& told, const top
   if (each == 0) return {};
   std::vector<int> own;
   try {
-    const topology::grouping_request all{topology::device::gpu, each * *told.local_size, each, 1,
-                                         asked.placements.front(), false};
+    const topology::grouping_request all{
+        topology::device::gpu, each * *told.local_size, each, 1, asked.placements.front(), false};
     for (const auto& m : topology::make_group(views, all).chosen.members)
       if (m.rank == *told.local_rank) own.push_back(m.gpu);
   } catch (const usage_error&) {
@@ -60,7 +60,8 @@ std::vector<int> gpus_to_own(const options& asked, const launch& told, const top
 }
 
 void must_meet(const launch& told, int ranks) {
-  if (const auto why = why_apart(told, ranks, communicator::library_version()); !why.empty()) throw usage_error(why);
+  if (const auto why = why_apart(told, ranks, communicator::library_version()); !why.empty())
+    throw usage_error(why);
 }
 
 namespace {
@@ -68,7 +69,9 @@ namespace {
 // What decides which points there are, and what is done for each of them: by name, as a person would type it.
 nlohmann::json what_is_asked(const options& asked) {
   using json = nlohmann::json;
-  const auto seconds = [](std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); };
+  const auto seconds = [](std::chrono::nanoseconds time) {
+    return std::chrono::duration<double>(time).count();
+  };
   const auto names = [](const auto& list) {
     std::vector<std::string> all;
     for (const auto& one : list) all.push_back(to_string(one));
@@ -107,7 +110,8 @@ void must_agree(const options& asked, const communicator& job) {
     const auto other = nlohmann::json::parse(all[rank]);
     for (const auto& [name, value] : first.items())
       if (other.at(name) != value)
-        throw usage_error(fmt::format("the ranks were not given the same options: {} is {} on rank 0 and {} on rank {}; accepted: the same for all of them",
+        throw usage_error(fmt::format("the ranks were not given the same options: {} is {} on rank 0 and {} "
+                                      "on rank {}; accepted: the same for all of them",
                                       name, value.dump(), other.at(name).dump(), rank));
   }
 }
@@ -115,13 +119,16 @@ void must_agree(const options& asked, const communicator& job) {
 std::vector<topology::rank_view> gather_views(const communicator& job, topology::machine mine) {
   if (job.size() == 1) return {{0, 0, std::move(mine), topology::read_gpu_binding()}};
   const auto texts = job.all_gather(topology::write_description(mine), "gathering what the ranks see");
-  const auto told = job.all_gather(std::to_string(read_launch().local_rank.value_or(-1)), "gathering the local ranks");
+  const auto told =
+      job.all_gather(std::to_string(read_launch().local_rank.value_or(-1)), "gathering the local ranks");
   const auto boots = job.all_gather(boot_id(), "gathering what tells hosts apart");
-  const auto bindings = job.all_gather(topology::to_text(topology::read_gpu_binding()), "gathering the GPU bindings");
+  const auto bindings =
+      job.all_gather(topology::to_text(topology::read_gpu_binding()), "gathering the GPU bindings");
   std::vector<topology::machine> machines;
   std::vector<std::string> names;
   for (int rank = 0; rank < job.size(); ++rank) {
-    machines.push_back(topology::read_description(texts[static_cast<std::size_t>(rank)], fmt::format("rank {}", rank)));
+    machines.push_back(
+        topology::read_description(texts[static_cast<std::size_t>(rank)], fmt::format("rank {}", rank)));
     names.push_back(machines.back().host);
   }
   const auto hosts = distinct_hosts(names, boots);
@@ -157,7 +164,9 @@ machine_record record_machine(const options& asked, const communicator& job,
   record.hwloc = topology::hwloc_version();
   record.mgsync = version_with_commit;
   record.ranks = job.size();
-  record.pinning = !asked.pin ? "none" : seen.is_this_machine ? "one hardware thread per worker" : "none (foreign topology)";
+  record.pinning = !asked.pin             ? "none"
+                   : seen.is_this_machine ? "one hardware thread per worker"
+                                          : "none (foreign topology)";
   record.gpus = seen.gpus;
   return record;
 }
@@ -171,8 +180,7 @@ std::map<int, std::string> gpu_uuids(const topology::machine& seen) {
 
 std::string version_text() {
   return fmt::format("mgsync {}\ncompiler {}\nCUDA {}\nMPI {}\nhwloc {}\n", version_with_commit, compiler(),
-                     with_cuda ? "yes" : "no",
-                     communicator::library_version(), topology::hwloc_version());
+                     with_cuda ? "yes" : "no", communicator::library_version(), topology::hwloc_version());
 }
 
 }  // namespace mgsync

@@ -17,15 +17,16 @@ namespace mgsync {
 // The machine as this process sees it.
 topology::machine look_around(const options&);
 
-// The GPUs that this rank will own in one of several ranks, as CUDA calls them: worked out before MPI starts, from what
-// the launcher tells and from what this process sees. Empty: none, or not to be known yet.
+// The GPUs that this rank will own in one of several ranks, as CUDA calls them: worked out before MPI starts,
+// from what the launcher tells and from what this process sees. Empty: none, or not to be known yet.
 std::vector<int> gpus_to_own(const options&, const launch&, const topology::machine& seen);
 
-// Throws usage_error where what the launcher started would not measure together: `ranks` is how many MPI counts.
+// Throws usage_error where what the launcher started would not measure together: `ranks` is how many MPI
+// counts.
 void must_meet(const launch& told, int ranks);
 
-// Throws usage_error, on every rank, where the ranks were given options that do not measure the same: which, and what was said.
-// Collective over the job.
+// Throws usage_error, on every rank, where the ranks were given options that do not measure the same: which,
+// and what was said. Collective over the job.
 void must_agree(const options&, const communicator& job);
 
 // The machine as every rank sees it. Collective over the job.

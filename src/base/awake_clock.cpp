@@ -27,7 +27,8 @@ awake_clock::duration awake_clock::stopped() {
 
 awake_clock::duration awake_clock::stopped_within(duration recent) {
   now();
-  return last_stop_ != 0 && raw().count() - last_stop_ended_ <= recent.count() ? duration(last_stop_) : duration(0);
+  return last_stop_ != 0 && raw().count() - last_stop_ended_ <= recent.count() ? duration(last_stop_)
+                                                                               : duration(0);
 }
 
 awake_clock::keeper::keeper() {

@@ -1,7 +1,10 @@
-// A clock that stands still while this process does: while it is stopped (Ctrl-Z until fg, scontrol suspend, a debugger), or its
-// machine is. What is bounded in time is bounded by this one: who was stopped is not late.
-//   const auto late = awake_clock::now() + 30s;   // of time in which this process could do something about it
-// It knows by its keeper, a thread that looks at it every few ms: where nobody did for half a second, nobody could.
+// A clock that stands still while this process does: while it is stopped (Ctrl-Z until fg, scontrol suspend,
+// a debugger), or its machine is. What is bounded in time is bounded by this one: who was stopped is not
+// late.
+//   const auto late = awake_clock::now() + 30s;   // of time in which this process could do something about
+//   it
+// It knows by its keeper, a thread that looks at it every few ms: where nobody did for half a second, nobody
+// could.
 #pragma once
 
 #include <atomic>
@@ -41,7 +44,7 @@ class awake_clock {
   static duration raw() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
   static inline std::atomic<int> keepers_ = 0;
-  static inline std::atomic<rep> looked_ = 0;   // when somebody last did, of the steady clock
+  static inline std::atomic<rep> looked_ = 0;  // when somebody last did, of the steady clock
   static inline std::atomic<rep> left_out_ = 0;
   static inline std::atomic<rep> last_stop_ = 0, last_stop_ended_ = 0;
   static inline std::mutex noting_;

@@ -8,7 +8,8 @@
 
 namespace mgsync {
 
-// What stands between the commas, empty words too; of an empty text one empty word. The views are into `text`.
+// What stands between the commas, empty words too; of an empty text one empty word. The views are into
+// `text`.
 inline std::vector<std::string_view> split_at_commas(std::string_view text) {
   std::vector<std::string_view> words;
   for (std::size_t begin = 0; begin <= text.size();) {

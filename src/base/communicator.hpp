@@ -1,9 +1,10 @@
 // The ranks of the job, or of a part of it: gathering, broadcasting and splitting, without a vendor type.
-// Every wait sleeps between polls, so that a waiting rank disturbs nobody's measurement, and is bounded: past the
-// deadline it throws timeout_error, or rank_lost naming the ranks of this host whose process is stopped or gone; who is gone
-// is not waited for till then. Time in which this process itself was stopped does not count. What MPI offers only
-// as a call that may never return (making and freeing communicators, ending MPI) is under the watchdog.
-// One header, two bodies: communicator_mpi.cpp and communicator_single.cpp (built without MPI: always one rank).
+// Every wait sleeps between polls, so that a waiting rank disturbs nobody's measurement, and is bounded: past
+// the deadline it throws timeout_error, or rank_lost naming the ranks of this host whose process is stopped
+// or gone; who is gone is not waited for till then. Time in which this process itself was stopped does not
+// count. What MPI offers only as a call that may never return (making and freeing communicators, ending MPI)
+// is under the watchdog. One header, two bodies: communicator_mpi.cpp and communicator_single.cpp (built
+// without MPI: always one rank).
 #pragma once
 
 #include <chrono>
@@ -16,9 +17,9 @@
 namespace mgsync {
 
 class watchdog;
-// How many threads of a process may call MPI, as MPI_Init_thread takes it. mgsync itself calls MPI from one thread, the
-// one that started it: its watchdog, its workers and what waits on GPUs never do. So `single` is enough, and it is what
-// a program pays that calls MPI_Init; higher levels are for measuring what they cost.
+// How many threads of a process may call MPI, as MPI_Init_thread takes it. mgsync itself calls MPI from one
+// thread, the one that started it: its watchdog, its workers and what waits on GPUs never do. So `single` is
+// enough, and it is what a program pays that calls MPI_Init; higher levels are for measuring what they cost.
 enum class thread_level { single, funneled, serialized, multiple };
 inline constexpr std::string_view thread_level_words[] = {"single", "funneled", "serialized", "multiple"};
 thread_level thread_level_named(std::string_view word);  // one of these words
@@ -32,8 +33,8 @@ class communicator {
   // The library's name and version in one line ("none" without MPI). Needs no MPI_Init.
   static std::string library_version();
 
-  // "rank 2 (process 4711 on n1) is stopped, rank 3 ... is gone": those of this host, if any, whose process is gone, or stopped
-  // too, or this one where it was stopped until just now. From any thread.
+  // "rank 2 (process 4711 on n1) is stopped, rank 3 ... is gone": those of this host, if any, whose process
+  // is gone, or stopped too, or this one where it was stopped until just now. From any thread.
   enum class lost { gone, gone_or_stopped };
   static std::string lost_ranks(lost which = lost::gone_or_stopped);
   // "rank 0 (process 4711 on n1)"; empty where there is one rank, or before they have met.
@@ -43,10 +44,11 @@ class communicator {
 
   // One rank, no MPI.
   static communicator single(std::chrono::nanoseconds timeout);
-  // Starts MPI and returns all ranks. Call once, first, from the thread that will make all calls; finalised by the
-  // destructor of the communicator that world() returned, unless an exception is in flight. Throws api_error when the
-  // library does not offer the level. The watchdog outlives all that comes of it.
-  static communicator world(std::chrono::nanoseconds timeout, watchdog&, thread_level wanted = thread_level::single);
+  // Starts MPI and returns all ranks. Call once, first, from the thread that will make all calls; finalised
+  // by the destructor of the communicator that world() returned, unless an exception is in flight. Throws
+  // api_error when the library does not offer the level. The watchdog outlives all that comes of it.
+  static communicator world(std::chrono::nanoseconds timeout, watchdog&,
+                            thread_level wanted = thread_level::single);
 
   // The word for the thread level that MPI runs at, which may be above the wanted one; empty before world().
   static std::string thread_level_in_force();

@@ -28,7 +28,8 @@ struct rank_process {
   char numbers[64];  // whose process numbers: containers of one host may have their own
   int pid;
   bool is_near(const rank_process& other) const {
-    return std::string_view(host) == other.host && std::string_view(boot) == other.boot && std::string_view(numbers) == other.numbers;
+    return std::string_view(host) == other.host && std::string_view(boot) == other.boot &&
+           std::string_view(numbers) == other.numbers;
   }
 };
 
@@ -72,11 +73,13 @@ void wait_quietly(MPI_Request& request, std::chrono::nanoseconds timeout, std::s
     const auto waited = now - begin;
     if (now > look || waited > timeout) {
       look = now + 500ms;
-      const auto lost = communicator::lost_ranks(waited > timeout ? communicator::lost::gone_or_stopped : communicator::lost::gone);
+      const auto lost = communicator::lost_ranks(waited > timeout ? communicator::lost::gone_or_stopped
+                                                                  : communicator::lost::gone);
       if (!lost.empty()) throw rank_lost(fmt::format("{}; not all ranks answered while {}", lost, what));
     }
     if (waited > timeout)
-      throw timeout_error(fmt::format("not all ranks answered within {:.3g} s while {}", std::chrono::duration<double>(timeout).count(), what));
+      throw timeout_error(fmt::format("not all ranks answered within {:.3g} s while {}",
+                                      std::chrono::duration<double>(timeout).count(), what));
     // Short waits are answered at once, long ones cost the cores under test nothing.
     if (waited > std::chrono::microseconds(20))
       std::this_thread::sleep_for(waited > std::chrono::milliseconds(10) ? std::chrono::microseconds(500)
@@ -94,15 +97,16 @@ std::string communicator::lost_ranks(lost which) {
     const auto& mine = processes[static_cast<std::size_t>(job_rank)];
     if (!p.is_near(mine)) continue;
     const char state = process_state(p.pid);
-    const char* word = state == 'Z' || state == 'X' || state == '-'                              ? "is gone"
+    const char* word = state == 'Z' || state == 'X' || state == '-'                       ? "is gone"
                        : (state == 'T' || state == 't') && which == lost::gone_or_stopped ? "is stopped"
-                                                                                                 : nullptr;
+                                                                                          : nullptr;
     if (word != nullptr) found += fmt::format("{}{} {}", found.empty() ? "" : ", ", name_of_rank(rank), word);
   }
   // Who was stopped until just now finds the others gone because of that.
   const auto own = awake_clock::stopped_within(std::chrono::seconds(2));
   if (own.count() > 0 && processes.size() > 1 && (!found.empty() || which == lost::gone_or_stopped))
-    return fmt::format("{} was stopped for {:.3g} s", this_rank(), std::chrono::duration<double>(own).count());
+    return fmt::format("{} was stopped for {:.3g} s", this_rank(),
+                       std::chrono::duration<double>(own).count());
   return found;
 }
 
@@ -184,7 +188,8 @@ communicator communicator::world(std::chrono::nanoseconds timeout, watchdog& dog
   boot_id().copy(mine.boot, sizeof mine.boot - 1);
   if (readlink("/proc/self/ns/pid", mine.numbers, sizeof mine.numbers - 1) < 0) mine.numbers[0] = '\0';
   mine.pid = static_cast<int>(getpid());
-  const auto gathered = all.all_gather({reinterpret_cast<const char*>(&mine), sizeof mine}, "gathering processes");
+  const auto gathered =
+      all.all_gather({reinterpret_cast<const char*>(&mine), sizeof mine}, "gathering processes");
   std::vector<rank_process> everyone(gathered.size());
   for (std::size_t i = 0; i < gathered.size(); ++i)
     everyone[i] = *reinterpret_cast<const rank_process*>(gathered[i].data());
@@ -211,8 +216,8 @@ std::vector<std::string> communicator::all_gather(std::string_view mine, std::st
   std::vector<int> offsets(ranks, 0);
   std::partial_sum(lengths.begin(), lengths.end() - 1, offsets.begin() + 1);
   std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), '\0');
-  check_mpi(MPI_Iallgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR,
-                            native_->comm, &request),
+  check_mpi(MPI_Iallgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(),
+                            MPI_CHAR, native_->comm, &request),
             what);
   wait_quietly(request, timeout_, what);
   std::vector<std::string> parts;

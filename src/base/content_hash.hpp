@@ -1,5 +1,5 @@
-// SHA-256: by which a page's content policy names its own style and script, and names stand for what shall not be told.
-// And bytes as text.
+// SHA-256: by which a page's content policy names its own style and script, and names stand for what shall
+// not be told. And bytes as text.
 #pragma once
 
 #include <string>

@@ -30,8 +30,9 @@ bool is_set(const char* name) {
 
 // A tool that intercepts launches, by what it leaves in the environment of the process.
 std::optional<std::string> intercepting_tool() {
-  constexpr const char* prefixes[] = {"NV_SANITIZER", "CUDA_INJECTION64_PATH=", "NV_TPS_LAUNCH", "NV_NSIGHT_INJECTION",
-                                      "NV_COMPUTE_PROFILER", "NSYS_PROFILING_SESSION_ID"};
+  constexpr const char* prefixes[] = {
+      "NV_SANITIZER",        "CUDA_INJECTION64_PATH=", "NV_TPS_LAUNCH",
+      "NV_NSIGHT_INJECTION", "NV_COMPUTE_PROFILER",    "NSYS_PROFILING_SESSION_ID"};
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     for (const char* prefix : prefixes)
       if (std::strncmp(*entry, prefix, std::strlen(prefix)) == 0)
@@ -44,7 +45,8 @@ std::optional<std::string> intercepting_tool() {
 void check(cudaError_t status, std::string_view action, source_location where) {
   if (status == cudaSuccess) return;
   cudaGetLastError();  // a sticky error comes back by itself; others must not surprise the next launch
-  throw api_error("CUDA", filled("{} ({})", cudaGetErrorString(status), cudaGetErrorName(status)), action, where);
+  throw api_error("CUDA", filled("{} ({})", cudaGetErrorString(status), cudaGetErrorName(status)), action,
+                  where);
 }
 
 device_scope::device_scope(int ordinal) {
@@ -58,8 +60,10 @@ device_scope::device_scope(int ordinal) {
 
 device_scope::~device_scope() {
   // The runtime knows a GPU's own context only; the caller's may be a green one.
-  static const auto make_current = reinterpret_cast<decltype(&cuCtxSetCurrent)>(find_driver_entry("cuCtxSetCurrent"));
-  if (context_before_ != nullptr && make_current != nullptr && make_current(static_cast<CUcontext>(context_before_)) == CUDA_SUCCESS)
+  static const auto make_current =
+      reinterpret_cast<decltype(&cuCtxSetCurrent)>(find_driver_entry("cuCtxSetCurrent"));
+  if (context_before_ != nullptr && make_current != nullptr &&
+      make_current(static_cast<CUcontext>(context_before_)) == CUDA_SUCCESS)
     return;
   report(cudaSetDevice(before_), "selecting the GPU before");
 }
@@ -68,7 +72,9 @@ void stream_traits::close(type handle) noexcept { report(cudaStreamDestroy(handl
 void event_traits::close(type handle) noexcept { report(cudaEventDestroy(handle), "destroying an event"); }
 
 void graph_traits::close(type handle) noexcept { report(cudaGraphDestroy(handle), "destroying a graph"); }
-void executable_traits::close(type handle) noexcept { report(cudaGraphExecDestroy(handle), "destroying a graph"); }
+void executable_traits::close(type handle) noexcept {
+  report(cudaGraphExecDestroy(handle), "destroying a graph");
+}
 
 executable instantiate(const graph& described) {
   cudaGraphExec_t made = nullptr;
@@ -107,7 +113,8 @@ cudaMemPool_t pool_of(int ordinal) {
   const std::lock_guard lock(guard);
   if (const auto found = pools.find(ordinal); found != pools.end()) return found->second;
   int supported = 0, count = 0;
-  check(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, ordinal), "asking for memory pools");
+  check(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, ordinal),
+        "asking for memory pools");
   if (supported == 0) return pools[ordinal] = nullptr;
   cudaMemPoolProps wanted{};
   wanted.allocType = cudaMemAllocationTypePinned;
@@ -119,7 +126,8 @@ cudaMemPool_t pool_of(int ordinal) {
   check(cudaGetDeviceCount(&count), "counting GPUs");
   for (int other = 0; other < count; ++other) {
     int possible = 0;
-    if (other != ordinal) check(cudaDeviceCanAccessPeer(&possible, other, ordinal), "asking about peer access");
+    if (other != ordinal)
+      check(cudaDeviceCanAccessPeer(&possible, other, ordinal), "asking about peer access");
     if (possible == 0) continue;
     const cudaMemAccessDesc open{{cudaMemLocationTypeDevice, other}, cudaMemAccessFlagsProtReadWrite};
     check(cudaMemPoolSetAccess(made, &open, 1), filled("opening a memory pool to GPU {}", other));
@@ -134,7 +142,8 @@ memory memory::in_pool(int ordinal, std::size_t bytes) {
   const cudaMemPool_t pool = pool_of(ordinal);
   if (pool == nullptr) return on_gpu(ordinal, bytes);
   void* made = nullptr;
-  check(cudaMallocFromPoolAsync(&made, bytes, pool, nullptr), filled("allocating {} bytes on GPU {}", bytes, ordinal));
+  check(cudaMallocFromPoolAsync(&made, bytes, pool, nullptr),
+        filled("allocating {} bytes on GPU {}", bytes, ordinal));
   memory owner(static_cast<std::byte*>(made), bytes, place::pool, ordinal);
   check(cudaMemsetAsync(made, 0, bytes, nullptr), filled("zeroing memory of GPU {}", ordinal));
   check(cudaStreamSynchronize(nullptr), filled("zeroing memory of GPU {}", ordinal));
@@ -143,7 +152,8 @@ memory memory::in_pool(int ordinal, std::size_t bytes) {
 
 memory memory::on_host(std::size_t bytes) {
   void* made = nullptr;
-  check(cudaHostAlloc(&made, bytes, cudaHostAllocMapped | cudaHostAllocPortable), "allocating pinned host memory");
+  check(cudaHostAlloc(&made, bytes, cudaHostAllocMapped | cudaHostAllocPortable),
+        "allocating pinned host memory");
   std::memset(made, 0, bytes);
   return {static_cast<std::byte*>(made), bytes, place::host};
 }
@@ -180,18 +190,21 @@ void memory::free() noexcept {
 std::optional<std::string> reason_not_to_spin(std::size_t gpus) {
   if (gpus < 2) return std::nullopt;
   if (is_set("CUDA_LAUNCH_BLOCKING"))
-    return "CUDA_LAUNCH_BLOCKING makes every launch wait for its kernel, so kernels that wait for each other never "
+    return "CUDA_LAUNCH_BLOCKING makes every launch wait for its kernel, so kernels that wait for each other "
+           "never "
            "end; unset it, or measure one GPU";
   if (const auto tool = intercepting_tool())
-    return filled("a tool that may run kernels one after the other is attached ({} is set), so kernels that wait "
-                  "for each other may never end; run without it, or with one GPU", *tool);
+    return filled(
+        "a tool that may run kernels one after the other is attached ({} is set), so kernels that wait "
+        "for each other may never end; run without it, or with one GPU",
+        *tool);
   return std::nullopt;
 }
 
 int resident_blocks(const void* kernel, unsigned threads_per_block, std::size_t shared_bytes) {
   int blocks = 0;
-  const auto status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads_per_block),
-                                                                    shared_bytes);
+  const auto status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &blocks, kernel, static_cast<int>(threads_per_block), shared_bytes);
   if (status == cudaErrorInvalidValue || status == cudaErrorInvalidConfiguration) {
     cudaGetLastError();
     return 0;

@@ -1,5 +1,5 @@
-// Thin owners and checks over the CUDA runtime. The driver is reached through the runtime only, so that nothing links
-// libcuda and the program starts where there is none. For host code and .cu files, C++20.
+// Thin owners and checks over the CUDA runtime. The driver is reached through the runtime only, so that
+// nothing links libcuda and the program starts where there is none. For host code and .cu files, C++20.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -60,23 +60,27 @@ struct executable_traits {
 using executable = unique_handle<executable_traits>;  // an instantiated graph
 executable instantiate(const graph&);
 
-// On the calling thread's GPU. The stream does not wait for the default stream; the event takes no time stamps.
+// On the calling thread's GPU. The stream does not wait for the default stream; the event takes no time
+// stamps.
 stream make_stream();
 event make_event();
 
-// Where memory lies: on a GPU, in a GPU's pool (what is given back stays with the process, so that the next allocation
-// takes microseconds), or on the host, pinned and mapped into every GPU of the process.
+// Where memory lies: on a GPU, in a GPU's pool (what is given back stays with the process, so that the next
+// allocation takes microseconds), or on the host, pinned and mapped into every GPU of the process.
 enum class place { gpu, pool, host };
 
 class memory {
  public:
   memory() = default;
-  // All zeroed. In a pool the memory is open to those GPUs of the process whose memory `ordinal` can be opened to.
+  // All zeroed. In a pool the memory is open to those GPUs of the process whose memory `ordinal` can be
+  // opened to.
   static memory on_gpu(int ordinal, std::size_t bytes);
   static memory in_pool(int ordinal, std::size_t bytes);
   static memory on_host(std::size_t bytes);
   memory(memory&& other) noexcept
-      : address_(std::exchange(other.address_, nullptr)), bytes_(other.bytes_), where_(other.where_),
+      : address_(std::exchange(other.address_, nullptr)),
+        bytes_(other.bytes_),
+        where_(other.where_),
         ordinal_(other.ordinal_) {}
   memory& operator=(memory&& other) noexcept;
   ~memory();
@@ -99,15 +103,17 @@ class memory {
   int ordinal_ = 0;
 };
 
-// Why kernels that wait for each other must not run on `gpus` GPUs of this process: a setting or a tool that makes
-// launches wait for one another. Nothing when they may.
+// Why kernels that wait for each other must not run on `gpus` GPUs of this process: a setting or a tool that
+// makes launches wait for one another. Nothing when they may.
 std::optional<std::string> reason_not_to_spin(std::size_t gpus);
 
-// The most blocks of `kernel` that one SM of the calling thread's GPU holds at once; 0 when it cannot run there.
+// The most blocks of `kernel` that one SM of the calling thread's GPU holds at once; 0 when it cannot run
+// there.
 int resident_blocks(const void* kernel, unsigned threads_per_block, std::size_t shared_bytes = 0);
 int sm_count(int ordinal);
 
-// Loads `kernel` on the calling thread's GPU now rather than at its first launch, which may wait for running kernels.
+// Loads `kernel` on the calling thread's GPU now rather than at its first launch, which may wait for running
+// kernels.
 void load(const void* kernel, std::string_view what);
 
 }  // namespace mgsync::cuda

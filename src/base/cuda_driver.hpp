@@ -10,8 +10,8 @@
 
 namespace mgsync::cuda {
 
-// The driver's entry point `name`, as it was in CUDA `version` (12000: 12.0), as a function pointer; nothing where the driver
-// does not have it.
+// The driver's entry point `name`, as it was in CUDA `version` (12000: 12.0), as a function pointer; nothing
+// where the driver does not have it.
 void* find_driver_entry(const char* name, unsigned version = 12000);
 // The same; throws api_error where it is missing.
 void* driver_entry(const char* name);
@@ -25,6 +25,7 @@ F driver_function(const char* name) {
 std::string driver_error(CUresult status);
 
 // Throws api_error naming the error and the action unless `status` is CUDA_SUCCESS.
-void check_driver(CUresult status, std::string_view action, source_location where = source_location::current());
+void check_driver(CUresult status, std::string_view action,
+                  source_location where = source_location::current());
 
 }  // namespace mgsync::cuda

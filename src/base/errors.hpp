@@ -1,4 +1,5 @@
-// The kinds of failure and the exit codes. "Cannot run here" is none of them: that is a value (barriers/backend.hpp).
+// The kinds of failure and the exit codes. "Cannot run here" is none of them: that is a value
+// (barriers/backend.hpp).
 #pragma once
 
 #include <stdexcept>
@@ -33,7 +34,8 @@ class timeout_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A rank of the job is gone, or stopped for longer than the deadline: no word about what was measured. Exit 1.
+// A rank of the job is gone, or stopped for longer than the deadline: no word about what was measured.
+// Exit 1.
 class rank_lost : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

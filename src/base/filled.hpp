@@ -2,8 +2,8 @@
 //
 //     filled("{} blocks on GPU {}", blocks, ordinal)
 //
-// That there are as many places as values is checked by the compiler. Values are texts, characters, integers and
-// numbers (six digits); of another type they do not compile.
+// That there are as many places as values is checked by the compiler. Values are texts, characters, integers
+// and numbers (six digits); of another type they do not compile.
 #pragma once
 
 #include <charconv>
@@ -19,10 +19,11 @@ template <class... Values>
 class text_with_places {
  public:
   template <class Text>
-    requires std::convertible_to<const Text&, std::string_view>
+  requires std::convertible_to<const Text&, std::string_view>
   consteval text_with_places(const Text& text) : text_(text) {  // a literal, as it stands at the call
     std::size_t places = 0;
-    for (std::size_t i = 0; i + 1 < text_.size(); ++i) places += text_[i] == '{' && text_[i + 1] == '}' ? 1 : 0;
+    for (std::size_t i = 0; i + 1 < text_.size(); ++i)
+      places += text_[i] == '{' && text_[i + 1] == '}' ? 1 : 0;
     if (places != sizeof...(Values)) throw "as many {} as values";
   }
   constexpr std::string_view text() const { return text_; }
@@ -33,8 +34,8 @@ class text_with_places {
 
 inline void append_value(std::string& to, std::string_view value) { to += value; }
 template <std::integral Number>
-  requires(!std::same_as<Number, bool> && !std::same_as<Number, char>)
-void append_value(std::string& to, Number value) {
+requires(!std::same_as<Number, bool> && !std::same_as<Number, char>) void append_value(std::string& to,
+                                                                                       Number value) {
   char digits[24];
   to.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
 }
@@ -45,7 +46,8 @@ void append_value(std::string& to, Character value) {
 template <std::floating_point Number>
 void append_value(std::string& to, Number value) {
   char digits[32];
-  to.append(digits, static_cast<std::size_t>(std::snprintf(digits, sizeof digits, "%g", static_cast<double>(value))));
+  to.append(digits,
+            static_cast<std::size_t>(std::snprintf(digits, sizeof digits, "%g", static_cast<double>(value))));
 }
 
 template <class... Values>

@@ -5,8 +5,8 @@
 #include <climits>
 #include <fstream>
 #include <map>
-#include <set>
 #include <regex>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,7 +31,8 @@ std::string pseudonym_of(const std::string& name) {
   static const std::regex pseudonym("host-[0-9a-f]{10}(-[0-9]+)?");
   if (name.empty() || std::regex_match(name, pseudonym)) return name;
   std::string digits;
-  for (const char byte : sha256(name).substr(0, 5)) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  for (const char byte : sha256(name).substr(0, 5))
+    digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   return "host-" + digits;
 }
 
@@ -41,7 +42,8 @@ std::string boot_id() {
   return id;
 }
 
-std::vector<std::string> distinct_hosts(std::span<const std::string> names, std::span<const std::string> boots) {
+std::vector<std::string> distinct_hosts(std::span<const std::string> names,
+                                        std::span<const std::string> boots) {
   std::set<std::string> taken(names.begin(), names.end());
   std::map<std::string, std::map<std::string, std::string>> known;  // by name, then by boot
   std::vector<std::string> hosts;

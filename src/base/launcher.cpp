@@ -23,7 +23,8 @@ struct known_launcher {
 constexpr known_launcher launchers[] = {
     {"Open MPI", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_RANK",
      "OMPI_COMM_WORLD_SIZE"},
-    {"MVAPICH", "MVP_COMM_WORLD_LOCAL_RANK", "MVP_COMM_WORLD_LOCAL_SIZE", "MVP_COMM_WORLD_RANK", "MVP_COMM_WORLD_SIZE"},
+    {"MVAPICH", "MVP_COMM_WORLD_LOCAL_RANK", "MVP_COMM_WORLD_LOCAL_SIZE", "MVP_COMM_WORLD_RANK",
+     "MVP_COMM_WORLD_SIZE"},
     {"MVAPICH2", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_RANK",
      "MV2_COMM_WORLD_SIZE"},
     {"PALS", "PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE", "PALS_RANKID", "PMI_SIZE"},
@@ -51,8 +52,8 @@ std::optional<int> tasks_of_node(std::optional<std::string> text) {
 launch read_launch(const std::function<std::optional<std::string>(const char*)>& variable) {
   for (const auto& known : launchers) {
     if (!variable(known.proof)) continue;
-    launch found{known.name, number(variable(known.proof)), number(variable(known.local_rank)), std::nullopt,
-                 number(variable(known.size)), true};
+    launch found{known.name,   number(variable(known.proof)), number(variable(known.local_rank)),
+                 std::nullopt, number(variable(known.size)),  true};
     if (known.local_size != nullptr) found.local_size = number(variable(known.local_size));
     // srun with PMI-2 sets PMI_RANK; only Slurm's own variable tells the local rank then.
     if (!found.local_rank) found.local_rank = number(variable("SLURM_LOCALID"));
@@ -62,7 +63,8 @@ launch read_launch(const std::function<std::optional<std::string>(const char*)>&
   }
   // srun without a process manager for MPI. A batch script that srun did not start has no such variable.
   if (const auto tasks = number(variable("SLURM_STEP_NUM_TASKS")); tasks > 1)
-    return {"Slurm", number(variable("SLURM_PROCID")), number(variable("SLURM_LOCALID")), std::nullopt, tasks, false};
+    return {"Slurm", number(variable("SLURM_PROCID")), number(variable("SLURM_LOCALID")), std::nullopt, tasks,
+            false};
   return {"none", std::nullopt, std::nullopt, std::nullopt, std::nullopt, false};
 }
 
@@ -71,15 +73,17 @@ std::string why_apart(const launch& told, int mpi_ranks, std::string_view librar
   const bool slurm = told.launcher == "Slurm";
   const auto started = fmt::format("{} started {} processes", slurm ? "srun" : told.launcher, *told.size);
   if (!told.under_mpi)
-    return fmt::format("{} and told none of them how to meet the others: each would measure by itself, and write over the "
-                       "others' files; accepted: srun --mpi=pmix or --mpi=pmi2 (srun --mpi=list shows which there are), "
-                       "mpirun in the place of srun, or srun --ntasks=1",
-                       started);
-  return fmt::format("{} and MPI ({}) counts {}: they do not meet, and would write over each other's files; accepted: {}",
-                     started, library, mpi_ranks,
-                     slurm ? "the srun --mpi=... which this MPI understands (srun --mpi=list shows which there are), or "
-                             "its own mpirun"
-                           : "the mpirun of the MPI that this mgsync was built with");
+    return fmt::format(
+        "{} and told none of them how to meet the others: each would measure by itself, and write over the "
+        "others' files; accepted: srun --mpi=pmix or --mpi=pmi2 (srun --mpi=list shows which there are), "
+        "mpirun in the place of srun, or srun --ntasks=1",
+        started);
+  return fmt::format(
+      "{} and MPI ({}) counts {}: they do not meet, and would write over each other's files; accepted: {}",
+      started, library, mpi_ranks,
+      slurm ? "the srun --mpi=... which this MPI understands (srun --mpi=list shows which there are), or "
+              "its own mpirun"
+            : "the mpirun of the MPI that this mgsync was built with");
 }
 
 launch read_launch() {

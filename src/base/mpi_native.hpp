@@ -1,4 +1,5 @@
-// For those that call MPI themselves (the mpi backend, the shared window): the handle, and the check of a call.
+// For those that call MPI themselves (the mpi backend, the shared window): the handle, and the check of a
+// call.
 #pragma once
 
 #include <mpi.h>

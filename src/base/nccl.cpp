@@ -14,8 +14,10 @@ namespace mgsync::nccl {
 void check(ncclResult_t status, std::string_view action, source_location where) {
   if (status == ncclSuccess) return;
   const char* more = ncclGetLastError(nullptr);
-  throw api_error("NCCL", fmt::format("{}{}{}", ncclGetErrorString(status), more != nullptr && *more != '\0' ? ": " : "",
-                                      more != nullptr ? more : ""), action, where);
+  throw api_error("NCCL",
+                  fmt::format("{}{}{}", ncclGetErrorString(status),
+                              more != nullptr && *more != '\0' ? ": " : "", more != nullptr ? more : ""),
+                  action, where);
 }
 
 int version() {

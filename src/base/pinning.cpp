@@ -53,25 +53,29 @@ bool restrict_calling_thread(const std::vector<int>& cpus) {
 
 std::string pin_calling_thread(int cpu) {
   if (!restrict_calling_thread({cpu}))
-    return fmt::format("the kernel refused to pin to CPU {}: {}", cpu, std::generic_category().message(errno));
+    return fmt::format("the kernel refused to pin to CPU {}: {}", cpu,
+                       std::generic_category().message(errno));
   // Once the mask is in force the kernel has moved the thread: the call returns on the new CPU.
   const auto mask = allowed_cpus();
   if (mask == std::vector<int>{cpu} && sched_getcpu() == cpu) return {};
-  return fmt::format("pinning to CPU {} did not take effect: the mask is {}, and the thread runs on CPU {}", cpu,
-                     fmt::join(mask, ","), sched_getcpu());
+  return fmt::format("pinning to CPU {} did not take effect: the mask is {}, and the thread runs on CPU {}",
+                     cpu, fmt::join(mask, ","), sched_getcpu());
 }
 
 running_time running_time_now() {
   rusage used{};
   timespec cpu{};
   if (getrusage(RUSAGE_THREAD, &used) != 0 || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) != 0) return {};
-  return {std::chrono::seconds(cpu.tv_sec) + std::chrono::nanoseconds(cpu.tv_nsec), static_cast<std::uint64_t>(used.ru_nvcsw), static_cast<std::uint64_t>(used.ru_nivcsw)};
+  return {std::chrono::seconds(cpu.tv_sec) + std::chrono::nanoseconds(cpu.tv_nsec),
+          static_cast<std::uint64_t>(used.ru_nvcsw), static_cast<std::uint64_t>(used.ru_nivcsw)};
 }
 
-std::optional<double> share_taken(const running_time& before, const running_time& after, std::chrono::nanoseconds elapsed) {
+std::optional<double> share_taken(const running_time& before, const running_time& after,
+                                  std::chrono::nanoseconds elapsed) {
   if (after.given_up != before.given_up || elapsed.count() <= 0) return std::nullopt;
   if (after.taken_away == before.taken_away) return 0;
-  return std::max(0.0, 1 - std::chrono::duration<double>(after.cpu - before.cpu) / std::chrono::duration<double>(elapsed));
+  return std::max(0.0, 1 - std::chrono::duration<double>(after.cpu - before.cpu) /
+                               std::chrono::duration<double>(elapsed));
 }
 
 }  // namespace mgsync

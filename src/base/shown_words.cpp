@@ -17,10 +17,15 @@ struct letter {
 
 // The first one of a text that is not empty, as UTF-8.
 letter first_of(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
+  const auto byte = [&](std::size_t i) {
+    return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i]));
+  };
   const std::uint32_t lead = byte(0);
   if (lead < 0x80) return {lead, 1, true};
-  const std::size_t bytes = lead >= 0xf0 && lead < 0xf5 ? 4 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xc2 && lead < 0xe0 ? 2 : 1;
+  const std::size_t bytes = lead >= 0xf0 && lead < 0xf5   ? 4
+                            : lead >= 0xe0 && lead < 0xf0 ? 3
+                            : lead >= 0xc2 && lead < 0xe0 ? 2
+                                                          : 1;
   if (bytes == 1 || text.size() < bytes) return {lead, 1, false};
   std::uint32_t code = lead & (0xffu >> (bytes + 1));
   for (std::size_t i = 1; i < bytes; ++i) {
@@ -43,7 +48,8 @@ std::string spelt(std::string_view text, std::string_view kept) {
   shown.reserve(text.size());
   while (!text.empty()) {
     const auto next = first_of(text);
-    if (next.valid && (!steers(next.code) || (next.bytes == 1 && kept.find(text.front()) != kept.npos))) shown += text.substr(0, next.bytes);
+    if (next.valid && (!steers(next.code) || (next.bytes == 1 && kept.find(text.front()) != kept.npos)))
+      shown += text.substr(0, next.bytes);
     else shown += fmt::format("\\u{:04x}", next.code);
     text.remove_prefix(next.bytes);
   }
@@ -76,7 +82,8 @@ std::string markdown_words(std::string_view text) {
 
 std::string markdown_cell(std::string_view text) {
   std::string shown = markdown_words(text);
-  for (std::size_t at = shown.find('|'); at != std::string::npos; at = shown.find('|', at + 2)) shown.insert(at, "\\");
+  for (std::size_t at = shown.find('|'); at != std::string::npos; at = shown.find('|', at + 2))
+    shown.insert(at, "\\");
   return shown;
 }
 
@@ -89,7 +96,9 @@ std::string markdown_code(std::string_view text) {
 
 std::string csv_field(std::string_view text) {
   std::string field(text);
-  if (!text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos && !is_number(text)) field.insert(0, 1, '\'');
+  if (!text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos &&
+      !is_number(text))
+    field.insert(0, 1, '\'');
   if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
   std::string quoted = "\"";
   for (const char letter : field) {

@@ -1,11 +1,13 @@
-// Where a call stands, as std::source_location tells it: a class of our own, so that public types are the same in C++17 and C++20.
+// Where a call stands, as std::source_location tells it: a class of our own, so that public types are the
+// same in C++17 and C++20.
 #pragma once
 
 namespace mgsync { inline namespace v1 {
 
 class source_location {
  public:
-  static constexpr source_location current(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
+  static constexpr source_location current(const char* file = __builtin_FILE(),
+                                           unsigned line = __builtin_LINE()) {
     source_location here;
     here.file_ = file;
     here.line_ = line;

@@ -57,7 +57,8 @@ void put_on_stderr(std::string_view text) noexcept {
 }
 
 void put_on_stdout(std::string_view text) noexcept {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) why_stdout_failed = errno;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    why_stdout_failed = errno;
 }
 
 bool is_of_stdout(const std::exception& thrown) noexcept {
@@ -72,7 +73,8 @@ int end_of_stdout(int code) noexcept {
   if (std::ferror(stdout) == 0) return code;
   const int why = why_stdout_failed;
   if (!has_no_reader(STDOUT_FILENO)) {
-    say("mgsync: stdout could not be written{}{}: what it was to get is lost, or a part of it\n", why == 0 ? "" : ", ", why == 0 ? "" : std::strerror(why));
+    say("mgsync: stdout could not be written{}{}: what it was to get is lost, or a part of it\n",
+        why == 0 ? "" : ", ", why == 0 ? "" : std::strerror(why));
     return code != 0 ? code : 1;
   }
   if (code != 0) return code;

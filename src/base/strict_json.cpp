@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t most_keys = 1000;  // of one object, which is searched from its beginning for a key
 
-// Builds the value from the parser's events, each in a time of its own: the library's own parser with a callback goes through
-// all values of an array again whenever one of them ends.
+// Builds the value from the parser's events, each in a time of its own: the library's own parser with a
+// callback goes through all values of an array again whenever one of them ends.
 class builder {
  public:
   explicit builder(const std::string& name) : name_(name) {}
@@ -48,8 +48,10 @@ class builder {
   bool key(std::string& value) {
     value = one_line(value);  // a name
     auto& members = open_.back()->get_ref<ordered_json::object_t&>();
-    if (members.size() == most_keys) throw usage_error(fmt::format("{}: more than {} keys in one object", name_, most_keys));
-    if (stands_in(members, value)) throw usage_error(fmt::format("{}: the key '{}' stands twice in one object", name_, value));
+    if (members.size() == most_keys)
+      throw usage_error(fmt::format("{}: more than {} keys in one object", name_, most_keys));
+    if (stands_in(members, value))
+      throw usage_error(fmt::format("{}: the key '{}' stands twice in one object", name_, value));
     members.emplace_back(std::move(value), nullptr);
     return true;
   }
@@ -65,21 +67,26 @@ class builder {
   bool stands_in(const ordered_json::object_t& members, const std::string& key) {
     constexpr std::size_t few = 16;
     auto& known = keys_.back();
-    if (members.size() < few) return std::ranges::any_of(members, [&](const auto& one) { return one.first == key; });
+    if (members.size() < few)
+      return std::ranges::any_of(members, [&](const auto& one) { return one.first == key; });
     if (known.empty())
       for (const auto& one : members) known.insert(one.first);
     return !known.insert(key).second;
   }
   template <class Value>
   bool add(Value&& value) {
-    if (++values_ > most_values) throw usage_error(fmt::format("{}: more than {} values", name_, most_values));
+    if (++values_ > most_values)
+      throw usage_error(fmt::format("{}: more than {} values", name_, most_values));
     if (open_.empty()) last_ = &(whole_ = std::forward<Value>(value));
-    else if (open_.back()->is_array()) last_ = &open_.back()->get_ref<ordered_json::array_t&>().emplace_back(std::forward<Value>(value));
-    else last_ = &(open_.back()->get_ref<ordered_json::object_t&>().back().second = std::forward<Value>(value));
+    else if (open_.back()->is_array())
+      last_ = &open_.back()->get_ref<ordered_json::array_t&>().emplace_back(std::forward<Value>(value));
+    else
+      last_ = &(open_.back()->get_ref<ordered_json::object_t&>().back().second = std::forward<Value>(value));
     return true;
   }
   bool open(ordered_json&& value) {
-    if (std::ssize(open_) == deepest_nesting) throw usage_error(fmt::format("{}: nested deeper than {}", name_, deepest_nesting));
+    if (std::ssize(open_) == deepest_nesting)
+      throw usage_error(fmt::format("{}: nested deeper than {}", name_, deepest_nesting));
     add(std::move(value));
     open_.push_back(last_);
     return true;
@@ -97,9 +104,11 @@ class builder {
 
 ordered_json parse_strictly(std::string_view text, const std::string& name, comments allowed) {
   if (text.size() > largest_document_bytes)
-    throw usage_error(fmt::format("{}: {} bytes; at most {} are read", name, text.size(), largest_document_bytes));
+    throw usage_error(
+        fmt::format("{}: {} bytes; at most {} are read", name, text.size(), largest_document_bytes));
   builder built(name);
-  ordered_json::sax_parse(text, &built, ordered_json::input_format_t::json, true, allowed == comments::passed_over);
+  ordered_json::sax_parse(text, &built, ordered_json::input_format_t::json, true,
+                          allowed == comments::passed_over);
   return built.take();
 }
 
@@ -107,7 +116,8 @@ void expected(const std::string& path, std::string_view what) {
   throw usage_error(fmt::format("{}: expected {}", path, what));
 }
 
-object_reader::object_reader(const ordered_json& object, std::string path) : object_(&object), path_(std::move(path)) {
+object_reader::object_reader(const ordered_json& object, std::string path)
+    : object_(&object), path_(std::move(path)) {
   if (!object.is_object()) expected(path_, "an object");
 }
 
@@ -130,7 +140,8 @@ namespace json_types {
 std::optional<std::int64_t> whole_signed(const ordered_json& value) {
   if (value.is_number_unsigned()) {
     const auto number = value.get<std::uint64_t>();
-    return std::in_range<std::int64_t>(number) ? std::optional(static_cast<std::int64_t>(number)) : std::nullopt;
+    return std::in_range<std::int64_t>(number) ? std::optional(static_cast<std::int64_t>(number))
+                                               : std::nullopt;
   }
   return value.is_number_integer() ? std::optional(value.get<std::int64_t>()) : std::nullopt;
 }

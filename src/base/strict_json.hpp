@@ -1,5 +1,5 @@
-// Reads JSON that others wrote: bounded in all ways, no key twice, every error with its place. Keys that nobody
-// asks for are passed over: a newer mgsync may have written them.
+// Reads JSON that others wrote: bounded in all ways, no key twice, every error with its place. Keys that
+// nobody asks for are passed over: a newer mgsync may have written them.
 #pragma once
 
 #include <cmath>
@@ -23,16 +23,19 @@ namespace mgsync {
 
 inline constexpr std::size_t largest_document_bytes = std::size_t{256} << 20;
 inline constexpr int deepest_nesting = 32;
-inline constexpr std::size_t most_values = std::size_t{1} << 24;  // in one document: an empty one takes three bytes, and memory for forty
+inline constexpr std::size_t most_values =
+    std::size_t{1} << 24;  // in one document: an empty one takes three bytes, and memory for forty
 
 enum class comments { refused, passed_over };  // those of C++
 
-// Throws usage_error, beginning with `name`, for anything but one JSON value within the bounds, and says the line and the
-// column of what is no JSON. Numbers that a double cannot hold are refused.
-nlohmann::ordered_json parse_strictly(std::string_view text, const std::string& name, comments = comments::refused);
+// Throws usage_error, beginning with `name`, for anything but one JSON value within the bounds, and says the
+// line and the column of what is no JSON. Numbers that a double cannot hold are refused.
+nlohmann::ordered_json parse_strictly(std::string_view text, const std::string& name,
+                                      comments = comments::refused);
 
-// The value as a Type: text (on one line: src/base/shown_words.hpp), bool, a number (whole ones within the type's range; null is NaN for a floating one), a word
-// of an enumeration, a vector, a map from text, or optional (null: nothing). Throws usage_error naming `path`.
+// The value as a Type: text (on one line: src/base/shown_words.hpp), bool, a number (whole ones within the
+// type's range; null is NaN for a floating one), a word of an enumeration, a vector, a map from text, or
+// optional (null: nothing). Throws usage_error naming `path`.
 template <class Type>
 Type read_json(const nlohmann::ordered_json& value, const std::string& path);
 
@@ -74,13 +77,14 @@ std::optional<std::int64_t> whole_signed(const nlohmann::ordered_json&);
 std::optional<std::uint64_t> whole_unsigned(const nlohmann::ordered_json&);
 
 template <std::integral Type>
-  requires(!std::same_as<Type, bool>)
-struct reader<Type> {
+requires(!std::same_as<Type, bool>) struct reader<Type> {
   static Type read(const nlohmann::ordered_json& value, const std::string& path) {
     if constexpr (std::is_signed_v<Type>) {
-      if (const auto number = whole_signed(value); number && std::in_range<Type>(*number)) return static_cast<Type>(*number);
+      if (const auto number = whole_signed(value); number && std::in_range<Type>(*number))
+        return static_cast<Type>(*number);
     } else {
-      if (const auto number = whole_unsigned(value); number && std::in_range<Type>(*number)) return static_cast<Type>(*number);
+      if (const auto number = whole_unsigned(value); number && std::in_range<Type>(*number))
+        return static_cast<Type>(*number);
     }
     expected(path, "a whole number from " + std::to_string(std::numeric_limits<Type>::min()) + " to " +
                        std::to_string(std::numeric_limits<Type>::max()));

@@ -1,4 +1,5 @@
-// One owner for any C handle. Traits supply: type, none(), close(type) noexcept (reports its own failure on stderr).
+// One owner for any C handle. Traits supply: type, none(), close(type) noexcept (reports its own failure on
+// stderr).
 #pragma once
 
 #include <utility>

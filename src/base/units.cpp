@@ -14,12 +14,24 @@ struct known_unit {
   double size;  // in seconds, or bytes
 };
 constexpr double ki = 1024;
-constexpr known_unit units[] = {
-    {"ns", true, 1e-9},    {"us", true, 1e-6},         {"ms", true, 1e-3},         {"s", true, 1},
-    {"min", true, 60},     {"h", true, 3600},          {"B", false, 1},            {"kB", false, 1e3},
-    {"KB", false, 1e3},    {"MB", false, 1e6},         {"GB", false, 1e9},         {"TB", false, 1e12},
-    {"PB", false, 1e15},   {"KiB", false, ki},         {"MiB", false, ki * ki},    {"GiB", false, ki * ki * ki},
-    {"TiB", false, ki * ki * ki * ki},                 {"PiB", false, ki * ki * ki * ki * ki}};
+constexpr known_unit units[] = {{"ns", true, 1e-9},
+                                {"us", true, 1e-6},
+                                {"ms", true, 1e-3},
+                                {"s", true, 1},
+                                {"min", true, 60},
+                                {"h", true, 3600},
+                                {"B", false, 1},
+                                {"kB", false, 1e3},
+                                {"KB", false, 1e3},
+                                {"MB", false, 1e6},
+                                {"GB", false, 1e9},
+                                {"TB", false, 1e12},
+                                {"PB", false, 1e15},
+                                {"KiB", false, ki},
+                                {"MiB", false, ki* ki},
+                                {"GiB", false, ki* ki* ki},
+                                {"TiB", false, ki* ki* ki* ki},
+                                {"PiB", false, ki* ki* ki* ki* ki}};
 
 const known_unit* unit_named(std::string_view name) {
   const auto found = std::ranges::find(units, name, &known_unit::name);
@@ -43,12 +55,15 @@ std::optional<std::uint64_t> whole_in_unit(std::string_view text, std::string_vi
   std::uint64_t digits = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), digits);
   if (error == std::errc() && end == text.data() + text.size()) return digits;
-  if (text.find_first_not_of("0123456789.+-e") == std::string_view::npos) return std::nullopt;  // no unit, and no digits only
+  if (text.find_first_not_of("0123456789.+-e") == std::string_view::npos)
+    return std::nullopt;  // no unit, and no digits only
   const auto value = in_unit(text, unit);
   constexpr double exact = 9007199254740992;  // 2^53
   if (!value || *value < 0 || *value > exact) return std::nullopt;
   const double whole = std::round(*value);
-  return std::abs(*value - whole) <= 1e-9 * std::max(1.0, whole) ? std::optional(static_cast<std::uint64_t>(whole)) : std::nullopt;
+  return std::abs(*value - whole) <= 1e-9 * std::max(1.0, whole)
+             ? std::optional(static_cast<std::uint64_t>(whole))
+             : std::nullopt;
 }
 
 }  // namespace mgsync

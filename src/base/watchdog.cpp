@@ -43,8 +43,8 @@ extern "C" void note_signal(int number) {
     first_signal_ms = now_ms();
     return;
   }
-  // A batch system's warning may come several times, by the scheduler, the job's shell and the launcher, and its end
-  // after it. A launcher's end may come twice. What a person sends again later on ends at once.
+  // A batch system's warning may come several times, by the scheduler, the job's shell and the launcher, and
+  // its end after it. A launcher's end may come twice. What a person sends again later on ends at once.
   if (is_a_warning(number)) return;
   if (is_a_warning(first) && first_signal.compare_exchange_strong(first, number)) {
     first_signal_ms = now_ms();
@@ -78,16 +78,20 @@ void take_note_of_signals() {
   struct sigaction action {};
   action.sa_handler = note_signal;
   action.sa_flags = SA_RESTART;
-  for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGXCPU, SIGXFSZ, SIGUSR1, SIGUSR2}) sigaction(number, &action, nullptr);
+  for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGXCPU, SIGXFSZ, SIGUSR1, SIGUSR2})
+    sigaction(number, &action, nullptr);
   struct sigaction hangup {};
-  if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
+  if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+    sigaction(SIGHUP, &action, nullptr);
 }
 
 int signal_received() { return first_signal; }
 
 std::string signal_in_words() {
   const int number = crash != 0 ? crash : first_signal;
-  return number == 0 ? "" : fmt::format("signal {} ({}){}", number, strsignal(number), launcher_was_lost ? ", as the launcher is gone" : "");
+  return number == 0 ? ""
+                     : fmt::format("signal {} ({}){}", number, strsignal(number),
+                                   launcher_was_lost ? ", as the launcher is gone" : "");
 }
 
 void take_note_of_crashes() {
@@ -104,7 +108,8 @@ std::string who_is_late(const std::vector<progress>& seen) {
                                          [](const auto& a, const auto& b) { return a.arrived < b.arrived; });
   std::vector<std::string> late;
   for (const auto& p : seen)
-    if (p.arrived < furthest->arrived) late.push_back(fmt::format("{} (arrived at round {})", p.who, p.arrived));
+    if (p.arrived < furthest->arrived)
+      late.push_back(fmt::format("{} (arrived at round {})", p.who, p.arrived));
   if (late.empty())
     return fmt::format("all members arrived at round {} and none was released", furthest->arrived);
   constexpr std::size_t most = 8;
@@ -139,7 +144,8 @@ watchdog::guard::guard(watchdog& owner, std::string what, std::chrono::nanosecon
     : owner_(&owner) {
   std::lock_guard lock(owner.mutex_);
   const auto now = awake_clock::now();
-  owner.stack_.push_back({std::move(what), patience, std::move(look), std::move(on_signal), longest, now, now, {}});
+  owner.stack_.push_back(
+      {std::move(what), patience, std::move(look), std::move(on_signal), longest, now, now, {}});
 }
 
 watchdog::guard::~guard() {
@@ -191,27 +197,34 @@ void watchdog::give_up_if_stuck() {
   if (signal_seen_ && now.on_signal) std::exchange(now.on_signal, {})();
   // Of several ranks the first speaks.
   const auto turn = communicator::speaks_first() ? 0s : 2s;
-  if (signal_seen_ && (time - std::max(*signal_seen_, now.last_change) > 1s + turn || time - *signal_seen_ > 5s + turn))
+  if (signal_seen_ &&
+      (time - std::max(*signal_seen_, now.last_change) > 1s + turn || time - *signal_seen_ > 5s + turn))
     give_up(now, 128 + signal_received());
   if (time - now.last_change > now.patience) give_up(now, static_cast<int>(exit_code::barrier_failed));
-  if (now.longest.count() > 0 && time - now.began > now.longest) give_up(now, static_cast<int>(exit_code::failure));
-  if (now.look && time - now.last_change > 500ms + turn && !communicator::lost_ranks(communicator::lost::gone).empty())
+  if (now.longest.count() > 0 && time - now.began > now.longest)
+    give_up(now, static_cast<int>(exit_code::failure));
+  if (now.look && time - now.last_change > 500ms + turn &&
+      !communicator::lost_ranks(communicator::lost::gone).empty())
     give_up(now, static_cast<int>(exit_code::failure));
 }
 
 void watchdog::give_up(const watched& stuck, int code) {
-  const auto seconds_since = [](awake_clock::time_point then) { return std::chrono::duration<double>(awake_clock::now() - then).count(); };
+  const auto seconds_since = [](awake_clock::time_point then) {
+    return std::chrono::duration<double>(awake_clock::now() - then).count();
+  };
   const bool went_on = stuck.longest.count() > 0 && awake_clock::now() - stuck.began > stuck.longest;
   // From the outermost guard in: what was being done, then the part of it that is stuck.
   std::string text = (went_on ? "overdue: " : "stuck: ") + stack_.front().what;
   for (std::size_t i = 1; i < stack_.size(); ++i) text += fmt::format(" ({})", stack_[i].what);
-  text += went_on ? fmt::format(" was not through after {:.3g} s, although it went on", seconds_since(stuck.began))
+  text += went_on ? fmt::format(" was not through after {:.3g} s, although it went on",
+                                seconds_since(stuck.began))
                   : fmt::format(" made no progress for {:.3g} s", seconds_since(stuck.last_change));
   if (stuck.look && !went_on) text += "; " + who_is_late(stuck.last_seen);
   leave_with(code);
   report_(text);
   before_exit_(text);
-  // The other ranks' patience ends about now: who had gone would seem lost to them, and they would leave with another code.
+  // The other ranks' patience ends about now: who had gone would seem lost to them, and they would leave with
+  // another code.
   if (code_ == static_cast<int>(exit_code::barrier_failed) && !communicator::this_rank().empty())
     std::this_thread::sleep_for(std::chrono::seconds(1));
   _exit(code_);

@@ -1,4 +1,5 @@
-// Enumerations that stand in files and on the command line: one word for each value, for writing and for reading.
+// Enumerations that stand in files and on the command line: one word for each value, for writing and for
+// reading.
 #pragma once
 
 #include <optional>
@@ -8,12 +9,15 @@
 
 namespace mgsync {
 
-// Specialised for each enumeration: `static constexpr std::pair<Enum, std::string_view> list[]`, every value once.
+// Specialised for each enumeration: `static constexpr std::pair<Enum, std::string_view> list[]`, every value
+// once.
 template <class Enum>
 struct words;
 
 template <class Enum>
-concept worded = requires { words<Enum>::list; };
+concept worded = requires {
+  words<Enum>::list;
+};
 
 template <worded Enum>
 constexpr std::string_view to_string(Enum value) {

@@ -29,7 +29,8 @@ class affinity_kept {
 }  // namespace
 
 worker_pool::worker_pool(std::vector<int> cpus, first_worker first)
-    : workers_(static_cast<unsigned>(cpus.size())), caller_works_(first == first_worker::caller && !cpus.empty()) {
+    : workers_(static_cast<unsigned>(cpus.size())),
+      caller_works_(first == first_worker::caller && !cpus.empty()) {
   if (caller_works_) {
     caller_cpu_ = cpus.front();
     const affinity_kept kept;
@@ -38,7 +39,8 @@ worker_pool::worker_pool(std::vector<int> cpus, first_worker first)
   const unsigned own = caller_works_ ? 1 : 0;  // the first worker with a thread of its own
   busy_ = workers_ - own;
   try {
-    for (unsigned i = own; i < cpus.size(); ++i) threads_.emplace_back([this, i, cpu = cpus[i]] { serve(i, cpu); });
+    for (unsigned i = own; i < cpus.size(); ++i)
+      threads_.emplace_back([this, i, cpu = cpus[i]] { serve(i, cpu); });
   } catch (const std::system_error& error) {
     end();
     throw api_error("system", error.what(),

@@ -1,5 +1,6 @@
 // Threads that run one function at a time, each pinned to its own hardware thread. Idle ones sleep.
-// The thread that calls run() may be one of them: what only one thread of a process may do (call MPI) stays with it.
+// The thread that calls run() may be one of them: what only one thread of a process may do (call MPI) stays
+// with it.
 #pragma once
 
 #include <condition_variable>
@@ -16,9 +17,9 @@ class worker_pool {
  public:
   enum class first_worker { own_thread, caller };
 
-  // One thread per entry of `cpus`: the OS index to pin it to, negative: not pinned. Throws api_error when a thread
-  // cannot start, when a pin is refused, or when sched_getaffinity does not confirm it. With first_worker::caller,
-  // worker 0 is whoever calls run(): it is pinned for that time only.
+  // One thread per entry of `cpus`: the OS index to pin it to, negative: not pinned. Throws api_error when a
+  // thread cannot start, when a pin is refused, or when sched_getaffinity does not confirm it. With
+  // first_worker::caller, worker 0 is whoever calls run(): it is pinned for that time only.
   explicit worker_pool(std::vector<int> cpus, first_worker first = first_worker::own_thread);
   ~worker_pool();
   worker_pool(const worker_pool&) = delete;

@@ -45,11 +45,13 @@ bool covers(std::string_view item, std::string_view word) {
   if (!value || value->size() != least->size()) return false;
   const auto step = steps.size() > 1 ? numbers_in(steps[1])->front() : 1;
   for (std::size_t i = 0; i < value->size(); ++i)
-    if ((*value)[i] < (*least)[i] || (*value)[i] > (*most)[i] || ((*value)[i] - (*least)[i]) % step != 0) return false;
+    if ((*value)[i] < (*least)[i] || (*value)[i] > (*most)[i] || ((*value)[i] - (*least)[i]) % step != 0)
+      return false;
   return true;
 }
 
-// What a declaration says that members of this kind take: "all; GPUs: spin, yield" is all, and on GPUs spin and yield.
+// What a declaration says that members of this kind take: "all; GPUs: spin, yield" is all, and on GPUs spin
+// and yield.
 std::vector<std::string_view> accepted_by(const axis_declaration& axis, topology::device device) {
   std::vector<std::string_view> all;
   for (auto group : split(axis.accepted, "; ")) {
@@ -79,23 +81,29 @@ void check(const axis_declaration& axis, const study_request& asked, const std::
   if (axis.counts == word_count::none) return;
   std::string option(axis.name);
   std::ranges::replace(option, '_', '-');
-  if (axis.counts == word_count::one && typed.size() != 1) throw usage_error(fmt::format("--{} takes one word; accepted: {}", option, accepted_text(axis)));
+  if (axis.counts == word_count::one && typed.size() != 1)
+    throw usage_error(fmt::format("--{} takes one word; accepted: {}", option, accepted_text(axis)));
   if (axis.read != nullptr) return axis.read(asked);
   const bool gpus = asked.device == topology::device::gpu;
-  const auto mine = accepted_by(axis, asked.device), others = accepted_by(axis, gpus ? topology::device::host : topology::device::gpu);
+  const auto mine = accepted_by(axis, asked.device),
+             others = accepted_by(axis, gpus ? topology::device::host : topology::device::gpu);
   for (const auto& word : typed) {
     const auto value = in_its_unit(axis, word);
     if (takes(mine, value)) continue;
-    if (!takes(others, value)) throw usage_error(fmt::format("--{} is '{}'; accepted: {}", option, word, accepted_text(axis)));
-    throw usage_error(fmt::format("--{} {} is for {}, and the members here are {}; accepted for them: {}", option, word, gpus ? "host threads" : "GPUs",
-                                  gpus ? "GPUs" : "host threads", mine.empty() ? fmt::format("no --{}", option) : fmt::format("{}", fmt::join(mine, ", "))));
+    if (!takes(others, value))
+      throw usage_error(fmt::format("--{} is '{}'; accepted: {}", option, word, accepted_text(axis)));
+    throw usage_error(fmt::format(
+        "--{} {} is for {}, and the members here are {}; accepted for them: {}", option, word,
+        gpus ? "host threads" : "GPUs", gpus ? "GPUs" : "host threads",
+        mine.empty() ? fmt::format("no --{}", option) : fmt::format("{}", fmt::join(mine, ", "))));
   }
 }
 
 }  // namespace
 
 std::string accepted_text(const axis_declaration& axis) {
-  return axis.unit.empty() ? std::string(axis.accepted) : fmt::format("{}, in {} or with a unit of its own", axis.accepted, axis.unit);
+  return axis.unit.empty() ? std::string(axis.accepted)
+                           : fmt::format("{}, in {} or with a unit of its own", axis.accepted, axis.unit);
 }
 
 void settle_axes(study_request& asked, std::span<const axis_declaration> axes, const typed_words& typed) {
@@ -107,7 +115,9 @@ void settle_axes(study_request& asked, std::span<const axis_declaration> axes, c
       asked.typed.emplace(axis.name);
       continue;
     }
-    const auto mine = accepted_by(axis, asked.device), others = accepted_by(axis, asked.device == topology::device::gpu ? topology::device::host : topology::device::gpu);
+    const auto mine = accepted_by(axis, asked.device),
+               others = accepted_by(axis, asked.device == topology::device::gpu ? topology::device::host
+                                                                                : topology::device::gpu);
     words.clear();
     for (const auto word : split_at_commas(axis.defaults))
       if (axis.read != nullptr || takes(mine, word) || !takes(others, word)) words.emplace_back(word);
@@ -117,10 +127,13 @@ void settle_axes(study_request& asked, std::span<const axis_declaration> axes, c
 }
 
 bool asks_for_answer(const study& of, const typed_words& typed) {
-  return of.answer != nullptr && std::ranges::any_of(of.axes, [&](const auto& axis) { return axis.defaults.empty() && typed.contains(axis.name); });
+  return of.answer != nullptr && std::ranges::any_of(of.axes, [&](const auto& axis) {
+           return axis.defaults.empty() && typed.contains(axis.name);
+         });
 }
 
-void check_words(std::string_view option, std::span<const std::string> words, std::span<const std::string_view> accepted) {
+void check_words(std::string_view option, std::span<const std::string> words,
+                 std::span<const std::string_view> accepted) {
   for (const auto& word : words)
     if (std::ranges::find(accepted, word) == accepted.end())
       throw usage_error(fmt::format("--{} is '{}'; accepted: {}", option, word, fmt::join(accepted, ", ")));

@@ -19,11 +19,12 @@ namespace {
 
 // A hundredth: taken 2 ms at a time, a tenth of the runs of 20 ms, the longest there are, are hit.
 constexpr double much_stolen = 0.01;
-constexpr double least_stolen_s = 0.03;  // the kernel counts in hundredths of a second, on each hardware thread
-constexpr double clock_moved = 0.01;     // what a figure is to be precise to
+constexpr double least_stolen_s =
+    0.03;                             // the kernel counts in hundredths of a second, on each hardware thread
+constexpr double clock_moved = 0.01;  // what a figure is to be precise to
 
-// What a file of /proc says, at most; nothing where it cannot be read, as of a thread that has ended meanwhile. (The iterators of
-// a stream's buffer would throw there, read() does not.)
+// What a file of /proc says, at most; nothing where it cannot be read, as of a thread that has ended
+// meanwhile. (The iterators of a stream's buffer would throw there, read() does not.)
 std::string content_of(const char* file) {
   std::ifstream in(file);
   std::string text(1024, '\0');
@@ -36,15 +37,19 @@ std::string content_of(const char* file) {
 int own_runnable() {
   int count = 0;
   std::error_code gone;
-  for (std::filesystem::directory_iterator task("/proc/self/task", gone), end; !gone && task != end; task.increment(gone)) {
+  for (std::filesystem::directory_iterator task("/proc/self/task", gone), end; !gone && task != end;
+       task.increment(gone)) {
     const std::string text = content_of((task->path() / "stat").c_str());
     const auto behind_name = text.rfind(") ");
-    count += behind_name != std::string::npos && text.size() > behind_name + 2 && text[behind_name + 2] == 'R';
+    count +=
+        behind_name != std::string::npos && text.size() > behind_name + 2 && text[behind_name + 2] == 'R';
   }
   return std::max(count, 1);
 }
 
-bool held_down(const gpu_beside& gpu) { return static_cast<double>(gpu.slowed) > rare_share * static_cast<double>(gpu.looks); }
+bool held_down(const gpu_beside& gpu) {
+  return static_cast<double>(gpu.slowed) > rare_share * static_cast<double>(gpu.looks);
+}
 
 }  // namespace
 
@@ -54,8 +59,12 @@ std::optional<int> runnable_threads(std::string_view loadavg) {
   if (slash == std::string_view::npos) return std::nullopt;
   const auto begin = loadavg.rfind(' ', slash);
   int count = 0;
-  if (begin == std::string_view::npos || std::from_chars(loadavg.data() + begin + 1, loadavg.data() + slash, count).ptr != loadavg.data() + slash) return std::nullopt;
-  return count > 0 ? std::optional(count) : std::nullopt;  // whoever reads it runs: 0 is a file that tells nothing
+  if (begin == std::string_view::npos ||
+      std::from_chars(loadavg.data() + begin + 1, loadavg.data() + slash, count).ptr !=
+          loadavg.data() + slash)
+    return std::nullopt;
+  return count > 0 ? std::optional(count)
+                   : std::nullopt;  // whoever reads it runs: 0 is a file that tells nothing
 }
 
 std::optional<cpu_time> cpu_time_of(std::string_view stat, double ticks_per_second) {
@@ -77,31 +86,45 @@ std::optional<cpu_time> cpu_time_of(std::string_view stat, double ticks_per_seco
 
 std::vector<doubt> doubts_of(const seen_beside& beside) {
   std::vector<doubt> all;
-  const auto add = [&all](std::string_view kind, double amount, std::string text) { add_doubt(all, {std::string(kind), amount, std::move(text)}); };
+  const auto add = [&all](std::string_view kind, double amount, std::string text) {
+    add_doubt(all, {std::string(kind), amount, std::move(text)});
+  };
   if (static_cast<double>(beside.crowded) > rare_share * static_cast<double>(beside.looks))
-    add(doubt_kinds::load, beside.runnable, fmt::format("{:.0f} runnable threads for {} hardware thread{}", std::ceil(beside.runnable - 1e-9), beside.hardware_threads,
-                                                        beside.hardware_threads == 1 ? "" : "s"));
-  if (const double share = beside.spent.stolen / std::max(beside.spent.used + beside.spent.stolen, 1e-9); beside.spent.stolen >= least_stolen_s && share > much_stolen)
-    add(doubt_kinds::steal, share, fmt::format("{:.1f} % of the CPU time stolen by the hypervisor", 100 * share));
-  if (const double share = static_cast<double>(beside.switched) / static_cast<double>(std::max<std::size_t>(beside.timed, 1)); share > rare_share)
-    add(doubt_kinds::switches, share, fmt::format("members switched out in {:.0f} % of the runs", 100 * share));
+    add(doubt_kinds::load, beside.runnable,
+        fmt::format("{:.0f} runnable threads for {} hardware thread{}", std::ceil(beside.runnable - 1e-9),
+                    beside.hardware_threads, beside.hardware_threads == 1 ? "" : "s"));
+  if (const double share = beside.spent.stolen / std::max(beside.spent.used + beside.spent.stolen, 1e-9);
+      beside.spent.stolen >= least_stolen_s && share > much_stolen)
+    add(doubt_kinds::steal, share,
+        fmt::format("{:.1f} % of the CPU time stolen by the hypervisor", 100 * share));
+  if (const double share =
+          static_cast<double>(beside.switched) / static_cast<double>(std::max<std::size_t>(beside.timed, 1));
+      share > rare_share)
+    add(doubt_kinds::switches, share,
+        fmt::format("members switched out in {:.0f} % of the runs", 100 * share));
   for (const auto& [uuid, gpu] : beside.gpus) {
     if (gpu.others > 0)
-      add(doubt_kinds::gpu_processes, static_cast<double>(gpu.others), fmt::format("{} other process{} on a GPU", gpu.others, gpu.others == 1 ? "" : "es"));
+      add(doubt_kinds::gpu_processes, static_cast<double>(gpu.others),
+          fmt::format("{} other process{} on a GPU", gpu.others, gpu.others == 1 ? "" : "es"));
     if (held_down(gpu))
-      add(doubt_kinds::slowed, static_cast<double>(gpu.slowed) / static_cast<double>(gpu.looks), fmt::format("a GPU {}", topology::slowed_by(gpu.reasons)));
-    if (const double moved = gpu.least_mhz == 0 ? 0 : static_cast<double>(gpu.most_mhz) / gpu.least_mhz - 1; moved > clock_moved)
-      add(doubt_kinds::clocks, moved, fmt::format("an SM clock of {} to {} MHz", gpu.least_mhz, gpu.most_mhz));
+      add(doubt_kinds::slowed, static_cast<double>(gpu.slowed) / static_cast<double>(gpu.looks),
+          fmt::format("a GPU {}", topology::slowed_by(gpu.reasons)));
+    if (const double moved = gpu.least_mhz == 0 ? 0 : static_cast<double>(gpu.most_mhz) / gpu.least_mhz - 1;
+        moved > clock_moved)
+      add(doubt_kinds::clocks, moved,
+          fmt::format("an SM clock of {} to {} MHz", gpu.least_mhz, gpu.most_mhz));
   }
   return all;
 }
 
-bystanders::bystanders(const communicator& job, std::map<int, std::string> gpus) : ranks_(job.size()), uuids_(std::move(gpus)) {
+bystanders::bystanders(const communicator& job, std::map<int, std::string> gpus)
+    : ranks_(job.size()), uuids_(std::move(gpus)) {
   processes_here_.insert(static_cast<unsigned>(getpid()));
   if (ranks_ == 1) return;
   const std::string host = boot_id();
   ranks_here_ = 0;
-  for (const auto& told : job.all_gather(fmt::format("{} {}", getpid(), host), "gathering who is on which host")) {
+  for (const auto& told :
+       job.all_gather(fmt::format("{} {}", getpid(), host), "gathering who is on which host")) {
     const auto blank = told.find(' ');
     if (told.substr(blank + 1) != host) {
       one_host_ = false;
@@ -113,7 +136,8 @@ bystanders::bystanders(const communicator& job, std::map<int, std::string> gpus)
 }
 
 int bystanders::threads_here(const point& p) const {
-  const double each = p.device == topology::device::host ? std::max(1.0, p.number(axes::blocks_per_sm).value_or(1)) : 1;
+  const double each =
+      p.device == topology::device::host ? std::max(1.0, p.number(axes::blocks_per_sm).value_or(1)) : 1;
   const double share = one_host_ || !p.node.empty() ? 1 : static_cast<double>(ranks_here_) / ranks_;
   return static_cast<int>(std::lround(p.members * each * share));
 }
@@ -125,11 +149,15 @@ void bystanders::look(seen_beside& into, int threads_here) const {
   into.hardware_threads = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   // The other ranks of this host wait, most of them awake; their members are among the threads that will run.
   const auto beside_the_job = [&](int own) { return *runnable - own - (ranks_here_ - 1); };
-  const auto too_many = [&](int others) { return others > 0 && others + threads_here > into.hardware_threads; };
+  const auto too_many = [&](int others) {
+    return others > 0 && others + threads_here > into.hardware_threads;
+  };
   if (!too_many(beside_the_job(1))) return;
-  // Since Linux 6.12 threads that went to sleep may still be counted, until whoever runs there sleeps too: this thread does.
+  // Since Linux 6.12 threads that went to sleep may still be counted, until whoever runs there sleeps too:
+  // this thread does.
   std::this_thread::sleep_for(std::chrono::microseconds(100));
-  if (runnable = runnable_threads(content_of("/proc/loadavg")); !runnable || !too_many(beside_the_job(1))) return;
+  if (runnable = runnable_threads(content_of("/proc/loadavg")); !runnable || !too_many(beside_the_job(1)))
+    return;
   const int others = beside_the_job(own_runnable());
   if (!too_many(others)) return;
   ++into.crowded;
@@ -159,7 +187,8 @@ void bystanders::look_at_gpus(std::map<std::string, gpu_beside>& into, const poi
       gpu.least_mhz = gpu.least_mhz == 0 ? now->sm_mhz : std::min(gpu.least_mhz, now->sm_mhz);
       gpu.most_mhz = std::max(gpu.most_mhz, now->sm_mhz);
     }
-    gpu.others = std::max(gpu.others, topology::processes_besides(now->processes, processes_here_, static_cast<std::size_t>(ranks_here_)));
+    gpu.others = std::max(gpu.others, topology::processes_besides(now->processes, processes_here_,
+                                                                  static_cast<std::size_t>(ranks_here_)));
   }
 }
 

@@ -42,11 +42,12 @@ step unpacked(const json& wire) {
 
 std::string to_string(const time_spent& all) {
   const auto s = [](std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); };
-  return fmt::format("creating {:.1f} s, checking {:.1f} s, trying run lengths {:.1f} s, sampling {:.1f} s", s(all.creating),
-                     s(all.checking), s(all.preparing), s(all.sampling));
+  return fmt::format("creating {:.1f} s, checking {:.1f} s, trying run lengths {:.1f} s, sampling {:.1f} s",
+                     s(all.creating), s(all.checking), s(all.preparing), s(all.sampling));
 }
 
-// One point while its cell is being measured. Its method and its prover are rank 0's; its status is what rank 0 says.
+// One point while its cell is being measured. Its method and its prover are rank 0's; its status is what rank
+// 0 says.
 struct runner::candidate {
   candidate() = default;
   candidate(const candidate&) = delete;
@@ -68,21 +69,27 @@ struct runner::candidate {
   std::unique_ptr<mgsync::method> method;
   std::unique_ptr<mgsync::prover> prover;
   std::optional<step> next;
-  std::chrono::nanoseconds spent{};  // in sampling, and in making subjects for it: what came before is not counted
-  seen_beside beside{};              // its timed runs, on this rank's host
-  std::optional<cpu_time> before{};  // when sampling began
-  std::size_t saved = 0;             // samples that are in the store
-  bool active = true;                // it goes on
-  bool made = false;                 // there was a subject
-  bool sampled = false;              // sampling began
-  bool from_store = false;           // finished by an earlier command
-  unsigned stops = 0;                // times that a process of the job was stopped in one of its runs
-  double stopped_s = 0;              // so long in all
+  std::chrono::nanoseconds
+      spent{};           // in sampling, and in making subjects for it: what came before is not counted
+  seen_beside beside{};  // its timed runs, on this rank's host
+  std::optional<cpu_time> before{};        // when sampling began
+  std::size_t saved = 0;                   // samples that are in the store
+  bool active = true;                      // it goes on
+  bool made = false;                       // there was a subject
+  bool sampled = false;                    // sampling began
+  bool from_store = false;                 // finished by an earlier command
+  unsigned stops = 0;                      // times that a process of the job was stopped in one of its runs
+  double stopped_s = 0;                    // so long in all
   awake_clock::duration stopped_before{};  // what this process had been stopped for when its cell began
 };
 
-runner::runner(communicator& job, watchdog& dog, const runner_settings& settings, store* saved, runner_events events)
-    : job_(&job), watchdog_(&dog), settings_(settings), saved_(saved), events_(std::move(events)),
+runner::runner(communicator& job, watchdog& dog, const runner_settings& settings, store* saved,
+               runner_events events)
+    : job_(&job),
+      watchdog_(&dog),
+      settings_(settings),
+      saved_(saved),
+      events_(std::move(events)),
       random_(settings.seed) {}
 
 std::vector<result> runner::run(std::span<const measurement> all) {
@@ -183,7 +190,8 @@ bool runner::create(candidate& c) {
     c.subject = std::move(made.subject);
   }
   if (job_->size() > 1) {
-    const auto told = json::parse(job_->broadcast(json{made.reason, made.found}.dump(), c.planned->speaker, "agreeing on a new subject"));
+    const auto told = json::parse(job_->broadcast(json{made.reason, made.found}.dump(), c.planned->speaker,
+                                                  "agreeing on a new subject"));
     made.reason = told[0];
     made.found = told[1];
   }
@@ -235,11 +243,12 @@ bool runner::judge(candidate& c) {
   return false;
 }
 
-// Whether a process of the job was stopped in this run, so that it shows nothing and is to be made again, if need be on a new
-// life. The same on all ranks. Who is stopped again and again is not followed for ever.
+// Whether a process of the job was stopped in this run, so that it shows nothing and is to be made again, if
+// need be on a new life. The same on all ranks. Who is stopped again and again is not followed for ever.
 bool runner::was_stopped_in(candidate& c, const seen& last) {
   constexpr unsigned often = 20;
-  const bool may_be_its_doing = last.ended == ending::completed || last.ended == ending::stuck || last.ended == ending::overdue;
+  const bool may_be_its_doing =
+      last.ended == ending::completed || last.ended == ending::stuck || last.ended == ending::overdue;
   if (last.stopped_s == 0 || !may_be_its_doing || interrupted_ || c.stops == often) return false;
   ++c.stops;
   c.stopped_s += last.stopped_s;
@@ -256,7 +265,8 @@ std::optional<std::vector<seen>> runner::perform(candidate& c, const step& asked
       interrupt(c);
       return std::nullopt;
     }
-    if (c.sampled && order.what == order::purpose::time) beside_->look(c.beside, beside_->threads_here(c.planned->point));
+    if (c.sampled && order.what == order::purpose::time)
+      beside_->look(c.beside, beside_->threads_here(c.planned->point));
     announce(c, what);
     seen mine;
     {
@@ -281,7 +291,8 @@ std::optional<std::vector<seen>> runner::perform(candidate& c, const step& asked
     if (last.ended == ending::aborted) {
       interrupt(c);
     } else {
-      const bool its_doing = last.ended == ending::wrong || (last.ended == ending::stuck && last.stopped_s == 0);
+      const bool its_doing =
+          last.ended == ending::wrong || (last.ended == ending::stuck && last.stopped_s == 0);
       c.result->status = its_doing ? result_status::failed : result_status::error;
       c.result->reason = last.reason;
       c.active = false;
@@ -293,7 +304,8 @@ std::optional<std::vector<seen>> runner::perform(candidate& c, const step& asked
 
 // What spoke against its figures meanwhile, on any rank, and what its own samples show; on rank 0.
 void runner::gather_doubts(candidate& c) const {
-  if (const auto now = beside_->cpu_time_now(); now && c.before) c.beside.spent = {now->used - c.before->used, now->stolen - c.before->stolen};
+  if (const auto now = beside_->cpu_time_now(); now && c.before)
+    c.beside.spent = {now->used - c.before->used, now->stolen - c.before->stolen};
   auto mine = doubts_of(c.beside);
   if (job_->size() > 1) {
     json wire = json::array();
@@ -308,7 +320,7 @@ void runner::interrupt(candidate& c) {
   c.active = false;
   c.result->status = result_status::interrupted;
   c.result->reason = c.method && !c.method->samples().empty() ? "interrupted while it was measured"
-                                                             : "interrupted before it was measured";
+                                                              : "interrupted before it was measured";
 }
 
 // What came of a step of sampling, on rank 0: judged, then kept.
@@ -380,9 +392,12 @@ void runner::end(candidate& c) {
     if (c.sampled) add_doubts(r.doubts, doubts_of_samples(r.metrics, r.samples));
     if (!r.has_metrics()) r.doubts.clear();
     if (const auto stopped = awake_clock::stopped() - c.stopped_before; c.stops == 0 && stopped.count() > 0)
-      r.notes.push_back(fmt::format("a process was stopped for {:.3g} s, and none of its runs was under way", std::chrono::duration<double>(stopped).count()));
+      r.notes.push_back(fmt::format("a process was stopped for {:.3g} s, and none of its runs was under way",
+                                    std::chrono::duration<double>(stopped).count()));
     if (c.stops > 0)
-      r.notes.push_back(fmt::format("measured again what a process that was stopped, {:.3g} s in all, or its machine, had held up", c.stopped_s));
+      r.notes.push_back(fmt::format(
+          "measured again what a process that was stopped, {:.3g} s in all, or its machine, had held up",
+          c.stopped_s));
   }
   const bool ended = r.status != result_status::waived && r.status != result_status::interrupted;
   if (saved_ != nullptr && ended && !c.from_store) saved_->finish(r);

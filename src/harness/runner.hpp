@@ -1,7 +1,7 @@
-// Measures points: makes each subject, proves it, then asks its method for steps until it is done, batch by batch,
-// the points of a cell interleaved. Knows subjects, methods and provers; what is measured is none of its business.
-// SPMD: every rank of the job calls run() with the same measurements. Rank 0 has the methods and the provers, decides
-// (what comes next, in which order, when to stop) and tells the others.
+// Measures points: makes each subject, proves it, then asks its method for steps until it is done, batch by
+// batch, the points of a cell interleaved. Knows subjects, methods and provers; what is measured is none of
+// its business. SPMD: every rank of the job calls run() with the same measurements. Rank 0 has the methods
+// and the provers, decides (what comes next, in which order, when to stop) and tells the others.
 #pragma once
 
 #include <chrono>
@@ -24,9 +24,10 @@
 namespace mgsync {
 
 struct runner_settings {
-  std::uint64_t seed = 1;                                       // of the order of measuring
-  std::chrono::nanoseconds timeout = std::chrono::seconds(30);  // of a subject's creation, and half that of its runs
-  std::map<int, std::string> gpus{};                            // UUIDs of this process's GPUs by their ids, to look at them meanwhile
+  std::uint64_t seed = 1;  // of the order of measuring
+  std::chrono::nanoseconds timeout =
+      std::chrono::seconds(30);       // of a subject's creation, and half that of its runs
+  std::map<int, std::string> gpus{};  // UUIDs of this process's GPUs by their ids, to look at them meanwhile
 };
 
 // What the runner tells while it runs; all of it is called on rank 0 only.
@@ -47,10 +48,11 @@ std::string to_string(const time_spent&);
 class runner {
  public:
   // `saved` is rank 0's store, nullptr elsewhere or without one.
-  runner(communicator& job, watchdog& dog, const runner_settings& settings, store* saved, runner_events events);
+  runner(communicator& job, watchdog& dog, const runner_settings& settings, store* saved,
+         runner_events events);
 
-  // The results of all points, in the order of the measurements (on rank 0; empty elsewhere). Interrupted by a signal it
-  // returns what there is; interrupted() then says so.
+  // The results of all points, in the order of the measurements (on rank 0; empty elsewhere). Interrupted by
+  // a signal it returns what there is; interrupted() then says so.
   std::vector<result> run(std::span<const measurement>);
   bool interrupted() const { return interrupted_; }
   const time_spent& spent() const { return spent_; }

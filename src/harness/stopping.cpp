@@ -13,11 +13,13 @@ namespace mgsync {
 
 stopping::stopping(const stopping_rule& rule) : rule_(rule) {
   if (!(rule.precision > 0 && rule.precision <= 1))
-    throw usage_error(fmt::format("precision is {}; accepted: more than 0 (exact), at most 1 (100 %)", rule.precision));
-  if (rule.max_time <= std::chrono::nanoseconds::zero()) throw usage_error("max-time must be longer than nothing");
+    throw usage_error(
+        fmt::format("precision is {}; accepted: more than 0 (exact), at most 1 (100 %)", rule.precision));
+  if (rule.max_time <= std::chrono::nanoseconds::zero())
+    throw usage_error("max-time must be longer than nothing");
   if (rule.min_batches < batches_for_an_interval)
-    throw usage_error(fmt::format("{} batches are too few for a 95 % interval; accepted: {} and more", rule.min_batches,
-                                  batches_for_an_interval));
+    throw usage_error(fmt::format("{} batches are too few for a 95 % interval; accepted: {} and more",
+                                  rule.min_batches, batches_for_an_interval));
 }
 
 void stopping::add_value(std::uint32_t batch, double value) {
@@ -33,7 +35,8 @@ void stopping::close_batch() {
   if (medians_.size() < rule_.min_batches) return;
   const double middle = median(medians_);
   const interval ci = median_interval(medians_);
-  // A median at or below zero (noise larger than the latency) has no relative precision: it is never narrow enough.
+  // A median at or below zero (noise larger than the latency) has no relative precision: it is never narrow
+  // enough.
   half_width_ = std::max(middle - ci.low, ci.high - middle) / middle;
   const bool narrow = middle > 0 && *half_width_ <= rule_.precision;
   if (middle <= 0) half_width_.reset();
@@ -47,7 +50,8 @@ stop_reason stopping::decide(std::chrono::nanoseconds elapsed, bool interrupted)
   return stop_reason::none;
 }
 
-std::uint32_t samples_worth_taking(std::span<const std::vector<double>> batches, double beginning, std::uint32_t most) {
+std::uint32_t samples_worth_taking(std::span<const std::vector<double>> batches, double beginning,
+                                   std::uint32_t most) {
   constexpr double of_differences = 0.954;  // the median distance of two values of a Gaussian with sigma 1
   constexpr double of_medians = 1.571;      // the variance of the median of n values, times n: pi / 2
   std::vector<double> neighbours, medians;
@@ -63,7 +67,9 @@ std::uint32_t samples_worth_taking(std::span<const std::vector<double>> batches,
   const double of_one_batch = of_medians * within * within * static_cast<double>(medians.size()) / samples;
   const double between_squared = std::pow(robust_sigma(medians), 2) - of_one_batch;
   if (between_squared <= 0) return most;
-  return static_cast<std::uint32_t>(std::clamp(std::round(std::sqrt(std::max(beginning, 0.0) / between_squared) * within), 1.0, static_cast<double>(most)));
+  return static_cast<std::uint32_t>(
+      std::clamp(std::round(std::sqrt(std::max(beginning, 0.0) / between_squared) * within), 1.0,
+                 static_cast<double>(most)));
 }
 
 namespace {
@@ -83,15 +89,18 @@ pilot_line fit(std::span<const pilot_run> pilot) {
     by_rounds[run.rounds].push_back(run.duration_us);
   }
   pilot_line line;
-  for (const auto& [rounds, durations] : by_rounds) line.sigma_us = std::max(line.sigma_us, spread(durations));
+  for (const auto& [rounds, durations] : by_rounds)
+    line.sigma_us = std::max(line.sigma_us, spread(durations));
   const auto& [fewest, shortest] = *by_rounds.begin();
   const auto& [most, longest] = *by_rounds.rbegin();
-  // All of the longest run's time as rounds: an upper limit of the latency, and the estimate where there is no other.
+  // All of the longest run's time as rounds: an upper limit of the latency, and the estimate where there is
+  // no other.
   const double limit = minimum(longest) / most;
   line.latency_us = limit;
   if (most > fewest) {
     const double slope = (median(longest) - median(shortest)) / (static_cast<double>(most) - fewest);
-    // A slope lost in the noise would ask for runs without end: no less than a hundredth of the limit is believed.
+    // A slope lost in the noise would ask for runs without end: no less than a hundredth of the limit is
+    // believed.
     line.latency_us = std::clamp(slope, limit / 100, limit);
   }
   return line;

@@ -12,18 +12,20 @@
 
 namespace mgsync {
 
-// Looking after every batch and stopping at the first interval that is narrow enough picks those that are narrow by
-// luck. Simulated at 1 % precision, with shifts from batch to batch of 0.2 to 5 %, the final interval then covers the
-// truth in no less than 92.1 % of the series; asking for two successive batches, in no less than 94.1 %, for some three
-// to eight batches more. (tests/unit/harness/stopping_test.cpp measures it.)
+// Looking after every batch and stopping at the first interval that is narrow enough picks those that are
+// narrow by luck. Simulated at 1 % precision, with shifts from batch to batch of 0.2 to 5 %, the final
+// interval then covers the truth in no less than 92.1 % of the series; asking for two successive batches, in
+// no less than 94.1 %, for some three to eight batches more. (tests/unit/harness/stopping_test.cpp measures
+// it.)
 struct stopping_rule {
-  double precision = 0.01;                                      // half-width of the interval, relative to the median
+  double precision = 0.01;  // half-width of the interval, relative to the median
   std::chrono::nanoseconds max_time = std::chrono::seconds(2);  // of one point
   std::uint32_t min_batches = 6;
   std::uint32_t batches_in_a_row = 2;  // that must all find the interval narrow enough
 };
 
-// Fed with the values of one metric as they are measured (or as a store gives them back), asked whether to go on.
+// Fed with the values of one metric as they are measured (or as a store gives them back), asked whether to go
+// on.
 class stopping {
  public:
   // Throws usage_error unless 0 < precision <= 1, max_time > 0 and min_batches >= 6.
@@ -34,11 +36,13 @@ class stopping {
   // The open batch is complete: the criterion is looked at. Without samples nothing happens.
   void close_batch();
 
-  // `elapsed` is the time spent on this point by this command. Interruption goes first, then precision, then time.
+  // `elapsed` is the time spent on this point by this command. Interruption goes first, then precision, then
+  // time.
   stop_reason decide(std::chrono::nanoseconds elapsed, bool interrupted = false) const;
 
   std::uint32_t batches() const { return static_cast<std::uint32_t>(medians_.size()); }  // closed ones
-  // Half-width of the interval over the closed batches, relative to their median; nothing before there are enough.
+  // Half-width of the interval over the closed batches, relative to their median; nothing before there are
+  // enough.
   std::optional<double> relative_half_width() const { return half_width_; }
 
  private:
@@ -50,11 +54,13 @@ class stopping {
   std::uint32_t in_a_row_ = 0;
 };
 
-// How many samples the next batch is worth, at most `most`. With a spread of w inside batches and of b between them, and a
-// new object that costs as much as `beginning` samples, a given time yields the narrowest interval with
-// sqrt(beginning) w / b samples a batch: more would know better what this one object does, and no better what the next one
-// will. Both spreads are robust: a hiccup is no noise. Before three batches of two samples or more: 3.
-std::uint32_t samples_worth_taking(std::span<const std::vector<double>> batches, double beginning, std::uint32_t most);
+// How many samples the next batch is worth, at most `most`. With a spread of w inside batches and of b
+// between them, and a new object that costs as much as `beginning` samples, a given time yields the narrowest
+// interval with sqrt(beginning) w / b samples a batch: more would know better what this one object does, and
+// no better what the next one will. Both spreads are robust: a hiccup is no noise. Before three batches of
+// two samples or more: 3.
+std::uint32_t samples_worth_taking(std::span<const std::vector<double>> batches, double beginning,
+                                   std::uint32_t most);
 
 // One run of a pilot.
 struct pilot_run {
@@ -63,11 +69,12 @@ struct pilot_run {
 };
 
 struct rounds_request {
-  double precision = 0.01;          // wanted of one sample: sigma_L over L
-  double longest_run_us = 20'000;   // no run is meant to last longer, unless two rounds do
-  double clock_tick_us = 0.05;      // resolution of the clock that takes T
-  double start_skew_us = 2;         // members leave the start barrier this far apart; the short run must outlast it
-  double least_difference_us = 0;   // the long run outlasts the short one by this: for hiccups that no pilot sees
+  double precision = 0.01;         // wanted of one sample: sigma_L over L
+  double longest_run_us = 20'000;  // no run is meant to last longer, unless two rounds do
+  double clock_tick_us = 0.05;     // resolution of the clock that takes T
+  double start_skew_us = 2;  // members leave the start barrier this far apart; the short run must outlast it
+  double least_difference_us =
+      0;  // the long run outlasts the short one by this: for hiccups that no pilot sees
   std::uint32_t fewest_rounds = 8;  // of the short run, where time allows: the first rounds find cold caches
 };
 
@@ -76,11 +83,12 @@ struct rounds_choice {
   std::uint32_t rounds_long = 2;
 };
 
-// Chooses rounds_short and rounds_long so that eq. 8, with the spread that the pilot's runs show, gives sigma_L below
-// precision x L (docs/method.md, "Barrier latency"), within the bounds of the request. The pilot needs runs of at least
-// one number of rounds; runs of two separate the latency from the cost of starting. Always 1 <= short < long; both grow
-// with finer precision and with longest_run_us, and fall with the latency. Throws std::invalid_argument for an empty
-// pilot, a run without rounds, or a duration that is not finite and positive.
+// Chooses rounds_short and rounds_long so that eq. 8, with the spread that the pilot's runs show, gives
+// sigma_L below precision x L (docs/method.md, "Barrier latency"), within the bounds of the request. The
+// pilot needs runs of at least one number of rounds; runs of two separate the latency from the cost of
+// starting. Always 1 <= short < long; both grow with finer precision and with longest_run_us, and fall with
+// the latency. Throws std::invalid_argument for an empty pilot, a run without rounds, or a duration that is
+// not finite and positive.
 rounds_choice choose_rounds(std::span<const pilot_run> pilot, const rounds_request& request = {});
 
 }  // namespace mgsync

@@ -6,7 +6,8 @@ namespace mgsync {
 
 const topology::gpu* study_request::first_gpu() const {
   const auto& gpus = machine().gpus;
-  const auto shown = std::ranges::find_if(gpus, [](const auto& each) { return each.cuda_ordinal.has_value(); });
+  const auto shown =
+      std::ranges::find_if(gpus, [](const auto& each) { return each.cuda_ordinal.has_value(); });
   return shown != gpus.end() ? &*shown : gpus.empty() ? nullptr : &gpus.front();
 }
 
@@ -15,7 +16,8 @@ int study_request::first_ordinal() const {
   return gpu == nullptr ? 0 : gpu->cuda_ordinal.value_or(0);
 }
 
-measurement measurement_of(const study_request& asked, std::string_view study, std::string_view subject, std::string_view variant) {
+measurement measurement_of(const study_request& asked, std::string_view study, std::string_view subject,
+                           std::string_view variant) {
   const auto* gpu = asked.first_gpu();
   measurement m;
   m.point.study = study;

@@ -1,5 +1,5 @@
-// A study: a question, the points that answer it, and what is made of their results (docs/method.md). Studies are
-// constants and functions, like backends; the table of them is generated from src/studies/CMakeLists.txt.
+// A study: a question, the points that answer it, and what is made of their results (docs/method.md). Studies
+// are constants and functions, like backends; the table of them is generated from src/studies/CMakeLists.txt.
 #pragma once
 
 #include <functional>
@@ -27,18 +27,22 @@ using typed_words = std::map<std::string, std::vector<std::string>, std::less<>>
 
 enum class word_count { list, one, none };  // none: a switch, whose word is "on" where it was typed
 
-// Something that a study varies, as an option of `mgsync study NAME`. What `accepted` says is what is checked (axis_words.hpp).
+// Something that a study varies, as an option of `mgsync study NAME`. What `accepted` says is what is checked
+// (axis_words.hpp).
 struct axis_declaration {
   std::string_view name;      // "argument_bytes"; the option is --argument-bytes
   std::string_view defaults;  // words joined by commas
-  // Words and ranges joined by ", ": "default, 1 to 8", "1x1 to 32x1024", "256 to 51200 in steps of 256". Groups of them joined by "; "
-  // begin with whose they are: "all; GPUs: spin, yield; host members: std-thread". In the study's own words where it reads them itself.
+  // Words and ranges joined by ", ": "default, 1 to 8", "1x1 to 32x1024", "256 to 51200 in steps of 256".
+  // Groups of them joined by "; " begin with whose they are: "all; GPUs: spin, yield; host members:
+  // std-thread". In the study's own words where it reads them itself.
   std::string_view accepted;
-  std::string_view help;      // a sentence
+  std::string_view help;  // a sentence
   word_count counts = word_count::list;
-  // Throws usage_error for words that are none, on any machine; all axes have their words by then. nullptr: `accepted` is the list.
+  // Throws usage_error for words that are none, on any machine; all axes have their words by then. nullptr:
+  // `accepted` is the list.
   void (*read)(const study_request&) = nullptr;
-  std::string_view unit{};    // of its numbers, "us" or "B": then they may be typed with another of that kind, and are in this one to the study
+  std::string_view unit{};  // of its numbers, "us" or "B": then they may be typed with another of that kind,
+                            // and are in this one to the study
   bool operator==(const axis_declaration&) const = default;
 };
 
@@ -54,11 +58,11 @@ constexpr bool names_all(const axis_declaration& axis, const Table& table) {
 struct study_request {
   std::span<const topology::rank_view> ranks;  // at least one
   topology::device device = topology::device::host;
-  bool with_cuda = false;                      // this build can run kernels
-  bool planning = false;                       // nothing will be measured: the machine may be another one
-  const session* where = nullptr;              // this process's place among the ranks, where something is measured
-  typed_words words;                           // of every axis, typed or default; checked
-  std::set<std::string, std::less<>> typed;    // the axes that were
+  bool with_cuda = false;          // this build can run kernels
+  bool planning = false;           // nothing will be measured: the machine may be another one
+  const session* where = nullptr;  // this process's place among the ranks, where something is measured
+  typed_words words;               // of every axis, typed or default; checked
+  std::set<std::string, std::less<>> typed;  // the axes that were
 
   const topology::machine& machine() const { return ranks.front().seen; }
   const std::vector<std::string>& list(std::string_view axis) const { return words.find(axis)->second; }
@@ -74,28 +78,30 @@ struct subject_creation {
   std::map<std::string, std::string> found;  // for the result's environment: "code", "driver", ...
 };
 
-// One point, and how it is measured. The functions are called once the point's turn has come: create on every rank, and
-// again for each batch; method and prover on rank 0.
+// One point, and how it is measured. The functions are called once the point's turn has come: create on every
+// rank, and again for each batch; method and prover on rank 0.
 struct measurement {
   mgsync::point point;
-  std::string waived;                              // why it is not even tried; empty: it is
+  std::string waived;  // why it is not even tried; empty: it is
   std::function<subject_creation()> create;
   std::function<std::unique_ptr<mgsync::method>()> method;
   std::function<std::unique_ptr<mgsync::prover>()> prover;  // empty: unchecked
-  std::string cell;                                // points of one cell are measured interleaved, batch by batch
-  std::function<void()> enter_cell;                // of a cell's first point: called on every rank before any is made
-  int speaker = 0;                                 // the rank whose word counts of what a creation found
-  std::vector<std::string> notes;                  // for the result
+  std::string cell;                  // points of one cell are measured interleaved, batch by batch
+  std::function<void()> enter_cell;  // of a cell's first point: called on every rank before any is made
+  int speaker = 0;                   // the rank whose word counts of what a creation found
+  std::vector<std::string> notes;    // for the result
 };
 
-// What measurements of all studies begin with: a point of one member, the first GPU or thread, on the asked device.
-measurement measurement_of(const study_request&, std::string_view study, std::string_view subject, std::string_view variant = {});
+// What measurements of all studies begin with: a point of one member, the first GPU or thread, on the asked
+// device.
+measurement measurement_of(const study_request&, std::string_view study, std::string_view subject,
+                           std::string_view variant = {});
 
 // What a study says without measuring anything: a model's answer, in words, for scripts and in pictures.
 struct study_answer {
   std::string text;  // ends with a newline
   std::vector<figure> figures{};
-  std::string document{};          // the same as a JSON object that names its schema; empty: there is none
+  std::string document{};           // the same as a JSON object that names its schema; empty: there is none
   std::vector<std::string> read{};  // the files that it comes from
 };
 
@@ -113,24 +119,25 @@ struct raw_evaluation {
 
 struct study {
   std::string_view name;
-  std::string_view summary;                        // one line
+  std::string_view summary;  // one line
   std::span<const axis_declaration> axes;
   // Pure. Throws usage_error for words that each are right, and together are not.
   std::vector<measurement> (*points)(const study_request&) = nullptr;
-  // What results mean, of this study's points and of others that it knows. Pure, and happy with what there is.
+  // What results mean, of this study's points and of others that it knows. Pure, and happy with what there
+  // is.
   evaluation (*evaluate)(std::span<const result>) = nullptr;
   // About how long a point takes, for the estimate before a long study.
   double seconds_per_point = 1;
-  // Answers what axes without a default ask, where one of them was typed; the request knows no machine then. Throws usage_error
-  // for typed axes that the answer does not use. nullptr: the study has none.
+  // Answers what axes without a default ask, where one of them was typed; the request knows no machine then.
+  // Throws usage_error for typed axes that the answer does not use. nullptr: the study has none.
   study_answer (*answer)(const study_request&) = nullptr;
   // Whether a text is raw rows of this study, and what several such files mean together. Both or neither.
   bool (*knows)(std::string_view text) = nullptr;
   raw_evaluation (*evaluate_raw)(std::span<const raw_file>) = nullptr;
   // Whether its members may be spread over the ranks of a job.
   bool in_ranks = false;
-  // Whether its curves are of one program: between points of several they would cross where none of them does. Results of several
-  // are then evaluated each by itself.
+  // Whether its curves are of one program: between points of several they would cross where none of them
+  // does. Results of several are then evaluated each by itself.
   bool of_one_program = false;
 };
 

@@ -1,5 +1,6 @@
-// What is timed, as the runner knows it: something that carries out orders and says what it saw. A barrier, a chain of
-// instructions, a launch or a reduction is a subject by what its study makes of it; the harness knows none of them.
+// What is timed, as the runner knows it: something that carries out orders and says what it saw. A barrier, a
+// chain of instructions, a launch or a reduction is a subject by what its study makes of it; the harness
+// knows none of them.
 #pragma once
 
 #include <cstdint>
@@ -23,32 +24,36 @@ struct order {
   bool operator==(const order&) const = default;
 };
 
-// How a run ended. stuck: a bounded wait gave up; aborted: asked to stop; wrong: it ran, and its result was not what it
-// must be; died: its process or its GPU did not survive it; overdue: it went on, and for too long.
+// How a run ended. stuck: a bounded wait gave up; aborted: asked to stop; wrong: it ran, and its result was
+// not what it must be; died: its process or its GPU did not survive it; overdue: it went on, and for too
+// long.
 enum class ending { completed, aborted, stuck, wrong, died, overdue };
 
-// What all members saw in one run. A value that a method needs and does not find is its std::invalid_argument.
+// What all members saw in one run. A value that a method needs and does not find is its
+// std::invalid_argument.
 struct seen {
   order done;
   ending ended = ending::completed;
-  std::string reason{};                                 // a sentence; empty when completed
-  std::map<std::string, std::vector<double>> values{};  // by name with its unit: "duration_us", "cycles", "bytes"
-  std::map<std::string, std::string> evidence{};        // words: "smid", "sum", "code"
-  bool interrupted = false;                             // somebody was asked to end; the run may have completed all the same
-  double stopped_s = 0;                                 // so long somebody's process was stopped meanwhile (awake_clock)
+  std::string reason{};  // a sentence; empty when completed
+  std::map<std::string, std::vector<double>>
+      values{};                                   // by name with its unit: "duration_us", "cycles", "bytes"
+  std::map<std::string, std::string> evidence{};  // words: "smid", "sum", "code"
+  bool interrupted = false;  // somebody was asked to end; the run may have completed all the same
+  double stopped_s = 0;      // so long somebody's process was stopped meanwhile (awake_clock)
 };
 
-// A value of timed runs that the runner itself looks at: the share of the run that others took from the member that lost most.
+// A value of timed runs that the runner itself looks at: the share of the run that others took from the
+// member that lost most.
 inline constexpr std::string_view taken_from_members = "taken";
 
 class subject {
  public:
   virtual ~subject() = default;
-  // Carries out one order on this process's members and returns when they have finished or were given up. Collective
-  // over the ranks of the group. Never throws for what the subject did wrong: that is an ending.
+  // Carries out one order on this process's members and returns when they have finished or were given up.
+  // Collective over the ranks of the group. Never throws for what the subject did wrong: that is an ending.
   virtual seen run(const order&) = 0;
-  // What all ranks saw of the run just made, the same on each of them, from what this one saw. Collective over the job,
-  // also for ranks without members. What runs in one process has nothing to put together.
+  // What all ranks saw of the run just made, the same on each of them, from what this one saw. Collective
+  // over the job, also for ranks without members. What runs in one process has nothing to put together.
   virtual seen put_together(seen mine) { return mine; }
 };
 

@@ -14,7 +14,9 @@
 namespace mgsync::report {
 namespace {
 
-double transfer_us(const step& s, int members) { return members > 1 && s.gbps > 0 ? s.bytes / (s.gbps * 1e3) : 0; }
+double transfer_us(const step& s, int members) {
+  return members > 1 && s.gbps > 0 ? s.bytes / (s.gbps * 1e3) : 0;
+}
 
 std::string word_for(const step& s, int members) {
   const bool gpus = s.device == topology::device::gpu;
@@ -23,14 +25,16 @@ std::string word_for(const step& s, int members) {
 
 std::string names_of(const std::vector<std::string>& names, std::size_t most) {
   const std::span first(names.begin(), std::min(names.size(), most));
-  return fmt::format("{}{}", fmt::join(first, ", "), names.size() > most ? fmt::format(" and {} more", names.size() - most) : "");
+  return fmt::format("{}{}", fmt::join(first, ", "),
+                     names.size() > most ? fmt::format(" and {} more", names.size() - most) : "");
 }
 
 // What measures these barriers there.
 std::string command_for(const step& s, int ranks, const std::vector<std::string>& barriers) {
   const bool gpus = s.device == topology::device::gpu;
   const auto shape = s.shape.empty() ? "" : fmt::format(" --shape {}{}", s.shape, gpus ? "" : "x1");
-  return fmt::format("{}mgsync {} {}{} --backend {}", ranks > 1 ? fmt::format("mpirun -np {} ", ranks) : "", gpus ? "--gpus" : "--device host --members", s.members, shape, fmt::join(barriers, ","));
+  return fmt::format("{}mgsync {} {}{} --backend {}", ranks > 1 ? fmt::format("mpirun -np {} ", ranks) : "",
+                     gpus ? "--gpus" : "--device host --members", s.members, shape, fmt::join(barriers, ","));
 }
 
 // The steps over other numbers of members; of one, a barrier too where it has blocks or threads that meet.
@@ -45,7 +49,8 @@ void add_counts(advice& a, std::span<const result> all, facts_of_point facts_of)
     const bool meets_nobody = n == 1 && on.device == topology::device::host && on.shape == "1";
     const auto there = meets_nobody ? std::vector<prediction>() : predict(all, on, facts_of);
     if (there.empty() && n > 1) continue;
-    a.over_members.push_back({n, work / n + (there.empty() ? 0 : there.front().us) + transfer_us(a.asked, n), there.empty() ? "none" : there.front().barrier});
+    a.over_members.push_back({n, work / n + (there.empty() ? 0 : there.front().us) + transfer_us(a.asked, n),
+                              there.empty() ? "none" : there.front().barrier});
   }
   a.best_members = std::ranges::min_element(a.over_members, {}, &steps_on::step_us)->members;
 }
@@ -61,15 +66,20 @@ std::string reasons_of(const std::vector<refusal>& refused) {
   return fmt::format("{}", fmt::join(reasons, "; "));
 }
 
-[[noreturn]] void refuse(const step& asked, std::span<const result> all, facts_of_point facts_of, const std::vector<refusal>& refused) {
-  if (refused.empty()) throw usage_error(fmt::format("nothing is known of barriers of {}; {}", word_for(asked, asked.members), what_there_is(all, facts_of)));
-  throw usage_error(fmt::format("none of the barriers in these results joins {}, shape {}: {}", word_for(asked, asked.members), asked.shape, reasons_of(refused)));
+[[noreturn]] void refuse(const step& asked, std::span<const result> all, facts_of_point facts_of,
+                         const std::vector<refusal>& refused) {
+  if (refused.empty())
+    throw usage_error(fmt::format("nothing is known of barriers of {}; {}", word_for(asked, asked.members),
+                                  what_there_is(all, facts_of)));
+  throw usage_error(fmt::format("none of the barriers in these results joins {}, shape {}: {}",
+                                word_for(asked, asked.members), asked.shape, reasons_of(refused)));
 }
 
 std::string_view origin_of(const prediction& p) {
   if (p.one_batch) return "measured there in one batch, which has no interval: half and double";
   if (p.measured) return "measured there";
-  if (p.beyond_members && p.beyond_shape) return "a guess: nothing of so many members, nor of such a shape, was measured";
+  if (p.beyond_members && p.beyond_shape)
+    return "a guess: nothing of so many members, nor of such a shape, was measured";
   if (p.beyond_members) return "a guess: nothing of so many members was measured";
   if (p.beyond_shape) return "a guess: its shape lies outside of those that were measured";
   return "from what was measured around it";
@@ -78,17 +88,25 @@ std::string_view origin_of(const prediction& p) {
 // The answer and its call; or that a program can call none of them.
 void add_answer(advice& a) {
   const auto& best = a.barriers.front();
-  const auto where = fmt::format("{}{}", word_for(a.asked, a.asked.members), a.asked.shape.empty() ? "" : ", shape " + a.asked.shape);
-  const auto figure = fmt::format("{:.4g} us ({:.4g} - {:.4g}, {})", best.us, best.low, best.high, origin_of(best));
+  const auto where = fmt::format("{}{}", word_for(a.asked, a.asked.members),
+                                 a.asked.shape.empty() ? "" : ", shape " + a.asked.shape);
+  const auto figure =
+      fmt::format("{:.4g} us ({:.4g} - {:.4g}, {})", best.us, best.low, best.high, origin_of(best));
   if (best.is_callable()) {
     a.sentences.push_back(fmt::format("For {}, take {}: {}.", where, best.barrier, figure));
-    a.sentences.push_back(fmt::format("To call it: {}{}.", best.facts.call, best.facts.needs.empty() ? "" : fmt::format(" ({})", best.facts.needs)));
+    a.sentences.push_back(
+        fmt::format("To call it: {}{}.", best.facts.call,
+                    best.facts.needs.empty() ? "" : fmt::format(" ({})", best.facts.needs)));
   } else {
     a.sentences.push_back(fmt::format("For {}, these results have {}. The fastest is {}: {}.", where,
-                                      best.facts.known ? "nothing that a program can call" : "nothing that this build of mgsync knows how to call", best.barrier, figure));
+                                      best.facts.known
+                                          ? "nothing that a program can call"
+                                          : "nothing that this build of mgsync knows how to call",
+                                      best.barrier, figure));
   }
   if (best.beyond())
-    a.sentences.push_back(fmt::format("Beyond what was measured the figure is that of the nearest, and the interval how barriers have grown elsewhere; to know: {}.",
+    a.sentences.push_back(fmt::format("Beyond what was measured the figure is that of the nearest, and the "
+                                      "interval how barriers have grown elsewhere; to know: {}.",
                                       command_for(a.asked, best.ranks, {best.barrier})));
 }
 
@@ -101,26 +119,38 @@ void add_faster(advice& a) {
     if (&p == &best || p.us >= best.us) continue;
     const auto words = fmt::format("{} ({:.4g} us)", p.barrier, p.us);
     if (p.is_callable()) unsure.push_back(words), unsure_names.push_back(p.barrier);
-    else if (p.doubt() <= best.doubt()) (p.facts.known ? uncallable : unknown).push_back(words), leader = leader != nullptr ? leader : &p;
+    else if (p.doubt() <= best.doubt())
+      (p.facts.known ? uncallable : unknown).push_back(words), leader = leader != nullptr ? leader : &p;
   }
   constexpr std::size_t most = 2;
-  if (best.is_callable() && !uncallable.empty()) a.sentences.push_back(fmt::format("Faster, and nothing that a program can call: {}.", names_of(uncallable, most)));
+  if (best.is_callable() && !uncallable.empty())
+    a.sentences.push_back(
+        fmt::format("Faster, and nothing that a program can call: {}.", names_of(uncallable, most)));
   if (best.is_callable() && !unknown.empty())
-    a.sentences.push_back(fmt::format("Faster, and not known to this build of mgsync, which cannot tell whether a program can call it: {}.", names_of(unknown, most)));
+    a.sentences.push_back(fmt::format(
+        "Faster, and not known to this build of mgsync, which cannot tell whether a program can call it: {}.",
+        names_of(unknown, most)));
   if (!unsure.empty()) {
     unsure_names.resize(std::min(unsure_names.size(), most));
-    a.sentences.push_back(fmt::format("Perhaps faster, but not measured there, or in one batch only: {}; to know: {}.", names_of(unsure, most), command_for(a.asked, best.ranks, unsure_names)));
+    a.sentences.push_back(
+        fmt::format("Perhaps faster, but not measured there, or in one batch only: {}; to know: {}.",
+                    names_of(unsure, most), command_for(a.asked, best.ranks, unsure_names)));
   }
-  if (leader == nullptr || std::ranges::find(leader->facts.beside, best.barrier) != leader->facts.beside.end()) return;
+  if (leader == nullptr ||
+      std::ranges::find(leader->facts.beside, best.barrier) != leader->facts.beside.end())
+    return;
   for (const auto& name : leader->facts.beside)
-    if (std::ranges::find(a.barriers, name, &prediction::barrier) == a.barriers.end()) instead.push_back(name);
+    if (std::ranges::find(a.barriers, name, &prediction::barrier) == a.barriers.end())
+      instead.push_back(name);
   if (!instead.empty())
-    a.sentences.push_back(fmt::format("{}, which a program can call in place of {}, {} not measured: {}.", fmt::join(instead, ", "), leader->barrier, instead.size() == 1 ? "was" : "were",
-                                      command_for(a.asked, leader->ranks, instead)));
+    a.sentences.push_back(fmt::format(
+        "{}, which a program can call in place of {}, {} not measured: {}.", fmt::join(instead, ", "),
+        leader->barrier, instead.size() == 1 ? "was" : "were", command_for(a.asked, leader->ranks, instead)));
 }
 
 // The same barrier for several shapes in one sentence each.
-void add_other_shapes(advice& a, std::span<const result> all, facts_of_point facts_of, const std::vector<std::string>& ties) {
+void add_other_shapes(advice& a, std::span<const result> all, facts_of_point facts_of,
+                      const std::vector<std::string>& ties) {
   std::set<std::string> seen{a.asked.shape};
   std::map<std::pair<std::string, bool>, std::vector<std::string>> winners;
   for (const auto& r : all) {
@@ -130,37 +160,51 @@ void add_other_shapes(advice& a, std::span<const result> all, facts_of_point fac
     const auto there = predict(all, other, facts_of);
     if (there.empty() || !there.front().is_callable()) continue;
     const auto& name = there.front().barrier;
-    if (name != a.barriers.front().barrier && std::ranges::find(ties, name) == ties.end()) winners[{name, there.front().measured}].push_back(other.shape);
+    if (name != a.barriers.front().barrier && std::ranges::find(ties, name) == ties.end())
+      winners[{name, there.front().measured}].push_back(other.shape);
   }
   for (const auto& [winner, shapes] : winners)
-    a.sentences.push_back(fmt::format("With shape{} {} it would {}be {}.", shapes.size() == 1 ? "" : "s", names_of(shapes, 6), winner.second ? "" : "perhaps ", winner.first));
+    a.sentences.push_back(fmt::format("With shape{} {} it would {}be {}.", shapes.size() == 1 ? "" : "s",
+                                      names_of(shapes, 6), winner.second ? "" : "perhaps ", winner.first));
 }
 
 void add_changes(advice& a, std::span<const result> all, facts_of_point facts_of) {
   const auto& best = a.barriers.front();
   std::vector<std::string> ties;
   for (const auto& p : a.barriers)
-    if (&p != &best && p.is_callable() == best.is_callable() && p.doubt() == best.doubt() && p.low <= best.high) ties.push_back(p.barrier);
+    if (&p != &best && p.is_callable() == best.is_callable() && p.doubt() == best.doubt() &&
+        p.low <= best.high)
+      ties.push_back(p.barrier);
   if (!ties.empty()) a.sentences.push_back(fmt::format("No difference was shown to {}.", names_of(ties, 4)));
   if (a.in_kernel && a.by_host && a.in_kernel->doubt() == a.by_host->doubt()) {
     const double more = a.by_host->us - a.in_kernel->us;
-    a.sentences.push_back(more > 0 ? fmt::format("Ending the kernel, or leaving it to the host, costs {:.3g} us at best ({}), {:.3g} us more than {}: do it where it saves more than that in each step.",
-                                                 a.by_host->us, a.by_host->barrier, more, a.in_kernel->barrier)
-                                   : fmt::format("The host's way is the cheaper one here: {} takes {:.3g} us, the best inside a kernel {} {:.3g} us.", a.by_host->barrier, a.by_host->us,
-                                                 a.in_kernel->barrier, a.in_kernel->us));
+    a.sentences.push_back(
+        more > 0 ? fmt::format("Ending the kernel, or leaving it to the host, costs {:.3g} us at best ({}), "
+                               "{:.3g} us more than {}: do it where it saves more than that in each step.",
+                               a.by_host->us, a.by_host->barrier, more, a.in_kernel->barrier)
+                 : fmt::format("The host's way is the cheaper one here: {} takes {:.3g} us, the best inside "
+                               "a kernel {} {:.3g} us.",
+                               a.by_host->barrier, a.by_host->us, a.in_kernel->barrier, a.in_kernel->us));
   }
-  a.sentences.push_back(fmt::format("The barrier takes less than 10 % of a step from {:.3g} us of work on, less than 1 % from {:.3g} us.", 9 * best.us, 99 * best.us));
+  a.sentences.push_back(fmt::format(
+      "The barrier takes less than 10 % of a step from {:.3g} us of work on, less than 1 % from {:.3g} us.",
+      9 * best.us, 99 * best.us));
   add_other_shapes(a, all, facts_of, ties);
   double idle = 0, loaded = 0;
   std::string beside;
   for (const auto& r : all)
-    if (r.has_metrics() && r.point.device == a.asked.device && subject_of(r.point) == best.barrier && r.point.members > 1)
+    if (r.has_metrics() && r.point.device == a.asked.device && subject_of(r.point) == best.barrier &&
+        r.point.members > 1)
       for (const auto& other : all)
-        if (other.has_metrics() && subject_of(other.point) == best.barrier && other.point.members == r.point.members && format_shape(other.point) == format_shape(r.point) &&
-            r.point.word(axes::load, "idle") == "idle" && other.point.word(axes::load, "idle") != "idle" && other.metrics.front().median > loaded)
-          idle = r.metrics.front().median, loaded = other.metrics.front().median, beside = other.point.word(axes::load);
+        if (other.has_metrics() && subject_of(other.point) == best.barrier &&
+            other.point.members == r.point.members && format_shape(other.point) == format_shape(r.point) &&
+            r.point.word(axes::load, "idle") == "idle" && other.point.word(axes::load, "idle") != "idle" &&
+            other.metrics.front().median > loaded)
+          idle = r.metrics.front().median, loaded = other.metrics.front().median,
+          beside = other.point.word(axes::load);
   if (idle > 0 && loaded > idle)
-    a.sentences.push_back(fmt::format("Beside traffic it takes longer: up to {:.3g} times as long ({}).", loaded / idle, beside));
+    a.sentences.push_back(fmt::format("Beside traffic it takes longer: up to {:.3g} times as long ({}).",
+                                      loaded / idle, beside));
 }
 
 }  // namespace
@@ -179,12 +223,16 @@ std::string what_there_is(std::span<const result> all, facts_of_point facts_of) 
     there.emplace(std::pair(r.point.device, r.point.members), count_of_members(r.point));
     works.insert(same.work_us);
   }
-  const auto beside = works.contains(0) ? "" : fmt::format(" beside work, as in --work {}us", fmt::join(works, "us, --work "));
+  const auto beside = works.contains(0)
+                          ? ""
+                          : fmt::format(" beside work, as in --work {}us", fmt::join(works, "us, --work "));
   std::vector<std::string> of;
   for (const auto& [members, text] : there) of.push_back(text);
   if (!there.empty()) return fmt::format("these results are of {}{}", fmt::join(of, ", "), beside);
   if (barriers == 0) return "these results are of no barrier that was measured to its end";
-  return fmt::format("of {} result{} of barriers here none was measured to its end, idle, and passed its check", barriers, barriers == 1 ? "" : "s");
+  return fmt::format(
+      "of {} result{} of barriers here none was measured to its end, idle, and passed its check", barriers,
+      barriers == 1 ? "" : "s");
 }
 
 advice advise(std::span<const result> all, step asked, facts_of_point facts_of) {
@@ -203,18 +251,27 @@ advice advise(std::span<const result> all, step asked, facts_of_point facts_of) 
   }
   const auto& best = a.barriers.front();
   const double rest = asked.work_us + transfer_us(asked, asked.members);
-  a.share = best.us / (best.us + rest), a.share_low = best.low / (best.low + rest), a.share_high = best.high / (best.high + rest);
+  a.share = best.us / (best.us + rest), a.share_low = best.low / (best.low + rest),
+  a.share_high = best.high / (best.high + rest);
   add_counts(a, all, facts_of);
   add_answer(a);
   std::erase_if(refused, [](const refusal& one) { return one.by_host; });
-  if (asked.device == topology::device::gpu && !a.in_kernel && !refused.empty()) a.sentences.push_back(fmt::format("No barrier inside a kernel is for them: {}.", reasons_of(refused)));
+  if (asked.device == topology::device::gpu && !a.in_kernel && !refused.empty())
+    a.sentences.push_back(fmt::format("No barrier inside a kernel is for them: {}.", reasons_of(refused)));
   add_faster(a);
-  if (rest > 0) a.sentences.push_back(fmt::format("It takes {:.2g} % of a step of {:.4g} us of work ({:.2g} - {:.2g} %).", 100 * a.share, asked.work_us, 100 * a.share_low, 100 * a.share_high));
-  if (asked.bytes > 0 && !(asked.gbps > 0)) a.sentences.push_back("No file says how fast bytes move here, so they are not counted: add a machine description (mgsync topology --format description).");
+  if (rest > 0)
+    a.sentences.push_back(fmt::format("It takes {:.2g} % of a step of {:.4g} us of work ({:.2g} - {:.2g} %).",
+                                      100 * a.share, asked.work_us, 100 * a.share_low, 100 * a.share_high));
+  if (asked.bytes > 0 && !(asked.gbps > 0))
+    a.sentences.push_back("No file says how fast bytes move here, so they are not counted: add a machine "
+                          "description (mgsync topology --format description).");
   if (asked.work_us > 0 && a.over_members.size() > 1) {
     std::vector<std::string> words;
-    for (const auto& one : a.over_members) words.push_back(fmt::format("{}: {:.4g} us", one.members, one.step_us));
-    a.sentences.push_back(fmt::format("The same work spread over other numbers takes, a step on {}; {} {} best.", fmt::join(words, ", "), a.best_members, a.best_members == 1 ? "is" : "are"));
+    for (const auto& one : a.over_members)
+      words.push_back(fmt::format("{}: {:.4g} us", one.members, one.step_us));
+    a.sentences.push_back(
+        fmt::format("The same work spread over other numbers takes, a step on {}; {} {} best.",
+                    fmt::join(words, ", "), a.best_members, a.best_members == 1 ? "is" : "are"));
   }
   add_changes(a, all, facts_of);
   return a;
@@ -223,7 +280,12 @@ advice advise(std::span<const result> all, step asked, facts_of_point facts_of) 
 namespace {
 
 std::string to_line(const prediction& p) {
-  return fmt::format("{:<36}{:>8.4g}{:>22}  {}{}\n", p.barrier, p.us, fmt::format("{:.4g} - {:.4g}", p.low, p.high), p.one_batch ? "one batch" : p.measured ? "measured" : p.beyond() ? "a guess" : "neighbours",
+  return fmt::format("{:<36}{:>8.4g}{:>22}  {}{}\n", p.barrier, p.us,
+                     fmt::format("{:.4g} - {:.4g}", p.low, p.high),
+                     p.one_batch  ? "one batch"
+                     : p.measured ? "measured"
+                     : p.beyond() ? "a guess"
+                                  : "neighbours",
                      p.facts.by_host ? ", by the host" : "");
 }
 
@@ -239,21 +301,43 @@ std::string to_text(const advice& a) {
     std::vector<const prediction*> kind;
     for (const auto& p : a.barriers)
       if (p.is_callable() == callable) kind.push_back(&p);
-    if (!callable && !kind.empty()) text += shown == 0 ? "nothing that a program can call:\n" : "\nnothing that a program can call:\n";
-    for (const auto* p : std::span(kind).first(std::min(kind.size(), most_of_a_kind))) text += to_line(*p), ++shown;
-    if (kind.size() > most_of_a_kind) text += fmt::format("and {} more (--json)\n", kind.size() - most_of_a_kind);
+    if (!callable && !kind.empty())
+      text += shown == 0 ? "nothing that a program can call:\n" : "\nnothing that a program can call:\n";
+    for (const auto* p : std::span(kind).first(std::min(kind.size(), most_of_a_kind)))
+      text += to_line(*p), ++shown;
+    if (kind.size() > most_of_a_kind)
+      text += fmt::format("and {} more (--json)\n", kind.size() - most_of_a_kind);
   }
   return text;
 }
 
 nlohmann::ordered_json to_json(const advice& a) {
   nlohmann::ordered_json out{{"schema", "mgsync-advice/1"},
-                             {"asked", {{"device", to_string(a.asked.device)}, {"members", a.asked.members}, {"work_us", a.asked.work_us}, {"bytes", a.asked.bytes}, {"gbps", a.asked.gbps}, {"shape", a.asked.shape}}},
+                             {"asked",
+                              {{"device", to_string(a.asked.device)},
+                               {"members", a.asked.members},
+                               {"work_us", a.asked.work_us},
+                               {"bytes", a.asked.bytes},
+                               {"gbps", a.asked.gbps},
+                               {"shape", a.asked.shape}}},
                              {"share", {{"of_step", a.share}, {"low", a.share_low}, {"high", a.share_high}}},
                              {"best_members", a.best_members}};
   for (const auto& p : a.barriers)
-    out["barriers"].push_back({{"barrier", p.barrier}, {"us", p.us}, {"low", p.low}, {"high", p.high}, {"measured", p.measured}, {"one_batch", p.one_batch}, {"beyond", p.beyond()}, {"by_host", p.facts.by_host}, {"known", p.facts.known}, {"call", p.facts.call}, {"needs", p.facts.needs}, {"point", p.source}});
-  for (const auto& one : a.over_members) out["over_members"].push_back({{"members", one.members}, {"step_us", one.step_us}, {"barrier", one.barrier}});
+    out["barriers"].push_back({{"barrier", p.barrier},
+                               {"us", p.us},
+                               {"low", p.low},
+                               {"high", p.high},
+                               {"measured", p.measured},
+                               {"one_batch", p.one_batch},
+                               {"beyond", p.beyond()},
+                               {"by_host", p.facts.by_host},
+                               {"known", p.facts.known},
+                               {"call", p.facts.call},
+                               {"needs", p.facts.needs},
+                               {"point", p.source}});
+  for (const auto& one : a.over_members)
+    out["over_members"].push_back(
+        {{"members", one.members}, {"step_us", one.step_us}, {"barrier", one.barrier}});
   out["sentences"] = a.sentences;
   return out;
 }

@@ -1,6 +1,6 @@
-// Which barrier for a step of so much work on so many members: one that a program can call, and how; what share of the step
-// it takes, whether to end the kernel instead, and how many members pay off. From results, and where they have no such point
-// by what surrounds it. Pure.
+// Which barrier for a step of so much work on so many members: one that a program can call, and how; what
+// share of the step it takes, whether to end the kernel instead, and how many members pay off. From results,
+// and where they have no such point by what surrounds it. Pure.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,14 @@ namespace mgsync::report {
 
 struct steps_on {
   int members = 1;
-  double step_us = 0;                // the same work in all, spread over so many
-  std::string barrier;               // its fastest
+  double step_us = 0;   // the same work in all, spread over so many
+  std::string barrier;  // its fastest
 };
 
 struct advice {
-  step asked;                        // its shape settled
-  std::vector<prediction> barriers;  // at least one; the first is the answer
-  std::optional<prediction> in_kernel, by_host;  // the best of each kind that a program can call
+  step asked;                                       // its shape settled
+  std::vector<prediction> barriers;                 // at least one; the first is the answer
+  std::optional<prediction> in_kernel, by_host;     // the best of each kind that a program can call
   double share = 0, share_low = 0, share_high = 0;  // of the step that the answer takes
   std::vector<steps_on> over_members;
   int best_members = 1;

@@ -16,14 +16,15 @@ class canvas {
 
   // Colours and text sizes are classes of figure_style(); coordinates are in pixels of the view box.
   void line(double x1, double y1, double x2, double y2, std::string_view css);
-  void rectangle(double x, double y, double width, double height, std::string_view css, std::string_view tip = "",
-                 std::string_view fill = "", std::string_view source = "");
-  void dot(double x, double y, double radius, std::string_view css, std::string_view tip = "", std::string_view source = "");
+  void rectangle(double x, double y, double width, double height, std::string_view css,
+                 std::string_view tip = "", std::string_view fill = "", std::string_view source = "");
+  void dot(double x, double y, double radius, std::string_view css, std::string_view tip = "",
+           std::string_view source = "");
   // "M x y L x y ..." of the points; `closed`: an area.
   void path(const std::vector<std::pair<double, double>>& points, std::string_view css, bool closed = false);
   // anchor: start, middle, end.
-  void text(double x, double y, std::string_view words, std::string_view css = "mg-text", std::string_view anchor = "start",
-            double turned = 0);
+  void text(double x, double y, std::string_view words, std::string_view css = "mg-text",
+            std::string_view anchor = "start", double turned = 0);
 
   // The whole picture.
   std::string finish(const figure_heading&, double width, double height, bool with_style) const;
@@ -37,12 +38,15 @@ class canvas {
 
 // What a picture can show: far from where arithmetic overflows.
 inline constexpr double largest_drawn = 1e150;
-inline bool can_be_drawn(double value) { return value >= -largest_drawn && value <= largest_drawn; }  // and is a number
+inline bool can_be_drawn(double value) {
+  return value >= -largest_drawn && value <= largest_drawn;
+}  // and is a number
 
 // A scale's numbers as places between two pixels.
 class ruler {
  public:
-  // `low` and `high` of the data; throws std::invalid_argument where they cannot be drawn. from_zero: a linear ruler starts at 0 where the data come near it.
+  // `low` and `high` of the data; throws std::invalid_argument where they cannot be drawn. from_zero: a
+  // linear ruler starts at 0 where the data come near it.
   ruler(const scale&, double low, double high, double from_px, double to_px, bool from_zero = true);
   double at(double value) const;
   struct tick {
@@ -63,13 +67,15 @@ inline constexpr double picture_width = 720, below_title = 44, right_margin = 24
 // The class of the series' colour: of areas ("f") or of lines ("l").
 std::string of_color(std::string_view kind, std::size_t index);
 
-// Names with their colours, a line per eight or so, below the title; returns where the drawing may begin. true: dashed.
+// Names with their colours, a line per eight or so, below the title; returns where the drawing may begin.
+// true: dashed.
 double legend(canvas&, const std::vector<std::pair<std::string, bool>>& names, bool lines);
 
 // About how wide words are, in pixels, at this size of letters.
 double width_of(std::string_view words, double letter_px = 6.3);
 
-// A number for a reader: four digits, no exponent between 0.001 and 10^7. `padded`: with its last zeros, for columns.
+// A number for a reader: four digits, no exponent between 0.001 and 10^7. `padded`: with its last zeros, for
+// columns.
 std::string readable(double, bool padded = false);
 
 }  // namespace mgsync::report

@@ -10,18 +10,28 @@ namespace {
 std::string number(const std::optional<double>& value) { return value ? readable(*value) : "-"; }
 
 table data(const chart& c) {
-  table t{c.heading, {"curve", c.x.label, c.y.label, "low", "high", "note"}, {}, {false, true, true, true, true, false}, {}};
+  table t{c.heading,
+          {"curve", c.x.label, c.y.label, "low", "high", "note"},
+          {},
+          {false, true, true, true, true, false},
+          {}};
   for (const auto& one : c.curves)
     for (const auto& p : one.points) {
-      t.rows.push_back({one.name, c.x.categories.empty() ? readable(p.x) : c.x.categories.at(static_cast<std::size_t>(p.x)), readable(p.y),
-                        number(p.low), number(p.high), p.note});
+      t.rows.push_back(
+          {one.name,
+           c.x.categories.empty() ? readable(p.x) : c.x.categories.at(static_cast<std::size_t>(p.x)),
+           readable(p.y), number(p.low), number(p.high), p.note});
       t.sources.push_back(p.source);
     }
   return t;
 }
 
 table data(const heat_map& map) {
-  table t{map.heading, {fmt::format("{} \\ {} ({})", map.row_label, map.column_label, map.unit)}, {}, {false}, {}};
+  table t{map.heading,
+          {fmt::format("{} \\ {} ({})", map.row_label, map.column_label, map.unit)},
+          {},
+          {false},
+          {}};
   for (const auto& column : map.columns) t.columns.push_back(column), t.numbers.push_back(true);
   for (std::size_t r = 0; r < map.rows.size(); ++r) {
     t.rows.push_back({map.rows[r]});
@@ -39,7 +49,8 @@ table data(const bar_chart& c) {
     double sum = 0;
     for (const double part : b.parts) sum += part;
     t.rows.push_back({b.name});
-    for (std::size_t i = 0; i < c.part_names.size(); ++i) t.rows.back().push_back(i < b.parts.size() ? readable(b.parts[i]) : "-");
+    for (std::size_t i = 0; i < c.part_names.size(); ++i)
+      t.rows.back().push_back(i < b.parts.size() ? readable(b.parts[i]) : "-");
     for (auto& word : {readable(sum), number(b.low), number(b.high), b.note}) t.rows.back().push_back(word);
     t.sources.push_back(b.source);
   }
@@ -47,7 +58,11 @@ table data(const bar_chart& c) {
 }
 
 table data(const timeline& line) {
-  table t{line.heading, {"track", "event", fmt::format("begin ({})", line.unit), fmt::format("end ({})", line.unit)}, {}, {false, false, true, true}, {}};
+  table t{line.heading,
+          {"track", "event", fmt::format("begin ({})", line.unit), fmt::format("end ({})", line.unit)},
+          {},
+          {false, false, true, true},
+          {}};
   for (const auto& one : line.tracks)
     for (const auto& e : one.events) t.rows.push_back({one.name, e.name, readable(e.begin), readable(e.end)});
   return t;

@@ -1,4 +1,5 @@
-// The numbers of a figure as a table: what stands below it on a page, for those who cannot see it or want to copy it.
+// The numbers of a figure as a table: what stands below it on a page, for those who cannot see it or want to
+// copy it.
 #pragma once
 
 #include "src/results/figure.hpp"

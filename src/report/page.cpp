@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "src/report/canvas.hpp"
 #include "src/base/content_hash.hpp"
+#include "src/report/canvas.hpp"
 #include "src/report/figure_data.hpp"
 #include "src/report/page_assets.hpp"
 #include "src/report/svg.hpp"
@@ -26,15 +26,19 @@ bool is_number(const table& t, std::size_t column) { return column < t.numbers.s
 std::string html_table(const table& t, std::string_view rows) {
   std::string text = "<div class=\"wide\"><table>\n<thead><tr>";
   for (std::size_t c = 0; c < t.columns.size(); ++c)
-    text += fmt::format("<th scope=\"col\"{}>{}</th>", is_number(t, c) ? " class=\"n\"" : "", escaped(t.columns[c]));
+    text += fmt::format("<th scope=\"col\"{}>{}</th>", is_number(t, c) ? " class=\"n\"" : "",
+                        escaped(t.columns[c]));
   text += "</tr></thead>\n<tbody>\n";
   for (std::size_t r = 0; r < t.rows.size(); ++r) {
-    const std::string source = rows.empty() || r >= t.sources.size() || t.sources[r].empty() ? "" : fmt::format("{}{}", rows, t.sources[r]);
+    const std::string source = rows.empty() || r >= t.sources.size() || t.sources[r].empty()
+                                   ? ""
+                                   : fmt::format("{}{}", rows, t.sources[r]);
     text += "<tr>";
     for (std::size_t c = 0; c < t.rows[r].size(); ++c) {
       const auto words = escaped(t.rows[r][c]);
-      text += fmt::format("<td{}>{}</td>", is_number(t, c) ? " class=\"n\"" : "",
-                          c == 0 && !source.empty() ? fmt::format("<a href=\"#{}\">{}</a>", escaped(source), words) : words);
+      text += fmt::format(
+          "<td{}>{}</td>", is_number(t, c) ? " class=\"n\"" : "",
+          c == 0 && !source.empty() ? fmt::format("<a href=\"#{}\">{}</a>", escaped(source), words) : words);
     }
     text += "</tr>\n";
   }
@@ -42,13 +46,16 @@ std::string html_table(const table& t, std::string_view rows) {
 }
 
 std::string titled_table(const table& t, std::string_view rows) {
-  return fmt::format("<h3>{}</h3>\n{}{}", escaped(t.heading.title),
-                     t.heading.caption.empty() ? "" : fmt::format("<p class=\"soft\">{}</p>\n", escaped(t.heading.caption)), html_table(t, rows));
+  return fmt::format(
+      "<h3>{}</h3>\n{}{}", escaped(t.heading.title),
+      t.heading.caption.empty() ? "" : fmt::format("<p class=\"soft\">{}</p>\n", escaped(t.heading.caption)),
+      html_table(t, rows));
 }
 
 std::string html_commands(const std::vector<std::string>& commands) {
   if (commands.empty()) return "";
-  std::string text = fmt::format("<details><summary>the command{}</summary>", commands.size() == 1 ? "" : "s");
+  std::string text =
+      fmt::format("<details><summary>the command{}</summary>", commands.size() == 1 ? "" : "s");
   for (const auto& one : commands) text += fmt::format("<pre>{}</pre>", escaped(one));
   return text + "</details>\n";
 }
@@ -58,31 +65,40 @@ std::string picture_of(const figure& one, std::string_view rows) {
   try {
     return to_svg(one, false, rows);
   } catch (const std::invalid_argument& error) {
-    return fmt::format("<p>This figure, {}, cannot be drawn: {}.</p>", escaped(heading_of(one).title), escaped(error.what()));
+    return fmt::format("<p>This figure, {}, cannot be drawn: {}.</p>", escaped(heading_of(one).title),
+                       escaped(error.what()));
   }
 }
 
 std::string html_figure(const figure& one, const page_section& in, std::size_t number) {
   const auto& heading = heading_of(one);
   const auto numbers = data_of(one);
-  std::string text = fmt::format("<figure id=\"{}-figure-{}\" data-figure=\"{}\">\n<div class=\"wide\">{}</div>\n<figcaption>{}</figcaption>\n", in.id,
-                                 number, escaped(heading.name), picture_of(one, in.rows), escaped(heading.caption));
+  std::string text =
+      fmt::format("<figure id=\"{}-figure-{}\" data-figure=\"{}\">\n<div "
+                  "class=\"wide\">{}</div>\n<figcaption>{}</figcaption>\n",
+                  in.id, number, escaped(heading.name), picture_of(one, in.rows), escaped(heading.caption));
   if (numbers.rows.size() <= longest_data)
-    text += fmt::format("<details><summary>the numbers</summary>{}</details>\n", html_table(numbers, in.rows));
+    text +=
+        fmt::format("<details><summary>the numbers</summary>{}</details>\n", html_table(numbers, in.rows));
   return text + html_commands(in.commands) + "</figure>\n";
 }
 
 // A section with nothing in it is left out.
-bool is_empty(const page_section& s) { return s.shown.sentences.empty() && s.shown.tables.empty() && s.shown.figures.empty(); }
+bool is_empty(const page_section& s) {
+  return s.shown.sentences.empty() && s.shown.tables.empty() && s.shown.figures.empty();
+}
 
 std::string html_section(const page_section& s, std::string_view css = "") {
-  std::string text = fmt::format("<section id=\"{}\"{}>\n", s.id, css.empty() ? "" : fmt::format(" class=\"{}\"", css));
+  std::string text =
+      fmt::format("<section id=\"{}\"{}>\n", s.id, css.empty() ? "" : fmt::format(" class=\"{}\"", css));
   if (!s.title.empty()) text += fmt::format("<h2>{}</h2>\n", escaped(s.title));
   for (const auto& sentence : s.shown.sentences) text += fmt::format("<p>{}</p>\n", escaped(sentence));
   const bool only_tables = s.shown.figures.empty();
   // Of many pictures of one kind ("curves-1x32", "curves-1x64", ...) the first stand open.
   constexpr std::size_t most_of_a_kind = 6;
-  const auto kind_of = [&](std::size_t i) { return heading_of(s.shown.figures[i]).name.substr(0, heading_of(s.shown.figures[i]).name.rfind('-')); };
+  const auto kind_of = [&](std::size_t i) {
+    return heading_of(s.shown.figures[i]).name.substr(0, heading_of(s.shown.figures[i]).name.rfind('-'));
+  };
   for (std::size_t i = 0; i < s.shown.figures.size();) {
     std::size_t end = i;
     while (end < s.shown.figures.size() && kind_of(end) == kind_of(i)) ++end;
@@ -96,18 +112,25 @@ std::string html_section(const page_section& s, std::string_view css = "") {
   for (const auto& t : s.shown.tables) {
     // A long list of what could not run stands in nobody's way; what failed is always seen.
     constexpr std::size_t long_list = 8;
-    const bool folded = t.heading.name == "endings" && t.rows.size() > long_list && std::ranges::all_of(t.rows, [](const auto& row) { return row.front() == "waived"; });
-    text += folded ? fmt::format("<details><summary>{}: {} reasons</summary>\n{}</details>\n", escaped(t.heading.title), t.rows.size(), titled_table(t, s.rows)) : titled_table(t, s.rows);
+    const bool folded = t.heading.name == "endings" && t.rows.size() > long_list &&
+                        std::ranges::all_of(t.rows, [](const auto& row) { return row.front() == "waived"; });
+    text += folded ? fmt::format("<details><summary>{}: {} reasons</summary>\n{}</details>\n",
+                                 escaped(t.heading.title), t.rows.size(), titled_table(t, s.rows))
+                   : titled_table(t, s.rows);
   }
   if (only_tables) text += html_commands(s.commands);
   return text + "</section>\n";
 }
 
-std::string interval_of(const metric& m) { return m.of_one_batch() ? "-" : fmt::format("{} - {}", format_number(m.ci95_low), format_number(m.ci95_high)); }
+std::string interval_of(const metric& m) {
+  return m.of_one_batch() ? "-"
+                          : fmt::format("{} - {}", format_number(m.ci95_low), format_number(m.ci95_high));
+}
 
 // What happened to a point, in a word, and why.
 std::string ending_of(const result& r) {
-  const auto word = r.status == result_status::measured ? std::string(word_of(r.verdict)) : std::string(to_string(r.status));
+  const auto word = r.status == result_status::measured ? std::string(word_of(r.verdict))
+                                                        : std::string(to_string(r.status));
   const auto ending = r.reason.empty() ? word : fmt::format("{}: {}", word, r.reason);
   return r.doubts.empty() ? ending : fmt::format("{}; means little: {}", ending, words_of(r.doubts));
 }
@@ -123,20 +146,32 @@ std::string axes_of(const point& p) {
 
 std::string html_rows(const page& p) {
   if (p.rows.empty()) return "";
-  std::string text = fmt::format("<section id=\"rows\"><h2>Every row</h2>\n<details class=\"all-rows\"><summary>all {} points, as they were measured</summary>\n"
-                                 "<div class=\"wide\"><table>\n<thead><tr>", p.rows.size());
-  constexpr const char* columns[] = {"study", "what", "members", "ranks", "shape", "under", "metric", "median", "ci95", "least", "samples", "batches", "ended", "file"};
+  std::string text =
+      fmt::format("<section id=\"rows\"><h2>Every row</h2>\n<details class=\"all-rows\"><summary>all {} "
+                  "points, as they were measured</summary>\n"
+                  "<div class=\"wide\"><table>\n<thead><tr>",
+                  p.rows.size());
+  constexpr const char* columns[] = {"study",  "what", "members", "ranks",   "shape",   "under", "metric",
+                                     "median", "ci95", "least",   "samples", "batches", "ended", "file"};
   for (const auto* name : columns) text += fmt::format("<th scope=\"col\">{}</th>", name);
   text += "</tr></thead>\n<tbody>\n";
   for (const auto& row : p.rows) {
     const auto& r = *row.of;
-    const auto shared = fmt::format("<td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td><td>{}</td><td>{}</td>", escaped(r.point.study),
-                                    escaped(subject_of(r.point)), count_of_members(r.point), r.point.ranks, escaped(format_shape(r.point)), escaped(axes_of(r.point)));
-    const auto last = fmt::format("<td class=\"words{}\">{}</td><td class=\"n\">{}</td></tr>\n", r.status == result_status::failed ? " bad" : "", escaped(ending_of(r)), row.file + 1);
-    if (!r.has_metrics()) text += fmt::format("<tr id=\"{}\">{}<td></td><td></td><td></td><td></td><td></td><td></td>{}", row.id, shared, last);
+    const auto shared =
+        fmt::format("<td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td><td>{}</td><td>{}</td>",
+                    escaped(r.point.study), escaped(subject_of(r.point)), count_of_members(r.point),
+                    r.point.ranks, escaped(format_shape(r.point)), escaped(axes_of(r.point)));
+    const auto last =
+        fmt::format("<td class=\"words{}\">{}</td><td class=\"n\">{}</td></tr>\n",
+                    r.status == result_status::failed ? " bad" : "", escaped(ending_of(r)), row.file + 1);
+    if (!r.has_metrics())
+      text += fmt::format("<tr id=\"{}\">{}<td></td><td></td><td></td><td></td><td></td><td></td>{}", row.id,
+                          shared, last);
     for (const auto& m : r.metrics)
-      text += fmt::format("<tr{}>{}<td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>{}",
-                          &m == &r.metrics.front() ? fmt::format(" id=\"{}\"", row.id) : "", shared, escaped(column_name(m)), format_number(m.median), interval_of(m),
+      text += fmt::format("<tr{}>{}<td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td "
+                          "class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>{}",
+                          &m == &r.metrics.front() ? fmt::format(" id=\"{}\"", row.id) : "", shared,
+                          escaped(column_name(m)), format_number(m.median), interval_of(m),
                           format_number(m.min), m.samples, m.raw.size(), last);
   }
   return text + "</tbody></table></div></details></section>\n";
@@ -148,14 +183,21 @@ void add_term(std::string& text, std::string_view name, const std::string& value
 
 std::string html_file(const page_file& f, std::size_t number) {
   const auto& m = f.machine;
-  std::string text = fmt::format("<h3>{}. {}</h3>\n<pre>{}</pre>\n<dl>", number, escaped(f.name), escaped(f.command));
+  std::string text =
+      fmt::format("<h3>{}. {}</h3>\n<pre>{}</pre>\n<dl>", number, escaped(f.name), escaped(f.command));
   add_term(text, "measured", fmt::format("{}, {}", f.started, f.ended));
-  add_term(text, "hosts", fmt::format("{}{}", fmt::join(m.hosts, " "), m.ranks > 1 ? fmt::format(", {} ranks", m.ranks) : ""));
+  add_term(
+      text, "hosts",
+      fmt::format("{}{}", fmt::join(m.hosts, " "), m.ranks > 1 ? fmt::format(", {} ranks", m.ranks) : ""));
   add_term(text, "CPU", fmt::format("{}, {} cores", m.cpu_model, m.cores));
   for (const auto& gpu : m.gpus)
-    add_term(text, fmt::format("GPU {}", gpu.id), fmt::format("{}, {}{}", gpu.name, gpu.uuid, gpu.sm_clock_mhz ? fmt::format(", SM clock {} MHz", *gpu.sm_clock_mhz) : ""));
+    add_term(text, fmt::format("GPU {}", gpu.id),
+             fmt::format("{}, {}{}", gpu.name, gpu.uuid,
+                         gpu.sm_clock_mhz ? fmt::format(", SM clock {} MHz", *gpu.sm_clock_mhz) : ""));
   add_term(text, "mgsync", m.mgsync);
-  add_term(text, "system", fmt::format("{}, {}, {}, hwloc {}", m.kernel, m.compiler, m.mpi == "none" ? "no MPI" : m.mpi, m.hwloc));
+  add_term(
+      text, "system",
+      fmt::format("{}, {}, {}, hwloc {}", m.kernel, m.compiler, m.mpi == "none" ? "no MPI" : m.mpi, m.hwloc));
   add_term(text, "pinning", m.pinning);
   for (const auto& sentence : f.remarks) add_term(text, "note", sentence);
   for (const auto& sentence : m.notes) add_term(text, "note", sentence);
@@ -172,11 +214,15 @@ std::string html_attachments(const page& p) {
     for (const auto& one : row.of->attachments) {
       // A picture out of a file is shown as an image, in which nothing runs and nothing loads.
       if (one.media_type == "image/svg+xml")
-        text += fmt::format("<figure class=\"drawing\"><div class=\"wide\"><img alt=\"{0}\" src=\"data:image/svg+xml;base64,{1}\"></div><figcaption><a href=\"#{3}\">{0}</a>, {2}</figcaption></figure>\n",
+        text += fmt::format("<figure class=\"drawing\"><div class=\"wide\"><img alt=\"{0}\" "
+                            "src=\"data:image/svg+xml;base64,{1}\"></div><figcaption><a "
+                            "href=\"#{3}\">{0}</a>, {2}</figcaption></figure>\n",
                             escaped(one.name), base64(one.content), escaped(name_of(row.of->point)), row.id);
       else
-        text += fmt::format("<p class=\"soft\"><a href=\"#{}\">{}</a>: {} ({}, {} bytes) is in the results file.</p>\n", row.id, escaped(name_of(row.of->point)),
-                            escaped(one.name), escaped(one.media_type), one.content.size());
+        text += fmt::format(
+            "<p class=\"soft\"><a href=\"#{}\">{}</a>: {} ({}, {} bytes) is in the results file.</p>\n",
+            row.id, escaped(name_of(row.of->point)), escaped(one.name), escaped(one.media_type),
+            one.content.size());
     }
   return text.empty() ? "" : "<section id=\"attachments\"><h2>Attachments</h2>\n" + text + "</section>\n";
 }
@@ -186,7 +232,9 @@ std::string json_of(const page& p) {
   nlohmann::ordered_json all;
   all["schema"] = "mgsync-report/1";
   all["files"] = nlohmann::ordered_json::array();
-  for (const auto& f : p.files) all["files"].push_back({{"name", f.name}, {"command", f.command}, {"started", f.started}, {"machine", to_json(f.machine)}});
+  for (const auto& f : p.files)
+    all["files"].push_back(
+        {{"name", f.name}, {"command", f.command}, {"started", f.started}, {"machine", to_json(f.machine)}});
   all["results"] = nlohmann::ordered_json::array();
   for (const auto& row : p.rows) {
     auto one = to_json(*row.of);
@@ -206,7 +254,9 @@ std::string json_of(const page& p) {
 
 std::string html_contents(const page& p) {
   std::string text = "<nav aria-label=\"contents\"><ul>";
-  const auto add = [&](std::string_view id, std::string_view title) { text += fmt::format("<li><a href=\"#{}\">{}</a></li>", id, escaped(title)); };
+  const auto add = [&](std::string_view id, std::string_view title) {
+    text += fmt::format("<li><a href=\"#{}\">{}</a></li>", id, escaped(title));
+  };
   for (const auto& s : p.sections)
     if (!is_empty(s)) add(s.id, s.title);
   if (!p.drawings.empty()) add("topology", "Topology");
@@ -222,24 +272,35 @@ std::string to_html(const page& p) {
   const std::string script(page_script());
   std::string text = fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{}'; script-src "
+      "'{}'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"referrer\" "
+      "content=\"no-referrer\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
       content_hash(style), content_hash(script), escaped(p.title), style);
-  text += fmt::format("<header><h1>{}</h1><p class=\"soft\">{}</p></header>\n", escaped(p.title), escaped(p.subtitle));
+  text += fmt::format("<header><h1>{}</h1><p class=\"soft\">{}</p></header>\n", escaped(p.title),
+                      escaped(p.subtitle));
   text += html_contents(p) + html_section(p.verdict, "verdict");
   for (const auto& s : p.sections)
     if (!is_empty(s)) text += html_section(s);
   if (!p.drawings.empty()) {
     text += "<section id=\"topology\"><h2>Topology</h2>\n";
     for (const auto& d : p.drawings)
-      text += fmt::format("<figure class=\"drawing\"><div class=\"wide\">{}</div><figcaption>{}</figcaption></figure>\n", d.svg, escaped(d.title + (d.caption.empty() ? "" : ": " + d.caption)));
+      text += fmt::format(
+          "<figure class=\"drawing\"><div class=\"wide\">{}</div><figcaption>{}</figcaption></figure>\n",
+          d.svg, escaped(d.title + (d.caption.empty() ? "" : ": " + d.caption)));
     text += "</section>\n";
   }
-  text += html_attachments(p) + html_rows(p) + "<section id=\"environment\"><h2>Where and how it was measured</h2>\n";
+  text += html_attachments(p) + html_rows(p) +
+          "<section id=\"environment\"><h2>Where and how it was measured</h2>\n";
   for (std::size_t i = 0; i < p.files.size(); ++i) text += html_file(p.files[i], i + 1);
-  text += fmt::format("</section>\n<footer><p class=\"soft\">Written by {}. The summaries and the medians of all batches are in this file as JSON, in the element "
-                      "\"mgsync-data\". Latency is the median over batches, with its 95 % confidence interval.</p></footer>\n", escaped(p.written));
-  text += fmt::format("<script type=\"application/json\" id=\"mgsync-data\">{}</script>\n<script>{}</script>\n</body>\n</html>\n", json_of(p), script);
+  text += fmt::format("</section>\n<footer><p class=\"soft\">Written by {}. The summaries and the medians of "
+                      "all batches are in this file as JSON, in the element "
+                      "\"mgsync-data\". Latency is the median over batches, with its 95 % confidence "
+                      "interval.</p></footer>\n",
+                      escaped(p.written));
+  text += fmt::format("<script type=\"application/json\" "
+                      "id=\"mgsync-data\">{}</script>\n<script>{}</script>\n</body>\n</html>\n",
+                      json_of(p), script);
   return text;
 }
 

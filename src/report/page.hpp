@@ -1,6 +1,7 @@
-// A report as one HTML page that needs no network, no script and no other file: what was learned first, then pictures with
-// the table of their numbers, every row that they are from, and what was measured where. Light and dark, narrow and on
-// paper; the results' summaries are in it as JSON. Nothing that stands in a results file is anything but words on it.
+// A report as one HTML page that needs no network, no script and no other file: what was learned first, then
+// pictures with the table of their numbers, every row that they are from, and what was measured where. Light
+// and dark, narrow and on paper; the results' summaries are in it as JSON. Nothing that stands in a results
+// file is anything but words on it.
 #pragma once
 
 #include <map>
@@ -14,11 +15,11 @@
 namespace mgsync::report {
 
 struct page_section {
-  std::string id;        // of letters, digits and '-'
+  std::string id;  // of letters, digits and '-'
   std::string title;
   evaluation shown{};
   std::vector<std::string> commands{};  // that measured it
-  std::string rows{};    // what the ids of the rows that its sources name begin with
+  std::string rows{};                   // what the ids of the rows that its sources name begin with
 };
 
 // Something that was drawn elsewhere, trusted: an <svg> element.

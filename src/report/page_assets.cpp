@@ -4,7 +4,8 @@
 
 namespace mgsync::report {
 
-// Colours of text and links reach 4.5 to 1 on their papers. What is wide scrolls in its own box, never the page.
+// Colours of text and links reach 4.5 to 1 on their papers. What is wide scrolls in its own box, never the
+// page.
 std::string page_style() {
   static constexpr std::string_view own = R"css(
 :root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--grid:#d8dee4;--paper:#fff;--raised:#f6f8fa;--link:#0059a3;--mark:#fff3c4;--bad:#a40e26}

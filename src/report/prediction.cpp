@@ -20,14 +20,16 @@ struct place {
 
 place place_of(const point& p) {
   const auto in_all = p.number(axes::blocks);
-  return {p.members, format_shape(p), in_all ? *in_all : p.number(axes::blocks_per_sm).value_or(1), p.number(axes::threads_per_block).value_or(1), in_all.has_value()};
+  return {p.members, format_shape(p), in_all ? *in_all : p.number(axes::blocks_per_sm).value_or(1),
+          p.number(axes::threads_per_block).value_or(1), in_all.has_value()};
 }
 
 bool is_alone(const place& at) { return at.members == 1 && at.one_block && at.blocks == 1; }
 
 double between(const place& a, const place& b) {
   const double by_blocks = std::log2(a.blocks / b.blocks), by_threads = std::log2(a.threads / b.threads);
-  return std::sqrt(by_blocks * by_blocks + 0.25 * by_threads * by_threads) + (a.one_block != b.one_block ? 4 : 0);
+  return std::sqrt(by_blocks * by_blocks + 0.25 * by_threads * by_threads) +
+         (a.one_block != b.one_block ? 4 : 0);
 }
 double between(int a, int b) { return std::abs(std::log2(static_cast<double>(a) / b)); }
 
@@ -35,26 +37,36 @@ struct known {
   place at;
   const result* of = nullptr;
   double us() const { return of->metrics.front().median; }
-  // Of too few batches there is no interval, and that of a noisy short one may begin below zero: half and double stand for it.
+  // Of too few batches there is no interval, and that of a noisy short one may begin below zero: half and
+  // double stand for it.
   bool has_interval() const { return !of->metrics.front().of_one_batch(); }
-  double low_us() const { return has_interval() && of->metrics.front().ci95_low > 0 ? of->metrics.front().ci95_low : us() / 2; }
-  double high_us() const { return has_interval() && of->metrics.front().ci95_high >= us() ? of->metrics.front().ci95_high : us() * 2; }
+  double low_us() const {
+    return has_interval() && of->metrics.front().ci95_low > 0 ? of->metrics.front().ci95_low : us() / 2;
+  }
+  double high_us() const {
+    return has_interval() && of->metrics.front().ci95_high >= us() ? of->metrics.front().ci95_high : us() * 2;
+  }
 };
 
 // Idle, near, and nobody late.
-bool is_plain(const point& p) { return p.word(axes::load, "idle") == "idle" && p.find(axes::late) == nullptr && p.placement == "near"; }
+bool is_plain(const point& p) {
+  return p.word(axes::load, "idle") == "idle" && p.find(axes::late) == nullptr && p.placement == "near";
+}
 
 using by_barrier = std::map<std::string, std::vector<known>>;
 
 by_barrier what_is_known(std::span<const result> all, const step& asked, facts_of_point facts_of) {
   bool one_process = false;
-  for (const auto& r : all) one_process = one_process || (is_usable(r, asked, facts_of) && r.point.ranks == 1 && r.point.members > 1);
+  for (const auto& r : all)
+    one_process = one_process || (is_usable(r, asked, facts_of) && r.point.ranks == 1 && r.point.members > 1);
   by_barrier found;
   for (const auto& r : all) {
     if (!is_usable(r, asked, facts_of) || (one_process && r.point.ranks > 1)) continue;
     auto& points = found[subject_of(r.point)];
     const auto at = place_of(r.point);
-    const auto same = std::find_if(points.begin(), points.end(), [&](const known& k) { return k.at.members == at.members && k.at.shape == at.shape; });
+    const auto same = std::find_if(points.begin(), points.end(), [&](const known& k) {
+      return k.at.members == at.members && k.at.shape == at.shape;
+    });
     if (same == points.end()) points.push_back({at, &r});
     else if (r.point.find(axes::work) != nullptr) same->of = &r;
   }
@@ -67,8 +79,8 @@ const known* find(const std::vector<known>& points, int members, const std::stri
   return nullptr;
 }
 
-// The straight line of log latency over log members through the two nearest counts on either side; the nearest alone, at
-// the ends.
+// The straight line of log latency over log members through the two nearest counts on either side; the
+// nearest alone, at the ends.
 std::optional<double> along_members(const std::vector<known>& points, const place& wanted) {
   const known *below = nullptr, *above = nullptr;
   for (const auto& k : points) {
@@ -78,7 +90,8 @@ std::optional<double> along_members(const std::vector<known>& points, const plac
   }
   if (below == nullptr && above == nullptr) return std::nullopt;
   if (below == nullptr || above == nullptr) return std::log((below != nullptr ? below : above)->us());
-  const double share = between(wanted.members, below->at.members) / between(above->at.members, below->at.members);
+  const double share =
+      between(wanted.members, below->at.members) / between(above->at.members, below->at.members);
   return std::log(below->us()) * (1 - share) + std::log(above->us()) * share;
 }
 
@@ -95,13 +108,16 @@ std::vector<estimate> estimates(const std::vector<known>& points, const place& w
       if (members_other.at.shape != wanted.shape || members_other.at.members == wanted.members) continue;
       const auto* corner = find(points, members_other.at.members, shape_other.at.shape);
       if (corner == nullptr) continue;
-      const double apart = between(wanted.members, members_other.at.members) + 0.3 * between(wanted, shape_other.at);
-      all.push_back({std::log(shape_other.us() * members_other.us() / corner->us()), 1 / (0.05 + apart * apart)});
+      const double apart =
+          between(wanted.members, members_other.at.members) + 0.3 * between(wanted, shape_other.at);
+      all.push_back(
+          {std::log(shape_other.us() * members_other.us() / corner->us()), 1 / (0.05 + apart * apart)});
     }
   }
   if (const auto line = along_members(points, wanted)) all.push_back({*line, 2});
   if (!all.empty()) return all;
-  const bool of_as_many = std::ranges::any_of(points, [&](const known& k) { return k.at.members == wanted.members; });
+  const bool of_as_many =
+      std::ranges::any_of(points, [&](const known& k) { return k.at.members == wanted.members; });
   for (const auto& k : points) {
     if (of_as_many && k.at.members != wanted.members) continue;
     const double apart = between(wanted, k.at) + between(wanted.members, k.at.members);
@@ -115,18 +131,22 @@ struct growth {
   double least = 0, most_by_blocks = 0, most_by_threads = 0, most_by_members = 0;
 };
 
-// Bounds that hold 95 % and more of what is left out of the committed results (docs/report.md): a barrier gets no faster
-// with more to synchronize, apart from noise, and its latency grows with the blocks no faster than their number; with
-// several GPUs, part of it does not grow with them at all. Host members have threads where GPUs have blocks.
+// Bounds that hold 95 % and more of what is left out of the committed results (docs/report.md): a barrier
+// gets no faster with more to synchronize, apart from noise, and its latency grows with the blocks no faster
+// than their number; with several GPUs, part of it does not grow with them at all. Host members have threads
+// where GPUs have blocks.
 growth growth_of(const point& p, bool by_host) {
   if (p.device == topology::device::host) return {-0.03, 1, 1, 1};
   return {-0.03, p.members == 1 ? 0.7 : 0.55, 0.25, by_host ? 1.4 : 0.8};
 }
 
 // Nothing kept the steepest growth for more than three doublings.
-double most_growth(double doublings, double most) { return most * (std::min(doublings, 3.0) + 0.4 * std::max(doublings - 3, 0.0)); }
+double most_growth(double doublings, double most) {
+  return most * (std::min(doublings, 3.0) + 0.4 * std::max(doublings - 3, 0.0));
+}
 
-// Of all blocks of a GPU, which has about 128 multiprocessors: one block of all is seven doublings from one on each.
+// Of all blocks of a GPU, which has about 128 multiprocessors: one block of all is seven doublings from one
+// on each.
 double blocks_in_doublings(const place& at) { return std::log2(at.blocks) + (at.one_block ? 0 : 7); }
 
 struct log_interval {
@@ -134,8 +154,8 @@ struct log_interval {
   const known* nearest = nullptr;  // what bounds it most closely by itself
 };
 
-// What each known point allows there, and of this what all of them allow. Where they contradict each other, as noise may
-// make two, it is what any of them allows.
+// What each known point allows there, and of this what all of them allow. Where they contradict each other,
+// as noise may make two, it is what any of them allows.
 log_interval bounds(const std::vector<known>& points, const place& wanted, const growth& by) {
   log_interval all, any{all.high, all.low, nullptr};
   double narrowest = all.high;
@@ -151,7 +171,8 @@ log_interval bounds(const std::vector<known>& points, const place& wanted, const
     grow(std::log2(static_cast<double>(wanted.members) / k.at.members), by.most_by_members);
     all.low = std::max(all.low, low), all.high = std::min(all.high, high);
     any.low = std::min(any.low, low), any.high = std::max(any.high, high);
-    if (any.nearest == nullptr || high - low < narrowest) narrowest = high - low, any.nearest = all.nearest = &k;
+    if (any.nearest == nullptr || high - low < narrowest)
+      narrowest = high - low, any.nearest = all.nearest = &k;
   }
   return all.low <= all.high ? all : any;
 }
@@ -171,15 +192,19 @@ point point_at(point p, const place& wanted) {
 std::string why_refused(std::span<const result> all, const point& there, const std::string& shape) {
   const auto found = std::ranges::find_if(all, [&](const result& r) {
     const auto& p = r.point;
-    return (r.status == result_status::waived || r.status == result_status::failed) && p.study == there.study && p.subject == there.subject && p.variant == there.variant &&
-           p.device == there.device && p.members == there.members && p.ranks == there.ranks && format_shape(p) == shape && is_plain(p);
+    return (r.status == result_status::waived || r.status == result_status::failed) &&
+           p.study == there.study && p.subject == there.subject && p.variant == there.variant &&
+           p.device == there.device && p.members == there.members && p.ranks == there.ranks &&
+           format_shape(p) == shape && is_plain(p);
   });
   return found == all.end() ? "" : found->reason.empty() ? "it was violated" : found->reason;
 }
 
-std::optional<prediction> predict_one(std::span<const result> results, const std::string& name, std::vector<known> points, const place& wanted, facts_of_point facts_of,
+std::optional<prediction> predict_one(std::span<const result> results, const std::string& name,
+                                      std::vector<known> points, const place& wanted, facts_of_point facts_of,
                                       std::vector<refusal>* refused) {
-  // What one member does by itself says nothing of several, and the other way round: it may not even run there.
+  // What one member does by itself says nothing of several, and the other way round: it may not even run
+  // there.
   std::erase_if(points, [&](const known& k) { return (k.at.members == 1) != (wanted.members == 1); });
   if (points.empty()) return std::nullopt;
   const auto there = point_at(points.front().of->point, wanted);
@@ -187,11 +212,13 @@ std::optional<prediction> predict_one(std::span<const result> results, const std
   if (p.facts.meets_nobody) return std::nullopt;
   if (const auto* exact = find(points, wanted.members, wanted.shape)) {
     const auto& m = exact->of->metrics.front();
-    p.us = m.median, p.low = m.ci95_low, p.high = m.ci95_high, p.measured = true, p.source = short_key(exact->of->point);
+    p.us = m.median, p.low = m.ci95_low, p.high = m.ci95_high, p.measured = true,
+    p.source = short_key(exact->of->point);
     if (p.one_batch = !exact->has_interval(); p.one_batch) p.low = exact->low_us(), p.high = exact->high_us();
     return p;
   }
-  if (const auto why = p.facts.never.empty() ? why_refused(results, there, wanted.shape) : p.facts.never; !why.empty()) {
+  if (const auto why = p.facts.never.empty() ? why_refused(results, there, wanted.shape) : p.facts.never;
+      !why.empty()) {
     if (refused != nullptr) refused->push_back({why, p.facts.by_host});
     return std::nullopt;
   }
@@ -205,14 +232,18 @@ std::optional<prediction> predict_one(std::span<const result> results, const std
   const double mean = std::clamp(sum / weights, where.low, where.high);
   // Not surer than what it comes from, nor than one process is of another.
   const auto& nearest = *where.nearest;
-  const double low = std::max(0.03, std::log(nearest.us() / nearest.low_us())), high = std::max(0.03, std::log(nearest.high_us() / nearest.us()));
-  p.us = std::exp(mean), p.low = std::exp(std::min(where.low, mean - low)), p.high = std::exp(std::max(where.high, mean + high));
+  const double low = std::max(0.03, std::log(nearest.us() / nearest.low_us())),
+               high = std::max(0.03, std::log(nearest.high_us() / nearest.us()));
+  p.us = std::exp(mean), p.low = std::exp(std::min(where.low, mean - low)),
+  p.high = std::exp(std::max(where.high, mean + high));
   const auto lies_outside = [&](auto of_place) {
-    const auto [least, most] = std::ranges::minmax(points, {}, [&](const known& k) { return of_place(k.at); });
+    const auto [least, most] =
+        std::ranges::minmax(points, {}, [&](const known& k) { return of_place(k.at); });
     return of_place(wanted) < of_place(least.at) || of_place(wanted) > of_place(most.at);
   };
   p.beyond_members = lies_outside([](const place& at) { return static_cast<double>(at.members); });
-  p.beyond_shape = lies_outside(blocks_in_doublings) || lies_outside([](const place& at) { return at.threads; });
+  p.beyond_shape =
+      lies_outside(blocks_in_doublings) || lies_outside([](const place& at) { return at.threads; });
   return p;
 }
 
@@ -228,17 +259,21 @@ place place_named(std::span<const result> all, const step& asked) {
   const auto digits = at.one_block ? asked.shape.substr(1) : asked.shape;
   const auto cross = digits.find('x');
   at.blocks = std::max(1.0, std::strtod(digits.c_str(), nullptr));
-  if (cross != std::string::npos) at.threads = std::max(1.0, std::strtod(digits.c_str() + cross + 1, nullptr));
+  if (cross != std::string::npos)
+    at.threads = std::max(1.0, std::strtod(digits.c_str() + cross + 1, nullptr));
   return at;
 }
 
 }  // namespace
 
 bool is_usable(const result& r, const step& asked, facts_of_point facts_of) {
-  if (r.point.study != "barriers" || r.point.device != asked.device || !r.has_metrics() || !r.verdict.passed || !(r.metrics.front().median > 0)) return false;
+  if (r.point.study != "barriers" || r.point.device != asked.device || !r.has_metrics() ||
+      !r.verdict.passed || !(r.metrics.front().median > 0))
+    return false;
   if (r.metrics.front().unit != "us" || !is_plain(r.point)) return false;
   const double work = r.point.number(axes::work).value_or(0);
-  return work == 0 || (asked.work_us > 0 && std::abs(std::log(work / asked.work_us)) < std::log(3) && facts_of(r.point).by_host);
+  return work == 0 || (asked.work_us > 0 && std::abs(std::log(work / asked.work_us)) < std::log(3) &&
+                       facts_of(r.point).by_host);
 }
 
 std::string smallest_shape(std::span<const result> all, const step& asked, facts_of_point facts_of) {
@@ -251,12 +286,14 @@ std::string smallest_shape(std::span<const result> all, const step& asked, facts
   return shapes.empty() ? "" : shapes.begin()->second;
 }
 
-std::vector<prediction> predict(std::span<const result> all, const step& asked, facts_of_point facts_of, std::vector<refusal>* refused) {
+std::vector<prediction> predict(std::span<const result> all, const step& asked, facts_of_point facts_of,
+                                std::vector<refusal>* refused) {
   std::vector<prediction> found;
   const auto wanted = place_named(all, asked);
   for (const auto& [name, points] : what_is_known(all, asked, facts_of))
     if (auto p = predict_one(all, name, points, wanted, facts_of, refused)) found.push_back(std::move(*p));
-  std::ranges::stable_sort(found, {}, [](const auto& p) { return std::tuple(!p.is_callable(), p.doubt(), p.us); });
+  std::ranges::stable_sort(found, {},
+                           [](const auto& p) { return std::tuple(!p.is_callable(), p.doubt(), p.us); });
   return found;
 }
 

@@ -25,7 +25,8 @@ struct range {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
   void add(double value) {
-    if (!can_be_drawn(value)) throw std::invalid_argument("a figure with a value that is no number, or too large");
+    if (!can_be_drawn(value))
+      throw std::invalid_argument("a figure with a value that is no number, or too large");
     low = std::min(low, value);
     high = std::max(high, value);
   }
@@ -56,7 +57,8 @@ void axes(canvas& on, const scale& x, const scale& y, const ruler& across, const
   on.text(18, (from + to) / 2, y.label, "mg-text", "middle", -90);
 }
 
-constexpr std::size_t colored = 8;  // so many curves can be told apart; the others are thin and named when pointed at
+constexpr std::size_t colored =
+    8;  // so many curves can be told apart; the others are thin and named when pointed at
 
 // Names stand at the ends of their curves, in the order of the ends and none over another.
 void name_curves(canvas& on, const chart& c, const ruler& across, const ruler& up, double from, double to) {
@@ -93,15 +95,21 @@ void name_curves(canvas& on, const chart& c, const ruler& across, const ruler& u
       blocks.pop_back();
       auto& before = blocks.back();
       const auto all = static_cast<double>(before.count + last.count);
-      before = inside({(before.middle * static_cast<double>(before.count) + last.middle * static_cast<double>(last.count)) / all, before.count + last.count});
+      before = inside({(before.middle * static_cast<double>(before.count) +
+                        last.middle * static_cast<double>(last.count)) /
+                           all,
+                       before.count + last.count});
     }
   }
   std::vector<double> places;
   for (const auto& one : blocks)
-    for (std::size_t i = 0; i < one.count; ++i) places.push_back(one.top() + spacing * static_cast<double>(i));
+    for (std::size_t i = 0; i < one.count; ++i)
+      places.push_back(one.top() + spacing * static_cast<double>(i));
   for (std::size_t k = 0; k < labels.size(); ++k) {
     const auto& of = labels[k];
-    if (std::abs(places[k] - of.y) > 3 || of.x < end) on.path({{of.x + 5, of.y}, {end + 14, places[k]}}, fmt::format("mg-leader {}", of_color("l", of.index)));
+    if (std::abs(places[k] - of.y) > 3 || of.x < end)
+      on.path({{of.x + 5, of.y}, {end + 14, places[k]}},
+              fmt::format("mg-leader {}", of_color("l", of.index)));
     on.text(end + 17, places[k] + 4, c.curves[of.index].name);
   }
 }
@@ -109,24 +117,31 @@ void name_curves(canvas& on, const chart& c, const ruler& across, const ruler& u
 void draw_curve(canvas& on, const chart& c, std::size_t index, const ruler& across, const ruler& up) {
   const auto& one = c.curves[index];
   const bool rest = index >= colored;
-  const std::string fill = rest ? "mg-rest" : of_color("f", index), stroke = rest ? "mg-rest" : of_color("l", index);
+  const std::string fill = rest ? "mg-rest" : of_color("f", index),
+                    stroke = rest ? "mg-rest" : of_color("l", index);
   std::vector<std::pair<double, double>> line, band;
   for (const auto& p : one.points) {
     line.emplace_back(across.at(p.x), up.at(p.y));
-    if (p.high && p.low && one.dots) on.line(across.at(p.x), up.at(*p.low), across.at(p.x), up.at(*p.high), fmt::format("mg-line {}", stroke));
+    if (p.high && p.low && one.dots)
+      on.line(across.at(p.x), up.at(*p.low), across.at(p.x), up.at(*p.high),
+              fmt::format("mg-line {}", stroke));
     if (p.high && !rest && !one.dots) band.emplace_back(across.at(p.x), up.at(*p.high));
   }
   for (auto p = one.points.rbegin(); p != one.points.rend(); ++p)
     if (p->low && !rest && !one.dots) band.emplace_back(across.at(p->x), up.at(*p->low));
   if (band.size() > 2) on.path(band, fmt::format("mg-band {}", fill), true);
-  if (line.size() > 1 && !one.dots) on.path(line, fmt::format("mg-line {}{}", stroke, one.reference ? " mg-dashed" : ""));
+  if (line.size() > 1 && !one.dots)
+    on.path(line, fmt::format("mg-line {}{}", stroke, one.reference ? " mg-dashed" : ""));
   for (const auto& p : one.points) {
     if (!rest)
-      for (const double s : p.samples) on.dot(across.at(p.x), up.at(s), 1.5, fmt::format("mg-sample {}", fill));
-    on.dot(across.at(p.x), up.at(p.y), rest || one.points.size() > 60 ? 1.5 : 3, fmt::format("mg-mark {}", fill),
-           fmt::format("{}: {} at {}{}{}", one.name, readable(p.y),
-                       c.x.categories.empty() ? readable(p.x) : c.x.categories.at(static_cast<std::size_t>(p.x)),
-                       p.note.empty() ? "" : ", ", p.note), p.source);
+      for (const double s : p.samples)
+        on.dot(across.at(p.x), up.at(s), 1.5, fmt::format("mg-sample {}", fill));
+    on.dot(
+        across.at(p.x), up.at(p.y), rest || one.points.size() > 60 ? 1.5 : 3, fmt::format("mg-mark {}", fill),
+        fmt::format("{}: {} at {}{}{}", one.name, readable(p.y),
+                    c.x.categories.empty() ? readable(p.x) : c.x.categories.at(static_cast<std::size_t>(p.x)),
+                    p.note.empty() ? "" : ", ", p.note),
+        p.source);
   }
 }
 
@@ -141,8 +156,8 @@ chart known(chart c) {
   return c;
 }
 
-// What a logarithmic scale can show: points above 0. An interval or a batch of noise that is larger than its figure reaches
-// below: it ends where the smallest number of the figure stands.
+// What a logarithmic scale can show: points above 0. An interval or a batch of noise that is larger than its
+// figure reaches below: it ends where the smallest number of the figure stands.
 chart above_zero(chart c) {
   double least = std::numeric_limits<double>::infinity();
   for (const auto& one : c.curves)
@@ -171,7 +186,8 @@ std::string draw(const chart& whole, const look& how) {
   range xs, ys;
   double names = 0;
   for (const auto& one : c.curves) {
-    if (&one - c.curves.data() < static_cast<std::ptrdiff_t>(colored)) names = std::max(names, width_of(one.name, 6.6));
+    if (&one - c.curves.data() < static_cast<std::ptrdiff_t>(colored))
+      names = std::max(names, width_of(one.name, 6.6));
     for (const auto& p : one.points) {
       xs.add(p.x);
       ys.add(p.y);
@@ -191,14 +207,19 @@ std::string draw(const chart& whole, const look& how) {
   const double from = dots ? legend(on, listed, false) : top, to = from + 300, left = 74;
   const double end = width - (dots ? right : std::clamp(names + 28, 24.0, 260.0));
   const ruler across(c.x, xs.low, xs.high, left + 6, end - 6, false), up(c.y, ys.low, ys.high, to, from);
-  const bool counts = c.x.categories.empty() && std::all_of(c.curves.begin(), c.curves.end(), [](const curve& one) {
-    return std::all_of(one.points.begin(), one.points.end(), [](const chart_point& p) { return p.x == std::floor(p.x); });
-  });
+  const bool counts =
+      c.x.categories.empty() && std::all_of(c.curves.begin(), c.curves.end(), [](const curve& one) {
+        return std::all_of(one.points.begin(), one.points.end(),
+                           [](const chart_point& p) { return p.x == std::floor(p.x); });
+      });
   axes(on, c.x, c.y, across, up, {left, end, from, to, counts});
   for (std::size_t i = c.curves.size(); i-- > 0;) draw_curve(on, c, i, across, up);
   if (!dots) name_curves(on, c, across, up, from, to);
   if (c.curves.size() > colored)
-    on.text(left, to + 54, fmt::format("thin: {} others, named when pointed at and in the table of the numbers", c.curves.size() - colored), "mg-soft");
+    on.text(left, to + 54,
+            fmt::format("thin: {} others, named when pointed at and in the table of the numbers",
+                        c.curves.size() - colored),
+            "mg-soft");
   return on.finish(c.heading, width, to + (c.curves.size() > colored ? 66 : 50), how.with_style);
 }
 
@@ -206,10 +227,18 @@ struct color {
   int r, g, b;
 };
 
-// Cividis (Nunez, Anderton and Renslow 2018) at nine places: of rising lightness for every reader, and on paper.
+// Cividis (Nunez, Anderton and Renslow 2018) at nine places: of rising lightness for every reader, and on
+// paper.
 color cividis(double share) {
-  static constexpr std::array<color, 9> stops{{{0, 34, 78}, {18, 53, 112}, {59, 73, 108}, {87, 93, 109}, {112, 113, 115},
-                                               {138, 134, 120}, {165, 156, 116}, {195, 179, 105}, {254, 232, 56}}};
+  static constexpr std::array<color, 9> stops{{{0, 34, 78},
+                                               {18, 53, 112},
+                                               {59, 73, 108},
+                                               {87, 93, 109},
+                                               {112, 113, 115},
+                                               {138, 134, 120},
+                                               {165, 156, 116},
+                                               {195, 179, 105},
+                                               {254, 232, 56}}};
   const double place = std::clamp(share, 0.0, 1.0) * (stops.size() - 1);
   const auto i = std::min(static_cast<std::size_t>(place), stops.size() - 2);
   const double rest = place - static_cast<double>(i);
@@ -227,15 +256,18 @@ std::string draw(const heat_map& map, const look& how) {
   double names = 30;
   for (const auto& row : map.rows) names = std::max(names, width_of(row));
   const double left = 40 + names, high = 30;
-  const double cell = std::clamp((width - right - left) / static_cast<double>(map.columns.size()), 38.0, 96.0);
+  const double cell =
+      std::clamp((width - right - left) / static_cast<double>(map.columns.size()), 38.0, 96.0);
   double longest = 0;
   for (const auto& column : map.columns) longest = std::max(longest, width_of(column, 6));
   const bool turned = longest > cell - 4;  // long names of columns lean
   const double from = top + 34 + (turned ? longest * 0.5 : 0);
   canvas on(how.rows);
-  on.text(left, top, fmt::format("{} ({})", map.column_label, map.unit.empty() ? "no unit" : "cells in " + map.unit));
+  on.text(left, top,
+          fmt::format("{} ({})", map.column_label, map.unit.empty() ? "no unit" : "cells in " + map.unit));
   for (std::size_t c = 0; c < map.columns.size(); ++c)
-    on.text(left + (static_cast<double>(c) + 0.5) * cell, from - 8, map.columns[c], "mg-soft", turned ? "start" : "middle", turned ? -30 : 0);
+    on.text(left + (static_cast<double>(c) + 0.5) * cell, from - 8, map.columns[c], "mg-soft",
+            turned ? "start" : "middle", turned ? -30 : 0);
   const double to = from + high * static_cast<double>(map.rows.size());
   on.text(18, (from + to) / 2, map.row_label, "mg-text", "middle", -90);
   for (std::size_t r = 0; r < map.rows.size(); ++r) {
@@ -244,22 +276,30 @@ std::string draw(const heat_map& map, const look& how) {
     for (std::size_t c = 0; c < map.columns.size(); ++c) {
       const double x = left + cell * static_cast<double>(c);
       const auto& value = map.values.at(r).at(c);
-      const auto where = fmt::format("{} {}, {} {}", map.row_label, map.rows[r], map.column_label, map.columns[c]);
+      const auto where =
+          fmt::format("{} {}, {} {}", map.row_label, map.rows[r], map.column_label, map.columns[c]);
       if (!value) {
         const auto why = r < map.holes.size() && c < map.holes[r].size() ? map.holes[r][c] : std::string();
-        on.rectangle(x, y, cell, high, "mg-hole", fmt::format("{}: {}", where, why.empty() ? "not measured" : why));
+        on.rectangle(x, y, cell, high, "mg-hole",
+                     fmt::format("{}: {}", where, why.empty() ? "not measured" : why));
         on.text(x + cell / 2, y + high / 2 + 4, "-", "mg-soft", "middle");
         continue;
       }
-      const double share = all.high > all.low ? std::log(*value / all.low) / std::log(all.high / all.low) : 0.5;
+      const double share =
+          all.high > all.low ? std::log(*value / all.low) / std::log(all.high / all.low) : 0.5;
       const auto fill = cividis(share);
-      on.rectangle(x, y, cell, high, "mg-mark mg-cell", fmt::format("{}: {} {}", where, readable(*value), map.unit),
+      on.rectangle(x, y, cell, high, "mg-mark mg-cell",
+                   fmt::format("{}: {} {}", where, readable(*value), map.unit),
                    fmt::format("#{:02x}{:02x}{:02x}", fill.r, fill.g, fill.b),
                    r < map.sources.size() && c < map.sources[r].size() ? map.sources[r][c] : std::string());
-      on.text(x + cell / 2, y + high / 2 + 4, readable(*value, true), share > 0.55 ? "mg-on-light" : "mg-on-dark", "middle");
+      on.text(x + cell / 2, y + high / 2 + 4, readable(*value, true),
+              share > 0.55 ? "mg-on-light" : "mg-on-dark", "middle");
     }
   }
-  return on.finish(map.heading, std::max(width, left + cell * static_cast<double>(map.columns.size()) + (turned ? longest * 0.87 - cell / 2 : right)), to + 16, how.with_style);
+  return on.finish(map.heading,
+                   std::max(width, left + cell * static_cast<double>(map.columns.size()) +
+                                       (turned ? longest * 0.87 - cell / 2 : right)),
+                   to + 16, how.with_style);
 }
 
 std::string draw(const bar_chart& c, const look& how) {
@@ -282,7 +322,8 @@ std::string draw(const bar_chart& c, const look& how) {
   std::vector<std::pair<std::string, bool>> parts;
   for (const auto& name : c.part_names) parts.emplace_back(name, false);
   const double from = legend(on, parts, false), left = std::min(30 + names, 300.0), high = 22;
-  const double to = from + high * static_cast<double>(c.bars.size()), end = width - right - std::clamp(notes + 60, 60.0, 300.0);  // values stand behind bars
+  const double to = from + high * static_cast<double>(c.bars.size()),
+               end = width - right - std::clamp(notes + 60, 60.0, 300.0);  // values stand behind bars
   // On a logarithmic scale even the shortest bar has a length.
   const ruler across(c.values, c.values.logarithmic ? all.low / 2 : all.low, all.high, left, end);
   double last = -1e9;
@@ -301,13 +342,19 @@ std::string draw(const bar_chart& c, const look& how) {
     for (std::size_t p = 0; p < b.parts.size(); ++p) {
       sum += b.parts[p];
       const double until = sum > 0 ? across.at(sum) : left;
-      on.rectangle(x, y, until - x, high - 6, fmt::format("mg-mark {}{}", of_color("f", p), b.reference ? " mg-reference" : ""),
-                   fmt::format("{}{}: {}", b.name, p < c.part_names.size() ? ", " + c.part_names[p] : "", readable(b.parts[p])), "", b.source);
+      on.rectangle(x, y, until - x, high - 6,
+                   fmt::format("mg-mark {}{}", of_color("f", p), b.reference ? " mg-reference" : ""),
+                   fmt::format("{}{}: {}", b.name, p < c.part_names.size() ? ", " + c.part_names[p] : "",
+                               readable(b.parts[p])),
+                   "", b.source);
       x = until;
     }
-    if (b.low && b.high && *b.high > *b.low) on.line(across.at(std::max(*b.low, all.low)), y + (high - 6) / 2, across.at(*b.high), y + (high - 6) / 2, "mg-error");
+    if (b.low && b.high && *b.high > *b.low)
+      on.line(across.at(std::max(*b.low, all.low)), y + (high - 6) / 2, across.at(*b.high),
+              y + (high - 6) / 2, "mg-error");
     const double behind = std::max(x, b.high ? across.at(*b.high) : x);
-    on.text(behind + 6, y + 12, fmt::format("{}{}{}", readable(sum), b.note.empty() ? "" : ", ", b.note), "mg-soft");
+    on.text(behind + 6, y + 12, fmt::format("{}{}{}", readable(sum), b.note.empty() ? "" : ", ", b.note),
+            "mg-soft");
   }
   on.line(left, from, left, to, "mg-axis");
   on.text((left + end) / 2, to + 34, c.values.label, "mg-text", "middle");

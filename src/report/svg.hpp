@@ -1,5 +1,6 @@
-// Figures as SVG: self-contained, no script, light and dark by the reader's preference, colours that the colour-blind tell
-// apart (Okabe and Ito's; cividis for heat maps) and that print. Marks that stand for data have the class "mg-mark".
+// Figures as SVG: self-contained, no script, light and dark by the reader's preference, colours that the
+// colour-blind tell apart (Okabe and Ito's; cividis for heat maps) and that print. Marks that stand for data
+// have the class "mg-mark".
 #pragma once
 
 #include <string>
@@ -9,9 +10,10 @@
 
 namespace mgsync::report {
 
-// The picture as an <svg> element. A picture on its own holds its style; on a page, figure_style() stands once instead.
-// `rows`: what the links from marks to the rows that they are from begin with, "row-"; empty: no links.
-// Throws std::invalid_argument for a figure without data, or with a value that its scale cannot show.
+// The picture as an <svg> element. A picture on its own holds its style; on a page, figure_style() stands
+// once instead. `rows`: what the links from marks to the rows that they are from begin with, "row-"; empty:
+// no links. Throws std::invalid_argument for a figure without data, or with a value that its scale cannot
+// show.
 std::string to_svg(const figure&, bool with_style = true, std::string_view rows = "");
 
 // CSS of all figures, without <style>.

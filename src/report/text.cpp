@@ -23,14 +23,16 @@ std::string padded(const std::string& words, std::size_t width, bool right) {
 std::string to_text(const table& t) {
   std::vector<std::size_t> widths(t.columns.size());
   const auto measure = [&](const std::vector<std::string>& row) {
-    for (std::size_t c = 0; c < widths.size(); ++c) widths[c] = std::max(widths[c], static_cast<std::size_t>(width_of(row.at(c), 1)));
+    for (std::size_t c = 0; c < widths.size(); ++c)
+      widths[c] = std::max(widths[c], static_cast<std::size_t>(width_of(row.at(c), 1)));
   };
   measure(t.columns);
   for (const auto& row : t.rows) measure(row);
   std::string text = t.heading.title + "\n";
   const auto add = [&](const std::vector<std::string>& row) {
     std::string line;
-    for (std::size_t c = 0; c < widths.size(); ++c) line += (c == 0 ? "  " : "  ") + padded(row[c], widths[c], is_number(t, c));
+    for (std::size_t c = 0; c < widths.size(); ++c)
+      line += (c == 0 ? "  " : "  ") + padded(row[c], widths[c], is_number(t, c));
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   };

@@ -41,7 +41,8 @@ merged_row merge(std::span<const track> some) {
   for (std::size_t k = 0; k < some.front().events.size(); ++k) {
     std::vector<double> begins, ends;
     for (const auto& one : some) begins.push_back(one.events[k].begin), ends.push_back(one.events[k].end);
-    row.events.push_back({some.front().events[k].name, median_of(begins), median_of(ends), std::ranges::min(begins), std::ranges::max(ends),
+    row.events.push_back({some.front().events[k].name, median_of(begins), median_of(ends),
+                          std::ranges::min(begins), std::ranges::max(ends),
                           some.size() == 1 ? some.front().events[k].note : std::string()});
   }
   return row;
@@ -56,26 +57,36 @@ struct kinds {
   }
 };
 
-void draw_row(canvas& on, const merged_row& row, const timeline& t, const ruler& across, const kinds& known, double y, double high) {
+void draw_row(canvas& on, const merged_row& row, const timeline& t, const ruler& across, const kinds& known,
+              double y, double high) {
   const bool merged = row.tracks > 1;
   const double gap = high > 8 ? 3 : high > 4 ? 1 : 0;
   for (const auto& e : row.events) {
     const auto color = of_color("f", known.index.at(e.name));
     const double begin = across.at(e.begin), end = across.at(e.end);
-    auto tip = fmt::format("{}: {} from {} to {} {}", row.name, e.name, readable(e.begin), readable(e.end), t.unit);
-    if (merged) tip += fmt::format(" (medians of {}; the earliest began at {}, the latest ended at {})", row.tracks, readable(e.earliest), readable(e.latest));
+    auto tip =
+        fmt::format("{}: {} from {} to {} {}", row.name, e.name, readable(e.begin), readable(e.end), t.unit);
+    if (merged)
+      tip += fmt::format(" (medians of {}; the earliest began at {}, the latest ended at {})", row.tracks,
+                         readable(e.earliest), readable(e.latest));
     if (!e.note.empty()) tip += "; " + e.note;
     // Of several: a bar of the medians, in a pale one from the earliest to the latest.
-    if (merged) on.rectangle(across.at(e.earliest), y + gap / 2, across.at(e.latest) - across.at(e.earliest), high - gap, color + " mg-reference");
+    if (merged)
+      on.rectangle(across.at(e.earliest), y + gap / 2, across.at(e.latest) - across.at(e.earliest),
+                   high - gap, color + " mg-reference");
     const double inset = merged ? (high - gap) / 4 : 0;
-    on.rectangle(begin, y + gap / 2 + inset, std::max(end - begin, 1.0), high - gap - 2 * inset, "mg-mark " + color, tip);
+    on.rectangle(begin, y + gap / 2 + inset, std::max(end - begin, 1.0), high - gap - 2 * inset,
+                 "mg-mark " + color, tip);
     const auto words = fmt::format("{} {}", e.name, readable(std::round((e.end - e.begin) * 10) / 10));
-    if (!merged && high >= 14 && width_of(words, 6) + 6 < end - begin) on.text((begin + end) / 2, y + high / 2 + 4, words, "mg-on-dark", "middle");
+    if (!merged && high >= 14 && width_of(words, 6) + 6 < end - begin)
+      on.text((begin + end) / 2, y + high / 2 + 4, words, "mg-on-dark", "middle");
   }
 }
 
-// What a stamp may be off by, at every end of a bar; where that would be a smear it is left to the bracket below.
-void draw_uncertainty(canvas& on, const merged_row& row, const timeline& t, const ruler& across, double y, double high) {
+// What a stamp may be off by, at every end of a bar; where that would be a smear it is left to the bracket
+// below.
+void draw_uncertainty(canvas& on, const merged_row& row, const timeline& t, const ruler& across, double y,
+                      double high) {
   for (const auto& e : row.events)
     for (const double at : {e.begin, e.end}) {
       const double from = across.at(at - t.uncertainty), to = across.at(at + t.uncertainty);
@@ -88,7 +99,8 @@ void draw_bracket(canvas& on, const timeline& t, const ruler& across, double low
   const double wide = across.at(low + t.uncertainty) - across.at(low);
   on.line(left, y, left + wide, y, "mg-error");
   for (const double x : {left, left + wide}) on.line(x, y - 4, x, y + 4, "mg-error");
-  on.text(left + wide + 8, y + 4, fmt::format("{} {}: no order is claimed within this", readable(t.uncertainty), t.unit), "mg-soft");
+  on.text(left + wide + 8, y + 4,
+          fmt::format("{} {}: no order is claimed within this", readable(t.uncertainty), t.unit), "mg-soft");
 }
 
 // The caption below a picture that stands by itself, where no page says it: in lines. Returns where it ends.
@@ -131,7 +143,8 @@ std::string draw_timeline(const timeline& t, bool with_style) {
   kinds known;
   for (const auto& one : t.tracks)
     for (const auto& e : one.events) {
-      if (!(can_be_drawn(e.begin) && can_be_drawn(e.end))) throw std::invalid_argument("a figure with a value that is no number, or too large");
+      if (!(can_be_drawn(e.begin) && can_be_drawn(e.end)))
+        throw std::invalid_argument("a figure with a value that is no number, or too large");
       if (e.end < e.begin) throw std::invalid_argument(fmt::format("{} ends before it begins", e.name));
       low = std::min(low, e.begin);
       high = std::max(high, e.end);
@@ -143,7 +156,8 @@ std::string draw_timeline(const timeline& t, bool with_style) {
   for (const auto& row : rows) names = std::max(names, width_of(row.name, 6));
   canvas on;
   const double from = legend(on, known.names, false), left = std::min(26 + names, 240.0);
-  const double tall = std::clamp(900.0 / static_cast<double>(std::max<std::size_t>(rows.size(), 1)), 2.0, 22.0);
+  const double tall =
+      std::clamp(900.0 / static_cast<double>(std::max<std::size_t>(rows.size(), 1)), 2.0, 22.0);
   const double to = from + tall * static_cast<double>(rows.size());
   const ruler across({}, low, high, left, width - right);
   for (const auto& tick : across.ticks()) {
@@ -158,12 +172,16 @@ std::string draw_timeline(const timeline& t, bool with_style) {
       named_until = y + tall / 2;
     }
     draw_row(on, rows[i], t, across, known, y, tall);
-    if (t.uncertainty > 0 && rows.size() <= rows_with_whiskers && t.uncertainty < (high - low) / 10) draw_uncertainty(on, rows[i], t, across, y, tall);
+    if (t.uncertainty > 0 && rows.size() <= rows_with_whiskers && t.uncertainty < (high - low) / 10)
+      draw_uncertainty(on, rows[i], t, across, y, tall);
   }
   on.text((left + width - right) / 2, to + 34, t.unit, "mg-text", "middle");
   double end = to + 46;
   if (rows.size() < t.tracks.size()) {
-    on.text(left, end + 4, fmt::format("{} rows for {}: solid from median to median, pale from the earliest to the latest", rows.size(), t.tracks.size()), "mg-soft");
+    on.text(left, end + 4,
+            fmt::format("{} rows for {}: solid from median to median, pale from the earliest to the latest",
+                        rows.size(), t.tracks.size()),
+            "mg-soft");
     end += 16;
   }
   if (t.uncertainty > 0) {

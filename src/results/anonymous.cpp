@@ -37,7 +37,9 @@ std::string without_uuids(const std::string& text) {
   return told.append(from, text.end());
 }
 
-bool is_of_a_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.'; }
+bool is_of_a_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+}
 
 // Each whole word of the text that is one of the hosts.
 std::string without_hosts(const std::string& text, const std::set<std::string>& hosts) {

@@ -8,9 +8,10 @@
 
 namespace mgsync {
 
-// Takes out of a document the names of hosts, the paths of the command line, and the values of environment variables and the
-// UUIDs of GPUs: hashes stand for them, the same for the same name, so that hosts and GPUs are still told apart. Names that
-// other texts of the document contain are replaced there too. A document that is anonymous stays as it is.
+// Takes out of a document the names of hosts, the paths of the command line, and the values of environment
+// variables and the UUIDs of GPUs: hashes stand for them, the same for the same name, so that hosts and GPUs
+// are still told apart. Names that other texts of the document contain are replaced there too. A document
+// that is anonymous stays as it is.
 void make_anonymous(json_document&);
 
 // "GPU-" or "MIG-" and ten hexadecimal digits; a pseudonym stands for itself. Pure.

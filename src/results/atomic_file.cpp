@@ -27,7 +27,8 @@ void write_all(int descriptor, std::string_view content, const std::filesystem::
   }
 }
 
-unique_descriptor open_or_refuse(const std::filesystem::path& file, int flags, const std::filesystem::path& named) {
+unique_descriptor open_or_refuse(const std::filesystem::path& file, int flags,
+                                 const std::filesystem::path& named) {
   unique_descriptor descriptor(::open(file.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666));
   if (!descriptor) throw usage_error(fmt::format("cannot write '{}': {}", named.string(), reason()));
   return descriptor;
@@ -42,7 +43,8 @@ std::filesystem::path temporary_beside(const std::filesystem::path& target) {
   return directory_of(target) / fmt::format(".{}.{}.tmp", target.filename().string(), ::getpid());
 }
 
-void replace(const std::filesystem::path& target, std::string_view content, const std::filesystem::path& named) {
+void replace(const std::filesystem::path& target, std::string_view content,
+             const std::filesystem::path& named) {
   const auto temporary = temporary_beside(target);
   ::unlink(temporary.c_str());  // of a killed process that had this number
   const unique_descriptor descriptor = open_or_refuse(temporary, O_CREAT | O_EXCL, named);
@@ -66,10 +68,12 @@ void replace(const std::filesystem::path& target, std::string_view content, cons
 std::filesystem::path behind_links(const std::filesystem::path& file) {
   std::error_code error;
   if (const auto there = std::filesystem::canonical(file, error); !error) return there;
-  if (std::filesystem::exists(file, error)) return file;  // what it leads to has no name: a pipe at /dev/stdout
+  if (std::filesystem::exists(file, error))
+    return file;  // what it leads to has no name: a pipe at /dev/stdout
   auto real = std::filesystem::absolute(file);
   constexpr int most_links = 40;  // as the system
-  for (int i = 0; i < most_links && std::filesystem::is_symlink(real, error); ++i) real = real.parent_path() / std::filesystem::read_symlink(real, error);
+  for (int i = 0; i < most_links && std::filesystem::is_symlink(real, error); ++i)
+    real = real.parent_path() / std::filesystem::read_symlink(real, error);
   const auto plain = std::filesystem::weakly_canonical(real, error);
   return error ? real : plain;
 }
@@ -80,12 +84,14 @@ std::string why_not_writable(const std::filesystem::path& file) {
   const bool exists = ::stat(target.c_str(), &what) == 0;
   if (!exists && std::filesystem::is_symlink(target)) return "it is a link that leads to itself";
   if (exists && S_ISDIR(what.st_mode)) return "it is a directory";
-  if (exists && ::access(target.c_str(), W_OK) != 0) return fmt::format("it cannot be written ({})", reason());
+  if (exists && ::access(target.c_str(), W_OK) != 0)
+    return fmt::format("it cannot be written ({})", reason());
   if (exists && S_ISSOCK(what.st_mode)) return "it is a socket, which is no file to write to (- is stdout)";
   if (exists && !S_ISREG(what.st_mode)) return "";
   const auto temporary = temporary_beside(target);
   const unique_descriptor tried(::open(temporary.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
-  if (!tried) return fmt::format("no file can be created in '{}' ({})", directory_of(target).string(), reason());
+  if (!tried)
+    return fmt::format("no file can be created in '{}' ({})", directory_of(target).string(), reason());
   ::unlink(temporary.c_str());
   return "";
 }

@@ -9,15 +9,16 @@
 
 namespace mgsync {
 
-// Replaces `file` by `content`: a temporary file beside it, fsync, rename, fsync of the directory. A symbolic link is
-// followed; what is no regular file (a pipe, /dev/stdout) is written to directly. Throws usage_error when the file
-// cannot be created there, api_error when writing fails; the old content then stands.
+// Replaces `file` by `content`: a temporary file beside it, fsync, rename, fsync of the directory. A symbolic
+// link is followed; what is no regular file (a pipe, /dev/stdout) is written to directly. Throws usage_error
+// when the file cannot be created there, api_error when writing fails; the old content then stands.
 void write_file_atomically(const std::filesystem::path& file, std::string_view content);
 
 // What write_file_atomically would complain of, tried without a change to the file; empty where it would not.
 std::string why_not_writable(const std::filesystem::path& file);
 
-// Where its content goes in the end: behind symbolic links, also such as lead to a file that is not there yet.
+// Where its content goes in the end: behind symbolic links, also such as lead to a file that is not there
+// yet.
 std::filesystem::path behind_links(const std::filesystem::path& file);
 
 // Makes the name of `file` in its directory durable. Throws api_error.

@@ -19,8 +19,8 @@ std::string hex(std::uint64_t value);
 // Eight of them.
 std::string hex(std::uint32_t value);
 
-// Adds the last member "crc" to a JSON object in one line: {"a":1} becomes {"a":1,"crc":"xxxxxxxx"}, where the digits
-// are crc32 of the object without it.
+// Adds the last member "crc" to a JSON object in one line: {"a":1} becomes {"a":1,"crc":"xxxxxxxx"}, where
+// the digits are crc32 of the object without it.
 std::string seal(std::string_view object);
 // The object without its checksum, or nothing where there is none or it does not fit.
 std::optional<std::string> unseal(std::string_view line);

@@ -12,14 +12,15 @@ namespace mgsync {
 
 struct column {
   std::string title;
-  bool to_the_left = true;   // text; numbers stand to the right
-  std::size_t blanks = 2;    // between it and the column before
+  bool to_the_left = true;  // text; numbers stand to the right
+  std::size_t blanks = 2;   // between it and the column before
 };
 
 using row_of_words = std::vector<std::string>;  // a word for each column
 
 // The titles and one line for each row, without blanks at its end.
-inline std::vector<std::string> aligned_lines(const std::vector<column>& columns, std::vector<row_of_words> rows) {
+inline std::vector<std::string> aligned_lines(const std::vector<column>& columns,
+                                              std::vector<row_of_words> rows) {
   row_of_words titles;
   for (const auto& one : columns) titles.push_back(one.title);
   rows.insert(rows.begin(), titles);
@@ -31,7 +32,8 @@ inline std::vector<std::string> aligned_lines(const std::vector<column>& columns
     std::string line;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (i > 0) line.append(columns[i].blanks, ' ');
-      line += columns[i].to_the_left ? fmt::format("{:<{}}", row[i], widths[i]) : fmt::format("{:>{}}", row[i], widths[i]);
+      line += columns[i].to_the_left ? fmt::format("{:<{}}", row[i], widths[i])
+                                     : fmt::format("{:>{}}", row[i], widths[i]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     lines.push_back(line + '\n');

@@ -21,15 +21,15 @@ using medians_of_batches = std::vector<double>;
 struct side_of_a_point {
   const mgsync::point* point = nullptr;
   std::vector<metric_name> metrics;
-  std::map<std::string, std::vector<medians_of_batches>> processes;   // of each metric
-  std::string algorithm;                                   // of the last that has a number
-  bool checked = true;                                     // all of them were
-  std::string mixed;                                       // the name of a metric that its files have in different units
-  bool refuted = false;                                    // one of them was checked, and did not pass
-  bool cut_short = false;                                  // one of them was interrupted
-  std::string reason;                                      // of the last that has no number
-  result_status status = result_status::waived;            // the worst that has no number
-  bool was_lost = false;                                   // one of them has no number
+  std::map<std::string, std::vector<medians_of_batches>> processes;  // of each metric
+  std::string algorithm;                                             // of the last that has a number
+  bool checked = true;                                               // all of them were
+  std::string mixed;       // the name of a metric that its files have in different units
+  bool refuted = false;    // one of them was checked, and did not pass
+  bool cut_short = false;  // one of them was interrupted
+  std::string reason;      // of the last that has no number
+  result_status status = result_status::waived;  // the worst that has no number
+  bool was_lost = false;                         // one of them has no number
   std::vector<doubt> doubts;
 };
 
@@ -46,7 +46,8 @@ std::string paired_node(const std::string& node, const std::vector<std::string>&
   return place < reference.size() ? reference[place] : node;
 }
 
-std::string pairing_key(const point& one, const machine_record& machine, const std::vector<std::string>& reference) {
+std::string pairing_key(const point& one, const machine_record& machine,
+                        const std::vector<std::string>& reference) {
   point paired = one;
   paired.node = paired_node(one.node, machine.hosts, reference);
   if (!paired.placement.starts_with("list:")) paired.group.clear();
@@ -59,8 +60,7 @@ bool alike(const metric_name& a, const metric_name& b) { return a.unit == b.unit
 void take(side_of_a_point& into, std::map<std::string, medians_of_batches>& here, const result& one) {
   for (const metric& each : one.metrics) {
     const auto known = std::ranges::find(into.metrics, each.name, &metric_name::name);
-    if (known == into.metrics.end())
-      into.metrics.push_back(each);
+    if (known == into.metrics.end()) into.metrics.push_back(each);
     else if (!alike(*known, each)) {
       into.mixed = each.name;
       continue;
@@ -75,8 +75,8 @@ void take(side_of_a_point& into, std::map<std::string, medians_of_batches>& here
 }
 
 bool has_numbers(const result& one) {
-  return (one.status == result_status::measured || one.status == result_status::interrupted) && one.has_metrics() &&
-         !one.metrics.front().raw.empty();
+  return (one.status == result_status::measured || one.status == result_status::interrupted) &&
+         one.has_metrics() && !one.metrics.front().raw.empty();
 }
 
 side side_of(std::span<const json_document> documents, const std::vector<std::string>& reference) {
@@ -126,8 +126,8 @@ std::vector<double> logarithms(std::vector<double> values) {
   return values;
 }
 
-compared_point compare_point(const side_of_a_point& base, const side_of_a_point& now, const metric_name& measured,
-                             std::optional<double> noise) {
+compared_point compare_point(const side_of_a_point& base, const side_of_a_point& now,
+                             const metric_name& measured, std::optional<double> noise) {
   const auto &before = base.processes.at(measured.name), &after = now.processes.at(measured.name);
   compared_point out;
   out.point = *base.point;
@@ -141,16 +141,20 @@ compared_point compare_point(const side_of_a_point& base, const side_of_a_point&
   out.base_median = median(was);
   out.new_median = median(is);
   if (base.algorithm != now.algorithm)
-    out.notes.push_back(fmt::format("ran {}, was {}", now.algorithm.empty() ? "another algorithm" : now.algorithm,
+    out.notes.push_back(fmt::format("ran {}, was {}",
+                                    now.algorithm.empty() ? "another algorithm" : now.algorithm,
                                     base.algorithm.empty() ? "unknown" : base.algorithm));
   out.decides = measured.name == base.metrics.front().name;
   if (base.checked && !now.checked) {
     out.notes.push_back(now.refuted ? "FAIL in NEW" : "unchecked in NEW");
-    out.void_because = now.refuted ? "did not pass its check in NEW" : "is unchecked in NEW, and was checked in BASE";
+    out.void_because =
+        now.refuted ? "did not pass its check in NEW" : "is unchecked in NEW, and was checked in BASE";
   }
   if (now.cut_short) out.notes.push_back("cut short in NEW");
   if (!base.doubts.empty() || !now.doubts.empty())
-    out.notes.push_back(fmt::format("means little{}", base.doubts.empty() ? " in NEW" : now.doubts.empty() ? " in BASE" : ""));
+    out.notes.push_back(fmt::format("means little{}", base.doubts.empty()  ? " in NEW"
+                                                      : now.doubts.empty() ? " in BASE"
+                                                                           : ""));
   if (!all_positive(was) || !all_positive(is)) {
     out.what = out.base_median > 0 && out.new_median > 0 ? change::too_few : change::no_ratio;
     return out;
@@ -159,12 +163,9 @@ compared_point compare_point(const side_of_a_point& base, const side_of_a_point&
   out.ratio = std::exp(shift.estimate);
   out.low = std::exp(shift.low) / (1 + out.margin);
   out.high = std::exp(shift.high) * (1 + out.margin);
-  if (shift.confidence < wanted_confidence)
-    out.what = change::too_few;
-  else if (out.low > 1)
-    out.what = measured.better == better::less ? change::worse : change::improved;
-  else if (out.high < 1)
-    out.what = measured.better == better::less ? change::improved : change::worse;
+  if (shift.confidence < wanted_confidence) out.what = change::too_few;
+  else if (out.low > 1) out.what = measured.better == better::less ? change::worse : change::improved;
+  else if (out.high < 1) out.what = measured.better == better::less ? change::improved : change::worse;
   return out;
 }
 
@@ -184,13 +185,19 @@ void find_lost(const side_of_a_point& before, const side_of_a_point& after, comp
     return;
   }
   for (const auto* side : {&before, &after})
-    if (!side->mixed.empty()) out.lost.push_back({*before.point, fmt::format("its {} is in different units in files of one side", side->mixed), result_status::measured});
+    if (!side->mixed.empty())
+      out.lost.push_back({*before.point,
+                          fmt::format("its {} is in different units in files of one side", side->mixed),
+                          result_status::measured});
   for (const metric_name& one : before.metrics) {
     const auto found = std::ranges::find(after.metrics, one.name, &metric_name::name);
     if (found == after.metrics.end())
       out.lost.push_back({*before.point, fmt::format("it has no {}", one.name), result_status::measured});
     else if (!alike(one, *found))
-      out.lost.push_back({*before.point, fmt::format("its {} is in {}, and was in {}", one.name, unit_of(*found), unit_of(one)), result_status::measured});
+      out.lost.push_back(
+          {*before.point,
+           fmt::format("its {} is in {}, and was in {}", one.name, unit_of(*found), unit_of(one)),
+           result_status::measured});
   }
 }
 
@@ -198,11 +205,11 @@ void find_lost(const side_of_a_point& before, const side_of_a_point& after, comp
 
 std::string_view word_of(change what, const metric_name& of) {
   switch (what) {
-    case change::worse: return is_a_time(of) ? "slower" : "worse";
-    case change::improved: return is_a_time(of) ? "faster" : "better";
-    case change::not_shown: return "no difference shown";
-    case change::too_few: return "too few batches";
-    case change::no_ratio: return "not above 0";
+  case change::worse: return is_a_time(of) ? "slower" : "worse";
+  case change::improved: return is_a_time(of) ? "faster" : "better";
+  case change::not_shown: return "no difference shown";
+  case change::too_few: return "too few batches";
+  case change::no_ratio: return "not above 0";
   }
   return "";
 }
@@ -224,13 +231,15 @@ comparison compare(std::span<const json_document> base, std::span<const json_doc
     // A barrier that failed in one of several processes is no barrier, however fast the others were.
     find_lost(before, after, out);
     for (const metric_name& one : before.metrics)
-      if (const auto same = std::ranges::find(after.metrics, one.name, &metric_name::name); same != after.metrics.end() && alike(one, *same))
+      if (const auto same = std::ranges::find(after.metrics, one.name, &metric_name::name);
+          same != after.metrics.end() && alike(one, *same))
         out.points.push_back(compare_point(before, after, one, noise));
   }
   for (const std::string& key : is.order) {
     if (is.points.at(key).processes.empty()) continue;
     const auto found = was.points.find(key);
-    if (found == was.points.end() || found->second.processes.empty()) out.only_new.push_back(*is.points.at(key).point);
+    if (found == was.points.end() || found->second.processes.empty())
+      out.only_new.push_back(*is.points.at(key).point);
   }
   return out;
 }
@@ -243,19 +252,25 @@ std::vector<std::string> gate_violations(const comparison& compared, const gate&
                                       is_a_time(one.measured) ? "takes" : "has", one.ratio,
                                       is_a_time(one.measured) ? "as long" : "as much", one.low, one.high));
   for (const compared_point& one : compared.points) {
-    if (one.decides && !one.void_because.empty()) sentences.push_back(fmt::format("{}: {}", name_of(one), one.void_because));
+    if (one.decides && !one.void_because.empty())
+      sentences.push_back(fmt::format("{}: {}", name_of(one), one.void_because));
     if (one.decides && one.what == change::no_ratio)
-      sentences.push_back(fmt::format("{}: {} {}, was {} {}: what is 0 or below is no measurement that a share could be taken of", name_of(one),
-                                      format_number(one.new_median), one.measured.unit, format_number(one.base_median), one.measured.unit));
-    const double times = one.measured.better == better::less ? one.new_median / one.base_median : one.base_median / one.new_median;
+      sentences.push_back(fmt::format(
+          "{}: {} {}, was {} {}: what is 0 or below is no measurement that a share could be taken of",
+          name_of(one), format_number(one.new_median), one.measured.unit, format_number(one.base_median),
+          one.measured.unit));
+    const double times = one.measured.better == better::less ? one.new_median / one.base_median
+                                                             : one.base_median / one.new_median;
     if (one.what == change::too_few && !(times <= 1 + asked.limit))
-      sentences.push_back(fmt::format("{}: {} {}, was {} {}, and too few batches to tell: a longer --max-time gives more",
-                                      name_of(one), format_number(one.new_median), one.measured.unit,
-                                      format_number(one.base_median), one.measured.unit));
+      sentences.push_back(
+          fmt::format("{}: {} {}, was {} {}, and too few batches to tell: a longer --max-time gives more",
+                      name_of(one), format_number(one.new_median), one.measured.unit,
+                      format_number(one.base_median), one.measured.unit));
   }
   for (const lost_point& one : compared.lost)
     sentences.push_back(fmt::format("{}: {} in NEW: {}", name_of(one.point),
-                                    one.status == result_status::failed ? "failed" : "not measured", one.reason));
+                                    one.status == result_status::failed ? "failed" : "not measured",
+                                    one.reason));
   if (!asked.allow_missing)
     for (const point& one : compared.only_base)
       sentences.push_back(fmt::format("{}: not in NEW (--allow-missing lets that through)", name_of(one)));
@@ -264,20 +279,23 @@ std::vector<std::string> gate_violations(const comparison& compared, const gate&
 
 std::vector<std::string> doubtful_sides(const comparison& compared) {
   std::vector<std::string> sentences;
-  for (const auto& [side, doubts] : {std::pair{"BASE", &compared_point::base_doubts}, std::pair{"NEW", &compared_point::new_doubts}}) {
+  for (const auto& [side, doubts] :
+       {std::pair{"BASE", &compared_point::base_doubts}, std::pair{"NEW", &compared_point::new_doubts}}) {
     std::map<std::string, std::vector<doubt>> by_point;  // a point has a row for each of its metrics
     for (const compared_point& one : compared.points) by_point[canonical_text(one.point)] = one.*doubts;
     std::vector<std::vector<doubt>> points;
     for (auto& [key, all] : by_point) points.push_back(std::move(all));
-    if (const auto summary = summary_of(points); !summary.empty()) sentences.push_back(fmt::format("{}: {}", side, summary));
+    if (const auto summary = summary_of(points); !summary.empty())
+      sentences.push_back(fmt::format("{}: {}", side, summary));
   }
   return sentences;
 }
 
 std::size_t undecided(const comparison& compared, double limit) {
-  return static_cast<std::size_t>(std::count_if(compared.points.begin(), compared.points.end(), [&](const auto& one) {
-    return one.what == change::not_shown && one.at_worst() > 1 + limit;
-  }));
+  return static_cast<std::size_t>(
+      std::count_if(compared.points.begin(), compared.points.end(), [&](const auto& one) {
+        return one.what == change::not_shown && one.at_worst() > 1 + limit;
+      }));
 }
 
 }  // namespace mgsync

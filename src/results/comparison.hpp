@@ -1,7 +1,7 @@
 // Two measurements of the same points, set against each other: what got slower or faster, and what was lost.
-// The unit of replication is the process where each side has enough of them, else the batch; a process as a whole is
-// shifted by 1 to 4 % in a way that its own batches do not show (docs/results/host-barriers.md), so that with batches
-// the interval is widened by a margin.
+// The unit of replication is the process where each side has enough of them, else the batch; a process as a
+// whole is shifted by 1 to 4 % in a way that its own batches do not show (docs/results/host-barriers.md), so
+// that with batches the interval is widened by a margin.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ namespace mgsync {
 inline constexpr double default_noise = 0.04;
 
 enum class change {
-  worse,      // the whole interval lies on the wrong side of 1: above where less is better, below where more is
+  worse,  // the whole interval lies on the wrong side of 1: above where less is better, below where more is
   improved,   // the whole interval lies on the other side
   not_shown,  // the interval holds 1
   too_few,    // too few batches for an interval of 95 %, or batches among them that are not positive
@@ -27,18 +27,19 @@ enum class change {
 std::string_view word_of(change, const metric_name&);
 
 struct compared_point {
-  mgsync::point point;    // as BASE has it
-  metric_name measured;   // what is compared; a point has a row for each of its metrics
+  mgsync::point point;   // as BASE has it
+  metric_name measured;  // what is compared; a point has a row for each of its metrics
   double base_median = 0;
   double new_median = 0;
-  double ratio = 1;     // NEW over BASE: the median over all quotients of two units
-  double low = 1;       // its 95 % interval, with the margin
+  double ratio = 1;  // NEW over BASE: the median over all quotients of two units
+  double low = 1;    // its 95 % interval, with the margin
   double high = 1;
   bool by_process = false;  // the units are processes (files), not batches
   double margin = 0;        // share by which the interval was widened on either side
   change what = change::not_shown;
   bool decides = true;  // the point's first metric, which says who is best
-  std::string void_because;  // why NEW's number counts for nothing although BASE's passed its check; empty: it counts
+  std::string
+      void_because;  // why NEW's number counts for nothing although BASE's passed its check; empty: it counts
   std::vector<doubt> base_doubts, new_doubts;  // of all files of a side
   std::vector<std::string> notes;  // "ran hub, was inbox" where auto chose otherwise, "unchecked in NEW"
 
@@ -61,11 +62,11 @@ struct comparison {
   std::vector<mgsync::point> only_new;   // measured in NEW, not in BASE
 };
 
-// Each document is one process. Points are paired by all that describes them but the numbers of their members, unless
-// the placement is a list of these; nodes that are measured each by itself, on other hosts, by their places in the job.
-// Every metric that BASE has is compared in its own direction.
-// The margin is `noise`; where it is absent, default_noise between batches and 0
-// between processes, which show their shifts themselves.
+// Each document is one process. Points are paired by all that describes them but the numbers of their
+// members, unless the placement is a list of these; nodes that are measured each by itself, on other hosts,
+// by their places in the job. Every metric that BASE has is compared in its own direction. The margin is
+// `noise`; where it is absent, default_noise between batches and 0 between processes, which show their shifts
+// themselves.
 comparison compare(std::span<const json_document> base, std::span<const json_document> now,
                    std::optional<double> noise = {});
 
@@ -74,10 +75,11 @@ struct gate {
   bool allow_missing = false;  // points that BASE measured and NEW never tried do not shut it
 };
 
-// Why a gate is shut, a sentence each; empty: it is open. It is shut by a point whose ratio is worse than 1 + limit and
-// shown to be worse, by one whose medians are as far apart with too few batches to tell (the slowest get the fewest), by
-// one that has no number in NEW, or one of another unit, and by one that is missing there. By one that passed its check in BASE and
-// not in NEW, however fast it is; and by one whose first metric is 0 or below on a side, which no time is.
+// Why a gate is shut, a sentence each; empty: it is open. It is shut by a point whose ratio is worse than 1 +
+// limit and shown to be worse, by one whose medians are as far apart with too few batches to tell (the
+// slowest get the fewest), by one that has no number in NEW, or one of another unit, and by one that is
+// missing there. By one that passed its check in BASE and not in NEW, however fast it is; and by one whose
+// first metric is 0 or below on a side, which no time is.
 std::vector<std::string> gate_violations(const comparison&, const gate&);
 
 // Which side's figures mean little, a sentence each: "NEW: 3 of 5 points mean little: ...".

@@ -21,7 +21,8 @@ std::string note_of(const compared_point& one) {
 
 row_of_words row_of(const compared_point& one, const conditions& under) {
   const point& p = one.point;
-  row_of_words words{p.subject, p.variant, fmt::format("{}", p.members), fmt::format("{}", p.ranks), format_shape(p)};
+  row_of_words words{p.subject, p.variant, fmt::format("{}", p.members), fmt::format("{}", p.ranks),
+                     format_shape(p)};
   for (const auto& name : under.varying) words.push_back(value_of(p, name));
   words.push_back(format_number(one.base_median));
   words.push_back(format_number(one.new_median));
@@ -34,10 +35,12 @@ row_of_words row_of(const compared_point& one, const conditions& under) {
 }
 
 std::vector<column> columns_of(const metric_name& measured, const conditions& under) {
-  std::vector<column> columns{{"backend"}, {"variant"}, {"members", false}, {"ranks", false}, {"shape", false}};
+  std::vector<column> columns{
+      {"backend"}, {"variant"}, {"members", false}, {"ranks", false}, {"shape", false}};
   for (const auto& name : under.varying) columns.push_back({name});
   const bool latency = column_name(measured) == "latency_us";
-  for (const auto* side : {"BASE", "NEW"}) columns.push_back({fmt::format("{}_{}", side, latency ? "us" : column_name(measured)), false});
+  for (const auto* side : {"BASE", "NEW"})
+    columns.push_back({fmt::format("{}_{}", side, latency ? "us" : column_name(measured)), false});
   columns.insert(columns.end(), {{"NEW/BASE", false}, {"ci95"}, {"result"}, {"note"}});
   return columns;
 }
@@ -64,7 +67,8 @@ std::string rows_text(const std::vector<const compared_point*>& rows) {
   std::vector<row_of_words> words;
   for (const compared_point* one : rows) words.push_back(row_of(*one, under));
   std::string text;
-  for (const auto& line : aligned_lines(columns_of(rows.front()->measured, under), std::move(words))) text += line;
+  for (const auto& line : aligned_lines(columns_of(rows.front()->measured, under), std::move(words)))
+    text += line;
   if (!under.common.empty()) text += fmt::format("all rows: {}\n", fmt::join(under.common, ", "));
   return text;
 }
@@ -76,23 +80,27 @@ std::string listed(std::string_view word, const point& p, std::string_view reaso
 std::string unpaired(const comparison& compared) {
   std::string text;
   for (const lost_point& one : compared.lost)
-    text += listed(one.status == result_status::failed ? "FAIL in NEW       " : "not measured in NEW", one.point, one.reason);
+    text += listed(one.status == result_status::failed ? "FAIL in NEW       " : "not measured in NEW",
+                   one.point, one.reason);
   for (const point& one : compared.only_base) text += listed("only in BASE      ", one, "");
   for (const point& one : compared.only_new) text += listed("only in NEW       ", one, "");
   return text;
 }
 
 std::string meaning(const comparison& compared) {
-  const auto by_process = static_cast<std::size_t>(std::count_if(
-      compared.points.begin(), compared.points.end(), [](const compared_point& one) { return one.by_process; }));
+  const auto by_process =
+      static_cast<std::size_t>(std::count_if(compared.points.begin(), compared.points.end(),
+                                             [](const compared_point& one) { return one.by_process; }));
   const double margin = compared.points.front().margin;
-  std::string text = fmt::format(
-      "NEW/BASE: median of all quotients of two {} (Hodges and Lehmann); ci95: its 95 % interval from the ranks (Mann\n"
-      "and Whitney)", by_process == compared.points.size() ? "processes" : "batches");
+  std::string text = fmt::format("NEW/BASE: median of all quotients of two {} (Hodges and Lehmann); ci95: "
+                                 "its 95 % interval from the ranks (Mann\n"
+                                 "and Whitney)",
+                                 by_process == compared.points.size() ? "processes" : "batches");
   if (margin > 0)
-    text += fmt::format(", wider by {:.3g} % on either side (--noise): a process as a whole is shifted by 1 to 4 %, which\n"
-                        "its own batches do not show. Four files a side, each of a process of its own, do without",
-                        100 * margin);
+    text += fmt::format(
+        ", wider by {:.3g} % on either side (--noise): a process as a whole is shifted by 1 to 4 %, which\n"
+        "its own batches do not show. Four files a side, each of a process of its own, do without",
+        100 * margin);
   text += ".\n";
   // Only the margin guards against finding something among many.
   constexpr std::size_t many = 20;
@@ -109,18 +117,23 @@ std::string format_comparison(const comparison& compared) {
   if (compared.points.empty()) return others;
   std::vector<std::string> measured;  // the metrics, a table each
   for (const compared_point& one : compared.points)
-    if (const auto name = column_name(one.measured); std::find(measured.begin(), measured.end(), name) == measured.end())
+    if (const auto name = column_name(one.measured);
+        std::find(measured.begin(), measured.end(), name) == measured.end())
       measured.push_back(name);
-  const bool times = std::all_of(compared.points.begin(), compared.points.end(), [](const auto& one) { return is_a_time(one.measured); });
+  const bool times = std::all_of(compared.points.begin(), compared.points.end(),
+                                 [](const auto& one) { return is_a_time(one.measured); });
   const auto count = [&](change what) {
-    return std::count_if(compared.points.begin(), compared.points.end(), [&](const auto& one) { return one.what == what; });
+    return std::count_if(compared.points.begin(), compared.points.end(),
+                         [&](const auto& one) { return one.what == what; });
   };
   std::string text;
   for (const auto& name : measured) text += (text.empty() ? "" : "\n") + rows_text(ordered(compared, name));
   if (!others.empty()) text += "\n" + others;
-  text += fmt::format("\n{} {}, {} {}, {} without a difference shown", count(change::worse), times ? "slower" : "worse",
-                      count(change::improved), times ? "faster" : "better", count(change::not_shown));
-  if (count(change::too_few) > 0) text += fmt::format(", {} with too few batches to tell", count(change::too_few));
+  text += fmt::format("\n{} {}, {} {}, {} without a difference shown", count(change::worse),
+                      times ? "slower" : "worse", count(change::improved), times ? "faster" : "better",
+                      count(change::not_shown));
+  if (count(change::too_few) > 0)
+    text += fmt::format(", {} with too few batches to tell", count(change::too_few));
   if (count(change::no_ratio) > 0) text += fmt::format(", {} of 0 or below", count(change::no_ratio));
   text += "\n";
   for (const auto& sentence : doubtful_sides(compared)) text += sentence + "\n";

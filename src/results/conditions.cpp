@@ -10,8 +10,9 @@ namespace {
 constexpr const char* placement = "placement";
 
 bool all_alike(const std::vector<const point*>& points, const std::string& name) {
-  return std::all_of(points.begin(), points.end(),
-                     [&](const point* one) { return value_of(*one, name) == value_of(*points.front(), name); });
+  return std::all_of(points.begin(), points.end(), [&](const point* one) {
+    return value_of(*one, name) == value_of(*points.front(), name);
+  });
 }
 
 }  // namespace
@@ -28,12 +29,14 @@ conditions conditions_of(const std::vector<const point*>& points) {
   std::vector<std::string> names{placement};
   for (const point* one : points)
     for (const axis& each : one->axes)
-      if (!is_of_shape(each.name) && std::find(names.begin(), names.end(), each.name) == names.end()) names.push_back(each.name);
+      if (!is_of_shape(each.name) && std::find(names.begin(), names.end(), each.name) == names.end())
+        names.push_back(each.name);
   for (const std::string& name : names) {
     if (!all_alike(points, name)) {
       out.varying.push_back(name);
     } else if (name == placement) {
-      if (points.front()->placement != point{}.placement) out.common.push_back("placement " + points.front()->placement);
+      if (points.front()->placement != point{}.placement)
+        out.common.push_back("placement " + points.front()->placement);
     } else if (const axis& one = *points.front()->find(name); !is_ordinary(one)) {
       out.common.push_back(describe(one));
     }

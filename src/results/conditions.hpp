@@ -1,5 +1,5 @@
-// Which of the things that points were measured under vary among them, and which are the same for all: what becomes a
-// column of a table, and what is said once.
+// Which of the things that points were measured under vary among them, and which are the same for all: what
+// becomes a column of a table, and what is said once.
 #pragma once
 
 #include <string>
@@ -10,8 +10,10 @@
 namespace mgsync {
 
 struct conditions {
-  std::vector<std::string> varying;  // names of axes that vary, in the points' order; "placement" where that varies
-  std::vector<std::string> common;   // what is out of the ordinary and the same for all: "placement far", "work 20 us"
+  std::vector<std::string>
+      varying;  // names of axes that vary, in the points' order; "placement" where that varies
+  std::vector<std::string>
+      common;  // what is out of the ordinary and the same for all: "placement far", "work 20 us"
 };
 
 // Axes of a shape, and what every table has a column for (members, ranks, node), do not count.

@@ -13,11 +13,10 @@
 namespace mgsync {
 
 void add_doubt(std::vector<doubt>& to, const doubt& one) {
-  const auto known = std::find_if(to.begin(), to.end(), [&](const doubt& other) { return other.kind == one.kind; });
-  if (known == to.end())
-    to.push_back(one);
-  else if (one.amount > known->amount)
-    *known = one;
+  const auto known =
+      std::find_if(to.begin(), to.end(), [&](const doubt& other) { return other.kind == one.kind; });
+  if (known == to.end()) to.push_back(one);
+  else if (one.amount > known->amount) *known = one;
 }
 
 void add_doubts(std::vector<doubt>& to, std::span<const doubt> more) {
@@ -32,7 +31,7 @@ std::optional<double> two_regimes(std::span<const double> medians) {
   }
   std::sort(logs.begin(), logs.end());
   const std::size_t least = std::max<std::size_t>(2, (logs.size() + 4) / 5);  // on either side
-  std::size_t at = 0;  // the first of the upper side
+  std::size_t at = 0;                                                         // the first of the upper side
   double gap = std::log(regimes_apart);
   for (std::size_t i = least; i + least <= logs.size(); ++i)
     if (logs[i] - logs[i - 1] > gap) {
@@ -56,10 +55,13 @@ std::vector<doubt> doubts_of_samples(const std::vector<metric>& metrics, std::sp
     known += !std::isnan(value);
     below += value < 0;
   }
-  if (const auto share = static_cast<double>(below) / static_cast<double>(std::max<std::size_t>(known, 1)); is_a_time(first) && share > rare_share)
-    found.push_back({std::string(doubt_kinds::negative), share, fmt::format("{:.0f} % of the samples below zero", 100 * share)});
+  if (const auto share = static_cast<double>(below) / static_cast<double>(std::max<std::size_t>(known, 1));
+      is_a_time(first) && share > rare_share)
+    found.push_back({std::string(doubt_kinds::negative), share,
+                     fmt::format("{:.0f} % of the samples below zero", 100 * share)});
   if (const auto apart = two_regimes(first.raw))
-    found.push_back({std::string(doubt_kinds::regimes), *apart, fmt::format("two regimes {:.3g}x apart", *apart)});
+    found.push_back(
+        {std::string(doubt_kinds::regimes), *apart, fmt::format("two regimes {:.3g}x apart", *apart)});
   return found;
 }
 
@@ -84,8 +86,8 @@ std::string summary_of(std::span<const std::vector<doubt>> points) {
     });
     words.push_back(fmt::format("{} ({})", one.text, count));
   }
-  return fmt::format("{} of {} point{} mean{} little: {}", doubted, points.size(), points.size() == 1 ? "" : "s", doubted == 1 ? "s" : "",
-                     fmt::join(words, ", "));
+  return fmt::format("{} of {} point{} mean{} little: {}", doubted, points.size(),
+                     points.size() == 1 ? "" : "s", doubted == 1 ? "s" : "", fmt::join(words, ", "));
 }
 
 std::string summary_of(std::span<const result* const> results) {

@@ -1,6 +1,6 @@
-// Why a figure may mean little (docs/method.md, "When a figure means little"): what went on beside the measurement, and what
-// its samples show by themselves. A doubt stands in the point's result and travels with it; whoever ranks, compares or gates
-// by the figure says it.
+// Why a figure may mean little (docs/method.md, "When a figure means little"): what went on beside the
+// measurement, and what its samples show by themselves. A doubt stands in the point's result and travels with
+// it; whoever ranks, compares or gates by the figure says it.
 #pragma once
 
 #include <optional>
@@ -23,17 +23,18 @@ struct doubt {
 };
 
 namespace doubt_kinds {
-inline constexpr std::string_view load = "load";                  // more runnable threads than hardware threads
-inline constexpr std::string_view steal = "steal";                // the hypervisor gave the time to others
-inline constexpr std::string_view switches = "switches";          // members lost their hardware threads
-inline constexpr std::string_view regimes = "regimes";            // the batches fall into two groups
-inline constexpr std::string_view negative = "negative";          // samples below zero of what is a time
+inline constexpr std::string_view load = "load";          // more runnable threads than hardware threads
+inline constexpr std::string_view steal = "steal";        // the hypervisor gave the time to others
+inline constexpr std::string_view switches = "switches";  // members lost their hardware threads
+inline constexpr std::string_view regimes = "regimes";    // the batches fall into two groups
+inline constexpr std::string_view negative = "negative";  // samples below zero of what is a time
 inline constexpr std::string_view gpu_processes = "gpu_processes";  // others use the GPU
-inline constexpr std::string_view slowed = "slowed";              // a GPU's clocks were held down
-inline constexpr std::string_view clocks = "clocks";              // a GPU's clock moved
+inline constexpr std::string_view slowed = "slowed";                // a GPU's clocks were held down
+inline constexpr std::string_view clocks = "clocks";                // a GPU's clock moved
 }  // namespace doubt_kinds
 
-// What is rare does not move a median: something counts once it was seen in more than a tenth of the looks, runs or samples.
+// What is rare does not move a median: something counts once it was seen in more than a tenth of the looks,
+// runs or samples.
 inline constexpr double rare_share = 0.1;
 // Two groups of batches lie apart by at least this factor.
 inline constexpr double regimes_apart = 1.25;
@@ -42,8 +43,9 @@ inline constexpr double regimes_apart = 1.25;
 void add_doubt(std::vector<doubt>& to, const doubt&);
 void add_doubts(std::vector<doubt>& to, std::span<const doubt>);
 
-// How many times as large the upper of two regimes is as the lower, of batches' medians; nothing where they are one group: no gap
-// of a quarter that is wider than twice the width of either side, with a fifth of the batches, and two at least, on each side.
+// How many times as large the upper of two regimes is as the lower, of batches' medians; nothing where they
+// are one group: no gap of a quarter that is wider than twice the width of either side, with a fifth of the
+// batches, and two at least, on each side.
 std::optional<double> two_regimes(std::span<const double> medians);
 
 // What the samples of the first metric show: kinds negative and regimes.
@@ -52,8 +54,8 @@ std::vector<doubt> doubts_of_samples(const std::vector<metric>&, std::span<const
 // "4 runnable threads for 2 hardware threads, two regimes 3.1x apart"; empty without doubts.
 std::string words_of(std::span<const doubt>);
 
-// One line for points with these doubts each (empty ones count): "3 of 5 points mean little: 4 runnable threads for 2 hardware
-// threads (3), two regimes 3.1x apart (1)". Empty where none has any.
+// One line for points with these doubts each (empty ones count): "3 of 5 points mean little: 4 runnable
+// threads for 2 hardware threads (3), two regimes 3.1x apart (1)". Empty where none has any.
 std::string summary_of(std::span<const std::vector<doubt>> points);
 // Of those of the results that have a figure.
 std::string summary_of(std::span<const result* const>);

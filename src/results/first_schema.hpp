@@ -1,5 +1,5 @@
-// Reading what earlier versions wrote: "mgsync-results/1" and "mgsync-store/1", which knew barriers only. Points, samples
-// and results come out as the ones of today.
+// Reading what earlier versions wrote: "mgsync-results/1" and "mgsync-store/1", which knew barriers only.
+// Points, samples and results come out as the ones of today.
 #pragma once
 
 #include <string>

@@ -63,11 +63,12 @@ std::string format_json(const json_document& document) {
 json_document parse_json(std::string_view text, const std::string& name) {
   const ordered_json all = parse_strictly(text, name);
   const object_reader in(all, name);
-  if (!in.has("schema")) throw usage_error(fmt::format("{}: JSON of another kind, and no results (it has no \"schema\")", name));
+  if (!in.has("schema"))
+    throw usage_error(fmt::format("{}: JSON of another kind, and no results (it has no \"schema\")", name));
   const auto schema = in.get<std::string>("schema");
   if (schema != results_schema && schema != first_schema::results)
-    throw usage_error(fmt::format("{}: schema '{}'; this mgsync reads '{}' and '{}'", name, schema, results_schema,
-                                  first_schema::results));
+    throw usage_error(fmt::format("{}: schema '{}'; this mgsync reads '{}' and '{}'", name, schema,
+                                  results_schema, first_schema::results));
   const auto read = schema == results_schema ? result_with_samples : first_schema::result_with_samples;
   json_document document;
   document.command = in.get<std::string>("command");
@@ -77,7 +78,8 @@ json_document parse_json(std::string_view text, const std::string& name) {
   document.machine = machine_from_json(in.member("machine"), in.path_of("machine"));
   document.settings = in.get<std::map<std::string, std::string>>("settings");
   for (const ordered_json& value : in.array("results"))
-    document.results.push_back(read(value, fmt::format("{}[{}]", in.path_of("results"), document.results.size())));
+    document.results.push_back(
+        read(value, fmt::format("{}[{}]", in.path_of("results"), document.results.size())));
   const auto early = [](const result& one) { return one.status == result_status::interrupted; };
   if (!in.has("ended") && std::any_of(document.results.begin(), document.results.end(), early))
     document.ended = to_string(stop_reason::interrupted);

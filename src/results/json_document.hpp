@@ -1,4 +1,5 @@
-// The results of one command as a JSON document, schema "mgsync-results/2" (docs/results-schema.json, docs/results.md).
+// The results of one command as a JSON document, schema "mgsync-results/2" (docs/results-schema.json,
+// docs/results.md).
 #pragma once
 
 #include <cstdint>
@@ -17,19 +18,21 @@ inline constexpr std::string_view results_schema = "mgsync-results/2";
 struct json_document {
   std::string command;  // as it was typed
   std::uint64_t seed = 0;
-  std::string started;  // UTC, "2026-01-31T12:00:00Z"
+  std::string started;             // UTC, "2026-01-31T12:00:00Z"
   std::string ended = "complete";  // or what ended the command early: "interrupted", "failed", "error"
   machine_record machine;
-  std::map<std::string, std::string> settings;  // what else decides a result: precision, max-time, check-rounds, ...
+  std::map<std::string, std::string>
+      settings;  // what else decides a result: precision, max-time, check-rounds, ...
   std::vector<result> results;
 };
 
-// The document, indented, numbers that sum up a series in one line each; ends with a newline. Never NaN or infinity.
+// The document, indented, numbers that sum up a series in one line each; ends with a newline. Never NaN or
+// infinity.
 std::string format_json(const json_document&);
 
-// Reads what format_json wrote and gives back equal results; of "mgsync-results/1" too, which knew barriers only. `name`
-// (of the file) begins every message. Throws usage_error for another schema (looked at first), a key twice, a missing or
-// wrong one, or sizes out of bounds. Keys that are not known are passed over.
+// Reads what format_json wrote and gives back equal results; of "mgsync-results/1" too, which knew barriers
+// only. `name` (of the file) begins every message. Throws usage_error for another schema (looked at first), a
+// key twice, a missing or wrong one, or sizes out of bounds. Keys that are not known are passed over.
 json_document parse_json(std::string_view text, const std::string& name);
 
 }  // namespace mgsync

@@ -48,7 +48,8 @@ std::vector<std::string> host_differences(const machine_record& base, const mach
   std::vector<std::string> was = base.hosts, is = now.hosts;
   std::sort(was.begin(), was.end());
   std::sort(is.begin(), is.end());
-  if (was != is) sentences.push_back(fmt::format("measured on {}, not {}", fmt::join(is, " "), fmt::join(was, " ")));
+  if (was != is)
+    sentences.push_back(fmt::format("measured on {}, not {}", fmt::join(is, " "), fmt::join(was, " ")));
   const auto uuids = [](const machine_record& m) {
     std::vector<std::string> list;
     for (const auto& gpu : m.gpus) list.push_back(gpu.uuid);
@@ -85,8 +86,9 @@ void refuse_unless_alike(const machine_record& base, const std::string& base_nam
                          const std::string& now_name, across allowed) {
   const likeness found = likeness_of(base, now);
   if (found.level <= allowed) return;
-  throw usage_error(fmt::format("{} and {} are of different machines: {}. --across {} takes them all the same.",
-                                base_name, now_name, found.difference, to_string(found.level)));
+  throw usage_error(
+      fmt::format("{} and {} are of different machines: {}. --across {} takes them all the same.", base_name,
+                  now_name, found.difference, to_string(found.level)));
 }
 
 std::string software_difference(const machine_record& base, const machine_record& now) {

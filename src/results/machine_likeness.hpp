@@ -10,8 +10,9 @@ namespace mgsync {
 
 // What two records may differ in; each includes the ones before it.
 enum class across {
-  nothing,   // the same host or hosts with the same devices
-  hosts,     // other hosts, or GPUs with other UUIDs, of the same hardware: CPU model, cores, GPU models, number of hosts
+  nothing,  // the same host or hosts with the same devices
+  hosts,  // other hosts, or GPUs with other UUIDs, of the same hardware: CPU model, cores, GPU models, number
+          // of hosts
   machines,  // anything
 };
 
@@ -26,11 +27,13 @@ struct likeness {
 
 likeness likeness_of(const machine_record& base, const machine_record& now);
 
-// Throws usage_error when `now` is further from `base` than `allowed`: what differs, and the option that allows it.
+// Throws usage_error when `now` is further from `base` than `allowed`: what differs, and the option that
+// allows it.
 void refuse_unless_alike(const machine_record& base, const std::string& base_name, const machine_record& now,
                          const std::string& now_name, across allowed);
 
-// What else differs and may explain a difference in latency: the software, the CPUs that the launcher gave. No refusal.
+// What else differs and may explain a difference in latency: the software, the CPUs that the launcher gave.
+// No refusal.
 std::string software_difference(const machine_record& base, const machine_record& now);
 
 }  // namespace mgsync

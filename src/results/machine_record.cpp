@@ -95,7 +95,8 @@ machine_record machine_from_json(const ordered_json& value, const std::string& p
   machine.ranks = in.get<int>("ranks");
   machine.pinning = in.get<std::string>("pinning");
   for (const ordered_json& gpu : in.array("gpus"))
-    machine.gpus.push_back(gpu_from_json(gpu, fmt::format("{}[{}]", in.path_of("gpus"), machine.gpus.size())));
+    machine.gpus.push_back(
+        gpu_from_json(gpu, fmt::format("{}[{}]", in.path_of("gpus"), machine.gpus.size())));
   machine.notes = in.get_or<std::vector<std::string>>("notes", {});  // absent in older documents
   return machine;
 }
@@ -117,8 +118,7 @@ std::string difference(const machine_record& was, const machine_record& is) {
       sentences.push_back("the GPUs are others, or describe themselves differently");
     else if (key == "gpus")
       sentences.push_back(fmt::format("the number of GPUs is {}, was {}", is.gpus.size(), was.gpus.size()));
-    else
-      sentences.push_back(fmt::format("{} is {}, was {}", key, value.dump(), before.at(key).dump()));
+    else sentences.push_back(fmt::format("{} is {}, was {}", key, value.dump(), before.at(key).dump()));
   }
   return fmt::format("{}", fmt::join(sentences, "; "));
 }

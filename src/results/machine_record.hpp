@@ -1,4 +1,5 @@
-// What a result says about where it was measured: filled by the command, written into every document and store.
+// What a result says about where it was measured: filled by the command, written into every document and
+// store.
 #pragma once
 
 #include <string>
@@ -24,7 +25,8 @@ struct machine_record {
   int ranks = 1;
   std::string pinning;  // "one core per worker", "none", ...
   std::vector<topology::gpu> gpus;
-  std::vector<std::string> notes;  // what is amiss with the machines, and shows in the figures; a sentence each
+  std::vector<std::string>
+      notes;  // what is amiss with the machines, and shows in the figures; a sentence each
   bool operator==(const machine_record&) const = default;
 };
 
@@ -35,7 +37,8 @@ machine_record machine_from_json(const nlohmann::ordered_json& value, const std:
 // The notes as lines below a table.
 std::string format_notes(const machine_record&);
 
-// One sentence for each field that differs, empty when the machines are the same: "host is 'a', was 'b'; ...".
+// One sentence for each field that differs, empty when the machines are the same: "host is 'a', was 'b';
+// ...".
 std::string difference(const machine_record& was, const machine_record& is);
 
 }  // namespace mgsync

@@ -15,10 +15,11 @@
 namespace mgsync {
 namespace {
 
-// Says something that an error elsewhere does not take back: a whole measurement, which of an outcome has no samples, or one
-// that was cut short.
+// Says something that an error elsewhere does not take back: a whole measurement, which of an outcome has no
+// samples, or one that was cut short.
 bool usable(const result& one) {
-  return one.status == result_status::measured || (one.status == result_status::interrupted && !one.samples.empty());
+  return one.status == result_status::measured ||
+         (one.status == result_status::interrupted && !one.samples.empty());
 }
 
 std::string outcome_of(const result& one) {
@@ -90,13 +91,15 @@ result finished_early(const unfinished_point& one) {
 
 class merging {
  public:
-  merging(const machine_record& first, replication unit) : host_(first.host), mgsync_(first.mgsync), unit_(unit) {}
+  merging(const machine_record& first, replication unit)
+      : host_(first.host), mgsync_(first.mgsync), unit_(unit) {}
 
   void add(result one, const result_file& from) {
     if (unit_ == replication::processes) {
       for (sample& each : one.samples) each.batch = 0;
       // Of one process there is no interval over processes, however many batches it has.
-      if (one.has_metrics() && !one.samples.empty()) one.metrics = summarize_all({one.metrics.begin(), one.metrics.end()}, one.samples);
+      if (one.has_metrics() && !one.samples.empty())
+        one.metrics = summarize_all({one.metrics.begin(), one.metrics.end()}, one.samples);
       if (one.has_metrics()) one.environment["processes"] = "1";
     }
     const machine_record& machine = from.document.machine;
@@ -106,10 +109,8 @@ class merging {
     }
     if (machine.mgsync != mgsync_) one.environment.try_emplace("mgsync", machine.mgsync);
     const auto [found, fresh] = place_.try_emplace(canonical_text(one.point), results_.size());
-    if (fresh)
-      results_.push_back(std::move(one));
-    else
-      unite(results_[found->second], std::move(one), from.name);
+    if (fresh) results_.push_back(std::move(one));
+    else unite(results_[found->second], std::move(one), from.name);
   }
 
   std::vector<result> results() { return std::move(results_); }
@@ -121,7 +122,8 @@ class merging {
     const auto failed = [](const result& one) { return one.status == result_status::failed; };
     if (failed(known) || failed(other)) {
       if (failed(known) != failed(other))
-        notes_.push_back(fmt::format("{} failed in one file and not in another: it failed", name_of(known.point)));
+        notes_.push_back(
+            fmt::format("{} failed in one file and not in another: it failed", name_of(known.point)));
       if (!failed(known)) known = std::move(other);
       return;
     }
@@ -133,7 +135,8 @@ class merging {
       known = std::move(other);
     } else if (known.samples.empty() && other.samples.empty()) {
       if (outcome_of(known) != outcome_of(other))
-        notes_.push_back(fmt::format("{}: {} in one file and {} in {}: the first stands", name_of(known.point), outcome_of(known), outcome_of(other), file));
+        notes_.push_back(fmt::format("{}: {} in one file and {} in {}: the first stands",
+                                     name_of(known.point), outcome_of(known), outcome_of(other), file));
     } else if (holds(known.samples, other.samples)) {
       // A document of the same samples has the check that an unfinished store lacks.
       if (!known.verdict.passed && known.samples.size() == other.samples.size()) known = std::move(other);
@@ -142,12 +145,13 @@ class merging {
     } else {
       join(known, other);
       if (unit_ == replication::processes) {
-        if (known.has_metrics()) known.environment["processes"] = std::to_string(known.metrics.front().raw.size());
+        if (known.has_metrics())
+          known.environment["processes"] = std::to_string(known.metrics.front().raw.size());
         return;
       }
-      notes_.push_back(fmt::format("{}: {} was measured on its own; its samples are joined, {} batches in all",
-                                   name_of(known.point), file,
-                                   known.has_metrics() ? known.metrics.front().raw.size() : 0));
+      notes_.push_back(fmt::format(
+          "{}: {} was measured on its own; its samples are joined, {} batches in all", name_of(known.point),
+          file, known.has_metrics() ? known.metrics.front().raw.size() : 0));
     }
   }
 

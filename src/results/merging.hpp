@@ -9,26 +9,29 @@
 
 namespace mgsync {
 
-// What counts once where samples of several files are joined: every batch, or every file, as one process's. Two processes
-// that run the same command differ by more than the batches of one.
+// What counts once where samples of several files are joined: every batch, or every file, as one process's.
+// Two processes that run the same command differ by more than the batches of one.
 enum class replication { batches, processes };
 
 struct merged_results {
-  json_document document;          // machine, seed and settings of the first file; every point once
-  std::vector<std::string> notes;  // one sentence each: points that were in several files, and what became of them
+  json_document document;  // machine, seed and settings of the first file; every point once
+  std::vector<std::string>
+      notes;  // one sentence each: points that were in several files, and what became of them
 };
 
 // Points stand in the order in which the files name them first. A point that several files have becomes one:
-// - of attempts with different numbers (--resume tried a point again that failed or met an error) the last counts;
+// - of attempts with different numbers (--resume tried a point again that failed or met an error) the last
+// counts;
 // - failed anywhere, it failed: no good run takes back a violated barrier;
-// - else measured, or interrupted with samples, if it is anywhere. Of two files of which one holds all samples of the
-//   other (a store and its document, a store before and after --resume) the larger counts; samples of different runs are
-//   joined, each batch as a batch of its own, or each file's as one, and summed up anew;
+// - else measured, or interrupted with samples, if it is anywhere. Of two files of which one holds all
+// samples of the
+//   other (a store and its document, a store before and after --resume) the larger counts; samples of
+//   different runs are joined, each batch as a batch of its own, or each file's as one, and summed up anew;
 // - else an error, if it is one anywhere; else as the first file has it.
-// Samples that a store holds without a result come out as a point that was interrupted; its check is not in the store,
-// so it says unchecked. A result of another host or mgsync than the first file's carries its name in the environment.
-// Over processes the environment says in "processes" how many a point's metrics are of. The caller has seen to it that
-// the machines may be merged (machine_likeness.hpp). Needs at least one file.
+// Samples that a store holds without a result come out as a point that was interrupted; its check is not in
+// the store, so it says unchecked. A result of another host or mgsync than the first file's carries its name
+// in the environment. Over processes the environment says in "processes" how many a point's metrics are of.
+// The caller has seen to it that the machines may be merged (machine_likeness.hpp). Needs at least one file.
 merged_results merge_results(std::span<const result_file> files, replication = replication::batches);
 
 }  // namespace mgsync

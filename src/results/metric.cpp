@@ -48,7 +48,8 @@ double times_worse(const metric& best, const metric& value) {
 }
 
 double sample::at(std::string_view name) const {
-  const auto found = std::find_if(values.begin(), values.end(), [name](const named_value& one) { return one.name == name; });
+  const auto found =
+      std::find_if(values.begin(), values.end(), [name](const named_value& one) { return one.name == name; });
   return found == values.end() ? std::numeric_limits<double>::quiet_NaN() : found->value;
 }
 

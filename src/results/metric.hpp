@@ -1,5 +1,5 @@
-// What was measured, as values: a metric is one figure in its unit, with what is known of its uncertainty; samples are
-// the rows of named numbers that it was computed from.
+// What was measured, as values: a metric is one figure in its unit, with what is known of its uncertainty;
+// samples are the rows of named numbers that it was computed from.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@ namespace mgsync {
 enum class better { less, more };  // which of two values a reader prefers
 template <>
 struct words<better> {
-  static constexpr std::pair<better, std::string_view> list[] = {{better::less, "less"}, {better::more, "more"}};
+  static constexpr std::pair<better, std::string_view> list[] = {{better::less, "less"},
+                                                                 {better::more, "more"}};
 };
 
 struct metric_name {
@@ -28,24 +29,26 @@ struct metric_name {
 
 // Numbers that a file does not tell are NaN.
 struct metric : metric_name {
-  double median = 0;      // over the batches' medians
-  double ci95_low = 0;    // of that median
+  double median = 0;    // over the batches' medians
+  double ci95_low = 0;  // of that median
   double ci95_high = 0;
   double confidence = 0;  // that the interval really has: below 0.95 (too few batches) it is the whole range
   double min = 0;         // of the samples
   double max = 0;
-  double spread = 0;      // of the samples themselves: half the central 68 %
-  std::optional<double> sigma{};    // eq. 8, where the method is the difference of two runs: expected of one sample
+  double spread = 0;  // of the samples themselves: half the central 68 %
+  std::optional<double>
+      sigma{};  // eq. 8, where the method is the difference of two runs: expected of one sample
   std::optional<double> p5{}, p95{};  // of the samples; only from 100 samples on
   std::size_t samples = 0;
-  std::vector<double> raw{};  // the batches' medians, in their order: the unit of replication, what comparisons take
+  std::vector<double>
+      raw{};  // the batches' medians, in their order: the unit of replication, what comparisons take
 
   // Of one batch there is no interval: ci95_low and ci95_high are that value, and it neither wins nor ties.
   bool of_one_batch() const { return raw.size() == 1; }
 };
 
-// Of values in batches, the batch being the unit of replication (src/results/statistics.hpp). Batches without values
-// are left out; std::invalid_argument where there is none with any.
+// Of values in batches, the batch being the unit of replication (src/results/statistics.hpp). Batches without
+// values are left out; std::invalid_argument where there is none with any.
 metric summarize_batches(const metric_name&, const std::vector<std::vector<double>>& batches);
 
 // "latency_us", "bandwidth_GB/s": how columns are called.
@@ -54,8 +57,8 @@ std::string column_name(const metric_name&);
 // Whether it is a duration: more of it is slower.
 bool is_a_time(const metric_name&);
 
-// What `value` is worth beside `best`, as a factor that is at least 1 for the worse one: how often as long, or how many
-// times less of what is to be more.
+// What `value` is worth beside `best`, as a factor that is at least 1 for the worse one: how often as long,
+// or how many times less of what is to be more.
 double times_worse(const metric& best, const metric& value);
 
 struct named_value {
@@ -63,8 +66,8 @@ struct named_value {
   double value = 0;
 };
 
-// One row of what was measured: of barriers the latency, and the durations and rounds that it was computed from. A value
-// under a metric's name, in its unit, is that metric's.
+// One row of what was measured: of barriers the latency, and the durations and rounds that it was computed
+// from. A value under a metric's name, in its unit, is that metric's.
 struct sample {
   std::uint32_t batch = 0;  // what is measured is made anew for each batch
   std::vector<named_value> values{};

@@ -55,7 +55,8 @@ std::string names_in(const group& one) {
   for (const auto& subject : one.order) {
     const auto& variants = one.variants.at(subject);
     if (variants.size() > 1) names.push_back(fmt::format("{} ({} variants)", subject, variants.size()));
-    else names.push_back(variants.begin()->empty() ? subject : fmt::format("{}:{}", subject, *variants.begin()));
+    else
+      names.push_back(variants.begin()->empty() ? subject : fmt::format("{}:{}", subject, *variants.begin()));
   }
   const auto more = names.size() > most_names ? fmt::format(" and {} more", names.size() - most_names) : "";
   names.resize(std::min(names.size(), most_names));
@@ -100,12 +101,14 @@ std::string each_of(std::string_view word, std::span<const not_measured> all) {
     if (fresh) lines.push_back({std::move(name), one.why});
     auto& members = lines[found->second].members;
     widest = std::max(widest, lines[found->second].name.size());
-    if (members.empty() || (members.back() != one.of->members && std::ranges::find(members, one.of->members) == members.end()))
+    if (members.empty() ||
+        (members.back() != one.of->members && std::ranges::find(members, one.of->members) == members.end()))
       members.push_back(one.of->members);
   }
   std::string out;
   for (const auto& each : lines)
-    out += fmt::format("{:<6}  {:<{}}  {} (members {})\n", word, each.name, widest, each.why, ranges(each.members));
+    out += fmt::format("{:<6}  {:<{}}  {} (members {})\n", word, each.name, widest, each.why,
+                       ranges(each.members));
   return out;
 }
 
@@ -114,15 +117,21 @@ std::string by_reason(std::string_view word, std::span<const not_measured> all, 
   const auto groups = groups_of(all);
   std::set<int> members;
   for (const auto& one : all) members.insert(one.of->members);
-  const auto subjects = [](const group& one) { return one.order.size() == 1 && one.variants.begin()->second.size() == 1; };
+  const auto subjects = [](const group& one) {
+    return one.order.size() == 1 && one.variants.begin()->second.size() == 1;
+  };
   if (groups.size() == 1 && subjects(groups.front())) return each_of(word, all);
-  std::string out = fmt::format("{}: {} of {} points, by reason (--verbose lists each)\n", word, all.size(), of_all);
+  std::string out =
+      fmt::format("{}: {} of {} points, by reason (--verbose lists each)\n", word, all.size(), of_all);
   const auto digits = fmt::formatted_size("{}", groups.front().points);
   for (std::size_t i = 0; i < std::min(groups.size(), most_reasons); ++i) {
     const auto& one = groups[i];
     const std::vector<int> counts(one.members.begin(), one.members.end());
     out += wrapped(fmt::format("  {:>{}}  ", one.points, digits),
-                   fmt::format("{}{}: {}", one.why, one.members == members ? "" : fmt::format(" (members {})", ranges(counts)), names_in(one)), digits + 4);
+                   fmt::format("{}{}: {}", one.why,
+                               one.members == members ? "" : fmt::format(" (members {})", ranges(counts)),
+                               names_in(one)),
+                   digits + 4);
   }
   if (groups.size() > most_reasons) {
     std::size_t rest = 0;

@@ -15,7 +15,9 @@
 namespace mgsync {
 namespace {
 
-constexpr std::string_view magic("\xfd" "7zXZ\0", 6);
+constexpr std::string_view magic("\xfd"
+                                 "7zXZ\0",
+                                 6);
 
 #if !MGSYNC_WITH_LZMA
 [[noreturn]] void refuse(const std::string& what) {
@@ -39,7 +41,8 @@ std::string unpacked(std::string bytes, const std::string& file) {
   if (!std::string_view(bytes).starts_with(magic)) return bytes;
   constexpr std::uint64_t most_memory = std::uint64_t{256} << 20;
   lzma_stream stream = LZMA_STREAM_INIT;
-  if (lzma_stream_decoder(&stream, most_memory, LZMA_CONCATENATED) != LZMA_OK) throw usage_error(fmt::format("{}: cannot be unpacked", file));
+  if (lzma_stream_decoder(&stream, most_memory, LZMA_CONCATENATED) != LZMA_OK)
+    throw usage_error(fmt::format("{}: cannot be unpacked", file));
   std::string text, piece(1 << 20, '\0');
   stream.next_in = reinterpret_cast<const std::uint8_t*>(bytes.data());
   stream.avail_in = bytes.size();
@@ -52,17 +55,21 @@ std::string unpacked(std::string bytes, const std::string& file) {
   }
   lzma_end(&stream);
   if (text.size() > largest_file_bytes)
-    throw usage_error(fmt::format("{}: larger than {} MiB once it is unpacked", file, largest_file_bytes >> 20));
-  if (said != LZMA_STREAM_END) throw usage_error(fmt::format("{}: the packed file is damaged or cut off", file));
+    throw usage_error(
+        fmt::format("{}: larger than {} MiB once it is unpacked", file, largest_file_bytes >> 20));
+  if (said != LZMA_STREAM_END)
+    throw usage_error(fmt::format("{}: the packed file is damaged or cut off", file));
   return text;
 }
 
 std::string packed(std::string_view text) {
   std::string bytes(lzma_stream_buffer_bound(text.size()), '\0');
   std::size_t used = 0;
-  const auto said = lzma_easy_buffer_encode(9, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
-                                            reinterpret_cast<std::uint8_t*>(bytes.data()), &used, bytes.size());
-  if (said != LZMA_OK) throw api_error("liblzma", fmt::format("error {}", static_cast<int>(said)), "packing a file");
+  const auto said = lzma_easy_buffer_encode(
+      9, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
+      reinterpret_cast<std::uint8_t*>(bytes.data()), &used, bytes.size());
+  if (said != LZMA_OK)
+    throw api_error("liblzma", fmt::format("error {}", static_cast<int>(said)), "packing a file");
   bytes.resize(used);
   return bytes;
 }

@@ -9,8 +9,8 @@ namespace mgsync {
 // Whether this build can pack and unpack (liblzma).
 bool can_pack();
 
-// A file's text: what is packed is unpacked, anything else is the text itself. Throws usage_error naming the file where it is
-// damaged, or where this build cannot unpack.
+// A file's text: what is packed is unpacked, anything else is the text itself. Throws usage_error naming the
+// file where it is damaged, or where this build cannot unpack.
 std::string unpacked(std::string bytes, const std::string& file);
 
 // Throws usage_error where this build cannot.

@@ -26,8 +26,10 @@ std::string cell_text(const result& one) {
 
 // Below the tables: what a mark means, where there is one; and which figures mean little.
 std::string legend_of(const std::string& tables, std::span<const result> results) {
-  std::string text = tables.find(" ? |") == std::string::npos ? "" : "?: of one batch only, without an interval\n";
-  if (const std::string summary = summary_of(results); !summary.empty()) text += (text.empty() ? "" : "\n") + summary + "\n";
+  std::string text =
+      tables.find(" ? |") == std::string::npos ? "" : "?: of one batch only, without an interval\n";
+  if (const std::string summary = summary_of(results); !summary.empty())
+    text += (text.empty() ? "" : "\n") + summary + "\n";
   return text;
 }
 
@@ -35,7 +37,8 @@ std::string legend_of(const std::string& tables, std::span<const result> results
 std::string circumstances_of(const point& p) {
   std::vector<std::string> words;
   if (!p.node.empty()) words.push_back("on " + p.node);
-  if (p.ranks > 1) words.push_back(p.ranks == p.members ? "one rank per member" : fmt::format("{} ranks", p.ranks));
+  if (p.ranks > 1)
+    words.push_back(p.ranks == p.members ? "one rank per member" : fmt::format("{} ranks", p.ranks));
   if (p.placement != point{}.placement) words.push_back("placement " + p.placement);
   for (const axis& one : p.axes)
     if (!is_of_shape(one.name) && !is_ordinary(one)) words.push_back(describe(one));
@@ -48,8 +51,9 @@ struct part {
   std::vector<const result*> results;
 
   bool is_measured() const {
-    return std::any_of(results.begin(), results.end(),
-                       [](const result* r) { return r->has_metrics() || r->status == result_status::failed; });
+    return std::any_of(results.begin(), results.end(), [](const result* r) {
+      return r->has_metrics() || r->status == result_status::failed;
+    });
   }
   std::string unit() const {
     for (const result* one : results)
@@ -58,7 +62,8 @@ struct part {
   }
 };
 
-std::vector<part> parts_of(std::span<const result> results, const std::function<point(const point&)>& key_of) {
+std::vector<part> parts_of(std::span<const result> results,
+                           const std::function<point(const point&)>& key_of) {
   std::vector<part> parts;
   std::map<std::string, std::size_t> place;
   for (const result& one : results) {
@@ -71,7 +76,8 @@ std::vector<part> parts_of(std::span<const result> results, const std::function<
   return parts;
 }
 
-std::string markdown_table(const std::string& heading, const std::string& corner, const std::vector<std::string>& columns,
+std::string markdown_table(const std::string& heading, const std::string& corner,
+                           const std::vector<std::string>& columns,
                            const std::vector<std::vector<std::string>>& rows) {
   std::string text = fmt::format("{}\n\n| {} |", markdown_words(heading), markdown_cell(corner));
   for (const auto& name : columns) text += fmt::format(" {} |", markdown_cell(name));
@@ -106,7 +112,8 @@ value said_of(const point& p, const std::string& what) {
   if (what == "node") return {p.node.empty() ? "-" : p.node};
   if (what == "shapes") {  // blocks in all first, then blocks per SM, then threads
     const auto in_all = p.number(axes::blocks);
-    return {format_shape(p), (in_all ? *in_all : 1e6 + p.number(axes::blocks_per_sm).value_or(0)) * 1e5 + p.number(axes::threads_per_block).value_or(0)};
+    return {format_shape(p), (in_all ? *in_all : 1e6 + p.number(axes::blocks_per_sm).value_or(0)) * 1e5 +
+                                 p.number(axes::threads_per_block).value_or(0)};
   }
   const axis* found = p.find(what);
   return {found == nullptr ? "-" : text_of(*found), p.number(what).value_or(0)};
@@ -134,9 +141,10 @@ std::string heading_of(const part& one, const std::string& what) {
   const std::string kind = one.key.device == topology::device::gpu ? "GPUs" : "host members";
   const std::string study = one.key.study == point{}.study ? "" : "study " + one.key.study;
   const std::string shape = format_shape(one.key);
-  return joined({study, one.key.device == topology::device::host && shape == "1" ? "" : shape,
-                 fmt::format("{} (medians in {})", what == "members" ? kind : count_of_members(one.key), one.unit()),
-                 circumstances_of(one.key)});
+  return joined(
+      {study, one.key.device == topology::device::host && shape == "1" ? "" : shape,
+       fmt::format("{} (medians in {})", what == "members" ? kind : count_of_members(one.key), one.unit()),
+       circumstances_of(one.key)});
 }
 
 struct method {
@@ -144,11 +152,13 @@ struct method {
   std::map<std::size_t, const result*> by_column;
 };
 
-// The one that is better at the last column where either has a number goes first; a number of one batch is none for that.
+// The one that is better at the last column where either has a number goes first; a number of one batch is
+// none for that.
 bool goes_first(const method& a, const method& b) {
   const auto last = [](const method& m) -> std::pair<std::size_t, const metric*> {
     for (auto at = m.by_column.rbegin(); at != m.by_column.rend(); ++at)
-      if (at->second->has_metrics() && !at->second->metrics.front().of_one_batch()) return {at->first + 1, &at->second->metrics.front()};
+      if (at->second->has_metrics() && !at->second->metrics.front().of_one_batch())
+        return {at->first + 1, &at->second->metrics.front()};
     return {0, nullptr};
   };
   const auto [column_a, metric_a] = last(a);
@@ -165,7 +175,8 @@ void refuse_unknown(std::span<const result> results, const std::string& what) {
     for (const axis& each : one.point.axes)
       if (std::find(known.begin(), known.end(), each.name) == known.end()) known.push_back(each.name);
   if (std::find(known.begin(), known.end(), what) == known.end())
-    throw usage_error(fmt::format("--by is '{}'; of these results accepted: {}", what, fmt::join(known, ", ")));
+    throw usage_error(
+        fmt::format("--by is '{}'; of these results accepted: {}", what, fmt::join(known, ", ")));
 }
 
 }  // namespace
@@ -178,17 +189,21 @@ std::string table_by(std::span<const result> results, const std::string& what) {
     for (const result* r : one.results)
       if (const value v = said_of(r->point, what);
           r->status != result_status::waived &&
-          std::none_of(values.begin(), values.end(), [&](const value& known) { return known.text == v.text; }))
+          std::none_of(values.begin(), values.end(),
+                       [&](const value& known) { return known.text == v.text; }))
         values.push_back(v);
-    std::stable_sort(values.begin(), values.end(), [](const value& a, const value& b) { return a.number < b.number; });
+    std::stable_sort(values.begin(), values.end(),
+                     [](const value& a, const value& b) { return a.number < b.number; });
     std::vector<method> methods;
     for (const result* r : one.results) {
       const std::string text_here = said_of(r->point, what).text;
       const auto column = static_cast<std::size_t>(
-          std::find_if(values.begin(), values.end(), [&](const value& v) { return v.text == text_here; }) - values.begin());
+          std::find_if(values.begin(), values.end(), [&](const value& v) { return v.text == text_here; }) -
+          values.begin());
       if (r->status == result_status::waived || column == values.size()) continue;
       const std::string name = subject_of(r->point);
-      auto found = std::find_if(methods.begin(), methods.end(), [&](const method& m) { return m.name == name; });
+      auto found =
+          std::find_if(methods.begin(), methods.end(), [&](const method& m) { return m.name == name; });
       if (found == methods.end()) found = methods.insert(methods.end(), {name, {}});
       found->by_column[column] = r;
     }
@@ -203,7 +218,8 @@ std::string table_by(std::span<const result> results, const std::string& what) {
         rows.back().push_back(found == m.by_column.end() ? "-" : cell_text(*found->second));
       }
     }
-    text += markdown_table(heading_of(one, what), what == "members" ? "method" : "method \\ " + what, columns, rows);
+    text += markdown_table(heading_of(one, what), what == "members" ? "method" : "method \\ " + what, columns,
+                           rows);
   }
   return text + legend_of(text, results);
 }
@@ -216,7 +232,8 @@ std::string table_by_shape(std::span<const result> results) {
     return key;
   };
   for (const part& one : parts_of(results, key_of)) {
-    std::map<std::tuple<double, double, double>, const result*> by_shape;  // blocks in all (0: per SM), per SM, threads
+    std::map<std::tuple<double, double, double>, const result*>
+        by_shape;  // blocks in all (0: per SM), per SM, threads
     std::map<double, bool> threads;
     std::map<std::pair<double, double>, bool> blocks;
     for (const result* r : one.results) {
@@ -237,8 +254,9 @@ std::string table_by_shape(std::span<const result> results) {
         rows.back().push_back(found == by_shape.end() ? "-" : cell_text(*found->second));
       }
     }
-    const std::string heading = joined({fmt::format("{} on {} (medians in {})", subject_of(one.key), count_of_members(one.key), one.unit()),
-                                        circumstances_of(one.key)});
+    const std::string heading = joined(
+        {fmt::format("{} on {} (medians in {})", subject_of(one.key), count_of_members(one.key), one.unit()),
+         circumstances_of(one.key)});
     text += markdown_table(heading, "blocks per SM \\ threads", columns, rows);
   }
   return text + legend_of(text, results);

@@ -13,7 +13,8 @@
 namespace mgsync {
 
 const axis* point::find(std::string_view name) const {
-  const auto found = std::find_if(axes.begin(), axes.end(), [name](const axis& one) { return one.name == name; });
+  const auto found =
+      std::find_if(axes.begin(), axes.end(), [name](const axis& one) { return one.name == name; });
   return found == axes.end() ? nullptr : &*found;
 }
 
@@ -31,11 +32,10 @@ std::string point::word(std::string_view name, std::string_view otherwise) const
 
 void point::set(std::string_view name, std::variant<double, std::string> value, std::string_view unit) {
   axis one{std::string(name), std::move(value), std::string(unit)};
-  const auto found = std::find_if(axes.begin(), axes.end(), [name](const axis& known) { return known.name == name; });
-  if (found == axes.end())
-    axes.push_back(std::move(one));
-  else
-    *found = std::move(one);
+  const auto found =
+      std::find_if(axes.begin(), axes.end(), [name](const axis& known) { return known.name == name; });
+  if (found == axes.end()) axes.push_back(std::move(one));
+  else *found = std::move(one);
 }
 
 void point::remove(std::string_view name) {
@@ -51,7 +51,8 @@ std::string short_key(const point& one) { return hex(fnv1a_64(canonical_text(one
 
 bool operator==(const point& a, const point& b) {
   const auto plain = [](const point& p) {
-    return std::tie(p.study, p.subject, p.variant, p.device, p.members, p.ranks, p.group, p.node, p.placement);
+    return std::tie(p.study, p.subject, p.variant, p.device, p.members, p.ranks, p.group, p.node,
+                    p.placement);
   };
   return plain(a) == plain(b) && a.axes.size() == b.axes.size() &&
          std::all_of(a.axes.begin(), a.axes.end(), [&b](const axis& one) {
@@ -71,7 +72,8 @@ std::string count_of_members(const point& one) {
 
 std::string name_of(const point& one) {
   const std::string study = one.study == point{}.study ? "" : one.study + "/";
-  std::string text = fmt::format("{}{} on {} {{{}}}", study, subject_of(one), count_of_members(one), fmt::join(one.group, ","));
+  std::string text = fmt::format("{}{} on {} {{{}}}", study, subject_of(one), count_of_members(one),
+                                 fmt::join(one.group, ","));
   if (one.ranks > 1) text += fmt::format(" in {} ranks", one.ranks);
   if (!one.node.empty()) text += " on " + one.node;
   if (const auto shape = format_shape(one); !shape.empty()) text += ", shape " + shape;

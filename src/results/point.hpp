@@ -1,5 +1,5 @@
-// What was asked for: one measurement, described by its study, its subject, its members and the study's own axes.
-// It knows no barrier: what only some studies vary is an axis.
+// What was asked for: one measurement, described by its study, its subject, its members and the study's own
+// axes. It knows no barrier: what only some studies vary is an axis.
 #pragma once
 
 #include <optional>
@@ -21,38 +21,42 @@ struct words<topology::device> {
 
 // One of the things that a study varies: a number with its unit, or a word.
 struct axis {
-  std::string name;                        // lower case, words joined by '_'
+  std::string name;  // lower case, words joined by '_'
   std::variant<double, std::string> value;
-  std::string unit;                        // empty: a count, or a word
+  std::string unit;  // empty: a count, or a word
   bool operator==(const axis&) const = default;
 };
 
-// Names that several studies share. An axis that only matters where it is out of the ordinary is absent elsewhere.
+// Names that several studies share. An axis that only matters where it is out of the ordinary is absent
+// elsewhere.
 namespace axes {
-inline constexpr std::string_view blocks_per_sm = "blocks_per_sm";  // of a shape; host members: threads per member
-inline constexpr std::string_view blocks = "blocks";                // per GPU in all, instead of blocks_per_sm
+inline constexpr std::string_view blocks_per_sm =
+    "blocks_per_sm";                                  // of a shape; host members: threads per member
+inline constexpr std::string_view blocks = "blocks";  // per GPU in all, instead of blocks_per_sm
 inline constexpr std::string_view threads_per_block = "threads_per_block";  // GPU members only
-inline constexpr std::string_view load = "load";                    // what goes on beside; "idle": nothing
-inline constexpr std::string_view work = "work";                    // in front of each round, in us
-inline constexpr std::string_view late = "late";                    // the last member beside the work of all, in us
-inline constexpr std::string_view payload = "payload";              // what a reduction carries, in words of 32 bits
-inline constexpr std::string_view pinned = "pinned";                // "no", where threads are left alone
-inline constexpr std::string_view oversubscribed = "oversubscribed";  // "yes", with more threads than hardware threads
-inline constexpr std::string_view mpi_threads = "mpi_threads";      // MPI's thread level, where it is not "single"
+inline constexpr std::string_view load = "load";        // what goes on beside; "idle": nothing
+inline constexpr std::string_view work = "work";        // in front of each round, in us
+inline constexpr std::string_view late = "late";        // the last member beside the work of all, in us
+inline constexpr std::string_view payload = "payload";  // what a reduction carries, in words of 32 bits
+inline constexpr std::string_view pinned = "pinned";    // "no", where threads are left alone
+inline constexpr std::string_view oversubscribed =
+    "oversubscribed";  // "yes", with more threads than hardware threads
+inline constexpr std::string_view mpi_threads =
+    "mpi_threads";  // MPI's thread level, where it is not "single"
 inline constexpr std::string_view peer_memory_asked = "peer_memory_asked";  // "ipc" or "vmm", where it was
 }  // namespace axes
 
 struct point {
   std::string study = "barriers";
-  std::string subject;        // what was timed; of barriers: the backend
-  std::string variant;        // may be empty
+  std::string subject;  // what was timed; of barriers: the backend
+  std::string variant;  // may be empty
   topology::device device = topology::device::host;
   int members = 0;
-  int ranks = 1;              // that own these members
-  std::vector<int> group;     // member ids, in order
-  std::string node;           // the host, where each node is measured by itself; else empty
+  int ranks = 1;           // that own these members
+  std::vector<int> group;  // member ids, in order
+  std::string node;        // the host, where each node is measured by itself; else empty
   std::string placement = "near";
-  std::vector<axis> axes;     // in the study's order; no name twice
+  std::vector<axis> axes;  // in the study's order; no name twice
 
   const axis* find(std::string_view name) const;  // nullptr: this point has no such axis
   std::optional<double> number(std::string_view name) const;
@@ -61,15 +65,15 @@ struct point {
   void remove(std::string_view name);
 };
 
-// All that describes the point, as JSON with sorted keys and without blanks: equal for the same points only, in whatever
-// order their axes stand. The resume key and the join key.
+// All that describes the point, as JSON with sorted keys and without blanks: equal for the same points only,
+// in whatever order their axes stand. The resume key and the join key.
 std::string canonical_text(const point&);
 // Sixteen hexadecimal digits of it.
 std::string short_key(const point&);
 bool operator==(const point&, const point&);
 
-// "multigrid:inbox on 4 GPUs {0,1,2,3} in 2 ranks, shape 1x32, load streaming": the point's name wherever one is printed.
-// Another study than barriers goes first: "launch/graph on 1 GPU {0}".
+// "multigrid:inbox on 4 GPUs {0,1,2,3} in 2 ranks, shape 1x32, load streaming": the point's name wherever one
+// is printed. Another study than barriers goes first: "launch/graph on 1 GPU {0}".
 std::string name_of(const point&);
 // "multigrid:inbox", "graph".
 std::string subject_of(const point&);

@@ -29,7 +29,8 @@ std::vector<std::optional<double>> durations_of(const recording& r) {
   for (std::size_t i = 0; i < r.events.size(); ++i) {
     const auto& e = r.events[i];
     if (const auto since = r.kinds.at(e.kind).since)
-      if (const auto begun = last.find({e.worker, *since}); begun != last.end()) all[i] = e.at - begun->second;
+      if (const auto begun = last.find({e.worker, *since}); begun != last.end())
+        all[i] = e.at - begun->second;
     last[{e.worker, e.kind}] = e.at;
   }
   return all;
@@ -54,14 +55,18 @@ std::string workers_of(const table_line& line, int digits) {
   for (const auto& [worker, took] : line.workers)
     if (took) least = std::min(least, *took), most = std::max(most, *took);
   return fmt::format("[{} of {} to {}{} ]", line.workers.size(), first->first, last->first,
-                     least > most ? "" : fmt::format(" (Δt={:.{}f} to {:.{}f})", least, digits, most, digits));
+                     least > most ? ""
+                                  : fmt::format(" (Δt={:.{}f} to {:.{}f})", least, digits, most, digits));
 }
 
 }  // namespace
 
 std::string event_table(const recording& r) {
   const double first = first_of(r);
-  const int digits = std::all_of(r.events.begin(), r.events.end(), [&](const auto& e) { return std::floor(e.at - first) == e.at - first; }) ? 0 : 1;
+  const int digits = std::all_of(r.events.begin(), r.events.end(),
+                                 [&](const auto& e) { return std::floor(e.at - first) == e.at - first; })
+                         ? 0
+                         : 1;
   const auto took = durations_of(r);
   std::map<std::tuple<double, std::uint32_t>, table_line> lines;
   std::size_t wide = 1, named = 5;
@@ -75,7 +80,8 @@ std::string event_table(const recording& r) {
     wide = std::max(wide, line.at.size());
     named = std::max(named, line.event.size());
   }
-  std::string text = fmt::format("{:>{}} | {:<{}} | {}(s)\n{:-<{}}-+-{:-<{}}-+--------\n", "t", wide, "event", named, r.worker_word, "", wide, "", named);
+  std::string text = fmt::format("{:>{}} | {:<{}} | {}(s)\n{:-<{}}-+-{:-<{}}-+--------\n", "t", wide, "event",
+                                 named, r.worker_word, "", wide, "", named);
   for (const auto& [key, line] : lines)
     text += fmt::format("{:>{}} | {:<{}} | {}\n", line.at, wide, line.event, named, workers_of(line, digits));
   if (r.lost != 0) text += fmt::format("{} events are missing: the recorder was full\n", r.lost);
@@ -89,7 +95,8 @@ timeline bars_of(const recording& r, figure_heading heading) {
   const auto took = durations_of(r);
   for (std::size_t i = 0; i < r.events.size(); ++i) {
     const auto& e = r.events[i];
-    if (took[i]) t.tracks.at(e.worker).events.push_back({r.kinds[e.kind].bar, e.at - *took[i] - first, e.at - first});
+    if (took[i])
+      t.tracks.at(e.worker).events.push_back({r.kinds[e.kind].bar, e.at - *took[i] - first, e.at - first});
   }
   return t;
 }
@@ -100,10 +107,14 @@ std::string to_json(const recording& r) {
     kinds.push_back({{"name", k.name}});
     if (k.since) kinds.back().update({{"since", *k.since}, {"bar", k.bar}});
   }
-  for (const auto& e : r.events) events.push_back({e.at, e.worker, e.kind, e.round, e.clock, e.timer_ns, e.processor});
-  return ordered_json{{"unit", r.unit},       {"worker_word", r.worker_word},
-                      {"workers", r.workers}, {"kinds", std::move(kinds)},
-                      {"uncertainty", r.uncertainty}, {"lost", r.lost},
+  for (const auto& e : r.events)
+    events.push_back({e.at, e.worker, e.kind, e.round, e.clock, e.timer_ns, e.processor});
+  return ordered_json{{"unit", r.unit},
+                      {"worker_word", r.worker_word},
+                      {"workers", r.workers},
+                      {"kinds", std::move(kinds)},
+                      {"uncertainty", r.uncertainty},
+                      {"lost", r.lost},
                       {"columns", {"at", "worker", "kind", "round", "clock", "timer_ns", "processor"}},
                       {"events", std::move(events)}}
       .dump();
@@ -120,8 +131,11 @@ recording recording_from_json(std::string_view text, const std::string& name) {
   r.lost = in.get_or<std::uint64_t>("lost", 0);
   for (const auto& value : in.array("kinds")) {
     const object_reader kind(value, in.path_of("kinds"));
-    r.kinds.push_back({kind.get<std::string>("name"), kind.get_or<std::optional<std::size_t>>("since", std::nullopt), kind.get_or<std::string>("bar", "")});
-    if (r.kinds.back().since && *r.kinds.back().since >= in.array("kinds").size()) expected(in.path_of("kinds"), "the index of another kind under since");
+    r.kinds.push_back({kind.get<std::string>("name"),
+                       kind.get_or<std::optional<std::size_t>>("since", std::nullopt),
+                       kind.get_or<std::string>("bar", "")});
+    if (r.kinds.back().since && *r.kinds.back().since >= in.array("kinds").size())
+      expected(in.path_of("kinds"), "the index of another kind under since");
   }
   for (const auto& value : in.array("events")) {
     const auto path = fmt::format("{}[{}]", in.path_of("events"), r.events.size());
@@ -130,7 +144,8 @@ recording recording_from_json(std::string_view text, const std::string& name) {
                            read_json<std::uint32_t>(value[2], path), read_json<std::uint32_t>(value[3], path),
                            read_json<std::uint64_t>(value[4], path), read_json<std::uint64_t>(value[5], path),
                            read_json<std::uint32_t>(value[6], path)};
-    if (e.worker >= r.workers.size() || e.kind >= r.kinds.size() || !std::isfinite(e.at)) expected(path, "a worker and a kind of this recording, and a time");
+    if (e.worker >= r.workers.size() || e.kind >= r.kinds.size() || !std::isfinite(e.at))
+      expected(path, "a worker and a kind of this recording, and a time");
     r.events.push_back(e);
   }
   return r;

@@ -11,7 +11,8 @@ std::string_view word_of(const verdict& one) {
 }
 
 const metric* result::find(std::string_view name) const {
-  const auto found = std::find_if(metrics.begin(), metrics.end(), [name](const metric& one) { return one.name == name; });
+  const auto found =
+      std::find_if(metrics.begin(), metrics.end(), [name](const metric& one) { return one.name == name; });
   return found == metrics.end() ? nullptr : &*found;
 }
 

@@ -23,20 +23,22 @@ enum class result_status {
 };
 template <>
 struct words<result_status> {
-  static constexpr std::pair<result_status, std::string_view> list[] = {{result_status::measured, "measured"},
-                                                                        {result_status::waived, "waived"},
-                                                                        {result_status::failed, "failed"},
-                                                                        {result_status::error, "error"},
-                                                                        {result_status::interrupted, "interrupted"}};
+  static constexpr std::pair<result_status, std::string_view> list[] = {
+      {result_status::measured, "measured"},
+      {result_status::waived, "waived"},
+      {result_status::failed, "failed"},
+      {result_status::error, "error"},
+      {result_status::interrupted, "interrupted"}};
 };
 
 enum class stop_reason { none, precision, max_time, interrupted };  // why sampling ended
 template <>
 struct words<stop_reason> {
-  static constexpr std::pair<stop_reason, std::string_view> list[] = {{stop_reason::none, ""},
-                                                                      {stop_reason::precision, "precision"},
-                                                                      {stop_reason::max_time, "max-time"},
-                                                                      {stop_reason::interrupted, "interrupted"}};
+  static constexpr std::pair<stop_reason, std::string_view> list[] = {
+      {stop_reason::none, ""},
+      {stop_reason::precision, "precision"},
+      {stop_reason::max_time, "max-time"},
+      {stop_reason::interrupted, "interrupted"}};
 };
 
 enum class verdict_kind {
@@ -64,8 +66,8 @@ enum class verdict_scope {
 };
 template <>
 struct words<verdict_scope> {
-  static constexpr std::pair<verdict_scope, std::string_view> list[] = {{verdict_scope::all, "all"},
-                                                                        {verdict_scope::within_hosts, "within-hosts"}};
+  static constexpr std::pair<verdict_scope, std::string_view> list[] = {
+      {verdict_scope::all, "all"}, {verdict_scope::within_hosts, "within-hosts"}};
 };
 
 // Whether the figure means something: what was shown, and how.
@@ -76,8 +78,9 @@ struct verdict {
   std::uint64_t rounds = 0;        // that were checked, or other repetitions of the check
   std::uint64_t observations = 0;  // comparisons made
   std::uint64_t violations = 0;
-  bool control_flagged = false;    // a subject broken on purpose was caught; without it a pass of rounds is void
-  std::optional<double> bound;     // violations per round are at most this, with 95 % confidence (3 / rounds)
+  bool control_flagged =
+      false;                    // a subject broken on purpose was caught; without it a pass of rounds is void
+  std::optional<double> bound;  // violations per round are at most this, with 95 % confidence (3 / rounds)
   std::map<std::string, std::string> details;  // what else: "expected", "seen", "architecture"
 };
 
@@ -95,23 +98,23 @@ struct attachment {
 struct result {
   mgsync::point point;
   result_status status = result_status::waived;
-  std::string reason;           // why not measured; empty when measured
+  std::string reason;  // why not measured; empty when measured
   mgsync::verdict verdict;
   std::vector<metric> metrics;  // the first decides who is best; none: no number was found
   std::vector<sample> samples;  // all that the metrics were computed from, in the order of measuring
   std::string method;           // what gave the numbers: "host clock, difference of two runs"
   stop_reason stopped = stop_reason::none;
-  std::uint32_t attempt = 1;    // a point that failed, or met an error, and was tried again counts on
+  std::uint32_t attempt = 1;  // a point that failed, or met an error, and was tried again counts on
   std::vector<attachment> attachments;
-  // What it ran with, as found out: "algorithm" (where the variant is auto), "peer_memory", "slowest_member" (of which
-  // the duration was longest most often), "host" (in a merged document, where it is another), ...
+  // What it ran with, as found out: "algorithm" (where the variant is auto), "peer_memory", "slowest_member"
+  // (of which the duration was longest most often), "host" (in a merged document, where it is another), ...
   std::map<std::string, std::string> environment;
   std::vector<std::string> notes;
-  std::vector<doubt> doubts;    // why its figures may mean little; of each kind one
+  std::vector<doubt> doubts;  // why its figures may mean little; of each kind one
 
   bool has_metrics() const { return !metrics.empty(); }
   const metric* find(std::string_view name) const;  // nullptr: no such metric
-  std::string found(const std::string& key) const;         // of the environment; empty: unknown
+  std::string found(const std::string& key) const;  // of the environment; empty: unknown
 };
 
 }  // namespace mgsync

@@ -16,7 +16,9 @@ constexpr std::string_view accepted = "a file of --json or --store";
 // Text of another kind is told by what it is, not by where a parser of JSON stumbled.
 void refuse_other_text(std::string_view text, const std::string& name) {
   const auto first = text.find_first_not_of(" \t\r\n");
-  const auto refuse = [&](std::string_view what) { throw usage_error(fmt::format("{}: {}; accepted: {}", name, what, accepted)); };
+  const auto refuse = [&](std::string_view what) {
+    throw usage_error(fmt::format("{}: {}; accepted: {}", name, what, accepted));
+  };
   if (first == std::string_view::npos) refuse("the file is empty");
   if (text[first] == '<') refuse("a picture, a page or XML, and no results");
   if (text[first] != '{') refuse("text of another kind, and no results");
@@ -24,7 +26,9 @@ void refuse_other_text(std::string_view text, const std::string& name) {
 
 }  // namespace
 
-result_file read_result_file(const std::string& name) { return result_file_of(name, read_text(name, accepted)); }
+result_file read_result_file(const std::string& name) {
+  return result_file_of(name, read_text(name, accepted));
+}
 
 result_file result_file_of(const std::string& name, std::string_view text) {
   refuse_other_text(text, name);
@@ -40,14 +44,16 @@ result_file result_file_of(const std::string& name, std::string_view text) {
     file.complete = file.document.ended == "complete";
     return file;
   }
-  if (is_packed_name(name)) throw usage_error(fmt::format("{}: a store is read as it is; unpack it first", name));
+  if (is_packed_name(name))
+    throw usage_error(fmt::format("{}: a store is read as it is; unpack it first", name));
   store_contents stored = contents_of(scan_store_text(text, name), name);
   file.is_store = true;
   file.complete = stored.complete && stored.ended == "complete";
   file.damage = std::move(stored.damage);
   // What failed, and was not tried again, has its result.
   const auto has_a_result = [&stored](const unfinished_point& one) {
-    return std::any_of(stored.finished.begin(), stored.finished.end(), [&one](const result& r) { return r.point == one.point; });
+    return std::any_of(stored.finished.begin(), stored.finished.end(),
+                       [&one](const result& r) { return r.point == one.point; });
   };
   std::erase_if(stored.unfinished, has_a_result);
   file.unfinished = std::move(stored.unfinished);

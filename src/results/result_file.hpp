@@ -1,4 +1,5 @@
-// Reading back what an earlier command measured, whichever of its files is there: the document (--json) or the store.
+// Reading back what an earlier command measured, whichever of its files is there: the document (--json) or
+// the store.
 #pragma once
 
 #include <string>

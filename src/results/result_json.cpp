@@ -23,7 +23,9 @@ ordered_json number_json(double value) {
   return value;
 }
 
-ordered_json text_or_null(std::string_view text) { return text.empty() ? ordered_json() : ordered_json(text); }
+ordered_json text_or_null(std::string_view text) {
+  return text.empty() ? ordered_json() : ordered_json(text);
+}
 
 // One spelling for each number of a metric, for writing and reading.
 using metric_number = std::pair<const char*, double metric::*>;
@@ -33,31 +35,31 @@ constexpr metric_number metric_numbers[] = {
     {"spread", &metric::spread},
 };
 using optional_number = std::pair<const char*, std::optional<double> metric::*>;
-constexpr optional_number optional_numbers[] = {{"sigma", &metric::sigma}, {"p5", &metric::p5}, {"p95", &metric::p95}};
+constexpr optional_number optional_numbers[] = {
+    {"sigma", &metric::sigma}, {"p5", &metric::p5}, {"p95", &metric::p95}};
 
 ordered_json to_json(const axis& one) {
   const double* number = std::get_if<double>(&one.value);
-  return {{"value", number != nullptr ? number_json(*number) : ordered_json(std::get<std::string>(one.value))},
-          {"unit", one.unit}};
+  return {
+      {"value", number != nullptr ? number_json(*number) : ordered_json(std::get<std::string>(one.value))},
+      {"unit", one.unit}};
 }
 
 axis axis_from_json(const std::string& name, const ordered_json& value, const std::string& path) {
   const object_reader in(value, path);
   axis one{name, 0.0, in.get_or<std::string>("unit", "")};
   const ordered_json& what = in.member("value");
-  if (what.is_string())
-    one.value = read_json<std::string>(what, in.path_of("value"));
-  else if (what.is_number())
-    one.value = what.get<double>();
-  else
-    expected(in.path_of("value"), "a number or a word");
+  if (what.is_string()) one.value = read_json<std::string>(what, in.path_of("value"));
+  else if (what.is_number()) one.value = what.get<double>();
+  else expected(in.path_of("value"), "a number or a word");
   return one;
 }
 
 ordered_json to_json(const metric& one) {
   ordered_json out = mgsync::to_json(static_cast<const metric_name&>(one));
   for (const auto& [name, member] : metric_numbers) out[name] = number_json(one.*member);
-  for (const auto& [name, member] : optional_numbers) out[name] = (one.*member) ? number_json(*(one.*member)) : ordered_json();
+  for (const auto& [name, member] : optional_numbers)
+    out[name] = (one.*member) ? number_json(*(one.*member)) : ordered_json();
   out["samples"] = one.samples;
   ordered_json raw = ordered_json::array();
   for (const double value : one.raw) raw.push_back(number_json(value));
@@ -69,7 +71,8 @@ metric metric_from_json(const std::string& name, const ordered_json& value, cons
   const object_reader in(value, path);
   metric one{metric_name_from_json(name, value, path)};
   for (const auto& [key, member] : metric_numbers) one.*member = in.get<double>(key);
-  for (const auto& [key, member] : optional_numbers) one.*member = in.get_or<std::optional<double>>(key, std::nullopt);
+  for (const auto& [key, member] : optional_numbers)
+    one.*member = in.get_or<std::optional<double>>(key, std::nullopt);
   one.samples = in.get<std::size_t>("samples");
   one.raw = in.get<std::vector<double>>("raw");
   return one;
@@ -114,12 +117,15 @@ std::vector<attachment> attachments_from_json(const object_reader& in) {
     const object_reader one(value, fmt::format("{}[{}]", in.path_of("attachments"), all.size()));
     const auto& content = one.member("content");
     if (!content.is_string()) expected(one.path_of("content"), "text");
-    all.push_back({one.get<std::string>("name"), one.get<std::string>("media_type"), content.get<std::string>()});
+    all.push_back(
+        {one.get<std::string>("name"), one.get<std::string>("media_type"), content.get<std::string>()});
   }
   return all;
 }
 
-ordered_json to_json(const doubt& one) { return {{"kind", one.kind}, {"amount", number_json(one.amount)}, {"text", one.text}}; }
+ordered_json to_json(const doubt& one) {
+  return {{"kind", one.kind}, {"amount", number_json(one.amount)}, {"text", one.text}};
+}
 
 std::vector<doubt> doubts_from_json(const object_reader& in) {
   std::vector<doubt> all;
@@ -135,7 +141,8 @@ std::vector<std::string> notes_with_gaps(const result& one) {
   std::vector<std::string> notes = one.notes;
   for (const metric& each : one.metrics)
     for (const auto& [name, member] : metric_numbers)
-      if (!std::isfinite(each.*member)) notes.push_back(fmt::format("{}.{} is no finite number", each.name, name));
+      if (!std::isfinite(each.*member))
+        notes.push_back(fmt::format("{}.{} is no finite number", each.name, name));
   return notes;
 }
 
@@ -157,7 +164,8 @@ ordered_json column_json(const std::vector<sample>& samples, std::string_view na
 void add_column(std::vector<sample>& samples, const std::string& name, const std::vector<double>& values,
                 const std::string& path) {
   if (values.size() != samples.size())
-    throw usage_error(fmt::format("{}: the samples differ in number: {} and {}", path, values.size(), samples.size()));
+    throw usage_error(
+        fmt::format("{}: the samples differ in number: {} and {}", path, values.size(), samples.size()));
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!std::isnan(values[i])) samples[i].values.push_back({name, values[i]});
 }
@@ -167,10 +175,11 @@ void add_column(std::vector<sample>& samples, const std::string& name, const std
 ordered_json to_json(const point& one) {
   ordered_json listed = ordered_json::object();
   for (const axis& each : one.axes) listed[each.name] = to_json(each);
-  return {{"study", one.study},     {"subject", one.subject}, {"variant", one.variant},
-          {"device", to_string(one.device)},
-          {"members", one.members}, {"ranks", one.ranks},     {"group", one.group},
-          {"node", one.node},       {"placement", one.placement}, {"axes", std::move(listed)}};
+  return {{"study", one.study},         {"subject", one.subject},
+          {"variant", one.variant},     {"device", to_string(one.device)},
+          {"members", one.members},     {"ranks", one.ranks},
+          {"group", one.group},         {"node", one.node},
+          {"placement", one.placement}, {"axes", std::move(listed)}};
 }
 
 point point_from_json(const ordered_json& value, const std::string& path) {
@@ -202,13 +211,17 @@ sample sample_from_json(std::uint32_t batch, const ordered_json& values, const s
   if (!values.is_object()) expected(path, "an object");
   sample one{batch, {}};
   for (const auto& [name, value] : values.items())
-    if (!value.is_null()) one.values.push_back({name, read_json<double>(value, fmt::format("{}.{}", path, name))});
+    if (!value.is_null())
+      one.values.push_back({name, read_json<double>(value, fmt::format("{}.{}", path, name))});
   return one;
 }
 
-ordered_json to_json(const metric_name& one) { return {{"unit", one.unit}, {"better", to_string(one.better)}}; }
+ordered_json to_json(const metric_name& one) {
+  return {{"unit", one.unit}, {"better", to_string(one.better)}};
+}
 
-metric_name metric_name_from_json(const std::string& name, const ordered_json& value, const std::string& path) {
+metric_name metric_name_from_json(const std::string& name, const ordered_json& value,
+                                  const std::string& path) {
   const object_reader in(value, path);
   return {name, in.get<std::string>("unit"), in.get<better>("better")};
 }
@@ -270,7 +283,8 @@ result result_with_samples(const ordered_json& value, const std::string& path) {
   const object_reader table(columns, in.path_of("samples"));
   for (const auto batch : table.get<std::vector<std::uint32_t>>("batch")) one.samples.push_back({batch, {}});
   for (const auto& [name, column] : columns.items())
-    if (name != "batch") add_column(one.samples, name, read_json<std::vector<double>>(column, table.path_of(name)), path);
+    if (name != "batch")
+      add_column(one.samples, name, read_json<std::vector<double>>(column, table.path_of(name)), path);
   return one;
 }
 

@@ -21,7 +21,8 @@ nlohmann::ordered_json to_json(const result&);
 // All throw usage_error naming the field below `path` that is missing, of the wrong type or out of range.
 point point_from_json(const nlohmann::ordered_json& value, const std::string& path);
 sample sample_from_json(std::uint32_t batch, const nlohmann::ordered_json& values, const std::string& path);
-metric_name metric_name_from_json(const std::string& name, const nlohmann::ordered_json& value, const std::string& path);
+metric_name metric_name_from_json(const std::string& name, const nlohmann::ordered_json& value,
+                                  const std::string& path);
 result result_from_json(const nlohmann::ordered_json& value, const std::string& path);
 
 // The result with its samples, a column for each of their names and one for the batches. Both throw as above.

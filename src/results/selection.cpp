@@ -29,7 +29,8 @@ bool is_one_of(const std::string& word, std::string_view words) {
   while (true) {
     const auto slash = words.find('/');
     const auto one = words.substr(0, slash);
-    if (word == one || (word.starts_with(one) && word.size() > one.size() && word[one.size()] == ':')) return true;
+    if (word == one || (word.starts_with(one) && word.size() > one.size() && word[one.size()] == ':'))
+      return true;
     if (slash == std::string_view::npos) return false;
     words.remove_prefix(slash + 1);
   }
@@ -41,18 +42,26 @@ std::vector<result> selected(std::vector<result> all, std::string_view where) {
   for (const auto part : split_at_commas(where)) {
     const auto equals = part.find('=');
     if (equals == std::string_view::npos || equals == 0 || equals + 1 == part.size())
-      throw usage_error(fmt::format("--where has '{}'; accepted: NAME=WORD or NAME=WORD/WORD, joined by commas", part));
+      throw usage_error(
+          fmt::format("--where has '{}'; accepted: NAME=WORD or NAME=WORD/WORD, joined by commas", part));
     const auto name = part.substr(0, equals), words = part.substr(equals + 1);
-    if (std::none_of(all.begin(), all.end(), [&](const result& r) { return word_of_point(r.point, name).has_value(); }))
-      throw usage_error(fmt::format("--where has '{}', which no result has; accepted: subject, shape, members, ranks, device, study, placement and the results' axes", name));
+    if (std::none_of(all.begin(), all.end(),
+                     [&](const result& r) { return word_of_point(r.point, name).has_value(); }))
+      throw usage_error(fmt::format("--where has '{}', which no result has; accepted: subject, shape, "
+                                    "members, ranks, device, study, placement and the results' axes",
+                                    name));
     std::vector<std::string> there;
     for (const auto& r : all)
-      if (const auto word = word_of_point(r.point, name); word && std::find(there.begin(), there.end(), *word) == there.end()) there.push_back(*word);
+      if (const auto word = word_of_point(r.point, name);
+          word && std::find(there.begin(), there.end(), *word) == there.end())
+        there.push_back(*word);
     std::erase_if(all, [&](const result& r) {
       const auto word = word_of_point(r.point, name);
       return !word || !is_one_of(*word, words);
     });
-    if (all.empty()) throw usage_error(fmt::format("--where has '{}', which leaves no result; accepted of {}: {}", part, name, fmt::join(there, ", ")));
+    if (all.empty())
+      throw usage_error(fmt::format("--where has '{}', which leaves no result; accepted of {}: {}", part,
+                                    name, fmt::join(there, ", ")));
   }
   return all;
 }

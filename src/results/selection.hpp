@@ -8,8 +8,9 @@
 
 namespace mgsync {
 
-// Those that have one of the words after each name: subject ("grid" is all its variants), shape, members, ranks, device,
-// study, placement, or an axis. Throws usage_error for a part that is no NAME=WORD/WORD, and for a name that no result has.
+// Those that have one of the words after each name: subject ("grid" is all its variants), shape, members,
+// ranks, device, study, placement, or an axis. Throws usage_error for a part that is no NAME=WORD/WORD, and
+// for a name that no result has.
 std::vector<result> selected(std::vector<result>, std::string_view where);
 
 }  // namespace mgsync

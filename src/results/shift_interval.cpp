@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t most_exact_pairs = 4000;
 
-// P(U = 0), P(U = 1), ... for series of m and n values without a shift. Whichever value is the largest, the rest is
-// the same question with one value less.
+// P(U = 0), P(U = 1), ... for series of m and n values without a shift. Whichever value is the largest, the
+// rest is the same question with one value less.
 std::vector<double> null_distribution(std::size_t m, std::size_t n) {
   std::vector<std::vector<double>> row(n + 1, {1.0});  // of no values on one side: U is 0
   for (std::size_t i = 1; i <= m; ++i) {
@@ -57,7 +57,8 @@ dropped_pairs nearly_dropped(std::size_t m, std::size_t n, double wanted) {
 // All differences of two sorted series, in order, without listing them: there may be many millions.
 class sorted_differences {
  public:
-  sorted_differences(std::vector<double> base, std::vector<double> now) : base_(std::move(base)), now_(std::move(now)) {
+  sorted_differences(std::vector<double> base, std::vector<double> now)
+      : base_(std::move(base)), now_(std::move(now)) {
     std::sort(base_.begin(), base_.end());
     std::sort(now_.begin(), now_.end());
   }
@@ -103,8 +104,8 @@ shift_interval shift_between(std::span<const double> base, std::span<const doubl
   const auto dropped = all.size() <= most_exact_pairs ? exactly_dropped(base.size(), now.size(), wanted)
                                                       : nearly_dropped(base.size(), now.size(), wanted);
   const std::size_t last = all.size() - 1;
-  return {(all.at(last / 2) + all.at(last - last / 2)) / 2, all.at(dropped.count), all.at(last - dropped.count),
-          std::max(0.0, dropped.confidence)};
+  return {(all.at(last / 2) + all.at(last - last / 2)) / 2, all.at(dropped.count),
+          all.at(last - dropped.count), std::max(0.0, dropped.confidence)};
 }
 
 }  // namespace mgsync

@@ -1,6 +1,7 @@
-// How far one series lies above another, without assumptions on their distribution but that it is the same in both up
-// to a shift: the estimator of Hodges and Lehmann (Annals of Mathematical Statistics 34, 1963) with the interval that
-// inverts the rank-sum test of Mann and Whitney (Hollander and Wolfe, Nonparametric Statistical Methods, section 4.3).
+// How far one series lies above another, without assumptions on their distribution but that it is the same in
+// both up to a shift: the estimator of Hodges and Lehmann (Annals of Mathematical Statistics 34, 1963) with
+// the interval that inverts the rank-sum test of Mann and Whitney (Hollander and Wolfe, Nonparametric
+// Statistical Methods, section 4.3).
 #pragma once
 
 #include <cstddef>
@@ -9,14 +10,15 @@
 namespace mgsync {
 
 struct shift_interval {
-  double estimate = 0;    // the median of all differences of a value of `now` and one of `base`
-  double low = 0;         // order statistics of these differences
+  double estimate = 0;  // the median of all differences of a value of `now` and one of `base`
+  double low = 0;       // order statistics of these differences
   double high = 0;
   double confidence = 0;  // that the interval encloses the shift; below the wanted one it is the whole range
 };
 
-// The shift from `base` to `now`, in the values' unit. Values are independent, in any order, at least one in each
-// series (std::invalid_argument otherwise). The exact distribution up to 4000 differences, its Gaussian limit above.
+// The shift from `base` to `now`, in the values' unit. Values are independent, in any order, at least one in
+// each series (std::invalid_argument otherwise). The exact distribution up to 4000 differences, its Gaussian
+// limit above.
 shift_interval shift_between(std::span<const double> base, std::span<const double> now, double wanted = 0.95);
 
 // The confidence that the widest interval has, the range of all differences: 1 - 2 / (m + n over m).

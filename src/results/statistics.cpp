@@ -42,7 +42,9 @@ double median(std::span<const double> values) { return quantile_of_sorted(sorted
 
 double minimum(std::span<const double> values) { return sorted(values, "minimum").front(); }
 
-double quantile(std::span<const double> values, double p) { return quantile_of_sorted(sorted(values, "quantile"), p); }
+double quantile(std::span<const double> values, double p) {
+  return quantile_of_sorted(sorted(values, "quantile"), p);
+}
 
 double median_absolute_deviation(std::span<const double> values) {
   const double middle = median(values);
@@ -111,13 +113,16 @@ std::optional<double> sigma_of_difference(std::span<const sample> samples) {
   if (samples.empty()) return std::nullopt;
   double pooled = 0;
   for (const auto& [rounds, same] : by_rounds) {
-    const double sigma = std::hypot(spread(same.short_us), spread(same.long_us)) / (rounds.second - rounds.first);
+    const double sigma =
+        std::hypot(spread(same.short_us), spread(same.long_us)) / (rounds.second - rounds.first);
     pooled += static_cast<double>(same.short_us.size()) * sigma * sigma;
   }
   return std::sqrt(pooled / static_cast<double>(samples.size()));
 }
 
-double upper_bound(std::uint64_t rounds) { return rounds == 0 ? 1.0 : std::min(1.0, 3.0 / static_cast<double>(rounds)); }
+double upper_bound(std::uint64_t rounds) {
+  return rounds == 0 ? 1.0 : std::min(1.0, 3.0 / static_cast<double>(rounds));
+}
 
 metric summarize(const metric_name& name, std::span<const sample> samples) {
   metric summary = summarize_batches(name, batches_of(samples, name.name));

@@ -38,16 +38,19 @@ std::string header_line(const store_header& header) {
 }
 
 std::string resumed_line(const store_header& header) {
-  return line_of({{"t", "resumed"}, {"command", header.command}, {"seed", header.seed}, {"started", header.started}});
+  return line_of(
+      {{"t", "resumed"}, {"command", header.command}, {"seed", header.seed}, {"started", header.started}});
 }
 
 unique_descriptor open_regular(const std::filesystem::path& file) {
   const auto reason = [] { return std::generic_category().message(errno); };
   unique_descriptor descriptor(::open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
-  if (!descriptor) throw usage_error(fmt::format("--store: cannot open '{}' for writing: {}", file.string(), reason()));
+  if (!descriptor)
+    throw usage_error(fmt::format("--store: cannot open '{}' for writing: {}", file.string(), reason()));
   struct stat what {};
   check_errno(::fstat(descriptor.get(), &what), fmt::format("looking at the store '{}'", file.string()));
-  if (!S_ISREG(what.st_mode)) throw usage_error(fmt::format("--store: '{}' is no regular file", file.string()));
+  if (!S_ISREG(what.st_mode))
+    throw usage_error(fmt::format("--store: '{}' is no regular file", file.string()));
   return descriptor;
 }
 
@@ -57,9 +60,11 @@ bool is_empty(int descriptor, const std::filesystem::path& file) {
   return what.st_size == 0;
 }
 
-void refuse_another_configuration(const std::filesystem::path& file, const store_header& was, const store_header& is) {
+void refuse_another_configuration(const std::filesystem::path& file, const store_header& was,
+                                  const store_header& is) {
   std::vector<std::string> sentences;
-  if (const std::string other = difference(was.machine, is.machine); !other.empty()) sentences.push_back(other);
+  if (const std::string other = difference(was.machine, is.machine); !other.empty())
+    sentences.push_back(other);
   std::set<std::string> keys;
   for (const auto& [key, value] : was.settings) keys.insert(key);
   for (const auto& [key, value] : is.settings) keys.insert(key);
@@ -71,25 +76,30 @@ void refuse_another_configuration(const std::filesystem::path& file, const store
     if (const auto now = value_in(is, key), before = value_in(was, key); now != before)
       sentences.push_back(fmt::format("{} is {}, was {}", key, now, before));
   if (!sentences.empty())
-    throw usage_error(fmt::format("--resume: '{}' was measured otherwise: {}. Name another file with --store.",
-                                  file.string(), fmt::join(sentences, "; ")));
+    throw usage_error(
+        fmt::format("--resume: '{}' was measured otherwise: {}. Name another file with --store.",
+                    file.string(), fmt::join(sentences, "; ")));
 }
 
 }  // namespace
 
 store::store(const std::filesystem::path& file, const store_header& header, if_exists policy)
-    : file_(file), descriptor_(open_regular(file)), lock_(std::make_unique<store_lock>(descriptor_.get(), file)) {
+    : file_(file),
+      descriptor_(open_regular(file)),
+      lock_(std::make_unique<store_lock>(descriptor_.get(), file)) {
   std::string first = header_line(header);
   if (!is_empty(descriptor_.get(), file)) {
     if (policy == if_exists::refuse)
       throw usage_error(
-          fmt::format("--store: '{}' exists: name another file; a measurement can go on with it by --resume", file.string()));
+          fmt::format("--store: '{}' exists: name another file; a measurement can go on with it by --resume",
+                      file.string()));
     store_scan scan = scan_store(file);
     if (scan.begun) {
       if (scan.contents.of_first_schema)
-        throw usage_error(fmt::format("--resume: '{}' is a store of an earlier mgsync ({}): it can be shown, compared and "
-                                      "merged, not resumed. Name another file with --store.",
-                                      file.string(), first_schema::store));
+        throw usage_error(
+            fmt::format("--resume: '{}' is a store of an earlier mgsync ({}): it can be shown, compared and "
+                        "merged, not resumed. Name another file with --store.",
+                        file.string(), first_schema::store));
       refuse_another_configuration(file, scan.contents.header, header);
       first = resumed_line(header);
     }
@@ -119,16 +129,19 @@ void store::append(const std::string& line) {
   if (error == 0) return;
   // Taken back, so that the store ends with a line.
   if (written > 0 && ::ftruncate(descriptor_.get(), what.st_size) != 0)
-    throw api_error("system", std::generic_category().message(error), action + " (and its last line is torn)");
+    throw api_error("system", std::generic_category().message(error),
+                    action + " (and its last line is torn)");
   throw api_error("system", std::generic_category().message(error), action);
 }
 
-void store::add(const point& one, const std::vector<metric_name>& metrics, const std::string& method, const sample& measured) {
+void store::add(const point& one, const std::vector<metric_name>& metrics, const std::string& method,
+                const sample& measured) {
   const std::string key = short_key(one);
   if (declared_.insert(key).second) {
     ordered_json listed = ordered_json::object();
     for (const metric_name& each : metrics) listed[each.name] = to_json(each);
-    append(line_of({{"t", "point"}, {"key", key}, {"point", to_json(one)}, {"metrics", listed}, {"method", method}}));
+    append(line_of(
+        {{"t", "point"}, {"key", key}, {"point", to_json(one)}, {"metrics", listed}, {"method", method}}));
   }
   append(line_of({{"t", "sample"}, {"key", key}, {"batch", measured.batch}, {"values", to_json(measured)}}));
 }

@@ -1,6 +1,7 @@
-// The crash-safe store of a sweep: JSON Lines, every sample appended at once, so that nothing measured is ever lost.
-// One writer (store_lock.hpp); one line is one write(2) with O_APPEND and ends in a checksum of itself; fdatasync per finished
-// point. A torn last line is cut off on opening, a damaged one inside is reported and skipped. Format: docs/results.md.
+// The crash-safe store of a sweep: JSON Lines, every sample appended at once, so that nothing measured is
+// ever lost. One writer (store_lock.hpp); one line is one write(2) with O_APPEND and ends in a checksum of
+// itself; fdatasync per finished point. A torn last line is cut off on opening, a damaged one inside is
+// reported and skipped. Format: docs/results.md.
 #pragma once
 
 #include <cstdint>
@@ -27,58 +28,62 @@ struct store_header {
   machine_record machine;
   std::string command;
   std::uint64_t seed = 0;
-  std::string started;                          // UTC, "2026-01-31T12:00:00Z"
-  std::map<std::string, std::string> settings;  // what else decides a result: precision, max-time, check-rounds, ...
+  std::string started;  // UTC, "2026-01-31T12:00:00Z"
+  std::map<std::string, std::string>
+      settings;  // what else decides a result: precision, max-time, check-rounds, ...
 };
 
-// A point that is to be continued or tried again: it has samples but no result, or one that an interruption or an
-// error cut short, or it failed.
+// A point that is to be continued or tried again: it has samples but no result, or one that an interruption
+// or an error cut short, or it failed.
 struct unfinished_point {
   mgsync::point point;
-  std::vector<sample> samples;   // in order, with the batch numbers they were measured under; none of what failed
+  std::vector<sample>
+      samples;  // in order, with the batch numbers they were measured under; none of what failed
   std::uint32_t next_batch = 0;  // the first number that is free: what is measured now is a batch of its own
   std::vector<metric_name> metrics;  // that the samples have values of
   std::string method;
-  std::uint32_t attempt = 1;     // the number that the next attempt has
-  std::string before;            // what became of the attempt before, a sentence; empty: this is the first
+  std::uint32_t attempt = 1;  // the number that the next attempt has
+  std::string before;         // what became of the attempt before, a sentence; empty: this is the first
 };
 
 // What a store holds.
 struct store_contents {
-  store_header header;                       // of the command that began it
-  std::vector<result> finished;              // with their samples, in the order of their first lines; of each point the last
+  store_header header;  // of the command that began it
+  std::vector<result>
+      finished;  // with their samples, in the order of their first lines; of each point the last
   std::vector<unfinished_point> unfinished;  // in the order of their first sample
   bool complete = false;                     // the last command reached its end
   bool of_first_schema = false;              // "mgsync-store/1": can be read, not resumed
-  std::string ended;                         // why the last command ended: "complete", "interrupted", ...; may be empty
-  std::vector<std::string> damage;           // one sentence each: a torn tail, a damaged line
+  std::string ended;  // why the last command ended: "complete", "interrupted", ...; may be empty
+  std::vector<std::string> damage;  // one sentence each: a torn tail, a damaged line
 };
 
-// Reads a store without changing or locking it; one of "mgsync-store/1" too. Throws usage_error when the file is none.
+// Reads a store without changing or locking it; one of "mgsync-store/1" too. Throws usage_error when the file
+// is none.
 store_contents read_store(const std::filesystem::path& file);
 
 enum class if_exists { refuse, resume };
 
 class store {
  public:
-  // Opens `file` for this process alone and makes the header durable. An existing store is refused, or, to resume,
-  // repaired and read; then its machine and settings must be the header's. Throws usage_error (exists; another
-  // writer; no store; one of "mgsync-store/1"; another machine or other settings; cannot be created), api_error when
-  // writing fails.
+  // Opens `file` for this process alone and makes the header durable. An existing store is refused, or, to
+  // resume, repaired and read; then its machine and settings must be the header's. Throws usage_error
+  // (exists; another writer; no store; one of "mgsync-store/1"; another machine or other settings; cannot be
+  // created), api_error when writing fails.
   store(const std::filesystem::path& file, const store_header& header, if_exists policy = if_exists::refuse);
 
   // What earlier commands left; nothing in a new store.
   const store_contents& before() const { return before_; }
 
-  // Appends. A failed write throws api_error, and the store ends at the last whole line. The samples of a point are the
-  // values of these metrics (by name, unit and direction), taken by `method`.
+  // Appends. A failed write throws api_error, and the store ends at the last whole line. The samples of a
+  // point are the values of these metrics (by name, unit and direction), taken by `method`.
   void add(const point&, const std::vector<metric_name>&, const std::string& method, const sample&);
-  void finish(const result&);      // the point is done, whatever its status; durable on return
+  void finish(const result&);  // the point is done, whatever its status; durable on return
   // "complete", "interrupted", ..., and what it was that ended it early; durable on return.
   void end(std::string_view why, std::string_view reason = {});
 
-  // Makes all that was appended durable. May be called from any thread, at any time of the store's life, and from a
-  // signal handler. False: the system reported an error.
+  // Makes all that was appended durable. May be called from any thread, at any time of the store's life, and
+  // from a signal handler. False: the system reported an error.
   bool sync() const noexcept;
 
  private:

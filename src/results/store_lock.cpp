@@ -41,7 +41,8 @@ owner owner_in(const std::filesystem::path& file) {
 
 bool gone(const owner& one) {
   const auto here = this_process();
-  return one.process > 0 && one.host == here.host && one.boot == here.boot && kill(one.process, 0) != 0 && errno == ESRCH;
+  return one.process > 0 && one.host == here.host && one.boot == here.boot && kill(one.process, 0) != 0 &&
+         errno == ESRCH;
 }
 
 // False: there is one.
@@ -51,12 +52,14 @@ bool create(const std::filesystem::path& file) {
   const auto mine = this_process();
   const auto text = fmt::format("{} {} {}\n", mine.host, mine.boot, mine.process);
   if (!made || ::write(made.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    throw usage_error(fmt::format("--store: cannot make the lock file '{}': {}; name a file in another folder", file.string(),
-                                  std::generic_category().message(errno)));
+    throw usage_error(
+        fmt::format("--store: cannot make the lock file '{}': {}; name a file in another folder",
+                    file.string(), std::generic_category().message(errno)));
   return true;
 }
 
-// Moved aside first, so that of two who find it only one takes it away; a fresh one that came between is put back.
+// Moved aside first, so that of two who find it only one takes it away; a fresh one that came between is put
+// back.
 void remove_if_left_by(const owner& left, const std::filesystem::path& file) {
   const auto aside = fmt::format("{}.{}", file.string(), getpid());
   if (::rename(file.c_str(), aside.c_str()) != 0) return;
@@ -68,18 +71,20 @@ void remove_if_left_by(const owner& left, const std::filesystem::path& file) {
 store_lock::store_lock(int descriptor, const std::filesystem::path& store) {
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return;
   if (errno == EWOULDBLOCK)
-    throw usage_error(fmt::format("--store: another process is writing to '{}': wait for it, or name another file",
-                                  store.string()));
+    throw usage_error(fmt::format(
+        "--store: another process is writing to '{}': wait for it, or name another file", store.string()));
   if (errno != ENOSYS && errno != EOPNOTSUPP && errno != ENOLCK && errno != EINVAL)
-    throw usage_error(fmt::format("--store: cannot lock '{}': {}; name a file on another file system", store.string(),
-                                  std::generic_category().message(errno)));
+    throw usage_error(fmt::format("--store: cannot lock '{}': {}; name a file on another file system",
+                                  store.string(), std::generic_category().message(errno)));
   const std::filesystem::path file = store.string() + ".lock";
   if (!create(file)) {
     const auto holder = owner_in(file);
     if (gone(holder)) remove_if_left_by(holder, file);
     if (!gone(holder) || !create(file))
-      throw usage_error(fmt::format("--store: process {} on {} is writing to '{}': wait for it, or name another file; if it is "
-                                    "gone, remove '{}'", holder.process, holder.host, store.string(), file.string()));
+      throw usage_error(fmt::format(
+          "--store: process {} on {} is writing to '{}': wait for it, or name another file; if it is "
+          "gone, remove '{}'",
+          holder.process, holder.host, store.string(), file.string()));
   }
   file_ = file;
 }

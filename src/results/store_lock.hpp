@@ -7,8 +7,9 @@ namespace mgsync {
 
 class store_lock {
  public:
-  // Locks the open store until destroyed. Throws usage_error naming who holds it. A lock file whose process of this host is
-  // gone is taken over; one that another host left must be removed by hand, and the message says so.
+  // Locks the open store until destroyed. Throws usage_error naming who holds it. A lock file whose process
+  // of this host is gone is taken over; one that another host left must be removed by hand, and the message
+  // says so.
   store_lock(int descriptor, const std::filesystem::path& store);
   ~store_lock();
   store_lock(const store_lock&) = delete;

@@ -30,14 +30,15 @@ class reading {
     const auto object = unseal(line);
     if (!line.starts_with(header_start)) throw usage_error(fmt::format("'{}' is no mgsync store", file_));
     if (!object)
-      throw usage_error(fmt::format("the first line of the store '{}' is damaged: nothing of it can be used", file_));
+      throw usage_error(
+          fmt::format("the first line of the store '{}' is damaged: nothing of it can be used", file_));
     const ordered_json value = parse_strictly(*object, file_);
     const object_reader in(value, file_);
     const auto schema = in.get<std::string>("schema");
     scan_.contents.of_first_schema = schema == first_schema::store;
     if (schema != store_schema && schema != first_schema::store)
-      throw usage_error(fmt::format("'{}' is a store of schema {}; this mgsync knows {} and {}", file_, schema,
-                                    store_schema, first_schema::store));
+      throw usage_error(fmt::format("'{}' is a store of schema {}; this mgsync knows {} and {}", file_,
+                                    schema, store_schema, first_schema::store));
     store_header& header = scan_.contents.header;
     header.machine = machine_from_json(in.member("machine"), in.path_of("machine"));
     header.command = in.get<std::string>("command");
@@ -52,14 +53,14 @@ class reading {
     if (!object) return damaged("damaged, skipped");
     try {
       take_intact(parse_strictly(*object, "line"));
-    } catch (const usage_error& error) {
-      damaged(fmt::format("skipped: {}", error.what()));
-    }
+    } catch (const usage_error& error) { damaged(fmt::format("skipped: {}", error.what())); }
   }
 
   void next_line() { ++line_; }
 
-  void damaged(const std::string& how) { damage_.push_back(fmt::format("'{}' line {}: {}", file_, line_, how)); }
+  void damaged(const std::string& how) {
+    damage_.push_back(fmt::format("'{}' line {}: {}", file_, line_, how));
+  }
 
   store_scan result(std::uint64_t whole_bytes) {
     scan_.whole_bytes = whole_bytes;
@@ -67,7 +68,8 @@ class reading {
     auto& told = scan_.contents.damage;
     const std::size_t count = std::min(damage_.size(), most_sentences);
     told.assign(damage_.begin(), damage_.begin() + static_cast<std::ptrdiff_t>(count));
-    if (damage_.size() > count) told.push_back(fmt::format("'{}': {} more such lines", file_, damage_.size() - count));
+    if (damage_.size() > count)
+      told.push_back(fmt::format("'{}': {} more such lines", file_, damage_.size() - count));
     return std::move(scan_);
   }
 
@@ -132,8 +134,9 @@ class reading {
 
   void take_sample(const object_reader& in, const ordered_json& line) {
     const auto key = in.get<std::string>("key");
-    sample one = first_schema() ? first_schema::sample_from_json(line, "line")
-                                : sample_from_json(in.get<std::uint32_t>("batch"), in.member("values"), "line.values");
+    sample one = first_schema()
+                     ? first_schema::sample_from_json(line, "line")
+                     : sample_from_json(in.get<std::uint32_t>("batch"), in.member("values"), "line.values");
     const auto found = points_.find(key);
     if (found == points_.end()) throw usage_error("a sample of a point that no line describes");
     found->second.next_batch = std::max(found->second.next_batch, one.batch + 1);
@@ -162,8 +165,8 @@ class reading {
   }
 
   static std::string what_became_of(const mgsync::result& one) {
-    return fmt::format("attempt {} {}: {}", one.attempt, one.status == result_status::failed ? "failed" : "met an error",
-                       one.reason);
+    return fmt::format("attempt {} {}: {}", one.attempt,
+                       one.status == result_status::failed ? "failed" : "met an error", one.reason);
   }
 
   // What ended is a result; what is to be continued or tried again is unfinished, and may be both.
@@ -194,14 +197,15 @@ class reading {
   std::uint64_t line_ = 1;
   store_scan scan_;
   std::map<std::string, entry> points_;  // by short key
-  std::vector<std::string> order_;      // of their first line
+  std::vector<std::string> order_;       // of their first line
   std::vector<std::string> damage_;
 };
 
 }  // namespace
 
 store_scan scan_store(const std::filesystem::path& file) {
-  return scan_store_text(read_bounded_file(file.string(), fmt::format("the store '{}'", file.string()), ""), file.string());
+  return scan_store_text(read_bounded_file(file.string(), fmt::format("the store '{}'", file.string()), ""),
+                         file.string());
 }
 
 store_scan scan_store_text(std::string_view text, const std::string& name) {
@@ -219,10 +223,8 @@ store_scan scan_store_text(std::string_view text, const std::string& name) {
       break;
     }
     whole_bytes += line.size() + 1;
-    if (first)
-      all.take_header(line);
-    else
-      all.take(line);
+    if (first) all.take_header(line);
+    else all.take(line);
     all.next_line();
   }
   return all.result(whole_bytes);

@@ -39,7 +39,9 @@ std::string cell_of(const point& one) {
 }
 
 // Whether no difference was shown.
-bool overlap(const metric& a, const metric& b) { return a.ci95_low <= b.ci95_high && b.ci95_low <= a.ci95_high; }
+bool overlap(const metric& a, const metric& b) {
+  return a.ci95_low <= b.ci95_high && b.ci95_low <= a.ci95_high;
+}
 
 bool has_interval(const result& one) { return one.has_metrics() && !one.metrics.front().of_one_batch(); }
 
@@ -48,7 +50,9 @@ struct cell_rows {
   const result* best = nullptr;    // of those with an interval; nullptr: none has one
   std::size_t ranked = 0;          // rows with an interval
   std::size_t tied = 0;            // of these: whose interval overlaps the best's
-  bool ties(const result& one) const { return has_interval(one) && overlap(one.metrics.front(), best->metrics.front()); }
+  bool ties(const result& one) const {
+    return has_interval(one) && overlap(one.metrics.front(), best->metrics.front());
+  }
 };
 
 // The results of one study that have the same first metric, and those that failed in it.
@@ -101,8 +105,9 @@ std::vector<section> sections_of(std::span<const result> results) {
     into.rows.push_back(&one);
     if (one.has_metrics() && into.measured == nullptr) into.measured = &one.metrics.front();
     for (std::size_t i = 1; i < one.metrics.size(); ++i)
-      if (std::none_of(into.further.begin(), into.further.end(),
-                       [&](const metric* known) { return column_name(*known) == column_name(one.metrics[i]); }))
+      if (std::none_of(into.further.begin(), into.further.end(), [&](const metric* known) {
+            return column_name(*known) == column_name(one.metrics[i]);
+          }))
         into.further.push_back(&one.metrics[i]);
   }
   for (section& each : sections) each.cells = cells_of(each.rows);
@@ -127,13 +132,19 @@ std::string note_of(const cell_rows& cell, const result& one) {
   const point& p = one.point;
   if (!one.has_metrics()) return "see below";
   const metric& first = one.metrics.front();
-  if (const double times = has_interval(one) ? times_worse(cell.best->metrics.front(), first) : 0; times > 0 && std::isfinite(times) && !cell.ties(one))
+  if (const double times = has_interval(one) ? times_worse(cell.best->metrics.front(), first) : 0;
+      times > 0 && std::isfinite(times) && !cell.ties(one))
     words.push_back(fmt::format("{:.{}f}x", times, times < 9.995 ? 2 : 0));
-  if (first.confidence < 0.95) words.push_back(fmt::format("{} {}{} only", first.raw.size(), one.found("processes").empty() ? "batch" : "process", first.raw.size() == 1 ? "" : "es"));
+  if (first.confidence < 0.95)
+    words.push_back(fmt::format("{} {}{} only", first.raw.size(),
+                                one.found("processes").empty() ? "batch" : "process",
+                                first.raw.size() == 1 ? "" : "es"));
   if (!p.node.empty()) words.push_back("on " + p.node);
   const std::string algorithm = one.found("algorithm");
-  if (const std::string name = algorithm.substr(0, algorithm.find(':')); !name.empty() && name != p.variant) words.push_back(name);
-  if (p.device == topology::device::gpu && p.ranks > 1 && !one.found("peer_memory").empty()) words.push_back(one.found("peer_memory"));
+  if (const std::string name = algorithm.substr(0, algorithm.find(':')); !name.empty() && name != p.variant)
+    words.push_back(name);
+  if (p.device == topology::device::gpu && p.ranks > 1 && !one.found("peer_memory").empty())
+    words.push_back(one.found("peer_memory"));
   words.insert(words.end(), one.notes.begin(), one.notes.end());
   return fmt::format("{}", fmt::join(words, ", "));
 }
@@ -141,7 +152,11 @@ std::string note_of(const cell_rows& cell, const result& one) {
 std::vector<column> columns_of(const section& all, const conditions& under) {
   const bool barriers = all.study == point{}.study;
   const bool less = all.measured == nullptr || all.measured->better == better::less;
-  std::vector<column> columns{{barriers ? "backend" : "subject"}, {"variant"}, {"members", false}, {"ranks", false}, {"shape", false}};
+  std::vector<column> columns{{barriers ? "backend" : "subject"},
+                              {"variant"},
+                              {"members", false},
+                              {"ranks", false},
+                              {"shape", false}};
   for (const auto& name : under.varying) columns.push_back({name});
   columns.push_back({all.measured == nullptr ? "median" : column_name(*all.measured), false});
   columns.push_back({"", true, 1});
@@ -154,16 +169,20 @@ std::vector<column> columns_of(const section& all, const conditions& under) {
   return columns;
 }
 
-row_of_words row_of(const section& all, const conditions& under, const cell_rows& cell, const result& one, int most_decimals) {
+row_of_words row_of(const section& all, const conditions& under, const cell_rows& cell, const result& one,
+                    int most_decimals) {
   const point& p = one.point;
-  row_of_words words{p.subject, p.variant, fmt::format("{}", p.members), fmt::format("{}", p.ranks), format_shape(p)};
+  row_of_words words{p.subject, p.variant, fmt::format("{}", p.members), fmt::format("{}", p.ranks),
+                     format_shape(p)};
   for (const auto& name : under.varying) words.push_back(value_of(p, name));
   if (one.has_metrics()) {
     const metric& first = one.metrics.front();
     const int decimals = decimals_of(first.median);
     words.push_back(aligned(first.median, decimals, most_decimals));
     words.push_back(mark_of(cell, one));
-    words.push_back(first.of_one_batch() ? "-" : fmt::format("{:.{}f}..{:.{}f}", first.ci95_low, decimals, first.ci95_high, decimals));
+    words.push_back(first.of_one_batch() ? "-"
+                                         : fmt::format("{:.{}f}..{:.{}f}", first.ci95_low, decimals,
+                                                       first.ci95_high, decimals));
     words.push_back(aligned(first.better == better::less ? first.min : first.max, decimals, most_decimals));
   } else {
     const std::string none = "-" + std::string(static_cast<std::size_t>(most_decimals), ' ');
@@ -187,11 +206,14 @@ std::string legend(const section& all) {
   const bool time = all.measured != nullptr && is_a_time(*all.measured);
   std::vector<std::string> parts;
   if (any(false))
-    parts.push_back(fmt::format("*  the {} of its group and shape: its 95 % interval overlaps no other; 2.00x {}",
-                                time ? "fastest" : "best", time ? "takes twice as long" : "is twice as bad"));
+    parts.push_back(
+        fmt::format("*  the {} of its group and shape: its 95 % interval overlaps no other; 2.00x {}",
+                    time ? "fastest" : "best", time ? "takes twice as long" : "is twice as bad"));
   if (any(true))
-    parts.push_back(fmt::format("~  no difference shown: the 95 % interval overlaps that of the {}", time ? "fastest" : "best"));
-  if (std::any_of(all.rows.begin(), all.rows.end(), [](const result* one) { return one->has_metrics() && !has_interval(*one); }))
+    parts.push_back(fmt::format("~  no difference shown: the 95 % interval overlaps that of the {}",
+                                time ? "fastest" : "best"));
+  if (std::any_of(all.rows.begin(), all.rows.end(),
+                  [](const result* one) { return one->has_metrics() && !has_interval(*one); }))
     parts.push_back("?  one batch, or process, only: it has no interval, and neither wins nor ties");
   return parts.empty() ? "" : fmt::format("\n{}\n", fmt::join(parts, "\n"));
 }
@@ -227,7 +249,8 @@ std::string format_section(const section& all) {
 std::vector<not_measured> ended_so(std::span<const result> results, result_status status) {
   std::vector<not_measured> all;
   for (const result& one : results)
-    if (one.status == status && (status == result_status::failed || !one.has_metrics())) all.push_back({&one.point, one.reason});
+    if (one.status == status && (status == result_status::failed || !one.has_metrics()))
+      all.push_back({&one.point, one.reason});
   return all;
 }
 
@@ -238,8 +261,9 @@ std::string format_number(double value) { return fmt::format("{:.{}f}", value, d
 std::string format_table(std::span<const result> results, detail wanted) {
   std::string out;
   for (const section& each : sections_of(results)) out += (out.empty() ? "" : "\n") + format_section(each);
-  for (const auto& [status, word] : {std::pair{result_status::failed, "FAIL"}, std::pair{result_status::error, "error"},
-                                     std::pair{result_status::interrupted, "ended"}, std::pair{result_status::waived, "waived"}}) {
+  for (const auto& [status, word] :
+       {std::pair{result_status::failed, "FAIL"}, std::pair{result_status::error, "error"},
+        std::pair{result_status::interrupted, "ended"}, std::pair{result_status::waived, "waived"}}) {
     const auto those = ended_so(results, status);
     if (those.empty()) continue;
     const bool each = wanted == detail::every || status == result_status::failed;

@@ -1,6 +1,6 @@
-// The comparison for people: one row per measured point, the points of a cell (the same but for subject and variant)
-// together and the best first, then one line for each subject that failed, and why others met an error, were interrupted or
-// waived: by reason, or one by one (not_measured.hpp).
+// The comparison for people: one row per measured point, the points of a cell (the same but for subject and
+// variant) together and the best first, then one line for each subject that failed, and why others met an
+// error, were interrupted or waived: by reason, or one by one (not_measured.hpp).
 #pragma once
 
 #include <span>
@@ -11,11 +11,12 @@
 
 namespace mgsync {
 
-// A table for each study and first metric. Columns: backend variant members ranks shape, an axis each that varies, the
-// first metric's median (latency_us) ci95 min samples, the medians of further metrics, status note. Status is pass,
-// partial, unchecked, interrupted or FAIL; what all rows have in common is said once below. The best of a cell is marked
-// '*' if its 95 % interval overlaps no other's; otherwise all that overlap it are marked '~': no difference was shown. An
-// interval of one value overlaps all.
+// A table for each study and first metric. Columns: backend variant members ranks shape, an axis each that
+// varies, the first metric's median (latency_us) ci95 min samples, the medians of further metrics, status
+// note. Status is pass, partial, unchecked, interrupted or FAIL; what all rows have in common is said once
+// below. The best of a cell is marked
+// '*' if its 95 % interval overlaps no other's; otherwise all that overlap it are marked '~': no difference
+// was shown. An interval of one value overlaps all.
 std::string format_table(std::span<const result> results, detail = detail::grouped);
 
 // "0.2314", "1.235", "12.35", "123.5", "12346": four significant digits, never an exponent.

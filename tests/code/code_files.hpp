@@ -43,7 +43,8 @@ inline std::vector<code_file> code_files(const std::string& list) {
 // Those of the architecture that is known in full.
 inline std::vector<code_file> files_known_in_full(const std::string& list) {
   auto files = code_files(list);
-  std::erase_if(files, [](const code_file& f) { return f.architecture != machine_code::architecture_known_in_full; });
+  std::erase_if(
+      files, [](const code_file& f) { return f.architecture != machine_code::architecture_known_in_full; });
   return files;
 }
 
@@ -71,7 +72,9 @@ inline std::vector<machine_code::cubin> cubins_in(const std::string& path) {
     if (bytes.end() - at < static_cast<std::ptrdiff_t>(sizeof(Elf64_Ehdr))) return found;
     Elf64_Ehdr header;
     std::memcpy(&header, &*at, sizeof header);
-    if (header.e_machine == cuda_elf) found.push_back(machine_code::read_cubin({reinterpret_cast<const std::byte*>(&*at), static_cast<std::size_t>(bytes.end() - at)}));
+    if (header.e_machine == cuda_elf)
+      found.push_back(machine_code::read_cubin(
+          {reinterpret_cast<const std::byte*>(&*at), static_cast<std::size_t>(bytes.end() - at)}));
     at += SELFMAG;
   }
 }

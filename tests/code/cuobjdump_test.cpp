@@ -1,5 +1,5 @@
-// The reader of machine code against the vendor's disassembler, over all probes: the same functions, the same words, and
-// of each instruction the same name, guard and registers. Skipped where there is no cuobjdump.
+// The reader of machine code against the vendor's disassembler, over all probes: the same functions, the same
+// words, and of each instruction the same name, guard and registers. Skipped where there is no cuobjdump.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -12,8 +12,7 @@
 #include "src/harness/machine_code/opcodes.hpp"
 #include "tests/code/code_files.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 using machine_code::instruction;
 using machine_code::register_name;
@@ -37,8 +36,7 @@ std::map<std::string, std::vector<line>> disassembled(const std::string& path) {
   std::smatch m;
   while (pipe && std::fgets(buffer.data(), buffer.size(), pipe.get()) != nullptr) {
     const std::string text = buffer.data();
-    if (std::regex_search(text, m, function))
-      now = &found[m[1]];
+    if (std::regex_search(text, m, function)) now = &found[m[1]];
     else if (now != nullptr && std::regex_search(text, m, first))
       now->push_back({{std::stoull(m[3], nullptr, 16), 0}, m[1], m[2]});
     else if (now != nullptr && !now->empty() && std::regex_search(text, m, second))
@@ -72,12 +70,14 @@ std::string difference(const instruction& ours, const line& theirs) {
   const auto stands = [&](const register_name& r) {
     return std::regex_search(theirs.text, std::regex("\\b" + spelled(r) + "\\b"));
   };
-  // The guard stands before the text; of pairs the text names the first. Predicates of uniform instructions are named so.
+  // The guard stands before the text; of pairs the text names the first. Predicates of uniform instructions
+  // are named so.
   for (const auto& list : {what.reads, what.writes})
     for (const auto& r : list) {
       if (r.where == register_name::file::predicate) continue;
       const register_name before{r.where, r.number - 1};
-      if (!stands(r) && !(r.number > 0 && stands(before)) && !(r.number > 2 && stands({r.where, r.number - 3})) &&
+      if (!stands(r) && !(r.number > 0 && stands(before)) &&
+          !(r.number > 2 && stands({r.where, r.number - 3})) &&
           !(r.number > 1 && stands({r.where, r.number - 2})))
         return "no " + spelled(r) + " in it";
     }
@@ -107,8 +107,7 @@ TEST_P(disassembly, has_no_difference_to_the_vendors) {
               image.functions.size(), differences);
 }
 
-INSTANTIATE_TEST_SUITE_P(machine_code, disassembly, testing::ValuesIn(files_known_in_full(MGSYNC_PROBE_CUBINS)),
-                         test_name);
+INSTANTIATE_TEST_SUITE_P(machine_code, disassembly,
+                         testing::ValuesIn(files_known_in_full(MGSYNC_PROBE_CUBINS)), test_name);
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

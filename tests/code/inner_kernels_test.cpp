@@ -1,5 +1,5 @@
-// The machine code of the backend warp, read from the object file that is linked: lanes that are together meet in no
-// instruction, lanes from two branches in one of each branch.
+// The machine code of the backend warp, read from the object file that is linked: lanes that are together
+// meet in no instruction, lanes from two branches in one of each branch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,10 +7,10 @@
 
 #include "tests/code/code_files.hpp"
 
-namespace mgsync::machine_code {
-namespace {
+namespace mgsync::machine_code { namespace {
 
-constexpr unsigned end_of_collective = 0x91b;  // as ptxas of CUDA 13 writes it, behind every barrier of lanes that are apart
+constexpr unsigned end_of_collective =
+    0x91b;  // as ptxas of CUDA 13 writes it, behind every barrier of lanes that are apart
 
 const function& timed(const cubin& code, const std::string& pass) {
   const auto found = std::find_if(code.functions.begin(), code.functions.end(), [&](const function& f) {
@@ -21,7 +21,8 @@ const function& timed(const cubin& code, const std::string& pass) {
 }
 
 std::size_t barriers_of(const function& f) {
-  return static_cast<std::size_t>(std::count_if(f.code.begin(), f.code.end(), [](const instruction& i) { return i.opcode() == end_of_collective; }));
+  return static_cast<std::size_t>(std::count_if(
+      f.code.begin(), f.code.end(), [](const instruction& i) { return i.opcode() == end_of_collective; }));
 }
 
 TEST(warp_barriers, are_instructions_where_lanes_are_apart_alone) {
@@ -29,11 +30,11 @@ TEST(warp_barriers, are_instructions_where_lanes_are_apart_alone) {
   for (const auto& code : cubins_in(MGSYNC_WARP_KERNELS)) {
     if (code.architecture != architecture_known_in_full) continue;
     ++read;
-    for (const auto* const together : {"syncwarp_pass", "tile_pass", "coalesced_pass"}) EXPECT_EQ(barriers_of(timed(code, together)), 0U) << together;
+    for (const auto* const together : {"syncwarp_pass", "tile_pass", "coalesced_pass"})
+      EXPECT_EQ(barriers_of(timed(code, together)), 0U) << together;
     EXPECT_GE(barriers_of(timed(code, "apart_pass")), 2U);
   }
   if (read == 0) GTEST_SKIP() << "this build has no code for compute capability 9.0";
 }
 
-}  // namespace
-}  // namespace mgsync::machine_code
+}}  // namespace mgsync::machine_code

@@ -1,5 +1,5 @@
-// The kernels of the study launch, read from the object file that is linked: programmatic dependent launch is what two
-// instructions make of it, and without them the attribute of a launch does nothing.
+// The kernels of the study launch, read from the object file that is linked: programmatic dependent launch is
+// what two instructions make of it, and without them the attribute of a launch does nothing.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,8 +7,7 @@
 
 #include "tests/code/code_files.hpp"
 
-namespace mgsync::machine_code {
-namespace {
+namespace mgsync::machine_code { namespace {
 
 std::ptrdiff_t place_of(const function& f, std::string_view opcode) {
   const auto found = std::ranges::find_if(f.code, [&](const instruction& i) { return i.name() == opcode; });
@@ -36,17 +35,18 @@ TEST(launch_kernels, those_in_turn_let_the_next_one_start_and_wait_for_the_one_b
   EXPECT_GE(plain, 5U);
 }
 
-// What is timed leaves nothing in memory unless it is asked how long it waited: a store or an atomic behind a branch.
+// What is timed leaves nothing in memory unless it is asked how long it waited: a store or an atomic behind a
+// branch.
 TEST(launch_kernels, a_waiting_kernel_asks_the_timer_and_skips_its_only_write) {
   for (const auto& code : cubins_in(MGSYNC_LAUNCH_KERNELS))
     for (const auto& f : code.functions) {
       if (f.name.find("waits") == std::string::npos) continue;
       const auto writes = std::ranges::count_if(f.code, [](const instruction& i) {
-        return i.name() == "STG" || i.name() == "REDG" || i.name() == "ATOMG" || i.name() == "ATOM" || i.name() == "ST";
+        return i.name() == "STG" || i.name() == "REDG" || i.name() == "ATOMG" || i.name() == "ATOM" ||
+               i.name() == "ST";
       });
       EXPECT_LE(writes, 1) << f.name << " for sm_" << code.architecture;
     }
 }
 
-}  // namespace
-}  // namespace mgsync::machine_code
+}}  // namespace mgsync::machine_code

@@ -1,4 +1,5 @@
-// The machine code of the products' kernels, read from the object files that are linked: no GPU, no disassembler.
+// The machine code of the products' kernels, read from the object files that are linked: no GPU, no
+// disassembler.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,12 +9,12 @@
 
 #include "tests/code/code_files.hpp"
 
-namespace mgsync::machine_code {
-namespace {
+namespace mgsync::machine_code { namespace {
 
 // Opcodes of compute capability 9.0, as ptxas of CUDA 13 writes them.
-constexpr std::initializer_list<unsigned> hgmma = {0x9f0}, hmma = {0x23c}, tensor_copy = {0x5b4}, asynchronous_copy = {0xfae},
-                                          mbarrier = {0x5a7, 0x5b2, 0x9a7}, spill = {0x387, 0x983};
+constexpr std::initializer_list<unsigned> hgmma = {0x9f0}, hmma = {0x23c}, tensor_copy = {0x5b4},
+                                          asynchronous_copy = {0xfae}, mbarrier = {0x5a7, 0x5b2, 0x9a7},
+                                          spill = {0x387, 0x983};
 
 std::size_t count(const function& f, std::initializer_list<unsigned> opcodes) {
   return static_cast<std::size_t>(std::count_if(f.code.begin(), f.code.end(), [&](const instruction& i) {
@@ -24,7 +25,8 @@ std::size_t count(const function& f, std::initializer_list<unsigned> opcodes) {
 // The numbers of a kernel's template arguments, in order: "...ILi64ELi128ELi64E..." gives 64, 128, 64.
 std::vector<int> template_numbers(const std::string& name) {
   std::vector<int> numbers;
-  for (std::size_t at = name.find("Li"); at != std::string::npos; at = name.find("Li", at + 2)) numbers.push_back(std::atoi(name.c_str() + at + 2));
+  for (std::size_t at = name.find("Li"); at != std::string::npos; at = name.find("Li", at + 2))
+    numbers.push_back(std::atoi(name.c_str() + at + 2));
   return numbers;
 }
 
@@ -37,8 +39,8 @@ TEST(wgmma_kernels, hold_warpgroup_products_tensor_copies_and_mbarriers_and_spil
     const auto numbers = template_numbers(f.name);
     ASSERT_GE(numbers.size(), 3u) << f.name;
     const auto depth = static_cast<std::size_t>(numbers[2]);
-    EXPECT_EQ(count(f, hgmma), depth / 16) << f.name;             // one per 16 elements of k, unrolled
-    EXPECT_EQ(count(f, tensor_copy), 2 * depth / 64) << f.name;   // A and B by boxes of 64
+    EXPECT_EQ(count(f, hgmma), depth / 16) << f.name;            // one per 16 elements of k, unrolled
+    EXPECT_EQ(count(f, tensor_copy), 2 * depth / 64) << f.name;  // A and B by boxes of 64
     EXPECT_GT(count(f, mbarrier), 4u) << f.name;
     EXPECT_EQ(count(f, hmma), 0u) << f.name;
     EXPECT_EQ(count(f, spill), 0u) << f.name;
@@ -62,5 +64,4 @@ TEST(mma_kernels, hold_warp_products_and_asynchronous_copies_and_spill_nothing) 
   }
 }
 
-}  // namespace
-}  // namespace mgsync::machine_code
+}}  // namespace mgsync::machine_code

@@ -1,5 +1,6 @@
-// The gate of every device-clock figure, run at build time: the machine code of each probe is what the probe says, on
-// every architecture that was compiled; and probes that are wrong on purpose are caught. Needs nvcc, no GPU.
+// The gate of every device-clock figure, run at build time: the machine code of each probe is what the probe
+// says, on every architecture that was compiled; and probes that are wrong on purpose are caught. Needs nvcc,
+// no GPU.
 #include <set>
 
 #include <gtest/gtest.h>
@@ -12,8 +13,7 @@
 #include "src/studies/timeline/region_code.hpp"
 #include "tests/code/code_files.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 using machine_code::check_code;
 using machine_code::code_verdict;
@@ -67,8 +67,10 @@ TEST_P(probes_known_in_full, have_a_name_for_every_opcode) {
     for (const auto& i : f.code) EXPECT_NE(i.name(), "") << f.name << ": opcode " << std::hex << i.opcode();
 }
 
-INSTANTIATE_TEST_SUITE_P(machine_code, probes_of, testing::ValuesIn(code_files(MGSYNC_PROBE_CUBINS)), test_name);
-INSTANTIATE_TEST_SUITE_P(machine_code, probes_known_in_full, testing::ValuesIn(files_known_in_full(MGSYNC_PROBE_CUBINS)), test_name);
+INSTANTIATE_TEST_SUITE_P(machine_code, probes_of, testing::ValuesIn(code_files(MGSYNC_PROBE_CUBINS)),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(machine_code, probes_known_in_full,
+                         testing::ValuesIn(files_known_in_full(MGSYNC_PROBE_CUBINS)), test_name);
 
 // A chain of 4096 adds: the stall counts are the known answers, 4 and 8 cycles a link.
 TEST(machine_code, stall_counts_of_4096_adds_are_the_known_answers) {
@@ -79,7 +81,8 @@ TEST(machine_code, stall_counts_of_4096_adds_are_the_known_answers) {
   }
 }
 
-// Paper 002: as the compiler leaves it, the region is refused for the two reasons that the paper found by hand.
+// Paper 002: as the compiler leaves it, the region is refused for the two reasons that the paper found by
+// hand.
 TEST(paper_region, as_compiled_is_refused_for_the_papers_two_reasons) {
   std::size_t read = 0;
   for (const auto& file : code_files(MGSYNC_PROBE_CUBINS)) {
@@ -87,29 +90,39 @@ TEST(paper_region, as_compiled_is_refused_for_the_papers_two_reasons) {
     const auto image = read_code(file.path);
     EXPECT_TRUE(check_code(image, timelines::region_code_of("region_corrected")).passed()) << file.path;
     const auto said = complaints_of(check_code(image, timelines::as_compiled_claims()));
-    EXPECT_NE(said.find("STS waits for LDG, which was begun before the first clock read"), std::string::npos) << file.path << "\n" << said;
+    EXPECT_NE(said.find("STS waits for LDG, which was begun before the first clock read"), std::string::npos)
+        << file.path << "\n"
+        << said;
     if (file.architecture != machine_code::architecture_known_in_full) continue;
-    EXPECT_NE(said.find("nothing takes the last result before the second clock read"), std::string::npos) << file.path << "\n" << said;
+    EXPECT_NE(said.find("nothing takes the last result before the second clock read"), std::string::npos)
+        << file.path << "\n"
+        << said;
     ++read;
   }
   EXPECT_EQ(read, 1U);
 }
 
-// A single instruction between reads that nothing ties to it: refused wherever its result is what the second read must wait for.
+// A single instruction between reads that nothing ties to it: refused wherever its result is what the second
+// read must wait for.
 TEST(single_instructions, as_compiled_are_refused) {
   for (const auto& file : code_files(MGSYNC_PROBE_CUBINS)) {
-    if (file.probes != "instructions" || file.architecture != machine_code::architecture_known_in_full) continue;
+    if (file.probes != "instructions" || file.architecture != machine_code::architecture_known_in_full)
+      continue;
     const auto image = read_code(file.path);
     for (const auto& i : timelines::instructions()) {
       if (!i.once || i.result_of.empty()) continue;
       const auto said = complaints_of(check_code(image, timelines::twin_claims(i)));
-      EXPECT_NE(said.find("nothing takes the last result before the second clock read"), std::string::npos) << i.name << "\n" << said;
+      EXPECT_NE(said.find("nothing takes the last result before the second clock read"), std::string::npos)
+          << i.name << "\n"
+          << said;
     }
   }
 }
 
-// The instructions of that name between a kernel's clock reads; with `before`, only those ahead of the first one of that name.
-unsigned count_between_clocks(const machine_code::cubin& image, const char* kernel, std::string_view name, std::string_view before = "") {
+// The instructions of that name between a kernel's clock reads; with `before`, only those ahead of the first
+// one of that name.
+unsigned count_between_clocks(const machine_code::cubin& image, const char* kernel, std::string_view name,
+                              std::string_view before = "") {
   const auto& code = image.find(kernel)->code;
   unsigned count = 0, reads = 0;
   for (const auto& i : code) {
@@ -120,14 +133,16 @@ unsigned count_between_clocks(const machine_code::cubin& image, const char* kern
   return count;
 }
 
-// 000, table V: without a barrier the second step loads before the first has stored, and only there; figure 10's loop of one
-// load at a time holds one, and what the compiler makes of it more.
+// 000, table V: without a barrier the second step loads before the first has stored, and only there; figure
+// 10's loop of one load at a time holds one, and what the compiler makes of it more.
 TEST(block_sums, without_a_barrier_loads_pass_stores_and_one_load_at_a_time_is_one) {
   for (const auto& file : code_files(MGSYNC_PROBE_CUBINS)) {
-    if (file.probes != "block_sums" || file.architecture != machine_code::architecture_known_in_full) continue;
+    if (file.probes != "block_sums" || file.architecture != machine_code::architecture_known_in_full)
+      continue;
     const auto image = read_code(file.path);
     EXPECT_GT(count_between_clocks(image, "warp_nosync", "LDS", "STS"), 2U);
-    for (const char* kernel : {"warp_volatile", "warp_tile", "warp_coalesced"}) EXPECT_EQ(count_between_clocks(image, kernel, "LDS", "STS"), 2U) << kernel;
+    for (const char* kernel : {"warp_volatile", "warp_tile", "warp_coalesced"})
+      EXPECT_EQ(count_between_clocks(image, kernel, "LDS", "STS"), 2U) << kernel;
     EXPECT_EQ(count_between_clocks(image, "loop_one_load", "LDS"), 1U);
     EXPECT_GT(count_between_clocks(image, "loop_as_compiled", "LDS"), 4U);
   }
@@ -157,11 +172,15 @@ TEST(wrong_probes, the_32_bit_clock_is_caught) {
   EXPECT_TRUE(complains_of("clock_of_32_bits", "32 bits"));
   EXPECT_TRUE(complains_of("clock_of_32_bits", "0 64-bit clock reads"));
 }
-TEST(wrong_probes, no_dependence_is_caught) { EXPECT_TRUE(complains_of("no_dependence", "does not take the result")); }
+TEST(wrong_probes, no_dependence_is_caught) {
+  EXPECT_TRUE(complains_of("no_dependence", "does not take the result"));
+}
 TEST(wrong_probes, a_read_that_does_not_wait_is_caught) {
   EXPECT_TRUE(complains_of("not_waited_for", "nothing takes the last result"));
 }
-TEST(wrong_probes, more_than_the_links_is_caught) { EXPECT_TRUE(complains_of("more_than_said", "where at most 0 may be")); }
+TEST(wrong_probes, more_than_the_links_is_caught) {
+  EXPECT_TRUE(complains_of("more_than_said", "where at most 0 may be"));
+}
 TEST(wrong_probes, a_loop_that_says_it_is_a_chain_is_caught) {
   EXPECT_TRUE(complains_of("sound_loop", "a loop between the clock reads of a chain"));
 }
@@ -173,9 +192,10 @@ TEST(wrong_probes, work_that_left_its_barrier_is_caught) {
   e.extras = {{"ISETP", 1}};
   EXPECT_EQ(complaints_of(check_code(read_code(MGSYNC_WRONG_PROBES), e)), "");
   e.enclosed = {"UCGABAR_ARV", "FADD", "UCGABAR_WAIT"};
-  EXPECT_NE(complaints_of(check_code(read_code(MGSYNC_WRONG_PROBES), e)).find("FADD outside of UCGABAR_ARV and UCGABAR_WAIT"), std::string::npos);
+  EXPECT_NE(complaints_of(check_code(read_code(MGSYNC_WRONG_PROBES), e))
+                .find("FADD outside of UCGABAR_ARV and UCGABAR_WAIT"),
+            std::string::npos);
 }
 TEST(wrong_probes, a_missing_kernel_is_caught) { EXPECT_TRUE(complains_of("nobody", "no kernel nobody_8")); }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

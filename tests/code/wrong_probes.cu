@@ -5,7 +5,8 @@ namespace {
 
 using mgsync::probes::arguments;
 
-// Every lane starts from the same argument: the compiler knows what a shuffle of it gives, and removes the chain.
+// Every lane starts from the same argument: the compiler knows what a shuffle of it gives, and removes the
+// chain.
 struct uniform_input {
   std::uint32_t v;
   __device__ explicit uniform_input(const arguments& a) : v(a.words) {}
@@ -30,7 +31,8 @@ struct no_dependence {
 // The links are there, and the second read does not wait for the last of them.
 struct not_waited_for {
   std::uint32_t v, other;
-  __device__ explicit not_waited_for(const arguments& a) : v(a.input[threadIdx.x]), other(a.input[blockDim.x + threadIdx.x]) {}
+  __device__ explicit not_waited_for(const arguments& a)
+      : v(a.input[threadIdx.x]), other(a.input[blockDim.x + threadIdx.x]) {}
   __device__ void step() { v = __shfl_xor_sync(0xffffffffu, v, 1); }
   __device__ std::uint32_t value() const { return other; }
 };
@@ -53,7 +55,8 @@ struct more_than_said {
 // Adds between arriving at a barrier and waiting for it: the assembler moves them past the barrier.
 struct work_that_moves {
   float v, each;
-  __device__ explicit work_that_moves(const arguments& a) : v(static_cast<float>(a.input[threadIdx.x])), each(static_cast<float>(a.input[blockDim.x])) {}
+  __device__ explicit work_that_moves(const arguments& a)
+      : v(static_cast<float>(a.input[threadIdx.x])), each(static_cast<float>(a.input[blockDim.x])) {}
   __device__ void step() {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" : "+f"(v)::"memory");
 #pragma unroll

@@ -1,5 +1,5 @@
-// One suite over the whole table of backends, through the barrier interface: what every backend promises, on host
-// members in one process or, under mpirun, spread over the ranks. All ranks run the same tests together.
+// One suite over the whole table of backends, through the barrier interface: what every backend promises, on
+// host members in one process or, under mpirun, spread over the ranks. All ranks run the same tests together.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -19,9 +19,7 @@
 #include "src/studies/barriers/trial_exchange.hpp"
 #include "topology/discovery.hpp"
 
-namespace mgsync {
-
-namespace {
+namespace mgsync { namespace {
 
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
@@ -100,24 +98,32 @@ std::vector<point_of_test> points_that_run() {
 
 TEST(table, refuses_with_a_reason) {
   for (const auto& p : all_points())
-    if (const auto can = can_run(p); !can.ok) {
-      EXPECT_NE(can.reason, "") << testing::PrintToString(p);
-    }
+    if (const auto can = can_run(p); !can.ok) { EXPECT_NE(can.reason, "") << testing::PrintToString(p); }
 }
 
-// What is known to run between host members, over any ranks of one host. Refused, it would leave this suite in silence.
-constexpr std::string_view runs_between_host_members[] = {
-    "multigrid:auto", "multigrid:inbox", "multigrid:hub", "multigrid:dissemination", "multigrid:central", "multigrid:crowd",
-    "multigrid:pull-dissemination", "peer-reduction:push", "peer-reduction:pull"};
+// What is known to run between host members, over any ranks of one host. Refused, it would leave this suite
+// in silence.
+constexpr std::string_view runs_between_host_members[] = {"multigrid:auto",
+                                                          "multigrid:inbox",
+                                                          "multigrid:hub",
+                                                          "multigrid:dissemination",
+                                                          "multigrid:central",
+                                                          "multigrid:crowd",
+                                                          "multigrid:pull-dissemination",
+                                                          "peer-reduction:push",
+                                                          "peer-reduction:pull"};
 
-std::string full_name(const point_of_test& p) { return std::string(p.what->name) + ":" + std::string(p.variant); }
+std::string full_name(const point_of_test& p) {
+  return std::string(p.what->name) + ":" + std::string(p.variant);
+}
 
 // Whether this build must run the point; nothing where this suite does not know it.
 std::optional<bool> expected_to_run(const point_of_test& p) {
   const bool one_rank = std::min(static_cast<unsigned>(job->size()), p.members) == 1;
   if (p.what->name == "openmp") return one_rank;
   if (p.what->name == "mpi") return !one_rank;
-  if (std::ranges::find(runs_between_host_members, full_name(p)) != std::end(runs_between_host_members)) return true;
+  if (std::ranges::find(runs_between_host_members, full_name(p)) != std::end(runs_between_host_members))
+    return true;
   return {};
 }
 
@@ -249,15 +255,17 @@ INSTANTIATE_TEST_SUITE_P(table, every_backend, testing::ValuesIn(points_that_run
 class failures_only : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& part) override {
     if (part.failed())
-      std::fprintf(stderr, "rank %d: %s:%d: %s\n", job->rank(), part.file_name() == nullptr ? "" : part.file_name(),
-                   part.line_number(), part.message());
+      std::fprintf(stderr, "rank %d: %s:%d: %s\n", job->rank(),
+                   part.file_name() == nullptr ? "" : part.file_name(), part.line_number(), part.message());
   }
 };
 
 int run_tests(int count, char** words) {
-  watchdog guard([](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); }, [](const std::string&) {});
+  watchdog guard([](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); },
+                 [](const std::string&) {});
   dog = &guard;
-  auto ranks = read_launch().under_mpi ? communicator::world(patience, guard) : communicator::single(patience);
+  auto ranks =
+      read_launch().under_mpi ? communicator::world(patience, guard) : communicator::single(patience);
   job = &ranks;
   here = topology::discover({std::nullopt, false});
   testing::InitGoogleTest(&count, words);
@@ -271,9 +279,7 @@ int run_tests(int count, char** words) {
   return failed;
 }
 
-}  // namespace
-
-}  // namespace mgsync
+}}  // namespace mgsync
 
 int main(int count, char** words) {
   try {

@@ -1,8 +1,9 @@
-// How the programs of this folder let others run, in place of the C library's sched_yield(), in every wait: ours, std::barrier's and
-// MPI's. Beside programs that compute, a yield costs a whole time slice of theirs, several ms in each wait: minutes in a test that
-// takes seconds. So after such a yield a thread sleeps in its next waits instead: who wakes up is let in soon. Hundreds of threads of
-// one program yield to one another, and asleep they would only wake up without end: they go on as ever. What is measured for users
-// is measured with the C library's; and where yields are quick, nothing changes here either.
+// How the programs of this folder let others run, in place of the C library's sched_yield(), in every wait:
+// ours, std::barrier's and MPI's. Beside programs that compute, a yield costs a whole time slice of theirs,
+// several ms in each wait: minutes in a test that takes seconds. So after such a yield a thread sleeps in its
+// next waits instead: who wakes up is let in soon. Hundreds of threads of one program yield to one another,
+// and asleep they would only wake up without end: they go on as ever. What is measured for users is measured
+// with the C library's; and where yields are quick, nothing changes here either.
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// A description is a machine or a usage_error, never anything else; and what is a machine can be written, grouped and
-// reported.
+// A description is a machine or a usage_error, never anything else; and what is a machine can be written,
+// grouped and reported.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

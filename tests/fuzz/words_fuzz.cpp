@@ -1,4 +1,5 @@
-// The small languages of the command line and the environment: CPU lists, placements, CUDA_VISIBLE_DEVICES, bus ids.
+// The small languages of the command line and the environment: CPU lists, placements, CUDA_VISIBLE_DEVICES,
+// bus ids.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -15,8 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (parse_cpu_list(write_cpu_list(*list)) != list) std::abort();
   try {
     parse_placement(text);
-  } catch (const mgsync::usage_error&) {
-  }
+  } catch (const mgsync::usage_error&) {}
   nvml_answer nvml;
   for (const char* uuid : {"GPU-1234-a", "GPU-1234-b", "GPU-5678"}) {
     nvml.gpus.emplace_back();

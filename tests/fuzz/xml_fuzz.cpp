@@ -9,7 +9,6 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     mgsync::topology::read_xml(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz.xml");
-  } catch (const mgsync::usage_error&) {
-  }
+  } catch (const mgsync::usage_error&) {}
   return 0;
 }

@@ -14,9 +14,7 @@
 #include "barriers/parts/symmetric_memory/between_processes.hpp"
 #include "src/base/errors.hpp"
 
-namespace mgsync {
-
-namespace {
+namespace mgsync { namespace {
 
 constexpr int processes = 3;
 
@@ -52,7 +50,8 @@ std::vector<std::string> outcomes(const std::function<void(int)>& f) {
   std::vector<std::thread> threads;
   for (int p = 0; p < processes; ++p)
     threads.emplace_back([&, p] {
-      gpu_members members{{{0, 0}, {1, 1}, {2, 2}}, p, [&all, p](const std::string& mine) { return all.gather(p, mine); }};
+      gpu_members members{
+          {{0, 0}, {1, 1}, {2, 2}}, p, [&all, p](const std::string& mine) { return all.gather(p, mine); }};
       auto& outcome = got[static_cast<std::size_t>(p)];
       try {
         all_or_none(members, [&] { f(p); });
@@ -63,9 +62,7 @@ std::vector<std::string> outcomes(const std::function<void(int)>& f) {
         outcome = std::string("timeout: ") + e.what();
       } catch (const api_error& e) {
         outcome = std::string("api: ") + e.what();
-      } catch (const std::exception& e) {
-        outcome = std::string("other: ") + e.what();
-      }
+      } catch (const std::exception& e) { outcome = std::string("other: ") + e.what(); }
     });
   for (auto& t : threads) t.join();
   return got;
@@ -76,16 +73,26 @@ TEST(all_or_none, is_done_by_all_where_nobody_complains) {
 }
 
 TEST(all_or_none, throws_the_same_kind_in_all_and_names_the_process_in_the_others) {
-  EXPECT_EQ(outcomes([](int p) { if (p == 1) throw usage_error("no blocks"); }),
-            (std::vector<std::string>{"usage: process 1: no blocks", "usage: no blocks", "usage: process 1: no blocks"}));
-  EXPECT_EQ(outcomes([](int p) { if (p == 2) throw timeout_error("given up"); }),
-            (std::vector<std::string>{"timeout: process 2: given up", "timeout: process 2: given up", "timeout: given up"}));
+  EXPECT_EQ(outcomes([](int p) {
+              if (p == 1) throw usage_error("no blocks");
+            }),
+            (std::vector<std::string>{"usage: process 1: no blocks", "usage: no blocks",
+                                      "usage: process 1: no blocks"}));
+  EXPECT_EQ(outcomes([](int p) {
+              if (p == 2) throw timeout_error("given up");
+            }),
+            (std::vector<std::string>{"timeout: process 2: given up", "timeout: process 2: given up",
+                                      "timeout: given up"}));
 }
 
 TEST(all_or_none, throws_api_error_in_the_others_for_all_else) {
-  const auto got = outcomes([](int p) { if (p == 0) throw std::runtime_error(""); });
+  const auto got = outcomes([](int p) {
+    if (p == 0) throw std::runtime_error("");
+  });
   EXPECT_EQ(got[0], "other: ");
-  for (const int p : {1, 2}) EXPECT_EQ(got[static_cast<std::size_t>(p)].rfind("api: mgsync: process 0: ", 0), 0u) << got[static_cast<std::size_t>(p)];
+  for (const int p : {1, 2})
+    EXPECT_EQ(got[static_cast<std::size_t>(p)].rfind("api: mgsync: process 0: ", 0), 0u)
+        << got[static_cast<std::size_t>(p)];
 }
 
 TEST(all_or_none, each_keeps_its_own_where_several_throw) {
@@ -101,11 +108,7 @@ TEST(all_or_none, of_one_process_throws_what_was_thrown_and_asks_nobody) {
   try {
     all_or_none(alone, [] { throw usage_error("no blocks"); });
     FAIL() << "nothing thrown";
-  } catch (const usage_error& e) {
-    EXPECT_STREQ(e.what(), "no blocks");
-  }
+  } catch (const usage_error& e) { EXPECT_STREQ(e.what(), "no blocks"); }
 }
 
-}  // namespace
-
-}  // namespace mgsync
+}}  // namespace mgsync

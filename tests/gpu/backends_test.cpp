@@ -9,9 +9,7 @@
 #include "src/studies/barriers/trial_exchange.hpp"
 #include "tests/gpu/some_gpus.hpp"
 
-namespace mgsync::test {
-
-namespace {
+namespace mgsync::test { namespace {
 
 struct tried {
   const mgsync::backend* backend;
@@ -26,15 +24,17 @@ std::vector<tried> all_tries() {
   for (const auto* b : backends())
     for (const auto v : b->piece ? std::span<const std::string_view>() : b->variants)
       for (const int gpus : {1, 2, 4})
-        for (const auto& [blocks, threads] : {std::pair{0u, 32u}, {0u, 256u}, {1u, 32u}, {4u, 256u}, {32u, 64u}})
+        for (const auto& [blocks, threads] :
+             {std::pair{0u, 32u}, {0u, 256u}, {1u, 32u}, {4u, 256u}, {32u, 64u}})
           tries.push_back({b, v, gpus, blocks, threads});
   return tries;
 }
 
 std::string name_of(const testing::TestParamInfo<tried>& info) {
   const auto& t = info.param;
-  std::string name = std::string(t.backend->name) + "_" + std::string(t.variant) + "_" + std::to_string(t.gpus) + "gpus_" +
-                     std::to_string(t.blocks_per_sm) + "x" + std::to_string(t.threads);
+  std::string name = std::string(t.backend->name) + "_" + std::string(t.variant) + "_" +
+                     std::to_string(t.gpus) + "gpus_" + std::to_string(t.blocks_per_sm) + "x" +
+                     std::to_string(t.threads);
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 }
@@ -42,8 +42,10 @@ std::string name_of(const testing::TestParamInfo<tried>& info) {
 std::string first_of(const trial& seen) {
   if (!seen.first_violation) return "none";
   const auto& v = *seen.first_violation;
-  return fmt::format("in round {} member {} block {} left before the {} of member {} block {} was there (saw {:#x}, expected {:#x})", v.round,
-                     v.reader.member, v.reader.block, v.what, v.offender.member, v.offender.block, v.seen, v.expected);
+  return fmt::format("in round {} member {} block {} left before the {} of member {} block {} was there (saw "
+                     "{:#x}, expected {:#x})",
+                     v.round, v.reader.member, v.reader.block, v.what, v.offender.member, v.offender.block,
+                     v.seen, v.expected);
 }
 
 class on_gpus : public testing::TestWithParam<tried> {};
@@ -65,7 +67,8 @@ TEST_P(on_gpus, is_a_barrier_and_the_check_would_notice) {
     EXPECT_EQ(seen.outcome, outcome::completed);
     EXPECT_EQ(seen.violations, 0u) << "run " << launch << ": " << first_of(seen);
   }
-  const bool inside_a_block = t.backend->spans == level::warp || (t.backend->spans == level::block && t.threads > 32);
+  const bool inside_a_block =
+      t.backend->spans == level::warp || (t.backend->spans == level::block && t.threads > 32);
   if (t.gpus == 1 && t.blocks_per_sm == 0 && !inside_a_block) return;  // nobody to meet
   auto control = checked(256);
   control.fault.what = fault::kind::arrive_early;
@@ -87,12 +90,14 @@ TEST_P(on_gpus, is_a_barrier_and_the_check_would_notice) {
 TEST_P(on_gpus, a_block_that_never_arrives_ends_in_a_report) {
   const auto& t = GetParam();
   MGSYNC_NEEDS_GPUS(t.gpus);
-  if (!t.backend->bounded || t.variant == "vendor") GTEST_SKIP() << "its waits are not ours: the watchdog ends them";
+  if (!t.backend->bounded || t.variant == "vendor")
+    GTEST_SKIP() << "its waits are not ours: the watchdog ends them";
   if (t.blocks_per_sm > 1) GTEST_SKIP() << "the shape makes no difference";
   one_rank here;
   const auto group = group_of(t.gpus);
   const auto wanted = shape(t.variant, t.blocks_per_sm, t.threads);
-  if (const auto possible = t.backend->can_run({}, group, wanted); !possible.ok) GTEST_SKIP() << "waived: " << possible.reason;
+  if (const auto possible = t.backend->can_run({}, group, wanted); !possible.ok)
+    GTEST_SKIP() << "waived: " << possible.reason;
   if (t.gpus == 1 && t.blocks_per_sm == 0) GTEST_SKIP() << "nobody to meet";
   const auto stuck = t.backend->create(group, wanted, here.session());
   if (!stuck.barrier) GTEST_SKIP() << "waived: " << stuck.reason;
@@ -133,6 +138,4 @@ TEST(gpu_shapes, blocks_that_do_not_fit_are_refused_with_a_sentence) {
   }
 }
 
-}  // namespace
-
-}  // namespace mgsync::test
+}}  // namespace mgsync::test

@@ -3,9 +3,7 @@
 
 #include "barriers/library/choice.hpp"
 
-namespace mgsync {
-
-namespace {
+namespace mgsync { namespace {
 
 constexpr unsigned sms = 132;
 
@@ -44,6 +42,4 @@ TEST(choice, one_gpu_uses_one_hop_while_that_pays) {
   EXPECT_FALSE(choose_multigrid(1, 32 * sms, sms).counter);
 }
 
-}  // namespace
-
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -1,6 +1,7 @@
-// What a round of empty kernels in a CUDA graph takes where each waits for all of the round before, by how many there are and on
-// how many GPUs: whether it is the edges of a node, those that come from other GPUs, or the GPUs that cost. "joined": through one
-// empty node between two rounds. Prints us per round, the median of 31 launches of 128 rounds. Usage: graph_edges [GPUS].
+// What a round of empty kernels in a CUDA graph takes where each waits for all of the round before, by how
+// many there are and on how many GPUs: whether it is the edges of a node, those that come from other GPUs, or
+// the GPUs that cost. "joined": through one empty node between two rounds. Prints us per round, the median of
+// 31 launches of 128 rounds. Usage: graph_edges [GPUS].
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -17,7 +18,8 @@ namespace {
 __global__ void nothing() {}
 
 void check(cudaError_t status, const char* action) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string(action) + ": " + cudaGetErrorString(status));
+  if (status != cudaSuccess)
+    throw std::runtime_error(std::string(action) + ": " + cudaGetErrorString(status));
 }
 
 constexpr unsigned rounds = 128, launches = 31;
@@ -52,7 +54,10 @@ double us_per_round(unsigned gpus, unsigned kernels, bool joined) {
     const auto begin = std::chrono::steady_clock::now();
     check(cudaGraphLaunch(ready, stream), "launching");
     check(cudaStreamSynchronize(stream), "running");
-    if (i != 0) us.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() / rounds);
+    if (i != 0)
+      us.push_back(
+          std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() /
+          rounds);
   }
   check(cudaStreamDestroy(stream), "giving back the stream");
   check(cudaGraphExecDestroy(ready), "giving back the graph");
@@ -74,7 +79,8 @@ int main(int count, char** words) try {
   for (unsigned gpus = 1; gpus <= most; ++gpus)
     for (unsigned kernels = gpus; kernels <= 8; ++kernels) {
       const double all = us_per_round(gpus, kernels, false), joined = us_per_round(gpus, kernels, true);
-      std::printf("%u,%u,%u,%u,%.3f,%.3f\n", gpus, kernels, kernels, kernels - (kernels + gpus - 1) / gpus, all, joined);
+      std::printf("%u,%u,%u,%u,%.3f,%.3f\n", gpus, kernels, kernels, kernels - (kernels + gpus - 1) / gpus,
+                  all, joined);
       std::fflush(stdout);
     }
   return 0;

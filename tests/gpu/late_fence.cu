@@ -1,6 +1,6 @@
-// What GPUs that wait in sync() for a late one cost the system fences of another kernel beside them: a thread on the first
-// GPU stores to the last GPU's memory and fences, over and over, while the group's kernels run rounds to which the last GPU
-// comes 5 ms late each. Prints cycles per fence. Usage: late_fence [GPUS].
+// What GPUs that wait in sync() for a late one cost the system fences of another kernel beside them: a thread
+// on the first GPU stores to the last GPU's memory and fences, over and over, while the group's kernels run
+// rounds to which the last GPU comes 5 ms late each. Prints cycles per fence. Usage: late_fence [GPUS].
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -17,7 +17,8 @@
 
 namespace {
 
-constexpr unsigned fences = 30'000, late_ns = 5'000'000, late_rounds = 60;  // some 30 ms of fences in 300 ms of rounds
+constexpr unsigned fences = 30'000, late_ns = 5'000'000,
+                   late_rounds = 60;  // some 30 ms of fences in 300 ms of rounds
 
 __device__ unsigned long long now_ns() {
   unsigned long long now;
@@ -45,7 +46,8 @@ __global__ void fence_and_fence(volatile unsigned* peer, unsigned* cycles) {
 }
 
 void check(cudaError_t status, const char* action) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string(action) + ": " + cudaGetErrorString(status));
+  if (status != cudaSuccess)
+    throw std::runtime_error(std::string(action) + ": " + cudaGetErrorString(status));
 }
 
 void measure(mgsync::multi_grid& grids, unsigned blocks, unsigned threads, const char* shape) {
@@ -56,7 +58,9 @@ void measure(mgsync::multi_grid& grids, unsigned blocks, unsigned threads, const
   *passed = 0;
   if (blocks != 0) {
     // Beside a kernel that leaves the most shared memory every other one starts.
-    check(cudaFuncSetAttribute(wait_for_the_last, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared), "leaving room");
+    check(cudaFuncSetAttribute(wait_for_the_last, cudaFuncAttributePreferredSharedMemoryCarveout,
+                               cudaSharedmemCarveoutMaxShared),
+          "leaving room");
     grids.launch(wait_for_the_last, blocks, threads, 0, {}, passed);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -68,13 +72,15 @@ void measure(mgsync::multi_grid& grids, unsigned blocks, unsigned threads, const
   const unsigned rounds = *static_cast<volatile unsigned*>(passed) - before;
   grids.wait();
   std::vector<unsigned> seen(fences);
-  check(cudaMemcpy(seen.data(), cycles, fences * sizeof(unsigned), cudaMemcpyDeviceToHost), "reading the cycles");
+  check(cudaMemcpy(seen.data(), cycles, fences * sizeof(unsigned), cudaMemcpyDeviceToHost),
+        "reading the cycles");
   check(cudaStreamDestroy(beside), "giving back the stream");
   check(cudaFreeHost(passed), "giving back the word");
   double sum = 0;
   for (const unsigned c : seen) sum += c;
   std::sort(seen.begin(), seen.end());
-  std::printf("%u,%s,%u,%u,%.1f,%u,%u,%u\n", grids.gpus(), shape, blocks, rounds, sum / fences, seen[fences / 2], seen[fences / 100 * 99], seen.back());
+  std::printf("%u,%s,%u,%u,%.1f,%u,%u,%u\n", grids.gpus(), shape, blocks, rounds, sum / fences,
+              seen[fences / 2], seen[fences / 100 * 99], seen.back());
 }
 
 }  // namespace
@@ -93,7 +99,8 @@ int main(int count, char** words) try {
   check(cudaSetDevice(0), "selecting a GPU");
   std::printf("gpus,what waits,blocks,rounds beside,mean cycles,median,99 %%,most\n");
   for (int turn = 0; turn < 3; ++turn)
-    for (const auto& [per_sm, threads, shape] : {std::tuple{0u, 0u, "nothing"}, {1u, 32u, "1x32"}, {4u, 256u, "4x256"}, {16u, 64u, "16x64"}})
+    for (const auto& [per_sm, threads, shape] :
+         {std::tuple{0u, 0u, "nothing"}, {1u, 32u, "1x32"}, {4u, 256u, "4x256"}, {16u, 64u, "16x64"}})
       measure(grids, per_sm * static_cast<unsigned>(sms), threads, shape);
   return 0;
 } catch (const std::exception& error) {

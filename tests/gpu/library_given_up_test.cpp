@@ -11,15 +11,14 @@
 #include "tests/gpu/library_groups.hpp"
 #include "tests/gpu/needs_gpus.hpp"
 
-namespace mgsync::test {
-
-namespace {
+namespace mgsync::test { namespace {
 
 using namespace std::chrono_literals;
 
 class given_up : public testing::TestWithParam<int> {};
 
-void launch_leaving(multi_grid& grids, unsigned blocks, unsigned threads, unsigned late, unsigned when, unsigned rounds, found_by& found) {
+void launch_leaving(multi_grid& grids, unsigned blocks, unsigned threads, unsigned late, unsigned when,
+                    unsigned rounds, found_by& found) {
   const unsigned rank = grids.gpus() - 1;
   grids.launch_each(leave_early_kernel(), blocks, threads, 0, {},
                     [&](unsigned local) { return std::tuple(rank, late, when, rounds, found.of(local)); });
@@ -28,9 +27,7 @@ void launch_leaving(multi_grid& grids, unsigned blocks, unsigned threads, unsign
 std::string timeout_message(multi_grid& grids) {
   try {
     grids.wait();
-  } catch (const timeout_error& e) {
-    return e.what();
-  }
+  } catch (const timeout_error& e) { return e.what(); }
   return "no timeout_error";
 }
 
@@ -57,25 +54,32 @@ TEST_P(given_up, a_late_block_is_named_and_reset_makes_it_usable_again) {
     const auto why = timeout_message(grids);
     ASSERT_NE(why, "no timeout_error");
     EXPECT_NE(why.find("barrier 43"), std::string::npos) << why;
-    EXPECT_NE(why.find("GPU " + std::to_string(last) + " (grid " + std::to_string(last) + "): block 17."), std::string::npos) << why;
+    EXPECT_NE(why.find("GPU " + std::to_string(last) + " (grid " + std::to_string(last) + "): block 17."),
+              std::string::npos)
+        << why;
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);
     EXPECT_GT(found.of(0)->given_up, 90'000u) << "every sync() after the time-out fails too";
-    for (unsigned g = 0; g < grids.gpus(); ++g) EXPECT_EQ(found.of(g)->wrong, 0u) << "all threads of a block leave alike";
-    EXPECT_THROW(grids.launch_each(leave_early_kernel(), blocks, 64, 0, {},
-                                   [&](unsigned local) { return std::tuple(99u, 0u, 0u, 1u, found.of(local)); }),
-                 timeout_error);
+    for (unsigned g = 0; g < grids.gpus(); ++g)
+      EXPECT_EQ(found.of(g)->wrong, 0u) << "all threads of a block leave alike";
+    EXPECT_THROW(
+        grids.launch_each(leave_early_kernel(), blocks, 64, 0, {},
+                          [&](unsigned local) { return std::tuple(99u, 0u, 0u, 1u, found.of(local)); }),
+        timeout_error);
     grids.reset();
     expect_sound(grids, blocks, 64, way::mixed, 2, 300);
   }
 }
 
-// The late block of a kernel behind would find the arrivals of the others in the kernel before, and pass alone.
+// The late block of a kernel behind would find the arrivals of the others in the kernel before, and pass
+// alone.
 TEST_P(given_up, kernels_queued_behind_pass_no_barrier) {
   MGSYNC_NEEDS_GPUS(GetParam());
   multi_grid grids(first_gpus(GetParam()), 500ms);
-  for (const auto& [blocks, threads] : {std::pair{sms(), 32u}, {sms(), 1024u}, {4 * sms(), 75u}, {16 * sms(), 64u}}) {
+  for (const auto& [blocks, threads] :
+       {std::pair{sms(), 32u}, {sms(), 1024u}, {4 * sms(), 75u}, {16 * sms(), 64u}}) {
     const unsigned other = blocks / 2;
-    for (const unsigned b : {blocks, other}) expect_sound(grids, b, threads, way::whole, 1, 10);  // makes the flags, and loads
+    for (const unsigned b : {blocks, other})
+      expect_sound(grids, b, threads, way::whole, 1, 10);  // makes the flags, and loads
     {
       found_by warm(grids.gpus());
       launch_leaving(grids, blocks, threads, nobody, 0, 5, warm);
@@ -87,7 +91,8 @@ TEST_P(given_up, kernels_queued_behind_pass_no_barrier) {
     launch_leaving(grids, other, threads, nobody, 0, 11, another);
     launch_leaving(grids, blocks, threads, nobody, 0, 12, last);
     const auto why = timeout_message(grids);
-    EXPECT_NE(why.find("(grid " + std::to_string(grids.gpus() - 1) + "): block 3."), std::string::npos) << why;
+    EXPECT_NE(why.find("(grid " + std::to_string(grids.gpus() - 1) + "): block 3."), std::string::npos)
+        << why;
     for (unsigned g = 0; g < grids.gpus(); ++g) EXPECT_EQ(first.of(g)->given_up, 13u);
     expect_none_passed(grids, same, 10);
     expect_none_passed(grids, another, 11);
@@ -97,7 +102,8 @@ TEST_P(given_up, kernels_queued_behind_pass_no_barrier) {
   }
 }
 
-// One GPU's kernel ends early and gives up nothing; behind it is one of another grid, which begins before the others give up.
+// One GPU's kernel ends early and gives up nothing; behind it is one of another grid, which begins before the
+// others give up.
 TEST_P(given_up, a_kernel_behind_one_that_left_early_passes_no_barrier) {
   MGSYNC_NEEDS_GPUS(GetParam());
   if (GetParam() == 1) GTEST_SKIP() << "on one GPU nobody is left to give up";
@@ -127,7 +133,8 @@ TEST_P(given_up, a_kernel_that_the_user_launches_before_reset_passes_no_barrier)
     unsigned rank = 0, late = nobody, when = 0, rounds = 10;
     findings* into = by_hand.of(g);
     void* arguments[] = {&handle, &rank, &late, &when, &rounds, &into};
-    ASSERT_EQ(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(leave_early_kernel()), dim3(8), dim3(64), arguments, 0, nullptr),
+    ASSERT_EQ(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(leave_early_kernel()), dim3(8),
+                                          dim3(64), arguments, 0, nullptr),
               cudaSuccess);
   }
   for (unsigned g = 0; g < grids.gpus(); ++g) {
@@ -142,6 +149,4 @@ TEST_P(given_up, a_kernel_that_the_user_launches_before_reset_passes_no_barrier)
 
 INSTANTIATE_TEST_SUITE_P(gpus, given_up, testing::Values(1, 2, 4));
 
-}  // namespace
-
-}  // namespace mgsync::test
+}}  // namespace mgsync::test

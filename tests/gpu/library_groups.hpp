@@ -1,4 +1,5 @@
-// What tests of the library start from: groups of the first GPUs, what their kernels found, and whether they are barriers.
+// What tests of the library start from: groups of the first GPUs, what their kernels found, and whether they
+// are barriers.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,8 @@ class found_by {
  public:
   explicit found_by(unsigned gpus) : gpus_(gpus) {
     void* made = nullptr;
-    EXPECT_EQ(cudaHostAlloc(&made, gpus * sizeof(findings), cudaHostAllocPortable | cudaHostAllocMapped), cudaSuccess);
+    EXPECT_EQ(cudaHostAlloc(&made, gpus * sizeof(findings), cudaHostAllocPortable | cudaHostAllocMapped),
+              cudaSuccess);
     all_ = static_cast<findings*>(made);
     std::fill_n(all_, gpus, findings{});
   }
@@ -62,8 +64,8 @@ class board_of {
   board slots_{};
 };
 
-inline void expect_sound(multi_grid& grids, dim3 blocks, dim3 threads, way how, unsigned launches, unsigned rounds,
-                  const std::vector<cudaStream_t>& streams = {}) {
+inline void expect_sound(multi_grid& grids, dim3 blocks, dim3 threads, way how, unsigned launches,
+                         unsigned rounds, const std::vector<cudaStream_t>& streams = {}) {
   const unsigned count = blocks.x * blocks.y * blocks.z, size = threads.x * threads.y * threads.z;
   board_of board(grids, count);
   found_by found(grids.gpus());

@@ -6,8 +6,9 @@ namespace mgsync::test {
 
 namespace {
 
-// Registers are capped so that a whole SM of threads stays resident: 2048 on data-centre GPUs, fewer on others.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 700 && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && \
+// Registers are capped so that a whole SM of threads stays resident: 2048 on data-centre GPUs, fewer on
+// others.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 700 && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 &&        \
     __CUDA_ARCH__ / 100 != 10
 constexpr unsigned resident_at_most_threads = 1;
 #else
@@ -15,7 +16,9 @@ constexpr unsigned resident_at_most_threads = 2;
 #endif
 
 __device__ unsigned block_rank() { return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z); }
-__device__ unsigned thread_number() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
+__device__ unsigned thread_number() {
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
 
 template <class Group>
 __device__ bool pass(Group& grids, way how, unsigned round) {
@@ -37,8 +40,9 @@ __device__ __forceinline__ void with_a_group(const multi_grid_handle& handle, F 
 }
 
 template <class Group>
-__device__ __forceinline__ void check_rounds_of(Group& grids, const multi_grid_handle& handle, const board& slots, unsigned first, unsigned rounds,
-                                                way how, findings* found) {
+__device__ __forceinline__ void check_rounds_of(Group& grids, const multi_grid_handle& handle,
+                                                const board& slots, unsigned first, unsigned rounds, way how,
+                                                findings* found) {
   const unsigned blocks = gridDim.x * gridDim.y * gridDim.z, threads = blockDim.x * blockDim.y * blockDim.z;
   const unsigned self = block_rank(), thread = thread_number();
   const auto rank = (static_cast<unsigned long long>(handle.rank) * blocks + self) * threads + thread;
@@ -67,12 +71,15 @@ __device__ __forceinline__ void check_rounds_of(Group& grids, const multi_grid_h
 }
 
 __global__ void __launch_bounds__(1024, resident_at_most_threads)
-check_rounds(const __grid_constant__ multi_grid_handle handle, const __grid_constant__ board slots, unsigned first, unsigned rounds, way how, findings* found) {
-  with_a_group(handle, [&](auto& grids) { check_rounds_of(grids, handle, slots, first, rounds, how, found); });
+    check_rounds(const __grid_constant__ multi_grid_handle handle, const __grid_constant__ board slots,
+                 unsigned first, unsigned rounds, way how, findings* found) {
+  with_a_group(handle,
+               [&](auto& grids) { check_rounds_of(grids, handle, slots, first, rounds, how, found); });
 }
 
 template <class Group>
-__device__ __forceinline__ void leave_early_of(Group& grids, unsigned rank, unsigned late, unsigned when, unsigned rounds, findings* found) {
+__device__ __forceinline__ void leave_early_of(Group& grids, unsigned rank, unsigned late, unsigned when,
+                                               unsigned rounds, findings* found) {
   unsigned failed = 0;
   for (unsigned round = 0; round < rounds; ++round) {
     if (grids.grid_rank() == rank && (late == every_block || block_rank() == late) && round == when) return;
@@ -88,12 +95,14 @@ __device__ __forceinline__ void leave_early_of(Group& grids, unsigned rank, unsi
   }
 }
 
-__global__ void leave_early(const __grid_constant__ multi_grid_handle handle, unsigned rank, unsigned late, unsigned when, unsigned rounds, findings* found) {
+__global__ void leave_early(const __grid_constant__ multi_grid_handle handle, unsigned rank, unsigned late,
+                            unsigned when, unsigned rounds, findings* found) {
   with_a_group(handle, [&](auto& grids) { leave_early_of(grids, rank, late, when, rounds, found); });
 }
 
 // As a function of a kernel's would that does not know of the kernel's own group.
-__device__ unsigned passed_by_another_group(const multi_grid_handle& handle, unsigned rounds, findings* found) {
+__device__ unsigned passed_by_another_group(const multi_grid_handle& handle, unsigned rounds,
+                                            findings* found) {
   auto grids = this_multi_grid(handle);
   unsigned passed = 0;
   for (unsigned round = 0; round < rounds; ++round)
@@ -102,7 +111,8 @@ __device__ unsigned passed_by_another_group(const multi_grid_handle& handle, uns
   return passed;
 }
 
-__global__ void nest(const __grid_constant__ multi_grid_handle handle, bool within, unsigned rounds, findings* found) {
+__global__ void nest(const __grid_constant__ multi_grid_handle handle, bool within, unsigned rounds,
+                     findings* found) {
   unsigned after = 0, before = 0, inner = 0;
   with_a_group(handle, [&](auto& grids) {
     for (unsigned round = 0; round < rounds; ++round) before += grids.sync() ? 1 : 0;
@@ -122,7 +132,8 @@ __global__ void nest(const __grid_constant__ multi_grid_handle handle, bool with
 }
 
 // All of a block's dynamic shared memory, aligned as swizzled bulk copies want it, across the barriers.
-__global__ void fill_shared(const __grid_constant__ multi_grid_handle handle, unsigned words, unsigned rounds, findings* found) {
+__global__ void fill_shared(const __grid_constant__ multi_grid_handle handle, unsigned words, unsigned rounds,
+                            findings* found) {
   extern __shared__ __align__(1024) unsigned all_of_it[];
   multi_grid_group grids(handle);
   unsigned wrong = static_cast<unsigned>(__cvta_generic_to_shared(all_of_it)) % 1024 == 0 ? 0 : 1, passed = 0;

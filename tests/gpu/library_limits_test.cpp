@@ -1,5 +1,5 @@
-// What a group refuses, with a reason, before anything is launched: an exchange that is none, a stream that cannot take the launch,
-// more shared memory than the kernel may use.
+// What a group refuses, with a reason, before anything is launched: an exchange that is none, a stream that
+// cannot take the launch, more shared memory than the kernel may use.
 #include <string>
 #include <vector>
 
@@ -12,29 +12,27 @@
 #include "tests/gpu/library_groups.hpp"
 #include "tests/gpu/needs_gpus.hpp"
 
-namespace mgsync::test {
-
-namespace {
+namespace mgsync::test { namespace {
 
 template <class F>
 std::string refusal(F f) {
   try {
     f();
-  } catch (const usage_error& e) {
-    return e.what();
-  }
+  } catch (const usage_error& e) { return e.what(); }
   return "nothing thrown";
 }
 
 TEST(exchange, that_does_not_return_the_callers_bytes_is_refused) {
   MGSYNC_NEEDS_GPUS(1);
   const auto alone = [](const std::string& mine) { return std::vector<std::string>{mine}; };
-  EXPECT_NE(refusal([&] { multi_grid grids({0}, 1, alone); }).find("process number 1 does not fit"), std::string::npos);
+  EXPECT_NE(refusal([&] { multi_grid grids({0}, 1, alone); }).find("process number 1 does not fit"),
+            std::string::npos);
   EXPECT_EQ(multi_grid({0}, 0, alone).gpus(), 1u);
 }
 
 // What it is refused for; a kernel that is launched is waited for.
-std::string launched(multi_grid& grids, found_by& found, std::size_t shared_bytes, const std::vector<cudaStream_t>& streams) {
+std::string launched(multi_grid& grids, found_by& found, std::size_t shared_bytes,
+                     const std::vector<cudaStream_t>& streams) {
   return refusal([&] {
     grids.launch(leave_early_kernel(), 8, 64, shared_bytes, streams, 99u, 0u, 0u, 1u, found.of(0));
     grids.wait();
@@ -56,7 +54,8 @@ TEST(stream, that_is_being_captured_is_refused_and_goes_on) {
     const auto why = launched(grids, found, 0, {stream});
     EXPECT_NE(why.find("the stream of the launch on GPU 0 is being captured"), std::string::npos) << why;
     EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice) << "the caller's error is as before";
-    if (flags == cudaStreamDefault) EXPECT_NE(launched(grids, found, 0, {nullptr}).find("is being captured"), std::string::npos);
+    if (flags == cudaStreamDefault)
+      EXPECT_NE(launched(grids, found, 0, {nullptr}).find("is being captured"), std::string::npos);
     EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
     if (graph != nullptr) EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
     EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
@@ -96,12 +95,16 @@ TEST(shared_memory, that_the_kernel_may_not_use_yet_is_refused_until_it_may) {
   ASSERT_EQ(cudaFuncGetAttributes(&before, kernel), cudaSuccess);
   ASSERT_GT(wanted, before.maxDynamicSharedSizeBytes);
   const auto launch = [&](int bytes) { return launched(grids, found, static_cast<std::size_t>(bytes), {}); };
-  EXPECT_NE(launch(wanted).find("cudaFuncAttributeMaxDynamicSharedMemorySize"), std::string::npos) << launch(wanted);
-  EXPECT_EQ(launch(most + 1).find("cudaFuncAttributeMaxDynamicSharedMemorySize"), std::string::npos) << "no attribute gives that";
+  EXPECT_NE(launch(wanted).find("cudaFuncAttributeMaxDynamicSharedMemorySize"), std::string::npos)
+      << launch(wanted);
+  EXPECT_EQ(launch(most + 1).find("cudaFuncAttributeMaxDynamicSharedMemorySize"), std::string::npos)
+      << "no attribute gives that";
   EXPECT_NE(launch(wanted), "nothing thrown");
   ASSERT_EQ(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, wanted), cudaSuccess);
   EXPECT_EQ(launch(wanted), "nothing thrown");
-  EXPECT_EQ(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, before.maxDynamicSharedSizeBytes), cudaSuccess);
+  EXPECT_EQ(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 before.maxDynamicSharedSizeBytes),
+            cudaSuccess);
 }
 
 #if CUDART_VERSION >= 13000
@@ -138,10 +141,12 @@ TEST(green_context, with_too_few_SMs_is_refused) {
   ASSERT_EQ(create(&context, text, 0, CU_GREEN_CTX_DEFAULT_STREAM), CUDA_SUCCESS);
   ASSERT_EQ(create_stream(&stream, context, CU_STREAM_NON_BLOCKING, 0), CUDA_SUCCESS);
   const auto launch = [&](unsigned blocks) {
-    grids.launch(leave_early_kernel(), blocks, 1024, 0, {stream}, 99u, 0u, 0u, 1u, static_cast<findings*>(nullptr));
+    grids.launch(leave_early_kernel(), blocks, 1024, 0, {stream}, 99u, 0u, 0u, 1u,
+                 static_cast<findings*>(nullptr));
   };
   const auto why = refusal([&] { launch(all.sm.smCount); });
-  EXPECT_NE(why.find("a green context with " + std::to_string(few.sm.smCount) + " SMs"), std::string::npos) << why;
+  EXPECT_NE(why.find("a green context with " + std::to_string(few.sm.smCount) + " SMs"), std::string::npos)
+      << why;
   grids.check();  // nothing was launched
   EXPECT_EQ(destroy_stream(stream), CUDA_SUCCESS);
   EXPECT_EQ(destroy(context), CUDA_SUCCESS);
@@ -161,11 +166,14 @@ TEST(shared_memory, of_a_block_is_all_the_kernels) {
     cudaFuncAttributes about{};
     ASSERT_EQ(cudaFuncGetAttributes(&about, reinterpret_cast<const void*>(kernel)), cudaSuccess);
     EXPECT_EQ(about.sharedSizeBytes, 0u) << "static shared memory of a kernel with a group";
-    ASSERT_EQ(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, most), cudaSuccess);
+    ASSERT_EQ(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize, most),
+              cudaSuccess);
   }
   found_by found(grids.gpus());
-  grids.launch_each(kernel, sms(), 128, static_cast<std::size_t>(most), {},
-                    [&](unsigned local) { return std::tuple(static_cast<unsigned>(most) / 4, 20u, found.of(local)); });
+  grids.launch_each(kernel, sms(), 128, static_cast<std::size_t>(most), {}, [&](unsigned local) {
+    return std::tuple(static_cast<unsigned>(most) / 4, 20u, found.of(local));
+  });
   grids.wait();
   for (unsigned g = 0; g < grids.gpus(); ++g) {
     EXPECT_EQ(found.of(g)->wrong, 0u);
@@ -173,6 +181,4 @@ TEST(shared_memory, of_a_block_is_all_the_kernels) {
   }
 }
 
-}  // namespace
-
-}  // namespace mgsync::test
+}}  // namespace mgsync::test

@@ -1,5 +1,6 @@
-// The library over two processes with a GPU each, whose exchange is a pipe to their parent: what they see of each other
-// when all is well, when one comes too late, cannot, or is lost. Exit code 77 where there are fewer than two GPUs.
+// The library over two processes with a GPU each, whose exchange is a pipe to their parent: what they see of
+// each other when all is well, when one comes too late, cannot, or is lost. Exit code 77 where there are
+// fewer than two GPUs.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -77,7 +78,8 @@ struct found_here {
   findings* at = nullptr;
   found_here() {
     void* made = nullptr;
-    expect(cudaHostAlloc(&made, sizeof(findings), cudaHostAllocPortable | cudaHostAllocMapped) == cudaSuccess, "host memory");
+    expect(cudaHostAlloc(&made, sizeof(findings), cudaHostAllocPortable | cudaHostAllocMapped) == cudaSuccess,
+           "host memory");
     at = static_cast<findings*>(made);
     *at = {};
   }
@@ -96,9 +98,7 @@ void sound(multi_grid& grids, unsigned blocks, unsigned first, unsigned rounds) 
 std::string message_of(multi_grid& grids) {
   try {
     grids.wait();
-  } catch (const timeout_error& e) {
-    return e.what();
-  }
+  } catch (const timeout_error& e) { return e.what(); }
   return "no timeout_error";
 }
 
@@ -106,7 +106,8 @@ std::string message_of(multi_grid& grids) {
 
 void all_is_well(int process, const process_exchange& exchange) {
   multi_grid grids({process}, process, exchange, 5s);
-  for (unsigned i = 0; i < 6; ++i) sound(grids, i % 2 == 0 ? 8 : 132, 1 + 10 * i, 10);  // flags stay for each grid
+  for (unsigned i = 0; i < 6; ++i)
+    sound(grids, i % 2 == 0 ? 8 : 132, 1 + 10 * i, 10);  // flags stay for each grid
   grids.reset();
   sound(grids, 8, 1, 100);
 }
@@ -122,11 +123,13 @@ void one_comes_too_late(int process, const process_exchange& exchange) {
   const auto why = message_of(grids);
   if (process == 0) {
     expect(steady::now() - begin < 2900ms, "process 0 gives up after its patience");
-    expect(why.find("GPU 1 of process 1 (grid 1)") != std::string::npos, "the missing process is named: " + why);
+    expect(why.find("GPU 1 of process 1 (grid 1)") != std::string::npos,
+           "the missing process is named: " + why);
   } else {
     expect(steady::now() - launched < 1s, "process 1 sees at once that process 0 gave up");
     expect(why != "no timeout_error", "process 1 is told");
-    expect(found.at->passed == 0 && found.at->given_up == 5, "its kernel, which began after that, passes no barrier");
+    expect(found.at->passed == 0 && found.at->given_up == 5,
+           "its kernel, which began after that, passes no barrier");
   }
   grids.reset();
   sound(grids, 8, 1, 100);
@@ -136,14 +139,13 @@ void one_cannot_allocate(int process, const process_exchange& exchange) {
   multi_grid grids({process}, process, exchange, 5s);
   std::size_t free = 0, total = 0;
   void* taken = nullptr;
-  expect(cudaSetDevice(process) == cudaSuccess && cudaMemGetInfo(&free, &total) == cudaSuccess, "the GPU's memory");
+  expect(cudaSetDevice(process) == cudaSuccess && cudaMemGetInfo(&free, &total) == cudaSuccess,
+         "the GPU's memory");
   if (process == 0) expect(cudaMalloc(&taken, free / 4 * 3) == cudaSuccess, "most of it is taken");
   bool thrown = false;
   try {
     const auto memory = grids.allocate(total / 2);
-  } catch (const std::exception&) {
-    thrown = true;
-  }
+  } catch (const std::exception&) { thrown = true; }
   expect(thrown, "what fails in one process fails in both, and nobody waits");
   expect(cudaFree(taken) == cudaSuccess, "the GPU's memory is free again");
   expect(cudaGetLastError() == cudaSuccess, "no error is left");
@@ -159,34 +161,41 @@ std::string thrown_by(F f) {
     return std::string("usage: ") + e.what();
   } catch (const timeout_error& e) {
     return std::string("timeout: ") + e.what();
-  } catch (const std::exception& e) {
-    return std::string("other: ") + e.what();
-  }
+  } catch (const std::exception& e) { return std::string("other: ") + e.what(); }
   return "nothing";
 }
 
-// Its kernel has no barrier, or it has launched none: only the memory of its GPU tells that the other gave up.
+// Its kernel has no barrier, or it has launched none: only the memory of its GPU tells that the other gave
+// up.
 void one_never_waits(int process, const process_exchange& exchange) {
   multi_grid grids({process}, process, exchange, 1s);
   for (const bool launches : {true, false}) {
     sound(grids, 8, 1, 10);
     found_here found;
-    if (process == 0 || launches) grids.launch(leave_early_kernel(), 8, 64, 0, {}, 99u, 0u, 0u, process == 0 ? 5u : 0u, found.at);
+    if (process == 0 || launches)
+      grids.launch(leave_early_kernel(), 8, 64, 0, {}, 99u, 0u, 0u, process == 0 ? 5u : 0u, found.at);
     if (process == 1) {
       std::this_thread::sleep_for(3s);
       cudaStream_t busy = nullptr;
-      expect(cudaSetDevice(process) == cudaSuccess && cudaStreamCreateWithFlags(&busy, cudaStreamNonBlocking) == cudaSuccess, "a stream");
+      expect(cudaSetDevice(process) == cudaSuccess &&
+                 cudaStreamCreateWithFlags(&busy, cudaStreamNonBlocking) == cudaSuccess,
+             "a stream");
       expect(cudaSetDevice(9999) != cudaSuccess, "an error of the caller's");
       const auto why = thrown_by([&] { launches ? grids.wait() : grids.check(); });
       int now = -1;
       expect(cudaGetDevice(&now) == cudaSuccess && now == process, "the caller's GPU is as before");
       expect(cudaGetLastError() == cudaErrorInvalidDevice, "the caller's error is as before");
-      expect(why.rfind("timeout: a barrier was given up, and no kernel of this process was waiting at it", 0) == 0, "process 1 hears of it: " + why);
-      expect(thrown_by([&] { grids.launch(leave_early_kernel(), 8, 64, 0, {}, 99u, 0u, 0u, 1u, found.at); }) == why, "and launches no more");
+      expect(why.rfind("timeout: a barrier was given up, and no kernel of this process was waiting at it",
+                       0) == 0,
+             "process 1 hears of it: " + why);
+      expect(thrown_by(
+                 [&] { grids.launch(leave_early_kernel(), 8, 64, 0, {}, 99u, 0u, 0u, 1u, found.at); }) == why,
+             "and launches no more");
       expect(cudaStreamDestroy(busy) == cudaSuccess, "the stream");
     } else {
       const auto why = message_of(grids);
-      expect(why.find("GPU 1 of process 1 (grid 1)") != std::string::npos, "the missing process is named: " + why);
+      expect(why.find("GPU 1 of process 1 (grid 1)") != std::string::npos,
+             "the missing process is named: " + why);
     }
     grids.reset();
   }
@@ -199,35 +208,50 @@ void one_may_not(int process, const process_exchange& exchange) {
   found_here found;
   unsigned blocks = 20;  // a new number for every call
   const auto both = [&](int wrong, const std::string& reason, const std::string& why) {
-    const std::string begins = process == wrong ? "usage: " : "usage: process " + std::to_string(wrong) + ": ";
+    const std::string begins =
+        process == wrong ? "usage: " : "usage: process " + std::to_string(wrong) + ": ";
     expect(why.rfind(begins + reason, 0) == 0, "'" + begins + reason + "' and not '" + why + "'");
   };
   for (const int wrong : {0, 1}) {
     const bool mine = process == wrong;
-    const auto launch = [&](dim3 grid, unsigned threads, std::size_t shared, const std::vector<cudaStream_t>& streams) {
-      return thrown_by([&] { grids.launch(leave_early_kernel(), grid, threads, shared, streams, 99u, 0u, 0u, 1u, found.at); });
+    const auto launch = [&](dim3 grid, unsigned threads, std::size_t shared,
+                            const std::vector<cudaStream_t>& streams) {
+      return thrown_by([&] {
+        grids.launch(leave_early_kernel(), grid, threads, shared, streams, 99u, 0u, 0u, 1u, found.at);
+      });
     };
     ++blocks;
-    both(wrong, std::to_string(blocks) + " blocks of 64 threads with 1048576 bytes", launch(blocks, 64, mine ? 1 << 20 : 0, {}));
+    both(wrong, std::to_string(blocks) + " blocks of 64 threads with 1048576 bytes",
+         launch(blocks, 64, mine ? 1 << 20 : 0, {}));
     ++blocks;
     both(wrong, "blocks of 2048 threads: it takes 32 to 1024", launch(blocks, mine ? 2048 : 64, 0, {}));
     ++blocks;
-    both(wrong, "2 streams for the 1 GPUs", launch(blocks, 64, 0, mine ? std::vector<cudaStream_t>(2) : std::vector<cudaStream_t>()));
+    both(wrong, "2 streams for the 1 GPUs",
+         launch(blocks, 64, 0, mine ? std::vector<cudaStream_t>(2) : std::vector<cudaStream_t>()));
     ++blocks;
     both(wrong, "a grid of no blocks", launch(mine ? 0 : blocks, 64, 0, {}));
     both(wrong, "a grid of no blocks", thrown_by([&] { grids.resize(mine ? 0 : blocks); }));
     unsigned rank = 99, late = 0, when = 0, rounds = 1;
     void* arguments[] = {nullptr, &rank, &late, &when, &rounds, &found.at};
-    launch_parameters given{mine ? nullptr : reinterpret_cast<const void*>(leave_early_kernel()), ++blocks, 64, arguments, 0, nullptr};
+    launch_parameters given{mine ? nullptr : reinterpret_cast<const void*>(leave_early_kernel()),
+                            ++blocks,
+                            64,
+                            arguments,
+                            0,
+                            nullptr};
     both(wrong, "no kernel (func is null)", thrown_by([&] { grids.launch(&given, 1); }));
     both(wrong, "memory of no bytes", thrown_by([&] { grids.allocate(mine ? 0 : 1024); }));
     const auto both_sizes = thrown_by([&] { grids.allocate(mine ? 2048 : 1024); });
-    const std::string sizes = wrong == 0 ? "1024 bytes and process 0 wants 2048" : "2048 bytes and process 0 wants 1024";
-    expect(both_sizes == "usage: process 1 wants " + sizes + ": the memory's size is the same on all GPUs", both_sizes);
+    const std::string sizes =
+        wrong == 0 ? "1024 bytes and process 0 wants 2048" : "2048 bytes and process 0 wants 1024";
+    expect(both_sizes == "usage: process 1 wants " + sizes + ": the memory's size is the same on all GPUs",
+           both_sizes);
     expect(cudaGetLastError() == cudaSuccess, "no error is left");
     sound(grids, 8, 1, 100);
     // Where the number is there already, a launch is not collective: the other process hears nothing.
-    if (mine) expect(launch(8, 2048, 0, {}) == "usage: blocks of 2048 threads: it takes 32 to 1024", "it throws here alone");
+    if (mine)
+      expect(launch(8, 2048, 0, {}) == "usage: blocks of 2048 threads: it takes 32 to 1024",
+             "it throws here alone");
     sound(grids, 8, 1, 100);
   }
 }
@@ -274,8 +298,7 @@ void relay_between(const std::array<int, processes>& pipes) {
       for (const int p : pipes)
         for (const auto& text : all) send_text(p, text);
     }
-  } catch (const std::exception&) {
-  }
+  } catch (const std::exception&) {}
   for (const int p : pipes) shutdown(p, SHUT_RDWR);
 }
 
@@ -302,7 +325,8 @@ bool run(const test_case& c) {
     int status = 0;
     waitpid(children[static_cast<std::size_t>(p)], &status, 0);
     const bool lost = c.loses_one && p == 1;
-    good = good && (lost ? WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL : WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    good = good && (lost ? WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL
+                         : WIFEXITED(status) && WEXITSTATUS(status) == 0);
     close(pipes[static_cast<std::size_t>(p)]);
   }
   std::printf("%s  %s\n", good ? "ok  " : "FAIL", c.name);
@@ -327,7 +351,10 @@ int gpus_here() {
 int main() {
   if (const int here = gpus_here(); here < processes) {
     std::printf("needs %d GPUs, and %d are here\n", processes, here);
-    return std::getenv("MGSYNC_REQUIRE_GPUS") != nullptr && std::atoi(std::getenv("MGSYNC_REQUIRE_GPUS")) >= processes ? 1 : 77;
+    return std::getenv("MGSYNC_REQUIRE_GPUS") != nullptr &&
+                   std::atoi(std::getenv("MGSYNC_REQUIRE_GPUS")) >= processes
+               ? 1
+               : 77;
   }
   int failed = 0;
   for (const auto& c : cases) failed += run(c) ? 0 : 1;

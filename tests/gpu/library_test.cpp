@@ -14,9 +14,7 @@
 #include "tests/gpu/library_groups.hpp"
 #include "tests/gpu/needs_gpus.hpp"
 
-namespace mgsync::test {
-
-namespace {
+namespace mgsync::test { namespace {
 
 using namespace std::chrono_literals;
 
@@ -27,7 +25,8 @@ TEST_P(library, is_a_barrier_at_every_shape_whole_split_and_mixed) {
   MGSYNC_NEEDS_GPUS(GetParam());
   multi_grid grids(first_gpus(GetParam()));
   for (const way how : {way::whole, way::split, way::mixed})
-    for (const auto& [per_sm, threads] : {std::pair{0u, 32u}, {1u, 32u}, {1u, 1024u}, {4u, 256u}, {8u, 256u}, {32u, 64u}})
+    for (const auto& [per_sm, threads] :
+         {std::pair{0u, 32u}, {1u, 32u}, {1u, 1024u}, {4u, 256u}, {8u, 256u}, {32u, 64u}})
       expect_sound(grids, per_sm == 0 ? 1 : per_sm * sms(), threads, how, 3, 200);
 }
 
@@ -52,7 +51,9 @@ TEST_P(library, launches_on_different_streams_follow_one_another) {
   found_by found(grids.gpus());
   for (unsigned i = 0; i < 20; ++i)
     grids.launch_each(check_rounds_kernel(), sms(), 64, 0, i % 2 == 0 ? streams : std::vector<cudaStream_t>{},
-                      [&](unsigned local) { return std::tuple(board.slots(), 1 + i * 10, 10u, way::whole, found.of(local)); });
+                      [&](unsigned local) {
+                        return std::tuple(board.slots(), 1 + i * 10, 10u, way::whole, found.of(local));
+                      });
   grids.wait();
   EXPECT_EQ(found.wrong(), 0u);
   for (const auto s : streams) EXPECT_EQ(cudaStreamDestroy(s), cudaSuccess);
@@ -68,15 +69,17 @@ TEST_P(library, launches_of_several_threads_on_their_own_default_streams_follow_
   constexpr unsigned rounds = 20'000;
   for (unsigned i = 0; i < 10; ++i)
     std::thread([&] {
-      grids.launch_each(check_rounds_kernel(), 8, 64, 0, streams,
-                        [&](unsigned local) { return std::tuple(board.slots(), 1 + i * rounds, rounds, way::whole, found.of(local)); });
+      grids.launch_each(check_rounds_kernel(), 8, 64, 0, streams, [&](unsigned local) {
+        return std::tuple(board.slots(), 1 + i * rounds, rounds, way::whole, found.of(local));
+      });
     }).join();
   grids.wait();
   EXPECT_EQ(found.wrong(), 0u);
   for (unsigned g = 0; g < grids.gpus(); ++g) EXPECT_EQ(found.of(g)->ranks, 10u * 8 * 64);
 }
 
-// A wait is bounded, not the kernel's whole run: one that goes on for longer than the time-out is none too late.
+// A wait is bounded, not the kernel's whole run: one that goes on for longer than the time-out is none too
+// late.
 TEST_P(library, a_kernel_may_run_for_longer_than_the_timeout) {
   MGSYNC_NEEDS_GPUS(GetParam());
   multi_grid grids(first_gpus(GetParam()), 50ms);
@@ -98,7 +101,8 @@ TEST_P(library, kernels_launched_by_the_user_take_the_handle) {
     way how = way::whole;
     findings* into = found.of(g);
     void* arguments[] = {&handle, &slots, &first, &rounds, &how, &into};
-    ASSERT_EQ(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(check_rounds_kernel()), dim3(8), dim3(64), arguments, 0, nullptr),
+    ASSERT_EQ(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(check_rounds_kernel()), dim3(8),
+                                          dim3(64), arguments, 0, nullptr),
               cudaSuccess);
   }
   grids.resize(16);  // waits for them
@@ -112,7 +116,9 @@ void launch_by_hand(const multi_grid_handle& handle, board slots, unsigned block
   unsigned first = 1, rounds = 100;
   way how = way::whole;
   void* arguments[] = {&given, &slots, &first, &rounds, &how, &into};
-  ASSERT_EQ(cudaLaunchKernel(reinterpret_cast<const void*>(check_rounds_kernel()), dim3(blocks), dim3(64), arguments, 0, nullptr), cudaSuccess);
+  ASSERT_EQ(cudaLaunchKernel(reinterpret_cast<const void*>(check_rounds_kernel()), dim3(blocks), dim3(64),
+                             arguments, 0, nullptr),
+            cudaSuccess);
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 }
 
@@ -120,9 +126,7 @@ template <class F>
 std::string usage_message(F f) {
   try {
     f();
-  } catch (const usage_error& e) {
-    return e.what();
-  } catch (const std::exception& e) {
+  } catch (const usage_error& e) { return e.what(); } catch (const std::exception& e) {
     return std::string("not a usage_error: ") + e.what();
   }
   return "nothing thrown";
@@ -139,8 +143,11 @@ TEST_P(library, a_handle_of_another_grid_is_an_error) {
     launch_by_hand(grids.handle(0), board.slots(), blocks, found.of(0));
     EXPECT_EQ(found.of(0)->given_up, blocks);
     EXPECT_EQ(found.of(0)->ranks, 0u);
-    EXPECT_NE(usage_message([&] { grids.check(); }).find("its grid has " + std::to_string(blocks) + " blocks, and its handle is for 8"),
-              std::string::npos) << usage_message([&] { grids.check(); });
+    EXPECT_NE(usage_message([&] {
+                grids.check();
+              }).find("its grid has " + std::to_string(blocks) + " blocks, and its handle is for 8"),
+              std::string::npos)
+        << usage_message([&] { grids.check(); });
     grids.reset();
     grids.check();
   }
@@ -177,7 +184,8 @@ TEST_P(library, a_handle_from_before_a_reset_is_an_error) {
   grids.reset();
   launch_by_hand(before, board.slots(), 8, found.of(0));
   EXPECT_EQ(found.of(0)->given_up, 8u);
-  EXPECT_NE(usage_message([&] { grids.wait(); }).find("its handle is from before a reset()"), std::string::npos);
+  EXPECT_NE(usage_message([&] { grids.wait(); }).find("its handle is from before a reset()"),
+            std::string::npos);
   grids.reset();
   expect_sound(grids, 8, 64, way::whole, 2, 100);
 }
@@ -187,21 +195,25 @@ TEST_P(library, two_groups_of_one_kernel_at_once_are_an_error) {
   MGSYNC_NEEDS_GPUS(GetParam());
   multi_grid grids(first_gpus(GetParam()), 500ms);
   constexpr unsigned rounds = 20;
-  for (const auto& [blocks, threads] : {std::pair{1u, 64u}, {sms(), 32u}, {sms(), 1024u}, {4 * sms(), 75u}, {16 * sms(), 64u}}) {
+  for (const auto& [blocks, threads] :
+       {std::pair{1u, 64u}, {sms(), 32u}, {sms(), 1024u}, {4 * sms(), 75u}, {16 * sms(), 64u}}) {
     const auto nest = [&](bool within, found_by& found) {
-      grids.launch_each(nested_kernel(), blocks, threads, 0, {}, [&](unsigned local) { return std::tuple(within, rounds, found.of(local)); });
+      grids.launch_each(nested_kernel(), blocks, threads, 0, {},
+                        [&](unsigned local) { return std::tuple(within, rounds, found.of(local)); });
     };
     found_by behind(grids.gpus()), within(grids.gpus());
     nest(false, behind);
     grids.wait();
     nest(true, within);
     const auto why = usage_message([&] { grids.wait(); });
-    EXPECT_NE(why.find("a group was made while another was in use on the same blocks"), std::string::npos) << why;
+    EXPECT_NE(why.find("a group was made while another was in use on the same blocks"), std::string::npos)
+        << why;
     for (unsigned g = 0; g < grids.gpus(); ++g) {
       EXPECT_EQ(behind.of(g)->wrong, 0u) << blocks << "x" << threads;
       EXPECT_EQ(behind.of(g)->given_up, 0u);
       EXPECT_EQ(behind.of(g)->passed, blocks * rounds);
-      EXPECT_EQ(within.of(g)->wrong, 0u) << blocks << "x" << threads << ": all threads of a block leave alike";
+      EXPECT_EQ(within.of(g)->wrong, 0u)
+          << blocks << "x" << threads << ": all threads of a block leave alike";
       EXPECT_EQ(within.of(g)->passed, 0u);
     }
     grids.reset();
@@ -214,7 +226,8 @@ TEST_P(library, kernels_of_one_group_that_overlap_are_an_error) {
   MGSYNC_NEEDS_GPUS(GetParam());
   multi_grid grids(first_gpus(GetParam()), 2s);
   found_by warm(grids.gpus()), long_one(grids.gpus()), beside(grids.gpus());
-  grids.launch_each(leave_early_kernel(), 8, 64, 0, {}, [&](unsigned local) { return std::tuple(99u, 0u, 0u, 5u, warm.of(local)); });
+  grids.launch_each(leave_early_kernel(), 8, 64, 0, {},
+                    [&](unsigned local) { return std::tuple(99u, 0u, 0u, 5u, warm.of(local)); });
   grids.wait();  // loaded
   std::vector<cudaStream_t> streams;
   unsigned rank = grids.gpus(), none = 0;
@@ -227,7 +240,8 @@ TEST_P(library, kernels_of_one_group_that_overlap_are_an_error) {
       unsigned rounds = first ? 300'000 : 10;
       findings* into = (first ? long_one : beside).of(g);
       void* arguments[] = {&handle, &rank, &none, &none, &rounds, &into};
-      ASSERT_EQ(cudaLaunchKernel(reinterpret_cast<const void*>(leave_early_kernel()), dim3(8), dim3(64), arguments, 0, streams.back()),
+      ASSERT_EQ(cudaLaunchKernel(reinterpret_cast<const void*>(leave_early_kernel()), dim3(8), dim3(64),
+                                 arguments, 0, streams.back()),
                 cudaSuccess);
     }
   for (const auto s : streams) EXPECT_EQ(cudaStreamSynchronize(s), cudaSuccess);
@@ -242,7 +256,8 @@ TEST_P(library, kernels_of_one_group_that_overlap_are_an_error) {
   for (const auto s : streams) EXPECT_EQ(cudaStreamDestroy(s), cudaSuccess);
 }
 
-// Flags are kept for every number of blocks: kernels of different grids follow one another without a wait in between.
+// Flags are kept for every number of blocks: kernels of different grids follow one another without a wait in
+// between.
 TEST_P(library, kernels_of_different_grids_alternate) {
   MGSYNC_NEEDS_GPUS(GetParam());
   multi_grid grids(first_gpus(GetParam()));
@@ -251,8 +266,9 @@ TEST_P(library, kernels_of_different_grids_alternate) {
   const unsigned sizes[] = {8, sms(), 16 * sms()};
   for (const unsigned blocks : sizes) grids.resize(blocks);
   for (unsigned i = 0; i < 60; ++i)
-    grids.launch_each(check_rounds_kernel(), sizes[i % 3], 64, 0, {},
-                      [&](unsigned local) { return std::tuple(board.slots(), 1 + i * 10, 10u, way::mixed, found.of(local)); });
+    grids.launch_each(check_rounds_kernel(), sizes[i % 3], 64, 0, {}, [&](unsigned local) {
+      return std::tuple(board.slots(), 1 + i * 10, 10u, way::mixed, found.of(local));
+    });
   grids.wait();
   EXPECT_EQ(found.wrong(), 0u);
 }
@@ -272,11 +288,13 @@ TEST_P(library, leaves_the_callers_gpu_error_and_memory_alone) {
     found_by found(grids.gpus());
     {
       const auto memory = grids.allocate(std::size_t{1} << 30);
-      for (unsigned g = 0; g < grids.gpus(); ++g) EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.part(g)) % 256, 0u);
+      for (unsigned g = 0; g < grids.gpus(); ++g)
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.part(g)) % 256, 0u);
     }
     grids.launch(leave_early_kernel(), 8, 64, 0, {}, 0u, 3u, 2u, 5u, found.of(0));
     EXPECT_THROW(grids.wait(), timeout_error);
-    EXPECT_THROW(grids.launch(leave_early_kernel(), 64 * sms(), 1024, 0, {}, 0u, 3u, 2u, 5u, found.of(0)), std::exception);
+    EXPECT_THROW(grids.launch(leave_early_kernel(), 64 * sms(), 1024, 0, {}, 0u, 3u, 2u, 5u, found.of(0)),
+                 std::exception);
     grids.reset();
     grids.resize(16);
     grids.launch(leave_early_kernel(), 8, 64, 0, {}, 99u, 0u, 0u, 5u, found.of(0));
@@ -295,14 +313,16 @@ TEST_P(library, leaves_the_callers_gpu_error_and_memory_alone) {
   EXPECT_EQ(cudaGetDevice(&now), cudaSuccess);
   EXPECT_EQ(now, mine);
   EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
-  for (int g = 0; g < GetParam(); ++g) EXPECT_EQ(free_on(g), before[static_cast<std::size_t>(g)]) << "GPU " << g;
+  for (int g = 0; g < GetParam(); ++g)
+    EXPECT_EQ(free_on(g), before[static_cast<std::size_t>(g)]) << "GPU " << g;
 
   // An error that the caller has not looked at yet is still there after calls that work.
   EXPECT_NE(cudaSetDevice(9999), cudaSuccess);
   {
     multi_grid grids(first_gpus(GetParam()));
     found_by found(grids.gpus());
-    grids.launch_each(leave_early_kernel(), 8, 64, 0, {}, [&](unsigned local) { return std::tuple(99u, 0u, 0u, 5u, found.of(local)); });
+    grids.launch_each(leave_early_kernel(), 8, 64, 0, {},
+                      [&](unsigned local) { return std::tuple(99u, 0u, 0u, 5u, found.of(local)); });
     grids.wait();
   }
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
@@ -312,7 +332,8 @@ TEST_P(library, c_interface) {
   MGSYNC_NEEDS_GPUS(GetParam());
   const auto gpus = first_gpus(GetParam());
   mgsync_multi_grid* grids = nullptr;
-  ASSERT_EQ(mgsync_multi_grid_create(&grids, gpus.data(), GetParam(), 0.2), MGSYNC_SUCCESS) << mgsync_last_error();
+  ASSERT_EQ(mgsync_multi_grid_create(&grids, gpus.data(), GetParam(), 0.2), MGSYNC_SUCCESS)
+      << mgsync_last_error();
   EXPECT_EQ(mgsync_multi_grid_gpus(grids), GetParam());
   EXPECT_EQ(mgsync_multi_grid_rank(grids, GetParam() - 1), GetParam() - 1);
   found_by found(static_cast<unsigned>(GetParam()));
@@ -321,15 +342,19 @@ TEST_P(library, c_interface) {
   for (int g = 0; g < GetParam(); ++g) into.push_back(found.of(static_cast<unsigned>(g)));
   std::vector<std::vector<void*>> arguments;
   std::vector<mgsync_launch> launches;
-  for (int g = 0; g < GetParam(); ++g) arguments.push_back({nullptr, &rank, &late, &when, &rounds, &into[static_cast<std::size_t>(g)]});
+  for (int g = 0; g < GetParam(); ++g)
+    arguments.push_back({nullptr, &rank, &late, &when, &rounds, &into[static_cast<std::size_t>(g)]});
   for (auto& a : arguments)
-    launches.push_back({reinterpret_cast<const void*>(leave_early_kernel()), {8, 1, 1}, {64, 1, 1}, a.data(), 0, nullptr});
-  ASSERT_EQ(mgsync_multi_grid_launch(grids, launches.data(), GetParam()), MGSYNC_SUCCESS) << mgsync_last_error();
+    launches.push_back(
+        {reinterpret_cast<const void*>(leave_early_kernel()), {8, 1, 1}, {64, 1, 1}, a.data(), 0, nullptr});
+  ASSERT_EQ(mgsync_multi_grid_launch(grids, launches.data(), GetParam()), MGSYNC_SUCCESS)
+      << mgsync_last_error();
   EXPECT_EQ(mgsync_multi_grid_wait(grids), MGSYNC_TIMED_OUT);
   EXPECT_NE(std::string(mgsync_last_error()).find("block 3"), std::string::npos) << mgsync_last_error();
   EXPECT_EQ(mgsync_multi_grid_reset(grids), MGSYNC_SUCCESS);
   when = 100;
-  ASSERT_EQ(mgsync_multi_grid_launch(grids, launches.data(), GetParam()), MGSYNC_SUCCESS) << mgsync_last_error();
+  ASSERT_EQ(mgsync_multi_grid_launch(grids, launches.data(), GetParam()), MGSYNC_SUCCESS)
+      << mgsync_last_error();
   EXPECT_EQ(mgsync_multi_grid_wait(grids), MGSYNC_SUCCESS) << mgsync_last_error();
   std::vector<char> handle(mgsync_multi_grid_handle_size());
   EXPECT_EQ(mgsync_multi_grid_handle(grids, 0, handle.data(), handle.size()), MGSYNC_SUCCESS);
@@ -342,7 +367,8 @@ INSTANTIATE_TEST_SUITE_P(gpus, library, testing::Values(1, 2, 4));
 
 // Needs no GPU.
 TEST(wrong_use, of_the_set_of_gpus_is_a_sentence) {
-  EXPECT_EQ(usage_message([] { multi_grid grids({}); }), "a multi_grid of no GPUs: name at least one CUDA ordinal");
+  EXPECT_EQ(usage_message([] { multi_grid grids({}); }),
+            "a multi_grid of no GPUs: name at least one CUDA ordinal");
   EXPECT_NE(usage_message([] { multi_grid grids({99}); }).find("there is no GPU 99"), std::string::npos);
   EXPECT_NE(usage_message([] { multi_grid grids({0}, -1s); }), "nothing thrown");
   mgsync_multi_grid* grids = nullptr;
@@ -360,7 +386,9 @@ TEST(wrong_use, of_launches_is_a_sentence) {
   multi_grid grids({0});
   found_by found(1);
   const auto tried = [&](dim3 blocks, dim3 threads, const std::vector<cudaStream_t>& streams = {}) {
-    return usage_message([&] { grids.launch(leave_early_kernel(), blocks, threads, 0, streams, 9u, 0u, 0u, 1u, found.of(0)); });
+    return usage_message([&] {
+      grids.launch(leave_early_kernel(), blocks, threads, 0, streams, 9u, 0u, 0u, 1u, found.of(0));
+    });
   };
   EXPECT_NE(tried(64 * sms(), 1024).find("are not resident at once on GPU 0: "), std::string::npos);
   EXPECT_NE(tried(1, 16).find("it takes 32 to 1024"), std::string::npos);
@@ -370,10 +398,14 @@ TEST(wrong_use, of_launches_is_a_sentence) {
   int* pointer = nullptr;
   void* arguments[] = {nullptr, &pointer};
   launch_parameters without{kernel_without_handle(), 1, 64, arguments, 0, nullptr};
-  EXPECT_NE(usage_message([&] { grids.launch(&without, 1); }).find("first parameter is not a mgsync::multi_grid_handle"),
+  EXPECT_NE(usage_message([&] {
+              grids.launch(&without, 1);
+            }).find("first parameter is not a mgsync::multi_grid_handle"),
             std::string::npos);
-  EXPECT_NE(usage_message([&] { grids.launch(&without, 2); }).find("2 launches for the 1 GPUs"), std::string::npos);
-  launch_parameters no_arguments{reinterpret_cast<const void*>(leave_early_kernel()), 1, 64, nullptr, 0, nullptr};
+  EXPECT_NE(usage_message([&] { grids.launch(&without, 2); }).find("2 launches for the 1 GPUs"),
+            std::string::npos);
+  launch_parameters no_arguments{
+      reinterpret_cast<const void*>(leave_early_kernel()), 1, 64, nullptr, 0, nullptr};
   EXPECT_NE(usage_message([&] { grids.launch(&no_arguments, 1); }).find("args is null"), std::string::npos);
   grids.launch(leave_early_kernel(), 1, 64, 0, {}, 9u, 0u, 0u, 1u, found.of(0));
   grids.wait();
@@ -389,9 +421,11 @@ TEST(wrong_use, of_unequal_grids_is_a_sentence) {
   multi_grid grids({0, 1});
   void* arguments[] = {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
   launch_parameters both[2];
-  for (auto& p : both) p = {reinterpret_cast<const void*>(leave_early_kernel()), 4, 64, arguments, 0, nullptr};
+  for (auto& p : both)
+    p = {reinterpret_cast<const void*>(leave_early_kernel()), 4, 64, arguments, 0, nullptr};
   both[1].gridDim = 5;
-  EXPECT_NE(usage_message([&] { grids.launch(both, 2); }).find("the grid is the same on all GPUs"), std::string::npos);
+  EXPECT_NE(usage_message([&] { grids.launch(both, 2); }).find("the grid is the same on all GPUs"),
+            std::string::npos);
 }
 
 // CUDA refuses the block's dimensions as the first GPU's kernel is launched.
@@ -399,13 +433,16 @@ TEST(wrong_use, a_launch_that_fails_is_told_as_such) {
   MGSYNC_NEEDS_GPUS(2);
   multi_grid grids({0, 1});
   found_by found(2);
-  const auto launch = [&](dim3 threads) { grids.launch(leave_early_kernel(), 8, threads, 0, {}, 9u, 0u, 0u, 5u, found.of(0)); };
+  const auto launch = [&](dim3 threads) {
+    grids.launch(leave_early_kernel(), 8, threads, 0, {}, 9u, 0u, 0u, 5u, found.of(0));
+  };
   EXPECT_THROW(launch(dim3(1, 1, 128)), api_error);
   try {
     grids.wait();
     FAIL() << "nothing thrown";
   } catch (const timeout_error& e) {
-    EXPECT_NE(std::string(e.what()).find("the launch on GPU 0 (grid 0) failed"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("the launch on GPU 0 (grid 0) failed"), std::string::npos)
+        << e.what();
   }
   grids.reset();
   launch(64);
@@ -419,6 +456,4 @@ TEST(wrong_use, launch_blocking_is_refused_before_anything_hangs) {
   unsetenv("CUDA_LAUNCH_BLOCKING");
 }
 
-}  // namespace
-
-}  // namespace mgsync::test
+}}  // namespace mgsync::test

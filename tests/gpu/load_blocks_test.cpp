@@ -3,8 +3,7 @@
 
 #include "barriers/parts/round_loop/load_maker.hpp"
 
-namespace mgsync::round_loop {
-namespace {
+namespace mgsync::round_loop { namespace {
 
 constexpr unsigned sms = 132;
 
@@ -25,5 +24,4 @@ TEST(load_blocks, all_are_as_many_as_sms_or_a_multiple) {
   EXPECT_NE(blocks_of_load(stores(16, load_place::all), 1, sms).reason, "");
 }
 
-}  // namespace
-}  // namespace mgsync::round_loop
+}}  // namespace mgsync::round_loop

@@ -4,9 +4,7 @@
 #include "barriers/parts/round_loop/load_maker.hpp"
 #include "tests/gpu/some_gpus.hpp"
 
-namespace mgsync::test {
-
-namespace {
+namespace mgsync::test { namespace {
 
 using namespace std::chrono_literals;
 using round_loop::load_maker;
@@ -32,7 +30,8 @@ TEST(load, is_counted_and_in_its_place_beside_every_kind_of_kernel) {
   one_rank here;
   for (const traffic kind : {traffic::local_stores, traffic::local_loads, traffic::host_reads})
     for (const load_place place : {load_place::others, load_place::all})
-      for (const auto& [backend, variant] : {std::pair{"multigrid", "auto"}, {"grid", "cooperative-groups"}}) {
+      for (const auto& [backend, variant] :
+           {std::pair{"multigrid", "auto"}, {"grid", "cooperative-groups"}}) {
         auto wanted = shape(variant, 0, 32);
         wanted.load = {kind, 0, 64, place};
         const auto seen = timed(named(backend), wanted, 1, here.session());
@@ -42,19 +41,21 @@ TEST(load, is_counted_and_in_its_place_beside_every_kind_of_kernel) {
       }
 }
 
-// By the driver's own choice of an SM's shared memory a kernel waits for the load's end: with shared memory of its own beside
-// 128 threads, and without any beside 512.
+// By the driver's own choice of an SM's shared memory a kernel waits for the load's end: with shared memory
+// of its own beside 128 threads, and without any beside 512.
 TEST(load, lets_every_kernel_start_beside_it) {
   MGSYNC_NEEDS_GPUS(1);
   one_rank here;
   for (const unsigned threads : {32u, 128u, 512u})
-    for (const auto& [backend, variant] : {std::pair{"multigrid", "library"}, {"multigrid", "auto"}, {"grid", "cooperative-groups"}})
+    for (const auto& [backend, variant] :
+         {std::pair{"multigrid", "library"}, {"multigrid", "auto"}, {"grid", "cooperative-groups"}})
       for (const unsigned block : {32u, 256u}) {
         auto wanted = shape(variant, 1, block);
         wanted.load = {traffic::local_stores, 0, threads, load_place::all};
         const auto begin = std::chrono::steady_clock::now();
         const auto seen = timed(named(backend), wanted, 1, here.session());
-        EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s) << backend << " of " << block << " beside " << threads;
+        EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s)
+            << backend << " of " << block << " beside " << threads;
         ASSERT_EQ(seen.loads.size(), 1u);
         EXPECT_GT(seen.loads[0].gbps, 0) << backend;
         EXPECT_EQ(seen.loads[0].misplaced, "") << backend << " of " << block << " beside " << threads;
@@ -82,7 +83,8 @@ TEST(load, says_when_it_shared_an_sm_or_did_not) {
   std::iota(every.begin(), every.end(), 0u);
   const cuda::device_scope scope(0);
   for (const load_place place : {load_place::others, load_place::all}) {
-    auto made = round_loop::make_load_maker(group_of(1), {traffic::local_stores, 0, 64, place}, 1, "", here.session());
+    auto made = round_loop::make_load_maker(group_of(1), {traffic::local_stores, 0, 64, place}, 1, "",
+                                            here.session());
     ASSERT_TRUE(made.maker) << made.reason;
     made.maker->start(0, awake_clock::now() + 5s);
     made.maker->count(0);
@@ -98,7 +100,8 @@ TEST(load, ends_by_itself_when_nobody_stops_it) {
   MGSYNC_NEEDS_GPUS(1);
   one_rank here;
   const cuda::device_scope scope(0);
-  auto made = round_loop::make_load_maker(group_of(1), {traffic::local_stores, 0, 64, load_place::all}, 1, "", here.session());
+  auto made = round_loop::make_load_maker(group_of(1), {traffic::local_stores, 0, 64, load_place::all}, 1, "",
+                                          here.session());
   ASSERT_TRUE(made.maker) << made.reason;
   const auto begin = std::chrono::steady_clock::now();
   made.maker->start(0, awake_clock::now() + 200ms);
@@ -108,6 +111,4 @@ TEST(load, ends_by_itself_when_nobody_stops_it) {
   EXPECT_LT(lasted, 3s);
 }
 
-}  // namespace
-
-}  // namespace mgsync::test
+}}  // namespace mgsync::test

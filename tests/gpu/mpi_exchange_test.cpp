@@ -1,4 +1,5 @@
-// The exchange over MPI: what every rank gets, and what a group gets that is freed after MPI has ended. Needs no GPU.
+// The exchange over MPI: what every rank gets, and what a group gets that is freed after MPI has ended. Needs
+// no GPU.
 #include <mpi.h>
 
 #include <cstdio>
@@ -18,7 +19,9 @@ void expect(bool holds, const char* what) {
 }
 
 // Of another length in every rank, zero bytes among them, nothing from rank 0.
-std::string bytes_of(int rank) { return std::string(static_cast<std::size_t>(rank), '\0') + (rank == 0 ? "" : "end"); }
+std::string bytes_of(int rank) {
+  return std::string(static_cast<std::size_t>(rank), '\0') + (rank == 0 ? "" : "end");
+}
 
 }  // namespace
 
@@ -30,14 +33,14 @@ int main(int count, char** words) {
   const auto exchange = mgsync::mpi_exchange(MPI_COMM_WORLD);
   const auto all = exchange(bytes_of(rank));
   expect(all.size() == static_cast<std::size_t>(ranks), "an entry of every rank");
-  for (int r = 0; r < ranks && failed == 0; ++r) expect(all[static_cast<std::size_t>(r)] == bytes_of(r), "what that rank gave");
+  for (int r = 0; r < ranks && failed == 0; ++r)
+    expect(all[static_cast<std::size_t>(r)] == bytes_of(r), "what that rank gave");
   MPI_Finalize();
   std::string why;
   try {
     exchange({});
-  } catch (const std::exception& error) {
-    why = error.what();
-  }
-  expect(why.find("before MPI_Finalize") != std::string::npos, "a sentence after MPI has ended, not the end of the job");
+  } catch (const std::exception& error) { why = error.what(); }
+  expect(why.find("before MPI_Finalize") != std::string::npos,
+         "a sentence after MPI has ended, not the end of the job");
   return failed == 0 ? 0 : 1;
 }

@@ -1,6 +1,6 @@
-// One barrier per kernel, sound and weakened: what the test of the machine code's order looks at. Never run. The sync() is
-// the library's own, for a handle whose shape is known, so that the text shows which way is taken; the backends' policy
-// stands beside it.
+// One barrier per kernel, sound and weakened: what the test of the machine code's order looks at. Never run.
+// The sync() is the library's own, for a handle whose shape is known, so that the text shows which way is
+// taken; the backends' policy stands beside it.
 #include <type_traits>
 
 #include <mgsync/multi_grid.cuh>
@@ -30,8 +30,7 @@ struct no_acquire : multi_grid_policy {
 struct relaxed_polls : no_acquire {
   using no_acquire::no_acquire;
   __device__ __forceinline__ unsigned await(word* polled, word target, word) const {
-    while (!all(algorithm::reached(ptx::load_relaxed<ptx::scope::system>(polled), target))) {
-    }
+    while (!all(algorithm::reached(ptx::load_relaxed<ptx::scope::system>(polled), target))) {}
     return 0;
   }
 };
@@ -46,7 +45,9 @@ struct no_team_barrier : multi_grid_policy {
 struct no_arrival_release : multi_grid_policy {
   using multi_grid_policy::multi_grid_policy;
   __device__ __forceinline__ void fence_release_local() const {}
-  __device__ __forceinline__ word fetch_add_release_local(word& w, word v) const { return fetch_add_polled_local(w, v); }
+  __device__ __forceinline__ word fetch_add_release_local(word& w, word v) const {
+    return fetch_add_polled_local(w, v);
+  }
 };
 struct no_block_barrier : multi_grid_policy {
   using multi_grid_policy::multi_grid_policy;
@@ -63,8 +64,9 @@ __device__ __forceinline__ void one_barrier_of(Group&& grids, bool two_calls, un
   asm volatile("ld.global.u32 %0, [%1];  // payload" : "=r"(*payload) : "l"(payload) : "memory");
 }
 template <class Policy>
-__device__ __forceinline__ void one_barrier(multi_grid_handle handle, unsigned gpus, unsigned algorithm, unsigned counters, bool one_block,
-                                            bool two_calls, unsigned* payload) {
+__device__ __forceinline__ void one_barrier(multi_grid_handle handle, unsigned gpus, unsigned algorithm,
+                                            unsigned counters, bool one_block, bool two_calls,
+                                            unsigned* payload) {
   handle.gpus = gpus;
   handle.algorithm = algorithm;
   handle.counters = counters;
@@ -82,20 +84,20 @@ constexpr unsigned relay = multi_grid_handle::relay, counter = multi_grid_handle
 }  // namespace
 
 // NAME(policy, GPUs, algorithm, counters, one block): in one call, and in two.
-#define MGSYNC_ORDER_KERNEL(NAME, POLICY, GPUS, ALGORITHM, COUNTERS, ONE_BLOCK)                                     \
-  extern "C" __global__ void NAME(multi_grid_handle handle, unsigned* payload) {                                    \
-    one_barrier<POLICY>(handle, GPUS, ALGORITHM, COUNTERS, ONE_BLOCK, false, payload);                              \
-  }                                                                                                                 \
-  extern "C" __global__ void NAME##_in_two(multi_grid_handle handle, unsigned* payload) {                           \
-    one_barrier<POLICY>(handle, GPUS, ALGORITHM, COUNTERS, ONE_BLOCK, true, payload);                               \
+#define MGSYNC_ORDER_KERNEL(NAME, POLICY, GPUS, ALGORITHM, COUNTERS, ONE_BLOCK)                              \
+  extern "C" __global__ void NAME(multi_grid_handle handle, unsigned* payload) {                             \
+    one_barrier<POLICY>(handle, GPUS, ALGORITHM, COUNTERS, ONE_BLOCK, false, payload);                       \
+  }                                                                                                          \
+  extern "C" __global__ void NAME##_in_two(multi_grid_handle handle, unsigned* payload) {                    \
+    one_barrier<POLICY>(handle, GPUS, ALGORITHM, COUNTERS, ONE_BLOCK, true, payload);                        \
   }
 // Every shape of a policy.
-#define MGSYNC_ORDER_KERNELS(POLICY)                                              \
-  MGSYNC_ORDER_KERNEL(POLICY##_system_one_block, POLICY, 4, relay, 1, true)      \
-  MGSYNC_ORDER_KERNEL(POLICY##_system_counted, POLICY, 4, relay, 1, false)       \
-  MGSYNC_ORDER_KERNEL(POLICY##_system_spread, POLICY, 4, relay, 32, false)       \
-  MGSYNC_ORDER_KERNEL(POLICY##_alone_counted, POLICY, 1, relay, 1, false)        \
-  MGSYNC_ORDER_KERNEL(POLICY##_alone_spread, POLICY, 1, relay, 32, false)        \
+#define MGSYNC_ORDER_KERNELS(POLICY)                                                                         \
+  MGSYNC_ORDER_KERNEL(POLICY##_system_one_block, POLICY, 4, relay, 1, true)                                  \
+  MGSYNC_ORDER_KERNEL(POLICY##_system_counted, POLICY, 4, relay, 1, false)                                   \
+  MGSYNC_ORDER_KERNEL(POLICY##_system_spread, POLICY, 4, relay, 32, false)                                   \
+  MGSYNC_ORDER_KERNEL(POLICY##_alone_counted, POLICY, 1, relay, 1, false)                                    \
+  MGSYNC_ORDER_KERNEL(POLICY##_alone_spread, POLICY, 1, relay, 32, false)                                    \
   MGSYNC_ORDER_KERNEL(POLICY##_alone_counter, POLICY, 1, counter, 16, false)
 
 MGSYNC_ORDER_KERNELS(multi_grid_policy)
@@ -113,7 +115,11 @@ MGSYNC_ORDER_KERNELS(no_block_barrier)
 struct polls_twice : multi_grid_policy {
   using multi_grid_policy::multi_grid_policy;
   __device__ __forceinline__ unsigned await(word* polled, word target, word) const {
-    const auto here = [&] { return all_reached<algorithm::polling::inbox, 1>([&](unsigned) { return algorithm::polled_word<word>{polled, target}; }); };
+    const auto here = [&] {
+      return all_reached<algorithm::polling::inbox, 1>([&](unsigned) {
+        return algorithm::polled_word<word>{polled, target};
+      });
+    };
 #pragma unroll 1
     for (unsigned polls = 0; polls < polls_per_look; ++polls)
       if (here() || here()) return 0;
@@ -121,7 +127,8 @@ struct polls_twice : multi_grid_policy {
   }
 };
 
-// The sync() of a handle that is not known, as often as that: how many polling loops there are, and registers.
+// The sync() of a handle that is not known, as often as that: how many polling loops there are, and
+// registers.
 template <unsigned Calls, class Group>
 __device__ __forceinline__ void calls_of(Group&& grids, unsigned turns) {
   for (unsigned turn = 0; turn < turns; ++turn) {
@@ -141,9 +148,15 @@ __device__ __forceinline__ void calls_with_word(const multi_grid_handle& handle,
   __shared__ std::uint32_t word;
   calls_of<Calls>(multi_grid_group_with_word(handle, word), turns);
 }
-extern "C" __global__ void one_call_with_word(multi_grid_handle handle, unsigned turns) { calls_with_word<1>(handle, turns); }
-extern "C" __global__ void two_calls_with_word(multi_grid_handle handle, unsigned turns) { calls_with_word<2>(handle, turns); }
-extern "C" __global__ void three_calls_with_word(multi_grid_handle handle, unsigned turns) { calls_with_word<3>(handle, turns); }
+extern "C" __global__ void one_call_with_word(multi_grid_handle handle, unsigned turns) {
+  calls_with_word<1>(handle, turns);
+}
+extern "C" __global__ void two_calls_with_word(multi_grid_handle handle, unsigned turns) {
+  calls_with_word<2>(handle, turns);
+}
+extern "C" __global__ void three_calls_with_word(multi_grid_handle handle, unsigned turns) {
+  calls_with_word<3>(handle, turns);
+}
 extern "C" __global__ void one_call(multi_grid_handle handle, unsigned turns) { calls<1>(handle, turns); }
 extern "C" __global__ void two_calls(multi_grid_handle handle, unsigned turns) { calls<2>(handle, turns); }
 extern "C" __global__ void three_calls(multi_grid_handle handle, unsigned turns) { calls<3>(handle, turns); }
@@ -156,7 +169,9 @@ extern "C" __global__ void by_reference(const __grid_constant__ multi_grid_handl
   multi_grid_group grids(handle);
   if (step_of(grids, data)) step_of(grids, data + 1);
 }
-extern "C" __global__ void one_call_polls_twice(multi_grid_handle handle, unsigned turns) { calls<1, polls_twice>(handle, turns); }
+extern "C" __global__ void one_call_polls_twice(multi_grid_handle handle, unsigned turns) {
+  calls<1, polls_twice>(handle, turns);
+}
 
 // The policy of the backends' rounds.
 using backend_policy = algorithm::cuda_policy<ptx::scope::system>;
@@ -173,27 +188,32 @@ struct backend_no_acquire : backend_policy {
   __device__ void fence_polled_system() const {}
 };
 template <class Policy>
-__device__ __forceinline__ void one_relay(const algorithm::cuda_lines& lines, std::uint32_t epoch, algorithm::cuda_limits limits,
-                                          unsigned counters, unsigned* payload) {
-  algorithm::relay<Policy, const algorithm::cuda_lines> barrier(Policy(limits), lines, {0, 4, blockIdx.x, gridDim.x}, {counters, 8});
+__device__ __forceinline__ void one_relay(const algorithm::cuda_lines& lines, std::uint32_t epoch,
+                                          algorithm::cuda_limits limits, unsigned counters,
+                                          unsigned* payload) {
+  algorithm::relay<Policy, const algorithm::cuda_lines> barrier(Policy(limits), lines,
+                                                                {0, 4, blockIdx.x, gridDim.x}, {counters, 8});
   asm volatile("st.global.u32 [%0], %1;  // written" ::"l"(payload + 1), "r"(1) : "memory");
   barrier.arrive_and_wait(epoch);
   asm volatile("ld.global.u32 %0, [%1];  // payload" : "=r"(*payload) : "l"(payload) : "memory");
 }
-#define MGSYNC_BACKEND_KERNEL(POLICY, SHAPE, COUNTERS)                                                                          \
-  extern "C" __global__ void POLICY##_##SHAPE(const __grid_constant__ algorithm::cuda_lines lines, std::uint32_t epoch,        \
-                                              algorithm::cuda_limits limits, unsigned* payload) {                              \
-    one_relay<POLICY>(lines, epoch, limits, COUNTERS, payload);                                                                \
+#define MGSYNC_BACKEND_KERNEL(POLICY, SHAPE, COUNTERS)                                                       \
+  extern "C" __global__ void POLICY##_##SHAPE(const __grid_constant__ algorithm::cuda_lines lines,           \
+                                              std::uint32_t epoch, algorithm::cuda_limits limits,            \
+                                              unsigned* payload) {                                           \
+    one_relay<POLICY>(lines, epoch, limits, COUNTERS, payload);                                              \
   }
 MGSYNC_BACKEND_KERNEL(backend_policy, system_counted, 1)
 MGSYNC_BACKEND_KERNEL(backend_policy, system_spread, 32)
 MGSYNC_BACKEND_KERNEL(backend_no_release, system_counted, 1)
 MGSYNC_BACKEND_KERNEL(backend_narrow_release, system_counted, 1)
 MGSYNC_BACKEND_KERNEL(backend_no_acquire, system_counted, 1)
-extern "C" __global__ void backend_policy_alone_counter(const __grid_constant__ algorithm::cuda_lines lines, std::uint32_t epoch,
-                                                        algorithm::cuda_limits limits, unsigned* payload) {
+extern "C" __global__ void backend_policy_alone_counter(const __grid_constant__ algorithm::cuda_lines lines,
+                                                        std::uint32_t epoch, algorithm::cuda_limits limits,
+                                                        unsigned* payload) {
   using policy = algorithm::cuda_policy<ptx::scope::gpu>;
-  algorithm::spread_counter<policy, const algorithm::cuda_lines> barrier(policy(limits), lines, {0, 1, blockIdx.x, gridDim.x}, {16, 8, 0});
+  algorithm::spread_counter<policy, const algorithm::cuda_lines> barrier(
+      policy(limits), lines, {0, 1, blockIdx.x, gridDim.x}, {16, 8, 0});
   asm volatile("st.global.u32 [%0], %1;  // written" ::"l"(payload + 1), "r"(1) : "memory");
   barrier.arrive_and_wait(epoch);
   asm volatile("ld.global.u32 %0, [%1];  // payload" : "=r"(*payload) : "l"(payload) : "memory");

@@ -1,8 +1,8 @@
-// What no run can show on a GPU: that every flag goes out behind a release that reaches whom it is for, and that what was
-// polled is acquired, by all lanes that speak. Read from what the compiler made: of the library's sync(), and of its barrier in
-// two calls, in PTX, along every path, for both scopes and all shapes, with fences of one direction (compute capability 9.0) and
-// with full ones (8.0); of the backends' in machine code too. Kernels weakened on purpose must be caught. Needs no GPU and
-// no disassembler.
+// What no run can show on a GPU: that every flag goes out behind a release that reaches whom it is for, and
+// that what was polled is acquired, by all lanes that speak. Read from what the compiler made: of the
+// library's sync(), and of its barrier in two calls, in PTX, along every path, for both scopes and all
+// shapes, with fences of one direction (compute capability 9.0) and with full ones (8.0); of the backends' in
+// machine code too. Kernels weakened on purpose must be caught. Needs no GPU and no disassembler.
 #include <algorithm>
 #include <fstream>
 #include <regex>
@@ -33,13 +33,16 @@ std::string contents(const char* file) {
 enum class fences { one_sided, full };
 
 // Empty, or what is wrong with the barrier of `policy` at `shape`, in PTX.
-std::string wrong_in_ptx(const std::string& policy, const std::string& shape, fences how = fences::one_sided) {
-  static const auto one_sided = mgsync::test::read_ptx(contents(MGSYNC_ORDER_PTX)), full = mgsync::test::read_ptx(contents(MGSYNC_ORDER_PTX_8));
+std::string wrong_in_ptx(const std::string& policy, const std::string& shape,
+                         fences how = fences::one_sided) {
+  static const auto one_sided = mgsync::test::read_ptx(contents(MGSYNC_ORDER_PTX)),
+                    full = mgsync::test::read_ptx(contents(MGSYNC_ORDER_PTX_8));
   const auto& kernels = how == fences::full ? full : one_sided;
   const auto found = kernels.find(policy + "_" + shape);
   if (found == kernels.end()) return "no kernel " + policy + "_" + shape;
   const bool alone = shape.rfind("alone", 0) == 0;
-  return what_is_wrong(found->second, alone ? reach::gpu : reach::system, shape.rfind("alone_counter", 0) != 0);
+  return what_is_wrong(found->second, alone ? reach::gpu : reach::system,
+                       shape.rfind("alone_counter", 0) != 0);
 }
 
 const std::vector<std::string> shapes = {"system_one_block", "system_counted", "system_spread",
@@ -56,17 +59,20 @@ void at_each(F f) {
 TEST(order, of_what_ships_is_right_at_every_shape) {
   at_each([](const auto&, const auto& kernel, fences how) {
     for (const char* policy : {"multi_grid_policy", "multi_grid_policy_with_word"})
-      EXPECT_EQ(wrong_in_ptx(policy, kernel, how), "") << policy << " at " << kernel << (how == fences::full ? ", full fences" : "");
+      EXPECT_EQ(wrong_in_ptx(policy, kernel, how), "")
+          << policy << " at " << kernel << (how == fences::full ? ", full fences" : "");
   });
 }
 TEST(order, of_the_backends_is_right) {
-  for (const auto* shape : {"system_counted", "system_spread", "alone_counter"}) EXPECT_EQ(wrong_in_ptx("backend_policy", shape), "") << shape;
+  for (const auto* shape : {"system_counted", "system_spread", "alone_counter"})
+    EXPECT_EQ(wrong_in_ptx("backend_policy", shape), "") << shape;
 }
 
 struct twin {
   std::string policy;
-  std::vector<std::string> caught_at;  // at all others it is sound: the half that is missing is not needed there
-  bool with_full_fences = true;        // there too; else its polls acquire by themselves
+  std::vector<std::string>
+      caught_at;                 // at all others it is sound: the half that is missing is not needed there
+  bool with_full_fences = true;  // there too; else its polls acquire by themselves
 };
 
 class weakened : public testing::TestWithParam<twin> {};
@@ -74,23 +80,30 @@ class weakened : public testing::TestWithParam<twin> {};
 TEST_P(weakened, is_caught_where_it_matters_and_nowhere_else) {
   at_each([](const auto& shape, const auto& kernel, fences how) {
     const auto& at = GetParam().caught_at;
-    const bool caught = std::find(at.begin(), at.end(), shape) != at.end() && (how == fences::one_sided || GetParam().with_full_fences);
+    const bool caught = std::find(at.begin(), at.end(), shape) != at.end() &&
+                        (how == fences::one_sided || GetParam().with_full_fences);
     const auto why = wrong_in_ptx(GetParam().policy, kernel, how);
-    EXPECT_EQ(!why.empty(), caught) << GetParam().policy << " at " << kernel << (how == fences::full ? ", full fences: " : ": ") << why;
+    EXPECT_EQ(!why.empty(), caught) << GetParam().policy << " at " << kernel
+                                    << (how == fences::full ? ", full fences: " : ": ") << why;
   });
 }
 
 INSTANTIATE_TEST_SUITE_P(
     twins, weakened,
-    testing::Values(twin{"no_release", {"system_one_block", "system_counted", "system_spread", "alone_counted", "alone_spread"}},
-                    twin{"narrow_release", {"system_one_block", "system_counted", "system_spread"}},
-                    twin{"no_acquire", shapes, false},
-                    twin{"relaxed_polls", shapes},
-                    // A block alone saw no counter, and the spread counter's blocks speak for themselves: nothing to acquire.
-                    twin{"no_acquire_of_the_counter", {"system_counted", "system_spread", "alone_counted", "alone_spread"}, false},
-                    twin{"no_team_barrier", {"system_counted", "system_spread", "alone_counted", "alone_spread"}},
-                    twin{"no_arrival_release", {"system_counted", "system_spread", "alone_counted", "alone_spread", "alone_counter"}},
-                    twin{"no_block_barrier", shapes}),
+    testing::Values(
+        twin{"no_release",
+             {"system_one_block", "system_counted", "system_spread", "alone_counted", "alone_spread"}},
+        twin{"narrow_release", {"system_one_block", "system_counted", "system_spread"}},
+        twin{"no_acquire", shapes, false}, twin{"relaxed_polls", shapes},
+        // A block alone saw no counter, and the spread counter's blocks speak for themselves: nothing to
+        // acquire.
+        twin{"no_acquire_of_the_counter",
+             {"system_counted", "system_spread", "alone_counted", "alone_spread"},
+             false},
+        twin{"no_team_barrier", {"system_counted", "system_spread", "alone_counted", "alone_spread"}},
+        twin{"no_arrival_release",
+             {"system_counted", "system_spread", "alone_counted", "alone_spread", "alone_counter"}},
+        twin{"no_block_barrier", shapes}),
     [](const auto& which) { return which.param.policy; });
 
 // --- machine code: of kernels so straight that "the nearest before" is what runs before.
@@ -129,9 +142,10 @@ TEST(order_in_machine_code, of_the_backends_is_right_and_weakened_ones_are_caugh
 
 // --- what waits
 
-// Empty, or what is wrong with the loops that poll: there are to be two at each call of sync() (one that all blocks wait in,
-// one of the block that speaks for spread arrivals), of one load each, with nothing in them that gathers the warp from two ways
-// (BREAK) and nothing of the kernel's kept in local memory. `calls`: of sync() in the kernel.
+// Empty, or what is wrong with the loops that poll: there are to be two at each call of sync() (one that all
+// blocks wait in, one of the block that speaks for spread arrivals), of one load each, with nothing in them
+// that gathers the warp from two ways (BREAK) and nothing of the kernel's kept in local memory. `calls`: of
+// sync() in the kernel.
 std::string wrong_with_polling(const std::string& kernel, unsigned calls) {
   using mgsync::machine_code::scope;
   static const std::string bytes = contents(MGSYNC_ORDER_CUBIN);
@@ -142,7 +156,8 @@ std::string wrong_with_polling(const std::string& kernel, unsigned calls) {
   unsigned loops = 0;
   for (std::size_t end = 0; end < code.size(); ++end) {
     if (code[end].name() == "STL" || code[end].name() == "LDL") return "something is kept in local memory";
-    const auto offset = code[end].name() == "BRA" ? code[end].branch_offset(image.architecture) : std::nullopt;
+    const auto offset =
+        code[end].name() == "BRA" ? code[end].branch_offset(image.architecture) : std::nullopt;
     if (!offset || *offset >= -16) continue;
     const auto begin = static_cast<std::size_t>(static_cast<std::int64_t>(end) + 1 + *offset / 16);
     unsigned loads = 0;
@@ -160,7 +175,9 @@ std::string wrong_with_polling(const std::string& kernel, unsigned calls) {
     if (loads != 1) return "a loop polls " + std::to_string(loads) + " times a turn";
     if (gathers) return "a loop gathers the warp anew";
   }
-  return loops == 2 * calls ? "" : std::to_string(loops) + " polling loops for " + std::to_string(calls) + " calls";
+  return loops == 2 * calls
+             ? ""
+             : std::to_string(loops) + " polling loops for " + std::to_string(calls) + " calls";
 }
 
 TEST(polling, of_a_kernel_with_three_calls_is_as_tight_as_of_one) {
@@ -178,37 +195,46 @@ std::string properties_of(const std::string& kernel) {
   return text.substr(begin, text.find('\n', text.find("Used", begin)) - begin);
 }
 
-// --- the verdict: told by the barrier, or in a word of shared memory that the kernel gives. Without one a group takes none.
+// --- the verdict: told by the barrier, or in a word of shared memory that the kernel gives. Without one a
+// group takes none.
 
 // Guarded, as the reader of the order leaves them out.
 int questions_in(const std::string& ptx, const std::string& kernel) {
   const auto begin = ptx.find(".entry " + kernel + "("), end = ptx.find(".entry ", begin + 1);
   int count = 0;
-  for (auto at = ptx.find("@asks ld.shared.u32", begin); at < end; at = ptx.find("@asks ld.shared.u32", at + 1)) ++count;
+  for (auto at = ptx.find("@asks ld.shared.u32", begin); at < end;
+       at = ptx.find("@asks ld.shared.u32", at + 1))
+    ++count;
   return count;
 }
 
 TEST(verdict, is_told_by_the_barrier_or_asked_behind_it) {
   for (const char* file : {MGSYNC_ORDER_PTX, MGSYNC_ORDER_PTX_8}) {
     const auto kernels = mgsync::test::read_ptx(contents(file));
-    for (const auto& [kernel, calls] : {std::pair("one_call", 1), std::pair("two_calls", 2), std::pair("three_calls", 3)})
+    for (const auto& [kernel, calls] :
+         {std::pair("one_call", 1), std::pair("two_calls", 2), std::pair("three_calls", 3)})
       for (const bool word : {false, true}) {
         const auto& code = kernels.at(std::string(kernel) + (word ? "_with_word" : ""));
         const auto count = [&](const char* opcode) {
-          return std::count_if(code.begin(), code.end(), [&](const auto& i) { return i.opcode.rfind(opcode, 0) == 0; });
+          return std::count_if(code.begin(), code.end(),
+                               [&](const auto& i) { return i.opcode.rfind(opcode, 0) == 0; });
         };
-        EXPECT_EQ(count("bar.red.or"), word ? 1 : calls + 1) << kernel << ": one for each call, and one as the group is made";
-        EXPECT_EQ(questions_in(contents(file), std::string(kernel) + (word ? "_with_word" : "")), word ? calls : 0) << kernel;
+        EXPECT_EQ(count("bar.red.or"), word ? 1 : calls + 1)
+            << kernel << ": one for each call, and one as the group is made";
+        EXPECT_EQ(questions_in(contents(file), std::string(kernel) + (word ? "_with_word" : "")),
+                  word ? calls : 0)
+            << kernel;
       }
   }
 }
 TEST(shared_memory, is_the_kernels_own) {
   EXPECT_EQ(properties_of("three_calls").find("smem"), std::string::npos) << properties_of("three_calls");
-  EXPECT_NE(properties_of("three_calls_with_word").find(" 4 bytes smem"), std::string::npos) << properties_of("three_calls_with_word");
+  EXPECT_NE(properties_of("three_calls_with_word").find(" 4 bytes smem"), std::string::npos)
+      << properties_of("three_calls_with_word");
 }
 
-// --- whether the group gave up before the kernel began, and whether another group of the block's is in use: asked once, as the group
-// is made, by a piece of code that the compiler may put anywhere.
+// --- whether the group gave up before the kernel began, and whether another group of the block's is in use:
+// asked once, as the group is made, by a piece of code that the compiler may put anywhere.
 
 TEST(given_up_and_in_use, are_asked_once_as_the_group_is_made) {
   const auto kernels = mgsync::test::read_ptx(contents(MGSYNC_ORDER_PTX));
@@ -246,18 +272,24 @@ unsigned registers_of(const std::string& kernel) {
   bool inside = false;
   std::smatch found;
   for (std::string line; std::getline(text, line);) {
-    if (line.find("Compiling entry function") != std::string::npos) inside = line.find("'" + kernel) != std::string::npos;
+    if (line.find("Compiling entry function") != std::string::npos)
+      inside = line.find("'" + kernel) != std::string::npos;
     if (inside && std::regex_search(line, found, used)) return static_cast<unsigned>(std::stoul(found[1]));
   }
   return 0;
 }
 
-// The group's own fields alone. Where the handle is not a __grid_constant__, all of it is copied there too: 256 bytes.
-TEST(local_memory, of_a_group_that_is_passed_on_by_reference) { EXPECT_NE(properties_of("by_reference").find(" 48 bytes stack frame"), std::string::npos) << properties_of("by_reference"); }
+// The group's own fields alone. Where the handle is not a __grid_constant__, all of it is copied there too:
+// 256 bytes.
+TEST(local_memory, of_a_group_that_is_passed_on_by_reference) {
+  EXPECT_NE(properties_of("by_reference").find(" 48 bytes stack frame"), std::string::npos)
+      << properties_of("by_reference");
+}
 
 // 32 registers are 2048 threads on an SM.
 TEST(registers, of_a_kernel_with_one_to_three_barriers) {
-  for (const char* kernel : {"one_call", "two_calls", "three_calls", "one_call_with_word", "two_calls_with_word", "three_calls_with_word"}) {
+  for (const char* kernel : {"one_call", "two_calls", "three_calls", "one_call_with_word",
+                             "two_calls_with_word", "three_calls_with_word"}) {
     EXPECT_GT(registers_of(kernel), 0u) << kernel;
     EXPECT_LE(registers_of(kernel), 32u) << kernel;
   }

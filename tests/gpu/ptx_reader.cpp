@@ -12,7 +12,9 @@ namespace mgsync::test {
 namespace {
 
 bool begins(const std::string& text, const char* with) { return text.rfind(with, 0) == 0; }
-bool is_register(const std::string& word) { return word.size() > 1 && word[0] == '%' && (word[1] == 'r' || word[1] == 'p' || word[1] == 'f'); }
+bool is_register(const std::string& word) {
+  return word.size() > 1 && word[0] == '%' && (word[1] == 'r' || word[1] == 'p' || word[1] == 'f');
+}
 
 ptx_instruction instruction_of(const std::string& line) {
   static const std::regex shape(R"(^\s*(?:@(!?)(%p\d+)\s+)?([a-z][\w.:]*)\s*([^;]*);)");
@@ -25,7 +27,8 @@ ptx_instruction instruction_of(const std::string& line) {
   made.guard = found[2];
   made.opcode = found[3];
   const std::string rest = found[4];
-  for (std::sregex_iterator w(rest.begin(), rest.end(), word), end; w != end; ++w) made.operands.push_back(w->str());
+  for (std::sregex_iterator w(rest.begin(), rest.end(), word), end; w != end; ++w)
+    made.operands.push_back(w->str());
   return made;
 }
 
@@ -55,17 +58,20 @@ class walk {
     while (!open.empty()) {
       auto [at, how, env] = open.back();
       open.pop_back();
-      for (auto e = env.begin(); e != env.end();) e = live_[static_cast<std::size_t>(at)].count(e->first) ? std::next(e) : env.erase(e);
+      for (auto e = env.begin(); e != env.end();)
+        e = live_[static_cast<std::size_t>(at)].count(e->first) ? std::next(e) : env.erase(e);
       if (!seen.insert({at, how, env}).second) continue;
       if (seen.size() > 400'000) return "too many paths";
       const auto& i = code_[static_cast<std::size_t>(at)];
       if (auto why = step(i, how, env); !why.empty()) return why + ": " + i.text;
       const known guard = i.guard.empty() ? known{1, i.negated ? 0u : 1u} : value_of(env, i.guard);
-      const bool may = guard.mask == 0 || (guard.value != 0) != i.negated, may_not = !i.guard.empty() && (guard.mask == 0 || !((guard.value != 0) != i.negated));
+      const bool may = guard.mask == 0 || (guard.value != 0) != i.negated,
+                 may_not = !i.guard.empty() && (guard.mask == 0 || !((guard.value != 0) != i.negated));
       if (begins(i.opcode, "bra")) {
         if (may) {
           const auto there = told_by(i, at, true, env);
-          open.emplace_back(i.target, how, i.target <= at ? without_what_changes(there, i.target, at) : there);
+          open.emplace_back(i.target, how,
+                            i.target <= at ? without_what_changes(there, i.target, at) : there);
         }
         if (may_not && next(at) >= 0) open.emplace_back(next(at), how, told_by(i, at, false, env));
         continue;
@@ -90,12 +96,14 @@ class walk {
       const auto found = env.find(word);
       return found == env.end() ? known{} : found->second;
     }
-    if (word.find_first_not_of("-0123456789") == std::string::npos) return {all_bits, static_cast<std::uint64_t>(std::stoll(word))};
+    if (word.find_first_not_of("-0123456789") == std::string::npos)
+      return {all_bits, static_cast<std::uint64_t>(std::stoll(word))};
     return {};
   }
 
   static std::vector<std::string> written_by(const ptx_instruction& i) {
-    for (const char* none : {"st.", "red.", "bar.", "barrier.", "bra", "fence", "membar", "ret", "exit", "prefetch"})
+    for (const char* none :
+         {"st.", "red.", "bar.", "barrier.", "bra", "fence", "membar", "ret", "exit", "prefetch"})
       if (begins(i.opcode, none)) return {};
     std::vector<std::string> written;
     if (i.text.find('{') != std::string::npos && (begins(i.opcode, "ld") || begins(i.opcode, "mov"))) {
@@ -116,7 +124,8 @@ class walk {
     const auto& i = code_[static_cast<std::size_t>(at)];
     std::vector<int> there;
     if (i.target >= 0) there.push_back(i.target);
-    const bool leaves = i.guard.empty() && (begins(i.opcode, "bra") || i.opcode == "ret" || i.opcode == "exit");
+    const bool leaves =
+        i.guard.empty() && (begins(i.opcode, "bra") || i.opcode == "ret" || i.opcode == "exit");
     if (next(at) >= 0 && !leaves) there.push_back(next(at));
     return there;
   }
@@ -132,8 +141,8 @@ class walk {
     return seen;
   }
 
-  // A register's value may have become another by the time a loop comes round: of those that are written on a way from `to`
-  // back to `from`.
+  // A register's value may have become another by the time a loop comes round: of those that are written on a
+  // way from `to` back to `from`.
   knowledge without_what_changes(knowledge env, int to, int from) {
     auto [known, fresh] = changed_.try_emplace({to, from});
     if (fresh)
@@ -152,9 +161,11 @@ class walk {
         const auto& i = code_[static_cast<std::size_t>(at)];
         std::set<std::string> now;
         for (const int there : after(at))
-          now.insert(live[static_cast<std::size_t>(there)].begin(), live[static_cast<std::size_t>(there)].end());
+          now.insert(live[static_cast<std::size_t>(there)].begin(),
+                     live[static_cast<std::size_t>(there)].end());
         const auto written = written_by(i);
-        if (i.guard.empty()) for (const auto& w : written) now.erase(w);
+        if (i.guard.empty())
+          for (const auto& w : written) now.erase(w);
         std::size_t reads_from = written.size();
         for (std::size_t k = reads_from; k < i.operands.size(); ++k)
           if (is_register(i.operands[k])) now.insert(i.operands[k]);
@@ -199,16 +210,20 @@ class walk {
     if (test < 0) return env;
     const auto& t = code_[static_cast<std::size_t>(test)];
     const bool equal = begins(t.opcode, "setp.eq"), unequal = begins(t.opcode, "setp.ne");
-    if ((!equal && !unequal) || t.operands.size() != 3 || (t.operands[2] != "0" && t.operands[2] != "1")) return env;
+    if ((!equal && !unequal) || t.operands.size() != 3 || (t.operands[2] != "0" && t.operands[2] != "1"))
+      return env;
     if (t.operands[2] == "1") {  // of a register masked to its lowest bit: the other way round
       const int masked = last_write(t.operands[1], test);
-      if (masked < 0 || !begins(code_[static_cast<std::size_t>(masked)].opcode, "and.") || code_[static_cast<std::size_t>(masked)].operands[2] != "1") return env;
+      if (masked < 0 || !begins(code_[static_cast<std::size_t>(masked)].opcode, "and.") ||
+          code_[static_cast<std::size_t>(masked)].operands[2] != "1")
+        return env;
       holds = !holds;
     }
     const bool zero = equal == holds;
     std::string looked_at = t.operands[1];
     std::uint64_t mask = all_bits;
-    if (const int masked = last_write(looked_at, test); masked >= 0 && begins(code_[static_cast<std::size_t>(masked)].opcode, "and.")) {
+    if (const int masked = last_write(looked_at, test);
+        masked >= 0 && begins(code_[static_cast<std::size_t>(masked)].opcode, "and.")) {
       const auto& m = code_[static_cast<std::size_t>(masked)];
       const known number = value_of(env, m.operands[2]);
       if (number.mask != all_bits) return env;
@@ -219,7 +234,8 @@ class walk {
       known& learned = env[looked_at];
       if (zero) {
         learned = {learned.mask | mask, learned.value & ~mask};
-      } else if (const std::uint64_t open = mask & ~learned.mask; (learned.value & mask) == 0 && open != 0 && (open & (open - 1)) == 0) {
+      } else if (const std::uint64_t open = mask & ~learned.mask;
+                 (learned.value & mask) == 0 && open != 0 && (open & (open - 1)) == 0) {
         learned = {learned.mask | open, learned.value | open};  // one bit is left that can be the one
       }
       if (learned.mask == 0) env.erase(looked_at);
@@ -229,13 +245,15 @@ class walk {
     return env;
   }
 
-  // Where `word`, as `before` reads it, was made a copy of a register that is still the same at `at`: in a row of instructions
-  // that nothing leads into. -1: nowhere.
+  // Where `word`, as `before` reads it, was made a copy of a register that is still the same at `at`: in a
+  // row of instructions that nothing leads into. -1: nowhere.
   int copy_of_another(const std::string& word, int before, int at) const {
     const int made = last_write(word, before);
     if (made < 0) return -1;
     const auto& copy = code_[static_cast<std::size_t>(made)];
-    if (!begins(copy.opcode, "mov.") || !copy.guard.empty() || copy.operands.size() != 2 || !is_register(copy.operands[1])) return -1;
+    if (!begins(copy.opcode, "mov.") || !copy.guard.empty() || copy.operands.size() != 2 ||
+        !is_register(copy.operands[1]))
+      return -1;
     if (last_write(copy.operands[1], at) > made) return -1;
     const auto led_into = [&](const ptx_instruction& i) { return i.target > made && i.target <= at; };
     return std::any_of(code_.begin(), code_.end(), led_into) ? -1 : made;
@@ -250,19 +268,24 @@ class walk {
   }
 
   static void learn(const ptx_instruction& i, knowledge& env) {
-    const auto operand = [&](std::size_t n) { return n < i.operands.size() ? value_of(env, i.operands[n]) : known{}; };
+    const auto operand = [&](std::size_t n) {
+      return n < i.operands.size() ? value_of(env, i.operands[n]) : known{};
+    };
     known made;
     const known a = operand(1), b = operand(2);
     const auto bits = [](known k) { return k.mask & k.value; };
     if (i.guard.empty()) {
       if (begins(i.opcode, "mov.") && i.operands.size() == 2) made = a;
       else if (begins(i.opcode, "not.pred") && a.mask != 0) made = {1, a.value ^ 1};
-      else if (begins(i.opcode, "xor.pred") && a.mask != 0 && b.mask != 0) made = {1, (a.value ^ b.value) & 1};
-      else if (begins(i.opcode, "and.")) made = {(a.mask & b.mask) | (a.mask & ~a.value) | (b.mask & ~b.value), bits(a) & bits(b)};
+      else if (begins(i.opcode, "xor.pred") && a.mask != 0 && b.mask != 0)
+        made = {1, (a.value ^ b.value) & 1};
+      else if (begins(i.opcode, "and."))
+        made = {(a.mask & b.mask) | (a.mask & ~a.value) | (b.mask & ~b.value), bits(a) & bits(b)};
       else if (begins(i.opcode, "or.")) made = {(a.mask & b.mask) | bits(a) | bits(b), bits(a) | bits(b)};
       else if (begins(i.opcode, "shl.") && b.mask == all_bits && b.value < 32)
         made = {a.mask << b.value | ((std::uint64_t{1} << b.value) - 1), bits(a) << b.value};
-      else if (begins(i.opcode, "setp.") && i.operands.size() == 3) made = compared(i.opcode.substr(5, 2), a, b);
+      else if (begins(i.opcode, "setp.") && i.operands.size() == 3)
+        made = compared(i.opcode.substr(5, 2), a, b);
       else if (begins(i.opcode, "selp.")) {
         const known which = operand(3);
         if (which.mask != 0) made = which.value != 0 ? a : b;
@@ -283,7 +306,8 @@ class walk {
     if (begins(op, "fence.acquire")) {
       acquire();
     } else if (begins(op, "fence.release") || begins(op, "fence.acq_rel") || begins(op, "fence.sc")) {
-      const int released = op.find(".sys") != std::string::npos ? progress::released_to_all : progress::released_to_gpu;
+      const int released =
+          op.find(".sys") != std::string::npos ? progress::released_to_all : progress::released_to_gpu;
       if (now.stage >= progress::met) now.stage = std::max<int>(now.stage, released);
       else if (!begins(op, "fence.release")) acquire();
     } else if (begins(op, "bar.") || begins(op, "barrier.")) {
@@ -292,18 +316,22 @@ class walk {
       polled = true;
       now.stage = begins(op, "ld.acquire") ? progress::acquired : progress::observed;
     } else if (begins(op, "st.relaxed.gpu") || (begins(op, "red.relaxed") && !adds_one(i, env))) {
-      now.stage = std::min<int>(now.stage, progress::acquired);  // counters of its own GPU put right: ahead of the flags
+      now.stage = std::min<int>(now.stage,
+                                progress::acquired);  // counters of its own GPU put right: ahead of the flags
     } else if (begins(op, "red.relaxed") || begins(op, "atom.relaxed") || begins(op, "atom.acquire")) {
       if (now.stage < progress::released_to_gpu) return "an arrival that nothing releases";
-      if (begins(op, "atom.")) now.stage = begins(op, "atom.acquire") ? progress::acquired : progress::observed;
+      if (begins(op, "atom."))
+        now.stage = begins(op, "atom.acquire") ? progress::acquired : progress::observed;
     } else if (begins(op, "st.relaxed.sys")) {
       stored = true;
-      if (now.stage < (wanted_ == reach::gpu ? progress::released_to_gpu : progress::released_to_all)) return "a flag that nothing releases";
+      if (now.stage < (wanted_ == reach::gpu ? progress::released_to_gpu : progress::released_to_all))
+        return "a flag that nothing releases";
     } else if (begins(op, "call")) {
       polled = true;
       now.stage = progress::observed;
     }
-    if (i.text.find("// written") != std::string::npos) now.stage = std::min<int>(now.stage, progress::acquired);
+    if (i.text.find("// written") != std::string::npos)
+      now.stage = std::min<int>(now.stage, progress::acquired);
     if (i.text.find("// payload") != std::string::npos) {
       paid = true;
       if (now.stage < progress::met) return "what is read behind the barrier is not acquired";

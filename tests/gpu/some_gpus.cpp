@@ -19,7 +19,8 @@ topology::group group_of(int count) {
 
 one_rank::one_rank()
     : job_(communicator::single(std::chrono::seconds(30))),
-      dog_([](const std::string& why) { std::fprintf(stderr, "%s\n", why.c_str()); }, [](const std::string&) {}),
+      dog_([](const std::string& why) { std::fprintf(stderr, "%s\n", why.c_str()); },
+           [](const std::string&) {}),
       session_(job_, job_, dog_, std::chrono::seconds(30)) {}
 
 configuration shape(std::string_view variant, unsigned blocks_per_sm, unsigned threads) {

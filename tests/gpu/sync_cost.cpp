@@ -1,7 +1,7 @@
-// What sync() costs at one, two and three places of a kernel, and less what makes it safe, against the algorithm alone: all
-// interleaved in one process.
-// Prints nanoseconds per barrier, (T(long) - T(short)) / difference in barriers: the median of the repeats, and the 95 %
-// interval of the median (its order statistics). Usage: sync_cost [GPUS [REPEATS]].
+// What sync() costs at one, two and three places of a kernel, and less what makes it safe, against the
+// algorithm alone: all interleaved in one process. Prints nanoseconds per barrier, (T(long) - T(short)) /
+// difference in barriers: the median of the repeats, and the 95 % interval of the median (its order
+// statistics). Usage: sync_cost [GPUS [REPEATS]].
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -43,17 +43,21 @@ void measure(multi_grid& grids, unsigned blocks, unsigned threads, const char* s
     forms.push_back({"sync " + std::to_string(sites), test::library_kernel(sites), sites, {}});
   forms.push_back({"sync 1 without looks", test::altered_kernel(test::alteration::without_looks), 1, {}});
   forms.push_back({"sync 1 without a word", test::altered_kernel(test::alteration::without_a_word), 1, {}});
-  forms.push_back({"sync 1 without a verdict", test::altered_kernel(test::alteration::without_verdict), 1, {}});
+  forms.push_back(
+      {"sync 1 without a verdict", test::altered_kernel(test::alteration::without_verdict), 1, {}});
   for (unsigned r = 0; r <= repeats; ++r)  // the first warms up
     for (form& f : forms) {
-      const double difference = seconds(grids, f, blocks, threads, many) - seconds(grids, f, blocks, threads, few);
+      const double difference =
+          seconds(grids, f, blocks, threads, many) - seconds(grids, f, blocks, threads, few);
       if (r != 0) f.ns.push_back(difference / (many - few) * 1e9);
     }
-  const auto lowest = static_cast<std::size_t>(std::max(0.0, std::floor(repeats / 2.0 - 0.98 * std::sqrt(repeats))));
+  const auto lowest =
+      static_cast<std::size_t>(std::max(0.0, std::floor(repeats / 2.0 - 0.98 * std::sqrt(repeats))));
   for (form& f : forms) std::sort(f.ns.begin(), f.ns.end());
   for (const form& f : forms) {
-    std::printf("%u,%s,%u,%u,%s,%.1f,%.1f,%.1f,%.1f\n", grids.gpus(), shape, blocks, threads, f.name.c_str(), f.ns[f.ns.size() / 2],
-                f.ns[lowest], f.ns[f.ns.size() - 1 - lowest], 100 * (f.ns[f.ns.size() / 2] / forms[0].ns[forms[0].ns.size() / 2] - 1));
+    std::printf("%u,%s,%u,%u,%s,%.1f,%.1f,%.1f,%.1f\n", grids.gpus(), shape, blocks, threads, f.name.c_str(),
+                f.ns[f.ns.size() / 2], f.ns[lowest], f.ns[f.ns.size() - 1 - lowest],
+                100 * (f.ns[f.ns.size() / 2] / forms[0].ns[forms[0].ns.size() / 2] - 1));
     std::fflush(stdout);
   }
 }
@@ -73,11 +77,15 @@ int main(int count, char** words) try {
   for (int g = 0; g < gpus; ++g) ordinals.push_back(g);
   multi_grid grids(ordinals);
   std::printf("gpus,shape,blocks,threads,form,ns per barrier,from,to,%% over the algorithm\n");
-  const struct { unsigned per_sm, threads; const char* name; } shapes[] = {
-      {0, 32, "b1x32"}, {1, 32, "1x32"}, {1, 1024, "1x1024"}, {4, 256, "4x256"}, {8, 256, "8x256"}, {16, 64, "16x64"}, {32, 64, "32x64"}};
+  const struct {
+    unsigned per_sm, threads;
+    const char* name;
+  } shapes[] = {{0, 32, "b1x32"},  {1, 32, "1x32"},   {1, 1024, "1x1024"}, {4, 256, "4x256"},
+                {8, 256, "8x256"}, {16, 64, "16x64"}, {32, 64, "32x64"}};
   // One block in all meets nobody, so sync() leaves the flags alone that the algorithm would count on.
   for (const auto& s : shapes)
-    if (gpus > 1 || s.per_sm != 0) measure(grids, s.per_sm == 0 ? 1 : s.per_sm * static_cast<unsigned>(sms), s.threads, s.name, repeats);
+    if (gpus > 1 || s.per_sm != 0)
+      measure(grids, s.per_sm == 0 ? 1 : s.per_sm * static_cast<unsigned>(sms), s.threads, s.name, repeats);
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "sync_cost: %s\n", error.what());

@@ -16,15 +16,18 @@ namespace {
 using algorithm::cuda_lines;
 using algorithm::ptx::scope;
 
-// The price of being safe: what ships, less one thing each. Not for use: the first waits almost for ever, and the other
-// lets only the first warp of a block know.
+// The price of being safe: what ships, less one thing each. Not for use: the first waits almost for ever, and
+// the other lets only the first warp of a block know.
 class without_looks : public algorithm::multi_grid_policy_with_word {
  public:
   using multi_grid_policy_with_word::multi_grid_policy_with_word;
   __device__ __forceinline__ unsigned await(word* polled, word target, word) const {
 #pragma unroll 1
     for (unsigned polls = 0; polls < 1u << 24; ++polls)
-      if (all_reached<algorithm::polling::inbox, 1>([&](unsigned) { return algorithm::polled_word<word>{polled, target}; })) return 0;
+      if (all_reached<algorithm::polling::inbox, 1>([&](unsigned) {
+            return algorithm::polled_word<word>{polled, target};
+          }))
+        return 0;
     return 1;
   }
 };
@@ -54,7 +57,8 @@ __device__ __forceinline__ void turns_of(Group&& grids, unsigned turns) {
   }
 }
 template <unsigned Sites, class Policy>
-__global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads) library_turns(multi_grid_handle handle, unsigned turns) {
+__global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads)
+    library_turns(multi_grid_handle handle, unsigned turns) {
   if constexpr (std::is_same_v<typename Policy::verdict, algorithm::told_by_barrier>) {
     turns_of<Sites>(multi_grid_group_over<Policy>(handle), turns);
   } else {
@@ -65,10 +69,12 @@ __global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads) li
 
 // What mgsync's own rounds run, over the same flags: the algorithm alone, its addresses kept in registers.
 template <template <class> class Algorithm, scope Widest, class Shape>
-__device__ __forceinline__ void algorithm_turns(const multi_grid_handle& handle, const Shape& shape, unsigned turns) {
+__device__ __forceinline__ void algorithm_turns(const multi_grid_handle& handle, const Shape& shape,
+                                                unsigned turns) {
   static_assert(offsetof(multi_grid_handle, parts) == offsetof(cuda_lines, parts));
   using policy = algorithm::cuda_policy<Widest>;
-  Algorithm<policy> barrier(policy({handle.records[0].told, 10'000'000'000}), reinterpret_cast<const cuda_lines&>(handle),
+  Algorithm<policy> barrier(policy({handle.records[0].told, 10'000'000'000}),
+                            reinterpret_cast<const cuda_lines&>(handle),
                             algorithm::place{handle.rank, handle.gpus, blockIdx.x, handle.blocks}, shape);
   std::uint32_t epoch = handle.records[blockIdx.x].epoch;
   bool ok = true;
@@ -81,24 +87,29 @@ template <class Policy>
 using counter_of = algorithm::spread_counter<Policy, const cuda_lines>;
 
 template <scope Widest>
-__global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads) relay_turns(const __grid_constant__ multi_grid_handle handle, unsigned turns) {
+__global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads)
+    relay_turns(const __grid_constant__ multi_grid_handle handle, unsigned turns) {
   algorithm_turns<relay_of, Widest>(handle, algorithm::relay_shape{handle.counters, handle.copies}, turns);
 }
-__global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads) counter_turns(const __grid_constant__ multi_grid_handle handle, unsigned turns) {
-  algorithm_turns<counter_of, scope::gpu>(handle, algorithm::spread_shape{handle.counters, handle.copies, handle.hold}, turns);
+__global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads)
+    counter_turns(const __grid_constant__ multi_grid_handle handle, unsigned turns) {
+  algorithm_turns<counter_of, scope::gpu>(
+      handle, algorithm::spread_shape{handle.counters, handle.copies, handle.hold}, turns);
 }
 
 }  // namespace
 
 turn_kernel library_kernel(unsigned sites) {
   using ships = algorithm::multi_grid_policy_with_word;
-  return sites == 1 ? library_turns<1, ships> : sites == 2 ? library_turns<2, ships> : library_turns<3, ships>;
+  return sites == 1   ? library_turns<1, ships>
+         : sites == 2 ? library_turns<2, ships>
+                      : library_turns<3, ships>;
 }
 turn_kernel altered_kernel(alteration what) {
   switch (what) {
-    case alteration::without_looks: return library_turns<1, without_looks>;
-    case alteration::without_a_word: return library_turns<1, algorithm::multi_grid_policy>;
-    case alteration::without_verdict: break;
+  case alteration::without_looks: return library_turns<1, without_looks>;
+  case alteration::without_a_word: return library_turns<1, algorithm::multi_grid_policy>;
+  case alteration::without_verdict: break;
   }
   return library_turns<1, without_verdict>;
 }

@@ -66,8 +66,8 @@ class relay_twin {
   bool left_out_;
 };
 
-// A central counter on GPU 0 that its last block sets back at once: whoever polls late finds it empty, so blocks wait
-// for "not full any more" instead, and a fast block's next arrival lets a slow one through early.
+// A central counter on GPU 0 that its last block sets back at once: whoever polls late finds it empty, so
+// blocks wait for "not full any more" instead, and a fast block's next arrival lets a slow one through early.
 class reset_twin {
  public:
   static constexpr bool bounded = true;
@@ -98,8 +98,7 @@ class reset_twin {
 
 template <class Pass>
 creation make(const round_loop::flag_barrier_request& w, const round_loop::flag_image& image) {
-  return round_loop::make_flag_barrier<Pass>(w, "twin", image,
-                                             [](const cuda_lines& l) { return l; });
+  return round_loop::make_flag_barrier<Pass>(w, "twin", image, [](const cuda_lines& l) { return l; });
 }
 
 struct nothing_inside {
@@ -117,19 +116,22 @@ creation make_twin(twin which, const topology::group& group, const configuration
   const auto w = round_loop::request_of(group, asked, where, "twin");
   const auto image = round_loop::relay_image(w.blocks, {1, 1});
   switch (which) {
-    case twin::none: return make<relay_twin<cuda_policy<wide>, twin::none>>(w, image);
-    case twin::arrival_left_out:
-      return make<relay_twin<cuda_policy<wide>, twin::arrival_left_out>>(w, round_loop::relay_image(w.blocks - 1, {1, 1}));
-    case twin::one_flag_two_epochs: return make<relay_twin<cuda_policy<wide>, twin::one_flag_two_epochs>>(w, image);
-    case twin::early_reset: return make<reset_twin>(w, round_loop::flag_image(1024, 0));
-    case twin::narrow_release: return make<relay_twin<narrow_policy, twin::narrow_release>>(w, image);
-    case twin::no_release: return make<relay_twin<unfenced_policy, twin::no_release>>(w, image);
-    case twin::stale_acquire: return make<relay_twin<relaxed_policy, twin::stale_acquire>>(w, image);
+  case twin::none: return make<relay_twin<cuda_policy<wide>, twin::none>>(w, image);
+  case twin::arrival_left_out:
+    return make<relay_twin<cuda_policy<wide>, twin::arrival_left_out>>(
+        w, round_loop::relay_image(w.blocks - 1, {1, 1}));
+  case twin::one_flag_two_epochs:
+    return make<relay_twin<cuda_policy<wide>, twin::one_flag_two_epochs>>(w, image);
+  case twin::early_reset: return make<reset_twin>(w, round_loop::flag_image(1024, 0));
+  case twin::narrow_release: return make<relay_twin<narrow_policy, twin::narrow_release>>(w, image);
+  case twin::no_release: return make<relay_twin<unfenced_policy, twin::no_release>>(w, image);
+  case twin::stale_acquire: return make<relay_twin<relaxed_policy, twin::stale_acquire>>(w, image);
   }
   return {};
 }
 
-creation make_nothing_inside(level which, const topology::group& group, const configuration& asked, session& where) {
+creation make_nothing_inside(level which, const topology::group& group, const configuration& asked,
+                             session& where) {
   const auto w = round_loop::request_of(group, asked, where, "twin");
   if (which == level::warp) return round_loop::make_inner_barrier<nothing_inside, 1>(w, "nothing");
   return round_loop::make_inner_barrier<nothing_inside, 32>(w, "nothing");

@@ -6,13 +6,13 @@
 namespace mgsync::test {
 
 enum class twin {
-  none,                  // as it should be
-  arrival_left_out,      // the last block speaks before one other has arrived
-  one_flag_two_epochs,   // leaves on the flag of the epoch before
-  early_reset,           // a counter that is set back while others may still look at it
-  stale_acquire,         // polls without the fence that makes them an acquire
-  narrow_release,        // a flag for other GPUs behind a fence that reaches its own only
-  no_release,            // and behind none
+  none,                 // as it should be
+  arrival_left_out,     // the last block speaks before one other has arrived
+  one_flag_two_epochs,  // leaves on the flag of the epoch before
+  early_reset,          // a counter that is set back while others may still look at it
+  stale_acquire,        // polls without the fence that makes them an acquire
+  narrow_release,       // a flag for other GPUs behind a fence that reaches its own only
+  no_release,           // and behind none
 };
 
 creation make_twin(twin, const topology::group&, const configuration&, session&);

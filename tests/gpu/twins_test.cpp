@@ -5,9 +5,7 @@
 #include "tests/gpu/some_gpus.hpp"
 #include "tests/gpu/twins.hpp"
 
-namespace mgsync::test {
-
-namespace {
+namespace mgsync::test { namespace {
 
 class weakened : public testing::TestWithParam<std::tuple<twin, int>> {};
 
@@ -24,9 +22,12 @@ TEST_P(weakened, is_caught) {
     return;
   }
   if (which == twin::narrow_release || which == twin::no_release) {
-    // What the hardware lets pass is no proof: the order test reads the code. docs/results/library-lab.md says what these show.
-    std::printf("%s release, %d GPUs: %llu violations of %llu observations\n", which == twin::no_release ? "no" : "a narrow", gpus,
-                static_cast<unsigned long long>(seen.violations), static_cast<unsigned long long>(seen.observations));
+    // What the hardware lets pass is no proof: the order test reads the code. docs/results/library-lab.md
+    // says what these show.
+    std::printf("%s release, %d GPUs: %llu violations of %llu observations\n",
+                which == twin::no_release ? "no" : "a narrow", gpus,
+                static_cast<unsigned long long>(seen.violations),
+                static_cast<unsigned long long>(seen.observations));
     return;
   }
   // A broken barrier is caught as a violation, or because somebody waits for ever.
@@ -35,18 +36,21 @@ TEST_P(weakened, is_caught) {
 }
 
 INSTANTIATE_TEST_SUITE_P(twins, weakened,
-                         testing::Combine(testing::Values(twin::none, twin::arrival_left_out, twin::one_flag_two_epochs,
-                                                          twin::early_reset, twin::stale_acquire, twin::narrow_release,
+                         testing::Combine(testing::Values(twin::none, twin::arrival_left_out,
+                                                          twin::one_flag_two_epochs, twin::early_reset,
+                                                          twin::stale_acquire, twin::narrow_release,
                                                           twin::no_release),
                                           testing::Values(1, 2, 4)));
 
-// Leaves out the edges from one GPU to another, and where there is but one, every eighth edge from round to round.
+// Leaves out the edges from one GPU to another, and where there is but one, every eighth edge from round to
+// round.
 class missing_edges final : public boundary_graph {
  public:
   using boundary_graph::boundary_graph;
 
  protected:
-  std::vector<cudaGraphNode_t> awaited(unsigned local, std::uint32_t round, const std::vector<cudaGraphNode_t>& before) const override {
+  std::vector<cudaGraphNode_t> awaited(unsigned local, std::uint32_t round,
+                                       const std::vector<cudaGraphNode_t>& before) const override {
     if (before.size() > 1) return {before[local]};
     return round % 8 == 7 ? std::vector<cudaGraphNode_t>{} : before;
   }
@@ -54,7 +58,8 @@ class missing_edges final : public boundary_graph {
 
 class replayed : public testing::TestWithParam<std::tuple<bool, int>> {};
 
-// A graph of checked rounds is built once and replayed: each of its runs must tell a graph that lacks edges from one that has all.
+// A graph of checked rounds is built once and replayed: each of its runs must tell a graph that lacks edges
+// from one that has all.
 TEST_P(replayed, graph_without_some_edges_is_caught_in_every_run) {
   const auto [whole, gpus] = GetParam();
   MGSYNC_NEEDS_GPUS(gpus);
@@ -73,18 +78,18 @@ TEST_P(replayed, graph_without_some_edges_is_caught_in_every_run) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(twins, replayed, testing::Combine(testing::Values(true, false), testing::Values(1, 2, 4)));
+INSTANTIATE_TEST_SUITE_P(twins, replayed,
+                         testing::Combine(testing::Values(true, false), testing::Values(1, 2, 4)));
 
 TEST(inside_a_block, nothing_is_no_barrier) {
   MGSYNC_NEEDS_GPUS(1);
   one_rank here;
-  for (const auto& [which, threads] : {std::pair{level::warp, 32u}, {level::block, 64u}, {level::block, 1024u}}) {
+  for (const auto& [which, threads] :
+       {std::pair{level::warp, 32u}, {level::block, 64u}, {level::block, 1024u}}) {
     const auto made = make_nothing_inside(which, group_of(1), shape("", 0, threads), here.session());
     ASSERT_TRUE(made.barrier) << made.reason;
     EXPECT_GT(made.barrier->run(checked(1000, std::chrono::seconds(5))).violations, 0u) << threads;
   }
 }
 
-}  // namespace
-
-}  // namespace mgsync::test
+}}  // namespace mgsync::test

@@ -1,5 +1,5 @@
-// The device headers under NVRTC, which has no standard library: as a program that compiles its kernels as it runs includes them,
-// with no folder but that of mgsync's headers. Needs no GPU.
+// The device headers under NVRTC, which has no standard library: as a program that compiles its kernels as it
+// runs includes them, with no folder but that of mgsync's headers. Needs no GPU.
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -68,8 +68,10 @@ TEST(nvrtc, compiles_the_device_headers_for_every_architecture_it_has) {
 TEST(nvrtc, leaves_the_integers_to_a_program_that_has_them) {
   const std::string source = std::string(R"(
 namespace std { using uint16_t = unsigned short; using uint32_t = unsigned; using uint64_t = unsigned long long;
-                using int32_t = int; using size_t = unsigned long; })") + barrier;
-  EXPECT_TRUE(compile(source.c_str(), "compute_90").ptx.empty()) << "two different std::uint64_t are an error";
+                using int32_t = int; using size_t = unsigned long; })") +
+                             barrier;
+  EXPECT_TRUE(compile(source.c_str(), "compute_90").ptx.empty())
+      << "two different std::uint64_t are an error";
   const auto made = compile(source.c_str(), "compute_90", {"-DMGSYNC_STD_INTEGERS"});
   EXPECT_FALSE(made.ptx.empty()) << made.log;
 }

@@ -1,4 +1,5 @@
-// What a group keeps of its blocks and kernels on the host, as values: who had not arrived, and which kernels are known to fit.
+// What a group keeps of its blocks and kernels on the host, as values: who had not arrived, and which kernels
+// are known to fit.
 #include <string>
 #include <vector>
 
@@ -16,20 +17,26 @@ constexpr std::uint32_t start = mgsync::algorithm::first_gpu_epoch;
 
 std::string missing(std::uint32_t before) {
   const std::uint32_t ahead = before + 1;
-  return who_is_missing({{"GPU 0 (grid 0)", {ahead, ahead, ahead}}, {"GPU 1 (grid 1)", {ahead, before, ahead}},
-                         {"GPU 2 (grid 2)", {before, before}}, {"GPU 0 of process 1 (grid 3)", {before}, false}});
+  return who_is_missing({{"GPU 0 (grid 0)", {ahead, ahead, ahead}},
+                         {"GPU 1 (grid 1)", {ahead, before, ahead}},
+                         {"GPU 2 (grid 2)", {before, before}},
+                         {"GPU 0 of process 1 (grid 3)", {before}, false}});
 }
 
 TEST(missing, is_who_is_behind_the_furthest) {
-  EXPECT_EQ(missing(start + 6), "barrier 7: not arrived: GPU 1 (grid 1): block 1; GPU 2 (grid 2): all 2 blocks; GPU 0 of process 1 (grid 3)");
-  EXPECT_EQ(who_is_missing({{"GPU 0 (grid 0)", {start + 3, start + 3}}}), "barrier 3: all arrived in the end, but too late");
+  EXPECT_EQ(missing(start + 6), "barrier 7: not arrived: GPU 1 (grid 1): block 1; GPU 2 (grid 2): all 2 "
+                                "blocks; GPU 0 of process 1 (grid 3)");
+  EXPECT_EQ(who_is_missing({{"GPU 0 (grid 0)", {start + 3, start + 3}}}),
+            "barrier 3: all arrived in the end, but too late");
   EXPECT_EQ(who_is_missing({}), "no kernel was waiting");
 }
 // The count of barriers wraps in a kernel that runs for an hour; who is behind does not change sides there.
 TEST(missing, is_the_same_where_the_count_wraps) {
   for (const std::uint32_t count : {0xffffffffu, 0x7fffffffu, 0x80000000u}) {
     const auto text = missing(start + count);
-    EXPECT_NE(text.find("GPU 1 (grid 1): block 1; GPU 2 (grid 2): all 2 blocks; GPU 0 of process 1"), std::string::npos) << text;
+    EXPECT_NE(text.find("GPU 1 (grid 1): block 1; GPU 2 (grid 2): all 2 blocks; GPU 0 of process 1"),
+              std::string::npos)
+        << text;
     EXPECT_EQ(text.find("GPU 0 (grid 0)"), std::string::npos) << text;
   }
 }
@@ -45,9 +52,11 @@ TEST(fitting_kernels, that_alternate_are_all_known) {
 }
 TEST(fitting_kernels, are_not_more_than_there_is_room_for) {
   fitting_kernels known;
-  for (std::size_t bytes = 0; bytes < 10 * fitting_kernels::most; ++bytes) known.keep({nullptr, 32, bytes}, 1);
+  for (std::size_t bytes = 0; bytes < 10 * fitting_kernels::most; ++bytes)
+    known.keep({nullptr, 32, bytes}, 1);
   std::size_t kept = 0;
-  for (std::size_t bytes = 0; bytes < 10 * fitting_kernels::most; ++bytes) kept += known.per_sm({nullptr, 32, bytes});
+  for (std::size_t bytes = 0; bytes < 10 * fitting_kernels::most; ++bytes)
+    kept += known.per_sm({nullptr, 32, bytes});
   EXPECT_LE(kept, fitting_kernels::most);
   EXPECT_EQ(known.per_sm({nullptr, 32, 10 * fitting_kernels::most - 1}), 1u);
 }

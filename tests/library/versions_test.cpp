@@ -11,7 +11,8 @@
 
 namespace {
 
-// What a group of two processes is refused for, of which the other says `theirs` in place of the first words that this one says.
+// What a group of two processes is refused for, of which the other says `theirs` in place of the first words
+// that this one says.
 std::string refusal(const std::vector<std::uint32_t>& theirs) {
   const auto exchange = [&](const std::string& mine) {
     std::string other = mine;
@@ -20,21 +21,23 @@ std::string refusal(const std::vector<std::uint32_t>& theirs) {
   };
   try {
     mgsync::multi_grid grids({0}, 0, exchange);
-  } catch (const std::exception& error) {
-    return error.what();
-  }
+  } catch (const std::exception& error) { return error.what(); }
   return "nothing thrown";
 }
 
 constexpr std::uint32_t ours = mgsync::multi_grid_handle::this_version;
 
 TEST(versions, of_two_processes_that_differ_are_named) {
-  EXPECT_NE(refusal({ours + 1, 10203}).find("process 1 has mgsync 1.2.3, and this one 0.1.0"), std::string::npos) << refusal({ours + 1, 10203});
+  EXPECT_NE(refusal({ours + 1, 10203}).find("process 1 has mgsync 1.2.3, and this one 0.1.0"),
+            std::string::npos)
+      << refusal({ours + 1, 10203});
   // Before there was a version a process began with its host's name.
-  EXPECT_NE(refusal({0x65646f6eu, 0x00003130u}).find("process 1 has mgsync another version"), std::string::npos);
+  EXPECT_NE(refusal({0x65646f6eu, 0x00003130u}).find("process 1 has mgsync another version"),
+            std::string::npos);
 }
 TEST(versions, that_are_alike_are_none_of_the_reasons) {
-  EXPECT_EQ(refusal({ours, MGSYNC_VERSION}).find("mgsync 0"), std::string::npos) << refusal({ours, MGSYNC_VERSION});
+  EXPECT_EQ(refusal({ours, MGSYNC_VERSION}).find("mgsync 0"), std::string::npos)
+      << refusal({ours, MGSYNC_VERSION});
 }
 TEST(versions, of_the_c_interface_are_those_of_the_headers) {
   EXPECT_EQ(mgsync_version(), MGSYNC_VERSION);

@@ -3,7 +3,8 @@
 //   absent   it never arrives at the 500th
 //   lost     it arrives at the 500th, and never comes back
 //   near     all ranks: every barrier spans the ranks of one host only
-//   in CALL  it never comes back from this call (one of those at the end of this file), whenever it makes it first
+//   in CALL  it never comes back from this call (one of those at the end of this file), whenever it makes it
+//   first
 #include <mpi.h>
 #include <unistd.h>
 
@@ -15,7 +16,8 @@ static const char* const lie = std::getenv("MGSYNC_LIE");
 // The ranks of this host, kept with the communicator, whose handle may be used again.
 static MPI_Comm near_part(MPI_Comm whole) {
   static int key = MPI_KEYVAL_INVALID;
-  if (key == MPI_KEYVAL_INVALID) MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, nullptr);
+  if (key == MPI_KEYVAL_INVALID)
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, nullptr);
   MPI_Comm* near = nullptr;
   int there = 0;
   MPI_Comm_get_attr(whole, key, static_cast<void*>(&near), &there);
@@ -56,7 +58,8 @@ extern "C" int MPI_Barrier(MPI_Comm comm) {
 static void maybe_for_ever(const char* call) {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  while (rank == 1 && lie != nullptr && std::strncmp(lie, "in ", 3) == 0 && std::strcmp(lie + 3, call) == 0) pause();
+  while (rank == 1 && lie != nullptr && std::strncmp(lie, "in ", 3) == 0 && std::strcmp(lie + 3, call) == 0)
+    pause();
 }
 
 extern "C" {

@@ -1,10 +1,14 @@
-// Loaded ahead of MPI (LD_PRELOAD), it puts another program's MPI_Barrier and mgsync's on equal terms (docs/method.md):
-// - before the program's main part every pair of ranks exchanges messages. Open MPI polls a buffer for each pair that has
-//   talked, in every call from then on; where ranks have a few partners only, as in osu_barrier, MPI_Barrier takes less.
-// - the loop of osu_barrier -i N -x M is timed as a whole, and without the clock reads between the calls: what osu_barrier adds
-//   up inside the calls leaves out what lies between them, while a partner's message is under way already, and a loop with
-//   clock reads in it takes longer than one without. Rank 0 says at the end "the whole loop: 0.4061 us"; osu_barrier's own
-//   figure means nothing then.
+// Loaded ahead of MPI (LD_PRELOAD), it puts another program's MPI_Barrier and mgsync's on equal terms
+// (docs/method.md):
+// - before the program's main part every pair of ranks exchanges messages. Open MPI polls a buffer for each
+// pair that has
+//   talked, in every call from then on; where ranks have a few partners only, as in osu_barrier, MPI_Barrier
+//   takes less.
+// - the loop of osu_barrier -i N -x M is timed as a whole, and without the clock reads between the calls:
+// what osu_barrier adds
+//   up inside the calls leaves out what lies between them, while a partner's message is under way already,
+//   and a loop with clock reads in it takes longer than one without. Rank 0 says at the end "the whole loop:
+//   0.4061 us"; osu_barrier's own figure means nothing then.
 // With TALK_FIRST_CLOCK=1 in the environment the clock is read between the calls after all.
 #include <mpi.h>
 
@@ -25,7 +29,8 @@ static void talk() {
   for (int other = 0; other < ranks; ++other)
     for (int i = 0; i < messages && other != rank; ++i) {
       int told = i, heard = 0;
-      PMPI_Sendrecv(&told, 1, MPI_INT, other, 7, &heard, 1, MPI_INT, other, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      PMPI_Sendrecv(&told, 1, MPI_INT, other, 7, &heard, 1, MPI_INT, other, 7, MPI_COMM_WORLD,
+                    MPI_STATUS_IGNORE);
     }
 }
 

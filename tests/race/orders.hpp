@@ -19,7 +19,7 @@ enum class weakness {
 };
 
 inline constexpr std::array<std::string_view, 8> weakness_names = {
-    "none", "system-store", "system-wait", "local-arrival", "local-release", "local-wait", "system-add",
-    "team-barrier"};
+    "none",          "system-store", "system-wait", "local-arrival",
+    "local-release", "local-wait",   "system-add",  "team-barrier"};
 
 }  // namespace mgsync::race

@@ -1,6 +1,7 @@
-// The producers and the consumer of the synthetic pipeline on host threads: plain data in a circular buffer, handed over
-// by barriers of phases as a GPU's mbarriers are. Without arguments every stage must arrive whole, and ThreadSanitizer
-// (preset tsan) must stay silent. With `weaken WHAT` one ordering or one wait is taken away, and it must report a race.
+// The producers and the consumer of the synthetic pipeline on host threads: plain data in a circular buffer,
+// handed over by barriers of phases as a GPU's mbarriers are. Without arguments every stage must arrive
+// whole, and ThreadSanitizer (preset tsan) must stay silent. With `weaken WHAT` one ordering or one wait is
+// taken away, and it must report a race.
 #include <sched.h>
 
 #include <array>
@@ -21,7 +22,15 @@ using namespace mgsync::pipeline;
 constexpr unsigned most_buffers = 5;
 constexpr int stages = 400;
 
-enum class weakness { none, commit, release, producer_wait, consumer_wait, producer_never_waits, consumer_never_waits };
+enum class weakness {
+  none,
+  commit,
+  release,
+  producer_wait,
+  consumer_wait,
+  producer_never_waits,
+  consumer_never_waits
+};
 struct named_weakness {
   std::string_view name;
   weakness what;
@@ -49,7 +58,8 @@ struct thread_policy {
   std::memory_order arrives = std::memory_order_acq_rel;
   std::memory_order waits = std::memory_order_acquire;
   bool never_waits = false;
-  std::chrono::milliseconds patience{20000};  // a partner that is gone ends the run, and nobody waits any more
+  std::chrono::milliseconds patience{
+      20000};  // a partner that is gone ends the run, and nobody waits any more
   std::atomic<bool>* lost = nullptr;
 
   void arrive(phase_barrier& b) const {
@@ -140,7 +150,8 @@ int main(int argc, char** argv) {
   }
   int wrong = 0;
   for (int producers = 1; producers <= 2; ++producers)
-    for (unsigned buffers = 1; buffers <= most_buffers; ++buffers) wrong += run(producers, buffers, weakness::none);
+    for (unsigned buffers = 1; buffers <= most_buffers; ++buffers)
+      wrong += run(producers, buffers, weakness::none);
   std::printf("%d stages with wrong data\n", wrong);
   return wrong == 0 ? 0 : 1;
 }

@@ -15,7 +15,9 @@ struct relacy_team {
   relacy_pair votes[2][2];  // of each lane, two in turn: a vote's number above, its value below
   relacy_word barriers[2];  // how many each lane came to
 
-  relacy_team() : votes{{relacy_pair(0), relacy_pair(0)}, {relacy_pair(0), relacy_pair(0)}}, barriers{relacy_word(0), relacy_word(0)} {}
+  relacy_team()
+      : votes{{relacy_pair(0), relacy_pair(0)}, {relacy_pair(0), relacy_pair(0)}},
+        barriers{relacy_word(0), relacy_word(0)} {}
 };
 
 // One thread's place in its team, whatever copies of its policy there are.
@@ -44,14 +46,18 @@ class relacy_policy {
   unsigned load_relaxed_local(word& w) { return w($).load(rl::mo_relaxed); }
   void store_relaxed_local(word& w, unsigned v) { w($).store(v, rl::mo_relaxed); }
   void add_relaxed_local(word& w, unsigned v) { w($).fetch_add(v, rl::mo_relaxed); }
-  void store_release_local(word& w, unsigned v) { w($).store(v, order(weakness::local_release, rl::mo_release)); }
+  void store_release_local(word& w, unsigned v) {
+    w($).store(v, order(weakness::local_release, rl::mo_release));
+  }
   unsigned add_acq_rel_local(word& w, unsigned v) {
     return w($).fetch_add(v, order(weakness::local_arrival, rl::mo_acq_rel));
   }
   unsigned add_acq_rel_system(word& w, unsigned v) {
     return w($).fetch_add(v, order(weakness::system_add, rl::mo_acq_rel));
   }
-  void add_release_local(word& w, unsigned v) { w($).fetch_add(v, order(weakness::local_arrival, rl::mo_release)); }
+  void add_release_local(word& w, unsigned v) {
+    w($).fetch_add(v, order(weakness::local_arrival, rl::mo_release));
+  }
   unsigned fetch_add_release_local(word& w, unsigned v) {
     return w($).fetch_add(v, order(weakness::local_arrival, rl::mo_release));
   }
@@ -107,8 +113,12 @@ class relacy_policy {
     sync();
   }
 
-  bool wait_local(word& w, unsigned epoch) { return wait(w, epoch, order(weakness::local_wait, rl::mo_acquire)); }
-  bool wait_system(word& w, unsigned epoch) { return wait(w, epoch, order(weakness::system_wait, rl::mo_acquire)); }
+  bool wait_local(word& w, unsigned epoch) {
+    return wait(w, epoch, order(weakness::local_wait, rl::mo_acquire));
+  }
+  bool wait_system(word& w, unsigned epoch) {
+    return wait(w, epoch, order(weakness::system_wait, rl::mo_acquire));
+  }
   bool wait_pair_local(pair& w, unsigned epoch, std::uint64_t& seen) {
     return wait_pair(w, epoch, seen, order(weakness::local_wait, rl::mo_acquire));
   }

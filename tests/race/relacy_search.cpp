@@ -30,7 +30,8 @@ struct limited_search : rl::context_bound_scheduler<Threads> {
   rl::iteration_t done = 0;
 };
 
-// Takes what Relacy prints of a violated schedule. It must not allocate: Relacy's own allocator is in force then.
+// Takes what Relacy prints of a violated schedule. It must not allocate: Relacy's own allocator is in force
+// then.
 class discard : public std::streambuf {
   int overflow(int c) override { return c; }
   std::streamsize xsputn(const char*, std::streamsize n) override { return n; }
@@ -39,7 +40,8 @@ class discard : public std::streambuf {
 template <unsigned Threads>
 bool run(rl::test_params& params, search how) {
   rl::ostringstream state;
-  // Not rl::simulate: it also instantiates the full search, and runs a violated schedule a second time to print it.
+  // Not rl::simulate: it also instantiates the full search, and runs a violated schedule a second time to
+  // print it.
   const auto result =
       how == search::random
           ? rl::run_test<program<Threads>, rl::random_scheduler<Threads>>(params, state, false)
@@ -62,13 +64,13 @@ bool holds(scenario& what, unsigned threads, search how, unsigned iterations) {
   params.output_stream = &quiet;
   params.progress_stream = &quiet;
   switch (threads) {
-    case 2: return run<2>(params, how);
-    case 3: return run<3>(params, how);
-    case 4: return run<4>(params, how);
-    case 6: return run<6>(params, how);
-    case 8: return run<8>(params, how);
-    case 12: return run<12>(params, how);
-    default: std::abort();
+  case 2: return run<2>(params, how);
+  case 3: return run<3>(params, how);
+  case 4: return run<4>(params, how);
+  case 6: return run<6>(params, how);
+  case 8: return run<8>(params, how);
+  case 12: return run<12>(params, how);
+  default: std::abort();
   }
 }
 

@@ -1,5 +1,6 @@
-// Runs a scenario under Relacy. Relacy's machinery is a template over the test; every scenario goes through one test
-// type per number of threads, so that it is compiled a few times, not once per algorithm, shape and weakness.
+// Runs a scenario under Relacy. Relacy's machinery is a template over the test; every scenario goes through
+// one test type per number of threads, so that it is compiled a few times, not once per algorithm, shape and
+// weakness.
 #pragma once
 
 namespace mgsync::race {
@@ -10,13 +11,13 @@ class scenario {
   virtual ~scenario() = default;
   virtual void begin() = 0;  // constructs the shared state
   virtual void thread(unsigned self) = 0;
-  virtual void end() = 0;    // destroys it
+  virtual void end() = 0;  // destroys it
 };
 
 enum class search { random, context_bound };
 
-// Whether `iterations` schedules of `threads` threads (2, 3, 4, 6, 8 or 12) violate nothing. `iterations` bounds the random
-// search; the context-bound one ends by itself or there.
+// Whether `iterations` schedules of `threads` threads (2, 3, 4, 6, 8 or 12) violate nothing. `iterations`
+// bounds the random search; the context-bound one ends by itself or there.
 bool holds(scenario&, unsigned threads, search, unsigned iterations);
 
 }  // namespace mgsync::race

@@ -1,5 +1,6 @@
-// Every algorithm under Relacy, which explores interleavings and the stale values that C++11 allows: correct ones must
-// pass, and every ordering or structure that matters, weakened, must be caught. A new algorithm is one line in `tests`.
+// Every algorithm under Relacy, which explores interleavings and the stale values that C++11 allows: correct
+// ones must pass, and every ordering or structure that matters, weakened, must be caught. A new algorithm is
+// one line in `tests`.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -35,8 +36,8 @@ using rl::var;
 constexpr unsigned start = 0xfffffffeu;  // the epochs of a test wrap
 constexpr unsigned rounds = 3;
 
-// What a case says: how many words and pairs a member has, their first values, and one passage of the barrier.
-// The lines of `layout` but for the steps of a dissemination among more members than a test has.
+// What a case says: how many words and pairs a member has, their first values, and one passage of the
+// barrier. The lines of `layout` but for the steps of a dissemination among more members than a test has.
 template <class Algorithm>
 struct barrier_case {
   static constexpr unsigned steps = 3;
@@ -76,8 +77,8 @@ struct reduction_case {
   }
 };
 
-// How a case passes: in one call, or every other round in two, or every other round as the library's teams arrive, or as the
-// library's kernels do that mix both.
+// How a case passes: in one call, or every other round in two, or every other round as the library's teams
+// arrive, or as the library's kernels do that mix both.
 enum class way { whole, split, released, mixed };
 
 template <way How, class P, class Barrier>
@@ -92,7 +93,8 @@ void pass_once(P& p, Barrier& barrier, unsigned epoch) {
 
 // As the library's sync() does at a relay: the release ahead of every question.
 template <class P, class Barrier>
-void come_released(P& p, Barrier& barrier, relacy_memory& memory, const place& at, unsigned counters, unsigned epoch) {
+void come_released(P& p, Barrier& barrier, relacy_memory& memory, const place& at, unsigned counters,
+                   unsigned epoch) {
   if (at.blocks == 1) return barrier.tell(epoch);
   auto& arrival = memory.word(at.member, relay_layout{}.counter(at.block % counters), 0);
   const bool asks = counters == 1, adds = p.leader();
@@ -109,7 +111,9 @@ struct relay_case {
   static unsigned place_of(unsigned line, unsigned offset, unsigned) {
     const unsigned group = line / relay_layout::stride;
     if (line == relay_layout{}.split()) return split;
-    return group < relay_shape::most_counters ? group : 2 + (group - relay_shape::most_counters) * most_members + offset;
+    return group < relay_shape::most_counters
+               ? group
+               : 2 + (group - relay_shape::most_counters) * most_members + offset;
   }
   static unsigned first_value(unsigned word, unsigned, unsigned blocks) {
     if (word == split) return 0;
@@ -154,8 +158,8 @@ struct storage {
   T* first() { return reinterpret_cast<T*>(bytes); }
 };
 
-// Every worker, of `Lanes` to a block, writes plain data before the barrier and reads everybody's after it; Relacy
-// reports any race on it.
+// Every worker, of `Lanes` to a block, writes plain data before the barrier and reads everybody's after it;
+// Relacy reports any race on it.
 template <class Case, unsigned Lanes>
 class rounds_of final : public scenario {
  public:
@@ -165,7 +169,8 @@ class rounds_of final : public scenario {
   void begin() override {
     for (unsigned m = 0; m < members_; ++m) {
       for (unsigned l = 0; l < Case::words(members_); ++l)
-        std::construct_at(words_.first() + m * Case::words(members_) + l, Case::first_value(l, members_, blocks_));
+        std::construct_at(words_.first() + m * Case::words(members_) + l,
+                          Case::first_value(l, members_, blocks_));
       for (unsigned l = 0; l < Case::pairs(members_); ++l)
         std::construct_at(pairs_.first() + m * Case::pairs(members_) + l, pack(start, 0));
     }
@@ -177,8 +182,8 @@ class rounds_of final : public scenario {
     const unsigned block = self / Lanes;
     relacy_lane lane{teams_.first()[block], self % Lanes};
     relacy_policy<Lanes> policy(weakened_, lane);
-    relacy_memory memory{words_.first(), pairs_.first(), Case::words(members_), Case::pairs(members_), members_,
-                         Case::place_of};
+    relacy_memory memory{words_.first(),        pairs_.first(), Case::words(members_),
+                         Case::pairs(members_), members_,       Case::place_of};
     const place at{block / blocks_, members_, block % blocks_, blocks_};
     for (unsigned round = 1; round <= rounds; ++round) {
       var<unsigned>* slot = data_.first() + round % 2 * workers();
@@ -245,7 +250,8 @@ void caught(const std::string& name, weakness weakened, shape s) {
 
 using enum weakness;
 
-// An algorithm, all shapes, and its weakened twins: those of the exchange between members, then those within a member.
+// An algorithm, all shapes, and its weakened twins: those of the exchange between members, then those within
+// a member.
 template <class Case>
 void algorithm_test(const std::string& name, std::initializer_list<weakness> between,
                     std::initializer_list<weakness> within) {
@@ -261,8 +267,8 @@ void spread_counter_test(const std::string& name) {
   caught<spread_case<How>>(name, local_wait, {1, 2});
 }
 
-// Teams of two lanes: sound as they are, and caught where nothing but votes and broadcasts stands between what one lane
-// acquired and what another releases. `speakers`: a shape in which both lanes speak.
+// Teams of two lanes: sound as they are, and caught where nothing but votes and broadcasts stands between
+// what one lane acquired and what another releases. `speakers`: a shape in which both lanes speak.
 template <class Case>
 void team_test(const std::string& name, std::initializer_list<shape> shapes, shape speakers) {
   correct<Case, 2>(name, shapes);

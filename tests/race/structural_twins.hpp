@@ -1,5 +1,5 @@
-// Barriers broken on purpose in their structure, over the same policy as the real ones: an arrival left out, a step
-// too few, one flag for two epochs, a counter reset too early. Every check must catch them.
+// Barriers broken on purpose in their structure, over the same policy as the real ones: an arrival left out,
+// a step too few, one flag for two epochs, a counter reset too early. Every check must catch them.
 #pragma once
 
 #include "barriers/parts/algorithm/dissemination.hpp"
@@ -19,10 +19,12 @@ struct arrival_left_out {
     bool ok = true;
     if (algorithm::arrive_locally(p, memory, at, epoch)) {
       p.fence_release_system();
-      p.for_each(at.members, [&](unsigned to) { p.store_fenced_system(memory.line(to, lines.inbox(at.member)), epoch); });
+      p.for_each(at.members,
+                 [&](unsigned to) { p.store_fenced_system(memory.line(to, lines.inbox(at.member)), epoch); });
     }
     p.for_each(at.members, [&](unsigned i) {
-      if (i != 1) ok = ok && p.wait_system(memory.line(at.member, lines.inbox((at.member + i) % at.members)), epoch);
+      if (i != 1)
+        ok = ok && p.wait_system(memory.line(at.member, lines.inbox((at.member + i) % at.members)), epoch);
     });
     return ok;
   }
@@ -56,7 +58,9 @@ struct one_flag_for_two_epochs {
     bool ok = true;
     if (algorithm::arrive_locally(p, memory, at, epoch)) {
       p.fence_release_system();
-      p.for_each(at.members, [&](unsigned to) { p.store_fenced_system(memory.line(to, lines.inbox(at.member)), shared); });
+      p.for_each(at.members, [&](unsigned to) {
+        p.store_fenced_system(memory.line(to, lines.inbox(at.member)), shared);
+      });
     }
     p.for_each(at.members, [&](unsigned from) {
       ok = ok && p.wait_system(memory.line(at.member, lines.inbox(from)), shared);
@@ -65,8 +69,8 @@ struct one_flag_for_two_epochs {
   }
 };
 
-// A counter barrier that whoever arrives last but one sets to its final value, as a reset that comes too early does
-// (vllm issue 14125: the alternating counter).
+// A counter barrier that whoever arrives last but one sets to its final value, as a reset that comes too
+// early does (vllm issue 14125: the alternating counter).
 struct counter_reset_too_early {
   static constexpr const char* name = "counter-reset-too-early";
   template <class P, class M>
@@ -79,7 +83,8 @@ struct counter_reset_too_early {
       if (algorithm::reached(before + 2, at.members * epoch)) {
         p.fence_release_system();
         p.store_fenced_system(memory.line(0, lines.center()), at.members * epoch);
-        p.for_each(at.members, [&](unsigned to) { p.store_fenced_system(memory.line(to, lines.inbox(0)), epoch); });
+        p.for_each(at.members,
+                   [&](unsigned to) { p.store_fenced_system(memory.line(to, lines.inbox(0)), epoch); });
       }
       ok = p.wait_system(memory.line(at.member, lines.inbox(0)), epoch);
     }

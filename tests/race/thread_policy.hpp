@@ -1,5 +1,5 @@
-// The algorithms' policy over host threads with one ordering weakened, chosen at run time. Without fences, which
-// ThreadSanitizer does not follow: what a fence orders is a release store or an acquire load here.
+// The algorithms' policy over host threads with one ordering weakened, chosen at run time. Without fences,
+// which ThreadSanitizer does not follow: what a fence orders is a release store or an acquire load here.
 #pragma once
 
 #include <sched.h>
@@ -78,7 +78,9 @@ class thread_policy {
     constexpr auto weak = Loop == algorithm::polling::inbox ? weakness::system_wait : weakness::local_wait;
     return wait_until(epoch, [&] {
       for (unsigned i = 0; i < N; ++i)
-        if (const auto w = words(i); w.address != nullptr && !algorithm::reached(load(*w.address, weak), w.target)) return false;
+        if (const auto w = words(i);
+            w.address != nullptr && !algorithm::reached(load(*w.address, weak), w.target))
+          return false;
       return true;
     });
   }
@@ -105,7 +107,9 @@ class thread_policy {
   word add(word& w, word v, weakness which) const {
     return ref(w).fetch_add(v, weakened_ == which ? std::memory_order_relaxed : std::memory_order_acq_rel);
   }
-  static bool reached_pair(pair seen, word epoch) { return algorithm::reached(static_cast<word>(seen), epoch); }
+  static bool reached_pair(pair seen, word epoch) {
+    return algorithm::reached(static_cast<word>(seen), epoch);
+  }
 
   weakness weakened_;
   bool fenced_ = false;  // a local release fence precedes the relaxed additions

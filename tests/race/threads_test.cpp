@@ -1,6 +1,7 @@
-// Every algorithm on real threads, 1 to 8 of them: plain data written before the barrier and read after it, epochs that
-// wrap. Without arguments all must hold, and ThreadSanitizer (preset tsan) must stay silent. With `weaken ALGORITHM
-// WHAT` one ordering is relaxed: the values are right all the same on x86, and ThreadSanitizer must report the race.
+// Every algorithm on real threads, 1 to 8 of them: plain data written before the barrier and read after it,
+// epochs that wrap. Without arguments all must hold, and ThreadSanitizer (preset tsan) must stay silent. With
+// `weaken ALGORITHM WHAT` one ordering is relaxed: the values are right all the same on x86, and
+// ThreadSanitizer must report the race.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -34,7 +35,8 @@ constexpr std::uint32_t rounds = 60;
 struct shape {
   unsigned members, blocks;
 };
-constexpr shape shapes[] = {{1, 1}, {2, 1}, {3, 1}, {5, 1}, {8, 1}, {1, 2}, {1, 5}, {1, 8}, {2, 2}, {3, 2}, {2, 4}, {7, 1}};
+constexpr shape shapes[] = {{1, 1}, {2, 1}, {3, 1}, {5, 1}, {8, 1}, {1, 2},
+                            {1, 5}, {1, 8}, {2, 2}, {3, 2}, {2, 4}, {7, 1}};
 
 // A case says how much memory a member needs, its first values, and how a worker passes the barrier once.
 template <class Algorithm>
@@ -90,7 +92,8 @@ struct relay_case {
     const relay_layout at{};
     for (unsigned r = 0; r < Replicas; ++r)
       for (unsigned from = 0; from < s.members; ++from) memory.word(member, at.inbox(r), from) = start;
-    for (unsigned k = 0; k < Counters; ++k) memory.word(member, at.counter(k), 0) = counter_start(share_of(k, s.blocks, Counters), start);
+    for (unsigned k = 0; k < Counters; ++k)
+      memory.word(member, at.counter(k), 0) = counter_start(share_of(k, s.blocks, Counters), start);
   }
   template <class P>
   static bool pass(P& policy, thread_lines& memory, const place& at, std::uint32_t epoch) {
@@ -109,7 +112,8 @@ struct spread_case {
   static void first_values(const thread_lines& memory, unsigned member, shape s) {
     const spread_layout at{};
     for (unsigned copy = 0; copy < 2; ++copy)
-      for (unsigned k = 0; k < 2; ++k) memory.word(member, at.counter(copy, k), 0) = counter_start(share_of(k, s.blocks, 2), start);
+      for (unsigned k = 0; k < 2; ++k)
+        memory.word(member, at.counter(copy, k), 0) = counter_start(share_of(k, s.blocks, 2), start);
   }
   template <class P>
   static bool pass(P& policy, thread_lines& memory, const place& at, std::uint32_t epoch) {
@@ -142,7 +146,8 @@ unsigned run(shape s, const std::function<P()>& make_policy) {
   const std::size_t part = Case::lines(s.members) * (line_bytes / sizeof(std::uint64_t));
   std::vector<std::uint64_t> memory(part * s.members);
   std::vector<std::uint32_t*> parts;
-  for (unsigned m = 0; m < s.members; ++m) parts.push_back(reinterpret_cast<std::uint32_t*>(&memory[m * part]));
+  for (unsigned m = 0; m < s.members; ++m)
+    parts.push_back(reinterpret_cast<std::uint32_t*>(&memory[m * part]));
   const thread_lines lines{{parts.data()}};
   for (unsigned m = 0; m < s.members; ++m) Case::first_values(lines, m, s);
   const unsigned workers = s.members * s.blocks;
@@ -152,7 +157,8 @@ unsigned run(shape s, const std::function<P()>& make_policy) {
   for (unsigned w = 0; w < workers; ++w)
     threads.emplace_back([&, w] {
       P policy = make_policy();
-      wrong[w] = work<Case>(policy, lines, place{w / s.blocks, s.members, w % s.blocks, s.blocks}, data.data());
+      wrong[w] =
+          work<Case>(policy, lines, place{w / s.blocks, s.members, w % s.blocks, s.blocks}, data.data());
     });
   unsigned total = 0;
   for (unsigned w = 0; w < workers; ++w) {
@@ -165,9 +171,7 @@ unsigned run(shape s, const std::function<P()>& make_policy) {
 std::uint32_t given_up = 0;
 
 // What the program runs: bounded, and with a yield, since the threads may be more than the cores.
-host_policy shipped() {
-  return host_policy(host_limits{std::chrono::seconds(60), &given_up, true, nullptr});
-}
+host_policy shipped() { return host_policy(host_limits{std::chrono::seconds(60), &given_up, true, nullptr}); }
 
 struct algorithm_test {
   std::string_view name;
@@ -188,7 +192,8 @@ algorithm_test on_hosts(std::string_view name) {
 }
 template <class Case>
 algorithm_test on_gpus(std::string_view name, unsigned most_members = 8) {
-  return {name, [](shape s) { return run_weakened<Case>(s, weakness::none); }, run_weakened<Case>, most_members};
+  return {name, [](shape s) { return run_weakened<Case>(s, weakness::none); }, run_weakened<Case>,
+          most_members};
 }
 
 const std::vector<algorithm_test> tests = {
@@ -216,7 +221,8 @@ unsigned arrive_alone(shape s) {
   const std::size_t part = Case::lines(s.members) * (line_bytes / sizeof(std::uint64_t));
   std::vector<std::uint64_t> memory(part * s.members);
   std::vector<std::uint32_t*> parts;
-  for (unsigned m = 0; m < s.members; ++m) parts.push_back(reinterpret_cast<std::uint32_t*>(&memory[m * part]));
+  for (unsigned m = 0; m < s.members; ++m)
+    parts.push_back(reinterpret_cast<std::uint32_t*>(&memory[m * part]));
   thread_lines lines{{parts.data()}};
   for (unsigned m = 0; m < s.members; ++m) Case::first_values(lines, m, s);
   thread_policy policy(weakness::none);
@@ -225,7 +231,8 @@ unsigned arrive_alone(shape s) {
     for (unsigned w = 0; w < s.members * s.blocks; ++w)
       Case::make(policy, lines, place{w / s.blocks, s.members, w % s.blocks, s.blocks}).arrive(epoch);
     for (unsigned w = 0; w < s.members * s.blocks; ++w)
-      if (!Case::make(policy, lines, place{w / s.blocks, s.members, w % s.blocks, s.blocks}).await(epoch)) ++wrong;
+      if (!Case::make(policy, lines, place{w / s.blocks, s.members, w % s.blocks, s.blocks}).await(epoch))
+        ++wrong;
   }
   return wrong;
 }
@@ -236,7 +243,8 @@ int run_all() {
     unsigned wrong = 0;
     for (const auto& s : shapes)
       if (s.members <= test.most_members) wrong += test.run(s);
-    std::printf("%s  %s: %u wrong values\n", wrong == 0 ? "ok  " : "FAIL", std::string(test.name).c_str(), wrong);
+    std::printf("%s  %s: %u wrong values\n", wrong == 0 ? "ok  " : "FAIL", std::string(test.name).c_str(),
+                wrong);
     std::fflush(stdout);
     if (wrong != 0) ++failures;
   }
@@ -258,7 +266,8 @@ int run_one_weakened(std::string_view algorithm, std::string_view what) {
       const auto weakened = static_cast<weakness>(which - weakness_names.begin());
       return test.run_weakened({test.most_members == 1 ? 1u : 2u, 2}, weakened) == 0 ? 0 : 1;
     }
-  std::printf("no algorithm '%s' or no weakness '%s'\n", std::string(algorithm).c_str(), std::string(what).c_str());
+  std::printf("no algorithm '%s' or no weakness '%s'\n", std::string(algorithm).c_str(),
+              std::string(what).c_str());
   return 2;
 }
 

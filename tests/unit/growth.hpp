@@ -1,4 +1,5 @@
-// How the time for something grows with its size, on a machine that may be busy: by the thread's own CPU time.
+// How the time for something grows with its size, on a machine that may be busy: by the thread's own CPU
+// time.
 #pragma once
 
 #include <ctime>
@@ -21,8 +22,8 @@ double cpu_seconds_of(Action action) {
   return now() - begin;
 }
 
-// What four times the size takes, over what the size takes: 4 where the time is linear, 16 where it is quadratic. `prepare(size)` makes
-// what `action` is timed on; the best of three.
+// What four times the size takes, over what the size takes: 4 where the time is linear, 16 where it is
+// quadratic. `prepare(size)` makes what `action` is timed on; the best of three.
 template <class Prepare, class Action>
 double growth_of(std::size_t size, Prepare prepare, Action action) {
   double best[2] = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};

@@ -14,9 +14,7 @@ template <class Action>
 std::string refused(Action action) {
   try {
     action();
-  } catch (const usage_error& error) {
-    return error.what();
-  }
+  } catch (const usage_error& error) { return error.what(); }
   ADD_FAILURE() << "was accepted";
   return {};
 }

@@ -22,8 +22,9 @@ std::string dot_text(std::string_view text) {
 }
 
 std::string gpu_node(const gpu& g) {
-  return fmt::format("gpu{} [label=\"GPU {}{}\\n{}\\n{}\", fillcolor=\"{}\"];\n", g.id, g.id, g.mig ? " (MIG)" : "",
-                     dot_text(short_model(g)), g.cuda_ordinal ? dot_text(g.pci_bus_id) : "hidden from CUDA",
+  return fmt::format("gpu{} [label=\"GPU {}{}\\n{}\\n{}\", fillcolor=\"{}\"];\n", g.id, g.id,
+                     g.mig ? " (MIG)" : "", dot_text(short_model(g)),
+                     g.cuda_ordinal ? dot_text(g.pci_bus_id) : "hidden from CUDA",
                      g.cuda_ordinal ? "#e3f2e1" : "#f2f2f2");
 }
 
@@ -50,8 +51,10 @@ void write_cpu_side(std::string& out, const machine& m, bool mesh) {
     return;
   }
   for (const auto& p : m.packages) {
-    out += fmt::format("subgraph cluster_package{} {{\nlabel=\"package {}{}\"; style=filled; fillcolor=\"#eef2f7\"; "
-                       "color=\"#5b6b7f\";\n", p.id, p.id, p.model.empty() ? "" : "\\n" + dot_text(p.model));
+    out += fmt::format(
+        "subgraph cluster_package{} {{\nlabel=\"package {}{}\"; style=filled; fillcolor=\"#eef2f7\"; "
+        "color=\"#5b6b7f\";\n",
+        p.id, p.id, p.model.empty() ? "" : "\\n" + dot_text(p.model));
     for (const auto& n : m.numa_nodes)
       if (n.package == p.id)
         out += fmt::format("numa{} [label=\"{}\", fillcolor=\"#dbe5f1\"];\n", n.id, numa_label(m, n.id));
@@ -59,9 +62,10 @@ void write_cpu_side(std::string& out, const machine& m, bool mesh) {
   }
 }
 
-std::string edge(std::string_view from, std::string_view to, const drawing& d, const bundle& b, std::string_view more) {
-  return fmt::format("{} -- {} [penwidth={:.1f}, color=\"#2f7d32\", label=\"{}\"{}];\n", from, to, line_width(d, b),
-                     bundle_label(b), more);
+std::string edge(std::string_view from, std::string_view to, const drawing& d, const bundle& b,
+                 std::string_view more) {
+  return fmt::format("{} -- {} [penwidth={:.1f}, color=\"#2f7d32\", label=\"{}\"{}];\n", from, to,
+                     line_width(d, b), bundle_label(b), more);
 }
 
 void write_pcie(std::string& out, const machine& m, const drawing& d) {
@@ -89,8 +93,8 @@ void write_pcie(std::string& out, const machine& m, const drawing& d) {
 void write_legend(std::string& out, const drawing& d) {
   std::map<int, std::string> kinds;
   for (const auto& b : d.direct)
-    kinds.emplace(b.links,
-                  fmt::format("{}: {}", b.links == d.most_links ? "dark green" : "light green", bundle_label(b)));
+    kinds.emplace(b.links, fmt::format("{}: {}", b.links == d.most_links ? "dark green" : "light green",
+                                       bundle_label(b)));
   std::string text;
   for (const auto& [links, what] : kinds) text += what + "\\n";
   out += fmt::format("legend [shape=plaintext, style=\"\", label=\"{}\"];\n", text);
@@ -102,12 +106,13 @@ std::string write_dot(const machine& m) {
   const auto d = drawing_of(m);
   // A mesh has no levels below its GPUs: it is drawn by springs, and the CPU side stays out of its way.
   const bool mesh = !d.direct.empty() && m.gpus.size() > 2;
-  std::string out = fmt::format("graph machine {{\nlabel=\"{}\"; labelloc=t; fontname=\"Helvetica\"; fontsize=18;\n"
-                                "node [shape=box, style=\"rounded,filled\", fontname=\"Helvetica\", fontsize=11];\n"
-                                "edge [fontname=\"Helvetica\", fontsize=10];\n{}",
-                                dot_text(machine_title(m)),
-                                mesh ? "layout=neato; overlap=false; splines=true; sep=\"+18\";\nedge [len=2.6];\n"
-                                     : "rankdir=TB; ranksep=0.9; nodesep=0.3;\n");
+  std::string out =
+      fmt::format("graph machine {{\nlabel=\"{}\"; labelloc=t; fontname=\"Helvetica\"; fontsize=18;\n"
+                  "node [shape=box, style=\"rounded,filled\", fontname=\"Helvetica\", fontsize=11];\n"
+                  "edge [fontname=\"Helvetica\", fontsize=10];\n{}",
+                  dot_text(machine_title(m)),
+                  mesh ? "layout=neato; overlap=false; splines=true; sep=\"+18\";\nedge [len=2.6];\n"
+                       : "rankdir=TB; ranksep=0.9; nodesep=0.3;\n");
   write_cpu_side(out, m, mesh);
   for (const auto& g : m.gpus) out += gpu_node(g);
   write_pcie(out, m, d);
@@ -116,7 +121,8 @@ std::string write_dot(const machine& m) {
       if (n.package == b.to && (m.gpus[static_cast<std::size_t>(b.from)].numa == n.id))
         out += edge(fmt::format("numa{}", n.id), fmt::format("gpu{}", b.from), d, b, "");
   for (std::size_t i = 0; i < d.bars.size(); ++i)
-    out += fmt::format("bar{} [label=\"{}\", fillcolor=\"#d5e8d4\", width={:.1f}];\n", i, dot_text(d.bars[i].label),
+    out += fmt::format("bar{} [label=\"{}\", fillcolor=\"#d5e8d4\", width={:.1f}];\n", i,
+                       dot_text(d.bars[i].label),
                        std::max(2.0, static_cast<double>(d.bars[i].gpus.size()) * 0.8));
   for (const auto& b : d.up) out += edge(fmt::format("gpu{}", b.from), fmt::format("bar{}", b.to), d, b, "");
   for (const auto& b : d.trunks)

@@ -42,7 +42,8 @@ int bar_of(const drawing& d, int nvswitch) {
 }
 
 void add(std::vector<bundle>& bundles, int from, int to, const link& l) {
-  auto found = std::find_if(bundles.begin(), bundles.end(), [&](auto& b) { return b.from == from && b.to == to; });
+  auto found =
+      std::find_if(bundles.begin(), bundles.end(), [&](auto& b) { return b.from == from && b.to == to; });
   if (found == bundles.end()) found = bundles.insert(bundles.end(), {from, to, 0, 0});
   found->links += l.width;
   found->gbps += l.width * l.gbps_each;
@@ -107,15 +108,17 @@ std::string bundle_label(const bundle& b) {
 std::string machine_title(const machine& m) {
   const std::string host = m.host.empty() ? "machine" : m.host;
   if (m.gpus.empty()) return fmt::format("{}: no GPU", host);
-  const bool alike = std::all_of(m.gpus.begin(), m.gpus.end(), [&](auto& g) { return g.name == m.gpus.front().name; });
+  const bool alike =
+      std::all_of(m.gpus.begin(), m.gpus.end(), [&](auto& g) { return g.name == m.gpus.front().name; });
   const bool cpu_only = std::all_of(m.links.begin(), m.links.end(), [](auto& l) {
     return l.a.kind == end_kind::cpu || l.b.kind == end_kind::cpu;
   });
   const std::string how = m.links.empty()      ? "no NVLink"
                           : switches_hidden(m) ? "NVLink switched, switches not visible"
                           : cpu_only           ? "NVLink to the CPU"
-                          : m.switches.empty() ? "NVLink between pairs"
-                                               : fmt::format("NVLink switched by {} NVSwitches", m.switches.size());
+                          : m.switches.empty()
+                              ? "NVLink between pairs"
+                              : fmt::format("NVLink switched by {} NVSwitches", m.switches.size());
   return fmt::format("{}: {} x {}, {}", host, m.gpus.size(),
                      alike && !m.gpus.front().name.empty() ? m.gpus.front().name : "GPU", how);
 }
@@ -130,11 +133,12 @@ std::string xml_text(std::string_view text) {
   std::string result;
   for (const char c : text) {
     switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f ? '?' : c;
+    case '&': result += "&amp;"; break;
+    case '<': result += "&lt;"; break;
+    case '>': result += "&gt;"; break;
+    case '"': result += "&quot;"; break;
+    default:
+      result += static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f ? '?' : c;
     }
   }
   return result;

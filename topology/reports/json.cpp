@@ -22,9 +22,14 @@ json pairs(const machine& m) {
     for (int to = 0; to < connections.size(); ++to) {
       if (from == to) continue;
       const auto& c = connections(from, to);
-      result.push_back({{"from", from}, {"to", to}, {"connection", matrix_word(c)}, {"nvlinks", c.nvlinks},
-                        {"gbps", c.gbps > 0 ? json(c.gbps) : json(nullptr)}, {"access", or_null(c.access)},
-                        {"atomics", or_null(c.atomics)}, {"performance_rank", or_null(c.performance_rank)}});
+      result.push_back({{"from", from},
+                        {"to", to},
+                        {"connection", matrix_word(c)},
+                        {"nvlinks", c.nvlinks},
+                        {"gbps", c.gbps > 0 ? json(c.gbps) : json(nullptr)},
+                        {"access", or_null(c.access)},
+                        {"atomics", or_null(c.atomics)},
+                        {"performance_rank", or_null(c.performance_rank)}});
     }
   return result;
 }
@@ -35,11 +40,17 @@ json survey_json(const survey& s) {
     groups.push_back({{"members", g.members}, {"near", g.near}, {"far", g.far}, {"spread", g.spread}});
   json pins = json::array();
   for (const auto& p : s.pins)
-    pins.push_back({{"rank", p.rank}, {"host", p.host}, {"member", p.member}, {"cpu", or_null(p.cpu)}, {"why", p.why}});
+    pins.push_back(
+        {{"rank", p.rank}, {"host", p.host}, {"member", p.member}, {"cpu", or_null(p.cpu)}, {"why", p.why}});
   json findings = json::array();
-  for (const auto& f : s.findings) findings.push_back({{"name", f.name}, {"what", f.what}, {"change", f.change}});
-  return {{"members", s.kind == device::gpu ? "gpu" : "host"}, {"groups", groups}, {"pinning", pins},
-          {"pinning_notes", s.notes}, {"findings", findings}, {"differences", s.differences}};
+  for (const auto& f : s.findings)
+    findings.push_back({{"name", f.name}, {"what", f.what}, {"change", f.change}});
+  return {{"members", s.kind == device::gpu ? "gpu" : "host"},
+          {"groups", groups},
+          {"pinning", pins},
+          {"pinning_notes", s.notes},
+          {"findings", findings},
+          {"differences", s.differences}};
 }
 
 }  // namespace
@@ -47,7 +58,9 @@ json survey_json(const survey& s) {
 std::string write_json(std::span<const rank_view> views, const report_request& request) {
   json ranks = json::array();
   for (const auto& v : views)
-    ranks.push_back({{"rank", v.rank}, {"local_rank", v.local_rank}, {"machine", machine_json(v.seen)},
+    ranks.push_back({{"rank", v.rank},
+                     {"local_rank", v.local_rank},
+                     {"machine", machine_json(v.seen)},
                      {"pairs", pairs(v.seen)}});
   json result = {{"format", "mgsync-topology"}, {"version", 2}, {"ranks", ranks}};
   result.update(survey_json(survey_of(views, request)));

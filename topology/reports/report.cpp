@@ -19,7 +19,8 @@ std::span<const std::string_view> report_formats() { return formats; }
 
 std::string write_report(std::span<const rank_view> views, const report_request& request) {
   if (std::find(formats.begin(), formats.end(), request.format) == formats.end())
-    throw usage_error(fmt::format("--format '{}'; accepted: text, json, xml, dot, svg, description", request.format));
+    throw usage_error(
+        fmt::format("--format '{}'; accepted: text, json, xml, dot, svg, description", request.format));
   if (views.empty()) throw usage_error("there is no rank to report");
   const machine& first = views.front().seen;
   if (request.format == "json") return write_json(views, request);

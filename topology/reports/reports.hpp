@@ -14,9 +14,9 @@ namespace mgsync::topology {
 // The names that `--format` accepts.
 std::span<const std::string_view> report_formats();
 
-// The report in this format; throws usage_error naming the accepted ones. Text and JSON hold the findings and what
-// differs between ranks; the other formats draw or write the first rank's machine. `members_per_rank` and `pin` are
-// the user's, so that groups and pinning are those that a measurement would use.
+// The report in this format; throws usage_error naming the accepted ones. Text and JSON hold the findings and
+// what differs between ranks; the other formats draw or write the first rank's machine. `members_per_rank`
+// and `pin` are the user's, so that groups and pinning are those that a measurement would use.
 struct report_request {
   std::string format = "text";
   int members_per_rank = 0;
@@ -27,8 +27,8 @@ std::string write_report(std::span<const rank_view>, const report_request&);
 // The formats one by one.
 std::string write_text(std::span<const rank_view>, const report_request&);
 std::string write_json(std::span<const rank_view>, const report_request&);
-// hwloc XML of version 2 that hwloc loads and lstopo draws. What hwloc has no place for (links, peers, notes) travels
-// as our JSON in an info attribute named "mgsync"; discover() reads it back.
+// hwloc XML of version 2 that hwloc loads and lstopo draws. What hwloc has no place for (links, peers, notes)
+// travels as our JSON in an info attribute named "mgsync"; discover() reads it back.
 std::string write_xml(const machine&);
 std::string write_dot(const machine&);
 std::string write_svg(const machine&);

@@ -40,12 +40,14 @@ const core* core_of(const machine& m, int cpu) {
 std::string why(const machine& m, const member& placed, device kind) {
   if (placed.cpus.empty()) return "not pinned";
   const auto* c = core_of(m, placed.cpus.front());
-  const auto place = c == nullptr ? std::string("unknown core") : fmt::format("core {}, NUMA node {}", c->id, c->numa);
+  const auto place =
+      c == nullptr ? std::string("unknown core") : fmt::format("core {}, NUMA node {}", c->id, c->numa);
   if (kind == device::host) return place;
-  const auto g =
-      std::find_if(m.gpus.begin(), m.gpus.end(), [&](auto& candidate) { return candidate.uuid == placed.uuid; });
+  const auto g = std::find_if(m.gpus.begin(), m.gpus.end(),
+                              [&](auto& candidate) { return candidate.uuid == placed.uuid; });
   if (g == m.gpus.end() || g->near_cpus.empty()) return place + "; the GPU's place is unknown";
-  const bool near = std::find(g->near_cpus.begin(), g->near_cpus.end(), placed.cpus.front()) != g->near_cpus.end();
+  const bool near =
+      std::find(g->near_cpus.begin(), g->near_cpus.end(), placed.cpus.front()) != g->near_cpus.end();
   return place + (near ? ", near the GPU" : ", far from the GPU: no core near it is left in the mask");
 }
 
@@ -67,7 +69,8 @@ survey survey_of(std::span<const rank_view> views, const report_request& request
     result.notes = all.notes;
     for (const auto& m : all.chosen.members) {
       const auto view = std::find_if(views.begin(), views.end(), [&](auto& v) { return v.rank == m.rank; });
-      result.pins.push_back({m.rank, m.host, m.id, m.cpus.empty() ? std::nullopt : std::optional(m.cpus.front()),
+      result.pins.push_back({m.rank, m.host, m.id,
+                             m.cpus.empty() ? std::nullopt : std::optional(m.cpus.front()),
                              why(view->seen, m, result.kind)});
     }
   }

@@ -1,4 +1,5 @@
-// What the reports say about a job beyond the values themselves: the groups it would form and where threads would go.
+// What the reports say about a job beyond the values themselves: the groups it would form and where threads
+// would go.
 #pragma once
 
 #include <optional>
@@ -22,7 +23,7 @@ struct group_row {
 struct pin_row {
   int rank = 0;
   std::string host;
-  int member = 0;              // GPU id, or the host member's number
+  int member = 0;  // GPU id, or the host member's number
   std::optional<int> cpu;
   std::string why;
 };
@@ -30,7 +31,7 @@ struct pin_row {
 struct survey {
   device kind = device::host;  // what a measurement would take as members
   std::vector<group_row> groups;
-  std::vector<pin_row> pins;   // of the largest group, near
+  std::vector<pin_row> pins;       // of the largest group, near
   std::vector<std::string> notes;  // of that group
   std::vector<finding> findings;
   std::vector<std::string> differences;

@@ -50,35 +50,42 @@ class painter {
     paint_bars();
     paint_arcs();
     paint_legend();
-    return fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} "
-        "{1:.0f}\" "
-        "font-family=\"Helvetica, Arial, sans-serif\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-        "<text x=\"{2}\" y=\"32\" font-size=\"18\" font-weight=\"bold\" fill=\"#1b1f24\">{3}</text>\n{4}{5}{6}</svg>\n",
-        width_, bottom_ + margin, margin, xml_text(machine_title(machine_)), back_, lines_, front_);
+    return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+                       "viewBox=\"0 0 {0:.0f} "
+                       "{1:.0f}\" "
+                       "font-family=\"Helvetica, Arial, sans-serif\">\n<rect width=\"100%\" height=\"100%\" "
+                       "fill=\"white\"/>\n"
+                       "<text x=\"{2}\" y=\"32\" font-size=\"18\" font-weight=\"bold\" "
+                       "fill=\"#1b1f24\">{3}</text>\n{4}{5}{6}</svg>\n",
+                       width_, bottom_ + margin, margin, xml_text(machine_title(machine_)), back_, lines_,
+                       front_);
   }
 
  private:
   static std::string text(double x, double y, double size, std::string_view color, const std::string& what,
                           std::string_view anchor = "middle", std::string_view weight = "normal") {
     return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{:.0f}\" fill=\"{}\" text-anchor=\"{}\" "
-                       "font-weight=\"{}\">{}</text>\n", x, y, size, color, anchor, weight, xml_text(what));
+                       "font-weight=\"{}\">{}</text>\n",
+                       x, y, size, color, anchor, weight, xml_text(what));
   }
-  static std::string rectangle(double x, double y, double w, double h, std::string_view fill, std::string_view stroke,
-                               std::string_view more = "") {
-    return fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"6\" fill=\"{}\" "
-                       "stroke=\"{}\"{}/>\n", x, y, w, h, fill, stroke, more);
+  static std::string rectangle(double x, double y, double w, double h, std::string_view fill,
+                               std::string_view stroke, std::string_view more = "") {
+    return fmt::format(
+        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"6\" fill=\"{}\" "
+        "stroke=\"{}\"{}/>\n",
+        x, y, w, h, fill, stroke, more);
   }
   static std::string line(double x1, double y1, double x2, double y2, std::string_view color, double width) {
     return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" "
-                       "stroke-width=\"{:.1f}\"/>\n", x1, y1, x2, y2, color, width);
+                       "stroke-width=\"{:.1f}\"/>\n",
+                       x1, y1, x2, y2, color, width);
   }
   // A label on white, so that lines behind it do not make it unreadable.
   static std::string label(double x, double y, const std::string& what) {
     const double width = static_cast<double>(what.size()) * 6.2 + 6;
-    return fmt::format(
-               "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"15\" fill=\"white\" opacity=\"0.9\"/>\n",
-               x - width / 2, y - 11.5, width) +
+    return fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"15\" fill=\"white\" "
+                       "opacity=\"0.9\"/>\n",
+                       x - width / 2, y - 11.5, width) +
            text(x, y, 11, "#1b1f24", what);
   }
 
@@ -126,7 +133,8 @@ class painter {
       if (right <= left) continue;
       const std::string name = fmt::format("package {}{}", p.id, p.model.empty() ? "" : ": " + p.model);
       back_ += rectangle(left - 10, cpu_top, right - left + 20, cpu_height, "#eef2f7", "#5b6b7f");
-      back_ += text(left, cpu_top + 19, 12, "#1b1f24", fitted(name, right - left, 12, bold_letter), "start", "bold");
+      back_ += text(left, cpu_top + 19, 12, "#1b1f24", fitted(name, right - left, 12, bold_letter), "start",
+                    "bold");
     }
     for (const auto& c : columns_) {
       if (c.node == nullptr) continue;
@@ -139,8 +147,8 @@ class painter {
         }
       std::sort(cpus.begin(), cpus.end());
       back_ += rectangle(c.place.x, cpu_top + 28, c.place.width, cpu_height - 36, "#dbe5f1", "#8fa3bd");
-      back_ +=
-          text(c.place.middle(), cpu_top + 47, 12, "#1b1f24", fmt::format("NUMA node {}: {} cores", c.node->id, cores));
+      back_ += text(c.place.middle(), cpu_top + 47, 12, "#1b1f24",
+                    fmt::format("NUMA node {}: {} cores", c.node->id, cores));
       back_ += text(c.place.middle(), cpu_top + 64, 11, "#3b4754",
                     fitted("CPUs " + write_cpu_list(cpus), c.place.width - 10, 11));
     }
@@ -158,10 +166,12 @@ class painter {
         behind.insert(id);
       }
       front_ += rectangle(left + 20, switch_y - 9, right - left - 40, 18, "#f3f0ea", "#b5a98f");
-      front_ += text((left + right) / 2, switch_y + 4, 10, "#5d5340", fitted("PCIe switch", right - left - 44, 10));
+      front_ +=
+          text((left + right) / 2, switch_y + 4, 10, "#5d5340", fitted("PCIe switch", right - left - 44, 10));
     }
     for (const auto& b : drawing_.cpu) {
-      lines_ += line(gpus_[b.from].middle(), top, gpus_[b.from].middle(), gpu_top, link_color, line_width(drawing_, b));
+      lines_ += line(gpus_[b.from].middle(), top, gpus_[b.from].middle(), gpu_top, link_color,
+                     line_width(drawing_, b));
       front_ += label(gpus_[b.from].middle(), top + 38, bundle_label(b));
       behind.insert(b.from);
     }
@@ -179,9 +189,10 @@ class painter {
       const bool hidden = !g.cuda_ordinal;
       front_ += rectangle(place.x, gpu_top, place.width, gpu_height, hidden ? "#f2f2f2" : "#e3f2e1",
                           hidden ? "#9a9a9a" : link_color, hidden ? " stroke-dasharray=\"4 3\"" : "");
-      front_ += text(place.middle(), gpu_top + 20, 14, "#1b1f24", fmt::format("GPU {}{}", g.id, g.mig ? " (MIG)" : ""),
-                     "middle", "bold");
-      front_ += text(place.middle(), gpu_top + 37, 11, "#3b4754", fitted(short_model(g), place.width - 6, 11));
+      front_ += text(place.middle(), gpu_top + 20, 14, "#1b1f24",
+                     fmt::format("GPU {}{}", g.id, g.mig ? " (MIG)" : ""), "middle", "bold");
+      front_ +=
+          text(place.middle(), gpu_top + 37, 11, "#3b4754", fitted(short_model(g), place.width - 6, 11));
       front_ += text(place.middle(), gpu_top + 53, 10, "#3b4754",
                      hidden ? "hidden from CUDA" : fitted(g.pci_bus_id, place.width - 6, 10));
     }
@@ -242,7 +253,8 @@ class painter {
     bottom_ = std::max(bottom_, y + 20);
   }
 
-  // Links between GPUs as arcs below their row, deeper the farther apart; each end has its own place on the box.
+  // Links between GPUs as arcs below their row, deeper the farther apart; each end has its own place on the
+  // box.
   void paint_arcs() {
     std::map<int, std::vector<std::pair<double, std::size_t>>> ends;  // by GPU: the other end's place
     for (std::size_t i = 0; i < drawing_.direct.size(); ++i) {
@@ -256,7 +268,8 @@ class painter {
         const bool left_a = a.first < gpus_[id].x, left_b = b.first < gpus_[id].x;
         return left_a != left_b ? left_a : a.first > b.first;
       });
-      const auto at = std::find_if(list.begin(), list.end(), [&](auto& e) { return e.second == i; }) - list.begin();
+      const auto at =
+          std::find_if(list.begin(), list.end(), [&](auto& e) { return e.second == i; }) - list.begin();
       return gpus_[id].x + gpu_width * static_cast<double>(at + 1) / static_cast<double>(list.size() + 1);
     };
     for (std::size_t i = 0; i < drawing_.direct.size(); ++i) {
@@ -264,9 +277,9 @@ class painter {
       const double from = foot(b.from, i), to = foot(b.to, i);
       const double depth = 30 + std::abs(to - from) * 0.30;
       lines_ += fmt::format("<path d=\"M {0:.1f} {1:.1f} C {0:.1f} {2:.1f} {3:.1f} {2:.1f} {3:.1f} {1:.1f}\" "
-                            "fill=\"none\" stroke=\"{4}\" stroke-width=\"{5:.1f}\"/>\n", from, gpu_bottom,
-                            gpu_bottom + depth * 4 / 3, to, b.links == drawing_.most_links ? "#1b5e20" : "#7cb342",
-                            line_width(drawing_, b));
+                            "fill=\"none\" stroke=\"{4}\" stroke-width=\"{5:.1f}\"/>\n",
+                            from, gpu_bottom, gpu_bottom + depth * 4 / 3, to,
+                            b.links == drawing_.most_links ? "#1b5e20" : "#7cb342", line_width(drawing_, b));
       bottom_ = std::max(bottom_, gpu_bottom + depth + 14);
     }
   }

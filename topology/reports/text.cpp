@@ -11,7 +11,8 @@
 namespace mgsync::topology {
 namespace {
 
-constexpr std::size_t widest_matrix = 32;  // GPUs; beyond, only a matrix that says different things is printed
+constexpr std::size_t widest_matrix =
+    32;  // GPUs; beyond, only a matrix that says different things is printed
 
 std::string plural(std::size_t n, std::string_view word) {
   return fmt::format("{} {}{}", n, word, n == 1 ? "" : word.ends_with("ch") ? "es" : "s");
@@ -53,9 +54,9 @@ void write_cpus(std::string& out, const machine& m) {
   std::size_t threads = 0;
   for (const auto& c : m.cores) threads += c.cpus.size();
   out += fmt::format("Machine {} ({})\n", or_unknown(m.host), or_unknown(m.source));
-  out +=
-      fmt::format("  {}, {}, {}, {}\n", plural(m.packages.size(), "package"), plural(m.numa_nodes.size(), "NUMA node"),
-                  plural(m.cores.size(), "core"), plural(threads, "hardware thread"));
+  out += fmt::format("  {}, {}, {}, {}\n", plural(m.packages.size(), "package"),
+                     plural(m.numa_nodes.size(), "NUMA node"), plural(m.cores.size(), "core"),
+                     plural(threads, "hardware thread"));
   out += fmt::format("  this process may use {}{}\n", plural(m.allowed_cpus.size(), "CPU"),
                      m.allowed_cpus.empty() ? "" : ": " + write_cpu_list(m.allowed_cpus));
   for (const auto& n : m.numa_nodes) {
@@ -77,9 +78,9 @@ void write_gpus(std::string& out, const machine& m) {
   columns table;
   table.row({"GPU", "CUDA", "name", "PCI bus id", "NUMA", "near CPUs", "SMs", "MHz", "GiB", ""});
   for (const auto& g : m.gpus)
-    table.row({std::to_string(g.id), g.cuda_ordinal ? std::to_string(*g.cuda_ordinal) : "hidden", or_unknown(g.name),
-               or_unknown(g.pci_bus_id), or_unknown(g.numa), or_unknown(write_cpu_list(g.near_cpus)),
-               or_unknown(g.sm_count), or_unknown(g.sm_clock_mhz),
+    table.row({std::to_string(g.id), g.cuda_ordinal ? std::to_string(*g.cuda_ordinal) : "hidden",
+               or_unknown(g.name), or_unknown(g.pci_bus_id), or_unknown(g.numa),
+               or_unknown(write_cpu_list(g.near_cpus)), or_unknown(g.sm_count), or_unknown(g.sm_clock_mhz),
                g.memory_bytes ? fmt::format("{:.0f}", static_cast<double>(*g.memory_bytes) / (1 << 30)) : "?",
                g.mig ? "MIG" : ""});
   out += "\nGPUs\n" + table.text();
@@ -93,9 +94,10 @@ std::string nvlink_sentence(const machine& m, const connection_table& connection
     bool unknown = false;
     for (int a = 0; a < connections.size(); ++a)
       for (int b = 0; b < connections.size(); ++b) unknown = unknown || connections(a, b).between_domains;
-    return fmt::format("switched by {}{}", plural(m.switches.size(), "NVSwitch"),
-                       unknown ? fmt::format(", in {} domains whose links to each other are unknown", switch_domains(m))
-                               : std::string{});
+    return fmt::format(
+        "switched by {}{}", plural(m.switches.size(), "NVSwitch"),
+        unknown ? fmt::format(", in {} domains whose links to each other are unknown", switch_domains(m))
+                : std::string{});
   }
   if (std::all_of(m.links.begin(), m.links.end(),
                   [](auto& l) { return l.a.kind == end_kind::cpu || l.b.kind == end_kind::cpu; }))
@@ -150,7 +152,8 @@ void write_connections(std::string& out, const machine& m) {
     write_pairs(out, "Connections, as nvidia-smi topo -m names them", connections, matrix_word);
   }
   write_pairs(out, "Bandwidth, GB/s in one direction", connections, bandwidth_word);
-  write_pairs(out, "Peer access (P: loads and stores, P+A: native atomics too, -: none)", connections, peer_word);
+  write_pairs(out, "Peer access (P: loads and stores, P+A: native atomics too, -: none)", connections,
+              peer_word);
 }
 
 void write_ranks(std::string& out, std::span<const rank_view> views, const survey& s) {
@@ -158,8 +161,8 @@ void write_ranks(std::string& out, std::span<const rank_view> views, const surve
     columns table;
     table.row({"rank", "host", "local", "CPUs", "GPUs that CUDA shows"});
     for (const auto& v : views)
-      table.row({std::to_string(v.rank), v.seen.host, std::to_string(v.local_rank), write_cpu_list(v.seen.allowed_cpus),
-                 write_cpu_list(visible_gpus(v.seen))});
+      table.row({std::to_string(v.rank), v.seen.host, std::to_string(v.local_rank),
+                 write_cpu_list(v.seen.allowed_cpus), write_cpu_list(visible_gpus(v.seen))});
     out += "\nRanks\n" + table.text();
   }
   if (!s.differences.empty()) {
@@ -173,10 +176,10 @@ void write_groups(std::string& out, const survey& s) {
   columns table;
   table.row({"members", "near", "far", "spread"});
   for (const auto& row : s.groups)
-    table.row(
-        {std::to_string(row.members), write_cpu_list(row.near), write_cpu_list(row.far), write_cpu_list(row.spread)});
-  out += fmt::format("\nGroups that --placement would choose ({})\n{}", s.kind == device::gpu ? "GPUs" : "CPUs",
-                     table.text());
+    table.row({std::to_string(row.members), write_cpu_list(row.near), write_cpu_list(row.far),
+               write_cpu_list(row.spread)});
+  out += fmt::format("\nGroups that --placement would choose ({})\n{}",
+                     s.kind == device::gpu ? "GPUs" : "CPUs", table.text());
 }
 
 void write_pins(std::string& out, const survey& s, bool several, const machine& m) {
@@ -187,14 +190,16 @@ void write_pins(std::string& out, const survey& s, bool several, const machine& 
                            s.kind == device::gpu ? "GPU" : "member", p.member),
                p.cpu ? fmt::format("CPU {}", *p.cpu) : "-", p.why});
   out += fmt::format("\nPinning of {}{}\n{}", plural(s.pins.size(), "member"),
-                     m.is_this_machine ? "" : " (a plan: this is not the machine that runs mgsync)", table.text());
+                     m.is_this_machine ? "" : " (a plan: this is not the machine that runs mgsync)",
+                     table.text());
   for (const auto& note : s.notes) out += fmt::format("  {}\n", note);
 }
 
 // No finding about this machine, but what users of several GPUs run into.
 void write_advice(std::string& out, const machine& m) {
   if (m.gpus.size() < 2) return;
-  out += "\nBeside a barrier between GPUs no kernel should poll a flag in host memory: every system fence of its GPU waits\n"
+  out += "\nBeside a barrier between GPUs no kernel should poll a flag in host memory: every system fence of "
+         "its GPU waits\n"
          "for the reads that are on their way, 100 us and more where many blocks poll (docs/load.md).\n";
 }
 
@@ -226,9 +231,8 @@ std::string write_text(std::span<const rank_view> views, const report_request& r
   std::string out;
   const auto s = survey_of(views, request);
   for (const auto& host : views_by_host(views)) {
-    const auto most = *std::max_element(host.begin(), host.end(), [](auto a, auto b) {
-      return a->seen.gpus.size() < b->seen.gpus.size();
-    });
+    const auto most = *std::max_element(
+        host.begin(), host.end(), [](auto a, auto b) { return a->seen.gpus.size() < b->seen.gpus.size(); });
     if (!out.empty()) out += '\n';
     write_cpus(out, most->seen);
     write_gpus(out, most->seen);

@@ -27,11 +27,11 @@ std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
     switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += c;
+    case '&': result += "&amp;"; break;
+    case '<': result += "&lt;"; break;
+    case '>': result += "&gt;"; break;
+    case '"': result += "&quot;"; break;
+    default: result += c;
     }
   }
   return result;
@@ -39,7 +39,8 @@ std::string escaped(std::string_view text) {
 
 // hwloc writes no other text.
 std::string plain_ascii(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
   return text;
 }
 
@@ -55,8 +56,10 @@ class writer {
     for (const int cpu : machine_.allowed_cpus)
       if (all.contains(cpu)) allowed.insert(cpu);
     const auto nodes = nodes_of(all);
-    open("Machine", fmt::format(" os_index=\"0\" allowed_cpuset=\"{}\" allowed_nodeset=\"{}\"",
-                                bitmap(allowed.empty() ? all : allowed), bitmap(nodes)), all);
+    open("Machine",
+         fmt::format(" os_index=\"0\" allowed_cpuset=\"{}\" allowed_nodeset=\"{}\"",
+                     bitmap(allowed.empty() ? all : allowed), bitmap(nodes)),
+         all);
     info("Backend", "mgsync");
     info("HostName", machine_.host);
     write_own();
@@ -79,24 +82,27 @@ class writer {
   std::set<int> nodes_of(const std::set<int>& cpus) const {
     std::set<int> nodes;
     for (const auto& c : machine_.cores)
-      if (std::any_of(c.cpus.begin(), c.cpus.end(), [&](int cpu) { return cpus.contains(cpu); })) nodes.insert(c.numa);
+      if (std::any_of(c.cpus.begin(), c.cpus.end(), [&](int cpu) { return cpus.contains(cpu); }))
+        nodes.insert(c.numa);
     return nodes;
   }
 
   std::optional<int> package_of_gpu(const gpu& g) const {
     for (const auto& n : machine_.numa_nodes)
-      if (g.numa == n.id && !cpus_of([&](const core& c) { return c.package == n.package; }).empty()) return n.package;
+      if (g.numa == n.id && !cpus_of([&](const core& c) { return c.package == n.package; }).empty())
+        return n.package;
     return std::nullopt;
   }
 
   std::string sets(const std::set<int>& cpus) const {
     const auto cpuset = bitmap(cpus), nodeset = bitmap(nodes_of(cpus));
-    return fmt::format(" cpuset=\"{0}\" complete_cpuset=\"{0}\" nodeset=\"{1}\" complete_nodeset=\"{1}\"", cpuset,
-                       nodeset);
+    return fmt::format(" cpuset=\"{0}\" complete_cpuset=\"{0}\" nodeset=\"{1}\" complete_nodeset=\"{1}\"",
+                       cpuset, nodeset);
   }
 
   void open(std::string_view type, const std::string& attributes, const std::set<int>& cpus) {
-    out_ += fmt::format("<object type=\"{}\"{}{} gp_index=\"{}\">\n", type, attributes, sets(cpus), ++objects_);
+    out_ +=
+        fmt::format("<object type=\"{}\"{}{} gp_index=\"{}\">\n", type, attributes, sets(cpus), ++objects_);
   }
   void open_io(std::string_view type, const std::string& attributes) {
     out_ += fmt::format("<object type=\"{}\"{} gp_index=\"{}\">\n", type, attributes, ++objects_);
@@ -141,7 +147,8 @@ class writer {
     for (const auto& [cache, cores] : caches) {
       std::set<int> cpus;
       for (const auto* c : cores) cpus.insert(c->cpus.begin(), c->cpus.end());
-      open("L3Cache", " cache_size=\"0\" depth=\"3\" cache_linesize=\"64\" cache_associativity=\"0\" cache_type=\"0\"",
+      open("L3Cache",
+           " cache_size=\"0\" depth=\"3\" cache_linesize=\"64\" cache_associativity=\"0\" cache_type=\"0\"",
            cpus);
       for (const auto* c : cores) write_core(*c);
       close();
@@ -160,14 +167,15 @@ class writer {
   // A host bridge of its own: the switches on the way are not known here, and the paths are among the peers.
   void write_gpu(const gpu& g) {
     unsigned domain = 0, bus = 0, slot = 0, function = 0;
-    if (std::sscanf(g.pci_bus_id.c_str(), "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4 || domain > 0xffff ||
-        bus > 0xff || slot > 0x1f || function > 7)
+    if (std::sscanf(g.pci_bus_id.c_str(), "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4 ||
+        domain > 0xffff || bus > 0xff || slot > 0x1f || function > 7)
       return;
-    open_io("Bridge", fmt::format(" bridge_type=\"0-1\" depth=\"0\" bridge_pci=\"{:04x}:[{:02x}-{:02x}]\"", domain, bus,
-                                  bus));
-    open_io("PCIDev", fmt::format(" pci_busid=\"{:04x}:{:02x}:{:02x}.{:x}\" pci_type=\"0302 [10de:0000] [0000:0000] "
-                                  "00\" pci_link_speed=\"{:.6f}\"", domain, bus, slot, function,
-                                  g.pcie_gbps.value_or(0)));
+    open_io("Bridge", fmt::format(" bridge_type=\"0-1\" depth=\"0\" bridge_pci=\"{:04x}:[{:02x}-{:02x}]\"",
+                                  domain, bus, bus));
+    open_io("PCIDev",
+            fmt::format(" pci_busid=\"{:04x}:{:02x}:{:02x}.{:x}\" pci_type=\"0302 [10de:0000] [0000:0000] "
+                        "00\" pci_link_speed=\"{:.6f}\"",
+                        domain, bus, slot, function, g.pcie_gbps.value_or(0)));
     info("PCIVendor", "NVIDIA Corporation");
     info("PCIDevice", g.name);
     open_io("OSDev", fmt::format(" name=\"nvml{}\" subtype=\"NVML\" osdev_type=\"1\"", g.id));

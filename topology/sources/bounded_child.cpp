@@ -57,7 +57,8 @@ bool write_all(int fd, std::string_view text) {
 // Never returns: no destructor and no atexit handler of the parent may run here.
 [[noreturn]] void be_child(int out, const std::function<std::string()>& work, const child_limits& limits) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTERM, SIGINT, SIGALRM, SIGUSR1, SIGUSR2})
+  for (const int signal :
+       {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTERM, SIGINT, SIGALRM, SIGUSR1, SIGUSR2})
     std::signal(signal, SIG_DFL);
   std::signal(SIGPIPE, SIG_IGN);
   if (const int null = open("/dev/null", O_RDWR | O_CLOEXEC); null >= 0)
@@ -69,9 +70,7 @@ bool write_all(int fd, std::string_view text) {
   try {
     const std::string text = work();
     _exit(write_all(out, text) ? exit_finished : exit_exception);
-  } catch (const std::bad_alloc&) {
-    _exit(exit_no_memory);
-  } catch (...) {
+  } catch (const std::bad_alloc&) { _exit(exit_no_memory); } catch (...) {
     _exit(exit_exception);
   }
 }

@@ -40,7 +40,8 @@ std::vector<mount> mounts_in(const fs::path& root) {
     std::string word, shows, at, type, source, options;
     before >> word >> word >> word >> shows >> at;
     after >> type >> source >> options;
-    if (type == "cgroup2" || (type == "cgroup" && has_word(options, "cpu"))) found.push_back({at, shows, type == "cgroup2"});
+    if (type == "cgroup2" || (type == "cgroup" && has_word(options, "cpu")))
+      found.push_back({at, shows, type == "cgroup2"});
   }
   return found;
 }

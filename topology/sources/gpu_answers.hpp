@@ -21,13 +21,13 @@ struct nvml_link {
   remote_kind remote = remote_kind::unknown;
   std::string remote_bus_id;  // empty: not told
   int version = 0;
-  double gbps = 0;            // 0: not told
+  double gbps = 0;  // 0: not told
 };
 
 struct nvml_gpu {
-  topology::gpu gpu;                    // its id is its place in the answer
-  std::vector<nvml_link> links;         // the active ones
-  std::vector<std::string> mig_uuids;   // of its slices
+  topology::gpu gpu;                   // its id is its place in the answer
+  std::vector<nvml_link> links;        // the active ones
+  std::vector<std::string> mig_uuids;  // of its slices
 };
 
 struct nvml_pair {
@@ -56,14 +56,15 @@ struct cuda_answer {
 nvml_answer ask_nvml();
 cuda_answer ask_cuda();
 
-// The NVIDIA GPUs of this host's PCI bus as the kernel lists them, whoever may use them; `folder` is for tests.
+// The NVIDIA GPUs of this host's PCI bus as the kernel lists them, whoever may use them; `folder` is for
+// tests.
 std::vector<std::string> pci_gpus(const std::filesystem::path& folder = "/sys/bus/pci/devices");
 
 // Pure: joins both answers (by UUID, then by PCI bus id) into machine.gpus, switches, links, peers and notes.
 void join_gpus(machine&, const nvml_answer&, const cuda_answer&);
 
-// Pure: what is wrong with the GPUs of a joined machine: machine.unseen_gpus and cuda_problem. `pci`: all that the bus
-// holds; `visible`: CUDA_VISIBLE_DEVICES.
+// Pure: what is wrong with the GPUs of a joined machine: machine.unseen_gpus and cuda_problem. `pci`: all
+// that the bus holds; `visible`: CUDA_VISIBLE_DEVICES.
 void add_problems(machine&, const nvml_answer&, const cuda_answer&, std::span<const std::string> pci,
                   const std::optional<std::string>& visible);
 

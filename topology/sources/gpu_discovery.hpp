@@ -5,8 +5,8 @@
 
 namespace mgsync::topology {
 
-// Adds GPUs, switches, links and peers to a machine whose CPU side is known. Neither library is needed to build, and
-// one that is missing or does not answer is a note. Makes no CUDA context.
+// Adds GPUs, switches, links and peers to a machine whose CPU side is known. Neither library is needed to
+// build, and one that is missing or does not answer is a note. Makes no CUDA context.
 void add_gpus(machine&);
 
 }  // namespace mgsync::topology

@@ -23,7 +23,8 @@ std::string_view bare(std::string_view uuid) {
 // What a link of this generation is specified for, one direction, GB/s.
 double nominal_gbps(int version) {
   constexpr std::array<double, 6> speeds = {0, 20, 25, 25, 25, 50};
-  return version > 0 && version < static_cast<int>(speeds.size()) ? speeds[static_cast<std::size_t>(version)] : 0;
+  return version > 0 && version < static_cast<int>(speeds.size()) ? speeds[static_cast<std::size_t>(version)]
+                                                                  : 0;
 }
 
 // One GPU of the machine under construction and where it was seen.
@@ -63,7 +64,8 @@ void add_cuda_gpu(std::vector<found>& all, const nvml_answer& nvml, const gpu& s
       return;
     }
     const auto& slices = nvml.gpus[static_cast<std::size_t>(whole.nvml)].mig_uuids;
-    const auto named = std::find_if(slices.begin(), slices.end(), [&](auto& u) { return bare(u) == seen.uuid; });
+    const auto named =
+        std::find_if(slices.begin(), slices.end(), [&](auto& u) { return bare(u) == seen.uuid; });
     slice.gpu.uuid = named != slices.end() ? *named : "MIG-" + seen.uuid;
     slice.gpu.memory_bytes = seen.memory_bytes;
     slice.gpu.name = seen.name;
@@ -81,14 +83,16 @@ void add_cuda_gpu(std::vector<found>& all, const nvml_answer& nvml, const gpu& s
   all.push_back(only_cuda);
 }
 
-// Where NVML did not say which CPUs are near: the ones of its NUMA node, and a machine of one node has no other.
+// Where NVML did not say which CPUs are near: the ones of its NUMA node, and a machine of one node has no
+// other.
 void complete_locality(const machine& m, gpu& g) {
   if (!g.numa && m.numa_nodes.size() == 1) g.numa = m.numa_nodes.front().id;
   if (!g.numa && !g.near_cpus.empty())
     for (const auto& c : m.cores)
       if (!c.cpus.empty() && c.cpus.front() == g.near_cpus.front()) g.numa = c.numa;
   // A GPU's own memory can be a NUMA node (Grace Hopper): it holds no cores and is no place for a thread.
-  const bool has_cores = std::any_of(m.cores.begin(), m.cores.end(), [&](auto& c) { return g.numa == c.numa; });
+  const bool has_cores =
+      std::any_of(m.cores.begin(), m.cores.end(), [&](auto& c) { return g.numa == c.numa; });
   if (!has_cores && !g.near_cpus.empty())
     for (const auto& c : m.cores)
       if (std::find(c.cpus.begin(), c.cpus.end(), g.near_cpus.front()) != c.cpus.end()) g.numa = c.numa;
@@ -122,12 +126,14 @@ class link_counter {
   void finish() {
     for (const auto& [key, width] : widths_) {
       const auto& [from, kind, to, version, gbps] = key;
-      machine_.links.push_back({{end_kind::gpu, from}, {kind, to}, width, version,
-                                gbps > 0 ? gbps : nominal_gbps(version)});
+      machine_.links.push_back(
+          {{end_kind::gpu, from}, {kind, to}, width, version, gbps > 0 ? gbps : nominal_gbps(version)});
     }
     if (lost_ > 0)
-      machine_.notes.push_back(fmt::format("{} NVLinks end in GPUs that are not visible here (a container, or a "
-                                           "part of the machine).", lost_));
+      machine_.notes.push_back(
+          fmt::format("{} NVLinks end in GPUs that are not visible here (a container, or a "
+                      "part of the machine).",
+                      lost_));
   }
 
  private:
@@ -193,7 +199,8 @@ std::string plain_bus_id(std::string_view text) {
 
 void join_gpus(machine& m, const nvml_answer& nvml, const cuda_answer& cuda) {
   std::vector<found> all;
-  for (std::size_t i = 0; i < nvml.gpus.size(); ++i) all.push_back({nvml.gpus[i].gpu, static_cast<int>(i), -1});
+  for (std::size_t i = 0; i < nvml.gpus.size(); ++i)
+    all.push_back({nvml.gpus[i].gpu, static_cast<int>(i), -1});
   for (const auto& g : cuda.gpus) add_cuda_gpu(all, nvml, g);
   std::stable_sort(all.begin(), all.end(), [](const found& a, const found& b) {
     return std::tie(a.gpu.pci_bus_id, a.cuda) < std::tie(b.gpu.pci_bus_id, b.cuda);
@@ -221,14 +228,15 @@ std::vector<std::string> pci_gpus(const std::filesystem::path& folder) {
     std::string vendor, kind;
     std::ifstream(device.path() / "vendor") >> vendor;
     std::ifstream(device.path() / "class") >> kind;
-    if (vendor == "0x10de" && kind.starts_with("0x03")) found.push_back(plain_bus_id(device.path().filename().string()));
+    if (vendor == "0x10de" && kind.starts_with("0x03"))
+      found.push_back(plain_bus_id(device.path().filename().string()));
   }
   std::sort(found.begin(), found.end());
   return found;
 }
 
-void add_problems(machine& m, const nvml_answer& nvml, const cuda_answer& cuda, std::span<const std::string> pci,
-                  const std::optional<std::string>& visible) {
+void add_problems(machine& m, const nvml_answer& nvml, const cuda_answer& cuda,
+                  std::span<const std::string> pci, const std::optional<std::string>& visible) {
   for (const auto& bus : pci)
     if (std::none_of(m.gpus.begin(), m.gpus.end(), [&](auto& g) { return g.pci_bus_id == bus; }))
       m.unseen_gpus.push_back(bus);
@@ -245,7 +253,8 @@ void add_gpus(machine& m) {
   const auto cuda = ask_cuda();
   join_gpus(m, nvml, cuda);
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  add_problems(m, nvml, cuda, pci_gpus(), visible == nullptr ? std::nullopt : std::optional<std::string>(visible));
+  add_problems(m, nvml, cuda, pci_gpus(),
+               visible == nullptr ? std::nullopt : std::optional<std::string>(visible));
 }
 
 }  // namespace mgsync::topology

@@ -60,11 +60,15 @@ std::string state_of(const nvml& library, device gpu) {
     const bool bounded = library.ask("nvmlDeviceGetMaxClockInfo", gpu, sm_clock, &most);
     words.push_back(bounded ? fmt::format("SM {} of {} MHz", now, most) : fmt::format("SM {} MHz", now));
   }
-  if (library.ask("nvmlDeviceGetClockInfo", gpu, memory_clock, &now)) words.push_back(fmt::format("memory {} MHz", now));
-  if (library.ask("nvmlDeviceGetTemperature", gpu, core_sensor, &now)) words.push_back(fmt::format("{} C", now));
-  if (library.ask("nvmlDeviceGetPowerUsage", gpu, &now)) words.push_back(fmt::format("{} W", (now + 500) / 1000));
+  if (library.ask("nvmlDeviceGetClockInfo", gpu, memory_clock, &now))
+    words.push_back(fmt::format("memory {} MHz", now));
+  if (library.ask("nvmlDeviceGetTemperature", gpu, core_sensor, &now))
+    words.push_back(fmt::format("{} C", now));
+  if (library.ask("nvmlDeviceGetPowerUsage", gpu, &now))
+    words.push_back(fmt::format("{} W", (now + 500) / 1000));
   unsigned long long reasons = 0;
-  if (library.ask("nvmlDeviceGetCurrentClocksThrottleReasons", gpu, &reasons)) words.push_back(slowed_by(reasons));
+  if (library.ask("nvmlDeviceGetCurrentClocksThrottleReasons", gpu, &reasons))
+    words.push_back(slowed_by(reasons));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -116,14 +120,17 @@ std::optional<gpu_moment> gpu_watch::look(const std::string& uuid) {
   const nvml& opened = library_->opened;
   if (!opened) return std::nullopt;
   const auto [found, fresh] = library_->handles.try_emplace(uuid, nullptr);
-  if (fresh && !opened.ask("nvmlDeviceGetHandleByUUID", uuid.c_str(), &found->second)) found->second = nullptr;
+  if (fresh && !opened.ask("nvmlDeviceGetHandleByUUID", uuid.c_str(), &found->second))
+    found->second = nullptr;
   const device gpu = found->second;
   if (gpu == nullptr) return std::nullopt;
   gpu_moment now;
   if (!opened.ask("nvmlDeviceGetClockInfo", gpu, sm_clock, &now.sm_mhz)) now.sm_mhz = 0;
-  if (opened.ask("nvmlDeviceGetCurrentClocksThrottleReasons", gpu, &now.slowed_by)) now.slowed_by &= ~slows_nothing;
+  if (opened.ask("nvmlDeviceGetCurrentClocksThrottleReasons", gpu, &now.slowed_by))
+    now.slowed_by &= ~slows_nothing;
   std::array<process_info, 256> listed{};
-  for (const char* name : {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"}) {
+  for (const char* name :
+       {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"}) {
     auto count = static_cast<unsigned>(listed.size());
     if (!opened.ask(name, gpu, &count, listed.data())) continue;
     for (unsigned i = 0; i < count; ++i) now.processes.push_back(listed[i].pid);
@@ -132,9 +139,11 @@ std::optional<gpu_moment> gpu_watch::look(const std::string& uuid) {
   return now;
 }
 
-std::size_t processes_besides(const std::vector<unsigned>& listed, const std::set<unsigned>& own, std::size_t ranks_here) {
+std::size_t processes_besides(const std::vector<unsigned>& listed, const std::set<unsigned>& own,
+                              std::size_t ranks_here) {
   const std::set<unsigned> all(listed.begin(), listed.end());
-  const auto known = static_cast<std::size_t>(std::ranges::count_if(all, [&](unsigned pid) { return own.contains(pid); }));
+  const auto known =
+      static_cast<std::size_t>(std::ranges::count_if(all, [&](unsigned pid) { return own.contains(pid); }));
   const std::size_t ours = known > 0 ? known : ranks_here;
   return all.size() > ours ? all.size() - ours : 0;
 }
@@ -142,7 +151,8 @@ std::size_t processes_besides(const std::vector<unsigned>& listed, const std::se
 std::string driver_version() {
   const nvml library;
   std::array<char, 80> text{};
-  if (!library || !library.ask("nvmlSystemGetDriverVersion", text.data(), static_cast<unsigned>(text.size()))) return {};
+  if (!library || !library.ask("nvmlSystemGetDriverVersion", text.data(), static_cast<unsigned>(text.size())))
+    return {};
   return text.data();
 }
 

@@ -1,4 +1,5 @@
-// How the GPUs of this host stand right now, as NVML tells: clocks, throttling, temperature, power; and the driver.
+// How the GPUs of this host stand right now, as NVML tells: clocks, throttling, temperature, power; and the
+// driver.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +12,15 @@
 
 namespace mgsync::topology {
 
-// By the GPU's UUID: "SM 1980 of 1980 MHz, memory 3201 MHz, 34 C, 120 W, not slowed". Empty without NVML. What a driver does
-// not tell is left out. Takes some milliseconds; no context is made on any GPU.
+// By the GPU's UUID: "SM 1980 of 1980 MHz, memory 3201 MHz, 34 C, 120 W, not slowed". Empty without NVML.
+// What a driver does not tell is left out. Takes some milliseconds; no context is made on any GPU.
 std::map<std::string, std::string> gpu_states();
 
 // "580.95.05"; empty without NVML.
 std::string driver_version();
 
-// What NVML's reasons for slowing clocks down mean: "not slowed" (an idle GPU's low clocks are no slowing), or "slowed by
-// power cap, thermal (software)".
+// What NVML's reasons for slowing clocks down mean: "not slowed" (an idle GPU's low clocks are no slowing),
+// or "slowed by power cap, thermal (software)".
 std::string slowed_by(unsigned long long reasons);
 
 // How one GPU stands at a moment.
@@ -44,8 +45,9 @@ class gpu_watch {
   std::unique_ptr<library> library_;
 };
 
-// How many of the processes on a GPU are not the job's. In a container NVML may number them as the host does: where none of the
-// job's own is among them, as many as it has on this host are taken for its own. Pure.
-std::size_t processes_besides(const std::vector<unsigned>& listed, const std::set<unsigned>& own, std::size_t ranks_here);
+// How many of the processes on a GPU are not the job's. In a container NVML may number them as the host does:
+// where none of the job's own is among them, as many as it has on this host are taken for its own. Pure.
+std::size_t processes_besides(const std::vector<unsigned>& listed, const std::set<unsigned>& own,
+                              std::size_t ranks_here);
 
 }  // namespace mgsync::topology

@@ -86,8 +86,9 @@ host_answer discover_host() {
   }
   m.is_this_machine = hwloc_topology_is_thissystem(topology.get()) != 0;
   if (!m.is_this_machine)
-    m.notes.push_back("hwloc shows another machine than this one (HWLOC_XMLFILE or HWLOC_SYNTHETIC is set): nothing "
-                      "will be pinned.");
+    m.notes.push_back(
+        "hwloc shows another machine than this one (HWLOC_XMLFILE or HWLOC_SYNTHETIC is set): nothing "
+        "will be pinned.");
   add_cpu_side(m, topology.get());
   answer.nvlinks = nvlink_matrix(topology.get());
   return answer;

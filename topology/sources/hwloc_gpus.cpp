@@ -25,7 +25,9 @@ hwloc_obj_t pci_parent(hwloc_obj_t object) {
 
 std::string text_of(const char* text) { return text == nullptr ? std::string{} : text; }
 
-std::string info_of(hwloc_obj_t object, const char* name) { return text_of(hwloc_obj_get_info_by_name(object, name)); }
+std::string info_of(hwloc_obj_t object, const char* name) {
+  return text_of(hwloc_obj_get_info_by_name(object, name));
+}
 
 bool is(hwloc_obj_t object, std::string_view subtype, std::string_view prefix) {
   return text_of(object->subtype) == subtype || text_of(object->name).starts_with(prefix);
@@ -44,7 +46,8 @@ void add_locality(const machine& m, seen_gpu& g) {
   if (hwloc_bitmap_weight(outside->nodeset) == 1) g.value.numa = hwloc_bitmap_first(outside->nodeset);
   for (const auto& c : m.cores)
     for (const int cpu : c.cpus)
-      if (hwloc_bitmap_isset(outside->cpuset, static_cast<unsigned>(cpu)) != 0) g.value.near_cpus.push_back(cpu);
+      if (hwloc_bitmap_isset(outside->cpuset, static_cast<unsigned>(cpu)) != 0)
+        g.value.near_cpus.push_back(cpu);
   std::sort(g.value.near_cpus.begin(), g.value.near_cpus.end());
 }
 
@@ -69,8 +72,8 @@ std::vector<seen_gpu> gpus_of(const machine& m, hwloc_topology_t t) {
     if (const auto model = info_of(d, "GPUModel"); !model.empty()) g.value.name = model;
     if (nvml) g.value.uuid = info_of(d, "NVIDIAUUID");
     if (cuda) {
-      g.value.cuda_ordinal =
-          parse_number(std::string_view(text_of(d->name)).substr(std::min<std::size_t>(4, text_of(d->name).size())));
+      g.value.cuda_ordinal = parse_number(
+          std::string_view(text_of(d->name)).substr(std::min<std::size_t>(4, text_of(d->name).size())));
       g.value.sm_count = parse_number(info_of(d, "CUDAMultiProcessors"));
     }
   }
@@ -97,7 +100,8 @@ std::vector<hwloc_obj_t> ancestors(hwloc_obj_t o) {
   return result;
 }
 
-// By NVIDIA's words: one PCIe switch (its upstream and downstream ports), several, a host bridge, a NUMA node, beyond.
+// By NVIDIA's words: one PCIe switch (its upstream and downstream ports), several, a host bridge, a NUMA
+// node, beyond.
 pcie_path path_between(const seen_gpu& a, const seen_gpu& b) {
   const auto up_a = ancestors(a.pci), up_b = ancestors(b.pci);
   for (std::size_t i = 0; i < up_a.size(); ++i) {
@@ -117,7 +121,8 @@ bool matrix_end(hwloc_obj_t o, end_kind& kind, std::string& bus, int& package) {
   if (o->type == HWLOC_OBJ_OS_DEVICE || o->type == HWLOC_OBJ_PCI_DEVICE) {
     const auto pci = pci_parent(o);
     if (pci == nullptr) return false;
-    kind = o->type == HWLOC_OBJ_PCI_DEVICE || text_of(o->subtype) == "NVSwitch" ? end_kind::nvswitch : end_kind::gpu;
+    kind = o->type == HWLOC_OBJ_PCI_DEVICE || text_of(o->subtype) == "NVSwitch" ? end_kind::nvswitch
+                                                                                : end_kind::gpu;
     bus = bus_id(pci);
     return true;
   }
@@ -130,14 +135,16 @@ bool matrix_end(hwloc_obj_t o, end_kind& kind, std::string& bus, int& package) {
 // How many links of a usual speed make this bandwidth.
 std::pair<int, double> width_of(double gbps) {
   for (const double each : {25.0, 20.0, 50.0})
-    if (const double count = gbps / each; count >= 1 && count <= 64 && std::abs(count - std::round(count)) < 1e-6)
+    if (const double count = gbps / each;
+        count >= 1 && count <= 64 && std::abs(count - std::round(count)) < 1e-6)
       return {static_cast<int>(std::round(count)), each};
   return {1, gbps};
 }
 
 std::optional<link_end> end_in(machine& m, end_kind kind, const std::string& bus, int package) {
   if (kind == end_kind::cpu)
-    return package < static_cast<int>(m.packages.size()) ? std::optional(link_end{kind, package}) : std::nullopt;
+    return package < static_cast<int>(m.packages.size()) ? std::optional(link_end{kind, package})
+                                                         : std::nullopt;
   if (kind == end_kind::gpu) {
     for (const auto& g : m.gpus)
       if (g.pci_bus_id == bus) return link_end{kind, g.id};
@@ -155,7 +162,8 @@ std::vector<nvlink_bandwidth> nvlink_matrix(hwloc_topology_t t) {
   std::vector<nvlink_bandwidth> result;
   unsigned count = 1;
   hwloc_distances_s* matrix = nullptr;
-  if (hwloc_distances_get_by_name(t, "NVLinkBandwidth", &count, &matrix, 0) != 0 || count == 0 || matrix == nullptr)
+  if (hwloc_distances_get_by_name(t, "NVLinkBandwidth", &count, &matrix, 0) != 0 || count == 0 ||
+      matrix == nullptr)
     return result;
   for (unsigned from = 0; from < matrix->nbobjs; ++from)
     for (unsigned to = from + 1; to < matrix->nbobjs; ++to) {
@@ -216,8 +224,7 @@ void add_hwloc_gpus(machine& m, hwloc_topology_t t) {
         p.path = path_between(a, b);
         m.peers.push_back(p);
       }
-  if (!gpus.empty())
-    m.notes.push_back("hwloc XML does not say which GPUs can reach each other's memory.");
+  if (!gpus.empty()) m.notes.push_back("hwloc XML does not say which GPUs can reach each other's memory.");
 }
 
 }  // namespace mgsync::topology

@@ -25,7 +25,8 @@ std::vector<nvlink_bandwidth> nvlink_matrix(hwloc_topology_t);
 // Makes links of the matrix, in a machine whose GPUs are known.
 void add_links(machine&, const std::vector<nvlink_bandwidth>&);
 
-// A note where the matrix and the machine's links disagree about a pair of GPUs; nothing when the matrix is empty.
+// A note where the matrix and the machine's links disagree about a pair of GPUs; nothing when the matrix is
+// empty.
 void compare_links(machine&, const std::vector<nvlink_bandwidth>&);
 
 // GPUs from the NVML, CUDA and PCI objects of a topology that somebody else wrote, their paths and links.

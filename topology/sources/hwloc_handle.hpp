@@ -15,8 +15,8 @@ struct hwloc_traits {
 using hwloc_handle = unique_handle<hwloc_traits>;
 
 // A new topology, not loaded yet; empty when hwloc has no memory. Its plugins that would start a GPU runtime
-// (OpenCL, CUDA, X) are kept out: they are slow, and a CUDA context made here would cost the benchmark. So is the one
-// for PCI, which leaks (2.9.0); hwloc then reads sysfs.
+// (OpenCL, CUDA, X) are kept out: they are slow, and a CUDA context made here would cost the benchmark. So is
+// the one for PCI, which leaks (2.9.0); hwloc then reads sysfs.
 inline hwloc_handle new_topology() {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0) return hwloc_handle{};

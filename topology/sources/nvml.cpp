@@ -1,5 +1,5 @@
-// NVML, loaded at run time. Its types are declared here as its documentation fixes them (the versioned entry points
-// keep their ABI), so that neither its header nor the library is needed to build.
+// NVML, loaded at run time. Its types are declared here as its documentation fixes them (the versioned entry
+// points keep their ABI), so that neither its header nor the library is needed to build.
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -161,7 +161,8 @@ std::optional<unsigned> field_number(const functions& nvml, device d, unsigned f
   return value.value.number;
 }
 
-// The speed of one link in one direction. Field 164 is per link (driver 450 and later), field 90 is common to all.
+// The speed of one link in one direction. Field 164 is per link (driver 450 and later), field 90 is common to
+// all.
 double link_gbps(const functions& nvml, device d, unsigned link) {
   if (const auto mbps = field_number(nvml, d, 164, link); mbps && *mbps > 0) return *mbps / 1000.0;
   return field_number(nvml, d, 90, 0).value_or(0) / 1000.0;
@@ -174,13 +175,15 @@ std::string pci_class(const std::string& bus_id) {
   return value;
 }
 
-// In a virtual machine the other end can be an address of the host, or all ones: what is no device here is not
-// identified. Drivers that do not tell the kind of device leave it to its class: 0680 ("bridge, other") is a switch.
+// In a virtual machine the other end can be an address of the host, or all ones: what is no device here is
+// not identified. Drivers that do not tell the kind of device leave it to its class: 0680 ("bridge, other")
+// is a switch.
 void identify(nvml_link& link) {
   if (link.remote == remote_kind::gpu) return;
   const auto device_class = pci_class(link.remote_bus_id);
   if (device_class.empty()) link.remote_bus_id.clear();
-  if (link.remote == remote_kind::unknown && device_class.starts_with("0x0680")) link.remote = remote_kind::nvswitch;
+  if (link.remote == remote_kind::unknown && device_class.starts_with("0x0680"))
+    link.remote = remote_kind::nvswitch;
 }
 
 // NVLink-C2C between a GPU and the CPU beside it (Grace): fields 170..172 are count, state and MB/s.
@@ -198,7 +201,8 @@ std::vector<nvml_link> links_of(const functions& nvml, device d) {
   for (unsigned i = 0; i < most_links; ++i) {
     if (int active = 0; !ok(nvml.link_state, d, i, &active) || active != 1) continue;
     nvml_link link;
-    if (unsigned version = 0; ok(nvml.link_version, d, i, &version)) link.version = nvlink_generation(version);
+    if (unsigned version = 0; ok(nvml.link_version, d, i, &version))
+      link.version = nvlink_generation(version);
     if (int type = 255; ok(nvml.link_remote_type, d, i, &type) && type >= 0 && type <= 2)
       link.remote = static_cast<remote_kind>(type);
     if (pci_info pci{}; ok(nvml.link_remote, d, i, &pci)) link.remote_bus_id = plain_bus_id(pci.bus_id);
@@ -217,20 +221,21 @@ std::vector<std::string> mig_uuids(const functions& nvml, device d) {
   for (unsigned i = 0; i < most; ++i) {
     device slice = nullptr;
     std::array<char, 128> text{};
-    if (ok(nvml.mig_handle, d, i, &slice) && ok(nvml.uuid, slice, text.data(), 128U)) uuids.emplace_back(text.data());
+    if (ok(nvml.mig_handle, d, i, &slice) && ok(nvml.uuid, slice, text.data(), 128U))
+      uuids.emplace_back(text.data());
   }
   return uuids;
 }
 
 pcie_path path_of(int level) {
   switch (level) {
-    case 0: return pcie_path::pix;  // one board
-    case 10: return pcie_path::pix;
-    case 20: return pcie_path::pxb;
-    case 30: return pcie_path::phb;
-    case 40: return pcie_path::node;
-    case 50: return pcie_path::sys;
-    default: return pcie_path::unknown;
+  case 0: return pcie_path::pix;  // one board
+  case 10: return pcie_path::pix;
+  case 20: return pcie_path::pxb;
+  case 30: return pcie_path::phb;
+  case 40: return pcie_path::node;
+  case 50: return pcie_path::sys;
+  default: return pcie_path::unknown;
   }
 }
 
@@ -283,8 +288,9 @@ nvml_answer ask_nvml() {
     return answer;
   }
   if (const status result = nvml.init(); result != success) {
-    answer.notes.push_back(fmt::format("NVML does not start: {}.",
-                                       nvml.error_string != nullptr ? nvml.error_string(result) : "unknown error"));
+    answer.notes.push_back(fmt::format("NVML does not start: {}.", nvml.error_string != nullptr
+                                                                       ? nvml.error_string(result)
+                                                                       : "unknown error"));
     return answer;
   }
   answer.answered = true;

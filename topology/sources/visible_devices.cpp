@@ -51,11 +51,12 @@ std::string visible_devices_problem(std::string_view value, const nvml_answer& n
     rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
     const auto gpus = meant(entry, nvml);
     if (gpus.empty())
-      return fmt::format("CUDA_VISIBLE_DEVICES='{}': '{}' names no GPU here; CUDA hides it and every entry after it.",
-                         shown, entry.substr(0, 60));
+      return fmt::format(
+          "CUDA_VISIBLE_DEVICES='{}': '{}' names no GPU here; CUDA hides it and every entry after it.", shown,
+          entry.substr(0, 60));
     if (gpus.size() > 1)
-      return fmt::format("CUDA_VISIBLE_DEVICES='{}': '{}' begins the UUIDs of {} GPUs; write more of it.", shown,
-                         entry.substr(0, 60), gpus.size());
+      return fmt::format("CUDA_VISIBLE_DEVICES='{}': '{}' begins the UUIDs of {} GPUs; write more of it.",
+                         shown, entry.substr(0, 60), gpus.size());
     if (!seen.insert(gpus.front()).second)
       return fmt::format("CUDA_VISIBLE_DEVICES='{}' names one GPU twice; CUDA then shows none.", shown);
   }

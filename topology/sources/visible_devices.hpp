@@ -8,8 +8,8 @@
 
 namespace mgsync::topology {
 
-// One sentence, or empty when every entry (index, GPU-UUID or its beginning, MIG-UUID, MIG-GPU-UUID/gi/ci) names one
-// GPU that NVML lists. Pure.
+// One sentence, or empty when every entry (index, GPU-UUID or its beginning, MIG-UUID, MIG-GPU-UUID/gi/ci)
+// names one GPU that NVML lists. Pure.
 std::string visible_devices_problem(std::string_view value, const nvml_answer&);
 
 }  // namespace mgsync::topology

@@ -38,7 +38,8 @@ std::string describe(hwloc_topology_t t) {
       if (!values.is_object()) expected("its value", "an object");
       all.update(values);
     } catch (const usage_error& error) {
-      return fmt::format("{}its info attribute mgsync is none of this version of mgsync ({})", refused, error.what());
+      return fmt::format("{}its info attribute mgsync is none of this version of mgsync ({})", refused,
+                         error.what());
     }
     return json_lines(all);
   }
@@ -69,13 +70,15 @@ machine read_xml(std::string_view text, const std::string& origin) {
   // hwloc before 3 says "cannot load" to version 3, which newer lstopo writes unless told otherwise.
   const bool third = text.substr(0, 4096).find("<topology version=\"3") != std::string_view::npos;
   const auto accepted =
-      third ? fmt::format("hwloc {} may not know XML of version 3; accepted: version 2 (lstopo --of v2xml), or an mgsync "
-                          "description", hwloc_version())
+      third ? fmt::format("hwloc {} may not know XML of version 3; accepted: version 2 (lstopo --of v2xml), "
+                          "or an mgsync "
+                          "description",
+                          hwloc_version())
             : std::string("accepted: hwloc XML of version 2 (lstopo --of xml), or an mgsync description");
   const auto answer = run_in_child([&] { return load(text); }, {});
   if (!answer.finished)
-    throw usage_error(fmt::format("{}: bad topology file, hwloc did not survive it: {}; {}", origin, answer.death,
-                                  accepted));
+    throw usage_error(fmt::format("{}: bad topology file, hwloc did not survive it: {}; {}", origin,
+                                  answer.death, accepted));
   if (answer.text.starts_with(refused))
     throw usage_error(
         fmt::format("{}: bad topology file, {}; {}", origin, answer.text.substr(refused.size()), accepted));

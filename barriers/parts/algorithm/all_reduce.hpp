@@ -1,10 +1,11 @@
-// All-reduce (sum modulo 2^32) of one value per block: a barrier that carries data, with epoch and value in one 64-bit
-// word, so that no second flag and no second fence is needed.
-// Besides policy.hpp, the policy supplies:
+// All-reduce (sum modulo 2^32) of one value per block: a barrier that carries data, with epoch and value in
+// one 64-bit word, so that no second flag and no second fence is needed. Besides policy.hpp, the policy
+// supplies:
 //   pair                              a 64-bit word, alone in its line: the epoch below, the value above
 //   store_pair_release_local(pair&, v), store_pair_fenced_system(pair&, v)
 //   wait_pair_local(pair&, epoch, v), wait_pair_system(pair&, epoch, v)
-//                                     poll with acquire until the epoch is reached; the value goes to v; false: given up
+//                                     poll with acquire until the epoch is reached; the value goes to v;
+//                                     false: given up
 //   load_relaxed_local(word&), store_relaxed_local(word&, v), add_relaxed_local(word&, v)
 //   sum(v)                            over the team, known to all of it
 // and the memory supplies pair& pair_line(member, index).
@@ -31,9 +32,12 @@ MGSYNC_HD constexpr std::uint64_t pack(std::uint32_t epoch, std::uint32_t value)
   return static_cast<std::uint64_t>(value) << 32 | epoch;
 }
 MGSYNC_HD constexpr std::uint32_t epoch_of(std::uint64_t pair) { return static_cast<std::uint32_t>(pair); }
-MGSYNC_HD constexpr std::uint32_t value_of(std::uint64_t pair) { return static_cast<std::uint32_t>(pair >> 32); }
+MGSYNC_HD constexpr std::uint32_t value_of(std::uint64_t pair) {
+  return static_cast<std::uint32_t>(pair >> 32);
+}
 
-// Adds the block's value to its member's. True in the whole team of the last block, which gets the member's sum.
+// Adds the block's value to its member's. True in the whole team of the last block, which gets the member's
+// sum.
 template <class P, class M>
 MGSYNC_HD bool combine_locally(P& p, M& memory, const place& at, std::uint32_t epoch, std::uint32_t value,
                                std::uint32_t& member_sum) {
@@ -60,8 +64,8 @@ MGSYNC_HD bool combine_locally(P& p, M& memory, const place& at, std::uint32_t e
   return last;
 }
 
-// Push: the last block of each member writes the member's sum into its slot at every member; every block adds up the
-// slots of its own member.
+// Push: the last block of each member writes the member's sum into its slot at every member; every block adds
+// up the slots of its own member.
 struct push {
   static constexpr const char* name = "push";
 
@@ -94,8 +98,8 @@ struct push {
   }
 };
 
-// Pull: the last block of each member publishes the member's sum in its own part, reads those of the others over the
-// link, and releases its blocks with the total.
+// Pull: the last block of each member publishes the member's sum in its own part, reads those of the others
+// over the link, and releases its blocks with the total.
 struct pull {
   static constexpr const char* name = "pull";
 
@@ -120,7 +124,8 @@ struct pull {
     const reduction_layout lines{at.members};
     p.fence_release_system();
     if (p.leader())
-      p.store_pair_fenced_system(memory.pair_line(at.member, lines.slot(at.member, epoch)), pack(epoch, mine));
+      p.store_pair_fenced_system(memory.pair_line(at.member, lines.slot(at.member, epoch)),
+                                 pack(epoch, mine));
     bool ok = true;
     std::uint32_t part = 0;
     p.for_each(at.members, [&](unsigned i) {
@@ -145,10 +150,8 @@ struct pull {
     std::uint64_t seen = pack(epoch, total);
     if (p.leader()) {
       auto& line = memory.pair_line(at.member, lines.result(epoch));
-      if (last)
-        p.store_pair_release_local(line, seen);
-      else
-        ok = p.wait_pair_local(line, epoch, seen);
+      if (last) p.store_pair_release_local(line, seen);
+      else ok = p.wait_pair_local(line, epoch, seen);
     }
     total = p.broadcast(value_of(seen));
     return p.all(ok);

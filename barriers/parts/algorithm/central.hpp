@@ -1,6 +1,7 @@
-// Central: the last block of each member adds to one counter on member 0; whoever completes it writes the epoch into
-// the release line of every member. The textbook barrier, for comparison: 2 hops and one contended line.
-// Memory ordering: acquire-release additions on the system counter, one system release fence, acquire polls.
+// Central: the last block of each member adds to one counter on member 0; whoever completes it writes the
+// epoch into the release line of every member. The textbook barrier, for comparison: 2 hops and one contended
+// line. Memory ordering: acquire-release additions on the system counter, one system release fence, acquire
+// polls.
 #pragma once
 
 #include "barriers/parts/algorithm/local_arrival.hpp"
@@ -23,7 +24,8 @@ struct central {
         if (p.broadcast(completes)) {
           p.sync_team();  // only the leader acquired the counter
           p.fence_release_system();
-          p.for_each(at.members, [&](unsigned to) { p.store_fenced_system(memory.line(to, lines.release()), epoch); });
+          p.for_each(at.members,
+                     [&](unsigned to) { p.store_fenced_system(memory.line(to, lines.release()), epoch); });
         }
       }
       if (p.leader()) ok = p.wait_system(memory.line(at.member, lines.release()), epoch);

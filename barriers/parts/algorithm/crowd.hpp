@@ -1,8 +1,9 @@
-// Crowd: every block tells every member by itself, adding to a counter in each member's memory, and polls its own
-// member's: one system fence and one hop, side by side in all blocks, and no step inside a member. On an idle machine the
-// fences of many SMs are in each other's way (docs/gpu-budget.md, 1). Beside stores from the barrier's own SMs, where
-// whatever a block does waits for its SM's backlog, the steps that the relay does one after the other cost more.
-// Memory ordering: block barrier, one system release fence per block, acquire polls.
+// Crowd: every block tells every member by itself, adding to a counter in each member's memory, and polls its
+// own member's: one system fence and one hop, side by side in all blocks, and no step inside a member. On an
+// idle machine the fences of many SMs are in each other's way (docs/gpu-budget.md, 1). Beside stores from the
+// barrier's own SMs, where whatever a block does waits for its SM's backlog, the steps that the relay does
+// one after the other cost more. Memory ordering: block barrier, one system release fence per block, acquire
+// polls.
 #pragma once
 
 #include "barriers/parts/algorithm/layout.hpp"
@@ -20,7 +21,8 @@ struct crowd {
     if (p.in_team()) {
       p.fence_release_system();
       p.for_each(at.members, [&](unsigned to) { p.add_fenced_system(memory.line(to, lines.crowd()), 1); });
-      if (p.leader()) ok = p.wait_system(memory.line(at.member, lines.crowd()), at.members * at.blocks * epoch);
+      if (p.leader())
+        ok = p.wait_system(memory.line(at.member, lines.crowd()), at.members * at.blocks * epoch);
       ok = p.all(ok);
     }
     return p.sync_and(ok);

@@ -1,6 +1,7 @@
-// The policy of GPU members: the team is the first warp of a block, local scope is the GPU, system scope is the system,
-// or the GPU again where a member has no peer. C++17; blocks are one-dimensional and of whole warps.
-// Every wait is bounded: after `polls_per_look` polls the team looks at the abort word and at the clock.
+// The policy of GPU members: the team is the first warp of a block, local scope is the GPU, system scope is
+// the system, or the GPU again where a member has no peer. C++17; blocks are one-dimensional and of whole
+// warps. Every wait is bounded: after `polls_per_look` polls the team looks at the abort word and at the
+// clock.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,10 @@ class cuda_policy : public cuda_words<Widest> {
   static constexpr unsigned polls_per_look = 4096;
 
   __device__ __forceinline__ explicit cuda_policy(const cuda_limits& limits)
-      : abort_(limits.abort), deadline_ns_(ptx::global_time_ns() + limits.budget_ns),
-        one_warp_(words::kept(blockDim.x == lanes)), in_team_(words::kept(threadIdx.x < lanes)) {}
+      : abort_(limits.abort),
+        deadline_ns_(ptx::global_time_ns() + limits.budget_ns),
+        one_warp_(words::kept(blockDim.x == lanes)),
+        in_team_(words::kept(threadIdx.x < lanes)) {}
 
   __device__ __forceinline__ void sync() const {
     if (one_warp_ != 0) __syncwarp();
@@ -50,11 +53,15 @@ class cuda_policy : public cuda_words<Widest> {
   __device__ __forceinline__ bool wait_system(word& w, word epoch) const {
     return spin([&] { return reached(ptx::load_acquire<Widest>(&w), epoch); });
   }
-  __device__ __forceinline__ bool wait_pair_local(pair& w, word epoch, pair& seen) const { return wait_pair<local>(w, epoch, seen); }
-  __device__ __forceinline__ bool wait_pair_system(pair& w, word epoch, pair& seen) const { return wait_pair<Widest>(w, epoch, seen); }
+  __device__ __forceinline__ bool wait_pair_local(pair& w, word epoch, pair& seen) const {
+    return wait_pair<local>(w, epoch, seen);
+  }
+  __device__ __forceinline__ bool wait_pair_system(pair& w, word epoch, pair& seen) const {
+    return wait_pair<Widest>(w, epoch, seen);
+  }
 
-  // Until every lane's words are reached. 0: given up. A warp that polls together and votes is faster than one lane that
-  // polls while the others wait (0.1 us on Hopper).
+  // Until every lane's words are reached. 0: given up. A warp that polls together and votes is faster than
+  // one lane that polls while the others wait (0.1 us on Hopper).
   template <polling Loop, unsigned N, class Words>
   __device__ __forceinline__ unsigned wait_words(word, Words lane_words) const {
     return spin([&] { return words::template all_reached<Loop, N>(lane_words); });
@@ -77,7 +84,8 @@ class cuda_policy : public cuda_words<Widest> {
     return ok;
   }
 
-  // The only spin loop. No local variable's address is taken: a store to the stack ahead of a fence costs 0.2 us.
+  // The only spin loop. No local variable's address is taken: a store to the stack ahead of a fence costs 0.2
+  // us.
   template <class Condition>
   __device__ __forceinline__ unsigned spin(Condition holds) const {
     for (;;) {
@@ -87,8 +95,10 @@ class cuda_policy : public cuda_words<Widest> {
       if (*static_cast<volatile word*>(abort_) != 0) return 0;
       if (ptx::global_time_ns() > deadline_ns_) break;
     }
-    // No atomic: of several GPUs on host memory it need not be one. What the host wrote meanwhile is lost at most.
-    if (*static_cast<volatile word*>(abort_) == 0) *static_cast<volatile word*>(abort_) = cuda_limits::timed_out;
+    // No atomic: of several GPUs on host memory it need not be one. What the host wrote meanwhile is lost at
+    // most.
+    if (*static_cast<volatile word*>(abort_) == 0)
+      *static_cast<volatile word*>(abort_) = cuda_limits::timed_out;
     return 0;
   }
 

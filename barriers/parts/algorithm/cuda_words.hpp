@@ -1,5 +1,5 @@
-// What every policy of GPU members does alike: loads, stores, additions and fences by their ordering, and the lanes of a
-// warp, which is the team. Local scope is the GPU, system scope `Widest`. C++17.
+// What every policy of GPU members does alike: loads, stores, additions and fences by their ordering, and the
+// lanes of a warp, which is the team. Local scope is the GPU, system scope `Widest`. C++17.
 #pragma once
 
 #include "barriers/parts/algorithm/integers.hpp"
@@ -18,8 +18,8 @@ class cuda_words {
   using pair = std::uint64_t;
   static constexpr unsigned lanes = 32;
 
-  // A value worked out once and kept: else the compiler works it out anew in every round, from kernel parameters whose
-  // reads, one after the other, cost 0.1 us.
+  // A value worked out once and kept: else the compiler works it out anew in every round, from kernel
+  // parameters whose reads, one after the other, cost 0.1 us.
   __device__ __forceinline__ static unsigned kept(unsigned value) {
     asm volatile("" : "+r"(value));
     return value;
@@ -28,7 +28,9 @@ class cuda_words {
   __device__ __forceinline__ word load_acquire_local(word& w) const { return ptx::load_acquire<local>(&w); }
   __device__ __forceinline__ word load_acquire_system(word& w) const { return ptx::load_acquire<Widest>(&w); }
   __device__ __forceinline__ word load_relaxed_local(word& w) const { return ptx::load_relaxed<local>(&w); }
-  __device__ __forceinline__ void store_relaxed_local(word& w, word v) const { ptx::store_relaxed<local>(&w, v); }
+  __device__ __forceinline__ void store_relaxed_local(word& w, word v) const {
+    ptx::store_relaxed<local>(&w, v);
+  }
   __device__ __forceinline__ void store_release_local(word& w, word v) const {
     ptx::fence_release<local>();
     ptx::store_relaxed<local>(&w, v);
@@ -38,23 +40,35 @@ class cuda_words {
     ptx::fence_release<local>();
     ptx::add_relaxed<local>(&w, v);
   }
-  __device__ __forceinline__ word add_acq_rel_local(word& w, word v) const { return ptx::fetch_add_acq_rel<local>(&w, v); }
-  __device__ __forceinline__ word add_acq_rel_system(word& w, word v) const { return ptx::fetch_add_acq_rel<Widest>(&w, v); }
+  __device__ __forceinline__ word add_acq_rel_local(word& w, word v) const {
+    return ptx::fetch_add_acq_rel<local>(&w, v);
+  }
+  __device__ __forceinline__ word add_acq_rel_system(word& w, word v) const {
+    return ptx::fetch_add_acq_rel<Widest>(&w, v);
+  }
   // Its answer is acquired by fence_polled_local(), which only those call who need it.
   __device__ __forceinline__ word fetch_add_release_local(word& w, word v) const {
     ptx::fence_release<local>();
     return ptx::fetch_add_polled<local>(&w, v);
   }
-  __device__ __forceinline__ word fetch_add_polled_local(word& w, word v) const { return ptx::fetch_add_polled<local>(&w, v); }
+  __device__ __forceinline__ word fetch_add_polled_local(word& w, word v) const {
+    return ptx::fetch_add_polled<local>(&w, v);
+  }
   __device__ __forceinline__ void fence_release_local() const { ptx::fence_release<local>(); }
   __device__ __forceinline__ void fence_release_system() const { ptx::fence_release<Widest>(); }
-  __device__ __forceinline__ void store_fenced_system(word& w, word v) const { ptx::store_relaxed<Widest>(&w, v); }
-  __device__ __forceinline__ void add_fenced_system(word& w, word v) const { ptx::add_relaxed<Widest>(&w, v); }
+  __device__ __forceinline__ void store_fenced_system(word& w, word v) const {
+    ptx::store_relaxed<Widest>(&w, v);
+  }
+  __device__ __forceinline__ void add_fenced_system(word& w, word v) const {
+    ptx::add_relaxed<Widest>(&w, v);
+  }
   __device__ __forceinline__ void store_pair_release_local(pair& w, pair v) const {
     ptx::fence_release<local>();
     ptx::store_relaxed<local>(&w, v);
   }
-  __device__ __forceinline__ void store_pair_fenced_system(pair& w, pair v) const { ptx::store_relaxed<Widest>(&w, v); }
+  __device__ __forceinline__ void store_pair_fenced_system(pair& w, pair v) const {
+    ptx::store_relaxed<Widest>(&w, v);
+  }
   __device__ __forceinline__ word poll_local(word& w) const { return ptx::poll<local>(&w); }
   __device__ __forceinline__ word poll_system(word& w) const { return ptx::poll<Widest>(&w); }
   __device__ __forceinline__ void fence_polled_local() const { ptx::fence_polled<local>(); }
@@ -81,14 +95,17 @@ class cuda_words {
     return __reduce_add_sync(whole_warp, v);
 #endif
   }
-  // One poll of every lane's words: whether all are reached. Each loop votes by an instruction of its own: relay.hpp says why.
+  // One poll of every lane's words: whether all are reached. Each loop votes by an instruction of its own:
+  // relay.hpp says why.
   template <polling Loop, unsigned N, class Words>
   __device__ __forceinline__ bool all_reached(Words words) const {
     bool here = true;
     for (unsigned i = 0; i < N; ++i) {
       const polled_word<word> w = words(i);
       if (N != 1 && w.address == nullptr) continue;
-      here = here && reached(Loop == polling::inbox ? ptx::poll<Widest>(w.address) : ptx::poll<local>(w.address), w.target);
+      here =
+          here && reached(Loop == polling::inbox ? ptx::poll<Widest>(w.address) : ptx::poll<local>(w.address),
+                          w.target);
     }
     if constexpr (Loop == polling::inbox) return __all_sync(whole_warp, here) != 0;
     if constexpr (Loop == polling::counter) return __ballot_sync(whole_warp, here) == whole_warp;
@@ -100,11 +117,11 @@ class cuda_words {
     __syncwarp();
   }
 
-  // Holds the first poll back while the answer cannot be there yet: a poll that comes too early costs a whole turn.
+  // Holds the first poll back while the answer cannot be there yet: a poll that comes too early costs a whole
+  // turn.
   __device__ __forceinline__ void hold(unsigned cycles) const {
     const unsigned begin = static_cast<unsigned>(clock64());
-    while (static_cast<unsigned>(clock64()) - begin < cycles) {
-    }
+    while (static_cast<unsigned>(clock64()) - begin < cycles) {}
   }
 };
 
@@ -114,7 +131,9 @@ struct cuda_lines {
 
   std::uint32_t* parts[most_members];
 
-  __device__ __forceinline__ std::uint32_t& line(unsigned member, unsigned index) const { return word(member, index, 0); }
+  __device__ __forceinline__ std::uint32_t& line(unsigned member, unsigned index) const {
+    return word(member, index, 0);
+  }
   __device__ __forceinline__ std::uint32_t& word(unsigned member, unsigned index, unsigned offset) const {
     return parts[member][index * (line_bytes / sizeof(std::uint32_t)) + offset];
   }

@@ -1,7 +1,8 @@
-// Dissemination (Hensgen, Finkel and Manber 1988; Mellor-Crummey and Scott 1991), with radix - 1 partners a step:
-// after step k each member knows of radix^(k+1) members. ceil(log_radix N) hops; no line has more than one writer.
-// Memory ordering: every step is a system release to the partners and an acquire from the partners, so what any member
-// wrote before is visible to all after the last step; the local arrival and release carry it to all blocks.
+// Dissemination (Hensgen, Finkel and Manber 1988; Mellor-Crummey and Scott 1991), with radix - 1 partners a
+// step: after step k each member knows of radix^(k+1) members. ceil(log_radix N) hops; no line has more than
+// one writer. Memory ordering: every step is a system release to the partners and an acquire from the
+// partners, so what any member wrote before is visible to all after the last step; the local arrival and
+// release carry it to all blocks.
 #pragma once
 
 #include "barriers/parts/algorithm/local_arrival.hpp"

@@ -19,7 +19,8 @@ inline flag_image relay_image(unsigned blocks, const relay_shape& shape = {}) {
   const relay_layout lines{};
   flag_image image(std::size_t{lines.lines()} * words_of_line, 0);
   for (unsigned k = 0; k < shape.counters; ++k)
-    image[std::size_t{lines.counter(k)} * words_of_line] = counter_start(share_of(k, blocks, shape.counters), first_gpu_epoch);
+    image[std::size_t{lines.counter(k)} * words_of_line] =
+        counter_start(share_of(k, blocks, shape.counters), first_gpu_epoch);
   for (unsigned r = 0; r < relay_shape::most_words; ++r)
     for (unsigned from = 0; from < most_gpus; ++from)
       image[std::size_t{lines.inbox(r)} * words_of_line + from] = first_gpu_epoch;

@@ -13,7 +13,7 @@ struct grid_choice {
   bool counter = false;  // the spread counter (one GPU only), else the relay
   relay_shape relay;
   spread_shape spread;
-  std::string why;       // "relay (8 counters, 8 inboxes): arrivals and polls spread"
+  std::string why;  // "relay (8 counters, 8 inboxes): arrivals and polls spread"
 };
 
 grid_choice use_relay(unsigned counters, unsigned replicas, std::string_view why);

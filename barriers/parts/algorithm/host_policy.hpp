@@ -1,5 +1,6 @@
-// The policy of host threads, in one process or over ranks of one host: a block is one thread, and local and system
-// scope are the same. C++20. ThreadSanitizer understands all of it: there is no fence (see store_fenced_system).
+// The policy of host threads, in one process or over ranks of one host: a block is one thread, and local and
+// system scope are the same. C++20. ThreadSanitizer understands all of it: there is no fence (see
+// store_fenced_system).
 #pragma once
 
 #include <sched.h>
@@ -17,7 +18,8 @@
 namespace mgsync { inline namespace v1 { namespace algorithm {
 
 // What bounds every wait of a run. The abort word is seen by all threads and ranks of the host: 0 go on,
-// timed_out: somebody's deadline passed, interrupted: somebody was asked to stop, overdue: the run as a whole lasts too long.
+// timed_out: somebody's deadline passed, interrupted: somebody was asked to stop, overdue: the run as a whole
+// lasts too long.
 struct host_limits {
   static constexpr std::uint32_t timed_out = 1;
   static constexpr std::uint32_t interrupted = 2;
@@ -79,7 +81,9 @@ class host_policy {
   bool wait_system(word& w, std::uint32_t epoch) const {
     return wait_until([&] { return reached(load_acquire_system(w), epoch); });
   }
-  bool wait_pair_local(pair& w, std::uint32_t epoch, pair& seen) const { return wait_pair_system(w, epoch, seen); }
+  bool wait_pair_local(pair& w, std::uint32_t epoch, pair& seen) const {
+    return wait_pair_system(w, epoch, seen);
+  }
   bool wait_pair_system(pair& w, std::uint32_t epoch, pair& seen) const {
     return wait_until([&] {
       seen = ref(w).load(std::memory_order_acquire);
@@ -98,7 +102,8 @@ class host_policy {
   template <class Condition>
   bool wait_until(Condition holds) const {
     constexpr unsigned quick_polls = 64;  // a line that is on its way
-    // On a busy machine every yield may cost a time slice: a look at the clock after a thousand of them comes seconds late.
+    // On a busy machine every yield may cost a time slice: a look at the clock after a thousand of them comes
+    // seconds late.
     const unsigned polls_per_look = limits_.yield ? 16 : 1024;
     host_limits::ticks first_look{};
     for (unsigned polls = 1;; ++polls) {

@@ -1,6 +1,6 @@
-// Hub: the last block of each member exchanges epochs with all members, then releases one local line that its other
-// blocks poll. One step more than inbox, but one poller per member on the inbox: better with many blocks.
-// Memory ordering: as inbox; the local release carries what the last block acquired.
+// Hub: the last block of each member exchanges epochs with all members, then releases one local line that its
+// other blocks poll. One step more than inbox, but one poller per member on the inbox: better with many
+// blocks. Memory ordering: as inbox; the local release carries what the last block acquired.
 #pragma once
 
 #include "barriers/parts/algorithm/local_arrival.hpp"

@@ -1,5 +1,5 @@
-// Inbox: the last block of each member writes the epoch into its slot at every member; every block polls the inbox of
-// its own member. One local step, one hop, no release step: the least latency while few blocks poll.
+// Inbox: the last block of each member writes the epoch into its slot at every member; every block polls the
+// inbox of its own member. One local step, one hop, no release step: the least latency while few blocks poll.
 // Memory ordering: what any thread of any member wrote before is visible after to all threads of all members
 // (local acquire-release counter, one system release fence per member, system acquire polls).
 #pragma once

@@ -1,5 +1,6 @@
-// The standard integers, also where code is compiled at run time: NVRTC has no <cstdint>. Define MGSYNC_STD_INTEGERS where your
-// own code gives it std::uint16_t, uint32_t, uint64_t, int32_t and size_t. C++17.
+// The standard integers, also where code is compiled at run time: NVRTC has no <cstdint>. Define
+// MGSYNC_STD_INTEGERS where your own code gives it std::uint16_t, uint32_t, uint64_t, int32_t and size_t.
+// C++17.
 #pragma once
 
 #if !defined(__CUDACC_RTC__)

@@ -5,8 +5,9 @@
 
 namespace mgsync { inline namespace v1 { namespace algorithm {
 
-// Called by the team of every block. True in the whole team of exactly one block: the last to arrive, after which all
-// that the member's blocks wrote before arriving is visible to it (acquire-release chain on the counter).
+// Called by the team of every block. True in the whole team of exactly one block: the last to arrive, after
+// which all that the member's blocks wrote before arriving is visible to it (acquire-release chain on the
+// counter).
 template <class P, class M>
 MGSYNC_HD bool arrive_locally(P& p, M& memory, const place& at, std::uint32_t epoch) {
   if (at.blocks == 1) return true;
@@ -28,10 +29,8 @@ MGSYNC_HD bool release_locally(P& p, M& memory, const place& at, std::uint32_t e
   const layout lines{at.members};
   bool ok = true;
   if (p.leader()) {
-    if (last)
-      p.store_release_local(memory.line(at.member, lines.release()), epoch);
-    else
-      ok = p.wait_local(memory.line(at.member, lines.release()), epoch);
+    if (last) p.store_release_local(memory.line(at.member, lines.release()), epoch);
+    else ok = p.wait_local(memory.line(at.member, lines.release()), epoch);
   }
   return p.all(ok);
 }

@@ -1,26 +1,29 @@
-// What every algorithm in this folder is written over, so that one source runs on GPUs, host threads, MPI ranks and
-// inside race checkers. C++17, standard library only.
+// What every algorithm in this folder is written over, so that one source runs on GPUs, host threads, MPI
+// ranks and inside race checkers. C++17, standard library only.
 //
-// A policy P supplies (names carry scope and ordering; `local` spans the blocks of one member, `system` all members):
+// A policy P supplies (names carry scope and ordering; `local` spans the blocks of one member, `system` all
+// members):
 //   word                              one flag or counter of 32 bits, alone in its own line of line_bytes
 //   load_acquire_local(word&), load_acquire_system(word&)
 //   store_release_local(word&, v)
 //   add_acq_rel_local(word&, v), add_acq_rel_system(word&, v)    return the value before
-//   fence_release_system()            orders all that this member's blocks made visible to the caller before ...
-//   store_fenced_system(word&, v)     ... this store (relaxed; a release store where a checker ignores fences)
-//   add_fenced_system(word&, v)       the same of an addition without an answer
-//   sync(), sync_and(ok)              barrier of the block's own threads (nothing where a block is one thread); ok and
+//   fence_release_system()            orders all that this member's blocks made visible to the caller before
+//   ... store_fenced_system(word&, v)     ... this store (relaxed; a release store where a checker ignores
+//   fences) add_fenced_system(word&, v)       the same of an addition without an answer sync(), sync_and(ok)
+//   barrier of the block's own threads (nothing where a block is one thread); ok and
 //                                     what it returns: 0 or 1
-//   in_team()                         whether the calling thread belongs to the team: one warp of the block, or the thread
-//   leader()                          whether it is the team's first thread
-//   broadcast(v)                      the leader's value, to the whole team
-//   for_each(n, f)                    f(i) for 0 <= i < n, spread over the team
-//   all(bool)                         whether the condition holds in the whole team
-//   sync_team()                       barrier of the team's own threads. It alone orders their accesses: broadcast, all and
-//                                     the other votes do not, so what one lane acquired another may release only behind it
+//   in_team()                         whether the calling thread belongs to the team: one warp of the block,
+//   or the thread leader()                          whether it is the team's first thread broadcast(v) the
+//   leader's value, to the whole team for_each(n, f)                    f(i) for 0 <= i < n, spread over the
+//   team all(bool)                         whether the condition holds in the whole team sync_team() barrier
+//   of the team's own threads. It alone orders their accesses: broadcast, all and
+//                                     the other votes do not, so what one lane acquired another may release
+//                                     only behind it
 //   wait_local(word&, epoch), wait_system(word&, epoch)
-//                                     polls with acquire until reached(word, epoch); false: given up (bounded)
-// A memory M supplies word& line(member, index): line `index` of that member's part, addressable by every member.
+//                                     polls with acquire until reached(word, epoch); false: given up
+//                                     (bounded)
+// A memory M supplies word& line(member, index): line `index` of that member's part, addressable by every
+// member.
 #pragma once
 
 #include "barriers/parts/algorithm/integers.hpp"

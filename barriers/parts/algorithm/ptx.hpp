@@ -1,5 +1,6 @@
-// The loads, stores, atomics and fences of GPU barriers, each named with its ordering and given its scope. In PTX with
-// "memory" clobbers, since a barrier orders the ordinary accesses around it. C++17, compute capability 7.0 and later.
+// The loads, stores, atomics and fences of GPU barriers, each named with its ordering and given its scope. In
+// PTX with "memory" clobbers, since a barrier orders the ordinary accesses around it. C++17, compute
+// capability 7.0 and later.
 #pragma once
 
 #include "barriers/parts/algorithm/integers.hpp"
@@ -8,9 +9,11 @@ namespace mgsync { inline namespace v1 { namespace algorithm { namespace ptx {
 
 enum class scope { gpu, system };
 
-// fence.release and fence.acquire take compute capability 9.0, below which ptxas compiles them to nothing without a word,
-// and PTX ISA 8.6 (CUDA 12.7). Without them a release is a full fence, and what is polled is loaded with acquire.
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1207)
+// fence.release and fence.acquire take compute capability 9.0, below which ptxas compiles them to nothing
+// without a word, and PTX ISA 8.6 (CUDA 12.7). Without them a release is a full fence, and what is polled is
+// loaded with acquire.
+#if defined(__CUDA_ARCH__) &&                                                                                \
+    (__CUDA_ARCH__ < 900 || __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1207)
 inline constexpr bool one_sided_fences = false;
 #else
 inline constexpr bool one_sided_fences = true;
@@ -19,7 +22,8 @@ inline constexpr bool one_sided_fences = true;
 template <scope S>
 __device__ __forceinline__ std::uint32_t load_relaxed(const std::uint32_t* w) {
   std::uint32_t v;
-  if constexpr (S == scope::gpu) asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(w) : "memory");
+  if constexpr (S == scope::gpu)
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(w) : "memory");
   else asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(v) : "l"(w) : "memory");
   return v;
 }
@@ -27,7 +31,8 @@ __device__ __forceinline__ std::uint32_t load_relaxed(const std::uint32_t* w) {
 template <scope S>
 __device__ __forceinline__ std::uint32_t load_acquire(const std::uint32_t* w) {
   std::uint32_t v;
-  if constexpr (S == scope::gpu) asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(w) : "memory");
+  if constexpr (S == scope::gpu)
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(w) : "memory");
   else asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(v) : "l"(w) : "memory");
   return v;
 }
@@ -35,27 +40,31 @@ __device__ __forceinline__ std::uint32_t load_acquire(const std::uint32_t* w) {
 template <scope S>
 __device__ __forceinline__ std::uint64_t load_acquire(const std::uint64_t* w) {
   std::uint64_t v;
-  if constexpr (S == scope::gpu) asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(w) : "memory");
+  if constexpr (S == scope::gpu)
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(w) : "memory");
   else asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(v) : "l"(w) : "memory");
   return v;
 }
 
 template <scope S>
 __device__ __forceinline__ void store_relaxed(std::uint32_t* w, std::uint32_t v) {
-  if constexpr (S == scope::gpu) asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(w), "r"(v) : "memory");
+  if constexpr (S == scope::gpu)
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(w), "r"(v) : "memory");
   else asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(w), "r"(v) : "memory");
 }
 
 template <scope S>
 __device__ __forceinline__ void store_relaxed(std::uint64_t* w, std::uint64_t v) {
-  if constexpr (S == scope::gpu) asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(w), "l"(v) : "memory");
+  if constexpr (S == scope::gpu)
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(w), "l"(v) : "memory");
   else asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(w), "l"(v) : "memory");
 }
 
 // Adds without asking for the value before: fire and forget.
 template <scope S>
 __device__ __forceinline__ void add_relaxed(std::uint32_t* w, std::uint32_t v) {
-  if constexpr (S == scope::gpu) asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(w), "r"(v) : "memory");
+  if constexpr (S == scope::gpu)
+    asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(w), "r"(v) : "memory");
   else asm volatile("red.relaxed.sys.global.add.u32 [%0], %1;" ::"l"(w), "r"(v) : "memory");
 }
 
@@ -64,8 +73,7 @@ __device__ __forceinline__ std::uint32_t fetch_add_relaxed(std::uint32_t* w, std
   std::uint32_t b;
   if constexpr (S == scope::gpu)
     asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;" : "=r"(b) : "l"(w), "r"(v) : "memory");
-  else
-    asm volatile("atom.relaxed.sys.global.add.u32 %0, [%1], %2;" : "=r"(b) : "l"(w), "r"(v) : "memory");
+  else asm volatile("atom.relaxed.sys.global.add.u32 %0, [%1], %2;" : "=r"(b) : "l"(w), "r"(v) : "memory");
   return b;
 }
 
@@ -74,8 +82,7 @@ __device__ __forceinline__ std::uint32_t fetch_add_acq_rel(std::uint32_t* w, std
   std::uint32_t b;
   if constexpr (S == scope::gpu)
     asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(b) : "l"(w), "r"(v) : "memory");
-  else
-    asm volatile("atom.acq_rel.sys.global.add.u32 %0, [%1], %2;" : "=r"(b) : "l"(w), "r"(v) : "memory");
+  else asm volatile("atom.acq_rel.sys.global.add.u32 %0, [%1], %2;" : "=r"(b) : "l"(w), "r"(v) : "memory");
   return b;
 }
 
@@ -84,8 +91,7 @@ __device__ __forceinline__ std::uint32_t fetch_add_acquire(std::uint32_t* w, std
   std::uint32_t b;
   if constexpr (S == scope::gpu)
     asm volatile("atom.acquire.gpu.global.add.u32 %0, [%1], %2;" : "=r"(b) : "l"(w), "r"(v) : "memory");
-  else
-    asm volatile("atom.acquire.sys.global.add.u32 %0, [%1], %2;" : "=r"(b) : "l"(w), "r"(v) : "memory");
+  else asm volatile("atom.acquire.sys.global.add.u32 %0, [%1], %2;" : "=r"(b) : "l"(w), "r"(v) : "memory");
   return b;
 }
 

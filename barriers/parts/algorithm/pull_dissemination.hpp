@@ -1,9 +1,10 @@
-// Pull dissemination: in every step a member announces the epoch in one line of its own, and reads the lines of its
-// radix - 1 partners. Fewer stores than dissemination, and a step of any radix costs one: on cache-coherent hosts, where
-// a line that many read costs its writer nothing more, the fastest from five members on. Two lines a step, in turn, so
-// that nobody writes a line that slower members still poll. Not for peers over a link: every poll would cross it.
-// Memory ordering: every step is a system release of the member's own line and an acquire of the partners' lines, so
-// what any member wrote before is visible to all after the last step; the local arrival and release carry it on.
+// Pull dissemination: in every step a member announces the epoch in one line of its own, and reads the lines
+// of its radix - 1 partners. Fewer stores than dissemination, and a step of any radix costs one: on
+// cache-coherent hosts, where a line that many read costs its writer nothing more, the fastest from five
+// members on. Two lines a step, in turn, so that nobody writes a line that slower members still poll. Not for
+// peers over a link: every poll would cross it. Memory ordering: every step is a system release of the
+// member's own line and an acquire of the partners' lines, so what any member wrote before is visible to all
+// after the last step; the local arrival and release carry it on.
 #pragma once
 
 #include "barriers/parts/algorithm/local_arrival.hpp"
@@ -38,7 +39,8 @@ struct pull_dissemination {
       bool ok = true;
       p.for_each(Radix - 1, [&](unsigned j) {
         const unsigned ahead = (j + 1) * distance;
-        if (ahead < at.members) ok = ok && p.wait_system(memory.line((at.member + ahead) % at.members, line), epoch);
+        if (ahead < at.members)
+          ok = ok && p.wait_system(memory.line((at.member + ahead) % at.members, line), epoch);
       });
       if (!p.all(ok)) return false;
     }

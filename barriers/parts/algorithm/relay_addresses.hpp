@@ -6,20 +6,22 @@
 namespace mgsync { inline namespace v1 { namespace algorithm {
 
 struct relay_shape {
-  unsigned counters = 1;   // at most most_counters
-  unsigned replicas = 1;   // of each inbox; at most most_words / members
+  unsigned counters = 1;  // at most most_counters
+  unsigned replicas = 1;  // of each inbox; at most most_words / members
 
   static constexpr unsigned most_counters = 32;
   static constexpr unsigned most_words = 128;
   static constexpr unsigned most_members = 32;
 };
 
-// How a block of several arrives, as bits: at one counter; at one of several; and polls them all. None: it is alone.
+// How a block of several arrives, as bits: at one counter; at one of several; and polls them all. None: it is
+// alone.
 enum class relay_way : unsigned { counted = 1, spread = 2, sums_up = 4 };
 MGSYNC_HD constexpr unsigned relay_ways(unsigned block, unsigned blocks, const relay_shape& shape) {
   if (blocks == 1) return 0;
   if (shape.counters == 1) return static_cast<unsigned>(relay_way::counted);
-  return static_cast<unsigned>(relay_way::spread) | (block == 0 ? static_cast<unsigned>(relay_way::sums_up) : 0);
+  return static_cast<unsigned>(relay_way::spread) |
+         (block == 0 ? static_cast<unsigned>(relay_way::sums_up) : 0);
 }
 
 // Lines lie on pages of their own: neighbours of one page share a slice of the L2 cache's address hash.
@@ -32,8 +34,9 @@ struct relay_layout {
   MGSYNC_HD unsigned lines() const { return split() + 1; }
 };
 
-// The words that a lane writes when its member speaks: one in every replica of every member's inbox, spread over the
-// team. Lanes of a warp stay with one member each and step from replica to replica, so that few registers hold it all.
+// The words that a lane writes when its member speaks: one in every replica of every member's inbox, spread
+// over the team. Lanes of a warp stay with one member each and step from replica to replica, so that few
+// registers hold it all.
 template <class P, class M, bool Warp = (P::lanes > 1)>
 class relay_outbox {
   using word = typename P::word;
@@ -66,7 +69,8 @@ class relay_outbox<P, M, false> {
   using word = typename P::word;
 
  public:
-  MGSYNC_HD relay_outbox(const P&, M& memory, const place& at, unsigned replicas) : count_(at.members * replicas) {
+  MGSYNC_HD relay_outbox(const P&, M& memory, const place& at, unsigned replicas)
+      : count_(at.members * replicas) {
     for (unsigned w = 0; w < count_; ++w)
       words_[w] = &memory.word(w % at.members, relay_layout{}.inbox(w / at.members), at.member);
   }
@@ -87,20 +91,26 @@ class relay_addresses {
   MGSYNC_HD static constexpr unsigned per_lane(unsigned n) { return (n + P::lanes - 1) / P::lanes; }
 
  public:
-  static constexpr unsigned ins = per_lane(relay_shape::most_members), sums = per_lane(relay_shape::most_counters);
+  static constexpr unsigned ins = per_lane(relay_shape::most_members),
+                            sums = per_lane(relay_shape::most_counters);
 
   MGSYNC_HD relay_addresses(const P& p, M& memory, const place& at, const relay_shape& shape)
-      : blocks_(P::kept(at.blocks)), way_(P::kept(relay_ways(at.block, at.blocks, shape))), counters_(shape.counters),
-        lane_(p.lane()), out_(p, memory, at, shape.replicas) {
+      : blocks_(P::kept(at.blocks)),
+        way_(P::kept(relay_ways(at.block, at.blocks, shape))),
+        counters_(shape.counters),
+        lane_(p.lane()),
+        out_(p, memory, at, shape.replicas) {
     const relay_layout lines{};
     const unsigned lane = lane_;
     for (unsigned i = 0; i < ins; ++i) {
       const unsigned from = lane + i * P::lanes;
       // Lanes without a member of their own poll a word that another lane polls too: no divergence.
       in_[i] = i == 0 || from < at.members
-                   ? &memory.word(at.member, lines.inbox(at.block % shape.replicas), from % at.members) : nullptr;
+                   ? &memory.word(at.member, lines.inbox(at.block % shape.replicas), from % at.members)
+                   : nullptr;
     }
-    // The lane is part of the address, so that the compiler does not merge a warp's additions into one of its own.
+    // The lane is part of the address, so that the compiler does not merge a warp's additions into one of its
+    // own.
     const unsigned k = P::lanes > 1 ? (at.block + lane) % shape.counters : at.block % shape.counters;
     arrival_ = &memory.word(at.member, lines.counter(k), 0);
     for (unsigned i = 0; i < sums; ++i) {

@@ -1,9 +1,9 @@
-// Spread counter: the barrier of one member's blocks with a single hop. Every block adds itself to one of `counters`
-// counters in each of `copies` copies, and polls all counters of one copy, each of which knows how many come to it: nobody
-// is released by anybody. The spread divides both the additions and the polls that meet at one address.
-// Memory ordering: block barrier, one local release fence before the additions, local acquire of the polls.
-// Arrival and wait may also be two calls, in any order with whole rounds.
-// Besides policy.hpp the policy supplies what relay.hpp lists, fence_release_local() and hold(cycles).
+// Spread counter: the barrier of one member's blocks with a single hop. Every block adds itself to one of
+// `counters` counters in each of `copies` copies, and polls all counters of one copy, each of which knows how
+// many come to it: nobody is released by anybody. The spread divides both the additions and the polls that
+// meet at one address. Memory ordering: block barrier, one local release fence before the additions, local
+// acquire of the polls. Arrival and wait may also be two calls, in any order with whole rounds. Besides
+// policy.hpp the policy supplies what relay.hpp lists, fence_release_local() and hold(cycles).
 #pragma once
 
 #include "barriers/parts/algorithm/layout.hpp"
@@ -21,7 +21,9 @@ struct spread_shape {
 struct spread_layout {
   static constexpr unsigned stride = 33;  // lines, as relay_layout
 
-  MGSYNC_HD unsigned counter(unsigned copy, unsigned k) const { return (copy * spread_shape::most + k) * stride; }
+  MGSYNC_HD unsigned counter(unsigned copy, unsigned k) const {
+    return (copy * spread_shape::most + k) * stride;
+  }
   MGSYNC_HD unsigned lines() const { return spread_shape::most * spread_shape::most * stride; }
 };
 
@@ -33,15 +35,19 @@ class spread_addresses {
  public:
   static constexpr unsigned per_lane = (spread_shape::most + P::lanes - 1) / P::lanes;
 
-  MGSYNC_HD spread_addresses(const P& p, M& memory, const place& at, const spread_shape& shape) : hold_(P::kept(shape.hold)) {
+  MGSYNC_HD spread_addresses(const P& p, M& memory, const place& at, const spread_shape& shape)
+      : hold_(P::kept(shape.hold)) {
     const spread_layout lines{};
     const unsigned lane = p.lane();
     for (unsigned i = 0; i < per_lane; ++i) {
       const unsigned j = lane + i * P::lanes;
-      add_[i] = j < shape.copies ? &memory.word(at.member, lines.counter(j, at.block % shape.counters), 0) : nullptr;
+      add_[i] = j < shape.copies ? &memory.word(at.member, lines.counter(j, at.block % shape.counters), 0)
+                                 : nullptr;
       // Lanes without a counter of their own poll one that another lane polls too: no divergence.
       const unsigned k = j % shape.counters;
-      poll_[i] = i == 0 || j < shape.counters ? &memory.word(at.member, lines.counter(at.block % shape.copies, k), 0) : nullptr;
+      poll_[i] = i == 0 || j < shape.counters
+                     ? &memory.word(at.member, lines.counter(at.block % shape.copies, k), 0)
+                     : nullptr;
       share_[i] = P::kept(share_of(k, at.blocks, shape.counters));
     }
   }
@@ -105,8 +111,9 @@ class spread_counter {
 
   // The second call, by the team; the block's own barrier is behind it.
   MGSYNC_HD unsigned await(std::uint32_t epoch) {
-    const unsigned ok = p_.template wait_words<polling::counter, Addresses::per_lane>(
-        epoch, [&](unsigned i) { return polled_word<word>{a_.polled(i), a_.share(i) * epoch}; });
+    const unsigned ok = p_.template wait_words<polling::counter, Addresses::per_lane>(epoch, [&](unsigned i) {
+      return polled_word<word>{a_.polled(i), a_.share(i) * epoch};
+    });
     p_.fence_polled_local();
     return ok;
   }

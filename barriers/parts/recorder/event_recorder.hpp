@@ -1,14 +1,14 @@
-// Events of a kernel, stamped by its warps into shared memory and written out at its end. Bounded: of more stamps than a warp
-// has room for the last ones stay, and the host is told how many are gone. C++17, compute capability 7.0 and later. What was
-// recorded is plain values, for host code too.
+// Events of a kernel, stamped by its warps into shared memory and written out at its end. Bounded: of more
+// stamps than a warp has room for the last ones stay, and the host is told how many are gone. C++17, compute
+// capability 7.0 and later. What was recorded is plain values, for host code too.
 #pragma once
 
 #include "barriers/parts/algorithm/integers.hpp"
 
 namespace mgsync { inline namespace v1 {
 
-// One stamp. `clock`: the SM's cycle counter; the counters of two SMs share no zero. `timer_ns`: the timer that all SMs of
-// the GPU share (it steps by 32 ns on Hopper); only in recordings with the timer.
+// One stamp. `clock`: the SM's cycle counter; the counters of two SMs share no zero. `timer_ns`: the timer
+// that all SMs of the GPU share (it steps by 32 ns on Hopper); only in recordings with the timer.
 template <bool WithTimer>
 struct alignas(16) event_stamp {  // stored at once
   std::uint64_t clock;
@@ -36,16 +36,25 @@ struct warp_events {
 #if defined(__CUDACC__)
   __host__ __device__
 #endif
-  std::uint32_t kept() const { return stamped < Capacity ? stamped : Capacity; }
+      std::uint32_t
+      kept() const {
+    return stamped < Capacity ? stamped : Capacity;
+  }
 #if defined(__CUDACC__)
   __host__ __device__
 #endif
-  std::uint32_t lost() const { return stamped - kept(); }
+      std::uint32_t
+      lost() const {
+    return stamped - kept();
+  }
   // The i-th of those that are there, 0 the oldest.
 #if defined(__CUDACC__)
   __host__ __device__
 #endif
-  const event_stamp<WithTimer>& operator[](std::uint32_t i) const { return ring[(lost() + i) & (Capacity - 1)]; }
+      const event_stamp<WithTimer>&
+      operator[](std::uint32_t i) const {
+    return ring[(lost() + i) & (Capacity - 1)];
+  }
 };
 
 #if defined(__CUDACC__)
@@ -65,23 +74,24 @@ class event_recorder {
   using events = typename Buffer::events;
 
   __device__ __forceinline__ explicit event_recorder(Buffer& buffer)
-      : ring_(buffer.ring[warp() < Buffer::warps ? warp() : 0]), leads_(thread() % 32 == 0 && warp() < Buffer::warps) {
-    // Where the ring is, once through memory: otherwise the compiler asks for the block's place in its cluster again in
-    // every stamp, which takes longer than the rest of it.
+      : ring_(buffer.ring[warp() < Buffer::warps ? warp() : 0]),
+        leads_(thread() % 32 == 0 && warp() < Buffer::warps) {
+    // Where the ring is, once through memory: otherwise the compiler asks for the block's place in its
+    // cluster again in every stamp, which takes longer than the rest of it.
     if (!leads_) return;
     auto* const through = reinterpret_cast<volatile std::uint32_t*>(ring_);
     *through = static_cast<std::uint32_t>(__cvta_generic_to_shared(ring_));
     at_ = *through;
   }
 
-  // Stamps now. Called by whole warps; a lane writes. Memory accesses and other stamps stay on their side of it for the
-  // compiler; what is still on its way in the SM is not waited for.
+  // Stamps now. Called by whole warps; a lane writes. Memory accesses and other stamps stay on their side of
+  // it for the compiler; what is still on its way in the SM is not waited for.
   __device__ __forceinline__ void stamp(std::uint32_t id) {
     if (leads_) put(id, clock_now());
     ++count_;
   }
-  // Stamps once `value`, of the lane that writes, is there: what a load returned, say. The clock is told as 0 where the value
-  // happens to be 0xdeadbee1.
+  // Stamps once `value`, of the lane that writes, is there: what a load returned, say. The clock is told as 0
+  // where the value happens to be 0xdeadbee1.
   __device__ __forceinline__ void stamp(std::uint32_t id, std::uint32_t value) {
     if (leads_) put(id, clock_after(value));
     ++count_;
@@ -107,9 +117,13 @@ class event_recorder {
   static constexpr unsigned capacity = sizeof(events::ring) / sizeof(events::ring[0]);
   static constexpr bool with_timer = sizeof(events::ring[0]) == sizeof(event_stamp<true>);
 
-  __device__ __forceinline__ static unsigned thread() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
+  __device__ __forceinline__ static unsigned thread() {
+    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  }
   __device__ __forceinline__ static unsigned warp() { return thread() / 32; }
-  __device__ __forceinline__ static unsigned block() { return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z); }
+  __device__ __forceinline__ static unsigned block() {
+    return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  }
   __device__ __forceinline__ static std::uint64_t clock_now() {
     std::uint64_t t;
     asm volatile("mov.u64 %0, %%clock64;" : "=l"(t)::"memory");
@@ -117,8 +131,11 @@ class event_recorder {
   }
   __device__ __forceinline__ static std::uint64_t clock_after(std::uint32_t value) {
     std::uint64_t t;
-    asm volatile("{\n .reg .pred there;\n setp.ne.u32 there, %1, 0xdeadbee1;\n mov.u64 %0, 0;\n @there mov.u64 %0, %%clock64;\n}"
-                 : "=l"(t) : "r"(value) : "memory");
+    asm volatile("{\n .reg .pred there;\n setp.ne.u32 there, %1, 0xdeadbee1;\n mov.u64 %0, 0;\n @there "
+                 "mov.u64 %0, %%clock64;\n}"
+                 : "=l"(t)
+                 : "r"(value)
+                 : "memory");
     return t;
   }
   __device__ __forceinline__ void put(std::uint32_t id, std::uint64_t clock) {
@@ -131,7 +148,9 @@ class event_recorder {
       asm volatile("st.shared.u64 [%0], %1;" ::"r"(slot), "l"(clock) : "memory");
       asm volatile("st.shared.u32 [%0+16], %1;" ::"r"(slot), "r"(id) : "memory");
     } else {
-      asm volatile("st.shared.v2.u64 [%0], {%1, %2};" ::"r"(slot), "l"(clock), "l"(static_cast<std::uint64_t>(id)) : "memory");
+      asm volatile("st.shared.v2.u64 [%0], {%1, %2};" ::"r"(slot), "l"(clock),
+                   "l"(static_cast<std::uint64_t>(id))
+                   : "memory");
     }
   }
 

@@ -33,11 +33,14 @@ worker_record record_of(const block_events& b, unsigned member, std::uint32_t ro
   worker_record record{{member, b.block}, b.sm, first, std::vector<worker_record::passage>(told)};
   for (std::uint32_t i = 0; i < told; ++i) {
     const std::uint32_t round = first + i;
-    const auto came = b.stamps_coming != 0 ? b.came[round % recorded_ring] : round == 0 ? b.began : b.left[(round - 1) % recorded_ring];
+    const auto came = b.stamps_coming != 0 ? b.came[round % recorded_ring]
+                      : round == 0         ? b.began
+                                           : b.left[(round - 1) % recorded_ring];
     record.passages[i] = {timer.at(came), timer.at(b.left[round % recorded_ring]), {}};
   }
   for (unsigned at = 0; at < most_recorded_rounds; ++at)
-    if (b.spoke_round[at] >= first && b.spoke_round[at] < rounds) record.passages[b.spoke_round[at] - first].spoke = timer.at(b.spoke[at]);
+    if (b.spoke_round[at] >= first && b.spoke_round[at] < rounds)
+      record.passages[b.spoke_round[at] - first].spoke = timer.at(b.spoke[at]);
   return record;
 }
 

@@ -1,5 +1,5 @@
-// The algorithms of barriers/parts/algorithm as passes of the device round loop: what their kernels take, and one round.
-// C++17.
+// The algorithms of barriers/parts/algorithm as passes of the device round loop: what their kernels take, and
+// one round. C++17.
 #pragma once
 
 #include "barriers/parts/algorithm/cuda_policy.hpp"
@@ -13,7 +13,9 @@ namespace mgsync::round_loop {
 __device__ inline algorithm::place place_in(const device_run& run) {
   return {run.member, run.members, blockIdx.x, run.blocks};
 }
-__device__ inline algorithm::cuda_limits limits_of(const device_run& run) { return {run.abort, run.budget_ns}; }
+__device__ inline algorithm::cuda_limits limits_of(const device_run& run) {
+  return {run.abort, run.budget_ns};
+}
 
 // An algorithm without a state of its own, over lines in GPU memory.
 template <class Algorithm, algorithm::ptx::scope Widest, class Policy = algorithm::cuda_policy<Widest>>
@@ -25,7 +27,9 @@ class stateless_pass {
 
   __device__ __forceinline__ stateless_pass(const arguments& lines, const device_run& run)
       : policy_(limits_of(run)), lines_(lines), at_(place_in(run)) {}
-  __device__ __forceinline__ bool operator()(std::uint32_t epoch) { return Algorithm::arrive_and_wait(policy_, lines_, at_, epoch); }
+  __device__ __forceinline__ bool operator()(std::uint32_t epoch) {
+    return Algorithm::arrive_and_wait(policy_, lines_, at_, epoch);
+  }
 
  private:
   Policy policy_;
@@ -52,7 +56,9 @@ class host_flags_pass {
 
   __device__ __forceinline__ host_flags_pass(const arguments& lines, const device_run& run)
       : policy_(limits_of(run)), lines_(lines), at_(place_in(run)) {}
-  __device__ __forceinline__ bool operator()(std::uint32_t epoch) { return Algorithm::arrive_and_wait(policy_, lines_, at_, epoch); }
+  __device__ __forceinline__ bool operator()(std::uint32_t epoch) {
+    return Algorithm::arrive_and_wait(policy_, lines_, at_, epoch);
+  }
 
  private:
   Policy policy_;
@@ -76,16 +82,20 @@ class shaped_pass {
 
   __device__ __forceinline__ shaped_pass(const arguments& given, const device_run& run)
       : algorithm_(Policy(limits_of(run)), given.lines, place_in(run), given.shape) {}
-  __device__ __forceinline__ bool operator()(std::uint32_t epoch) { return algorithm_.arrive_and_wait(epoch); }
+  __device__ __forceinline__ bool operator()(std::uint32_t epoch) {
+    return algorithm_.arrive_and_wait(epoch);
+  }
 
  private:
   Algorithm algorithm_;
 };
 
 template <algorithm::ptx::scope Widest, class Policy = algorithm::cuda_policy<Widest>>
-using relay_pass = shaped_pass<algorithm::relay<Policy, const algorithm::cuda_lines>, Policy, algorithm::relay_shape>;
+using relay_pass =
+    shaped_pass<algorithm::relay<Policy, const algorithm::cuda_lines>, Policy, algorithm::relay_shape>;
 using counter_policy = algorithm::cuda_policy<algorithm::ptx::scope::gpu>;
 using spread_counter_pass =
-    shaped_pass<algorithm::spread_counter<counter_policy, const algorithm::cuda_lines>, counter_policy, algorithm::spread_shape>;
+    shaped_pass<algorithm::spread_counter<counter_policy, const algorithm::cuda_lines>, counter_policy,
+                algorithm::spread_shape>;
 
 }  // namespace mgsync::round_loop

@@ -1,5 +1,6 @@
-// What a worker does in a checked round, on a GPU: it is held back, publishes its phase and its payload, and reads those of
-// others by ordinary loads (docs/method.md, "Is it a barrier?"; phase_check.hpp has who and what). C++17.
+// What a worker does in a checked round, on a GPU: it is held back, publishes its phase and its payload, and
+// reads those of others by ordinary loads (docs/method.md, "Is it a barrier?"; phase_check.hpp has who and
+// what). C++17.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,7 @@ namespace mgsync::round_loop {
 
 __device__ __forceinline__ void hold_ns(std::uint64_t how_long) {
   const std::uint64_t begin = algorithm::ptx::global_time_ns();
-  while (algorithm::ptx::global_time_ns() - begin < how_long) {
-  }
+  while (algorithm::ptx::global_time_ns() - begin < how_long) {}
 }
 
 __device__ __forceinline__ bool is_faulty(const device_run& run, std::uint32_t fault) {
@@ -51,11 +51,16 @@ inline constexpr unsigned payload_quads = payload_words / 4;
 
 __device__ __forceinline__ quad plain_load(const quad* from) {
   quad q;
-  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(q.word[0]), "=r"(q.word[1]), "=r"(q.word[2]), "=r"(q.word[3]) : "l"(from) : "memory");
+  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(q.word[0]), "=r"(q.word[1]), "=r"(q.word[2]), "=r"(q.word[3])
+               : "l"(from)
+               : "memory");
   return q;
 }
 __device__ __forceinline__ void plain_store(quad* to, const quad& q) {
-  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(q.word[0]), "r"(q.word[1]), "r"(q.word[2]), "r"(q.word[3]) : "memory");
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(q.word[0]), "r"(q.word[1]),
+               "r"(q.word[2]), "r"(q.word[3])
+               : "memory");
 }
 
 __device__ inline void publish(const device_run& run, unsigned self, std::uint32_t phase) {
@@ -63,7 +68,9 @@ __device__ inline void publish(const device_run& run, unsigned self, std::uint32
   if (threadIdx.x >= payload_quads) return;
   auto* const payload = reinterpret_cast<quad*>(run.board.payload(phase, self));
   const unsigned holder = run.board.holder_of(self, run.members, phase);
-  auto* const pushed = run.members > 1 && run.board.parts[holder] != nullptr ? reinterpret_cast<quad*>(run.board.pushed(phase, holder, self)) : nullptr;
+  auto* const pushed = run.members > 1 && run.board.parts[holder] != nullptr
+                           ? reinterpret_cast<quad*>(run.board.pushed(phase, holder, self))
+                           : nullptr;
   for (unsigned i = threadIdx.x; i < payload_quads; i += blockDim.x) {
     quad q;
 #pragma unroll
@@ -73,11 +80,14 @@ __device__ inline void publish(const device_run& run, unsigned self, std::uint32
   }
 }
 
-// Where to read what `other` wrote: in its own memory, or where it pushed it to, in turn. Nothing: it cannot be reached.
-__device__ inline const std::uint32_t* written_by(const device_run& run, unsigned other, std::uint32_t phase, bool pushed) {
+// Where to read what `other` wrote: in its own memory, or where it pushed it to, in turn. Nothing: it cannot
+// be reached.
+__device__ inline const std::uint32_t* written_by(const device_run& run, unsigned other, std::uint32_t phase,
+                                                  bool pushed) {
   const unsigned holder = run.board.holder_of(other, run.members, phase);
   // Both ways must be open: what another host's member pushes does not arrive here.
-  if (!run.board.has(other) || (pushed && (run.members == 1 || run.board.parts[holder] == nullptr))) return nullptr;
+  if (!run.board.has(other) || (pushed && (run.members == 1 || run.board.parts[holder] == nullptr)))
+    return nullptr;
   return pushed ? run.board.pushed(phase, holder, other) : run.board.payload(phase, other);
 }
 
@@ -88,9 +98,10 @@ struct round_reads {
   const reading& turn;
 };
 
-// What will be read after the next round is read before it too, so that a line left in the L1 cache shows: of every sector of
-// 32 bytes one word.
-__device__ __forceinline__ std::uint32_t touch(const device_run& run, unsigned self, const round_reads& next) {
+// What will be read after the next round is read before it too, so that a line left in the L1 cache shows: of
+// every sector of 32 bytes one word.
+__device__ __forceinline__ std::uint32_t touch(const device_run& run, unsigned self,
+                                               const round_reads& next) {
   constexpr unsigned words_of_sector = 8, payload_sectors = payload_words / words_of_sector;
   const unsigned workers = run.members * run.blocks, count = read_count(workers);
   const unsigned phases = (count + words_of_sector - 1) / words_of_sector + 1;
@@ -99,7 +110,8 @@ __device__ __forceinline__ std::uint32_t touch(const device_run& run, unsigned s
   for (unsigned i = threadIdx.x; i < all; i += blockDim.x) {
     const std::uint32_t* from = nullptr;
     if (i < phases) {
-      const unsigned other = read_target(next.turn, self, workers, i * words_of_sector < count ? i * words_of_sector : count - 1);
+      const unsigned other = read_target(next.turn, self, workers,
+                                         i * words_of_sector < count ? i * words_of_sector : count - 1);
       if (other != self && run.board.has(other)) from = run.board.phase(next.phase, other);
     } else {
       from = written_by(run, next.turn.payload_of, next.phase, i - phases >= payload_sectors);
@@ -110,15 +122,17 @@ __device__ __forceinline__ std::uint32_t touch(const device_run& run, unsigned s
   return seen;
 }
 
-// What this thread saw of others in the round just passed: phases of others, and one other's payload, where that lies and
-// where it was pushed to. Several loads are on their way at once: one after the other, each across a link, they would take
-// longer than all else in a checked round.
-__device__ __forceinline__ void judge(const device_run& run, unsigned self, const round_reads& passed, unsigned& observations, unsigned& violations) {
+// What this thread saw of others in the round just passed: phases of others, and one other's payload, where
+// that lies and where it was pushed to. Several loads are on their way at once: one after the other, each
+// across a link, they would take longer than all else in a checked round.
+__device__ __forceinline__ void judge(const device_run& run, unsigned self, const round_reads& passed,
+                                      unsigned& observations, unsigned& violations) {
   constexpr unsigned at_once = 4;
   const unsigned workers = run.members * run.blocks, count = read_count(workers);
   const auto look = [&](unsigned what, unsigned offender, std::uint32_t expected, std::uint32_t seen) {
     ++observations;
-    if (seen != expected && violations++ == 0) note(run, passed.in_life - run.rounds_done, self, offender, expected, seen, what);
+    if (seen != expected && violations++ == 0)
+      note(run, passed.in_life - run.rounds_done, self, offender, expected, seen, what);
   };
   for (unsigned first = threadIdx.x; first < count; first += at_once * blockDim.x) {
     unsigned from[at_once];
@@ -127,7 +141,8 @@ __device__ __forceinline__ void judge(const device_run& run, unsigned self, cons
     for (unsigned k = 0; k < at_once; ++k) {
       const unsigned i = first + k * blockDim.x;
       from[k] = i < count ? read_target(passed.turn, self, workers, i) : self;
-      if (from[k] != self && run.board.has(from[k])) seen[k] = plain_load(run.board.phase(passed.phase, from[k]));
+      if (from[k] != self && run.board.has(from[k]))
+        seen[k] = plain_load(run.board.phase(passed.phase, from[k]));
       else from[k] = self;
     }
 #pragma unroll
@@ -142,31 +157,37 @@ __device__ __forceinline__ void judge(const device_run& run, unsigned self, cons
     const unsigned at = i % payload_quads;
     const quad q = plain_load(reinterpret_cast<const quad*>(payload) + at);
 #pragma unroll
-    for (unsigned k = 0; k < 4; ++k) look(pushed ? 3u : 1u, of, payload_word(passed.phase, of, 4 * at + k), q.word[k]);
+    for (unsigned k = 0; k < 4; ++k)
+      look(pushed ? 3u : 1u, of, payload_word(passed.phase, of, 4 * at + k), q.word[k]);
   }
 }
 
-// Reads what others wrote for the round just passed (nothing: none was), and touches what will be read after the next.
-__device__ __forceinline__ void read_others(const device_run& run, unsigned self, const round_reads* passed, const round_reads& next,
-                                            unsigned& observations, unsigned& violations) {
+// Reads what others wrote for the round just passed (nothing: none was), and touches what will be read after
+// the next.
+__device__ __forceinline__ void read_others(const device_run& run, unsigned self, const round_reads* passed,
+                                            const round_reads& next, unsigned& observations,
+                                            unsigned& violations) {
   const std::uint32_t touched = touch(run, self, next);
   if (passed != nullptr) judge(run, self, *passed, observations, violations);
   asm volatile("" ::"r"(touched));
 }
 
-// The turns of rounds, by their number: the one just passed is still read when that after the next is computed.
+// The turns of rounds, by their number: the one just passed is still read when that after the next is
+// computed.
 struct kept_turns {
   reading of_round[4];
   __device__ const reading& operator[](std::uint32_t in_life) const { return of_round[in_life % 4]; }
 };
 
 // By one thread of the block; the others see it after their next __syncthreads().
-__device__ inline void find_turn(const device_run& run, unsigned self, std::uint32_t in_life, kept_turns& turns) {
+__device__ inline void find_turn(const device_run& run, unsigned self, std::uint32_t in_life,
+                                 kept_turns& turns) {
   const unsigned workers = run.members * run.blocks;
   if (workers > 1) turns.of_round[in_life % 4] = reading_of(run.seed, self, workers, in_life);
 }
 
-// Adds what the threads of this block found; one addition for all of them, since kernels of one round come here often.
+// Adds what the threads of this block found; one addition for all of them, since kernels of one round come
+// here often.
 __device__ inline void add_up(const device_run& run, unsigned observations, unsigned violations) {
   __shared__ unsigned sums[2];
   if (threadIdx.x < 2) sums[threadIdx.x] = 0;
@@ -179,15 +200,15 @@ __device__ inline void add_up(const device_run& run, unsigned observations, unsi
   if (sums[1] != 0) atomicAdd(&run.findings->violations, static_cast<unsigned long long>(sums[1]));
 }
 
-// Skews this block's arrival, and holds the late worker's back long enough to be noticed. Meanwhile the next round's turn is
-// found.
-__device__ inline void skew_arrival(const device_run& run, unsigned self, std::uint32_t in_life, bool late, kept_turns& turns) {
+// Skews this block's arrival, and holds the late worker's back long enough to be noticed. Meanwhile the next
+// round's turn is found.
+__device__ inline void skew_arrival(const device_run& run, unsigned self, std::uint32_t in_life, bool late,
+                                    kept_turns& turns) {
   if (threadIdx.x == 0) {
     const std::uint64_t begin = algorithm::ptx::global_time_ns();
     const std::uint64_t ns = (late ? hold_ns_of(in_life) : 0) + skew_unit_ns * skew(run.seed, in_life, self);
     find_turn(run, self, in_life + 1, turns);
-    while (algorithm::ptx::global_time_ns() - begin < ns) {
-    }
+    while (algorithm::ptx::global_time_ns() - begin < ns) {}
   }
   __syncthreads();
 }

@@ -1,7 +1,8 @@
 // The kernels of in-kernel barriers: timed and checked rounds, one source for all of them. C++17.
-// Pass is what a backend gives: `using arguments`, trivially copyable; `Pass(const arguments&, const device_run&)`,
-// built by every thread; `bool operator()(std::uint32_t epoch)`, called by every thread of every block, false: given
-// up; and `static constexpr bool carries_sum`: then also `bool wrong_sum(epoch, expected&, seen&)` in every thread.
+// Pass is what a backend gives: `using arguments`, trivially copyable; `Pass(const arguments&, const
+// device_run&)`, built by every thread; `bool operator()(std::uint32_t epoch)`, called by every thread of
+// every block, false: given up; and `static constexpr bool carries_sum`: then also `bool wrong_sum(epoch,
+// expected&, seen&)` in every thread.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +13,25 @@
 
 namespace mgsync::round_loop {
 
-// Registers are capped so that a whole SM of threads stays resident: 2048 on data-centre GPUs, fewer on others.
+// Registers are capped so that a whole SM of threads stays resident: 2048 on data-centre GPUs, fewer on
+// others.
 inline constexpr unsigned most_threads = 1024;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 700 && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && \
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 700 && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 &&        \
     __CUDA_ARCH__ / 100 != 10
 inline constexpr unsigned resident_at_most_threads = 1;
 #else
 inline constexpr unsigned resident_at_most_threads = 2;
 #endif
 
-// Work between rounds: of the block's first warp, as every barrier begins with the block's own. All warps of a full GPU asking
-// for the time together keep some of them waiting for the answer for 10 us.
+// Work between rounds: of the block's first warp, as every barrier begins with the block's own. All warps of
+// a full GPU asking for the time together keep some of them waiting for the answer for 10 us.
 __device__ __forceinline__ void work_ns(std::uint64_t how_long) {
   if (threadIdx.x < 32) hold_ns(how_long);
 }
 
-// The last epoch that was arrived at. Two loops, so that the one without work has nothing but the barrier in it. A barrier
-// whose waits nothing bounds tells of its progress between stretches of rounds: in every round, even the question whether
-// it is time would stand in the figure (NCCL's barrier of one block: 0.08 us).
+// The last epoch that was arrived at. Two loops, so that the one without work has nothing but the barrier in
+// it. A barrier whose waits nothing bounds tells of its progress between stretches of rounds: in every round,
+// even the question whether it is time would stand in the figure (NCCL's barrier of one block: 0.08 us).
 template <bool Works, class Pass>
 __device__ __forceinline__ std::uint32_t pass_rounds(Pass& pass, const device_run& run) {
   constexpr std::uint32_t stretch = 1024;
@@ -91,7 +93,9 @@ __device__ __forceinline__ void run_checked(const device_run& run, const typenam
   const bool alone = run.members * run.blocks == 1;
   unsigned observations = 0, violations = 0;
   __shared__ kept_turns turns;
-  const auto reads_of = [&](std::uint32_t in_life) { return round_reads{first_phase + in_life, in_life, turns[in_life]}; };
+  const auto reads_of = [&](std::uint32_t in_life) {
+    return round_reads{first_phase + in_life, in_life, turns[in_life]};
+  };
   if (threadIdx.x == 0) find_turn(run, self, run.rounds_done, turns);
   __syncthreads();
   if (!alone) read_others(run, self, nullptr, reads_of(run.rounds_done), observations, violations);
@@ -104,8 +108,10 @@ __device__ __forceinline__ void run_checked(const device_run& run, const typenam
     if (!early) publish(run, self, phase);
     if (threadIdx.x == 0) {
       run.arrived[blockIdx.x] = in_life + 1;
-      // A system fence waits for it to reach the host: not in every round where a wait that gives up tells who is missing.
-      if (blockIdx.x == 0 && (!Pass::bounded || in_life % 32 == 0)) *static_cast<volatile std::uint32_t*>(run.heartbeat) = in_life + 1;
+      // A system fence waits for it to reach the host: not in every round where a wait that gives up tells
+      // who is missing.
+      if (blockIdx.x == 0 && (!Pass::bounded || in_life % 32 == 0))
+        *static_cast<volatile std::uint32_t*>(run.heartbeat) = in_life + 1;
     }
     if (!pass(run.epoch + round + 1)) break;
     if constexpr (Pass::carries_sum) {
@@ -129,40 +135,47 @@ __device__ __forceinline__ void run_checked(const device_run& run, const typenam
 
 template <class Pass>
 __global__ void __launch_bounds__(most_threads, resident_at_most_threads)
-    timed_rounds(const __grid_constant__ device_run run, const __grid_constant__ typename Pass::arguments given) {
+    timed_rounds(const __grid_constant__ device_run run,
+                 const __grid_constant__ typename Pass::arguments given) {
   run_timed<Pass>(run, given);
 }
 
-// A Pass with cooperative_groups' grid.sync on either side of something says so by this base: its timed rounds are a kernel without
-// launch bounds, as whoever writes such a barrier has none. Under bounds ptxas reads the block's place in the grid anew in each
-// grid.sync, though the registers would do: 0.05 us. (grid.sync alone is no faster without, and with one block slower.)
+// A Pass with cooperative_groups' grid.sync on either side of something says so by this base: its timed
+// rounds are a kernel without launch bounds, as whoever writes such a barrier has none. Under bounds ptxas
+// reads the block's place in the grid anew in each grid.sync, though the registers would do: 0.05 us.
+// (grid.sync alone is no faster without, and with one block slower.)
 struct has_grid_sync {};
 template <class Pass>
-__global__ void timed_rounds_of_grid_sync(const __grid_constant__ device_run run, const __grid_constant__ typename Pass::arguments given) {
+__global__ void timed_rounds_of_grid_sync(const __grid_constant__ device_run run,
+                                          const __grid_constant__ typename Pass::arguments given) {
   run_timed<Pass>(run, given);
 }
 
 __device__ __forceinline__ clock_reading read_clocks() {
   clock_reading now;
-  asm volatile("mov.u64 %0, %%clock64;\n mov.u64 %1, %%globaltimer;" : "=l"(now.clock), "=l"(now.timer_ns)::"memory");
+  asm volatile("mov.u64 %0, %%clock64;\n mov.u64 %1, %%globaltimer;"
+               : "=l"(now.clock), "=l"(now.timer_ns)::"memory");
   return now;
 }
 
-// A moment of each of the last rounds, held by the lanes of a warp in turn: a store in every round would have to be waited for by the
-// fence behind it, which takes longer than all else of a stamp. Every 32 rounds they go to shared memory together.
+// A moment of each of the last rounds, held by the lanes of a warp in turn: a store in every round would have
+// to be waited for by the fence behind it, which takes longer than all else of a stamp. Every 32 rounds they
+// go to shared memory together.
 class held_moments {
  public:
   // Once `verdict` is there, 0 or 1: a clock read that merely stands behind a barrier does not wait for it.
   __device__ __forceinline__ void stamp(std::uint32_t round, bool verdict = true) {
     std::uint64_t now;
-    asm volatile("{\n .reg .pred there;\n setp.ne.u32 there, %1, 2;\n mov.u64 %0, 0;\n @there mov.u64 %0, %%clock64;\n}"
+    asm volatile("{\n .reg .pred there;\n setp.ne.u32 there, %1, 2;\n mov.u64 %0, 0;\n @there mov.u64 %0, "
+                 "%%clock64;\n}"
                  : "=l"(now)
                  : "r"(static_cast<std::uint32_t>(verdict))
                  : "memory");
     if (round % 32 == threadIdx.x % 32) mine_ = now;
   }
   // Of `rounds` rounds, at most 32, from `first` on.
-  __device__ __forceinline__ void store(std::uint64_t (&ring)[recorded_ring], std::uint32_t first, std::uint32_t rounds) const {
+  __device__ __forceinline__ void store(std::uint64_t (&ring)[recorded_ring], std::uint32_t first,
+                                        std::uint32_t rounds) const {
     if (threadIdx.x < rounds) ring[(first + threadIdx.x) % recorded_ring] = mine_;
   }
 
@@ -175,9 +188,11 @@ struct recorded_stretch {
   bool early;                   // reads its clock after it went through, on purpose
 };
 
-// Nothing but the barrier and the stamps stands between two rounds, as in pass_rounds(). The rounds that were passed.
+// Nothing but the barrier and the stamps stands between two rounds, as in pass_rounds(). The rounds that were
+// passed.
 template <bool Works, class Pass>
-__device__ __forceinline__ std::uint32_t record_stretch(Pass& pass, const device_run& run, const recorded_stretch& s, held_moments& coming,
+__device__ __forceinline__ std::uint32_t record_stretch(Pass& pass, const device_run& run,
+                                                        const recorded_stretch& s, held_moments& coming,
                                                         held_moments& leaving) {
   std::uint32_t i = 0;
   bool ok = true;
@@ -198,31 +213,36 @@ __device__ __forceinline__ std::uint32_t record_stretch(Pass& pass, const device
   return i;
 }
 
-// As run_timed(), the first warp of every block stamping when it comes to a round and when it leaves it. Pass notes in
-// heard_speech() when its block speaks, where it is made to (recorded_pass.hpp).
+// As run_timed(), the first warp of every block stamping when it comes to a round and when it leaves it. Pass
+// notes in heard_speech() when its block speaks, where it is made to (recorded_pass.hpp).
 template <class Pass>
-__device__ __forceinline__ void run_recorded(const device_run& run, const typename Pass::arguments& given, block_events* recorded) {
+__device__ __forceinline__ void run_recorded(const device_run& run, const typename Pass::arguments& given,
+                                             block_events* recorded) {
   __shared__ std::uint64_t came[recorded_ring], left[recorded_ring];
   __shared__ clock_reading readings[3];
   speech& heard = heard_speech();
   if (threadIdx.x < 3) readings[threadIdx.x] = {};
-  for (unsigned i = threadIdx.x; i < most_recorded_rounds; i += blockDim.x) heard.epoch[i] = run.epoch;  // of no round of this run
+  for (unsigned i = threadIdx.x; i < most_recorded_rounds; i += blockDim.x)
+    heard.epoch[i] = run.epoch;  // of no round of this run
   Pass pass(given, run);
   __syncthreads();
   const std::uint64_t began = read_clocks().clock;
   const bool early = is_faulty(run, fault_early), works = run.work_ns != 0 || early;
   std::uint32_t round = 0;
   for (bool ok = true; ok && round != run.rounds;) {
-    if (threadIdx.x == 0 && round % most_recorded_rounds == 0) readings[round / most_recorded_rounds % 2] = read_clocks();
+    if (threadIdx.x == 0 && round % most_recorded_rounds == 0)
+      readings[round / most_recorded_rounds % 2] = read_clocks();
     const recorded_stretch stretch{round, run.rounds - round < 32 ? run.rounds - round : 32, early};
     held_moments coming, leaving;
-    const std::uint32_t passed = works ? record_stretch<true>(pass, run, stretch, coming, leaving) : record_stretch<false>(pass, run, stretch, coming, leaving);
+    const std::uint32_t passed = works ? record_stretch<true>(pass, run, stretch, coming, leaving)
+                                       : record_stretch<false>(pass, run, stretch, coming, leaving);
     coming.store(came, round, passed);
     leaving.store(left, round, passed);
     round += passed;
     ok = passed == stretch.rounds;
     if constexpr (!Pass::bounded)
-      if (blockIdx.x == 0 && threadIdx.x == 0) *static_cast<volatile std::uint32_t*>(run.heartbeat) = run.rounds_done + round;
+      if (blockIdx.x == 0 && threadIdx.x == 0)
+        *static_cast<volatile std::uint32_t*>(run.heartbeat) = run.rounds_done + round;
   }
   if (threadIdx.x == 0) readings[2] = read_clocks();
   __syncthreads();
@@ -248,14 +268,15 @@ __device__ __forceinline__ void run_recorded(const device_run& run, const typena
 
 template <class Pass>
 __global__ void __launch_bounds__(most_threads, resident_at_most_threads)
-    recorded_rounds(const __grid_constant__ device_run run, const __grid_constant__ typename Pass::arguments given, block_events* recorded) {
+    recorded_rounds(const __grid_constant__ device_run run,
+                    const __grid_constant__ typename Pass::arguments given, block_events* recorded) {
   run_recorded<Pass>(run, given, recorded);
 }
 
 template <class Pass>
 __global__ void __launch_bounds__(most_threads, resident_at_most_threads)
-    checked_rounds(const __grid_constant__ device_run run, const __grid_constant__ typename Pass::arguments given,
-                   std::uint32_t first_phase) {
+    checked_rounds(const __grid_constant__ device_run run,
+                   const __grid_constant__ typename Pass::arguments given, std::uint32_t first_phase) {
   run_checked<Pass>(run, given, first_phase);
 }
 

@@ -18,27 +18,35 @@ struct device_findings {
   unsigned long long violations;
   std::uint32_t first_claimed;  // 1: the fields below are the first violation
   std::uint32_t round;
-  std::uint32_t reader;         // worker: member * blocks + block
+  std::uint32_t reader;  // worker: member * blocks + block
   std::uint32_t offender;
   std::uint32_t expected;
   std::uint32_t seen;
-  std::uint32_t what;           // 0 phase, 1 payload, 2 sum, 3 payload where it was pushed to
-  std::uint32_t blocks;         // the grid, as the kernel found it
-  std::uint32_t threads;        // of a block
+  std::uint32_t what;     // 0 phase, 1 payload, 2 sum, 3 payload where it was pushed to
+  std::uint32_t blocks;   // the grid, as the kernel found it
+  std::uint32_t threads;  // of a block
 };
 
-// Where things lie in a member's part of the board: the same for every member of a group. No part (nullptr): the member
-// is on another host, and what it publishes is not read.
+// Where things lie in a member's part of the board: the same for every member of a group. No part (nullptr):
+// the member is on another host, and what it publishes is not read.
 struct device_board {
   std::byte* parts[most_gpus];
   std::uint32_t blocks;
 
-  MGSYNC_HD static std::size_t bytes(unsigned blocks) { return offset_pushed(blocks) + 2 * payload_bytes(blocks); }
-  MGSYNC_HD static std::size_t offset_phase(unsigned slot, unsigned blocks) { return slot * phase_bytes(blocks); }
+  MGSYNC_HD static std::size_t bytes(unsigned blocks) {
+    return offset_pushed(blocks) + 2 * payload_bytes(blocks);
+  }
+  MGSYNC_HD static std::size_t offset_phase(unsigned slot, unsigned blocks) {
+    return slot * phase_bytes(blocks);
+  }
   MGSYNC_HD static std::size_t offset_payload(unsigned blocks) { return 2 * phase_bytes(blocks); }
-  MGSYNC_HD static std::size_t offset_pushed(unsigned blocks) { return offset_payload(blocks) + 2 * payload_bytes(blocks); }
+  MGSYNC_HD static std::size_t offset_pushed(unsigned blocks) {
+    return offset_payload(blocks) + 2 * payload_bytes(blocks);
+  }
   MGSYNC_HD static std::size_t phase_bytes(unsigned blocks) { return (blocks * 4u + 127u) / 128u * 128u; }
-  MGSYNC_HD static std::size_t payload_bytes(unsigned blocks) { return std::size_t{blocks} * payload_lines * 128u; }
+  MGSYNC_HD static std::size_t payload_bytes(unsigned blocks) {
+    return std::size_t{blocks} * payload_lines * 128u;
+  }
 
   // Whose worker that is, and its block there. No division: every thread asks in every round.
   struct place {
@@ -52,7 +60,8 @@ struct device_board {
   MGSYNC_HD bool has(unsigned worker) const { return parts[place_of(worker).member] != nullptr; }
   MGSYNC_HD std::uint32_t* phase(std::uint32_t phase_now, unsigned worker) const {
     const place at = place_of(worker);
-    return reinterpret_cast<std::uint32_t*>(parts[at.member] + offset_phase(phase_now & 1, blocks)) + at.block;
+    return reinterpret_cast<std::uint32_t*>(parts[at.member] + offset_phase(phase_now & 1, blocks)) +
+           at.block;
   }
   MGSYNC_HD std::uint32_t* payload(std::uint32_t phase_now, unsigned worker) const {
     const place at = place_of(worker);
@@ -70,7 +79,8 @@ struct device_board {
 
  private:
   MGSYNC_HD std::uint32_t* line_of(std::byte* slots, std::uint32_t phase_now, unsigned block) const {
-    return reinterpret_cast<std::uint32_t*>(slots + (phase_now & 1) * payload_bytes(blocks)) + std::size_t{block} * payload_lines * words_per_line;
+    return reinterpret_cast<std::uint32_t*>(slots + (phase_now & 1) * payload_bytes(blocks)) +
+           std::size_t{block} * payload_lines * words_per_line;
   }
 };
 
@@ -80,22 +90,22 @@ struct device_run {
   std::uint32_t members;
   std::uint32_t blocks;
   std::uint32_t rounds;
-  std::uint32_t epoch;         // of the last round before this launch
-  std::uint32_t rounds_done;   // on this object before this launch
-  std::uint32_t work_ns;       // between rounds
+  std::uint32_t epoch;        // of the last round before this launch
+  std::uint32_t rounds_done;  // on this object before this launch
+  std::uint32_t work_ns;      // between rounds
   std::uint32_t seed;
-  std::uint32_t fences;        // 1: a kernel between barriers ends with a system fence
-  std::uint32_t fault;         // 0 none, 1 arrive_early, 2 never_arrive
+  std::uint32_t fences;  // 1: a kernel between barriers ends with a system fence
+  std::uint32_t fault;   // 0 none, 1 arrive_early, 2 never_arrive
   std::uint32_t fault_member;
   std::uint32_t fault_block;
   std::uint32_t fault_round;
   std::uint64_t budget_ns;
-  std::uint32_t* abort;        // host memory
-  std::uint32_t* heartbeat;    // host memory: rounds that this member's block 0 arrived at
-  std::uint32_t* arrived;      // this GPU's memory, per block: rounds arrived at when it left or gave up
-  std::uint32_t* sms;          // this GPU's memory, per block: where it ran; timed runs
-  device_findings* findings;   // this GPU's memory
-  device_board board;          // checked runs
+  std::uint32_t* abort;       // host memory
+  std::uint32_t* heartbeat;   // host memory: rounds that this member's block 0 arrived at
+  std::uint32_t* arrived;     // this GPU's memory, per block: rounds arrived at when it left or gave up
+  std::uint32_t* sms;         // this GPU's memory, per block: where it ran; timed runs
+  device_findings* findings;  // this GPU's memory
+  device_board board;         // checked runs
 };
 
 inline constexpr unsigned most_recorded_rounds = 64;
@@ -106,18 +116,20 @@ struct clock_reading {
   std::uint64_t timer_ns;
 };
 
-// What the first warp of a block records of a run: the counter as the block came to a round (only where it does something between
-// rounds: else it comes as it left the one before) and as it left it, by round modulo recorded_ring, the last rounds. The readings
-// say what the timer showed then: the last two of those that are taken every most_recorded_rounds, and one at the end.
+// What the first warp of a block records of a run: the counter as the block came to a round (only where it
+// does something between rounds: else it comes as it left the one before) and as it left it, by round modulo
+// recorded_ring, the last rounds. The readings say what the timer showed then: the last two of those that are
+// taken every most_recorded_rounds, and one at the end.
 inline constexpr unsigned recorded_ring = 2 * most_recorded_rounds;
 struct block_events {
   std::uint64_t came[recorded_ring], left[recorded_ring];
-  std::uint64_t began;                              // when it came to round 0
+  std::uint64_t began;  // when it came to round 0
   clock_reading readings[3];
-  std::uint64_t spoke[most_recorded_rounds];        // by epoch modulo their number: when this block spoke for its GPU
+  std::uint64_t
+      spoke[most_recorded_rounds];  // by epoch modulo their number: when this block spoke for its GPU
   std::uint32_t spoke_round[most_recorded_rounds];  // which round that was; none: ~0
   std::uint32_t sm, block;
-  std::uint32_t stamps_coming;                      // 1: came[] is filled
+  std::uint32_t stamps_coming;  // 1: came[] is filled
 };
 
 inline constexpr std::uint32_t no_fault = 0, fault_early = 1, fault_never = 2;

@@ -1,4 +1,5 @@
-// Builds the in-kernel barrier of one Pass over flags in GPU memory: what the .cu files of the backends share.
+// Builds the in-kernel barrier of one Pass over flags in GPU memory: what the .cu files of the backends
+// share.
 #pragma once
 
 #include <string>
@@ -14,18 +15,20 @@ namespace mgsync::round_loop {
 
 template <class Pass>
 const void* timed_kernel() {
-  if constexpr (std::is_base_of_v<has_grid_sync, Pass>) return reinterpret_cast<const void*>(timed_rounds_of_grid_sync<Pass>);
+  if constexpr (std::is_base_of_v<has_grid_sync, Pass>)
+    return reinterpret_cast<const void*>(timed_rounds_of_grid_sync<Pass>);
   else return reinterpret_cast<const void*>(timed_rounds<Pass>);
 }
 
 // The barrier, or why it cannot be had: its blocks are not all resident, a GPU cannot address another.
-// `image` empty: no flags. `arguments(lines)` makes what the kernels take out of the lines as one local GPU addresses
-// them. Collective over the session's ranks.
+// `image` empty: no flags. `arguments(lines)` makes what the kernels take out of the lines as one local GPU
+// addresses them. Collective over the session's ranks.
 template <class Pass, class F>
-creation make_flag_barrier(const flag_barrier_request& w, std::string chosen, const flag_image& image, F arguments,
-                           std::shared_ptr<void> keep = {}) {
-  const round_kernels kernels{timed_kernel<Pass>(), reinterpret_cast<const void*>(checked_rounds<Pass>),
-                              reinterpret_cast<const void*>(recorded_rounds<typename recorded_form<Pass>::type>)};
+creation make_flag_barrier(const flag_barrier_request& w, std::string chosen, const flag_image& image,
+                           F arguments, std::shared_ptr<void> keep = {}) {
+  const round_kernels kernels{
+      timed_kernel<Pass>(), reinterpret_cast<const void*>(checked_rounds<Pass>),
+      reinterpret_cast<const void*>(recorded_rounds<typename recorded_form<Pass>::type>)};
   if (auto reason = why_no_room(w, kernels); !reason.empty()) return {nullptr, reason, {}, {}};
   kernel_barrier_parts parts;
   if (!image.empty()) {

@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::uint32_t timed_out_word = 1, interrupted_word = 2;
 
-std::size_t record_bytes(unsigned blocks) { return sizeof(device_findings) + 2 * blocks * sizeof(std::uint32_t); }
+std::size_t record_bytes(unsigned blocks) {
+  return sizeof(device_findings) + 2 * blocks * sizeof(std::uint32_t);
+}
 
 // Lines of a member's part of the control memory.
 constexpr unsigned control_words = 32, control_lines = 3;
@@ -35,25 +37,30 @@ bool takes_checked_kernel(const run_request& request) {
 
 }  // namespace
 
-void must_be_launched_as_asked(const cuda::memory& records, unsigned blocks, unsigned threads, const std::string& what) {
+void must_be_launched_as_asked(const cuda::memory& records, unsigned blocks, unsigned threads,
+                               const std::string& what) {
   device_findings found{};
-  cuda::check(cudaMemcpy(&found, records.get(), sizeof found, cudaMemcpyDeviceToHost), "reading what was launched");
+  cuda::check(cudaMemcpy(&found, records.get(), sizeof found, cudaMemcpyDeviceToHost),
+              "reading what was launched");
   if (found.blocks == blocks && found.threads == threads) return;
-  throw api_error("CUDA", fmt::format("{} blocks of {} threads ran where {} of {} were asked for", found.blocks,
-                                      found.threads, blocks, threads), "launching " + what);
+  throw api_error("CUDA",
+                  fmt::format("{} blocks of {} threads ran where {} of {} were asked for", found.blocks,
+                              found.threads, blocks, threads),
+                  "launching " + what);
 }
 
 void add_findings(trial& result, const cuda::memory& records, unsigned blocks) {
   constexpr const char* what[] = {"phase", "payload", "sum", "pushed payload"};
   device_findings found{};
-  cuda::check(cudaMemcpy(&found, records.get(), sizeof found, cudaMemcpyDeviceToHost), "reading the findings");
+  cuda::check(cudaMemcpy(&found, records.get(), sizeof found, cudaMemcpyDeviceToHost),
+              "reading the findings");
   result.observations += found.observations;
   result.violations += found.violations;
   if (found.first_claimed == 0) return;
   if (result.first_violation && result.first_violation->round <= found.round) return;
   const auto worker = [&](std::uint32_t w) { return worker_id{w / blocks, w % blocks}; };
-  result.first_violation = violation{found.round, worker(found.reader), worker(found.offender), found.expected, found.seen,
-                                     what[found.what]};
+  result.first_violation = violation{found.round,    worker(found.reader), worker(found.offender),
+                                     found.expected, found.seen,           what[found.what]};
 }
 
 std::unique_ptr<group_memory> allocate_board(const topology::group& group, unsigned blocks, reach which,
@@ -77,18 +84,25 @@ crew_allocation allocate_crew_memory(const topology::group& group, const load& w
 }
 
 gpu_crew::gpu_crew(const topology::group& group, session& where, crew_memory memory, settings given)
-    : group_(group), session_(&where), settings_(std::move(given)), gpus_(gpus_of(group, where.rank())),
-      memory_(std::move(memory)), start_(group, start_words(*memory_.control, group.members.size())),
-      pool_(cpus_of(gpus_)), epoch_(first_gpu_epoch) {
+    : group_(group),
+      session_(&where),
+      settings_(std::move(given)),
+      gpus_(gpus_of(group, where.rank())),
+      memory_(std::move(memory)),
+      start_(group, start_words(*memory_.control, group.members.size())),
+      pool_(cpus_of(gpus_)),
+      epoch_(first_gpu_epoch) {
   for (const auto& g : gpus_) {
     const cuda::device_scope scope(g.ordinal);
     if (!settings_.preloaded) {
       cuda::load(settings_.kernels.timed, settings_.what);
       cuda::load(settings_.kernels.checked, settings_.what);
     }
-    places_.push_back({cuda::make_stream(), cuda::memory::in_pool(g.ordinal, record_bytes(settings_.blocks)), {}});
+    places_.push_back(
+        {cuda::make_stream(), cuda::memory::in_pool(g.ordinal, record_bytes(settings_.blocks)), {}});
   }
-  launch_ = [this](unsigned local, const void* kernel, unsigned grid, unsigned threads, void** arguments, cudaStream_t s) {
+  launch_ = [this](unsigned local, const void* kernel, unsigned grid, unsigned threads, void** arguments,
+                   cudaStream_t s) {
     cuda::check(cudaLaunchCooperativeKernel(kernel, dim3(grid), dim3(threads), arguments, 0, s),
                 fmt::format("launching {} on GPU {}", settings_.what, gpus_[local].ordinal));
   };
@@ -128,7 +142,8 @@ device_run gpu_crew::describe(const run_request& request, unsigned local, std::u
   run.arrived = arrived(local);
   run.sms = sms(local);
   run.board.blocks = settings_.blocks;
-  for (unsigned m = 0; m < group_.members.size() && memory_.board; ++m) run.board.parts[m] = memory_.board->part(m, local);
+  for (unsigned m = 0; m < group_.members.size() && memory_.board; ++m)
+    run.board.parts[m] = memory_.board->part(m, local);
   return run;
 }
 
@@ -140,14 +155,16 @@ trial gpu_crew::run(const run_request& request) {
   if (last_ != outcome::completed) return result;
   if (takes_checked_kernel(request) && !memory_.board)
     memory_.board = allocate_board(group_, settings_.blocks, reach::group, settings_.peer_memory, *session_);
-  const bool recorded = request.mode == run_mode::record && !takes_checked_kernel(request) && prepare_recording();
+  const bool recorded =
+      request.mode == run_mode::record && !takes_checked_kernel(request) && prepare_recording();
   std::vector<std::exception_ptr> failures(gpus_.size());
   {
     const auto grace = settings_.bounded ? std::chrono::seconds(5) : std::chrono::seconds(0);
-    const auto patience = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        request.deadline - awake_clock::now() + grace);
-    const watchdog::guard watched(session_->watchdog(), settings_.what, patience, [this] { return progress_now(); },
-                                  [this] { give_up(interrupted_word); });
+    const auto patience =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(request.deadline - awake_clock::now() + grace);
+    const watchdog::guard watched(
+        session_->watchdog(), settings_.what, patience, [this] { return progress_now(); },
+        [this] { give_up(interrupted_word); });
     pool_.run([&](unsigned local) {
       bool met = false;
       try {
@@ -184,16 +201,22 @@ void gpu_crew::launch_and_wait(const run_request& request, unsigned local, bool&
   const auto& gpu = gpus_[local];
   cuda::check(cudaSetDevice(gpu.ordinal), fmt::format("selecting GPU {}", gpu.ordinal));
   const auto stream = places_[local].stream.get();
-  cuda::check(cudaMemsetAsync(places_[local].records.get(), 0, sizeof(device_findings), stream), "clearing the findings");
+  cuda::check(cudaMemsetAsync(places_[local].records.get(), 0, sizeof(device_findings), stream),
+              "clearing the findings");
   cuda::check(cudaStreamSynchronize(stream), "clearing the findings");
-  const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(request.deadline - awake_clock::now()).count();
+  const auto left =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(request.deadline - awake_clock::now()).count();
   device_run run = describe(request, local, static_cast<std::uint64_t>(std::max<std::int64_t>(left, 1)));
   std::uint32_t phase = start_phase;
   const bool checked = takes_checked_kernel(request);
-  const bool recorded = !checked && request.mode == run_mode::record && places_[local].events.get() != nullptr;
+  const bool recorded =
+      !checked && request.mode == run_mode::record && places_[local].events.get() != nullptr;
   std::byte* events = places_[local].events.get();
-  void* arguments[] = {&run, const_cast<void*>(settings_.arguments[local]), recorded ? static_cast<void*>(&events) : &phase};
-  const void* const kernel = checked ? settings_.kernels.checked : recorded ? settings_.kernels.recorded : settings_.kernels.timed;
+  void* arguments[] = {&run, const_cast<void*>(settings_.arguments[local]),
+                       recorded ? static_cast<void*>(&events) : &phase};
+  const void* const kernel = checked    ? settings_.kernels.checked
+                             : recorded ? settings_.kernels.recorded
+                                        : settings_.kernels.timed;
   auto* const load = checked ? nullptr : memory_.load.get();
   if (load) load->start(local, request.deadline);
   if (load) load->count(local);
@@ -201,7 +224,8 @@ void gpu_crew::launch_and_wait(const run_request& request, unsigned local, bool&
   if (start_.meet(gpu.member, request.deadline)) {
     const auto begin = clock::now();
     launch_(local, kernel, settings_.blocks, settings_.threads, arguments, stream);
-    cuda::check(cudaStreamSynchronize(stream), fmt::format("running {} on GPU {}", settings_.what, gpu.ordinal));
+    cuda::check(cudaStreamSynchronize(stream),
+                fmt::format("running {} on GPU {}", settings_.what, gpu.ordinal));
     result.elapsed[local] = clock::now() - begin;
   } else {
     give_up(timed_out_word);
@@ -211,10 +235,14 @@ void gpu_crew::launch_and_wait(const run_request& request, unsigned local, bool&
   result.loads[local] = load_beside(local);
 }
 
-// Room for what every local GPU records. False: there is no such kernel, or its blocks are not all resident at once.
+// Room for what every local GPU records. False: there is no such kernel, or its blocks are not all resident
+// at once.
 bool gpu_crew::prepare_recording() {
   const void* const kernel = settings_.kernels.recorded;
-  if (kernel == nullptr || !why_not_resident({kernel, kernel}, settings_.blocks, settings_.threads, gpus_, runtime_resident_blocks).empty()) return false;
+  if (kernel == nullptr ||
+      !why_not_resident({kernel, kernel}, settings_.blocks, settings_.threads, gpus_, runtime_resident_blocks)
+           .empty())
+    return false;
   for (std::size_t l = 0; l < gpus_.size(); ++l) {
     if (places_[l].events.get() != nullptr) continue;
     const cuda::device_scope scope(gpus_[l].ordinal);
@@ -228,8 +256,11 @@ void gpu_crew::add_records(trial& result, const run_request& request) const {
   const std::uint32_t told = std::min({request.kept_rounds, most_recorded_rounds, request.rounds});
   std::vector<block_events> blocks(settings_.blocks);
   for (std::size_t l = 0; l < gpus_.size(); ++l) {
-    cuda::check(cudaMemcpy(blocks.data(), places_[l].events.get(), blocks.size() * sizeof blocks[0], cudaMemcpyDeviceToHost), "reading what was recorded");
-    for (const auto& b : blocks) result.records.push_back(record_of(b, gpus_[l].member, request.rounds, told));
+    cuda::check(cudaMemcpy(blocks.data(), places_[l].events.get(), blocks.size() * sizeof blocks[0],
+                           cudaMemcpyDeviceToHost),
+                "reading what was recorded");
+    for (const auto& b : blocks)
+      result.records.push_back(record_of(b, gpus_[l].member, request.rounds, told));
   }
 }
 
@@ -250,7 +281,8 @@ void gpu_crew::collect(trial& result, bool checked) {
     result.outcome = last_ = why == timed_out_word ? outcome::timed_out : outcome::aborted;
     add_arrivals(result);
   } else {
-    for (const auto& p : places_) must_be_launched_as_asked(p.records, settings_.blocks, settings_.threads, settings_.what);
+    for (const auto& p : places_)
+      must_be_launched_as_asked(p.records, settings_.blocks, settings_.threads, settings_.what);
   }
   if (checked)
     for (const auto& p : places_) add_findings(result, p.records, settings_.blocks);
@@ -260,8 +292,10 @@ void gpu_crew::add_arrivals(trial& result) {
   std::vector<std::uint32_t> rounds(settings_.blocks);
   for (std::size_t l = 0; l < gpus_.size(); ++l) {
     cuda::check(cudaMemcpy(rounds.data(), arrived(static_cast<unsigned>(l)), rounds.size() * sizeof rounds[0],
-                           cudaMemcpyDeviceToHost), "reading who arrived");
-    for (unsigned b = 0; b < settings_.blocks; ++b) result.arrivals.push_back({{gpus_[l].member, b}, rounds[b]});
+                           cudaMemcpyDeviceToHost),
+                "reading who arrived");
+    for (unsigned b = 0; b < settings_.blocks; ++b)
+      result.arrivals.push_back({{gpus_[l].member, b}, rounds[b]});
   }
 }
 

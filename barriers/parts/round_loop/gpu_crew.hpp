@@ -1,4 +1,5 @@
-// The host side of in-kernel barriers: one pinned thread per local GPU launches the kernel of rounds and waits for it.
+// The host side of in-kernel barriers: one pinned thread per local GPU launches the kernel of rounds and
+// waits for it.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +21,20 @@
 
 namespace mgsync::round_loop {
 
-// Throws api_error unless the last kernel, whose findings these `records` begin with, ran with this shape: a figure is
-// never given out in the name of a larger team.
-void must_be_launched_as_asked(const cuda::memory& records, unsigned blocks, unsigned threads, const std::string& what);
+// Throws api_error unless the last kernel, whose findings these `records` begin with, ran with this shape: a
+// figure is never given out in the name of a larger team.
+void must_be_launched_as_asked(const cuda::memory& records, unsigned blocks, unsigned threads,
+                               const std::string& what);
 
 // Adds one GPU's device_findings, the first of its `records`, to a checked run.
 void add_findings(trial&, const cuda::memory& records, unsigned blocks);
 
 // The memory that the members of an in-kernel barrier share besides its flags.
 struct crew_memory {
-  std::unique_ptr<group_memory> board;    // what checked runs publish; made for the first of them
-  std::unique_ptr<pinned_parts> control;  // per member: abort word (the first member's counts), heartbeat, start
-  std::unique_ptr<load_maker> load;       // what makes load beside timed runs; empty: nothing does
+  std::unique_ptr<group_memory> board;  // what checked runs publish; made for the first of them
+  std::unique_ptr<pinned_parts>
+      control;                       // per member: abort word (the first member's counts), heartbeat, start
+  std::unique_ptr<load_maker> load;  // what makes load beside timed runs; empty: nothing does
 };
 
 struct crew_allocation {
@@ -40,8 +43,8 @@ struct crew_allocation {
 };
 
 // All but the board, for a barrier with `blocks` per GPU. Collective over the session's ranks.
-crew_allocation allocate_crew_memory(const topology::group&, const load&, unsigned blocks, std::string_view peer_memory,
-                                     const session&);
+crew_allocation allocate_crew_memory(const topology::group&, const load&, unsigned blocks,
+                                     std::string_view peer_memory, const session&);
 
 // The board of a barrier with `blocks` per GPU. Throws api_error when it cannot be had. Collective.
 std::unique_ptr<group_memory> allocate_board(const topology::group&, unsigned blocks, reach,
@@ -53,11 +56,11 @@ class gpu_crew {
     unsigned blocks = 1;
     unsigned threads = 32;
     bool bounded = true;
-    std::string what;                      // for the watchdog: "multigrid (relay)"
+    std::string what;  // for the watchdog: "multigrid (relay)"
     round_kernels kernels;
-    bool preloaded = false;                // the kernels are no symbols of this program, and loaded
-    std::string peer_memory;               // how processes are asked to share GPU memory
-    std::vector<const void*> arguments;    // per local member: what the kernels' Pass takes
+    bool preloaded = false;              // the kernels are no symbols of this program, and loaded
+    std::string peer_memory;             // how processes are asked to share GPU memory
+    std::vector<const void*> arguments;  // per local member: what the kernels' Pass takes
   };
 
   gpu_crew(const topology::group&, session&, crew_memory, settings);
@@ -67,8 +70,8 @@ class gpu_crew {
   trial run(const run_request&);
 
   // How kernels are launched, where not by cudaLaunchCooperativeKernel on each GPU by its thread.
-  using launcher = std::function<void(unsigned local, const void* kernel, unsigned grid, unsigned threads, void** arguments,
-                                      cudaStream_t)>;
+  using launcher = std::function<void(unsigned local, const void* kernel, unsigned grid, unsigned threads,
+                                      void** arguments, cudaStream_t)>;
   void launch_with(launcher how) { launch_ = std::move(how); }
 
  private:
@@ -105,7 +108,7 @@ class gpu_crew {
   worker_pool pool_;
   std::uint32_t rounds_done_ = 0;
   std::uint32_t epoch_;
-  outcome last_ = outcome::completed;   // after a run that was given up the counters no longer agree
+  outcome last_ = outcome::completed;  // after a run that was given up the counters no longer agree
 };
 
 }  // namespace mgsync::round_loop

@@ -16,17 +16,20 @@ namespace mgsync::round_loop {
 //   Pass(std::uint32_t* const* parts, const algorithm::place&)   one worker's passage over the members' parts
 //   static unsigned lines(unsigned members)                      lines of flags that a member's part has
 //   static void start(const algorithm::host_lines&, unsigned member, unsigned members, unsigned blocks)
-//                                                                writes a member's part before the first round
+//                                                                writes a member's part before the first
+//                                                                round
 template <class Pass>
 class host_barrier final : public barrier {
  public:
-  host_barrier(const topology::group& group, unsigned blocks, session& where, std::unique_ptr<symmetric_memory> flags,
-               std::unique_ptr<symmetric_memory> board, bool bounded, std::string what)
+  host_barrier(const topology::group& group, unsigned blocks, session& where,
+               std::unique_ptr<symmetric_memory> flags, std::unique_ptr<symmetric_memory> board, bool bounded,
+               std::string what)
       : flags_(std::move(flags)),
         crew_(group, blocks, where, std::move(board), bounded, std::move(what)),
         pool_(crew_.cpus()) {
     const auto members = static_cast<unsigned>(group.members.size());
-    for (unsigned m = 0; m < members; ++m) parts_.push_back(reinterpret_cast<std::uint32_t*>(flags_->part(m)));
+    for (unsigned m = 0; m < members; ++m)
+      parts_.push_back(reinterpret_cast<std::uint32_t*>(flags_->part(m)));
     for (const auto& w : crew_.workers())
       passes_.emplace_back(parts_.data(), algorithm::place{w.member, members, w.block, blocks});
     // Whoever polls a part touches it first, so that its pages lie near.
@@ -58,13 +61,16 @@ creation make_host_barrier(const topology::group& group, unsigned blocks, sessio
   if (!flags.memory) return {nullptr, flags.reason, {}, {}};
   auto board = allocate_host_memory(group, host_crew::board_bytes(blocks), reach::group, where);
   std::string provider(flags.memory->provider());
-  return {std::make_unique<host_barrier<Pass>>(group, blocks, where, std::move(flags.memory), std::move(board.memory),
-                                               bounded, std::move(what)),
-          {}, std::move(algorithm), std::move(provider)};
+  return {std::make_unique<host_barrier<Pass>>(group, blocks, where, std::move(flags.memory),
+                                               std::move(board.memory), bounded, std::move(what)),
+          {},
+          std::move(algorithm),
+          std::move(provider)};
 }
 
 // The first flags of the barriers in barriers/parts/algorithm that use `layout`.
-inline void start_flags(const algorithm::host_lines& memory, unsigned member, unsigned members, unsigned blocks) {
+inline void start_flags(const algorithm::host_lines& memory, unsigned member, unsigned members,
+                        unsigned blocks) {
   const algorithm::layout lines{members};
   for (unsigned l = 0; l < lines.lines(); ++l) memory.line(member, l) = first_epoch;
   memory.line(member, lines.arrivals()) = algorithm::counter_start(blocks, first_epoch);

@@ -10,7 +10,8 @@
 
 #include "src/base/pinning.hpp"
 
-// The positive control and a broken barrier race on the board on purpose: that is what the check is there to see.
+// The positive control and a broken barrier race on the board on purpose: that is what the check is there to
+// see.
 #if defined(__SANITIZE_THREAD__)
 #define MGSYNC_RACES_ON_PURPOSE __attribute__((no_sanitize("thread")))
 #elif defined(__has_feature)
@@ -35,11 +36,16 @@ std::size_t host_crew::board_bytes(unsigned blocks) { return header_bytes + bloc
 
 host_crew::host_crew(const topology::group& group, unsigned blocks, session& where,
                      std::unique_ptr<symmetric_memory> board, bool bounded, std::string what)
-    : group_(group), blocks_(blocks), session_(&where), board_(std::move(board)), bounded_(bounded),
+    : group_(group),
+      blocks_(blocks),
+      session_(&where),
+      board_(std::move(board)),
+      bounded_(bounded),
       what_(std::move(what)) {
   unsigned local_member = 0;
   for (unsigned m = 0; m < members(); ++m) {
-    if (board_->part(m) != nullptr && abort_ == nullptr) abort_ = reinterpret_cast<std::uint32_t*>(board_->part(m));
+    if (board_->part(m) != nullptr && abort_ == nullptr)
+      abort_ = reinterpret_cast<std::uint32_t*>(board_->part(m));
     const auto& member = group_.members[m];
     if (member.rank != where.rank()) continue;
     for (unsigned b = 0; b < blocks_; ++b)
@@ -73,7 +79,8 @@ void host_crew::hold(std::chrono::nanoseconds how_long) const {
     if (yields()) sched_yield();
 }
 
-void host_crew::come_last(unsigned worker, std::uint64_t arrivals, std::uint32_t round, const wait_limits& bounds) const {
+void host_crew::come_last(unsigned worker, std::uint64_t arrivals, std::uint32_t round,
+                          const wait_limits& bounds) const {
   constexpr auto longest = std::chrono::milliseconds(20);
   const auto until = std::chrono::steady_clock::now() + longest;
   const std::atomic_ref<std::uint32_t> given_up(*bounds.abort);
@@ -91,17 +98,20 @@ void host_crew::come_last(unsigned worker, std::uint64_t arrivals, std::uint32_t
 
 void host_crew::never_arrive(const wait_limits& bounds) const {
   std::atomic_ref<std::uint32_t> given_up(*bounds.abort);
-  while (given_up.load(std::memory_order_relaxed) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (given_up.load(std::memory_order_relaxed) == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-MGSYNC_RACES_ON_PURPOSE void host_crew::publish(worker_page& mine, unsigned worker, std::uint32_t phase) const {
+MGSYNC_RACES_ON_PURPOSE void host_crew::publish(worker_page& mine, unsigned worker,
+                                                std::uint32_t phase) const {
   auto* payload = static_cast<volatile std::uint32_t*>(mine.payload[phase & 1]);
   for (unsigned w = 0; w < payload_lines * words_per_line; w += words_per_line / 2)
     payload[w] = payload_word(phase, worker, w);
   static_cast<volatile std::uint32_t*>(mine.phase[phase & 1])[0] = phase;
 }
 
-MGSYNC_RACES_ON_PURPOSE void host_crew::touch_payload(unsigned worker, std::uint32_t phase, std::uint32_t round) const {
+MGSYNC_RACES_ON_PURPOSE void host_crew::touch_payload(unsigned worker, std::uint32_t phase,
+                                                      std::uint32_t round) const {
   if (worker_count() < 2) return;
   const worker_page* other = page(payload_target(worker, worker_count(), round));
   if (other == nullptr) return;
@@ -110,7 +120,8 @@ MGSYNC_RACES_ON_PURPOSE void host_crew::touch_payload(unsigned worker, std::uint
 }
 
 MGSYNC_RACES_ON_PURPOSE void host_crew::read_others(const run_request& request, unsigned worker,
-                                                    std::uint32_t phase, std::uint32_t round, findings& found) const {
+                                                    std::uint32_t phase, std::uint32_t round,
+                                                    findings& found) const {
   const unsigned workers = worker_count();
   if (workers < 2) return;
   const unsigned reads = read_count(workers);
@@ -135,11 +146,15 @@ MGSYNC_RACES_ON_PURPOSE void host_crew::read_others(const run_request& request, 
   }
 }
 
-void host_crew::note(findings& found, std::uint32_t round, unsigned reader, unsigned offender, std::uint32_t expected,
-                     std::uint32_t seen, const char* what) const {
+void host_crew::note(findings& found, std::uint32_t round, unsigned reader, unsigned offender,
+                     std::uint32_t expected, std::uint32_t seen, const char* what) const {
   if (found.violations++ != 0) return;
-  found.first = violation{round - static_cast<std::uint32_t>(rounds_done_), {reader / blocks_, reader % blocks_}, {offender / blocks_, offender % blocks_},
-                          expected, seen, what};
+  found.first = violation{round - static_cast<std::uint32_t>(rounds_done_),
+                          {reader / blocks_, reader % blocks_},
+                          {offender / blocks_, offender % blocks_},
+                          expected,
+                          seen,
+                          what};
 }
 
 unsigned host_crew::delayed_member(const run_request& request, std::uint32_t round) const {
@@ -149,11 +164,17 @@ unsigned host_crew::delayed_member(const run_request& request, std::uint32_t rou
 
 outcome host_crew::why_given_up(const wait_limits& bounds) const {
   const auto why = std::atomic_ref<std::uint32_t>(*bounds.abort).load(std::memory_order_relaxed);
-  return why == wait_limits::interrupted ? outcome::aborted : why == wait_limits::overdue ? outcome::overdue : outcome::timed_out;
+  return why == wait_limits::interrupted ? outcome::aborted
+         : why == wait_limits::overdue   ? outcome::overdue
+                                         : outcome::timed_out;
 }
 
 wait_limits host_crew::limits(const run_request& request) const {
-  return {request.deadline - awake_clock::now(), abort_, yields(), [] { return signal_received() != 0; }, awake_clock::ticks,
+  return {request.deadline - awake_clock::now(),
+          abort_,
+          yields(),
+          [] { return signal_received() != 0; },
+          awake_clock::ticks,
           request.ends.time_since_epoch()};
 }
 
@@ -166,7 +187,8 @@ std::vector<progress> host_crew::progress_now() const {
     std::string who = fmt::format("member {}", m.id);
     if (blocks_ > 1) who += fmt::format(" block {}", w % blocks_);
     who += fmt::format(" (rank {} on {})", m.rank, m.host);
-    now.push_back({std::move(who), std::atomic_ref<std::uint64_t>(p->arrived).load(std::memory_order_relaxed)});
+    now.push_back(
+        {std::move(who), std::atomic_ref<std::uint64_t>(p->arrived).load(std::memory_order_relaxed)});
   }
   return now;
 }

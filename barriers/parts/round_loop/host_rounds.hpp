@@ -18,16 +18,16 @@ trial host_crew::run(const run_request& request, std::vector<Pass>& passes, cons
     // Bounded waits end by themselves; of several ranks the first speaks, and the launcher ends the others.
     const auto grace = std::chrono::milliseconds((bounded_ ? 2000 : 0) + (session_->rank() == 0 ? 0 : 300));
     const auto patience = bounds.patience + grace;
-    const auto longest = request.ends == awake_clock::time_point::max() ? grace * 0 : request.ends - awake_clock::now() + grace;
-    const watchdog::guard watched(session_->watchdog(), what_, patience, [this] { return progress_now(); }, {}, longest);
+    const auto longest = request.ends == awake_clock::time_point::max()
+                             ? grace * 0
+                             : request.ends - awake_clock::now() + grace;
+    const watchdog::guard watched(
+        session_->watchdog(), what_, patience, [this] { return progress_now(); }, {}, longest);
     execute([&](unsigned local) {
       passes[local].begin(bounds);
-      if (request.mode == run_mode::time)
-        time(request, bounds, local, passes[local], found[local]);
-      else if (request.mode == run_mode::record)
-        record(request, bounds, local, passes[local], found[local]);
-      else
-        check(request, bounds, local, passes[local], found[local]);
+      if (request.mode == run_mode::time) time(request, bounds, local, passes[local], found[local]);
+      else if (request.mode == run_mode::record) record(request, bounds, local, passes[local], found[local]);
+      else check(request, bounds, local, passes[local], found[local]);
     });
   }
   rounds_done_ += total_rounds(request);
@@ -36,7 +36,8 @@ trial host_crew::run(const run_request& request, std::vector<Pass>& passes, cons
 
 // The rounds before the timed ones. False: given up.
 template <class Pass>
-bool host_crew::start(const run_request& request, const wait_limits& bounds, unsigned local, Pass& pass, findings& found) const {
+bool host_crew::start(const run_request& request, const wait_limits& bounds, unsigned local, Pass& pass,
+                      findings& found) const {
   const local_worker& me = workers_[local];
   worker_page& mine = *page(me.member * blocks_ + me.block);
   for (std::uint64_t i = 0; i < start_rounds; ++i) {
@@ -77,14 +78,16 @@ void host_crew::time(const run_request& request, const wait_limits& bounds, unsi
 template <class Pass>
 void host_crew::record(const run_request& request, const wait_limits& bounds, unsigned local, Pass& pass,
                        findings& found) const {
-  constexpr auto late_stamp = std::chrono::microseconds(50);  // of a positive control: others have left by then
+  constexpr auto late_stamp =
+      std::chrono::microseconds(50);  // of a positive control: others have left by then
   if (!start(request, bounds, local, pass, found)) return;
   const local_worker& me = workers_[local];
   worker_page& mine = *page(me.member * blocks_ + me.block);
   std::uint64_t round = rounds_done_ + start_rounds;
   const std::uint32_t kept = std::bit_ceil(std::clamp(request.kept_rounds, 1u, 1u << 16));
   std::vector<worker_record::passage> ring(kept);
-  const bool early = request.fault.what == fault::kind::arrive_early && request.fault.member == me.member && request.fault.block == me.block;
+  const bool early = request.fault.what == fault::kind::arrive_early && request.fault.member == me.member &&
+                     request.fault.block == me.block;
   const auto work = std::chrono::microseconds(work_of(request, me.member, group_.members.size()));
   const auto begin = std::chrono::steady_clock::now();
   for (std::uint32_t i = 0; i < request.rounds; ++i) {
@@ -104,8 +107,10 @@ void host_crew::record(const run_request& request, const wait_limits& bounds, un
   }
   found.elapsed = std::chrono::steady_clock::now() - begin;
   const std::uint32_t told = std::min({request.kept_rounds, kept, request.rounds});
-  found.record = {{me.member, me.block}, me.cpu < 0 ? 0u : static_cast<unsigned>(me.cpu), request.rounds - told, {}};
-  for (std::uint32_t i = request.rounds - told; i < request.rounds; ++i) found.record.passages.push_back(ring[i & (kept - 1)]);
+  found.record = {
+      {me.member, me.block}, me.cpu < 0 ? 0u : static_cast<unsigned>(me.cpu), request.rounds - told, {}};
+  for (std::uint32_t i = request.rounds - told; i < request.rounds; ++i)
+    found.record.passages.push_back(ring[i & (kept - 1)]);
 }
 
 template <class Pass>
@@ -137,7 +142,8 @@ void host_crew::check(const run_request& request, const wait_limits& bounds, uns
     }
     if constexpr (requires { pass.wrong_result(); }) {
       ++found.observations;
-      if (const auto wrong = pass.wrong_result()) note(found, round, self, self, wrong->first, wrong->second, "sum");
+      if (const auto wrong = pass.wrong_result())
+        note(found, round, self, self, wrong->first, wrong->second, "sum");
     }
     if constexpr (tells_departures<Pass>)
       if (auto* told = pass.told()) told->left(phase, delayed_member(request, round));
@@ -168,7 +174,8 @@ void host_crew::listen(Pass& pass, unsigned worker, std::uint32_t round, std::ui
   }
 }
 
-// Whether the fault to inject keeps this worker from arriving at this round. It then waits for the others to give up.
+// Whether the fault to inject keeps this worker from arriving at this round. It then waits for the others to
+// give up.
 template <class Pass>
 bool host_crew::missed(const run_request& request, const wait_limits& bounds, const local_worker& me,
                        std::uint64_t round, Pass&, findings& found) const {

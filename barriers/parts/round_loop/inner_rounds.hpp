@@ -1,6 +1,6 @@
-// The kernels of barriers inside one block: a worker is a lane of its only warp, or a warp. What the host knows as
-// `blocks` of `threads` each is one block here, of workers with so many lanes. Pass is as in device_rounds.hpp; it carries
-// no sum. C++17.
+// The kernels of barriers inside one block: a worker is a lane of its only warp, or a warp. What the host
+// knows as `blocks` of `threads` each is one block here, of workers with so many lanes. Pass is as in
+// device_rounds.hpp; it carries no sum. C++17.
 #pragma once
 
 #include "barriers/parts/round_loop/device_rounds.hpp"
@@ -28,7 +28,8 @@ __device__ __forceinline__ void tell_inner_shape(const device_run& run) {
 
 template <class Pass, unsigned Lanes>
 __global__ void __launch_bounds__(most_threads)
-    timed_inner_rounds(const __grid_constant__ device_run run, const __grid_constant__ typename Pass::arguments given) {
+    timed_inner_rounds(const __grid_constant__ device_run run,
+                       const __grid_constant__ typename Pass::arguments given) {
   Pass pass(given, run);
   const std::uint32_t epoch = run.work_ns == 0 ? pass_rounds<false>(pass, run) : pass_rounds<true>(pass, run);
   const inner_team<Lanes> team;
@@ -43,32 +44,37 @@ __device__ __forceinline__ void publish_inner(const device_run& run, std::uint32
   const inner_team<Lanes> team;
   if (team.lane() == 0) plain_store(run.board.phase(phase, team.worker()), phase);
   std::uint32_t* const payload = run.board.payload(phase, team.worker());
-  for (unsigned w = team.lane(); w < inner_payload_words; w += Lanes) plain_store(payload + w, payload_word(phase, team.worker(), w));
+  for (unsigned w = team.lane(); w < inner_payload_words; w += Lanes)
+    plain_store(payload + w, payload_word(phase, team.worker(), w));
 }
 
 // Of all others the phase, of one the payload. `see(what, offender, expected, seen)` is told of every word.
 template <unsigned Lanes, class See>
-__device__ __forceinline__ void read_inner(const device_run& run, std::uint32_t phase, std::uint32_t in_life, See see) {
+__device__ __forceinline__ void read_inner(const device_run& run, std::uint32_t phase, std::uint32_t in_life,
+                                           See see) {
   const inner_team<Lanes> team;
   const unsigned self = team.worker();
   for (unsigned other = team.lane(); other < run.blocks; other += Lanes)
     if (other != self) see(0u, other, phase, plain_load(run.board.phase(phase, other)));
   const unsigned of = payload_target(self, run.blocks, in_life);
   const std::uint32_t* const payload = run.board.payload(phase, of);
-  for (unsigned w = team.lane(); w < inner_payload_words; w += Lanes) see(1u, of, payload_word(phase, of, w), plain_load(payload + w));
+  for (unsigned w = team.lane(); w < inner_payload_words; w += Lanes)
+    see(1u, of, payload_word(phase, of, w), plain_load(payload + w));
 }
 
-// One checked round. The late worker has a function of its own, barrier and reads included: lanes whose ways part meet again
-// where these join, and would wait for each other there although no barrier held them.
+// One checked round. The late worker has a function of its own, barrier and reads included: lanes whose ways
+// part meet again where these join, and would wait for each other there although no barrier held them.
 template <bool Late, class Pass, unsigned Lanes>
-__device__ __noinline__ void checked_inner_round(Pass& pass, const device_run& run, std::uint32_t round, std::uint32_t phase, bool early,
-                                                 unsigned& observations, unsigned& violations) {
+__device__ __noinline__ void checked_inner_round(Pass& pass, const device_run& run, std::uint32_t round,
+                                                 std::uint32_t phase, bool early, unsigned& observations,
+                                                 unsigned& violations) {
   const inner_team<Lanes> team;
   const std::uint32_t in_life = run.rounds_done + round;
   if (Late && team.lane() == 0) hold_ns(hold_ns_of(in_life));
   team.sync();
   std::uint32_t nothing = 0;
-  read_inner<Lanes>(run, phase, in_life, [&](unsigned, unsigned, std::uint32_t, std::uint32_t seen) { nothing += seen; });
+  read_inner<Lanes>(run, phase, in_life,
+                    [&](unsigned, unsigned, std::uint32_t, std::uint32_t seen) { nothing += seen; });
   asm volatile("" ::"r"(nothing));
   if (!early) publish_inner<Lanes>(run, phase);
   if (team.lane() == 0) {
@@ -78,17 +84,19 @@ __device__ __noinline__ void checked_inner_round(Pass& pass, const device_run& r
   team.sync();  // barriers of a block take whole warps
   pass(run.epoch + round + 1);
   if (early) return;
-  read_inner<Lanes>(run, phase, in_life, [&](unsigned what, unsigned offender, std::uint32_t expected, std::uint32_t seen) {
-    ++observations;
-    if (seen != expected && violations++ == 0) note(run, round, team.worker(), offender, expected, seen, what);
-  });
+  read_inner<Lanes>(run, phase, in_life,
+                    [&](unsigned what, unsigned offender, std::uint32_t expected, std::uint32_t seen) {
+                      ++observations;
+                      if (seen != expected && violations++ == 0)
+                        note(run, round, team.worker(), offender, expected, seen, what);
+                    });
 }
 
 // docs/method.md, "Is it a barrier?": as checked_rounds, with workers of one block.
 template <class Pass, unsigned Lanes>
 __global__ void __launch_bounds__(most_threads)
-    checked_inner_rounds(const __grid_constant__ device_run run, const __grid_constant__ typename Pass::arguments given,
-                         std::uint32_t first_phase) {
+    checked_inner_rounds(const __grid_constant__ device_run run,
+                         const __grid_constant__ typename Pass::arguments given, std::uint32_t first_phase) {
   Pass pass(given, run);
   const inner_team<Lanes> team;
   const bool alone = run.blocks == 1, faulty = run.fault != no_fault && run.fault_block == team.worker();
@@ -100,8 +108,7 @@ __global__ void __launch_bounds__(most_threads)
     if (faulty && run.fault == fault_never && round == run.fault_round) break;
     if (late_worker(run.seed, in_life, run.blocks) == team.worker())
       checked_inner_round<true, Pass, Lanes>(pass, run, round, phase, early, observations, violations);
-    else
-      checked_inner_round<false, Pass, Lanes>(pass, run, round, phase, early, observations, violations);
+    else checked_inner_round<false, Pass, Lanes>(pass, run, round, phase, early, observations, violations);
     if (run.fault != fault_early) continue;
     // Lanes run one branch after another: whoever arrived early publishes when the others have read.
     if constexpr (Lanes == 1) __syncwarp();
@@ -109,13 +116,14 @@ __global__ void __launch_bounds__(most_threads)
     team.sync();
     if (early) publish_inner<Lanes>(run, phase);
   }
-  if (observations != 0) atomicAdd(&run.findings->observations, static_cast<unsigned long long>(observations));
+  if (observations != 0)
+    atomicAdd(&run.findings->observations, static_cast<unsigned long long>(observations));
   if (violations != 0) atomicAdd(&run.findings->violations, static_cast<unsigned long long>(violations));
   tell_inner_shape<Lanes>(run);
 }
 
-// The barrier of one block of `w.threads` threads in workers of so many lanes. Pass's arguments hold no state.
-// Collective over the session's ranks.
+// The barrier of one block of `w.threads` threads in workers of so many lanes. Pass's arguments hold no
+// state. Collective over the session's ranks.
 template <class Pass, unsigned Lanes>
 creation make_inner_barrier(const flag_barrier_request& w, std::string chosen) {
   const round_kernels kernels{reinterpret_cast<const void*>(timed_inner_rounds<Pass, Lanes>),
@@ -126,11 +134,15 @@ creation make_inner_barrier(const flag_barrier_request& w, std::string chosen) {
   parts.algorithm = std::move(chosen);
   parts.kernels = kernels;
   parts.bounded = Pass::bounded;
-  parts.launch = [](unsigned, const void* kernel, unsigned workers, unsigned lanes, void** arguments, cudaStream_t stream) {
-    cuda::check(cudaLaunchKernel(kernel, dim3(1), dim3(workers * lanes), arguments, 0, stream), "launching one block");
+  parts.launch = [](unsigned, const void* kernel, unsigned workers, unsigned lanes, void** arguments,
+                    cudaStream_t stream) {
+    cuda::check(cudaLaunchKernel(kernel, dim3(1), dim3(workers * lanes), arguments, 0, stream),
+                "launching one block");
   };
-  for (std::size_t l = 0; l < w.gpus.size(); ++l) parts.arguments.push_back(bytes_of(typename Pass::arguments{}));
-  flag_barrier_request workers{w.group, w.where, w.backend, w.threads / Lanes, Lanes, w.sms, w.load, w.peer_memory, w.gpus};
+  for (std::size_t l = 0; l < w.gpus.size(); ++l)
+    parts.arguments.push_back(bytes_of(typename Pass::arguments{}));
+  flag_barrier_request workers{w.group, w.where,       w.backend, w.threads / Lanes, Lanes, w.sms,
+                               w.load,  w.peer_memory, w.gpus};
   return make_kernel_barrier(workers, std::move(parts));
 }
 

@@ -13,8 +13,8 @@ class kernel_barrier final : public barrier {
   kernel_barrier(const flag_barrier_request& w, crew_memory memory, kernel_barrier_parts given)
       : parts_(std::move(given)),
         crew_(w.group, w.where, std::move(memory),
-              {w.blocks, w.threads, parts_.bounded, parts_.what, parts_.kernels, parts_.preloaded, w.peer_memory,
-               arguments()}) {
+              {w.blocks, w.threads, parts_.bounded, parts_.what, parts_.kernels, parts_.preloaded,
+               w.peer_memory, arguments()}) {
     if (parts_.launch) crew_.launch_with(parts_.launch);
   }
   trial run(const run_request& request) override { return crew_.run(request); }
@@ -41,8 +41,8 @@ flag_image layout_image(unsigned members, unsigned blocks) {
   return image;
 }
 
-group_allocation allocate_flags(const topology::group& group, const flag_image& image, std::string_view peer_memory,
-                                const session& where) {
+group_allocation allocate_flags(const topology::group& group, const flag_image& image,
+                                std::string_view peer_memory, const session& where) {
   const std::size_t bytes = image.size() * sizeof(std::uint32_t);
   auto made = allocate_group_memory(group, bytes, reach::group, peer_memory, where);
   if (!made.memory) return made;
@@ -62,11 +62,12 @@ flag_barrier_request request_of(const topology::group& group, const configuratio
   auto gpus = gpus_of(group, where.rank());
   const unsigned one_per_sm = blocks_of({}, gpus, where);
   const unsigned blocks = asked.blocks ? *asked.blocks : asked.blocks_per_sm.value_or(1) * one_per_sm;
-  return {group, where, std::move(backend), blocks, asked.threads_per_block.value_or(32), one_per_sm, asked.load,
-          asked.peer_memory, std::move(gpus)};
+  return {group,      where,      std::move(backend), blocks,         asked.threads_per_block.value_or(32),
+          one_per_sm, asked.load, asked.peer_memory,  std::move(gpus)};
 }
 
-std::string why_no_room(const flag_barrier_request& w, const round_kernels& kernels, const resident_blocks& fit) {
+std::string why_no_room(const flag_barrier_request& w, const round_kernels& kernels,
+                        const resident_blocks& fit) {
   auto mine = why_not_resident(kernels, w.blocks, w.threads, w.gpus, fit);
   if (mine.empty() && !w.load.idle())
     mine = why_no_room_for_load(w.load, kernels.timed, w.blocks, w.threads, w.members(), w.gpus, fit);

@@ -1,4 +1,5 @@
-// A barrier that a kernel passes: the memory that its blocks meet in, what its kernels take, and the crew that runs it.
+// A barrier that a kernel passes: the memory that its blocks meet in, what its kernels take, and the crew
+// that runs it.
 #pragma once
 
 #include <cstring>
@@ -19,19 +20,21 @@ using algorithm::spread_image;
 flag_image layout_image(unsigned members, unsigned blocks);  // algorithm::layout
 
 struct kernel_barrier_parts {
-  std::string what;                         // "multigrid (relay)"
-  std::string algorithm;                    // for the result
+  std::string what;       // "multigrid (relay)"
+  std::string algorithm;  // for the result
   round_kernels kernels;
   bool bounded = true;
-  bool preloaded = false;                   // the kernels are no symbols of this program: loaded, and found resident
-  std::unique_ptr<group_memory> flags;      // may be empty
-  std::shared_ptr<void> keep;               // whatever else must live as long
+  bool preloaded = false;  // the kernels are no symbols of this program: loaded, and found resident
+  std::unique_ptr<group_memory> flags;            // may be empty
+  std::shared_ptr<void> keep;                     // whatever else must live as long
   std::vector<std::vector<std::byte>> arguments;  // of the kernels' Pass, for every local GPU
-  gpu_crew::launcher launch;                // empty: a cooperative launch on each GPU
+  gpu_crew::launcher launch;                      // empty: a cooperative launch on each GPU
 };
 
-// Flags of this image for every member, in GPU memory that all members address. Collective over the session's ranks.
-group_allocation allocate_flags(const topology::group&, const flag_image&, std::string_view peer_memory, const session&);
+// Flags of this image for every member, in GPU memory that all members address. Collective over the session's
+// ranks.
+group_allocation allocate_flags(const topology::group&, const flag_image&, std::string_view peer_memory,
+                                const session&);
 
 template <class Arguments>
 std::vector<std::byte> bytes_of(const Arguments& given) {
@@ -58,8 +61,8 @@ struct flag_barrier_request {
 // Collective over the session's ranks.
 flag_barrier_request request_of(const topology::group&, const configuration&, session&, std::string backend);
 
-// Why the kernels cannot run at the shape that is asked for, with the load that is: not all blocks are resident, there
-// is no room. Collective over the session's ranks.
+// Why the kernels cannot run at the shape that is asked for, with the load that is: not all blocks are
+// resident, there is no room. Collective over the session's ranks.
 std::string why_no_room(const flag_barrier_request&, const round_kernels&,
                         const resident_blocks& = runtime_resident_blocks);
 

@@ -5,8 +5,8 @@ namespace mgsync::round_loop {
 
 namespace {
 
-// Rounds of the object's life before this run are read from memory, where run.arrived points to: a graph of these kernels can be
-// replayed in every run.
+// Rounds of the object's life before this run are read from memory, where run.arrived points to: a graph of
+// these kernels can be replayed in every run.
 __global__ void __launch_bounds__(most_threads, resident_at_most_threads)
     launch_round(const __grid_constant__ device_run run, std::uint32_t round, std::uint32_t first_phase,
                  std::uint32_t checked) {

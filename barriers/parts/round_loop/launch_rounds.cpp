@@ -9,14 +9,21 @@
 
 namespace mgsync::round_loop {
 
-launch_rounds::launch_rounds(const topology::group& group, session& where, std::string peer_memory, unsigned blocks,
-                             unsigned threads, kernel_end end)
-    : group_(group), gpus_(gpus_of(group, where.rank())), session_(where), peer_memory_(std::move(peer_memory)),
-      blocks_(blocks), threads_(threads), end_(end), beats_(gpus_.size()) {
+launch_rounds::launch_rounds(const topology::group& group, session& where, std::string peer_memory,
+                             unsigned blocks, unsigned threads, kernel_end end)
+    : group_(group),
+      gpus_(gpus_of(group, where.rank())),
+      session_(where),
+      peer_memory_(std::move(peer_memory)),
+      blocks_(blocks),
+      threads_(threads),
+      end_(end),
+      beats_(gpus_.size()) {
   for (const auto& g : gpus_) {
     const cuda::device_scope scope(g.ordinal);
     cuda::load(launch_kernel(), "the kernel of a round");
-    places_.push_back({cuda::make_stream(), cuda::memory::in_pool(g.ordinal, sizeof(device_findings) + sizeof rounds_done_)});
+    places_.push_back({cuda::make_stream(),
+                       cuda::memory::in_pool(g.ordinal, sizeof(device_findings) + sizeof rounds_done_)});
   }
 }
 
@@ -27,7 +34,9 @@ void launch_rounds::begin(const run_request& request) {
   for (std::size_t l = 0; l < gpus_.size(); ++l) {
     const cuda::device_scope scope(gpus_[l].ordinal);
     cuda::check(cudaMemset(places_[l].records.get(), 0, sizeof(device_findings)), "clearing the findings");
-    cuda::check(cudaMemcpy(rounds_before(static_cast<unsigned>(l)), &rounds_done_, sizeof rounds_done_, cudaMemcpyHostToDevice), "numbering the rounds");
+    cuda::check(cudaMemcpy(rounds_before(static_cast<unsigned>(l)), &rounds_done_, sizeof rounds_done_,
+                           cudaMemcpyHostToDevice),
+                "numbering the rounds");
     cuda::check(cudaDeviceSynchronize(), "clearing the findings");
   }
 }
@@ -61,8 +70,10 @@ void launch_rounds::launch(unsigned local, std::uint32_t round, bool cooperative
   launch_arguments with;
   fill(with, local, round);
   const auto status =
-      cooperative ? cudaLaunchCooperativeKernel(launch_kernel(), dim3(blocks_), dim3(threads_), with.pointers, 0, stream(local))
-                  : cudaLaunchKernel(launch_kernel(), dim3(blocks_), dim3(threads_), with.pointers, 0, stream(local));
+      cooperative
+          ? cudaLaunchCooperativeKernel(launch_kernel(), dim3(blocks_), dim3(threads_), with.pointers, 0,
+                                        stream(local))
+          : cudaLaunchKernel(launch_kernel(), dim3(blocks_), dim3(threads_), with.pointers, 0, stream(local));
   cuda::check(status, fmt::format("launching round {} on GPU {}", round, gpus_[local].ordinal));
 }
 
@@ -93,21 +104,25 @@ trial launch_rounds::finish(const run_request& request, std::vector<std::chrono:
       must_be_launched_as_asked(p.records, blocks_, threads_, "the kernel of a round");
       add_findings(result, p.records, blocks_);
     }
-  if (result.first_violation) result.first_violation->round -= rounds_done_;  // the kernels number by the object's life
+  if (result.first_violation)
+    result.first_violation->round -= rounds_done_;  // the kernels number by the object's life
   rounds_done_ += request.rounds;
   return result;
 }
 
 bool same_launches(const run_request& a, const run_request& b) {
   const auto told = [](const run_request& r) {
-    return std::tuple(r.mode, r.rounds, r.work_units, r.late_units, r.mode == run_mode::check ? r.seed : 0, r.fault.what, r.fault.member, r.fault.block, r.fault.round);
+    return std::tuple(r.mode, r.rounds, r.work_units, r.late_units, r.mode == run_mode::check ? r.seed : 0,
+                      r.fault.what, r.fault.member, r.fault.block, r.fault.round);
   };
   return told(a) == told(b);
 }
 
-launch_rounds_creation make_launch_rounds(const topology::group& group, const configuration& asked, session& where, kernel_end end) {
+launch_rounds_creation make_launch_rounds(const topology::group& group, const configuration& asked,
+                                          session& where, kernel_end end) {
   const auto w = request_of(group, asked, where, "");
-  if (auto reason = why_no_room(w, {launch_kernel(), launch_kernel()}); !reason.empty()) return {nullptr, reason};
+  if (auto reason = why_no_room(w, {launch_kernel(), launch_kernel()}); !reason.empty())
+    return {nullptr, reason};
   // A check reads what other GPUs wrote: whether it can is found out before it is needed.
   if (auto probe = allocate_group_memory(group, 1, reach::own_host, w.peer_memory, where); !probe.memory)
     return {nullptr, probe.reason};

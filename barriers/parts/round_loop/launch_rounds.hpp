@@ -1,6 +1,6 @@
-// Rounds of barriers that lie between kernels: one launch per GPU and round. The kernel is empty, or works for a while,
-// or does its part of the check (docs/method.md, "Is it a barrier?"): it reads what the kernels of the round before
-// published, then publishes.
+// Rounds of barriers that lie between kernels: one launch per GPU and round. The kernel is empty, or works
+// for a while, or does its part of the check (docs/method.md, "Is it a barrier?"): it reads what the kernels
+// of the round before published, then publishes.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,14 @@ struct launch_arguments {
 };
 const void* launch_kernel();
 
-// How a checked round's kernel ends: its end orders what it stored into other GPUs' memory where whatever follows does, else a
-// fence has to.
+// How a checked round's kernel ends: its end orders what it stored into other GPUs' memory where whatever
+// follows does, else a fence has to.
 enum class kernel_end { as_it_is, system_fence };
 
 class launch_rounds {
  public:
-  launch_rounds(const topology::group&, session&, std::string peer_memory, unsigned blocks, unsigned threads, kernel_end);
+  launch_rounds(const topology::group&, session&, std::string peer_memory, unsigned blocks, unsigned threads,
+                kernel_end);
 
   const std::vector<gpu_member>& gpus() const { return gpus_; }
   unsigned blocks() const { return blocks_; }
@@ -40,8 +41,8 @@ class launch_rounds {
   void begin(const run_request&);
   // One launch on local GPU `local`, which is the calling thread's; `cooperative`: as a cooperative launch.
   void launch(unsigned local, std::uint32_t round, bool cooperative) const;
-  // What a launch of that round takes, for a graph or another call. The pointers point into `into`. The same for every run of as
-  // many rounds that asks for the same: same_launches().
+  // What a launch of that round takes, for a graph or another call. The pointers point into `into`. The same
+  // for every run of as many rounds that asks for the same: same_launches().
   void fill(launch_arguments& into, unsigned local, std::uint32_t round) const;
   // Round `round` has been launched on it (for the watchdog).
   void beat(unsigned local, std::uint32_t round);
@@ -79,7 +80,9 @@ struct launch_rounds_creation {
   std::unique_ptr<launch_rounds> rounds;
   std::string reason;
 };
-// Collective over the session's ranks. Members may be on several hosts: a check then reads what those of its own wrote.
-launch_rounds_creation make_launch_rounds(const topology::group&, const configuration&, session&, kernel_end = kernel_end::as_it_is);
+// Collective over the session's ranks. Members may be on several hosts: a check then reads what those of its
+// own wrote.
+launch_rounds_creation make_launch_rounds(const topology::group&, const configuration&, session&,
+                                          kernel_end = kernel_end::as_it_is);
 
 }  // namespace mgsync::round_loop

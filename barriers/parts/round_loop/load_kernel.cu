@@ -14,7 +14,9 @@ constexpr unsigned steps = 4;  // of a thread between two looks at the phase: th
 class walk {
  public:
   __device__ explicit walk(const load_run& run)
-      : run_(run), words_(static_cast<std::uint32_t>(run.bytes / sizeof(uint4))), step_(gridDim.x * blockDim.x),
+      : run_(run),
+        words_(static_cast<std::uint32_t>(run.bytes / sizeof(uint4))),
+        step_(gridDim.x * blockDim.x),
         at_(blockIdx.x * blockDim.x + threadIdx.x) {}
   __device__ uint4* next() {
     auto* const here = reinterpret_cast<uint4*>(run_.targets[target_]) + at_;
@@ -36,7 +38,9 @@ class walk {
 __device__ std::uint32_t read(const uint4* from) {
   uint4 v;
   asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from) : "memory");
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(from)
+               : "memory");
   return v.x ^ v.y ^ v.z ^ v.w;
 }
 
@@ -50,8 +54,7 @@ __device__ std::uint32_t pass(walk& where, const load_run& run, std::uint32_t nu
     for (unsigned k = 0; k < steps; ++k) {
       if constexpr (Kind == traffic::peer_stores || Kind == traffic::local_stores)
         *where.next() = make_uint4(number, number, number, number);
-      else
-        seen ^= read(where.next());
+      else seen ^= read(where.next());
     }
   }
   return seen;
@@ -70,7 +73,7 @@ __device__ std::uint32_t this_sm() {
   return sm;
 }
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 700 && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && \
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 700 && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 &&        \
     __CUDA_ARCH__ / 100 != 10
 constexpr unsigned load_blocks_per_sm = 1;  // SMs of fewer than 2048 threads
 #else
@@ -79,7 +82,8 @@ constexpr unsigned load_blocks_per_sm = 2;
 
 // Thread 0 looks at the phase and tells the block, which does not wait for it.
 template <traffic Kind>
-__global__ void __launch_bounds__(most_load_threads, load_blocks_per_sm) make_traffic(const __grid_constant__ load_run run) {
+__global__ void __launch_bounds__(most_load_threads, load_blocks_per_sm)
+    make_traffic(const __grid_constant__ load_run run) {
   __shared__ volatile std::uint32_t told;
   __shared__ std::uint64_t changed_ns[load_ends + 1];
   __shared__ unsigned long long counted;
@@ -119,12 +123,12 @@ __global__ void __launch_bounds__(most_load_threads, load_blocks_per_sm) make_tr
 
 const void* load_kernel(traffic kind) {
   switch (kind) {
-    case traffic::peer_stores: return reinterpret_cast<const void*>(make_traffic<traffic::peer_stores>);
-    case traffic::peer_loads: return reinterpret_cast<const void*>(make_traffic<traffic::peer_loads>);
-    case traffic::local_stores: return reinterpret_cast<const void*>(make_traffic<traffic::local_stores>);
-    case traffic::local_loads: return reinterpret_cast<const void*>(make_traffic<traffic::local_loads>);
-    case traffic::host_reads: return reinterpret_cast<const void*>(make_traffic<traffic::host_reads>);
-    case traffic::none: break;
+  case traffic::peer_stores: return reinterpret_cast<const void*>(make_traffic<traffic::peer_stores>);
+  case traffic::peer_loads: return reinterpret_cast<const void*>(make_traffic<traffic::peer_loads>);
+  case traffic::local_stores: return reinterpret_cast<const void*>(make_traffic<traffic::local_stores>);
+  case traffic::local_loads: return reinterpret_cast<const void*>(make_traffic<traffic::local_loads>);
+  case traffic::host_reads: return reinterpret_cast<const void*>(make_traffic<traffic::host_reads>);
+  case traffic::none: break;
   }
   return nullptr;
 }

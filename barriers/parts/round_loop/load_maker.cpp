@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t target_bytes = std::size_t{8} << 20;  // per GPU
 constexpr std::chrono::milliseconds settling{5};
 
-// Words of the pinned memory: the three phases to be copied, what is copied back, and on a line of its own what host
-// reads read.
+// Words of the pinned memory: the three phases to be copied, what is copied back, and on a line of its own
+// what host reads read.
 constexpr unsigned running_at = load_ends + 1, host_read_at = 32, host_words = 64;
 // The device memory: phase and running, each on a line of its own, then the records.
 constexpr std::size_t device_phase = 0, device_running = 128, device_records = 256;
@@ -26,7 +26,8 @@ bool to_peers(traffic kind) { return kind == traffic::peer_stores || kind == tra
 
 int most_shared_bytes(int ordinal) {
   int most = 0;
-  cuda::check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal), "asking for shared memory");
+  cuda::check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal),
+              "asking for shared memory");
   return most;
 }
 
@@ -39,15 +40,18 @@ load_blocks blocks_of_load(const load& wanted, unsigned blocks, unsigned sms) {
       return {0, fmt::format("load on all {} SMs takes as many blocks, or a multiple, not {}", sms, count)};
     return {count, {}};
   }
-  if (blocks >= sms) return {0, "every SM holds blocks of the barrier: there are no others to make load (@all takes them)"};
+  if (blocks >= sms)
+    return {0, "every SM holds blocks of the barrier: there are no others to make load (@all takes them)"};
   const unsigned free = sms - blocks, count = wanted.blocks == 0 ? free : wanted.blocks;
   if (count > free)
-    return {0, fmt::format("{} blocks of load take an SM each, and the barrier leaves {} of {}", count, free, sms)};
+    return {0, fmt::format("{} blocks of load take an SM each, and the barrier leaves {} of {}", count, free,
+                           sms)};
   return {count, {}};
 }
 
 std::string why_no_room_for_load(const load& wanted, const void* kernel, unsigned blocks, unsigned threads,
-                                 unsigned members, const std::vector<gpu_member>& gpus, const resident_blocks& fit) {
+                                 unsigned members, const std::vector<gpu_member>& gpus,
+                                 const resident_blocks& fit) {
   if (members == 1 && to_peers(wanted.kind)) return "one GPU has no peer to make this load to";
   for (std::size_t l = 0; l < gpus.size(); ++l) {
     const cuda::device_scope scope(gpus[l].ordinal);
@@ -67,8 +71,10 @@ load_creation make_load_maker(const topology::group& group, const load& wanted, 
                               std::string_view peer_memory, const session& where) {
   auto scratch = allocate_group_memory(group, target_bytes, reach::group, peer_memory, where);
   if (!scratch.memory) return {nullptr, std::move(scratch.reason)};
-  return {std::make_unique<load_maker>(wanted, gpus_of(group, where.rank()), blocks, std::move(scratch.memory),
-                                       static_cast<unsigned>(group.members.size())), {}};
+  return {std::make_unique<load_maker>(wanted, gpus_of(group, where.rank()), blocks,
+                                       std::move(scratch.memory),
+                                       static_cast<unsigned>(group.members.size())),
+          {}};
 }
 
 load_maker::load_maker(const load& wanted, const std::vector<gpu_member>& gpus, unsigned barrier_blocks,
@@ -77,9 +83,11 @@ load_maker::load_maker(const load& wanted, const std::vector<gpu_member>& gpus, 
   for (unsigned l = 0; l < gpus.size(); ++l) {
     const cuda::device_scope scope(gpus[l].ordinal);
     cuda::load(load_kernel(load_.kind), "the kernel that makes load");
-    // An SM's split into L1 cache and shared memory changes only when it is idle, and the driver chooses it by each kernel's
-    // resources: only beside a kernel that leaves the most shared memory does every other one start.
-    cuda::check(cudaFuncSetAttribute(load_kernel(load_.kind), cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
+    // An SM's split into L1 cache and shared memory changes only when it is idle, and the driver chooses it
+    // by each kernel's resources: only beside a kernel that leaves the most shared memory does every other
+    // one start.
+    cuda::check(cudaFuncSetAttribute(load_kernel(load_.kind), cudaFuncAttributePreferredSharedMemoryCarveout,
+                                     cudaSharedmemCarveoutMaxShared),
                 "leaving the barrier room beside the load");
     place p;
     p.ordinal = gpus[l].ordinal;
@@ -87,7 +95,8 @@ load_maker::load_maker(const load& wanted, const std::vector<gpu_member>& gpus, 
     if (load_.place == load_place::others) {
       // All of an SM's shared memory: nothing else fits beside such a block.
       p.shared_bytes = most_shared_bytes(p.ordinal) - fixed_shared_bytes();
-      cuda::check(cudaFuncSetAttribute(load_kernel(load_.kind), cudaFuncAttributeMaxDynamicSharedMemorySize, p.shared_bytes),
+      cuda::check(cudaFuncSetAttribute(load_kernel(load_.kind), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       p.shared_bytes),
                   "giving the load all shared memory");
     }
     for (unsigned i = 1; i < members && to_peers(load_.kind); ++i)
@@ -114,13 +123,15 @@ load_maker::~load_maker() {
 
 int load_maker::fixed_shared_bytes() const {
   cudaFuncAttributes kernel{};
-  cuda::check(cudaFuncGetAttributes(&kernel, load_kernel(load_.kind)), "asking about the kernel that makes load");
+  cuda::check(cudaFuncGetAttributes(&kernel, load_kernel(load_.kind)),
+              "asking about the kernel that makes load");
   return static_cast<int>(kernel.sharedSizeBytes);
 }
 
 void load_maker::tell(place& p, std::uint32_t phase) const {
   cuda::check(cudaMemcpyAsync(p.device.get() + device_phase, p.host.as<std::uint32_t>() + phase, sizeof phase,
-                              cudaMemcpyHostToDevice, p.copies.get()), "telling the load");
+                              cudaMemcpyHostToDevice, p.copies.get()),
+              "telling the load");
   cuda::check(cudaStreamSynchronize(p.copies.get()), "telling the load");
 }
 
@@ -136,7 +147,8 @@ void load_maker::start(unsigned local, awake_clock::time_point deadline) {
   run.phase = reinterpret_cast<std::uint32_t*>(device + device_phase);
   run.running = reinterpret_cast<std::uint32_t*>(device + device_running);
   run.records = reinterpret_cast<load_record*>(device + device_records);
-  const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - awake_clock::now()).count();
+  const auto left =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - awake_clock::now()).count();
   run.budget_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(left, 1));
   void* arguments[] = {&run};
   cuda::check(cudaLaunchKernel(load_kernel(load_.kind), dim3(p.blocks), dim3(load_.threads), arguments,
@@ -145,7 +157,8 @@ void load_maker::start(unsigned local, awake_clock::time_point deadline) {
   p.runs = true;
   auto* const begun = p.host.as<std::uint32_t>() + running_at;
   do {
-    cuda::check(cudaMemcpyAsync(begun, run.running, sizeof *begun, cudaMemcpyDeviceToHost, p.copies.get()), "watching load");
+    cuda::check(cudaMemcpyAsync(begun, run.running, sizeof *begun, cudaMemcpyDeviceToHost, p.copies.get()),
+                "watching load");
     cuda::check(cudaStreamSynchronize(p.copies.get()), "watching load");
   } while (*begun != p.blocks && awake_clock::now() < deadline);
   std::this_thread::sleep_for(settling);
@@ -164,8 +177,9 @@ void load_maker::stop(unsigned local) {
 load_seen load_maker::seen(unsigned local, std::span<const std::uint32_t> barrier_sms) const {
   const place& p = places_[local];
   std::vector<load_record> records(p.blocks);
-  cuda::check(cudaMemcpy(records.data(), p.device.get() + device_records, records.size() * sizeof(load_record),
-                         cudaMemcpyDeviceToHost), "reading what the load did");
+  cuda::check(cudaMemcpy(records.data(), p.device.get() + device_records,
+                         records.size() * sizeof(load_record), cudaMemcpyDeviceToHost),
+              "reading what the load did");
   load_seen all;
   std::vector<std::uint32_t> sms;
   for (const auto& r : records) {
@@ -174,11 +188,11 @@ load_seen load_maker::seen(unsigned local, std::span<const std::uint32_t> barrie
       all.gbps += static_cast<double>(r.bytes) / static_cast<double>(r.ended_ns - r.began_ns);
   }
   std::ranges::sort(sms);
-  const auto together = static_cast<std::size_t>(
-      std::ranges::count_if(barrier_sms, [&](std::uint32_t sm) { return std::ranges::binary_search(sms, sm); }));
+  const auto together = static_cast<std::size_t>(std::ranges::count_if(
+      barrier_sms, [&](std::uint32_t sm) { return std::ranges::binary_search(sms, sm); }));
   if (load_.place == load_place::others && together != 0)
-    all.misplaced = fmt::format("{} of the barrier's {} blocks on GPU {} shared an SM with the load", together,
-                                barrier_sms.size(), p.ordinal);
+    all.misplaced = fmt::format("{} of the barrier's {} blocks on GPU {} shared an SM with the load",
+                                together, barrier_sms.size(), p.ordinal);
   if (load_.place == load_place::all && together != barrier_sms.size())
     all.misplaced = fmt::format("{} of the barrier's {} blocks on GPU {} had no load on their SM",
                                 barrier_sms.size() - together, barrier_sms.size(), p.ordinal);

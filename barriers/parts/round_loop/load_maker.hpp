@@ -1,5 +1,6 @@
-// The host side of load beside an in-kernel barrier: memory for it, its start before a timed run and its end after, and
-// what it really was: the GB/s that it reached while the barrier ran, and whether it ran where it was asked to.
+// The host side of load beside an in-kernel barrier: memory for it, its start before a timed run and its end
+// after, and what it really was: the GB/s that it reached while the barrier ran, and whether it ran where it
+// was asked to.
 #pragma once
 
 #include <chrono>
@@ -23,8 +24,8 @@ struct load_blocks {
 load_blocks blocks_of_load(const load&, unsigned blocks, unsigned sms);
 
 // Why the blocks that make the load do not fit beside `blocks` of the kernel; nothing when they do.
-std::string why_no_room_for_load(const load&, const void* kernel, unsigned blocks, unsigned threads, unsigned members,
-                                 const std::vector<gpu_member>&, const resident_blocks&);
+std::string why_no_room_for_load(const load&, const void* kernel, unsigned blocks, unsigned threads,
+                                 unsigned members, const std::vector<gpu_member>&, const resident_blocks&);
 
 class load_maker;
 
@@ -33,18 +34,19 @@ struct load_creation {
   std::string reason;
 };
 
-// For a barrier of `blocks` blocks per GPU, which has room for the load (why_no_room). Collective over the session's
-// ranks.
-load_creation make_load_maker(const topology::group&, const load&, unsigned blocks, std::string_view peer_memory,
-                              const session&);
+// For a barrier of `blocks` blocks per GPU, which has room for the load (why_no_room). Collective over the
+// session's ranks.
+load_creation make_load_maker(const topology::group&, const load&, unsigned blocks,
+                              std::string_view peer_memory, const session&);
 
 class load_maker {
  public:
-  load_maker(const load&, const std::vector<gpu_member>&, unsigned barrier_blocks, std::unique_ptr<group_memory> scratch,
-             unsigned members);
+  load_maker(const load&, const std::vector<gpu_member>&, unsigned barrier_blocks,
+             std::unique_ptr<group_memory> scratch, unsigned members);
   ~load_maker();
 
-  // Starts it on the calling thread's GPU, the local-th, and returns once it runs and has settled, or at the deadline.
+  // Starts it on the calling thread's GPU, the local-th, and returns once it runs and has settled, or at the
+  // deadline.
   void start(unsigned local, awake_clock::time_point deadline);
   // What is counted begins here: the barrier is launched next.
   void count(unsigned local);

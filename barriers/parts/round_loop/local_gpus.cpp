@@ -39,15 +39,16 @@ int runtime_resident_blocks(std::size_t, const void* kernel, unsigned threads) {
 std::string why_not_resident(const round_kernels& kernels, unsigned blocks, unsigned threads,
                              const std::vector<gpu_member>& gpus, const resident_blocks& fit) {
   if (threads == 0 || threads % 32 != 0 || threads > 1024)
-    return fmt::format("blocks of {} threads: mgsync's kernels take whole warps, 32 to 1024 threads", threads);
+    return fmt::format("blocks of {} threads: mgsync's kernels take whole warps, 32 to 1024 threads",
+                       threads);
   for (std::size_t l = 0; l < gpus.size(); ++l) {
     const auto& g = gpus[l];
     const cuda::device_scope scope(g.ordinal);
     for (const void* kernel : {kernels.timed, kernels.checked}) {
       const auto room = static_cast<unsigned>(fit(l, kernel, threads) * cuda::sm_count(g.ordinal));
       if (blocks > room)
-        return fmt::format("{} blocks of {} threads are not resident at once on GPU {}: {} fit", blocks, threads,
-                           g.ordinal, room);
+        return fmt::format("{} blocks of {} threads are not resident at once on GPU {}: {} fit", blocks,
+                           threads, g.ordinal, room);
     }
   }
   return {};

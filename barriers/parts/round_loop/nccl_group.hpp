@@ -15,7 +15,8 @@ inline const std::vector<ncclComm_t>& nccl_communicators(const topology::group& 
   for (const auto& m : group.members) places.push_back({m.rank, m.gpu});
   // The first member's rank is not always the first.
   const auto owners = topology::owners_of(group);
-  const auto speaker = static_cast<int>(std::ranges::lower_bound(owners, group.members.front().rank) - owners.begin());
+  const auto speaker =
+      static_cast<int>(std::ranges::lower_bound(owners, group.members.front().rank) - owners.begin());
   return nccl::communicators_of(places, where.rank(), [&](std::string id) {
     return where.ranks().broadcast(std::move(id), speaker, "sharing NCCL's id");
   });

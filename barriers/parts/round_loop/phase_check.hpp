@@ -1,8 +1,8 @@
-// The check (docs/method.md, "Is it a barrier?") as values: what is published, who is read, who is late. One source for
-// host loops and kernels. C++17, standard library only.
-// Everything here goes by the number of the round in the life of the barrier object, so that no round of a check is the
-// repetition of another, however many launches it has. An arrival that a barrier does not wait for shows in the rounds
-// in which it is the last one. So in every round exactly one worker is held back, and the workers take turns.
+// The check (docs/method.md, "Is it a barrier?") as values: what is published, who is read, who is late. One
+// source for host loops and kernels. C++17, standard library only. Everything here goes by the number of the
+// round in the life of the barrier object, so that no round of a check is the repetition of another, however
+// many launches it has. An arrival that a barrier does not wait for shows in the rounds in which it is the
+// last one. So in every round exactly one worker is held back, and the workers take turns.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,17 @@
 
 namespace mgsync::round_loop {
 
-inline constexpr unsigned words_per_line = 32;       // 128 bytes
-inline constexpr unsigned payload_lines = 4;         // per worker and slot
-inline constexpr unsigned most_phases_read = 128;    // per worker and round
-inline constexpr unsigned early_every = 4;           // rounds between two early arrivals of a positive control
-inline constexpr unsigned long_hold_every = 16;      // rounds between two long holds
+inline constexpr unsigned words_per_line = 32;     // 128 bytes
+inline constexpr unsigned payload_lines = 4;       // per worker and slot
+inline constexpr unsigned most_phases_read = 128;  // per worker and round
+inline constexpr unsigned early_every = 4;         // rounds between two early arrivals of a positive control
+inline constexpr unsigned long_hold_every = 16;    // rounds between two long holds
 inline constexpr std::uint64_t short_hold_ns = 3'000;  // more than a fast barrier takes, and the others' skew
 inline constexpr std::uint64_t long_hold_ns = 20'000;  // long against any barrier, short against a check
 inline constexpr std::uint64_t skew_unit_ns = 100;
 
-// The phase of an object's first checked round: near the end of 32 bits, so that every check crosses the wrap.
+// The phase of an object's first checked round: near the end of 32 bits, so that every check crosses the
+// wrap.
 inline constexpr std::uint32_t start_phase = 0xffffff00u;
 
 // A well mixed 32-bit value of two (the finalizer of MurmurHash3).
@@ -34,18 +35,21 @@ MGSYNC_HD constexpr std::uint32_t mix(std::uint32_t a, std::uint32_t b) {
 }
 
 // What word `word` of the payload of worker `worker` holds in `phase`: fresh in every phase.
-MGSYNC_HD constexpr std::uint32_t payload_word(std::uint32_t phase, std::uint32_t worker, std::uint32_t word) {
+MGSYNC_HD constexpr std::uint32_t payload_word(std::uint32_t phase, std::uint32_t worker,
+                                               std::uint32_t word) {
   return mix(phase, worker * 1024u + word);
 }
 
 // Whether the late worker of this round is held back for long.
-MGSYNC_HD constexpr bool holds_long(std::uint32_t round) { return round % long_hold_every == long_hold_every - 1; }
+MGSYNC_HD constexpr bool holds_long(std::uint32_t round) {
+  return round % long_hold_every == long_hold_every - 1;
+}
 MGSYNC_HD constexpr std::uint64_t hold_ns_of(std::uint32_t round) {
   return holds_long(round) ? long_hold_ns : short_hold_ns;
 }
 
-// The worker that is held back in this round. In `workers` successive short holds everybody is once, and so in as many
-// long ones; in which order changes each time, and with the seed. For fewer than 2^20 workers.
+// The worker that is held back in this round. In `workers` successive short holds everybody is once, and so
+// in as many long ones; in which order changes each time, and with the seed. For fewer than 2^20 workers.
 MGSYNC_HD constexpr unsigned late_worker(std::uint32_t seed, std::uint32_t round, unsigned workers) {
   const std::uint32_t longs = round / long_hold_every;
   const std::uint32_t turn = holds_long(round) ? longs : round - longs;
@@ -62,8 +66,8 @@ MGSYNC_HD constexpr unsigned after(unsigned worker, unsigned steps, unsigned wor
   return sum >= workers ? sum - workers : sum;
 }
 
-// What a worker reads in a round, for 2 workers or more. The divisions are in here, once a round, and not beside every read:
-// with all warps of an SM at it they took longer than the reads.
+// What a worker reads in a round, for 2 workers or more. The divisions are in here, once a round, and not
+// beside every read: with all warps of an SM at it they took longer than the reads.
 struct reading {
   unsigned late = 0;        // the worker that is held back
   unsigned first = 0;       // where the rotating sample begins, in steps
@@ -74,12 +78,14 @@ struct reading {
 MGSYNC_HD constexpr unsigned payload_target(unsigned self, unsigned workers, std::uint32_t round) {
   return after(self, 1 + mix(round, self + 77u) % (workers - 1), workers);
 }
-MGSYNC_HD constexpr reading reading_of(std::uint32_t seed, unsigned self, unsigned workers, std::uint32_t round) {
-  return {late_worker(seed, round, workers), mix(round, self) % (workers - 1), payload_target(self, workers, round)};
+MGSYNC_HD constexpr reading reading_of(std::uint32_t seed, unsigned self, unsigned workers,
+                                       std::uint32_t round) {
+  return {late_worker(seed, round, workers), mix(round, self) % (workers - 1),
+          payload_target(self, workers, round)};
 }
 
-// Whose phase a worker reads as its i-th in a round: all others where they are few, else the late worker's, and a
-// rotating sample.
+// Whose phase a worker reads as its i-th in a round: all others where they are few, else the late worker's,
+// and a rotating sample.
 MGSYNC_HD constexpr unsigned read_count(unsigned workers) {
   return workers - 1 < most_phases_read ? workers - 1 : most_phases_read;
 }
@@ -89,7 +95,8 @@ MGSYNC_HD constexpr unsigned read_target(const reading& turn, unsigned self, uns
   return after(self, 1 + after(turn.first, i, workers - 1), workers);
 }
 
-// Random skew of every arrival, in units of skew_unit_ns (0 in 3 of 4 rounds, else 1..5): well below a short hold.
+// Random skew of every arrival, in units of skew_unit_ns (0 in 3 of 4 rounds, else 1..5): well below a short
+// hold.
 MGSYNC_HD constexpr unsigned skew(std::uint32_t seed, std::uint32_t round, unsigned worker) {
   const std::uint32_t h = mix(mix(seed, round), worker);
   return h % 4 != 0 ? 0 : 1 + (h >> 8) % 5;

@@ -1,5 +1,6 @@
-// A pass as recorded runs have it: the same algorithm over a policy that also notes when a block speaks for its GPU, once the store
-// that the other GPUs wait for has been issued. The passes that are timed and shipped know nothing of it. C++17.
+// A pass as recorded runs have it: the same algorithm over a policy that also notes when a block speaks for
+// its GPU, once the store that the other GPUs wait for has been issued. The passes that are timed and shipped
+// know nothing of it. C++17.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,8 @@ bool start_line::meet(unsigned member, awake_clock::time_point deadline) {
   pass_by(member);
   for (auto* const line : lines_) {
     unsigned polls = 0;
-    while (!algorithm::reached(std::atomic_ref<std::uint32_t>(*line).load(std::memory_order_acquire), turns_[member])) {
+    while (!algorithm::reached(std::atomic_ref<std::uint32_t>(*line).load(std::memory_order_acquire),
+                               turns_[member])) {
       if (yields_) sched_yield();
       // A yield may cost a time slice.
       if (++polls % (yields_ ? 16 : 1024) == 0 && awake_clock::now() > deadline) return false;

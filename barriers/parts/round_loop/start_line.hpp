@@ -10,8 +10,8 @@
 
 namespace mgsync::round_loop {
 
-// Every member has a line of its own in memory that all ranks of its host address; it writes the number of the run
-// there, and spins until all others have.
+// Every member has a line of its own in memory that all ranks of its host address; it writes the number of
+// the run there, and spins until all others have.
 class start_line {
  public:
   // `lines`: a zeroed word per member; the members are on one host.

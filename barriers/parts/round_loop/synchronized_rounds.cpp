@@ -4,7 +4,8 @@ namespace mgsync::round_loop {
 
 using clock = std::chrono::steady_clock;
 
-synchronized_rounds::synchronized_rounds(session& where, std::string what, std::unique_ptr<launch_rounds> rounds)
+synchronized_rounds::synchronized_rounds(session& where, std::string what,
+                                         std::unique_ptr<launch_rounds> rounds)
     : rounds_(std::move(rounds)), session_(where), what_(std::move(what)) {}
 
 trial synchronized_rounds::run(const run_request& request) {
@@ -42,9 +43,7 @@ void synchronized_rounds::attempt(unsigned local, const std::function<void()>& w
   if (failures_[local]) return;
   try {
     what();
-  } catch (...) {
-    failures_[local] = std::current_exception();
-  }
+  } catch (...) { failures_[local] = std::current_exception(); }
 }
 
 }  // namespace mgsync::round_loop

@@ -1,4 +1,5 @@
-// A barrier on the side of the hosts: every GPU's thread launches a kernel, waits for it, and meets the other threads.
+// A barrier on the side of the hosts: every GPU's thread launches a kernel, waits for it, and meets the other
+// threads.
 #pragma once
 
 #include <exception>

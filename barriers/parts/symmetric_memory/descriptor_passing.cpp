@@ -36,7 +36,9 @@ sockaddr_un address_of(const std::string& name, socklen_t& length) {
   return address;
 }
 
-unique_descriptor make_socket() { return unique_descriptor(check_errno(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "making a socket")); }
+unique_descriptor make_socket() {
+  return unique_descriptor(check_errno(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "making a socket"));
+}
 
 struct message {
   std::int32_t from = 0;
@@ -72,15 +74,18 @@ std::string send_to(const std::string& name, int from, const std::vector<int>& m
   head->cmsg_type = SCM_RIGHTS;
   head->cmsg_len = CMSG_LEN(sizeof(int) * mine.size());
   std::memcpy(CMSG_DATA(head), mine.data(), sizeof(int) * mine.size());
-  if (sendmsg(out.get(), &e.header, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof e.text)) return why("sending");
+  if (sendmsg(out.get(), &e.header, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof e.text))
+    return why("sending");
   return {};
 }
 
 // The next message of a process of this user.
-std::string receive(int listening, std::chrono::nanoseconds patience, std::vector<std::vector<unique_descriptor>>& into) {
+std::string receive(int listening, std::chrono::nanoseconds patience,
+                    std::vector<std::vector<unique_descriptor>>& into) {
   pollfd ready{listening, POLLIN, 0};
   const auto wait_ms = std::chrono::duration_cast<std::chrono::milliseconds>(patience).count();
-  if (poll(&ready, 1, static_cast<int>(wait_ms)) <= 0) return "passing file descriptors: a process did not send any";
+  if (poll(&ready, 1, static_cast<int>(wait_ms)) <= 0)
+    return "passing file descriptors: a process did not send any";
   const unique_descriptor in(accept4(listening, nullptr, nullptr, SOCK_CLOEXEC));
   if (!in) return why("accepting");
   ucred peer{};
@@ -88,7 +93,8 @@ std::string receive(int listening, std::chrono::nanoseconds patience, std::vecto
   if (getsockopt(in.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid())
     return "passing file descriptors: another user answered";
   envelope e(most_descriptors);
-  if (recvmsg(in.get(), &e.header, MSG_CMSG_CLOEXEC) != static_cast<ssize_t>(sizeof e.text)) return why("receiving");
+  if (recvmsg(in.get(), &e.header, MSG_CMSG_CLOEXEC) != static_cast<ssize_t>(sizeof e.text))
+    return why("receiving");
   std::vector<unique_descriptor> got;
   for (cmsghdr* head = CMSG_FIRSTHDR(&e.header); head != nullptr; head = CMSG_NXTHDR(&e.header, head)) {
     if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
@@ -134,7 +140,8 @@ passed_descriptors pass_descriptors(const gpu_members& members, const std::vecto
   const auto names = members.exchange(name);
   for (const int p : processes)
     if (p != members.process && problem.empty())
-      problem = complaint_of([&] { return send_to(names.at(static_cast<std::size_t>(p)), members.process, mine); });
+      problem =
+          complaint_of([&] { return send_to(names.at(static_cast<std::size_t>(p)), members.process, mine); });
   if (auto first = first_complaint(members, problem); !first.empty()) return {{}, std::move(first)};
   passed_descriptors result;
   result.by_process.resize(names.size());

@@ -8,8 +8,8 @@
 
 namespace mgsync {
 
-// What came: by process, the descriptors that it passed, in its order (none from the caller). Or why it does not work,
-// alike in all processes.
+// What came: by process, the descriptors that it passed, in its order (none from the caller). Or why it does
+// not work, alike in all processes.
 struct passed_descriptors {
   std::vector<std::vector<unique_descriptor>> by_process;
   std::string reason;

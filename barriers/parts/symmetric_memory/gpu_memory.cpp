@@ -24,7 +24,8 @@ class peer_access_memory final : public gpu_memory {
     for (std::size_t m = 0; m < members.places.size(); ++m) {
       const int ordinal = members.places[m].ordinal;
       const bool pooled = when == given_back::when_the_process_ends;
-      owners_.push_back(pooled ? cuda::memory::in_pool(ordinal, bytes + most_shift) : cuda::memory::on_gpu(ordinal, bytes));
+      owners_.push_back(pooled ? cuda::memory::in_pool(ordinal, bytes + most_shift)
+                               : cuda::memory::on_gpu(ordinal, bytes));
       std::byte* const part = owners_.back().get() + (pooled ? next_shift(members.process) : 0);
       for (auto& seen : parts_) seen[m] = part;
     }
@@ -106,13 +107,9 @@ void all_or_none(const gpu_members& members, const std::function<void()>& f) {
   };
   try {
     f();
-  } catch (const usage_error& error) {
-    tell(usage, error.what());
-  } catch (const timeout_error& error) {
+  } catch (const usage_error& error) { tell(usage, error.what()); } catch (const timeout_error& error) {
     tell(timeout, error.what());
-  } catch (const std::exception& error) {
-    tell(other, error.what());
-  }
+  } catch (const std::exception& error) { tell(other, error.what()); }
   const std::string first = first_complaint(members, mine);
   if (thrown) std::rethrow_exception(thrown);
   if (first.empty()) return;
@@ -140,7 +137,8 @@ void meet_before_freeing(const gpu_members& members) noexcept {
   }
 }
 
-gpu_allocation allocate_gpu_memory(const gpu_members& members, std::size_t bytes, peer_memory wanted, given_back when) {
+gpu_allocation allocate_gpu_memory(const gpu_members& members, std::size_t bytes, peer_memory wanted,
+                                   given_back when) {
   if (members.one_process()) {
     if (auto reason = open_peer_access(members); !reason.empty()) return {nullptr, std::move(reason)};
     return {std::make_unique<peer_access_memory>(members, bytes, when), {}};

@@ -1,6 +1,7 @@
-// Symmetric memory of GPUs: a part in the memory of every member's GPU, which the GPUs of all members may address.
-// Members may be spread over the processes of one host in any way: inside a process by peer access, between processes
-// by CUDA IPC handles or by VMM allocations. It knows neither ranks nor groups: the processes' exchange is a parameter.
+// Symmetric memory of GPUs: a part in the memory of every member's GPU, which the GPUs of all members may
+// address. Members may be spread over the processes of one host in any way: inside a process by peer access,
+// between processes by CUDA IPC handles or by VMM allocations. It knows neither ranks nor groups: the
+// processes' exchange is a parameter.
 #pragma once
 
 #include <chrono>
@@ -19,8 +20,9 @@ struct gpu_place {
   int ordinal = 0;
 };
 
-// All-gather of bytes: every process gives some, and gets those of all processes in the order of their numbers.
-// Collective. May throw when a process does not answer. Not called where one process has all members.
+// All-gather of bytes: every process gives some, and gets those of all processes in the order of their
+// numbers. Collective. May throw when a process does not answer. Not called where one process has all
+// members.
 using byte_exchange = std::function<std::vector<std::string>(const std::string& mine)>;
 
 // The members of a group, as the calling process knows them. All but `process` is the same in every process.
@@ -28,7 +30,8 @@ struct gpu_members {
   std::vector<gpu_place> places;
   int process = 0;
   byte_exchange exchange;
-  std::chrono::nanoseconds patience = std::chrono::seconds(30);  // of the waits that the exchange does not bound
+  std::chrono::nanoseconds patience =
+      std::chrono::seconds(30);  // of the waits that the exchange does not bound
 
   std::vector<unsigned> local() const;  // indices of the calling process's members
   bool one_process() const;
@@ -39,16 +42,16 @@ enum class peer_memory { automatic, ipc, vmm };
 
 class gpu_memory {
  public:
-  // Collective over the processes. Kernels that use the memory have ended on all GPUs of the caller; that those of
-  // other processes have is waited for.
+  // Collective over the processes. Kernels that use the memory have ended on all GPUs of the caller; that
+  // those of other processes have is waited for.
   virtual ~gpu_memory() = default;
   gpu_memory(const gpu_memory&) = delete;
   gpu_memory& operator=(const gpu_memory&) = delete;
 
   // What a result calls it: "peer-access", "cuda-ipc", "vmm-fd" or "vmm-fabric".
   virtual std::string_view provider() const = 0;
-  // The member's part as the calling process's GPU number `local` (in the order of its members) addresses it, aligned
-  // to 128 bytes, and to 256 where it is given back at once.
+  // The member's part as the calling process's GPU number `local` (in the order of its members) addresses it,
+  // aligned to 128 bytes, and to 256 where it is given back at once.
   std::byte* part(unsigned member, unsigned local = 0) const { return parts_[local][member]; }
   std::size_t bytes() const { return bytes_; }
 
@@ -66,13 +69,13 @@ struct gpu_allocation {
   std::string reason;
 };
 
-// What becomes of memory that was freed: where all members are in one process it may stay with that, so that the next
-// takes microseconds, and begins at another place, as a new process's would.
+// What becomes of memory that was freed: where all members are in one process it may stay with that, so that
+// the next takes microseconds, and begins at another place, as a new process's would.
 enum class given_back { at_once, when_the_process_ends };
 
-// Zeroed memory of `bytes` for each member. Collective over the processes; each of them has at least one member.
-// `wanted` counts where there are several processes: automatic takes IPC, or VMM where IPC does not work. Throws only
-// where one process has all members.
+// Zeroed memory of `bytes` for each member. Collective over the processes; each of them has at least one
+// member. `wanted` counts where there are several processes: automatic takes IPC, or VMM where IPC does not
+// work. Throws only where one process has all members.
 gpu_allocation allocate_gpu_memory(const gpu_members&, std::size_t bytes, peer_memory wanted,
                                    given_back = given_back::when_the_process_ends);
 

@@ -16,10 +16,13 @@ namespace mgsync {
 namespace {
 
 const std::string& host_of(const topology::group& group, int rank) {
-  return std::find_if(group.members.begin(), group.members.end(), [&](const auto& m) { return m.rank == rank; })->host;
+  return std::find_if(group.members.begin(), group.members.end(),
+                      [&](const auto& m) { return m.rank == rank; })
+      ->host;
 }
 
-// The group's members on this rank's host. Ranks that own members are numbered in their order, as the session's are.
+// The group's members on this rank's host. Ranks that own members are numbered in their order, as the
+// session's are.
 struct own_host {
   gpu_members members;
   std::vector<int> places;
@@ -28,10 +31,13 @@ struct own_host {
   own_host(const topology::group& group, const session& where) {
     const std::string& host = host_of(group, where.rank());
     topology::group near;
-    std::ranges::copy_if(group.members, std::back_inserter(near.members), [&](const auto& m) { return m.host == host; });
+    std::ranges::copy_if(group.members, std::back_inserter(near.members),
+                         [&](const auto& m) { return m.host == host; });
     const auto owners = topology::owners_of(near);
     const auto hosts = topology::hosts_of(group);
-    const auto number = [&](int rank) { return static_cast<int>(std::ranges::lower_bound(owners, rank) - owners.begin()); };
+    const auto number = [&](int rank) {
+      return static_cast<int>(std::ranges::lower_bound(owners, rank) - owners.begin());
+    };
     for (const auto& m : group.members) {
       places.push_back(m.host == host ? static_cast<int>(members.places.size()) : -1);
       if (m.host == host) members.places.push_back({number(m.rank), m.gpu});
@@ -81,7 +87,8 @@ class own_pinned_parts final : public pinned_parts {
 // A window of the ranks, registered with CUDA by each of them.
 class shared_pinned_parts final : public pinned_parts {
  public:
-  shared_pinned_parts(std::unique_ptr<symmetric_memory> window, unsigned members) : window_(std::move(window)) {
+  shared_pinned_parts(std::unique_ptr<symmetric_memory> window, unsigned members)
+      : window_(std::move(window)) {
     constexpr std::uintptr_t page = 4096;
     std::uintptr_t first = UINTPTR_MAX, end = 0;
     for (unsigned m = 0; m < members; ++m) {
@@ -94,7 +101,8 @@ class shared_pinned_parts final : public pinned_parts {
                 "pinning memory that the ranks share");
   }
   ~shared_pinned_parts() override {
-    if (const auto status = cudaHostUnregister(registered_); status != cudaSuccess && status != cudaErrorCudartUnloading)
+    if (const auto status = cudaHostUnregister(registered_);
+        status != cudaSuccess && status != cudaErrorCudartUnloading)
       std::fprintf(stderr, "mgsync: CUDA: unpinning memory: %s\n", cudaGetErrorString(status));
   }
   std::byte* part(unsigned member) const override { return window_->part(member); }
@@ -118,13 +126,18 @@ group_allocation allocate_group_memory(const topology::group& group, std::size_t
   if (which == reach::group && hosts > 1)
     return {nullptr, fmt::format("needs memory that all GPUs address, and they are on {} hosts", hosts)};
   own_host here(group, where);
-  const auto how = wanted == "ipc" ? peer_memory::ipc : wanted == "vmm" ? peer_memory::vmm : peer_memory::automatic;
+  const auto how = wanted == "ipc"   ? peer_memory::ipc
+                   : wanted == "vmm" ? peer_memory::vmm
+                                     : peer_memory::automatic;
   auto made = allocate_gpu_memory(here.members, bytes, how);
   // The hosts may differ.
   if (hosts > 1)
-    if (auto reason = first_complaint(where, made.reason); !reason.empty()) return {nullptr, std::move(reason)};
+    if (auto reason = first_complaint(where, made.reason); !reason.empty())
+      return {nullptr, std::move(reason)};
   if (!made.memory) return {nullptr, std::move(made.reason)};
-  return {std::make_unique<group_memory>(std::move(here.ranks), std::move(made.memory), std::move(here.places)), {}};
+  return {
+      std::make_unique<group_memory>(std::move(here.ranks), std::move(made.memory), std::move(here.places)),
+      {}};
 }
 
 std::string first_complaint(const session& where, const std::string& mine) {
@@ -134,19 +147,23 @@ std::string first_complaint(const session& where, const std::string& mine) {
   return {};
 }
 
-pinned_allocation allocate_pinned_parts(const topology::group& group, std::size_t bytes, const session& where) {
-  if (where.ranks().size() == 1)
-    return {std::make_unique<own_pinned_parts>(bytes, group.members.size()), {}};
+pinned_allocation allocate_pinned_parts(const topology::group& group, std::size_t bytes,
+                                        const session& where) {
+  if (where.ranks().size() == 1) return {std::make_unique<own_pinned_parts>(bytes, group.members.size()), {}};
   auto window = allocate_host_memory(group, bytes, reach::group, where);
   if (!window.memory) return {nullptr, std::move(window.reason)};
-  auto made = std::make_unique<shared_pinned_parts>(std::move(window.memory), static_cast<unsigned>(group.members.size()));
-  if (!made->same_address()) return {nullptr, "this platform shows pinned host memory to GPUs at another address"};
+  auto made = std::make_unique<shared_pinned_parts>(std::move(window.memory),
+                                                    static_cast<unsigned>(group.members.size()));
+  if (!made->same_address())
+    return {nullptr, "this platform shows pinned host memory to GPUs at another address"};
   return {std::move(made), {}};
 }
 
 std::string why_no_peer_access(const topology::machine& machine, const topology::group& group) {
   if (const auto hosts = topology::hosts_of(group).size(); hosts > 1)
-    return fmt::format("needs memory that all GPUs address, and they are on {} hosts (--per-node measures each node)", hosts);
+    return fmt::format(
+        "needs memory that all GPUs address, and they are on {} hosts (--per-node measures each node)",
+        hosts);
   for (const auto& p : machine.peers) {
     bool from = false, to = false;
     for (const auto& m : group.members) {

@@ -18,7 +18,8 @@ namespace mgsync {
 // GPU memory of a group's members, or of those on the caller's host.
 class group_memory {
  public:
-  group_memory(std::unique_ptr<communicator> host_ranks, std::unique_ptr<gpu_memory> memory, std::vector<int> places)
+  group_memory(std::unique_ptr<communicator> host_ranks, std::unique_ptr<gpu_memory> memory,
+               std::vector<int> places)
       : host_ranks_(std::move(host_ranks)), memory_(std::move(memory)), places_(std::move(places)) {}
 
   // As this rank's GPU number `local` addresses it; nothing (nullptr) where the member is on another host.
@@ -28,9 +29,10 @@ class group_memory {
   std::string_view provider() const { return memory_->provider(); }
 
  private:
-  std::unique_ptr<communicator> host_ranks_;  // where the group is on several hosts; the memory exchanges over them
+  std::unique_ptr<communicator>
+      host_ranks_;  // where the group is on several hosts; the memory exchanges over them
   std::unique_ptr<gpu_memory> memory_;
-  std::vector<int> places_;                   // of each member in memory_, -1: on another host
+  std::vector<int> places_;  // of each member in memory_, -1: on another host
 };
 
 struct group_allocation {
@@ -38,10 +40,11 @@ struct group_allocation {
   std::string reason;
 };
 
-// Zeroed memory of `bytes` on the GPU of each member, or why it cannot be had (alike on all ranks). `wanted` is what
+// Zeroed memory of `bytes` on the GPU of each member, or why it cannot be had (alike on all ranks). `wanted`
+// is what
 // --peer-memory says: "", "ipc" or "vmm". Collective over the session's ranks.
-group_allocation allocate_group_memory(const topology::group&, std::size_t bytes, reach, std::string_view wanted,
-                                       const session&);
+group_allocation allocate_group_memory(const topology::group&, std::size_t bytes, reach,
+                                       std::string_view wanted, const session&);
 
 // The first rank's complaint that is not empty, the same on all ranks. Collective over the session's ranks.
 std::string first_complaint(const session&, const std::string& mine);
@@ -61,7 +64,8 @@ struct pinned_allocation {
 // Zeroed, `bytes` for each member. Collective over the session's ranks.
 pinned_allocation allocate_pinned_parts(const topology::group&, std::size_t bytes, const session&);
 
-// Why the GPUs of a group cannot address each other's memory, from what is known of the machine; empty when they can.
+// Why the GPUs of a group cannot address each other's memory, from what is known of the machine; empty when
+// they can.
 std::string why_no_peer_access(const topology::machine&, const topology::group&);
 
 }  // namespace mgsync

@@ -23,7 +23,8 @@ class thread_memory final : public symmetric_memory {
       : symmetric_memory(bytes, members), all_(mapped_bytes(bytes) * members) {
     base_ = mmap(nullptr, all_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base_ == MAP_FAILED)
-      throw api_error("system", std::generic_category().message(errno), fmt::format("mapping {} bytes", all_));
+      throw api_error("system", std::generic_category().message(errno),
+                      fmt::format("mapping {} bytes", all_));
     for (std::size_t m = 0; m < members; ++m)
       parts_[m] = static_cast<std::byte*>(base_) + m * mapped_bytes(bytes) + shift_of_part(allocation, m);
   }
@@ -58,7 +59,8 @@ std::size_t next_allocation() {
   return count++;
 }
 
-allocation allocate_host_memory(const topology::group& group, std::size_t bytes, reach which, const session& where) {
+allocation allocate_host_memory(const topology::group& group, std::size_t bytes, reach which,
+                                const session& where) {
   if (const auto hosts = topology::hosts_of(group).size(); which == reach::group && hosts > 1)
     return {nullptr, fmt::format("needs memory shared by all members, and they are on {} hosts", hosts)};
   if (where.ranks().size() > 1) {

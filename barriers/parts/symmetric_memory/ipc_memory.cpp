@@ -31,7 +31,9 @@ struct shared_part {
 class ipc_memory final : public gpu_memory {
  public:
   ipc_memory(const gpu_members& members, std::size_t bytes, given_back when)
-      : gpu_memory(bytes, members.local().size(), members.places.size()), members_(members), local_(members.local()),
+      : gpu_memory(bytes, members.local().size(), members.places.size()),
+        members_(members),
+        local_(members.local()),
         shifted_(when == given_back::when_the_process_ends) {}
 
   ~ipc_memory() override {
@@ -49,7 +51,8 @@ class ipc_memory final : public gpu_memory {
   // Collective: empty, or why it does not work.
   std::string share() {
     std::string given;
-    if (auto why = first_complaint(members_, complaint_of([&] { return allocate(given); })); !why.empty()) return why;
+    if (auto why = first_complaint(members_, complaint_of([&] { return allocate(given); })); !why.empty())
+      return why;
     const auto all = members_.exchange(given);
     return first_complaint(members_, complaint_of([&] { return open_all(all); }));
   }
@@ -58,12 +61,15 @@ class ipc_memory final : public gpu_memory {
   std::string allocate(std::string& given) {
     std::string problem = open_peer_access(members_);
     for (const unsigned m : local_) {
-      owners_.push_back(cuda::memory::on_gpu(members_.places[m].ordinal, (bytes_ + (shifted_ ? most_shift : 0) + page - 1) / page * page));
+      owners_.push_back(cuda::memory::on_gpu(
+          members_.places[m].ordinal, (bytes_ + (shifted_ ? most_shift : 0) + page - 1) / page * page));
       shared_part mine;
       mine.shift = shifted_ ? next_shift(members_.process) : 0;
       for (auto& seen : parts_) seen[m] = owners_.back().get() + mine.shift;
       const cuda::device_scope scope(members_.places[m].ordinal);
-      if (const auto why = complaint(cudaIpcGetMemHandle(&mine.handle, owners_.back().get()), "getting a handle"); why && problem.empty())
+      if (const auto why =
+              complaint(cudaIpcGetMemHandle(&mine.handle, owners_.back().get()), "getting a handle");
+          why && problem.empty())
         problem = *why;
       given.append(reinterpret_cast<const char*>(&mine), sizeof mine);
     }
@@ -76,15 +82,17 @@ class ipc_memory final : public gpu_memory {
       const auto from = static_cast<std::size_t>(members_.places[m].process);
       shared_part theirs;
       const std::size_t at = sizeof theirs * next.at(from)++;
-      if (given[from].size() < at + sizeof theirs) return "CUDA IPC: the exchange between processes returned too few bytes";
+      if (given[from].size() < at + sizeof theirs)
+        return "CUDA IPC: the exchange between processes returned too few bytes";
       std::memcpy(&theirs, given[from].data() + at, sizeof theirs);
       if (members_.places[m].process == members_.process) continue;
       // A mapping belongs to the GPU that opened it.
       for (std::size_t l = 0; l < local_.size(); ++l) {
         const cuda::device_scope scope(members_.places[local_[l]].ordinal);
         void* mapped = nullptr;
-        if (const auto why = complaint(cudaIpcOpenMemHandle(&mapped, theirs.handle, cudaIpcMemLazyEnablePeerAccess),
-                                       filled("opening the memory of member {}", m)))
+        if (const auto why =
+                complaint(cudaIpcOpenMemHandle(&mapped, theirs.handle, cudaIpcMemLazyEnablePeerAccess),
+                          filled("opening the memory of member {}", m)))
           return *why;
         opened_.emplace_back(members_.places[local_[l]].ordinal, mapped);
         parts_[l][m] = static_cast<std::byte*>(mapped) + theirs.shift;

@@ -16,8 +16,8 @@ class mpi_window final : public symmetric_memory {
     int mine = 0;
     for (const auto& m : group.members) mine += m.rank == where.rank() ? 1 : 0;
     void* base = nullptr;
-    check_mpi(MPI_Win_allocate_shared(static_cast<MPI_Aint>(mapped_bytes(bytes)) * mine + alignment, 1, MPI_INFO_NULL,
-                                      host_ranks_.native_handle()->comm, &base, &window_),
+    check_mpi(MPI_Win_allocate_shared(static_cast<MPI_Aint>(mapped_bytes(bytes)) * mine + alignment, 1,
+                                      MPI_INFO_NULL, host_ranks_.native_handle()->comm, &base, &window_),
               "allocating a shared window");
     map(group, where);
   }
@@ -36,14 +36,16 @@ class mpi_window final : public symmetric_memory {
 
   void map(const topology::group& group, const session& where) {
     // Ranks have not all taken part in the same allocations: the group's first rank counts for all.
-    const auto allocation =
-        std::stoull(where.ranks().broadcast(std::to_string(next_allocation()), 0, "agreeing on an allocation"));
-    const auto job_ranks = host_ranks_.all_gather(std::to_string(where.rank()), "gathering the ranks of this host");
+    const auto allocation = std::stoull(
+        where.ranks().broadcast(std::to_string(next_allocation()), 0, "agreeing on an allocation"));
+    const auto job_ranks =
+        host_ranks_.all_gather(std::to_string(where.rank()), "gathering the ranks of this host");
     for (int r = 0; r < host_ranks_.size(); ++r) {
       MPI_Aint size = 0;
       int unit = 0;
       void* base = nullptr;
-      check_mpi(MPI_Win_shared_query(window_, r, &size, &unit, &base), "asking for a part of the shared window");
+      check_mpi(MPI_Win_shared_query(window_, r, &size, &unit, &base),
+                "asking for a part of the shared window");
       // Mappings are page aligned in every process, so all of them round up to the same place.
       const auto misplaced = reinterpret_cast<std::uintptr_t>(base) % alignment;
       auto* next = static_cast<std::byte*>(base) + (misplaced == 0 ? 0 : alignment - misplaced);

@@ -24,8 +24,10 @@ struct vmm_calls {
       driver_function<decltype(&cuMemExportToShareableHandle)>("cuMemExportToShareableHandle");
   decltype(&cuMemImportFromShareableHandle) import_handle =
       driver_function<decltype(&cuMemImportFromShareableHandle)>("cuMemImportFromShareableHandle");
-  decltype(&cuMemAddressReserve) reserve = driver_function<decltype(&cuMemAddressReserve)>("cuMemAddressReserve");
-  decltype(&cuMemAddressFree) free_addresses = driver_function<decltype(&cuMemAddressFree)>("cuMemAddressFree");
+  decltype(&cuMemAddressReserve) reserve =
+      driver_function<decltype(&cuMemAddressReserve)>("cuMemAddressReserve");
+  decltype(&cuMemAddressFree) free_addresses =
+      driver_function<decltype(&cuMemAddressFree)>("cuMemAddressFree");
   decltype(&cuMemMap) map = driver_function<decltype(&cuMemMap)>("cuMemMap");
   decltype(&cuMemUnmap) unmap = driver_function<decltype(&cuMemUnmap)>("cuMemUnmap");
   decltype(&cuMemSetAccess) set_access = driver_function<decltype(&cuMemSetAccess)>("cuMemSetAccess");
@@ -51,8 +53,12 @@ using physical = unique_handle<physical_traits>;
 class vmm_memory final : public gpu_memory {
  public:
   vmm_memory(const gpu_members& members, std::size_t bytes, CUmemAllocationHandleType type, given_back when)
-      : gpu_memory(bytes, members.local().size(), members.places.size()), members_(members), local_(members.local()),
-        type_(type), shifted_(when == given_back::when_the_process_ends), shifts_(members.places.size(), 0) {}
+      : gpu_memory(bytes, members.local().size(), members.places.size()),
+        members_(members),
+        local_(members.local()),
+        type_(type),
+        shifted_(when == given_back::when_the_process_ends),
+        shifts_(members.places.size(), 0) {}
 
   ~vmm_memory() override {
     wait_for_gpus(members_);
@@ -73,7 +79,9 @@ class vmm_memory final : public gpu_memory {
     if (auto why = first_complaint(members_, complaint_of(open_and_create)); !why.empty()) return why;
     if (auto why = first_complaint(members_, shifted_ ? agree_on_shifts() : ""); !why.empty()) return why;
     std::vector<physical> all(members_.places.size());
-    if (auto why = first_complaint(members_, type_ == CU_MEM_HANDLE_TYPE_FABRIC ? by_fabric(all) : by_descriptor(all)); !why.empty())
+    if (auto why = first_complaint(members_,
+                                   type_ == CU_MEM_HANDLE_TYPE_FABRIC ? by_fabric(all) : by_descriptor(all));
+        !why.empty())
       return why;
     return first_complaint(members_, complaint_of([&] { return place_all(all); }));
   }
@@ -91,7 +99,8 @@ class vmm_memory final : public gpu_memory {
     for (std::size_t m = 0; m < shifts_.size(); ++m) {
       const auto from = static_cast<std::size_t>(members_.places[m].process);
       const std::size_t at = sizeof(std::uint64_t) * next.at(from)++;
-      if (given[from].size() < at + sizeof(std::uint64_t)) return "VMM: the exchange between processes returned too few bytes";
+      if (given[from].size() < at + sizeof(std::uint64_t))
+        return "VMM: the exchange between processes returned too few bytes";
       std::memcpy(&shifts_[m], given[from].data() + at, sizeof(std::uint64_t));
     }
     return {};
@@ -112,12 +121,15 @@ class vmm_memory final : public gpu_memory {
       cuda::check(cudaFree(nullptr), filled("starting CUDA on GPU {}", members_.places[m].ordinal));
       const auto wanted = properties(m);
       std::size_t grain = 0;
-      if (auto why = complaint(vmm_calls::get().granularity(&grain, &wanted, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
-                               "asking for the granularity"); !why.empty())
+      if (auto why =
+              complaint(vmm_calls::get().granularity(&grain, &wanted, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+                        "asking for the granularity");
+          !why.empty())
         return why;
       size_ = (bytes_ + (shifted_ ? most_shift : 0) + grain - 1) / grain * grain;
       CUmemGenericAllocationHandle made = 0;
-      if (auto why = complaint(vmm_calls::get().create(&made, size_, &wanted, 0), "allocating"); !why.empty()) return why;
+      if (auto why = complaint(vmm_calls::get().create(&made, size_, &wanted, 0), "allocating"); !why.empty())
+        return why;
       own_.emplace_back(made);
     }
     return {};
@@ -127,7 +139,8 @@ class vmm_memory final : public gpu_memory {
     std::string handles, problem;
     for (const auto& p : own_) {
       CUmemFabricHandle handle{};
-      if (problem.empty()) problem = complaint(vmm_calls::get().export_handle(&handle, p.get(), type_, 0), "exporting");
+      if (problem.empty())
+        problem = complaint(vmm_calls::get().export_handle(&handle, p.get(), type_, 0), "exporting");
       handles.append(reinterpret_cast<const char*>(&handle), sizeof handle);
     }
     if (auto why = first_complaint(members_, problem); !why.empty()) return why;
@@ -146,7 +159,8 @@ class vmm_memory final : public gpu_memory {
     std::string problem;
     for (const auto& p : own_) {
       int fd = -1;
-      if (problem.empty()) problem = complaint(vmm_calls::get().export_handle(&fd, p.get(), type_, 0), "exporting");
+      if (problem.empty())
+        problem = complaint(vmm_calls::get().export_handle(&fd, p.get(), type_, 0), "exporting");
       exported.emplace_back(fd);
       numbers.push_back(fd);
     }
@@ -177,7 +191,8 @@ class vmm_memory final : public gpu_memory {
         continue;
       }
       CUmemGenericAllocationHandle made = 0;
-      if (auto why = complaint(import(process, nth, &made), filled("importing the memory of member {}", m)); !why.empty())
+      if (auto why = complaint(import(process, nth, &made), filled("importing the memory of member {}", m));
+          !why.empty())
         return why;
       all[m] = physical(made);
     }
@@ -195,9 +210,11 @@ class vmm_memory final : public gpu_memory {
   std::string place(unsigned member, CUmemGenericAllocationHandle handle) {
     const auto& calls = vmm_calls::get();
     CUdeviceptr address = 0;
-    if (auto why = complaint(calls.reserve(&address, size_, 0, 0, 0), "reserving addresses"); !why.empty()) return why;
+    if (auto why = complaint(calls.reserve(&address, size_, 0, 0, 0), "reserving addresses"); !why.empty())
+      return why;
     reserved_.push_back(address);
-    if (auto why = complaint(calls.map(address, size_, 0, handle, 0), filled("mapping member {}", member)); !why.empty())
+    if (auto why = complaint(calls.map(address, size_, 0, handle, 0), filled("mapping member {}", member));
+        !why.empty())
       return why;
     mapped_.push_back(address);
     std::vector<CUmemAccessDesc> access;
@@ -209,7 +226,8 @@ class vmm_memory final : public gpu_memory {
       access.push_back(one);
     }
     if (auto why = complaint(calls.set_access(address, size_, access.data(), access.size()),
-                             filled("opening the memory of member {} to this process's GPUs", member)); !why.empty())
+                             filled("opening the memory of member {} to this process's GPUs", member));
+        !why.empty())
       return why;
     for (auto& seen : parts_) seen[member] = reinterpret_cast<std::byte*>(address) + shifts_[member];
     return {};
@@ -234,7 +252,8 @@ class vmm_memory final : public gpu_memory {
   std::vector<CUdeviceptr> mapped_;
 };
 
-gpu_allocation allocate(const gpu_members& members, std::size_t bytes, CUmemAllocationHandleType type, given_back when) {
+gpu_allocation allocate(const gpu_members& members, std::size_t bytes, CUmemAllocationHandleType type,
+                        given_back when) {
   auto made = std::make_unique<vmm_memory>(members, bytes, type, when);
   if (auto reason = made->share(); !reason.empty()) return {nullptr, std::move(reason)};
   return {std::move(made), {}};
@@ -246,7 +265,9 @@ bool fabric_everywhere(const gpu_members& members) {
     const auto ask = driver_function<decltype(&cuDeviceGetAttribute)>("cuDeviceGetAttribute");
     for (const unsigned m : members.local()) {
       int supported = 0;
-      if (ask(&supported, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, members.places[m].ordinal) != CUDA_SUCCESS || supported == 0)
+      if (ask(&supported, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, members.places[m].ordinal) !=
+              CUDA_SUCCESS ||
+          supported == 0)
         return "no fabric handles";
     }
     return {};

@@ -12,7 +12,8 @@ namespace mgsync::machine_code {
 
 namespace {
 
-// The instructions from a pair's first clock read (left out) to its second (left out), by index in the function.
+// The instructions from a pair's first clock read (left out) to its second (left out), by index in the
+// function.
 struct stretch {
   std::size_t first = 0;
   std::size_t last = 0;
@@ -69,9 +70,7 @@ class examination {
 
   counts names_in(const stretch& s) const {
     counts found;
-    for (std::size_t i = s.first; i < s.last; ++i) {
-      ++found[called(code_[i])];
-    }
+    for (std::size_t i = s.first; i < s.last; ++i) { ++found[called(code_[i])]; }
     return found;
   }
 
@@ -92,7 +91,8 @@ class examination {
     const double predicted = each->second * static_cast<double>(expected_.links);
     const auto sum = static_cast<double>(verdict_.stall_sum);
     // A loop's own instructions stand in it besides.
-    const double slack = expected_.looped ? 3 * stall_slack : std::max(stall_slack, predicted * stall_slack_share);
+    const double slack =
+        expected_.looped ? 3 * stall_slack : std::max(stall_slack, predicted * stall_slack_share);
     if (std::abs(sum - predicted) > slack)
       complain("stall counts of " + std::to_string(static_cast<std::uint64_t>(sum)) + " cycles, not " +
                std::to_string(static_cast<std::uint64_t>(predicted)));
@@ -128,10 +128,8 @@ class examination {
         if (*target <= i) ++backward;
         continue;
       }
-      if (!expected_.side_paths)
-        complain("a branch leaves the stretch between the clock reads");
-      else if (!seen_side_path)
-        check_side_path(*target);
+      if (!expected_.side_paths) complain("a branch leaves the stretch between the clock reads");
+      else if (!seen_side_path) check_side_path(*target);
       seen_side_path = true;
     }
     if (expected_.looped && backward != 1) complain(word(backward, "loops between the clock reads, not one"));
@@ -153,7 +151,8 @@ class examination {
   void check_side_path(std::size_t begin) {
     if (expected_.side_per_link.empty()) return;
     std::size_t end = begin;
-    while (end < code_.size() && code_[end].name() != "EXIT" && !(target_of(end) && inside(*target_of(end)))) ++end;
+    while (end < code_.size() && code_[end].name() != "EXIT" && !(target_of(end) && inside(*target_of(end))))
+      ++end;
     const counts found = names_in({begin, end});
     for (const auto& [name, each] : expected_.side_per_link) {
       const auto is = found.contains(name) ? found.find(name)->second : 0;
@@ -163,8 +162,8 @@ class examination {
     }
   }
 
-  // Whose results are still on their way when the first clock is read, and who then waits for them. A read scoreboard (a
-  // source that may be overwritten) is none of it.
+  // Whose results are still on their way when the first clock is read, and who then waits for them. A read
+  // scoreboard (a source that may be overwritten) is none of it.
   void check_prepared() {
     std::map<unsigned, std::string> pending;  // by scoreboard
     const auto pass = [&](const instruction& one) {
@@ -172,7 +171,8 @@ class examination {
     };
     for (std::size_t i = 0; i + 1 < stretch_.first; ++i) {
       pass(code_[i]);
-      if (code_[i].write_scoreboard() != no_scoreboard) pending[code_[i].write_scoreboard()] = called(code_[i]);
+      if (code_[i].write_scoreboard() != no_scoreboard)
+        pending[code_[i].write_scoreboard()] = called(code_[i]);
     }
     pass(code_[stretch_.first - 1]);  // the first read itself
     for (std::size_t i = stretch_.first; i <= stretch_.last; ++i) {
@@ -241,12 +241,9 @@ class examination {
     const auto from_last = [&](const register_name& r) { return from.contains(r) && from[r] == links; };
     if (expected_.looped && links != 0 && std::ranges::none_of(first_reads, from_last))
       complain("the loop's first link does not take the result of its last one");
-    if (links == 0)
-      complain("no " + expected_.result_of + " between the clock reads");
-    else if (!taken)
-      complain("nothing takes the last result before the second clock read");
-    else if (!waited)
-      complain("the second clock read does not wait for the last result");
+    if (links == 0) complain("no " + expected_.result_of + " between the clock reads");
+    else if (!taken) complain("nothing takes the last result before the second clock read");
+    else if (!waited) complain("the second clock read does not wait for the last result");
   }
 
   unsigned architecture_;

@@ -21,23 +21,27 @@ T read_at(std::span<const std::byte> bytes, std::uint64_t offset, const char* wh
 }
 
 std::string_view text_at(std::span<const std::byte> bytes, const Elf64_Shdr& strings, std::uint64_t offset) {
-  if (strings.sh_offset > bytes.size() || bytes.size() - strings.sh_offset < strings.sh_size || offset >= strings.sh_size)
+  if (strings.sh_offset > bytes.size() || bytes.size() - strings.sh_offset < strings.sh_size ||
+      offset >= strings.sh_size)
     throw std::invalid_argument("a section of this cubin has a name outside of the file");
   const auto* begin = reinterpret_cast<const char*>(bytes.data() + strings.sh_offset + offset);
   return {begin, strnlen(begin, strings.sh_size - offset)};
 }
 
-std::vector<instruction> code_of(std::span<const std::byte> bytes, const Elf64_Shdr& section, std::string_view name) {
+std::vector<instruction> code_of(std::span<const std::byte> bytes, const Elf64_Shdr& section,
+                                 std::string_view name) {
   if (section.sh_offset > bytes.size() || bytes.size() - section.sh_offset < section.sh_size)
     throw std::invalid_argument("the code of " + std::string(name) + " lies outside of the file");
   if (section.sh_size % sizeof(instruction) != 0)
-    throw std::invalid_argument("the code of " + std::string(name) + " is no whole number of 16-byte instructions");
+    throw std::invalid_argument("the code of " + std::string(name) +
+                                " is no whole number of 16-byte instructions");
   std::vector<instruction> code(section.sh_size / sizeof(instruction));
   if (!code.empty()) std::memcpy(code.data(), bytes.data() + section.sh_offset, section.sh_size);
   return code;
 }
 
-// Up to CUDA 12 the ABI's version is 7 and the architecture stands in the low byte of the flags; CUDA 13 moved it up by one.
+// Up to CUDA 12 the ABI's version is 7 and the architecture stands in the low byte of the flags; CUDA 13
+// moved it up by one.
 unsigned architecture_of(const Elf64_Ehdr& header) {
   const unsigned old_place = header.e_flags & 0xff;
   return header.e_ident[EI_ABIVERSION] <= 7 ? old_place : (header.e_flags >> 8) & 0xff;

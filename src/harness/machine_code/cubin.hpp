@@ -1,5 +1,5 @@
-// Reads the machine code of a cubin: an ELF64 file with a section ".text.<kernel>" per kernel, of 16-byte instructions.
-// Needs no disassembler and no GPU. Instruction words of compute capability 7.5 to 10.x.
+// Reads the machine code of a cubin: an ELF64 file with a section ".text.<kernel>" per kernel, of 16-byte
+// instructions. Needs no disassembler and no GPU. Instruction words of compute capability 7.5 to 10.x.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,15 @@ struct function {
 };
 
 struct cubin {
-  unsigned architecture = 0;  // 90: compute capability 9.0; 0 where the header does not tell
+  unsigned architecture = 0;        // 90: compute capability 9.0; 0 where the header does not tell
   std::vector<function> functions;  // in the order of the file
 
   // The kernel `name`, nothing where there is none.
   const function* find(std::string_view name) const;
 };
 
-// Throws std::invalid_argument with a sentence where `bytes` are not a cubin: no ELF64 header, sections outside the
-// file, a function whose size is no multiple of 16.
+// Throws std::invalid_argument with a sentence where `bytes` are not a cubin: no ELF64 header, sections
+// outside the file, a function whose size is no multiple of 16.
 cubin read_cubin(std::span<const std::byte> bytes);
 
 }  // namespace mgsync::machine_code

@@ -35,22 +35,23 @@ bool instruction::reads_clock_32() const {
 scope instruction::fence_scope() const {
   if (name() != "MEMBAR") return scope::none;
   switch (bits(76, 3)) {
-    case 0: return scope::block;
-    case 2: return scope::gpu;
-    case 3: return scope::system;
-    default: return scope::none;
+  case 0: return scope::block;
+  case 2: return scope::gpu;
+  case 3: return scope::system;
+  default: return scope::none;
   }
 }
 
 scope instruction::access_scope() const {
   const auto called = name();
-  const bool accesses = called == "LD" || called == "LDG" || called == "ST" || called == "STG" || called.starts_with("ATOM") || called == "REDG";
+  const bool accesses = called == "LD" || called == "LDG" || called == "ST" || called == "STG" ||
+                        called.starts_with("ATOM") || called == "REDG";
   if (!accesses) return scope::none;
   switch (bits(77, 4)) {
-    case 5: return scope::block;
-    case 7: return scope::gpu;
-    case 10: return scope::system;
-    default: return scope::none;
+  case 5: return scope::block;
+  case 7: return scope::gpu;
+  case 10: return scope::system;
+  default: return scope::none;
   }
 }
 

@@ -1,5 +1,5 @@
-// What the opcodes are called, and where their operands stand: compute capability 9.0, as ptxas of CUDA 13 writes it.
-// Names are common to 7.5 to 10.x where an opcode exists there.
+// What the opcodes are called, and where their operands stand: compute capability 9.0, as ptxas of CUDA 13
+// writes it. Names are common to 7.5 to 10.x where an opcode exists there.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,9 @@ double uncertainty(const metric& m) { return std::max(m.median - m.ci95_low, m.c
 
 }  // namespace
 
-metric fused_difference::at_unit::figure(std::string_view name) const { return summarize(metric_name{std::string(name), "us"}, samples); }
+metric fused_difference::at_unit::figure(std::string_view name) const {
+  return summarize(metric_name{std::string(name), "us"}, samples);
+}
 
 bool fused_difference::at_unit::host_bound() const {
   const auto more = figure("additional"), calls = figure("call");
@@ -33,13 +35,15 @@ fused_difference::fused_difference(fused_settings settings) : settings_(settings
   tried_.push_back({settings_.first_unit_us});
 }
 
-// O of the last length agrees with those of the two before it, each within the wider of both intervals, and all are valid.
+// O of the last length agrees with those of the two before it, each within the wider of both intervals, and
+// all are valid.
 bool fused_difference::settled() const {
   if (tried_.size() < 3) return false;
   const auto last = tried_.back().figure("overhead");
   for (auto before = tried_.rbegin() + 1; before != tried_.rbegin() + 3; ++before) {
     const auto other = before->figure("overhead");
-    if (before->host_bound() || std::abs(last.median - other.median) > std::max(uncertainty(last), uncertainty(other)))
+    if (before->host_bound() ||
+        std::abs(last.median - other.median) > std::max(uncertainty(last), uncertainty(other)))
       return false;
   }
   return !tried_.back().host_bound();
@@ -78,10 +82,13 @@ std::optional<step> fused_difference::next(std::chrono::nanoseconds) {
 
 void fused_difference::take(const step& asked, std::span<const seen> came) {
   const auto i = static_cast<double>(settings_.more), j = static_cast<double>(settings_.fewer);
-  const auto waited = [](const seen& s) { return s.values.contains("waited_us") ? value_of(s, "waited_us") : 0.0; };
+  const auto waited = [](const seen& s) {
+    return s.values.contains("waited_us") ? value_of(s, "waited_us") : 0.0;
+  };
   for (std::size_t s = 0; s + 2 < came.size(); s += 3) {
     const auto &many = came[s], &few = came[s + 1], &twice = came[s + 2];
-    const double beyond_waiting = value_of(many, "total_us") - waited(many) - (value_of(few, "total_us") - waited(few));
+    const double beyond_waiting =
+        value_of(many, "total_us") - waited(many) - (value_of(few, "total_us") - waited(few));
     samples_.push_back({asked.batch,
                         {{"overhead", beyond_waiting / (i - j)},
                          {"additional", (value_of(twice, "total_us") - value_of(many, "total_us")) / i},
@@ -93,13 +100,15 @@ void fused_difference::take(const step& asked, std::span<const seen> came) {
 }
 
 std::vector<metric_name> fused_difference::columns() const {
-  return {metric_name{"overhead", "us"}, metric_name{"additional", "us"}, metric_name{"call", "us"}, metric_name{"unit", "us"}};
+  return {metric_name{"overhead", "us"}, metric_name{"additional", "us"}, metric_name{"call", "us"},
+          metric_name{"unit", "us"}};
 }
 
 std::string fused_difference::void_because() const {
   if (stopped_ != stop_reason::max_time) return {};
   if (tried_.back().host_bound())
-    return fmt::format("host-bound: a launch that waits {:g} us takes no longer than its launch call", tried_.back().unit_us);
+    return fmt::format("host-bound: a launch that waits {:g} us takes no longer than its launch call",
+                       tried_.back().unit_us);
   return fmt::format("not stable: the overhead still changes at units of {:g} us", tried_.back().unit_us);
 }
 

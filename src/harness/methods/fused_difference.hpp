@@ -1,12 +1,13 @@
-// What one more launch costs when the host is ahead of the device (docs/method.md, "Launch overhead"; paper 000, section
-// IV; paper 004): i launches of j units of waiting against j launches of i units. Both wait i x j units, so that their
-// difference is i - j launches.
+// What one more launch costs when the host is ahead of the device (docs/method.md, "Launch overhead"; paper
+// 000, section IV; paper 004): i launches of j units of waiting against j launches of i units. Both wait i x
+// j units, so that their difference is i - j launches.
 //
 //     O = (T(i,j) - T(j,i)) / (i - j)
 //
-// The unit must outlast the launch pipeline, which nobody knows beforehand: it is doubled until O stops changing within
-// its interval for two doublings. And the host must not be what is waited for: the additional latency of a launch that
-// waits, (T(2i,j) - T(i,j)) / i, must exceed what the launch call takes by more than both are uncertain.
+// The unit must outlast the launch pipeline, which nobody knows beforehand: it is doubled until O stops
+// changing within its interval for two doublings. And the host must not be what is waited for: the additional
+// latency of a launch that waits, (T(2i,j) - T(i,j)) / i, must exceed what the launch call takes by more than
+// both are uncertain.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +18,19 @@
 namespace mgsync {
 
 struct fused_settings {
-  std::uint64_t more = 16;          // i
-  std::uint64_t fewer = 1;          // j, below i
+  std::uint64_t more = 16;  // i
+  std::uint64_t fewer = 1;  // j, below i
   double first_unit_us = 5;
   double last_unit_us = 320;
-  std::uint32_t batches = 8;        // of each unit's length; at least 6, for an interval
+  std::uint32_t batches = 8;  // of each unit's length; at least 6, for an interval
   std::uint32_t samples_per_batch = 5;
 };
 
-// A run of `count` launches of `units` units yields "total_us" (from before the first launch call until all have
-// finished), "call_us" (from before the first call until after the last) and, where the device measures its own waits,
-// "waited_us" (their sum), which takes out what a long wait lasts longer than many short ones.
-// Metrics in us, of the last length of the unit: "overhead" (O), "additional" (of a launch that waits), "call" (of one
-// launch call), "unit". Samples of shorter units hold "shorter_overhead" instead.
+// A run of `count` launches of `units` units yields "total_us" (from before the first launch call until all
+// have finished), "call_us" (from before the first call until after the last) and, where the device measures
+// its own waits, "waited_us" (their sum), which takes out what a long wait lasts longer than many short ones.
+// Metrics in us, of the last length of the unit: "overhead" (O), "additional" (of a launch that waits),
+// "call" (of one launch call), "unit". Samples of shorter units hold "shorter_overhead" instead.
 class fused_difference final : public method {
  public:
   explicit fused_difference(fused_settings);
@@ -47,7 +48,7 @@ class fused_difference final : public method {
     double unit_us = 0;
     std::vector<sample> samples{};
     metric figure(std::string_view name) const;
-    bool host_bound() const;   // the rule of validity is not met
+    bool host_bound() const;  // the rule of validity is not met
   };
   const std::vector<at_unit>& tried() const { return tried_; }
 

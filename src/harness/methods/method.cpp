@@ -21,7 +21,8 @@ const std::vector<double>& values_of(const seen& run, const std::string& name) {
 
 double value_of(const seen& run, const std::string& name) {
   const auto& all = values_of(run, name);
-  if (all.size() != 1) throw std::invalid_argument(fmt::format("a run with {} values of {}", all.size(), name));
+  if (all.size() != 1)
+    throw std::invalid_argument(fmt::format("a run with {} values of {}", all.size(), name));
   return all.front();
 }
 

@@ -1,6 +1,6 @@
-// How a number is taken (docs/method.md). A method is asked for its next step and fed with what came of it; it has no
-// clock of its own, starts nothing and is not random, so that made-up series test it. Lengths, units and validity are
-// found while measuring.
+// How a number is taken (docs/method.md). A method is asked for its next step and fed with what came of it;
+// it has no clock of its own, starts nothing and is not random, so that made-up series test it. Lengths,
+// units and validity are found while measuring.
 #pragma once
 
 #include <chrono>
@@ -18,14 +18,16 @@ namespace mgsync {
 // Orders that are carried out back to back, on one life of the subject.
 struct step {
   std::vector<mgsync::order> orders;
-  std::uint32_t batch = 0;  // of sampling; the subject is made anew between batches, so that its place is part of the spread
-  bool preparing = false;   // a pilot: not a sample, not interleaved with others
+  std::uint32_t batch =
+      0;  // of sampling; the subject is made anew between batches, so that its place is part of the spread
+  bool preparing = false;  // a pilot: not a sample, not interleaved with others
 };
 
 class method {
  public:
   virtual ~method() = default;
-  // The next step; nothing when it is done, and stopped() says why. `spent` is the time that sampling has taken.
+  // The next step; nothing when it is done, and stopped() says why. `spent` is the time that sampling has
+  // taken.
   virtual std::optional<step> next(std::chrono::nanoseconds spent) = 0;
   // What came of the step that next() gave, a seen for each order, all completed.
   virtual void take(const step&, std::span<const seen>) = 0;

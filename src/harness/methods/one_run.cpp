@@ -6,7 +6,8 @@
 namespace mgsync {
 
 one_run::one_run(one_run_settings settings) : settings_(std::move(settings)), rule_(settings_.stopping) {
-  if (settings_.runs_per_batch == 0 || settings_.count == 0) throw std::invalid_argument("a batch without runs");
+  if (settings_.runs_per_batch == 0 || settings_.count == 0)
+    throw std::invalid_argument("a batch without runs");
 }
 
 std::optional<step> one_run::next(std::chrono::nanoseconds spent) {
@@ -34,7 +35,8 @@ void one_run::take(const step& asked, std::span<const seen> came) {
 
 std::vector<metric_name> one_run::columns() const {
   std::vector<metric_name> all{settings_.measured};
-  if (!samples_.empty() && !std::isnan(samples_.front().at("bandwidth"))) all.push_back(metric_name{"bandwidth", "GB/s", better::more});
+  if (!samples_.empty() && !std::isnan(samples_.front().at("bandwidth")))
+    all.push_back(metric_name{"bandwidth", "GB/s", better::more});
   return all;
 }
 

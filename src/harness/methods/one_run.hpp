@@ -1,5 +1,5 @@
-// A whole operation, timed from its start to its end: a reduction, a copy, a region of code. What a launch costs is part
-// of it. Where a run says how many bytes it moved, its bandwidth is a metric too.
+// A whole operation, timed from its start to its end: a reduction, a copy, a region of code. What a launch
+// costs is part of it. Where a run says how many bytes it moved, its bandwidth is a metric too.
 #pragma once
 
 #include <vector>
@@ -12,14 +12,15 @@ namespace mgsync {
 struct one_run_settings {
   stopping_rule stopping;
   std::uint32_t runs_per_batch = 5;
-  std::uint32_t warm_ups = 1;           // of a batch: the first runs of a new subject find cold caches; not counted
-  std::uint64_t count = 1;              // how often a run carries the operation out
-  std::string value = "duration_us";    // the name of what is timed
-  metric_name measured{"time", "us"};   // what it is called per operation: cycles, where a counter took it
+  std::uint32_t warm_ups = 1;  // of a batch: the first runs of a new subject find cold caches; not counted
+  std::uint64_t count = 1;     // how often a run carries the operation out
+  std::string value = "duration_us";   // the name of what is timed
+  metric_name measured{"time", "us"};  // what it is called per operation: cycles, where a counter took it
 };
 
-// A run yields its duration in us for `count` operations and, where it moves data, "bytes" per operation. Metrics:
-// "time" in us per operation, and "bandwidth" in GB/s (10^9), more being better. Or in cycles, by a name of its own.
+// A run yields its duration in us for `count` operations and, where it moves data, "bytes" per operation.
+// Metrics: "time" in us per operation, and "bandwidth" in GB/s (10^9), more being better. Or in cycles, by a
+// name of its own.
 class one_run final : public method {
  public:
   explicit one_run(one_run_settings);
@@ -30,7 +31,8 @@ class one_run final : public method {
   stop_reason stopped() const override { return why_; }
   void resume(std::span<const sample> before, std::uint32_t next_batch) override;
   std::string description() const override {
-    return settings_.measured.unit == "cycles" ? "cycle counter, whole operation" : "host clock, whole operation";
+    return settings_.measured.unit == "cycles" ? "cycle counter, whole operation"
+                                               : "host clock, whole operation";
   }
 
  private:

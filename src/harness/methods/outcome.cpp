@@ -12,7 +12,8 @@ outcome_of_runs::outcome_of_runs(std::uint32_t runs) : asked_(runs) {
 
 std::optional<step> outcome_of_runs::next(std::chrono::nanoseconds) {
   if (runs_ == asked_) return std::nullopt;
-  return step{{order{.seed = runs_ + 1}}, runs_, false};  // each on a life of its own: a hung one is not used again
+  return step{
+      {order{.seed = runs_ + 1}}, runs_, false};  // each on a life of its own: a hung one is not used again
 }
 
 void outcome_of_runs::take(const step&, std::span<const seen> came) {
@@ -27,7 +28,8 @@ void outcome_of_runs::take(const step&, std::span<const seen> came) {
 std::string outcome_of_runs::word() const {
   if (counts_.size() == 1) return counts_.begin()->first;
   std::string all;
-  for (const auto& [word, times] : counts_) all += fmt::format("{}{} {}", all.empty() ? "" : ", ", word, times);
+  for (const auto& [word, times] : counts_)
+    all += fmt::format("{}{} {}", all.empty() ? "" : ", ", word, times);
   return all;
 }
 

@@ -23,12 +23,14 @@ void rate::take(const step& asked, std::span<const seen> came) {
   const auto& rates = values_of(came.front(), settings_.value);
   if (rates.empty()) throw std::invalid_argument("a run without a rate");
   const auto [lowest, highest] = std::minmax_element(rates.begin(), rates.end());
-  samples_.push_back({asked.batch, {{"throughput", median(rates)}, {"lowest", *lowest}, {"highest", *highest}}});
+  samples_.push_back(
+      {asked.batch, {{"throughput", median(rates)}, {"lowest", *lowest}, {"highest", *highest}}});
   batch_ = asked.batch + 1;
 }
 
 std::vector<metric_name> rate::columns() const {
-  return {metric_name{"throughput", settings_.unit, better::more}, metric_name{"lowest", settings_.unit, better::more},
+  return {metric_name{"throughput", settings_.unit, better::more},
+          metric_name{"lowest", settings_.unit, better::more},
           metric_name{"highest", settings_.unit, better::more}};
 }
 

@@ -1,5 +1,5 @@
-// How much is done in a unit of time by all that can work at once: operations per cycle and SM, with all warps issuing
-// (docs/method.md, "Latency inside one SM"). Each place that took part has a rate of its own.
+// How much is done in a unit of time by all that can work at once: operations per cycle and SM, with all
+// warps issuing (docs/method.md, "Latency inside one SM"). Each place that took part has a rate of its own.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ namespace mgsync {
 struct rate_settings {
   std::string value = "per_cycle";  // the name of the rates
   std::string unit = "1/cycle";
-  std::uint32_t batches = 3;        // of one run each
+  std::uint32_t batches = 3;  // of one run each
 };
 
-// A run yields one or more rates, one for each place. Metrics: "throughput", the median over places; "lowest" and
-// "highest" of them. More is better. A run without rates is std::invalid_argument.
+// A run yields one or more rates, one for each place. Metrics: "throughput", the median over places; "lowest"
+// and "highest" of them. More is better. A run without rates is std::invalid_argument.
 class rate final : public method {
  public:
   explicit rate(rate_settings);
@@ -24,7 +24,9 @@ class rate final : public method {
   std::optional<step> next(std::chrono::nanoseconds spent) override;
   void take(const step&, std::span<const seen>) override;
   std::vector<metric_name> columns() const override;
-  stop_reason stopped() const override { return batch_ == settings_.batches ? stop_reason::precision : stop_reason::none; }
+  stop_reason stopped() const override {
+    return batch_ == settings_.batches ? stop_reason::precision : stop_reason::none;
+  }
   void resume(std::span<const sample> before, std::uint32_t next_batch) override;
   std::string description() const override { return "cycle counter, rate of all places at once"; }
 

@@ -33,7 +33,9 @@ step rounds_difference::pilot_step() const {
 
 // What the pair that was taken last has cost.
 void rounds_difference::note_cost(std::chrono::nanoseconds spent) {
-  if (taken_ > 0) (taken_ == 1 ? first_costs_ : later_costs_).push_back(std::chrono::duration<double>(spent - asked_at_).count());
+  if (taken_ > 0)
+    (taken_ == 1 ? first_costs_ : later_costs_)
+        .push_back(std::chrono::duration<double>(spent - asked_at_).count());
   asked_at_ = spent;
 }
 
@@ -93,24 +95,30 @@ void rounds_difference::take(const step& asked, std::span<const seen> came) {
   }
   const auto& shorter = came[came.size() - 2];
   const auto& longer = came.back();
-  samples_.push_back(difference_sample(asked.batch, value_of(shorter, settings_.value), value_of(longer, settings_.value),
-                                       chosen_->rounds_short, chosen_->rounds_long));
+  samples_.push_back(difference_sample(asked.batch, value_of(shorter, settings_.value),
+                                       value_of(longer, settings_.value), chosen_->rounds_short,
+                                       chosen_->rounds_long));
   for (const auto& other : settings_.per_round)
     samples_.back().values.push_back({without_unit(other), value_of(longer, other) / chosen_->rounds_long});
   for (const auto& other : settings_.beside)
-    if (longer.values.contains(other.name)) samples_.back().values.push_back({other.name, value_of(longer, other.name)});
+    if (longer.values.contains(other.name))
+      samples_.back().values.push_back({other.name, value_of(longer, other.name)});
   rule_.add_value(asked.batch, samples_.back().at("latency"));
   ++taken_;
 }
 
 std::string rounds_difference::void_because() const {
   if (samples_.empty()) return {};
-  const auto middle = [this](std::string_view name) { return summarize(metric_name{std::string(name), "us"}, samples_).median; };
+  const auto middle = [this](std::string_view name) {
+    return summarize(metric_name{std::string(name), "us"}, samples_).median;
+  };
   const double shorter = middle("short_us"), longer = middle("long_us");
   constexpr double long_start_us = 1e6;
   if (shorter < long_start_us || longer - shorter > shorter / 1000) return {};
-  return fmt::format("a run of {} round(s) took {:.8g} us and one of {} {:.8g}: what it takes to start a run hides its rounds",
-                     samples_.front().at("rounds_short"), shorter, samples_.front().at("rounds_long"), longer);
+  return fmt::format("a run of {} round(s) took {:.8g} us and one of {} {:.8g}: what it takes to start a run "
+                     "hides its rounds",
+                     samples_.front().at("rounds_short"), shorter, samples_.front().at("rounds_long"),
+                     longer);
 }
 
 std::vector<metric_name> rounds_difference::columns() const {

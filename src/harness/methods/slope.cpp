@@ -24,9 +24,9 @@ cycle_histogram histogram_of(std::span<const double> cycles) {
 
 std::uint64_t mode_of(const cycle_histogram& counts) {
   if (counts.empty()) throw std::invalid_argument("the mode of no samples");
-  return std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
-           return a.second < b.second;
-         })->first;
+  return std::max_element(counts.begin(), counts.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
 }
 
 std::uint64_t median_of(const cycle_histogram& counts) {
@@ -87,7 +87,10 @@ void add_places(sample& row, const std::map<double, by_length>& places, bool med
   }
   if (slopes.empty()) throw std::invalid_argument("no place has samples of two lengths");
   const auto [lowest, highest] = std::minmax_element(slopes.begin(), slopes.end());
-  row.values = {{"latency", median(slopes)}, {"residual", median(residuals)}, {"lowest", *lowest}, {"highest", *highest},
+  row.values = {{"latency", median(slopes)},
+                {"residual", median(residuals)},
+                {"lowest", *lowest},
+                {"highest", *highest},
                 {"places", static_cast<double>(slopes.size())}};
 }
 
@@ -95,7 +98,8 @@ void add_places(sample& row, const std::map<double, by_length>& places, bool med
 
 slope::slope(slope_settings settings) : settings_(std::move(settings)) {
   const std::set<std::uint64_t> distinct(settings_.lengths.begin(), settings_.lengths.end());
-  if (distinct.size() < 2 || distinct.contains(0)) throw std::invalid_argument("a slope needs two lengths, none of them 0");
+  if (distinct.size() < 2 || distinct.contains(0))
+    throw std::invalid_argument("a slope needs two lengths, none of them 0");
   if (settings_.batches == 0) throw std::invalid_argument("a slope needs a batch");
   settings_.lengths.assign(distinct.begin(), distinct.end());
 }
@@ -124,7 +128,8 @@ void slope::take(const step& asked, std::span<const seen> came) {
     if (settings_.place.empty()) continue;
     const auto& where = values_of(came[i], settings_.place);
     if (where.size() != cycles.size()) throw std::invalid_argument("samples without a place");
-    for (std::size_t k = 0; k < cycles.size(); ++k) ++places[where[k]][length][static_cast<std::uint64_t>(cycles[k])];
+    for (std::size_t k = 0; k < cycles.size(); ++k)
+      ++places[where[k]][length][static_cast<std::uint64_t>(cycles[k])];
   }
   sample row{asked.batch, {}};
   if (settings_.place.empty()) {
@@ -136,8 +141,10 @@ void slope::take(const step& asked, std::span<const seen> came) {
   double per_link = std::numeric_limits<double>::infinity();
   for (const auto& [length, counts] : here) {
     per_link = std::min(per_link, static_cast<double>(counts.begin()->first) / static_cast<double>(length));
-    row.values.push_back(settings_.medians ? named_value{fmt::format("median_{}", length), static_cast<double>(median_of(counts))}
-                                           : named_value{fmt::format("mode_{}", length), static_cast<double>(mode_of(counts))});
+    row.values.push_back(
+        settings_.medians
+            ? named_value{fmt::format("median_{}", length), static_cast<double>(median_of(counts))}
+            : named_value{fmt::format("mode_{}", length), static_cast<double>(mode_of(counts))});
   }
   row.values.push_back({"per_link", per_link});
   samples_.push_back(std::move(row));
@@ -145,8 +152,11 @@ void slope::take(const step& asked, std::span<const seen> came) {
 }
 
 std::vector<metric_name> slope::columns() const {
-  std::vector<metric_name> all{metric_name{"latency", "cycles"}, metric_name{"per_link", "cycles"}, metric_name{"residual", "cycles"}};
-  if (!settings_.place.empty()) all.insert(all.end(), {metric_name{"lowest", "cycles"}, metric_name{"highest", "cycles"}, metric_name{"places", ""}});
+  std::vector<metric_name> all{metric_name{"latency", "cycles"}, metric_name{"per_link", "cycles"},
+                               metric_name{"residual", "cycles"}};
+  if (!settings_.place.empty())
+    all.insert(all.end(), {metric_name{"lowest", "cycles"}, metric_name{"highest", "cycles"},
+                           metric_name{"places", ""}});
   return all;
 }
 

@@ -1,6 +1,7 @@
-// The latency of one link of a chain of dependent operations, by the processor's own cycle counter: the slope of cycles
-// over chain lengths (docs/method.md, "Latency inside one SM"; H. Wong et al., ISPASS 2010; papers 000 and 001). What is
-// not the chain (reading the clock, loading arguments) costs the same at every length and cancels.
+// The latency of one link of a chain of dependent operations, by the processor's own cycle counter: the slope
+// of cycles over chain lengths (docs/method.md, "Latency inside one SM"; H. Wong et al., ISPASS 2010; papers
+// 000 and 001). What is not the chain (reading the clock, loading arguments) costs the same at every length
+// and cancels.
 #pragma once
 
 #include <cstdint>
@@ -34,14 +35,16 @@ line_fit fit_line(std::span<const double> x, std::span<const double> y);
 struct slope_settings {
   std::vector<std::uint64_t> lengths = {64, 128, 256, 512};  // links; at least two that differ
   std::uint32_t batches = 6;                                 // launches of each length
-  bool medians = false;   // in place of modes: where no two samples are alike, as of loads from L2 and DRAM
-  std::string place{};    // values of this name say where each sample was taken: every place has a slope of its own
+  bool medians = false;  // in place of modes: where no two samples are alike, as of loads from L2 and DRAM
+  std::string
+      place{};  // values of this name say where each sample was taken: every place has a slope of its own
 };
 
 // Each batch runs every length once; a run yields "cycles", one or more integer samples. Metrics, in cycles:
-// "latency" (the slope through the batch's modes), "per_link" (the smallest cycles over links, as Wong and the papers
-// give it), "residual" (of the fit). A sample holds each length's mode too, as "mode_64". With places "latency" and
-// "residual" are the medians over them, and "lowest" and "highest" the slopes of the fastest and of the slowest place.
+// "latency" (the slope through the batch's modes), "per_link" (the smallest cycles over links, as Wong and
+// the papers give it), "residual" (of the fit). A sample holds each length's mode too, as "mode_64". With
+// places "latency" and "residual" are the medians over them, and "lowest" and "highest" the slopes of the
+// fastest and of the slowest place.
 class slope final : public method {
  public:
   explicit slope(slope_settings);

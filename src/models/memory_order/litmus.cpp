@@ -155,12 +155,9 @@ class reader {
     const auto name = split(text.substr(0, space), '.');
     const auto arguments =
         space == text.size() ? std::vector<std::string_view>{} : split(text.substr(space + 1), ',');
-    if (name[0] == "bar")
-      add_barrier(name, arguments);
-    else if (name[0] == "fence")
-      add_fence(name);
-    else
-      add_memory(name, arguments);
+    if (name[0] == "bar") add_barrier(name, arguments);
+    else if (name[0] == "fence") add_fence(name);
+    else add_memory(name, arguments);
   }
 
   guard guard_of(std::string_view text) const {
@@ -222,20 +219,16 @@ class reader {
       refuse(text_, "ld, st, atom, red, fence, bar, suld, sust, tld or ldc");
     for (std::size_t i = 1; i < name.size(); ++i) {
       if (looks_up(orders, name[i], e.order) || looks_up(scopes, name[i], e.scope)) continue;
-      if (name[i] == "async")
-        e.proxy = proxy::async;
-      else if (operation.empty() && (name[0] == "atom" || name[0] == "red"))
-        operation = name[i];
+      if (name[i] == "async") e.proxy = proxy::async;
+      else if (operation.empty() && (name[0] == "atom" || name[0] == "red")) operation = name[i];
       else
         refuse(text_,
                "an order (.weak, .relaxed, .acquire, .release, .acq_rel) and a scope (.cta, .gpu, .sys)");
     }
     if (name[0] == "atom" || name[0] == "red")
       add_atomic(std::move(e), name[0] == "atom", operation, arguments);
-    else if (name[0] == "st" || name[0] == "sust")
-      add_store(std::move(e), arguments);
-    else
-      add_load(std::move(e), arguments);
+    else if (name[0] == "st" || name[0] == "sust") add_store(std::move(e), arguments);
+    else add_load(std::move(e), arguments);
   }
 
   std::string_view bracketed(std::string_view text) const {
@@ -273,14 +266,10 @@ class reader {
     written.order = asked == order::release || asked == order::acq_rel ? order::release : order::relaxed;
     written.of_atomic = read;
     const std::string_view value = arguments.back();
-    if (operation == "add")
-      written.value = {read, number(value)};
-    else if (operation == "sub")
-      written.value = {read, -number(value)};
-    else if (operation == "exch" || operation == "cas")
-      written.value = operand_of(value);
-    else
-      refuse(operation, "add, sub, exch or cas");
+    if (operation == "add") written.value = {read, number(value)};
+    else if (operation == "sub") written.value = {read, -number(value)};
+    else if (operation == "exch" || operation == "cas") written.value = operand_of(value);
+    else refuse(operation, "add, sub, exch or cas");
     if (operation == "cas") written.guards.push_back({read, compared::equal, number(arguments[2])});
     push(std::move(written));
     if (answers) sets(arguments[0], read);
@@ -338,8 +327,7 @@ class reader {
     is.index = found->second;
     if (const auto other = registers_.find(std::string(value)); other != registers_.end())
       is.other_read = other->second;
-    else
-      is.value = number(value);
+    else is.value = number(value);
     return is;
   }
 

@@ -45,12 +45,9 @@ class encoding {
     params.set("timeout", static_cast<unsigned>(std::max<std::int64_t>(1, limit.count())));
     solver_.set(params);
     switch (solver_.check()) {
-      case z3::sat:
-        return {verdict::allowed, story(solver_.get_model())};
-      case z3::unsat:
-        return {verdict::forbidden, {}};
-      case z3::unknown:
-        break;
+    case z3::sat: return {verdict::allowed, story(solver_.get_model())};
+    case z3::unsat: return {verdict::forbidden, {}};
+    case z3::unknown: break;
     }
     return {};
   }
@@ -92,12 +89,9 @@ class encoding {
   }
   bool includes(std::size_t a, std::size_t other) const {
     switch (at(a).scope) {
-      case scope::block:
-        return same_block(a, other);
-      case scope::gpu:
-        return place(a).gpu == place(other).gpu;
-      case scope::system:
-        break;
+    case scope::block: return same_block(a, other);
+    case scope::gpu: return place(a).gpu == place(other).gpu;
+    case scope::system: break;
     }
     return true;
   }
@@ -134,12 +128,9 @@ class encoding {
   const z3::expr& value_of(int read) const { return values_[static_cast<std::size_t>(read)]; }
 
   void name_values(std::size_t e) {
-    if (reads(e))
-      values_.push_back(context_.int_const(fmt::format("v{}", e).c_str()));
-    else if (at(e).value.read == operand::none)
-      values_.push_back(number(at(e).value.plus));
-    else
-      values_.push_back(value_of(at(e).value.read) + number(at(e).value.plus));
+    if (reads(e)) values_.push_back(context_.int_const(fmt::format("v{}", e).c_str()));
+    else if (at(e).value.read == operand::none) values_.push_back(number(at(e).value.plus));
+    else values_.push_back(value_of(at(e).value.read) + number(at(e).value.plus));
     z3::expr on = context_.bool_val(true);
     for (const guard& one : at(e).guards) {
       const z3::expr equal = value_of(one.read) == number(one.value);
@@ -387,20 +378,16 @@ class encoding {
     z3::expr_vector parts(context_);
     for (const condition& part : asked.parts) parts.push_back(holds(part));
     switch (asked.what) {
-      case condition::kind::all_of:
-        return z3::mk_and(parts);
-      case condition::kind::any_of:
-        return z3::mk_or(parts);
-      case condition::kind::negation:
-        return !z3::mk_and(parts);
-      case condition::kind::read_is: {
-        const z3::expr wanted = asked.other_read == operand::none
-                                    ? number(asked.value)
-                                    : value_of(asked.other_read) + number(asked.value);
-        return value_of(asked.index) == wanted;
-      }
-      case condition::kind::memory_is:
-        break;
+    case condition::kind::all_of: return z3::mk_and(parts);
+    case condition::kind::any_of: return z3::mk_or(parts);
+    case condition::kind::negation: return !z3::mk_and(parts);
+    case condition::kind::read_is: {
+      const z3::expr wanted = asked.other_read == operand::none
+                                  ? number(asked.value)
+                                  : value_of(asked.other_read) + number(asked.value);
+      return value_of(asked.index) == wanted;
+    }
+    case condition::kind::memory_is: break;
     }
     return last_value(asked.index) == number(asked.value);
   }

@@ -63,12 +63,9 @@ relation relation::then(const relation& next) const {
   for_each([&](std::size_t from, std::size_t by, const z3::expr& first) {
     for (const std::size_t to : after[by]) {
       const z3::expr& second = *next.at(by, to);
-      if (first.is_true())
-        chained.add(from, to, second);
-      else if (second.is_true())
-        chained.add(from, to, first);
-      else
-        chained.add(from, to, first && second);
+      if (first.is_true()) chained.add(from, to, second);
+      else if (second.is_true()) chained.add(from, to, first);
+      else chained.add(from, to, first && second);
     }
   });
   return chained;
@@ -103,8 +100,7 @@ relation relation::closed(z3::solver& solver, const char* name) const {
     for (std::size_t to = 0; to < size_; ++to) {
       if (!reachable[from * size_ + to]) continue;
       const auto& known = at(from, to);
-      if (known && known->is_true())
-        all.add(from, to, *known);
+      if (known && known->is_true()) all.add(from, to, *known);
       else
         all.add(from, to,
                 context_->bool_const((name + std::to_string(from) + "_" + std::to_string(to)).c_str()));

@@ -1,5 +1,5 @@
-// What the backends of this build declare of a result's barrier, found by the names that stand in the result: also where the
-// result is of another machine, and where this build could not run it.
+// What the backends of this build declare of a result's barrier, found by the names that stand in the result:
+// also where the result is of another machine, and where this build could not run it.
 #pragma once
 
 #include <span>

@@ -1,5 +1,6 @@
-// A plan's points as the harness measures them: barriers/backend.hpp made into subjects, the difference of two runs as
-// their method, checked rounds as their proof (docs/method.md, "Barrier latency", "Is it a barrier?").
+// A plan's points as the harness measures them: barriers/backend.hpp made into subjects, the difference of
+// two runs as their method, checked rounds as their proof (docs/method.md, "Barrier latency", "Is it a
+// barrier?").
 #pragma once
 
 #include <chrono>
@@ -25,12 +26,13 @@ struct settings {
 
 // How many points of the plan are measured: those that are not waived.
 std::size_t points_to_measure(const plan&);
-// How long each of so many points is sampled at most, where nobody said: a large sweep is not to last for minutes, whatever
-// it holds.
+// How long each of so many points is sampled at most, where nobody said: a large sweep is not to last for
+// minutes, whatever it holds.
 std::chrono::nanoseconds default_max_time(std::size_t points);
 
-// The points in the plan's order. The plan, the job and the watchdog outlive them. Their functions are collective over
-// the job: each rank calls them in the same order, as mgsync::runner does, and drops them when the others do.
+// The points in the plan's order. The plan, the job and the watchdog outlive them. Their functions are
+// collective over the job: each rank calls them in the same order, as mgsync::runner does, and drops them
+// when the others do.
 std::vector<measurement> points_of(const plan&, const settings&, communicator& job, watchdog&);
 
 }  // namespace mgsync::barriers

@@ -19,7 +19,8 @@ fault fault_of(const order& asked) {
   fault wanted;
   if (!asked.fault.starts_with(early_arrival)) return wanted;
   wanted.what = fault::kind::arrive_early;
-  std::from_chars(asked.fault.data() + early_arrival.size(), asked.fault.data() + asked.fault.size(), wanted.member);
+  std::from_chars(asked.fault.data() + early_arrival.size(), asked.fault.data() + asked.fault.size(),
+                  wanted.member);
   return wanted;
 }
 
@@ -37,9 +38,16 @@ void add_load(const group_trial& all, seen& came) {
 
 std::string early(unsigned member) { return fmt::format("{}{}", early_arrival, member); }
 
-barrier_subject::barrier_subject(communicator& job, const point& p, const cell& where, std::vector<unsigned> mine,
-                                 std::unique_ptr<mgsync::barrier> made, std::uint64_t seed, std::chrono::nanoseconds timeout)
-    : job_(&job), point_(p), where_(&where), mine_(std::move(mine)), barrier_(std::move(made)), seed_(seed), timeout_(timeout),
+barrier_subject::barrier_subject(communicator& job, const point& p, const cell& where,
+                                 std::vector<unsigned> mine, std::unique_ptr<mgsync::barrier> made,
+                                 std::uint64_t seed, std::chrono::nanoseconds timeout)
+    : job_(&job),
+      point_(p),
+      where_(&where),
+      mine_(std::move(mine)),
+      barrier_(std::move(made)),
+      seed_(seed),
+      timeout_(timeout),
       work_units_(static_cast<std::uint32_t>(p.number(axes::work).value_or(0))) {}
 
 seen barrier_subject::run(const order& asked) {
@@ -56,8 +64,10 @@ seen barrier_subject::run(const order& asked) {
     request.work_units = work_units_;
     request.late_units = where_->late_units;
   }
-  // Rounds by the thousand, each of which may need a time slice on a busy machine; but not for ever, where its cores are taken away.
-  request.ends = began_ + timeout_ * 4 + 2 * asked.count * std::chrono::microseconds(request.work_units + request.late_units);
+  // Rounds by the thousand, each of which may need a time slice on a busy machine; but not for ever, where
+  // its cores are taken away.
+  request.ends = began_ + timeout_ * 4 +
+                 2 * asked.count * std::chrono::microseconds(request.work_units + request.late_units);
   last_ = barrier_ ? barrier_->run(request) : trial{};
   return {.done = asked};
 }
@@ -75,8 +85,10 @@ seen barrier_subject::put_together(seen came) {
   }
   if (all.outcome == outcome::overdue) {
     came.ended = ending::overdue;
-    came.reason = fmt::format("given up: {} rounds of {} were not through after {:.3g} s, although every wait ended: its workers have "
-                              "too few cores, or others use them", came.done.count, name_of(point_),
+    came.reason = fmt::format("given up: {} rounds of {} were not through after {:.3g} s, although every "
+                              "wait ended: its workers have "
+                              "too few cores, or others use them",
+                              came.done.count, name_of(point_),
                               std::chrono::duration<double>(clock::now() - began_).count());
   }
   if (came.ended != ending::completed) return came;
@@ -85,7 +97,8 @@ seen barrier_subject::put_together(seen came) {
     came.values["observations"] = {static_cast<double>(all.observations)};
     came.values["violations"] = {static_cast<double>(all.violations)};
     came.values["far_violations"] = {static_cast<double>(all.far_violations)};
-    if (all.violations > 0) came.evidence["violation"] = violation_sentence(point_, where_->group, all, came.done.count);
+    if (all.violations > 0)
+      came.evidence["violation"] = violation_sentence(point_, where_->group, all, came.done.count);
     return came;
   }
   // What the barrier adds to the work is its latency.

@@ -1,4 +1,5 @@
-// A barrier as a subject: orders become runs of rounds on this rank's members, and what all ranks saw is put together.
+// A barrier as a subject: orders become runs of rounds on this rank's members, and what all ranks saw is put
+// together.
 #pragma once
 
 #include <chrono>
@@ -21,13 +22,15 @@ std::string early(unsigned member);
 // The GB/s of the load beside a barrier, on the member that had least.
 inline const metric_name load_rate{"load", "GB/s", better::more};
 
-// A timed run yields "duration_us" (the longest of the members' own durations, less the work in its rounds) and, where
-// there are any, "worked_us", "slowest" (the member's index in the group, where one took longest), "load" and
-// "load_gbps" with "load_members", "taken" (of host members that are not oversubscribed and wait awake), and the word "misplaced_load". A proving run yields "observations", "violations",
-// "far_violations" and the sentence "violation" of the first.
+// A timed run yields "duration_us" (the longest of the members' own durations, less the work in its rounds)
+// and, where there are any, "worked_us", "slowest" (the member's index in the group, where one took longest),
+// "load" and "load_gbps" with "load_members", "taken" (of host members that are not oversubscribed and wait
+// awake), and the word "misplaced_load". A proving run yields "observations", "violations", "far_violations"
+// and the sentence "violation" of the first.
 class barrier_subject final : public subject {
  public:
-  // `mine`: the group's indices of this rank's members; without any, no barrier. The cell outlives the subject.
+  // `mine`: the group's indices of this rank's members; without any, no barrier. The cell outlives the
+  // subject.
   barrier_subject(communicator& job, const point&, const cell&, std::vector<unsigned> mine,
                   std::unique_ptr<mgsync::barrier>, std::uint64_t seed, std::chrono::nanoseconds timeout);
 

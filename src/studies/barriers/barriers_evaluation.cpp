@@ -17,7 +17,8 @@ namespace mgsync::barriers {
 
 std::optional<variance_shares> shares_of_variance(const std::vector<std::vector<double>>& values) {
   const std::size_t rows = values.size(), columns = rows == 0 ? 0 : values.front().size();
-  if (rows < 2 || columns < 2) throw std::invalid_argument("shares of variance need two rows and two columns");
+  if (rows < 2 || columns < 2)
+    throw std::invalid_argument("shares of variance need two rows and two columns");
   std::vector<double> of_row(rows), of_column(columns);
   double all = 0;
   const auto cells = static_cast<double>(rows * columns);
@@ -32,12 +33,15 @@ std::optional<variance_shares> shares_of_variance(const std::vector<std::vector<
     }
   }
   double total = 0, by_rows = 0, by_columns = 0;
-  for (std::size_t r = 0; r < rows; ++r) by_rows += static_cast<double>(columns) * (of_row[r] - all) * (of_row[r] - all);
-  for (std::size_t c = 0; c < columns; ++c) by_columns += static_cast<double>(rows) * (of_column[c] - all) * (of_column[c] - all);
+  for (std::size_t r = 0; r < rows; ++r)
+    by_rows += static_cast<double>(columns) * (of_row[r] - all) * (of_row[r] - all);
+  for (std::size_t c = 0; c < columns; ++c)
+    by_columns += static_cast<double>(rows) * (of_column[c] - all) * (of_column[c] - all);
   for (const auto& row : values)
     for (const double value : row) total += (std::log(value) - all) * (std::log(value) - all);
   if (total <= 0) return std::nullopt;
-  return variance_shares{by_rows / total, by_columns / total, std::max(0.0, 1 - (by_rows + by_columns) / total)};
+  return variance_shares{by_rows / total, by_columns / total,
+                         std::max(0.0, 1 - (by_rows + by_columns) / total)};
 }
 
 extent full_rectangle(const heat_map& map) {
@@ -74,7 +78,8 @@ std::string circumstances_of(const point& p) {
 using shape_place = std::tuple<bool, double, double>;
 shape_place place_of_shape(const point& p) {
   const auto in_all = p.number(axes::blocks);
-  return {!in_all.has_value(), in_all ? *in_all : p.number(axes::blocks_per_sm).value_or(0), p.number(axes::threads_per_block).value_or(0)};
+  return {!in_all.has_value(), in_all ? *in_all : p.number(axes::blocks_per_sm).value_or(0),
+          p.number(axes::threads_per_block).value_or(0)};
 }
 
 std::string word_for_names(std::string words) {
@@ -88,21 +93,31 @@ using same_group = std::tuple<std::string, int, std::string>;
 std::map<same_group, std::vector<const result*>> by_subject(std::span<const result> all) {
   std::map<same_group, std::vector<const result*>> groups;
   for (const auto& r : all)
-    if (r.point.study == "barriers" && r.point.device == topology::device::gpu && is_idle(r) && r.point.number("blocks_per_sm") && r.point.number("threads_per_block"))
+    if (r.point.study == "barriers" && r.point.device == topology::device::gpu && is_idle(r) &&
+        r.point.number("blocks_per_sm") && r.point.number("threads_per_block"))
       groups[{subject_of(r.point), r.point.members, circumstances_of(r.point)}].push_back(&r);
   return groups;
 }
 
 std::optional<heat_map> map_of(const std::string& subject, const std::vector<const result*>& results) {
   std::set<double> blocks, threads;
-  for (const auto* r : results) blocks.insert(*r->point.number("blocks_per_sm")), threads.insert(*r->point.number("threads_per_block"));
+  for (const auto* r : results)
+    blocks.insert(*r->point.number("blocks_per_sm")), threads.insert(*r->point.number("threads_per_block"));
   if (blocks.size() < 2 || threads.size() < 2) return std::nullopt;
   const auto members = members_of(results.front()->point);
   const auto under = circumstances_of(results.front()->point);
-  heat_map map{{word_for_names(fmt::format("map-{}-{}{}", subject, results.front()->point.members, under.empty() ? "" : "-" + under)),
+  heat_map map{{word_for_names(fmt::format("map-{}-{}{}", subject, results.front()->point.members,
+                                           under.empty() ? "" : "-" + under)),
                 fmt::format("{} on {}{}", subject, members, under.empty() ? "" : ", " + under),
                 "Latency of one round over the shapes; a hole did not fit or was not measured."},
-               "blocks per SM", "threads per block", {}, {}, {}, "us", {}, {}};
+               "blocks per SM",
+               "threads per block",
+               {},
+               {},
+               {},
+               "us",
+               {},
+               {}};
   for (const double b : blocks) map.rows.push_back(fmt::format("{:.0f}", b));
   for (const double t : threads) map.columns.push_back(fmt::format("{:.0f}", t));
   map.values.assign(blocks.size(), std::vector<std::optional<double>>(threads.size()));
@@ -112,8 +127,10 @@ std::optional<heat_map> map_of(const std::string& subject, const std::vector<con
   bool any = false;
   for (const auto* r : results) {
     known += r->has_metrics() || !r->reason.empty();
-    const auto row = static_cast<std::size_t>(std::distance(blocks.begin(), blocks.find(*r->point.number("blocks_per_sm"))));
-    const auto column = static_cast<std::size_t>(std::distance(threads.begin(), threads.find(*r->point.number("threads_per_block"))));
+    const auto row = static_cast<std::size_t>(
+        std::distance(blocks.begin(), blocks.find(*r->point.number("blocks_per_sm"))));
+    const auto column = static_cast<std::size_t>(
+        std::distance(threads.begin(), threads.find(*r->point.number("threads_per_block"))));
     if (r->has_metrics() && r->metrics.front().median > 0) {
       map.values[row][column] = r->metrics.front().median;
       map.sources[row][column] = short_key(r->point);
@@ -127,8 +144,12 @@ std::optional<heat_map> map_of(const std::string& subject, const std::vector<con
 }
 
 void add_maps(std::span<const result> all, evaluation& e) {
-  table drives{{"what-drives", "What drives the latency", "Shares of the variance of log latency over the full rectangle that fits."},
-               {"barrier", "members", "rectangle", "blocks per SM", "threads per block", "both together"}, {}, {false, true, false, true, true, true}, {}};
+  table drives{{"what-drives", "What drives the latency",
+                "Shares of the variance of log latency over the full rectangle that fits."},
+               {"barrier", "members", "rectangle", "blocks per SM", "threads per block", "both together"},
+               {},
+               {false, true, false, true, true, true},
+               {}};
   for (const auto& [of, results] : by_subject(all)) {
     const auto& subject = std::get<0>(of);
     auto map = map_of(subject, results);
@@ -140,8 +161,10 @@ void add_maps(std::span<const result> all, evaluation& e) {
         for (std::size_t c = 0; c < full.columns; ++c) values[r].push_back(*map->values[r][c]);
       if (const auto shares = shares_of_variance(values))
         drives.rows.push_back({subject, members_of(results.front()->point),
-                               fmt::format("1..{} x {}..{}", map->rows[full.rows - 1], map->columns.front(), map->columns[full.columns - 1]),
-                               fmt::format("{:.0f} %", 100 * shares->rows), fmt::format("{:.0f} %", 100 * shares->columns),
+                               fmt::format("1..{} x {}..{}", map->rows[full.rows - 1], map->columns.front(),
+                                           map->columns[full.columns - 1]),
+                               fmt::format("{:.0f} %", 100 * shares->rows),
+                               fmt::format("{:.0f} %", 100 * shares->columns),
                                fmt::format("{:.0f} %", 100 * shares->rest)});
     }
     e.figures.push_back(std::move(*map));
@@ -155,7 +178,8 @@ void add_shapes(std::span<const result> all, evaluation& e) {
   std::map<key, std::map<std::string, std::map<shape_place, const result*>>> groups;
   std::map<key, std::map<shape_place, std::string>> shapes;
   for (const auto& r : all) {
-    if (r.point.study != "barriers" || !r.has_metrics() || !is_idle(r) || !(r.metrics.front().median > 0)) continue;
+    if (r.point.study != "barriers" || !r.has_metrics() || !is_idle(r) || !(r.metrics.front().median > 0))
+      continue;
     const key where{r.point.device, circumstances_of(r.point), r.point.members};
     groups[where][subject_of(r.point)][place_of_shape(r.point)] = &r;
     shapes[where][place_of_shape(r.point)] = format_shape(r.point);
@@ -165,12 +189,26 @@ void add_shapes(std::span<const result> all, evaluation& e) {
     const auto& columns = shapes[where];
     if (columns.size() < 2) continue;
     const auto of = count_of_members(subjects.begin()->second.begin()->second->point);
-    heat_map map{{word_for_names(fmt::format("shapes-{}-{}{}", to_string(device), members, under.empty() ? "" : "-" + under)), fmt::format("Every barrier over the shapes: {}{}", of, under.empty() ? "" : ", " + under),
-                  "Medians in us; the colours are logarithmic. The best at the last shape first (000, figures 5, 7 and 8)."}, "barrier",
-                 device == topology::device::gpu ? "blocks per SM x threads per block" : "threads per member", {}, {}, {}, "us", {}, {}};
+    heat_map map{{word_for_names(fmt::format("shapes-{}-{}{}", to_string(device), members,
+                                             under.empty() ? "" : "-" + under)),
+                  fmt::format("Every barrier over the shapes: {}{}", of, under.empty() ? "" : ", " + under),
+                  "Medians in us; the colours are logarithmic. The best at the last shape first (000, "
+                  "figures 5, 7 and 8)."},
+                 "barrier",
+                 device == topology::device::gpu ? "blocks per SM x threads per block" : "threads per member",
+                 {},
+                 {},
+                 {},
+                 "us",
+                 {},
+                 {}};
     for (const auto& [place, name] : columns) map.columns.push_back(name);
     std::vector<std::pair<double, std::string>> order;
-    for (const auto& [name, by_shape] : subjects) order.emplace_back(by_shape.contains(columns.rbegin()->first) ? by_shape.rbegin()->second->metrics.front().median : 1e300, name);
+    for (const auto& [name, by_shape] : subjects)
+      order.emplace_back(by_shape.contains(columns.rbegin()->first)
+                             ? by_shape.rbegin()->second->metrics.front().median
+                             : 1e300,
+                         name);
     std::sort(order.begin(), order.end());
     for (const auto& [last, name] : order) {
       map.rows.push_back(name);
@@ -179,7 +217,8 @@ void add_shapes(std::span<const result> all, evaluation& e) {
       for (const auto& [place, word] : columns) {
         const auto& by_shape = subjects.at(name);
         const auto found = by_shape.find(place);
-        map.values.back().push_back(found == by_shape.end() ? std::nullopt : std::optional(found->second->metrics.front().median));
+        map.values.back().push_back(
+            found == by_shape.end() ? std::nullopt : std::optional(found->second->metrics.front().median));
         map.sources.back().push_back(found == by_shape.end() ? "" : short_key(found->second->point));
       }
     }
@@ -188,33 +227,45 @@ void add_shapes(std::span<const result> all, evaluation& e) {
 }
 
 // Everything but the members and the subject is the same along a curve, and in one picture.
-using picture_key = std::tuple<std::string, std::string, shape_place, std::string>;  // device, circumstances, shape
+using picture_key =
+    std::tuple<std::string, std::string, shape_place, std::string>;  // device, circumstances, shape
 
 void add_curves(std::span<const result> all, evaluation& e) {
   std::map<picture_key, std::map<std::string, curve>> pictures;
   for (const auto& r : all) {
-    if (r.point.study != "barriers" || !r.has_metrics() || !is_idle(r) || !(r.metrics.front().median > 0)) continue;
+    if (r.point.study != "barriers" || !r.has_metrics() || !is_idle(r) || !(r.metrics.front().median > 0))
+      continue;
     const auto& m = r.metrics.front();
-    auto& one = pictures[{std::string(to_string(r.point.device)), circumstances_of(r.point), place_of_shape(r.point), format_shape(r.point)}][subject_of(r.point)];
+    auto& one = pictures[{std::string(to_string(r.point.device)), circumstances_of(r.point),
+                          place_of_shape(r.point), format_shape(r.point)}][subject_of(r.point)];
     one.name = subject_of(r.point);
-    one.points.push_back({static_cast<double>(r.point.members), m.median, m.ci95_low, m.ci95_high, m.raw, fmt::format("{} samples", m.samples), short_key(r.point)});
+    one.points.push_back({static_cast<double>(r.point.members), m.median, m.ci95_low, m.ci95_high, m.raw,
+                          fmt::format("{} samples", m.samples), short_key(r.point)});
   }
   for (auto& [where, curves] : pictures) {
     const auto& [device, under, place, shape] = where;
     const bool gpus = device == "gpu";
-    chart c{{word_for_names(fmt::format("over-members-{}-{}{}", device, shape, under.empty() ? "" : "-" + under)),
-             fmt::format("Latency over {}{}{}", gpus ? "GPUs" : "host members", shape.empty() || (!gpus && shape == "1") ? "" : ", shape " + shape, under.empty() ? "" : ", " + under),
-             "Medians, their 95 % intervals as bands, and the medians of the batches as small points (000, figure 9)."},
-            {gpus ? "GPUs" : "members"}, {"latency (us)", true}, {}};
+    chart c{
+        {word_for_names(fmt::format("over-members-{}-{}{}", device, shape, under.empty() ? "" : "-" + under)),
+         fmt::format("Latency over {}{}{}", gpus ? "GPUs" : "host members",
+                     shape.empty() || (!gpus && shape == "1") ? "" : ", shape " + shape,
+                     under.empty() ? "" : ", " + under),
+         "Medians, their 95 % intervals as bands, and the medians of the batches as small points (000, "
+         "figure 9)."},
+        {gpus ? "GPUs" : "members"},
+        {"latency (us)", true},
+        {}};
     for (auto& [name, one] : curves) {
       std::sort(one.points.begin(), one.points.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
       if (one.points.size() > 1) c.curves.push_back(std::move(one));
     }
-    std::sort(c.curves.begin(), c.curves.end(), [](const curve& a, const curve& b) {  // the best at the largest group first
-      const auto &last_a = a.points.back(), &last_b = b.points.back();
-      return last_a.x != last_b.x ? last_a.x > last_b.x : last_a.y < last_b.y;
-    });
-    // The best of each backend first, and the vendor's: they have the colours where there are more curves than these.
+    std::sort(c.curves.begin(), c.curves.end(),
+              [](const curve& a, const curve& b) {  // the best at the largest group first
+                const auto &last_a = a.points.back(), &last_b = b.points.back();
+                return last_a.x != last_b.x ? last_a.x > last_b.x : last_a.y < last_b.y;
+              });
+    // The best of each backend first, and the vendor's: they have the colours where there are more curves
+    // than these.
     std::set<std::string> shown;
     std::stable_partition(c.curves.begin(), c.curves.end(), [&](const curve& one) {
       return one.name == "multigrid:vendor" || shown.insert(one.name.substr(0, one.name.find(':'))).second;
@@ -229,8 +280,8 @@ void add_curves(std::span<const result> all, evaluation& e) {
 
 double latency_of(const result* r) { return r->metrics.front().median; }
 
-// Of one device, count, shape and circumstances: the fastest that passed, the fastest that a program can call, and whoever's
-// interval overlaps theirs.
+// Of one device, count, shape and circumstances: the fastest that passed, the fastest that a program can
+// call, and whoever's interval overlaps theirs.
 struct fastest {
   const result* best = nullptr;
   const result* answer = nullptr;  // nullptr: a program can call none
@@ -248,7 +299,9 @@ struct fastest {
     std::vector<std::string> names;
     for (const auto* r : among) {  // one may be there twice, from two groups of as many members
       const auto name = subject_of(r->point);
-      if (name != subject_of(of.point) && r->metrics.front().ci95_low <= of.metrics.front().ci95_high && std::ranges::find(names, name) == names.end()) names.push_back(name);
+      if (name != subject_of(of.point) && r->metrics.front().ci95_low <= of.metrics.front().ci95_high &&
+          std::ranges::find(names, name) == names.end())
+        names.push_back(name);
     }
     return names;
   }
@@ -256,22 +309,27 @@ struct fastest {
   const result* out_of_reach() const {
     const result* found = nullptr;
     for (const auto* r : all)
-      if (latency_of(r) < latency_of(answer) && !facts_of(r->point).meets_nobody && (found == nullptr || latency_of(r) < latency_of(found))) found = r;
+      if (latency_of(r) < latency_of(answer) && !facts_of(r->point).meets_nobody &&
+          (found == nullptr || latency_of(r) < latency_of(found)))
+        found = r;
     return found;
   }
 };
 using cell_key = std::tuple<std::string, std::string, int, shape_place>;  // device, circumstances, members
 
-// How many times as long NVIDIA's own barrier over the same blocks takes: over the shapes, from the least to the most.
+// How many times as long NVIDIA's own barrier over the same blocks takes: over the shapes, from the least to
+// the most.
 std::string beside_the_vendor(const std::vector<const fastest*>& shapes) {
   double least = 1e300, most = 0;
   std::string name;
   for (const auto* one : shapes) {
     // A barrier inside a block or a cluster is no grid's, even where the grid has one block only.
     const auto* chosen = one->answer != nullptr ? one->answer : one->best;
-    if (const auto& best = chosen->point.subject; best == "warp" || best == "block" || best == "cluster") continue;
+    if (const auto& best = chosen->point.subject; best == "warp" || best == "block" || best == "cluster")
+      continue;
     for (const auto* r : one->all) {
-      if (subject_of(r->point) != (r->point.members == 1 ? "grid:cooperative-groups" : "multigrid:vendor")) continue;
+      if (subject_of(r->point) != (r->point.members == 1 ? "grid:cooperative-groups" : "multigrid:vendor"))
+        continue;
       const double ratio = latency_of(r) / latency_of(chosen);
       least = std::min(least, ratio);
       most = std::max(most, ratio);
@@ -279,26 +337,33 @@ std::string beside_the_vendor(const std::vector<const fastest*>& shapes) {
     }
   }
   if (!(most > 1)) return "";
-  const auto times = most < 1.05 * least ? fmt::format("{:.2g}", most) : fmt::format("{:.2g} to {:.2g}", least, most);
+  const auto times =
+      most < 1.05 * least ? fmt::format("{:.2g}", most) : fmt::format("{:.2g} to {:.2g}", least, most);
   return fmt::format(" NVIDIA's own ({}) takes {} times as long.", name, times);
 }
 
 // What a program can call in place of one that it cannot, where that was not measured.
 std::string in_its_place(const fastest& cell, const result& of) {
   std::vector<std::string> names = facts_of(of.point).beside;
-  std::erase_if(names, [&](const auto& name) { return std::ranges::any_of(cell.all, [&](const auto* r) { return subject_of(r->point) == name; }); });
+  std::erase_if(names, [&](const auto& name) {
+    return std::ranges::any_of(cell.all, [&](const auto* r) { return subject_of(r->point) == name; });
+  });
   if (names.empty() || (cell.answer != nullptr && cell.answer->point.subject == of.point.subject)) return "";
-  return fmt::format("; {}, which it can call in its place, {} not measured", fmt::join(names, ", "), names.size() == 1 ? "was" : "were");
+  return fmt::format("; {}, which it can call in its place, {} not measured", fmt::join(names, ", "),
+                     names.size() == 1 ? "was" : "were");
 }
 
 // How it is called, and what is faster and cannot be.
 std::string how_to_call(const fastest& one) {
   const auto facts = facts_of(one.answer->point);
-  auto text = fmt::format(" To call it: {}{}.", facts.call, facts.needs.empty() ? "" : fmt::format(" ({})", facts.needs));
+  auto text = fmt::format(" To call it: {}{}.", facts.call,
+                          facts.needs.empty() ? "" : fmt::format(" ({})", facts.needs));
   if (const auto* beyond = one.out_of_reach(); beyond != nullptr)
-    text += fmt::format(" {} is faster there, {:.4g} us, and {}{}.", subject_of(beyond->point), latency_of(beyond),
-                        facts_of(beyond->point).known ? "nothing that a program can call" : "this build does not know whether a program can call it",
-                        in_its_place(one, *beyond));
+    text += fmt::format(
+        " {} is faster there, {:.4g} us, and {}{}.", subject_of(beyond->point), latency_of(beyond),
+        facts_of(beyond->point).known ? "nothing that a program can call"
+                                      : "this build does not know whether a program can call it",
+        in_its_place(one, *beyond));
   return text;
 }
 
@@ -309,20 +374,27 @@ std::string best_sentence(const std::vector<const fastest*>& shapes) {
   std::map<std::string, int> wins;
   for (const auto* one : shapes)
     if (chosen(*one) != nullptr) ++wins[subject_of(chosen(*one)->point)];
-  const auto most = std::max_element(wins.begin(), wins.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  const fastest* shown = *std::find_if(shapes.begin(), shapes.end(), [&](const auto* one) { return chosen(*one) != nullptr && subject_of(chosen(*one)->point) == most->first; });
+  const auto most = std::max_element(wins.begin(), wins.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const fastest* shown = *std::find_if(shapes.begin(), shapes.end(), [&](const auto* one) {
+    return chosen(*one) != nullptr && subject_of(chosen(*one)->point) == most->first;
+  });
   const auto& r = *chosen(*shown);
   const auto& m = r.metrics.front();
   const auto under = circumstances_of(r.point), shape = format_shape(r.point);
   const auto ties = fastest::ties_of(r, callable ? shown->callable : shown->all);
-  std::string text = fmt::format("On {}{}, {}", members_of(r.point), under.empty() ? "" : " (" + under + ")",
-                                 callable ? fmt::format("take {}, the fastest barrier that a program can call", most->first)
-                                          : fmt::format("nothing that a program can call was measured; {} is the fastest barrier", most->first));
+  std::string text = fmt::format(
+      "On {}{}, {}", members_of(r.point), under.empty() ? "" : " (" + under + ")",
+      callable ? fmt::format("take {}, the fastest barrier that a program can call", most->first)
+               : fmt::format("nothing that a program can call was measured; {} is the fastest barrier",
+                             most->first));
   if (shapes.size() > 1) text += fmt::format(" at {} of {} shapes", most->second, shapes.size());
-  text += fmt::format(": {:.4g} us{} (95 % interval {:.4g} - {:.4g})", m.median, shapes.size() > 1 ? " at " + shape : "", m.ci95_low, m.ci95_high);
+  text += fmt::format(": {:.4g} us{} (95 % interval {:.4g} - {:.4g})", m.median,
+                      shapes.size() > 1 ? " at " + shape : "", m.ci95_low, m.ci95_high);
   if (!ties.empty()) text += fmt::format("; no difference was shown there to {}", fmt::join(ties, ", "));
   if (!r.doubts.empty()) text += fmt::format("; that means little: {}", words_of(r.doubts));
-  return text + (callable ? "." + how_to_call(*shown) : in_its_place(*shown, r) + ".") + beside_the_vendor(shapes);
+  return text + (callable ? "." + how_to_call(*shown) : in_its_place(*shown, r) + ".") +
+         beside_the_vendor(shapes);
 }
 
 void add_verdict(std::span<const result> all, evaluation& e) {
@@ -335,27 +407,39 @@ void add_verdict(std::span<const result> all, evaluation& e) {
     if (!r.has_metrics()) continue;
     ++measured;
     unchecked += !r.verdict.passed && r.status == result_status::measured;
-    if (!is_idle(r) || !r.verdict.passed || r.metrics.front().of_one_batch()) continue;  // one batch neither wins nor ties
-    auto& one = cells[{std::string(to_string(r.point.device)), circumstances_of(r.point), r.point.members, place_of_shape(r.point)}];
+    if (!is_idle(r) || !r.verdict.passed || r.metrics.front().of_one_batch())
+      continue;  // one batch neither wins nor ties
+    auto& one = cells[{std::string(to_string(r.point.device)), circumstances_of(r.point), r.point.members,
+                       place_of_shape(r.point)}];
     one.add(r);
   }
   if (measured == 0) return;
   std::map<std::pair<std::string, std::string>, std::vector<const fastest*>> largest;
-  table t{{"fastest", "The fastest barrier of each group and shape", "Of those that passed their check, idle, in more than one batch. The last column: whose interval overlaps."},
-          {"members", "shape", "barrier", "latency, us", "ci95", "no difference shown to"}, {}, {false, false, false, true, true, false}, {}};
+  table t{{"fastest", "The fastest barrier of each group and shape",
+           "Of those that passed their check, idle, in more than one batch. The last column: whose interval "
+           "overlaps."},
+          {"members", "shape", "barrier", "latency, us", "ci95", "no difference shown to"},
+          {},
+          {false, false, false, true, true, false},
+          {}};
   for (const auto& [where, one] : cells) {
     const auto& [device, under, members, place] = where;
     auto& shapes = largest[{device, under}];
     if (!shapes.empty() && shapes.front()->best->point.members < members) shapes.clear();
     shapes.push_back(&one);
     const auto& m = one.best->metrics.front();
-    t.rows.push_back({members_of(one.best->point) + (under.empty() ? "" : ", " + under), format_shape(one.best->point), subject_of(one.best->point), fmt::format("{:.4g}", m.median),
-                      fmt::format("{:.4g} - {:.4g}", m.ci95_low, m.ci95_high), fmt::format("{}", fmt::join(fastest::ties_of(*one.best, one.all), ", "))});
+    t.rows.push_back({members_of(one.best->point) + (under.empty() ? "" : ", " + under),
+                      format_shape(one.best->point), subject_of(one.best->point),
+                      fmt::format("{:.4g}", m.median),
+                      fmt::format("{:.4g} - {:.4g}", m.ci95_low, m.ci95_high),
+                      fmt::format("{}", fmt::join(fastest::ties_of(*one.best, one.all), ", "))});
     t.sources.push_back(short_key(one.best->point));
   }
   for (auto& [where, shapes] : largest) e.sentences.push_back(best_sentence(shapes));
-  e.sentences.push_back(fmt::format("{} points of barriers were measured; {} {} violated or stuck, {} could not run here{}.", measured, violated == 0 ? "none" : fmt::format("{}", violated),
-                                    violated <= 1 ? "was" : "were", waived, unchecked == 0 ? "" : fmt::format(", {} are unchecked or no barriers", unchecked)));
+  e.sentences.push_back(fmt::format(
+      "{} points of barriers were measured; {} {} violated or stuck, {} could not run here{}.", measured,
+      violated == 0 ? "none" : fmt::format("{}", violated), violated <= 1 ? "was" : "were", waived,
+      unchecked == 0 ? "" : fmt::format(", {} are unchecked or no barriers", unchecked)));
   e.tables.push_back(std::move(t));
 }
 

@@ -34,7 +34,8 @@ struct stood {
 
 // Of the barriers inside one GPU: by threads, or by the blocks of a cluster.
 rung rung_inside(const point& p, const std::string& scope) {
-  const int threads = static_cast<int>(p.number(axes::threads_per_block).value_or(32)), blocks = static_cast<int>(p.number(axes::blocks).value_or(1));
+  const int threads = static_cast<int>(p.number(axes::threads_per_block).value_or(32)),
+            blocks = static_cast<int>(p.number(axes::blocks).value_or(1));
   if (scope == "warp") return {1, 2, "warp, lanes from two branches"};
   if (scope == "block") return {2, threads, fmt::format("block, {} threads", threads)};
   if (scope == "cluster" && blocks > 1) return {3, blocks, fmt::format("cluster, {} blocks", blocks)};
@@ -46,19 +47,31 @@ rung rung_of(const result& r, const subject_facts& facts) {
   const auto& p = r.point;
   if (p.study == "levels") {
     // Its other links are operations, or no instruction; a relaxed arrival orders no memory.
-    if (p.word("quantity") != "latency" || r.found("link") != "barrier" || p.subject.starts_with("cluster_relaxed")) return {};
+    if (p.word("quantity") != "latency" || r.found("link") != "barrier" ||
+        p.subject.starts_with("cluster_relaxed"))
+      return {};
     return rung_inside(p, p.word("scope"));
   }
   if (p.study == "launch") {
-    const bool wanted = p.word("quantity") == "null" && p.members == 1 && p.number("argument_bytes").value_or(0) == 0 && p.word("policy", "synchronize") == "synchronize";
+    const bool wanted = p.word("quantity") == "null" && p.members == 1 &&
+                        p.number("argument_bytes").value_or(0) == 0 &&
+                        p.word("policy", "synchronize") == "synchronize";
     return {wanted && p.device == topology::device::gpu ? 6 : 0, 1, "launch: one more kernel"};
   }
-  if (p.study != "barriers" || p.word("load", "idle") != "idle" || p.find("work") != nullptr || p.find("late") != nullptr || !r.verdict.passed || facts.meets_nobody) return {};
-  if (p.device == topology::device::host) return {8, p.members, fmt::format("{} host member{}{}", p.members, p.members == 1 ? "" : "s", p.ranks > 1 ? ", in ranks" : "")};
+  if (p.study != "barriers" || p.word("load", "idle") != "idle" || p.find("work") != nullptr ||
+      p.find("late") != nullptr || !r.verdict.passed || facts.meets_nobody)
+    return {};
+  if (p.device == topology::device::host)
+    return {8, p.members,
+            fmt::format("{} host member{}{}", p.members, p.members == 1 ? "" : "s",
+                        p.ranks > 1 ? ", in ranks" : "")};
   const bool per_rank = p.ranks > 1;
   if (p.subject == "warp" && p.variant != "apart") return {1, 1, "warp, lanes together"};
   if (p.subject == "warp" || p.subject == "block" || p.subject == "cluster") return rung_inside(p, p.subject);
-  if (facts.by_host) return {7, p.members, fmt::format("end of the kernel, {} GPU{}{}", p.members, p.members == 1 ? "" : "s", per_rank ? ", in ranks" : "")};
+  if (facts.by_host)
+    return {7, p.members,
+            fmt::format("end of the kernel, {} GPU{}{}", p.members, p.members == 1 ? "" : "s",
+                        per_rank ? ", in ranks" : "")};
   // One block alone has nobody to meet in its grid.
   if (p.members == 1) return {p.number(axes::blocks).value_or(2) > 1 ? 4 : 0, 1, "grid: 1 GPU"};
   return {5, p.members, fmt::format("{} GPUs{}", p.members, per_rank ? ", in ranks" : "")};
@@ -66,12 +79,14 @@ rung rung_of(const result& r, const subject_facts& facts) {
 
 // In us; nothing where the metric is no time, or in cycles of an unknown clock.
 std::optional<standing> standing_of(const result& r) {
-  if (!r.has_metrics() || r.metrics.front().of_one_batch()) return std::nullopt;  // one batch is not the fastest of a level
+  if (!r.has_metrics() || r.metrics.front().of_one_batch())
+    return std::nullopt;  // one batch is not the fastest of a level
   const auto& m = r.metrics.front();
   double factor = 0;
   if (m.unit == "us") factor = 1;
   if (m.unit == "ns") factor = 1e-3;
-  if (const double mhz = std::strtod(r.found("mhz").c_str(), nullptr); m.unit == "cycles" && mhz > 0) factor = 1 / mhz;
+  if (const double mhz = std::strtod(r.found("mhz").c_str(), nullptr); m.unit == "cycles" && mhz > 0)
+    factor = 1 / mhz;
   if (factor == 0 || !(m.median > 0)) return std::nullopt;
   return standing{&r, m.median * factor, m.ci95_low * factor, m.ci95_high * factor};
 }
@@ -82,15 +97,23 @@ bool is_shown(const std::map<rung, stood>& all, const rung& one) {
   std::set<int> counts;
   for (const auto& [other, value] : all)
     if (other.level == one.level) counts.insert(other.members);
-  return one.members == *counts.begin() || one.members == *counts.rbegin() || (one.level > 4 && counts.size() <= 4);
+  return one.members == *counts.begin() || one.members == *counts.rbegin() ||
+         (one.level > 4 && counts.size() <= 4);
 }
 
-// Grids, GPUs and the ends of their kernels stand at one shape, and so do host members: a step up is no larger shape.
-int kind_of(const rung& one) { return one.level == 8 ? 2 : one.level == 4 || one.level == 5 || one.level == 7 ? 1 : 0; }
+// Grids, GPUs and the ends of their kernels stand at one shape, and so do host members: a step up is no
+// larger shape.
+int kind_of(const rung& one) {
+  return one.level == 8 ? 2 : one.level == 4 || one.level == 5 || one.level == 7 ? 1 : 0;
+}
 
-using results_by_shape = std::map<std::pair<double, double>, std::vector<std::pair<const result*, subject_facts>>>;  // blocks per SM, threads
+using results_by_shape =
+    std::map<std::pair<double, double>,
+             std::vector<std::pair<const result*, subject_facts>>>;  // blocks per SM, threads
 
-std::pair<double, double> shape_of(const point& p) { return {p.number(axes::blocks_per_sm).value_or(0), p.number(axes::threads_per_block).value_or(0)}; }
+std::pair<double, double> shape_of(const point& p) {
+  return {p.number(axes::blocks_per_sm).value_or(0), p.number(axes::threads_per_block).value_or(0)};
+}
 
 // The smallest of the shapes that most steps of a kind have, of more than one block.
 std::pair<double, double> shared_shape(const std::map<rung, results_by_shape>& all, int kind) {
@@ -120,7 +143,13 @@ stood stood_of(const rung& where, const std::vector<std::pair<const result*, sub
 bar bar_of(const std::string& name, const standing& value, int level, bool out_of_reach) {
   const auto shape = format_shape(value.of->point);
   const auto word = level == 6 ? value.of->point.subject : subject_of(value.of->point);
-  return {name, {value.us}, value.low, value.high, fmt::format("{}{}", word, shape.empty() || shape == "1" ? "" : " " + shape), out_of_reach, short_key(value.of->point)};
+  return {name,
+          {value.us},
+          value.low,
+          value.high,
+          fmt::format("{}{}", word, shape.empty() || shape == "1" ? "" : " " + shape),
+          out_of_reach,
+          short_key(value.of->point)};
 }
 
 std::map<rung, stood> ladder_of(std::span<const result> all) {
@@ -128,7 +157,8 @@ std::map<rung, stood> ladder_of(std::span<const result> all) {
   for (const auto& r : all) {
     const auto facts = r.point.study == "barriers" ? facts_of(r.point) : subject_facts{};
     const auto where = rung_of(r, facts);
-    if (where.level != 0 && standing_of(r)) measured[where][kind_of(where) == 0 ? std::pair{0.0, 0.0} : shape_of(r.point)].emplace_back(&r, facts);
+    if (where.level != 0 && standing_of(r))
+      measured[where][kind_of(where) == 0 ? std::pair{0.0, 0.0} : shape_of(r.point)].emplace_back(&r, facts);
   }
   std::map<rung, stood> ladder;
   for (const auto& [where, shapes] : measured) {
@@ -146,16 +176,23 @@ void add_ladder(std::span<const result> all, evaluation& e) {
   for (const auto& [where, value] : ladder) levels.insert(where.level);
   if (levels.size() < 2) return;
   bar_chart bars{{"ladder", "The ladder: what it costs to synchronize at each level",
-                  "What a program can call at each level, of each maker the fastest, idle; pale: what is faster, and nothing that a program can call. "
+                  "What a program can call at each level, of each maker the fastest, idle; pale: what is "
+                  "faster, and nothing that a program can call. "
                   "Time of one passage (001, figures 12 and 13)."},
-                 {"latency (us), logarithmic", true}, {}, {}};
+                 {"latency (us), logarithmic", true},
+                 {},
+                 {}};
   for (const auto& [where, value] : ladder) {
     if (!is_shown(ladder, where)) continue;
     std::vector<std::pair<std::string, standing>> makers(value.callable.begin(), value.callable.end());
     std::ranges::stable_sort(makers, {}, [](const auto& one) { return one.second.us; });
     const bool alone = makers.size() + value.out_of_reach.has_value() == 1;
-    for (const auto& [maker, best] : makers) bars.bars.push_back(bar_of(alone ? where.name : fmt::format("{}, {}", where.name, maker), best, where.level, false));
-    if (value.out_of_reach) bars.bars.push_back(bar_of(alone ? where.name : where.name + ", no call", *value.out_of_reach, where.level, true));
+    for (const auto& [maker, best] : makers)
+      bars.bars.push_back(
+          bar_of(alone ? where.name : fmt::format("{}, {}", where.name, maker), best, where.level, false));
+    if (value.out_of_reach)
+      bars.bars.push_back(
+          bar_of(alone ? where.name : where.name + ", no call", *value.out_of_reach, where.level, true));
   }
   e.figures.push_back(std::move(bars));
 }
@@ -169,9 +206,12 @@ double us_of(const result* r) { return r->metrics.front().median; }
 // What traffic does to the barrier that is the fastest without it, and which barrier it does least to.
 std::string loaded_sentence(const std::map<std::string, by_load>& subjects) {
   const std::pair<const std::string, by_load>*idle = nullptr, *calmest = nullptr;
-  const auto worst = [](const by_load& loads) { return std::ranges::max_element(loads, {}, [](const auto& one) { return us_of(one.second); })->second; };
+  const auto worst = [](const by_load& loads) {
+    return std::ranges::max_element(loads, {}, [](const auto& one) { return us_of(one.second); })->second;
+  };
   for (const auto& one : subjects) {
-    if (!one.second.contains("idle") || !one.second.at("idle")->verdict.passed) continue;  // pieces of barriers, unchecked ones
+    if (!one.second.contains("idle") || !one.second.at("idle")->verdict.passed)
+      continue;  // pieces of barriers, unchecked ones
     if (one.second.at("idle")->metrics.front().of_one_batch()) continue;
     if (idle == nullptr || us_of(one.second.at("idle")) < us_of(idle->second.at("idle"))) idle = &one;
     if (calmest == nullptr || us_of(worst(one.second)) < us_of(worst(calmest->second))) calmest = &one;
@@ -179,9 +219,13 @@ std::string loaded_sentence(const std::map<std::string, by_load>& subjects) {
   if (idle == nullptr) return "";
   const auto *alone = idle->second.at("idle"), *beside = worst(idle->second);
   if (!(us_of(beside) > 1.2 * us_of(alone))) return "";
-  auto text = fmt::format("Beside traffic on {}, shape {}, {} takes up to {:.3g} us ({}) instead of {:.3g} us.", count_of_members(alone->point), format_shape(alone->point), idle->first,
-                          us_of(beside), beside->point.word(axes::load), us_of(alone));
-  if (calmest != idle) text += fmt::format(" The least that any barrier takes there at worst is {:.3g} us ({}).", us_of(worst(calmest->second)), calmest->first);
+  auto text =
+      fmt::format("Beside traffic on {}, shape {}, {} takes up to {:.3g} us ({}) instead of {:.3g} us.",
+                  count_of_members(alone->point), format_shape(alone->point), idle->first, us_of(beside),
+                  beside->point.word(axes::load), us_of(alone));
+  if (calmest != idle)
+    text += fmt::format(" The least that any barrier takes there at worst is {:.3g} us ({}).",
+                        us_of(worst(calmest->second)), calmest->first);
   return text;
 }
 
@@ -192,7 +236,9 @@ void add_loads(std::span<const result> all, evaluation& e) {
   std::map<std::pair<int, std::string>, std::map<std::string, by_load>> groups;
   std::map<std::pair<int, std::string>, std::vector<std::string>> loads;
   for (const auto& r : all) {
-    if (r.point.study != "barriers" || r.point.device != topology::device::gpu || !r.has_metrics() || !(r.metrics.front().median > 0)) continue;
+    if (r.point.study != "barriers" || r.point.device != topology::device::gpu || !r.has_metrics() ||
+        !(r.metrics.front().median > 0))
+      continue;
     if (r.point.find("work") != nullptr || r.point.find("late") != nullptr || r.point.ranks > 1) continue;
     const std::pair where{r.point.members, format_shape(r.point)};
     const auto load = r.point.word("load", "idle");
@@ -206,9 +252,19 @@ void add_loads(std::span<const result> all, evaluation& e) {
     std::stable_partition(columns.begin(), columns.end(), [](const auto& load) { return load == "idle"; });
     std::erase_if(subjects, [](const auto& one) { return one.second.size() < 2; });
     if (subjects.empty()) continue;
-    heat_map map{{fmt::format("loads-{}-{}", where.first, where.second), fmt::format("Idle beside loaded: {} GPU{}, shape {}", where.first, where.first == 1 ? "" : "s", where.second),
-                  "Latency in us, idle and beside traffic of each kind (docs/load.md); the colours are logarithmic."},
-                 "barrier", "beside", {}, columns, {}, "us", {}, {}};
+    heat_map map{
+        {fmt::format("loads-{}-{}", where.first, where.second),
+         fmt::format("Idle beside loaded: {} GPU{}, shape {}", where.first, where.first == 1 ? "" : "s",
+                     where.second),
+         "Latency in us, idle and beside traffic of each kind (docs/load.md); the colours are logarithmic."},
+        "barrier",
+        "beside",
+        {},
+        columns,
+        {},
+        "us",
+        {},
+        {}};
     if (const auto sentence = loaded_sentence(subjects); !sentence.empty()) e.sentences.push_back(sentence);
     for (const auto& [subject, loads_of_it] : subjects) {
       map.rows.push_back(subject);
@@ -216,7 +272,8 @@ void add_loads(std::span<const result> all, evaluation& e) {
       map.sources.emplace_back();
       for (const auto& load : columns) {
         const auto found = loads_of_it.find(load);
-        map.values.back().push_back(found == loads_of_it.end() ? std::nullopt : std::optional(found->second->metrics.front().median));
+        map.values.back().push_back(
+            found == loads_of_it.end() ? std::nullopt : std::optional(found->second->metrics.front().median));
         map.sources.back().push_back(found == loads_of_it.end() ? "" : short_key(found->second->point));
       }
     }

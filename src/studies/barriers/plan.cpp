@@ -32,8 +32,9 @@ configuration configure(const sweep_request& request, const shape& s, const back
 
 // A barrier's shape and what goes on beside it are axes; what is asked for only now and then, where it is.
 void set_axes(point& p, const sweep_request& request, const cell& where, const configuration& c) {
-  for (const auto& [name, value] : {std::pair{axes::blocks_per_sm, c.blocks_per_sm}, std::pair{axes::blocks, c.blocks},
-                                    std::pair{axes::threads_per_block, c.threads_per_block}})
+  for (const auto& [name, value] :
+       {std::pair{axes::blocks_per_sm, c.blocks_per_sm}, std::pair{axes::blocks, c.blocks},
+        std::pair{axes::threads_per_block, c.threads_per_block}})
     if (value) p.set(name, static_cast<double>(*value));
   p.set(axes::load, to_string(where.load));
   if (where.work_units > 0) p.set(axes::work, static_cast<double>(where.work_units), "us");
@@ -41,7 +42,8 @@ void set_axes(point& p, const sweep_request& request, const cell& where, const c
   if (!request.pin) p.set(axes::pinned, "no");
   if (where.group.oversubscribed) p.set(axes::oversubscribed, "yes");
   if (!request.peer_memory.empty()) p.set(axes::peer_memory_asked, request.peer_memory);
-  if (!request.mpi_threads.empty() && request.mpi_threads != "single") p.set(axes::mpi_threads, request.mpi_threads);
+  if (!request.mpi_threads.empty() && request.mpi_threads != "single")
+    p.set(axes::mpi_threads, request.mpi_threads);
 }
 
 point describe(const sweep_request& request, const cell& where, const planned_point& planned, int members) {
@@ -67,13 +69,16 @@ std::string why_waived(const sweep_request& request, const cell& where, const pl
   // What a backend is for comes first: too many threads are no reason for one that has none.
   auto asked = planned.configuration;
   if (on_host) asked.load = {};
-  if (auto can = planned.choice.backend->can_run(ranks.front().seen, where.group, asked); !can.ok) return can.reason;
+  if (auto can = planned.choice.backend->can_run(ranks.front().seen, where.group, asked); !can.ok)
+    return can.reason;
   if (on_host && !where.load.idle()) return "load is measured on GPUs only";
   if (where.over_quota && !request.oversubscribe)
-    return "more host threads than a cgroup quota gives CPU time to: take fewer members, or --oversubscribe measures it all "
+    return "more host threads than a cgroup quota gives CPU time to: take fewer members, or --oversubscribe "
+           "measures it all "
            "the same, with yielding waits";
   if (where.group.oversubscribed && !request.oversubscribe)
-    return "more host threads than hardware threads here: let the ranks have more (mpirun --bind-to none, srun "
+    return "more host threads than hardware threads here: let the ranks have more (mpirun --bind-to none, "
+           "srun "
            "--cpus-per-task), or --oversubscribe measures it all the same, with yielding waits";
   return {};
 }
@@ -86,10 +91,8 @@ std::vector<std::vector<topology::rank_view>> nodes_of(const sweep_request& requ
     const auto same = std::find_if(nodes.begin(), nodes.end(), [&](const auto& node) {
       return !request.per_node || node.front().seen.host == view.seen.host;
     });
-    if (same == nodes.end())
-      nodes.push_back({view});
-    else
-      same->push_back(view);
+    if (same == nodes.end()) nodes.push_back({view});
+    else same->push_back(view);
   }
   return nodes;
 }
@@ -115,8 +118,10 @@ std::pair<topology::grouping, std::string> group_or_why_not(std::span<const topo
   }
 }
 
-// The counts to measure: those asked for, else what the nodes have. One with fewer than another shows what it lacks.
-std::vector<int> member_counts(const sweep_request& request, const std::vector<std::vector<topology::rank_view>>& nodes) {
+// The counts to measure: those asked for, else what the nodes have. One with fewer than another shows what it
+// lacks.
+std::vector<int> member_counts(const sweep_request& request,
+                               const std::vector<std::vector<topology::rank_view>>& nodes) {
   if (!request.members.empty()) return request.members;
   std::set<int> counts;
   for (const auto& node : nodes) {
@@ -127,11 +132,13 @@ std::vector<int> member_counts(const sweep_request& request, const std::vector<s
 }
 
 // What is amiss with the machines, and shows in the figures.
-std::vector<std::string> machine_notes(const sweep_request& request, std::span<const topology::rank_view> ranks) {
+std::vector<std::string> machine_notes(const sweep_request& request,
+                                       std::span<const topology::rank_view> ranks) {
   std::vector<std::string> notes;
   if (!request.not_gpus.empty())
     notes.push_back(fmt::format("There are GPUs here, and host members are measured: {}.", request.not_gpus));
-  std::set<std::string_view> wanted{"hidden-gpus", "gpus-per-task", "lost-gpus", "cpu-quota", "part-of-machine"};
+  std::set<std::string_view> wanted{"hidden-gpus", "gpus-per-task", "lost-gpus", "cpu-quota",
+                                    "part-of-machine"};
   if (request.device == topology::device::gpu) wanted.insert("wrong-node");
   for (const auto& found : topology::find_problems(ranks, request.members_per_rank))
     if (wanted.contains(found.name)) notes.push_back(fmt::format("{} Change: {}.", found.what, found.change));
@@ -139,8 +146,8 @@ std::vector<std::string> machine_notes(const sweep_request& request, std::span<c
 }
 
 // `members` of these ranks at every shape, load and work.
-void add_cells(plan& result, const sweep_request& request, std::span<const topology::rank_view> ranks, int members,
-               const std::string& placement) {
+void add_cells(plan& result, const sweep_request& request, std::span<const topology::rank_view> ranks,
+               int members, const std::string& placement) {
   const auto shapes = !request.shapes.empty() ? request.shapes : std::vector<shape>{{1u, std::nullopt, 32}};
   const bool on_host = request.device == topology::device::host;
   std::vector<shape> seen;
@@ -150,12 +157,14 @@ void add_cells(plan& result, const sweep_request& request, std::span<const topol
     if (on_host) counted = {blocks, std::nullopt, 32};
     if (std::find(seen.begin(), seen.end(), counted) != seen.end()) continue;
     seen.push_back(counted);
-    const topology::grouping_request wanted{request.device, members, request.members_per_rank,
-                                            on_host ? static_cast<int>(blocks) : 1, placement, request.pin, request.oversubscribe};
+    const topology::grouping_request wanted{
+        request.device, members,     request.members_per_rank, on_host ? static_cast<int>(blocks) : 1,
+        placement,      request.pin, request.oversubscribe};
     auto [grouped, impossible] = group_or_why_not(ranks, wanted);
     for (const auto& load : request.loads)
       for (const auto& [work, late] : pairs(request.work, request.late)) {
-        cell c{grouped.chosen, load, work, late, {}, grouped.notes, ranks.front().seen.host, impossible, grouped.over_quota};
+        cell c{grouped.chosen,    load, work, late, {}, grouped.notes, ranks.front().seen.host, impossible,
+               grouped.over_quota};
         for (const auto& choice : request.backends) {
           planned_point p{choice, configure(request, counted, choice), {}, {}};
           p.configuration.load = load;
@@ -163,8 +172,10 @@ void add_cells(plan& result, const sweep_request& request, std::span<const topol
           p.waived = why_waived(request, c, p, ranks);
           c.points.push_back(std::move(p));
         }
-        // Nothing of it is measured: who would have taken part is not kept, since a sweep may ask for thousands of them.
-        if (c.group.oversubscribed && !request.oversubscribe) c.group.members = std::vector<topology::member>();
+        // Nothing of it is measured: who would have taken part is not kept, since a sweep may ask for
+        // thousands of them.
+        if (c.group.oversubscribed && !request.oversubscribe)
+          c.group.members = std::vector<topology::member>();
         result.cells.push_back(std::move(c));
       }
   }
@@ -175,25 +186,30 @@ std::string group_name(const cell& where) {
   p.device = where.group.device;
   for (const auto& m : where.group.members) p.group.push_back(m.id);
   p.members = where.points.empty() ? static_cast<int>(p.group.size()) : where.points.front().point.members;
-  return count_of_members(p) + (p.group.empty() ? " on " + where.host : fmt::format(" {{{}}}", fmt::join(p.group, ",")));
+  return count_of_members(p) +
+         (p.group.empty() ? " on " + where.host : fmt::format(" {{{}}}", fmt::join(p.group, ",")));
 }
 
 // The group, its members and what is measured of it; every point, or those that are measured and 64 members.
 std::string format_cell(const cell& c, detail wanted) {
   constexpr std::size_t most_members = 64;
-  auto text = fmt::format("{}, {}, placement {}, load {}{}{}\n", group_name(c), c.points.empty() ? "-" : "shape " + format_shape(c.points.front().point),
-                          c.group.placement, to_string(c.load), c.work_units == 0 ? "" : fmt::format(", work {} us", c.work_units),
-                          c.late_units == 0 ? "" : fmt::format(", late {} us", c.late_units));
+  auto text =
+      fmt::format("{}, {}, placement {}, load {}{}{}\n", group_name(c),
+                  c.points.empty() ? "-" : "shape " + format_shape(c.points.front().point), c.group.placement,
+                  to_string(c.load), c.work_units == 0 ? "" : fmt::format(", work {} us", c.work_units),
+                  c.late_units == 0 ? "" : fmt::format(", late {} us", c.late_units));
   const auto count = c.group.members.size();
   const auto shown = wanted == detail::every ? count : std::min(count, most_members);
   for (const auto& m : std::span(c.group.members).first(shown))
-    text += fmt::format("  member {:<3} rank {:<3} on {}{}{}\n", m.id, m.rank, m.host, m.gpu >= 0 ? fmt::format("  GPU {}", m.gpu) : "",
+    text += fmt::format("  member {:<3} rank {:<3} on {}{}{}\n", m.id, m.rank, m.host,
+                        m.gpu >= 0 ? fmt::format("  GPU {}", m.gpu) : "",
                         m.cpus.empty() ? "  not pinned" : fmt::format("  CPU {}", fmt::join(m.cpus, ",")));
   if (shown < count) text += fmt::format("  and {} more members (--verbose lists each)\n", count - shown);
   for (const auto& note : c.notes) text += fmt::format("  note: {}\n", note);
   for (const auto& p : c.points)
     if (p.waived.empty() || wanted == detail::every)
-      text += fmt::format("  {:<32} {}\n", to_string(p.choice), p.waived.empty() ? "measured" : "waived: " + p.waived);
+      text += fmt::format("  {:<32} {}\n", to_string(p.choice),
+                          p.waived.empty() ? "measured" : "waived: " + p.waived);
   return text;
 }
 
@@ -222,9 +238,11 @@ plan make_plan(const sweep_request& request, std::span<const topology::rank_view
   for (const auto& node : nodes)
     for (const int n : members)
       for (const auto& placement : request.placements) add_cells(result, request, node, n, placement);
-  const auto none = std::find_if(result.cells.begin(), result.cells.end(), [](auto& c) { return c.impossible.empty(); });
+  const auto none =
+      std::find_if(result.cells.begin(), result.cells.end(), [](auto& c) { return c.impossible.empty(); });
   if (!result.cells.empty() && none == result.cells.end())
-    throw usage_error(fmt::format("--members {}: {}", fmt::join(members, ","), result.cells.front().impossible));
+    throw usage_error(
+        fmt::format("--members {}: {}", fmt::join(members, ","), result.cells.front().impossible));
   return result;
 }
 
@@ -237,7 +255,8 @@ std::string format_plan(const plan& planned, detail wanted) {
     all += c.points.size();
     for (const auto& p : c.points)
       if (!p.waived.empty()) waived.push_back({&p.point, p.waived});
-    const auto measured = static_cast<std::size_t>(std::ranges::count_if(c.points, [](const auto& p) { return p.waived.empty(); }));
+    const auto measured = static_cast<std::size_t>(
+        std::ranges::count_if(c.points, [](const auto& p) { return p.waived.empty(); }));
     points += measured;
     cells += measured == 0 ? 0 : 1;
     if (wanted == detail::grouped && measured == 0) continue;
@@ -246,10 +265,13 @@ std::string format_plan(const plan& planned, detail wanted) {
     if (wanted == detail::every || lines <= most_lines || cells == 1) text += of_this;
     else ++left_out;
   }
-  if (left_out != 0) text += fmt::format("and {} more cell{} of which something would be measured (--verbose lists each)\n", left_out, left_out == 1 ? "" : "s");
+  if (left_out != 0)
+    text += fmt::format("and {} more cell{} of which something would be measured (--verbose lists each)\n",
+                        left_out, left_out == 1 ? "" : "s");
   if (wanted == detail::grouped) text += by_reason("waived", waived, all);
   for (const auto& note : planned.notes) text += fmt::format("note: {}\n", note);
-  return text + fmt::format("{} point{} in {} cell{} would be measured\n", points, points == 1 ? "" : "s", cells, cells == 1 ? "" : "s");
+  return text + fmt::format("{} point{} in {} cell{} would be measured\n", points, points == 1 ? "" : "s",
+                            cells, cells == 1 ? "" : "s");
 }
 
 }  // namespace mgsync

@@ -1,4 +1,5 @@
-// What to measure, in which order: cells (one group at one shape), and the points inside each. Pure; nothing is started.
+// What to measure, in which order: cells (one group at one shape), and the points inside each. Pure; nothing
+// is started.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +18,21 @@ namespace mgsync {
 // What the command asked for.
 struct sweep_request {
   topology::device device = topology::device::host;
-  std::vector<int> members;                     // empty: the default counts
-  std::vector<shape> shapes;                    // empty: 1x32
+  std::vector<int> members;   // empty: the default counts
+  std::vector<shape> shapes;  // empty: 1x32
   std::vector<backend_choice> backends;
   std::vector<std::string> placements = {"near"};
   std::vector<mgsync::load> loads = {mgsync::load{}};
-  std::vector<std::uint32_t> work = {0};        // units of 1 us that each round works before the barrier
-  std::vector<std::uint32_t> late = {0};        // microseconds that the last member works more
-  int members_per_rank = 0;                     // 0: all in one rank when there is one, else one each
+  std::vector<std::uint32_t> work = {0};  // units of 1 us that each round works before the barrier
+  std::vector<std::uint32_t> late = {0};  // microseconds that the last member works more
+  int members_per_rank = 0;               // 0: all in one rank when there is one, else one each
   bool pin = true;
-  bool per_node = false;                        // every node by itself: a cell per node
+  bool per_node = false;  // every node by itself: a cell per node
   bool oversubscribe = false;
-  std::string peer_memory;                      // "", "ipc", "vmm"
-  std::string mpi_threads;                      // the thread level that MPI runs at; empty: MPI was not started
-  bool with_cuda = true;                        // this build can measure GPUs, not only plan for them
-  std::string not_gpus;                         // why host members stand in for the GPUs that are here; empty: they do not
+  std::string peer_memory;  // "", "ipc", "vmm"
+  std::string mpi_threads;  // the thread level that MPI runs at; empty: MPI was not started
+  bool with_cuda = true;    // this build can measure GPUs, not only plan for them
+  std::string not_gpus;     // why host members stand in for the GPUs that are here; empty: they do not
 };
 
 struct planned_point {
@@ -59,15 +60,17 @@ struct plan {
   std::vector<std::string> notes;  // about the machines (topology/findings.hpp) and the request
 };
 
-// A group that cannot be (more members than a node's ranks hold, a list placement that names too few), or not without
-// --oversubscribe, is waived, with why: its cell has no members. Throws usage_error when no group can be, or a placement is no word of that kind.
+// A group that cannot be (more members than a node's ranks hold, a list placement that names too few), or not
+// without
+// --oversubscribe, is waived, with why: its cell has no members. Throws usage_error when no group can be, or
+// a placement is no word of that kind.
 plan make_plan(const sweep_request&, std::span<const topology::rank_view>);
 
 // The member counts of a sweep that names none: powers of two and the largest for hosts, 1 to all for GPUs.
 std::vector<int> default_members(topology::device, int largest);
 
-// What --dry-run prints: grouped, the cells of which something would be measured, up to 200 lines of them, and the reasons why
-// the other points are waived; or every cell and point.
+// What --dry-run prints: grouped, the cells of which something would be measured, up to 200 lines of them,
+// and the reasons why the other points are waived; or every cell and point.
 std::string format_plan(const plan&, detail = detail::grouped);
 
 }  // namespace mgsync

@@ -12,14 +12,18 @@ namespace mgsync::barriers {
 namespace {
 
 constexpr std::uint32_t most_control_rounds = 4096;
-// Several runs of the same object: what one leaves behind, the next finds. A signal is followed between two of them.
+// Several runs of the same object: what one leaves behind, the next finds. A signal is followed between two
+// of them.
 constexpr std::uint64_t fewest_launches = 4, most_rounds = 16384;
 
-std::uint64_t count_of(const seen& run, const std::string& name) { return static_cast<std::uint64_t>(value_of(run, name)); }
+std::uint64_t count_of(const seen& run, const std::string& name) {
+  return static_cast<std::uint64_t>(value_of(run, name));
+}
 
 }  // namespace
 
-rounds_prover::rounds_prover(const point& p, const topology::group& group, std::uint64_t rounds, std::uint64_t seed, bool piece)
+rounds_prover::rounds_prover(const point& p, const topology::group& group, std::uint64_t rounds,
+                             std::uint64_t seed, bool piece)
     : point_(p), group_(&group), seed_(seed), times_slowest_(group.members.size()) {
   if (piece) notes_.push_back("a piece of a barrier: nothing to check");
   if (rounds == 0 || piece) return;
@@ -38,7 +42,8 @@ std::optional<step> rounds_prover::next() {
   step one;
   one.preparing = true;
   one.orders.push_back({.what = order::purpose::prove, .count = per_launch_, .seed = seed_});
-  // The first rounds of a fresh object are checked too: the control's own violations would hide what is missing in them.
+  // The first rounds of a fresh object are checked too: the control's own violations would hide what is
+  // missing in them.
   if (trivial_ || verdict_.rounds == 0 || verdict_.control_flagged) return one;
   one.orders.front().count = control_rounds_;
   one.orders.front().fault = early(control_member(point_, *group_, seed_));
@@ -55,11 +60,12 @@ void rounds_prover::take_control(const seen& run) {
   const auto all = count_of(run, "violations"), far = count_of(run, "far_violations");
   verdict_.control_flagged = (!reach_.within_hosts || all > far) && (!reach_.across_hosts || far > 0);
   control_rounds_ *= 4;
-  if (verdict_.control_flagged)
-    verdict_.kind = verdict_kind::rounds;
+  if (verdict_.control_flagged) verdict_.kind = verdict_kind::rounds;
   else if (control_rounds_ > most_control_rounds)
-    refuted_ = fmt::format("unproven: the check did not notice a member of {} that arrives before its time, so its "
-                           "verdict is void", name_of(point_));
+    refuted_ =
+        fmt::format("unproven: the check did not notice a member of {} that arrives before its time, so its "
+                    "verdict is void",
+                    name_of(point_));
 }
 
 void rounds_prover::take_rounds(const seen& run) {
@@ -67,7 +73,8 @@ void rounds_prover::take_rounds(const seen& run) {
   verdict_.observations += count_of(run, "observations");
   verdict_.violations += count_of(run, "violations");
   verdict_.bound = upper_bound(verdict_.rounds);
-  if (const auto found = run.evidence.find("violation"); found != run.evidence.end()) refuted_ = found->second;
+  if (const auto found = run.evidence.find("violation"); found != run.evidence.end())
+    refuted_ = found->second;
   verdict_.passed = --launches_left_ == 0 && refuted_.empty();
 }
 
@@ -81,14 +88,16 @@ void rounds_prover::take_sample(const seen& longer) {
       ran.rank = static_cast<int>(longer.values.at("ran_rank")[i]);
       ran.cpus.insert(static_cast<int>(longer.values.at("ran_cpu")[i]));
     }
-  if (const auto wrong = longer.evidence.find("misplaced_load"); wrong != longer.evidence.end()) void_because_ = wrong->second;
+  if (const auto wrong = longer.evidence.find("misplaced_load"); wrong != longer.evidence.end())
+    void_because_ = wrong->second;
   if (!longer.values.contains("load_members")) return;
   const auto &members = longer.values.at("load_members"), &gbps = longer.values.at("load_gbps");
   for (std::size_t i = 0; i < members.size(); ++i) {
     const auto member = static_cast<unsigned>(members[i]);
     load_gbps_[member].push_back(gbps[i]);
     if (gbps[i] == 0 && void_because_.empty())
-      void_because_ = fmt::format("member {} made no traffic while the barrier ran", group_->members[member].id);
+      void_because_ =
+          fmt::format("member {} made no traffic while the barrier ran", group_->members[member].id);
   }
 }
 

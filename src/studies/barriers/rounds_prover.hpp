@@ -1,5 +1,5 @@
-// Is it a barrier? (docs/method.md): many rounds that nobody may leave early, a positive control after the first of them, and a
-// look at every timed run for who comes last and what the load beside it was.
+// Is it a barrier? (docs/method.md): many rounds that nobody may leave early, a positive control after the
+// first of them, and a look at every timed run for who comes last and what the load beside it was.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ namespace mgsync::barriers {
 
 class rounds_prover final : public prover {
  public:
-  // `rounds` are checked at least, 0: none. A piece of a barrier has nothing to check. The group outlives the prover.
+  // `rounds` are checked at least, 0: none. A piece of a barrier has nothing to check. The group outlives the
+  // prover.
   rounds_prover(const point&, const topology::group&, std::uint64_t rounds, std::uint64_t seed, bool piece);
 
   std::optional<step> next() override;
@@ -43,8 +44,8 @@ class rounds_prover final : public prover {
   verdict verdict_;
   std::string refuted_, void_because_;
   std::vector<std::string> notes_;
-  std::vector<unsigned> times_slowest_;               // by member
-  std::map<unsigned, ran_at> ran_;                    // by member: over all timed runs
+  std::vector<unsigned> times_slowest_;                // by member
+  std::map<unsigned, ran_at> ran_;                     // by member: over all timed runs
   std::map<unsigned, std::vector<double>> load_gbps_;  // by member, of the longer runs
 };
 

@@ -11,9 +11,13 @@ namespace mgsync {
 
 using json = nlohmann::json;
 
-std::string pack_trial(const trial& mine, const std::vector<unsigned>& members, bool interrupted, double stopped_s) {
-  json wire{{"outcome", static_cast<int>(mine.outcome)}, {"observations", mine.observations},
-            {"violations", mine.violations}, {"far_violations", mine.far_violations}, {"interrupted", interrupted},
+std::string pack_trial(const trial& mine, const std::vector<unsigned>& members, bool interrupted,
+                       double stopped_s) {
+  json wire{{"outcome", static_cast<int>(mine.outcome)},
+            {"observations", mine.observations},
+            {"violations", mine.violations},
+            {"far_violations", mine.far_violations},
+            {"interrupted", interrupted},
             {"stopped_s", stopped_s}};
   wire["members"] = members;
   wire["elapsed_ns"] = json::array();
@@ -26,8 +30,8 @@ std::string pack_trial(const trial& mine, const std::vector<unsigned>& members, 
   for (const auto& a : mine.arrivals) wire["arrivals"].push_back({a.worker.member, a.worker.block, a.rounds});
   if (mine.first_violation) {
     const auto& v = *mine.first_violation;
-    wire["first"] = {v.round, v.reader.member, v.reader.block, v.offender.member, v.offender.block, v.expected, v.seen,
-                     v.what};
+    wire["first"] = {v.round,          v.reader.member, v.reader.block, v.offender.member,
+                     v.offender.block, v.expected,      v.seen,         v.what};
   }
   return wire.dump();
 }
@@ -80,8 +84,10 @@ std::string where_members_ran(const topology::group& group, const std::map<unsig
   std::vector<std::string> all;
   for (const auto& [index, ran] : seen) {
     const auto& m = group.members.at(index);
-    const bool pinned = !m.cpus.empty(), as_asked = std::ranges::equal(ran.cpus, std::set<int>(m.cpus.begin(), m.cpus.end()));
-    auto one = fmt::format("{}: rank {} on {}, {}CPU {}", m.id, ran.rank, m.host, pinned ? "" : "not pinned, ", fmt::join(ran.cpus, "+"));
+    const bool pinned = !m.cpus.empty(),
+               as_asked = std::ranges::equal(ran.cpus, std::set<int>(m.cpus.begin(), m.cpus.end()));
+    auto one = fmt::format("{}: rank {} on {}, {}CPU {}", m.id, ran.rank, m.host,
+                           pinned ? "" : "not pinned, ", fmt::join(ran.cpus, "+"));
     if (pinned && !as_asked) one += fmt::format(" (asked for: {})", fmt::join(m.cpus, "+"));
     if (ran.rank != m.rank) one += fmt::format(" (asked for: rank {})", m.rank);
     all.push_back(std::move(one));
@@ -91,7 +97,8 @@ std::string where_members_ran(const topology::group& group, const std::map<unsig
 
 group_trial exchange(const communicator& job, const trial& mine, const std::vector<unsigned>& members,
                      bool interrupted, double stopped_s) {
-  return merge_trials(job.all_gather(pack_trial(mine, members, interrupted, stopped_s), "gathering what a run showed"));
+  return merge_trials(
+      job.all_gather(pack_trial(mine, members, interrupted, stopped_s), "gathering what a run showed"));
 }
 
 }  // namespace mgsync

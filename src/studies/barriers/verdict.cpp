@@ -14,11 +14,14 @@ namespace mgsync {
 namespace {
 
 // Inside a block a worker is a lane, or a warp.
-std::string_view word_for_worker(const point& p) { return p.subject == "warp" ? "lane" : p.subject == "block" ? "warp" : "block"; }
+std::string_view word_for_worker(const point& p) {
+  return p.subject == "warp" ? "lane" : p.subject == "block" ? "warp" : "block";
+}
 
 std::string worker_name(const point& p, const topology::group& group, const worker_id& worker) {
   const auto& m = group.members.at(worker.member);
-  return fmt::format("member {} {} {} (rank {} on {})", m.id, word_for_worker(p), worker.block, m.rank, m.host);
+  return fmt::format("member {} {} {} (rank {} on {})", m.id, word_for_worker(p), worker.block, m.rank,
+                     m.host);
 }
 
 unsigned workers_per_member(const point& p) {
@@ -46,8 +49,7 @@ check_reach reach_of_check(const point& p, const topology::group& group) {
   check_reach out;
   for (const auto& [host, count] : workers) out.within_hosts = out.within_hosts || count > 1;
   if (workers.size() == 1) return out;
-  if (p.device == topology::device::host)
-    out.across_hosts = true;
+  if (p.device == topology::device::host) out.across_hosts = true;
   else if (out.within_hosts)
     out = {true, false, verdict_scope::within_hosts, "checked within each host, not between hosts"};
   else
@@ -71,7 +73,8 @@ unsigned control_member(const point& p, const topology::group& group, std::uint6
 
 std::string violation_sentence(const point& p, const topology::group& group, const group_trial& seen,
                                std::uint64_t rounds) {
-  std::string text = fmt::format("not a barrier: {} violations in {} rounds of {}", seen.violations, rounds, name_of(p));
+  std::string text =
+      fmt::format("not a barrier: {} violations in {} rounds of {}", seen.violations, rounds, name_of(p));
   if (!seen.first_violation) return text;
   const auto& v = *seen.first_violation;
   if (v.what == "sum")
@@ -80,8 +83,10 @@ std::string violation_sentence(const point& p, const topology::group& group, con
   if (v.what == "arrival")
     return text + fmt::format("; first in round {}: {} left before {} had arrived (epoch {:#x})", v.round,
                               worker_name(p, group, v.reader), worker_name(p, group, v.offender), v.expected);
-  return text + fmt::format("; first in round {}: {} left before the {} of {} was there (epoch {:#x}, saw {:#x})", v.round,
-                            worker_name(p, group, v.reader), v.what, worker_name(p, group, v.offender), v.expected, v.seen);
+  return text +
+         fmt::format("; first in round {}: {} left before the {} of {} was there (epoch {:#x}, saw {:#x})",
+                     v.round, worker_name(p, group, v.reader), v.what, worker_name(p, group, v.offender),
+                     v.expected, v.seen);
 }
 
 std::string timeout_sentence(const point& p, const topology::group& group, const group_trial& seen,
@@ -93,7 +98,8 @@ std::string timeout_sentence(const point& p, const topology::group& group, const
     for (std::size_t i = 0; i < std::min(most, seen.missing.size()); ++i)
       names.push_back(worker_name(p, group, seen.missing[i]));
     who = fmt::format("did not arrive: {}{}", fmt::join(names, ", "),
-                      seen.missing.size() > most ? fmt::format(" and {} more", seen.missing.size() - most) : "");
+                      seen.missing.size() > most ? fmt::format(" and {} more", seen.missing.size() - most)
+                                                 : "");
   }
   return fmt::format("stuck: {} waited {:.3g} s at epoch {}; {}", name_of(p),
                      std::chrono::duration<double>(waited).count(), seen.stuck_round, who);
@@ -101,9 +107,11 @@ std::string timeout_sentence(const point& p, const topology::group& group, const
 
 bool is_systematic(std::uint64_t times_slowest, std::uint64_t runs, std::size_t members) {
   if (members < 2 || runs < 10 || 4 * times_slowest <= 3 * runs) return false;
-  constexpr double one_in_a_thousand = 3.09;  // of the normal distribution; corrected for choosing the worst member below
+  constexpr double one_in_a_thousand =
+      3.09;  // of the normal distribution; corrected for choosing the worst member below
   const double n = static_cast<double>(runs), p = 1 / static_cast<double>(members);
-  const double chance = n * p + (one_in_a_thousand + std::sqrt(std::log(static_cast<double>(members)))) * std::sqrt(n * p * (1 - p));
+  const double chance = n * p + (one_in_a_thousand + std::sqrt(std::log(static_cast<double>(members)))) *
+                                    std::sqrt(n * p * (1 - p));
   return static_cast<double>(times_slowest) > chance;
 }
 

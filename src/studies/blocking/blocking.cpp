@@ -1,4 +1,5 @@
-// Study blocking: who is held by a barrier, and who may be absent from it (paper 000, section VIII, figures 17 and 18).
+// Study blocking: who is held by a barrier, and who may be absent from it (paper 000, section VIII, figures
+// 17 and 18).
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -17,18 +18,19 @@
 #include "src/studies/blocking/case_subject.hpp"
 
 namespace mgsync {
-namespace blocking {
-namespace {
+namespace blocking { namespace {
 
 bool asks_for(const study_request& asked, std::string_view axis, std::string_view one) {
-  return std::ranges::any_of(asked.list(axis), [one](const std::string& word) { return word == "all" || word == one; });
+  return std::ranges::any_of(asked.list(axis),
+                             [one](const std::string& word) { return word == "all" || word == one; });
 }
 
 // The barriers of this device that were asked for.
 std::vector<const method*> chosen(const study_request& asked) {
   std::vector<const method*> all;
   for (const auto& m : methods())
-    if (m.device == asked.device && asks_for(asked, "level", m.level) && asks_for(asked, "method", m.name)) all.push_back(&m);
+    if (m.device == asked.device && asks_for(asked, "level", m.level) && asks_for(asked, "method", m.name))
+      all.push_back(&m);
   return all;
 }
 
@@ -41,20 +43,31 @@ void read_methods(const study_request& asked) {
 
 constexpr std::array<axis_declaration, 10> axes{{
     {"question", "holds,absent", "holds, absent", "does it hold everybody, and what if some stay away?"},
-    {"level", "all", "all; host members: member, rank, thread; GPUs: guard, lane, warp, cluster, grid, multigrid-blocks, multigrid-gpus", "whose barriers"},
-    {"method", "all", "all, or names of barriers: std-barrier, pthread-barrier, openmp, mpi-barrier, ours, ...", "which barriers", word_count::list, read_methods},
-    {"how", "exit-before,exit-late,spin,elsewhere,late,drop", "exit-before, exit-late, spin, elsewhere, late, drop", "what the absent do instead"},
+    {"level", "all",
+     "all; host members: member, rank, thread; GPUs: guard, lane, warp, cluster, grid, multigrid-blocks, "
+     "multigrid-gpus",
+     "whose barriers"},
+    {"method", "all",
+     "all, or names of barriers: std-barrier, pthread-barrier, openmp, mpi-barrier, ours, ...",
+     "which barriers", word_count::list, read_methods},
+    {"how", "exit-before,exit-late,spin,elsewhere,late,drop",
+     "exit-before, exit-late, spin, elsewhere, late, drop", "what the absent do instead"},
     {"who", "first,last,half", "first, last, half", "who is absent"},
     {"form", "branch,predicated", "GPUs: branch, predicated", "how the code leaves the absent out"},
     {"members", "4", "host members: 2 to 64", "threads, team members or ranks", word_count::one},
-    {"bound", "500", "50 to 4000", "how long all may wait once everybody has done what he does", word_count::one, nullptr, "ms"},
+    {"bound", "500", "50 to 4000", "how long all may wait once everybody has done what he does",
+     word_count::one, nullptr, "ms"},
     {"runs", "1", "1 to 100", "how often each case is tried", word_count::one},
-    {"gpu_is_mine", "no", "GPUs: no, yes", "whether nothing else uses the GPUs: the cases end kernels by traps", word_count::one},
+    {"gpu_is_mine", "no", "GPUs: no, yes",
+     "whether nothing else uses the GPUs: the cases end kernels by traps", word_count::one},
 }};
 
-unsigned number(const study_request& asked, std::string_view axis) { return static_cast<unsigned>(std::stoul(asked.list(axis).front())); }
+unsigned number(const study_request& asked, std::string_view axis) {
+  return static_cast<unsigned>(std::stoul(asked.list(axis).front()));
+}
 
-// What CUDA shows of the machine's GPUs, as it calls them; all, where nobody asked CUDA: planning on a machine that was described.
+// What CUDA shows of the machine's GPUs, as it calls them; all, where nobody asked CUDA: planning on a
+// machine that was described.
 std::vector<int> gpus_of(const study_request& asked) {
   std::vector<int> shown, all;
   for (const auto& gpu : asked.machine().gpus) {
@@ -72,20 +85,28 @@ std::string why_not_here(const study_request& asked, const method& m, const case
     if (std::getenv("CUDA_MPS_PIPE_DIRECTORY") != nullptr || access("/tmp/nvidia-mps/control", F_OK) == 0)
       return "a trap would end the work of all who share the GPU by MPS";
     const unsigned needed = m.level == "multigrid-gpus" ? 2 : 1;
-    if (const auto here = gpus_of(asked).size(); here < needed) return fmt::format("{} GPUs are needed, and {} are here", needed, here);
+    if (const auto here = gpus_of(asked).size(); here < needed)
+      return fmt::format("{} GPUs are needed, and {} are here", needed, here);
   }
   if (asked.planning) return {};
   if (m.level == "rank" && by.launcher.empty()) return "no mpirun and no mpiexec in PATH";
   if (m.level == "rank" && geteuid() == 0 && communicator::library_version().starts_with("Open MPI") &&
-      (std::getenv("OMPI_ALLOW_RUN_AS_ROOT") == nullptr || std::getenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM") == nullptr))
-    return "Open MPI starts nothing for root unless OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1";
-  if (access(by.program.c_str(), X_OK) != 0) return fmt::format("{} is not there: its cases run in it", by.program);
+      (std::getenv("OMPI_ALLOW_RUN_AS_ROOT") == nullptr ||
+       std::getenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM") == nullptr))
+    return "Open MPI starts nothing for root unless OMPI_ALLOW_RUN_AS_ROOT=1 and "
+           "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1";
+  if (access(by.program.c_str(), X_OK) != 0)
+    return fmt::format("{} is not there: its cases run in it", by.program);
   return {};
 }
 
 class planner {
  public:
-  explicit planner(const study_request& asked) : asked_(&asked), by_(starter_here()), bound_ms_(number(asked, "bound")), runs_(number(asked, "runs")) {}
+  explicit planner(const study_request& asked)
+      : asked_(&asked),
+        by_(starter_here()),
+        bound_ms_(number(asked, "bound")),
+        runs_(number(asked, "runs")) {}
 
   std::vector<measurement> plan() const {
     std::vector<measurement> all;
@@ -116,7 +137,8 @@ class planner {
           c.who = who;
           c.form = form;
           if (c.how == absence::drop && !m.may_drop) continue;
-          if (m.level == "guard" && (c.how != absence::spin || c.who != "last")) continue;  // it asks one thing
+          if (m.level == "guard" && (c.how != absence::spin || c.who != "last"))
+            continue;  // it asks one thing
           all.push_back(planned(m, c, "absent"));
         }
   }
@@ -129,7 +151,8 @@ class planner {
     c.members = m.device == topology::device::host ? number(*asked_, "members") : participants_of(m.level);
     if (m.device == topology::device::gpu) {
       c.gpus = gpus_of(*asked_);
-      c.gpus.resize(std::min(c.gpus.size(), m.level.starts_with("multigrid") ? std::size_t{2} : std::size_t{1}));
+      c.gpus.resize(
+          std::min(c.gpus.size(), m.level.starts_with("multigrid") ? std::size_t{2} : std::size_t{1}));
     }
     return c;
   }
@@ -181,11 +204,12 @@ class planner {
 
 std::vector<measurement> points(const study_request& asked) { return planner(asked).plan(); }
 
-}  // namespace
-}  // namespace blocking
+}}  // namespace blocking
 
 extern const study blocking_study;
-const study blocking_study{"blocking", "who is held by a barrier, and who may be absent from it without hanging the others",
-                           blocking::axes, blocking::points, blocking::evaluate, 1.0};
+const study blocking_study{
+    "blocking",         "who is held by a barrier, and who may be absent from it without hanging the others",
+    blocking::axes,     blocking::points,
+    blocking::evaluate, 1.0};
 
 }  // namespace mgsync

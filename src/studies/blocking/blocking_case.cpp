@@ -13,62 +13,221 @@ namespace {
 
 using topology::device;
 
-// What is foretold follows from what a barrier counts: those who are alive (hardware), those who made it (a mask), or a
-// number in memory, which no exit changes. The paper tried some of the threads, warps, blocks and GPUs, and does not say
-// what the others did.
+// What is foretold follows from what a barrier counts: those who are alive (hardware), those who made it (a
+// mask), or a number in memory, which no exit changes. The paper tried some of the threads, warps, blocks and
+// GPUs, and does not say what the others did.
 constexpr method every_method[] = {
-    {.level = "thread", .name = "std-barrier", .device = device::host, .may_drop = true, .on_exit = "hung", .on_spin = "hung",
+    {.level = "thread",
+     .name = "std-barrier",
+     .device = device::host,
+     .may_drop = true,
+     .on_exit = "hung",
+     .on_spin = "hung",
      .why = "its count is a number in memory, unless a thread drops out"},
-    {.level = "thread", .name = "pthread-barrier", .device = device::host, .on_exit = "hung", .on_spin = "hung",
+    {.level = "thread",
+     .name = "pthread-barrier",
+     .device = device::host,
+     .on_exit = "hung",
+     .on_spin = "hung",
      .why = "its count is a number in memory"},
-    {.level = "thread", .name = "ours", .device = device::host, .ours = true, .on_exit = "hung", .on_spin = "hung",
+    {.level = "thread",
+     .name = "ours",
+     .device = device::host,
+     .ours = true,
+     .on_exit = "hung",
+     .on_spin = "hung",
      .why = "flags in memory; its waits end in a time-out"},
-    {.level = "member", .name = "openmp", .device = device::host, .any_place_counts = true, .on_exit = "hung", .on_spin = "hung",
+    {.level = "member",
+     .name = "openmp",
+     .device = device::host,
+     .any_place_counts = true,
+     .on_exit = "hung",
+     .on_spin = "hung",
      .why = "the team is fixed; the end of its region is a barrier too"},
-    {.level = "rank", .name = "mpi-barrier", .device = device::host, .on_exit = "hung", .on_spin = "hung",
+    {.level = "rank",
+     .name = "mpi-barrier",
+     .device = device::host,
+     .on_exit = "hung",
+     .on_spin = "hung",
      .why = "every rank of the communicator must call it"},
-    {.level = "rank", .name = "ours", .device = device::host, .ours = true, .on_exit = "hung", .on_spin = "hung",
+    {.level = "rank",
+     .name = "ours",
+     .device = device::host,
+     .ours = true,
+     .on_exit = "hung",
+     .on_spin = "hung",
      .why = "flags in memory; its waits end in a time-out"},
-    {.level = "guard", .name = "trap", .device = device::gpu, .on_exit = "hung", .on_spin = "hung", .why = "what spins on a GPU is ended by a trap of another kernel of its context"},
-    {.level = "lane", .name = "syncwarp", .device = device::gpu, .has_forms = true, .on_exit = "held", .on_spin = "hung", .paper = "no deadlock",
+    {.level = "guard",
+     .name = "trap",
+     .device = device::gpu,
+     .on_exit = "hung",
+     .on_spin = "hung",
+     .why = "what spins on a GPU is ended by a trap of another kernel of its context"},
+    {.level = "lane",
+     .name = "syncwarp",
+     .device = device::gpu,
+     .has_forms = true,
+     .on_exit = "held",
+     .on_spin = "hung",
+     .paper = "no deadlock",
      .why = "lanes of the mask; those that have exited do not count"},
-    {.level = "lane", .name = "shuffle", .device = device::gpu, .has_forms = true, .on_exit = "held", .on_spin = "hung", .paper = "no deadlock",
+    {.level = "lane",
+     .name = "shuffle",
+     .device = device::gpu,
+     .has_forms = true,
+     .on_exit = "held",
+     .on_spin = "hung",
+     .paper = "no deadlock",
      .why = "lanes of the mask; those that have exited do not count"},
-    {.level = "lane", .name = "ballot", .device = device::gpu, .has_forms = true, .on_exit = "held", .on_spin = "hung", .paper = "no deadlock",
+    {.level = "lane",
+     .name = "ballot",
+     .device = device::gpu,
+     .has_forms = true,
+     .on_exit = "held",
+     .on_spin = "hung",
+     .paper = "no deadlock",
      .why = "lanes of the mask; those that have exited do not count"},
-    {.level = "lane", .name = "redux", .device = device::gpu, .has_forms = true, .on_exit = "held", .on_spin = "hung", .paper = "no deadlock",
+    {.level = "lane",
+     .name = "redux",
+     .device = device::gpu,
+     .has_forms = true,
+     .on_exit = "held",
+     .on_spin = "hung",
+     .paper = "no deadlock",
      .why = "lanes of the mask; those that have exited do not count"},
-    {.level = "lane", .name = "tile", .device = device::gpu, .has_forms = true, .on_exit = "held", .on_spin = "hung", .paper = "no deadlock",
+    {.level = "lane",
+     .name = "tile",
+     .device = device::gpu,
+     .has_forms = true,
+     .on_exit = "held",
+     .on_spin = "hung",
+     .paper = "no deadlock",
      .why = "lanes of the mask; those that have exited do not count"},
-    {.level = "lane", .name = "coalesced", .device = device::gpu, .members_are_those_who_make_it = true, .has_forms = true, .on_exit = "held", .on_spin = "held",
-     .paper = "no deadlock", .why = "members are those that were there when it was made"},
-    {.level = "lane", .name = "syncthreads", .device = device::gpu, .any_place_counts = true, .has_forms = true, .on_exit = "held", .on_spin = "hung", .on_spin_predicated = "passed",
-     .paper = "no deadlock", .why = "exiting threads release it; the lanes of a warp are to come to it at one place"},
-    {.level = "lane", .name = "named-barrier", .device = device::gpu, .has_forms = true, .on_exit = "hung", .on_spin = "hung",
+    {.level = "lane",
+     .name = "coalesced",
+     .device = device::gpu,
+     .members_are_those_who_make_it = true,
+     .has_forms = true,
+     .on_exit = "held",
+     .on_spin = "held",
+     .paper = "no deadlock",
+     .why = "members are those that were there when it was made"},
+    {.level = "lane",
+     .name = "syncthreads",
+     .device = device::gpu,
+     .any_place_counts = true,
+     .has_forms = true,
+     .on_exit = "held",
+     .on_spin = "hung",
+     .on_spin_predicated = "passed",
+     .paper = "no deadlock",
+     .why = "exiting threads release it; the lanes of a warp are to come to it at one place"},
+    {.level = "lane",
+     .name = "named-barrier",
+     .device = device::gpu,
+     .has_forms = true,
+     .on_exit = "hung",
+     .on_spin = "hung",
      .why = "its count is given with the instruction"},
-    {.level = "lane", .name = "mbarrier", .device = device::gpu, .may_drop = true, .has_forms = true, .on_exit = "hung", .on_spin = "hung",
+    {.level = "lane",
+     .name = "mbarrier",
+     .device = device::gpu,
+     .may_drop = true,
+     .has_forms = true,
+     .on_exit = "hung",
+     .on_spin = "hung",
      .why = "its count is a number in memory, unless a thread signs off"},
-    {.level = "warp", .name = "syncthreads", .device = device::gpu, .any_place_counts = true, .has_forms = true, .on_exit = "held", .on_spin = "hung",
-     .paper = "no deadlock", .why = "exiting threads release it"},
-    {.level = "warp", .name = "named-barrier", .device = device::gpu, .has_forms = true, .on_exit = "hung", .on_spin = "hung",
-     .why = "its count is given with the instruction"},
-    {.level = "warp", .name = "mbarrier", .device = device::gpu, .may_drop = true, .has_forms = true, .on_exit = "hung", .on_spin = "hung",
-     .why = "its count is a number in memory, unless a thread drops out"},
-    {.level = "cluster", .name = "barrier-cluster", .device = device::gpu, .has_forms = true, .on_exit = "held", .on_spin = "hung",
+    {.level = "warp",
+     .name = "syncthreads",
+     .device = device::gpu,
+     .any_place_counts = true,
+     .has_forms = true,
+     .on_exit = "held",
+     .on_spin = "hung",
+     .paper = "no deadlock",
      .why = "exiting threads release it"},
-    {.level = "grid", .name = "grid-sync", .device = device::gpu, .any_place_counts = true, .has_forms = true, .on_exit = "hung", .on_spin = "hung",
-     .paper = "deadlock", .why = "a counter in memory"},
-    {.level = "grid", .name = "ours", .device = device::gpu, .ours = true, .has_forms = true, .on_exit = "hung", .on_spin = "hung", .paper = "deadlock",
+    {.level = "warp",
+     .name = "named-barrier",
+     .device = device::gpu,
+     .has_forms = true,
+     .on_exit = "hung",
+     .on_spin = "hung",
+     .why = "its count is given with the instruction"},
+    {.level = "warp",
+     .name = "mbarrier",
+     .device = device::gpu,
+     .may_drop = true,
+     .has_forms = true,
+     .on_exit = "hung",
+     .on_spin = "hung",
+     .why = "its count is a number in memory, unless a thread drops out"},
+    {.level = "cluster",
+     .name = "barrier-cluster",
+     .device = device::gpu,
+     .has_forms = true,
+     .on_exit = "held",
+     .on_spin = "hung",
+     .why = "exiting threads release it"},
+    {.level = "grid",
+     .name = "grid-sync",
+     .device = device::gpu,
+     .any_place_counts = true,
+     .has_forms = true,
+     .on_exit = "hung",
+     .on_spin = "hung",
+     .paper = "deadlock",
+     .why = "a counter in memory"},
+    {.level = "grid",
+     .name = "ours",
+     .device = device::gpu,
+     .ours = true,
+     .has_forms = true,
+     .on_exit = "hung",
+     .on_spin = "hung",
+     .paper = "deadlock",
      .why = "a counter in memory; its waits end in a time-out"},
-    {.level = "multigrid-blocks", .name = "ours", .device = device::gpu, .ours = true, .has_forms = true, .on_exit = "hung", .on_spin = "hung",
-     .paper = "deadlock", .why = "counters in memory; its waits end in a time-out"},
-    {.level = "multigrid-blocks", .name = "vendor", .device = device::gpu, .any_place_counts = true, .has_forms = true, .on_exit = "hung", .on_spin = "hung",
-     .paper = "deadlock", .why = "counters in memory"},
-    {.level = "multigrid-gpus", .name = "ours", .device = device::gpu, .ours = true, .has_forms = true, .on_exit = "hung", .on_spin = "hung",
-     .paper = "deadlock", .why = "flags in memory; its waits end in a time-out"},
-    {.level = "multigrid-gpus", .name = "vendor", .device = device::gpu, .any_place_counts = true, .has_forms = true, .on_exit = "hung", .on_spin = "hung",
-     .paper = "deadlock", .why = "flags in memory"},
-    {.level = "multigrid-gpus", .name = "nccl-device", .device = device::gpu, .has_forms = true, .on_exit = "hung", .on_spin = "hung",
+    {.level = "multigrid-blocks",
+     .name = "ours",
+     .device = device::gpu,
+     .ours = true,
+     .has_forms = true,
+     .on_exit = "hung",
+     .on_spin = "hung",
+     .paper = "deadlock",
+     .why = "counters in memory; its waits end in a time-out"},
+    {.level = "multigrid-blocks",
+     .name = "vendor",
+     .device = device::gpu,
+     .any_place_counts = true,
+     .has_forms = true,
+     .on_exit = "hung",
+     .on_spin = "hung",
+     .paper = "deadlock",
+     .why = "counters in memory"},
+    {.level = "multigrid-gpus",
+     .name = "ours",
+     .device = device::gpu,
+     .ours = true,
+     .has_forms = true,
+     .on_exit = "hung",
+     .on_spin = "hung",
+     .paper = "deadlock",
+     .why = "flags in memory; its waits end in a time-out"},
+    {.level = "multigrid-gpus",
+     .name = "vendor",
+     .device = device::gpu,
+     .any_place_counts = true,
+     .has_forms = true,
+     .on_exit = "hung",
+     .on_spin = "hung",
+     .paper = "deadlock",
+     .why = "flags in memory"},
+    {.level = "multigrid-gpus",
+     .name = "nccl-device",
+     .device = device::gpu,
+     .has_forms = true,
+     .on_exit = "hung",
+     .on_spin = "hung",
      .why = "flags in memory"},
 };
 
@@ -100,7 +259,9 @@ void set(blocking_case& c, std::string_view key, std::string_view value) {
   else if (key == "gpu") c.gpus.push_back(number_of<int>(value, key));
   else if (key == "how") {
     const auto known = from_word<absence>(value);
-    if (!known) throw std::invalid_argument(fmt::format("'{}' is nothing that the absent do; accepted: {}", value, accepted_words<absence>()));
+    if (!known)
+      throw std::invalid_argument(
+          fmt::format("'{}' is nothing that the absent do; accepted: {}", value, accepted_words<absence>()));
     c.how = *known;
   } else {
     throw std::invalid_argument(fmt::format("a case has no '{}'", key));
@@ -115,7 +276,8 @@ void add_stamp(std::map<unsigned, participant>& all, const std::vector<std::stri
 
 void add_holding(holding& h, const std::vector<std::string>& w) {
   if (w[0] == "holds" && w.size() == 6) {
-    std::uint64_t* const into[] = {&h.rounds, &h.violations, &h.wrong_data, &h.control_rounds, &h.control_violations};
+    std::uint64_t* const into[] = {&h.rounds, &h.violations, &h.wrong_data, &h.control_rounds,
+                                   &h.control_violations};
     for (std::size_t i = 0; i < 5; ++i) *into[i] = number_of<std::uint64_t>(w[i + 1], "rounds");
   } else if (w[0] == "stair" && w.size() == 4) {
     const bool control = w[1] == "control";
@@ -133,28 +295,31 @@ void add_holding(holding& h, const std::vector<std::string>& w) {
 std::span<const method> methods() { return every_method; }
 
 const method* find_method(std::string_view level, std::string_view name) {
-  const auto found = std::find_if(std::begin(every_method), std::end(every_method), [&](const method& m) { return m.level == level && m.name == name; });
+  const auto found = std::find_if(std::begin(every_method), std::end(every_method),
+                                  [&](const method& m) { return m.level == level && m.name == name; });
   return found == std::end(every_method) ? nullptr : &*found;
 }
 
 std::string_view predicted(const method& m, absence how, std::string_view form) {
   switch (how) {
-    case absence::nobody:
-    case absence::late: return "held";
-    case absence::drop: return m.may_drop ? "held" : "";
-    case absence::exit_before:
-    case absence::exit_late: return m.on_exit;
-    case absence::elsewhere:
-      if (m.any_place_counts && m.device == device::host) return "held";  // waiting there is arriving
-      [[fallthrough]];
-    case absence::spin: return form == "predicated" && !m.on_spin_predicated.empty() ? m.on_spin_predicated : m.on_spin;
+  case absence::nobody:
+  case absence::late: return "held";
+  case absence::drop: return m.may_drop ? "held" : "";
+  case absence::exit_before:
+  case absence::exit_late: return m.on_exit;
+  case absence::elsewhere:
+    if (m.any_place_counts && m.device == device::host) return "held";  // waiting there is arriving
+    [[fallthrough]];
+  case absence::spin:
+    return form == "predicated" && !m.on_spin_predicated.empty() ? m.on_spin_predicated : m.on_spin;
   }
   return {};
 }
 
 std::string to_text(const blocking_case& c) {
-  std::string text = fmt::format("level={} method={} how={} who={} members={} bound_ms={} rounds={} seed={}", c.level, c.method,
-                                 to_string(c.how), c.who, c.members, c.bound_ms, c.rounds, c.seed);
+  std::string text =
+      fmt::format("level={} method={} how={} who={} members={} bound_ms={} rounds={} seed={}", c.level,
+                  c.method, to_string(c.how), c.who, c.members, c.bound_ms, c.rounds, c.seed);
   if (!c.form.empty()) text += " form=" + c.form;
   for (const int gpu : c.gpus) text += fmt::format(" gpu={}", gpu);
   return text;
@@ -167,8 +332,10 @@ blocking_case case_from(std::string_view text) {
     if (equals == std::string::npos) throw std::invalid_argument(fmt::format("'{}' is not KEY=VALUE", word));
     set(c, std::string_view(word).substr(0, equals), std::string_view(word).substr(equals + 1));
   }
-  if (find_method(c.level, c.method) == nullptr) throw std::invalid_argument(fmt::format("no barrier '{}' of level '{}'", c.method, c.level));
-  if (c.who != "first" && c.who != "last" && c.who != "half") throw std::invalid_argument(fmt::format("who is '{}'; accepted: first, last, half", c.who));
+  if (find_method(c.level, c.method) == nullptr)
+    throw std::invalid_argument(fmt::format("no barrier '{}' of level '{}'", c.method, c.level));
+  if (c.who != "first" && c.who != "last" && c.who != "half")
+    throw std::invalid_argument(fmt::format("who is '{}'; accepted: first, last, half", c.who));
   if (c.members < 2) throw std::invalid_argument("a case needs two participants at least");
   return c;
 }
@@ -196,10 +363,13 @@ case_seen case_seen_from(std::string_view output) {
     if (w[0] == "participants" && w.size() == 2)
       for (unsigned i = number_of<unsigned>(w[1], "participants"); i > 0; --i) seen.participants[i - 1];
     else if (w[0] == "event" && w.size() == 4) add_stamp(seen.participants, w);
-    else if (w[0] == "named" && w.size() == 2) seen.named.push_back(number_of<unsigned>(w[1], "who is named"));
+    else if (w[0] == "named" && w.size() == 2)
+      seen.named.push_back(number_of<unsigned>(w[1], "who is named"));
     else if (w[0] == "ended" && w.size() == 2 && seen.ended_by != "time-out") seen.ended_by = w[1];
-    else if (w[0] == "found" && w.size() > 2) seen.found[w[1]] = line.substr(line.find(w[1]) + w[1].size() + 1);
-    else if (w[0] == "holds" || w[0] == "stair" || w[0] == "stair-unit" || w[0] == "hung-in") add_holding(seen.held ? *seen.held : seen.held.emplace(), w);
+    else if (w[0] == "found" && w.size() > 2)
+      seen.found[w[1]] = line.substr(line.find(w[1]) + w[1].size() + 1);
+    else if (w[0] == "holds" || w[0] == "stair" || w[0] == "stair-unit" || w[0] == "hung-in")
+      add_holding(seen.held ? *seen.held : seen.held.emplace(), w);
   }
   std::sort(seen.named.begin(), seen.named.end());
   seen.named.erase(std::unique(seen.named.begin(), seen.named.end()), seen.named.end());
@@ -214,7 +384,8 @@ std::optional<outcome> judge(const case_seen& seen, const blocking_case& c, cons
     if (is_absent(c, index, participants)) {
       asked = asked && (p.acted || c.how == absence::late);
       const bool must_come = c.how == absence::late || (c.how == absence::elsewhere && m.any_place_counts);
-      if (must_come && !m.members_are_those_who_make_it && p.arrived) last_arrival = std::max(last_arrival.value_or(*p.arrived), *p.arrived);
+      if (must_come && !m.members_are_those_who_make_it && p.arrived)
+        last_arrival = std::max(last_arrival.value_or(*p.arrived), *p.arrived);
       if (c.how == absence::late && !p.left) hung = true;
       continue;
     }
@@ -231,7 +402,9 @@ std::optional<outcome> judge(const case_seen& seen, const blocking_case& c, cons
   if (!asked && !(hung && ended_from_outside)) return std::nullopt;
   if (hung) return outcome::hung;
   if (!first_leaving) return std::nullopt;
-  const bool released_without_members = (c.how == absence::spin || (c.how == absence::elsewhere && !m.any_place_counts)) && !m.members_are_those_who_make_it;
+  const bool released_without_members =
+      (c.how == absence::spin || (c.how == absence::elsewhere && !m.any_place_counts)) &&
+      !m.members_are_those_who_make_it;
   if (released_without_members) return outcome::passed;
   return *last_arrival <= *first_leaving ? outcome::held : outcome::passed;
 }

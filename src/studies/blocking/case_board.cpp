@@ -33,41 +33,44 @@ void come(const case_run& run, unsigned me, const stamp_listener& say) {
   else mine.gave_up.store(1);
 }
 
-void stay_away(const case_run& run, unsigned me, const stamp_listener& say, const std::function<void()>& exit) {
+void stay_away(const case_run& run, unsigned me, const stamp_listener& say,
+               const std::function<void()>& exit) {
   auto& mine = run.board->places[me];
   const auto how = run.asked->how;
   if (how == absence::late || how == absence::exit_late) {
-    wait_for(run, false, [](case_board::place& p) -> auto& { return p.arrived; });
+    wait_for(
+        run, false, [](case_board::place & p) -> auto& { return p.arrived; });
     std::this_thread::sleep_for(well_waited);
   }
   if (how == absence::late) return come(run, me, say);
   put(mine.acted, "acted", say);
   switch (how) {
-    case absence::exit_before:
-    case absence::exit_late:
-      mine.done.store(now_ns());
-      return exit();
-    case absence::spin:
-      for (volatile std::uint64_t turns = 0;;) turns = turns + 1;
-    case absence::elsewhere:
-      put(mine.arrived, "arrived", say);
-      run.barrier->wait_elsewhere(me);
-      return put(mine.left, "left", say);
-    case absence::drop: return run.barrier->drop(me);
-    case absence::late:
-    case absence::nobody: return;
+  case absence::exit_before:
+  case absence::exit_late: mine.done.store(now_ns()); return exit();
+  case absence::spin:
+    for (volatile std::uint64_t turns = 0;;) turns = turns + 1;
+  case absence::elsewhere:
+    put(mine.arrived, "arrived", say);
+    run.barrier->wait_elsewhere(me);
+    return put(mine.left, "left", say);
+  case absence::drop: return run.barrier->drop(me);
+  case absence::late:
+  case absence::nobody: return;
   }
 }
 
 }  // namespace
 
-void take_part(const case_run& run, unsigned me, const stamp_listener& say, const std::function<void()>& exit) {
+void take_part(const case_run& run, unsigned me, const stamp_listener& say,
+               const std::function<void()>& exit) {
   const auto how = run.asked->how;
   if (absent(run, me)) {
     stay_away(run, me, say, exit);
   } else {
-    if (how == absence::exit_before || how == absence::spin || how == absence::elsewhere || how == absence::drop)
-      wait_for(run, true, [](case_board::place& p) -> auto& { return p.acted; });
+    if (how == absence::exit_before || how == absence::spin || how == absence::elsewhere ||
+        how == absence::drop)
+      wait_for(
+          run, true, [](case_board::place & p) -> auto& { return p.acted; });
     come(run, me, say);
   }
 }

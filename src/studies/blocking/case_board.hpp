@@ -1,5 +1,5 @@
-// Where the participants of a case on the host stand: stamps that all of them and a watcher see, in a process's memory or
-// in memory that ranks share. And how a participant takes part.
+// Where the participants of a case on the host stand: stamps that all of them and a watcher see, in a
+// process's memory or in memory that ranks share. And how a participant takes part.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,9 @@ struct case_board {
 };
 
 inline std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 // The barrier of a case, as a participant uses it.
@@ -48,8 +50,8 @@ struct case_run {
   meeting* barrier;
 };
 
-// What participant `me` does in the case. `exit` ends it where the absent are to end: of a rank it does not return.
-// Every stamp goes to `say` too ("arrived", ns), which may be empty.
+// What participant `me` does in the case. `exit` ends it where the absent are to end: of a rank it does not
+// return. Every stamp goes to `say` too ("arrived", ns), which may be empty.
 using stamp_listener = std::function<void(const char* what, std::int64_t ns)>;
 void take_part(const case_run&, unsigned me, const stamp_listener& say, const std::function<void()>& exit);
 
@@ -58,8 +60,8 @@ bool settled(const case_run&);
 // Whether all are done who will ever be.
 bool finished(const case_run&);
 
-// Waits until the case is finished, or its bound (of ours twice, whose waits last that long) has passed since it was settled,
-// or has not been settled after 30 s; how it ended.
+// Waits until the case is finished, or its bound (of ours twice, whose waits last that long) has passed since
+// it was settled, or has not been settled after 30 s; how it ended.
 std::string watch(const case_run&);
 
 // One line on stdout by one write, so that those of several processes do not mix.

@@ -1,5 +1,5 @@
-// mgsync_blocking_case KEY=VALUE...: one case of the study blocking, in a process that may hang, trap and be killed.
-// mgsync starts it; what it says on stdout is read by case_seen_from().
+// mgsync_blocking_case KEY=VALUE...: one case of the study blocking, in a process that may hang, trap and be
+// killed. mgsync starts it; what it says on stdout is read by case_seen_from().
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/utsname.h>

@@ -40,7 +40,8 @@ std::vector<std::string> command_of(const case_starter& by, const blocking_case&
 std::map<std::string, std::string> environment_of(const blocking_case& c) {
   std::map<std::string, std::string> all;
   if (c.level != "rank") return all;
-  for (const auto& [name, value] : {std::pair{"OMPI_MCA_rmaps_base_oversubscribe", "1"}, std::pair{"OMPI_MCA_hwloc_base_binding_policy", "none"},
+  for (const auto& [name, value] : {std::pair{"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                                    std::pair{"OMPI_MCA_hwloc_base_binding_policy", "none"},
                                     std::pair{"OMPI_MCA_mpi_yield_when_idle", "1"}})
     if (std::getenv(name) == nullptr) all[name] = value;
   return all;
@@ -53,7 +54,9 @@ std::string ended_from_outside(const blocking_case& c, const child_end& child) {
 }
 
 void add_holding(const holding& h, std::map<std::string, std::string>& to) {
-  to["outcome"] = h.hung_in != 0 ? "hangs" : h.violations == 0 && h.wrong_data == 0 ? "holds" : "does not hold";
+  to["outcome"] = h.hung_in != 0                           ? "hangs"
+                  : h.violations == 0 && h.wrong_data == 0 ? "holds"
+                                                           : "does not hold";
   if (h.hung_in != 0) to["hung_in"] = fmt::format("{}", h.hung_in);
   to["rounds"] = fmt::format("{}", h.rounds);
   to["violations"] = fmt::format("{}", h.violations);
@@ -69,7 +72,8 @@ void add_holding(const holding& h, std::map<std::string, std::string>& to) {
 
 class case_subject final : public subject {
  public:
-  case_subject(case_starter by, blocking_case c, std::string broken) : by_(std::move(by)), case_(std::move(c)), broken_(std::move(broken)) {}
+  case_subject(case_starter by, blocking_case c, std::string broken)
+      : by_(std::move(by)), case_(std::move(c)), broken_(std::move(broken)) {}
 
   seen run(const order& asked) override {
     seen came{.done = asked};
@@ -94,7 +98,8 @@ class case_subject final : public subject {
     came.evidence["ended_by"] = end.seen.ended_by;
     came.evidence["seconds"] = fmt::format("{:.2f}", end.seconds);
     came.evidence["named"] = fmt::format("{}", fmt::join(end.seen.named, ","));
-    came.evidence["absent"] = fmt::format("{}", fmt::join(absentees(c, static_cast<unsigned>(end.seen.participants.size())), ","));
+    came.evidence["absent"] =
+        fmt::format("{}", fmt::join(absentees(c, static_cast<unsigned>(end.seen.participants.size())), ","));
     if (end.seen.held) add_holding(*end.seen.held, came.evidence);
     else came.evidence["outcome"] = to_string(*end.outcome);
     came.evidence["afterwards"] = afterwards();
@@ -111,7 +116,8 @@ class case_subject final : public subject {
     const auto end = carry_out(by_, fresh);
     if (end.interrupted) return "interrupted";
     if (!end.error.empty()) return end.error;
-    return end.outcome == outcome::held ? "works" : fmt::format("all came, and it {}", to_string(*end.outcome));
+    return end.outcome == outcome::held ? "works"
+                                        : fmt::format("all came, and it {}", to_string(*end.outcome));
   }
 
   case_starter by_;
@@ -121,7 +127,8 @@ class case_subject final : public subject {
 
 class outcome_prover final : public prover {
  public:
-  explicit outcome_prover(blocking_case c) : case_(std::move(c)), method_(find_method(case_.level, case_.method)) {}
+  explicit outcome_prover(blocking_case c)
+      : case_(std::move(c)), method_(find_method(case_.level, case_.method)) {}
 
   std::optional<step> next() override { return std::nullopt; }
   void take(const step&, std::span<const seen> came) override {
@@ -150,7 +157,8 @@ class outcome_prover final : public prover {
     verdict_.details["outcome"] = words_;
     if (case_.rounds > 0) add_rounds(evidence);
     else add_case(evidence, word);
-    if (const auto& works = evidence.at("afterwards"); works != "works") complain("a fresh process afterwards: " + works);
+    if (const auto& works = evidence.at("afterwards"); works != "works")
+      complain("a fresh process afterwards: " + works);
   }
 
   void add_rounds(const std::map<std::string, std::string>& evidence) {
@@ -164,25 +172,31 @@ class outcome_prover final : public prover {
     }
     if (evidence.at("outcome") == "hangs") {
       if (method_->ours) complain("a barrier of ours hangs when all come");
-      verdict_.details["finding"] = fmt::format("it hangs when all come, each in a branch of its own: in round {}", evidence.at("hung_in"));
+      verdict_.details["finding"] = fmt::format(
+          "it hangs when all come, each in a branch of its own: in round {}", evidence.at("hung_in"));
       return;
     }
     const bool holds = evidence.at("outcome") == "holds";
     if (method_->ours && !holds) complain("a barrier of ours does not hold everybody");
     if (!method_->ours && holds == method_->members_are_those_who_make_it)
-      verdict_.details["finding"] = holds ? "it holds across branches, where its members were thought to be those of one branch" : "it does not hold everybody";
+      verdict_.details["finding"] =
+          holds ? "it holds across branches, where its members were thought to be those of one branch"
+                : "it does not hold everybody";
   }
 
   void add_case(const std::map<std::string, std::string>& evidence, const std::string& word) {
     ++verdict_.rounds;
     const auto foretold = predicted(*method_, case_.how, case_.form);
     verdict_.details["predicted"] = foretold;
-    if (!foretold.empty() && foretold != word) verdict_.details["finding"] = fmt::format("{} was foretold, and it {}", foretold, word);
+    if (!foretold.empty() && foretold != word)
+      verdict_.details["finding"] = fmt::format("{} was foretold, and it {}", foretold, word);
     if (!method_->ours) return;
     if (word == "passed") complain("a barrier of ours let the others through without the absent");
     const auto& by = evidence.at("ended_by");
-    if (word == "hung" && by != "launcher" && by != "trap" && (by != "time-out" || evidence.at("named") != evidence.at("absent")))
-      complain(fmt::format("a barrier of ours hung until '{}' and named '{}' where '{}' were absent", by, evidence.at("named"), evidence.at("absent")));
+    if (word == "hung" && by != "launcher" && by != "trap" &&
+        (by != "time-out" || evidence.at("named") != evidence.at("absent")))
+      complain(fmt::format("a barrier of ours hung until '{}' and named '{}' where '{}' were absent", by,
+                           evidence.at("named"), evidence.at("absent")));
   }
 
   blocking_case case_;
@@ -206,7 +220,8 @@ case_starter starter_here() {
 case_end carry_out(const case_starter& by, const blocking_case& c) {
   case_end end;
   const auto begin = std::chrono::steady_clock::now();
-  const auto child = run_child(command_of(by, c), environment_of(c), 2 * std::chrono::milliseconds(c.bound_ms) + longest_around);
+  const auto child = run_child(command_of(by, c), environment_of(c),
+                               2 * std::chrono::milliseconds(c.bound_ms) + longest_around);
   end.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   end.interrupted = child.interrupted;
   if (end.interrupted) return end;
@@ -221,7 +236,8 @@ case_end carry_out(const case_starter& by, const blocking_case& c) {
   if (!end.seen.held) end.outcome = judge(end.seen, c, *find_method(c.level, c.method));
   if (end.seen.ended_by.empty()) end.seen.ended_by = ended_from_outside(c, child);
   if (!end.outcome && !end.seen.held)
-    end.error = fmt::format("the case came to nothing (exit code {}{}): {}", child.code, child.outlived ? ", killed" : "", last_line(child.err));
+    end.error = fmt::format("the case came to nothing (exit code {}{}): {}", child.code,
+                            child.outlived ? ", killed" : "", last_line(child.err));
   return end;
 }
 
@@ -241,15 +257,19 @@ subject_creation make_case_subject(const case_starter& by, const blocking_case& 
     const auto end = carry_out(by, all_come);
     if (end.interrupted) return {nullptr, "interrupted", {}};
     auto& here = known[key];
-    if (const auto why = end.seen.found.find("waived"); why != end.seen.found.end()) here.waived = why->second;
+    if (const auto why = end.seen.found.find("waived"); why != end.seen.found.end())
+      here.waived = why->second;
     else if (!end.error.empty()) here.broken = end.error;
-    else if (end.outcome != outcome::held) here.broken = fmt::format("all came, and it {}", to_string(*end.outcome));
+    else if (end.outcome != outcome::held)
+      here.broken = fmt::format("all came, and it {}", to_string(*end.outcome));
   }
   const auto& here = known[key];
   if (!here.waived.empty()) return {nullptr, here.waived, {}};
   return {std::make_unique<case_subject>(by, c, here.broken), {}, {}};
 }
 
-std::unique_ptr<prover> make_outcome_prover(const blocking_case& c) { return std::make_unique<outcome_prover>(c); }
+std::unique_ptr<prover> make_outcome_prover(const blocking_case& c) {
+  return std::make_unique<outcome_prover>(c);
+}
 
 }  // namespace mgsync::blocking

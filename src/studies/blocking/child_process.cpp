@@ -70,14 +70,16 @@ void drain(int descriptor, std::string& into) {
 // Without giving its number back.
 bool has_ended(pid_t child) {
   siginfo_t info{};
-  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == child;
+  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+         info.si_pid == child;
 }
 
 int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 }  // namespace
 
-child_end run_child(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment,
+child_end run_child(const std::vector<std::string>& command,
+                    const std::map<std::string, std::string>& environment,
                     std::chrono::milliseconds longest) {
   child_end end;
   auto out = make_pipe(), err = make_pipe();
@@ -115,9 +117,7 @@ child_end run_child(const std::vector<std::string>& command, const std::map<std:
   while (!has_ended(child)) {
     end.interrupted = signal_received() != 0;
     end.outlived = clock::now() > deadline;
-    if (end.interrupted || end.outlived) {
-      break;
-    }
+    if (end.interrupted || end.outlived) { break; }
     poll(ends, 2, 5);
     if ((ends[0].revents & (POLLIN | POLLHUP)) != 0 && !take(ends[0].fd, end.out)) ends[0].fd = -1;
     if ((ends[1].revents & (POLLIN | POLLHUP)) != 0 && !take(ends[1].fd, end.err)) ends[1].fd = -1;

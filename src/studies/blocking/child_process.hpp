@@ -1,4 +1,5 @@
-// A process of its own for what may hang: whatever it does, it is over after a while, and what it said until then is kept.
+// A process of its own for what may hang: whatever it does, it is over after a while, and what it said until
+// then is kept.
 #pragma once
 
 #include <chrono>
@@ -16,10 +17,10 @@ struct child_end {
   int code = -1;             // of its exit; 128 + signal where one ended it
 };
 
-// Starts command[0] (looked for in PATH) in a process group of its own, with `environment` added to this process's, and
-// ends the group once the process has ended, or after `longest`.
-child_end run_child(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment,
-                    std::chrono::milliseconds longest);
+// Starts command[0] (looked for in PATH) in a process group of its own, with `environment` added to this
+// process's, and ends the group once the process has ended, or after `longest`.
+child_end run_child(const std::vector<std::string>& command,
+                    const std::map<std::string, std::string>& environment, std::chrono::milliseconds longest);
 
 // The whole path of a program in PATH; empty: there is none.
 std::string find_in_path(const std::string& program);

@@ -1,5 +1,5 @@
-// The barrier of this project among the participants of a case: flags in memory that they share. Its waits are bounded,
-// and whoever gives up names those whose heartbeat is behind.
+// The barrier of this project among the participants of a case: flags in memory that they share. Its waits
+// are bounded, and whoever gives up names those whose heartbeat is behind.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,8 @@
 
 namespace mgsync::blocking {
 
-// Memory of words() words, all zero, at the same place for all threads or shared between ranks; each rank makes its own object.
+// Memory of words() words, all zero, at the same place for all threads or shared between ranks; each rank
+// makes its own object.
 class flag_barrier {
  public:
   static std::size_t words(unsigned participants) {
@@ -18,14 +19,16 @@ class flag_barrier {
   }
   flag_barrier(std::uint32_t* memory, unsigned participants, std::chrono::nanoseconds patience)
       : participants_(participants), memory_(memory), patience_(patience), epochs_(participants) {
-    for (unsigned m = 0; m < participants; ++m) parts_.push_back(memory + m * lines_of(participants) * words_per_line);
+    for (unsigned m = 0; m < participants; ++m)
+      parts_.push_back(memory + m * lines_of(participants) * words_per_line);
   }
   bool meet(unsigned me) {
     const auto epoch = ++epochs_[me];  // written by `me` alone
     heartbeat(me).store(epoch);
     algorithm::host_policy policy(algorithm::host_limits{patience_, abort_word(), true, nullptr});
     algorithm::host_lines lines{parts_.data()};
-    return algorithm::dissemination<2>::arrive_and_wait(policy, lines, algorithm::place{me, participants_, 0, 1}, epoch);
+    return algorithm::dissemination<2>::arrive_and_wait(policy, lines,
+                                                        algorithm::place{me, participants_, 0, 1}, epoch);
   }
   std::vector<unsigned> behind(unsigned me) const {
     std::vector<unsigned> all;
@@ -37,9 +40,13 @@ class flag_barrier {
  private:
   static constexpr std::size_t words_per_line = algorithm::line_bytes / sizeof(std::uint32_t);
   static std::size_t lines_of(unsigned participants) { return algorithm::layout{participants}.lines(); }
-  std::uint32_t* behind_the_parts() const { return memory_ + participants_ * lines_of(participants_) * words_per_line; }
+  std::uint32_t* behind_the_parts() const {
+    return memory_ + participants_ * lines_of(participants_) * words_per_line;
+  }
   std::uint32_t* abort_word() const { return behind_the_parts() + participants_ * words_per_line; }
-  std::atomic_ref<std::uint32_t> heartbeat(unsigned i) const { return std::atomic_ref<std::uint32_t>(behind_the_parts()[i * words_per_line]); }
+  std::atomic_ref<std::uint32_t> heartbeat(unsigned i) const {
+    return std::atomic_ref<std::uint32_t>(behind_the_parts()[i * words_per_line]);
+  }
 
   unsigned participants_;
   std::uint32_t* memory_;
@@ -52,7 +59,8 @@ class flag_meeting final : public meeting {
  public:
   // `memory`: twice words(); the second half is the other barrier.
   flag_meeting(std::uint32_t* memory, unsigned participants, std::chrono::nanoseconds patience)
-      : here_(memory, participants, patience), elsewhere_(memory + flag_barrier::words(participants), participants, patience) {}
+      : here_(memory, participants, patience),
+        elsewhere_(memory + flag_barrier::words(participants), participants, patience) {}
   bool meet(unsigned me) override { return here_.meet(me); }
   void wait_elsewhere(unsigned me) override { elsewhere_.meet(me); }
   std::vector<unsigned> named(unsigned me) const override { return here_.behind(me); }

@@ -127,8 +127,10 @@ struct with_flags {
     static_assert(flags_of_case::most_gpus == algorithm::cuda_lines::most_members);
     algorithm::cuda_lines lines;
     for (unsigned i = 0; i < flags_of_case::most_gpus; ++i) lines.parts[i] = parts[i];
-    algorithm::cuda_policy<algorithm::ptx::scope::system> policy(algorithm::cuda_limits{flags.abort, flags.budget_ns});
-    return algorithm::dissemination<2>::arrive_and_wait(policy, lines, algorithm::place{flags.gpu, flags.gpus, blockIdx.x, gridDim.x}, 1);
+    algorithm::cuda_policy<algorithm::ptx::scope::system> policy(
+        algorithm::cuda_limits{flags.abort, flags.budget_ns});
+    return algorithm::dissemination<2>::arrive_and_wait(
+        policy, lines, algorithm::place{flags.gpu, flags.gpus, blockIdx.x, gridDim.x}, 1);
   }
 };
 

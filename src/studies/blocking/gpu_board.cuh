@@ -1,5 +1,6 @@
-// What the participants of a case on GPUs do, in device code: lanes, warps, blocks and GPUs alike. Stamps are numbers that a
-// counter of all gives out, so that no clock need be shared; they lie in host memory, which outlives a trap.
+// What the participants of a case on GPUs do, in device code: lanes, warps, blocks and GPUs alike. Stamps are
+// numbers that a counter of all gives out, so that no clock need be shared; they lie in host memory, which
+// outlives a trap.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +27,12 @@ __device__ inline void put_stamp(const gpu_board& b, unsigned long long& into) {
 // Of the word itself: one of another type would be copied, and never change.
 template <class Word>
 __device__ unsigned value_of(const Word&) = delete;
-__device__ inline unsigned value_of(const unsigned& word) { return *static_cast<const volatile unsigned*>(&word); }
+__device__ inline unsigned value_of(const unsigned& word) {
+  return *static_cast<const volatile unsigned*>(&word);
+}
 
-// Until all of a kind have the stamp that `field` chooses. Whoever guards the kernel ends what waits here for ever.
+// Until all of a kind have the stamp that `field` chooses. Whoever guards the kernel ends what waits here for
+// ever.
 template <class Field>
 __device__ void wait_for_all(const gpu_board& b, bool absentees, Field field) {
   for (unsigned i = 0; i < b.participants; ++i)
@@ -45,15 +49,17 @@ __device__ inline void is_done(const gpu_board& b, bool speaks, bool present) {
 
 __device__ inline void end_thread() { asm volatile("exit;"); }
 
-// Ends by a trap what has not ended by itself within the bound. Once all who are present are done, whoever spins is let go,
-// so that a kernel whose barrier passed ends as it should. By one thread that takes part in nothing.
+// Ends by a trap what has not ended by itself within the bound. Once all who are present are done, whoever
+// spins is let go, so that a kernel whose barrier passed ends as it should. By one thread that takes part in
+// nothing.
 __device__ inline void guard(const gpu_board& b) {
   const auto begin = algorithm::ptx::global_time_ns();
   unsigned absentees = 0;
   for (unsigned i = 0; i < b.participants; ++i) absentees += is_absent(b, i);
   for (;;) {
     if (value_of(b.counts->all_done) >= b.participants) return;
-    if (value_of(b.counts->present_done) >= b.participants - absentees) atomicExch_system(&b.counts->release, 1u);
+    if (value_of(b.counts->present_done) >= b.participants - absentees)
+      atomicExch_system(&b.counts->release, 1u);
     if (algorithm::ptx::global_time_ns() - begin > b.bound_ns) __trap();
     rest();
   }
@@ -75,7 +81,9 @@ __device__ void stay_away(const gpu_board& b, unsigned me, bool speaks, Barrier&
   gpu_place& mine = b.places[me];
   if (b.how == away::late || b.how == away::exit_late) {
     wait_for_all(b, false, [](gpu_place& p) -> unsigned long long& { return p.arrived; });
-    for (const auto since = algorithm::ptx::global_time_ns(); algorithm::ptx::global_time_ns() - since < well_waited_ns;) rest();
+    for (const auto since = algorithm::ptx::global_time_ns();
+         algorithm::ptx::global_time_ns() - since < well_waited_ns;)
+      rest();
   }
   if (b.how == away::exit_late) {
     if (speaks) put_stamp(b, mine.acted);
@@ -83,8 +91,7 @@ __device__ void stay_away(const gpu_board& b, unsigned me, bool speaks, Barrier&
     end_thread();
   }
   if (b.how == away::spin)
-    while (value_of(b.counts->release) == 0) {
-    }
+    while (value_of(b.counts->release) == 0) {}
   if (b.how == away::drop) barrier.drop();
   if (b.how == away::elsewhere || b.how == away::late) {
     if (speaks) put_stamp(b, mine.arrived);
@@ -108,8 +115,9 @@ __device__ inline void go(const gpu_board& b, unsigned me, bool speaks, bool thr
   is_done(b, speaks, true);
 }
 
-// Every thread of the case, `me` being its participant and `speaks` whether it is the one that stamps. Predicated: nothing but
-// the barrier itself stands under the condition; else all that the participant does stands in its own branch.
+// Every thread of the case, `me` being its participant and `speaks` whether it is the one that stamps.
+// Predicated: nothing but the barrier itself stands under the condition; else all that the participant does
+// stands in its own branch.
 template <bool Predicated, class Barrier>
 __device__ void take_part(const gpu_board& b, unsigned me, bool speaks, Barrier& barrier) {
   const bool absent = is_absent(b, me);

@@ -10,15 +10,15 @@ namespace mgsync::blocking {
 enum class away : unsigned { nobody, exit_before, exit_late, spin, elsewhere, late, drop };
 enum class chosen : unsigned { first, last, half };
 
-struct gpu_place {                        // pinned host memory, all zero
+struct gpu_place {  // pinned host memory, all zero
   unsigned long long arrived, left, acted;
-  unsigned heartbeat;                     // of barriers that name the absent
-  unsigned zero;                          // always
-  unsigned unused[24];                    // a line of its own
+  unsigned heartbeat;   // of barriers that name the absent
+  unsigned zero;        // always
+  unsigned unused[24];  // a line of its own
 };
 static_assert(sizeof(gpu_place) == 128);
 
-struct gpu_counts {                       // memory that all GPUs reach, all zero
+struct gpu_counts {  // memory that all GPUs reach, all zero
   unsigned long long tickets;
   unsigned present_done, all_done, release;
 };
@@ -32,7 +32,8 @@ struct gpu_board {
   unsigned long long bound_ns;
 };
 
-// The barrier of this project as a kernel finds it: lines of flags on each GPU, all zero, and what bounds its waits.
+// The barrier of this project as a kernel finds it: lines of flags on each GPU, all zero, and what bounds its
+// waits.
 struct flags_of_case {
   static constexpr unsigned most_gpus = 16;
   static constexpr std::uint32_t timed_out = 1;  // the abort word, once a wait gave up
@@ -44,12 +45,14 @@ struct flags_of_case {
   unsigned gpu, gpus;
 };
 
-// Of a level inside one GPU: lanes of a warp (blocks of 32 threads), warps of a block, blocks of a cluster. Two blocks, or two
-// clusters, of which the first guards. Nothing where there is none of that name. Argument: gpu_board.
+// Of a level inside one GPU: lanes of a warp (blocks of 32 threads), warps of a block, blocks of a cluster.
+// Two blocks, or two clusters, of which the first guards. Nothing where there is none of that name. Argument:
+// gpu_board.
 const void* kernel_inside(std::string_view level, std::string_view method, bool predicated);
 // Of all blocks of a grid; needs a guard of its own. Argument: gpu_board; to be launched cooperatively.
 const void* kernel_of_grid(bool predicated);
-// Of ours, over the blocks of a grid, of several GPUs, or over whole GPUs. Arguments: gpu_board, flags_of_case, whole_gpus.
+// Of ours, over the blocks of a grid, of several GPUs, or over whole GPUs. Arguments: gpu_board,
+// flags_of_case, whole_gpus.
 const void* kernel_of_flags(bool predicated);
 // One thread that guards what another kernel does. Argument: gpu_board.
 const void* kernel_of_guard();
@@ -60,15 +63,15 @@ const void* kernel_that_sums();
 
 // Part 1: rounds of the lanes of a warp, each lane in a branch of its own.
 struct lane_rounds {
-  unsigned rounds;                // of each warp; block 0 guards, every other block is a warp
+  unsigned rounds;  // of each warp; block 0 guards, every other block is a warp
   unsigned seed;
   unsigned long long bound_ns;
-  unsigned long long* violations; // rounds, all zero
-  unsigned long long* wrong;      // rounds in which a lane read what was of another
+  unsigned long long* violations;  // rounds, all zero
+  unsigned long long* wrong;       // rounds in which a lane read what was of another
   unsigned* warps_done;
-  unsigned* ended_by_guard;       // host memory, 0: set to 1 before the trap
-  unsigned* reached;              // host memory: the round that block 1 is in, from 1 on
-  long long* begin;               // 32 lanes: stamps of one round, of block 1
+  unsigned* ended_by_guard;  // host memory, 0: set to 1 before the trap
+  unsigned* reached;         // host memory: the round that block 1 is in, from 1 on
+  long long* begin;          // 32 lanes: stamps of one round, of block 1
   long long* end;
 };
 const void* kernel_of_lane_rounds(std::string_view method, bool with_barrier);

@@ -29,13 +29,13 @@ constexpr unsigned threads_per_block = 64;
 
 away how_of(absence how) {
   switch (how) {
-    case absence::nobody: return away::nobody;
-    case absence::exit_before: return away::exit_before;
-    case absence::exit_late: return away::exit_late;
-    case absence::spin: return away::spin;
-    case absence::elsewhere: return away::elsewhere;
-    case absence::late: return away::late;
-    case absence::drop: return away::drop;
+  case absence::nobody: return away::nobody;
+  case absence::exit_before: return away::exit_before;
+  case absence::exit_late: return away::exit_late;
+  case absence::spin: return away::spin;
+  case absence::elsewhere: return away::elsewhere;
+  case absence::late: return away::late;
+  case absence::drop: return away::drop;
   }
   return away::nobody;
 }
@@ -47,7 +47,8 @@ void check_that_it_computes(int gpu) {
   auto* address = sum.as<unsigned long long>();
   unsigned numbers = count;
   void* arguments[] = {&address, &numbers};
-  cuda::check(cudaLaunchKernel(kernel_that_sums(), dim3(64), dim3(256), arguments, 0, nullptr), "launching a sum");
+  cuda::check(cudaLaunchKernel(kernel_that_sums(), dim3(64), dim3(256), arguments, 0, nullptr),
+              "launching a sum");
   unsigned long long found = 0;
   cuda::check(cudaMemcpy(&found, address, sizeof found, cudaMemcpyDeviceToHost), "reading a sum");
   if (found != std::uint64_t{count} * (count - 1) / 2) {
@@ -62,8 +63,10 @@ void open_peers(const std::vector<int>& gpus) {
       if (from == to) continue;
       int may = 0, atomics = 0;
       cuda::check(cudaDeviceCanAccessPeer(&may, from, to), "asking whether GPUs reach each other");
-      cuda::check(cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, from, to), "asking for atomics between GPUs");
-      if (may == 0 || atomics == 0) waive(fmt::format("GPU {} cannot add to GPU {}'s memory atomically", from, to));
+      cuda::check(cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, from, to),
+                  "asking for atomics between GPUs");
+      if (may == 0 || atomics == 0)
+        waive(fmt::format("GPU {} cannot add to GPU {}'s memory atomically", from, to));
       const cuda::device_scope scope(from);
       cuda::check(cudaDeviceEnablePeerAccess(to, 0), "opening a GPU's memory to another");
     }
@@ -76,13 +79,15 @@ struct gpu_case {
   gpu_place* places = nullptr;
   std::uint32_t* abort = nullptr;
   gpu_board board{};
-  std::vector<flags_of_case> flags{};       // of each GPU
+  std::vector<flags_of_case> flags{};  // of each GPU
   std::vector<cuda::memory> memory{};
   std::vector<cuda::stream> streams{};
 
   bool whole_gpus() const { return asked->level == "multigrid-gpus"; }
   bool over_flags() const { return asked->method == "ours"; }
-  bool needs_guard() const { return asked->level == "grid" || asked->level == "guard" || asked->level.starts_with("multigrid"); }
+  bool needs_guard() const {
+    return asked->level == "grid" || asked->level == "guard" || asked->level.starts_with("multigrid");
+  }
 };
 
 unsigned participants_of(const blocking_case& c) {
@@ -98,8 +103,14 @@ void allocate(gpu_case& g) {
   g.places = g.memory.back().as<gpu_place>();
   g.abort = reinterpret_cast<std::uint32_t*>(g.places + g.participants);
   g.memory.push_back(cuda::memory::on_gpu(c.gpus.front(), sizeof(gpu_counts)));
-  g.board = {g.places, g.memory.back().as<gpu_counts>(), g.participants, how_of(c.how),
-             c.who == "first" ? chosen::first : c.who == "last" ? chosen::last : chosen::half, std::uint64_t{c.bound_ms} * 1'000'000};
+  g.board = {g.places,
+             g.memory.back().as<gpu_counts>(),
+             g.participants,
+             how_of(c.how),
+             c.who == "first"  ? chosen::first
+             : c.who == "last" ? chosen::last
+                               : chosen::half,
+             std::uint64_t{c.bound_ms} * 1'000'000};
   if (!g.over_flags()) return;
   const auto gpus = static_cast<unsigned>(c.gpus.size());
   const std::size_t bytes = std::size_t{algorithm::layout{gpus}.lines()} * algorithm::line_bytes;
@@ -124,13 +135,15 @@ cudaStream_t new_stream(gpu_case& g, int gpu) {
   return g.streams.back().get();
 }
 
-// One thread of each GPU that ends what hangs there, in the same context; before the case, so that it is there in time.
+// One thread of each GPU that ends what hangs there, in the same context; before the case, so that it is
+// there in time.
 void launch_guards(gpu_case& g) {
   for (const int gpu : g.asked->gpus) {
     const auto stream = new_stream(g, gpu);
     const cuda::device_scope scope(gpu);
     void* arguments[] = {&g.board};
-    cuda::check(cudaLaunchKernel(kernel_of_guard(), dim3(1), dim3(1), arguments, 0, stream), "launching the guard");
+    cuda::check(cudaLaunchKernel(kernel_of_guard(), dim3(1), dim3(1), arguments, 0, stream),
+                "launching the guard");
   }
 }
 
@@ -142,7 +155,9 @@ void launch_inside(gpu_case& g, const void* kernel) {
   void* arguments[] = {&g.board};
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(c.level == "cluster" ? 2 * blocks_per_gpu : 2);
-  config.blockDim = dim3(c.level == "lane" ? 32 : c.level == "warp" ? 32 * g.participants : threads_per_block);
+  config.blockDim = dim3(c.level == "lane"   ? 32
+                         : c.level == "warp" ? 32 * g.participants
+                                             : threads_per_block);
   config.stream = stream;
   cudaLaunchAttribute cluster{};
   if (c.level == "cluster") {
@@ -162,7 +177,9 @@ void launch_over_flags(gpu_case& g, const void* kernel) {
     const auto stream = new_stream(g, gpu);
     const cuda::device_scope scope(gpu);
     void* arguments[] = {&g.board, &g.flags[i], &whole};
-    cuda::check(cudaLaunchCooperativeKernel(kernel, dim3(blocks_per_gpu), dim3(threads_per_block), arguments, 0, stream), "launching a case");
+    cuda::check(cudaLaunchCooperativeKernel(kernel, dim3(blocks_per_gpu), dim3(threads_per_block), arguments,
+                                            0, stream),
+                "launching a case");
   }
 }
 
@@ -201,14 +218,17 @@ void launch(gpu_case& g, const void* kernel) {
   const cuda::device_scope scope(c.gpus.front());
   void* arguments[] = {&g.board};
   if (c.level == "grid")
-    cuda::check(cudaLaunchCooperativeKernel(kernel, dim3(blocks_per_gpu), dim3(threads_per_block), arguments, 0, stream), "launching a case");
-  else
-    cuda::check(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, stream), "launching a case");
+    cuda::check(cudaLaunchCooperativeKernel(kernel, dim3(blocks_per_gpu), dim3(threads_per_block), arguments,
+                                            0, stream),
+                "launching a case");
+  else cuda::check(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, stream), "launching a case");
 }
 
-// Until every stream has come to its end: "itself", "trap", or "bound" where neither the guard nor the kernel did.
+// Until every stream has come to its end: "itself", "trap", or "bound" where neither the guard nor the kernel
+// did.
 std::string wait_for_the_end(const gpu_case& g) {
-  const auto deadline = steady::now() + std::chrono::milliseconds(g.asked->bound_ms) + std::chrono::milliseconds(1500);
+  const auto deadline =
+      steady::now() + std::chrono::milliseconds(g.asked->bound_ms) + std::chrono::milliseconds(1500);
   bool trapped = false;
   for (std::size_t i = 0; i < g.streams.size();) {
     // Of any GPU; nothing else is asked of CUDA now, which a trap leaves in an error that stays.
@@ -228,12 +248,16 @@ std::string wait_for_the_end(const gpu_case& g) {
 void say_places(const gpu_case& g) {
   for (unsigned i = 0; i < g.participants; ++i) {
     const volatile gpu_place& p = g.places[i];
-    for (const auto& [what, stamp] : {std::pair{"arrived", std::uint64_t{p.arrived}}, std::pair{"left", std::uint64_t{p.left}}, std::pair{"acted", std::uint64_t{p.acted}}})
+    for (const auto& [what, stamp] :
+         {std::pair{"arrived", std::uint64_t{p.arrived}}, std::pair{"left", std::uint64_t{p.left}},
+          std::pair{"acted", std::uint64_t{p.acted}}})
       if (stamp != 0) say_line(fmt::format("event {} {} {}", i, what, stamp));
   }
 }
 
-bool timed_out(const gpu_case& g) { return g.over_flags() && *static_cast<volatile std::uint32_t*>(g.abort) == flags_of_case::timed_out; }
+bool timed_out(const gpu_case& g) {
+  return g.over_flags() && *static_cast<volatile std::uint32_t*>(g.abort) == flags_of_case::timed_out;
+}
 
 const void* kernel_of(const blocking_case& c) {
   const bool predicated = c.form == "predicated";
@@ -248,9 +272,12 @@ const void* kernel_of(const blocking_case& c) {
 
 [[noreturn]] void run_once(const blocking_case& c) {
   const bool vendor = c.method == "vendor";
-  if (vendor && !MGSYNC_WITH_VENDOR) waive("the vendor's multi-grid barrier needs kernels by an nvcc before 13, and none are built in (docs/vendor-barrier.md)");
+  if (vendor && !MGSYNC_WITH_VENDOR)
+    waive("the vendor's multi-grid barrier needs kernels by an nvcc before 13, and none are built in "
+          "(docs/vendor-barrier.md)");
   const void* kernel = vendor ? nullptr : kernel_of(c);
-  if (kernel == nullptr && !vendor) waive(fmt::format("this build has no case of {} for {}", c.method, c.level));
+  if (kernel == nullptr && !vendor)
+    waive(fmt::format("this build has no case of {} for {}", c.method, c.level));
   gpu_case g{&c, participants_of(c)};
   if (c.gpus.size() > 1) open_peers(c.gpus);
   if (c.how == absence::nobody)
@@ -278,7 +305,8 @@ const void* kernel_of(const blocking_case& c) {
   say_places(g);
   if (timed_out(g))
     for (unsigned i = 0; i < g.participants; ++i)
-      if (static_cast<const volatile gpu_place&>(g.places[i]).heartbeat == 0) say_line(fmt::format("named {}", i));
+      if (static_cast<const volatile gpu_place&>(g.places[i]).heartbeat == 0)
+        say_line(fmt::format("named {}", i));
   say_line("ended " + (timed_out(g) ? "time-out" : ended));
   end_process();
 }

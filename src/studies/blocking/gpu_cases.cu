@@ -32,7 +32,8 @@ __global__ void case_of_mbarrier(gpu_board b) {
     return;
   }
   __shared__ alignas(with_mbarrier::barrier) unsigned char memory[2][sizeof(with_mbarrier::barrier)];
-  with_mbarrier barrier{reinterpret_cast<with_mbarrier::barrier*>(memory[0]), reinterpret_cast<with_mbarrier::barrier*>(memory[1])};
+  with_mbarrier barrier{reinterpret_cast<with_mbarrier::barrier*>(memory[0]),
+                        reinterpret_cast<with_mbarrier::barrier*>(memory[1])};
   if (threadIdx.x == 0) {
     init(barrier.here, blockDim.x);
     init(barrier.other, blockDim.x);
@@ -67,14 +68,13 @@ __global__ void case_of_flags(gpu_board b, flags_of_case flags, bool whole_gpus)
 
 __global__ void guard_alone(gpu_board b) { guard(b); }
 
-// Two participants that one thread speaks for. The one who is present waits for what never comes: the guard lets go only once
-// the present are done.
+// Two participants that one thread speaks for. The one who is present waits for what never comes: the guard
+// lets go only once the present are done.
 __global__ void spin_alone(gpu_board b) {
   const bool ends = b.how == away::nobody;
   put_stamp(b, b.places[0].arrived);
   put_stamp(b, ends ? b.places[1].arrived : b.places[1].acted);
-  while (!ends && value_of(b.counts->release) == 0) {
-  }
+  while (!ends && value_of(b.counts->release) == 0) {}
   for (unsigned i = 0; i < 2; ++i) {
     put_stamp(b, b.places[i].left);
     is_done(b, true, true);
@@ -122,8 +122,12 @@ const void* inside(std::string_view level, std::string_view method) {
 const void* kernel_inside(std::string_view level, std::string_view method, bool predicated) {
   return predicated ? inside<true>(level, method) : inside<false>(level, method);
 }
-const void* kernel_of_grid(bool predicated) { return predicated ? address_of(case_of_grid<true>) : address_of(case_of_grid<false>); }
-const void* kernel_of_flags(bool predicated) { return predicated ? address_of(case_of_flags<true>) : address_of(case_of_flags<false>); }
+const void* kernel_of_grid(bool predicated) {
+  return predicated ? address_of(case_of_grid<true>) : address_of(case_of_grid<false>);
+}
+const void* kernel_of_flags(bool predicated) {
+  return predicated ? address_of(case_of_flags<true>) : address_of(case_of_flags<false>);
+}
 const void* kernel_of_guard() { return address_of(guard_alone); }
 const void* kernel_that_spins() { return address_of(spin_alone); }
 const void* kernel_that_sums() { return address_of(sum_of_numbers); }

@@ -24,8 +24,10 @@ void waive(const std::string& why) {
 
 int capability_of(int gpu) {
   int major = 0, minor = 0;
-  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu), "reading the compute capability");
-  cuda::check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu), "reading the compute capability");
+  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu),
+              "reading the compute capability");
+  cuda::check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu),
+              "reading the compute capability");
   return 10 * major + minor;
 }
 
@@ -33,10 +35,12 @@ std::string architecture_of(const void* kernel) {
   cudaFuncAttributes code{};
   cuda::check(cudaFuncGetAttributes(&code, kernel), "reading what code a kernel has");
   const bool native = code.binaryVersion == code.ptxVersion;
-  return fmt::format("sm_{}{}", code.binaryVersion, native ? "" : fmt::format(" from PTX {}", code.ptxVersion));
+  return fmt::format("sm_{}{}", code.binaryVersion,
+                     native ? "" : fmt::format(" from PTX {}", code.ptxVersion));
 }
 
-void say_what_it_ran_with(const blocking_case& c, const std::string& toolkit, const std::string& architecture) {
+void say_what_it_ran_with(const blocking_case& c, const std::string& toolkit,
+                          const std::string& architecture) {
   int driver = 0;
   cuda::check(cudaDriverGetVersion(&driver), "reading the driver's version");
   say_line("found toolkit " + toolkit);
@@ -46,6 +50,8 @@ void say_what_it_ran_with(const blocking_case& c, const std::string& toolkit, co
   say_line(fmt::format("found code_form {}", c.form.empty() ? "branch" : c.form));
 }
 
-std::string toolkit_here() { return fmt::format("CUDA {}.{}", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10); }
+std::string toolkit_here() {
+  return fmt::format("CUDA {}.{}", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+}
 
 }  // namespace mgsync::blocking

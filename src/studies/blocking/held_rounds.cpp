@@ -13,18 +13,19 @@ constexpr std::size_t words_per_line = algorithm::line_bytes / sizeof(std::uint3
 
 enum kind { begin_held, end_held, begin_control, end_control };
 
-std::int64_t& stamp_of(const blocking_case& c, unsigned participants, const held_memory& m, kind which, unsigned round, unsigned who) {
+std::int64_t& stamp_of(const blocking_case& c, unsigned participants, const held_memory& m, kind which,
+                       unsigned round, unsigned who) {
   return m.stamp[(std::size_t{which} * c.rounds + round) * participants + who];
 }
 
 // A staircase whose first step moves from round to round.
 void climb(unsigned me, unsigned participants, std::uint64_t round) {
   const auto until = now_ns() + static_cast<std::int64_t>((me + round) % participants) * stair_ns;
-  while (now_ns() < until) {
-  }
+  while (now_ns() < until) {}
 }
 
-std::uint64_t violations_of(const blocking_case& c, unsigned participants, const held_memory& m, kind begin, kind end) {
+std::uint64_t violations_of(const blocking_case& c, unsigned participants, const held_memory& m, kind begin,
+                            kind end) {
   std::uint64_t found = 0;
   for (unsigned r = 0; r < c.rounds; ++r) {
     std::int64_t last_begin = 0, first_end = std::numeric_limits<std::int64_t>::max();
@@ -38,11 +39,13 @@ std::uint64_t violations_of(const blocking_case& c, unsigned participants, const
 }
 
 // One round's stamps, from the first on: one from the middle whose staircase goes up.
-void one_round(const blocking_case& c, unsigned participants, const held_memory& m, kind begin, kind end, std::vector<double>& begins, std::vector<double>& ends) {
+void one_round(const blocking_case& c, unsigned participants, const held_memory& m, kind begin, kind end,
+               std::vector<double>& begins, std::vector<double>& ends) {
   unsigned round = c.rounds / 2;
   while ((round + c.seed) % participants != 0 && round + 1 < c.rounds) ++round;
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
-  for (unsigned i = 0; i < participants; ++i) first = std::min(first, stamp_of(c, participants, m, begin, round, i));
+  for (unsigned i = 0; i < participants; ++i)
+    first = std::min(first, stamp_of(c, participants, m, begin, round, i));
   for (unsigned i = 0; i < participants; ++i) {
     begins.push_back(static_cast<double>(stamp_of(c, participants, m, begin, round, i) - first));
     ends.push_back(static_cast<double>(stamp_of(c, participants, m, end, round, i) - first));
@@ -51,7 +54,8 @@ void one_round(const blocking_case& c, unsigned participants, const held_memory&
 
 }  // namespace
 
-void take_rounds(const blocking_case& c, unsigned participants, unsigned me, meeting& barrier, flag_barrier& line, const held_memory& m) {
+void take_rounds(const blocking_case& c, unsigned participants, unsigned me, meeting& barrier,
+                 flag_barrier& line, const held_memory& m) {
   const auto slot = [&](unsigned round, unsigned who) {
     return std::atomic_ref<std::uint32_t>(m.slots[((round & 1) * participants + who) * words_per_line]);
   };
@@ -62,7 +66,8 @@ void take_rounds(const blocking_case& c, unsigned participants, unsigned me, mee
     slot(r, me).store(r + 1, std::memory_order_relaxed);
     barrier.meet(me);
     bool wrong = false;
-    for (unsigned i = 0; i < participants; ++i) wrong = wrong || slot(r, i).load(std::memory_order_relaxed) != r + 1;
+    for (unsigned i = 0; i < participants; ++i)
+      wrong = wrong || slot(r, i).load(std::memory_order_relaxed) != r + 1;
     stamp_of(c, participants, m, end_held, r, me) = now_ns();
     if (wrong) std::atomic_ref<std::uint32_t>(*m.wrong).fetch_add(1);
   }
@@ -88,10 +93,13 @@ holding judge_rounds(const blocking_case& c, unsigned participants, const held_m
 
 void say_holding(const holding& h) {
   if (h.hung_in != 0) say_line(fmt::format("hung-in {}", h.hung_in));
-  say_line(fmt::format("holds {} {} {} {} {}", h.rounds, h.violations, h.wrong_data, h.control_rounds, h.control_violations));
+  say_line(fmt::format("holds {} {} {} {} {}", h.rounds, h.violations, h.wrong_data, h.control_rounds,
+                       h.control_violations));
   say_line("stair-unit " + h.unit);
-  for (std::size_t i = 0; i < h.begin.size(); ++i) say_line(fmt::format("stair barrier {} {}", h.begin[i], h.end[i]));
-  for (std::size_t i = 0; i < h.control_begin.size(); ++i) say_line(fmt::format("stair control {} {}", h.control_begin[i], h.control_end[i]));
+  for (std::size_t i = 0; i < h.begin.size(); ++i)
+    say_line(fmt::format("stair barrier {} {}", h.begin[i], h.end[i]));
+  for (std::size_t i = 0; i < h.control_begin.size(); ++i)
+    say_line(fmt::format("stair control {} {}", h.control_begin[i], h.control_end[i]));
 }
 
 }  // namespace mgsync::blocking

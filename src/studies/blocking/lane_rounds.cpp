@@ -39,11 +39,20 @@ rounds_seen carry_out_rounds(const blocking_case& c, bool with_barrier, std::uin
   auto* stamps = kept.back().as<long long>();
   kept.push_back(cuda::memory::on_host(2 * sizeof(unsigned)));
   auto* told = kept.back().as<unsigned>();
-  lane_rounds a{each, static_cast<unsigned>(c.seed), 4'000'000'000ull, first, first + 1, reinterpret_cast<unsigned*>(first + 2), told, told + 1,
-                stamps, stamps + 32};
+  lane_rounds a{each,
+                static_cast<unsigned>(c.seed),
+                4'000'000'000ull,
+                first,
+                first + 1,
+                reinterpret_cast<unsigned*>(first + 2),
+                told,
+                told + 1,
+                stamps,
+                stamps + 32};
   void* arguments[] = {&a};
   static cuda::stream stream = cuda::make_stream();
-  cuda::check(cudaLaunchKernel(kernel, dim3(warps + 1), dim3(32), arguments, 0, stream.get()), "launching rounds of lanes");
+  cuda::check(cudaLaunchKernel(kernel, dim3(warps + 1), dim3(32), arguments, 0, stream.get()),
+              "launching rounds of lanes");
   rounds_seen seen;
   const auto deadline = steady::now() + std::chrono::milliseconds(5500);
   for (cudaError_t status = cudaErrorNotReady; status == cudaErrorNotReady;) {
@@ -55,7 +64,8 @@ rounds_seen carry_out_rounds(const blocking_case& c, bool with_barrier, std::uin
         seen.hung_in = words[1];
         return seen;
       }
-      say_line(fmt::format("found error {} rounds of {} {}: {}", rounds, c.method, with_barrier ? "with the barrier" : "without",
+      say_line(fmt::format("found error {} rounds of {} {}: {}", rounds, c.method,
+                           with_barrier ? "with the barrier" : "without",
                            status == cudaErrorNotReady ? "no end after 5.5 s" : cudaGetErrorString(status)));
       end_process();
     }
@@ -81,12 +91,14 @@ std::vector<double> from_the_first(const std::vector<long long>& stamps, long lo
 }  // namespace
 
 void run_lane_rounds(const blocking_case& c) {
-  if (kernel_of_lane_rounds(c.method, true) == nullptr) waive(fmt::format("this build has no rounds of {}", c.method));
+  if (kernel_of_lane_rounds(c.method, true) == nullptr)
+    waive(fmt::format("this build has no rounds of {}", c.method));
   say_what_it_ran_with(c, toolkit_here(), architecture_of(kernel_of_lane_rounds(c.method, true)));
   say_line("participants 32");
   holding h;
   h.unit = "cycles";
-  const auto control = carry_out_rounds(c, false, h.control_rounds), held = carry_out_rounds(c, true, h.rounds);  // which may hang
+  const auto control = carry_out_rounds(c, false, h.control_rounds),
+             held = carry_out_rounds(c, true, h.rounds);  // which may hang
   h.violations = held.violations;
   h.wrong_data = held.wrong;
   h.control_violations = control.violations;

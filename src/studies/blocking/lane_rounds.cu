@@ -1,5 +1,5 @@
-// Does a warp-level method hold every lane? (paper 000, figures 17 and 18.) Each lane comes in a branch of its own, at a time
-// of its own.
+// Does a warp-level method hold every lane? (paper 000, figures 17 and 18.) Each lane comes in a branch of
+// its own, at a time of its own.
 #include <cooperative_groups.h>
 #include <cuda/barrier>
 
@@ -13,7 +13,8 @@ namespace cg = cooperative_groups;
 constexpr unsigned whole_warp = 0xffffffffu;
 using block_barrier = cuda::barrier<cuda::thread_scope_block>;
 
-// What a lane sees of the others. Methods whose answer is a value are judged by the value: they order no memory.
+// What a lane sees of the others. Methods whose answer is a value are judged by the value: they order no
+// memory.
 struct lane_view {
   unsigned lane;
   unsigned round;
@@ -69,7 +70,9 @@ struct holds_shuffle {
   }
 };
 struct holds_ballot {
-  __device__ static bool meet(const lane_view& v) { return __ballot_sync(whole_warp, (v.round >> (v.lane % 8) & 1) != 0) != (v.round & 0xff) * 0x01010101u; }
+  __device__ static bool meet(const lane_view& v) {
+    return __ballot_sync(whole_warp, (v.round >> (v.lane % 8) & 1) != 0) != (v.round & 0xff) * 0x01010101u;
+  }
 };
 struct holds_redux {
   __device__ static bool meet(const lane_view& v) {
@@ -96,8 +99,7 @@ __device__ __forceinline__ void in_its_branch(const lane_view& v, unsigned delay
     if (v.lane != Lane) return in_its_branch<Method, Lane + 1>(v, delay, s);
     unsigned mark;
     asm volatile("mov.u32 %0, %1;" : "=r"(mark) : "n"(Lane));
-    for (const long long until = clock64() + delay; clock64() < until;) {
-    }
+    for (const long long until = clock64() + delay; clock64() < until;) {}
     v.slots[mark] = v.round;
     s.begin = clock64();
     s.wrong = Method::meet(v);
@@ -144,7 +146,8 @@ __global__ void rounds_of_lanes(lane_rounds a) {
   for (unsigned r = 0; r < a.rounds; ++r) {
     if (blockIdx.x == 1 && lane == 0) *static_cast<volatile unsigned*>(a.reached) = r + 1;
     const bool shown = r == a.rounds / 2;
-    const unsigned delay = shown ? lane * stair_cycles : mixed(a.seed + (r * gridDim.x + blockIdx.x) * 32 + lane) % 1024;
+    const unsigned delay =
+        shown ? lane * stair_cycles : mixed(a.seed + (r * gridDim.x + blockIdx.x) * 32 + lane) % 1024;
     lane_stamps s{};
     __syncwarp();
     in_its_branch<Method, 0>(lane_view{lane, r + 1, slots[r & 1], counted}, delay, s);

@@ -36,7 +36,8 @@ struct rank_memory {
 };
 
 rank_memory make_memory(const blocking_case& c, int rank, unsigned ranks, std::string& why_not) {
-  const std::size_t barrier = flag_barrier::words(ranks) * sizeof(std::uint32_t), slots = std::size_t{2} * ranks * algorithm::line_bytes,
+  const std::size_t barrier = flag_barrier::words(ranks) * sizeof(std::uint32_t),
+                    slots = std::size_t{2} * ranks * algorithm::line_bytes,
                     stamps = held_memory::stamps(c.rounds, ranks) * sizeof(std::int64_t);
   const std::size_t bytes = sizeof(case_board) + 3 * barrier + slots + algorithm::line_bytes + stamps;
   MPI_Comm host = MPI_COMM_NULL;
@@ -49,7 +50,8 @@ rank_memory make_memory(const blocking_case& c, int rank, unsigned ranks, std::s
   }
   MPI_Win window = MPI_WIN_NULL;
   void* mine = nullptr;
-  MPI_Win_allocate_shared(rank == 0 ? static_cast<MPI_Aint>(bytes) : 0, 1, MPI_INFO_NULL, host, &mine, &window);
+  MPI_Win_allocate_shared(rank == 0 ? static_cast<MPI_Aint>(bytes) : 0, 1, MPI_INFO_NULL, host, &mine,
+                          &window);
   MPI_Aint size = 0;
   int unit = 0;
   void* start = nullptr;
@@ -121,11 +123,14 @@ void run_rank_case(const blocking_case& c) {
     const auto ended = watch(run);
     if (ended != "itself") end_rank(run, me, ended);
   }).detach();
-  take_part(run, me, [me](const char* what, std::int64_t ns) { say_line(fmt::format("event {} {} {}", me, what, ns)); },
-            [] { _exit(0); });
+  take_part(
+      run, me,
+      [me](const char* what, std::int64_t ns) { say_line(fmt::format("event {} {} {}", me, what, ns)); },
+      [] { _exit(0); });
   auto& mine = memory.board->places[me];
   mine.done.store(now_ns());
-  if (mine.gave_up.load() != 0 || c.how == absence::elsewhere) std::this_thread::sleep_for(std::chrono::hours(1));  // the watcher ends it
+  if (mine.gave_up.load() != 0 || c.how == absence::elsewhere)
+    std::this_thread::sleep_for(std::chrono::hours(1));  // the watcher ends it
   // All that lasts is said before MPI ends: it may close what this process writes to.
   if (me == 0) say_line("ended itself");
   MPI_Finalize();

@@ -81,14 +81,17 @@ shared& make_shared_state(const blocking_case& c) {
   if (c.method == "std-barrier") all.barrier = std::make_unique<std_meeting>(c.members);
   else if (c.method == "pthread-barrier") all.barrier = std::make_unique<posix_meeting>(c.members);
   else if (c.method == "openmp") all.barrier = std::make_unique<team_meeting>();
-  else all.barrier = std::make_unique<flag_meeting>(all.flags.data(), c.members, std::chrono::milliseconds(c.bound_ms));
+  else
+    all.barrier =
+        std::make_unique<flag_meeting>(all.flags.data(), c.members, std::chrono::milliseconds(c.bound_ms));
   return all;
 }
 
 void say_board(const case_run& run) {
   for (unsigned i = 0; i < run.participants; ++i) {
     const auto& p = run.board->places[i];
-    for (const auto& [what, stamp] : {std::pair{"arrived", p.arrived.load()}, std::pair{"left", p.left.load()}, std::pair{"acted", p.acted.load()}})
+    for (const auto& [what, stamp] : {std::pair{"arrived", p.arrived.load()},
+                                      std::pair{"left", p.left.load()}, std::pair{"acted", p.acted.load()}})
       if (stamp != 0) say_line(fmt::format("event {} {} {}", i, what, stamp));
     if (p.gave_up.load() != 0)
       for (const unsigned who : run.barrier->named(i)) say_line(fmt::format("named {}", who));
@@ -117,7 +120,8 @@ void end_when_over(const case_run& run) {
 
 // The work of participant i, in rounds or once.
 void work_of(const case_run& run, shared& all, unsigned i) {
-  if (run.asked->rounds > 0) return take_rounds(*run.asked, run.participants, i, *all.barrier, *all.line, all.held);
+  if (run.asked->rounds > 0)
+    return take_rounds(*run.asked, run.participants, i, *all.barrier, *all.line, all.held);
   take_part(run, i, {}, [] {});
 }
 

@@ -25,7 +25,8 @@ unsigned number_in(CUmodule module, const char* name) {
   CUdeviceptr address = 0;
   unsigned number = 0;
   if (get_global(&address, nullptr, module, name) != CUDA_SUCCESS) return 0;
-  cuda::check_driver(copy_to_host(&number, address, sizeof number), fmt::format("reading {} of the vendor's cubin", name));
+  cuda::check_driver(copy_to_host(&number, address, sizeof number),
+                     fmt::format("reading {} of the vendor's cubin", name));
   return number;
 }
 
@@ -40,16 +41,19 @@ std::string prepare_vendor(const std::vector<int>& gpus, bool predicated) {
     cuda::check(cudaFree(nullptr), fmt::format("starting CUDA on GPU {}", gpu));
     CUmodule module = nullptr;
     const auto status = load(&module, mgsync_vendor_image);
-    if (status == CUDA_ERROR_NO_BINARY_FOR_GPU || status == CUDA_ERROR_INVALID_IMAGE || status == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
+    if (status == CUDA_ERROR_NO_BINARY_FOR_GPU || status == CUDA_ERROR_INVALID_IMAGE ||
+        status == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
       return fmt::format("the vendor's cubin was not built for GPU {}", gpu);
     cuda::check_driver(status, fmt::format("loading the vendor's barrier on GPU {}", gpu));
-    if (number_in(module, "mgsync_vendor_case_abi") != sizeof(gpu_board) + sizeof(gpu_place) + sizeof(gpu_counts))
+    if (number_in(module, "mgsync_vendor_case_abi") !=
+        sizeof(gpu_board) + sizeof(gpu_place) + sizeof(gpu_counts))
       return "the vendor's cubin has no cases, or those of another version of mgsync; build it anew";
     CUfunction kernel = nullptr;
     const char* name = predicated ? "mgsync_vendor_case_predicated" : "mgsync_vendor_case_branch";
     cuda::check_driver(get_function(&kernel, module, name), fmt::format("looking for {}", name));
     int architecture = 0;
-    cuda::check_driver(attribute(&architecture, CU_FUNC_ATTRIBUTE_BINARY_VERSION, kernel), "reading what code a kernel has");
+    cuda::check_driver(attribute(&architecture, CU_FUNC_ATTRIBUTE_BINARY_VERSION, kernel),
+                       "reading what code a kernel has");
     const unsigned toolkit = number_in(module, "mgsync_vendor_case_toolkit");
     all().code = {fmt::format("CUDA {}.{}", toolkit / 10, toolkit % 10), fmt::format("sm_{}", architecture)};
     all().kernels.push_back(kernel);
@@ -59,7 +63,8 @@ std::string prepare_vendor(const std::vector<int>& gpus, bool predicated) {
 
 vendor_code what_vendor_has() { return all().code; }
 
-void launch_vendor(const gpu_board& board, bool whole_gpus, unsigned blocks, unsigned threads, const std::vector<cudaStream_t>& streams) {
+void launch_vendor(const gpu_board& board, bool whole_gpus, unsigned blocks, unsigned threads,
+                   const std::vector<cudaStream_t>& streams) {
   // The declaration is deprecated, the call is not gone.
   using launch_function = CUresult (*)(CUDA_LAUNCH_PARAMS*, unsigned, unsigned);
   const auto launch = cuda::driver_function<launch_function>("cuLaunchCooperativeKernelMultiDevice");
@@ -74,7 +79,8 @@ void launch_vendor(const gpu_board& board, bool whole_gpus, unsigned blocks, uns
     launches[i].hStream = streams[i];
     launches[i].kernelParams = arguments;
   }
-  cuda::check_driver(launch(launches.data(), static_cast<unsigned>(launches.size()), 0), "launching the vendor's barrier on all GPUs");
+  cuda::check_driver(launch(launches.data(), static_cast<unsigned>(launches.size()), 0),
+                     "launching the vendor's barrier on all GPUs");
 }
 
 }  // namespace mgsync::blocking

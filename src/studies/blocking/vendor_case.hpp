@@ -1,4 +1,5 @@
-// NVIDIA's own multi-grid barrier as a case: kernels of a cubin that an nvcc before 13 made, launched on all GPUs at once.
+// NVIDIA's own multi-grid barrier as a case: kernels of a cubin that an nvcc before 13 made, launched on all
+// GPUs at once.
 #pragma once
 
 #include <string>
@@ -18,6 +19,7 @@ struct vendor_code {
 };
 vendor_code what_vendor_has();
 // Cooperatively on all of them by one call, a stream each, whose participants are blocks or `whole_gpus`.
-void launch_vendor(const gpu_board&, bool whole_gpus, unsigned blocks, unsigned threads, const std::vector<cudaStream_t>& streams);
+void launch_vendor(const gpu_board&, bool whole_gpus, unsigned blocks, unsigned threads,
+                   const std::vector<cudaStream_t>& streams);
 
 }  // namespace mgsync::blocking

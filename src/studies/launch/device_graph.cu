@@ -11,7 +11,8 @@ struct orders {
   std::uint64_t left = 0;  // launches that are still to come
 };
 
-// The last block to finish would do; with several blocks each waits equally long, and block 0 launches the next.
+// The last block to finish would do; with several blocks each waits equally long, and block 0 launches the
+// next.
 __global__ void launches_itself(orders* given) {
   wait_here(given->what);
   if (blockIdx.x != 0 || threadIdx.x != 0 || --given->left == 0) return;
@@ -35,7 +36,8 @@ class tail_launching final : public self_launching_graph {
     cudaGraphNode_t added = nullptr;
     cuda::check(cudaGraphAddKernelNode(&added, made, nullptr, 0, &node), "adding a graph node");
     cudaGraphExec_t executable = nullptr;
-    cuda::check(cudaGraphInstantiate(&executable, made, cudaGraphInstantiateFlagDeviceLaunch), "instantiating a graph for the device");
+    cuda::check(cudaGraphInstantiate(&executable, made, cudaGraphInstantiateFlagDeviceLaunch),
+                "instantiating a graph for the device");
     graph_ = cuda::executable(executable);
     cuda::check(cudaGraphUpload(graph_.get(), stream_), "uploading a graph");
     cuda::check(cudaStreamSynchronize(stream_), "uploading a graph");
@@ -54,7 +56,8 @@ class tail_launching final : public self_launching_graph {
 
 }  // namespace
 
-std::unique_ptr<self_launching_graph> make_self_launching(unsigned blocks, unsigned threads, cudaStream_t stream) {
+std::unique_ptr<self_launching_graph> make_self_launching(unsigned blocks, unsigned threads,
+                                                          cudaStream_t stream) {
   int ordinal = 0;
   cuda::check(cudaGetDevice(&ordinal), "asking for the current GPU");
   return std::make_unique<tail_launching>(blocks, threads, ordinal, stream);

@@ -1,5 +1,5 @@
-// A graph of one kernel that launches itself again from the device, as often as it is told to. In a file of its own: it
-// is linked with the device runtime.
+// A graph of one kernel that launches itself again from the device, as often as it is told to. In a file of
+// its own: it is linked with the device runtime.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,6 +20,7 @@ class self_launching_graph {
 };
 
 // On the current GPU; `stream` outlives it.
-std::unique_ptr<self_launching_graph> make_self_launching(unsigned blocks, unsigned threads, cudaStream_t stream);
+std::unique_ptr<self_launching_graph> make_self_launching(unsigned blocks, unsigned threads,
+                                                          cudaStream_t stream);
 
 }  // namespace mgsync::launch

@@ -28,7 +28,7 @@ bool is_graph(gpu_kind kind) { return kind == gpu_kind::graph || kind == gpu_kin
 struct lane {
   int ordinal = 0;
   cuda::stream stream;
-  cuda::event end;        // host_policy::block
+  cuda::event end;  // host_policy::block
   cuda::memory waited_ns;
   launch_arguments arguments{};  // of the launches to come
 };
@@ -37,19 +37,25 @@ class gpu_launches final : public subject {
  public:
   using multi_device_function = CUresult (*)(CUDA_LAUNCH_PARAMS*, unsigned, unsigned);
 
-  gpu_launches(const gpu_launch& asked, multi_device_function together) : asked_(asked), blocks_(asked.blocks_per_sm * static_cast<unsigned>(cuda::sm_count(asked.gpus.front()))), together_(together) {
+  gpu_launches(const gpu_launch& asked, multi_device_function together)
+      : asked_(asked),
+        blocks_(asked.blocks_per_sm * static_cast<unsigned>(cuda::sm_count(asked.gpus.front()))),
+        together_(together) {
     for (const int ordinal : asked.gpus) {
       const cuda::device_scope scope(ordinal);
-      lanes_.push_back({ordinal, cuda::make_stream(), {}, cuda::memory::on_gpu(ordinal, sizeof(unsigned long long)), {}});
+      lanes_.push_back(
+          {ordinal, cuda::make_stream(), {}, cuda::memory::on_gpu(ordinal, sizeof(unsigned long long)), {}});
       cudaEvent_t event = nullptr;
-      cuda::check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync), "creating an event");
+      cuda::check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync),
+                  "creating an event");
       lanes_.back().end = cuda::event(event);
       for (const bool waits : {false, true}) cuda::load(kernel(waits), "loading a kernel that is launched");
     }
   }
 
   seen run(const order& order) override {
-    const waiting plain{static_cast<std::uint32_t>(order.units), static_cast<std::uint32_t>(order.unit_us * 1e3 + 0.5), nullptr};
+    const waiting plain{static_cast<std::uint32_t>(order.units),
+                        static_cast<std::uint32_t>(order.unit_us * 1e3 + 0.5), nullptr};
     prepare(order.count, plain);
     const auto begin = clock::now();
     issue(order.count, plain);
@@ -67,12 +73,13 @@ class gpu_launches final : public subject {
   }
 
  private:
-  // How long the same launches wait, by the device's timer, in a run of their own: a kernel that writes that down ends
-  // later than one that leaves nothing in memory (docs/studies/launch.md).
+  // How long the same launches wait, by the device's timer, in a run of their own: a kernel that writes that
+  // down ends later than one that leaves nothing in memory (docs/studies/launch.md).
   double waited_us(std::uint64_t count, const waiting& plain) {
     for (auto& l : lanes_) {
       const cuda::device_scope scope(l.ordinal);
-      cuda::check(cudaMemsetAsync(l.waited_ns.get(), 0, sizeof(unsigned long long), l.stream.get()), "clearing a timer");
+      cuda::check(cudaMemsetAsync(l.waited_ns.get(), 0, sizeof(unsigned long long), l.stream.get()),
+                  "clearing a timer");
       cuda::check(cudaStreamSynchronize(l.stream.get()), "clearing a timer");
     }
     writes_down_ = true;
@@ -84,14 +91,16 @@ class gpu_launches final : public subject {
     for (const auto& l : lanes_) {
       const cuda::device_scope scope(l.ordinal);
       unsigned long long here = 0;
-      cuda::check(cudaMemcpy(&here, l.waited_ns.get(), sizeof here, cudaMemcpyDeviceToHost), "reading a timer");
+      cuda::check(cudaMemcpy(&here, l.waited_ns.get(), sizeof here, cudaMemcpyDeviceToHost),
+                  "reading a timer");
       waited = std::max(waited, here);
     }
     return static_cast<double>(waited) * 1e-3;
   }
 
   const void* kernel(bool waits) const {
-    return waits ? waiting_kernel(in_turn(asked_.kind)) : null_kernel(in_turn(asked_.kind), asked_.argument_bytes);
+    return waits ? waiting_kernel(in_turn(asked_.kind))
+                 : null_kernel(in_turn(asked_.kind), asked_.argument_bytes);
   }
 
   void launch_on(lane& l, const waiting& plain) const {
@@ -118,14 +127,16 @@ class gpu_launches final : public subject {
     cuda::check(cudaLaunchKernelExC(&config, kernel(plain.units > 0), arguments), "launching a kernel");
   }
 
-  // What is made before the clock starts: the arguments, and the graph of these launches, kept for the next run like this.
+  // What is made before the clock starts: the arguments, and the graph of these launches, kept for the next
+  // run like this.
   void prepare(std::uint64_t count, const waiting& plain) {
     for (auto& l : lanes_) {
       l.arguments.what = plain;
       if (writes_down_) l.arguments.what.waited_ns = l.waited_ns.as<unsigned long long>();
     }
     if (asked_.kind == gpu_kind::device_graph) {
-      if (!self_launching_) self_launching_ = make_self_launching(blocks_, asked_.threads, lanes_.front().stream.get());
+      if (!self_launching_)
+        self_launching_ = make_self_launching(blocks_, asked_.threads, lanes_.front().stream.get());
       self_launching_->arm(count, lanes_.front().arguments.what);
     }
     if (!is_graph(asked_.kind)) return;
@@ -133,7 +144,8 @@ class gpu_launches final : public subject {
     if (!all.empty()) return;
     for (auto& l : lanes_) {
       const cuda::device_scope scope(l.ordinal);
-      cuda::check(cudaStreamBeginCapture(l.stream.get(), cudaStreamCaptureModeThreadLocal), "capturing launches");
+      cuda::check(cudaStreamBeginCapture(l.stream.get(), cudaStreamCaptureModeThreadLocal),
+                  "capturing launches");
       for (std::uint64_t i = 0; i < count; ++i) launch_on(l, plain);
       cudaGraph_t captured = nullptr;
       cuda::check(cudaStreamEndCapture(l.stream.get(), &captured), "capturing launches");
@@ -180,7 +192,8 @@ class gpu_launches final : public subject {
       p.hStream = lanes_[i].stream.get();
       p.kernelParams = &pointers[i];
     }
-    cuda::check_driver(together_(all.data(), static_cast<unsigned>(all.size()), 0), "launching on all GPUs at once");
+    cuda::check_driver(together_(all.data(), static_cast<unsigned>(all.size()), 0),
+                       "launching on all GPUs at once");
   }
 
   CUfunction function_on(const lane& l, bool waits) {
@@ -202,17 +215,19 @@ class gpu_launches final : public subject {
     for (const auto& l : lanes_) {
       select(l);
       switch (asked_.policy) {
-        case host_policy::synchronize: cuda::check(cudaStreamSynchronize(l.stream.get()), "waiting for launches"); break;
-        case host_policy::block:
-          cuda::check(cudaEventRecord(l.end.get(), l.stream.get()), "recording the end");
-          cuda::check(cudaEventSynchronize(l.end.get()), "waiting for launches");
-          break;
-        default:
-          for (auto status = cudaErrorNotReady; status == cudaErrorNotReady;) {
-            status = cudaStreamQuery(l.stream.get());
-            if (status != cudaErrorNotReady) cuda::check(status, "waiting for launches");
-            else if (asked_.policy == host_policy::yield) std::this_thread::yield();
-          }
+      case host_policy::synchronize:
+        cuda::check(cudaStreamSynchronize(l.stream.get()), "waiting for launches");
+        break;
+      case host_policy::block:
+        cuda::check(cudaEventRecord(l.end.get(), l.stream.get()), "recording the end");
+        cuda::check(cudaEventSynchronize(l.end.get()), "waiting for launches");
+        break;
+      default:
+        for (auto status = cudaErrorNotReady; status == cudaErrorNotReady;) {
+          status = cudaStreamQuery(l.stream.get());
+          if (status != cudaErrorNotReady) cuda::check(status, "waiting for launches");
+          else if (asked_.policy == host_policy::yield) std::this_thread::yield();
+        }
       }
     }
   }
@@ -222,7 +237,8 @@ class gpu_launches final : public subject {
   multi_device_function together_;
   std::vector<lane> lanes_;
   bool writes_down_ = false;  // how long it waited
-  std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, bool>, std::vector<cuda::executable>> graphs_;
+  std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, bool>, std::vector<cuda::executable>>
+      graphs_;
   std::map<std::pair<int, bool>, CUfunction> functions_;
   std::unique_ptr<self_launching_graph> self_launching_;
 };
@@ -235,13 +251,17 @@ std::string why_not(const gpu_launch& asked, int ordinal) {
   if (in_turn(asked.kind) && !hopper) return "programmatic dependent launch needs compute capability 9.0";
   if (asked.kind == gpu_kind::cluster && !hopper) return "clusters need compute capability 9.0";
   const auto blocks = asked.blocks_per_sm * static_cast<unsigned>(properties.multiProcessorCount);
-  if (asked.kind == gpu_kind::cluster && blocks % 2 != 0) return "clusters of two blocks need an even number of blocks";
-  if (asked.kind == gpu_kind::device_graph && asked.gpus.size() > 1) return "a graph that launches itself is one GPU's";
+  if (asked.kind == gpu_kind::cluster && blocks % 2 != 0)
+    return "clusters of two blocks need an even number of blocks";
+  if (asked.kind == gpu_kind::device_graph && asked.gpus.size() > 1)
+    return "a graph that launches itself is one GPU's";
   const bool together = asked.kind == gpu_kind::cooperative || asked.kind == gpu_kind::multi_device;
   const cuda::device_scope scope(ordinal);
-  const int room = cuda::resident_blocks(waiting_kernel(false), asked.threads) * properties.multiProcessorCount;
+  const int room =
+      cuda::resident_blocks(waiting_kernel(false), asked.threads) * properties.multiProcessorCount;
   if (together && static_cast<unsigned>(room) < blocks)
-    return fmt::format("{} blocks of {} threads do not fit on GPU {} at once ({} do)", blocks, asked.threads, ordinal, room);
+    return fmt::format("{} blocks of {} threads do not fit on GPU {} at once ({} do)", blocks, asked.threads,
+                       ordinal, room);
   return {};
 }
 
@@ -252,7 +272,8 @@ creation make_gpu_launches(const gpu_launch& asked) {
     if (auto reason = why_not(asked, ordinal); !reason.empty()) return {nullptr, reason};
   gpu_launches::multi_device_function together = nullptr;
   if (asked.kind == gpu_kind::multi_device) {
-    together = reinterpret_cast<gpu_launches::multi_device_function>(cuda::find_driver_entry("cuLaunchCooperativeKernelMultiDevice"));
+    together = reinterpret_cast<gpu_launches::multi_device_function>(
+        cuda::find_driver_entry("cuLaunchCooperativeKernelMultiDevice"));
     if (together == nullptr) return {nullptr, "this driver has no cuLaunchCooperativeKernelMultiDevice"};
   }
   return {std::make_unique<gpu_launches>(asked, together), {}};

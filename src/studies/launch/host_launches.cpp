@@ -19,8 +19,7 @@ using clock = std::chrono::steady_clock;
 void wait_for(std::chrono::nanoseconds how_long) {
   if (how_long.count() == 0) return;
   const auto end = clock::now() + how_long;
-  while (clock::now() < end) {
-  }
+  while (clock::now() < end) {}
 }
 
 class host_launches final : public subject {
@@ -28,7 +27,7 @@ class host_launches final : public subject {
   host_launches(host_kind kind, unsigned members, std::vector<int> cpus)
       : kind_(kind), members_(members), cpus_(std::move(cpus)), before_(allowed_cpus()) {
     if (kind_ != host_kind::openmp_region) return;
-#pragma omp parallel num_threads(static_cast<int>(members_))
+#pragma omp parallel num_threads(static_cast <int>(members_))
     {
       const auto me = static_cast<unsigned>(omp_get_thread_num());
       if (me == 0) team_ = static_cast<unsigned>(omp_get_num_threads());
@@ -37,7 +36,7 @@ class host_launches final : public subject {
   }
   ~host_launches() override {
     if (kind_ != host_kind::openmp_region) return;
-#pragma omp parallel num_threads(static_cast<int>(members_))
+#pragma omp parallel num_threads(static_cast <int>(members_))
     restrict_calling_thread(before_);
   }
   host_launches(const host_launches&) = delete;
@@ -46,13 +45,17 @@ class host_launches final : public subject {
   unsigned team() const { return team_; }
 
   seen run(const order& asked) override {
-    const std::chrono::nanoseconds unit(static_cast<std::int64_t>(static_cast<double>(asked.units) * asked.unit_us * 1e3));
+    const std::chrono::nanoseconds unit(
+        static_cast<std::int64_t>(static_cast<double>(asked.units) * asked.unit_us * 1e3));
     const auto begin = clock::now();
-    for (std::uint64_t i = 0; i < asked.count; ++i) kind_ == host_kind::openmp_region ? start_region(unit) : start_threads(unit);
+    for (std::uint64_t i = 0; i < asked.count; ++i)
+      kind_ == host_kind::openmp_region ? start_region(unit) : start_threads(unit);
     const double us = std::chrono::duration<double, std::micro>(clock::now() - begin).count();
     seen came{.done = asked};
-    came.values = {{"total_us", {us}}, {"call_us", {us}},
-                   {"waited_us", {static_cast<double>(asked.count) * static_cast<double>(unit.count()) * 1e-3}}};
+    came.values = {
+        {"total_us", {us}},
+        {"call_us", {us}},
+        {"waited_us", {static_cast<double>(asked.count) * static_cast<double>(unit.count()) * 1e-3}}};
     return came;
   }
 
@@ -61,7 +64,7 @@ class host_launches final : public subject {
     if (member < cpus_.size()) pin_calling_thread(cpus_[member]);
   }
   void start_region(std::chrono::nanoseconds unit) const {
-#pragma omp parallel num_threads(static_cast<int>(members_))
+#pragma omp parallel num_threads(static_cast <int>(members_))
     {
       wait_for(unit);
       std::atomic_signal_fence(std::memory_order_seq_cst);  // an empty region may not be left out
@@ -70,10 +73,11 @@ class host_launches final : public subject {
   void start_threads(std::chrono::nanoseconds unit) const {
     std::vector<std::thread> started;
     started.reserve(members_);
-    for (unsigned m = 0; m < members_; ++m) started.emplace_back([this, unit, m] {
-      pin(m);
-      wait_for(unit);
-    });
+    for (unsigned m = 0; m < members_; ++m)
+      started.emplace_back([this, unit, m] {
+        pin(m);
+        wait_for(unit);
+      });
     for (auto& each : started) each.join();
   }
 
@@ -89,7 +93,9 @@ class host_launches final : public subject {
 creation make_host_launches(host_kind kind, unsigned members, const std::vector<int>& cpus) {
   auto made = std::make_unique<host_launches>(kind, members, cpus);
   if (kind == host_kind::openmp_region && made->team() != members)
-    return {nullptr, fmt::format("OpenMP gave a team of {} where {} were asked for (OMP_THREAD_LIMIT, OMP_DYNAMIC)", made->team(), members)};
+    return {nullptr,
+            fmt::format("OpenMP gave a team of {} where {} were asked for (OMP_THREAD_LIMIT, OMP_DYNAMIC)",
+                        made->team(), members)};
   return {std::move(made), {}};
 }
 

@@ -9,7 +9,8 @@ struct payload {
   unsigned char bytes[Bytes];
 };
 
-// Programmatic dependent launch: the next kernel may start now, and this one goes on when the one before is done.
+// Programmatic dependent launch: the next kernel may start now, and this one goes on when the one before is
+// done.
 __device__ inline void take_turns() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
@@ -22,7 +23,9 @@ template <unsigned Bytes>
 __global__ void null_with(payload<Bytes>) {}
 __global__ void null_in_turn() { take_turns(); }
 template <unsigned Bytes>
-__global__ void null_in_turn_with(payload<Bytes>) { take_turns(); }
+__global__ void null_in_turn_with(payload<Bytes>) {
+  take_turns();
+}
 __global__ void waits(waiting asked) { wait_here(asked); }
 __global__ void waits_in_turn(waiting asked) {
   take_turns();
@@ -45,10 +48,10 @@ const void* waiting_kernel(bool in_turn) { return in_turn ? address_of(waits_in_
 
 const void* null_kernel(bool in_turn, unsigned argument_bytes) {
   switch (argument_bytes) {
-    case 8: return null_of<8>(in_turn);
-    case 128: return null_of<128>(in_turn);
-    case 4096: return null_of<4096>(in_turn);
-    default: return in_turn ? address_of(null_in_turn) : address_of(null);
+  case 8: return null_of<8>(in_turn);
+  case 128: return null_of<128>(in_turn);
+  case 4096: return null_of<4096>(in_turn);
+  default: return in_turn ? address_of(null_in_turn) : address_of(null);
   }
 }
 

@@ -11,8 +11,9 @@ __device__ inline unsigned long long global_timer_ns() {
   return now;
 }
 
-// One thread of each block waits: the block, and so the kernel, ends with it. %globaltimer steps by 32 ns on Hopper and
-// by up to 1 us elsewhere, so what was waited is measured and not believed. Bounded: at most 16 x 320 us are asked for.
+// One thread of each block waits: the block, and so the kernel, ends with it. %globaltimer steps by 32 ns on
+// Hopper and by up to 1 us elsewhere, so what was waited is measured and not believed. Bounded: at most 16 x
+// 320 us are asked for.
 __device__ inline void wait_here(const waiting& asked) {
   if (threadIdx.x != 0 || asked.units == 0) return;
   const auto begin = global_timer_ns();

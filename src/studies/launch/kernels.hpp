@@ -11,10 +11,12 @@ namespace mgsync::launch {
 struct waiting {
   std::uint32_t units = 0;
   std::uint32_t unit_ns = 0;
-  unsigned long long* waited_ns = nullptr;  // of this GPU; block 0 adds its own; none: it leaves nothing in memory
+  unsigned long long* waited_ns =
+      nullptr;  // of this GPU; block 0 adds its own; none: it leaves nothing in memory
 };
 
-// What every launch of these kernels hands over: as long as the longest arguments, of which waiting kernels read the beginning.
+// What every launch of these kernels hands over: as long as the longest arguments, of which waiting kernels
+// read the beginning.
 struct launch_arguments {
   waiting what;
   std::array<std::byte, 4096 - sizeof(waiting)> rest{};

@@ -1,5 +1,6 @@
-// Study launch: what does one more kernel cost, and what of it is host, device, or neither (paper 000, section IV; paper
-// 004)? Host members: the start of an OpenMP parallel region and of threads, by the same formulas.
+// Study launch: what does one more kernel cost, and what of it is host, device, or neither (paper 000,
+// section IV; paper 004)? Host members: the start of an OpenMP parallel region and of threads, by the same
+// formulas.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -17,20 +18,26 @@
 #include "src/studies/launch/wait_gradient.hpp"
 
 namespace mgsync {
-namespace launch {
-namespace {
+namespace launch { namespace {
 
 constexpr std::array<axis_declaration, 7> axes{{
-    {"kind", "all", "all; GPUs: traditional, cooperative, multi-device, graph, graph-programmatic, programmatic, cluster, device-graph; host members: openmp-region, std-thread", "how kernels (threads) are launched"},
-    {"quantity", "null,total,fused,gradient", "null, total, fused, gradient", "what one more launch adds; one launch in all; what is left of it beside long kernels; what one more unit of waiting in a kernel adds"},
+    {"kind", "all",
+     "all; GPUs: traditional, cooperative, multi-device, graph, graph-programmatic, programmatic, cluster, "
+     "device-graph; host members: openmp-region, std-thread",
+     "how kernels (threads) are launched"},
+    {"quantity", "null,total,fused,gradient", "null, total, fused, gradient",
+     "what one more launch adds; one launch in all; what is left of it beside long kernels; what one more "
+     "unit of waiting in a kernel adds"},
     {"members", "1", "1 to 4096", "over how many GPUs, or host threads"},
     {"gpus", "", "GPUs: 1 to 4096", "the same of GPUs alone"},
     {"shape", "1x32", "GPUs: 1x1 to 1024x1024", "of the kernels: blocks per SM x threads, as 1x32,1x1024"},
-    {"argument_bytes", "0", "GPUs: 0, 8, 128, 4096", "of a kernel that waits for nothing", word_count::list, nullptr, "B"},
+    {"argument_bytes", "0", "GPUs: 0, 8, 128, 4096", "of a kernel that waits for nothing", word_count::list,
+     nullptr, "B"},
     {"policy", "synchronize", "GPUs: all, synchronize, spin, yield, block", "how the host waits for the end"},
 }};
 
-static_assert(names_all(axes[0], gpu_kinds) && names_all(axes[0], host_kinds) && names_all(axes[6], host_policies));
+static_assert(names_all(axes[0], gpu_kinds) && names_all(axes[0], host_kinds) &&
+              names_all(axes[6], host_policies));
 
 unsigned number(std::string_view word) { return static_cast<unsigned>(std::stoul(std::string(word))); }
 
@@ -40,10 +47,12 @@ const std::vector<std::string>& counts(const study_request& asked) {
 }
 
 template <class Kind, std::size_t Count>
-std::vector<Kind> chosen(const std::vector<std::string>& words, const std::pair<Kind, std::string_view> (&known)[Count]) {
+std::vector<Kind> chosen(const std::vector<std::string>& words,
+                         const std::pair<Kind, std::string_view> (&known)[Count]) {
   std::vector<Kind> kinds;
   for (const auto& [kind, name] : known)
-    if (std::ranges::find(words, "all") != words.end() || std::ranges::find(words, name) != words.end()) kinds.push_back(kind);
+    if (std::ranges::find(words, "all") != words.end() || std::ranges::find(words, name) != words.end())
+      kinds.push_back(kind);
   return kinds;
 }
 
@@ -77,7 +86,8 @@ std::function<std::unique_ptr<method>()> method_for(const std::string& quantity)
   return [] { return std::make_unique<wait_gradient>(); };
 }
 
-measurement planned(const study_request& asked, const std::string& subject, unsigned members, const std::string& quantity) {
+measurement planned(const study_request& asked, const std::string& subject, unsigned members,
+                    const std::string& quantity) {
   auto m = measurement_of(asked, "launch", subject);
   m.point.members = static_cast<int>(members);
   m.point.group.clear();
@@ -94,7 +104,8 @@ void add_gpu(const study_request& asked, std::vector<measurement>& all) {
         for (const auto& quantity : asked.list("quantity"))
           for (const auto& bytes_word : asked.list("argument_bytes"))
             for (const auto policy : chosen(asked.list("policy"), host_policies)) {
-              const unsigned count = number(count_word), per_sm = number(shape_word), threads = number(shape_word.substr(shape_word.find('x') + 1));
+              const unsigned count = number(count_word), per_sm = number(shape_word),
+                             threads = number(shape_word.substr(shape_word.find('x') + 1));
               gpu_launch launch;
               launch.kind = kind;
               launch.threads = threads;
@@ -103,12 +114,16 @@ void add_gpu(const study_request& asked, std::vector<measurement>& all) {
               auto m = planned(asked, name_in(gpu_kinds, kind), count, quantity);
               m.point.set("blocks_per_sm", static_cast<double>(per_sm));
               m.point.set("threads_per_block", static_cast<double>(threads));
-              if (launch.argument_bytes != 0) m.point.set("argument_bytes", static_cast<double>(launch.argument_bytes), "B");
+              if (launch.argument_bytes != 0)
+                m.point.set("argument_bytes", static_cast<double>(launch.argument_bytes), "B");
               if (policy != host_policy::synchronize) m.point.set("policy", name_in(host_policies, policy));
               if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
-              else if (count > machine.gpus.size()) m.waived = fmt::format("{} GPUs are asked for, and {} are here", count, machine.gpus.size());
-              else if (launch.argument_bytes != 0 && (quantity == "fused" || quantity == "gradient")) m.waived = "arguments are those of kernels that wait for nothing";
-              else if (launch.argument_bytes != 0 && kind == gpu_kind::device_graph) m.waived = "a graph that launches itself takes its arguments once, when it is made";
+              else if (count > machine.gpus.size())
+                m.waived = fmt::format("{} GPUs are asked for, and {} are here", count, machine.gpus.size());
+              else if (launch.argument_bytes != 0 && (quantity == "fused" || quantity == "gradient"))
+                m.waived = "arguments are those of kernels that wait for nothing";
+              else if (launch.argument_bytes != 0 && kind == gpu_kind::device_graph)
+                m.waived = "a graph that launches itself takes its arguments once, when it is made";
               else {
                 launch.gpus.clear();
                 for (unsigned g = 0; g < count; ++g) {
@@ -135,9 +150,14 @@ void add_host(const study_request& asked, std::vector<measurement>& all) {
         const unsigned count = number(count_word);
         auto m = planned(asked, name_in(host_kinds, kind), count, quantity);
         for (unsigned i = 0; i < count; ++i) m.point.group.push_back(static_cast<int>(i));
-        if (count > cpus.size()) m.waived = fmt::format("{} threads are asked for, and {} hardware threads are allowed here", count, cpus.size());
-        else if (quantity == "fused") m.waived = "a host start returns when its members are done: there is nothing to be fused";
-        const std::vector<int> pinned = machine.is_this_machine && count <= cpus.size() ? std::vector<int>(cpus.begin(), cpus.begin() + count) : std::vector<int>{};
+        if (count > cpus.size())
+          m.waived = fmt::format("{} threads are asked for, and {} hardware threads are allowed here", count,
+                                 cpus.size());
+        else if (quantity == "fused")
+          m.waived = "a host start returns when its members are done: there is nothing to be fused";
+        const std::vector<int> pinned = machine.is_this_machine && count <= cpus.size()
+                                            ? std::vector<int>(cpus.begin(), cpus.begin() + count)
+                                            : std::vector<int>{};
         m.create = [kind, count, pinned] {
           auto made = make_host_launches(kind, count, pinned);
           return subject_creation{std::move(made.subject), made.reason, {}};
@@ -152,11 +172,15 @@ std::vector<measurement> points(const study_request& asked) {
   return all;
 }
 
-}  // namespace
-}  // namespace launch
+}}  // namespace launch
 
 extern const study launch_study;
-const study launch_study{"launch", "what one more kernel (or start of threads) costs, and what of it is host, device, or neither",
-                         launch::axes, launch::points, launch::evaluate, 1.2};
+const study launch_study{
+    "launch",
+    "what one more kernel (or start of threads) costs, and what of it is host, device, or neither",
+    launch::axes,
+    launch::points,
+    launch::evaluate,
+    1.2};
 
 }  // namespace mgsync

@@ -17,7 +17,8 @@ struct paper_row {
   std::string_view kind;
   double call, null_additional, fused, total;
 };
-constexpr paper_row paper[] = {{"traditional", 2545, 2541, 1081, 8888}, {"cooperative", 3388, 3326, 1063, 10248},
+constexpr paper_row paper[] = {{"traditional", 2545, 2541, 1081, 8888},
+                               {"cooperative", 3388, 3326, 1063, 10248},
                                {"multi-device", 3455, 3368, 1258, 10874}};
 
 std::string cell(double value) { return std::isnan(value) ? "-" : fmt::format("{:.0f}", value); }
@@ -31,40 +32,51 @@ std::string cell_with_interval(const result* r, std::string_view name) {
 }
 
 // The fastest idle barrier that passed, of those that end a kernel or of those inside one.
-const result* fastest_barrier(std::span<const result> all, int members, const std::string& shape, bool ends_kernel) {
+const result* fastest_barrier(std::span<const result> all, int members, const std::string& shape,
+                              bool ends_kernel) {
   const result* best = nullptr;
   for (const auto& r : all)
-    if (r.point.study == "barriers" && r.point.device == topology::device::gpu && r.point.members == members && format_shape(r.point) == shape &&
-        r.has_metrics() && !r.metrics.front().of_one_batch() && r.verdict.passed && (r.point.subject == "kernel-boundary") == ends_kernel &&
-        r.point.word("load", "idle") == "idle" && (best == nullptr || r.metrics.front().median < best->metrics.front().median))
+    if (r.point.study == "barriers" && r.point.device == topology::device::gpu &&
+        r.point.members == members && format_shape(r.point) == shape && r.has_metrics() &&
+        !r.metrics.front().of_one_batch() && r.verdict.passed &&
+        (r.point.subject == "kernel-boundary") == ends_kernel && r.point.word("load", "idle") == "idle" &&
+        (best == nullptr || r.metrics.front().median < best->metrics.front().median))
       best = &r;
   return best;
 }
 
-// On one GPU a launch behind another is a barrier. On several it is none: what ends a kernel on all of them is.
+// On one GPU a launch behind another is a barrier. On several it is none: what ends a kernel on all of them
+// is.
 void add_advice(const std::map<place, found>& places, std::span<const result> all, evaluation& e) {
   for (const auto& [where, here] : places) {
     const int members = where.members;
     const std::string& shape = where.shape;
-    if (where.launch() != "traditional" || here.fused == nullptr || !here.fused->has_metrics() || !is_shown(here.fused->metrics.front())) continue;
+    if (where.launch() != "traditional" || here.fused == nullptr || !here.fused->has_metrics() ||
+        !is_shown(here.fused->metrics.front()))
+      continue;
     const result* launched = members == 1 ? here.fused : fastest_barrier(all, members, shape, true);
     if (launched == nullptr) continue;
     const double launch_us = launched->metrics.front().median;
     const std::string on = fmt::format("On {} GPU{} at {}", members, members == 1 ? "" : "s", shape);
     const result* inside = fastest_barrier(all, members, shape, false);
     if (inside == nullptr) {
-      e.sentences.push_back(fmt::format("{}: ending a kernel and starting the next costs {:.2f} us more than going on inside one; do it rather "
-                                        "than synchronize inside when it saves more than {:.2f} us less the barrier's latency.",
-                                        on, launch_us, launch_us));
+      e.sentences.push_back(
+          fmt::format("{}: ending a kernel and starting the next costs {:.2f} us more than going on inside "
+                      "one; do it rather "
+                      "than synchronize inside when it saves more than {:.2f} us less the barrier's latency.",
+                      on, launch_us, launch_us));
       continue;
     }
     const double barrier_us = inside->metrics.front().median;
-    const std::string pair = fmt::format("({} {:.2f} us, {} {:.2f} us)", members == 1 ? "a launch" : subject_of(launched->point), launch_us,
-                                         subject_of(inside->point), barrier_us);
-    e.sentences.push_back(launch_us <= barrier_us
-                              ? fmt::format("{}: a new kernel is not slower than to synchronize inside one {}.", on, pair)
-                              : fmt::format("{}: launch a new kernel rather than synchronize inside one when it saves more than {:.2f} us {}.", on,
-                                            launch_us - barrier_us, pair));
+    const std::string pair =
+        fmt::format("({} {:.2f} us, {} {:.2f} us)", members == 1 ? "a launch" : subject_of(launched->point),
+                    launch_us, subject_of(inside->point), barrier_us);
+    e.sentences.push_back(
+        launch_us <= barrier_us
+            ? fmt::format("{}: a new kernel is not slower than to synchronize inside one {}.", on, pair)
+            : fmt::format("{}: launch a new kernel rather than synchronize inside one when it saves more "
+                          "than {:.2f} us {}.",
+                          on, launch_us - barrier_us, pair));
   }
 }
 
@@ -74,24 +86,35 @@ evaluation evaluate(std::span<const result> all) {
   evaluation e;
   const auto places = by_place(all);
   if (places.empty()) return e;
-  table t{{"launch-overhead", "What a launch costs (000, table I; 004, figures 4 to 6)", "In ns, with 95 % intervals. Not shown: the interval reaches below zero, so that all of it may be noise."},
-          {"members", "shape", "launch", "call", "null kernel, additional", "fused overhead", "unit, us", "null kernel, total", "other"}, {},
+  table t{{"launch-overhead", "What a launch costs (000, table I; 004, figures 4 to 6)",
+           "In ns, with 95 % intervals. Not shown: the interval reaches below zero, so that all of it may be "
+           "noise."},
+          {"members", "shape", "launch", "call", "null kernel, additional", "fused overhead", "unit, us",
+           "null kernel, total", "other"},
+          {},
           {true, false, false, true, true, true, true, true, true}};
   for (const auto& [where, here] : places) {
     if (here.null == nullptr && here.total == nullptr && here.fused == nullptr) continue;
     const parts p{ns(here.null, "call"), ns(here.fused, "overhead"), ns(here.total, "time")};
-    const result* const from = here.null != nullptr ? here.null : here.fused != nullptr ? here.fused : here.total;
+    const result* const from = here.null != nullptr    ? here.null
+                               : here.fused != nullptr ? here.fused
+                                                       : here.total;
     t.sources.push_back(from != nullptr ? short_key(from->point) : "");
-    t.rows.push_back({fmt::format("{}", where.members), where.shape, where.launch(), cell_with_interval(here.null, "call"), cell_with_interval(here.null, "latency"),
-                      cell_with_interval(here.fused, "overhead"), std::isnan(ns(here.fused, "unit")) ? "-" : fmt::format("{:.0f}", ns(here.fused, "unit") * 1e-3),
-                      cell_with_interval(here.total, "time"), cell(p.other_ns())});
+    t.rows.push_back(
+        {fmt::format("{}", where.members), where.shape, where.launch(), cell_with_interval(here.null, "call"),
+         cell_with_interval(here.null, "latency"), cell_with_interval(here.fused, "overhead"),
+         std::isnan(ns(here.fused, "unit")) ? "-" : fmt::format("{:.0f}", ns(here.fused, "unit") * 1e-3),
+         cell_with_interval(here.total, "time"), cell(p.other_ns())});
   }
-  const bool gpus = std::any_of(all.begin(), all.end(), [](const auto& r) { return r.point.study == "launch" && r.point.device == topology::device::gpu; });
+  const bool gpus = std::any_of(all.begin(), all.end(), [](const auto& r) {
+    return r.point.study == "launch" && r.point.device == topology::device::gpu;
+  });
   for (const auto& row : paper) {
     if (!gpus || t.rows.empty()) break;
     const parts p{row.call, row.fused, row.total};
     t.sources.emplace_back();
-    t.rows.push_back({"1", "", fmt::format("{} (V100, CUDA 10)", row.kind), cell(row.call), cell(row.null_additional), cell(row.fused), "5", cell(row.total), cell(p.other_ns())});
+    t.rows.push_back({"1", "", fmt::format("{} (V100, CUDA 10)", row.kind), cell(row.call),
+                      cell(row.null_additional), cell(row.fused), "5", cell(row.total), cell(p.other_ns())});
   }
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
   add_figures(places, e);

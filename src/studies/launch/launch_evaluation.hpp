@@ -1,4 +1,5 @@
-// What launches cost, put together from the parts that were measured (paper 000, section IV and table I; paper 004). Pure.
+// What launches cost, put together from the parts that were measured (paper 000, section IV and table I;
+// paper 004). Pure.
 #pragma once
 
 #include <optional>
@@ -11,8 +12,8 @@
 
 namespace mgsync::launch {
 
-// One null kernel, from before its launch call until the host has seen its end, in ns. What is neither the launch call nor
-// the execution overhead is "other".
+// One null kernel, from before its launch call until the host has seen its end, in ns. What is neither the
+// launch call nor the execution overhead is "other".
 struct parts {
   double call_ns = 0;       // CPU launch overhead
   double execution_ns = 0;  // fused overhead of large kernels
@@ -20,8 +21,8 @@ struct parts {
   double other_ns() const { return total_ns - call_ns - execution_ns; }
 };
 
-// Table I of 000 and figures 4 to 6 of 004 for these results beside the papers' V100; the advice when a new kernel is
-// worth its launch.
+// Table I of 000 and figures 4 to 6 of 004 for these results beside the papers' V100; the advice when a new
+// kernel is worth its launch.
 evaluation evaluate(std::span<const result>);
 
 }  // namespace mgsync::launch

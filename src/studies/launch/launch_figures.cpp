@@ -14,7 +14,8 @@ namespace {
 
 // "graph", "graph 1x1024" where there are several shapes.
 std::string name_of(const place& where, bool several_shapes) {
-  return several_shapes && !where.shape.empty() ? fmt::format("{} {}", where.launch(), where.shape) : where.launch();
+  return several_shapes && !where.shape.empty() ? fmt::format("{} {}", where.launch(), where.shape)
+                                                : where.launch();
 }
 
 bool several_shapes(const std::map<place, found>& places) {
@@ -28,21 +29,32 @@ int fewest(const std::map<place, found>& places) { return places.begin()->first.
 
 void add_gradients(const std::map<place, found>& places, evaluation& e) {
   chart c{{"launch-gradient", "What one more unit of waiting adds to a kernel (004, figure 2)",
-           "(T(1, 2n) - T(1, n)) / n, over n. Where it is the unit's length, more units in a kernel add no overhead. The units last what is asked for by the device's own timer."},
-          {"units of waiting n", true}, {"one more unit (us)"}, {}};
+           "(T(1, 2n) - T(1, n)) / n, over n. Where it is the unit's length, more units in a kernel add no "
+           "overhead. The units last what is asked for by the device's own timer."},
+          {"units of waiting n", true},
+          {"one more unit (us)"},
+          {}};
   const bool shapes = several_shapes(places);
   for (const auto& [where, here] : places) {
-    if (where.members != fewest(places) || here.gradient == nullptr || !here.gradient->has_metrics()) continue;
+    if (where.members != fewest(places) || here.gradient == nullptr || !here.gradient->has_metrics())
+      continue;
     curve line{name_of(where, shapes), {}};
     for (const auto n : gradient_units())
       if (const auto* m = here.gradient->find(gradient_name(n)); m != nullptr && is_shown(*m))
-        line.points.push_back({static_cast<double>(n), m->median, m->ci95_low, m->ci95_high, m->raw, {}, short_key(here.gradient->point)});
+        line.points.push_back({static_cast<double>(n),
+                               m->median,
+                               m->ci95_low,
+                               m->ci95_high,
+                               m->raw,
+                               {},
+                               short_key(here.gradient->point)});
     c.curves.push_back(std::move(line));
   }
   if (c.curves.empty()) return;
   curve asked{"the unit", {}};
   asked.reference = true;
-  for (const auto n : {gradient_units().front(), gradient_units().back()}) asked.points.push_back({static_cast<double>(n), gradient_unit_us});
+  for (const auto n : {gradient_units().front(), gradient_units().back()})
+    asked.points.push_back({static_cast<double>(n), gradient_unit_us});
   c.curves.push_back(std::move(asked));
   e.figures.push_back(std::move(c));
 }
@@ -50,11 +62,12 @@ void add_gradients(const std::map<place, found>& places, evaluation& e) {
 // One metric of one quantity by kind, as dots.
 struct series {
   std::string_view name;
-  const result* found::* of;
+  const result* found::*of;
   std::string_view metric;
 };
 
-void add_by_kind(const std::map<place, found>& places, figure_heading heading, std::string label, std::span<const series> all, evaluation& e) {
+void add_by_kind(const std::map<place, found>& places, figure_heading heading, std::string label,
+                 std::span<const series> all, evaluation& e) {
   chart c{std::move(heading), {"launch"}, {std::move(label)}, {}};
   const bool shapes = several_shapes(places);
   for (const auto& s : all) {
@@ -69,7 +82,13 @@ void add_by_kind(const std::map<place, found>& places, figure_heading heading, s
       const auto* m = r == nullptr || !r->has_metrics() ? nullptr : r->find(all[i].metric);
       if (m == nullptr || !is_shown(*m)) continue;
       any = true;
-      c.curves[i].points.push_back({static_cast<double>(c.x.categories.size()), m->median, m->ci95_low, m->ci95_high, {}, {}, short_key(r->point)});
+      c.curves[i].points.push_back({static_cast<double>(c.x.categories.size()),
+                                    m->median,
+                                    m->ci95_low,
+                                    m->ci95_high,
+                                    {},
+                                    {},
+                                    short_key(r->point)});
     }
     if (any) c.x.categories.push_back(name_of(where, shapes));
   }
@@ -77,12 +96,17 @@ void add_by_kind(const std::map<place, found>& places, figure_heading heading, s
 }
 
 void add_parts(const std::map<place, found>& places, evaluation& e) {
-  bar_chart stacked{{"launch-parts", "One null kernel (004, figure 6)", "Total latency, taken apart: the launch call, the execution overhead by fused "
-                     "launches, and what is neither."}, {"time (ns)"}, {"launch call", "execution overhead", "other"}, {}};
+  bar_chart stacked{{"launch-parts", "One null kernel (004, figure 6)",
+                     "Total latency, taken apart: the launch call, the execution overhead by fused "
+                     "launches, and what is neither."},
+                    {"time (ns)"},
+                    {"launch call", "execution overhead", "other"},
+                    {}};
   for (const auto& [where, here] : places) {
     const parts p{ns(here.null, "call"), ns(here.fused, "overhead"), ns(here.total, "time")};
     if (where.members == 1 && !std::isnan(p.other_ns()) && p.other_ns() > 0 && p.execution_ns > 0)
-      stacked.bars.push_back({fmt::format("{} {}", where.launch(), where.shape), {p.call_ns, p.execution_ns, p.other_ns()}});
+      stacked.bars.push_back(
+          {fmt::format("{} {}", where.launch(), where.shape), {p.call_ns, p.execution_ns, p.other_ns()}});
   }
   if (!stacked.bars.empty()) e.figures.push_back(std::move(stacked));
 }
@@ -90,14 +114,22 @@ void add_parts(const std::map<place, found>& places, evaluation& e) {
 void add_over_gpus(const std::map<place, found>& places, evaluation& e) {
   std::map<std::string, curve> over_gpus;
   for (const auto& [where, here] : places) {
-    if (here.fused == nullptr || !here.fused->has_metrics() || !is_shown(here.fused->metrics.front())) continue;
+    if (here.fused == nullptr || !here.fused->has_metrics() || !is_shown(here.fused->metrics.front()))
+      continue;
     const auto& m = here.fused->metrics.front();
     const auto name = fmt::format("{} {}", where.launch(), where.shape);
     auto& c = over_gpus[name];
     c.name = name;
-    c.points.push_back({static_cast<double>(where.members), m.median, m.ci95_low, m.ci95_high, {}, {}, short_key(here.fused->point)});
+    c.points.push_back({static_cast<double>(where.members),
+                        m.median,
+                        m.ci95_low,
+                        m.ci95_high,
+                        {},
+                        {},
+                        short_key(here.fused->point)});
   }
-  chart lines{{"launch-over-gpus", "Fused overhead over GPUs (004, figure 5)"}, {"members"}, {"overhead (us)"}, {}};
+  chart lines{
+      {"launch-over-gpus", "Fused overhead over GPUs (004, figure 5)"}, {"members"}, {"overhead (us)"}, {}};
   for (auto& [name, c] : over_gpus)
     if (c.points.size() > 1) lines.curves.push_back(std::move(c));
   if (!lines.curves.empty()) e.figures.push_back(std::move(lines));
@@ -117,11 +149,18 @@ std::map<place, found> by_place(std::span<const result> all) {
   for (const auto& r : all) {
     if (r.point.study != "launch") continue;
     const double bytes = r.point.number("argument_bytes").value_or(0);
-    place where{r.point.members, format_shape(r.point), r.point.subject, bytes > 0 && bytes < 1e6 ? static_cast<unsigned>(bytes) : 0, {}};
+    place where{r.point.members,
+                format_shape(r.point),
+                r.point.subject,
+                bytes > 0 && bytes < 1e6 ? static_cast<unsigned>(bytes) : 0,
+                {}};
     if (const auto policy = r.point.word("policy"); policy != "synchronize") where.policy = policy;
     auto& here = places[where];
     const auto what = r.point.word("quantity");
-    (what == "null" ? here.null : what == "total" ? here.total : what == "gradient" ? here.gradient : here.fused) = &r;
+    (what == "null"       ? here.null
+     : what == "total"    ? here.total
+     : what == "gradient" ? here.gradient
+                          : here.fused) = &r;
   }
   return places;
 }
@@ -136,11 +175,20 @@ double ns(const result* r, std::string_view name) {
 void add_figures(const std::map<place, found>& places, evaluation& e) {
   if (places.empty()) return;
   add_parts(places, e);
-  const series null[] = {{"launch call", &found::null, "call"}, {"one more null kernel", &found::null, "latency"}};
-  add_by_kind(places, {"launch-null", "Null kernels: the call, and what one more adds (004, figure 4)", "Where both are the same, the host is what is waited for."}, "time (us)", null, e);
-  const series waiting[] = {{"one more kernel of one unit", &found::fused, "additional"}, {"launch call beside it", &found::fused, "call"},
-                            {"the unit asked for", &found::fused, "unit"}, {"execution overhead, fused", &found::fused, "overhead"}};
-  add_by_kind(places, {"launch-waiting", "Kernels that wait longer than a launch takes (004, figure 5)", "The unit is lengthened until the overhead stops changing."}, "time (us)", waiting, e);
+  const series null[] = {{"launch call", &found::null, "call"},
+                         {"one more null kernel", &found::null, "latency"}};
+  add_by_kind(places,
+              {"launch-null", "Null kernels: the call, and what one more adds (004, figure 4)",
+               "Where both are the same, the host is what is waited for."},
+              "time (us)", null, e);
+  const series waiting[] = {{"one more kernel of one unit", &found::fused, "additional"},
+                            {"launch call beside it", &found::fused, "call"},
+                            {"the unit asked for", &found::fused, "unit"},
+                            {"execution overhead, fused", &found::fused, "overhead"}};
+  add_by_kind(places,
+              {"launch-waiting", "Kernels that wait longer than a launch takes (004, figure 5)",
+               "The unit is lengthened until the overhead stops changing."},
+              "time (us)", waiting, e);
   add_over_gpus(places, e);
   add_gradients(places, e);
 }

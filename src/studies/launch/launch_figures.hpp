@@ -38,8 +38,8 @@ bool is_shown(const metric&);
 // A metric's median in ns; not a number where there is none, or none is shown.
 double ns(const result*, std::string_view metric);
 
-// Figure 2 (what one more unit of waiting adds), 4 (null kernels), 5 (kernels that wait; over GPUs) and 6 (the parts of one
-// null kernel), as far as there are results for them.
+// Figure 2 (what one more unit of waiting adds), 4 (null kernels), 5 (kernels that wait; over GPUs) and 6
+// (the parts of one null kernel), as far as there are results for them.
 void add_figures(const std::map<place, found>&, evaluation&);
 
 }  // namespace mgsync::launch

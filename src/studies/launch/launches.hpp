@@ -1,5 +1,6 @@
-// Launches as subjects (paper 000, section IV; paper 004): so many kernels, or starts of host threads, each waiting for so
-// many units, one after the other. What they cost on top of the waiting is what the study asks for.
+// Launches as subjects (paper 000, section IV; paper 004): so many kernels, or starts of host threads, each
+// waiting for so many units, one after the other. What they cost on top of the waiting is what the study asks
+// for.
 #pragma once
 
 #include <memory>
@@ -19,26 +20,34 @@ enum class gpu_kind {
   multi_device,        // cuLaunchCooperativeKernelMultiDevice: one call for all GPUs
   graph,               // a node of a CUDA graph, each depending on the one before
   graph_programmatic,  // the same with programmatic edges
-  programmatic,        // programmatic dependent launch: the next kernel starts early and waits for this one inside
-  cluster,             // clusters of two blocks
-  device_graph         // a graph that launches itself again from the device
+  programmatic,  // programmatic dependent launch: the next kernel starts early and waits for this one inside
+  cluster,       // clusters of two blocks
+  device_graph   // a graph that launches itself again from the device
 };
 inline constexpr std::pair<gpu_kind, std::string_view> gpu_kinds[] = {
-    {gpu_kind::traditional, "traditional"}, {gpu_kind::cooperative, "cooperative"}, {gpu_kind::multi_device, "multi-device"},
-    {gpu_kind::graph, "graph"},             {gpu_kind::graph_programmatic, "graph-programmatic"},
-    {gpu_kind::programmatic, "programmatic"}, {gpu_kind::cluster, "cluster"}, {gpu_kind::device_graph, "device-graph"}};
+    {gpu_kind::traditional, "traditional"},
+    {gpu_kind::cooperative, "cooperative"},
+    {gpu_kind::multi_device, "multi-device"},
+    {gpu_kind::graph, "graph"},
+    {gpu_kind::graph_programmatic, "graph-programmatic"},
+    {gpu_kind::programmatic, "programmatic"},
+    {gpu_kind::cluster, "cluster"},
+    {gpu_kind::device_graph, "device-graph"}};
 
 // How the host waits for the end.
 enum class host_policy { synchronize, spin, yield, block };
 inline constexpr std::pair<host_policy, std::string_view> host_policies[] = {
-    {host_policy::synchronize, "synchronize"}, {host_policy::spin, "spin"}, {host_policy::yield, "yield"}, {host_policy::block, "block"}};
+    {host_policy::synchronize, "synchronize"},
+    {host_policy::spin, "spin"},
+    {host_policy::yield, "yield"},
+    {host_policy::block, "block"}};
 
 struct gpu_launch {
   gpu_kind kind = gpu_kind::traditional;
-  std::vector<int> gpus = {0};      // CUDA ordinals
+  std::vector<int> gpus = {0};  // CUDA ordinals
   unsigned blocks_per_sm = 1;
-  unsigned threads = 32;            // of a block
-  unsigned argument_bytes = 0;      // of a kernel that waits for nothing: 0, 8, 128 or 4096
+  unsigned threads = 32;        // of a block
+  unsigned argument_bytes = 0;  // of a kernel that waits for nothing: 0, 8, 128 or 4096
   host_policy policy = host_policy::synchronize;
 };
 
@@ -48,18 +57,20 @@ struct creation {
   std::string reason;
 };
 
-// A run of `count` launches yields, in us by the monotonic clock: "total_us", from before the first launch call until the
-// host has seen the last kernel's end; "call_us", until the last launch call has returned; "sync_us", what synchronizing
-// takes when nothing is left to wait for; and "waited_us", the waiting itself, by the device's own timer, in a run of the
-// same launches right after: what the timed kernels do not write, their end does not wait for.
+// A run of `count` launches yields, in us by the monotonic clock: "total_us", from before the first launch
+// call until the host has seen the last kernel's end; "call_us", until the last launch call has returned;
+// "sync_us", what synchronizing takes when nothing is left to wait for; and "waited_us", the waiting itself,
+// by the device's own timer, in a run of the same launches right after: what the timed kernels do not write,
+// their end does not wait for.
 creation make_gpu_launches(const gpu_launch&);
 
-// Host members: the start and end of an OpenMP parallel region, and of a std::thread for each member that is joined.
+// Host members: the start and end of an OpenMP parallel region, and of a std::thread for each member that is
+// joined.
 enum class host_kind { openmp_region, std_thread };
-inline constexpr std::pair<host_kind, std::string_view> host_kinds[] = {{host_kind::openmp_region, "openmp-region"},
-                                                                        {host_kind::std_thread, "std-thread"}};
-// `cpus`: the hardware thread of each member; empty: wherever the system puts them. Yields "total_us", "call_us" (equal to
-// it: a host start returns when its members are done) and "waited_us".
+inline constexpr std::pair<host_kind, std::string_view> host_kinds[] = {
+    {host_kind::openmp_region, "openmp-region"}, {host_kind::std_thread, "std-thread"}};
+// `cpus`: the hardware thread of each member; empty: wherever the system puts them. Yields "total_us",
+// "call_us" (equal to it: a host start returns when its members are done) and "waited_us".
 creation make_host_launches(host_kind, unsigned members, const std::vector<int>& cpus);
 
 }  // namespace mgsync::launch

@@ -19,7 +19,8 @@ std::optional<step> wait_gradient::next(std::chrono::nanoseconds) {
   step all;
   all.batch = batch_;
   const auto units = gradient_units();
-  all.orders.push_back({.count = 1, .units = units.front(), .unit_us = gradient_unit_us});  // the first of a life is another
+  all.orders.push_back(
+      {.count = 1, .units = units.front(), .unit_us = gradient_unit_us});  // the first of a life is another
   for (std::uint32_t s = 0; s < series_per_batch; ++s) {
     for (const auto n : units) all.orders.push_back({.count = 1, .units = n, .unit_us = gradient_unit_us});
     all.orders.push_back({.count = 1, .units = 2 * units.back(), .unit_us = gradient_unit_us});
@@ -32,7 +33,9 @@ void wait_gradient::take(const step& asked, std::span<const seen> came) {
   for (std::size_t first = 1; first + units.size() < came.size(); first += units.size() + 1) {
     sample row{asked.batch, {}};
     for (std::size_t i = 0; i < units.size(); ++i)
-      row.values.push_back({gradient_name(units[i]), (value_of(came[first + i + 1], "total_us") - value_of(came[first + i], "total_us")) / static_cast<double>(units[i])});
+      row.values.push_back({gradient_name(units[i]), (value_of(came[first + i + 1], "total_us") -
+                                                      value_of(came[first + i], "total_us")) /
+                                                         static_cast<double>(units[i])});
     const auto& longest = came[first + units.size()];
     row.values.push_back({"unit", value_of(longest, "waited_us") / static_cast<double>(longest.done.units)});
     samples_.push_back(std::move(row));

@@ -1,5 +1,5 @@
-// What one more unit of waiting adds to a kernel: (T(1, 2n) - T(1, n)) / n over n (paper 004, figure 2). Where it is the unit's
-// own length, more units in a kernel add no overhead, and launches may be fused.
+// What one more unit of waiting adds to a kernel: (T(1, 2n) - T(1, n)) / n over n (paper 004, figure 2).
+// Where it is the unit's own length, more units in a kernel add no overhead, and launches may be fused.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,17 @@ std::vector<std::uint64_t> gradient_units();
 // "gradient_16"
 std::string gradient_name(std::uint64_t units);
 
-// Eight batches of three series of runs. A run of one launch with so many units yields "total_us" and "waited_us". Metrics in
-// us: "gradient_1" and so on; "unit", what a unit of the longest run lasted by the device's own timer.
+// Eight batches of three series of runs. A run of one launch with so many units yields "total_us" and
+// "waited_us". Metrics in us: "gradient_1" and so on; "unit", what a unit of the longest run lasted by the
+// device's own timer.
 class wait_gradient final : public method {
  public:
   std::optional<step> next(std::chrono::nanoseconds spent) override;
   void take(const step&, std::span<const seen>) override;
   std::vector<metric_name> columns() const override;
-  stop_reason stopped() const override { return batch_ < batches ? stop_reason::none : stop_reason::precision; }
+  stop_reason stopped() const override {
+    return batch_ < batches ? stop_reason::none : stop_reason::precision;
+  }
   std::string description() const override { return "host clock, one launch of more and more units"; }
   void resume(std::span<const sample> before, std::uint32_t next_batch) override;
 

@@ -1,5 +1,5 @@
-// Probes of a block's barriers (000 section V-B, figure 4; 001 table 5): bar.sync, named barriers, a hand-over between two
-// warps, barriers that reduce, barriers in shared memory.
+// Probes of a block's barriers (000 section V-B, figure 4; 001 table 5): bar.sync, named barriers, a
+// hand-over between two warps, barriers that reduce, barriers in shared memory.
 #include <cuda/barrier>
 
 #include "src/studies/probes/probe_frame.hpp"
@@ -29,18 +29,25 @@ struct named_sync : word_per_lane {
 
 struct barrier_popc : word_per_lane {
   using word_per_lane::word_per_lane;
-  __device__ void step() { v = static_cast<std::uint32_t>(__syncthreads_count(static_cast<int>(v & 1))) + threadIdx.x; }
+  __device__ void step() {
+    v = static_cast<std::uint32_t>(__syncthreads_count(static_cast<int>(v & 1))) + threadIdx.x;
+  }
 };
 struct barrier_and : word_per_lane {
   using word_per_lane::word_per_lane;
-  __device__ void step() { v = static_cast<std::uint32_t>(__syncthreads_and(static_cast<int>(v & 1))) + threadIdx.x; }
+  __device__ void step() {
+    v = static_cast<std::uint32_t>(__syncthreads_and(static_cast<int>(v & 1))) + threadIdx.x;
+  }
 };
 struct barrier_or : word_per_lane {
   using word_per_lane::word_per_lane;
-  __device__ void step() { v = static_cast<std::uint32_t>(__syncthreads_or(static_cast<int>(v & 1))) + threadIdx.x; }
+  __device__ void step() {
+    v = static_cast<std::uint32_t>(__syncthreads_or(static_cast<int>(v & 1))) + threadIdx.x;
+  }
 };
 
-// Two warps hand over to each other and back: the first arrives at one barrier and waits at the other. A link is a round trip.
+// Two warps hand over to each other and back: the first arrives at one barrier and waits at the other. A link
+// is a round trip.
 struct hand_over : word_per_lane {
   static constexpr bool of_whole_block = false;
   using word_per_lane::word_per_lane;
@@ -61,23 +68,25 @@ struct shared_barrier : word_per_lane {
   __device__ explicit shared_barrier(const arguments& a) : word_per_lane(a) {
     __shared__ std::uint64_t barrier;
     address = static_cast<std::uint32_t>(__cvta_generic_to_shared(&barrier));
-    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address), "r"(blockDim.x) : "memory");
+    if (threadIdx.x == 0)
+      asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address), "r"(blockDim.x) : "memory");
     __syncthreads();
   }
   __device__ void step() {
-    asm volatile("{\n .reg .b64 state;\n mbarrier.arrive.shared.b64 state, [%0];\n}" ::"r"(address) : "memory");
+    asm volatile("{\n .reg .b64 state;\n mbarrier.arrive.shared.b64 state, [%0];\n}" ::"r"(address)
+                 : "memory");
     if constexpr (TryWait) {
 #if __CUDA_ARCH__ >= 900
-      asm volatile(
-          "{\n .reg .pred done;\nAGAIN:\n mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n @!done bra AGAIN;\n}" ::"r"(address),
-          "r"(parity)
-          : "memory");
+      asm volatile("{\n .reg .pred done;\nAGAIN:\n mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n "
+                   "@!done bra AGAIN;\n}" ::"r"(address),
+                   "r"(parity)
+                   : "memory");
 #endif
     } else {
-      asm volatile(
-          "{\n .reg .pred done;\nAGAIN:\n mbarrier.test_wait.parity.shared.b64 done, [%0], %1;\n @!done bra AGAIN;\n}" ::"r"(address),
-          "r"(parity)
-          : "memory");
+      asm volatile("{\n .reg .pred done;\nAGAIN:\n mbarrier.test_wait.parity.shared.b64 done, [%0], %1;\n "
+                   "@!done bra AGAIN;\n}" ::"r"(address),
+                   "r"(parity)
+                   : "memory");
     }
     parity ^= 1;
   }
@@ -96,7 +105,8 @@ struct library_barrier : word_per_lane {
 #endif
 
 #if __CUDA_ARCH__ >= 900
-// An mbarrier whose phase ends with bytes that arrive: the first thread says how many it expects and has them come, all wait.
+// An mbarrier whose phase ends with bytes that arrive: the first thread says how many it expects and has them
+// come, all wait.
 enum class sent_by { the_thread, a_store, a_copy };
 template <sent_by By>
 struct transaction_barrier : word_per_lane {
@@ -104,7 +114,8 @@ struct transaction_barrier : word_per_lane {
   std::uint32_t address, there, payload;
   std::uint64_t from;
   std::uint32_t parity = 0, sends;
-  __device__ explicit transaction_barrier(const arguments& a) : word_per_lane(a), from(0), sends(threadIdx.x == 0 ? 1 : 0) {
+  __device__ explicit transaction_barrier(const arguments& a)
+      : word_per_lane(a), from(0), sends(threadIdx.x == 0 ? 1 : 0) {
     __shared__ std::uint64_t barrier;
     __shared__ alignas(16) std::uint32_t arrives_here[4];
     address = static_cast<std::uint32_t>(__cvta_generic_to_shared(&barrier));
@@ -120,28 +131,35 @@ struct transaction_barrier : word_per_lane {
   }
   // Predicated, not branched around: a branch would bring the warp together again by two instructions more.
   __device__ void send() {
-    asm volatile("{\n .reg .pred mine;\n setp.ne.u32 mine, %2, 0;\n @mine mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;\n}" ::"r"(address),
+    asm volatile("{\n .reg .pred mine;\n setp.ne.u32 mine, %2, 0;\n @mine "
+                 "mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;\n}" ::"r"(address),
                  "n"(bytes), "r"(sends)
                  : "memory");
     if constexpr (By == sent_by::the_thread)
-      asm volatile("{\n .reg .pred mine;\n setp.ne.u32 mine, %2, 0;\n @mine mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;\n}" ::"r"(address),
+      asm volatile("{\n .reg .pred mine;\n setp.ne.u32 mine, %2, 0;\n @mine "
+                   "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;\n}" ::"r"(address),
                    "n"(bytes), "r"(sends)
                    : "memory");
     else if constexpr (By == sent_by::a_store)
-      asm volatile("{\n .reg .pred mine;\n setp.ne.u32 mine, %3, 0;\n @mine st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];\n}" ::"r"(payload),
-                   "r"(v), "r"(there), "r"(sends)
-                   : "memory");
+      asm volatile(
+          "{\n .reg .pred mine;\n setp.ne.u32 mine, %3, 0;\n @mine "
+          "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];\n}" ::"r"(payload),
+          "r"(v), "r"(there), "r"(sends)
+          : "memory");
     else
-      asm volatile("{\n .reg .pred mine;\n setp.ne.u32 mine, %4, 0;\n @mine cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\n}" ::"r"(payload),
-                   "l"(from), "n"(bytes), "r"(address), "r"(sends)
-                   : "memory");
+      asm volatile(
+          "{\n .reg .pred mine;\n setp.ne.u32 mine, %4, 0;\n @mine "
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\n}" ::"r"(
+              payload),
+          "l"(from), "n"(bytes), "r"(address), "r"(sends)
+          : "memory");
   }
   __device__ void step() {
     send();
-    asm volatile(
-        "{\n .reg .pred done;\nAGAIN:\n mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n @!done bra AGAIN;\n}" ::"r"(address),
-        "r"(parity)
-        : "memory");
+    asm volatile("{\n .reg .pred done;\nAGAIN:\n mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n "
+                 "@!done bra AGAIN;\n}" ::"r"(address),
+                 "r"(parity)
+                 : "memory");
     parity ^= 1;
   }
 };
@@ -164,7 +182,7 @@ __device__ __forceinline__ void hand_overs(const arguments& a) {
 
 }  // namespace
 
-#define MGSYNC_HAND_OVER(steps)                                                                          \
+#define MGSYNC_HAND_OVER(steps)                                                                              \
   extern "C" __global__ void hand_over_##steps(const __grid_constant__ arguments a) { hand_overs<steps>(a); }
 
 MGSYNC_PROBE_SLOPE(block_sync, block_sync)
@@ -185,9 +203,9 @@ MGSYNC_PROBE_SHORT_SLOPE(library_barrier, library_barrier)
 MGSYNC_PROBE_SHORT_SLOPE(mbarrier_try_wait, shared_barrier<true>)
 MGSYNC_PROBE_SHORT_SLOPE(mbarrier_transaction, transaction_barrier<sent_by::the_thread>)
 // st.async exists in launches of clusters only, be it of one block.
-#define MGSYNC_IN_A_CLUSTER(name, Op, steps)                                                                    \
-  extern "C" __global__ void __cluster_dims__(1, 1, 1) name##_##steps(const __grid_constant__ arguments a) {    \
-    mgsync::probes::timed_chain<Op, steps>(a);                                                                  \
+#define MGSYNC_IN_A_CLUSTER(name, Op, steps)                                                                 \
+  extern "C" __global__ void __cluster_dims__(1, 1, 1) name##_##steps(const __grid_constant__ arguments a) { \
+    mgsync::probes::timed_chain<Op, steps>(a);                                                               \
   }
 MGSYNC_IN_A_CLUSTER(mbarrier_async_store, transaction_barrier<sent_by::a_store>, 4)
 MGSYNC_IN_A_CLUSTER(mbarrier_async_store, transaction_barrier<sent_by::a_store>, 8)

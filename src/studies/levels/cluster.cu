@@ -1,6 +1,6 @@
-// Probes of a cluster's barriers: all blocks of a cluster, by the hardware's barrier with release or relaxed arrival, and
-// by barriers in each other's shared memory. The cluster's size stands in the code: without it the compiler adds a branch
-// to the block's barrier for launches without clusters.
+// Probes of a cluster's barriers: all blocks of a cluster, by the hardware's barrier with release or relaxed
+// arrival, and by barriers in each other's shared memory. The cluster's size stands in the code: without it
+// the compiler adds a branch to the block's barrier for launches without clusters.
 #include "src/studies/probes/probe_frame.hpp"
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -17,7 +17,8 @@ struct word_per_lane {
 struct cluster_release : word_per_lane {
   using word_per_lane::word_per_lane;
   __device__ void step() {
-    asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::
+                     : "memory");
   }
 };
 
@@ -28,8 +29,8 @@ struct cluster_relaxed : word_per_lane {
   }
 };
 
-// Work between arriving and waiting: loads from shared memory, each from where the one before says. Adds would not do: the
-// assembler moves them past the barrier.
+// Work between arriving and waiting: loads from shared memory, each from where the one before says. Adds
+// would not do: the assembler moves them past the barrier.
 template <int Loads>
 struct cluster_split : word_per_lane {
   __device__ explicit cluster_split(const arguments& a) : word_per_lane(a) {
@@ -42,7 +43,8 @@ struct cluster_split : word_per_lane {
   __device__ void step() {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 #pragma unroll
-    for (int load = 0; load < Loads; ++load) asm volatile("ld.volatile.shared.u32 %0, [%0];" : "+r"(v)::"memory");
+    for (int load = 0; load < Loads; ++load)
+      asm volatile("ld.volatile.shared.u32 %0, [%0];" : "+r"(v)::"memory");
     asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
   }
 };
@@ -58,35 +60,37 @@ struct cluster_mbarrier : word_per_lane {
     arrives = threadIdx.x < Size;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(own), "r"(threadIdx.x % Size));
     if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(own), "r"(Size) : "memory");
-    asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::
+                     : "memory");
   }
   __device__ void step() {
     if (arrives)
       asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(remote) : "memory");
-    asm volatile(
-        "{\n .reg .pred done;\nAGAIN:\n mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n @!done bra AGAIN;\n}" ::"r"(own),
-        "r"(parity)
-        : "memory");
+    asm volatile("{\n .reg .pred done;\nAGAIN:\n mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 "
+                 "done, [%0], %1;\n @!done bra AGAIN;\n}" ::"r"(own),
+                 "r"(parity)
+                 : "memory");
     parity ^= 1;
   }
 };
 
 }  // namespace
 
-#define MGSYNC_CLUSTER_PROBE(name, Op, size, steps)                                                        \
-  extern "C" __global__ void __cluster_dims__(size, 1, 1)                                                  \
-      name##_##size##_##steps(const __grid_constant__ arguments a) {                                       \
-    mgsync::probes::timed_chain<Op, steps>(a);                                                             \
-    asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory");          \
+#define MGSYNC_CLUSTER_PROBE(name, Op, size, steps)                                                          \
+  extern "C" __global__ void __cluster_dims__(size, 1, 1)                                                    \
+      name##_##size##_##steps(const __grid_constant__ arguments a) {                                         \
+    mgsync::probes::timed_chain<Op, steps>(a);                                                               \
+    asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory");            \
   }
-#define MGSYNC_CLUSTER_SLOPE(name, Op, size)                                                     \
-  MGSYNC_CLUSTER_PROBE(name, Op, size, 8) MGSYNC_CLUSTER_PROBE(name, Op, size, 16)               \
+#define MGSYNC_CLUSTER_SLOPE(name, Op, size)                                                                 \
+  MGSYNC_CLUSTER_PROBE(name, Op, size, 8)                                                                    \
+  MGSYNC_CLUSTER_PROBE(name, Op, size, 16)                                                                   \
   MGSYNC_CLUSTER_PROBE(name, Op, size, 32) MGSYNC_CLUSTER_PROBE(name, Op, size, 64)
-#define MGSYNC_CLUSTER_SIZES(name, Op) \
-  MGSYNC_CLUSTER_SLOPE(name, Op, 1)    \
-  MGSYNC_CLUSTER_SLOPE(name, Op, 2)    \
-  MGSYNC_CLUSTER_SLOPE(name, Op, 4)    \
-  MGSYNC_CLUSTER_SLOPE(name, Op, 8)    \
+#define MGSYNC_CLUSTER_SIZES(name, Op)                                                                       \
+  MGSYNC_CLUSTER_SLOPE(name, Op, 1)                                                                          \
+  MGSYNC_CLUSTER_SLOPE(name, Op, 2)                                                                          \
+  MGSYNC_CLUSTER_SLOPE(name, Op, 4)                                                                          \
+  MGSYNC_CLUSTER_SLOPE(name, Op, 8)                                                                          \
   MGSYNC_CLUSTER_SLOPE(name, Op, 16)
 MGSYNC_CLUSTER_SIZES(cluster_release, cluster_release)
 MGSYNC_CLUSTER_SIZES(cluster_relaxed, cluster_relaxed)

@@ -1,5 +1,5 @@
-// What the papers measured on V100 and P100 inside one GPU: 000 table II; 001 tables 4, 5 and 7. Cycles, warp operations
-// per cycle and SM, and where the papers say so block barriers per us and SM.
+// What the papers measured on V100 and P100 inside one GPU: 000 table II; 001 tables 4, 5 and 7. Cycles, warp
+// operations per cycle and SM, and where the papers say so block barriers per us and SM.
 #pragma once
 
 #include <span>
@@ -15,14 +15,14 @@ struct pair_of_gpus {
 // Which of this study's probes stands beside a row: its family, the lanes that take part, and its threads.
 struct counterpart {
   std::string_view family;
-  unsigned lanes = 0;   // 0: the family's own
+  unsigned lanes = 0;  // 0: the family's own
   unsigned threads = 32;
 };
 
 struct warp_row {
-  std::string_view type;        // as the paper calls it
+  std::string_view type;  // as the paper calls it
   pair_of_gpus latency_cycles;
-  pair_of_gpus throughput;      // warp operations per cycle and SM
+  pair_of_gpus throughput;  // warp operations per cycle and SM
   counterpart here;
 };
 // 000, table II. "Block" is per warp.

@@ -19,10 +19,11 @@ namespace mgsync::levels {
 
 namespace {
 
-constexpr std::uint32_t passes = 65, passes_of_chaos = 1025, passes_of_dram = 17;  // DRAM: each pass is to meet nodes that no cache has seen
+constexpr std::uint32_t passes = 65, passes_of_chaos = 1025,
+                        passes_of_dram = 17;  // DRAM: each pass is to meet nodes that no cache has seen
 constexpr std::uint32_t throughput_passes = 8;
-// A pass of a throughput begins at a window of the global timer, which must outlast it: so many ns to begin with, and twice as
-// many as long as no pass fits.
+// A pass of a throughput begins at a window of the global timer, which must outlast it: so many ns to begin
+// with, and twice as many as long as no pass fits.
 constexpr unsigned first_window_log2_ns = 17, last_window_log2_ns = 22;
 constexpr std::uint32_t size_at_run_time = 32;  // of the group whose size is known at run time only
 
@@ -36,9 +37,9 @@ std::span<const probes::image> images_of(std::string_view source) {
 // The cubin of one source as it is loaded on the GPU, and what its machine code says.
 struct loaded_source {
   std::unique_ptr<probes::runner> runner;
-  std::string missing;                                            // why there is none
-  std::map<std::string, std::string, std::less<>> complaints;     // by family
-  std::map<std::string, std::string, std::less<>> looked_at;      // by family
+  std::string missing;                                         // why there is none
+  std::map<std::string, std::string, std::less<>> complaints;  // by family
+  std::map<std::string, std::string, std::less<>> looked_at;   // by family
 };
 
 loaded_source load(std::string_view source, int ordinal) {
@@ -56,7 +57,8 @@ loaded_source load(std::string_view source, int ordinal) {
       if (said.empty() && !verdict.passed()) said = verdict.kernel + ": " + verdict.complaints.front();
     }
     if (!said.empty()) one.complaints[f.name] = said;
-    one.looked_at[f.name] = fmt::format("sm_{}, {}", code.architecture, in_full ? "read in full" : "clock reads and stall counts read");
+    one.looked_at[f.name] = fmt::format("sm_{}, {}", code.architecture,
+                                        in_full ? "read in full" : "clock reads and stall counts read");
   }
   return one;
 }
@@ -78,7 +80,8 @@ class bench {
 
   const loaded_source& source(std::string_view name) {
     const auto found = sources_.find(name);
-    return found != sources_.end() ? found->second : sources_.emplace(name, load(name, ordinal_)).first->second;
+    return found != sources_.end() ? found->second
+                                   : sources_.emplace(name, load(name, ordinal_)).first->second;
   }
 
   // Measured anew when it is older than a second.
@@ -120,7 +123,8 @@ class bench {
 
 class probe_subject final : public subject {
  public:
-  probe_subject(std::shared_ptr<bench> shared, const level_probe& what) : bench_(std::move(shared)), what_(what) {}
+  probe_subject(std::shared_ptr<bench> shared, const level_probe& what)
+      : bench_(std::move(shared)), what_(what) {}
 
   seen run(const order& asked) override {
     seen came{.done = asked};
@@ -133,7 +137,8 @@ class probe_subject final : public subject {
       if (what_.quantity == quantity::host) came.values["duration_us"] = {saw->host_ns * 1e-3};
       if (const unsigned lanes = lanes_at_the_end(); lanes != 0 && saw->threads_that_ended != lanes) {
         came.ended = ending::wrong;
-        came.reason = fmt::format("{} lanes came to the end of the chain, not {}", saw->threads_that_ended, lanes);
+        came.reason =
+            fmt::format("{} lanes came to the end of the chain, not {}", saw->threads_that_ended, lanes);
         return came;
       }
       if (what_.quantity == quantity::latency) add_cycles(*saw, came);
@@ -148,14 +153,16 @@ class probe_subject final : public subject {
   }
 
  private:
-  // A cluster is launched again until it stands where the first of its size stood: elsewhere a fence has another way to go.
+  // A cluster is launched again until it stands where the first of its size stood: elsewhere a fence has
+  // another way to go.
   std::optional<probes::probe_seen> run_at_its_place(probes::probe_order launch, std::string& reason) {
     constexpr unsigned most_tries = 48;
     for (unsigned tries = 1;; ++tries) {
       launch.seed = ++launches_;
       auto saw = bench_->source(what_.family->source).runner->run(launch, reason);
       if (!saw || !launch.fill_sms || what_.family->cluster == 1 || tries == most_tries) return saw;
-      const auto [at, is_first] = bench_->places().try_emplace(launch.cluster, std::ranges::min(saw->sm_at_start));
+      const auto [at, is_first] =
+          bench_->places().try_emplace(launch.cluster, std::ranges::min(saw->sm_at_start));
       if (at->second == std::ranges::min(saw->sm_at_start)) return saw;
     }
   }
@@ -220,7 +227,8 @@ class probe_subject final : public subject {
       cycles.push_back(static_cast<double>(p.latency_cycles));
       sms.push_back(static_cast<double>(p.sm));
     }
-    came.values["sms_used"] = {static_cast<double>(std::set(saw.sm_at_start.begin(), saw.sm_at_start.end()).size())};
+    came.values["sms_used"] = {
+        static_cast<double>(std::set(saw.sm_at_start.begin(), saw.sm_at_start.end()).size())};
     came.values["first_sm"] = {static_cast<double>(std::ranges::min(saw.sm_at_start))};
     if (!cycles.empty()) return;
     came.ended = ending::wrong;
@@ -233,7 +241,8 @@ class probe_subject final : public subject {
     for (const auto& p : saw.passes()) {
       if (p.span_cycles == 0) continue;
       auto& one = best[p.sm];
-      one = std::max(one, static_cast<double>(what_.family->lengths.back()) * p.warps / static_cast<double>(p.span_cycles));
+      one = std::max(one, static_cast<double>(what_.family->lengths.back()) * p.warps /
+                              static_cast<double>(p.span_cycles));
     }
     auto& rates = came.values["per_cycle"];
     for (const auto& [sm, each] : best) rates.push_back(each);
@@ -269,7 +278,8 @@ subject_creation subject_of(const std::shared_ptr<bench>& shared, const level_pr
     shape.threads = what.threads;
     const unsigned fit = source.runner->resident_blocks(shape);
     if (fit < what.blocks_per_sm) {
-      made.reason = fmt::format("an SM holds {} blocks of {} threads of this probe at once", fit, what.threads);
+      made.reason =
+          fmt::format("an SM holds {} blocks of {} threads of this probe at once", fit, what.threads);
       return made;
     }
   }

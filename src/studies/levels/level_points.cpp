@@ -15,17 +15,27 @@ namespace {
 constexpr std::uint32_t every_other = 0x55555555u;
 constexpr unsigned sizes_of_blocks[] = {64, 128, 256, 384, 512, 640, 768, 896, 1024};
 // Barriers of a block that are measured over its size.
-constexpr std::string_view block_barriers[] = {"block_sync", "named_sync", "barrier_popc", "mbarrier_test_wait", "mbarrier_try_wait", "library_barrier"};
+constexpr std::string_view block_barriers[] = {"block_sync",         "named_sync",        "barrier_popc",
+                                               "mbarrier_test_wait", "mbarrier_try_wait", "library_barrier"};
 // Groups of lanes that are measured over their size.
 constexpr std::string_view groups_of_lanes[] = {"coalesced_sync", "coalesced_shuffle", "syncwarp_mask"};
-constexpr std::string_view throughputs[] = {"tile_sync_32", "tile_shuffle_32", "tile_shuffle_8", "coalesced_shuffle", "coalesced_sync", "thread_group_sync",
-                                            "redux_add", "ballot", "match_any", "match_all", "block_sync", "named_sync", "shared_chase"};
+constexpr std::string_view throughputs[] = {
+    "tile_sync_32",      "tile_shuffle_32", "tile_shuffle_8", "coalesced_shuffle", "coalesced_sync",
+    "thread_group_sync", "redux_add",       "ballot",         "match_any",         "match_all",
+    "block_sync",        "named_sync",      "shared_chase"};
 constexpr unsigned most_threads_of_sm = 2048;
-// Barriers that are polled: from so many threads on the order in which questions meet depends on how a pass begins.
+// Barriers that are polled: from so many threads on the order in which questions meet depends on how a pass
+// begins.
 constexpr unsigned polled_in_any_order = 384;
 
 void add_latencies(const probe_family& f, std::vector<level_probe>& all) {
-  level_probe one{.family = &f, .quantity = quantity::latency, .threads = f.threads, .blocks_per_sm = 1, .lanes = all_lanes, .where = {}, .left_free = {}};
+  level_probe one{.family = &f,
+                  .quantity = quantity::latency,
+                  .threads = f.threads,
+                  .blocks_per_sm = 1,
+                  .lanes = all_lanes,
+                  .where = {},
+                  .left_free = {}};
   if (f.name == "l1_chase") one.where = "L1";
   if (f.name == "l2_chase") {
     for (const std::string_view where : {"L2", "DRAM"}) {
@@ -69,13 +79,26 @@ void add_throughputs(const probe_family& f, std::vector<level_probe>& all) {
     if (!every_shape && (threads == 64 || threads == 512)) continue;
     for (const unsigned blocks : {1u, 2u, 4u, 8u, 16u, 32u})
       if (threads * blocks <= most_threads_of_sm)
-        all.push_back({.family = &f, .quantity = quantity::throughput, .threads = threads, .blocks_per_sm = blocks, .lanes = all_lanes, .where = {}, .left_free = {}});
+        all.push_back({.family = &f,
+                       .quantity = quantity::throughput,
+                       .threads = threads,
+                       .blocks_per_sm = blocks,
+                       .lanes = all_lanes,
+                       .where = {},
+                       .left_free = {}});
   }
 }
 
 void add_by_host(const probe_family& f, std::vector<level_probe>& all) {
-  level_probe one{.family = &f, .quantity = quantity::host, .threads = f.threads, .blocks_per_sm = 1, .lanes = all_lanes, .where = {}, .left_free = {}};
-  if ((f.name.starts_with("cluster_release") || f.name.starts_with("cluster_relaxed")) && f.cluster > 1) all.push_back(one);
+  level_probe one{.family = &f,
+                  .quantity = quantity::host,
+                  .threads = f.threads,
+                  .blocks_per_sm = 1,
+                  .lanes = all_lanes,
+                  .where = {},
+                  .left_free = {}};
+  if ((f.name.starts_with("cluster_release") || f.name.starts_with("cluster_relaxed")) && f.cluster > 1)
+    all.push_back(one);
   if (f.loop_body == 0) return;
   for (const unsigned threads : {32u, 256u, 1024u}) {
     one.threads = threads;
@@ -90,7 +113,8 @@ unsigned level_probe::lane_count() const {
 }
 
 std::uint32_t scattered_lanes(unsigned count) {
-  if (count < 1 || count > 32) throw std::invalid_argument(fmt::format("a warp has 1 to 32 lanes, not {}", count));
+  if (count < 1 || count > 32)
+    throw std::invalid_argument(fmt::format("a warp has 1 to 32 lanes, not {}", count));
   std::array<unsigned, 32> lanes{};
   std::iota(lanes.begin(), lanes.end(), 0u);
   std::mt19937 random(count);
@@ -121,11 +145,13 @@ point point_of(const level_probe& one, unsigned run) {
   p.group = {0};
   p.set("scope", std::string(f.source));
   p.set("quantity", std::string(all_quantities[static_cast<std::size_t>(one.quantity)]));
-  if (one.quantity == quantity::throughput) p.set(axes::blocks_per_sm, static_cast<double>(one.blocks_per_sm));
+  if (one.quantity == quantity::throughput)
+    p.set(axes::blocks_per_sm, static_cast<double>(one.blocks_per_sm));
   else p.set(axes::blocks, static_cast<double>(f.cluster));
   p.set(axes::threads_per_block, static_cast<double>(one.threads));
   if (f.source == "warp") p.set("lanes", static_cast<double>(one.lane_count()));
-  if (one.lanes != all_lanes && one.lanes != first_lanes(one.lane_count())) p.set("mask", fmt::format("{:08x}", one.lanes));
+  if (one.lanes != all_lanes && one.lanes != first_lanes(one.lane_count()))
+    p.set("mask", fmt::format("{:08x}", one.lanes));
   if (!one.where.empty()) p.set("where", std::string(one.where));
   if (!one.left_free.empty()) p.set("left_free", std::string(one.left_free));
   if (run > 1) p.set("run", static_cast<double>(run));

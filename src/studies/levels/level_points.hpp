@@ -22,15 +22,17 @@ struct level_probe {
   const probe_family* family = nullptr;
   levels::quantity quantity = quantity::latency;
   unsigned threads = 32;
-  unsigned blocks_per_sm = 1;          // throughput
-  std::uint32_t lanes = all_lanes;     // that take part, of each warp
-  std::string_view where{};            // memory: "L1", "L2", "DRAM"
-  // What is left to chance, to show what it does to the figure: "start" (when the warps of a block begin a pass), "place" (onto
-  // which SMs the blocks of a cluster are put). Else warps begin together, and each block of a cluster has an SM of its own.
+  unsigned blocks_per_sm = 1;       // throughput
+  std::uint32_t lanes = all_lanes;  // that take part, of each warp
+  std::string_view where{};         // memory: "L1", "L2", "DRAM"
+  // What is left to chance, to show what it does to the figure: "start" (when the warps of a block begin a
+  // pass), "place" (onto which SMs the blocks of a cluster are put). Else warps begin together, and each
+  // block of a cluster has an SM of its own.
   std::string_view left_free{};
 
   unsigned lane_count() const;
-  // Asked again and again by so many warps that no two passes are alike: their questions meet in another order each time.
+  // Asked again and again by so many warps that no two passes are alike: their questions meet in another
+  // order each time.
   bool is_chaotic() const { return family->name.starts_with("mbarrier_t") && threads > 512; }
   bool on_every_sm() const { return where == "L2" || where == "DRAM"; }
 };

@@ -22,7 +22,9 @@ const probe_family* known_family(const std::string& name) {
   return found == families().end() ? nullptr : &*found;
 }
 
-bool is_of_study(const result& r) { return r.point.study == "levels" && known_family(r.point.subject) != nullptr; }
+bool is_of_study(const result& r) {
+  return r.point.study == "levels" && known_family(r.point.subject) != nullptr;
+}
 
 bool is_left_free(const result& r) { return !r.point.word("left_free").empty(); }
 
@@ -31,8 +33,9 @@ std::string key_without(point p, std::string_view axis) {
   return canonical_text(p);
 }
 
-// Which results are the study's figures. Of a cluster that was also measured as the launch puts it, that: to ask for all of an
-// SM's shared memory, so that no other block is there, changes what a fence takes from launch to launch.
+// Which results are the study's figures. Of a cluster that was also measured as the launch puts it, that: to
+// ask for all of an SM's shared memory, so that no other block is there, changes what a fence takes from
+// launch to launch.
 class figures_of {
  public:
   explicit figures_of(std::span<const result> all) {
@@ -48,7 +51,8 @@ class figures_of {
   std::set<std::string> as_launched_;
 };
 
-// Through the medians of all samples of each length: where hardly two are alike the most frequent one says little.
+// Through the medians of all samples of each length: where hardly two are alike the most frequent one says
+// little.
 double slope_of_medians(const result& r) {
   std::vector<double> lengths, cycles;
   for (const auto& [links, counts] : histograms_from(r.found("cycles"))) {
@@ -95,8 +99,8 @@ level_value value_of(const result& r, quantity what, double mhz) {
   return v;
 }
 
-// How closely a second run must repeat the slope: as the hardware is the same, to the cycle; where it goes through the
-// chip, 1 %.
+// How closely a second run must repeat the slope: as the hardware is the same, to the cycle; where it goes
+// through the chip, 1 %.
 struct demand {
   std::string name;
   double slope = 0.001;
@@ -110,9 +114,13 @@ demand demand_of(const point& p) {
   if (p.subject == "remote_shared_chase" || p.subject == "global_atomic" || p.subject == "mbarrier_bulk_copy")
     return {"other SMs' shared memory, atomics in L2, copies from L2", 0.01, false};
   // Of those that are polled by many warps no two passes are alike, wherever they begin: they have no mode.
-  if (p.subject.starts_with("mbarrier_t") && p.number(axes::threads_per_block).value_or(32) > 512) return {"mbarriers polled by more than 512 threads, medians", 0.001, false};
+  if (p.subject.starts_with("mbarrier_t") && p.number(axes::threads_per_block).value_or(32) > 512)
+    return {"mbarriers polled by more than 512 threads, medians", 0.001, false};
   if (p.subject.starts_with("mbarrier")) return {"mbarriers", 0.001, true};
-  return {scope == "warp" ? "warps" : scope == "block" ? "barriers of a block" : "shared memory and L1", 0.001, true};
+  return {scope == "warp"    ? "warps"
+          : scope == "block" ? "barriers of a block"
+                             : "shared memory and L1",
+          0.001, true};
 }
 
 struct tally {
@@ -170,15 +178,19 @@ repetition compare_runs(std::span<const result> all, unsigned first, unsigned se
   const auto key_of = [](const point& p) { return key_without(p, "run"); };
   const figures_of figures(all);
   const auto counts = [&figures](const result& r) {
-    return is_of_study(r) && r.has_metrics() && figures.has(r) && quantity_of(r.point) == quantity::latency && r.verdict.kind == verdict_kind::code;
+    return is_of_study(r) && r.has_metrics() && figures.has(r) && quantity_of(r.point) == quantity::latency &&
+           r.verdict.kind == verdict_kind::code;
   };
   for (const auto& r : all)
     if (counts(r) && run_number(r.point) == first) before[key_of(r.point)] = &r;
   repetition found;
-  found.apart = {{"repetition", "What two runs do not repeat",
-                  "Slopes further apart than is asked for, or another mode of the raw samples at some chain length."},
-                 {"probe", "shape", "where", "run 1, cycles", "run 2, cycles", "difference", "modes, run 1", "modes, run 2"}, {},
-                 {false, false, false, true, true, true, false, false}};
+  found.apart = {
+      {"repetition", "What two runs do not repeat",
+       "Slopes further apart than is asked for, or another mode of the raw samples at some chain length."},
+      {"probe", "shape", "where", "run 1, cycles", "run 2, cycles", "difference", "modes, run 1",
+       "modes, run 2"},
+      {},
+      {false, false, false, true, true, true, false, false}};
   std::map<std::string, tally> tallies;
   for (const auto& r : all) {
     if (!counts(r) || run_number(r.point) != second) continue;
@@ -197,36 +209,47 @@ repetition compare_runs(std::span<const result> all, unsigned first, unsigned se
     t.slopes += slopes;
     t.worst = std::max(t.worst, difference);
     if (modes && slopes) continue;
-    found.apart.rows.push_back({r.point.subject, format_shape(r.point), r.point.word("where"), fmt::format("{:.3f}", a), fmt::format("{:.3f}", b),
-                                fmt::format("{:.2f} %", 100 * difference), modes_of(*other->second), modes_of(r)});
+    found.apart.rows.push_back({r.point.subject, format_shape(r.point), r.point.word("where"),
+                                fmt::format("{:.3f}", a), fmt::format("{:.3f}", b),
+                                fmt::format("{:.2f} %", 100 * difference), modes_of(*other->second),
+                                modes_of(r)});
   }
   for (const auto& [name, t] : tallies) {
     if (t.asked.modes)
       found.statements.push_back({fmt::format("{}: the modes of the raw samples are equal in two runs", name),
                                   fmt::format("{} of {} points", t.modes, t.points), t.modes == t.points});
-    found.statements.push_back({fmt::format("{}: slopes of two runs within {:g} %", name, 100 * t.asked.slope),
-                                fmt::format("{} of {} points, {:.2f} % at most", t.slopes, t.points, 100 * t.worst), t.slopes == t.points});
+    found.statements.push_back(
+        {fmt::format("{}: slopes of two runs within {:g} %", name, 100 * t.asked.slope),
+         fmt::format("{} of {} points, {:.2f} % at most", t.slopes, t.points, 100 * t.worst),
+         t.slopes == t.points});
   }
   return found;
 }
 
 table table_of_chance(std::span<const result> all) {
   table t{{"chance", "What is left to chance, and what it does",
-           "Slopes of the six launches, from the least to the largest: where the warps of a block begin their passes when they happen to, or the blocks "
-           "of a cluster stand where the launch puts them (on so many SMs, in so many launches), and where the study decides: warps begin together, a "
+           "Slopes of the six launches, from the least to the largest: where the warps of a block begin "
+           "their passes when they happen to, or the blocks "
+           "of a cluster stand where the launch puts them (on so many SMs, in so many launches), and where "
+           "the study decides: warps begin together, a "
            "block asks for all of its SM's shared memory."},
-          {"probe", "shape", "left free", "run", "cycles, left free", "SMs", "cycles, decided", "SMs"}, {}, {false, false, false, true, true, false, true, false}};
+          {"probe", "shape", "left free", "run", "cycles, left free", "SMs", "cycles, decided", "SMs"},
+          {},
+          {false, false, false, true, true, false, true, false}};
   std::map<std::string, const result*> decided;
   for (const auto& r : all)
     if (is_of_study(r) && r.has_metrics() && !is_left_free(r)) decided[canonical_text(r.point)] = &r;
-  const auto range = [](const result& r) { return fmt::format("{:.2f} to {:.2f}", r.metrics.front().min, r.metrics.front().max); };
+  const auto range = [](const result& r) {
+    return fmt::format("{:.2f} to {:.2f}", r.metrics.front().min, r.metrics.front().max);
+  };
   const auto sms = [](const result& r) { return r.found("sms").empty() ? std::string("-") : r.found("sms"); };
   for (const auto& r : all) {
     if (!is_of_study(r) || !r.has_metrics() || !is_left_free(r)) continue;
     const auto& p = r.point;
     const auto other = decided.find(key_without(p, "left_free"));
-    t.rows.push_back({p.subject, format_shape(p), r.point.word("left_free"), std::to_string(run_number(p)), range(r), sms(r),
-                      other == decided.end() ? "-" : range(*other->second), other == decided.end() ? "-" : sms(*other->second)});
+    t.rows.push_back({p.subject, format_shape(p), r.point.word("left_free"), std::to_string(run_number(p)),
+                      range(r), sms(r), other == decided.end() ? "-" : range(*other->second),
+                      other == decided.end() ? "-" : sms(*other->second)});
   }
   return t;
 }

@@ -1,4 +1,5 @@
-// Results of this study as its evaluation takes them: figures by family and shape, and how two runs compare. Pure.
+// Results of this study as its evaluation takes them: figures by family and shape, and how two runs compare.
+// Pure.
 #pragma once
 
 #include <span>
@@ -19,7 +20,8 @@ measured_run run_of(std::span<const result>, unsigned run);
 // The runs that the results hold figures of, in order.
 std::vector<unsigned> runs_in(std::span<const result>);
 
-// How far the second run repeats the first: the modes of the raw samples, and the slopes. Code-checked probes only.
+// How far the second run repeats the first: the modes of the raw samples, and the slopes. Code-checked probes
+// only.
 struct repetition {
   std::vector<statement> statements;  // by kind of probe
   table apart;                        // the points that differ

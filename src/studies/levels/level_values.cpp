@@ -4,11 +4,11 @@
 
 namespace mgsync::levels {
 
-const level_value* find(std::span<const level_value> values, std::string_view family, quantity what, unsigned threads,
-                        unsigned lanes, std::string_view where) {
+const level_value* find(std::span<const level_value> values, std::string_view family, quantity what,
+                        unsigned threads, unsigned lanes, std::string_view where) {
   for (const auto& v : values)
-    if (v.family == family && v.quantity == what && v.threads == threads && (lanes == 0 || v.lanes == lanes) &&
-        v.where == where)
+    if (v.family == family && v.quantity == what && v.threads == threads &&
+        (lanes == 0 || v.lanes == lanes) && v.where == where)
       return &v;
   return nullptr;
 }
@@ -16,7 +16,8 @@ const level_value* find(std::span<const level_value> values, std::string_view fa
 const level_value* largest_throughput(std::span<const level_value> values, std::string_view family) {
   const level_value* best = nullptr;
   for (const auto& v : values)
-    if (v.family == family && v.quantity == quantity::throughput && (best == nullptr || v.value > best->value))
+    if (v.family == family && v.quantity == quantity::throughput &&
+        (best == nullptr || v.value > best->value))
       best = &v;
   return best;
 }

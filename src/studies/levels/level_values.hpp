@@ -21,21 +21,22 @@ struct level_value {
   unsigned blocks_per_sm = 1;
   unsigned cluster = 1;
   unsigned lanes = 32;
-  std::string mask{};      // which lanes, where they are not the first
-  std::string where;       // memory: "L1", "L2", "DRAM"
+  std::string mask{};  // which lanes, where they are not the first
+  std::string where;   // memory: "L1", "L2", "DRAM"
   double value = 0;
-  double low = 0;          // of the median over launches; where SMs differ (L2, DRAM, throughput): the extremes over them
+  double low =
+      0;  // of the median over launches; where SMs differ (L2, DRAM, throughput): the extremes over them
   double high = 0;
-  double residual = 0;     // latency: the largest distance of a length's mode from the line, in cycles
+  double residual = 0;  // latency: the largest distance of a length's mode from the line, in cycles
   std::size_t samples = 0;
-  std::size_t sms = 1;     // that took part
+  std::size_t sms = 1;  // that took part
 
   unsigned warps_per_sm() const { return blocks_per_sm * ((threads + 31) / 32); }
 };
 
 // The figure of that family and shape, nullptr where there is none.
-const level_value* find(std::span<const level_value>, std::string_view family, quantity, unsigned threads = 32, unsigned lanes = 0,
-                        std::string_view where = {});
+const level_value* find(std::span<const level_value>, std::string_view family, quantity,
+                        unsigned threads = 32, unsigned lanes = 0, std::string_view where = {});
 // The largest throughput over all shapes, as the papers give it; nullptr where there is none.
 const level_value* largest_throughput(std::span<const level_value>, std::string_view family);
 

@@ -1,5 +1,5 @@
-// Study levels: what a barrier costs at each level inside one GPU, and operations of a warp and memory beside it (000,
-// section V, table II, figure 4; 001, tables 2, 4, 5 and 7).
+// Study levels: what a barrier costs at each level inside one GPU, and operations of a warp and memory beside
+// it (000, section V, table II, figure 4; 001, tables 2, 4, 5 and 7).
 #include <algorithm>
 #include <array>
 #include <set>
@@ -19,8 +19,7 @@
 #include "src/studies/levels/probe_prover.hpp"
 
 namespace mgsync {
-namespace levels {
-namespace {
+namespace levels { namespace {
 
 // Empty: all.
 std::set<std::string> wanted_probes(const study_request& asked) {
@@ -28,22 +27,29 @@ std::set<std::string> wanted_probes(const study_request& asked) {
   for (const auto& f : families()) known.insert(f.name);
   for (const auto& word : asked.list("probe")) {
     if (word == "all") return {};
-    if (!known.contains(word)) throw usage_error(fmt::format("--probe is '{}'; accepted: all, or of {}", word, fmt::join(known, ", ")));
+    if (!known.contains(word))
+      throw usage_error(
+          fmt::format("--probe is '{}'; accepted: all, or of {}", word, fmt::join(known, ", ")));
     names.insert(word);
   }
   return names;
 }
 
 constexpr std::array<axis_declaration, 4> axes_of_levels{{
-    {"level", "warp,block,cluster,memory", "warp, block, cluster, memory", "barriers and operations of which level"},
-    {"quantity", "latency,throughput,host", "latency, throughput, host", "latency and throughput by the SM's cycle counter; latency by the host's clock, where a barrier lasts"},
-    {"probe", "all", "all, or names of probes as the table of all levels has them", "which probes of these levels", word_count::list, [](const study_request& asked) { wanted_probes(asked); }},
+    {"level", "warp,block,cluster,memory", "warp, block, cluster, memory",
+     "barriers and operations of which level"},
+    {"quantity", "latency,throughput,host", "latency, throughput, host",
+     "latency and throughput by the SM's cycle counter; latency by the host's clock, where a barrier lasts"},
+    {"probe", "all", "all, or names of probes as the table of all levels has them",
+     "which probes of these levels", word_count::list,
+     [](const study_request& asked) { wanted_probes(asked); }},
     {"run", "1,2", "1 to 9", "measured once for each: two runs show what repeats"},
 }};
 
 // By the host's clock a run must last: so many links more.
 rounds_choice host_lengths(const probe_family& f) {
-  return f.loop_body != 0 ? rounds_choice{64 * f.loop_body, 1024 * f.loop_body} : rounds_choice{128 * f.lengths.back(), 1024 * f.lengths.back()};
+  return f.loop_body != 0 ? rounds_choice{64 * f.loop_body, 1024 * f.loop_body}
+                          : rounds_choice{128 * f.lengths.back(), 1024 * f.lengths.back()};
 }
 
 std::function<std::unique_ptr<method>()> method_for(const level_probe& one) {
@@ -65,11 +71,14 @@ std::function<std::unique_ptr<method>()> method_for(const level_probe& one) {
   };
 }
 
-measurement planned(const study_request& asked, const level_probe& one, unsigned run, const subject_maker& make) {
+measurement planned(const study_request& asked, const level_probe& one, unsigned run,
+                    const subject_maker& make) {
   measurement m;
   m.point = point_of(one, run);
-  // Walks through DRAM would throw out of L2 what walks through L2 are to find there: L2 and DRAM are cells by themselves.
-  m.cell = fmt::format("{} {} {} {}", one.family->source, one.where, all_quantities[static_cast<std::size_t>(one.quantity)], run);
+  // Walks through DRAM would throw out of L2 what walks through L2 are to find there: L2 and DRAM are cells
+  // by themselves.
+  m.cell = fmt::format("{} {} {} {}", one.family->source, one.where,
+                       all_quantities[static_cast<std::size_t>(one.quantity)], run);
   m.method = method_for(one);
   m.prover = [one] { return std::make_unique<probe_prover>(one); };
   const auto* gpu = asked.first_gpu();
@@ -94,7 +103,8 @@ std::vector<measurement> points(const study_request& asked) {
       m.point.device = asked.device;
       m.point.members = 1;
       m.point.group = {0};
-      m.waived = asked.device != topology::device::gpu ? "for GPU members: its probes are kernels" : "this mgsync was built without CUDA";
+      m.waived = asked.device != topology::device::gpu ? "for GPU members: its probes are kernels"
+                                                       : "this mgsync was built without CUDA";
       m.method = [] { return std::make_unique<slope>(slope_settings{}); };
       all.push_back(std::move(m));
     }
@@ -107,7 +117,8 @@ std::vector<measurement> points(const study_request& asked) {
       for (const auto& level : asked.list("level")) {
         const auto index = std::ranges::find(all_quantities, what) - std::begin(all_quantities);
         for (const auto& one : probes_of(level, static_cast<quantity>(index)))
-          if (wanted.empty() || wanted.contains(one.family->name)) all.push_back(planned(asked, one, static_cast<unsigned>(std::stoul(run_word)), make));
+          if (wanted.empty() || wanted.contains(one.family->name))
+            all.push_back(planned(asked, one, static_cast<unsigned>(std::stoul(run_word)), make));
       }
   return all;
 }
@@ -124,11 +135,15 @@ evaluation evaluate_results(std::span<const result> all) {
   return e;
 }
 
-}  // namespace
-}  // namespace levels
+}}  // namespace levels
 
 extern const study levels_study;
-const study levels_study{"levels", "barriers and memory inside one GPU, by the SM's own clock (000, table II; 001, tables 2, 4, 5 and 7)",
-                         levels::axes_of_levels, levels::points, levels::evaluate_results, 0.035};
+const study levels_study{
+    "levels",
+    "barriers and memory inside one GPU, by the SM's own clock (000, table II; 001, tables 2, 4, 5 and 7)",
+    levels::axes_of_levels,
+    levels::points,
+    levels::evaluate_results,
+    0.035};
 
 }  // namespace mgsync

@@ -1,12 +1,13 @@
-// Probes of memory: chases through shared memory, the neighbour's shared memory, L1, L2 and DRAM, one load per link; and
-// atomics whose result is the next one's operand.
+// Probes of memory: chases through shared memory, the neighbour's shared memory, L1, L2 and DRAM, one load
+// per link; and atomics whose result is the next one's operand.
 #include "src/studies/probes/probe_frame.hpp"
 
 namespace {
 
 using mgsync::probes::arguments;
 
-// A ring of words per lane, stride 32: no bank conflicts. What is stored is the next word's address, or its index.
+// A ring of words per lane, stride 32: no bank conflicts. What is stored is the next word's address, or its
+// index.
 constexpr int ring = 64;
 __device__ __forceinline__ std::uint32_t* make_ring(bool addresses) {
   __shared__ std::uint32_t words[ring * 32];
@@ -66,7 +67,9 @@ struct global_atomic {
   std::uint32_t* word;
   __device__ explicit global_atomic(const arguments& a)
       : v(a.input[threadIdx.x]), word(reinterpret_cast<std::uint32_t*>(a.memory) + a.words + threadIdx.x) {}
-  __device__ void step() { asm volatile("atom.global.add.u32 %0, [%1], %0;" : "+r"(v) : "l"(word) : "memory"); }
+  __device__ void step() {
+    asm volatile("atom.global.add.u32 %0, [%1], %0;" : "+r"(v) : "l"(word) : "memory");
+  }
   __device__ std::uint32_t value() const { return v; }
 };
 
@@ -89,7 +92,8 @@ struct remote_shared_chase : shared_chase {
       asm volatile("st.shared.u32 [%0], %1;" ::"r"(word), "r"(next + (here - word)) : "memory");
     }
     at += distance;
-    asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::
+                     : "memory");
   }
   __device__ void step() { asm volatile("ld.shared::cluster.u32 %0, [%0];" : "+r"(at)::"memory"); }
 };
@@ -104,11 +108,11 @@ MGSYNC_PROBE_SLOPE(l2_chase, l2_chase)
 MGSYNC_PROBE_SLOPE(shared_atomic, shared_atomic)
 MGSYNC_PROBE_SLOPE(global_atomic, global_atomic)
 #if __CUDA_ARCH__ >= 900
-#define MGSYNC_REMOTE_CHASE(steps)                                                                              \
-  extern "C" __global__ void __cluster_dims__(2, 1, 1)                                                          \
-      remote_shared_chase_##steps(const __grid_constant__ arguments a) {                                        \
-    mgsync::probes::timed_chain<remote_shared_chase, steps>(a);                                                 \
-    asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory");               \
+#define MGSYNC_REMOTE_CHASE(steps)                                                                           \
+  extern "C" __global__ void __cluster_dims__(2, 1, 1)                                                       \
+      remote_shared_chase_##steps(const __grid_constant__ arguments a) {                                     \
+    mgsync::probes::timed_chain<remote_shared_chase, steps>(a);                                              \
+    asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory");            \
   }
 MGSYNC_REMOTE_CHASE(16)
 MGSYNC_REMOTE_CHASE(32)

@@ -9,8 +9,8 @@
 
 namespace mgsync::levels {
 
-// A ring through all nodes of `bytes`, `stride` bytes apart, in random order: words that are addresses. After them stands
-// where each of `blocks` begins.
+// A ring through all nodes of `bytes`, `stride` bytes apart, in random order: words that are addresses. After
+// them stands where each of `blocks` begins.
 class memory_ring {
  public:
   memory_ring(int ordinal, std::size_t bytes, std::size_t stride, unsigned blocks);
@@ -19,7 +19,9 @@ class memory_ring {
   void begin(std::size_t nodes);
 
   std::uint64_t* memory() const { return memory_.as<std::uint64_t>(); }
-  std::uint32_t starts() const { return static_cast<std::uint32_t>(words_); }  // the index of the first block's
+  std::uint32_t starts() const {
+    return static_cast<std::uint32_t>(words_);
+  }  // the index of the first block's
 
  private:
   std::uint64_t address(std::uint32_t node) const;

@@ -26,8 +26,8 @@ counts with(counts a, const counts& b) {
   return a;
 }
 
-probe_family make(std::string name, std::string_view source, std::string_view what, std::vector<unsigned> lengths,
-                  counts per_link, std::string result_of, counts extras = {}) {
+probe_family make(std::string name, std::string_view source, std::string_view what,
+                  std::vector<unsigned> lengths, counts per_link, std::string result_of, counts extras = {}) {
   probe_family f;
   f.name = std::move(name);
   f.source = source;
@@ -40,13 +40,15 @@ probe_family make(std::string name, std::string_view source, std::string_view wh
   return f;
 }
 
-probe_family nothing(std::string name, std::string_view what, std::vector<unsigned> lengths, counts extras = {}) {
+probe_family nothing(std::string name, std::string_view what, std::vector<unsigned> lengths,
+                     counts extras = {}) {
   auto f = make(std::move(name), "warp", what, std::move(lengths), {{"NOP", 1}}, "", std::move(extras));
   f.kind = kind::no_instruction;
   return f;
 }
 
-probe_family library(std::string name, std::string_view source, std::string_view what, std::vector<unsigned> lengths) {
+probe_family library(std::string name, std::string_view source, std::string_view what,
+                     std::vector<unsigned> lengths) {
   auto f = make(std::move(name), source, what, std::move(lengths), {}, "");
   f.kind = kind::library;
   f.code.library_code = true;
@@ -65,19 +67,21 @@ probe_family diverged(probe_family f, counts side) {
 
 void add_warp(std::vector<probe_family>& all) {
   for (const unsigned size : {1u, 2u, 4u, 8u, 16u, 32u}) {
-    auto shuffle = make("tile_shuffle_" + std::to_string(size), "warp", "shuffle, tile", usual, {{"SHFL", 1}}, "SHFL",
-                        size == 32 ? counts{} : tile_membership);
+    auto shuffle = make("tile_shuffle_" + std::to_string(size), "warp", "shuffle, tile", usual, {{"SHFL", 1}},
+                        "SHFL", size == 32 ? counts{} : tile_membership);
     shuffle.code.side_paths = size != 32;
-    auto sync = nothing("tile_sync_" + std::to_string(size), "tile", usual, size == 32 ? counts{} : tile_membership);
+    auto sync =
+        nothing("tile_sync_" + std::to_string(size), "tile", usual, size == 32 ? counts{} : tile_membership);
     sync.code.side_paths = size != 32;
     shuffle.lanes = sync.lanes = size;
     all.push_back(shuffle);
     all.push_back(sync);
   }
   for (const unsigned distance : {1u, 2u, 4u, 8u, 16u})
-    all.push_back(make("shuffle_" + std::to_string(distance), "warp", "__shfl_xor_sync", usual, {{"SHFL", 1}}, "SHFL"));
-  auto halves =
-      make("shuffle_64_bits", "warp", "__shfl_xor_sync of 64 bits", usual, {{"SHFL", 2}}, "SHFL", {{"LOP3", 1}});
+    all.push_back(
+        make("shuffle_" + std::to_string(distance), "warp", "__shfl_xor_sync", usual, {{"SHFL", 1}}, "SHFL"));
+  auto halves = make("shuffle_64_bits", "warp", "__shfl_xor_sync of 64 bits", usual, {{"SHFL", 2}}, "SHFL",
+                     {{"LOP3", 1}});
   halves.code.side_by_side = 2;
   all.push_back(halves);
   all.push_back(library("coalesced_shuffle", "warp", "shuffle, coalesced", of_long_links));
@@ -95,14 +99,16 @@ void add_warp(std::vector<probe_family>& all) {
   all.push_back(make("match_any", "warp", "match_any", usual, {{"MATCH", 1}}, "MATCH"));
   all.push_back(make("match_all", "warp", "match_all", usual, {{"MATCH", 1}}, "MATCH"));
   // Finding out that the mask is the same in all lanes (REDUX, R2UR) stands before each election.
-  auto elect = make("elect", "warp", "elect.sync, mask of the one before", usual, {{"ELECT", 1}, {"REDUX", 1}, {"R2UR", 1}, {"LOP3", 1}, {"BRA", 1}, {"MOV", 1}}, "",
-                    {{"LDC", 1}});
+  auto elect =
+      make("elect", "warp", "elect.sync, mask of the one before", usual,
+           {{"ELECT", 1}, {"REDUX", 1}, {"R2UR", 1}, {"LOP3", 1}, {"BRA", 1}, {"MOV", 1}}, "", {{"LDC", 1}});
   elect.code.side_paths = true;
   elect.oldest = 90;
   all.push_back(elect);
   for (const auto* const name : {"redux_add", "redux_min", "redux_and", "group_reduce"}) {
-    auto redux = make(name, "warp", name == std::string_view("group_reduce") ? "cg::reduce of integers" : "redux.sync",
-                      usual, {{"REDUX", 1}, {"MOV", 1}, {"LOP3", 1}}, "REDUX");
+    auto redux =
+        make(name, "warp", name == std::string_view("group_reduce") ? "cg::reduce of integers" : "redux.sync",
+             usual, {{"REDUX", 1}, {"MOV", 1}, {"LOP3", 1}}, "REDUX");
     redux.oldest = 80;
     all.push_back(redux);
   }
@@ -114,16 +120,20 @@ void add_transactions(std::vector<probe_family>& all) {
   // The other lanes go around what one thread alone does.
   const counts around = {{"BSSY", most}, {"BSYNC", most}, {"BRA", most}, {"MOV", 3 * most}, {"SHF", 2}};
   const counts addresses = {{"S2R", 1}, {"VIADD", 1}, {"LEA", 2}};
-  const counts in_one_lane = {{"PLOP3", 4 * most}, {"ULDC", 2 * most}, {"UMOV", 2 * most}, {"VOTEU", 2}, {"UIADD3", 1}, {"ULEA", 1}};
+  const counts in_one_lane = {{"PLOP3", 4 * most}, {"ULDC", 2 * most}, {"UMOV", 2 * most},
+                              {"VOTEU", 2},        {"UIADD3", 1},      {"ULEA", 1}};
   const auto add = [&](const char* name, std::string_view what, counts per_link, counts extras) {
-    auto f = make(name, "block", what, of_long_links, std::move(per_link), "", with(with(shared_address, around), extras));
+    auto f = make(name, "block", what, of_long_links, std::move(per_link), "",
+                  with(with(shared_address, around), extras));
     f.code.side_paths = true;
     f.oldest = 90;
     all.push_back(f);
   };
   add("mbarrier_transaction", "mbarrier, bytes counted by the thread", {{"SYNCS", 3}, {"BRA", 1}}, {});
-  add("mbarrier_async_store", "mbarrier, bytes of st.async", {{"SYNCS", 2}, {"STAS", 1}, {"BRA", 1}}, addresses);
-  add("mbarrier_bulk_copy", "mbarrier, 16 bytes of a bulk copy from L2", {{"SYNCS", 2}, {"UBLKCP", 1}, {"ELECT", 1}, {"BRA", 2}}, in_one_lane);
+  add("mbarrier_async_store", "mbarrier, bytes of st.async", {{"SYNCS", 2}, {"STAS", 1}, {"BRA", 1}},
+      addresses);
+  add("mbarrier_bulk_copy", "mbarrier, 16 bytes of a bulk copy from L2",
+      {{"SYNCS", 2}, {"UBLKCP", 1}, {"ELECT", 1}, {"BRA", 2}}, in_one_lane);
 }
 
 void add_block(std::vector<probe_family>& all) {
@@ -133,9 +143,10 @@ void add_block(std::vector<probe_family>& all) {
   // What was counted becomes each thread's own word again.
   const counts own_word = {{"MOV", 512}, {"IMAD", 256}, {"IADD3", 256}, {"VIADD", 256}};
   for (const auto* const name : {"barrier_popc", "barrier_and", "barrier_or"})
-    all.push_back(make(name, "block", "barrier.red", usual, {{"BAR", 1}, {"B2R", 1}, {"LOP3", 1}}, "", own_word));
-  auto over = make("hand_over", "block", "named barriers, two warps and back", of_long_links, {{"BAR", 2}}, "",
-                   {{"WARPSYNC", 1}});
+    all.push_back(
+        make(name, "block", "barrier.red", usual, {{"BAR", 1}, {"B2R", 1}, {"LOP3", 1}}, "", own_word));
+  auto over = make("hand_over", "block", "named barriers, two warps and back", of_long_links, {{"BAR", 2}},
+                   "", {{"WARPSYNC", 1}});
   over.threads = 64;
   all.push_back(over);
   for (const auto* const name : {"mbarrier_test_wait", "mbarrier_try_wait"}) {
@@ -156,8 +167,9 @@ void add_block(std::vector<probe_family>& all) {
 // Loads from shared memory between arriving and waiting: how much of them the barrier hides.
 void add_splits(std::vector<probe_family>& all) {
   for (const unsigned loads : {1u, 2u, 4u, 8u}) {
-    auto split = make("cluster_split_" + std::to_string(loads) + "_4", "cluster", "arrive, loads, wait; relaxed", of_clusters,
-                      {{"UCGABAR_ARV", 1}, {"LDS", loads}, {"UCGABAR_WAIT", 1}, {"CCTL", 1}}, "");
+    auto split =
+        make("cluster_split_" + std::to_string(loads) + "_4", "cluster", "arrive, loads, wait; relaxed",
+             of_clusters, {{"UCGABAR_ARV", 1}, {"LDS", loads}, {"UCGABAR_WAIT", 1}, {"CCTL", 1}}, "");
     split.code.enclosed = {"UCGABAR_ARV", "LDS", "UCGABAR_WAIT"};
     split.cluster = 4;
     split.oldest = 90;
@@ -167,20 +179,27 @@ void add_splits(std::vector<probe_family>& all) {
 
 void add_cluster(std::vector<probe_family>& all) {
   for (const unsigned size : {1u, 2u, 4u, 8u, 16u}) {
-    auto release = make(
-        "cluster_release_" + std::to_string(size), "cluster", "barrier.cluster, release", of_clusters,
-        {{"MEMBAR", 1}, {"ERRBAR", 1}, {"CGAERRBAR", 1}, {"UCGABAR_ARV", 1}, {"UCGABAR_WAIT", 1}, {"CCTL", 1}}, "");
-    auto relaxed = make("cluster_relaxed_" + std::to_string(size), "cluster", "barrier.cluster, relaxed", of_clusters,
-                        {{"UCGABAR_ARV", 1}, {"UCGABAR_WAIT", 1}, {"CCTL", 1}}, "");
+    auto release =
+        make("cluster_release_" + std::to_string(size), "cluster", "barrier.cluster, release", of_clusters,
+             {{"MEMBAR", 1},
+              {"ERRBAR", 1},
+              {"CGAERRBAR", 1},
+              {"UCGABAR_ARV", 1},
+              {"UCGABAR_WAIT", 1},
+              {"CCTL", 1}},
+             "");
+    auto relaxed = make("cluster_relaxed_" + std::to_string(size), "cluster", "barrier.cluster, relaxed",
+                        of_clusters, {{"UCGABAR_ARV", 1}, {"UCGABAR_WAIT", 1}, {"CCTL", 1}}, "");
     release.cluster = relaxed.cluster = size;
     release.oldest = relaxed.oldest = 90;
     all.push_back(release);
     all.push_back(relaxed);
     if (size == 4) add_splits(all);
     if (size == 1) continue;
-    auto remote = make("cluster_mbarrier_" + std::to_string(size), "cluster", "remote mbarrier", of_clusters,
-                       {{"MEMBAR", 2}, {"ERRBAR", 1}, {"CGAERRBAR", 1}, {"SYNCS", 2}, {"CCTL", 1}, {"BRA", 1}}, "",
-                       with(shared_address, {{"SHF", 2}, {"MOV", 3}}));
+    auto remote =
+        make("cluster_mbarrier_" + std::to_string(size), "cluster", "remote mbarrier", of_clusters,
+             {{"MEMBAR", 2}, {"ERRBAR", 1}, {"CGAERRBAR", 1}, {"SYNCS", 2}, {"CCTL", 1}, {"BRA", 1}}, "",
+             with(shared_address, {{"SHF", 2}, {"MOV", 3}}));
     remote.code.side_paths = true;
     remote.cluster = size;
     remote.oldest = 90;
@@ -189,12 +208,14 @@ void add_cluster(std::vector<probe_family>& all) {
 }
 
 void add_memory(std::vector<probe_family>& all) {
-  all.push_back(make("shared_chase", "memory", "shared memory, one LDS per link", usual, {{"LDS", 1}}, "LDS"));
+  all.push_back(
+      make("shared_chase", "memory", "shared memory, one LDS per link", usual, {{"LDS", 1}}, "LDS"));
   all.push_back(make("shared_chase_index", "memory", "shared memory, with address arithmetic", usual,
                      {{"LDS", 1}, {"LEA", 1}}, "LDS", shared_address));
   all.push_back(make("l1_chase", "memory", "L1", usual, {{"LDG", 1}}, "LDG"));
   all.push_back(make("l2_chase", "memory", "past L1: L2 or DRAM", usual, {{"LDG", 1}}, "LDG"));
-  all.push_back(make("shared_atomic", "memory", "atomic add in shared memory", usual, {{"ATOMS", 1}}, "ATOMS"));
+  all.push_back(
+      make("shared_atomic", "memory", "atomic add in shared memory", usual, {{"ATOMS", 1}}, "ATOMS"));
   all.push_back(make("global_atomic", "memory", "atomic add in L2", usual, {{"ATOMG", 1}}, "ATOMG"));
   auto remote = make("remote_shared_chase", "memory", "shared memory of another block", shorter,
                      {{"LD", 1}, {"MOV", 2}}, "LD", {{"S2R", 1}});
@@ -249,7 +270,8 @@ const probe_family& family(std::string_view name) {
 }
 
 std::uint32_t first_lanes(unsigned count) {
-  if (count < 1 || count > 32) throw std::invalid_argument("a warp has 1 to 32 lanes, not " + std::to_string(count));
+  if (count < 1 || count > 32)
+    throw std::invalid_argument("a warp has 1 to 32 lanes, not " + std::to_string(count));
   return 0xffffffffu >> (32 - count);
 }
 

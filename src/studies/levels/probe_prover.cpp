@@ -41,7 +41,8 @@ void probe_prover::take(const step& asked, std::span<const seen> came) {
   if (what_.quantity != quantity::latency || what_.on_every_sm()) return;
   for (std::size_t i = 0; i < came.size(); ++i)
     if (const auto found = came[i].values.find("cycles"); found != came[i].values.end())
-      for (const auto& [cycles, times] : histogram_of(found->second)) histograms_[asked.orders[i].count][cycles] += times;
+      for (const auto& [cycles, times] : histogram_of(found->second))
+        histograms_[asked.orders[i].count][cycles] += times;
   for (const auto& each : came)
     if (const auto found = each.values.find("sms_used"); found != each.values.end())
       for (const auto& [sms, times] : histogram_of(found->second)) sms_of_launches_[sms] += times;
@@ -63,7 +64,8 @@ void probe_prover::add_to(result& r) const {
   if (!histograms_.empty()) r.environment["cycles"] = text_of(histograms_);
   const auto counted = [](const cycle_histogram& all) {
     std::string text;
-    for (const auto& [value, launches] : all) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", value, launches);
+    for (const auto& [value, launches] : all)
+      text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", value, launches);
     return text;
   };
   if (what_.family->cluster > 1 && !sms_of_launches_.empty()) {

@@ -1,4 +1,5 @@
-// The verdict on a probe: its machine code was read when the subject was made. And what it saw, kept as it came.
+// The verdict on a probe: its machine code was read when the subject was made. And what it saw, kept as it
+// came.
 #pragma once
 
 #include <map>
@@ -22,8 +23,8 @@ class probe_prover final : public prover {
   std::optional<step> next() override { return std::nullopt; }
   void take(const step&, std::span<const seen>) override;
   verdict judge() const override;
-  // The environment's "link" (a word of link_of) and "cycles" (text_of; not of L2 and DRAM, where no two are alike);
-  // of clusters "sms", on how many SMs the blocks were, and in brackets in how many launches, and
+  // The environment's "link" (a word of link_of) and "cycles" (text_of; not of L2 and DRAM, where no two are
+  // alike); of clusters "sms", on how many SMs the blocks were, and in brackets in how many launches, and
   // "first_sm", the lowest of them.
   void add_to(result&) const override;
 

@@ -1,6 +1,6 @@
-// Probes of a warp (000 section V-A, table II; 001 table 4): shuffles, barriers, votes and reductions of its lanes. Where
-// the lanes come together and where they come from two branches are two things: on Hopper a barrier of lanes that are
-// together is no instruction.
+// Probes of a warp (000 section V-A, table II; 001 table 4): shuffles, barriers, votes and reductions of its
+// lanes. Where the lanes come together and where they come from two branches are two things: on Hopper a
+// barrier of lanes that are together is no instruction.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
@@ -37,12 +37,15 @@ struct shuffle_64_bits {
   __device__ explicit shuffle_64_bits(const arguments& a)
       : v(static_cast<std::uint64_t>(a.input[threadIdx.x]) << 32 | a.input[blockDim.x + threadIdx.x]) {}
   __device__ void step() { v = __shfl_xor_sync(0xffffffffu, static_cast<unsigned long long>(v), 1); }
-  __device__ std::uint32_t value() const { return static_cast<std::uint32_t>(v) ^ static_cast<std::uint32_t>(v >> 32); }
+  __device__ std::uint32_t value() const {
+    return static_cast<std::uint32_t>(v) ^ static_cast<std::uint32_t>(v >> 32);
+  }
 };
 
 struct coalesced_shuffle : word_per_lane {
   cg::coalesced_group group;
-  __device__ explicit coalesced_shuffle(const arguments& a) : word_per_lane(a), group(cg::coalesced_threads()) {}
+  __device__ explicit coalesced_shuffle(const arguments& a)
+      : word_per_lane(a), group(cg::coalesced_threads()) {}
   __device__ void step() { v = group.shfl_down(v, 1); }
 };
 
@@ -80,11 +83,12 @@ struct syncwarp_mask : word_per_lane {
   __device__ void step() { __syncwarp(mask); }
 };
 
-// Votes and reductions. What comes out is the same for all lanes: each makes it its own again, or the compiler would
-// know what the next one gives.
+// Votes and reductions. What comes out is the same for all lanes: each makes it its own again, or the
+// compiler would know what the next one gives.
 struct own_lane : word_per_lane {
   std::uint32_t own;
-  __device__ explicit own_lane(const arguments& a) : word_per_lane(a), own(a.input[blockDim.x + threadIdx.x]) {}
+  __device__ explicit own_lane(const arguments& a)
+      : word_per_lane(a), own(a.input[blockDim.x + threadIdx.x]) {}
 };
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 struct redux_add : own_lane {
@@ -121,8 +125,9 @@ struct match_all : word_per_lane {
     v = __match_all_sync(0xffffffffu, v, &same);
   }
 };
-// ptxas knows that a second election among the same lanes gives what the first gave, and leaves one of any chain. Here the
-// mask depends on who was elected before (all lanes it is, which only the host knows): each has to be held.
+// ptxas knows that a second election among the same lanes gives what the first gave, and leaves one of any
+// chain. Here the mask depends on who was elected before (all lanes it is, which only the host knows): each
+// has to be held.
 struct elected_lane : word_per_lane {
   std::uint32_t all;
   __device__ explicit elected_lane(const arguments& a) : word_per_lane(a), all(a.lanes) {}
@@ -155,10 +160,14 @@ __device__ __forceinline__ void from_two_branches(const arguments& a) {
 
 }  // namespace
 
-#define MGSYNC_SOME_LANES(name, Op, steps)                                                             \
-  extern "C" __global__ void name##_##steps(const __grid_constant__ arguments a) { by_some_lanes<Op, steps>(a); }
-#define MGSYNC_TWO_BRANCHES(name, Op, steps)                                                           \
-  extern "C" __global__ void name##_##steps(const __grid_constant__ arguments a) { from_two_branches<Op, steps>(a); }
+#define MGSYNC_SOME_LANES(name, Op, steps)                                                                   \
+  extern "C" __global__ void name##_##steps(const __grid_constant__ arguments a) {                           \
+    by_some_lanes<Op, steps>(a);                                                                             \
+  }
+#define MGSYNC_TWO_BRANCHES(name, Op, steps)                                                                 \
+  extern "C" __global__ void name##_##steps(const __grid_constant__ arguments a) {                           \
+    from_two_branches<Op, steps>(a);                                                                         \
+  }
 
 MGSYNC_PROBE_SLOPE(tile_shuffle_1, tile_shuffle<1>)
 MGSYNC_PROBE_SLOPE(tile_shuffle_2, tile_shuffle<2>)

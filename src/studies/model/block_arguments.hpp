@@ -6,10 +6,11 @@
 
 namespace mgsync::model {
 
-inline constexpr std::uint32_t most_numbers = 8192;   // 64 KiB of doubles
+inline constexpr std::uint32_t most_numbers = 8192;  // 64 KiB of doubles
 inline constexpr std::uint32_t most_workers = 1024;
 inline constexpr std::uint32_t most_passes = 64;
-inline constexpr std::uint32_t numbers_at = most_passes;  // words of 64 bits before the numbers: each pass's sum
+inline constexpr std::uint32_t numbers_at =
+    most_passes;  // words of 64 bits before the numbers: each pass's sum
 inline constexpr std::size_t shared_bytes = (most_numbers + most_workers) * sizeof(double);
 
 // The probe's word, where looped chains have their turns: how many numbers, and by how many threads.

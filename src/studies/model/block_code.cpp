@@ -9,8 +9,8 @@ namespace {
 using machine_code::counts;
 using machine_code::expected_code;
 
-// Whole sums and loops branch: that the clock is read twice around them is looked at, and a test of its own looks at what
-// matters of each (tests/code).
+// Whole sums and loops branch: that the clock is read twice around them is looked at, and a test of its own
+// looks at what matters of each (tests/code).
 expected_code read_twice(std::string kernel) {
   expected_code e;
   e.kernel = std::move(kernel);
@@ -19,7 +19,8 @@ expected_code read_twice(std::string kernel) {
 }
 
 // Steps in a row, behind the load of what the first begins with.
-expected_code steps_of(const std::string& kernel, unsigned count, counts per_link, std::string result_of, unsigned side_by_side = 1) {
+expected_code steps_of(const std::string& kernel, unsigned count, counts per_link, std::string result_of,
+                       unsigned side_by_side = 1) {
   expected_code e;
   e.kernel = kernel + "_" + std::to_string(count);
   e.links = count;
@@ -66,7 +67,8 @@ double sum_of(unsigned count) {
 
 std::vector<expected_code> block_code(unsigned architecture) {
   std::vector<expected_code> all;
-  for (const char* kernel : {"sum_as_compiled", "sum_one_load", "loop_as_compiled", "loop_one_load"}) all.push_back(read_twice(kernel));
+  for (const char* kernel : {"sum_as_compiled", "sum_one_load", "loop_as_compiled", "loop_one_load"})
+    all.push_back(read_twice(kernel));
   for (const unsigned count : {4u, 8u, 16u}) {
     all.push_back(steps_of("shuffles", count, {{"SHFL", 2}}, "SHFL", 2));
     all.push_back(steps_of("shuffle_steps", count, {{"SHFL", 2}, {"DADD", 1}}, ""));

@@ -18,19 +18,26 @@ constexpr unsigned passes = 33;
 class block_runs final : public subject {
  public:
   block_runs(std::unique_ptr<probes::runner> runner, const block_run& asked, int ordinal)
-      : runner_(std::move(runner)), asked_(asked), memory_(cuda::memory::in_pool(ordinal, (numbers_at + most_numbers) * sizeof(double))), ordinal_(ordinal) {
+      : runner_(std::move(runner)),
+        asked_(asked),
+        memory_(cuda::memory::in_pool(ordinal, (numbers_at + most_numbers) * sizeof(double))),
+        ordinal_(ordinal) {
     std::vector<double> numbers(most_numbers);
     for (unsigned i = 0; i < most_numbers; ++i) numbers[i] = number_of(i);
     const cuda::device_scope scope(ordinal);
-    cuda::check(cudaMemcpy(memory_.as<double>() + numbers_at, numbers.data(), numbers.size() * sizeof(double), cudaMemcpyHostToDevice), "copying numbers");
+    cuda::check(cudaMemcpy(memory_.as<double>() + numbers_at, numbers.data(), numbers.size() * sizeof(double),
+                           cudaMemcpyHostToDevice),
+                "copying numbers");
   }
 
   seen run(const order& asked) override {
     seen came{.done = asked};
     const bool loop = asked_.what == block_quantity::loop;
-    const auto count = loop ? static_cast<unsigned>(asked.count) * asked_.workers : asked_.numbers;  // steps: unused, but by joins
+    const auto count = loop ? static_cast<unsigned>(asked.count) * asked_.workers
+                            : asked_.numbers;  // steps: unused, but by joins
     probes::probe_order launch;
-    launch.kernel = asked_.what == block_quantity::step ? fmt::format("{}_{}", asked_.kernel, asked.count) : asked_.kernel;
+    launch.kernel = asked_.what == block_quantity::step ? fmt::format("{}_{}", asked_.kernel, asked.count)
+                                                        : asked_.kernel;
     launch.threads = asked_.threads;
     launch.blocks = launch.cluster = asked_.blocks;
     launch.loops = word_of(count, asked_.workers);
@@ -57,9 +64,13 @@ class block_runs final : public subject {
     for (unsigned pass = 1; pass < passes; ++pass) {
       const auto first = saw.stamps.begin() + static_cast<std::ptrdiff_t>(pass) * warps;
       const auto last_warp = first + (asked_.what == block_quantity::warp_sum ? 1 : warps);
-      const auto begun = std::min_element(first, last_warp, [](const auto& a, const auto& b) { return a.begin < b.begin; })->begin;
-      const auto last = std::max_element(first, last_warp, [](const auto& a, const auto& b) { return a.end < b.end; })->end;
-      const bool of_first_warp = asked_.what == block_quantity::sum || asked_.what == block_quantity::warp_sum;
+      const auto begun = std::min_element(first, last_warp, [](const auto& a, const auto& b) {
+                           return a.begin < b.begin;
+                         })->begin;
+      const auto last =
+          std::max_element(first, last_warp, [](const auto& a, const auto& b) { return a.end < b.end; })->end;
+      const bool of_first_warp =
+          asked_.what == block_quantity::sum || asked_.what == block_quantity::warp_sum;
       const auto ended = of_first_warp ? first->end : last;
       if (ended > begun) all.push_back(static_cast<double>(ended - begun));
     }
@@ -77,7 +88,8 @@ class block_runs final : public subject {
   void compare(unsigned count, seen& came) const {
     std::vector<double> sums(passes);
     const cuda::device_scope scope(ordinal_);
-    cuda::check(cudaMemcpy(sums.data(), memory_.get(), passes * sizeof(double), cudaMemcpyDeviceToHost), "reading sums");
+    cuda::check(cudaMemcpy(sums.data(), memory_.get(), passes * sizeof(double), cudaMemcpyDeviceToHost),
+                "reading sums");
     const double right = expected(count);
     const auto wrong = std::count_if(sums.begin(), sums.end(), [right](double sum) { return sum != right; });
     came.evidence["sums"] = fmt::format("{}", passes);
@@ -102,7 +114,9 @@ subject_creation make_block_run(const block_run& asked, int ordinal) {
   for (const auto& expected : block_code(code.architecture))
     if (expected.kernel.starts_with(asked.kernel) && code.find(expected.kernel) != nullptr)
       for (const auto& complaint : machine_code::check_code(code, expected).complaints)
-        if (made.reason.empty()) made.reason = fmt::format("the machine code is not what the probe says: {}: {}", expected.kernel, complaint);
+        if (made.reason.empty())
+          made.reason =
+              fmt::format("the machine code is not what the probe says: {}: {}", expected.kernel, complaint);
   if (!made.reason.empty()) return made;
   made.subject = std::make_unique<block_runs>(std::move(runner), asked, ordinal);
   static std::map<int, double> mhz;  // measured once: 5 ms of a busy SM

@@ -1,4 +1,5 @@
-// Runs of the probes of block_sums.cu, as subjects: sums in shared memory by one block, on the SM's cycle counter.
+// Runs of the probes of block_sums.cu, as subjects: sums in shared memory by one block, on the SM's cycle
+// counter.
 #pragma once
 
 #include <string>
@@ -18,18 +19,19 @@ enum class block_quantity {
 
 struct block_run {
   block_quantity what = block_quantity::sum;
-  std::string kernel;      // steps: without its count
-  unsigned threads = 32;   // of the block
-  unsigned workers = 1;    // that add up; steps: that load, add and store
-  unsigned numbers = 1;    // of a whole sum
-  unsigned blocks = 1;     // of a cluster; the first one's first warp is timed
+  std::string kernel;     // steps: without its count
+  unsigned threads = 32;  // of the block
+  unsigned workers = 1;   // that add up; steps: that load, add and store
+  unsigned numbers = 1;   // of a whole sum
+  unsigned blocks = 1;    // of a cluster; the first one's first warp is timed
 };
 
-// A run yields cycles as block_quantity says, a value for each pass but the first or the one seen most often. Whole sums and
-// loops say in evidence how many "sums" were compared and how many were "wrong".
+// A run yields cycles as block_quantity says, a value for each pass but the first or the one seen most often.
+// Whole sums and loops say in evidence how many "sums" were compared and how many were "wrong".
 subject_creation make_block_run(const block_run&, int ordinal);
 
-// Of a sum of `count` numbers, of the first `workers` of every turn's; and by one worker alone: what must come out.
+// Of a sum of `count` numbers, of the first `workers` of every turn's; and by one worker alone: what must
+// come out.
 double number_of(unsigned place);
 double sum_of(unsigned count);
 

@@ -1,6 +1,6 @@
-// Sums of doubles in shared memory by one block (000, figure 10 and tables III to V), between two reads of the SM's cycle
-// counter: whole sums by 1 to 1024 threads, their loops alone, and the steps that join what threads found. Every pass writes
-// down what it came to.
+// Sums of doubles in shared memory by one block (000, figure 10 and tables III to V), between two reads of
+// the SM's cycle counter: whole sums by 1 to 1024 threads, their loops alone, and the steps that join what
+// threads found. Every pass writes down what it came to.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
@@ -15,13 +15,16 @@ using mgsync::model::most_workers;
 using mgsync::model::numbers_at;
 using mgsync::probes::arguments;
 
-__device__ __forceinline__ std::uint32_t bits_of(double v) { return static_cast<std::uint32_t>(__double2hiint(v)) ^ static_cast<std::uint32_t>(__double2loint(v)); }
+__device__ __forceinline__ std::uint32_t bits_of(double v) {
+  return static_cast<std::uint32_t>(__double2hiint(v)) ^ static_cast<std::uint32_t>(__double2loint(v));
+}
 
 // What one pass is asked for.
 struct asked_block {
   int count, workers;  // signed, as in the paper: a sum that cannot overflow has a loop that can be unrolled
   __device__ explicit asked_block(const arguments& a) {
-    const std::uint32_t words = a.held->loops;  // in memory, so that it is loaded once: an argument would be fetched between the clock reads
+    const std::uint32_t words = a.held->loops;  // in memory, so that it is loaded once: an argument would be
+                                                // fetched between the clock reads
     count = static_cast<int>(words & 0xffffu);
     workers = static_cast<int>(words >> 16);
   }
@@ -84,7 +87,8 @@ __device__ __forceinline__ void passes_of(const arguments& a, Work work) {
     v = work();
     end = mgsync::probes::clock_after(bits_of(v), never);
     const auto behind = static_cast<std::uint32_t>(end >> 63);
-    if (threadIdx.x % 32 == 0) a.stamps[static_cast<std::size_t>(pass + behind) * warps + warp + behind] = {begin, end};
+    if (threadIdx.x % 32 == 0)
+      a.stamps[static_cast<std::size_t>(pass + behind) * warps + warp + behind] = {begin, end};
     if (threadIdx.x == 0) a.memory[pass + behind] = static_cast<std::uint64_t>(__double_as_longlong(v));
   }
   if (threadIdx.x % 32 != 0) return;
@@ -95,7 +99,8 @@ __device__ __forceinline__ void passes_of(const arguments& a, Work work) {
 extern __shared__ double in_shared[];  // numbers, then a place per thread
 
 __device__ __forceinline__ void take_numbers(const arguments& a) {
-  for (std::uint32_t i = threadIdx.x; i < most_numbers; i += blockDim.x) in_shared[i] = __longlong_as_double(static_cast<long long>(a.memory[numbers_at + i]));
+  for (std::uint32_t i = threadIdx.x; i < most_numbers; i += blockDim.x)
+    in_shared[i] = __longlong_as_double(static_cast<long long>(a.memory[numbers_at + i]));
   __syncthreads();
 }
 
@@ -110,8 +115,8 @@ __device__ __forceinline__ void block_sum(const arguments& a) {
   });
 }
 
-// Joining alone, so many times, behind one turn of the loop: with its branches, and with the way back to lanes that go
-// together. By turns in two buffers, as warps that are done with one join begin the next.
+// Joining alone, so many times, behind one turn of the loop: with its branches, and with the way back to
+// lanes that go together. By turns in two buffers, as warps that are done with one join begin the next.
 template <int Joins>
 __device__ __forceinline__ void joins(const arguments& a) {
   take_numbers(a);
@@ -125,8 +130,8 @@ __device__ __forceinline__ void joins(const arguments& a) {
   });
 }
 
-// Steps of the tree: a barrier of all, then the first `workers` load, add and store. Two buffers, so that every step may be
-// by the same threads.
+// Steps of the tree: a barrier of all, then the first `workers` load, add and store. Two buffers, so that
+// every step may be by the same threads.
 template <int Steps>
 __device__ __forceinline__ void tree_steps(const arguments& a) {
   take_numbers(a);
@@ -179,7 +184,8 @@ __device__ __forceinline__ void shuffles(const arguments& a) {
   });
 }
 
-// Table V: 32 numbers in shared memory, one warp. Each way works on a copy, which is made anew before each pass.
+// Table V: 32 numbers in shared memory, one warp. Each way works on a copy, which is made anew before each
+// pass.
 template <class Numbers, class Work>
 __device__ __forceinline__ void warp_sum_of(const arguments& a, Numbers copy, Work work) {
   take_numbers(a);
@@ -208,7 +214,8 @@ __device__ __forceinline__ void warp_sum(const arguments& a, Work work) {
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-// The same where the copy lies in the shared memory of the cluster's other block, which does nothing but stay.
+// The same where the copy lies in the shared memory of the cluster's other block, which does nothing but
+// stay.
 class remote_numbers {
  public:
   class place {
@@ -219,7 +226,9 @@ class remote_numbers {
       asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(v) : "r"(at_) : "memory");
       return v;
     }
-    __device__ void operator=(double v) const { asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(at_), "d"(v) : "memory"); }
+    __device__ void operator=(double v) const {
+      asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(at_), "d"(v) : "memory");
+    }
 
    private:
     std::uint32_t at_;
@@ -235,7 +244,9 @@ class remote_numbers {
 };
 template <class Work>
 __device__ __forceinline__ void remote_warp_sum(const arguments& a, Work work) {
-  const auto meet = [] { asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory"); };
+  const auto meet = [] {
+    asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory");
+  };
   meet();
   if (blockIdx.x == 0) warp_sum_of(a, remote_numbers(in_shared + most_numbers, 1), work);
   meet();
@@ -260,9 +271,10 @@ __device__ __forceinline__ double as(const double* s, std::uint32_t lane, Sum su
 
 }  // namespace
 
-#define MGSYNC_KERNEL(name, body) \
+#define MGSYNC_KERNEL(name, body)                                                                            \
   extern "C" __global__ void name(const __grid_constant__ arguments a) { body; }
-#define MGSYNC_WARP_SUM(name, ...) MGSYNC_KERNEL(warp_##name, warp_sum(a, [](double* s, std::uint32_t lane) -> double { __VA_ARGS__ }))
+#define MGSYNC_WARP_SUM(name, ...)                                                                           \
+  MGSYNC_KERNEL(warp_##name, warp_sum(a, [](double* s, std::uint32_t lane) -> double { __VA_ARGS__ }))
 
 MGSYNC_KERNEL(sum_as_compiled, (block_sum<false, true>(a)))
 MGSYNC_KERNEL(sum_one_load, (block_sum<true, true>(a)))
@@ -287,20 +299,25 @@ MGSYNC_KERNEL(shuffle_steps_16, shuffle_steps<16>(a))
 MGSYNC_WARP_SUM(serial, double sum = 0; if (lane == 0) for (int i = 0; i < 32; ++i) sum += s[i]; return sum;)
 MGSYNC_WARP_SUM(nosync, return by_halves(s, lane, [] {});)
 MGSYNC_WARP_SUM(volatile, return by_halves(static_cast<volatile double*>(s), lane, [] {});)
-MGSYNC_WARP_SUM(tile, const auto tile = cg::tiled_partition<32>(cg::this_thread_block()); return by_halves(s, lane, [&] { tile.sync(); });)
-MGSYNC_WARP_SUM(coalesced, const auto group = cg::coalesced_threads(); return by_halves(s, lane, [&] { group.sync(); });)
-MGSYNC_WARP_SUM(tile_shuffle, const auto tile = cg::tiled_partition<32>(cg::this_thread_block()); double v = s[lane];
-                for (int step = 16; step > 0; step /= 2) v += tile.shfl_down(v, step); return v;)
+MGSYNC_WARP_SUM(tile, const auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+                return by_halves(s, lane, [&] { tile.sync(); });)
+MGSYNC_WARP_SUM(coalesced, const auto group = cg::coalesced_threads();
+                return by_halves(s, lane, [&] { group.sync(); });)
+MGSYNC_WARP_SUM(tile_shuffle, const auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+                double v = s[lane]; for (int step = 16; step > 0; step /= 2) v += tile.shfl_down(v, step);
+                return v;)
 MGSYNC_WARP_SUM(coalesced_shuffle, const auto group = cg::coalesced_threads(); double v = s[lane];
                 for (int step = 16; step > 0; step /= 2) v += group.shfl_down(v, step); return v;)
 // The group is made anew in each step of the lanes that still add.
-MGSYNC_WARP_SUM(coalesced_remade, double v = s[lane];
-                for (std::uint32_t step = 16; step > 0; step /= 2) if (lane < 2 * step) {
-                  const auto group = cg::coalesced_threads();
-                  v += group.shfl_down(v, step);
-                } return v;)
+MGSYNC_WARP_SUM(
+    coalesced_remade, double v = s[lane];
+    for (std::uint32_t step = 16; step > 0; step /= 2) if (lane < 2 * step) {
+      const auto group = cg::coalesced_threads();
+      v += group.shfl_down(v, step);
+    } return v;)
 MGSYNC_WARP_SUM(raw_shuffle, return sum_of_lanes(s[lane]);)
-MGSYNC_WARP_SUM(group_reduce, return cg::reduce(cg::tiled_partition<32>(cg::this_thread_block()), s[lane], cg::plus<double>());)
+MGSYNC_WARP_SUM(group_reduce, return cg::reduce(cg::tiled_partition<32>(cg::this_thread_block()), s[lane],
+                                                cg::plus<double>());)
 MGSYNC_WARP_SUM(raw_shuffle_fp32, return as<float>(s, lane, [](float v) {
                   for (int step = 16; step > 0; step /= 2) v += __shfl_xor_sync(0xffffffffu, v, step);
                   return v;
@@ -310,9 +327,14 @@ MGSYNC_WARP_SUM(raw_shuffle_int32, return as<int>(s, lane, [](int v) {
                   return v;
                 });)
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-MGSYNC_KERNEL(warp_remote_tile, remote_warp_sum(a, [](remote_numbers s, std::uint32_t lane) -> double { return by_halves(s, lane, [] { __syncwarp(); }); }))
-MGSYNC_KERNEL(warp_remote_shuffle, remote_warp_sum(a, [](remote_numbers s, std::uint32_t lane) -> double { return sum_of_lanes(s[lane]); }))
+MGSYNC_KERNEL(warp_remote_tile, remote_warp_sum(a, [](remote_numbers s, std::uint32_t lane) -> double {
+                return by_halves(s, lane, [] { __syncwarp(); });
+              }))
+MGSYNC_KERNEL(warp_remote_shuffle, remote_warp_sum(a, [](remote_numbers s, std::uint32_t lane) -> double {
+                return sum_of_lanes(s[lane]);
+              }))
 #endif
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-MGSYNC_WARP_SUM(redux_int32, return as<int>(s, lane, [](int v) { return __reduce_add_sync(0xffffffffu, v); });)
+MGSYNC_WARP_SUM(redux_int32,
+                return as<int>(s, lane, [](int v) { return __reduce_add_sync(0xffffffffu, v); });)
 #endif

@@ -12,14 +12,17 @@ bool are_times(const std::vector<double>& values) {
 
 }  // namespace
 
-std::vector<double> common_sizes(const std::map<double, const result*>& a, const std::map<double, const result*>& b) {
+std::vector<double> common_sizes(const std::map<double, const result*>& a,
+                                 const std::map<double, const result*>& b) {
   std::vector<double> all;
   for (const auto& [bytes, r] : a)
-    if (b.contains(bytes) && are_times({r->metrics.front().median, b.at(bytes)->metrics.front().median})) all.push_back(bytes);
+    if (b.contains(bytes) && are_times({r->metrics.front().median, b.at(bytes)->metrics.front().median}))
+      all.push_back(bytes);
   return all;
 }
 
-measured_crossing measured_between(const std::map<double, const result*>& basic, const std::map<double, const result*>& more) {
+measured_crossing measured_between(const std::map<double, const result*>& basic,
+                                   const std::map<double, const result*>& more) {
   const auto bytes = common_sizes(basic, more);
   const auto over = [&](const auto& curve, auto value) {
     std::vector<double> all;
@@ -29,7 +32,9 @@ measured_crossing measured_between(const std::map<double, const result*>& basic,
   const auto median = [](const metric& m) { return m.median; };
   measured_crossing found{crossing_of(bytes, over(basic, median), over(more, median)), {}, {}};
   std::size_t batches = SIZE_MAX;
-  for (const double b : bytes) batches = std::min({batches, basic.at(b)->metrics.front().raw.size(), more.at(b)->metrics.front().raw.size()});
+  for (const double b : bytes)
+    batches =
+        std::min({batches, basic.at(b)->metrics.front().raw.size(), more.at(b)->metrics.front().raw.size()});
   for (std::size_t i = 0; i < batches; ++i) {
     const auto one = [i](const metric& m) { return m.raw[i]; };
     const auto few = over(basic, one), many = over(more, one);
@@ -42,7 +47,8 @@ measured_crossing measured_between(const std::map<double, const result*>& basic,
   return found;
 }
 
-std::optional<double> foretold_crossing(const std::vector<double>& bytes, const std::vector<double>& basic, const std::vector<double>& more) {
+std::optional<double> foretold_crossing(const std::vector<double>& bytes, const std::vector<double>& basic,
+                                        const std::vector<double>& more) {
   return are_times(basic) && are_times(more) ? crossing_of(bytes, basic, more).for_good : std::nullopt;
 }
 

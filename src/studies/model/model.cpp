@@ -1,5 +1,6 @@
-// Study model: which of two configurations wins at which size (paper 000, sections VII-A to VII-C, tables III to V): sums in
-// shared memory by one thread, a warp and a block, what joining costs, and where the curves cross.
+// Study model: which of two configurations wins at which size (paper 000, sections VII-A to VII-C, tables III
+// to V): sums in shared memory by one thread, a warp and a block, what joining costs, and where the curves
+// cross.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -17,24 +18,32 @@
 #include "src/studies/model/model_evaluation.hpp"
 
 namespace mgsync {
-namespace model {
-namespace {
+namespace model { namespace {
 
 constexpr std::array<axis_declaration, 4> axes{{
-    {"quantity", "all", "all, sum, loop, step, warp", "whole sums over sizes; their loops alone; steps that join; a warp's sum of 32 numbers (table V)"},
-    {"workers", "1,32,64,128,256,512,1024", "1, 32, 64, 128, 256, 512, 1024", "threads of the loops; of whole sums: 1, 32 and 1024 of these"},
-    {"form", "as-compiled,one-load", "as-compiled, one-load", "the loop as the compiler unrolls it, or a load at a time"},
-    {"way", "all", "all, serial, nosync, volatile, tile, coalesced, tile-shuffle, coalesced-shuffle, coalesced-shuffle-remade, raw-shuffle, group-reduce, raw-shuffle-fp32, raw-shuffle-int32, "
-                   "redux, dsmem-tile, dsmem-shuffle", "of a warp's sum: of table V, and others"},
+    {"quantity", "all", "all, sum, loop, step, warp",
+     "whole sums over sizes; their loops alone; steps that join; a warp's sum of 32 numbers (table V)"},
+    {"workers", "1,32,64,128,256,512,1024", "1, 32, 64, 128, 256, 512, 1024",
+     "threads of the loops; of whole sums: 1, 32 and 1024 of these"},
+    {"form", "as-compiled,one-load", "as-compiled, one-load",
+     "the loop as the compiler unrolls it, or a load at a time"},
+    {"way", "all",
+     "all, serial, nosync, volatile, tile, coalesced, tile-shuffle, coalesced-shuffle, "
+     "coalesced-shuffle-remade, raw-shuffle, group-reduce, raw-shuffle-fp32, raw-shuffle-int32, "
+     "redux, dsmem-tile, dsmem-shuffle",
+     "of a warp's sum: of table V, and others"},
 }};
 
-static_assert(std::ranges::all_of(warp_ways, [](const warp_way& way) { return axes[3].accepted.find(way.name) != std::string_view::npos; }));
+static_assert(std::ranges::all_of(warp_ways, [](const warp_way& way) {
+  return axes[3].accepted.find(way.name) != std::string_view::npos;
+}));
 
 constexpr const char* quantities[] = {"sum", "loop", "step", "warp"};
 
 bool asks_for(const study_request& asked, std::string_view axis, std::string_view word) {
   const auto& words = asked.list(axis);
-  return std::any_of(words.begin(), words.end(), [word](const auto& any) { return any == "all" || any == word; });
+  return std::any_of(words.begin(), words.end(),
+                     [word](const auto& any) { return any == "all" || any == word; });
 }
 
 std::vector<unsigned> workers_asked(const study_request& asked) {
@@ -43,15 +52,18 @@ std::vector<unsigned> workers_asked(const study_request& asked) {
   return all;
 }
 
-measurement planned(const study_request& asked, std::string_view subject, std::string_view variant, const block_run& run) {
+measurement planned(const study_request& asked, std::string_view subject, std::string_view variant,
+                    const block_run& run) {
   auto m = measurement_of(asked, "model", subject, variant);
-  if (asked.device != topology::device::gpu || asked.first_gpu() == nullptr) m.waived = "these are kernels for a GPU; host threads: mgsync study reduction";
+  if (asked.device != topology::device::gpu || asked.first_gpu() == nullptr)
+    m.waived = "these are kernels for a GPU; host threads: mgsync study reduction";
   else if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
   if (!m.waived.empty()) {
     m.point.group.clear();
     return m;
   }
-  if constexpr (MGSYNC_WITH_CUDA) m.create = [run, ordinal = asked.first_ordinal()] { return make_block_run(run, ordinal); };
+  if constexpr (MGSYNC_WITH_CUDA)
+    m.create = [run, ordinal = asked.first_ordinal()] { return make_block_run(run, ordinal); };
   m.prover = [] { return make_block_prover(); };
   m.method = [] {
     one_run_settings settings;
@@ -81,7 +93,8 @@ std::vector<unsigned> counts_of_sums() {
   for (unsigned octave = 1; octave <= most_numbers; octave *= 2)
     for (unsigned quarter = 4; quarter < 8; ++quarter) {
       const unsigned count = octave * quarter / 4;
-      if (octave * quarter % 4 == 0 && count <= most_numbers && (quarter % 2 == 0 || octave >= 512)) all.push_back(count);
+      if (octave * quarter % 4 == 0 && count <= most_numbers && (quarter % 2 == 0 || octave >= 512))
+        all.push_back(count);
     }
   return all;
 }
@@ -91,7 +104,9 @@ void add_sums(const study_request& asked, std::vector<measurement>& all) {
     for (const unsigned workers : workers_asked(asked)) {
       if (workers != 1 && workers != 32 && workers != most_workers) continue;
       for (const unsigned count : counts_of_sums()) {
-        auto m = planned(asked, "sum", form, {block_quantity::sum, form == "one-load" ? "sum_one_load" : "sum_as_compiled", threads_for(workers), workers, count});
+        auto m = planned(asked, "sum", form,
+                         {block_quantity::sum, form == "one-load" ? "sum_one_load" : "sum_as_compiled",
+                          threads_for(workers), workers, count});
         m.point.set("workers", static_cast<double>(workers));
         m.point.set("bytes", 8.0 * count, "B");
         all.push_back(std::move(m));
@@ -102,7 +117,9 @@ void add_sums(const study_request& asked, std::vector<measurement>& all) {
 void add_loops(const study_request& asked, std::vector<measurement>& all) {
   for (const auto& form : asked.list("form"))
     for (const unsigned workers : workers_asked(asked)) {
-      auto m = planned(asked, "loop", form, {block_quantity::loop, form == "one-load" ? "loop_one_load" : "loop_as_compiled", threads_for(workers), workers, 0});
+      auto m = planned(asked, "loop", form,
+                       {block_quantity::loop, form == "one-load" ? "loop_one_load" : "loop_as_compiled",
+                        threads_for(workers), workers, 0});
       m.point.set("workers", static_cast<double>(workers));
       std::vector<std::uint64_t> turns;
       const std::uint64_t most = std::min(64u, most_numbers / workers);
@@ -141,7 +158,8 @@ void add_steps(const study_request& asked, std::vector<measurement>& all) {
 void add_warp_sums(const study_request& asked, std::vector<measurement>& all) {
   for (const auto& way : warp_ways) {
     if (!asks_for(asked, "way", way.name)) continue;
-    auto m = planned(asked, "warp", way.name, {block_quantity::warp_sum, std::string(way.kernel), 32, 32, 32, way.blocks});
+    auto m = planned(asked, "warp", way.name,
+                     {block_quantity::warp_sum, std::string(way.kernel), 32, 32, 32, way.blocks});
     m.point.set("type", std::string(way.type));
     all.push_back(std::move(m));
   }
@@ -149,7 +167,8 @@ void add_warp_sums(const study_request& asked, std::vector<measurement>& all) {
 
 std::vector<measurement> points(const study_request& asked) {
   std::vector<measurement> all;
-  if (asked.device != topology::device::gpu || asked.machine().gpus.empty()) {  // one line for each, not for each of their points
+  if (asked.device != topology::device::gpu ||
+      asked.machine().gpus.empty()) {  // one line for each, not for each of their points
     for (const auto* what : quantities)
       if (asks_for(asked, "quantity", what)) all.push_back(planned(asked, what, "", {}));
     return all;
@@ -161,11 +180,20 @@ std::vector<measurement> points(const study_request& asked) {
   return all;
 }
 
-}  // namespace
-}  // namespace model
+}}  // namespace model
 
 extern const study model_study;
-const study model_study{"model", "which of two configurations wins at which size: a thread, a warp, a block, and what joining costs",
-                        model::axes, model::points, model::evaluate, 0.05, nullptr, nullptr, nullptr, false, true};
+const study model_study{
+    "model",
+    "which of two configurations wins at which size: a thread, a warp, a block, and what joining costs",
+    model::axes,
+    model::points,
+    model::evaluate,
+    0.05,
+    nullptr,
+    nullptr,
+    nullptr,
+    false,
+    true};
 
 }  // namespace mgsync

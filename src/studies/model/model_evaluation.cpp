@@ -22,15 +22,19 @@ struct measured_form {
 
 struct steps {
   std::optional<double> shuffle, shuffle_alone, barrier_alone;
-  std::map<unsigned, double> tree;  // by how many threads take part
-  std::map<unsigned, double> join;  // joining as a whole, by how many threads' sums are joined
+  std::map<unsigned, double> tree;   // by how many threads take part
+  std::map<unsigned, double> join;   // joining as a whole, by how many threads' sums are joined
   const result* shuffles = nullptr;  // what `shuffle` is of
 };
 
 unsigned workers_of(const result& r) { return static_cast<unsigned>(r.point.number("workers").value_or(0)); }
 double first_of(const result& r) { return r.metrics.front().median; }
-std::string name_of(unsigned workers) { return workers == 1 ? "1 thread" : workers == 32 ? "1 warp" : fmt::format("{} threads", workers); }
-std::string bytes_text(std::optional<double> bytes) { return bytes ? fmt::format("{:.0f} B", *bytes) : "never"; }
+std::string name_of(unsigned workers) {
+  return workers == 1 ? "1 thread" : workers == 32 ? "1 warp" : fmt::format("{} threads", workers);
+}
+std::string bytes_text(std::optional<double> bytes) {
+  return bytes ? fmt::format("{:.0f} B", *bytes) : "never";
+}
 
 steps steps_of(std::span<const result> all) {
   steps found;
@@ -49,13 +53,15 @@ std::map<std::string, measured_form> forms_of(std::span<const result> all) {
   std::map<std::string, measured_form> found;
   for (const auto& r : all) {
     if (r.point.study != "model" || !r.has_metrics() || !r.verdict.passed) continue;
-    if (r.point.subject == "sum") found[r.point.variant].sums[workers_of(r)][r.point.number("bytes").value_or(0)] = &r;
+    if (r.point.subject == "sum")
+      found[r.point.variant].sums[workers_of(r)][r.point.number("bytes").value_or(0)] = &r;
     if (r.point.subject == "loop") found[r.point.variant].loops[workers_of(r)] = &r;
   }
   return found;
 }
 
-// What the steps from `workers` down to one value cost one after the other; nothing where a step was not measured.
+// What the steps from `workers` down to one value cost one after the other; nothing where a step was not
+// measured.
 std::optional<double> steps_alone(const steps& s, unsigned workers) {
   if (!s.shuffle) return std::nullopt;
   double cycles = 5 * *s.shuffle;
@@ -73,8 +79,8 @@ std::optional<double> joining_of(const steps& s, unsigned workers) {
   return steps_alone(s, workers);
 }
 
-// What a load takes without company, with the addition behind it: a turn of a loop of one load at a time, of a thread or of a
-// warp (of more threads too: what queues behind others is no latency).
+// What a load takes without company, with the addition behind it: a turn of a loop of one load at a time, of
+// a thread or of a warp (of more threads too: what queues behind others is no latency).
 double load_latency(const std::map<std::string, measured_form>& forms, unsigned workers = 32) {
   const auto one = forms.find("one-load");
   if (one == forms.end()) return 0;
@@ -86,23 +92,32 @@ struct papers {
   unsigned workers;
   const char *v100_rate, *p100_rate, *v100_c, *p100_c;
 };
-constexpr papers table_iii[] = {{1, "0.62", "0.43", "8", "8"}, {32, "19.6", "13.8", "256", "256"}, {1024, "215", "141", "2796", "2615"}};
+constexpr papers table_iii[] = {
+    {1, "0.62", "0.43", "8", "8"}, {32, "19.6", "13.8", "256", "256"}, {1024, "215", "141", "2796", "2615"}};
 
 void add_table_iii(const std::map<std::string, measured_form>& forms, evaluation& e) {
   table t{{"table-iii", "What so many threads add up of shared memory (000, table III)",
-           "The loop alone, without joining. Latency: a thread's or a warp's turn of one load at a time. C: throughput x latency (Little's law), what is under way at once; loads: C over 8 bytes and threads. V100, P100: 13.0 and 18.5 cycles."},
-          {"loop", "threads", "B/cycle V100", "P100", "here", "cycles a turn", "latency", "C V100", "P100", "here", "loads a thread"}, {},
+           "The loop alone, without joining. Latency: a thread's or a warp's turn of one load at a time. C: "
+           "throughput x latency (Little's law), what is under way at once; loads: C over 8 bytes and "
+           "threads. V100, P100: 13.0 and 18.5 cycles."},
+          {"loop", "threads", "B/cycle V100", "P100", "here", "cycles a turn", "latency", "C V100", "P100",
+           "here", "loads a thread"},
+          {},
           {false, true, true, true, true, true, true, true, true, true, true}};
   for (const auto& [form, f] : forms) {
     for (const auto& [workers, r] : f.loops) {
       const auto line = line_of(*r);
       if (!line || line->per_turn <= 0) continue;
-      const double latency = load_latency(forms, workers), rate = 8.0 * workers / line->per_turn, c = rate * latency;
-      const auto* paper = std::find_if(std::begin(table_iii), std::end(table_iii), [workers = workers](const auto& p) { return p.workers == workers; });
+      const double latency = load_latency(forms, workers), rate = 8.0 * workers / line->per_turn,
+                   c = rate * latency;
+      const auto* paper = std::find_if(std::begin(table_iii), std::end(table_iii),
+                                       [workers = workers](const auto& p) { return p.workers == workers; });
       const bool known = paper != std::end(table_iii);
-      t.rows.push_back({form, fmt::format("{}", workers), known ? paper->v100_rate : "-", known ? paper->p100_rate : "-", fmt::format("{:.2f}", rate),
-                        fmt::format("{:.2f}", line->per_turn), fmt::format("{:.1f}", latency), known ? paper->v100_c : "-", known ? paper->p100_c : "-",
-                        fmt::format("{:.0f}", c), fmt::format("{:.2f}", c / 8 / workers)});
+      t.rows.push_back({form, fmt::format("{}", workers), known ? paper->v100_rate : "-",
+                        known ? paper->p100_rate : "-", fmt::format("{:.2f}", rate),
+                        fmt::format("{:.2f}", line->per_turn), fmt::format("{:.1f}", latency),
+                        known ? paper->v100_c : "-", known ? paper->p100_c : "-", fmt::format("{:.0f}", c),
+                        fmt::format("{:.2f}", c / 8 / workers)});
     }
   }
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
@@ -111,10 +126,14 @@ void add_table_iii(const std::map<std::string, measured_form>& forms, evaluation
 class claims {
  public:
   void add(std::string what, std::string limit, std::string measured, bool holds) {
-    rows_.push_back({std::move(what), std::move(limit), std::move(measured), holds ? "holds" : "DOES NOT HOLD"});
+    rows_.push_back(
+        {std::move(what), std::move(limit), std::move(measured), holds ? "holds" : "DOES NOT HOLD"});
   }
   void give_to(evaluation& e) && {
-    if (!rows_.empty()) e.tables.push_back({{"model-claims", "What the model and a warp's sums must hold", ""}, {"what", "limit", "measured", ""}, std::move(rows_)});
+    if (!rows_.empty())
+      e.tables.push_back({{"model-claims", "What the model and a warp's sums must hold", ""},
+                          {"what", "limit", "measured", ""},
+                          std::move(rows_)});
   }
 
  private:
@@ -129,7 +148,8 @@ struct switch_case {
   unsigned basic, more;
   const char *v100_sync, *p100_sync, *v100_point, *p100_point;
 };
-constexpr switch_case switches[] = {{1, 32, "110", "155", "76", "75"}, {32, 1024, "420", "2135", "9076", "32681"}};
+constexpr switch_case switches[] = {{1, 32, "110", "155", "76", "75"},
+                                    {32, 1024, "420", "2135", "9076", "32681"}};
 
 std::optional<refined_configuration> refined(const measured_form& f, const steps& s, unsigned workers) {
   const auto loop = f.loops.find(workers);
@@ -140,18 +160,27 @@ std::optional<refined_configuration> refined(const measured_form& f, const steps
   return refined_configuration{workers, *line, *joining};
 }
 
-// What joining costs beyond its steps: branches, and waiting until a warp's lanes go together again behind the loop.
+// What joining costs beyond its steps: branches, and waiting until a warp's lanes go together again behind
+// the loop.
 void add_joining(const steps& s, evaluation& e) {
-  table t{{"joining", "What joining costs, in cycles", "Bare: five shuffles, or five barriers and five shuffles. Steps: with their stores, loads and additions. As a whole: a probe of joining with its branches, behind a loop that lanes may leave apart."},
-          {"threads", "bare", "steps", "as a whole", "beyond the steps"}, {}, {true, true, true, true, true}};
+  table t{{"joining", "What joining costs, in cycles",
+           "Bare: five shuffles, or five barriers and five shuffles. Steps: with their stores, loads and "
+           "additions. As a whole: a probe of joining with its branches, behind a loop that lanes may leave "
+           "apart."},
+          {"threads", "bare", "steps", "as a whole", "beyond the steps"},
+          {},
+          {true, true, true, true, true}};
   for (const auto& [workers, whole] : s.join) {
     const auto alone = steps_alone(s, workers);
     const bool tree = workers > 32;
     std::optional<double> bare = s.shuffle_alone;
     if (bare) *bare *= 5;
     if (bare && tree) bare = s.barrier_alone ? std::optional(*bare + 5 * *s.barrier_alone) : std::nullopt;
-    const auto text = [](std::optional<double> cycles) { return cycles ? fmt::format("{:.0f}", *cycles) : "-"; };
-    t.rows.push_back({fmt::format("{}", workers), text(bare), text(alone), text(whole), alone ? text(whole - *alone) : "-"});
+    const auto text = [](std::optional<double> cycles) {
+      return cycles ? fmt::format("{:.0f}", *cycles) : "-";
+    };
+    t.rows.push_back({fmt::format("{}", workers), text(bare), text(alone), text(whole),
+                      alone ? text(whole - *alone) : "-"});
   }
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
 }
@@ -162,7 +191,9 @@ std::vector<double> cycles_over(const refined_configuration& c, const std::vecto
   return all;
 }
 
-void add_switch(const std::string& form, const measured_form& f, const steps& s, const std::map<std::string, measured_form>& forms, const switch_case& one, table& t, evaluation& e, claims& c) {
+void add_switch(const std::string& form, const measured_form& f, const steps& s,
+                const std::map<std::string, measured_form>& forms, const switch_case& one, table& t,
+                evaluation& e, claims& c) {
   if (!f.sums.contains(one.basic) || !f.sums.contains(one.more)) return;
   const auto& basic = f.sums.at(one.basic);
   const auto& more = f.sums.at(one.more);
@@ -173,33 +204,47 @@ void add_switch(const std::string& form, const measured_form& f, const steps& s,
   std::optional<double> paper, better_form;
   if (sync && load_latency(forms) > 0 && f.loops.contains(one.basic) && f.loops.contains(one.more)) {
     const auto of = [&](unsigned workers) {
-      return configuration{name_of(workers), 8.0 * workers / line_of(*f.loops.at(workers)).value_or(turns_line{1, 0}).per_turn, load_latency(forms, workers)};
+      return configuration{name_of(workers),
+                           8.0 * workers / line_of(*f.loops.at(workers)).value_or(turns_line{1, 0}).per_turn,
+                           load_latency(forms, workers)};
     };
     const auto basic_form = of(one.basic), more_form = of(one.more);
-    if (basic_form.bytes_per_time > 0 && more_form.bytes_per_time > 0) paper = where_they_meet(basic_form, more_form, 5 * std::max(0.0, *sync)).for_good;
+    if (basic_form.bytes_per_time > 0 && more_form.bytes_per_time > 0)
+      paper = where_they_meet(basic_form, more_form, 5 * std::max(0.0, *sync)).for_good;
   }
   const auto few = refined(f, s, one.basic), many = refined(f, s, one.more);
-  if (few && many) better_form = foretold_crossing(bytes, cycles_over(*few, bytes), cycles_over(*many, bytes));
+  if (few && many)
+    better_form = foretold_crossing(bytes, cycles_over(*few, bytes), cycles_over(*many, bytes));
   const auto between = name_of(one.basic) + " -> " + name_of(one.more);
-  t.rows.push_back({form, between, one.v100_sync, one.p100_sync, sync ? fmt::format("{:.0f}", 5 * *sync) : "-", one.v100_point, one.p100_point,
-                    bytes_text(measured.at.first), bytes_text(measured.at.for_good),
-                    measured.low ? fmt::format("{:.0f} - {:.0f}", *measured.low, *measured.high) : "-", paper ? bytes_text(paper) : "-",
-                    ratio_text(paper, measured.at.for_good), better_form ? bytes_text(better_form) : "-", ratio_text(better_form, measured.at.for_good)});
+  t.rows.push_back(
+      {form, between, one.v100_sync, one.p100_sync, sync ? fmt::format("{:.0f}", 5 * *sync) : "-",
+       one.v100_point, one.p100_point, bytes_text(measured.at.first), bytes_text(measured.at.for_good),
+       measured.low ? fmt::format("{:.0f} - {:.0f}", *measured.low, *measured.high) : "-",
+       paper ? bytes_text(paper) : "-", ratio_text(paper, measured.at.for_good),
+       better_form ? bytes_text(better_form) : "-", ratio_text(better_form, measured.at.for_good)});
   if (measured.at.for_good && better_form) {
     const double ratio = *better_form / *measured.at.for_good;
-    c.add(fmt::format("{}, {}: refined form over measured", form, between), "1/1.3 to 1.3", fmt::format("{:.2f}", ratio), ratio >= 1 / 1.3 && ratio <= 1.3);
+    c.add(fmt::format("{}, {}: refined form over measured", form, between), "1/1.3 to 1.3",
+          fmt::format("{:.2f}", ratio), ratio >= 1 / 1.3 && ratio <= 1.3);
   }
   if (measured.at.for_good)
-    e.sentences.push_back(fmt::format("Sums in shared memory, {}: below {:.0f} B use {}, above {}; foretold: {} by the paper's form ({}), {} by the refined one ({}).", form,
-                                      *measured.at.for_good, name_of(one.basic), name_of(one.more), paper ? bytes_text(paper) : "-", ratio_text(paper, measured.at.for_good),
-                                      better_form ? bytes_text(better_form) : "-", ratio_text(better_form, measured.at.for_good)));
+    e.sentences.push_back(fmt::format(
+        "Sums in shared memory, {}: below {:.0f} B use {}, above {}; foretold: {} by the paper's form ({}), "
+        "{} by the refined one ({}).",
+        form, *measured.at.for_good, name_of(one.basic), name_of(one.more), paper ? bytes_text(paper) : "-",
+        ratio_text(paper, measured.at.for_good), better_form ? bytes_text(better_form) : "-",
+        ratio_text(better_form, measured.at.for_good)));
 }
 
 void add_curves(const std::string& form, const measured_form& f, const steps& s, evaluation& e) {
-  chart lines{{"model-" + form, "Sums in shared memory by 1, 32 and 1024 threads: " + form, "Cycles of a whole sum of doubles. Dashed: the refined form, of probes alone."},
-              {"bytes", true}, {"cycles", true}, {}};
+  chart lines{{"model-" + form, "Sums in shared memory by 1, 32 and 1024 threads: " + form,
+               "Cycles of a whole sum of doubles. Dashed: the refined form, of probes alone."},
+              {"bytes", true},
+              {"cycles", true},
+              {}};
   for (const auto& [workers, sizes] : f.sums) {
-    curve measured{name_of(workers), {}, false, false}, foretold{name_of(workers) + ", foretold", {}, true, false};
+    curve measured{name_of(workers), {}, false, false},
+        foretold{name_of(workers) + ", foretold", {}, true, false};
     const auto model = refined(f, s, workers);
     for (const auto& [bytes, r] : sizes) {
       const auto& m = r->metrics.front();
@@ -213,36 +258,50 @@ void add_curves(const std::string& form, const measured_form& f, const steps& s,
 }
 
 void add_table_v(std::span<const result> all, evaluation& e) {
-  table t{{"table-v", "A warp's sum of 32 numbers in shared memory (000, table V)", "Cycles, by the SM's counter. A sum that is wrong has no rank."},
-          {"way", "type", "V100", "P100", "here", "ci95", "sum"}, {}, {false, false, true, true, true, true, false}};
+  table t{{"table-v", "A warp's sum of 32 numbers in shared memory (000, table V)",
+           "Cycles, by the SM's counter. A sum that is wrong has no rank."},
+          {"way", "type", "V100", "P100", "here", "ci95", "sum"},
+          {},
+          {false, false, true, true, true, true, false}};
   for (const auto& way : warp_ways)
     for (const auto& r : all) {
-      if (r.point.study != "model" || r.point.subject != "warp" || r.point.variant != way.name || !r.has_metrics()) continue;
+      if (r.point.study != "model" || r.point.subject != "warp" || r.point.variant != way.name ||
+          !r.has_metrics())
+        continue;
       const auto& m = r.metrics.front();
       const auto seen = r.verdict.details.find("seen"), expected = r.verdict.details.find("expected");
       const bool told = seen != r.verdict.details.end() && expected != r.verdict.details.end();
-      t.rows.push_back({std::string(way.name), std::string(way.type), way.v100_cycles ? fmt::format("{}", *way.v100_cycles) : "-",
-                        way.p100_cycles ? fmt::format("{}", *way.p100_cycles) : "-", fmt::format("{:.0f}", m.median), fmt::format("{:.0f} - {:.0f}", m.ci95_low, m.ci95_high),
-                        r.verdict.passed ? "right" : told ? fmt::format("WRONG: {} in place of {}", seen->second, expected->second) : "WRONG"});
+      t.rows.push_back({std::string(way.name), std::string(way.type),
+                        way.v100_cycles ? fmt::format("{}", *way.v100_cycles) : "-",
+                        way.p100_cycles ? fmt::format("{}", *way.p100_cycles) : "-",
+                        fmt::format("{:.0f}", m.median),
+                        fmt::format("{:.0f} - {:.0f}", m.ci95_low, m.ci95_high),
+                        r.verdict.passed ? "right"
+                        : told ? fmt::format("WRONG: {} in place of {}", seen->second, expected->second)
+                               : "WRONG"});
     }
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
 }
 
 // Table V's order, and what a shuffle's sum is made of.
-// Little's law: C over what a load brings is how many loads are under way. One at a time is one in each thread, as long as
-// shared memory is not the bound; and a warp has 32 times as many under way as one of its threads.
+// Little's law: C over what a load brings is how many loads are under way. One at a time is one in each
+// thread, as long as shared memory is not the bound; and a warp has 32 times as many under way as one of its
+// threads.
 void add_littles_law(const std::map<std::string, measured_form>& forms, claims& c) {
   for (const auto& [form, f] : forms) {
     std::map<unsigned, double> under_way;
     for (const auto& [workers, r] : f.loops)
-      if (const auto line = line_of(*r); line && line->per_turn > 0) under_way[workers] = load_latency(forms, workers) / line->per_turn;
+      if (const auto line = line_of(*r); line && line->per_turn > 0)
+        under_way[workers] = load_latency(forms, workers) / line->per_turn;
     for (const auto& [workers, loads] : under_way)
       if (form == "one-load" && workers <= 128 && loads > 0)
-        c.add(fmt::format("Little's law: loads under way in each of {}, one at a time", workers == 1 ? "1 thread" : fmt::format("{} threads", workers)), "1 within 10 %",
-              fmt::format("{:.2f}", loads), std::abs(loads - 1) <= 0.1);
+        c.add(fmt::format("Little's law: loads under way in each of {}, one at a time",
+                          workers == 1 ? "1 thread" : fmt::format("{} threads", workers)),
+              "1 within 10 %", fmt::format("{:.2f}", loads), std::abs(loads - 1) <= 0.1);
     if (!under_way.contains(1) || !under_way.contains(32) || under_way.at(1) <= 0) continue;
     const double ratio = 32 * under_way.at(32) / under_way.at(1);
-    c.add(fmt::format("Little's law: {}, C of a warp over C of a thread", form), "32 within 10 %", fmt::format("{:.1f}", ratio), std::abs(ratio / 32 - 1) <= 0.1);
+    c.add(fmt::format("Little's law: {}, C of a warp over C of a thread", form), "32 within 10 %",
+          fmt::format("{:.1f}", ratio), std::abs(ratio / 32 - 1) <= 0.1);
   }
 }
 
@@ -251,20 +310,32 @@ void add_warp_claims(std::span<const result> all, const steps& s, claims& c) {
   for (const auto& r : all)
     if (r.point.study == "model" && r.point.subject == "warp" && r.has_metrics()) ways[r.point.variant] = &r;
   const auto cycles = [&](const char* way) { return ways.contains(way) ? first_of(*ways.at(way)) : 0.0; };
-  const double remade = cycles("coalesced-shuffle-remade"), serial = cycles("serial"), tile = cycles("tile"), volatile_ = cycles("volatile"),
-               coalesced = cycles("coalesced"), shuffle = cycles("tile-shuffle"), full = cycles("coalesced-shuffle");
-  if (ways.contains("nosync")) c.add("without a barrier the sum is wrong", "wrong", ways.at("nosync")->verdict.passed ? "right" : "wrong", !ways.at("nosync")->verdict.passed);
+  const double remade = cycles("coalesced-shuffle-remade"), serial = cycles("serial"), tile = cycles("tile"),
+               volatile_ = cycles("volatile"), coalesced = cycles("coalesced"),
+               shuffle = cycles("tile-shuffle"), full = cycles("coalesced-shuffle");
+  if (ways.contains("nosync"))
+    c.add("without a barrier the sum is wrong", "wrong",
+          ways.at("nosync")->verdict.passed ? "right" : "wrong", !ways.at("nosync")->verdict.passed);
   if (remade > 0 && serial > 0 && tile > 0 && volatile_ > 0 && coalesced > 0 && shuffle > 0) {
-    const double most = std::max({tile, volatile_, coalesced}), least = std::min({tile, volatile_, coalesced});
-    c.add("groups made anew > serial > volatile, tile, coalesced > tile shuffle", "in this order", fmt::format("{:.0f}, {:.0f}, {:.0f} to {:.0f}, {:.0f}", remade, serial, least, most, shuffle),
+    const double most = std::max({tile, volatile_, coalesced}),
+                 least = std::min({tile, volatile_, coalesced});
+    c.add("groups made anew > serial > volatile, tile, coalesced > tile shuffle", "in this order",
+          fmt::format("{:.0f}, {:.0f}, {:.0f} to {:.0f}, {:.0f}", remade, serial, least, most, shuffle),
           remade > serial && serial > most && least > shuffle);
-    c.add("volatile and tile", "within 15 %", fmt::format("{:+.1f} %", 100 * (volatile_ / tile - 1)), std::abs(volatile_ / tile - 1) <= 0.15);
+    c.add("volatile and tile", "within 15 %", fmt::format("{:+.1f} %", 100 * (volatile_ / tile - 1)),
+          std::abs(volatile_ / tile - 1) <= 0.15);
   }
-  if (full > 0 && shuffle > 0) c.add("a full coalesced group's shuffle over a tile's", "1.5", fmt::format("{:.2f}", full / shuffle), full <= 1.5 * shuffle);
+  if (full > 0 && shuffle > 0)
+    c.add("a full coalesced group's shuffle over a tile's", "1.5", fmt::format("{:.2f}", full / shuffle),
+          full <= 1.5 * shuffle);
   const auto chain = s.shuffles == nullptr ? std::nullopt : line_of(*s.shuffles);
   if (shuffle > 0 && chain) {
-    const double foretold = chain->entering + 5 * chain->per_turn;  // entering: the load that the first shuffle waits for, and the clock
-    c.add("tile shuffle as a load and five steps of shuffle and addition foretell", "within 15 %", fmt::format("{:.0f} foretold, {:.0f}", foretold, shuffle), std::abs(shuffle / foretold - 1) <= 0.15);
+    const double foretold =
+        chain->entering +
+        5 * chain->per_turn;  // entering: the load that the first shuffle waits for, and the clock
+    c.add("tile shuffle as a load and five steps of shuffle and addition foretell", "within 15 %",
+          fmt::format("{:.0f} foretold, {:.0f}", foretold, shuffle),
+          std::abs(shuffle / foretold - 1) <= 0.15);
   }
 }
 
@@ -300,8 +371,11 @@ evaluation evaluate(std::span<const result> all) {
   const auto s = steps_of(all);
   add_table_iii(forms, e);
   table iv{{"table-iv", "From which size on more threads pay (000, table IV)",
-            "Lat_sync: five shuffles, five barriers of the block, in cycles. For good: from there on more threads are never slower; its range over batches. Ratio: foretold over measured."},
-           {"loop", "between", "Lat_sync V100", "P100", "here", "point V100", "P100", "first", "for good", "range", "paper's form", "ratio", "refined", "ratio"}, {},
+            "Lat_sync: five shuffles, five barriers of the block, in cycles. For good: from there on more "
+            "threads are never slower; its range over batches. Ratio: foretold over measured."},
+           {"loop", "between", "Lat_sync V100", "P100", "here", "point V100", "P100", "first", "for good",
+            "range", "paper's form", "ratio", "refined", "ratio"},
+           {},
            {false, false, true, true, true, true, true, true, true, true, true, true, true, true}};
   claims c;
   for (const auto& [form, f] : forms) {

@@ -1,5 +1,5 @@
-// Tables III, IV and V for this machine beside the papers', and where the curves of sums cross: as foretold by the paper's
-// form and by a refined one, and as measured.
+// Tables III, IV and V for this machine beside the papers', and where the curves of sums cross: as foretold
+// by the paper's form and by a refined one, and as measured.
 #pragma once
 
 #include <map>
@@ -18,8 +18,8 @@ namespace mgsync::model {
 struct warp_way {
   std::string_view name, kernel, type;
   std::optional<int> v100_cycles{}, p100_cycles{};  // the paper's
-  unsigned oldest = 70;    // architecture that has it
-  unsigned blocks = 1;     // of a cluster: the numbers lie in the second one's shared memory
+  unsigned oldest = 70;                             // architecture that has it
+  unsigned blocks = 1;  // of a cluster: the numbers lie in the second one's shared memory
 };
 inline constexpr warp_way warp_ways[] = {
     {"serial", "warp_serial", "fp64", 299, 383},
@@ -44,7 +44,8 @@ struct turns_line {
 };
 std::optional<turns_line> line_of(const result&);
 
-// The refined form, of probes alone: what entering costs, the loop's turns, and the steps that join. In cycles.
+// The refined form, of probes alone: what entering costs, the loop's turns, and the steps that join. In
+// cycles.
 struct refined_configuration {
   unsigned workers = 1;
   turns_line loop{};

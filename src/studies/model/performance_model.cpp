@@ -20,18 +20,23 @@ switch_points where_they_meet(const configuration& basic, const configuration& m
   const double from = concurrency_bytes(basic), to = concurrency_bytes(more);
   switch_points found;
   found.middle_formula = basic.bytes_per_time * (more.latency + sync);
-  found.large_formula = more.bytes_per_time > basic.bytes_per_time
-                            ? sync * basic.bytes_per_time * more.bytes_per_time / (more.bytes_per_time - basic.bytes_per_time)
-                            : std::numeric_limits<double>::infinity();
+  found.large_formula =
+      more.bytes_per_time > basic.bytes_per_time
+          ? sync * basic.bytes_per_time * more.bytes_per_time / (more.bytes_per_time - basic.bytes_per_time)
+          : std::numeric_limits<double>::infinity();
   if (found.middle_formula > from && found.middle_formula <= to) found.middle = found.middle_formula;
   if (std::isfinite(found.large_formula) && found.large_formula > to) found.large = found.large_formula;
-  // Both times are flat, then straight: the difference changes its sign at most where one of the formulas holds.
-  if (time_of(more, 0, sync) <= time_of(basic, 0) && more.bytes_per_time >= basic.bytes_per_time) found.for_good = 0;
-  else if (more.bytes_per_time > basic.bytes_per_time) found.for_good = found.large ? found.large : found.middle;
+  // Both times are flat, then straight: the difference changes its sign at most where one of the formulas
+  // holds.
+  if (time_of(more, 0, sync) <= time_of(basic, 0) && more.bytes_per_time >= basic.bytes_per_time)
+    found.for_good = 0;
+  else if (more.bytes_per_time > basic.bytes_per_time)
+    found.for_good = found.large ? found.large : found.middle;
   return found;
 }
 
-crossing crossing_of(const std::vector<double>& bytes, const std::vector<double>& basic, const std::vector<double>& more) {
+crossing crossing_of(const std::vector<double>& bytes, const std::vector<double>& basic,
+                     const std::vector<double>& more) {
   if (bytes.size() < 2 || basic.size() != bytes.size() || more.size() != bytes.size())
     throw std::invalid_argument("two curves over the same sizes, at least two, are needed");
   std::vector<double> ahead;  // above 0 where `more` is faster

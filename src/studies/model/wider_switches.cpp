@@ -22,7 +22,8 @@ using size_curve = std::map<double, const result*>;  // by bytes in all
 struct series {
   bool gpu = false;
   int members = 1, ranks = 1;
-  std::string type, memory, way, dealt;  // dealt: "" as the study does, "one" block, "all" blocks, the "first" member
+  std::string type, memory, way,
+      dealt;  // dealt: "" as the study does, "one" block, "all" blocks, the "first" member
   auto operator<=>(const series&) const = default;
 };
 using all_series = std::map<series, size_curve>;
@@ -39,14 +40,14 @@ all_series series_of(std::span<const result> all) {
     if (r.point.study != "reduction" || !r.has_metrics() || !r.verdict.passed) continue;
     const bool gpu = r.point.device == topology::device::gpu;
     const double parts = gpu ? r.point.members : 1;
-    found[{gpu, r.point.members, r.point.ranks, r.point.word("type"), r.point.word("memory"), r.point.subject, dealt_of(r.point.variant)}]
-         [r.point.number("bytes").value_or(0) * parts] = &r;
+    found[{gpu, r.point.members, r.point.ranks, r.point.word("type"), r.point.word("memory"), r.point.subject,
+           dealt_of(r.point.variant)}][r.point.number("bytes").value_or(0) * parts] = &r;
   }
   return found;
 }
 
-// One side of a switch: its sums, its reading alone over sizes, and what joining costs beside reading where there is next to
-// nothing to read.
+// One side of a switch: its sums, its reading alone over sizes, and what joining costs beside reading where
+// there is next to nothing to read.
 struct side {
   std::string name;
   const size_curve* sums = nullptr;
@@ -63,9 +64,11 @@ const size_curve* find(const all_series& all, series wanted, std::string way, st
 
 double us_of(const result& r) { return r.metrics.front().median; }
 
-// The difference of two curves at the smallest size of both; below 0 where the next sum begins early, as reading does not.
+// The difference of two curves at the smallest size of both; below 0 where the next sum begins early, as
+// reading does not.
 std::optional<double> at_the_smallest(const size_curve* with, const size_curve* without) {
-  if (with == nullptr || without == nullptr || with->begin()->first != without->begin()->first) return std::nullopt;
+  if (with == nullptr || without == nullptr || with->begin()->first != without->begin()->first)
+    return std::nullopt;
   return us_of(*with->begin()->second) - us_of(*without->begin()->second);
 }
 
@@ -94,7 +97,9 @@ struct wider_switch {
   std::string type, memory;
 };
 
-std::string plural(int count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
+std::string plural(int count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
 
 // One block or all that are resident at once, on one GPU: in graphs, where the host is out of the way.
 std::optional<wider_switch> block_to_grid(const all_series& all, const series& s) {
@@ -111,13 +116,16 @@ std::optional<wider_switch> gpu_to_several(const all_series& all, const series& 
   if (!s.gpu || s.members < 2 || s.way != "single-kernel" || !s.dealt.empty()) return std::nullopt;
   auto alone = s;
   alone.members = alone.ranks = 1;
-  const side one{"1 GPU", find(all, alone, "auto"), find(all, alone, "read"), at_the_smallest(find(all, alone, "auto", "all"), find(all, alone, "read", "all"))};
-  const side several{plural(s.members, "GPU") + (s.ranks > 1 ? ", a rank each" : ""), find(all, s, "single-kernel"), find(all, s, "read"),
+  const side one{"1 GPU", find(all, alone, "auto"), find(all, alone, "read"),
+                 at_the_smallest(find(all, alone, "auto", "all"), find(all, alone, "read", "all"))};
+  const side several{plural(s.members, "GPU") + (s.ranks > 1 ? ", a rank each" : ""),
+                     find(all, s, "single-kernel"), find(all, s, "read"),
                      at_the_smallest(find(all, s, "single-kernel", "all"), find(all, s, "read", "all"))};
   return wider_switch{one, several, s.type, s.memory};
 }
 
-// What one of several adds up in all is what one thread reads; joining: the way where all numbers are the first's.
+// What one of several adds up in all is what one thread reads; joining: the way where all numbers are the
+// first's.
 std::optional<wider_switch> one_to_several(const all_series& all, const series& s) {
   if (s.gpu || s.members < 2 || s.way != "ours" || !s.dealt.empty()) return std::nullopt;
   auto alone = s;
@@ -125,17 +133,21 @@ std::optional<wider_switch> one_to_several(const all_series& all, const series& 
   const auto* read_alone = find(all, alone, "read");
   const char* what = s.ranks > 1 ? "rank" : "thread";
   const side one{plural(1, what), find(all, s, "serial"), read_alone, 0};
-  const side several{plural(s.members, what), find(all, s, "ours"), find(all, s, "read"), at_the_smallest(find(all, s, "ours", "first"), read_alone)};
+  const side several{plural(s.members, what), find(all, s, "ours"), find(all, s, "read"),
+                     at_the_smallest(find(all, s, "ours", "first"), read_alone)};
   return wider_switch{one, several, s.type, s.memory};
 }
 
 std::string size_text(std::optional<double> bytes) {
   if (!bytes) return "never";
-  for (const auto& [unit, name] : {std::pair{1073741824.0, "GiB"}, std::pair{1048576.0, "MiB"}, std::pair{1024.0, "KiB"}})
+  for (const auto& [unit, name] :
+       {std::pair{1073741824.0, "GiB"}, std::pair{1048576.0, "MiB"}, std::pair{1024.0, "KiB"}})
     if (*bytes >= unit) return fmt::format("{:.4g} {}", *bytes / unit, name);
   return fmt::format("{:.0f} B", *bytes);
 }
-std::string ratio(std::optional<double> of, std::optional<double> to) { return of && to ? fmt::format("{:.2f}", *of / *to) : "-"; }
+std::string ratio(std::optional<double> of, std::optional<double> to) {
+  return of && to ? fmt::format("{:.2f}", *of / *to) : "-";
+}
 
 void add(const wider_switch& w, table& t, table& claims, evaluation& e) {
   if (w.basic.sums == nullptr || w.more.sums == nullptr) return;
@@ -144,21 +156,28 @@ void add(const wider_switch& w, table& t, table& claims, evaluation& e) {
   const auto measured = measured_between(*w.basic.sums, *w.more.sums);
   std::optional<double> paper, refined;
   const auto few = paper_of(w.basic), many = paper_of(w.more);
-  if (few && many && w.basic.joining_us && w.more.joining_us) paper = where_they_meet(*few, *many, std::max(0.0, *w.more.joining_us - *w.basic.joining_us)).for_good;
+  if (few && many && w.basic.joining_us && w.more.joining_us)
+    paper = where_they_meet(*few, *many, std::max(0.0, *w.more.joining_us - *w.basic.joining_us)).for_good;
   const auto basic = foretold(w.basic, bytes), more = foretold(w.more, bytes);
   if (!basic.empty() && !more.empty()) refined = foretold_crossing(bytes, basic, more);
   const auto between = w.basic.name + " -> " + w.more.name;
   const bool known = w.basic.joining_us && w.more.joining_us;
   const auto& at = measured.at;
-  t.rows.push_back({between, w.type, w.memory, known ? fmt::format("{:.2f}", *w.more.joining_us - *w.basic.joining_us) : "-", size_text(at.first), size_text(at.for_good),
-                    measured.low ? size_text(measured.low) + " - " + size_text(measured.high) : "-", known ? size_text(paper) : "-", ratio(paper, at.for_good),
+  t.rows.push_back({between, w.type, w.memory,
+                    known ? fmt::format("{:.2f}", *w.more.joining_us - *w.basic.joining_us) : "-",
+                    size_text(at.first), size_text(at.for_good),
+                    measured.low ? size_text(measured.low) + " - " + size_text(measured.high) : "-",
+                    known ? size_text(paper) : "-", ratio(paper, at.for_good),
                     basic.empty() || more.empty() ? "-" : size_text(refined), ratio(refined, at.for_good)});
   if (at.for_good)
-    e.sentences.push_back(fmt::format("{} {}: below {} use {}, above {}{}.", w.type, w.memory, size_text(at.for_good), w.basic.name, w.more.name,
-                                      refined ? fmt::format("; foretold: {} ({})", size_text(refined), ratio(refined, at.for_good)) : ""));
+    e.sentences.push_back(fmt::format(
+        "{} {}: below {} use {}, above {}{}.", w.type, w.memory, size_text(at.for_good), w.basic.name,
+        w.more.name,
+        refined ? fmt::format("; foretold: {} ({})", size_text(refined), ratio(refined, at.for_good)) : ""));
   if (!at.for_good || !refined) return;
   const double apart = *refined / *at.for_good;
-  claims.rows.push_back({fmt::format("{}, {} {}: refined form over measured", between, w.type, w.memory), "1/1.3 to 1.3", fmt::format("{:.2f}", apart),
+  claims.rows.push_back({fmt::format("{}, {} {}: refined form over measured", between, w.type, w.memory),
+                         "1/1.3 to 1.3", fmt::format("{:.2f}", apart),
                          apart >= 1 / 1.3 && apart <= 1.3 ? "holds" : "DOES NOT HOLD"});
 }
 
@@ -167,10 +186,16 @@ void add(const wider_switch& w, table& t, table& claims, evaluation& e) {
 void add_wider_switches(std::span<const result> results, evaluation& e) {
   const auto all = series_of(results);
   table t{{"table-iv-wider", "From which size on more members pay",
-           "Joining: us beside reading, by more members less by the few, where there is next to nothing to read. Refined: reading alone at each size, and joining. Ratio: foretold over measured."},
-          {"between", "type", "memory", "joining", "first", "for good", "range", "paper's form", "ratio", "refined", "ratio"}, {},
+           "Joining: us beside reading, by more members less by the few, where there is next to nothing to "
+           "read. Refined: reading alone at each size, and joining. Ratio: foretold over measured."},
+          {"between", "type", "memory", "joining", "first", "for good", "range", "paper's form", "ratio",
+           "refined", "ratio"},
+          {},
           {false, false, false, true, true, true, true, true, true, true, true}};
-  table claims{{"wider-claims", "What the model must hold beyond one block", ""}, {"what", "limit", "measured", ""}, {}, {}};
+  table claims{{"wider-claims", "What the model must hold beyond one block", ""},
+               {"what", "limit", "measured", ""},
+               {},
+               {}};
   for (const auto& [s, sizes] : all)
     for (const auto& make : {block_to_grid, gpu_to_several, one_to_several})
       if (const auto one = make(all, s)) add(*one, t, claims, e);

@@ -1,6 +1,6 @@
-// Switch points beyond one block: a block or the grid, one GPU or several, a host thread or several, a rank or several. The
-// curves are sums of the study reduction; what foretells them are its probes: reading alone, and joining where there is next
-// to nothing to read.
+// Switch points beyond one block: a block or the grid, one GPU or several, a host thread or several, a rank
+// or several. The curves are sums of the study reduction; what foretells them are its probes: reading alone,
+// and joining where there is next to nothing to read.
 #pragma once
 
 #include <span>

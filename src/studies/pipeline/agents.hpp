@@ -1,5 +1,5 @@
-// What a producer and a consumer do, stage by stage, over any semaphores: the synthetic kernel runs this on a GPU, its
-// twin on host threads under ThreadSanitizer. C++17.
+// What a producer and a consumer do, stage by stage, over any semaphores: the synthetic kernel runs this on a
+// GPU, its twin on host threads under ThreadSanitizer. C++17.
 #pragma once
 
 #ifdef __CUDACC__
@@ -22,8 +22,8 @@ struct ring_position {
   }
 };
 
-// A barrier of phases is `full` or `empty` per buffer. Producers wait for the phase before the first as if it had ended:
-// every buffer is free in the beginning.
+// A barrier of phases is `full` or `empty` per buffer. Producers wait for the phase before the first as if it
+// had ended: every buffer is free in the beginning.
 template <class Barrier, class Policy>
 class ring_semaphores {
  public:

@@ -12,7 +12,8 @@
 namespace mgsync::pipeline {
 
 // "MxNxK" with three positive numbers up to 1048576; usage_error names what is accepted.
-extent read_extent(std::string_view text, std::string_view option = "gemm", std::string_view accepted = "MxNxK, each from 1 to 1048576, as 1024x1024x512");
+extent read_extent(std::string_view text, std::string_view option = "gemm",
+                   std::string_view accepted = "MxNxK, each from 1 to 1048576, as 1024x1024x512");
 
 struct gemm_question {
   extent size;
@@ -22,20 +23,20 @@ struct gemm_question {
 };
 
 struct gemm_answer {
-  search_answer best;                     // of brute force, which always answers
-  std::optional<search_answer> solver;    // Z3's, where it was asked and its encoding describes the machine
-  bool agree = true;                      // the two, where the solver found an optimum
-  std::string binds;                      // what helps most where it is twice as good
-  std::vector<relaxation> why;            // all that was tried, the most helpful first
+  search_answer best;                   // of brute force, which always answers
+  std::optional<search_answer> solver;  // Z3's, where it was asked and its encoding describes the machine
+  bool agree = true;                    // the two, where the solver found an optimum
+  std::string binds;                    // what helps most where it is twice as good
+  std::vector<relaxation> why;          // all that was tried, the most helpful first
   std::int64_t output_tiles = 0;
   int waves = 0;
   int stages = 0;
-  double steady_ns = 0;                   // from stage to stage
+  double steady_ns = 0;                                    // from stage to stage
   double loading_ns = 0, multiplying_ns = 0, loop_ns = 0;  // what of these is the longest decides it
   double tflops = 0;
-  std::string impossible;                 // why there is no such machine; empty: there may be
-  std::vector<std::string> warnings;      // which of the machine's peaks the answer passes
-  timeline schedule;                      // of the most loaded SM, in ns; the first stages of a long one
+  std::string impossible;             // why there is no such machine; empty: there may be
+  std::vector<std::string> warnings;  // which of the machine's peaks the answer passes
+  timeline schedule;                  // of the most loaded SM, in ns; the first stages of a long one
 };
 
 gemm_answer answer(const gemm_question&);

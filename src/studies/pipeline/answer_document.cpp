@@ -11,7 +11,11 @@ using json = nlohmann::ordered_json;
 constexpr double ticks_per_us = 1000.0 * ticks_per_ns;
 
 json of(const configuration& c) {
-  return {{"tile", text(c.tile)}, {"buffers", c.warps.buffers}, {"producers", c.warps.producers}, {"consumers", c.warps.consumers}, {"persistent", c.warps.persistent}};
+  return {{"tile", text(c.tile)},
+          {"buffers", c.warps.buffers},
+          {"producers", c.warps.producers},
+          {"consumers", c.warps.consumers},
+          {"persistent", c.warps.persistent}};
 }
 
 json list_of(const auto& all, auto one) {
@@ -22,10 +26,10 @@ json list_of(const auto& all, auto one) {
 
 const char* word_of(search_answer::outcome how) {
   switch (how) {
-    case search_answer::outcome::optimal: return "optimal";
-    case search_answer::outcome::nothing_fits: return "nothing fits";
-    case search_answer::outcome::time_out: return "time-out";
-    case search_answer::outcome::unknown: break;
+  case search_answer::outcome::optimal: return "optimal";
+  case search_answer::outcome::nothing_fits: return "nothing fits";
+  case search_answer::outcome::time_out: return "time-out";
+  case search_answer::outcome::unknown: break;
   }
   return "unknown";
 }
@@ -54,16 +58,25 @@ std::string to_document(const gemm_question& question, const gemm_answer& a) {
            {"warnings", a.warnings},
            {"answer", of(a.best)}};
   if (found) {
-    out["answer"].update({{"launch_us", question.on.launch_ns / 1000},
-                          {"tflops", a.tflops},
-                          {"output_tiles", a.output_tiles},
-                          {"waves", a.waves},
-                          {"stages", a.stages},
-                          {"stage_ns", {{"period", a.steady_ns}, {"loading", a.loading_ns}, {"multiplying", a.multiplying_ns}, {"buffers_loop", a.loop_ns}}},
-                          {"buffer_bytes", buffer_bytes(question.on, a.best.best)},
-                          {"binds", a.binds.empty() ? json() : json(a.binds)},
-                          {"twice_as_good", list_of(a.why, [](const relaxation& r) { return json{{"what", r.what}, {"gain_percent", r.gain_percent}, {"best", of(r.best)}}; })},
-                          {"as_fast", list_of(a.best.ties, [](const configuration& c) { return of(c); })}});
+    out["answer"].update(
+        {{"launch_us", question.on.launch_ns / 1000},
+         {"tflops", a.tflops},
+         {"output_tiles", a.output_tiles},
+         {"waves", a.waves},
+         {"stages", a.stages},
+         {"stage_ns",
+          {{"period", a.steady_ns},
+           {"loading", a.loading_ns},
+           {"multiplying", a.multiplying_ns},
+           {"buffers_loop", a.loop_ns}}},
+         {"buffer_bytes", buffer_bytes(question.on, a.best.best)},
+         {"binds", a.binds.empty() ? json() : json(a.binds)},
+         {"twice_as_good",
+          list_of(a.why,
+                  [](const relaxation& r) {
+                    return json{{"what", r.what}, {"gain_percent", r.gain_percent}, {"best", of(r.best)}};
+                  })},
+         {"as_fast", list_of(a.best.ties, [](const configuration& c) { return of(c); })}});
   }
   out["solver"] = a.solver ? of(*a.solver) : json();
   if (a.solver) out["solver"]["agrees"] = a.agree;

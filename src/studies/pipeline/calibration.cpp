@@ -34,7 +34,8 @@ double median_of(std::vector<double> values) {
 class rows_of_instance {
  public:
   explicit rows_of_instance(std::vector<const product_row*> rows) : rows_(std::move(rows)) {
-    for (const product_row* r : rows_) most_buffers_ = std::max(most_buffers_, r->set == "stage" ? r->buffers : 0);
+    for (const product_row* r : rows_)
+      most_buffers_ = std::max(most_buffers_, r->set == "stage" ? r->buffers : 0);
   }
 
   int most_buffers() const { return most_buffers_; }
@@ -44,7 +45,8 @@ class rows_of_instance {
   std::map<int, double> stages(bool loads, bool math, int buffers, int blocks) const {
     std::map<int, double> found;
     for (const product_row* r : rows_)
-      if (r->set == "stage" && r->loads == loads && r->math == math && r->buffers == buffers && r->blocks == blocks)
+      if (r->set == "stage" && r->loads == loads && r->math == math && r->buffers == buffers &&
+          r->blocks == blocks)
         found[pipeline::stages(r->size, r->tile)] = r->median_ns;
     return found;
   }
@@ -54,8 +56,8 @@ class rows_of_instance {
     const auto& [last, late] = *of.rbegin();
     return (late - early) / (last - first);
   }
-  // Of stages like those of the products that are predicted: the first ones are no steady state, and where a row of A and B
-  // is so long that they leave the L2 cache, loads are others.
+  // Of stages like those of the products that are predicted: the first ones are no steady state, and where a
+  // row of A and B is so long that they leave the L2 cache, loads are others.
   static double stage_slope(std::map<int, double> of) {
     std::erase_if(of, [](const auto& one) { return one.first < 4 || one.first > early_stages; });
     return slope(of);
@@ -68,7 +70,8 @@ class rows_of_instance {
   std::vector<int> block_counts() const {
     std::vector<int> counts;
     for (const product_row* r : rows_)
-      if (r->set == "stage" && r->loads && !r->math && r->buffers == most_buffers_) counts.push_back(r->blocks);
+      if (r->set == "stage" && r->loads && !r->math && r->buffers == most_buffers_)
+        counts.push_back(r->blocks);
     std::sort(counts.begin(), counts.end());
     counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
     return counts;
@@ -86,11 +89,36 @@ class rows_of_instance {
 
 tile_profile profile_of(const rows_of_instance& rows, int sms) {
   const product_row& any = rows.any();
-  tile_profile p{any.family, any.instance, any.producers, any.tile, any.consumers, any.math_warps, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, 0, {}, {}, {}, {}};
+  tile_profile p{any.family,
+                 any.instance,
+                 any.producers,
+                 any.tile,
+                 any.consumers,
+                 any.math_warps,
+                 {},
+                 {},
+                 {},
+                 {},
+                 {},
+                 {},
+                 {},
+                 {},
+                 {},
+                 {},
+                 {},
+                 {},
+                 {},
+                 0,
+                 {},
+                 {},
+                 {},
+                 {}};
   const int most = rows.most_buffers(), some = std::min(4, most);
   rows.each("launch", [&](const product_row& r) { p.launch.add(r.blocks, r.median_ns); });
-  for (const int blocks : rows.block_counts()) p.load.add(blocks, rows.stage_slope(rows.stages(true, false, most, blocks)));
-  for (const int blocks : {1, sms}) p.math.add(blocks, rows.stage_slope(rows.stages(false, true, some, blocks)));
+  for (const int blocks : rows.block_counts())
+    p.load.add(blocks, rows.stage_slope(rows.stages(true, false, most, blocks)));
+  for (const int blocks : {1, sms})
+    p.math.add(blocks, rows.stage_slope(rows.stages(false, true, some, blocks)));
   for (const int blocks : rows.block_counts()) {
     const auto whole = rows.stages(true, true, most, blocks);
     if (whole.empty()) continue;
@@ -104,8 +132,9 @@ tile_profile profile_of(const rows_of_instance& rows, int sms) {
     p.first.add(blocks, ns - p.launch.at(blocks) - (depth - 1) * period - round);
     if (alone.contains(1) && alone.contains(2)) p.second_alone.add(blocks, alone.at(2) - alone.at(1) - round);
   }
-  // What whole products of one output tile to a block take beyond their stages: of those with the fewest stages, where an
-  // error of a stage's time weighs least. Their second stage is what the next product takes longer.
+  // What whole products of one output tile to a block take beyond their stages: of those with the fewest
+  // stages, where an error of a stage's time weighs least. Their second stage is what the next product takes
+  // longer.
   std::map<int, std::map<int, double>> wholes;
   rows.each("epilogue", [&](const product_row& r) {
     if (r.loads && r.math && r.epilogue) wholes[r.blocks][stages(r.size, r.tile)] = r.median_ns;
@@ -114,10 +143,13 @@ tile_profile profile_of(const rows_of_instance& rows, int sms) {
     const auto& [depth, ns] = *of.begin();
     const double active = blocks;
     if (depth == 1 && of.contains(2)) p.second.add(active, of.at(2) - ns - p.both.at(active));
-    p.epilogue.add(active, std::max(0.0, ns - p.launch.at(active) - p.first.at(active) - (depth > 1 ? p.second.at(active) : 0) - p.round.at(active) -
+    p.epilogue.add(active, std::max(0.0, ns - p.launch.at(active) - p.first.at(active) -
+                                             (depth > 1 ? p.second.at(active) : 0) - p.round.at(active) -
                                              (depth - 1) * p.both.at(active)));
   }
-  const auto stores_only = [](const product_row& r) { return !r.loads && !r.math && r.epilogue && r.blocks == output_tiles(r.size, r.tile); };
+  const auto stores_only = [](const product_row& r) {
+    return !r.loads && !r.math && r.epilogue && r.blocks == output_tiles(r.size, r.tile);
+  };
   rows.each("epilogue", [&](const product_row& r) {
     if (stores_only(r)) p.store_alone.add(r.blocks, r.median_ns);
   });
@@ -125,7 +157,8 @@ tile_profile profile_of(const rows_of_instance& rows, int sms) {
     if (stores_only(r)) p.store_by_width[r.size.n].add(r.blocks, r.median_ns);
   });
   // One output tile to an SM, and several.
-  std::map<int, std::map<bool, std::map<int, double>>> waves_of;  // by stages, and by whether each output tile has its own block
+  std::map<int, std::map<bool, std::map<int, double>>>
+      waves_of;  // by stages, and by whether each output tile has its own block
   rows.each("wave", [&](const product_row& r) {
     if (!r.loads) return;
     const int count = waves(r.size, r.tile, sms);
@@ -134,7 +167,8 @@ tile_profile profile_of(const rows_of_instance& rows, int sms) {
     if (count == 1 || r.blocks != sms) of[true][count] = r.median_ns;
   });
   for (auto& [depth, of] : waves_of) {
-    // The second from one tile and two, those after it from two and four; where only two numbers are known, alike.
+    // The second from one tile and two, those after it from two and four; where only two numbers are known,
+    // alike.
     const auto steps = [&](std::map<int, double> times) {
       auto first = times, later = times;
       if (times.size() > 2) {
@@ -144,7 +178,8 @@ tile_profile profile_of(const rows_of_instance& rows, int sms) {
       return std::pair{rows.slope(first), rows.slope(later)};
     };
     const auto tile = steps(of[false]), wave = steps(of[true]);
-    const double stages_of_tile = depth * p.both.at(sms), stages_of_wave = (depth - 1) * p.both.at(sms) + p.round.at(sms);
+    const double stages_of_tile = depth * p.both.at(sms),
+                 stages_of_wave = (depth - 1) * p.both.at(sms) + p.round.at(sms);
     p.next_tile.add(depth, tile.first - stages_of_tile);
     p.later_tile.add(depth, tile.second - stages_of_tile);
     p.next_wave.add(depth, wave.first - stages_of_wave);
@@ -153,7 +188,8 @@ tile_profile profile_of(const rows_of_instance& rows, int sms) {
   // Nothing but stores, one output tile after the other.
   std::map<int, double> stores;
   rows.each("wave", [&](const product_row& r) {
-    if (!r.loads && !r.math && r.epilogue && (r.blocks == sms)) stores[waves(r.size, r.tile, sms)] = r.median_ns;
+    if (!r.loads && !r.math && r.epilogue && (r.blocks == sms))
+      stores[waves(r.size, r.tile, sms)] = r.median_ns;
   });
   if (stores.size() > 1) p.store_ns = rows.slope(stores);
   return p;
@@ -174,7 +210,8 @@ line_fit fit_line(std::span<const work_and_time> points) {
     swt += weight * work * ns;
   }
   const double determinant = s * sww - sw * sw;
-  if (points.size() < 2 || !(determinant > 1e-12 * s * sww)) throw std::invalid_argument("a line needs two different amounts of work");
+  if (points.size() < 2 || !(determinant > 1e-12 * s * sww))
+    throw std::invalid_argument("a line needs two different amounts of work");
   double slope = (s * swt - sw * st) / determinant, startup = (st - slope * sw) / s;
   if (startup < 0) {
     startup = 0;
@@ -215,12 +252,16 @@ std::map<profile_key, tile_profile> profiles_of(std::span<const product_row> all
 
 double width_shift_ns(const tile_profile& p, int width, double active) {
   const auto found = p.store_by_width.find(width);
-  return found == p.store_by_width.end() || p.store_alone.empty() ? 0 : found->second.at(active) - p.store_alone.at(active);
+  return found == p.store_by_width.end() || p.store_alone.empty()
+             ? 0
+             : found->second.at(active) - p.store_alone.at(active);
 }
 
 double mean_stage_ns(const by_active& early, const by_active& late, double active, int stages) {
   if (late.empty() || stages <= early_stages) return early.at(active);
-  return (early_stages * early.at(active) + (stages - early_stages) * std::max(early.at(active), late.at(active))) / stages;
+  return (early_stages * early.at(active) +
+          (stages - early_stages) * std::max(early.at(active), late.at(active))) /
+         stages;
 }
 
 stage_times times_of(const tile_profile& p, double active, int buffers, int stages) {
@@ -233,8 +274,8 @@ stage_times times_of(const tile_profile& p, double active, int buffers, int stag
     t.math = of_cycles(math);
     return t;
   }
-  // Loads alone may contend with each other more than beside multiplying, and both together slow each other down: what
-  // was measured together holds, and the slower of the two carries it.
+  // Loads alone may contend with each other more than beside multiplying, and both together slow each other
+  // down: what was measured together holds, and the slower of the two carries it.
   const double period = mean_stage_ns(p.both, p.late_both, active, stages);
   double load = std::min(p.load.at(active), period), math = std::min(p.math.at(active), period);
   (load > math ? load : math) = period;
@@ -264,7 +305,8 @@ machine_fit fit_machine(std::span<const tile_profile> tiles, const machine_facts
     most_multiply_adds = std::max(most_multiply_adds, work / p.math.at(sms));
     if (p.load.at(sms) > 1.1 * p.load.at(1)) chip.push_back(sms * stage / p.load.at(sms));
   }
-  machine_fit fit{{}, fit_line(loads), fit_line(bytes), fit_line(multiply_adds), fit_line(epilogues), tiles.size()};
+  machine_fit fit{{},          fit_line(loads), fit_line(bytes), fit_line(multiply_adds), fit_line(epilogues),
+                  tiles.size()};
   machine& m = fit.on;
   const auto name = facts.find("name");
   m.name = name == facts.end() ? "" : name->second;
@@ -285,10 +327,13 @@ machine_fit fit_machine(std::span<const tile_profile> tiles, const machine_facts
   m.math = rounded(by_bytes ? fit.math_by_bytes.line : fit.math_by_multiply_adds.line);
   m.math_peak_per_ns = rounded(by_bytes ? most_bytes : most_multiply_adds);
   m.epilogue = rounded(fit.epilogue.line);
-  const double math_error = by_bytes ? fit.math_by_bytes.mean_error_percent : fit.math_by_multiply_adds.mean_error_percent;
-  m.assumptions = {fmt::format("lines over {} measured tiles, which they miss by {:.1f} % (loads), {:.1f} % (multiplying) and {:.1f} % (epilogue) in the mean",
-                               tiles.size(), fit.load.mean_error_percent, math_error, fit.epilogue.mean_error_percent),
-                   "launch with what a block's first stage takes longer than its load; medians over the tiles"};
+  const double math_error =
+      by_bytes ? fit.math_by_bytes.mean_error_percent : fit.math_by_multiply_adds.mean_error_percent;
+  m.assumptions = {
+      fmt::format("lines over {} measured tiles, which they miss by {:.1f} % (loads), {:.1f} % (multiplying) "
+                  "and {:.1f} % (epilogue) in the mean",
+                  tiles.size(), fit.load.mean_error_percent, math_error, fit.epilogue.mean_error_percent),
+      "launch with what a block's first stage takes longer than its load; medians over the tiles"};
   return fit;
 }
 
@@ -300,7 +345,8 @@ double predicted_cycles(const synthetic_row& row, const semaphore_costs& costs) 
   t.query = of_cycles(costs.query);
   t.handover = of_cycles(costs.handover);
   const int buffers = row.semaphore == "block-barrier" ? 1 : row.buffers;
-  return costs.start + static_cast<double>(wave_time(t, row.stages, {row.producers, 1, buffers, false})) / fine;
+  return costs.start +
+         static_cast<double>(wave_time(t, row.stages, {row.producers, 1, buffers, false})) / fine;
 }
 
 semaphore_costs fit_semaphores(std::span<const synthetic_row> rows) {
@@ -313,8 +359,8 @@ semaphore_costs fit_semaphores(std::span<const synthetic_row> rows) {
     return sum;
   };
   semaphore_costs best{30, 30, 30, 30};
-  const std::array<double semaphore_costs::*, 4> coordinates = {&semaphore_costs::item, &semaphore_costs::query,
-                                                                &semaphore_costs::handover, &semaphore_costs::start};
+  const std::array<double semaphore_costs::*, 4> coordinates = {
+      &semaphore_costs::item, &semaphore_costs::query, &semaphore_costs::handover, &semaphore_costs::start};
   double least = badness(best);
   for (double step = 64; step > 0.2; step /= 2)
     for (bool better = true; better;) {

@@ -35,10 +35,10 @@ ticks wave_time(const stage_times& t, int stages, const arrangement& warps) {
   ticks longest = 0;
   for (const ticks loops : {ticks{0}, ticks{(stages - 1) / warps.buffers}}) {
     const ticks steps = stages - 1 - loops * warps.buffers;
-    longest = std::max({longest,
-                        arrives + loops * loop + steps * consumer,  // the steps are the consumer's, or a producer's
-                        a.arrives + loops * loop + steps * a.step,
-                        b.arrives + loops * loop + steps * b.step});
+    longest =
+        std::max({longest,
+                  arrives + loops * loop + steps * consumer,  // the steps are the consumer's, or a producer's
+                  a.arrives + loops * loop + steps * a.step, b.arrives + loops * loop + steps * b.step});
   }
   return first + longest;
 }
@@ -46,22 +46,29 @@ ticks wave_time(const stage_times& t, int stages, const arrangement& warps) {
 double steady_period(const stage_times& t, const arrangement& warps) {
   const auto [a, b, consumer] = rows_of(t, warps);
   const ticks loop = std::max(a.arrives, b.arrives) + t.math + 2 * t.handover;
-  return std::max(static_cast<double>(std::max({a.step, b.step, consumer})), static_cast<double>(loop) / warps.buffers);
+  return std::max(static_cast<double>(std::max({a.step, b.step, consumer})),
+                  static_cast<double>(loop) / warps.buffers);
 }
 
 ticks waves_time(const sm_work& work, const arrangement& warps) {
-  if (warps.persistent) throw std::invalid_argument("a persistent arrangement has no closed form; recurrences.hpp has its time");
+  if (warps.persistent)
+    throw std::invalid_argument("a persistent arrangement has no closed form; recurrences.hpp has its time");
   if (work.tiles < 1) throw std::invalid_argument("no output tile");
-  const ticks wave = wave_time(work.each, work.stages, warps), last = wave_time(work.last, work.stages, warps) + work.last.epilogue;
+  const ticks wave = wave_time(work.each, work.stages, warps),
+              last = wave_time(work.last, work.stages, warps) + work.last.epilogue;
   const std::int64_t before = work.tiles - 1;
   if (warps.consumers == 1) return before * (wave + work.each.epilogue) + last;
   // Tile j begins when tile j - 1 is multiplied and the epilogue of tile j - 2 is done.
-  const auto begin = [&](std::int64_t tile) { return tile / 2 * (wave + std::max(wave, work.each.epilogue)) + tile % 2 * wave; };
+  const auto begin = [&](std::int64_t tile) {
+    return tile / 2 * (wave + std::max(wave, work.each.epilogue)) + tile % 2 * wave;
+  };
   return std::max(begin(before) + last, before > 0 ? begin(before - 1) + wave + work.each.epilogue : 0);
 }
 
 ticks waves_waiting(const sm_work& work, const arrangement& warps) {
-  const auto waiting = [&](const stage_times& t) { return wave_time(t, work.stages, warps) - work.stages * t.math - (work.stages - 1) * t.query; };
+  const auto waiting = [&](const stage_times& t) {
+    return wave_time(t, work.stages, warps) - work.stages * t.math - (work.stages - 1) * t.query;
+  };
   return (work.tiles - 1) * waiting(work.each) + waiting(work.last);
 }
 

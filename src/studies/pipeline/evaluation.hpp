@@ -1,5 +1,5 @@
-// What the measured rows say of the model: how far predictions are off, which tile it would have chosen, and whether
-// measured timelines are what was simulated. Pure functions of rows.
+// What the measured rows say of the model: how far predictions are off, which tile it would have chosen, and
+// whether measured timelines are what was simulated. Pure functions of rows.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,8 @@ struct error_summary {
   std::size_t count = 0;
   double mean_percent = 0;  // of the absolute errors
   double max_percent = 0;
-  std::vector<std::size_t> histogram;  // of signed errors: bins of 2 % from -20 %, the ends hold what lies beyond
+  std::vector<std::size_t>
+      histogram;  // of signed errors: bins of 2 % from -20 %, the ends hold what lies beyond
 };
 inline constexpr double histogram_from = -20, histogram_bin = 2;
 inline constexpr std::size_t histogram_bins = 20;
@@ -40,7 +41,8 @@ struct tile_choice_summary {
 using row_prediction = std::function<double(const product_row&)>;
 tile_choice_summary choices_of(std::span<const product_row> grid, const row_prediction&);
 
-// The synthetic kernel: costs fitted on the calibration rows, errors over the held-out ones; by semaphore, and all.
+// The synthetic kernel: costs fitted on the calibration rows, errors over the held-out ones; by semaphore,
+// and all.
 struct synthetic_summary {
   std::string semaphore;
   semaphore_costs costs;

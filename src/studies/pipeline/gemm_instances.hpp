@@ -1,5 +1,5 @@
-// Which products the study compiles: their tiles and how their warps are arranged. Plain values; the kernels of
-// gemm_kernel.hpp have the same order.
+// Which products the study compiles: their tiles and how their warps are arranged. Plain values; the kernels
+// of gemm_kernel.hpp have the same order.
 #pragma once
 
 #include <array>
@@ -17,8 +17,14 @@ struct gemm_instance {
   int math_warps = 4;  // of one consumer
 };
 
-inline constexpr std::array<gemm_instance, 8> mma_instances = {{{{64, 64, 64}}, {{64, 64, 128}}, {{64, 128, 64}}, {{64, 128, 128}},
-                                                                {{128, 64, 64}}, {{128, 64, 128}}, {{128, 128, 64}}, {{128, 128, 128}}}};
+inline constexpr std::array<gemm_instance, 8> mma_instances = {{{{64, 64, 64}},
+                                                                {{64, 64, 128}},
+                                                                {{64, 128, 64}},
+                                                                {{64, 128, 128}},
+                                                                {{128, 64, 64}},
+                                                                {{128, 64, 128}},
+                                                                {{128, 128, 64}},
+                                                                {{128, 128, 128}}}};
 inline constexpr std::array<gemm_instance, 12> wgmma_instances = {{{{64, 64, 64}},
                                                                    {{64, 128, 64}},
                                                                    {{64, 256, 64}},
@@ -42,8 +48,9 @@ inline constexpr gemm_family mma_family{"mma", "mma.sync m16n8k16", mma_instance
 inline constexpr gemm_family wgmma_family{"wgmma", "wgmma m64nNk16", wgmma_instances, 1};
 inline constexpr std::array<const gemm_family*, 2> gemm_families = {&mma_family, &wgmma_family};
 
-// What a launch does besides handing buffers over: for calibration each part can be left out. Multiplying without loads
-// works on what the first stages loaded, once: on zeros or what is left over it would run at another power.
+// What a launch does besides handing buffers over: for calibration each part can be left out. Multiplying
+// without loads works on what the first stages loaded, once: on zeros or what is left over it would run at
+// another power.
 struct gemm_parts {
   bool loads = true;
   bool math = true;

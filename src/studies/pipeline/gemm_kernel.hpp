@@ -1,5 +1,5 @@
-// The study's matrix products on a GPU: C = A B in 32-bit floats from half inputs, A row by row (m x k), B column by
-// column (n x k), C row by row (m x n). Sizes are known at run time; k and n are multiples of 8.
+// The study's matrix products on a GPU: C = A B in 32-bit floats from half inputs, A row by row (m x k), B
+// column by column (n x k), C row by row (m x n). Sizes are known at run time; k and n are multiples of 8.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -37,7 +37,7 @@ struct gemm_kernel {
   void (*launch)(const gemm_launch&, const gemm_operands&, cudaStream_t);
 };
 
-const gemm_kernel& mma_kernel();    // cp.async producers, mma.sync consumers; compute capability 8.0 and above
+const gemm_kernel& mma_kernel();  // cp.async producers, mma.sync consumers; compute capability 8.0 and above
 const gemm_kernel& wgmma_kernel();  // tensor copies, wgmma consumers; compute capability 9.0
 
 }  // namespace mgsync::pipeline

@@ -1,5 +1,5 @@
-// The paper's kernel: one or two DMA warps copy input tiles into a circular buffer (cp.async), four MATH warps multiply
-// them (mma.sync) and store the output tile. mbarriers are the semaphores.
+// The paper's kernel: one or two DMA warps copy input tiles into a circular buffer (cp.async), four MATH
+// warps multiply them (mma.sync) and store the output tile. mbarriers are the semaphores.
 #include <cuda_fp16.h>
 
 #include <array>
@@ -32,8 +32,8 @@ struct arguments {
   gemm_parts parts;
 };
 
-// Rows of TK elements in chunks of 16 bytes; chunks change places within a row so that neither the copies nor the
-// matrix loads of eight rows meet in the same banks.
+// Rows of TK elements in chunks of 16 bytes; chunks change places within a row so that neither the copies nor
+// the matrix loads of eight rows meet in the same banks.
 template <int TK>
 __device__ std::uint32_t chunk_address(std::uint32_t base, int row, int chunk) {
   return base + static_cast<std::uint32_t>(row * TK * 2 + ((chunk ^ (row & 7)) << 4));
@@ -41,13 +41,15 @@ __device__ std::uint32_t chunk_address(std::uint32_t base, int row, int chunk) {
 
 __device__ inline void copy_16(std::uint32_t to, const void* from, bool inside) {
 #if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0)
+               : "memory");
 #endif
 }
 
 // Copies rows x TK elements with one warp; what lies outside the matrix becomes 0.
 template <int Rows, int TK>
-__device__ void load_tile(std::uint32_t to, const __half* from, int first_row, int rows, int first_k, int k, int lane) {
+__device__ void load_tile(std::uint32_t to, const __half* from, int first_row, int rows, int first_k, int k,
+                          int lane) {
   constexpr int chunks = TK / 8;
   constexpr int rows_at_once = 32 / chunks > 0 ? 32 / chunks : 1;
   const int chunk = lane % chunks;
@@ -62,7 +64,8 @@ __device__ void load_tile(std::uint32_t to, const __half* from, int first_row, i
 }
 
 template <int TM, int TN, int TK>
-__device__ void produce(const arguments& x, std::uint32_t buffer, std::uint64_t* full, std::uint64_t* empty, int producer, int lane) {
+__device__ void produce(const arguments& x, std::uint32_t buffer, std::uint64_t* full, std::uint64_t* empty,
+                        int producer, int lane) {
   ring_position at;
   unsigned filled = 0;
   const bool loads_a = producer == 0, loads_b = producer == x.producers - 1;
@@ -76,7 +79,9 @@ __device__ void produce(const arguments& x, std::uint32_t buffer, std::uint64_t*
         if (loads_a) load_tile<TM, TK>(to, x.a, place.m * TM, x.m, stage * TK, x.k, lane);
         if (loads_b) load_tile<TN, TK>(to + TM * TK * 2, x.b, place.n * TN, x.n, stage * TK, x.k, lane);
 #if __CUDA_ARCH__ >= 800
-        asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(&full[at.slot])) : "memory");
+        asm volatile(
+            "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(&full[at.slot]))
+            : "memory");
 #endif
       } else {
         mbarrier_arrive(&full[at.slot]);
@@ -98,23 +103,25 @@ __device__ inline void load_matrices(unsigned (&r)[4], std::uint32_t address) {
 
 __device__ inline void multiply(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
 #if __CUDA_ARCH__ >= 800
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+               "%9}, {%0, %1, %2, %3};"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 #endif
 }
 
 // One warp's quarter of a stage: TM/2 x TN/2.
 template <int TM, int TN, int TK>
-__device__ void multiply_stage(float (&sum)[TM / 32][TN / 16][4], std::uint32_t a, std::uint32_t b, int warp, int lane) {
+__device__ void multiply_stage(float (&sum)[TM / 32][TN / 16][4], std::uint32_t a, std::uint32_t b, int warp,
+                               int lane) {
   const int row_a = (warp / 2) * (TM / 2) + (lane & 15);
   const int row_b = (warp % 2) * (TN / 2) + (lane & 7) + ((lane >> 4) << 3);
 #pragma unroll
   for (int k = 0; k < TK / 16; ++k) {
     unsigned fragment_a[TM / 32][4];
 #pragma unroll
-    for (int i = 0; i < TM / 32; ++i) load_matrices(fragment_a[i], chunk_address<TK>(a, row_a + i * 16, 2 * k + (lane >> 4)));
+    for (int i = 0; i < TM / 32; ++i)
+      load_matrices(fragment_a[i], chunk_address<TK>(a, row_a + i * 16, 2 * k + (lane >> 4)));
 #pragma unroll
     for (int j = 0; j < TN / 32; ++j) {
       unsigned fragment_b[4];
@@ -129,7 +136,8 @@ __device__ void multiply_stage(float (&sum)[TM / 32][TN / 16][4], std::uint32_t 
 }
 
 template <int TM, int TN>
-__device__ void store(const float (&sum)[TM / 32][TN / 16][4], const arguments& x, tile_place place, int warp, int lane) {
+__device__ void store(const float (&sum)[TM / 32][TN / 16][4], const arguments& x, tile_place place, int warp,
+                      int lane) {
   const int first_row = place.m * TM + (warp / 2) * (TM / 2) + lane / 4;
   const int first_column = place.n * TN + (warp % 2) * (TN / 2) + (lane % 4) * 2;
 #pragma unroll
@@ -146,7 +154,8 @@ __device__ void store(const float (&sum)[TM / 32][TN / 16][4], const arguments& 
 }
 
 template <int TM, int TN, int TK>
-__device__ void consume(const arguments& x, std::uint32_t buffer, std::uint64_t* full, std::uint64_t* empty, int warp, int lane) {
+__device__ void consume(const arguments& x, std::uint32_t buffer, std::uint64_t* full, std::uint64_t* empty,
+                        int warp, int lane) {
   ring_position at;
   for (int tile = blockIdx.x; tile < x.tiles_m * x.tiles_n; tile += gridDim.x) {
     float sum[TM / 32][TN / 16][4] = {};
@@ -175,8 +184,7 @@ __global__ void __launch_bounds__(threads, 1) multiply_kernel(const arguments x)
     }
   __syncthreads();
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  if (warp < math_warps)
-    consume<TM, TN, TK>(x, buffer, full, empty, warp, lane);
+  if (warp < math_warps) consume<TM, TN, TK>(x, buffer, full, empty, warp, lane);
   else if (warp - math_warps < x.producers)
     produce<TM, TN, TK>(x, buffer, full, empty, warp - math_warps, lane);
 }
@@ -185,19 +193,22 @@ using kernel = void (*)(arguments);
 template <int TM, int TN, int TK>
 constexpr kernel instance = multiply_kernel<TM, TN, TK>;
 
-const std::array<kernel, 8> kernels = {instance<64, 64, 64>, instance<64, 64, 128>, instance<64, 128, 64>, instance<64, 128, 128>,
-                                       instance<128, 64, 64>, instance<128, 64, 128>, instance<128, 128, 64>, instance<128, 128, 128>};
+const std::array<kernel, 8> kernels = {instance<64, 64, 64>,   instance<64, 64, 128>,  instance<64, 128, 64>,
+                                       instance<64, 128, 128>, instance<128, 64, 64>,  instance<128, 64, 128>,
+                                       instance<128, 128, 64>, instance<128, 128, 128>};
 
 std::size_t shared_bytes(const gemm_launch& launch) {
   const extent tile = mma_instances[static_cast<std::size_t>(launch.instance)].tile;
-  const std::size_t needed = barrier_bytes + static_cast<std::size_t>(launch.buffers) * (tile.m + tile.n) * tile.k * 2;
+  const std::size_t needed =
+      barrier_bytes + static_cast<std::size_t>(launch.buffers) * (tile.m + tile.n) * tile.k * 2;
   return needed < least_shared_bytes ? least_shared_bytes : needed;
 }
 
 std::optional<std::string> cannot_run() {
   int device = 0, major = 0;
   cuda::check(cudaGetDevice(&device), "asking for the current GPU");
-  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "asking for the compute capability");
+  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+              "asking for the compute capability");
   if (major < 8) return "asynchronous copies need compute capability 8.0";
   return std::nullopt;
 }
@@ -206,14 +217,26 @@ void launch(const gemm_launch& how, const gemm_operands& on, cudaStream_t stream
   const auto which = static_cast<std::size_t>(how.instance);
   const extent tile = mma_instances[which].tile;
   const std::size_t shared = shared_bytes(how);
-  cuda::check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernels[which]), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(shared)), "asking for shared memory");
-  arguments x{static_cast<const __half*>(on.a), static_cast<const __half*>(on.b), on.c, on.size.m, on.size.n, on.size.k,
-              static_cast<int>(parts(on.size.m, tile.m)), static_cast<int>(parts(on.size.n, tile.n)), stages(on.size, tile),
-              static_cast<unsigned>(how.buffers), how.producers, how.parts};
+  cuda::check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernels[which]),
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
+              "asking for shared memory");
+  arguments x{static_cast<const __half*>(on.a),
+              static_cast<const __half*>(on.b),
+              on.c,
+              on.size.m,
+              on.size.n,
+              on.size.k,
+              static_cast<int>(parts(on.size.m, tile.m)),
+              static_cast<int>(parts(on.size.n, tile.n)),
+              stages(on.size, tile),
+              static_cast<unsigned>(how.buffers),
+              how.producers,
+              how.parts};
   void* pointers[] = {&x};
-  cuda::check(cudaLaunchKernel(reinterpret_cast<const void*>(kernels[which]), dim3(static_cast<unsigned>(how.blocks)),
-                               dim3(threads), pointers, shared, stream), "launching a product of mma.sync");
+  cuda::check(cudaLaunchKernel(reinterpret_cast<const void*>(kernels[which]),
+                               dim3(static_cast<unsigned>(how.blocks)), dim3(threads), pointers, shared,
+                               stream),
+              "launching a product of mma.sync");
 }
 
 }  // namespace

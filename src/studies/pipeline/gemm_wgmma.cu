@@ -1,6 +1,7 @@
-// Hopper's kernel: one thread loads input tiles with tensor copies into a circular buffer, warpgroups multiply them with
-// wgmma and store the output tile. Cooperative: all warpgroups share an output tile. Ping-pong: output tiles alternate
-// between two, one multiplies at a time and the other's epilogue is hidden. Compiled for sm_90a alone.
+// Hopper's kernel: one thread loads input tiles with tensor copies into a circular buffer, warpgroups
+// multiply them with wgmma and store the output tile. Cooperative: all warpgroups share an output tile.
+// Ping-pong: output tiles alternate between two, one multiplies at a time and the other's epilogue is hidden.
+// Compiled for sm_90a alone.
 #include <cuda.h>
 #include <cuda_fp16.h>
 
@@ -39,12 +40,16 @@ struct barriers {
 };
 
 __device__ inline void expect_bytes(std::uint64_t* barrier, unsigned bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+               "r"(bytes)
+               : "memory");
 }
 
 // Copies a box of 64 elements of k and the map's number of rows; what lies outside the matrix becomes 0.
-__device__ inline void copy_box(std::uint32_t to, const CUtensorMap& map, int k, int row, std::uint64_t* barrier) {
-  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
+__device__ inline void copy_box(std::uint32_t to, const CUtensorMap& map, int k, int row,
+                                std::uint64_t* barrier) {
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
+               "{%2, %3}], [%4];" ::"r"(to),
                "l"(&map), "r"(k), "r"(row), "r"(shared_address(barrier))
                : "memory");
 }
@@ -59,7 +64,8 @@ __device__ inline void give_registers() {
 }
 
 template <int TM, int TN, int TK>
-__device__ void produce(const arguments& x, const CUtensorMap& a, const CUtensorMap& b, std::uint32_t buffer, barriers* at_block) {
+__device__ void produce(const arguments& x, const CUtensorMap& a, const CUtensorMap& b, std::uint32_t buffer,
+                        barriers* at_block) {
   constexpr unsigned stage_bytes = (TM + TN) * TK * 2;
   ring_position at;
   unsigned filled = 0;
@@ -86,7 +92,8 @@ __device__ void produce(const arguments& x, const CUtensorMap& a, const CUtensor
 }
 
 template <int TN>
-__device__ void store(const float (&sum)[TN / 2], const arguments& x, int first_row, int first_column, int warp, int lane) {
+__device__ void store(const float (&sum)[TN / 2], const arguments& x, int first_row, int first_column,
+                      int warp, int lane) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int row = first_row + warp * 16 + lane / 4 + half * 8;
@@ -101,7 +108,8 @@ __device__ void store(const float (&sum)[TN / 2], const arguments& x, int first_
 }
 
 template <int TM, int TN, int TK, bool PingPong>
-__device__ void consume(const arguments& x, std::uint32_t buffer, barriers* at_block, int group, int warp, int lane) {
+__device__ void consume(const arguments& x, std::uint32_t buffer, barriers* at_block, int group, int warp,
+                        int lane) {
   constexpr unsigned stage_bytes = (TM + TN) * TK * 2;
   const int row_in_tile = PingPong ? 0 : group * 64;
   ring_position at;
@@ -143,8 +151,9 @@ __device__ void consume(const arguments& x, std::uint32_t buffer, barriers* at_b
 }
 
 template <int TM, int TN, int TK, int Groups, bool PingPong>
-__global__ void __launch_bounds__(group_threads* (1 + Groups), 1)
-    multiply_kernel(const arguments x, const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b) {
+__global__ void __launch_bounds__(group_threads*(1 + Groups), 1)
+    multiply_kernel(const arguments x, const __grid_constant__ CUtensorMap a,
+                    const __grid_constant__ CUtensorMap b) {
   static_assert(TM == (PingPong ? 64 : 64 * Groups) && TK % strip == 0);
   extern __shared__ __align__(1024) unsigned char shared[];
   auto* const at_block = reinterpret_cast<barriers*>(shared);
@@ -160,7 +169,8 @@ __global__ void __launch_bounds__(group_threads* (1 + Groups), 1)
   }
   __syncthreads();
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  // 168 registers per thread of three warpgroups; with one consumer there are enough for both without trading.
+  // 168 registers per thread of three warpgroups; with one consumer there are enough for both without
+  // trading.
   if (warp < group_warps) {
     if constexpr (Groups == 2) give_registers<40>();
     if (threadIdx.x == 0) produce<TM, TN, TK>(x, a, b, buffer, at_block);
@@ -190,30 +200,34 @@ const std::array<compiled, 12> kernels = {{{multiply_kernel<64, 64, 64, 1, false
 
 std::size_t shared_bytes(const gemm_launch& launch) {
   const extent tile = wgmma_instances[static_cast<std::size_t>(launch.instance)].tile;
-  const std::size_t needed = barrier_bytes + static_cast<std::size_t>(launch.buffers) * (tile.m + tile.n) * tile.k * 2;
+  const std::size_t needed =
+      barrier_bytes + static_cast<std::size_t>(launch.buffers) * (tile.m + tile.n) * tile.k * 2;
   return needed < least_shared_bytes ? least_shared_bytes : needed;
 }
 
 std::optional<std::string> cannot_run() {
   int device = 0, major = 0, minor = 0;
   cuda::check(cudaGetDevice(&device), "asking for the current GPU");
-  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "asking for the compute capability");
-  cuda::check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "asking for the compute capability");
+  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+              "asking for the compute capability");
+  cuda::check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+              "asking for the compute capability");
   if (major != 9 || minor != 0) return "wgmma exists on compute capability 9.0 only";
   return std::nullopt;
 }
 
 // The view of a matrix of `rows` rows of k halves that a copy of boxes of 64 x box_rows needs.
 CUtensorMap map_of(const void* matrix, int rows, int k, int box_rows) {
-  static const auto encode = cuda::driver_function<decltype(&cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
+  static const auto encode =
+      cuda::driver_function<decltype(&cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
   CUtensorMap map{};
   const cuuint64_t sizes[] = {static_cast<cuuint64_t>(k), static_cast<cuuint64_t>(rows)};
   const cuuint64_t strides[] = {static_cast<cuuint64_t>(k) * sizeof(__half)};
   const cuuint32_t box[] = {strip, static_cast<cuuint32_t>(box_rows)};
   const cuuint32_t steps[] = {1, 1};
-  cuda::check_driver(encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, const_cast<void*>(matrix), sizes, strides, box, steps,
-                            CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                            CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+  cuda::check_driver(encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, const_cast<void*>(matrix), sizes,
+                            strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                            CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
                      "describing a matrix to the copy engine");
   return map;
 }
@@ -223,14 +237,22 @@ void launch(const gemm_launch& how, const gemm_operands& on, cudaStream_t stream
   const extent tile = wgmma_instances[which].tile;
   const auto [code, groups] = kernels[which];
   const std::size_t shared = shared_bytes(how);
-  cuda::check(cudaFuncSetAttribute(reinterpret_cast<const void*>(code), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(shared)), "asking for shared memory");
-  arguments x{on.c, on.size.m, on.size.n, static_cast<int>(parts(on.size.m, tile.m)), static_cast<int>(parts(on.size.n, tile.n)),
-              stages(on.size, tile), static_cast<unsigned>(how.buffers), how.parts};
+  cuda::check(cudaFuncSetAttribute(reinterpret_cast<const void*>(code),
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
+              "asking for shared memory");
+  arguments x{on.c,
+              on.size.m,
+              on.size.n,
+              static_cast<int>(parts(on.size.m, tile.m)),
+              static_cast<int>(parts(on.size.n, tile.n)),
+              stages(on.size, tile),
+              static_cast<unsigned>(how.buffers),
+              how.parts};
   CUtensorMap a = map_of(on.a, on.size.m, on.size.k, tile.m), b = map_of(on.b, on.size.n, on.size.k, tile.n);
   void* pointers[] = {&x, &a, &b};
   cuda::check(cudaLaunchKernel(reinterpret_cast<const void*>(code), dim3(static_cast<unsigned>(how.blocks)),
-                               dim3(static_cast<unsigned>(group_threads * (1 + groups))), pointers, shared, stream),
+                               dim3(static_cast<unsigned>(group_threads * (1 + groups))), pointers, shared,
+                               stream),
               "launching a product of wgmma");
 }
 

@@ -44,7 +44,8 @@ std::optional<step> kernel_prover::next() {
 std::vector<order> product_prover::proofs() const {
   std::vector<order> all;
   for (std::size_t i = 0; i < plan_->checks; ++i)
-    for (const std::string_view fault : {std::string_view{}, fault_of_products}) all.push_back(proving(i, fault));
+    for (const std::string_view fault : {std::string_view{}, fault_of_products})
+      all.push_back(proving(i, fault));
   return all;
 }
 
@@ -62,7 +63,8 @@ void product_prover::take(const step& asked, std::span<const seen> came) {
     ++(error <= 1 ? right_ : wrong_);
     const auto what = one.evidence.find("product");
     if (!(error <= 1) && refuted_.empty())
-      refuted_ = fmt::format("the product {} is off by {:.3g} times what rounding allows", what == one.evidence.end() ? "" : what->second, error);
+      refuted_ = fmt::format("the product {} is off by {:.3g} times what rounding allows",
+                             what == one.evidence.end() ? "" : what->second, error);
   }
 }
 
@@ -79,11 +81,14 @@ verdict product_prover::judge() const {
 
 std::string product_prover::void_because() const {
   if (planted_ == caught_) return {};
-  return fmt::format("{} of {} products with a wrong entry were not noticed: the check shows nothing", planted_ - caught_, planted_);
+  return fmt::format("{} of {} products with a wrong entry were not noticed: the check shows nothing",
+                     planted_ - caught_, planted_);
 }
 
 void product_prover::add_to(result& r) const {
-  if (!times_.empty()) r.attachments.push_back({std::string(rows_attachment), "text/csv", csv_with_times(plan_->products, times_, plan_->facts)});
+  if (!times_.empty())
+    r.attachments.push_back(
+        {std::string(rows_attachment), "text/csv", csv_with_times(plan_->products, times_, plan_->facts)});
 }
 
 std::vector<order> handover_prover::proofs() const {
@@ -132,12 +137,17 @@ verdict handover_prover::judge() const {
 
 std::string handover_prover::void_because() const {
   if (planted_ == caught_) return {};
-  return "a consumer that gave its buffers back too early was not noticed: the order of the recorded stages shows nothing";
+  return "a consumer that gave its buffers back too early was not noticed: the order of the recorded stages "
+         "shows nothing";
 }
 
 void handover_prover::add_to(result& r) const {
-  if (!times_.empty()) r.attachments.push_back({std::string(rows_attachment), "text/csv", csv_with_times(plan_->synthetic, times_, plan_->facts)});
-  if (!stamps_.empty()) r.attachments.push_back({std::string(stamps_attachment), "text/csv", to_csv(std::span<const stamp_row>(stamps_), plan_->facts)});
+  if (!times_.empty())
+    r.attachments.push_back(
+        {std::string(rows_attachment), "text/csv", csv_with_times(plan_->synthetic, times_, plan_->facts)});
+  if (!stamps_.empty())
+    r.attachments.push_back({std::string(stamps_attachment), "text/csv",
+                             to_csv(std::span<const stamp_row>(stamps_), plan_->facts)});
 }
 
 }  // namespace mgsync::pipeline

@@ -1,6 +1,6 @@
-// What shows that a kernel of this study is what it claims to be: its products are right, and a wrong entry is noticed; its
-// stages were handed over in order, and a consumer that gives its buffer back too early is noticed. Every timed row is
-// kept for the result, as CSV.
+// What shows that a kernel of this study is what it claims to be: its products are right, and a wrong entry
+// is noticed; its stages were handed over in order, and a consumer that gives its buffer back too early is
+// noticed. Every timed row is kept for the result, as CSV.
 #pragma once
 
 #include <functional>
@@ -57,7 +57,8 @@ class kernel_prover : public prover {
   bool asked_ = false;
 };
 
-// A run that proves multiplies the check number `units` and yields "error": the largest over what rounding allows.
+// A run that proves multiplies the check number `units` and yields "error": the largest over what rounding
+// allows.
 class product_prover final : public kernel_prover {
  public:
   explicit product_prover(std::shared_ptr<const kernel_plan> plan) : kernel_prover(std::move(plan)) {}
@@ -73,7 +74,8 @@ class product_prover final : public kernel_prover {
   double largest_ = 0;
 };
 
-// A run that proves records the setting number `units`; its evidence "stamps" is CSV of what every agent did when.
+// A run that proves records the setting number `units`; its evidence "stamps" is CSV of what every agent did
+// when.
 class handover_prover final : public kernel_prover {
  public:
   explicit handover_prover(std::shared_ptr<const kernel_plan> plan) : kernel_prover(std::move(plan)) {}

@@ -31,20 +31,25 @@ extent rectangle(int tiles, extent tile, int depth) {
 // The settings of one point, one after the other.
 class product_list {
  public:
-  product_list(const product_choice& of, const gpu_room& room) : of_(of), room_(room), most_(buffers_that_fit(of.compiled().tile, room)) {}
+  product_list(const product_choice& of, const gpu_room& room)
+      : of_(of), room_(room), most_(buffers_that_fit(of.compiled().tile, room)) {}
 
   int most() const { return most_; }
   int some() const { return std::min(4, most_); }
-  int persistent_blocks(extent size) const { return static_cast<int>(std::min<std::int64_t>(output_tiles(size, of_.compiled().tile), room_.sms)); }
+  int persistent_blocks(extent size) const {
+    return static_cast<int>(std::min<std::int64_t>(output_tiles(size, of_.compiled().tile), room_.sms));
+  }
 
   void add(const char* set, int buffers, int blocks, gemm_parts parts, extent size) {
     const gemm_instance& i = of_.compiled();
-    rows_.push_back({std::string(of_.family->name), of_.instance, i.tile, i.consumers, i.math_warps, buffers, of_.producers, blocks, size, parts.loads,
-                     parts.math, parts.epilogue, set});
+    rows_.push_back({std::string(of_.family->name), of_.instance, i.tile, i.consumers, i.math_warps, buffers,
+                     of_.producers, blocks, size, parts.loads, parts.math, parts.epilogue, set});
   }
   // Whether a whole product of this size is in the list already.
   bool is_calibrated(extent size) const {
-    return std::any_of(rows_.begin(), rows_.end(), [&](const product_row& r) { return r.size == size && r.loads && r.math && r.epilogue; });
+    return std::any_of(rows_.begin(), rows_.end(), [&](const product_row& r) {
+      return r.size == size && r.loads && r.math && r.epilogue;
+    });
   }
   std::vector<product_row> take() { return std::move(rows_); }
 
@@ -55,18 +60,19 @@ class product_list {
   std::vector<product_row> rows_;
 };
 
-constexpr gemm_parts none{false, false, false}, loads_alone{true, false, false}, math_alone{false, true, false}, whole{},
-    stores_alone{false, false, true}, no_epilogue{true, true, false};
+constexpr gemm_parts none{false, false, false}, loads_alone{true, false, false},
+    math_alone{false, true, false}, whole{}, stores_alone{false, false, true}, no_epilogue{true, true, false};
 
-// C as wide as any product that is predicted, on as many SMs as its tiles need; what memory takes depends on how far apart
-// the rows of C are.
+// C as wide as any product that is predicted, on as many SMs as its tiles need; what memory takes depends on
+// how far apart the rows of C are.
 void add_widths(product_list& list, extent tile, int sms) {
   for (int n = width_step; n <= widest; n += width_step) {
     int before = 0;
     for (const int rows : {128, 512, 1024}) {
       const int fitting = static_cast<int>(sms / parts(n, tile.n)) * tile.m, m = std::min(rows, fitting);
       if (m == before || m < tile.m) break;
-      list.add("store", list.some(), static_cast<int>(output_tiles({m, n, tile.k}, tile)), stores_alone, {m, n, tile.k});
+      list.add("store", list.some(), static_cast<int>(output_tiles({m, n, tile.k}, tile)), stores_alone,
+               {m, n, tile.k});
       before = m;
       if (n > 1024 && rows == 512) break;
     }
@@ -82,36 +88,48 @@ void add_calibration(product_list& list, extent tile, int sms) {
       list.add("stage", 1, blocks, no_epilogue, size);
       if (most > 1) list.add("stage", most, blocks, no_epilogue, size);
       if (depth == 4 || depth == 16) list.add("stage", most, blocks, loads_alone, size);
-      if ((depth == 4 || depth == 16) && (blocks == 1 || blocks == sms)) list.add("stage", some, blocks, math_alone, size);
+      if ((depth == 4 || depth == 16) && (blocks == 1 || blocks == sms))
+        list.add("stage", some, blocks, math_alone, size);
       // One output tile to a block, with few and with all SMs storing at the same time.
       if (depth <= 2) list.add("epilogue", some, blocks, whole, size);
       if (depth == 1) list.add("epilogue", some, blocks, stores_alone, size);
     }
   for (const int waves : {1, 2, 4})
     for (const int blocks : {sms, sms * waves}) {
-      for (const int depth : {1, 2, 8}) list.add("wave", some, blocks, whole, rectangle(sms * waves, tile, depth));
+      for (const int depth : {1, 2, 8})
+        list.add("wave", some, blocks, whole, rectangle(sms * waves, tile, depth));
       list.add("wave", some, blocks, stores_alone, rectangle(sms * waves, tile, 1));
       if (waves == 1) break;
     }
   add_widths(list, tile, sms);
 }
 
-void add_held_out(product_list& list, const product_choice& of, const held_out_sizes& sizes, const gpu_room& room) {
+void add_held_out(product_list& list, const product_choice& of, const held_out_sizes& sizes,
+                  const gpu_room& room) {
   const extent tile = of.compiled().tile;
-  const auto persistent = [&](const char* set, int buffers, extent size) { list.add(set, buffers, list.persistent_blocks(size), whole, size); };
+  const auto persistent = [&](const char* set, int buffers, extent size) {
+    list.add(set, buffers, list.persistent_blocks(size), whole, size);
+  };
   if (sizes.paper)
     for (int m = 128; m <= 1024; m += 128)
       for (int n = 128; n <= 1024; n += 128)
-        for (int k = 128; k <= 1024; k += 128) persistent(list.is_calibrated({m, n, k}) ? "grid-known" : "grid", list.some(), {m, n, k});
+        for (int k = 128; k <= 1024; k += 128)
+          persistent(list.is_calibrated({m, n, k}) ? "grid-known" : "grid", list.some(), {m, n, k});
   if (sizes.random) {
-    std::mt19937_64 random(seed_of_sizes + static_cast<std::uint64_t>(of.instance) * 16 + static_cast<std::uint64_t>(of.producers));
-    const auto draw = [&](int low, int high) { return low + static_cast<int>(random() % static_cast<std::uint64_t>(high - low + 1)); };
+    std::mt19937_64 random(seed_of_sizes + static_cast<std::uint64_t>(of.instance) * 16 +
+                           static_cast<std::uint64_t>(of.producers));
+    const auto draw = [&](int low, int high) {
+      return low + static_cast<int>(random() % static_cast<std::uint64_t>(high - low + 1));
+    };
     for (int i = 0; i < random_products; ++i) {
-      const int m = 64 * draw(1, 48), n = 64 * draw(1, 48), k = 64 * draw(1, 48), buffers = draw(1, list.most());
+      const int m = 64 * draw(1, 48), n = 64 * draw(1, 48), k = 64 * draw(1, 48),
+                buffers = draw(1, list.most());
       const extent size{m, n, k};
       if (list.is_calibrated(size)) continue;
       const bool waves = draw(0, 1) == 1;
-      list.add("random", buffers, waves ? static_cast<int>(output_tiles(size, tile)) : list.persistent_blocks(size), whole, size);
+      list.add("random", buffers,
+               waves ? static_cast<int>(output_tiles(size, tile)) : list.persistent_blocks(size), whole,
+               size);
     }
   }
   if (sizes.large)
@@ -119,7 +137,8 @@ void add_held_out(product_list& list, const product_choice& of, const held_out_s
       list.add("large", list.some(), room.sms, math_alone, {side, side, side});
       persistent("large", list.some(), {side, side, side});
     }
-  for (const extent& size : sizes.asked) persistent(list.is_calibrated(size) ? "asked-known" : "asked", list.some(), size);
+  for (const extent& size : sizes.asked)
+    persistent(list.is_calibrated(size) ? "asked-known" : "asked", list.some(), size);
 }
 
 double rate_tflops(const product_row& r) { return 2.0 * r.size.m * r.size.n * r.size.k / r.median_ns * 1e-3; }
@@ -147,7 +166,8 @@ int buffers_that_fit(extent tile, const gpu_room& room) {
   return static_cast<int>(std::min<std::int64_t>(8, (room.shared_bytes - reserved_bytes) / stage));
 }
 
-std::vector<product_row> product_settings(const product_choice& of, const gpu_room& room, const held_out_sizes& sizes) {
+std::vector<product_row> product_settings(const product_choice& of, const gpu_room& room,
+                                          const held_out_sizes& sizes) {
   product_list list(of, room);
   if (list.most() < 1) return {};
   add_calibration(list, of.compiled().tile, room.sms);
@@ -168,11 +188,13 @@ std::vector<product_check_setting> product_checks(const product_choice& of, cons
     }
   }
   const extent big{4096, 3072, 2048};
-  all.push_back({std::min(4, most), static_cast<int>(std::min<std::int64_t>(room.sms, output_tiles(big, tile))), big});
+  all.push_back(
+      {std::min(4, most), static_cast<int>(std::min<std::int64_t>(room.sms, output_tiles(big, tile))), big});
   return all;
 }
 
-std::vector<synthetic_row> synthetic_settings(std::string_view semaphore, int most_buffers, int held_out, std::uint64_t seed) {
+std::vector<synthetic_row> synthetic_settings(std::string_view semaphore, int most_buffers, int held_out,
+                                              std::uint64_t seed) {
   std::vector<synthetic_row> all;
   const auto add = [&](const char* set, int producers, int buffers, int stages, int a, int b, int math) {
     all.push_back({std::string(semaphore), producers, buffers, stages, 1.0 * a, 1.0 * b, 1.0 * math, set});
@@ -184,11 +206,14 @@ std::vector<synthetic_row> synthetic_settings(std::string_view semaphore, int mo
         for (const auto& [load, math] : {std::pair{0, 0}, {300, 4000}, {4000, 300}, {1000, 1000}})
           add("calibration", producers, buffers, stages, load, load, math);
   std::mt19937_64 random(seed);
-  const auto draw = [&](int low, int high) { return low + static_cast<int>(random() % static_cast<std::uint64_t>(high - low + 1)); };
+  const auto draw = [&](int low, int high) {
+    return low + static_cast<int>(random() % static_cast<std::uint64_t>(high - low + 1));
+  };
   for (int i = 0; i < held_out; ++i) {
     // Even over the orders of magnitude: short waits are where synchronization shows.
     const auto cycles = [&] { return static_cast<int>(200 * std::pow(100.0, draw(0, 1000) / 1000.0)); };
-    const int producers = draw(1, 2), buffers = draw(1, most_buffers), stages = draw(1, 64), a = cycles(), b = cycles(), math = cycles();
+    const int producers = draw(1, 2), buffers = draw(1, most_buffers), stages = draw(1, 64), a = cycles(),
+              b = cycles(), math = cycles();
     add("held-out", producers, buffers, stages, a, b, math);
   }
   return all;
@@ -196,12 +221,18 @@ std::vector<synthetic_row> synthetic_settings(std::string_view semaphore, int mo
 
 std::vector<synthetic_row> recorded_settings(std::string_view semaphore) {
   const std::string name(semaphore);
-  return {{name, 1, 2, 12, 500, 400, 1500, "recorded"}, {name, 2, 3, 12, 600, 500, 1500, "recorded"}, {name, 2, 3, 12, 1500, 900, 600, "recorded"}};
+  return {{name, 1, 2, 12, 500, 400, 1500, "recorded"},
+          {name, 2, 3, 12, 600, 500, 1500, "recorded"},
+          {name, 2, 3, 12, 1500, 900, 600, "recorded"}};
 }
 
 std::span<const metric_name> product_columns() {
-  static const std::vector<metric_name> columns = {{"rate", "TFLOP/s", better::more}, {"mean_error", "percent"}, {"max_error", "percent"},
-                                                   {"load", "ns"}, {"math", "ns"}, {"launch", "ns"}};
+  static const std::vector<metric_name> columns = {{"rate", "TFLOP/s", better::more},
+                                                   {"mean_error", "percent"},
+                                                   {"max_error", "percent"},
+                                                   {"load", "ns"},
+                                                   {"math", "ns"},
+                                                   {"launch", "ns"}};
   return columns;
 }
 
@@ -228,14 +259,22 @@ std::vector<named_value> product_figures(std::span<const product_row> rows, int 
 }
 
 std::span<const metric_name> synthetic_columns() {
-  static const std::vector<metric_name> columns = {{"handover", "cycles"}, {"query", "cycles"}, {"start", "cycles"}, {"mean_error", "percent"}, {"max_error", "percent"}};
+  static const std::vector<metric_name> columns = {{"handover", "cycles"},
+                                                   {"query", "cycles"},
+                                                   {"start", "cycles"},
+                                                   {"mean_error", "percent"},
+                                                   {"max_error", "percent"}};
   return columns;
 }
 
 std::vector<named_value> synthetic_figures(std::span<const synthetic_row> rows) {
   for (const synthetic_summary& s : evaluate_synthetic(rows))
     if (s.semaphore != "all")
-      return {{"handover", s.costs.handover}, {"query", s.costs.query}, {"start", s.costs.start}, {"mean_error", s.held_out.mean_percent}, {"max_error", s.held_out.max_percent}};
+      return {{"handover", s.costs.handover},
+              {"query", s.costs.query},
+              {"start", s.costs.start},
+              {"mean_error", s.held_out.mean_percent},
+              {"max_error", s.held_out.max_percent}};
   return {};
 }
 

@@ -1,5 +1,5 @@
-// What is measured of each kernel: the settings for calibration and those that are held out, as rows without times, and
-// what one batch of their times says. Pure; which kernel a point times is a value too.
+// What is measured of each kernel: the settings for calibration and those that are held out, as rows without
+// times, and what one batch of their times says. Pure; which kernel a point times is a value too.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,16 @@
 
 namespace mgsync::pipeline {
 
-// Sizes that a calibration never sees. Words of --size: "paper" (multiples of 128 to 1024, 512 of them), "random" (to 3072
-// and with any number of buffers), "large" (2048, 4096 and 8192 cubed), or MxNxK. usage_error names what is accepted.
+// Sizes that a calibration never sees. Words of --size: "paper" (multiples of 128 to 1024, 512 of them),
+// "random" (to 3072 and with any number of buffers), "large" (2048, 4096 and 8192 cubed), or MxNxK.
+// usage_error names what is accepted.
 struct held_out_sizes {
   bool paper = false, random = false, large = false;
   std::vector<extent> asked{};
 };
 held_out_sizes read_sizes(std::span<const std::string> words);
-inline constexpr std::string_view accepted_sizes = "paper, random, large, or MxNxK up to 16384 with N and K multiples of 8";
+inline constexpr std::string_view accepted_sizes =
+    "paper, random, large, or MxNxK up to 16384 with N and K multiples of 8";
 
 // One compiled product with its number of producers, and the GPU it runs on.
 struct product_choice {
@@ -37,11 +39,12 @@ struct gpu_room {
 };
 int buffers_that_fit(extent tile, const gpu_room&);
 
-// Calibration (sets "launch", "stage", "epilogue", "store", "wave"), then the held-out products ("grid", "random", "large",
-// "asked"): always the same ones. Sizes of the paper's grid that calibration multiplies too are "grid-known": the choice of
-// the best tile needs them, the errors leave them out.
+// Calibration (sets "launch", "stage", "epilogue", "store", "wave"), then the held-out products ("grid",
+// "random", "large", "asked"): always the same ones. Sizes of the paper's grid that calibration multiplies
+// too are "grid-known": the choice of the best tile needs them, the errors leave them out.
 std::vector<product_row> product_settings(const product_choice&, const gpu_room&, const held_out_sizes&);
-// What is multiplied for the check, in full up to 1024 cubed; the first of them for every number of buffers and schedule.
+// What is multiplied for the check, in full up to 1024 cubed; the first of them for every number of buffers
+// and schedule.
 struct product_check_setting {
   int buffers = 1;
   int blocks = 1;
@@ -50,7 +53,8 @@ struct product_check_setting {
 std::vector<product_check_setting> product_checks(const product_choice&, const gpu_room&);
 
 // Calibration and `held_out` random settings of 200 to 20,000 cycles; and those that are recorded.
-std::vector<synthetic_row> synthetic_settings(std::string_view semaphore, int most_buffers, int held_out, std::uint64_t seed);
+std::vector<synthetic_row> synthetic_settings(std::string_view semaphore, int most_buffers, int held_out,
+                                              std::uint64_t seed);
 std::vector<synthetic_row> recorded_settings(std::string_view semaphore);
 
 // Of one batch, by the names of their metrics. Errors are those of held-out rows, with the launch subtracted.

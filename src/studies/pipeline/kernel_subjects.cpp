@@ -23,21 +23,32 @@ machine_facts facts_of(int gpu) {
   cuda::check(cudaRuntimeGetVersion(&runtime), "asking for the runtime");
   cuda::check(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, gpu), "asking for the clock");
   const auto word = [](auto number) { return fmt::format("{}", number); };
-  return {{"name", seen.name}, {"sms", word(seen.multiProcessorCount)}, {"shared_bytes", word(seen.sharedMemPerBlockOptin)},
-          {"driver", word(driver)}, {"runtime", word(runtime)}, {"highest_clock_mhz", word(khz / 1000)}};
+  return {{"name", seen.name},
+          {"sms", word(seen.multiProcessorCount)},
+          {"shared_bytes", word(seen.sharedMemPerBlockOptin)},
+          {"driver", word(driver)},
+          {"runtime", word(runtime)},
+          {"highest_clock_mhz", word(khz / 1000)}};
 }
 
 // The largest of each extent over the rows, so that one set of operands holds them all.
 extent largest(std::span<const product_row> rows) {
   extent all{64, 64, 64};
-  for (const product_row& r : rows) all = {std::max(all.m, r.size.m), std::max(all.n, r.size.n), std::max(all.k, r.size.k)};
+  for (const product_row& r : rows)
+    all = {std::max(all.m, r.size.m), std::max(all.n, r.size.n), std::max(all.k, r.size.k)};
   return all;
 }
 
 class product_subject final : public subject {
  public:
-  product_subject(const gemm_kernel& kernel, const product_choice& of, const gpu_room& room, int gpu, std::shared_ptr<const kernel_plan> plan)
-      : kernel_(kernel), of_(of), gpu_(gpu), plan_(std::move(plan)), checks_(product_checks(of, room)), operands_(largest(plan_->products), 1) {
+  product_subject(const gemm_kernel& kernel, const product_choice& of, const gpu_room& room, int gpu,
+                  std::shared_ptr<const kernel_plan> plan)
+      : kernel_(kernel),
+        of_(of),
+        gpu_(gpu),
+        plan_(std::move(plan)),
+        checks_(product_checks(of, room)),
+        operands_(largest(plan_->products), 1) {
     // A GPU that was idle is slower for a while.
     const extent size{2048, 2048, 2048};
     product_row row = plan_->products.front();
@@ -63,14 +74,17 @@ class product_subject final : public subject {
   }
 
  private:
-  gemm_launch launch_of(const product_row& r) const { return {of_.instance, r.buffers, r.producers, r.blocks, {r.loads, r.math, r.epilogue}}; }
+  gemm_launch launch_of(const product_row& r) const {
+    return {of_.instance, r.buffers, r.producers, r.blocks, {r.loads, r.math, r.epilogue}};
+  }
 
   void time(const order& asked, seen& came) {
     const product_row& r = plan_->products.at(asked.units);
     gemm_operands on = operands_.operands();
     on.size = r.size;
     const int launches = 2.0 * r.size.m * r.size.n * r.size.k > 1e11 ? 4 : 16;
-    came.values["time_ns"] = timer_.time_ns([&](cudaStream_t stream) { kernel_.launch(launch_of(r), on, stream); }, launches, 1);
+    came.values["time_ns"] =
+        timer_.time_ns([&](cudaStream_t stream) { kernel_.launch(launch_of(r), on, stream); }, launches, 1);
   }
 
   void check(const order& asked, seen& came) {
@@ -80,8 +94,10 @@ class product_subject final : public subject {
     cuda::check(cudaDeviceSynchronize(), "multiplying");
     if (asked.fault == fault_of_products) product.spoil(c.size.m / 2, c.size.n / 3, 2.0f);
     const bool small = std::int64_t{c.size.m} * c.size.n * c.size.k <= (std::int64_t{1} << 30);
-    came.values["error"] = {small ? product.full_error() : std::max(product.freivalds_error(3), product.sampled_error(4096))};
-    came.evidence["product"] = fmt::format("{} with {} buffers and {} blocks", text(c.size), c.buffers, c.blocks);
+    came.values["error"] = {small ? product.full_error()
+                                  : std::max(product.freivalds_error(3), product.sampled_error(4096))};
+    came.evidence["product"] =
+        fmt::format("{} with {} buffers and {} blocks", text(c.size), c.buffers, c.blocks);
   }
 
   const gemm_kernel& kernel_;
@@ -117,7 +133,13 @@ class synthetic_subject final : public subject {
 
  private:
   synthetic_setting setting_of(const synthetic_row& r) const {
-    return {kind_, r.producers, r.buffers, r.stages, static_cast<int>(r.load_a_cycles), static_cast<int>(r.load_b_cycles), static_cast<int>(r.math_cycles)};
+    return {kind_,
+            r.producers,
+            r.buffers,
+            r.stages,
+            static_cast<int>(r.load_a_cycles),
+            static_cast<int>(r.load_b_cycles),
+            static_cast<int>(r.math_cycles)};
   }
 
   void record(const order& asked, seen& came) {
@@ -127,8 +149,9 @@ class synthetic_subject final : public subject {
     run_synthetic(setting, true, stream_.get());  // the first finds no code in the caches
     std::vector<stamp_row> rows;
     for (const activity_cycles& a : run_synthetic(setting, true, stream_.get()).activities)
-      rows.push_back({static_cast<int>(asked.units), r.semaphore, r.producers, r.buffers, r.stages, a.agent, a.what, a.stage,
-                      static_cast<double>(a.begin), static_cast<double>(a.end), r.load_a_cycles, r.load_b_cycles, r.math_cycles});
+      rows.push_back({static_cast<int>(asked.units), r.semaphore, r.producers, r.buffers, r.stages, a.agent,
+                      a.what, a.stage, static_cast<double>(a.begin), static_cast<double>(a.end),
+                      r.load_a_cycles, r.load_b_cycles, r.math_cycles});
     came.evidence["stamps"] = to_csv(std::span<const stamp_row>(rows), {});
   }
 
@@ -145,20 +168,27 @@ void describe_machine(kernel_plan& plan, int gpu) {
 
 }  // namespace
 
-subject_creation make_product(const product_choice& of, const held_out_sizes& sizes, int gpu, std::shared_ptr<kernel_plan> plan) {
+subject_creation make_product(const product_choice& of, const held_out_sizes& sizes, int gpu,
+                              std::shared_ptr<kernel_plan> plan) {
   const cuda::device_scope scope(gpu);
   const gemm_kernel& kernel = of.family == &mma_family ? mma_kernel() : wgmma_kernel();
   if (const auto why = kernel.cannot_run()) return {nullptr, *why, {}};
   int shared = 0;
-  cuda::check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu), "asking for shared memory");
+  cuda::check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu),
+              "asking for shared memory");
   const gpu_room room{cuda::sm_count(gpu), shared};
   if (plan->products.empty()) {
     describe_machine(*plan, gpu);
     plan->products = product_settings(of, room, sizes);
     plan->checks = product_checks(of, room).size();
   }
-  if (plan->products.empty()) return {nullptr, fmt::format("a block has {} bytes of shared memory here, and one buffer needs more", shared), {}};
-  return {std::make_unique<product_subject>(kernel, of, room, gpu, plan), {}, {{"instruction", std::string(of.family->instruction)}}};
+  if (plan->products.empty())
+    return {nullptr,
+            fmt::format("a block has {} bytes of shared memory here, and one buffer needs more", shared),
+            {}};
+  return {std::make_unique<product_subject>(kernel, of, room, gpu, plan),
+          {},
+          {{"instruction", std::string(of.family->instruction)}}};
 }
 
 subject_creation make_synthetic(std::size_t which, int held_out, int gpu, std::shared_ptr<kernel_plan> plan) {

@@ -9,9 +9,10 @@
 
 namespace mgsync::pipeline {
 
-// Makes the subject and, the first time, its plan. A timing run yields "time_ns" of the row that it is asked for, one
-// launch in the mean of several; a proving run yields "error" and, as evidence, "product".
-subject_creation make_product(const product_choice&, const held_out_sizes&, int gpu, std::shared_ptr<kernel_plan>);
+// Makes the subject and, the first time, its plan. A timing run yields "time_ns" of the row that it is asked
+// for, one launch in the mean of several; a proving run yields "error" and, as evidence, "product".
+subject_creation make_product(const product_choice&, const held_out_sizes&, int gpu,
+                              std::shared_ptr<kernel_plan>);
 
 // A timing run yields "cycles"; a proving run "stamps".
 subject_creation make_synthetic(std::size_t which, int held_out, int gpu, std::shared_ptr<kernel_plan>);

@@ -33,7 +33,8 @@ launch_timer::launch_timer() : parts_(std::make_unique<parts>()) {}
 launch_timer::~launch_timer() = default;
 cudaStream_t launch_timer::stream() const { return parts_->stream.get(); }
 
-std::vector<double> launch_timer::time_ns(const std::function<void(cudaStream_t)>& launch, int launches, int samples) {
+std::vector<double> launch_timer::time_ns(const std::function<void(cudaStream_t)>& launch, int launches,
+                                          int samples) {
   const cudaStream_t on = stream();
   auto* const released = parts_->released.as<volatile int>();
   std::vector<double> seen;

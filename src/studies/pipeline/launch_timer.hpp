@@ -1,5 +1,5 @@
-// How long one launch of a kernel takes where many of them follow each other: launches wait in the stream behind a
-// kernel that the host lets go, so that the host's own time for a launch does not show.
+// How long one launch of a kernel takes where many of them follow each other: launches wait in the stream
+// behind a kernel that the host lets go, so that the host's own time for a launch does not show.
 #pragma once
 
 #include <cuda_runtime_api.h>

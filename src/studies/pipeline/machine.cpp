@@ -18,17 +18,23 @@ constexpr double longest_stage_ns = 1e12;  // a quarter of an hour
 constexpr double longest_ticks = 4e18;     // of the 9e18 that there are
 
 ticks to_ticks(double ns) {
-  if (!(ns <= longest_stage_ns)) throw usage_error(fmt::format("--machine: one stage of a tile would take {:.3g} s on this machine; accepted: machines that take at most 1000 s for it", ns * 1e-9));
+  if (!(ns <= longest_stage_ns))
+    throw usage_error(fmt::format("--machine: one stage of a tile would take {:.3g} s on this machine; "
+                                  "accepted: machines that take at most 1000 s for it",
+                                  ns * 1e-9));
   return std::llround(ns * static_cast<double>(ticks_per_ns));
 }
 
-json to_json(const cost_line& line, const char* rate) { return {{"startup_ns", line.startup_ns}, {rate, line.per_ns}}; }
+json to_json(const cost_line& line, const char* rate) {
+  return {{"startup_ns", line.startup_ns}, {rate, line.per_ns}};
+}
 
 // Reads the keys of one object and in the end complains about those that nobody asked for.
 class object_reader {
  public:
   object_reader(const json& object, std::string where) : object_(object), where_(std::move(where)) {
-    if (!object.is_object()) throw usage_error(fmt::format("{} is not a JSON object; accepted: {}", where_, machine_files));
+    if (!object.is_object())
+      throw usage_error(fmt::format("{} is not a JSON object; accepted: {}", where_, machine_files));
   }
 
   double number(const char* key, double least, std::optional<double> otherwise = std::nullopt) {
@@ -39,7 +45,8 @@ class object_reader {
     }
     const json& value = object_.at(key);
     if (!value.is_number() || value.get<double>() < least)
-      throw usage_error(fmt::format("{}: \"{}\" is {}; a number of at least {} is wanted", where_, key, value.dump(), least));
+      throw usage_error(fmt::format("{}: \"{}\" is {}; a number of at least {} is wanted", where_, key,
+                                    value.dump(), least));
     return value.get<double>();
   }
 
@@ -97,7 +104,8 @@ machine rtx_a6000() {
   m.assumptions = {
       "DMA startup of 500 ns: the paper's figure is lost",
       "launch of 1680 ns: what its table 2 adds once; launch and epilogue are lost",
-      "no epilogue: the paper's figure is lost, and it decides no comparison between tiles of equally many waves",
+      "no epilogue: the paper's figure is lost, and it decides no comparison between tiles of equally many "
+      "waves",
       "throughputs per ms, where the paper prints per s",
       "elements of 2 bytes, 99 KiB of shared memory per block",
       "one load at a time (serial): the paper says that one DMA warp is active at a time",
@@ -124,9 +132,11 @@ machine h200() {
   m.peak_tflops = peaks.tflops;
   m.memory_bytes_per_ns = peaks.bytes_per_ns;
   m.l2_bytes = peaks.l2_bytes;
-  m.from = "docs/results/h200x1-pipeline-wgmma.json, kernel wgmma, measured 2026-11-22 by mgsync 0.1.0 (0d3ed39)";
+  m.from =
+      "docs/results/h200x1-pipeline-wgmma.json, kernel wgmma, measured 2026-11-22 by mgsync 0.1.0 (0d3ed39)";
   m.assumptions = {
-      "lines over 12 measured tiles, which they miss by 5.5 % (loads), 11.7 % (multiplying) and 2.8 % (epilogue) in the mean",
+      "lines over 12 measured tiles, which they miss by 5.5 % (loads), 11.7 % (multiplying) and 2.8 % "
+      "(epilogue) in the mean",
       "launch with what a block's first stage takes longer than its load; medians over the tiles",
   };
   return m;
@@ -143,19 +153,23 @@ hardware_peaks peaks_of(std::string_view gpu) {
 
 machine read_machine(std::string_view text, std::string_view source) {
   const json parsed = json::parse(text, nullptr, false);
-  if (parsed.is_discarded()) throw usage_error(fmt::format("{} is not JSON; accepted: {}", source, machine_files));
+  if (parsed.is_discarded())
+    throw usage_error(fmt::format("{} is not JSON; accepted: {}", source, machine_files));
   const std::string where(source);
   object_reader reader(parsed, where);
   machine m;
-  if (const json* name = reader.child("name"); name != nullptr && name->is_string()) m.name = name->get<std::string>();
+  if (const json* name = reader.child("name"); name != nullptr && name->is_string())
+    m.name = name->get<std::string>();
   m.sms = reader.whole("sms", 1);
   m.shared_bytes = reader.whole("shared_bytes", 1);
   m.accumulator_bytes = reader.whole("accumulator_bytes", 0, 0.0);
   m.element_bytes = reader.whole("element_bytes", 1);
   m.producers = reader.whole("producers", 1, 1.0);
-  if (m.producers > 2) throw usage_error(fmt::format("{}: \"producers\" is {}; accepted: 1, 2", where, m.producers));
+  if (m.producers > 2)
+    throw usage_error(fmt::format("{}: \"producers\" is {}; accepted: 1, 2", where, m.producers));
   if (const json* persistent = reader.child("persistent"); persistent != nullptr) {
-    if (!persistent->is_boolean()) throw usage_error(fmt::format("{}: \"persistent\" is neither true nor false", where));
+    if (!persistent->is_boolean())
+      throw usage_error(fmt::format("{}: \"persistent\" is neither true nor false", where));
     m.persistent = persistent->get<bool>();
   }
   m.launch_ns = reader.number("launch_ns", 0);
@@ -174,7 +188,8 @@ machine read_machine(std::string_view text, std::string_view source) {
   m.peak_tflops = reader.number("peak_tflops", 0, 0.0);
   m.memory_bytes_per_ns = reader.number("memory_bytes_per_ns", 0, 0.0);
   m.l2_bytes = reader.whole("l2_bytes", 0, 0.0);
-  if (const json* from = reader.child("from"); from != nullptr && from->is_string()) m.from = from->get<std::string>();
+  if (const json* from = reader.child("from"); from != nullptr && from->is_string())
+    m.from = from->get<std::string>();
   if (const json* list = reader.child("assumptions"); list != nullptr && list->is_array())
     for (const json& line : *list)
       if (line.is_string()) m.assumptions.push_back(line.get<std::string>());
@@ -183,28 +198,29 @@ machine read_machine(std::string_view text, std::string_view source) {
 }
 
 std::string write_machine(const machine& m) {
-  json out = {{"name", m.name},
-              {"sms", m.sms},
-              {"shared_bytes", m.shared_bytes},
-              {"accumulator_bytes", m.accumulator_bytes},
-              {"element_bytes", m.element_bytes},
-              {"producers", m.producers},
-              {"persistent", m.persistent},
-              {"launch_ns", m.launch_ns},
-              {"dma", to_json(m.dma, "bytes_per_ns")},
-              {"dma_latency_ns", m.dma_latency_ns},
-              {"chip_bytes_per_ns", m.chip_bytes_per_ns},
-              {"math", to_json(m.math, m.math_work == work_unit::bytes ? "bytes_per_ns" : "multiply_adds_per_ns")},
-              {"math_peak_per_ns", m.math_peak_per_ns},
-              {"epilogue", to_json(m.epilogue, "bytes_per_ns")},
-              {"output_bytes", m.output_bytes},
-              {"query_ns", m.query_ns},
-              {"handover_ns", m.handover_ns},
-              {"peak_tflops", m.peak_tflops},
-              {"memory_bytes_per_ns", m.memory_bytes_per_ns},
-              {"l2_bytes", m.l2_bytes},
-              {"from", m.from},
-              {"assumptions", m.assumptions}};
+  json out = {
+      {"name", m.name},
+      {"sms", m.sms},
+      {"shared_bytes", m.shared_bytes},
+      {"accumulator_bytes", m.accumulator_bytes},
+      {"element_bytes", m.element_bytes},
+      {"producers", m.producers},
+      {"persistent", m.persistent},
+      {"launch_ns", m.launch_ns},
+      {"dma", to_json(m.dma, "bytes_per_ns")},
+      {"dma_latency_ns", m.dma_latency_ns},
+      {"chip_bytes_per_ns", m.chip_bytes_per_ns},
+      {"math", to_json(m.math, m.math_work == work_unit::bytes ? "bytes_per_ns" : "multiply_adds_per_ns")},
+      {"math_peak_per_ns", m.math_peak_per_ns},
+      {"epilogue", to_json(m.epilogue, "bytes_per_ns")},
+      {"output_bytes", m.output_bytes},
+      {"query_ns", m.query_ns},
+      {"handover_ns", m.handover_ns},
+      {"peak_tflops", m.peak_tflops},
+      {"memory_bytes_per_ns", m.memory_bytes_per_ns},
+      {"l2_bytes", m.l2_bytes},
+      {"from", m.from},
+      {"assumptions", m.assumptions}};
   return out.dump(2) + "\n";
 }
 
@@ -216,8 +232,9 @@ stage_times times_on(const machine& m, extent tile, int active) {
     return load_time{to_ticks(busy), to_ticks(busy + m.dma_latency_ns)};
   };
   const std::int64_t tm = tile.m, tn = tile.n, tk = tile.k;
-  const double work = m.math_work == work_unit::bytes ? static_cast<double>((tm * tk + tk * tn) * m.element_bytes)
-                                                      : static_cast<double>(tm * tn * tk);
+  const double work = m.math_work == work_unit::bytes
+                          ? static_cast<double>((tm * tk + tk * tn) * m.element_bytes)
+                          : static_cast<double>(tm * tn * tk);
   return {load(tm * tk),
           load(tk * tn),
           to_ticks(std::max(m.math.ns(work), m.math_peak_per_ns > 0 ? work / m.math_peak_per_ns : 0)),
@@ -228,16 +245,20 @@ stage_times times_on(const machine& m, extent tile, int active) {
 
 sm_work work_on(const machine& m, extent size, extent tile) {
   const std::int64_t all = output_tiles(size, tile), count = waves(size, tile, m.sms);
-  const sm_work work{times_on(m, tile, static_cast<int>(std::min<std::int64_t>(all, m.sms))), times_on(m, tile, static_cast<int>(all - (count - 1) * m.sms)), count,
+  const sm_work work{times_on(m, tile, static_cast<int>(std::min<std::int64_t>(all, m.sms))),
+                     times_on(m, tile, static_cast<int>(all - (count - 1) * m.sms)), count,
                      stages(size, tile)};
   // At worst, one thing after the other.
   const auto one_by_one = [&](const stage_times& t) {
     const ticks stage = t.a.latency + t.b.latency + t.math + 2 * (t.query + t.handover);
     return static_cast<double>(work.stages) * static_cast<double>(stage) + static_cast<double>(t.epilogue);
   };
-  const double most = m.launch_ns * ticks_per_ns + static_cast<double>(count) * std::max(one_by_one(work.each), one_by_one(work.last));
+  const double most = m.launch_ns * ticks_per_ns +
+                      static_cast<double>(count) * std::max(one_by_one(work.each), one_by_one(work.last));
   if (!(most < longest_ticks))
-    throw usage_error(fmt::format("{} may take {:.3g} days on this machine; accepted: products of at most {:.0f} days", text(size), most * 1e-12 / 86400, longest_ticks * 1e-12 / 86400));
+    throw usage_error(
+        fmt::format("{} may take {:.3g} days on this machine; accepted: products of at most {:.0f} days",
+                    text(size), most * 1e-12 / 86400, longest_ticks * 1e-12 / 86400));
   return work;
 }
 
@@ -258,25 +279,34 @@ std::string impossible(const machine& m, const std::vector<extent>& tiles) {
   const auto rate = [&](extent tile) { return multiplying_tflops(m, tile); };
   const auto fastest = std::ranges::max_element(tiles, {}, rate);
   if (fastest == tiles.end() || rate(*fastest) <= m.peak_tflops) return "";
-  return fmt::format("its {} SMs would multiply tiles {} at {:.0f} TFLOP/s, {:.3g} times the peak of {} TFLOP/s", m.sms, text(*fastest), rate(*fastest),
-                     rate(*fastest) / m.peak_tflops, m.peak_tflops);
+  return fmt::format(
+      "its {} SMs would multiply tiles {} at {:.0f} TFLOP/s, {:.3g} times the peak of {} TFLOP/s", m.sms,
+      text(*fastest), rate(*fastest), rate(*fastest) / m.peak_tflops, m.peak_tflops);
 }
 
 std::vector<std::string> beyond_peaks(const machine& m, extent size, ticks total) {
   std::vector<std::string> found;
-  const double ns = static_cast<double>(total) / ticks_per_ns, rows = size.m, columns = size.n, depth = size.k;
+  const double ns = static_cast<double>(total) / ticks_per_ns, rows = size.m, columns = size.n,
+               depth = size.k;
   const double tflops = 2e-3 * rows * columns * depth / ns;
-  if (m.peak_tflops > 0 && tflops > m.peak_tflops) found.push_back(fmt::format("{:.2f} TFLOP/s are more than the hardware's peak of {}: no such time is possible", tflops, m.peak_tflops));
+  if (m.peak_tflops > 0 && tflops > m.peak_tflops)
+    found.push_back(
+        fmt::format("{:.2f} TFLOP/s are more than the hardware's peak of {}: no such time is possible",
+                    tflops, m.peak_tflops));
   // A and B once in and C once out, but for what the L2 cache held before and holds after.
-  const double in = (rows + columns) * depth * m.element_bytes, out = rows * columns * m.output_bytes, cached = static_cast<double>(m.l2_bytes);
+  const double in = (rows + columns) * depth * m.element_bytes, out = rows * columns * m.output_bytes,
+               cached = static_cast<double>(m.l2_bytes);
   const double rate = (std::max(0.0, in - cached) + std::max(0.0, out - cached)) / ns;
   if (m.memory_bytes_per_ns > 0 && rate > m.memory_bytes_per_ns)
-    found.push_back(fmt::format("A, B and C alone would pass through memory at {:.0f} GB/s, more than the hardware's peak of {}: no such time is possible", rate, m.memory_bytes_per_ns));
+    found.push_back(fmt::format("A, B and C alone would pass through memory at {:.0f} GB/s, more than the "
+                                "hardware's peak of {}: no such time is possible",
+                                rate, m.memory_bytes_per_ns));
   return found;
 }
 
 std::int64_t buffer_bytes(const machine& m, const configuration& c) {
-  const std::int64_t elements = static_cast<std::int64_t>(c.tile.m) * c.tile.k + static_cast<std::int64_t>(c.tile.k) * c.tile.n;
+  const std::int64_t elements =
+      static_cast<std::int64_t>(c.tile.m) * c.tile.k + static_cast<std::int64_t>(c.tile.k) * c.tile.n;
   return elements * m.element_bytes * c.warps.buffers;
 }
 
@@ -285,7 +315,8 @@ std::int64_t accumulator_bytes(const configuration& c) {
 }
 
 bool fits(const machine& m, const configuration& c) {
-  return buffer_bytes(m, c) <= m.shared_bytes && (m.accumulator_bytes == 0 || accumulator_bytes(c) <= m.accumulator_bytes);
+  return buffer_bytes(m, c) <= m.shared_bytes &&
+         (m.accumulator_bytes == 0 || accumulator_bytes(c) <= m.accumulator_bytes);
 }
 
 }  // namespace mgsync::pipeline

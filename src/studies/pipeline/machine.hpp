@@ -18,37 +18,42 @@ struct cost_line {
   bool operator==(const cost_line&) const = default;
 };
 
-enum class work_unit { bytes, multiply_adds };  // what a multiplication's time is proportional to: the paper says bytes
+enum class work_unit {
+  bytes,
+  multiply_adds
+};  // what a multiplication's time is proportional to: the paper says bytes
 
 struct machine {
   std::string name;
   int sms = 1;
-  std::int64_t shared_bytes = 0;       // of one block, for the buffers
-  std::int64_t accumulator_bytes = 0;  // of one block's registers, for its consumers' tiles of C in 32 bits; 0: no limit
+  std::int64_t shared_bytes = 0;  // of one block, for the buffers
+  std::int64_t accumulator_bytes =
+      0;  // of one block's registers, for its consumers' tiles of C in 32 bits; 0: no limit
   int element_bytes = 2;
-  int producers = 1;             // that load side by side: 1 serial, 2 parallel
-  bool persistent = false;       // whether blocks stay for all their output tiles
-  double launch_ns = 0;          // T_0
-  cost_line dma;                 // of one load, in bytes, of one SM alone: how long its engine is busy
-  double dma_latency_ns = 0;     // how much longer until the data can be used; 0: one load in flight, as in the paper
+  int producers = 1;        // that load side by side: 1 serial, 2 parallel
+  bool persistent = false;  // whether blocks stay for all their output tiles
+  double launch_ns = 0;     // T_0
+  cost_line dma;            // of one load, in bytes, of one SM alone: how long its engine is busy
+  double dma_latency_ns =
+      0;  // how much longer until the data can be used; 0: one load in flight, as in the paper
   double chip_bytes_per_ns = 0;  // what all SMs together can load; 0: no limit
   work_unit math_work = work_unit::bytes;
   cost_line math;
-  double math_peak_per_ns = 0;   // no tile multiplies more of that work per ns; 0: no limit beyond the line
-  cost_line epilogue;            // of one output tile, in bytes of C; the paper's is a constant
-  int output_bytes = 4;          // of one element of C
+  double math_peak_per_ns = 0;  // no tile multiplies more of that work per ns; 0: no limit beyond the line
+  cost_line epilogue;           // of one output tile, in bytes of C; the paper's is a constant
+  int output_bytes = 4;         // of one element of C
   double query_ns = 0;
   double handover_ns = 0;
-  double peak_tflops = 0;        // what the hardware multiplies at most, by its maker; 0: unknown
-  double memory_bytes_per_ns = 0;  // the same of its memory
-  std::int64_t l2_bytes = 0;     // what may lie in its L2 cache in place of memory
-  std::string from;              // where all of this was measured: file, date, commit
+  double peak_tflops = 0;                // what the hardware multiplies at most, by its maker; 0: unknown
+  double memory_bytes_per_ns = 0;        // the same of its memory
+  std::int64_t l2_bytes = 0;             // what may lie in its L2 cache in place of memory
+  std::string from;                      // where all of this was measured: file, date, commit
   std::vector<std::string> assumptions;  // what was not measured
   bool operator==(const machine&) const = default;
 };
 
-// The paper's RTX A6000 (section 4.2): throughputs as printed, per ms; what it lost is assumed, and listed. No such machine is
-// possible: see impossible().
+// The paper's RTX A6000 (section 4.2): throughputs as printed, per ms; what it lost is assumed, and listed.
+// No such machine is possible: see impossible().
 machine rtx_a6000();
 
 // One H200, its kernels of wgmma: what `--machine docs/results/h200x1-pipeline-wgmma.json` gives.
@@ -63,17 +68,19 @@ struct hardware_peaks {
 hardware_peaks peaks_of(std::string_view gpu);
 
 // What may be named as a machine, for messages.
-inline constexpr std::string_view machine_files = "h200, paper, a machine file, or results of `mgsync study pipeline`";
+inline constexpr std::string_view machine_files =
+    "h200, paper, a machine file, or results of `mgsync study pipeline`";
 
-// From and to JSON. Reading throws usage_error naming `source` and the key that is missing, unknown or impossible.
+// From and to JSON. Reading throws usage_error naming `source` and the key that is missing, unknown or
+// impossible.
 machine read_machine(std::string_view json, std::string_view source);
 std::string write_machine(const machine&);
 
 // The times of one stage of `tile`, while `active` SMs load.
 stage_times times_on(const machine&, extent tile, int active);
 
-// The most loaded SM: all SMs active but in the last wave, where some may be idle. Throws usage_error where that takes so long
-// that it cannot be counted in ticks.
+// The most loaded SM: all SMs active but in the last wave, where some may be idle. Throws usage_error where
+// that takes so long that it cannot be counted in ticks.
 sm_work work_on(const machine&, extent size, extent tile);
 
 // The same with an entry for each output tile.
@@ -82,7 +89,8 @@ std::vector<stage_times> waves_on(const machine&, extent size, extent tile);
 // What is multiplied per second where all SMs do nothing but multiply such tiles.
 double multiplying_tflops(const machine&, extent tile);
 
-// Why no machine can be so, as its peaks say: its SMs multiply one of these tiles faster. Empty: it can be, or no peak is known.
+// Why no machine can be so, as its peaks say: its SMs multiply one of these tiles faster. Empty: it can be,
+// or no peak is known.
 std::string impossible(const machine&, const std::vector<extent>& tiles);
 
 // Which of the machine's peaks a product of this size passes where it takes so long, a sentence each.

@@ -29,7 +29,8 @@ class cells {
   cells(const std::vector<std::string_view>& names, std::string_view line, std::string where)
       : names_(names), values_(split(line, ',')), where_(std::move(where)) {
     if (values_.size() != names_.size())
-      throw usage_error(fmt::format("{}: {} cells, and the header has {}", where_, values_.size(), names_.size()));
+      throw usage_error(
+          fmt::format("{}: {} cells, and the header has {}", where_, values_.size(), names_.size()));
   }
 
   std::string_view word(std::string_view name) const {
@@ -56,13 +57,16 @@ class cells {
       if (names_[i] == name)
         for (const std::string_view text : split(values_[i], ' ')) {
           double value = 0;
-          if (const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value); error == std::errc() && end == text.data() + text.size())
+          if (const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+              error == std::errc() && end == text.data() + text.size())
             all.push_back(value);
         }
     return all;
   }
   int whole(std::string_view name) const { return static_cast<int>(number(name)); }
-  extent size(std::string_view m, std::string_view n, std::string_view k) const { return {whole(m), whole(n), whole(k)}; }
+  extent size(std::string_view m, std::string_view n, std::string_view k) const {
+    return {whole(m), whole(n), whole(k)};
+  }
 
  private:
   const std::vector<std::string_view>& names_;
@@ -71,7 +75,8 @@ class cells {
 };
 
 template <class Row>
-measured<Row> read_rows(std::string_view csv, std::string_view source, const std::function<Row(const cells&)>& make) {
+measured<Row> read_rows(std::string_view csv, std::string_view source,
+                        const std::function<Row(const cells&)>& make) {
   measured<Row> found;
   std::vector<std::string_view> names;
   int number = 0;
@@ -80,7 +85,8 @@ measured<Row> read_rows(std::string_view csv, std::string_view source, const std
     if (line.empty()) continue;
     if (line.starts_with("# ")) {
       const std::size_t equal = line.find('=');
-      if (equal != std::string_view::npos) found.facts.emplace(line.substr(2, equal - 2), line.substr(equal + 1));
+      if (equal != std::string_view::npos)
+        found.facts.emplace(line.substr(2, equal - 2), line.substr(equal + 1));
     } else if (names.empty()) {
       names = split(line, ',');
     } else {
@@ -110,53 +116,88 @@ void set_times(synthetic_row& row, std::vector<double> raw_cycles) {
 }
 
 std::string to_csv(std::span<const product_row> rows, const machine_facts& facts) {
-  std::string out = head(facts, "family,instance,tm,tn,tk,consumers,math_warps,buffers,producers,blocks,m,n,k,loads,math,epilogue,set,median_ns,min_ns,raw_ns");
+  std::string out = head(facts, "family,instance,tm,tn,tk,consumers,math_warps,buffers,producers,blocks,m,n,"
+                                "k,loads,math,epilogue,set,median_ns,min_ns,raw_ns");
   for (const product_row& r : rows)
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:d},{:d},{:d},{},{:.1f},{:.1f},{:.1f}\n", r.family, r.instance, r.tile.m, r.tile.n,
-                       r.tile.k, r.consumers, r.math_warps, r.buffers, r.producers, r.blocks, r.size.m, r.size.n, r.size.k, r.loads, r.math,
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:d},{:d},{:d},{},{:.1f},{:.1f},{:.1f}\n",
+                       r.family, r.instance, r.tile.m, r.tile.n, r.tile.k, r.consumers, r.math_warps,
+                       r.buffers, r.producers, r.blocks, r.size.m, r.size.n, r.size.k, r.loads, r.math,
                        r.epilogue, r.set, r.median_ns, r.min_ns, fmt::join(r.raw_ns, " "));
   return out;
 }
 
 std::string to_csv(std::span<const synthetic_row> rows, const machine_facts& facts) {
-  std::string out = head(facts, "semaphore,producers,buffers,stages,load_a_cycles,load_b_cycles,math_cycles,set,median_cycles,raw_cycles");
+  std::string out = head(facts, "semaphore,producers,buffers,stages,load_a_cycles,load_b_cycles,math_cycles,"
+                                "set,median_cycles,raw_cycles");
   for (const synthetic_row& r : rows)
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", r.semaphore, r.producers, r.buffers, r.stages, r.load_a_cycles, r.load_b_cycles,
-                       r.math_cycles, r.set, r.median_cycles, fmt::join(r.raw_cycles, " "));
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", r.semaphore, r.producers, r.buffers, r.stages,
+                       r.load_a_cycles, r.load_b_cycles, r.math_cycles, r.set, r.median_cycles,
+                       fmt::join(r.raw_cycles, " "));
   return out;
 }
 
 std::string to_csv(std::span<const stamp_row> rows, const machine_facts& facts) {
-  std::string out = head(facts, "timeline,semaphore,producers,buffers,stages,load_a_cycles,load_b_cycles,math_cycles,agent,what,stage,begin,end");
+  std::string out = head(facts, "timeline,semaphore,producers,buffers,stages,load_a_cycles,load_b_cycles,"
+                                "math_cycles,agent,what,stage,begin,end");
   for (const stamp_row& r : rows)
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.timeline, r.semaphore, r.producers, r.buffers, r.stages, r.load_a_cycles,
-                       r.load_b_cycles, r.math_cycles, r.agent, r.what, r.stage, r.begin, r.end);
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.timeline, r.semaphore, r.producers,
+                       r.buffers, r.stages, r.load_a_cycles, r.load_b_cycles, r.math_cycles, r.agent, r.what,
+                       r.stage, r.begin, r.end);
   return out;
 }
 
 measured<product_row> read_product_rows(std::string_view csv, std::string_view source) {
   return read_rows<product_row>(csv, source, [](const cells& c) {
-    return product_row{std::string(c.word("family")), c.whole("instance"), c.size("tm", "tn", "tk"), c.whole("consumers"),
-                       c.whole("math_warps"), c.whole("buffers"), c.whole("producers"), c.whole("blocks"), c.size("m", "n", "k"),
-                       c.whole("loads") != 0, c.whole("math") != 0, c.whole("epilogue") != 0, std::string(c.word("set")),
-                       c.number("median_ns"), c.number("min_ns"), c.numbers("raw_ns")};
+    return product_row{std::string(c.word("family")),
+                       c.whole("instance"),
+                       c.size("tm", "tn", "tk"),
+                       c.whole("consumers"),
+                       c.whole("math_warps"),
+                       c.whole("buffers"),
+                       c.whole("producers"),
+                       c.whole("blocks"),
+                       c.size("m", "n", "k"),
+                       c.whole("loads") != 0,
+                       c.whole("math") != 0,
+                       c.whole("epilogue") != 0,
+                       std::string(c.word("set")),
+                       c.number("median_ns"),
+                       c.number("min_ns"),
+                       c.numbers("raw_ns")};
   });
 }
 
 measured<synthetic_row> read_synthetic_rows(std::string_view csv, std::string_view source) {
   return read_rows<synthetic_row>(csv, source, [](const cells& c) {
-    return synthetic_row{std::string(c.word("semaphore")), c.whole("producers"), c.whole("buffers"), c.whole("stages"),
-                         c.number("load_a_cycles"), c.number("load_b_cycles"), c.number("math_cycles"), std::string(c.word("set")),
-                         c.number("median_cycles"), c.numbers("raw_cycles")};
+    return synthetic_row{std::string(c.word("semaphore")),
+                         c.whole("producers"),
+                         c.whole("buffers"),
+                         c.whole("stages"),
+                         c.number("load_a_cycles"),
+                         c.number("load_b_cycles"),
+                         c.number("math_cycles"),
+                         std::string(c.word("set")),
+                         c.number("median_cycles"),
+                         c.numbers("raw_cycles")};
   });
 }
 
 measured<stamp_row> read_stamp_rows(std::string_view csv, std::string_view source) {
   return read_rows<stamp_row>(csv, source, [](const cells& c) {
     const std::string_view what = c.word("what");
-    return stamp_row{c.whole("timeline"), std::string(c.word("semaphore")), c.whole("producers"), c.whole("buffers"),
-                     c.whole("stages"), c.whole("agent"), what.empty() ? '?' : what.front(), c.whole("stage"), c.number("begin"), c.number("end"),
-                     c.number_or_0("load_a_cycles"), c.number_or_0("load_b_cycles"), c.number_or_0("math_cycles")};
+    return stamp_row{c.whole("timeline"),
+                     std::string(c.word("semaphore")),
+                     c.whole("producers"),
+                     c.whole("buffers"),
+                     c.whole("stages"),
+                     c.whole("agent"),
+                     what.empty() ? '?' : what.front(),
+                     c.whole("stage"),
+                     c.number("begin"),
+                     c.number("end"),
+                     c.number_or_0("load_a_cycles"),
+                     c.number_or_0("load_b_cycles"),
+                     c.number_or_0("math_cycles")};
   });
 }
 

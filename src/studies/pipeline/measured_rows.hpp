@@ -1,5 +1,5 @@
-// What is measured row by row, as plain values and as CSV, so that everything after measuring runs anywhere. A row without
-// a time is a setting to be measured.
+// What is measured row by row, as plain values and as CSV, so that everything after measuring runs anywhere.
+// A row without a time is a setting to be measured.
 #pragma once
 
 #include <map>
@@ -26,7 +26,8 @@ struct product_row {
   int blocks = 1;
   extent size;
   bool loads = true, math = true, epilogue = true;
-  std::string set;  // "launch", "stage", "epilogue", "wave": calibration; the others: whole products (kernel_rows.hpp)
+  std::string set;  // "launch", "stage", "epilogue", "wave": calibration; the others: whole products
+                    // (kernel_rows.hpp)
   double median_ns = 0;
   double min_ns = 0;
   std::vector<double> raw_ns{};  // what those are of, in the order of measuring; empty in files of before
@@ -72,8 +73,8 @@ std::string to_csv(std::span<const stamp_row>, const machine_facts&);
 void set_times(product_row&, std::vector<double> raw_ns);
 void set_times(synthetic_row&, std::vector<double> raw_cycles);
 
-// Columns are found by their names; columns that nobody knows are skipped. Throws usage_error naming `source`, the line
-// and what is wrong with it.
+// Columns are found by their names; columns that nobody knows are skipped. Throws usage_error naming
+// `source`, the line and what is wrong with it.
 measured<product_row> read_product_rows(std::string_view csv, std::string_view source);
 measured<synthetic_row> read_synthetic_rows(std::string_view csv, std::string_view source);
 measured<stamp_row> read_stamp_rows(std::string_view csv, std::string_view source);

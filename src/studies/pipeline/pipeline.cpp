@@ -1,5 +1,5 @@
-// Study pipeline: warp specialization (paper 003). Which configuration of a matrix product in stages is best, how long it
-// takes and why, on a machine that a file describes or on the paper's.
+// Study pipeline: warp specialization (paper 003). Which configuration of a matrix product in stages is best,
+// how long it takes and why, on a machine that a file describes or on the paper's.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -20,55 +20,70 @@
 #include "src/studies/pipeline/rows_in_turn.hpp"
 
 namespace mgsync {
-namespace pipeline {
-namespace {
+namespace pipeline { namespace {
 
 figure picture_of(const gemm_question& asked, const timeline& schedule) {
-  mgsync::timeline picture{{"pipeline-schedule", fmt::format("Loads and products of one SM: {}x{}x{}", asked.size.m, asked.size.n, asked.size.k),
-                            fmt::format("Simulated, on {}.", asked.on.name)}, "ns", {}};
+  mgsync::timeline picture{
+      {"pipeline-schedule",
+       fmt::format("Loads and products of one SM: {}x{}x{}", asked.size.m, asked.size.n, asked.size.k),
+       fmt::format("Simulated, on {}.", asked.on.name)},
+      "ns",
+      {}};
   std::map<std::string, std::size_t> places;
   for (const auto& span : schedule) {
     const auto [place, is_new] = places.try_emplace(span.track, picture.tracks.size());
     if (is_new) picture.tracks.push_back({span.track, {}});
-    picture.tracks[place->second].events.push_back({span.event.substr(0, span.event.find(' ')), span.begin, span.end});
+    picture.tracks[place->second].events.push_back(
+        {span.event.substr(0, span.event.find(' ')), span.begin, span.end});
   }
   return picture;
 }
 
 bool wanted(const std::vector<std::string>& words, std::string_view one) {
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return word == "all" || word == one; });
+  return std::any_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return word == "all" || word == one; });
 }
 
 void read_tiles(const study_request& asked) {
   std::vector<std::string> known{"all"};
   for (const gemm_family* family : gemm_families)
     for (const gemm_instance& i : family->instances)
-      if (wanted(asked.list("kernel"), family->name) && std::ranges::find(known, text(i.tile)) == known.end()) known.push_back(text(i.tile));
+      if (wanted(asked.list("kernel"), family->name) && std::ranges::find(known, text(i.tile)) == known.end())
+        known.push_back(text(i.tile));
   check_words("tile", asked.list("tile"), std::vector<std::string_view>(known.begin(), known.end()));
 }
 
 constexpr std::array<axis_declaration, 6> axes{{
     {"kernel", "all", "all, synthetic, mma, wgmma", "which kernels are measured"},
-    {"tile", "all", "all, or tiles as 128x128x64", "of mma and wgmma: which instantiations are measured", word_count::list, read_tiles},
-    {"size", "paper,random,large", accepted_sizes, "products that the calibrated model is to predict", word_count::list,
-     [](const study_request& asked) { read_sizes(asked.list("size")); }},
-    {"gemm", "", "1x1x1 to 1048576x1048576x1048576", "the product C = A B whose best configuration is asked for: MxNxK, as 1024x1024x512", word_count::one},
-    {"machine", "", machine_files, "the machine it runs on, else h200; alone: prints its machine file. paper: the RTX A6000 of paper 003, which is impossible", word_count::one,
-     [](const study_request&) {}},  // read once, where it is used: it may be a pipe
-    {"solver", "", "", "asks the solver (Z3) as well, for at most 4 s: a check of the answer, and never faster", word_count::none},
+    {"tile", "all", "all, or tiles as 128x128x64", "of mma and wgmma: which instantiations are measured",
+     word_count::list, read_tiles},
+    {"size", "paper,random,large", accepted_sizes, "products that the calibrated model is to predict",
+     word_count::list, [](const study_request& asked) { read_sizes(asked.list("size")); }},
+    {"gemm", "", "1x1x1 to 1048576x1048576x1048576",
+     "the product C = A B whose best configuration is asked for: MxNxK, as 1024x1024x512", word_count::one},
+    {"machine", "", machine_files,
+     "the machine it runs on, else h200; alone: prints its machine file. paper: the RTX A6000 of paper 003, "
+     "which is impossible",
+     word_count::one, [](const study_request&) {}},  // read once, where it is used: it may be a pipe
+    {"solver", "", "",
+     "asks the solver (Z3) as well, for at most 4 s: a check of the answer, and never faster",
+     word_count::none},
 }};
 
 constexpr std::chrono::milliseconds solver_limit{4000};
 
 bool is_file(std::string_view machine) { return !machine.empty() && machine != "h200" && machine != "paper"; }
 
-// A machine that is named, a machine file, or the results of this study: then lines over the tiles that were measured of one kernel.
+// A machine that is named, a machine file, or the results of this study: then lines over the tiles that were
+// measured of one kernel.
 machine machine_from(const study_request& asked) {
   const auto& name = asked.list("machine").front();
   const auto& kernels = asked.list("kernel");
   const auto text = is_file(name) ? read_text(name, machine_files) : "";
   const bool results = text.find(results_schema) != std::string::npos;
-  if (!results && asked.typed.contains("kernel")) throw usage_error("--kernel: it is for results with several kernels; accepted: with --machine FILE, where FILE is results of `mgsync study pipeline`");
+  if (!results && asked.typed.contains("kernel"))
+    throw usage_error("--kernel: it is for results with several kernels; accepted: with --machine FILE, "
+                      "where FILE is results of `mgsync study pipeline`");
   if (name == "paper") return rtx_a6000();
   if (!is_file(name)) return h200();
   if (!results) {
@@ -82,44 +97,64 @@ machine machine_from(const study_request& asked) {
     for (const gemm_family* family : {&wgmma_family, &mma_family}) {
       std::vector<tile_profile> tiles;
       for (const auto& [key, profile] : profiles)
-        if (std::get<0>(key) == family->name && std::get<2>(key) == 1 && wanted(kernels, family->name)) tiles.push_back(profile);
+        if (std::get<0>(key) == family->name && std::get<2>(key) == 1 && wanted(kernels, family->name))
+          tiles.push_back(profile);
       if (tiles.size() < 2) continue;
       auto fitted = fit_machine(tiles, study.facts).on;
-      fitted.from = fmt::format("{}, kernel {}, measured {} by mgsync {}", name, family->name, document.started.substr(0, document.started.find('T')), document.machine.mgsync);
+      fitted.from =
+          fmt::format("{}, kernel {}, measured {} by mgsync {}", name, family->name,
+                      document.started.substr(0, document.started.find('T')), document.machine.mgsync);
       return fitted;
     }
   }
-  throw usage_error(fmt::format("--machine {}: these results hold no two tiles of {}; accepted: {}", name, fmt::join(kernels, ", "), machine_files));
+  throw usage_error(fmt::format("--machine {}: these results hold no two tiles of {}; accepted: {}", name,
+                                fmt::join(kernels, ", "), machine_files));
 }
 
 study_answer answer_for(const study_request& asked) {
   const auto& name = asked.list("machine").front();
   const std::vector<std::string> read(is_file(name) ? 1 : 0, name);
   for (const auto unused : {"tile", "size"})
-    if (asked.typed.contains(unused)) throw usage_error(fmt::format("--{}: it chooses what is measured, and here a model answers; accepted: --gemm, --machine, --kernel, --solver, or --{} without these", unused, unused));
+    if (asked.typed.contains(unused))
+      throw usage_error(fmt::format("--{}: it chooses what is measured, and here a model answers; accepted: "
+                                    "--gemm, --machine, --kernel, --solver, or --{} without these",
+                                    unused, unused));
   if (!asked.typed.contains("gemm")) {
-    if (asked.typed.contains("solver")) throw usage_error("--solver: it checks the answer to --gemm; accepted: with --gemm MxNxK");
+    if (asked.typed.contains("solver"))
+      throw usage_error("--solver: it checks the answer to --gemm; accepted: with --gemm MxNxK");
     return {write_machine(machine_from(asked)), {}, "", read};
   }
-  gemm_question question{read_extent(asked.list("gemm").front()), machine_from(asked), name == "paper" ? paper_space() : wide_space()};
+  gemm_question question{read_extent(asked.list("gemm").front()), machine_from(asked),
+                         name == "paper" ? paper_space() : wide_space()};
   if (asked.typed.contains("solver")) question.solver_limit = solver_limit;
   const auto answered = answer(question);
-  return {to_text(question, answered), {picture_of(question, answered.schedule)}, to_document(question, answered), read};
+  return {to_text(question, answered),
+          {picture_of(question, answered.schedule)},
+          to_document(question, answered),
+          read};
 }
 
 constexpr int held_out_settings = 60;  // of each kind of semaphore
-constexpr std::array<std::string_view, 4> semaphores = {"named-barrier", "mbarrier", "cuda-pipeline", "block-barrier"};
+constexpr std::array<std::string_view, 4> semaphores = {"named-barrier", "mbarrier", "cuda-pipeline",
+                                                        "block-barrier"};
 
-measurement planned(const study_request& asked, std::string_view subject, std::string_view variant) { return measurement_of(asked, "pipeline", subject, variant); }
+measurement planned(const study_request& asked, std::string_view subject, std::string_view variant) {
+  return measurement_of(asked, "pipeline", subject, variant);
+}
 
 // Why no kernel that needs this compute capability runs here; empty: it may.
 std::string why_not(const study_request& asked, int least_major, bool this_one_only) {
-  if (asked.device != topology::device::gpu) return "this kernel runs on GPUs only; the model, its simulator and its solver answer anywhere: --gemm MxNxK";
+  if (asked.device != topology::device::gpu)
+    return "this kernel runs on GPUs only; the model, its simulator and its solver answer anywhere: --gemm "
+           "MxNxK";
   if (!asked.with_cuda) return "this mgsync was built without CUDA";
   const auto& gpu = *asked.first_gpu();
   const int major = gpu.compute_major.value_or(least_major), minor = gpu.compute_minor.value_or(0);
-  if (this_one_only && (major != least_major || minor != 0)) return fmt::format("wgmma exists on compute capability 9.0 only, and this GPU has {}.{}", major, minor);
-  return major < least_major ? fmt::format("it needs compute capability {}.0, and this GPU has {}.{}", least_major, major, minor) : "";
+  if (this_one_only && (major != least_major || minor != 0))
+    return fmt::format("wgmma exists on compute capability 9.0 only, and this GPU has {}.{}", major, minor);
+  return major < least_major ? fmt::format("it needs compute capability {}.0, and this GPU has {}.{}",
+                                           least_major, major, minor)
+                             : "";
 }
 
 void add_synthetic(const study_request& asked, std::vector<measurement>& all) {
@@ -191,11 +226,18 @@ std::vector<measurement> points(const study_request& asked) {
   return all;
 }
 
-}  // namespace
-}  // namespace pipeline
+}}  // namespace pipeline
 
 extern const study pipeline_study;
-const study pipeline_study{"pipeline", "warp specialization: which configuration of a matrix product in stages, how long it takes, and why",
-                           pipeline::axes, pipeline::points, pipeline::evaluate_results, 2.5, pipeline::answer_for, pipeline::knows_rows, pipeline::evaluate_rows};
+const study pipeline_study{
+    "pipeline",
+    "warp specialization: which configuration of a matrix product in stages, how long it takes, and why",
+    pipeline::axes,
+    pipeline::points,
+    pipeline::evaluate_results,
+    2.5,
+    pipeline::answer_for,
+    pipeline::knows_rows,
+    pipeline::evaluate_rows};
 
 }  // namespace mgsync

@@ -1,5 +1,5 @@
-// The words of the warp-specialization model (paper 003, section 2): a matrix product, its tiles, what one stage costs,
-// and how producers and consumers are arranged. Plain values; nothing here needs a GPU.
+// The words of the warp-specialization model (paper 003, section 2): a matrix product, its tiles, what one
+// stage costs, and how producers and consumers are arranged. Plain values; nothing here needs a GPU.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,15 @@
 
 namespace mgsync::pipeline {
 
-// A whole number of one unit of time that the caller chooses: picoseconds where a machine is described in ns, cycles
-// for the synthetic kernel. Whole numbers, so that simulator, closed form and solver can be compared without a margin.
+// A whole number of one unit of time that the caller chooses: picoseconds where a machine is described in ns,
+// cycles for the synthetic kernel. Whole numbers, so that simulator, closed form and solver can be compared
+// without a margin.
 using ticks = std::int64_t;
 
 inline constexpr ticks ticks_per_ns = 1000;  // where a machine's nanoseconds become ticks
 
-// C (m x n) = A (m x k) B (k x n). As a tile: the part of C that one block computes, and the depth of one stage.
+// C (m x n) = A (m x k) B (k x n). As a tile: the part of C that one block computes, and the depth of one
+// stage.
 struct extent {
   int m = 0;
   int n = 0;
@@ -23,13 +25,17 @@ struct extent {
 };
 
 constexpr std::int64_t parts(std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; }
-constexpr std::int64_t output_tiles(extent size, extent tile) { return parts(size.m, tile.m) * parts(size.n, tile.n); }
+constexpr std::int64_t output_tiles(extent size, extent tile) {
+  return parts(size.m, tile.m) * parts(size.n, tile.n);
+}
 constexpr int stages(extent size, extent tile) { return static_cast<int>(parts(size.k, tile.k)); }
 // How many output tiles the most loaded SM computes, one after the other.
-constexpr int waves(extent size, extent tile, int sms) { return static_cast<int>(parts(output_tiles(size, tile), sms)); }
+constexpr int waves(extent size, extent tile, int sms) {
+  return static_cast<int>(parts(output_tiles(size, tile), sms));
+}
 
-// One load of an input tile: the engine is busy for `issue`, and the data can be used `latency` after its start. In
-// the paper both are t_A (or t_B); an engine with several loads in flight has a longer latency.
+// One load of an input tile: the engine is busy for `issue`, and the data can be used `latency` after its
+// start. In the paper both are t_A (or t_B); an engine with several loads in flight has a longer latency.
 struct load_time {
   ticks issue = 0;
   ticks latency = 0;
@@ -46,8 +52,8 @@ struct stage_times {
   bool operator==(const stage_times&) const = default;
 };
 
-// What one SM computes of a product, one output tile after the other: all alike but the last, which may find the chip less
-// busy. As two entries and a number, because there may be millions.
+// What one SM computes of a product, one output tile after the other: all alike but the last, which may find
+// the chip less busy. As two entries and a number, because there may be millions.
 struct sm_work {
   stage_times each, last;
   std::int64_t tiles = 1;
@@ -55,9 +61,10 @@ struct sm_work {
   bool operator==(const sm_work&) const = default;
 };
 
-// How a block's warps are arranged. One producer loads A and then B; of two, each loads one. With two consumers the
-// output tiles alternate between them, one multiplies at a time (paper, section 1.3) and an epilogue is hidden behind
-// the other's multiplying. Persistent: the producers go on with the next output tile while the last is being finished.
+// How a block's warps are arranged. One producer loads A and then B; of two, each loads one. With two
+// consumers the output tiles alternate between them, one multiplies at a time (paper, section 1.3) and an
+// epilogue is hidden behind the other's multiplying. Persistent: the producers go on with the next output
+// tile while the last is being finished.
 struct arrangement {
   int producers = 1;
   int consumers = 1;
@@ -73,7 +80,9 @@ struct configuration {
   bool operator==(const configuration&) const = default;
 };
 
-inline std::string text(extent e) { return std::to_string(e.m) + "x" + std::to_string(e.n) + "x" + std::to_string(e.k); }
+inline std::string text(extent e) {
+  return std::to_string(e.m) + "x" + std::to_string(e.n) + "x" + std::to_string(e.k);
+}
 
 // One bar of a timeline, in the unit of who made it.
 struct timeline_span {

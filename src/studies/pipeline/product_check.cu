@@ -20,7 +20,8 @@ __host__ __device__ inline std::uint64_t mixed(std::uint64_t x) {
 }
 
 __global__ void fill(__half* to, std::size_t count, std::uint64_t seed) {
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count; i += std::size_t{gridDim.x} * blockDim.x)
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
+       i += std::size_t{gridDim.x} * blockDim.x)
     to[i] = __float2half(static_cast<float>(mixed(seed ^ mixed(i)) >> 40) * 0x1p-23f - 1.0f);
 }
 
@@ -31,8 +32,11 @@ struct view {
   int m, n, k;
 };
 
-// Products rounded to 24 bits or a little worse, k/16 additions one after the other: a random walk of this size.
-__device__ inline double allowed(int k, double sum_of_squares) { return 16.0 * (k / 16.0 + 16) * 0x1p-23 * sqrt(sum_of_squares); }
+// Products rounded to 24 bits or a little worse, k/16 additions one after the other: a random walk of this
+// size.
+__device__ inline double allowed(int k, double sum_of_squares) {
+  return 16.0 * (k / 16.0 + 16) * 0x1p-23 * sqrt(sum_of_squares);
+}
 
 __device__ inline double entry_error(const view& x, int row, int column) {
   double sum = 0, squares = 0;
@@ -42,7 +46,8 @@ __device__ inline double entry_error(const view& x, int row, int column) {
     sum += product;
     squares += product * product;
   }
-  const double error = fabs(static_cast<double>(x.c[std::size_t(row) * x.n + column]) - sum) / allowed(x.k, squares);
+  const double error =
+      fabs(static_cast<double>(x.c[std::size_t(row) * x.n + column]) - sum) / allowed(x.k, squares);
   return error == error ? error : INFINITY;
 }
 
@@ -53,7 +58,8 @@ __device__ inline void keep_largest(unsigned long long* largest, double value) {
 
 __global__ void all_entries(view x, unsigned long long* largest) {
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
-  if (i < std::size_t(x.m) * x.n) keep_largest(largest, entry_error(x, static_cast<int>(i % x.m), static_cast<int>(i / x.m)));
+  if (i < std::size_t(x.m) * x.n)
+    keep_largest(largest, entry_error(x, static_cast<int>(i % x.m), static_cast<int>(i / x.m)));
 }
 
 __global__ void some_entries(view x, std::uint64_t seed, int count, unsigned long long* largest) {
@@ -63,14 +69,17 @@ __global__ void some_entries(view x, std::uint64_t seed, int count, unsigned lon
   keep_largest(largest, entry_error(x, static_cast<int>(at % x.m), static_cast<int>(at / x.m)));
 }
 
-__device__ inline double sign_of(std::uint64_t seed, int i) { return (mixed(seed + static_cast<std::uint64_t>(i)) & 1) != 0 ? 1.0 : -1.0; }
+__device__ inline double sign_of(std::uint64_t seed, int i) {
+  return (mixed(seed + static_cast<std::uint64_t>(i)) & 1) != 0 ? 1.0 : -1.0;
+}
 
 // u = B r: k sums over n, one thread each; neighbours read neighbouring elements.
 __global__ void times_signs(view x, std::uint64_t seed, double* u) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= x.k) return;
   double sum = 0;
-  for (int column = 0; column < x.n; ++column) sum += sign_of(seed, column) * __half2float(x.b[std::size_t(column) * x.k + i]);
+  for (int column = 0; column < x.n; ++column)
+    sum += sign_of(seed, column) * __half2float(x.b[std::size_t(column) * x.k + i]);
   u[i] = sum;
 }
 
@@ -78,8 +87,10 @@ __global__ void times_signs(view x, std::uint64_t seed, double* u) {
 __global__ void compare_rows(view x, std::uint64_t seed, const double* u, unsigned long long* largest) {
   const int row = static_cast<int>(blockIdx.x);
   double difference = 0;
-  for (int i = static_cast<int>(threadIdx.x); i < x.k; i += 32) difference += __half2float(x.a[std::size_t(row) * x.k + i]) * u[i];
-  for (int i = static_cast<int>(threadIdx.x); i < x.n; i += 32) difference -= sign_of(seed, i) * static_cast<double>(x.c[std::size_t(row) * x.n + i]);
+  for (int i = static_cast<int>(threadIdx.x); i < x.k; i += 32)
+    difference += __half2float(x.a[std::size_t(row) * x.k + i]) * u[i];
+  for (int i = static_cast<int>(threadIdx.x); i < x.n; i += 32)
+    difference -= sign_of(seed, i) * static_cast<double>(x.c[std::size_t(row) * x.n + i]);
   for (int apart = 16; apart > 0; apart /= 2) difference += __shfl_xor_sync(0xffffffff, difference, apart);
   const double of_entry = allowed(x.k, x.k / 9.0) / 4;
   const double error = fabs(difference) / (4 * sqrt(static_cast<double>(x.n)) * of_entry);
@@ -95,7 +106,12 @@ int current_gpu() {
 }
 
 view view_of(const gemm_operands& on) {
-  return {static_cast<const __half*>(on.a), static_cast<const __half*>(on.b), on.c, on.size.m, on.size.n, on.size.k};
+  return {static_cast<const __half*>(on.a),
+          static_cast<const __half*>(on.b),
+          on.c,
+          on.size.m,
+          on.size.n,
+          on.size.k};
 }
 
 template <class Launch>
@@ -111,7 +127,9 @@ double largest_of(Launch launch) {
 }  // namespace
 
 random_product::random_product(extent size, std::uint64_t seed)
-    : size_(size), seed_(seed), a_(cuda::memory::on_gpu(current_gpu(), std::size_t(size.m) * size.k * sizeof(__half))),
+    : size_(size),
+      seed_(seed),
+      a_(cuda::memory::on_gpu(current_gpu(), std::size_t(size.m) * size.k * sizeof(__half))),
       b_(cuda::memory::on_gpu(current_gpu(), std::size_t(size.n) * size.k * sizeof(__half))),
       c_(cuda::memory::on_gpu(current_gpu(), std::size_t(size.m) * size.n * sizeof(float))) {
   fill<<<1024, threads>>>(a_.as<__half>(), std::size_t(size.m) * size.k, mixed(seed));
@@ -135,17 +153,21 @@ double random_product::full_error() const {
 
 double random_product::sampled_error(int entries) const {
   return largest_of([&](unsigned long long* largest) {
-    some_entries<<<blocks_for(static_cast<std::size_t>(entries)), threads>>>(view_of(operands()), seed_, entries, largest);
+    some_entries<<<blocks_for(static_cast<std::size_t>(entries)), threads>>>(view_of(operands()), seed_,
+                                                                             entries, largest);
   });
 }
 
 double random_product::freivalds_error(int vectors) const {
-  const cuda::memory u = cuda::memory::on_gpu(current_gpu(), static_cast<std::size_t>(size_.k) * sizeof(double));
+  const cuda::memory u =
+      cuda::memory::on_gpu(current_gpu(), static_cast<std::size_t>(size_.k) * sizeof(double));
   return largest_of([&](unsigned long long* largest) {
     for (int v = 0; v < vectors; ++v) {
       const std::uint64_t seed = mixed(seed_ ^ (0x1000u + static_cast<unsigned>(v)));
-      times_signs<<<blocks_for(static_cast<std::size_t>(size_.k)), threads>>>(view_of(operands()), seed, u.as<double>());
-      compare_rows<<<static_cast<unsigned>(size_.m), 32>>>(view_of(operands()), seed, u.as<double>(), largest);
+      times_signs<<<blocks_for(static_cast<std::size_t>(size_.k)), threads>>>(view_of(operands()), seed,
+                                                                              u.as<double>());
+      compare_rows<<<static_cast<unsigned>(size_.m), 32>>>(view_of(operands()), seed, u.as<double>(),
+                                                           largest);
     }
   });
 }

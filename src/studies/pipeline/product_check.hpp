@@ -1,4 +1,5 @@
-// Is C = A B? In full against a plain kernel, or by Freivalds' test and sampled entries where that would take long.
+// Is C = A B? In full against a plain kernel, or by Freivalds' test and sampled entries where that would take
+// long.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,15 +11,16 @@
 
 namespace mgsync::pipeline {
 
-// Operands on the calling thread's GPU, A and B filled with halves from [-1, 1) that depend on the seed alone, C with NaN.
+// Operands on the calling thread's GPU, A and B filled with halves from [-1, 1) that depend on the seed
+// alone, C with NaN.
 class random_product {
  public:
   random_product(extent size, std::uint64_t seed);
   gemm_operands operands() const;
   void forget_result();  // NaN again
 
-  // The largest error seen over the largest that rounding explains (at most 1 passes), where sums of k products are
-  // rounded to 24 bits or a little worse. NaN anywhere gives infinity.
+  // The largest error seen over the largest that rounding explains (at most 1 passes), where sums of k
+  // products are rounded to 24 bits or a little worse. NaN anywhere gives infinity.
   double full_error() const;                  // every entry; m n k multiply-adds in double
   double freivalds_error(int vectors) const;  // |C r - A (B r)| for random vectors r of +-1
   double sampled_error(int entries) const;

@@ -8,7 +8,9 @@
 namespace mgsync::pipeline {
 namespace {
 
-bool has_header(std::string_view text, std::string_view header) { return text.starts_with(header) || text.find(fmt::format("\n{}", header)) != std::string_view::npos; }
+bool has_header(std::string_view text, std::string_view header) {
+  return text.starts_with(header) || text.find(fmt::format("\n{}", header)) != std::string_view::npos;
+}
 
 evaluation shown(const std::map<std::string, measured_study>& all) {
   evaluation e;
@@ -18,7 +20,10 @@ evaluation shown(const std::map<std::string, measured_study>& all) {
 
 }  // namespace
 
-bool knows_rows(std::string_view text) { return has_header(text, "family,instance,") || has_header(text, "timeline,") || has_header(text, "semaphore,"); }
+bool knows_rows(std::string_view text) {
+  return has_header(text, "family,instance,") || has_header(text, "timeline,") ||
+         has_header(text, "semaphore,");
+}
 
 std::map<std::string, measured_study> read_studies(std::span<const raw_file> files) {
   std::map<std::string, measured_study> all;
@@ -31,7 +36,8 @@ std::map<std::string, measured_study> read_studies(std::span<const raw_file> fil
   for (const auto& f : files) {
     // What the kernels compute was once checked in files of their own, with another column in place of times.
     if (f.text.find(",verdict\n") != std::string::npos) continue;
-    if (has_header(f.text, "family,instance,")) take(read_product_rows(f.text, f.name), &measured_study::products);
+    if (has_header(f.text, "family,instance,"))
+      take(read_product_rows(f.text, f.name), &measured_study::products);
     else if (has_header(f.text, "timeline,")) take(read_stamp_rows(f.text, f.name), &measured_study::stamps);
     else take(read_synthetic_rows(f.text, f.name), &measured_study::synthetic);
   }
@@ -43,7 +49,8 @@ std::map<std::string, measured_study> studies_in(std::span<const result> results
   for (const auto& r : results)
     if (r.point.study == "pipeline")
       for (const auto& a : r.attachments)
-        if (a.name == rows_attachment || a.name == stamps_attachment) files.push_back({fmt::format("{} of {}", a.name, name_of(r.point)), a.content});
+        if (a.name == rows_attachment || a.name == stamps_attachment)
+          files.push_back({fmt::format("{} of {}", a.name, name_of(r.point)), a.content});
   return read_studies(files);
 }
 

@@ -39,7 +39,8 @@ class linear_map {
     moments to = nothing();
     for (std::size_t i = 0; i < columns_.size(); ++i)
       if (from[i] != never)
-        for (std::size_t k = 0; k < columns_.size(); ++k) to[k] = std::max(to[k], after(columns_[i][k], from[i]));
+        for (std::size_t k = 0; k < columns_.size(); ++k)
+          to[k] = std::max(to[k], after(columns_[i][k], from[i]));
     return to;
   }
 
@@ -59,11 +60,17 @@ class linear_map {
   std::vector<moments> columns_;
 };
 
-// One SM's producers and consumers. Of the moments, the first ones are when the buffers' stages were multiplied, the latest first.
+// One SM's producers and consumers. Of the moments, the first ones are when the buffers' stages were
+// multiplied, the latest first.
 class block {
  public:
   explicit block(const arrangement& warps)
-      : warps_(warps), buffers_(static_cast<std::size_t>(warps.buffers)), a_(buffers_), b_(buffers_ + 1), mine_(buffers_ + 2), others_(buffers_ + 3) {}
+      : warps_(warps),
+        buffers_(static_cast<std::size_t>(warps.buffers)),
+        a_(buffers_),
+        b_(buffers_ + 1),
+        mine_(buffers_ + 2),
+        others_(buffers_ + 3) {}
 
   // Before the first stage every buffer is free, and so is everybody.
   moments start() const {
@@ -97,7 +104,8 @@ class block {
     const ticks b = warps_.producers == 1 ? after(a, t.a.issue) : std::max(now[b_], free);
     const ticks both = after(std::max(after(a, t.a.latency), after(b, t.b.latency)), t.handover);
     const ticks multiplied = after(std::max({both, now[mine_], after(now.front(), turn)}), t.math);
-    std::copy_backward(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(buffers_) - 1, now.begin() + static_cast<std::ptrdiff_t>(buffers_));
+    std::copy_backward(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(buffers_) - 1,
+                       now.begin() + static_cast<std::ptrdiff_t>(buffers_));
     now.front() = multiplied;
     now[a_] = warps_.producers == 1 ? after(b, t.b.issue + t.query) : after(a, t.a.issue + t.query);
     now[b_] = after(b, t.b.issue + t.query);
@@ -112,8 +120,10 @@ class block {
 }  // namespace
 
 time_of_tiles persistent_time(const sm_work& work, const arrangement& warps) {
-  if (work.tiles < 1 || work.stages < 1 || warps.buffers < 1 || warps.buffers > static_cast<int>(most_buffers))
-    throw std::invalid_argument("at least one tile, one stage and one buffer are needed, and at most 12 buffers");
+  if (work.tiles < 1 || work.stages < 1 || warps.buffers < 1 ||
+      warps.buffers > static_cast<int>(most_buffers))
+    throw std::invalid_argument(
+        "at least one tile, one stage and one buffer are needed, and at most 12 buffers");
   const block sm(warps);
   moments now = sm.start();
   if (work.tiles > 1) now = sm.tile(work.each, work.stages).repeated(work.tiles - 1)(now);

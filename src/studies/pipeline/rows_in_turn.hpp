@@ -1,5 +1,5 @@
-// A method that times a list of settings one after the other, the whole list once in each batch: what a model is calibrated
-// on and what it is to predict. The figures are those that one batch's times give together.
+// A method that times a list of settings one after the other, the whole list once in each batch: what a model
+// is calibrated on and what it is to predict. The figures are those that one batch's times give together.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ struct rows_settings {
   std::vector<metric_name> columns;
   std::function<std::vector<named_value>(std::span<const double> times)> figures;  // of one batch
   std::string description;
-  std::uint32_t batches = 6;          // enough for an interval
+  std::uint32_t batches = 6;  // enough for an interval
 };
 
 // Order i of a batch has `units` i: the setting to be timed.
@@ -28,7 +28,9 @@ class rows_in_turn final : public method {
   std::optional<step> next(std::chrono::nanoseconds spent) override;
   void take(const step&, std::span<const seen>) override;
   std::vector<metric_name> columns() const override { return settings_.columns; }
-  stop_reason stopped() const override { return batch_ == settings_.batches ? stop_reason::precision : stop_reason::none; }
+  stop_reason stopped() const override {
+    return batch_ == settings_.batches ? stop_reason::precision : stop_reason::none;
+  }
   void resume(std::span<const sample>, std::uint32_t) override {}  // quickly run anew
   std::string description() const override { return settings_.description; }
 

@@ -17,7 +17,8 @@ struct search_space {
 };
 
 search_space paper_space();  // tiles of 64 and 128 each, 1 to 4 buffers, one consumer
-search_space wide_space();   // m and n multiples of 64 to 256, k multiples of 16 to 128, 1 to 8 buffers, 1 or 2 consumers
+search_space wide_space();   // m and n multiples of 64 to 256, k multiples of 16 to 128, 1 to 8 buffers, 1 or
+                             // 2 consumers
 
 // What the model says of one configuration, launch included, in ticks (picoseconds).
 struct prediction {
@@ -27,7 +28,8 @@ struct prediction {
 };
 prediction predict(const machine&, extent size, const configuration&);
 
-// No schedule is faster than its busiest engine alone: launch and that, in ticks. The same for any number of buffers.
+// No schedule is faster than its busiest engine alone: launch and that, in ticks. The same for any number of
+// buffers.
 ticks lower_bound(const machine&, extent size, const configuration&);
 
 // All configurations of the space that fit the machine, in the space's order.
@@ -36,8 +38,8 @@ std::vector<configuration> candidates(const machine&, const search_space&);
 struct search_answer {
   enum class outcome { optimal, nothing_fits, time_out, unknown };
   outcome how = outcome::nothing_fits;
-  std::string by;                   // "brute force", "Z3 4.8.12"
-  std::string reason;               // of time_out and unknown
+  std::string by;      // "brute force", "Z3 4.8.12"
+  std::string reason;  // of time_out and unknown
   configuration best;
   prediction time;
   std::vector<configuration> ties;  // brute force: all with the least total, the best first
@@ -45,24 +47,27 @@ struct search_answer {
   double seconds = 0;
 };
 
-// The least total; among equals the least waiting, then the least shared memory, then the first. Exact: configurations
-// are skipped only where a lower bound of their time is above the best.
+// The least total; among equals the least waiting, then the least shared memory, then the first. Exact:
+// configurations are skipped only where a lower bound of their time is above the best.
 search_answer brute_force(const machine&, extent size, const search_space&);
 
 // Whether Z3 is in this build.
 bool has_z3();
 
-// The paper's encoding (section 3.2): event times as arrays of integers indexed by stage, buffers and tile as variables,
-// least total and then least waiting; on a persistent machine the recurrences go on over the output tiles of an SM. Nothing
-// without Z3 in this build, or where waves that are not persistent differ: the recurrences do not describe those. Never longer
-// than `limit`, writing the problem down included: a process of its own does it, and is ended then. A time-out is an answer.
-std::optional<search_answer> solve_with_z3(const machine&, extent size, const search_space&, std::chrono::milliseconds limit);
+// The paper's encoding (section 3.2): event times as arrays of integers indexed by stage, buffers and tile as
+// variables, least total and then least waiting; on a persistent machine the recurrences go on over the
+// output tiles of an SM. Nothing without Z3 in this build, or where waves that are not persistent differ: the
+// recurrences do not describe those. Never longer than `limit`, writing the problem down included: a process
+// of its own does it, and is ended then. A time-out is an answer.
+std::optional<search_answer> solve_with_z3(const machine&, extent size, const search_space&,
+                                           std::chrono::milliseconds limit);
 
-// How much faster the best configuration would be if one thing were twice as good: what binds is what helps most.
+// How much faster the best configuration would be if one thing were twice as good: what binds is what helps
+// most.
 struct relaxation {
-  std::string what;      // "DMA throughput", "shared memory", ...
+  std::string what;  // "DMA throughput", "shared memory", ...
   double gain_percent = 0;
-  configuration best;    // then
+  configuration best;  // then
 };
 std::vector<relaxation> relaxations(const machine&, extent size, const search_space&, const search_answer&);
 

@@ -1,5 +1,5 @@
-// The semaphores of the study's kernels: mbarriers in shared memory, waited for within a bound. Below compute capability
-// 8.0 there are none: the code compiles there and must not run.
+// The semaphores of the study's kernels: mbarriers in shared memory, waited for within a bound. Below compute
+// capability 8.0 there are none: the code compiles there and must not run.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace mgsync::pipeline {
 
-// A wait that lasts longer than this has lost its partner: the kernel is ended with a trap instead of spinning forever.
+// A wait that lasts longer than this has lost its partner: the kernel is ended with a trap instead of
+// spinning forever.
 inline constexpr long long longest_wait_cycles = 4'000'000'000LL;
 
 __device__ inline std::uint32_t shared_address(const void* pointer) {
@@ -23,31 +24,34 @@ __device__ inline std::uint32_t shared_address(const void* pointer) {
 
 __device__ inline void mbarrier_init(std::uint64_t* barrier, unsigned arrivals) {
 #if MGSYNC_HAS_MBARRIER
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals)
+               : "memory");
 #endif
 }
 
 __device__ inline void mbarrier_arrive(std::uint64_t* barrier) {
 #if MGSYNC_HAS_MBARRIER
-  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [%0]; }" ::"r"(shared_address(barrier)) : "memory");
+  asm volatile(
+      "{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [%0]; }" ::"r"(shared_address(barrier))
+      : "memory");
 #endif
 }
 
-// Whether the phase of this parity has ended; on compute capability 9.0 and above the hardware waits a while for it.
+// Whether the phase of this parity has ended; on compute capability 9.0 and above the hardware waits a while
+// for it.
 __device__ inline bool mbarrier_ended(std::uint32_t address, unsigned parity) {
   unsigned ended = 1;
 #if MGSYNC_HAS_MBARRIER
-  asm volatile(
-      "{ .reg .pred p;\n"
+  asm volatile("{ .reg .pred p;\n"
 #if __CUDA_ARCH__ >= 900
-      "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+               "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
 #else
-      "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+               "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
 #endif
-      "selp.u32 %0, 1, 0, p; }"
-      : "=r"(ended)
-      : "r"(address), "r"(parity)
-      : "memory");
+               "selp.u32 %0, 1, 0, p; }"
+               : "=r"(ended)
+               : "r"(address), "r"(parity)
+               : "memory");
 #else
   static_cast<void>(address);
   static_cast<void>(parity);
@@ -56,8 +60,8 @@ __device__ inline bool mbarrier_ended(std::uint32_t address, unsigned parity) {
   return ended != 0;
 }
 
-// Returns once the phase of this parity has ended; all that the arriving threads wrote before is visible then. A clock is
-// read only where there is something to wait for: it would cost as much as the rest.
+// Returns once the phase of this parity has ended; all that the arriving threads wrote before is visible
+// then. A clock is read only where there is something to wait for: it would cost as much as the rest.
 __device__ inline void mbarrier_wait(std::uint64_t* barrier, unsigned parity) {
   const std::uint32_t address = shared_address(barrier);
   if (mbarrier_ended(address, parity)) return;

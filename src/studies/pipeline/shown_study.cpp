@@ -18,11 +18,15 @@ using pairs = std::vector<std::pair<double, double>>;
 std::string percent(double value) { return fmt::format("{:.2f} %", value); }
 
 std::string kernel_name(const std::string& family, int producers) {
-  return family == "wgmma" ? family : fmt::format("{}, {} producer{}", family, producers, producers == 1 ? "" : "s");
+  return family == "wgmma" ? family
+                           : fmt::format("{}, {} producer{}", family, producers, producers == 1 ? "" : "s");
 }
 
 std::string set_name(const std::string& set) {
-  return set == "grid" ? "sizes to 1024" : set == "random" ? "random sizes to 3072" : set == "large" ? "2048 to 8192 cubed" : "sizes asked for";
+  return set == "grid"     ? "sizes to 1024"
+         : set == "random" ? "random sizes to 3072"
+         : set == "large"  ? "2048 to 8192 cubed"
+                           : "sizes asked for";
 }
 
 // One figure's or table's name on this machine.
@@ -30,7 +34,8 @@ struct namer {
   std::string machine;
   std::string operator()(std::string name) const {
     if (machine.empty()) return name;
-    for (const char c : "-" + machine) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? static_cast<char>(std::tolower(c)) : '-';
+    for (const char c : "-" + machine)
+      name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? static_cast<char>(std::tolower(c)) : '-';
     return name;
   }
 };
@@ -41,7 +46,8 @@ struct predicted_rows {
   pairs whole, less_launch, second, second_less_launch;
 
   void add(const product_row& r, const tile_profile& p, int sms) {
-    const double predicted = simulated_ns(r, p, sms), other = max_model_ns(r, p, sms), launch = launch_ns(r, p, sms);
+    const double predicted = simulated_ns(r, p, sms), other = max_model_ns(r, p, sms),
+                 launch = launch_ns(r, p, sms);
     rows.push_back(&r);
     whole.emplace_back(predicted, r.median_ns);
     less_launch.emplace_back(predicted - launch, r.median_ns - launch);
@@ -51,29 +57,41 @@ struct predicted_rows {
 };
 using by_kernel_and_set = std::map<std::pair<std::string, int>, std::map<std::string, predicted_rows>>;
 
-by_kernel_and_set predictions_of(const measured_study& study, const std::map<profile_key, tile_profile>& profiles) {
+by_kernel_and_set predictions_of(const measured_study& study,
+                                 const std::map<profile_key, tile_profile>& profiles) {
   by_kernel_and_set all;
   for (const product_row& r : study.products)
-    if (const auto found = profiles.find({r.family, r.instance, r.producers}); is_held_out(r) && found != profiles.end())
+    if (const auto found = profiles.find({r.family, r.instance, r.producers});
+        is_held_out(r) && found != profiles.end())
       all[{r.family, r.producers}][r.set].add(r, found->second, study.sms());
   return all;
 }
 
 void add_errors(const by_kernel_and_set& all, const namer& name, evaluation& e) {
   table t{{name("pipeline-errors"), "Predicted against measured: products whose sizes the model never saw",
-           "Errors are |predicted - measured| / measured; less launch: the empty launch subtracted from both, as paper 003 does (its figures: mean 4.5 %, "
-           "largest 21.5 %). The second model is launch + first load + sum of max(DMA, math, epilogue) + last epilogue."},
-          {"kernel", "sizes", "products", "whole, mean", "largest", "less launch, mean", "largest", "second model, mean", "largest"}, {},
+           "Errors are |predicted - measured| / measured; less launch: the empty launch subtracted from "
+           "both, as paper 003 does (its figures: mean 4.5 %, "
+           "largest 21.5 %). The second model is launch + first load + sum of max(DMA, math, epilogue) + "
+           "last epilogue."},
+          {"kernel", "sizes", "products", "whole, mean", "largest", "less launch, mean", "largest",
+           "second model, mean", "largest"},
+          {},
           {false, false, true, true, true, true, true, true, true}};
   for (const auto& [kernel, sets] : all)
     for (const auto& [set, rows] : sets) {
-      const auto whole = summarize_errors(rows.whole), less = summarize_errors(rows.less_launch), second = summarize_errors(rows.second);
-      t.rows.push_back({kernel_name(kernel.first, kernel.second), set_name(set), fmt::format("{}", whole.count), percent(whole.mean_percent), percent(whole.max_percent),
-                        percent(less.mean_percent), percent(less.max_percent), percent(second.mean_percent), percent(second.max_percent)});
+      const auto whole = summarize_errors(rows.whole), less = summarize_errors(rows.less_launch),
+                 second = summarize_errors(rows.second);
+      t.rows.push_back({kernel_name(kernel.first, kernel.second), set_name(set),
+                        fmt::format("{}", whole.count), percent(whole.mean_percent),
+                        percent(whole.max_percent), percent(less.mean_percent), percent(less.max_percent),
+                        percent(second.mean_percent), percent(second.max_percent)});
       if (set == "grid" || set == "random")
-        e.sentences.push_back(fmt::format("{}, {} products of {} that the model never saw: the prediction is off by {:.1f} % in the mean and {:.1f} % at worst "
-                                          "({:.1f} and {:.1f} % with the launch subtracted).", kernel_name(kernel.first, kernel.second), whole.count, set_name(set),
-                                          whole.mean_percent, whole.max_percent, less.mean_percent, less.max_percent));
+        e.sentences.push_back(fmt::format("{}, {} products of {} that the model never saw: the prediction is "
+                                          "off by {:.1f} % in the mean and {:.1f} % at worst "
+                                          "({:.1f} and {:.1f} % with the launch subtracted).",
+                                          kernel_name(kernel.first, kernel.second), whole.count,
+                                          set_name(set), whole.mean_percent, whole.max_percent,
+                                          less.mean_percent, less.max_percent));
     }
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
 }
@@ -83,14 +101,20 @@ void add_histograms(const by_kernel_and_set& all, const namer& name, evaluation&
     const auto grid = sets.find("grid");
     if (grid == sets.end()) continue;
     const auto s = summarize_errors(grid->second.less_launch);
-    bar_chart c{{name(fmt::format("pipeline-histogram-{}-{}", kernel.first, kernel.second)),
-                 fmt::format("Prediction errors, {}: {} products", kernel_name(kernel.first, kernel.second), s.count),
-                 "Signed errors with the launch subtracted, in bins of 2 %; the outermost hold what lies beyond. The paper's mean is 4.5 %, its largest 21.5 %."},
-                {"products"}, {}, {}};
+    bar_chart c{
+        {name(fmt::format("pipeline-histogram-{}-{}", kernel.first, kernel.second)),
+         fmt::format("Prediction errors, {}: {} products", kernel_name(kernel.first, kernel.second), s.count),
+         "Signed errors with the launch subtracted, in bins of 2 %; the outermost hold what lies beyond. The "
+         "paper's mean is 4.5 %, its largest 21.5 %."},
+        {"products"},
+        {},
+        {}};
     for (std::size_t i = 0; i < s.histogram.size(); ++i) {
       const double from = histogram_from + histogram_bin * static_cast<double>(i);
-      c.bars.push_back({i == 0 ? fmt::format("below {:+.0f} %", from + histogram_bin) : i + 1 == s.histogram.size() ? fmt::format("{:+.0f} % and above", from)
-                                                                                             : fmt::format("{:+.0f} to {:+.0f} %", from, from + histogram_bin),
+      c.bars.push_back({i == 0 ? fmt::format("below {:+.0f} %", from + histogram_bin)
+                        : i + 1 == s.histogram.size()
+                            ? fmt::format("{:+.0f} % and above", from)
+                            : fmt::format("{:+.0f} to {:+.0f} %", from, from + histogram_bin),
                         {static_cast<double>(s.histogram[i])}});
     }
     e.figures.emplace_back(std::move(c));
@@ -99,33 +123,47 @@ void add_histograms(const by_kernel_and_set& all, const namer& name, evaluation&
 
 void add_cloud(const by_kernel_and_set& all, const namer& name, evaluation& e) {
   chart c{{name("pipeline-predicted"), "Predicted against measured: whole products of random sizes",
-           "The simulator's time over the measured one, by the measured time; 1 is right (003). Of each kernel at most 250 products, evenly chosen."},
-          {"measured (us)", true}, {"predicted / measured"}, {}};
+           "The simulator's time over the measured one, by the measured time; 1 is right (003). Of each "
+           "kernel at most 250 products, evenly chosen."},
+          {"measured (us)", true},
+          {"predicted / measured"},
+          {}};
   for (const auto& [kernel, sets] : all) {
     const auto random = sets.find("random");
     if (random == sets.end()) continue;
     const auto& whole = random->second.whole;
     curve dots{kernel_name(kernel.first, kernel.second), {}, false, true};
     const std::size_t step = (whole.size() + most_dots - 1) / most_dots;
-    for (std::size_t i = 0; i < whole.size(); i += step) dots.points.push_back({whole[i].second * 1e-3, whole[i].first / whole[i].second, {}, {}, {}, "", ""});
+    for (std::size_t i = 0; i < whole.size(); i += step)
+      dots.points.push_back({whole[i].second * 1e-3, whole[i].first / whole[i].second, {}, {}, {}, "", ""});
     std::sort(dots.points.begin(), dots.points.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
     c.curves.push_back(std::move(dots));
   }
   if (!c.curves.empty()) e.figures.emplace_back(std::move(c));
 }
 
-void add_choices(const measured_study& study, const std::map<profile_key, tile_profile>& profiles, const namer& name, evaluation& e) {
-  table t{{name("pipeline-choices"), "The model's best tile against the best measured", "Of each kernel's tiles, per size of the paper's grid."},
-          {"kernel", "sizes", "at most 5 % slower", "share", "mean", "worst"}, {}, {false, true, true, true, true, true}};
+void add_choices(const measured_study& study, const std::map<profile_key, tile_profile>& profiles,
+                 const namer& name, evaluation& e) {
+  table t{{name("pipeline-choices"), "The model's best tile against the best measured",
+           "Of each kernel's tiles, per size of the paper's grid."},
+          {"kernel", "sizes", "at most 5 % slower", "share", "mean", "worst"},
+          {},
+          {false, true, true, true, true, true}};
   std::map<std::pair<std::string, int>, std::vector<product_row>> grids;
   for (const product_row& r : study.products)
-    if (r.set.starts_with("grid") && profiles.contains({r.family, r.instance, r.producers})) grids[{r.family, r.producers}].push_back(r);
+    if (r.set.starts_with("grid") && profiles.contains({r.family, r.instance, r.producers}))
+      grids[{r.family, r.producers}].push_back(r);
   for (const auto& [kernel, grid] : grids) {
-    const auto choice = choices_of(grid, [&](const product_row& r) { return simulated_ns(r, profiles.at({r.family, r.instance, r.producers}), study.sms()); });
-    const double share = 100.0 * static_cast<double>(choice.within_5_percent) / static_cast<double>(choice.sizes);
-    t.rows.push_back({kernel_name(kernel.first, kernel.second), fmt::format("{}", choice.sizes), fmt::format("{}", choice.within_5_percent), fmt::format("{:.1f} %", share),
+    const auto choice = choices_of(grid, [&](const product_row& r) {
+      return simulated_ns(r, profiles.at({r.family, r.instance, r.producers}), study.sms());
+    });
+    const double share =
+        100.0 * static_cast<double>(choice.within_5_percent) / static_cast<double>(choice.sizes);
+    t.rows.push_back({kernel_name(kernel.first, kernel.second), fmt::format("{}", choice.sizes),
+                      fmt::format("{}", choice.within_5_percent), fmt::format("{:.1f} %", share),
                       percent(choice.mean_percent), percent(choice.worst_percent)});
-    e.sentences.push_back(fmt::format("{}: the tile that the model chooses is at most 5 % slower than the best measured one for {:.1f} % of {} sizes.",
+    e.sentences.push_back(fmt::format("{}: the tile that the model chooses is at most 5 % slower than the "
+                                      "best measured one for {:.1f} % of {} sizes.",
                                       kernel_name(kernel.first, kernel.second), share, choice.sizes));
   }
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
@@ -133,7 +171,8 @@ void add_choices(const measured_study& study, const std::map<profile_key, tile_p
 
 double tflops(const product_row& r) { return 2.0 * r.size.m * r.size.n * r.size.k / r.median_ns * 1e-3; }
 
-void add_kernels(const measured_study& study, const std::map<profile_key, tile_profile>& profiles, const namer& name, evaluation& e) {
+void add_kernels(const measured_study& study, const std::map<profile_key, tile_profile>& profiles,
+                 const namer& name, evaluation& e) {
   struct rates {
     double whole = 0, alone = 0;
   };
@@ -144,41 +183,63 @@ void add_kernels(const measured_study& study, const std::map<profile_key, tile_p
     for (rates* one : {&at_8192[{r.family, r.instance, r.producers}], &best[r.family]})
       (r.loads ? one->whole : one->alone) = std::max(r.loads ? one->whole : one->alone, tflops(r));
   }
-  table t{{name("pipeline-kernels"), "What a stage takes, all SMs at work", "In ns, from stage to stage; both: as many buffers as fit. The rate is that of 8192 cubed."},
-          {"kernel", "tile", "consumers", "loads", "multiplying", "both", "one buffer", "launch", "TFLOP/s"}, {}, {false, false, true, true, true, true, true, true, true}};
+  table t{{name("pipeline-kernels"), "What a stage takes, all SMs at work",
+           "In ns, from stage to stage; both: as many buffers as fit. The rate is that of 8192 cubed."},
+          {"kernel", "tile", "consumers", "loads", "multiplying", "both", "one buffer", "launch", "TFLOP/s"},
+          {},
+          {false, false, true, true, true, true, true, true, true}};
   for (const auto& [key, p] : profiles) {
     const auto whole = [&](double value) { return fmt::format("{:.0f}", value); };
     const auto rate = at_8192.find(key);
-    t.rows.push_back({kernel_name(p.family, p.producers), text(p.tile), p.consumers == 2 ? "2, ping-pong" : fmt::format("{} warps", p.math_warps), whole(p.load.at(study.sms())),
-                      whole(p.math.at(study.sms())), whole(p.both.at(study.sms())), whole(p.round.at(study.sms())), whole(p.launch.at(study.sms())),
+    t.rows.push_back({kernel_name(p.family, p.producers), text(p.tile),
+                      p.consumers == 2 ? "2, ping-pong" : fmt::format("{} warps", p.math_warps),
+                      whole(p.load.at(study.sms())), whole(p.math.at(study.sms())),
+                      whole(p.both.at(study.sms())), whole(p.round.at(study.sms())),
+                      whole(p.launch.at(study.sms())),
                       rate == at_8192.end() ? "-" : whole(rate->second.whole)});
   }
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
   for (const auto& [family, rate] : best)
     if (rate.alone > 0)
-      e.sentences.push_back(fmt::format("{} at 8192 cubed: {:.0f} TFLOP/s, {:.1f} % of the {:.0f} that the same machine multiplies without loading, on random inputs.", family,
-                                        rate.whole, 100 * rate.whole / rate.alone, rate.alone));
+      e.sentences.push_back(fmt::format("{} at 8192 cubed: {:.0f} TFLOP/s, {:.1f} % of the {:.0f} that the "
+                                        "same machine multiplies without loading, on random inputs.",
+                                        family, rate.whole, 100 * rate.whole / rate.alone, rate.alone));
 }
 
-void add_asked(const measured_study& study, const std::map<profile_key, tile_profile>& profiles, const namer& name, evaluation& e) {
-  table t{{name("pipeline-asked"), "The products asked for", "The fastest first."}, {"size", "kernel", "tile", "us", "predicted, us", "TFLOP/s"}, {}, {false, false, false, true, true, true}};
+void add_asked(const measured_study& study, const std::map<profile_key, tile_profile>& profiles,
+               const namer& name, evaluation& e) {
+  table t{{name("pipeline-asked"), "The products asked for", "The fastest first."},
+          {"size", "kernel", "tile", "us", "predicted, us", "TFLOP/s"},
+          {},
+          {false, false, false, true, true, true}};
   std::vector<const product_row*> rows;
   for (const product_row& r : study.products)
-    if (r.set.starts_with("asked") && profiles.contains({r.family, r.instance, r.producers})) rows.push_back(&r);
+    if (r.set.starts_with("asked") && profiles.contains({r.family, r.instance, r.producers}))
+      rows.push_back(&r);
   std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) {
-    return std::make_tuple(a->size.m, a->size.n, a->size.k, a->median_ns) < std::make_tuple(b->size.m, b->size.n, b->size.k, b->median_ns);
+    return std::make_tuple(a->size.m, a->size.n, a->size.k, a->median_ns) <
+           std::make_tuple(b->size.m, b->size.n, b->size.k, b->median_ns);
   });
   for (const auto* r : rows)
-    t.rows.push_back({text(r->size), kernel_name(r->family, r->producers), text(r->tile) + (r->consumers == 2 ? ", ping-pong" : ""), fmt::format("{:.2f}", r->median_ns * 1e-3),
-                      fmt::format("{:.2f}", simulated_ns(*r, profiles.at({r->family, r->instance, r->producers}), study.sms()) * 1e-3), fmt::format("{:.1f}", tflops(*r))});
+    t.rows.push_back(
+        {text(r->size), kernel_name(r->family, r->producers),
+         text(r->tile) + (r->consumers == 2 ? ", ping-pong" : ""), fmt::format("{:.2f}", r->median_ns * 1e-3),
+         fmt::format("{:.2f}",
+                     simulated_ns(*r, profiles.at({r->family, r->instance, r->producers}), study.sms()) *
+                         1e-3),
+         fmt::format("{:.1f}", tflops(*r))});
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
 }
 
 // Eqs. 4 to 7, and each tile predicted from lines that were fitted to the others.
-void add_lines(const measured_study& study, const std::map<profile_key, tile_profile>& profiles, const namer& name, evaluation& e) {
+void add_lines(const measured_study& study, const std::map<profile_key, tile_profile>& profiles,
+               const namer& name, evaluation& e) {
   table t{{name("pipeline-lines"), "Lines instead of tiles: eqs. 4 to 7, least squares over the tiles",
-           "startup + work / rate, and how far the measured tiles are from the line. The last rows predict whole products of tiles from lines that were fitted to the others."},
-          {"kernel", "of", "startup, ns", "rate", "mean", "largest"}, {}, {false, false, true, true, true, true}};
+           "startup + work / rate, and how far the measured tiles are from the line. The last rows predict "
+           "whole products of tiles from lines that were fitted to the others."},
+          {"kernel", "of", "startup, ns", "rate", "mean", "largest"},
+          {},
+          {false, false, true, true, true, true}};
   std::map<std::pair<std::string, int>, std::vector<tile_profile>> kernels;
   for (const auto& [key, p] : profiles) kernels[{p.family, p.producers}].push_back(p);
   for (const auto& [kernel, tiles] : kernels) {
@@ -186,7 +247,9 @@ void add_lines(const measured_study& study, const std::map<profile_key, tile_pro
     const auto called = kernel_name(kernel.first, kernel.second);
     const machine_fit all = fit_machine(tiles, study.facts);
     const auto line = [&](const char* what, const line_fit& f, const char* unit) {
-      t.rows.push_back({called, what, fmt::format("{:.1f}", f.line.startup_ns), fmt::format("{:.2f} {}", f.line.per_ns, unit), percent(f.mean_error_percent), percent(f.max_error_percent)});
+      t.rows.push_back({called, what, fmt::format("{:.1f}", f.line.startup_ns),
+                        fmt::format("{:.2f} {}", f.line.per_ns, unit), percent(f.mean_error_percent),
+                        percent(f.max_error_percent)});
     };
     line("loads of a stage", all.load, "B/ns");
     line("multiplying, by bytes", all.math_by_bytes, "B/ns");
@@ -200,37 +263,49 @@ void add_lines(const measured_study& study, const std::map<profile_key, tile_pro
       if (others.size() < 6) continue;
       const machine on = fit_machine(others, study.facts).on;
       for (const product_row& r : study.products)
-        if (r.set == "grid" && r.family == kernel.first && r.producers == kernel.second && r.instance == left_out.instance)
-          predicted.emplace_back(static_cast<double>(predict(on, r.size, {r.tile, {1, r.consumers, r.buffers, true}}).total) / ticks_per_ns, r.median_ns);
+        if (r.set == "grid" && r.family == kernel.first && r.producers == kernel.second &&
+            r.instance == left_out.instance)
+          predicted.emplace_back(
+              static_cast<double>(predict(on, r.size, {r.tile, {1, r.consumers, r.buffers, true}}).total) /
+                  ticks_per_ns,
+              r.median_ns);
     }
     if (predicted.empty()) continue;
     const auto s = summarize_errors(predicted);
-    t.rows.push_back({called, "whole products of tiles left out", "-", "-", percent(s.mean_percent), percent(s.max_percent)});
+    t.rows.push_back({called, "whole products of tiles left out", "-", "-", percent(s.mean_percent),
+                      percent(s.max_percent)});
   }
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
 }
 
 void add_synthetic(std::span<const synthetic_summary> all, const namer& name, evaluation& e) {
-  table t{{name("pipeline-semaphores"), "What the semaphores of the synthetic kernel cost, in cycles",
-           "Fitted on some settings; the errors are those of others, drawn at random. item: what a wait lasts longer than asked for; query: between two stages of an agent; "
-           "handover: from a signal to who waited for it, with the recorder's clock reads in it; start: once."},
-          {"semaphore", "item", "query", "handover", "start", "settings", "mean error", "largest"}, {}, {false, true, true, true, true, true, true, true}};
+  table t{
+      {name("pipeline-semaphores"), "What the semaphores of the synthetic kernel cost, in cycles",
+       "Fitted on some settings; the errors are those of others, drawn at random. item: what a wait lasts "
+       "longer than asked for; query: between two stages of an agent; "
+       "handover: from a signal to who waited for it, with the recorder's clock reads in it; start: once."},
+      {"semaphore", "item", "query", "handover", "start", "settings", "mean error", "largest"},
+      {},
+      {false, true, true, true, true, true, true, true}};
   for (const auto& s : all) {
     if (s.held_out.count == 0) continue;
     if (s.semaphore == "all") {
-      e.sentences.push_back(fmt::format("The synthetic kernel, {} random settings of 200 to 20,000 cycles: predicted within {:.2f} % in the mean and {:.2f} % at worst.",
+      e.sentences.push_back(fmt::format("The synthetic kernel, {} random settings of 200 to 20,000 cycles: "
+                                        "predicted within {:.2f} % in the mean and {:.2f} % at worst.",
                                         s.held_out.count, s.held_out.mean_percent, s.held_out.max_percent));
       continue;
     }
     const auto cycles = [](double value) { return fmt::format("{:.0f}", value); };
-    t.rows.push_back({s.semaphore, cycles(s.costs.item), cycles(s.costs.query), cycles(s.costs.handover), cycles(s.costs.start), fmt::format("{}", s.held_out.count),
+    t.rows.push_back({s.semaphore, cycles(s.costs.item), cycles(s.costs.query), cycles(s.costs.handover),
+                      cycles(s.costs.start), fmt::format("{}", s.held_out.count),
                       percent(s.held_out.mean_percent), percent(s.held_out.max_percent)});
   }
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
 }
 
 // By kind of semaphore and number: every kind's timelines begin with 0.
-void add_timelines(const measured_study& study, std::span<const synthetic_summary> fitted, const namer& name, evaluation& e) {
+void add_timelines(const measured_study& study, std::span<const synthetic_summary> fitted, const namer& name,
+                   evaluation& e) {
   std::map<std::pair<std::string, int>, std::vector<stamp_row>> recorded;
   for (const stamp_row& r : study.stamps) recorded[{r.semaphore, r.timeline}].push_back(r);
   std::size_t in_order = 0;
@@ -244,7 +319,8 @@ void add_timelines(const measured_study& study, std::span<const synthetic_summar
     e.figures.emplace_back(std::move(picture));
   }
   if (!recorded.empty())
-    e.sentences.push_back(fmt::format("{} of {} recorded runs: never more tiles in flight than buffers, nothing used before it was there, nothing overwritten while in use.",
+    e.sentences.push_back(fmt::format("{} of {} recorded runs: never more tiles in flight than buffers, "
+                                      "nothing used before it was there, nothing overwritten while in use.",
                                       in_order, recorded.size()));
 }
 
@@ -261,15 +337,30 @@ mgsync::timeline simulated_over_measured(std::span<const stamp_row> rows, const 
   t.query = std::llround(costs.query);
   t.handover = std::llround(costs.handover);
   const auto measured = activities_of(rows);
-  const auto simulated = simulate(std::span(&t, 1), any.stages, {any.producers, 1, buffers, false}).activities;
-  mgsync::timeline picture{{fmt::format("pipeline-timeline-{}-{}", any.semaphore, any.timeline), "", ""}, "cycles", {}, 0};
-  const ticks shift = measured.front().begin - simulated.front().begin;  // the first loads are put on top of each other
-  const auto add = [&](const std::vector<activity>& all, bool consumer, int agent, const char* how, ticks by) {
-    track one{fmt::format("{}, {}", consumer ? "consumer" : any.producers == 1 ? "producer" : agent == 0 ? "producer A" : "producer B", how), {}};
+  const auto simulated =
+      simulate(std::span(&t, 1), any.stages, {any.producers, 1, buffers, false}).activities;
+  mgsync::timeline picture{
+      {fmt::format("pipeline-timeline-{}-{}", any.semaphore, any.timeline), "", ""}, "cycles", {}, 0};
+  const ticks shift =
+      measured.front().begin - simulated.front().begin;  // the first loads are put on top of each other
+  const auto add = [&](const std::vector<activity>& all, bool consumer, int agent, const char* how,
+                       ticks by) {
+    track one{fmt::format("{}, {}",
+                          consumer             ? "consumer"
+                          : any.producers == 1 ? "producer"
+                          : agent == 0         ? "producer A"
+                                               : "producer B",
+                          how),
+              {}};
     for (const activity& a : all) {
-      if ((a.kind == activity_kind::math) != consumer || (!consumer && a.agent != agent) || a.kind == activity_kind::epilogue) continue;
-      const char* what = a.kind == activity_kind::math ? "multiply" : a.kind == activity_kind::load_a ? "load A" : "load B";
-      one.events.push_back({what, static_cast<double>(a.begin + by), static_cast<double>(a.end + by), fmt::format("stage {}", a.stage)});
+      if ((a.kind == activity_kind::math) != consumer || (!consumer && a.agent != agent) ||
+          a.kind == activity_kind::epilogue)
+        continue;
+      const char* what = a.kind == activity_kind::math     ? "multiply"
+                         : a.kind == activity_kind::load_a ? "load A"
+                                                           : "load B";
+      one.events.push_back({what, static_cast<double>(a.begin + by), static_cast<double>(a.end + by),
+                            fmt::format("stage {}", a.stage)});
     }
     picture.tracks.push_back(std::move(one));
   };
@@ -279,17 +370,24 @@ mgsync::timeline simulated_over_measured(std::span<const stamp_row> rows, const 
   }
   double measured_end = 0, simulated_end = 0;
   for (const activity& a : measured) measured_end = std::max(measured_end, static_cast<double>(a.end));
-  for (const activity& a : simulated) simulated_end = std::max(simulated_end, static_cast<double>(a.end + shift));
-  picture.heading.title = fmt::format("Simulated over measured: {}, {} producer{}, {} buffer{}", any.semaphore, any.producers, any.producers == 1 ? "" : "s", buffers, buffers == 1 ? "" : "s");
-  picture.heading.caption = fmt::format("{} stages of the synthetic kernel on one SM, by its cycle counter, and as simulated; asked for were {:.0f}, {:.0f} and {:.0f} cycles of "
-                                        "loading A, loading B and multiplying. The last multiplication ends {:+.1f} % off.", any.stages, any.load_a_cycles, any.load_b_cycles,
-                                        any.math_cycles, 100 * (simulated_end / measured_end - 1));
+  for (const activity& a : simulated)
+    simulated_end = std::max(simulated_end, static_cast<double>(a.end + shift));
+  picture.heading.title =
+      fmt::format("Simulated over measured: {}, {} producer{}, {} buffer{}", any.semaphore, any.producers,
+                  any.producers == 1 ? "" : "s", buffers, buffers == 1 ? "" : "s");
+  picture.heading.caption =
+      fmt::format("{} stages of the synthetic kernel on one SM, by its cycle counter, and as simulated; "
+                  "asked for were {:.0f}, {:.0f} and {:.0f} cycles of "
+                  "loading A, loading B and multiplying. The last multiplication ends {:+.1f} % off.",
+                  any.stages, any.load_a_cycles, any.load_b_cycles, any.math_cycles,
+                  100 * (simulated_end / measured_end - 1));
   return picture;
 }
 
 void show(const measured_study& study, const std::string& machine, evaluation& e) {
   const namer name{machine};
-  const auto fitted = study.synthetic.empty() ? std::vector<synthetic_summary>{} : evaluate_synthetic(study.synthetic);
+  const auto fitted =
+      study.synthetic.empty() ? std::vector<synthetic_summary>{} : evaluate_synthetic(study.synthetic);
   add_synthetic(fitted, name, e);
   const auto profiles = profiles_of(study.products, study.sms());
   const auto predicted = predictions_of(study, profiles);

@@ -1,5 +1,5 @@
-// What a measured study says, in sentences, tables and pictures: how far the model is off, which tile it chooses, what the
-// semaphores cost, and the simulated stages over the recorded ones.
+// What a measured study says, in sentences, tables and pictures: how far the model is off, which tile it
+// chooses, what the semaphores cost, and the simulated stages over the recorded ones.
 #pragma once
 
 #include <string>

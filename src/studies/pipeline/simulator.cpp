@@ -13,14 +13,22 @@ namespace mgsync::pipeline {
 
 namespace {
 
-// Agents act, events wake them. A stage is counted over all output tiles of the part that is simulated; slot = stage
-// modulo buffers.
+// Agents act, events wake them. A stage is counted over all output tiles of the part that is simulated; slot
+// = stage modulo buffers.
 class event_loop {
  public:
-  event_loop(std::span<const stage_times> tiles, int first_tile, int stages, const arrangement& warps, fault broken)
-      : tiles_(tiles), first_tile_(first_tile), stages_(stages), warps_(warps), broken_(broken),
-        all_(static_cast<int>(tiles.size()) * stages), loads_seen_(all_, 0), released_(all_, false),
-        producers_(warps.producers), consumers_(warps.consumers) {
+  event_loop(std::span<const stage_times> tiles, int first_tile, int stages, const arrangement& warps,
+             fault broken)
+      : tiles_(tiles),
+        first_tile_(first_tile),
+        stages_(stages),
+        warps_(warps),
+        broken_(broken),
+        all_(static_cast<int>(tiles.size()) * stages),
+        loads_seen_(all_, 0),
+        released_(all_, false),
+        producers_(warps.producers),
+        consumers_(warps.consumers) {
     for (int c = 0; c < warps.consumers; ++c) consumers_[c].stage = c * stages;
   }
 
@@ -68,11 +76,20 @@ class event_loop {
 
   void handle(const event& e) {
     switch (e.what) {
-      case kind::load_seen: ++loads_seen_[e.which]; wake_idle(consumers_, kind::consumer); break;
-      case kind::buffer_free: released_[e.which] = true; wake_idle(producers_, kind::producer); break;
-      case kind::turn: turn_ = e.which; wake_idle(consumers_, kind::consumer); break;
-      case kind::producer: produce(e.which); break;
-      case kind::consumer: consume(e.which); break;
+    case kind::load_seen:
+      ++loads_seen_[e.which];
+      wake_idle(consumers_, kind::consumer);
+      break;
+    case kind::buffer_free:
+      released_[e.which] = true;
+      wake_idle(producers_, kind::producer);
+      break;
+    case kind::turn:
+      turn_ = e.which;
+      wake_idle(consumers_, kind::consumer);
+      break;
+    case kind::producer: produce(e.which); break;
+    case kind::consumer: consume(e.which); break;
     }
   }
 
@@ -84,7 +101,8 @@ class event_loop {
 
   void produce(int p) {
     producer_state& me = producers_[p];
-    if (me.stage >= all_ || now_ < me.busy_until) return;  // several events of one moment may wake an agent twice
+    if (me.stage >= all_ || now_ < me.busy_until)
+      return;  // several events of one moment may wake an agent twice
     const int before = me.stage - warps_.buffers;
     if (!me.b_next && before >= 0 && !released_[before] && broken_ != fault::producer_never_waits) {
       me.idle = true;
@@ -120,11 +138,13 @@ class event_loop {
     math_end = std::max(math_end, end);
     wake(end + t.handover, kind::buffer_free, me.stage);
     const bool last = (me.stage + 1) % stages_ == 0;
-    // The next stage is this consumer's own, or the next tile's first, which the other consumer may have been waiting for.
+    // The next stage is this consumer's own, or the next tile's first, which the other consumer may have been
+    // waiting for.
     wake(end + (last && warps_.consumers == 2 ? t.handover : 0), kind::turn, me.stage + 1);
     const ticks free = end + (last ? t.epilogue : 0);
     if (last) epilogue_end = free;
-    if (last && t.epilogue > 0) activities.push_back(made(activity_kind::epilogue, c, me.stage, end, free, free));
+    if (last && t.epilogue > 0)
+      activities.push_back(made(activity_kind::epilogue, c, me.stage, end, free, free));
     me.stage += 1 + (last ? (warps_.consumers - 1) * stages_ : 0);
     me.busy_until = free + t.query;
     wake(me.busy_until, kind::consumer, c);
@@ -156,7 +176,8 @@ class event_loop {
 constexpr std::int64_t most_stages = 1 << 24;  // of all output tiles; each takes some 200 bytes
 
 int most_in_flight(std::span<const activity> all) {
-  std::map<std::pair<int, int>, std::pair<ticks, ticks>> lives;  // of a stage's buffer: first load to end of multiplying
+  std::map<std::pair<int, int>, std::pair<ticks, ticks>>
+      lives;  // of a stage's buffer: first load to end of multiplying
   for (const activity& a : all) {
     if (a.kind == activity_kind::epilogue) continue;
     auto [at, is_new] = lives.try_emplace({a.tile, a.stage}, a.begin, a.end);
@@ -178,13 +199,15 @@ void check_arguments(std::span<const stage_times> tiles, int stages, const arran
   if (tiles.empty() || stages < 1 || warps.buffers < 1)
     throw std::invalid_argument("a simulation needs at least one tile, one stage and one buffer");
   if (static_cast<std::int64_t>(tiles.size()) * stages > most_stages)
-    throw std::invalid_argument("a simulation has at most 16777216 stages; the time of more is in closed_form.hpp and recurrences.hpp");
+    throw std::invalid_argument("a simulation has at most 16777216 stages; the time of more is in "
+                                "closed_form.hpp and recurrences.hpp");
   if (warps.producers < 1 || warps.producers > 2 || warps.consumers < 1 || warps.consumers > 2)
     throw std::invalid_argument("a simulation has one or two producers, and one or two consumers");
   for (const stage_times& t : tiles)
     if (t.a.latency < t.a.issue || t.b.latency < t.b.issue || t.a.issue < 0 || t.b.issue < 0 || t.math < 0 ||
         t.epilogue < 0 || t.query < 0 || t.handover < 0)
-      throw std::invalid_argument("times are not negative, and no load is complete before its engine is free");
+      throw std::invalid_argument(
+          "times are not negative, and no load is complete before its engine is free");
 }
 
 }  // namespace
@@ -201,8 +224,8 @@ simulation simulate(std::span<const stage_times> tiles, int stages, const arrang
     loop.run(0);
     take(loop);
   } else {
-    // Each output tile starts with an empty buffer: once the tile before is multiplied, and once the consumer that
-    // gets it has finished its last epilogue.
+    // Each output tile starts with an empty buffer: once the tile before is multiplied, and once the consumer
+    // that gets it has finished its last epilogue.
     ticks math_end = 0;
     std::vector<ticks> free_again(2, 0);
     for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
@@ -212,20 +235,23 @@ simulation simulate(std::span<const stage_times> tiles, int stages, const arrang
       event_loop loop(tiles.subspan(tile, 1), static_cast<int>(tile), stages, alone, broken);
       loop.run(std::max(math_end, free_again[who]));
       for (activity& a : loop.activities)
-        if (a.kind == activity_kind::math || a.kind == activity_kind::epilogue) a.agent = static_cast<int>(who);
+        if (a.kind == activity_kind::math || a.kind == activity_kind::epilogue)
+          a.agent = static_cast<int>(who);
       math_end = loop.math_end;
       free_again[who] = loop.epilogue_end;
       take(loop);
     }
   }
-  std::stable_sort(out.activities.begin(), out.activities.end(), [](const activity& x, const activity& y) { return x.begin < y.begin; });
+  std::stable_sort(out.activities.begin(), out.activities.end(),
+                   [](const activity& x, const activity& y) { return x.begin < y.begin; });
   for (const activity& a : out.activities) out.total = std::max(out.total, a.end);
   out.most_in_flight = most_in_flight(out.activities);
   out.violations = violations(out.activities, static_cast<int>(tiles.size()), stages, warps);
   return out;
 }
 
-std::vector<std::string> violations(std::span<const activity> all, int tiles, int stages, const arrangement& warps) {
+std::vector<std::string> violations(std::span<const activity> all, int tiles, int stages,
+                                    const arrangement& warps) {
   std::vector<std::string> found;
   const int count = tiles * stages;
   std::vector<std::array<const activity*, 3>> of_stage(count, {nullptr, nullptr, nullptr});
@@ -240,20 +266,24 @@ std::vector<std::string> violations(std::span<const activity> all, int tiles, in
     }
     of_stage[stage][which] = &a;
     ticks& free = engine_free[{which == 2 ? 2 : a.agent, 0}];
-    if (a.begin < free) found.push_back(fmt::format("stage {} of tile {}: two at a time on one engine", a.stage, a.tile));
+    if (a.begin < free)
+      found.push_back(fmt::format("stage {} of tile {}: two at a time on one engine", a.stage, a.tile));
     free = std::max(free, a.released);
   }
   for (int i = 0; i < count; ++i) {
     const auto [load_a, load_b, math] = of_stage[i];
     if (load_a == nullptr || load_b == nullptr || math == nullptr) {
-      found.push_back(fmt::format("stage {} of tile {}: never loaded or never multiplied", i % stages, i / stages));
+      found.push_back(
+          fmt::format("stage {} of tile {}: never loaded or never multiplied", i % stages, i / stages));
       continue;
     }
     if (math->begin < std::max(load_a->end, load_b->end))
-      found.push_back(fmt::format("stage {} of tile {}: multiplied before its data was there", i % stages, i / stages));
+      found.push_back(
+          fmt::format("stage {} of tile {}: multiplied before its data was there", i % stages, i / stages));
     if (i < warps.buffers || of_stage[i - warps.buffers][2] == nullptr) continue;
     if (std::min(load_a->begin, load_b->begin) < of_stage[i - warps.buffers][2]->end)
-      found.push_back(fmt::format("stage {} of tile {}: loaded over data that was still in use", i % stages, i / stages));
+      found.push_back(
+          fmt::format("stage {} of tile {}: loaded over data that was still in use", i % stages, i / stages));
   }
   if (const int most = most_in_flight(all); most > warps.buffers)
     found.push_back(fmt::format("{} tiles in flight with {} buffers", most, warps.buffers));
@@ -271,7 +301,8 @@ timeline to_timeline(std::span<const activity> all, double ticks_per_unit) {
     bars.push_back({fmt::format("{} {}", loads ? "producer" : "consumer", a.agent),
                     a.kind == activity_kind::epilogue ? fmt::format("{} of tile {}", what, a.tile)
                                                       : fmt::format("{} {}.{}", what, a.tile, a.stage),
-                    static_cast<double>(a.begin) / ticks_per_unit, static_cast<double>(a.end) / ticks_per_unit});
+                    static_cast<double>(a.begin) / ticks_per_unit,
+                    static_cast<double>(a.end) / ticks_per_unit});
   }
   return bars;
 }

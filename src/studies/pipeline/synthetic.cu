@@ -29,13 +29,16 @@ struct stamps {
   long long end[3][2 * most_stages_kept];
 };
 
-// The SM's counter, its low half: half the cost of the whole, and waits are far shorter than its 2^32 cycles. The
-// compiler moves a clock read over a barrier unless the read needs something that the barrier holds back: a word of shared
-// memory, which is never the one that it is compared with.
+// The SM's counter, its low half: half the cost of the whole, and waits are far shorter than its 2^32 cycles.
+// The compiler moves a clock read over a barrier unless the read needs something that the barrier holds back:
+// a word of shared memory, which is never the one that it is compared with.
 __device__ inline unsigned clock_after(const unsigned* shared_word) {
   unsigned word, now;
   asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(word) : "r"(shared_address(shared_word)) : "memory");
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0x5a5a5a5a; mov.u32 %0, 0; @p mov.u32 %0, %%clock; }" : "=r"(now) : "r"(word) : "memory");
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0x5a5a5a5a; mov.u32 %0, 0; @p mov.u32 %0, %%clock; }"
+               : "=r"(now)
+               : "r"(word)
+               : "memory");
   return now;
 }
 __device__ inline unsigned clock_now() {
@@ -54,8 +57,7 @@ struct recorder {
 
   __device__ void item(int index, int cycles) const {
     const unsigned begin = clock_after(shared_word);
-    while (static_cast<int>(clock_now() - begin) < cycles) {
-    }
+    while (static_cast<int>(clock_now() - begin) < cycles) {}
     if (keeps && index < 2 * most_stages_kept && threadIdx.x % 32 == 0) {
       out->begin[agent][index] = begin - start;
       out->end[agent][index] = clock_now() - start;
@@ -72,14 +74,20 @@ __device__ inline void load_stage(const setting_on_gpu& s, const recorder& notes
   }
 }
 
-// Two barriers of hardware per buffer: one that the producers arrive at and the consumer waits for, one the other way.
+// Two barriers of hardware per buffer: one that the producers arrive at and the consumer waits for, one the
+// other way.
 struct named_barriers {
   static constexpr unsigned first = 1;  // 0 is __syncthreads
   unsigned buffers, threads;
 
-  __device__ named_barriers(const setting_on_gpu& s) : buffers(static_cast<unsigned>(s.buffers)), threads(32u * (s.producers + 1)) {}
-  __device__ void wait(unsigned which) const { asm volatile("bar.sync %0, %1;" ::"r"(which), "r"(threads) : "memory"); }
-  __device__ void arrive(unsigned which) const { asm volatile("bar.arrive %0, %1;" ::"r"(which), "r"(threads) : "memory"); }
+  __device__ named_barriers(const setting_on_gpu& s)
+      : buffers(static_cast<unsigned>(s.buffers)), threads(32u * (s.producers + 1)) {}
+  __device__ void wait(unsigned which) const {
+    asm volatile("bar.sync %0, %1;" ::"r"(which), "r"(threads) : "memory");
+  }
+  __device__ void arrive(unsigned which) const {
+    asm volatile("bar.arrive %0, %1;" ::"r"(which), "r"(threads) : "memory");
+  }
 
   __device__ void producer_acquire(int stage) const {
     if (stage >= static_cast<int>(buffers)) wait(first + buffers + stage % buffers);
@@ -108,7 +116,8 @@ struct library_pipeline {
 
   __device__ library_pipeline(state* shared, bool produces)
       : pipe(::cuda::make_pipeline(cooperative_groups::this_thread_block(), shared,
-                                 produces ? ::cuda::pipeline_role::producer : ::cuda::pipeline_role::consumer)) {}
+                                   produces ? ::cuda::pipeline_role::producer
+                                            : ::cuda::pipeline_role::consumer)) {}
   __device__ void producer_acquire(int) { pipe.producer_acquire(); }
   __device__ void producer_commit(int) { pipe.producer_commit(); }
   __device__ void consumer_wait(int) { pipe.consumer_wait(); }
@@ -116,7 +125,8 @@ struct library_pipeline {
 };
 
 template <class Semaphores>
-__device__ void run_agents(Semaphores& semaphores, const setting_on_gpu& s, stamps* out, bool keeps, const unsigned* start) {
+__device__ void run_agents(Semaphores& semaphores, const setting_on_gpu& s, stamps* out, bool keeps,
+                           const unsigned* start) {
   const int warp = static_cast<int>(threadIdx.x) / 32;
   if (warp < s.producers) {
     const recorder notes{out, keeps, warp, *start, start};
@@ -142,8 +152,7 @@ __device__ inline const unsigned* common_start() {
   __syncthreads();
   if (threadIdx.x == 0) start = clock_now() + 500;
   __syncthreads();
-  while (static_cast<int>(clock_now() - start) < 0) {
-  }
+  while (static_cast<int>(clock_now() - start) < 0) {}
   return &start;
 }
 
@@ -190,13 +199,14 @@ using kernel = void (*)(setting_on_gpu, stamps*, bool);
 
 kernel kernel_of(const synthetic_setting& s) {
   switch (s.kind) {
-    case semaphore::named_barrier: return with_named_barriers;
-    case semaphore::mbarrier: return with_mbarriers;
-    case semaphore::block_barrier: return with_block_barriers;
-    case semaphore::cuda_pipeline: break;
+  case semaphore::named_barrier: return with_named_barriers;
+  case semaphore::mbarrier: return with_mbarriers;
+  case semaphore::block_barrier: return with_block_barriers;
+  case semaphore::cuda_pipeline: break;
   }
-  constexpr kernel by_buffers[] = {with_cuda_pipeline<1>, with_cuda_pipeline<2>, with_cuda_pipeline<3>, with_cuda_pipeline<4>,
-                                   with_cuda_pipeline<5>, with_cuda_pipeline<6>, with_cuda_pipeline<7>, with_cuda_pipeline<8>};
+  constexpr kernel by_buffers[] = {with_cuda_pipeline<1>, with_cuda_pipeline<2>, with_cuda_pipeline<3>,
+                                   with_cuda_pipeline<4>, with_cuda_pipeline<5>, with_cuda_pipeline<6>,
+                                   with_cuda_pipeline<7>, with_cuda_pipeline<8>};
   return by_buffers[s.buffers - 1];
 }
 
@@ -204,10 +214,10 @@ kernel kernel_of(const synthetic_setting& s) {
 
 const char* name_of(semaphore kind) {
   switch (kind) {
-    case semaphore::named_barrier: return "named-barrier";
-    case semaphore::mbarrier: return "mbarrier";
-    case semaphore::cuda_pipeline: return "cuda-pipeline";
-    case semaphore::block_barrier: return "block-barrier";
+  case semaphore::named_barrier: return "named-barrier";
+  case semaphore::mbarrier: return "mbarrier";
+  case semaphore::cuda_pipeline: return "cuda-pipeline";
+  case semaphore::block_barrier: return "block-barrier";
   }
   return "";
 }
@@ -219,11 +229,13 @@ synthetic_run run_synthetic(const synthetic_setting& s, bool with_activities, cu
   cuda::check(cudaGetDevice(&device), "asking for the current GPU");
   const cuda::memory room = cuda::memory::on_gpu(device, sizeof(stamps));
   auto* out = room.as<stamps>();
-  setting_on_gpu on_gpu{s.producers, s.buffers, s.stages, s.load_a_cycles, s.load_b_cycles, s.math_cycles, s.releases_early};
+  setting_on_gpu on_gpu{s.producers,     s.buffers,     s.stages,        s.load_a_cycles,
+                        s.load_b_cycles, s.math_cycles, s.releases_early};
   bool keeps = with_activities && s.stages <= most_stages_kept;
   void* pointers[] = {&on_gpu, &out, &keeps};
-  cuda::check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel_of(s)), dim3(1), dim3(32u * static_cast<unsigned>(s.producers + 1)),
-                               pointers, 0, stream), "launching a synthetic pipeline");
+  cuda::check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel_of(s)), dim3(1),
+                               dim3(32u * static_cast<unsigned>(s.producers + 1)), pointers, 0, stream),
+              "launching a synthetic pipeline");
   cuda::check(cudaStreamSynchronize(stream), "running a synthetic pipeline");
   const auto seen = std::make_unique<stamps>();
   cuda::check(cudaMemcpy(seen.get(), out, sizeof(stamps), cudaMemcpyDeviceToHost), "reading stamps");

@@ -1,5 +1,6 @@
-// Producers and a consumer that only wait for given times and use real semaphores: what synchronization itself costs,
-// and whether the model's equations describe it, without memory or tensor cores in the way. One block, one warp each.
+// Producers and a consumer that only wait for given times and use real semaphores: what synchronization
+// itself costs, and whether the model's equations describe it, without memory or tensor cores in the way. One
+// block, one warp each.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,8 +16,8 @@ namespace mgsync::pipeline {
 
 // Block barriers: the synchronous kernel, where nobody overlaps with anybody.
 enum class semaphore { named_barrier, mbarrier, cuda_pipeline, block_barrier };
-inline constexpr std::array<semaphore, 4> all_semaphores = {semaphore::named_barrier, semaphore::mbarrier,
-                                                            semaphore::cuda_pipeline, semaphore::block_barrier};
+inline constexpr std::array<semaphore, 4> all_semaphores = {
+    semaphore::named_barrier, semaphore::mbarrier, semaphore::cuda_pipeline, semaphore::block_barrier};
 const char* name_of(semaphore);
 int most_buffers(semaphore);  // a block has 16 named barriers, two per buffer and one of its own
 
@@ -41,12 +42,12 @@ struct activity_cycles {
 };
 
 struct synthetic_run {
-  long long cycles = 0;             // from the common start to the end of the last multiplying
+  long long cycles = 0;                     // from the common start to the end of the last multiplying
   std::vector<activity_cycles> activities;  // where asked for
 };
 
-// Runs it once on the calling thread's GPU. `with_activities` keeps each agent's begin and end (at most 256 stages).
-// Throws api_error.
+// Runs it once on the calling thread's GPU. `with_activities` keeps each agent's begin and end (at most 256
+// stages). Throws api_error.
 synthetic_run run_synthetic(const synthetic_setting&, bool with_activities, cudaStream_t);
 
 }  // namespace mgsync::pipeline

@@ -10,11 +10,16 @@ namespace mgsync::pipeline {
 
 namespace {
 
-// One tile: event times of every stage of every output tile of the most loaded SM, as expressions of buffers and consumers.
+// One tile: event times of every stage of every output tile of the most loaded SM, as expressions of buffers
+// and consumers.
 class persistent_tile {
  public:
   persistent_tile(z3::context& context, const machine& m, extent size, extent tile, const search_space& space)
-      : context_(context), solver_(context, "QF_LIA"), machine_(m), tile_(tile), work_(work_on(m, size, tile)) {
+      : context_(context),
+        solver_(context, "QF_LIA"),
+        machine_(m),
+        tile_(tile),
+        work_(work_on(m, size, tile)) {
     assert_choice(space);
     assert_recurrences();
   }
@@ -32,7 +37,9 @@ class persistent_tile {
       const z3::model model = solver_.get_model();
       const auto value = [&](const z3::expr& x) { return model.eval(x, true).get_numeral_int64(); };
       best.how = search_answer::outcome::optimal;
-      best.best = {tile_, {machine_.producers, static_cast<int>(value(consumers_)), static_cast<int>(value(buffers_)), true}};
+      best.best = {
+          tile_,
+          {machine_.producers, static_cast<int>(value(consumers_)), static_cast<int>(value(buffers_)), true}};
       best.time = {value(total_), value(waiting_)};
     }
   }
@@ -53,21 +60,26 @@ class persistent_tile {
     for (const int consumers : space.consumers) any_consumers = any_consumers || consumers_ == consumers;
     solver_.add(any_buffers && any_consumers);
     solver_.add(buffers_ * number(buffer_bytes(machine_, one)) <= number(machine_.shared_bytes));
-    if (machine_.accumulator_bytes > 0) solver_.add(consumers_ * number(accumulator_bytes(one)) <= number(machine_.accumulator_bytes));
+    if (machine_.accumulator_bytes > 0)
+      solver_.add(consumers_ * number(accumulator_bytes(one)) <= number(machine_.accumulator_bytes));
     most_buffers_ = *std::max_element(space.buffers.begin(), space.buffers.end());
   }
 
-  // When the buffer of stage i is free again: with Q buffers, once stage i - Q is multiplied; 0 for the first Q.
+  // When the buffer of stage i is free again: with Q buffers, once stage i - Q is multiplied; 0 for the first
+  // Q.
   z3::expr freed(std::int64_t i) {
     z3::expr when = number(0);
     for (std::int64_t q = std::min<std::int64_t>(most_buffers_, i); q >= 1; --q) {
       const stage_times& t = times_of(i - q);
-      when = z3::ite(buffers_ == number(q), c_[static_cast<std::size_t>(i - q)] + number(t.math + t.handover), when);
+      when = z3::ite(buffers_ == number(q), c_[static_cast<std::size_t>(i - q)] + number(t.math + t.handover),
+                     when);
     }
     return when;
   }
   const stage_times& times_of(std::int64_t i) const { return of_tile(i / work_.stages); }
-  const stage_times& of_tile(std::int64_t tile) const { return tile + 1 < work_.tiles ? work_.each : work_.last; }
+  const stage_times& of_tile(std::int64_t tile) const {
+    return tile + 1 < work_.tiles ? work_.each : work_.last;
+  }
 
   void assert_recurrences() {
     const std::int64_t depth = work_.stages, all = work_.tiles * depth;
@@ -90,10 +102,12 @@ class persistent_tile {
       } else if (tile > 0) {
         const auto free_after = [&](std::int64_t of) {
           const stage_times& before = of_tile(of);
-          return c_[static_cast<std::size_t>((of + 1) * depth - 1)] + number(before.math + before.epilogue + before.query);
+          return c_[static_cast<std::size_t>((of + 1) * depth - 1)] +
+                 number(before.math + before.epilogue + before.query);
         };
         const stage_times& before = of_tile(tile - 1);
-        turn = c_.back() + z3::ite(consumers_ == 2, number(before.math + before.handover), number(before.math));
+        turn =
+            c_.back() + z3::ite(consumers_ == 2, number(before.math + before.handover), number(before.math));
         ready = z3::ite(consumers_ == 2, tile > 1 ? free_after(tile - 2) : number(0), free_after(tile - 1));
       }
       const z3::expr c = later(later(turn, ready), data);
@@ -135,7 +149,8 @@ search_answer solve_persistent(const machine& m, extent size, const search_space
     }
     if (any) by_bound.emplace_back(bound, tile);
   }
-  std::stable_sort(by_bound.begin(), by_bound.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+  std::stable_sort(by_bound.begin(), by_bound.end(),
+                   [](const auto& x, const auto& y) { return x.first < y.first; });
   search_answer answer;
   for (const auto& [bound, tile] : by_bound) {
     if (answer.how == search_answer::outcome::optimal && bound > answer.time.total) break;

@@ -1,5 +1,5 @@
-// Z3 in a process of its own. It does not listen to its interrupt while a problem is written down, and not always while it works on
-// it; a process can be ended whatever it does, and takes its memory along.
+// Z3 in a process of its own. It does not listen to its interrupt while a problem is written down, and not
+// always while it works on it; a process can be ended whatever it does, and takes its memory along.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -43,7 +43,8 @@ constexpr const char* most_memory_mb = "150";
   std::set_terminate([] { _exit(1); });  // it throws from a destructor where there is no more memory
   try {
     z3::set_param("memory_max_size", most_memory_mb);
-    const auto answer = m.persistent ? std::optional(solve_persistent(m, size, space)) : solve_waves(m, size, space);
+    const auto answer =
+        m.persistent ? std::optional(solve_persistent(m, size, space)) : solve_waves(m, size, space);
     if (answer) found = {true, answer->how, answer->best, answer->time};
     if (answer) text += answer->reason;
   } catch (const z3::exception& error) {
@@ -80,7 +81,8 @@ std::optional<std::string> read_until(int from, clock::time_point end) {
 }
 
 // What the other process says; nothing where it has not said all in time. It is gone afterwards.
-std::optional<std::string> asked_elsewhere(const machine& m, extent size, const search_space& space, clock::time_point end) {
+std::optional<std::string> asked_elsewhere(const machine& m, extent size, const search_space& space,
+                                           clock::time_point end) {
   std::array<int, 2> ends{};
   check_errno(pipe2(ends.data(), O_CLOEXEC), "opening a pipe for the solver");
   unique_descriptor from(ends[0]), to(ends[1]);
@@ -102,9 +104,11 @@ std::optional<std::string> asked_elsewhere(const machine& m, extent size, const 
 
 bool has_z3() { return true; }
 
-std::optional<search_answer> solve_with_z3(const machine& m, extent size, const search_space& space, std::chrono::milliseconds limit) {
+std::optional<search_answer> solve_with_z3(const machine& m, extent size, const search_space& space,
+                                           std::chrono::milliseconds limit) {
   const auto begin = clock::now();
-  const auto said = asked_elsewhere(m, size, space, begin + limit - limit / 10);  // a process with much memory takes a while to end
+  const auto said = asked_elsewhere(
+      m, size, space, begin + limit - limit / 10);  // a process with much memory takes a while to end
   search_answer answer;
   answer.how = search_answer::outcome::time_out;
   answer.reason = fmt::format("no answer within {} ms", limit.count());
@@ -115,7 +119,9 @@ std::optional<search_answer> solve_with_z3(const machine& m, extent size, const 
     answer.how = found.how;
     answer.best = found.best;
     answer.time = found.time;
-    answer.reason = said->size() < sizeof found ? fmt::format("it ended, as where it needs more than {} MB of memory", most_memory_mb) : said->substr(sizeof found);
+    answer.reason = said->size() < sizeof found
+                        ? fmt::format("it ended, as where it needs more than {} MB of memory", most_memory_mb)
+                        : said->substr(sizeof found);
     if (found.how == search_answer::outcome::optimal) answer.ties = {answer.best};
   }
   unsigned major = 0, minor = 0, build = 0, revision = 0;

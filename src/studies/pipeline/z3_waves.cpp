@@ -8,7 +8,8 @@ namespace mgsync::pipeline {
 
 namespace {
 
-// One tile's constants of the encoding; tiles whose times, stages and waves are alike are one choice to the solver.
+// One tile's constants of the encoding; tiles whose times, stages and waves are alike are one choice to the
+// solver.
 struct tile_choice {
   extent tile;
   stage_times times;
@@ -26,8 +27,8 @@ class encoding {
       if (!fits(m, smallest)) continue;
       const auto work = work_on(m, size, tile);
       uneven_ = uneven_ || work.each != work.last;
-      choices_.push_back({tile, work.each, work.stages, work.tiles,
-                          buffer_bytes(m, smallest), accumulator_bytes(smallest)});
+      choices_.push_back(
+          {tile, work.each, work.stages, work.tiles, buffer_bytes(m, smallest), accumulator_bytes(smallest)});
       deepest_ = std::max(deepest_, choices_.back().depth);
     }
   }
@@ -55,7 +56,8 @@ class encoding {
   template <class Value>
   z3::expr table(const char* name, Value value) {
     z3::expr x = context_.int_const(name);
-    for (std::size_t j = 0; j < choices_.size(); ++j) solver_.add(z3::implies(is_tile(j), x == number(value(choices_[j]))));
+    for (std::size_t j = 0; j < choices_.size(); ++j)
+      solver_.add(z3::implies(is_tile(j), x == number(value(choices_[j]))));
     return x;
   }
   z3::expr is_tile(std::size_t j) { return tile_ == number(static_cast<std::int64_t>(j)); }
@@ -71,9 +73,11 @@ class encoding {
     solver_.add(one_of(context_, buffers_, space_.buffers));
     solver_.add(one_of(context_, consumers_, space_.consumers));
     for (std::size_t j = 0; j < choices_.size(); ++j) {
-      solver_.add(z3::implies(is_tile(j), buffers_ * number(choices_[j].stage_bytes) <= number(machine_.shared_bytes)));
+      solver_.add(z3::implies(is_tile(j),
+                              buffers_ * number(choices_[j].stage_bytes) <= number(machine_.shared_bytes)));
       if (machine_.accumulator_bytes > 0)
-        solver_.add(z3::implies(is_tile(j), consumers_ * number(choices_[j].accumulators) <= number(machine_.accumulator_bytes)));
+        solver_.add(z3::implies(is_tile(j), consumers_ * number(choices_[j].accumulators) <=
+                                                number(machine_.accumulator_bytes)));
     }
   }
 
@@ -94,8 +98,11 @@ class encoding {
         return z3::ite(number(i) <= buffers_, free_again, later(free_again, freed));
       };
       const z3::expr zero = number(0);
-      solver_.add(a == start(i == 1 ? zero : serial ? z3::select(b_, i - 1) + b_issue + query : z3::select(a_, i - 1) + a_issue + query));
-      solver_.add(b == (serial ? a + a_issue : start(i == 1 ? zero : z3::select(b_, i - 1) + b_issue + query)));
+      solver_.add(a == start(i == 1   ? zero
+                             : serial ? z3::select(b_, i - 1) + b_issue + query
+                                      : z3::select(a_, i - 1) + a_issue + query));
+      solver_.add(b ==
+                  (serial ? a + a_issue : start(i == 1 ? zero : z3::select(b_, i - 1) + b_issue + query)));
       const z3::expr data = later(a + a_latency, b + b_latency) + handover;
       solver_.add(c == (i == 1 ? data : later(z3::select(c_, i - 1) + math + query, data)));
     }
@@ -108,7 +115,8 @@ class encoding {
       const z3::expr epilogue = number(choice.times.epilogue);
       const z3::expr one = number(choice.waves) * (wave + epilogue);
       const std::int64_t last = choice.waves - 1;
-      const z3::expr two = number(last / 2) * (wave + later(wave, epilogue)) + number(last % 2 + 1) * wave + epilogue;
+      const z3::expr two =
+          number(last / 2) * (wave + later(wave, epilogue)) + number(last % 2 + 1) * wave + epilogue;
       const ticks launch = static_cast<ticks>(machine_.launch_ns * static_cast<double>(ticks_per_ns) + 0.5);
       solver_.add(z3::implies(is_tile(j), total_ == number(launch) + z3::ite(consumers_ == 1, one, two)));
       const ticks busy = choice.depth * choice.times.math + (choice.depth - 1) * choice.times.query;
@@ -127,8 +135,9 @@ class encoding {
     const z3::model model = solver_.get_model();
     const auto value = [&](const z3::expr& x) { return model.eval(x, true).get_numeral_int64(); };
     answer.how = search_answer::outcome::optimal;
-    answer.best = {choices_[static_cast<std::size_t>(value(tile_))].tile,
-                   {machine_.producers, static_cast<int>(value(consumers_)), static_cast<int>(value(buffers_)), false}};
+    answer.best = {
+        choices_[static_cast<std::size_t>(value(tile_))].tile,
+        {machine_.producers, static_cast<int>(value(consumers_)), static_cast<int>(value(buffers_)), false}};
     answer.time = {value(total_), value(waiting_)};
     answer.ties = {answer.best};
     return answer;

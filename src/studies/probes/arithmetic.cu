@@ -1,16 +1,18 @@
-// Chains whose latency is known: adds of floats, doubles and integers (001 section 3.3 and table 1; 000 section IX-D),
-// unrolled and looped. The study of the method itself measures them by both clocks.
+// Chains whose latency is known: adds of floats, doubles and integers (001 section 3.3 and table 1; 000
+// section IX-D), unrolled and looped. The study of the method itself measures them by both clocks.
 #include "src/studies/probes/probe_frame.hpp"
 
 namespace {
 
 using mgsync::probes::arguments;
 
-// p = p + q, as inline PTX: nothing is folded, contracted or reassociated. q is so small that p stays what it is.
+// p = p + q, as inline PTX: nothing is folded, contracted or reassociated. q is so small that p stays what it
+// is.
 struct fp32_add {
   float p, q;
   __device__ explicit fp32_add(const arguments& a)
-      : p(static_cast<float>(a.input[threadIdx.x])), q(static_cast<float>(a.input[blockDim.x + threadIdx.x]) * 0x1p-64f) {}
+      : p(static_cast<float>(a.input[threadIdx.x])),
+        q(static_cast<float>(a.input[blockDim.x + threadIdx.x]) * 0x1p-64f) {}
   __device__ void step() { asm volatile("add.rn.f32 %0, %0, %1;" : "+f"(p) : "f"(q)); }
   __device__ std::uint32_t value() const { return __float_as_uint(p); }
 };
@@ -26,25 +28,26 @@ struct fp64_add {
 // The adder of integers takes three numbers: two adds of one link become one instruction.
 struct int_add {
   std::uint32_t p, q;
-  __device__ explicit int_add(const arguments& a) : p(a.input[threadIdx.x]), q(a.input[blockDim.x + threadIdx.x]) {}
+  __device__ explicit int_add(const arguments& a)
+      : p(a.input[threadIdx.x]), q(a.input[blockDim.x + threadIdx.x]) {}
   __device__ void step() { asm volatile("add.u32 %0, %0, %1;\n add.u32 %0, %0, %1;" : "+r"(p) : "r"(q)); }
   __device__ std::uint32_t value() const { return p; }
 };
 
 }  // namespace
 
-#define MGSYNC_LENGTHS(name, Op) \
-  MGSYNC_PROBE(name, Op, 1)      \
-  MGSYNC_PROBE(name, Op, 2)      \
-  MGSYNC_PROBE(name, Op, 4)      \
-  MGSYNC_PROBE(name, Op, 8)      \
-  MGSYNC_PROBE(name, Op, 16)     \
-  MGSYNC_PROBE(name, Op, 32)     \
-  MGSYNC_PROBE(name, Op, 64)     \
-  MGSYNC_PROBE(name, Op, 128)    \
-  MGSYNC_PROBE(name, Op, 256)    \
-  MGSYNC_PROBE(name, Op, 512)    \
-  MGSYNC_PROBE(name, Op, 4096)   \
+#define MGSYNC_LENGTHS(name, Op)                                                                             \
+  MGSYNC_PROBE(name, Op, 1)                                                                                  \
+  MGSYNC_PROBE(name, Op, 2)                                                                                  \
+  MGSYNC_PROBE(name, Op, 4)                                                                                  \
+  MGSYNC_PROBE(name, Op, 8)                                                                                  \
+  MGSYNC_PROBE(name, Op, 16)                                                                                 \
+  MGSYNC_PROBE(name, Op, 32)                                                                                 \
+  MGSYNC_PROBE(name, Op, 64)                                                                                 \
+  MGSYNC_PROBE(name, Op, 128)                                                                                \
+  MGSYNC_PROBE(name, Op, 256)                                                                                \
+  MGSYNC_PROBE(name, Op, 512)                                                                                \
+  MGSYNC_PROBE(name, Op, 4096)                                                                               \
   MGSYNC_PROBE_LOOP(name, Op, 256)
 MGSYNC_LENGTHS(fp32_add, fp32_add)
 MGSYNC_LENGTHS(fp64_add, fp64_add)

@@ -1,5 +1,5 @@
-// The two counters side by side: cycles of an SM per nanosecond of the global timer, while the SM is busy; and the
-// global timer's smallest step.
+// The two counters side by side: cycles of an SM per nanosecond of the global timer, while the SM is busy;
+// and the global timer's smallest step.
 #include <cstdint>
 
 namespace {
@@ -26,8 +26,10 @@ __device__ __forceinline__ std::uint64_t at_step() {
 
 }  // namespace
 
-// out: cycles and nanoseconds between two steps of the timer at least `least_ns` apart; the smallest step in ns.
-extern "C" __global__ void clocks_side_by_side(std::uint64_t* out, std::uint64_t least_ns, unsigned readings) {
+// out: cycles and nanoseconds between two steps of the timer at least `least_ns` apart; the smallest step in
+// ns.
+extern "C" __global__ void clocks_side_by_side(std::uint64_t* out, std::uint64_t least_ns,
+                                               unsigned readings) {
   std::uint64_t smallest = ~0ull, last = global_ns();
   for (unsigned k = 0; k < readings; ++k) {
     const std::uint64_t now = global_ns();
@@ -36,8 +38,7 @@ extern "C" __global__ void clocks_side_by_side(std::uint64_t* out, std::uint64_t
   }
   const std::uint64_t ns_begin = at_step();
   const std::uint64_t cycles_begin = cycles();
-  while (global_ns() - ns_begin < least_ns) {
-  }
+  while (global_ns() - ns_begin < least_ns) {}
   const std::uint64_t ns_end = at_step();
   const std::uint64_t cycles_end = cycles();
   out[0] = cycles_end - cycles_begin;

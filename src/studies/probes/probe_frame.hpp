@@ -1,6 +1,7 @@
-// The frame around every probe's chain: two reads of the SM's cycle counter, and between them the chain and nothing else.
-// What the compiler makes of it is read back from the machine code (src/harness/machine_code), so this header may be
-// bold: where a compiler moves something between the reads, the check says so and the probe has no figure.
+// The frame around every probe's chain: two reads of the SM's cycle counter, and between them the chain and
+// nothing else. What the compiler makes of it is read back from the machine code (src/harness/machine_code),
+// so this header may be bold: where a compiler moves something between the reads, the check says so and the
+// probe has no figure.
 //
 // An operation is a struct with
 //   __device__ explicit Op(const arguments&)   // takes its inputs from memory, per lane
@@ -14,7 +15,8 @@
 
 namespace mgsync::probes {
 
-// A start is where the cycle counter's low bits are 0; so often it is asked for before a pass begins all the same.
+// A start is where the cycle counter's low bits are 0; so often it is asked for before a pass begins all the
+// same.
 inline constexpr std::uint32_t start_mask = 63;
 inline constexpr int most_askings = 1024;
 
@@ -24,14 +26,15 @@ __device__ __forceinline__ std::uint64_t clock_now() {
   return t;
 }
 
-// The counter, read once `value` is there: the comparison waits for it, and the read follows. 0 where value == never.
+// The counter, read once `value` is there: the comparison waits for it, and the read follows. 0 where value
+// == never.
 __device__ __forceinline__ std::uint64_t clock_after(std::uint32_t value, std::uint32_t never) {
   std::uint64_t t;
-  asm volatile(
-      "{\n .reg .pred arrived;\n setp.ne.u32 arrived, %1, %2;\n mov.u64 %0, 0;\n @arrived mov.u64 %0, %%clock64;\n}"
-      : "=l"(t)
-      : "r"(value), "r"(never)
-      : "memory");
+  asm volatile("{\n .reg .pred arrived;\n setp.ne.u32 arrived, %1, %2;\n mov.u64 %0, 0;\n @arrived mov.u64 "
+               "%0, %%clock64;\n}"
+               : "=l"(t)
+               : "r"(value), "r"(never)
+               : "memory");
   return t;
 }
 
@@ -41,7 +44,8 @@ __device__ __forceinline__ std::uint32_t this_sm() {
   return sm;
 }
 
-// Holds the warp until the global timer enters its next window: the warps of all blocks start within its step.
+// Holds the warp until the global timer enters its next window: the warps of all blocks start within its
+// step.
 __device__ __forceinline__ void wait_for_window(std::uint32_t window_log2_ns) {
   if (window_log2_ns == 0) return;
   std::uint64_t first, now;
@@ -51,14 +55,15 @@ __device__ __forceinline__ void wait_for_window(std::uint32_t window_log2_ns) {
   } while ((now >> window_log2_ns) == (first >> window_log2_ns));
 }
 
-// A barrier of the block whose answer is asked for: nothing holds a clock read back that merely stands behind a barrier.
+// A barrier of the block whose answer is asked for: nothing holds a clock read back that merely stands behind
+// a barrier.
 __device__ __forceinline__ void meet_before_reading() {
   if (__syncthreads_count(1) == 0) asm volatile("trap;");
 }
 
-// Brings the warps of a block to one start, the same in every pass: what the pass before stored has arrived, all stand at
-// one barrier until its first warp comes, that warp comes where the cycle counter's low bits are 0, and barriers bring them
-// into the order that barriers leave warps in.
+// Brings the warps of a block to one start, the same in every pass: what the pass before stored has arrived,
+// all stand at one barrier until its first warp comes, that warp comes where the cycle counter's low bits are
+// 0, and barriers bring them into the order that barriers leave warps in.
 __device__ __forceinline__ void start_together() {
   __threadfence();
   meet_before_reading();
@@ -67,7 +72,8 @@ __device__ __forceinline__ void start_together() {
       const auto now = clock_now();
       if ((now & start_mask) == now >> 63) break;  // the highest bit is 0; it keeps the read one of 64 bits
       if ((now & 1) == 0) continue;
-      // The loop takes an even number of cycles: from an odd one it would never get there. A special register comes when it comes.
+      // The loop takes an even number of cycles: from an odd one it would never get there. A special register
+      // comes when it comes.
       std::uint32_t lane;
       asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
       asked += static_cast<int>(lane >> 5);  // nothing
@@ -94,7 +100,8 @@ __device__ __forceinline__ void timed_passes(const arguments& a, Op& op, Chain c
   const std::uint32_t never = a.held->never;
   const std::uint32_t passes = a.passes;
   std::uint64_t begin = 0, end = 0;
-  // Counted by an argument alone: a count that lanes might disagree on would put a test for lanes apart into the chain.
+  // Counted by an argument alone: a count that lanes might disagree on would put a test for lanes apart into
+  // the chain.
 #pragma unroll 1
   for (std::uint32_t pass = 0; pass < passes; ++pass) {
     wait_for_window(a.window_log2_ns);
@@ -141,10 +148,11 @@ __device__ __forceinline__ void timed_loop(const arguments& a) {
 }  // namespace mgsync::probes
 
 // Chains in the lengths through which a slope is laid, of cheap links and of links that are long themselves.
-#define MGSYNC_PROBE_SLOPE(name, Op)                                                                   \
-  MGSYNC_PROBE(name, Op, 16) MGSYNC_PROBE(name, Op, 32) MGSYNC_PROBE(name, Op, 64) MGSYNC_PROBE(name, Op, 128) \
-  MGSYNC_PROBE(name, Op, 256)
-#define MGSYNC_PROBE_SHORT_SLOPE(name, Op)                                                             \
+#define MGSYNC_PROBE_SLOPE(name, Op)                                                                         \
+  MGSYNC_PROBE(name, Op, 16)                                                                                 \
+  MGSYNC_PROBE(name, Op, 32)                                                                                 \
+  MGSYNC_PROBE(name, Op, 64) MGSYNC_PROBE(name, Op, 128) MGSYNC_PROBE(name, Op, 256)
+#define MGSYNC_PROBE_SHORT_SLOPE(name, Op)                                                                   \
   MGSYNC_PROBE(name, Op, 4) MGSYNC_PROBE(name, Op, 8) MGSYNC_PROBE(name, Op, 16) MGSYNC_PROBE(name, Op, 32)
 
 // A kernel by name: what the host launches and what the reader of the machine code looks up.

@@ -1,5 +1,6 @@
-// The machine code of a study's probes, one cubin per architecture that was built for: embedded by cmake/probes.cmake.
-// The bytes that are loaded onto the GPU are the bytes that src/harness/machine_code reads.
+// The machine code of a study's probes, one cubin per architecture that was built for: embedded by
+// cmake/probes.cmake. The bytes that are loaded onto the GPU are the bytes that src/harness/machine_code
+// reads.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,8 @@ struct image {
   std::span<const std::byte> bytes;
 };
 
-// The one that a GPU of that compute capability runs: of the same major version, the newest minor one it has; nothing
-// where there is none.
+// The one that a GPU of that compute capability runs: of the same major version, the newest minor one it has;
+// nothing where there is none.
 const image* image_for(std::span<const image> images, int major, int minor);
 
 std::span<const image> arithmetic_images();  // arithmetic.cu: adds of floats, doubles and integers
@@ -23,8 +24,8 @@ std::span<const image> warp_images();        // levels/warp.cu and so on
 std::span<const image> block_images();
 std::span<const image> cluster_images();
 std::span<const image> memory_images();
-std::span<const image> region_images();      // timeline/region.cu: paper 002's region
+std::span<const image> region_images();        // timeline/region.cu: paper 002's region
 std::span<const image> instructions_images();  // timeline/instructions.cu: single ones, and pairs
-std::span<const image> block_sums_images();  // model/block_sums.cu: sums in shared memory
+std::span<const image> block_sums_images();    // model/block_sums.cu: sums in shared memory
 
 }  // namespace mgsync::probes

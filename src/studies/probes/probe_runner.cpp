@@ -19,7 +19,8 @@ namespace {
 constexpr std::uint32_t never = 0xdeadbee1u;
 
 struct driver {
-  decltype(&cuModuleLoadData) load_data = cuda::driver_function<decltype(&cuModuleLoadData)>("cuModuleLoadData");
+  decltype(&cuModuleLoadData) load_data =
+      cuda::driver_function<decltype(&cuModuleLoadData)>("cuModuleLoadData");
   decltype(&cuModuleUnload) unload = cuda::driver_function<decltype(&cuModuleUnload)>("cuModuleUnload");
   decltype(&cuModuleGetFunction) get_function =
       cuda::driver_function<decltype(&cuModuleGetFunction)>("cuModuleGetFunction");
@@ -40,7 +41,8 @@ struct driver {
   }
 };
 
-// Waits for the stream, asking it from time to time: a kernel that hangs ends the wait, not the process's patience.
+// Waits for the stream, asking it from time to time: a kernel that hangs ends the wait, not the process's
+// patience.
 void wait_for(cudaStream_t stream, double most_seconds, const std::string& kernel) {
   const auto begin = std::chrono::steady_clock::now();
   const auto deadline = begin + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
@@ -90,9 +92,9 @@ const image* image_on(std::span<const image> images, int ordinal, std::string& r
               "reading the compute capability");
   const image* code = image_for(images, major, minor);
   if (code == nullptr)
-    reason = fmt::format(
-        "this build has no machine code for compute capability {}.{}: build with MGSYNC_CUDA_ARCHITECTURES={}{}", major,
-        minor, major, minor);
+    reason = fmt::format("this build has no machine code for compute capability {}.{}: build with "
+                         "MGSYNC_CUDA_ARCHITECTURES={}{}",
+                         major, minor, major, minor);
   return code;
 }
 
@@ -143,8 +145,9 @@ struct runner::state {
     const auto& d = driver::get();
     const auto shared = shared_of(o, f);
     if (shared > 0)
-      cuda::check_driver(d.set_attribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(shared)),
-                         "asking for shared memory");
+      cuda::check_driver(
+          d.set_attribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(shared)),
+          "asking for shared memory");
     if (o.cluster > 8)
       cuda::check_driver(d.set_attribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
                          "asking for a large cluster");
@@ -193,7 +196,8 @@ unsigned runner::resident_blocks(const probe_order& o) const {
   CUlaunchAttribute cluster{};
   state_->configure(o, *f, cluster);  // shared memory beyond the usual is asked for first
   int blocks = 0;
-  if (driver::get().resident_blocks(&blocks, *f, static_cast<int>(o.threads), state_->shared_of(o, *f)) != CUDA_SUCCESS)
+  if (driver::get().resident_blocks(&blocks, *f, static_cast<int>(o.threads), state_->shared_of(o, *f)) !=
+      CUDA_SUCCESS)
     return 0;
   return static_cast<unsigned>(blocks);
 }
@@ -205,7 +209,9 @@ unsigned runner::resident_clusters(const probe_order& o) const {
   CUlaunchAttribute cluster{};
   const auto config = state_->configure(o, *f, cluster);
   int clusters = 0;
-  return driver::get().resident_clusters(&clusters, *f, &config) == CUDA_SUCCESS ? static_cast<unsigned>(clusters) : 0;
+  return driver::get().resident_clusters(&clusters, *f, &config) == CUDA_SUCCESS
+             ? static_cast<unsigned>(clusters)
+             : 0;
 }
 
 std::optional<probe_seen> runner::run(const probe_order& o, std::string& reason, double most_seconds) {
@@ -226,7 +232,8 @@ std::optional<probe_seen> runner::run(const probe_order& o, std::string& reason,
   const auto input = on_gpu(state_->ordinal, inputs(o.threads, o.seed));
   const auto held = on_gpu(state_->ordinal, std::vector<held_words>{{never, o.loops}});
   const auto output = on_gpu(state_->ordinal, std::vector<std::uint32_t>(o.threads, never));
-  const auto stamps = cuda::memory::on_gpu(state_->ordinal, std::size_t{o.passes} * result.warps * sizeof(stamp));
+  const auto stamps =
+      cuda::memory::on_gpu(state_->ordinal, std::size_t{o.passes} * result.warps * sizeof(stamp));
   const auto sms = cuda::memory::on_gpu(state_->ordinal, 2 * result.warps * sizeof(std::uint32_t));
   arguments a{input.as<const std::uint32_t>(),
               output.as<std::uint32_t>(),
@@ -272,12 +279,15 @@ clock_rate measure_clock(int ordinal, double milliseconds) {
   unsigned readings = 10000;
   void* parameters[] = {&address, &least_ns, &readings};
   CUlaunchConfig config{};
-  config.gridDimX = config.gridDimY = config.gridDimZ = config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+  config.gridDimX = config.gridDimY = config.gridDimZ = config.blockDimX = config.blockDimY =
+      config.blockDimZ = 1;
   config.hStream = stream.get();
-  cuda::check_driver(driver::get().launch(&config, *f, parameters, nullptr), "launching the probe of the clocks");
+  cuda::check_driver(driver::get().launch(&config, *f, parameters, nullptr),
+                     "launching the probe of the clocks");
   wait_for(stream.get(), 10 + milliseconds / 1000, "clocks_side_by_side");
   const auto values = from_gpu<std::uint64_t>(out, 3);
-  return {values[1] == 0 ? 0.0 : static_cast<double>(values[0]) / static_cast<double>(values[1]) * 1000, values[2]};
+  return {values[1] == 0 ? 0.0 : static_cast<double>(values[0]) / static_cast<double>(values[1]) * 1000,
+          values[2]};
 }
 
 }  // namespace mgsync::probes

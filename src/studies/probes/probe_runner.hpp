@@ -26,8 +26,8 @@ class runner {
   unsigned resident_blocks(const probe_order&) const;
   unsigned resident_clusters(const probe_order&) const;
 
-  // Launches once and waits, at most `most_seconds`; throws timeout_error after that (the GPU is lost to this process).
-  // Nothing, and the reason, where the GPU cannot take that shape.
+  // Launches once and waits, at most `most_seconds`; throws timeout_error after that (the GPU is lost to this
+  // process). Nothing, and the reason, where the GPU cannot take that shape.
   std::optional<probe_seen> run(const probe_order&, std::string& reason, double most_seconds = 20);
 
  private:

@@ -21,7 +21,8 @@ struct edges {
     ++warps;
   }
   pass_of_sm as_pass(std::uint32_t pass, std::uint32_t sm) const {
-    return {pass, sm, warps, static_cast<std::int64_t>(first_end) - static_cast<std::int64_t>(last_begin), last_end - first_begin};
+    return {pass, sm, warps, static_cast<std::int64_t>(first_end) - static_cast<std::int64_t>(last_begin),
+            last_end - first_begin};
   }
 };
 
@@ -53,7 +54,8 @@ std::vector<pass_of_sm> probe_seen::passes_by_window() const {
     if (sm_at_start[warp] != sm_at_end[warp]) continue;
     ++warps_of_sm[sm_at_start[warp]];
     for (std::uint32_t pass = 1; pass < asked.passes; ++pass)
-      if (const auto& s = stamps[static_cast<std::size_t>(pass) * warps + warp]; s.end != 0) by_sm[sm_at_start[warp]].push_back(s);
+      if (const auto& s = stamps[static_cast<std::size_t>(pass) * warps + warp]; s.end != 0)
+        by_sm[sm_at_start[warp]].push_back(s);
   }
   std::vector<pass_of_sm> result;
   for (auto& [sm, all] : by_sm) {

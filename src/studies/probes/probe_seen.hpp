@@ -21,11 +21,11 @@ struct probe_order {
   std::uint32_t window_log2_ns = 0;  // see probe_arguments.hpp
   std::uint32_t lanes = 0xffffffffu;
   std::uint32_t words = 0;
-  bool together = false;             // the warps of a block start each pass together
+  bool together = false;  // the warps of a block start each pass together
   std::size_t dynamic_shared_bytes = 0;
-  std::uint64_t seed = 1;            // of the inputs
-  std::uint64_t* memory = nullptr;   // on the GPU
-  bool fill_sms = false;             // ask for so much shared memory that an SM holds one block only
+  std::uint64_t seed = 1;           // of the inputs
+  std::uint64_t* memory = nullptr;  // on the GPU
+  bool fill_sms = false;            // ask for so much shared memory that an SM holds one block only
 };
 
 // One pass of one SM. The warps' counters are compared within an SM only.
@@ -33,24 +33,26 @@ struct pass_of_sm {
   std::uint32_t pass = 0;
   std::uint32_t sm = 0;
   std::uint32_t warps = 0;
-  std::int64_t latency_cycles = 0;   // earliest end - latest start: from the last to arrive until the first to leave
-  std::uint64_t span_cycles = 0;     // latest end - earliest start: what throughput is over
+  std::int64_t latency_cycles =
+      0;  // earliest end - latest start: from the last to arrive until the first to leave
+  std::uint64_t span_cycles = 0;  // latest end - earliest start: what throughput is over
 };
 
 struct probe_seen {
   probe_order asked;
-  std::uint32_t warps = 0;                // of the grid
-  std::vector<stamp> stamps;              // [passes][warps], the first pass included
-  std::vector<std::uint32_t> sm_at_start; // [warps]
-  std::vector<std::uint32_t> sm_at_end;   // [warps]
-  std::uint32_t threads_that_ended = 0;   // of one block: how many wrote down what their chain came to
-  double host_ns = 0;                     // from launching to having finished, on the host's monotonic clock
+  std::uint32_t warps = 0;                 // of the grid
+  std::vector<stamp> stamps;               // [passes][warps], the first pass included
+  std::vector<std::uint32_t> sm_at_start;  // [warps]
+  std::vector<std::uint32_t> sm_at_end;    // [warps]
+  std::uint32_t threads_that_ended = 0;    // of one block: how many wrote down what their chain came to
+  double host_ns = 0;                      // from launching to having finished, on the host's monotonic clock
 
-  // Passes but the first, SM by SM. Left out: warps that changed their SM, and stamps without an end. Where passes start
-  // at windows of the global timer, one pass is what started in one window, since a block may enter one window later than
-  // another; windows that some warps of the SM missed are left out.
+  // Passes but the first, SM by SM. Left out: warps that changed their SM, and stamps without an end. Where
+  // passes start at windows of the global timer, one pass is what started in one window, since a block may
+  // enter one window later than another; windows that some warps of the SM missed are left out.
   std::vector<pass_of_sm> passes() const;
-  // The latency of each pass of the only SM, or of the first where there are several: the raw integer samples.
+  // The latency of each pass of the only SM, or of the first where there are several: the raw integer
+  // samples.
   std::vector<std::int64_t> latency_cycles() const;
 
  private:

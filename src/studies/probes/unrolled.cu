@@ -1,21 +1,23 @@
-// Chains of adds of floats as long as the papers' (001 table 1: 512 and 2056 to 51200 more), every one of them in the code:
-// 16 bytes each, so that the longer ones leave the instruction caches.
+// Chains of adds of floats as long as the papers' (001 table 1: 512 and 2056 to 51200 more), every one of
+// them in the code: 16 bytes each, so that the longer ones leave the instruction caches.
 #include "src/studies/probes/probe_frame.hpp"
 
 namespace {
 
 using mgsync::probes::arguments;
 
-#define MGSYNC_8_ADDS \
-  "add.rn.f32 %0, %0, %1;\n add.rn.f32 %0, %0, %1;\n add.rn.f32 %0, %0, %1;\n add.rn.f32 %0, %0, %1;\n" \
+#define MGSYNC_8_ADDS                                                                                        \
+  "add.rn.f32 %0, %0, %1;\n add.rn.f32 %0, %0, %1;\n add.rn.f32 %0, %0, %1;\n add.rn.f32 %0, %0, %1;\n"      \
   "add.rn.f32 %0, %0, %1;\n add.rn.f32 %0, %0, %1;\n add.rn.f32 %0, %0, %1;\n add.rn.f32 %0, %0, %1;\n"
-#define MGSYNC_64_ADDS \
-  MGSYNC_8_ADDS MGSYNC_8_ADDS MGSYNC_8_ADDS MGSYNC_8_ADDS MGSYNC_8_ADDS MGSYNC_8_ADDS MGSYNC_8_ADDS MGSYNC_8_ADDS
+#define MGSYNC_64_ADDS                                                                                       \
+  MGSYNC_8_ADDS MGSYNC_8_ADDS MGSYNC_8_ADDS MGSYNC_8_ADDS MGSYNC_8_ADDS MGSYNC_8_ADDS MGSYNC_8_ADDS          \
+      MGSYNC_8_ADDS
 
 struct many_adds {
   float p, q;
   __device__ explicit many_adds(const arguments& a)
-      : p(static_cast<float>(a.input[threadIdx.x])), q(static_cast<float>(a.input[blockDim.x + threadIdx.x]) * 0x1p-64f) {}
+      : p(static_cast<float>(a.input[threadIdx.x])),
+        q(static_cast<float>(a.input[blockDim.x + threadIdx.x]) * 0x1p-64f) {}
   // So many links of one statement, of which a compiler unrolls more than of one for each link.
   template <int Links>
   __device__ void step() {
@@ -41,10 +43,10 @@ __device__ __forceinline__ void run(Op& op) {
 
 }  // namespace
 
-#define MGSYNC_UNROLLED(links)                                                                            \
-  extern "C" __global__ void fp32_add_unrolled_##links(const __grid_constant__ arguments a) {             \
-    many_adds op(a);                                                                                      \
-    mgsync::probes::timed_passes(a, op, [](many_adds& o) { run<links>(o); });                             \
+#define MGSYNC_UNROLLED(links)                                                                               \
+  extern "C" __global__ void fp32_add_unrolled_##links(const __grid_constant__ arguments a) {                \
+    many_adds op(a);                                                                                         \
+    mgsync::probes::timed_passes(a, op, [](many_adds& o) { run<links>(o); });                                \
   }
 MGSYNC_UNROLLED(512)
 MGSYNC_UNROLLED(2568)

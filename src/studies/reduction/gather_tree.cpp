@@ -26,8 +26,13 @@ gather_tree gather_tree_of(const topology::machine& machine, const std::vector<i
   gather_tree tree;
   std::vector<std::vector<int>> sets;  // of indices
   for (int i = 0; i < static_cast<int>(gpus.size()); ++i) {
-    const auto reaches = [&](int other) { return address_each_other(machine, gpus[static_cast<std::size_t>(i)], gpus[static_cast<std::size_t>(other)]); };
-    const auto home = std::find_if(sets.begin(), sets.end(), [&](const auto& set) { return std::all_of(set.begin(), set.end(), reaches); });
+    const auto reaches = [&](int other) {
+      return address_each_other(machine, gpus[static_cast<std::size_t>(i)],
+                                gpus[static_cast<std::size_t>(other)]);
+    };
+    const auto home = std::find_if(sets.begin(), sets.end(), [&](const auto& set) {
+      return std::all_of(set.begin(), set.end(), reaches);
+    });
     if (home != sets.end()) {
       tree.parents.push_back(home->front());
       home->push_back(i);
@@ -36,7 +41,9 @@ gather_tree gather_tree_of(const topology::machine& machine, const std::vector<i
     int parent = -1;
     for (int before = 0; before < i && parent < 0; ++before)
       if (reaches(before)) parent = before;
-    if (i > 0 && parent < 0 && tree.reason.empty()) tree.reason = fmt::format("GPU {} can address none of the GPUs before it", gpus[static_cast<std::size_t>(i)]);
+    if (i > 0 && parent < 0 && tree.reason.empty())
+      tree.reason =
+          fmt::format("GPU {} can address none of the GPUs before it", gpus[static_cast<std::size_t>(i)]);
     tree.parents.push_back(parent);
     sets.push_back({i});
   }

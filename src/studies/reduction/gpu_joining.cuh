@@ -1,4 +1,5 @@
-// What blocks found, put together: of a warp, of a block, of a cluster, and of a grid by its last block or by block 0.
+// What blocks found, put together: of a warp, of a block, of a cluster, and of a grid by its last block or by
+// block 0.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -52,7 +53,8 @@ __device__ __forceinline__ T* at(void* memory) {
   return static_cast<T*>(memory);
 }
 
-// Whether the calling block is the last of `blocks` to come, in all its threads. What the others stored before is visible.
+// Whether the calling block is the last of `blocks` to come, in all its threads. What the others stored
+// before is visible.
 __device__ __forceinline__ bool comes_last(unsigned long long* arrived, unsigned blocks) {
   __shared__ bool last;
   if (threadIdx.x == 0) {
@@ -65,9 +67,11 @@ __device__ __forceinline__ bool comes_last(unsigned long long* arrived, unsigned
   return last;
 }
 
-// The last block by a counter adds up. Whole numbers of 32 bits travel in the counter itself: one atomic is all.
+// The last block by a counter adds up. Whole numbers of 32 bits travel in the counter itself: one atomic is
+// all.
 template <class T>
-__device__ __forceinline__ void join_last(const sum_arguments& given, T mine, unsigned block, unsigned blocks) {
+__device__ __forceinline__ void join_last(const sum_arguments& given, T mine, unsigned block,
+                                          unsigned blocks) {
   if (blocks == 1) {
     if (threadIdx.x == 0) *at<T>(given.result) = mine;
     return;
@@ -86,10 +90,13 @@ __device__ __forceinline__ void join_last(const sum_arguments& given, T mine, un
   }
 }
 
-// Block 0's: every other block sends its sum in words of 32 bits with a flag beside each, as pairs are stored at once: no
-// fence, and nobody but block 0 waits, for blocks that run or will. It leaves the slots as they were.
+// Block 0's: every other block sends its sum in words of 32 bits with a flag beside each, as pairs are stored
+// at once: no fence, and nobody but block 0 waits, for blocks that run or will. It leaves the slots as they
+// were.
 __device__ __forceinline__ void send(uint4* slot, double v) {
-  asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(slot), "r"(__double2loint(v)), "r"(1), "r"(__double2hiint(v)), "r"(1) : "memory");
+  asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(slot), "r"(__double2loint(v)),
+               "r"(1), "r"(__double2hiint(v)), "r"(1)
+               : "memory");
 }
 __device__ __forceinline__ void send(uint4* slot, std::uint32_t v) {
   asm volatile("st.volatile.global.v2.u32 [%0], {%1, %2};" ::"l"(slot), "r"(v), "r"(1) : "memory");
@@ -100,12 +107,18 @@ __device__ __forceinline__ T take(uint4* slot) {
   for (unsigned polls = 0; polls < (1u << 22); ++polls) {
     uint4 got{};
     if constexpr (sizeof(T) == 8) {
-      asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(got.x), "=r"(got.y), "=r"(got.z), "=r"(got.w) : "l"(slot) : "memory");
+      asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(got.x), "=r"(got.y), "=r"(got.z), "=r"(got.w)
+                   : "l"(slot)
+                   : "memory");
       if (got.y == 0 || got.w == 0) continue;
       *slot = uint4{};
       return __hiloint2double(static_cast<int>(got.z), static_cast<int>(got.x));
     } else {
-      asm volatile("ld.volatile.global.v2.u32 {%0, %1}, [%2];" : "=r"(got.x), "=r"(got.y) : "l"(slot) : "memory");
+      asm volatile("ld.volatile.global.v2.u32 {%0, %1}, [%2];"
+                   : "=r"(got.x), "=r"(got.y)
+                   : "l"(slot)
+                   : "memory");
       if (got.y == 0) continue;
       *slot = uint4{};
       if constexpr (T(1) / T(2) == T(0)) return got.x;

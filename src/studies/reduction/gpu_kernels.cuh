@@ -13,10 +13,12 @@ template <class T, template <class, unsigned> class Reading, unsigned Depth, joi
 __global__ void sum(const sum_arguments given) {
   using namespace device;
 #if __CUDA_ARCH__ >= 900
-  if constexpr (Join == joining::dependent || Join == joining::inbox) asm volatile("griddepcontrol.launch_dependents;");
+  if constexpr (Join == joining::dependent || Join == joining::inbox)
+    asm volatile("griddepcontrol.launch_dependents;");
   if constexpr (Join == joining::inbox) asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
-  T mine = sum_of_block(Reading<T, Depth>::sum(at<const T>(const_cast<void*>(given.numbers)), given.count, given.in_chunks));
+  T mine = sum_of_block(
+      Reading<T, Depth>::sum(at<const T>(const_cast<void*>(given.numbers)), given.count, given.in_chunks));
   if constexpr (Join == joining::none || Join == joining::dependent) {
     if (threadIdx.x == 0) at<T>(given.partials)[blockIdx.x] = mine;
   } else if constexpr (Join == joining::last) {
@@ -43,9 +45,12 @@ template <class T, class Reading, class Pass, class Meeting>
 __global__ void sum_with_barrier(const sum_arguments given, const __grid_constant__ Meeting meeting) {
   using namespace device;
   using arguments = typename Pass::arguments;
-  static_assert(offsetof(Meeting, shape) == offsetof(arguments, shape) && sizeof(algorithm::cuda_lines) == sizeof(meeting.parts));
-  Pass pass(reinterpret_cast<const arguments&>(meeting), meeting.run);  // where they are: copied, they would lie in local memory
-  const T mine = sum_of_block(Reading::sum(at<const T>(const_cast<void*>(given.numbers)), given.count, given.in_chunks));
+  static_assert(offsetof(Meeting, shape) == offsetof(arguments, shape) &&
+                sizeof(algorithm::cuda_lines) == sizeof(meeting.parts));
+  Pass pass(reinterpret_cast<const arguments&>(meeting),
+            meeting.run);  // where they are: copied, they would lie in local memory
+  const T mine =
+      sum_of_block(Reading::sum(at<const T>(const_cast<void*>(given.numbers)), given.count, given.in_chunks));
   if (threadIdx.x == 0) at<T>(given.partials)[meeting.run.member * gridDim.x + blockIdx.x] = mine;
   if (!pass(meeting.run.epoch)) return;
   if (meeting.run.member != 0 || blockIdx.x != 0) return;
@@ -66,7 +71,8 @@ __global__ void join(const void* partials, std::size_t count, void* result) {
 template <class T, class Reading>
 __global__ void sum_of_several(const sum_arguments given, const __grid_constant__ relay_arguments meeting) {
   using namespace device;
-  const T mine = sum_of_block(Reading::sum(at<const T>(const_cast<void*>(given.numbers)), given.count, given.in_chunks));
+  const T mine =
+      sum_of_block(Reading::sum(at<const T>(const_cast<void*>(given.numbers)), given.count, given.in_chunks));
   const unsigned blocks = gridDim.x * meeting.run.members;
   __shared__ bool last;
   if (threadIdx.x == 0) {
@@ -81,18 +87,20 @@ __global__ void sum_of_several(const sum_arguments given, const __grid_constant_
   if (threadIdx.x == 0) *at<T>(given.result) = all;
 }
 
-// No barrier: each GPU's block 0 puts together what the GPU's blocks send it and what the GPUs below it in a tree do, and sends
-// that on, or, at the root, stores it. Values travel with a flag beside each.
+// No barrier: each GPU's block 0 puts together what the GPU's blocks send it and what the GPUs below it in a
+// tree do, and sends that on, or, at the root, stores it. Values travel with a flag beside each.
 template <class T, class Reading>
 __global__ void sum_gathered(const sum_arguments given, const __grid_constant__ gather_arguments tree) {
   using namespace device;
-  const T mine = sum_of_block(Reading::sum(at<const T>(const_cast<void*>(given.numbers)), given.count, given.in_chunks));
+  const T mine =
+      sum_of_block(Reading::sum(at<const T>(const_cast<void*>(given.numbers)), given.count, given.in_chunks));
   auto* slots = at<uint4>(given.partials);
   if (blockIdx.x != 0) {
     if (threadIdx.x == 0) send(slots + blockIdx.x, mine);
     return;
   }
-  const T of_gpu = sum_of_slots(mine, slots, 1, gridDim.x), all = sum_of_slots(of_gpu, static_cast<uint4*>(tree.from), 0, tree.children);
+  const T of_gpu = sum_of_slots(mine, slots, 1, gridDim.x),
+          all = sum_of_slots(of_gpu, static_cast<uint4*>(tree.from), 0, tree.children);
   if (threadIdx.x != 0) return;
   if (tree.to == nullptr) *at<T>(given.result) = all;
   else send(static_cast<uint4*>(tree.to), all);
@@ -106,13 +114,13 @@ const void* address_of(Kernel* kernel) {
 template <class T, joining Join>
 const void* kernel_by_loads(loads how) {
   switch (how) {
-    case loads::word1: return address_of(sum<T, by_words, 1, Join>);
-    case loads::vector1: return address_of(sum<T, by_vectors, 1, Join>);
-    case loads::vector2: return address_of(sum<T, by_vectors, 2, Join>);
-    case loads::vector4: return address_of(sum<T, by_vectors, 4, Join>);
-    case loads::vector8: return address_of(sum<T, by_vectors, 8, Join>);
-    case loads::bulk4: return address_of(sum<T, by_bulk, 4, Join>);
-    case loads::bulk8: return address_of(sum<T, by_bulk, 8, Join>);
+  case loads::word1: return address_of(sum<T, by_words, 1, Join>);
+  case loads::vector1: return address_of(sum<T, by_vectors, 1, Join>);
+  case loads::vector2: return address_of(sum<T, by_vectors, 2, Join>);
+  case loads::vector4: return address_of(sum<T, by_vectors, 4, Join>);
+  case loads::vector8: return address_of(sum<T, by_vectors, 8, Join>);
+  case loads::bulk4: return address_of(sum<T, by_bulk, 4, Join>);
+  case loads::bulk8: return address_of(sum<T, by_bulk, 8, Join>);
   }
   return nullptr;
 }
@@ -126,20 +134,23 @@ const void* kernel_of(loads how, joining join) {
   if (join == joining::none) return kernel_by_loads<T, joining::none>(how);
   if (join == joining::last) return kernel_by_loads<T, joining::last>(how);
   if (join == joining::inbox) return kernel_by_loads<T, joining::inbox>(how);
-  if (how == loads::bulk4 && join == joining::several) return address_of(sum_with_barrier<T, bulk, several, relay_arguments>);
+  if (how == loads::bulk4 && join == joining::several)
+    return address_of(sum_with_barrier<T, bulk, several, relay_arguments>);
   if (how == loads::bulk4 && join == joining::last_of_several) return address_of(sum_of_several<T, bulk>);
   if (how == loads::bulk4 && join == joining::gathered) return address_of(sum_gathered<T, bulk>);
   if (how != loads::vector4) return nullptr;
   switch (join) {
-    case joining::grid_sync: return address_of(sum<T, by_vectors, 4, joining::grid_sync>);
-    case joining::cluster: return address_of(sum<T, by_vectors, 4, joining::cluster>);
-    case joining::dependent: return address_of(sum<T, by_vectors, 4, joining::dependent>);
-    case joining::counter: return address_of(sum_with_barrier<T, vectors, round_loop::spread_counter_pass, counter_arguments>);
-    case joining::relay: return address_of(sum_with_barrier<T, vectors, round_loop::relay_pass<scope::gpu>, relay_arguments>);
-    case joining::last_of_several: return address_of(sum_of_several<T, vectors>);
-    case joining::gathered: return address_of(sum_gathered<T, vectors>);
-    case joining::several: return address_of(sum_with_barrier<T, vectors, several, relay_arguments>);
-    default: return nullptr;
+  case joining::grid_sync: return address_of(sum<T, by_vectors, 4, joining::grid_sync>);
+  case joining::cluster: return address_of(sum<T, by_vectors, 4, joining::cluster>);
+  case joining::dependent: return address_of(sum<T, by_vectors, 4, joining::dependent>);
+  case joining::counter:
+    return address_of(sum_with_barrier<T, vectors, round_loop::spread_counter_pass, counter_arguments>);
+  case joining::relay:
+    return address_of(sum_with_barrier<T, vectors, round_loop::relay_pass<scope::gpu>, relay_arguments>);
+  case joining::last_of_several: return address_of(sum_of_several<T, vectors>);
+  case joining::gathered: return address_of(sum_gathered<T, vectors>);
+  case joining::several: return address_of(sum_with_barrier<T, vectors, several, relay_arguments>);
+  default: return nullptr;
   }
 }
 

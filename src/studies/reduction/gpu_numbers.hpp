@@ -1,5 +1,5 @@
-// The numbers in a GPU's memory: made once for all points of a command, and other memory that pushes them out of the cache.
-// For .cu files.
+// The numbers in a GPU's memory: made once for all points of a command, and other memory that pushes them out
+// of the cache. For .cu files.
 #pragma once
 
 #include <cstddef>

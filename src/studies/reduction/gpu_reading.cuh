@@ -1,5 +1,5 @@
-// How a block reads its share of the numbers and adds it up: by words, by vectors of 16 bytes with several loads in flight,
-// or by bulk copies into shared memory.
+// How a block reads its share of the numbers and adds it up: by words, by vectors of 16 bytes with several
+// loads in flight, or by bulk copies into shared memory.
 #pragma once
 
 #include <cstddef>
@@ -114,20 +114,26 @@ struct by_vectors {
 __device__ __forceinline__ std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
-__device__ __forceinline__ void copy_tile(void* to, const void* from, std::uint32_t bytes, std::uint64_t* full) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(full)), "r"(bytes) : "memory");
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
-               "l"(from), "r"(bytes), "r"(shared_address(full))
+__device__ __forceinline__ void copy_tile(void* to, const void* from, std::uint32_t bytes,
+                                          std::uint64_t* full) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(full)),
+               "r"(bytes)
                : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+          shared_address(to)),
+      "l"(from), "r"(bytes), "r"(shared_address(full))
+      : "memory");
 }
 // Bounded: a copy that never comes ends the kernel.
 __device__ __forceinline__ void wait_for_tile(std::uint64_t* full, std::uint32_t parity) {
   for (unsigned polls = 0; polls < (1u << 24); ++polls) {
     std::uint32_t done;
-    asm volatile("{\n .reg .pred p;\n mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n selp.u32 %0, 1, 0, p;\n}"
-                 : "=r"(done)
-                 : "r"(shared_address(full)), "r"(parity)
-                 : "memory");
+    asm volatile(
+        "{\n .reg .pred p;\n mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n selp.u32 %0, 1, 0, p;\n}"
+        : "=r"(done)
+        : "r"(shared_address(full)), "r"(parity)
+        : "memory");
     if (done != 0) return;
   }
   __trap();
@@ -146,9 +152,12 @@ struct by_bulk {
     const std::size_t whole = count * sizeof(T) / tile_bytes;
     const auto mine = tiles_of_block(whole, in_chunks);
     const auto* bytes = reinterpret_cast<const unsigned char*>(numbers);
-    const auto copy = [&](std::size_t t, unsigned stage) { copy_tile(ring + stage * tile_bytes, bytes + t * tile_bytes, tile_bytes, &full[stage]); };
+    const auto copy = [&](std::size_t t, unsigned stage) {
+      copy_tile(ring + stage * tile_bytes, bytes + t * tile_bytes, tile_bytes, &full[stage]);
+    };
     if (threadIdx.x == 0) {
-      for (unsigned s = 0; s < Stages; ++s) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&full[s])) : "memory");
+      for (unsigned s = 0; s < Stages; ++s)
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&full[s])) : "memory");
       asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
     __syncthreads();
@@ -173,7 +182,8 @@ struct by_bulk {
     }
     T all = total(sums);
     if (blockIdx.x == gridDim.x - 1)
-      for (std::size_t i = whole * (tile_bytes / sizeof(T)) + threadIdx.x; i < count; i += blockDim.x) all += numbers[i];
+      for (std::size_t i = whole * (tile_bytes / sizeof(T)) + threadIdx.x; i < count; i += blockDim.x)
+        all += numbers[i];
     return all;
 #else
     return by_vectors<T, 4>::sum(numbers, count, in_chunks);

@@ -20,37 +20,49 @@ namespace {
 using clock = std::chrono::steady_clock;
 constexpr std::size_t most_in_a_graph = 256;
 
-double us_between(clock::time_point from, clock::time_point to) { return std::chrono::duration<double, std::micro>(to - from).count(); }
+double us_between(clock::time_point from, clock::time_point to) {
+  return std::chrono::duration<double, std::micro>(to - from).count();
+}
 
-std::size_t places_of(const gpu_sum& asked) { return places_of(sums_in_turn{asked.bytes, asked.cold, asked.ordinal}); }
+std::size_t places_of(const gpu_sum& asked) {
+  return places_of(sums_in_turn{asked.bytes, asked.cold, asked.ordinal});
+}
 
 joining joining_of(const gpu_sum& asked, bool counter) {
   switch (asked.how) {
-    case gpu_way::read:
-    case gpu_way::read_graph:
-    case gpu_way::word_read:
-    case gpu_way::implicit:
-    case gpu_way::implicit_graph: return joining::none;
-    case gpu_way::programmatic: return joining::dependent;
-    case gpu_way::grid_sync: return joining::grid_sync;
-    case gpu_way::grid_ours: return counter ? joining::counter : joining::relay;
-    case gpu_way::cluster: return joining::cluster;
-    case gpu_way::automatic:
-    case gpu_way::automatic_graph: return joining::inbox;
-    default: return joining::last;
+  case gpu_way::read:
+  case gpu_way::read_graph:
+  case gpu_way::word_read:
+  case gpu_way::implicit:
+  case gpu_way::implicit_graph: return joining::none;
+  case gpu_way::programmatic: return joining::dependent;
+  case gpu_way::grid_sync: return joining::grid_sync;
+  case gpu_way::grid_ours: return counter ? joining::counter : joining::relay;
+  case gpu_way::cluster: return joining::cluster;
+  case gpu_way::automatic:
+  case gpu_way::automatic_graph: return joining::inbox;
+  default: return joining::last;
   }
 }
 
 bool is_cub(gpu_way how) { return how == gpu_way::cub || how == gpu_way::cub_graph; }
-bool is_graph(gpu_way how) { return how == gpu_way::cub_graph || how == gpu_way::implicit_graph || how == gpu_way::automatic_graph || how == gpu_way::read_graph; }
+bool is_graph(gpu_way how) {
+  return how == gpu_way::cub_graph || how == gpu_way::implicit_graph || how == gpu_way::automatic_graph ||
+         how == gpu_way::read_graph;
+}
 bool is_automatic(gpu_way how) { return how == gpu_way::automatic || how == gpu_way::automatic_graph; }
 bool meets(gpu_way how) { return how == gpu_way::grid_sync || how == gpu_way::grid_ours; }
-bool only_reads(gpu_way how) { return how == gpu_way::read || how == gpu_way::read_graph || how == gpu_way::word_read; }
-bool is_two_kernels(gpu_way how) { return how == gpu_way::implicit || how == gpu_way::implicit_graph || how == gpu_way::programmatic; }
+bool only_reads(gpu_way how) {
+  return how == gpu_way::read || how == gpu_way::read_graph || how == gpu_way::word_read;
+}
+bool is_two_kernels(gpu_way how) {
+  return how == gpu_way::implicit || how == gpu_way::implicit_graph || how == gpu_way::programmatic;
+}
 
 int compute_major(int ordinal) {
   int major = 0;
-  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal), "asking what a GPU is");
+  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal),
+              "asking what a GPU is");
   return major;
 }
 
@@ -64,19 +76,27 @@ reading reading_of(const gpu_sum& asked) {
 // As many blocks as there are tiles, as they may be, and as are resident at once.
 unsigned blocks_of(const gpu_sum& asked, const void* kernel) {
   const auto r = reading_of(asked);
-  const auto tiles = (asked.bytes + tile_bytes_of(r.how, r.threads, bytes_of(asked.type)) - 1) / tile_bytes_of(r.how, r.threads, bytes_of(asked.type));
+  const auto tiles = (asked.bytes + tile_bytes_of(r.how, r.threads, bytes_of(asked.type)) - 1) /
+                     tile_bytes_of(r.how, r.threads, bytes_of(asked.type));
   const cuda::device_scope scope(asked.ordinal);
   const int room = cuda::resident_blocks(kernel, r.threads, shared_bytes_of(r.how));
-  const auto most = std::min<unsigned>(r.blocks_per_sm, static_cast<unsigned>(room)) * static_cast<unsigned>(cuda::sm_count(asked.ordinal));
-  auto blocks = r.blocks == how_many::one ? 1 : r.blocks == how_many::all ? most : static_cast<unsigned>(std::min<std::size_t>(most, tiles));
-  if (asked.how == gpu_way::cluster) blocks = std::max(blocks / cluster_blocks * cluster_blocks, cluster_blocks);
+  const auto most = std::min<unsigned>(r.blocks_per_sm, static_cast<unsigned>(room)) *
+                    static_cast<unsigned>(cuda::sm_count(asked.ordinal));
+  auto blocks = r.blocks == how_many::one   ? 1
+                : r.blocks == how_many::all ? most
+                                            : static_cast<unsigned>(std::min<std::size_t>(most, tiles));
+  if (asked.how == gpu_way::cluster)
+    blocks = std::max(blocks / cluster_blocks * cluster_blocks, cluster_blocks);
   return blocks;
 }
 
 class gpu_sums final : public subject {
  public:
   explicit gpu_sums(const gpu_sum& asked)
-      : asked_(asked), reading_(reading_of(asked)), places_(places_of(asked)), stride_(stride_of(asked.bytes)),
+      : asked_(asked),
+        reading_(reading_of(asked)),
+        places_(places_of(asked)),
+        stride_(stride_of(asked.bytes)),
         numbers_(gpu_numbers::on(asked.ordinal, asked.type, places_ * stride_)) {
     const cuda::device_scope scope(asked.ordinal);
     stream_ = cuda::make_stream();
@@ -136,14 +156,19 @@ class gpu_sums final : public subject {
 
  private:
   std::size_t count_of(bool faulty) const { return asked_.bytes / bytes_of(asked_.type) - (faulty ? 1 : 0); }
-  const std::byte* numbers_of(std::size_t turn) const { return numbers_->values() + turn % places_ * stride_; }
+  const std::byte* numbers_of(std::size_t turn) const {
+    return numbers_->values() + turn % places_ * stride_;
+  }
   std::size_t slot_bytes() const { return only_reads(asked_.how) ? blocks_ * bytes_of(asked_.type) : 8; }
   std::byte* slot(std::size_t turn) const { return results_.get() + turn * slot_bytes(); }
 
   void set_flags(const algorithm::grid_choice& choice, bool counter) {
-    const auto image = counter ? algorithm::spread_image(blocks_, choice.spread) : algorithm::relay_image(blocks_, choice.relay);
+    const auto image = counter ? algorithm::spread_image(blocks_, choice.spread)
+                               : algorithm::relay_image(blocks_, choice.relay);
     flags_ = cuda::memory::in_pool(asked_.ordinal, image.size() * sizeof(std::uint32_t));
-    cuda::check(cudaMemcpy(flags_.get(), image.data(), image.size() * sizeof(std::uint32_t), cudaMemcpyHostToDevice), "setting a barrier up");
+    cuda::check(
+        cudaMemcpy(flags_.get(), image.data(), image.size() * sizeof(std::uint32_t), cudaMemcpyHostToDevice),
+        "setting a barrier up");
     abort_ = cuda::memory::on_host(128);
     counter_.shape = choice.spread;
     relay_.shape = choice.relay;
@@ -161,7 +186,8 @@ class gpu_sums final : public subject {
   }
   bool given_up() const { return abort_.get() != nullptr && *abort_.as<volatile std::uint32_t>() != 0; }
 
-  void call_cub(void* temporary, std::size_t& bytes, const std::byte* from, std::byte* to, std::size_t count) const {
+  void call_cub(void* temporary, std::size_t& bytes, const std::byte* from, std::byte* to,
+                std::size_t count) const {
     cuda::check(cub_sum(asked_.type, temporary, bytes, from, to, count, stream_.get()), "adding up with CUB");
   }
 
@@ -184,8 +210,11 @@ class gpu_sums final : public subject {
     if (meets(asked_.how)) special = cudaLaunchAttributeCooperative;
     if (asked_.how == gpu_way::cluster) special = cudaLaunchAttributeClusterDimension;
     if (early_) special = cudaLaunchAttributeProgrammaticStreamSerialization;
-    launch({kernel_, blocks_, reading_.threads, shared_bytes_of(reading_.how), special}, parameters, stream_.get());
-    if (second_ != nullptr) launch_joining(second_, given.partials, blocks_, given.result, asked_.how == gpu_way::programmatic, stream_.get());
+    launch({kernel_, blocks_, reading_.threads, shared_bytes_of(reading_.how), special}, parameters,
+           stream_.get());
+    if (second_ != nullptr)
+      launch_joining(second_, given.partials, blocks_, given.result, asked_.how == gpu_way::programmatic,
+                     stream_.get());
   }
 
   void prepare(std::uint64_t count, bool faulty) {
@@ -193,12 +222,14 @@ class gpu_sums final : public subject {
       graphs_.clear();
       results_ = cuda::memory::in_pool(asked_.ordinal, count * slot_bytes());
     }
-    if (!is_cub(asked_.how) && partials_.get() == nullptr) partials_ = cuda::memory::in_pool(asked_.ordinal, blocks_ * std::size_t{16});
+    if (!is_cub(asked_.how) && partials_.get() == nullptr)
+      partials_ = cuda::memory::in_pool(asked_.ordinal, blocks_ * std::size_t{16});
     if (!is_graph(asked_.how)) return;
     auto& pieces = graphs_[{count, faulty}];
     for (std::size_t first = pieces.size() * most_in_a_graph; first < count; first += most_in_a_graph) {
       cuda::check(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal), "capturing sums");
-      for (std::size_t i = first; i < std::min<std::size_t>(count, first + most_in_a_graph); ++i) issue_one(i, faulty);
+      for (std::size_t i = first; i < std::min<std::size_t>(count, first + most_in_a_graph); ++i)
+        issue_one(i, faulty);
       cudaGraph_t captured = nullptr;
       cuda::check(cudaStreamEndCapture(stream_.get(), &captured), "capturing sums");
       pieces.push_back(cuda::instantiate(cuda::graph(captured)));
@@ -208,7 +239,8 @@ class gpu_sums final : public subject {
 
   void issue(std::uint64_t count, bool faulty) {
     if (is_graph(asked_.how)) {
-      for (const auto& piece : graphs_.at({count, faulty})) cuda::check(cudaGraphLaunch(piece.get(), stream_.get()), "launching a graph");
+      for (const auto& piece : graphs_.at({count, faulty}))
+        cuda::check(cudaGraphLaunch(piece.get(), stream_.get()), "launching a graph");
       return;
     }
     for (std::size_t i = 0; i < count; ++i) issue_one(i, faulty);
@@ -216,11 +248,13 @@ class gpu_sums final : public subject {
 
   void compare(std::uint64_t count, bool faulty, seen& came) {
     std::vector<std::byte> results(count * slot_bytes());
-    cuda::check(cudaMemcpy(results.data(), results_.get(), results.size(), cudaMemcpyDeviceToHost), "reading sums");
+    cuda::check(cudaMemcpy(results.data(), results_.get(), results.size(), cudaMemcpyDeviceToHost),
+                "reading sums");
     std::uint64_t wrong = 0;
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t place = i % places_;
-      if (place >= expected_.size()) expected_.push_back(sum_of_numbers(place * stride_ / bytes_of(asked_.type), count_of(false)));
+      if (place >= expected_.size())
+        expected_.push_back(sum_of_numbers(place * stride_ / bytes_of(asked_.type), count_of(false)));
       const std::size_t parts = only_reads(asked_.how) ? blocks_ : 1;
       wrong += !is_sum(asked_.type, results.data() + i * slot_bytes(), parts, expected_[place]);
     }
@@ -240,7 +274,7 @@ class gpu_sums final : public subject {
   counter_arguments counter_{};
   relay_arguments relay_{};
   bool by_counter_ = false;
-  bool early_ = false;  // a sum's kernel may start before the one before has ended
+  bool early_ = false;                  // a sum's kernel may start before the one before has ended
   std::vector<std::int64_t> expected_;  // by place
   std::map<std::pair<std::uint64_t, bool>, std::vector<cuda::executable>> graphs_;
 };
@@ -252,24 +286,30 @@ const std::map<std::string, std::string>& told_of(int ordinal) {
   if (!here.empty()) return here;
   cudaDeviceProp properties{};
   cuda::check(cudaGetDeviceProperties(&properties, ordinal), "asking what a GPU is");
-  return here = {{"gpu", properties.name}, {"cache_bytes", fmt::format("{}", cache_bytes(ordinal))}, {"theory_gbps", fmt::format("{:.1f}", theory_gbps(ordinal))}};
+  return here = {{"gpu", properties.name},
+                 {"cache_bytes", fmt::format("{}", cache_bytes(ordinal))},
+                 {"theory_gbps", fmt::format("{:.1f}", theory_gbps(ordinal))}};
 }
 
 }  // namespace
 
 double theory_gbps(int ordinal) {
   int width_bits = 0, clock_khz = 0;
-  cuda::check(cudaDeviceGetAttribute(&width_bits, cudaDevAttrGlobalMemoryBusWidth, ordinal), "asking for the memory's bus");
-  cuda::check(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, ordinal), "asking for the memory's clock");
+  cuda::check(cudaDeviceGetAttribute(&width_bits, cudaDevAttrGlobalMemoryBusWidth, ordinal),
+              "asking for the memory's bus");
+  cuda::check(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, ordinal),
+              "asking for the memory's clock");
   return width_bits / 8.0 * 2.0 * clock_khz * 1e-6;
 }
 
 std::string why_no_gpu_sum(const gpu_sum& asked) {
   const int major = compute_major(asked.ordinal);
   const auto cache = cache_bytes(asked.ordinal);
-  if (!asked.cold && asked.bytes > cache / 2) return fmt::format("{} bytes are more than half of the cache of {}", asked.bytes, cache);
+  if (!asked.cold && asked.bytes > cache / 2)
+    return fmt::format("{} bytes are more than half of the cache of {}", asked.bytes, cache);
   const bool bulk = !is_cub(asked.how) && is_bulk(reading_of(asked).how);
-  if (major < 9 && (asked.how == gpu_way::cluster || asked.how == gpu_way::programmatic || (bulk && asked.asked) || asked.how == gpu_way::bulk))
+  if (major < 9 && (asked.how == gpu_way::cluster || asked.how == gpu_way::programmatic ||
+                    (bulk && asked.asked) || asked.how == gpu_way::bulk))
     return "needs compute capability 9.0";
   if (is_cub(asked.how)) return asked.asked ? "CUB chooses how it reads" : "";
   const auto r = reading_of(asked);
@@ -278,9 +318,11 @@ std::string why_no_gpu_sum(const gpu_sum& asked) {
   const cuda::device_scope scope(asked.ordinal);
   std::size_t free = 0, all = 0;
   cuda::check(cudaMemGetInfo(&free, &all), "asking for free memory");
-  if (places_of(asked) * stride_of(asked.bytes) > all / 10 * 9) return fmt::format("{} bytes do not fit into the GPU's {}", asked.bytes, all);
+  if (places_of(asked) * stride_of(asked.bytes) > all / 10 * 9)
+    return fmt::format("{} bytes do not fit into the GPU's {}", asked.bytes, all);
   allow_shared_memory(kernel, r.how);
-  if (cuda::resident_blocks(kernel, r.threads, shared_bytes_of(r.how)) == 0) return fmt::format("a block of {} does not fit on an SM", to_string(r));
+  if (cuda::resident_blocks(kernel, r.threads, shared_bytes_of(r.how)) == 0)
+    return fmt::format("a block of {} does not fit on an SM", to_string(r));
   return {};
 }
 

@@ -25,23 +25,28 @@ class numbers {
     return made;
   }
   const T* values() const { return memory_.get(); }
-  // Numbers from place `first` to `end`, by so many threads: before any of them is pinned, as new threads begin where they are made.
+  // Numbers from place `first` to `end`, by so many threads: before any of them is pinned, as new threads
+  // begin where they are made.
   void make(std::size_t first, std::size_t end, unsigned threads) {
     constexpr std::size_t each = sum_granularity / sizeof(T);
     std::vector<std::size_t> wanted;
     for (std::size_t chunk = first / each; chunk < (end + each - 1) / each; ++chunk)
       if (made_[chunk] == 0) wanted.push_back(chunk), made_[chunk] = 1;
     if (wanted.empty()) return;
-#pragma omp parallel for schedule(static) num_threads(static_cast<int>(threads))
+#pragma omp parallel for schedule(static) num_threads(static_cast <int>(threads))
     for (std::size_t k = 0; k < wanted.size(); ++k)
-      for (std::size_t i = wanted[k] * each; i < (wanted[k] + 1) * each; ++i) memory_.get()[i] = static_cast<T>(number_at(static_cast<std::uint32_t>(i)));
+      for (std::size_t i = wanted[k] * each; i < (wanted[k] + 1) * each; ++i)
+        memory_.get()[i] = static_cast<T>(number_at(static_cast<std::uint32_t>(i)));
   }
 
  private:
   struct free_it {
     void operator()(void* memory) const { std::free(memory); }
   };
-  explicit numbers(std::size_t bytes) : bytes_(bytes), memory_(static_cast<T*>(std::aligned_alloc(sum_granularity, bytes))), made_(bytes / sum_granularity, 0) {
+  explicit numbers(std::size_t bytes)
+      : bytes_(bytes),
+        memory_(static_cast<T*>(std::aligned_alloc(sum_granularity, bytes))),
+        made_(bytes / sum_granularity, 0) {
     if (!memory_) throw std::bad_alloc();
   }
 

@@ -26,8 +26,12 @@ template <class T>
 class sums final : public subject {
  public:
   explicit sums(const host_sum& asked)
-      : asked_(asked), count_(asked.bytes / sizeof(T)), buffers_(std::max<std::size_t>(1, asked.working_set / asked.bytes)),
-        numbers_(numbers<T>::of_at_least(buffers_ * asked.bytes)), before_(allowed_cpus()), parts_(asked.threads) {
+      : asked_(asked),
+        count_(asked.bytes / sizeof(T)),
+        buffers_(std::max<std::size_t>(1, asked.working_set / asked.bytes)),
+        numbers_(numbers<T>::of_at_least(buffers_ * asked.bytes)),
+        before_(allowed_cpus()),
+        parts_(asked.threads) {
     numbers_->make(0, buffers_ * count_, asked.threads);
     sum_of_numbers(0, buffers_ * count_);  // kept from here on
     in_parallel([](unsigned) {});
@@ -64,10 +68,11 @@ class sums final : public subject {
  private:
   const T* buffer(std::size_t turn) const { return numbers_->values() + turn % buffers_ * count_; }
 
-  // Every thread reads its parts of all, and none waits for another until the end. The parts are put together for the check.
+  // Every thread reads its parts of all, and none waits for another until the end. The parts are put together
+  // for the check.
   void read_all(std::vector<T>& results, std::size_t first, std::size_t count) {
     std::vector<std::vector<T>> parts(asked_.threads, std::vector<T>(results.size()));
-#pragma omp parallel num_threads(static_cast<int>(asked_.threads))
+#pragma omp parallel num_threads(static_cast <int>(asked_.threads))
     {
       const auto me = static_cast<unsigned>(omp_get_thread_num());
       for (std::size_t i = 0; i < results.size(); ++i) parts[me][i] = part_of(me, buffer(first + i), count);
@@ -77,11 +82,13 @@ class sums final : public subject {
   }
 
   // Parts begin at whole lines.
-  std::size_t first_of(unsigned member) const { return first_of_part(count_, member, asked_.threads, asked_.all_first); }
+  std::size_t first_of(unsigned member) const {
+    return first_of_part(count_, member, asked_.threads, asked_.all_first);
+  }
 
   template <class Work>
   void in_parallel(const Work& work) {
-#pragma omp parallel num_threads(static_cast<int>(asked_.threads))
+#pragma omp parallel num_threads(static_cast <int>(asked_.threads))
     {
       const auto me = static_cast<unsigned>(omp_get_thread_num());
       if (me == 0) team_ = static_cast<unsigned>(omp_get_num_threads());
@@ -91,7 +98,8 @@ class sums final : public subject {
   }
 
   T part_of(unsigned me, const T* values, std::size_t count) const {
-    const auto begin = std::min(first_of(me), count), end = me + 1 == asked_.threads ? count : std::min(first_of(me + 1), count);
+    const auto begin = std::min(first_of(me), count),
+               end = me + 1 == asked_.threads ? count : std::min(first_of(me + 1), count);
     return sum_of(values + begin, end - begin);
   }
   T sum_of_parts() const {
@@ -102,19 +110,19 @@ class sums final : public subject {
 
   T one_sum(const T* values, std::size_t count) {
     switch (asked_.how) {
-      case way::serial: return sum_of(values, count);
-      case way::read:
-      case way::implicit: return implicit_sum(values, count);
-      case way::explicit_: return explicit_sum(values, count);
-      case way::ours: return our_sum(values, count);
-      case way::last: return last_sum(values, count);
-      case way::clause: return clause_sum(values, count);
+    case way::serial: return sum_of(values, count);
+    case way::read:
+    case way::implicit: return implicit_sum(values, count);
+    case way::explicit_: return explicit_sum(values, count);
+    case way::ours: return our_sum(values, count);
+    case way::last: return last_sum(values, count);
+    case way::clause: return clause_sum(values, count);
     }
     return 0;
   }
 
   T implicit_sum(const T* values, std::size_t count) {
-#pragma omp parallel num_threads(static_cast<int>(asked_.threads))
+#pragma omp parallel num_threads(static_cast <int>(asked_.threads))
     {
       const auto me = static_cast<unsigned>(omp_get_thread_num());
       parts_[me].value = part_of(me, values, count);
@@ -123,7 +131,7 @@ class sums final : public subject {
   }
   T explicit_sum(const T* values, std::size_t count) {
     T all = 0;
-#pragma omp parallel num_threads(static_cast<int>(asked_.threads))
+#pragma omp parallel num_threads(static_cast <int>(asked_.threads))
     {
       const auto me = static_cast<unsigned>(omp_get_thread_num());
       parts_[me].value = part_of(me, values, count);
@@ -137,7 +145,7 @@ class sums final : public subject {
     T all = 0;
     const auto epoch = epoch_ + 1;
     epoch_ += 2;
-#pragma omp parallel num_threads(static_cast<int>(asked_.threads))
+#pragma omp parallel num_threads(static_cast <int>(asked_.threads))
     {
       const auto me = static_cast<unsigned>(omp_get_thread_num());
       parts_[me].value = part_of(me, values, count);
@@ -150,7 +158,7 @@ class sums final : public subject {
   T last_sum(const T* values, std::size_t count) {
     T all = 0;
     arrived_.store(0, std::memory_order_relaxed);
-#pragma omp parallel num_threads(static_cast<int>(asked_.threads))
+#pragma omp parallel num_threads(static_cast <int>(asked_.threads))
     {
       const auto me = static_cast<unsigned>(omp_get_thread_num());
       parts_[me].value = part_of(me, values, count);
@@ -160,7 +168,7 @@ class sums final : public subject {
   }
   T clause_sum(const T* values, std::size_t count) {
     T all = 0;
-#pragma omp parallel num_threads(static_cast<int>(asked_.threads)) reduction(+ : all)
+#pragma omp parallel num_threads(static_cast <int>(asked_.threads)) reduction(+ : all)
     all += part_of(static_cast<unsigned>(omp_get_thread_num()), values, count);
     return all;
   }
@@ -169,12 +177,15 @@ class sums final : public subject {
     const algorithm::layout lines{asked_.threads};
     constexpr auto words_per_line = algorithm::line_bytes / sizeof(std::uint32_t);
     flags_.assign(std::size_t{asked_.threads} * lines.lines() * words_per_line, 0);
-    for (unsigned m = 0; m < asked_.threads; ++m) flag_parts_.push_back(flags_.data() + std::size_t{m} * lines.lines() * words_per_line);
+    for (unsigned m = 0; m < asked_.threads; ++m)
+      flag_parts_.push_back(flags_.data() + std::size_t{m} * lines.lines() * words_per_line);
   }
   void pass(unsigned me, std::uint32_t epoch) {
-    algorithm::host_policy policy(algorithm::host_limits{std::chrono::seconds(10), &abort_, asked_.cpus.empty(), nullptr});
+    algorithm::host_policy policy(
+        algorithm::host_limits{std::chrono::seconds(10), &abort_, asked_.cpus.empty(), nullptr});
     algorithm::host_lines lines{flag_parts_.data()};
-    algorithm::dissemination<2>::arrive_and_wait(policy, lines, algorithm::place{me, asked_.threads, 0, 1}, epoch);
+    algorithm::dissemination<2>::arrive_and_wait(policy, lines, algorithm::place{me, asked_.threads, 0, 1},
+                                                 epoch);
   }
 
   struct alignas(128) part {
@@ -197,7 +208,9 @@ class sums final : public subject {
 template <class T>
 subject_creation make(const host_sum& asked) {
   auto made = std::make_unique<sums<T>>(asked);
-  if (!made->has_its_team()) return {nullptr, fmt::format("OpenMP gave no team of {} (OMP_THREAD_LIMIT, OMP_DYNAMIC)", asked.threads), {}};
+  if (!made->has_its_team())
+    return {
+        nullptr, fmt::format("OpenMP gave no team of {} (OMP_THREAD_LIMIT, OMP_DYNAMIC)", asked.threads), {}};
   return {std::move(made), {}, {}};
 }
 
@@ -205,9 +218,9 @@ subject_creation make(const host_sum& asked) {
 
 subject_creation make_host_sum(const host_sum& asked) {
   switch (asked.type) {
-    case value_type::fp64: return make<double>(asked);
-    case value_type::fp32: return make<float>(asked);
-    case value_type::int32: return make<std::uint32_t>(asked);
+  case value_type::fp64: return make<double>(asked);
+  case value_type::fp32: return make<float>(asked);
+  case value_type::int32: return make<std::uint32_t>(asked);
   }
   return {};
 }

@@ -31,14 +31,17 @@ void start_nccl(const topology::group& group, const session& where) {
 }
 
 void nccl_reduce(unsigned local, value_type type, const void* from, void* to, cudaStream_t stream) {
-  nccl::check(ncclReduce(from, to, 1, type_of(type), ncclSum, 0, (*communicators)[local], stream), "reducing");
+  nccl::check(ncclReduce(from, to, 1, type_of(type), ncclSum, 0, (*communicators)[local], stream),
+              "reducing");
 }
 
 #else
 
 bool has_nccl() { return false; }
 void start_nccl(const topology::group&, const session&) { throw std::logic_error("built without NCCL"); }
-void nccl_reduce(unsigned, value_type, const void*, void*, cudaStream_t) { throw std::logic_error("built without NCCL"); }
+void nccl_reduce(unsigned, value_type, const void*, void*, cudaStream_t) {
+  throw std::logic_error("built without NCCL");
+}
 
 #endif
 

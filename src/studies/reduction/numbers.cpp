@@ -19,7 +19,8 @@ std::int64_t before(std::size_t index) {
   if (index >= sums.size()) {
     const std::size_t known = sums.size() - 1;
     sums.resize(index + 1);
-#pragma omp parallel for if (index - known > 4096)  // new threads begin where they are made, and that may be one processor
+#pragma omp parallel for if (index - known >                                                                 \
+                             4096)  // new threads begin where they are made, and that may be one processor
     for (std::size_t i = known; i < index; ++i) sums[i + 1] = added_up(i * chunk, (i + 1) * chunk);
     for (std::size_t i = known; i < index; ++i) sums[i + 1] += sums[i];
   }
@@ -30,6 +31,8 @@ std::int64_t up_to(std::size_t end) { return before(end / chunk) + added_up(end 
 
 }  // namespace
 
-std::int64_t sum_of_numbers(std::size_t first, std::size_t count) { return up_to(first + count) - up_to(first); }
+std::int64_t sum_of_numbers(std::size_t first, std::size_t count) {
+  return up_to(first + count) - up_to(first);
+}
 
 }  // namespace mgsync::reduction

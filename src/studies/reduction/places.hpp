@@ -1,4 +1,5 @@
-// Where in a GPU's memory the numbers of one sum after the other lie, and whether a sum is right. Host code with CUDA.
+// Where in a GPU's memory the numbers of one sum after the other lie, and whether a sum is right. Host code
+// with CUDA.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,9 @@ namespace mgsync::reduction {
 
 inline constexpr std::size_t place_granularity = 4096;
 
-constexpr std::size_t stride_of(std::size_t bytes) { return (bytes + place_granularity - 1) / place_granularity * place_granularity; }
+constexpr std::size_t stride_of(std::size_t bytes) {
+  return (bytes + place_granularity - 1) / place_granularity * place_granularity;
+}
 
 struct sums_in_turn {
   std::size_t bytes = 0;  // of one
@@ -35,9 +38,9 @@ bool adds_up_to(const std::byte* parts, std::size_t count, std::int64_t expected
 // Whether the `count` values of `type` at `parts` together are what must come out.
 inline bool is_sum(value_type type, const std::byte* parts, std::size_t count, std::int64_t expected) {
   switch (type) {
-    case value_type::fp64: return adds_up_to<double>(parts, count, expected);
-    case value_type::fp32: return adds_up_to<float>(parts, count, expected);
-    case value_type::int32: return adds_up_to<std::uint32_t>(parts, count, expected);
+  case value_type::fp64: return adds_up_to<double>(parts, count, expected);
+  case value_type::fp32: return adds_up_to<float>(parts, count, expected);
+  case value_type::int32: return adds_up_to<std::uint32_t>(parts, count, expected);
   }
   return false;
 }

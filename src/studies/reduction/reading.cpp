@@ -11,7 +11,9 @@ std::string to_string(const reading& r) {
   for (const auto& [one, name] : all_loads)
     if (one == r.how) how = name;
   return fmt::format("{}:{}x{}{}{}", how, r.threads, r.blocks_per_sm, r.in_chunks ? ":chunks" : "",
-                     r.blocks == how_many::one ? ":one" : r.blocks == how_many::all ? ":all" : "");
+                     r.blocks == how_many::one   ? ":one"
+                     : r.blocks == how_many::all ? ":all"
+                                                 : "");
 }
 
 std::optional<reading> reading_named(std::string_view word) {
@@ -37,13 +39,16 @@ std::optional<reading> reading_named(std::string_view word) {
   if (takes(":one")) found.blocks = how_many::one;
   else if (takes(":all")) found.blocks = how_many::all;
   if (!rest.empty()) return std::nullopt;
-  if (found.threads < 32 || found.threads > 1024 || found.threads % 32 != 0 || found.blocks_per_sm < 1 || found.blocks_per_sm > 32) return std::nullopt;
+  if (found.threads < 32 || found.threads > 1024 || found.threads % 32 != 0 || found.blocks_per_sm < 1 ||
+      found.blocks_per_sm > 32)
+    return std::nullopt;
   return found;
 }
 
-// Measured on an H100 and an H200 (docs/studies/reduction.md): one block as long as it is sooner done than others are heard of; bulk
-// copies reach most where there is enough to read for every SM to fill its ring several times; between them vectors, the
-// fewer a thread the fewer bytes. Whole numbers are added up at half the bytes' cost and joined in a counter.
+// Measured on an H100 and an H200 (docs/studies/reduction.md): one block as long as it is sooner done than
+// others are heard of; bulk copies reach most where there is enough to read for every SM to fill its ring
+// several times; between them vectors, the fewer a thread the fewer bytes. Whole numbers are added up at half
+// the bytes' cost and joined in a counter.
 reading best_reading(gpu_way how, value_type type, std::size_t bytes) {
   constexpr std::size_t one_kib = 1024, one_mib = 1024 * one_kib;
   if (how == gpu_way::word_read) return {loads::word1, 1024, 2};

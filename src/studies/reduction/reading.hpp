@@ -9,34 +9,37 @@
 
 namespace mgsync::reduction {
 
-// How numbers are read: words as they are, vectors of 16 bytes, bulk copies into shared memory; so many in flight.
+// How numbers are read: words as they are, vectors of 16 bytes, bulk copies into shared memory; so many in
+// flight.
 enum class loads { word1, vector1, vector2, vector4, vector8, bulk4, bulk8 };
 inline constexpr std::pair<loads, std::string_view> all_loads[] = {
-    {loads::word1, "word1"},     {loads::vector1, "vector1"}, {loads::vector2, "vector2"}, {loads::vector4, "vector4"},
-    {loads::vector8, "vector8"}, {loads::bulk4, "bulk4"},     {loads::bulk8, "bulk8"}};
+    {loads::word1, "word1"},     {loads::vector1, "vector1"}, {loads::vector2, "vector2"},
+    {loads::vector4, "vector4"}, {loads::vector8, "vector8"}, {loads::bulk4, "bulk4"},
+    {loads::bulk8, "bulk8"}};
 inline constexpr unsigned bulk_tile_bytes = 16384;
 inline constexpr std::size_t least_bytes_for_bulk = std::size_t{64} << 20;
 constexpr bool is_bulk(loads how) { return how == loads::bulk4 || how == loads::bulk8; }
 // Numbers that one turn of a block's loop reads, in bytes.
 constexpr std::size_t tile_bytes_of(loads how, unsigned threads, std::size_t number_bytes) {
   switch (how) {
-    case loads::word1: return threads * number_bytes;
-    case loads::vector1: return threads * std::size_t{16};
-    case loads::vector2: return threads * std::size_t{32};
-    case loads::vector4: return threads * std::size_t{64};
-    case loads::vector8: return threads * std::size_t{128};
-    default: return bulk_tile_bytes;
+  case loads::word1: return threads * number_bytes;
+  case loads::vector1: return threads * std::size_t{16};
+  case loads::vector2: return threads * std::size_t{32};
+  case loads::vector4: return threads * std::size_t{64};
+  case loads::vector8: return threads * std::size_t{128};
+  default: return bulk_tile_bytes;
   }
 }
 constexpr std::size_t shared_bytes_of(loads how) {
   return how == loads::bulk4 ? 4 * bulk_tile_bytes : how == loads::bulk8 ? 8 * bulk_tile_bytes : 0;
 }
 
-// How many blocks there are: as many as have something to read, or, to measure what one of them reads and what joining all of
-// them costs, one, and all that are resident at once.
+// How many blocks there are: as many as have something to read, or, to measure what one of them reads and
+// what joining all of them costs, one, and all that are resident at once.
 enum class how_many { needed, one, all };
 
-// How blocks share the reading: "vector4:512x2", "vector4:512x2:chunks", "vector4:1024x1:one", "vector4:256x2:all".
+// How blocks share the reading: "vector4:512x2", "vector4:512x2:chunks", "vector4:1024x1:one",
+// "vector4:256x2:all".
 struct reading {
   loads how = loads::vector4;
   unsigned threads = 512;

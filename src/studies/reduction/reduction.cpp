@@ -1,5 +1,5 @@
-// Study reduction: what a sum costs by the way its parts are put together (paper 000, sections VII-C to VII-E): by host
-// threads, by the blocks of one GPU, and by several GPUs.
+// Study reduction: what a sum costs by the way its parts are put together (paper 000, sections VII-C to
+// VII-E): by host threads, by the blocks of one GPU, and by several GPUs.
 #include <algorithm>
 #include <array>
 
@@ -19,15 +19,16 @@
 #include "src/studies/reduction/sum_prover.hpp"
 
 namespace mgsync {
-namespace reduction {
-namespace {
+namespace reduction { namespace {
 
 std::vector<std::optional<reading>> readings(const study_request& asked) {
   std::vector<std::optional<reading>> all;
   for (const auto& word : asked.list("reading")) {
     const auto found = reading_named(word);
     if (word != "auto" && !found)
-      throw usage_error(fmt::format("--reading is '{}'; accepted for GPUs: auto, or loads:THREADSxBLOCKS as vector4:512x2, and :chunks, :one or :all behind it", word));
+      throw usage_error(fmt::format("--reading is '{}'; accepted for GPUs: auto, or loads:THREADSxBLOCKS as "
+                                    "vector4:512x2, and :chunks, :one or :all behind it",
+                                    word));
     all.push_back(found);
   }
   return all;
@@ -39,33 +40,49 @@ void read_readings(const study_request& asked) {
 }
 
 constexpr std::array<axis_declaration, 7> axes{{
-    {"way", "all", "all; host threads: read, serial, implicit, explicit, ours, last-done, clause; host ranks: read, serial, mpi-barrier, ours, last-done, mpi-reduce; "
-                   "one GPU: read, read-graph, word-read, auto, auto-graph, last-done, implicit, implicit-graph, programmatic, grid-sync, grid-ours, cluster, bulk, cub, cub-graph; several GPUs: read, single-kernel, vendor, last-done, gather, host-barrier, nccl",
+    {"way", "all",
+     "all; host threads: read, serial, implicit, explicit, ours, last-done, clause; host ranks: read, "
+     "serial, mpi-barrier, ours, last-done, mpi-reduce; "
+     "one GPU: read, read-graph, word-read, auto, auto-graph, last-done, implicit, implicit-graph, "
+     "programmatic, grid-sync, grid-ours, cluster, bulk, cub, cub-graph; several GPUs: read, single-kernel, "
+     "vendor, last-done, gather, host-barrier, nccl",
      "how the parts are put together"},
     {"type", "fp64,fp32,int32", "all, fp64, fp32, int32", "what is added up"},
-    {"bytes", "default", "default; host members: 4096 to 4294967296 in steps of 4096; GPUs: 8 to 4294967296 in steps of 4", "of one sum, of whole numbers of its type; several GPUs: on each", word_count::list, nullptr, "B"},
-    {"memory", "cold,cache", "cold, cache", "numbers that were not read for at least four times the cache's size, or the same again"},
-    {"members", "default", "default; host members: 1 to 64; GPUs: 1 to 16", "by how many (default: two host threads, one GPU; of ranks as many as there are)"},
-    {"reading", "auto", "auto; host members: first; GPUs: loads:THREADSxBLOCKS as vector4:512x2, and :chunks, :one or :all behind it; loads: word1, vector1, vector2, vector4, vector8, bulk4, bulk8",
-     "host members: all numbers are the first one's, and the others only meet; GPUs: how a block reads, threads of a block, and blocks per SM at most; one block, or all that fit",
+    {"bytes", "default",
+     "default; host members: 4096 to 4294967296 in steps of 4096; GPUs: 8 to 4294967296 in steps of 4",
+     "of one sum, of whole numbers of its type; several GPUs: on each", word_count::list, nullptr, "B"},
+    {"memory", "cold,cache", "cold, cache",
+     "numbers that were not read for at least four times the cache's size, or the same again"},
+    {"members", "default", "default; host members: 1 to 64; GPUs: 1 to 16",
+     "by how many (default: two host threads, one GPU; of ranks as many as there are)"},
+    {"reading", "auto",
+     "auto; host members: first; GPUs: loads:THREADSxBLOCKS as vector4:512x2, and :chunks, :one or :all "
+     "behind it; loads: word1, vector1, vector2, vector4, vector8, bulk4, bulk8",
+     "host members: all numbers are the first one's, and the others only meet; GPUs: how a block reads, "
+     "threads of a block, and blocks per SM at most; one block, or all that fit",
      word_count::list, read_readings},
-    {"max_time", "default", "default, 50 to 10000", "for each point (default: host members 300 ms, GPUs 90 ms)", word_count::one, nullptr, "ms"},
+    {"max_time", "default", "default, 50 to 10000",
+     "for each point (default: host members 300 ms, GPUs 90 ms)", word_count::one, nullptr, "ms"},
 }};
 
-static_assert(names_all(axes[0], ways) && names_all(axes[0], rank_ways) && names_all(axes[0], gpu_ways) && names_all(axes[0], several_ways));
+static_assert(names_all(axes[0], ways) && names_all(axes[0], rank_ways) && names_all(axes[0], gpu_ways) &&
+              names_all(axes[0], several_ways));
 static_assert(names_all(axes[1], value_types) && names_all(axes[5], all_loads));
 
 const std::vector<std::uint64_t> host_sizes{4096, 32768, 262144, 2097152, 16777216, 134217728};
-const std::vector<std::uint64_t> gpu_sizes{8, 4096, 65536, 524288, 4194304, 33554432, 268435456, 1073741824, 4294967296};
+const std::vector<std::uint64_t> gpu_sizes{8,        4096,      65536,      524288,    4194304,
+                                           33554432, 268435456, 1073741824, 4294967296};
 static_assert(sum_granularity == 4096);
 
 // Those of `known` that are asked for by name, or all.
 template <class Value, std::size_t Count>
-std::vector<Value> chosen(const study_request& asked, std::string_view axis, const std::pair<Value, std::string_view> (&known)[Count]) {
+std::vector<Value> chosen(const study_request& asked, std::string_view axis,
+                          const std::pair<Value, std::string_view> (&known)[Count]) {
   const auto& words = asked.list(axis);
   std::vector<Value> some;
   for (const auto& [value, name] : known)
-    if (std::ranges::find(words, "all") != words.end() || std::ranges::find(words, name) != words.end()) some.push_back(value);
+    if (std::ranges::find(words, "all") != words.end() || std::ranges::find(words, name) != words.end())
+      some.push_back(value);
   return some;
 }
 
@@ -83,7 +100,8 @@ std::vector<bool> cold_or_not(const study_request& asked) {
 }
 
 // The numbers of an axis; for the word "default" these.
-std::vector<std::uint64_t> numbers_of(const study_request& asked, std::string_view axis, const std::vector<std::uint64_t>& by_default) {
+std::vector<std::uint64_t> numbers_of(const study_request& asked, std::string_view axis,
+                                      const std::vector<std::uint64_t>& by_default) {
   std::vector<std::uint64_t> all;
   for (const auto& word : asked.list(axis)) {
     if (word == "default") all.insert(all.end(), by_default.begin(), by_default.end());
@@ -92,16 +110,21 @@ std::vector<std::uint64_t> numbers_of(const study_request& asked, std::string_vi
   return all;
 }
 
-std::vector<std::uint64_t> sizes(const study_request& asked, const std::vector<std::uint64_t>& by_default, std::uint64_t multiple) {
+std::vector<std::uint64_t> sizes(const study_request& asked, const std::vector<std::uint64_t>& by_default,
+                                 std::uint64_t multiple) {
   const auto all = numbers_of(asked, "bytes", by_default);
   for (const auto size : all)
-    if (size % multiple != 0) throw usage_error(fmt::format("--bytes is '{}'; accepted: multiples of {}", size, multiple));
+    if (size % multiple != 0)
+      throw usage_error(fmt::format("--bytes is '{}'; accepted: multiples of {}", size, multiple));
   return all;
 }
 
-std::chrono::milliseconds max_time(const study_request& asked, unsigned by_default) { return std::chrono::milliseconds(numbers_of(asked, "max_time", {by_default}).front()); }
+std::chrono::milliseconds max_time(const study_request& asked, unsigned by_default) {
+  return std::chrono::milliseconds(numbers_of(asked, "max_time", {by_default}).front());
+}
 
-measurement planned(const study_request& asked, std::string_view subject, value_type type, std::uint64_t bytes, bool cold) {
+measurement planned(const study_request& asked, std::string_view subject, value_type type,
+                    std::uint64_t bytes, bool cold) {
   auto m = measurement_of(asked, "reduction", subject);
   m.point.group.clear();
   m.point.ranks = static_cast<int>(asked.ranks.size());
@@ -113,20 +136,27 @@ measurement planned(const study_request& asked, std::string_view subject, value_
 }
 
 // A run of sums lasts long enough for the clock, and a batch of runs not longer than a point may.
-std::uint64_t sums_of_a_run(std::size_t bytes) { return std::clamp<std::uint64_t>((std::size_t{4} << 20) / bytes, 1, 256); }
+std::uint64_t sums_of_a_run(std::size_t bytes) {
+  return std::clamp<std::uint64_t>((std::size_t{4} << 20) / bytes, 1, 256);
+}
 
 bool in_ranks(const study_request& asked) { return asked.ranks.size() > 1; }
 
 std::string why_not_here(const study_request& asked, const host_sum& sum, bool cold) {
   const auto cache = last_cache_bytes();
   constexpr std::size_t most = std::size_t{2} << 30;
-  if (in_ranks(asked) && sum.threads != asked.ranks.size()) return fmt::format("{} members are asked for, and each of the {} ranks is one", sum.threads, asked.ranks.size());
+  if (in_ranks(asked) && sum.threads != asked.ranks.size())
+    return fmt::format("{} members are asked for, and each of the {} ranks is one", sum.threads,
+                       asked.ranks.size());
   if (asked.planning) return {};
   if (!in_ranks(asked) && sum.threads > asked.machine().allowed_cpus.size())
-    return fmt::format("{} threads are asked for, and {} hardware threads are allowed here", sum.threads, asked.machine().allowed_cpus.size());
+    return fmt::format("{} threads are asked for, and {} hardware threads are allowed here", sum.threads,
+                       asked.machine().allowed_cpus.size());
   if (cache == 0) return "the size of this machine's cache is unknown";
-  if (cold && sum.working_set > most) return fmt::format("four times the cache are more than {} MiB", most >> 20);
-  if (!cold && sum.bytes > cache / 2) return fmt::format("{} bytes are more than half of the cache of {}", sum.bytes, cache);
+  if (cold && sum.working_set > most)
+    return fmt::format("four times the cache are more than {} MiB", most >> 20);
+  if (!cold && sum.bytes > cache / 2)
+    return fmt::format("{} bytes are more than half of the cache of {}", sum.bytes, cache);
   return {};
 }
 
@@ -140,7 +170,8 @@ topology::group group_of(const study_request& asked, unsigned members) {
 }
 
 // What all host members have in common; the subject is still to be made.
-measurement host_point(const study_request& asked, std::string_view way, host_sum& sum, bool cold, std::chrono::milliseconds longest) {
+measurement host_point(const study_request& asked, std::string_view way, host_sum& sum, bool cold,
+                       std::chrono::milliseconds longest) {
   const auto many = (4 * last_cache_bytes() / sum.bytes + 1) * sum.bytes;
   sum.working_set = cold ? std::max(sum.bytes, many) : sum.bytes;
   auto m = planned(asked, way, sum.type, sum.bytes, cold);
@@ -158,19 +189,24 @@ measurement host_point(const study_request& asked, std::string_view way, host_su
   return m;
 }
 
-measurement threads_point(const study_request& asked, host_sum sum, bool cold, std::chrono::milliseconds longest) {
+measurement threads_point(const study_request& asked, host_sum sum, bool cold,
+                          std::chrono::milliseconds longest) {
   auto m = host_point(asked, name_in(ways, sum.how), sum, cold, longest);
   const auto& cpus = asked.machine().allowed_cpus;
-  if (asked.machine().is_this_machine && sum.threads <= cpus.size()) sum.cpus.assign(cpus.begin(), cpus.begin() + sum.threads);
+  if (asked.machine().is_this_machine && sum.threads <= cpus.size())
+    sum.cpus.assign(cpus.begin(), cpus.begin() + sum.threads);
   m.create = [sum] { return make_host_sum(sum); };
   return m;
 }
 
-measurement ranks_point(const study_request& asked, host_sum sum, rank_way how, bool cold, std::chrono::milliseconds longest) {
+measurement ranks_point(const study_request& asked, host_sum sum, rank_way how, bool cold,
+                        std::chrono::milliseconds longest) {
   auto m = host_point(asked, name_in(rank_ways, how), sum, cold, longest);
   if (!m.waived.empty()) return m;
   if constexpr (MGSYNC_WITH_MPI)
-    m.create = [sum, how, group = group_of(asked, sum.threads), where = asked.where] { return make_rank_sum(sum, how, group, *where); };
+    m.create = [sum, how, group = group_of(asked, sum.threads), where = asked.where] {
+      return make_rank_sum(sum, how, group, *where);
+    };
   return m;
 }
 
@@ -205,12 +241,16 @@ measurement gpu_point(const study_request& asked, gpu_sum sum, std::chrono::mill
   return m;
 }
 
-measurement several_point(const study_request& asked, several_sum sum, unsigned count, std::chrono::milliseconds longest) {
+measurement several_point(const study_request& asked, several_sum sum, unsigned count,
+                          std::chrono::milliseconds longest) {
   auto m = planned(asked, name_in(several_ways, sum.how), sum.type, sum.bytes, sum.cold);
   m.point.members = static_cast<int>(count);
   const auto here = topology::largest_group(asked.ranks, topology::device::gpu, 0);
-  if (in_ranks(asked) && count != asked.ranks.size()) m.waived = fmt::format("{} GPUs are asked for, and each of the {} ranks has one", count, asked.ranks.size());
-  else if (static_cast<int>(count) > here) m.waived = fmt::format("{} GPUs are asked for, and {} are here", count, here);
+  if (in_ranks(asked) && count != asked.ranks.size())
+    m.waived =
+        fmt::format("{} GPUs are asked for, and each of the {} ranks has one", count, asked.ranks.size());
+  else if (static_cast<int>(count) > here)
+    m.waived = fmt::format("{} GPUs are asked for, and {} are here", count, here);
   else if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
   if (!m.waived.empty()) return m;
   sum.group = group_of(asked, count);
@@ -236,9 +276,12 @@ std::vector<measurement> gpu_points(const study_request& asked) {
   const auto add_sizes = [&](unsigned count, value_type type, bool cold) {
     for (const auto bytes : sizes(asked, gpu_sizes, bytes_of(type))) {
       for (const auto how : count == 1 ? alone : std::vector<gpu_way>{})
-        for (const auto& each : readings(asked)) all.push_back(gpu_point(asked, gpu_sum{how, type, bytes, cold, 0, each}, longest));
+        for (const auto& each : readings(asked))
+          all.push_back(gpu_point(asked, gpu_sum{how, type, bytes, cold, 0, each}, longest));
       for (const auto how : count > 1 ? together : std::vector<several_way>{})
-        for (const auto& each : readings(asked)) all.push_back(several_point(asked, several_sum{how, type, bytes, cold, {}, nullptr, {}, each}, count, longest));
+        for (const auto& each : readings(asked))
+          all.push_back(several_point(asked, several_sum{how, type, bytes, cold, {}, nullptr, {}, each},
+                                      count, longest));
     }
   };
   for (const auto count : members(asked, 1))
@@ -260,7 +303,8 @@ std::vector<measurement> host_points(const study_request& asked) {
     sum.type = type;
     sum.threads = count;
     sum.bytes = bytes;
-    for (const auto how : in_ranks(asked) ? by_ranks : std::vector<rank_way>{}) all.push_back(ranks_point(asked, sum, how, cold, longest));
+    for (const auto how : in_ranks(asked) ? by_ranks : std::vector<rank_way>{})
+      all.push_back(ranks_point(asked, sum, how, cold, longest));
     for (const auto how : in_ranks(asked) ? std::vector<way>{} : by_threads) {
       sum.how = how;
       all.push_back(threads_point(asked, sum, cold, longest));
@@ -270,23 +314,34 @@ std::vector<measurement> host_points(const study_request& asked) {
     for (const auto type : types)
       for (const bool cold : cold_or_not(asked))
         for (const auto bytes : sizes(asked, host_sizes, sum_granularity))
-          for (const auto& word : dealt) add(static_cast<unsigned>(count), type, cold, bytes, word == "first");
+          for (const auto& word : dealt)
+            add(static_cast<unsigned>(count), type, cold, bytes, word == "first");
   return all;
 }
 
 std::vector<measurement> points(const study_request& asked) {
   auto all = asked.device == topology::device::gpu ? gpu_points(asked) : host_points(asked);
-  for (const auto& word : asked.list("way"))  // threads or ranks, one GPU or several: as many members as are asked for
+  for (const auto& word :
+       asked.list("way"))  // threads or ranks, one GPU or several: as many members as are asked for
     if (word != "all" && std::ranges::none_of(all, [&](const auto& m) { return m.point.subject == word; }))
-      throw usage_error(fmt::format("--way is '{}', and no way of these members; accepted: {}", word, axes.front().accepted));
+      throw usage_error(fmt::format("--way is '{}', and no way of these members; accepted: {}", word,
+                                    axes.front().accepted));
   return all;
 }
 
-}  // namespace
-}  // namespace reduction
+}}  // namespace reduction
 
 extern const study reduction_study;
-const study reduction_study{"reduction", "what a sum over memory costs, by the barrier that puts its parts together",
-                            reduction::axes, reduction::points, reduction::evaluate, 0.15, nullptr, nullptr, nullptr, true, true};
+const study reduction_study{"reduction",
+                            "what a sum over memory costs, by the barrier that puts its parts together",
+                            reduction::axes,
+                            reduction::points,
+                            reduction::evaluate,
+                            0.15,
+                            nullptr,
+                            nullptr,
+                            nullptr,
+                            true,
+                            true};
 
 }  // namespace mgsync

@@ -29,8 +29,10 @@ using by_place = std::map<place, by_way>;
 by_place places_of(std::span<const result> all) {
   by_place found;
   for (const auto& r : all)
-    if (r.point.study == "reduction" && r.point.device == topology::device::gpu && r.point.variant.empty() && r.has_metrics() && is_a_time(r.metrics.front()))
-      found[{r.point.members, r.point.ranks, r.point.word("type"), r.point.word("memory"), r.point.number("bytes").value_or(0)}][r.point.subject] = &r;
+    if (r.point.study == "reduction" && r.point.device == topology::device::gpu && r.point.variant.empty() &&
+        r.has_metrics() && is_a_time(r.metrics.front()))
+      found[{r.point.members, r.point.ranks, r.point.word("type"), r.point.word("memory"),
+             r.point.number("bytes").value_or(0)}][r.point.subject] = &r;
   return found;
 }
 
@@ -44,17 +46,24 @@ std::string size_of(double bytes) {
     if (bytes >= unit) return fmt::format("{:.4g} {}", bytes / unit, name);
   return fmt::format("{:.4g} B", bytes);
 }
-std::string name_of(const place& p) { return fmt::format("{} {} {}{}", p.type, p.memory, size_of(p.bytes), p.ranks > 1 ? ", a rank each" : ""); }
-std::string gpus_of(const place& p) { return fmt::format("{} GPU{}{}", p.gpus, p.gpus == 1 ? "" : "s", p.ranks > 1 ? ", a rank each," : ""); }
+std::string name_of(const place& p) {
+  return fmt::format("{} {} {}{}", p.type, p.memory, size_of(p.bytes), p.ranks > 1 ? ", a rank each" : "");
+}
+std::string gpus_of(const place& p) {
+  return fmt::format("{} GPU{}{}", p.gpus, p.gpus == 1 ? "" : "s", p.ranks > 1 ? ", a rank each," : "");
+}
 
 class claims {
  public:
   void add(std::string what, std::string limit, std::string measured, bool holds) {
-    rows_.push_back({std::move(what), std::move(limit), std::move(measured), holds ? "holds" : "DOES NOT HOLD"});
+    rows_.push_back(
+        {std::move(what), std::move(limit), std::move(measured), holds ? "holds" : "DOES NOT HOLD"});
   }
   void give_to(evaluation& e) && {
     if (rows_.empty()) return;
-    e.tables.push_back({{"reduction-claims", "What sums on GPUs must hold", ""}, {"what", "limit", "measured", ""}, std::move(rows_)});
+    e.tables.push_back({{"reduction-claims", "What sums on GPUs must hold", ""},
+                        {"what", "limit", "measured", ""},
+                        std::move(rows_)});
   }
 
  private:
@@ -62,7 +71,8 @@ class claims {
 };
 
 // At how many places `mine` is slower than `other`, their intervals apart; and the worst of them.
-void add_never_slower(const by_place& all, int gpus, const std::string& mine, const std::string& other, claims& c) {
+void add_never_slower(const by_place& all, int gpus, const std::string& mine, const std::string& other,
+                      claims& c) {
   unsigned compared = 0, slower = 0;
   double worst = 0;
   std::string where;
@@ -75,7 +85,10 @@ void add_never_slower(const by_place& all, int gpus, const std::string& mine, co
     if (const double ratio = a->median / b->median; ratio > worst) worst = ratio, where = name_of(p);
   }
   if (compared == 0) return;
-  c.add(fmt::format("{} nowhere slower than {} beyond intervals", mine, other), "0", slower == 0 ? fmt::format("0 of {}", compared) : fmt::format("{} of {}, at most {:.2f} times, {}", slower, compared, worst, where), slower == 0);
+  c.add(fmt::format("{} nowhere slower than {} beyond intervals", mine, other), "0",
+        slower == 0 ? fmt::format("0 of {}", compared)
+                    : fmt::format("{} of {}, at most {:.2f} times, {}", slower, compared, worst, where),
+        slower == 0);
 }
 
 // The extreme of a ratio over the places that have both ways.
@@ -83,13 +96,15 @@ struct ratio_at {
   double ratio = 0;
   std::string where;
 };
-std::optional<ratio_at> extreme(const by_place& all, const std::string& over, const std::string& under, bool largest, const std::function<bool(const place&)>& counts) {
+std::optional<ratio_at> extreme(const by_place& all, const std::string& over, const std::string& under,
+                                bool largest, const std::function<bool(const place&)>& counts) {
   std::optional<ratio_at> found;
   for (const auto& [p, here] : all) {
     const auto *a = time_of(here, over), *b = time_of(here, under);
     if (a == nullptr || b == nullptr || !counts(p)) continue;
     const double ratio = a->median / b->median;
-    if (!found || (largest ? ratio > found->ratio : ratio < found->ratio)) found = ratio_at{ratio, name_of(p)};
+    if (!found || (largest ? ratio > found->ratio : ratio < found->ratio))
+      found = ratio_at{ratio, name_of(p)};
   }
   return found;
 }
@@ -101,18 +116,20 @@ const metric* call_of(const by_way& here, const std::string& way) {
   return found == here.end() ? nullptr : found->second->find("call");
 }
 
-// What issuing a kernel that may start early takes the host, over an ordinary one: from reading, and from pairs of both.
+// What issuing a kernel that may start early takes the host, over an ordinary one: from reading, and from
+// pairs of both.
 double early_over_ordinary(const by_place& all) {
   std::vector<double> ratios;
   for (const auto& [p, here] : all) {
     const auto *both = call_of(here, "programmatic"), *ordinary = call_of(here, "read");
-    if (alone(p) && p.bytes <= 64 * kib && both != nullptr && ordinary != nullptr) ratios.push_back(both->median / ordinary->median - 1);
+    if (alone(p) && p.bytes <= 64 * kib && both != nullptr && ordinary != nullptr)
+      ratios.push_back(both->median / ordinary->median - 1);
   }
   return ratios.empty() ? 1 : median(ratios);
 }
 
-// A way in a graph costs the device's time alone; without, the host's calls or that, whichever is longer. The host's are those of
-// reading, in the same minutes. How far a sum's interval is from what they foretell.
+// A way in a graph costs the device's time alone; without, the host's calls or that, whichever is longer. The
+// host's are those of reading, in the same minutes. How far a sum's interval is from what they foretell.
 void add_small_sizes(const by_place& all, claims& c) {
   double worst = 0;
   std::string where;
@@ -128,7 +145,9 @@ void add_small_sizes(const by_place& all, claims& c) {
       if (where.empty() || apart >= worst) worst = apart, where = fmt::format("{} {}", way, name_of(p));
     }
   }
-  if (!where.empty()) c.add("up to 64 KiB: the longer of the host's calls and the device's time in a graph", "15 % beyond its interval", fmt::format("{:.1f} % apart, {}", 100 * worst, where), worst <= 0.15);
+  if (!where.empty())
+    c.add("up to 64 KiB: the longer of the host's calls and the device's time in a graph",
+          "15 % beyond its interval", fmt::format("{:.1f} % apart, {}", 100 * worst, where), worst <= 0.15);
 }
 
 void add_several(const by_place& all, claims& c) {
@@ -136,10 +155,13 @@ void add_several(const by_place& all, claims& c) {
     if (alone(p) || p.bytes != 4 * gib) continue;
     const auto one = all.find({1, 1, p.type, p.memory, p.bytes});
     const auto* together = time_of(here, "single-kernel");
-    const auto* best = one == all.end() ? nullptr : time_of(one->second, "read");  // the harder bar: nothing is put together
+    const auto* best =
+        one == all.end() ? nullptr : time_of(one->second, "read");  // the harder bar: nothing is put together
     if (together == nullptr || best == nullptr) continue;
     const double times = p.gpus * best->median / together->median, least = 0.975 * p.gpus;
-    c.add(fmt::format("{} at {} each, {}: so many times what one reads", gpus_of(p), size_of(p.bytes), p.type), fmt::format("{:.3g}", least), fmt::format("{:.3f}", times), times >= least);
+    c.add(
+        fmt::format("{} at {} each, {}: so many times what one reads", gpus_of(p), size_of(p.bytes), p.type),
+        fmt::format("{:.3g}", least), fmt::format("{:.3f}", times), times >= least);
   }
   add_never_slower(all, 2, "single-kernel", "host-barrier", c);
   add_never_slower(all, 2, "single-kernel", "vendor", c);
@@ -166,7 +188,8 @@ void add_switch_to_several(const by_place& all, evaluation& e) {
     for (const auto& [p, here] : all) {
       if (p.type != where.first || p.memory != where.second) continue;
       if (const auto* t = time_of(here, "auto"); alone(p) && t != nullptr) one[p.bytes] = t->median;
-      if (const auto* t = time_of(here, "single-kernel"); p.gpus == gpus && p.ranks == 1 && t != nullptr) several[p.bytes] = t->median;
+      if (const auto* t = time_of(here, "single-kernel"); p.gpus == gpus && p.ranks == 1 && t != nullptr)
+        several[p.bytes] = t->median;
     }
     if (one.size() < 2 || several.size() < 2) continue;
     std::optional<double> since;
@@ -179,8 +202,12 @@ void add_switch_to_several(const by_place& all, evaluation& e) {
       else if (!since) since = bytes;
     }
     if (!compared) continue;
-    e.sentences.push_back(since ? fmt::format("{} {}: below {} in all use one GPU, above {} GPUs with a barrier inside the kernel.", where.first, where.second, size_of(*since), gpus)
-                                : fmt::format("{} {}: {} GPUs are not faster than one at the largest size that was measured.", where.first, where.second, gpus));
+    e.sentences.push_back(
+        since ? fmt::format(
+                    "{} {}: below {} in all use one GPU, above {} GPUs with a barrier inside the kernel.",
+                    where.first, where.second, size_of(*since), gpus)
+              : fmt::format("{} {}: {} GPUs are not faster than one at the largest size that was measured.",
+                            where.first, where.second, gpus));
   }
 }
 
@@ -190,20 +217,31 @@ void add_acceptance(std::span<const result> results, evaluation& e) {
   const auto all = places_of(results);
   claims c;
   if (const auto here = all.find({1, 1, "int32", "cold", gib}); here != all.end())
-    if (const auto cub = here->second.find("cub"); cub != here->second.end() && cub->second->found("gpu").find("H200") != std::string::npos) {
+    if (const auto cub = here->second.find("cub");
+        cub != here->second.end() && cub->second->found("gpu").find("H200") != std::string::npos) {
       constexpr double published_us = 249.3;
       const double us = cub->second->metrics.front().median;
-      c.add("CUB, 2^28 int32 on an H200: published 249.3 us", "5 %", fmt::format("{:.1f} us, {:+.1f} %", us, 100 * (us / published_us - 1)), std::abs(us / published_us - 1) <= 0.05);
+      c.add("CUB, 2^28 int32 on an H200: published 249.3 us", "5 %",
+            fmt::format("{:.1f} us, {:+.1f} %", us, 100 * (us / published_us - 1)),
+            std::abs(us / published_us - 1) <= 0.05);
     }
   add_never_slower(all, 1, "auto", "cub", c);
   add_never_slower(all, 1, "auto-graph", "cub-graph", c);
   const auto middle = [](const place& p) { return alone(p) && p.bytes >= 64 * kib && p.bytes <= 4 * mib; };
-  if (const auto r = extreme(all, "cub", "auto", false, middle)) c.add("auto faster than cub, 64 KiB to 4 MiB", "1.3", fmt::format("{:.2f} at least, {}", r->ratio, r->where), r->ratio >= 1.3);
+  if (const auto r = extreme(all, "cub", "auto", false, middle))
+    c.add("auto faster than cub, 64 KiB to 4 MiB", "1.3",
+          fmt::format("{:.2f} at least, {}", r->ratio, r->where), r->ratio >= 1.3);
   const auto largest = [](const place& p) { return alone(p) && p.bytes == 4 * gib; };
-  if (const auto r = extreme(all, "auto", "read", true, largest)) c.add("auto beside the best plain read at 4 GiB", "1.02", fmt::format("{:.3f} at most, {}", r->ratio, r->where), r->ratio <= 1.02);
+  if (const auto r = extreme(all, "auto", "read", true, largest))
+    c.add("auto beside the best plain read at 4 GiB", "1.02",
+          fmt::format("{:.3f} at most, {}", r->ratio, r->where), r->ratio <= 1.02);
   const auto one_gib = [](const place& p) { return alone(p) && p.bytes == gib; };
-  const auto high = extreme(all, "implicit", "grid-sync", true, one_gib), low = extreme(all, "implicit", "grid-sync", false, one_gib);
-  if (high && low) c.add("implicit over grid-sync at 1 GiB", "0.97 to 1.03", fmt::format("{:.3f} to {:.3f}", low->ratio, high->ratio), low->ratio >= 0.97 && high->ratio <= 1.03);
+  const auto high = extreme(all, "implicit", "grid-sync", true, one_gib),
+             low = extreme(all, "implicit", "grid-sync", false, one_gib);
+  if (high && low)
+    c.add("implicit over grid-sync at 1 GiB", "0.97 to 1.03",
+          fmt::format("{:.3f} to {:.3f}", low->ratio, high->ratio),
+          low->ratio >= 0.97 && high->ratio <= 1.03);
   add_small_sizes(all, c);
   add_several(all, c);
   std::move(c).give_to(e);
@@ -214,13 +252,20 @@ void add_costs(std::span<const result> results, evaluation& e) {
   std::map<std::pair<int, int>, std::vector<std::string>> ways_of;  // by GPUs and ranks
   for (const auto& [p, here] : all)
     for (const auto& [way, r] : here)
-      if (auto& known = ways_of[{p.gpus, p.ranks}]; way != "read" && way != "read-graph" && way != "word-read" && std::find(known.begin(), known.end(), way) == known.end()) known.push_back(way);
+      if (auto& known = ways_of[{p.gpus, p.ranks}]; way != "read" && way != "read-graph" &&
+                                                    way != "word-read" &&
+                                                    std::find(known.begin(), known.end(), way) == known.end())
+        known.push_back(way);
   for (const auto& [members, columns] : ways_of) {
     const auto [gpus, ranks] = members;
     table t{{fmt::format("barrier-costs-{}{}", gpus, ranks > 1 ? "-ranks" : ""),
-             fmt::format("What putting the parts together costs an application, {} GPU{}{}", gpus, gpus == 1 ? "" : "s", ranks > 1 ? ", a rank each" : ""),
-             "us that a sum takes longer than reading the same numbers one after the other. Below 0: the next sum begins early, in a graph or otherwise, as reading does not."},
-            {"type", "memory", "size", "read, us"}, {}, {false, false, true, true}};
+             fmt::format("What putting the parts together costs an application, {} GPU{}{}", gpus,
+                         gpus == 1 ? "" : "s", ranks > 1 ? ", a rank each" : ""),
+             "us that a sum takes longer than reading the same numbers one after the other. Below 0: the "
+             "next sum begins early, in a graph or otherwise, as reading does not."},
+            {"type", "memory", "size", "read, us"},
+            {},
+            {false, false, true, true}};
     for (const auto& way : columns) t.columns.push_back(way), t.numbers.push_back(true);
     for (const auto& [p, here] : all) {
       const auto* read = time_of(here, "read");

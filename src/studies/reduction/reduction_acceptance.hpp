@@ -1,4 +1,5 @@
-// What sums on GPUs must hold, and what a barrier costs an application, from the results of one run or of several.
+// What sums on GPUs must hold, and what a barrier costs an application, from the results of one run or of
+// several.
 #pragma once
 
 #include <span>
@@ -8,11 +9,12 @@
 
 namespace mgsync::reduction {
 
-// A row for each claim that these results can decide, and nothing where there is none: what, the limit, what was measured,
-// whether it holds.
+// A row for each claim that these results can decide, and nothing where there is none: what, the limit, what
+// was measured, whether it holds.
 void add_acceptance(std::span<const result>, evaluation&);
 
-// What each way takes longer than reading alone, over sizes; and from how many bytes on two GPUs are faster than one.
+// What each way takes longer than reading alone, over sizes; and from how many bytes on two GPUs are faster
+// than one.
 void add_costs(std::span<const result>, evaluation&);
 
 }  // namespace mgsync::reduction

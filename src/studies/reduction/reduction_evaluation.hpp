@@ -1,4 +1,5 @@
-// What sums cost by size and way, as shares of what the same threads read, and where more threads begin to pay.
+// What sums cost by size and way, as shares of what the same threads read, and where more threads begin to
+// pay.
 #pragma once
 
 #include <span>

@@ -26,23 +26,26 @@ namespace mgsync::reduction {
 namespace {
 
 using clock = std::chrono::steady_clock;
-double us_between(clock::time_point from, clock::time_point to) { return std::chrono::duration<double, std::micro>(to - from).count(); }
+double us_between(clock::time_point from, clock::time_point to) {
+  return std::chrono::duration<double, std::micro>(to - from).count();
+}
 
 reading reading_of(const several_sum& asked, int ordinal) {
   if (asked.asked) return *asked.asked;
   int major = 0;
-  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal), "asking what a GPU is");
+  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal),
+              "asking what a GPU is");
   const bool bulk = asked.bytes >= least_bytes_for_bulk && major >= 9 && asked.how != several_way::vendor;
   return bulk ? reading{loads::bulk4, 256, 2} : reading{};
 }
 
 joining joining_of(several_way how) {
   switch (how) {
-    case several_way::single: return joining::several;
-    case several_way::last: return joining::last_of_several;
-    case several_way::gather: return joining::gathered;
-    case several_way::nccl: return joining::last;
-    default: return joining::none;
+  case several_way::single: return joining::several;
+  case several_way::last: return joining::last_of_several;
+  case several_way::gather: return joining::gathered;
+  case several_way::nccl: return joining::last;
+  default: return joining::none;
   }
 }
 
@@ -55,8 +58,8 @@ std::vector<unsigned> locals_of(const several_sum& asked) {
 }
 bool one_process(const several_sum& asked) { return asked.where->ranks().size() == 1; }
 
-// What lies in every GPU's part of the memory that others address: a barrier's flags, and by turn slots for what GPUs below it in
-// a tree send; on GPU 0 what the blocks of all GPUs found, how many came, and the sums.
+// What lies in every GPU's part of the memory that others address: a barrier's flags, and by turn slots for
+// what GPUs below it in a tree send; on GPU 0 what the blocks of all GPUs found, how many came, and the sums.
 struct shared_memory {
   std::size_t flags = 0, arrived = 0, partials = 0, results = 0, slots = 0, bytes = 0;
 };
@@ -76,10 +79,18 @@ struct lane {
 
 class several_sums final : public subject {
  public:
-  several_sums(const several_sum& asked, const reading& r, unsigned blocks, std::unique_ptr<symmetric_memory> start, std::unique_ptr<vendor_sum> vendor)
-      : asked_(asked), reading_(r), blocks_(blocks), kernel_(sum_kernel(asked.type, r.how, joining_of(asked.how))), second_(joining_kernel(asked.type, false)),
-        start_(std::move(start)), vendor_(std::move(vendor)), line_(asked.group, words_of(*start_, asked.group.members.size())),
-        pool_(std::vector<int>(locals_of(asked).size(), -1), worker_pool::first_worker::caller), meeting_(static_cast<std::ptrdiff_t>(locals_of(asked).size())),
+  several_sums(const several_sum& asked, const reading& r, unsigned blocks,
+               std::unique_ptr<symmetric_memory> start, std::unique_ptr<vendor_sum> vendor)
+      : asked_(asked),
+        reading_(r),
+        blocks_(blocks),
+        kernel_(sum_kernel(asked.type, r.how, joining_of(asked.how))),
+        second_(joining_kernel(asked.type, false)),
+        start_(std::move(start)),
+        vendor_(std::move(vendor)),
+        line_(asked.group, words_of(*start_, asked.group.members.size())),
+        pool_(std::vector<int>(locals_of(asked).size(), -1), worker_pool::first_worker::caller),
+        meeting_(static_cast<std::ptrdiff_t>(locals_of(asked).size())),
         ranks_(asked.where->ranks().duplicate()) {
     for (const unsigned member : locals_of(asked)) {
       auto& l = lanes_.emplace_back();
@@ -131,7 +142,9 @@ class several_sums final : public subject {
     for (unsigned m = 0; m < members; ++m) all.push_back(reinterpret_cast<std::uint32_t*>(memory.part(m)));
     return all;
   }
-  static double value_so_far(const seen& came, const char* name) { return came.values.contains(name) ? came.values.at(name).front() : 0; }
+  static double value_so_far(const seen& came, const char* name) {
+    return came.values.contains(name) ? came.values.at(name).front() : 0;
+  }
 
   unsigned gpus() const { return static_cast<unsigned>(asked_.group.members.size()); }
   std::size_t stride() const { return stride_of(asked_.bytes); }
@@ -140,15 +153,16 @@ class several_sums final : public subject {
   // Of how many turns the blocks' sums are kept: all where they are the result, or where a GPU may run ahead.
   std::size_t turns_kept(std::size_t count) const {
     switch (asked_.how) {
-      case several_way::single:
-      case several_way::vendor:
-      case several_way::host: return 2;
-      case several_way::gather: return 0;
-      default: return count;
+    case several_way::single:
+    case several_way::vendor:
+    case several_way::host: return 2;
+    case several_way::gather: return 0;
+    default: return count;
     }
   }
   std::byte* part(unsigned member, const lane& seen_by) const {
-    return is_boxed() ? lanes_[member].box.get() : memory_->part(member, static_cast<unsigned>(&seen_by - lanes_.data()));
+    return is_boxed() ? lanes_[member].box.get()
+                      : memory_->part(member, static_cast<unsigned>(&seen_by - lanes_.data()));
   }
 
   shared_memory layout_for(std::size_t count, std::size_t flag_words) const {
@@ -191,7 +205,9 @@ class several_sums final : public subject {
 
   void set_flags(lane& l, const std::vector<std::uint32_t>& image) {
     const cuda::device_scope scope(l.ordinal);
-    cuda::check(cudaMemcpy(part(l.member, l), image.data(), image.size() * sizeof(std::uint32_t), cudaMemcpyHostToDevice), "setting a barrier up");
+    cuda::check(cudaMemcpy(part(l.member, l), image.data(), image.size() * sizeof(std::uint32_t),
+                           cudaMemcpyHostToDevice),
+                "setting a barrier up");
     for (unsigned m = 0; m < gpus(); ++m) l.meeting.parts[m] = reinterpret_cast<std::uint32_t*>(part(m, l));
     l.meeting.run.member = l.member;
     l.meeting.run.members = gpus();
@@ -201,10 +217,13 @@ class several_sums final : public subject {
   }
 
   std::byte* partials(const lane& l, std::size_t turn) const {
-    return part(0, l) + lies_.partials + turn % std::max<std::size_t>(turns_kept(capacity_), 1) * sums_of_blocks() * bytes_of(asked_.type);
+    return part(0, l) + lies_.partials +
+           turn % std::max<std::size_t>(turns_kept(capacity_), 1) * sums_of_blocks() * bytes_of(asked_.type);
   }
   std::byte* result(const lane& l, std::size_t turn) const { return part(0, l) + lies_.results + turn * 8; }
-  std::byte* slot(unsigned member, std::size_t turn, const lane& l) const { return part(member, l) + lies_.slots + turn * gpus() * 16; }
+  std::byte* slot(unsigned member, std::size_t turn, const lane& l) const {
+    return part(member, l) + lies_.slots + turn * gpus() * 16;
+  }
 
   void time(lane& l, std::uint64_t count, bool faulty) {
     l.failure.clear();
@@ -215,12 +234,11 @@ class several_sums final : public subject {
       if (asked_.cold) l.numbers->push_out_of_cache(l.stream.get());
       if (asked_.how == several_way::nccl) issue(l, 0, faulty);  // all of them connected, and begun together
       cuda::check(cudaStreamSynchronize(l.stream.get()), "emptying the cache");
-    } catch (const std::exception& error) {
-      l.failure = error.what();
-    }
+    } catch (const std::exception& error) { l.failure = error.what(); }
     const bool all_came = line_.meet(l.member, late);
     if (!all_came && l.failure.empty()) l.failure = "not every GPU's thread came to the start of a run";
-    if (std::any_of(lanes_.begin(), lanes_.end(), [](const lane& any) { return !any.failure.empty(); })) return line_.pass_by(l.member);
+    if (std::any_of(lanes_.begin(), lanes_.end(), [](const lane& any) { return !any.failure.empty(); }))
+      return line_.pass_by(l.member);
     try {
       const auto began = clock::now();
       if (vendor_) issue_vendor(l, count, faulty);
@@ -232,7 +250,8 @@ class several_sums final : public subject {
       l.call_us = us_between(began, called);
     } catch (const std::exception& error) {
       l.failure = error.what();
-      if (asked_.how == several_way::host && one_process(asked_)) meeting_.arrive_and_drop();  // the others go on
+      if (asked_.how == several_way::host && one_process(asked_))
+        meeting_.arrive_and_drop();  // the others go on
     }
     line_.meet(l.member, late);  // what others store into GPU 0's memory is there
   }
@@ -249,7 +268,8 @@ class several_sums final : public subject {
       given.partials = partials(l, turn) + std::size_t{l.member} * blocks_ * bytes_of(asked_.type);
     if (asked_.how == several_way::nccl) given.result = l.own.get() + 256;
     if (asked_.how == several_way::nccl) given.arrived = l.own.as<unsigned long long>();
-    if (asked_.how == several_way::nccl || asked_.how == several_way::gather) given.partials = l.own.get() + 512;
+    if (asked_.how == several_way::nccl || asked_.how == several_way::gather)
+      given.partials = l.own.get() + 512;
     return given;
   }
   gather_arguments tree_of(const lane& l, std::uint64_t turn) const {
@@ -259,7 +279,8 @@ class several_sums final : public subject {
     given.children = static_cast<unsigned>(tree.children_of(l.member).size());
     if (const int parent = tree.parents[l.member]; parent >= 0) {
       const auto siblings = tree.children_of(static_cast<unsigned>(parent));
-      given.to = slot(static_cast<unsigned>(parent), turn, l) + (std::find(siblings.begin(), siblings.end(), l.member) - siblings.begin()) * 16;
+      given.to = slot(static_cast<unsigned>(parent), turn, l) +
+                 (std::find(siblings.begin(), siblings.end(), l.member) - siblings.begin()) * 16;
     }
     return given;
   }
@@ -274,15 +295,19 @@ class several_sums final : public subject {
     sum_launch what{kernel_, blocks_, reading_.threads, shared_bytes_of(reading_.how)};
     if (asked_.how == several_way::single) what.special = cudaLaunchAttributeCooperative;
     launch(what, parameters, l.stream.get());
-    if (asked_.how == several_way::nccl) nccl_reduce(static_cast<unsigned>(&l - lanes_.data()), asked_.type, given.result, result(l, turn), l.stream.get());
+    if (asked_.how == several_way::nccl)
+      nccl_reduce(static_cast<unsigned>(&l - lanes_.data()), asked_.type, given.result, result(l, turn),
+                  l.stream.get());
     if (asked_.how != several_way::host) return;
     cuda::check(cudaStreamSynchronize(l.stream.get()), "waiting for a GPU's part");
     if (one_process(asked_)) meeting_.arrive_and_wait();
     else meet_by_mpi(ranks_);
-    if (l.member == 0) launch_joining(second_, partials(l, turn), sums_of_blocks(), result(l, turn), false, l.stream.get());
+    if (l.member == 0)
+      launch_joining(second_, partials(l, turn), sums_of_blocks(), result(l, turn), false, l.stream.get());
   }
 
-  // One call of the driver launches on all GPUs: the first lane makes it, and the others wait for their streams.
+  // One call of the driver launches on all GPUs: the first lane makes it, and the others wait for their
+  // streams.
   void issue_vendor(const lane& l, std::uint64_t count, bool faulty) {
     if (&l == &lanes_.front()) {
       std::vector<cudaStream_t> streams;
@@ -302,12 +327,17 @@ class several_sums final : public subject {
     const std::size_t each = bytes_of(asked_.type), wanted = reads ? sums_of_blocks() * each : 8;
     std::vector<std::byte> results(count * wanted);
     const cuda::device_scope scope(l.ordinal);
-    cuda::check(cudaMemcpy(results.data(), reads ? partials(l, 0) : result(l, 0), results.size(), cudaMemcpyDeviceToHost), "reading sums");
+    cuda::check(cudaMemcpy(results.data(), reads ? partials(l, 0) : result(l, 0), results.size(),
+                           cudaMemcpyDeviceToHost),
+                "reading sums");
     std::uint64_t wrong = 0;
     for (std::size_t i = 0; i < count; ++i) {
       const auto place = i % places_;
-      if (place >= expected_.size()) expected_.push_back(static_cast<std::int64_t>(gpus()) * sum_of_numbers(place * stride() / each, asked_.bytes / each));
-      wrong += !is_sum(asked_.type, results.data() + i * wanted, reads ? sums_of_blocks() : 1, expected_[place]);
+      if (place >= expected_.size())
+        expected_.push_back(static_cast<std::int64_t>(gpus()) *
+                            sum_of_numbers(place * stride() / each, asked_.bytes / each));
+      wrong +=
+          !is_sum(asked_.type, results.data() + i * wanted, reads ? sums_of_blocks() : 1, expected_[place]);
     }
     tell_of_sums(count, wrong, faulty, came);
   }
@@ -343,11 +373,13 @@ std::string why_not_together(const several_sum& asked, const std::vector<int>& o
   if (auto reason = cuda::reason_not_to_spin(ordinals.size())) return *reason;
   if (asked.how == several_way::nccl && !has_nccl()) return "this mgsync was built without NCCL";
   if (asked.how == several_way::gather) return asked.tree.reason;
-  if (asked.how == several_way::vendor && !one_process(asked)) return "NVIDIA's barrier is launched by one call for all GPUs, and these belong to several processes";
+  if (asked.how == several_way::vendor && !one_process(asked))
+    return "NVIDIA's barrier is launched by one call for all GPUs, and these belong to several processes";
   for (const int ordinal : ordinals)
     for (const int other : ordinals) {
       int possible = 1;
-      if (other != ordinal) cuda::check(cudaDeviceCanAccessPeer(&possible, ordinal, other), "asking about peer access");
+      if (other != ordinal)
+        cuda::check(cudaDeviceCanAccessPeer(&possible, ordinal, other), "asking about peer access");
       if (possible == 0) return fmt::format("GPU {} cannot address the memory of GPU {}", ordinal, other);
     }
   return {};
@@ -358,18 +390,24 @@ std::string why_not(const several_sum& asked, const reading& r, const vendor_sum
   const auto ordinals = ordinals_of(asked);
   if (auto reason = why_not_together(asked, ordinals); !reason.empty()) return reason;
   const auto* kernel = sum_kernel(asked.type, r.how, joining_of(asked.how));
-  if (kernel == nullptr || (vendor != nullptr && r.how != loads::vector4)) return fmt::format("there is no kernel that reads by {} like this", to_string(r));
+  if (kernel == nullptr || (vendor != nullptr && r.how != loads::vector4))
+    return fmt::format("there is no kernel that reads by {} like this", to_string(r));
   const auto tile = tile_bytes_of(r.how, r.threads, bytes_of(asked.type));
   blocks = static_cast<unsigned>(std::min<std::size_t>((asked.bytes + tile - 1) / tile, 65535));
   for (unsigned i = 0; i < ordinals.size(); ++i) {
     const int ordinal = ordinals[i];
-    if (!asked.cold && asked.bytes > cache_bytes(ordinal) / 2) return fmt::format("{} bytes are more than half of the cache of {}", asked.bytes, cache_bytes(ordinal));
+    if (!asked.cold && asked.bytes > cache_bytes(ordinal) / 2)
+      return fmt::format("{} bytes are more than half of the cache of {}", asked.bytes, cache_bytes(ordinal));
     const cuda::device_scope scope(ordinal);
     std::size_t free = 0, all = 0;
     cuda::check(cudaMemGetInfo(&free, &all), "asking for free memory");
-    if (asked.bytes > all / 10 * 8) return fmt::format("{} bytes do not fit into GPU {}'s {}", asked.bytes, ordinal, all);
+    if (asked.bytes > all / 10 * 8)
+      return fmt::format("{} bytes do not fit into GPU {}'s {}", asked.bytes, ordinal, all);
     allow_shared_memory(kernel, r.how);
-    const auto room = vendor != nullptr ? vendor->resident_blocks(i, r.threads) : static_cast<unsigned>(cuda::resident_blocks(kernel, r.threads, shared_bytes_of(r.how)));
+    const auto room =
+        vendor != nullptr
+            ? vendor->resident_blocks(i, r.threads)
+            : static_cast<unsigned>(cuda::resident_blocks(kernel, r.threads, shared_bytes_of(r.how)));
     if (room == 0) return fmt::format("a block of {} does not fit on an SM", to_string(r));
     const auto most = std::min(room, r.blocks_per_sm) * static_cast<unsigned>(cuda::sm_count(ordinal));
     blocks = r.blocks == how_many::one ? 1 : std::min(r.blocks == how_many::all ? 65535 : blocks, most);
@@ -384,17 +422,21 @@ subject_creation make_several_sum(const several_sum& asked) {
   unsigned blocks = 1;
   std::string reason;
   std::unique_ptr<vendor_sum> vendor;
-  if (asked.how == several_way::vendor && one_process(asked)) vendor = vendor_sum::load(asked.type, ordinals_of(asked), reason);
+  if (asked.how == several_way::vendor && one_process(asked))
+    vendor = vendor_sum::load(asked.type, ordinals_of(asked), reason);
   if (reason.empty()) reason = why_not(asked, r, vendor.get(), blocks);
   if (reason = first_complaint(*asked.where, reason); !reason.empty()) return {nullptr, reason, {}};
-  for (const auto& theirs : asked.where->ranks().all_gather(fmt::format("{}", blocks), "agreeing on how many blocks add up"))
+  for (const auto& theirs :
+       asked.where->ranks().all_gather(fmt::format("{}", blocks), "agreeing on how many blocks add up"))
     blocks = std::min(blocks, static_cast<unsigned>(std::stoul(theirs)));
   auto start = allocate_host_memory(asked.group, 128, reach::group, *asked.where);
   if (!start.memory) return {nullptr, start.reason, {}};
   std::map<std::string, std::string> found{{"reading", to_string(r)}, {"blocks", fmt::format("{}", blocks)}};
   if (asked.how == several_way::gather) found["tree"] = to_string(asked.tree);
   if (asked.how == several_way::host) found["host_barrier"] = one_process(asked) ? "threads" : "MPI_Barrier";
-  return {std::make_unique<several_sums>(asked, r, blocks, std::move(start.memory), std::move(vendor)), {}, std::move(found)};
+  return {std::make_unique<several_sums>(asked, r, blocks, std::move(start.memory), std::move(vendor)),
+          {},
+          std::move(found)};
 }
 
 }  // namespace mgsync::reduction

@@ -16,7 +16,8 @@ namespace mgsync::reduction {
 seen put_sums_together(const communicator& ranks, seen mine) {
   if (ranks.size() == 1) return mine;
   using json = nlohmann::json;
-  const json wire{mine.ended, mine.reason, mine.values, mine.evidence, signal_received() != 0, mine.stopped_s};
+  const json wire{mine.ended,    mine.reason, mine.values, mine.evidence, signal_received() != 0,
+                  mine.stopped_s};
   bool first = true;
   for (const auto& text : ranks.all_gather(wire.dump(), "gathering what a run of sums showed")) {
     const json theirs = json::parse(text);
@@ -36,14 +37,17 @@ seen put_sums_together(const communicator& ranks, seen mine) {
       mine.reason = theirs[1];
     }
     for (const char* longest : {"duration_us", "call_us"})
-      if (const auto value = theirs[2].find(longest); value != theirs[2].end() && mine.values.contains(longest))
+      if (const auto value = theirs[2].find(longest);
+          value != theirs[2].end() && mine.values.contains(longest))
         mine.values[longest].front() = std::max(mine.values[longest].front(), (*value)[0].get<double>());
   }
   return mine;
 }
 
 #if MGSYNC_WITH_MPI
-void meet_by_mpi(const communicator& ranks) { check_mpi(MPI_Barrier(ranks.native_handle()->comm), "meeting between two kernels"); }
+void meet_by_mpi(const communicator& ranks) {
+  check_mpi(MPI_Barrier(ranks.native_handle()->comm), "meeting between two kernels");
+}
 #else
 void meet_by_mpi(const communicator&) { throw std::logic_error("built without MPI"); }
 #endif

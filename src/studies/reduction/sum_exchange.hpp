@@ -6,8 +6,8 @@
 
 namespace mgsync::reduction {
 
-// The longest durations and calls of all ranks, what rank 0 says of the sums, and the worst ending with its reason. The same
-// on every rank. Collective over them; alone: what was seen.
+// The longest durations and calls of all ranks, what rank 0 says of the sums, and the worst ending with its
+// reason. The same on every rank. Collective over them; alone: what was seen.
 seen put_sums_together(const communicator& ranks, seen mine);
 
 // MPI_Barrier. Collective; of builds with MPI.

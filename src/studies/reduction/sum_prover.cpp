@@ -16,7 +16,9 @@ class sum_prover final : public prover {
   }
   void take(const step&, std::span<const seen> came) override {
     for (const auto& run : came) {
-      const auto number = [&run](const char* key) { return std::strtoull(run.evidence.at(key).c_str(), nullptr, 10); };
+      const auto number = [&run](const char* key) {
+        return std::strtoull(run.evidence.at(key).c_str(), nullptr, 10);
+      };
       if (run.done.fault == leave_out_the_last) {
         verdict_.control_flagged = number("wrong") > 0;
         continue;

@@ -18,7 +18,9 @@ namespace mgsync::reduction {
 namespace {
 
 constexpr const char* name_of(value_type type) {
-  return type == value_type::fp64 ? "mgsync_vendor_sum_fp64" : type == value_type::fp32 ? "mgsync_vendor_sum_fp32" : "mgsync_vendor_sum_int32";
+  return type == value_type::fp64   ? "mgsync_vendor_sum_fp64"
+         : type == value_type::fp32 ? "mgsync_vendor_sum_fp32"
+                                    : "mgsync_vendor_sum_int32";
 }
 
 unsigned abi_of(CUmodule module) {
@@ -39,7 +41,8 @@ CUmodule module_on(int ordinal, std::string& reason) {
   cuda::check(cudaFree(nullptr), fmt::format("starting CUDA on GPU {}", ordinal));
   CUmodule module = nullptr;
   const auto status = load(&module, mgsync_vendor_image);
-  if (status == CUDA_ERROR_NO_BINARY_FOR_GPU || status == CUDA_ERROR_INVALID_IMAGE || status == CUDA_ERROR_UNSUPPORTED_PTX_VERSION) {
+  if (status == CUDA_ERROR_NO_BINARY_FOR_GPU || status == CUDA_ERROR_INVALID_IMAGE ||
+      status == CUDA_ERROR_UNSUPPORTED_PTX_VERSION) {
     reason = fmt::format("the vendor's cubin was not built for GPU {}", ordinal);
     return nullptr;
   }
@@ -53,31 +56,38 @@ CUmodule module_on(int ordinal, std::string& reason) {
 
 }  // namespace
 
-std::unique_ptr<vendor_sum> vendor_sum::load(value_type type, const std::vector<int>& ordinals, std::string& reason) {
-  static const auto get_function = cuda::driver_function<decltype(&cuModuleGetFunction)>("cuModuleGetFunction");
+std::unique_ptr<vendor_sum> vendor_sum::load(value_type type, const std::vector<int>& ordinals,
+                                             std::string& reason) {
+  static const auto get_function =
+      cuda::driver_function<decltype(&cuModuleGetFunction)>("cuModuleGetFunction");
   auto made = std::make_unique<vendor_sum>();
   for (const int ordinal : ordinals) {
     const cuda::device_scope scope(ordinal);
     const CUmodule module = module_on(ordinal, reason);
     if (module == nullptr) return nullptr;
     CUfunction kernel = nullptr;
-    cuda::check_driver(get_function(&kernel, module, name_of(type)), fmt::format("looking for {}", name_of(type)));
+    cuda::check_driver(get_function(&kernel, module, name_of(type)),
+                       fmt::format("looking for {}", name_of(type)));
     made->kernels_.push_back(kernel);
   }
   return made;
 }
 
 unsigned vendor_sum::resident_blocks(unsigned gpu, unsigned threads) const {
-  static const auto resident = cuda::driver_function<decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor)>("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  static const auto resident = cuda::driver_function<decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor)>(
+      "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   int blocks = 0;
-  cuda::check_driver(resident(&blocks, static_cast<CUfunction>(kernels_[gpu]), static_cast<int>(threads), 0), "asking how many blocks fit on an SM");
+  cuda::check_driver(resident(&blocks, static_cast<CUfunction>(kernels_[gpu]), static_cast<int>(threads), 0),
+                     "asking how many blocks fit on an SM");
   return static_cast<unsigned>(blocks);
 }
 
-void vendor_sum::launch(unsigned blocks, unsigned threads, std::vector<sum_arguments>& given, const std::vector<cudaStream_t>& streams) const {
+void vendor_sum::launch(unsigned blocks, unsigned threads, std::vector<sum_arguments>& given,
+                        const std::vector<cudaStream_t>& streams) const {
   // The declaration is deprecated, the call is not gone.
   using launch_function = CUresult (*)(CUDA_LAUNCH_PARAMS*, unsigned, unsigned);
-  static const auto launch_all = cuda::driver_function<launch_function>("cuLaunchCooperativeKernelMultiDevice");
+  static const auto launch_all =
+      cuda::driver_function<launch_function>("cuLaunchCooperativeKernelMultiDevice");
   std::vector<CUDA_LAUNCH_PARAMS> launches(kernels_.size());
   std::vector<void*> parameters;
   for (auto& each : given) parameters.push_back(&each);
@@ -89,7 +99,8 @@ void vendor_sum::launch(unsigned blocks, unsigned threads, std::vector<sum_argum
     launches[i].hStream = streams[i];
     launches[i].kernelParams = &parameters[i];
   }
-  cuda::check_driver(launch_all(launches.data(), static_cast<unsigned>(launches.size()), 0), "launching sums on all GPUs");
+  cuda::check_driver(launch_all(launches.data(), static_cast<unsigned>(launches.size()), 0),
+                     "launching sums on all GPUs");
 }
 
 #else
@@ -99,7 +110,8 @@ std::unique_ptr<vendor_sum> vendor_sum::load(value_type, const std::vector<int>&
   return nullptr;
 }
 unsigned vendor_sum::resident_blocks(unsigned, unsigned) const { return 0; }
-void vendor_sum::launch(unsigned, unsigned, std::vector<sum_arguments>&, const std::vector<cudaStream_t>&) const {}
+void vendor_sum::launch(unsigned, unsigned, std::vector<sum_arguments>&,
+                        const std::vector<cudaStream_t>&) const {}
 
 #endif
 

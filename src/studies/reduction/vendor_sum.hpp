@@ -1,4 +1,5 @@
-// NVIDIA's multi-grid barrier inside a sum: kernels of a cubin that an nvcc before 13 made, launched on all GPUs at once.
+// NVIDIA's multi-grid barrier inside a sum: kernels of a cubin that an nvcc before 13 made, launched on all
+// GPUs at once.
 #pragma once
 
 #include <memory>
@@ -19,7 +20,8 @@ class vendor_sum {
   // How many of its blocks an SM of the GPU number `gpu` holds.
   unsigned resident_blocks(unsigned gpu, unsigned threads) const;
   // On all GPUs by one call, a stream and arguments each.
-  void launch(unsigned blocks, unsigned threads, std::vector<sum_arguments>&, const std::vector<cudaStream_t>&) const;
+  void launch(unsigned blocks, unsigned threads, std::vector<sum_arguments>&,
+              const std::vector<cudaStream_t>&) const;
 
  private:
   std::vector<void*> kernels_;  // CUfunction, one for each GPU; never given back

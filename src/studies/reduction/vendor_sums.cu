@@ -1,5 +1,6 @@
-// Sums by several GPUs with NVIDIA's multi-grid barrier inside. Compiled on its own by an nvcc older than 13 (C++17, -rdc=true,
-// device-linked with cudadevrt) into the cubin that vendor_sum.cpp loads; no part of the program itself.
+// Sums by several GPUs with NVIDIA's multi-grid barrier inside. Compiled on its own by an nvcc older than 13
+// (C++17, -rdc=true, device-linked with cudadevrt) into the cubin that vendor_sum.cpp loads; no part of the
+// program itself.
 #include <cooperative_groups.h>
 
 #include "src/studies/reduction/gpu_joining.cuh"
@@ -13,7 +14,8 @@ template <class T>
 __device__ void sum_with_multi_grid(const sum_arguments& given) {
   using namespace mgsync::reduction::device;
   auto grids = cooperative_groups::this_multi_grid();
-  const T mine = sum_of_block(by_vectors<T, 4>::sum(at<const T>(const_cast<void*>(given.numbers)), given.count, given.in_chunks));
+  const T mine = sum_of_block(
+      by_vectors<T, 4>::sum(at<const T>(const_cast<void*>(given.numbers)), given.count, given.in_chunks));
   if (threadIdx.x == 0) at<T>(given.partials)[grids.grid_rank() * gridDim.x + blockIdx.x] = mine;
   grids.sync();
   if (grids.grid_rank() != 0 || blockIdx.x != 0) return;
@@ -28,4 +30,6 @@ extern "C" __device__ const unsigned mgsync_vendor_sum_abi = sizeof(mgsync::redu
 
 extern "C" __global__ void mgsync_vendor_sum_fp64(sum_arguments given) { sum_with_multi_grid<double>(given); }
 extern "C" __global__ void mgsync_vendor_sum_fp32(sum_arguments given) { sum_with_multi_grid<float>(given); }
-extern "C" __global__ void mgsync_vendor_sum_int32(sum_arguments given) { sum_with_multi_grid<std::uint32_t>(given); }
+extern "C" __global__ void mgsync_vendor_sum_int32(sum_arguments given) {
+  sum_with_multi_grid<std::uint32_t>(given);
+}

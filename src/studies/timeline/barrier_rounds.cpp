@@ -15,7 +15,8 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 bool complete(const barrier_round& r) {
   const auto known = [](double at) { return at == at; };
-  return std::all_of(r.arrived.begin(), r.arrived.end(), known) && std::all_of(r.left.begin(), r.left.end(), known);
+  return std::all_of(r.arrived.begin(), r.arrived.end(), known) &&
+         std::all_of(r.left.begin(), r.left.end(), known);
 }
 
 void sum_up(barrier_round& r, double uncertainty) {
@@ -67,7 +68,9 @@ std::vector<std::pair<std::string, member_round>> members_of(const recording& r,
 
 }  // namespace
 
-std::vector<event_kind> kinds_of_rounds() { return {{"ARRIVES"}, {"LEAVES", arrived, "in the barrier"}, {"SPEAKS", arrived, "until it speaks"}}; }
+std::vector<event_kind> kinds_of_rounds() {
+  return {{"ARRIVES"}, {"LEAVES", arrived, "in the barrier"}, {"SPEAKS", arrived, "until it speaks"}};
+}
 
 std::vector<barrier_round> rounds_of(const recording& r) {
   std::map<std::uint32_t, barrier_round> found;
@@ -97,8 +100,10 @@ std::vector<std::string> left_too_early(const recording& r, std::span<const barr
   for (const auto& round : rounds)
     for (std::uint32_t w = 0; w < round.left.size(); ++w)
       if (round.left[w] < round.last_arrival - r.uncertainty)
-        all.push_back(fmt::format("{} left round {} {:.0f} {} before {} came, and the clocks are known to within {:.0f} {}", r.workers[w],
-                                  round.number, round.last_arrival - round.left[w], r.unit, names(r, round.last), r.uncertainty, r.unit));
+        all.push_back(fmt::format(
+            "{} left round {} {:.0f} {} before {} came, and the clocks are known to within {:.0f} {}",
+            r.workers[w], round.number, round.last_arrival - round.left[w], r.unit, names(r, round.last),
+            r.uncertainty, r.unit));
   return all;
 }
 
@@ -108,7 +113,8 @@ double round_time(std::span<const barrier_round> rounds) {
   return (rounds.back().last_arrival - rounds.front().last_arrival) / static_cast<double>(rounds.size() - 1);
 }
 
-timeline picture_of_rounds(const recording& r, std::span<const barrier_round> rounds, figure_heading heading) {
+timeline picture_of_rounds(const recording& r, std::span<const barrier_round> rounds,
+                           figure_heading heading) {
   timeline t{std::move(heading), r.unit, {}, r.uncertainty};
   const double first = rounds.empty() ? 0 : rounds.front().first_arrival;
   for (std::uint32_t w = 0; w < r.workers.size(); ++w) {
@@ -117,7 +123,8 @@ timeline picture_of_rounds(const recording& r, std::span<const barrier_round> ro
       const double from = round.arrived[w], to = round.left[w];
       const double free = std::clamp(round.last_arrival, from, to);
       // The last one too: every row has the same bars, so that rows of many workers can be merged.
-      row.events.push_back({"waits for the last", from - first, free - first, fmt::format("round {}, for {}", round.number, names(r, round.last))});
+      row.events.push_back({"waits for the last", from - first, free - first,
+                            fmt::format("round {}, for {}", round.number, names(r, round.last))});
       row.events.push_back({"is released", free - first, to - first, fmt::format("round {}", round.number)});
     }
     t.tracks.push_back(std::move(row));
@@ -129,27 +136,40 @@ timeline picture_of_rounds(const recording& r, std::span<const barrier_round> ro
       // A stamp may be off by its clock's step: no bar ends before it begins.
       const double told = std::max(m.spoke, m.last_came), heard = std::max(m.first_left, told);
       auto& row = speaking.try_emplace(name, track{name + " speaks", {}}).first->second;
-      const double free = row.events.empty() ? m.last_came - first : std::max(m.last_came - first, row.events.back().end);
-      row.events.push_back({"its last has come, it speaks", free, std::max(told - first, free), fmt::format("round {}", round.number)});
-      row.events.push_back({"has spoken, waits", row.events.back().end, std::max(heard - first, row.events.back().end), fmt::format("round {}", round.number)});
+      const double free =
+          row.events.empty() ? m.last_came - first : std::max(m.last_came - first, row.events.back().end);
+      row.events.push_back({"its last has come, it speaks", free, std::max(told - first, free),
+                            fmt::format("round {}", round.number)});
+      row.events.push_back({"has spoken, waits", row.events.back().end,
+                            std::max(heard - first, row.events.back().end),
+                            fmt::format("round {}", round.number)});
     }
   for (auto& [name, row] : speaking) t.tracks.push_back(std::move(row));
   return t;
 }
 
 table table_of_rounds(const recording& r, std::span<const barrier_round> rounds, figure_heading heading) {
-  table t{std::move(heading), {"round", "came last", "first waited", "first left", "last left", "all in"}, {}, {true, false, true, true, true, true}};
+  table t{std::move(heading),
+          {"round", "came last", "first waited", "first left", "last left", "all in"},
+          {},
+          {true, false, true, true, true, true}};
   for (const auto& round : rounds)
-    t.rows.push_back({std::to_string(round.number), names(r, round.last), cell(round.last_arrival - round.first_arrival),
-                      cell(round.first_departure - round.last_arrival), cell(round.release()), cell(round.last_departure - round.first_arrival)});
+    t.rows.push_back({std::to_string(round.number), names(r, round.last),
+                      cell(round.last_arrival - round.first_arrival),
+                      cell(round.first_departure - round.last_arrival), cell(round.release()),
+                      cell(round.last_departure - round.first_arrival)});
   return t;
 }
 
 table table_of_members(const recording& r, const barrier_round& round, figure_heading heading) {
-  table t{std::move(heading), {"member", "first came", "last came", "spoke", "first left", "last left"}, {}, {false, true, true, true, true, true}};
+  table t{std::move(heading),
+          {"member", "first came", "last came", "spoke", "first left", "last left"},
+          {},
+          {false, true, true, true, true, true}};
   for (const auto& [name, m] : members_of(r, round)) {
     std::vector<std::string> row{name};
-    for (const double at : {m.first_came, m.last_came, m.spoke, m.first_left, m.last_left}) row.push_back(cell(at - round.first_arrival));
+    for (const double at : {m.first_came, m.last_came, m.spoke, m.first_left, m.last_left})
+      row.push_back(cell(at - round.first_arrival));
     t.rows.push_back(std::move(row));
   }
   return t;

@@ -8,9 +8,12 @@ namespace mgsync::timelines {
 std::optional<clock_offset> offset_of(std::span<const exchange> all, double step) {
   constexpr double none = std::numeric_limits<double>::infinity();
   clock_offset allowed{-none, none};
-  const auto difference = [](std::uint64_t a, std::uint64_t b) { return static_cast<double>(static_cast<std::int64_t>(a - b)); };
+  const auto difference = [](std::uint64_t a, std::uint64_t b) {
+    return static_cast<double>(static_cast<std::int64_t>(a - b));
+  };
   for (const auto& e : all) {
-    // asked <= the moment of the answer <= heard, on the asker's clock; a step more, since clocks tell whole steps.
+    // asked <= the moment of the answer <= heard, on the asker's clock; a step more, since clocks tell whole
+    // steps.
     allowed.low = std::max(allowed.low, difference(e.answered, e.heard) - step);
     allowed.high = std::min(allowed.high, difference(e.answered, e.asked) + step);
   }

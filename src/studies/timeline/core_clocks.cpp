@@ -18,7 +18,8 @@ constexpr std::uint64_t exchanges = 1000;
 constexpr auto patience = std::chrono::seconds(10);
 
 // Spins until the word is `wanted`; false: somebody did not come in time.
-bool wait_for(const std::atomic<std::uint64_t>& word, std::uint64_t wanted, steady::time_point deadline, std::atomic<bool>& given_up) {
+bool wait_for(const std::atomic<std::uint64_t>& word, std::uint64_t wanted, steady::time_point deadline,
+              std::atomic<bool>& given_up) {
   for (std::uint64_t polls = 1; word.load(std::memory_order_acquire) != wanted; ++polls) {
     if (polls % 4096 != 0) continue;
     if (given_up.load(std::memory_order_relaxed)) return false;
@@ -40,8 +41,7 @@ struct alignas(128) shared_word {
 double measure_ticks_per_ns() {
   const auto begin = steady::now();
   const auto first = cycles_now();
-  while (steady::now() - begin < std::chrono::milliseconds(20)) {
-  }
+  while (steady::now() - begin < std::chrono::milliseconds(20)) {}
   const auto end = steady::now();
   const auto last = cycles_now();
   return static_cast<double>(last - first) / std::chrono::duration<double, std::nano>(end - begin).count();
@@ -72,8 +72,12 @@ std::vector<clock_offset> core_clocks::measure(std::string& reason) {
     });
     const auto offset = given_up.load() ? std::nullopt : offset_of(seen);
     if (!offset) {
-      reason = given_up.load() ? fmt::format("members 0 and {} did not answer each other within 10 s", other)
-                               : fmt::format("the cycle counters of members 0 and {} do not run alike: no offset fits all messages", other);
+      reason =
+          given_up.load()
+              ? fmt::format("members 0 and {} did not answer each other within 10 s", other)
+              : fmt::format(
+                    "the cycle counters of members 0 and {} do not run alike: no offset fits all messages",
+                    other);
       return {};
     }
     all.push_back(*offset);

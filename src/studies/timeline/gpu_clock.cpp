@@ -1,5 +1,5 @@
-// One axis of time for the blocks of several GPUs: the timer that the SMs of a GPU share, and between GPUs messages through
-// their memory (docs/method.md, "Time across processors").
+// One axis of time for the blocks of several GPUs: the timer that the SMs of a GPU share, and between GPUs
+// messages through their memory (docs/method.md, "Time across processors").
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -26,7 +26,8 @@ void wait_for_stream(cudaStream_t stream) {
     const auto status = cudaStreamQuery(stream);
     if (status == cudaSuccess) return;
     if (status != cudaErrorNotReady) cuda::check(status, "comparing the timers of GPUs");
-    if (std::chrono::steady_clock::now() > deadline) throw timeout_error("the timers of the GPUs were not compared within 10 s");
+    if (std::chrono::steady_clock::now() > deadline)
+      throw timeout_error("the timers of the GPUs were not compared within 10 s");
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
@@ -37,7 +38,8 @@ class gpu_clock final : public common_clock {
     for (const auto& m : group.members) {
       const cuda::device_scope scope(m.gpu);
       places_.push_back({m.gpu, cuda::make_stream(), cuda::memory::in_pool(m.gpu, sizeof(std::uint32_t)),
-                         cuda::memory::on_gpu(m.gpu, messages * sizeof(exchange)), cuda::memory::on_gpu(m.gpu, sizeof(std::uint64_t))});
+                         cuda::memory::on_gpu(m.gpu, messages * sizeof(exchange)),
+                         cuda::memory::on_gpu(m.gpu, sizeof(std::uint64_t))});
     }
     const cuda::device_scope scope(places_.front().gpu);
     auto* const out = places_.front().done.as<std::uint64_t>();
@@ -60,7 +62,8 @@ class gpu_clock final : public common_clock {
     return true;
   }
   double at_ns(const worker_id& worker, const moment& when) const override {
-    return static_cast<double>(static_cast<std::int64_t>(when.timer_ns - zero_ns_)) - offsets_.at(worker.member).ticks();
+    return static_cast<double>(static_cast<std::int64_t>(when.timer_ns - zero_ns_)) -
+           offsets_.at(worker.member).ticks();
   }
   double uncertainty_ns() const override {
     std::vector<double> bounds;
@@ -69,8 +72,9 @@ class gpu_clock final : public common_clock {
     return step_ns_ + (bounds.size() > 1 ? bounds[0] + bounds[1] : 0);
   }
   std::string description() const override {
-    return fmt::format("the GPU's timer, which steps by {:.0f} ns{}", step_ns_,
-                       places_.size() > 1 ? "; between GPUs messages sent back and forth before and after each run" : "");
+    return fmt::format(
+        "the GPU's timer, which steps by {:.0f} ns{}", step_ns_,
+        places_.size() > 1 ? "; between GPUs messages sent back and forth before and after each run" : "");
   }
 
  private:
@@ -88,7 +92,9 @@ class gpu_clock final : public common_clock {
     for (std::size_t i = 1; i < places_.size(); ++i) {
       const auto found = offset_to(places_[i]);
       if (!found) {
-        reason = fmt::format("the timers of GPUs {} and {} cannot be compared: messages did not arrive, or they do not run alike", places_.front().gpu, places_[i].gpu);
+        reason = fmt::format("the timers of GPUs {} and {} cannot be compared: messages did not arrive, or "
+                             "they do not run alike",
+                             places_.front().gpu, places_[i].gpu);
         return {};
       }
       all.push_back(*found);
@@ -100,14 +106,19 @@ class gpu_clock final : public common_clock {
   // Some moment of the first GPU's timer, so that times are small numbers.
   std::uint64_t latest_ns() {
     exchange one{};
-    if (places_.size() > 1) cuda::check(cudaMemcpy(&one, places_.front().out.get(), sizeof one, cudaMemcpyDeviceToHost), "reading a timer");
-    return one.asked != 0 ? one.asked : static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+    if (places_.size() > 1)
+      cuda::check(cudaMemcpy(&one, places_.front().out.get(), sizeof one, cudaMemcpyDeviceToHost),
+                  "reading a timer");
+    return one.asked != 0 ? one.asked
+                          : static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch() /
+                                                       std::chrono::nanoseconds(1));
   }
 
   void start(place& at, const place& with, bool asks) {
     const cuda::device_scope scope(at.gpu);
     cuda::check(cudaMemsetAsync(at.done.get(), 0, at.done.bytes(), at.stream.get()), "clearing");
-    launch_messages(at.word.as<std::uint32_t>(), with.word.as<std::uint32_t>(), asks, at.out.as<exchange>(), at.done.as<std::uint32_t>(), at.stream.get());
+    launch_messages(at.word.as<std::uint32_t>(), with.word.as<std::uint32_t>(), asks, at.out.as<exchange>(),
+                    at.done.as<std::uint32_t>(), at.stream.get());
     cuda::check(cudaGetLastError(), "launching an exchange of messages");
   }
 
@@ -124,10 +135,14 @@ class gpu_clock final : public common_clock {
     wait_for_stream(other.stream.get());
     std::vector<exchange> seen(messages), answers(messages);
     std::uint32_t done = 0;
-    cuda::check(cudaMemcpy(&done, first.done.get(), sizeof done, cudaMemcpyDeviceToHost), "reading an exchange of messages");
+    cuda::check(cudaMemcpy(&done, first.done.get(), sizeof done, cudaMemcpyDeviceToHost),
+                "reading an exchange of messages");
     if (done == 0) return std::nullopt;
-    cuda::check(cudaMemcpy(seen.data(), first.out.get(), messages * sizeof(exchange), cudaMemcpyDeviceToHost), "reading an exchange of messages");
-    cuda::check(cudaMemcpy(answers.data(), other.out.get(), messages * sizeof(exchange), cudaMemcpyDeviceToHost), "reading an exchange of messages");
+    cuda::check(cudaMemcpy(seen.data(), first.out.get(), messages * sizeof(exchange), cudaMemcpyDeviceToHost),
+                "reading an exchange of messages");
+    cuda::check(
+        cudaMemcpy(answers.data(), other.out.get(), messages * sizeof(exchange), cudaMemcpyDeviceToHost),
+        "reading an exchange of messages");
     for (unsigned k = 0; k < messages; ++k) seen[k].answered = answers[k].answered;
     return offset_of(seen, step_ns_);
   }
@@ -140,6 +155,8 @@ class gpu_clock final : public common_clock {
 
 }  // namespace
 
-std::unique_ptr<common_clock> make_gpu_clock(const topology::group& group) { return std::make_unique<gpu_clock>(group); }
+std::unique_ptr<common_clock> make_gpu_clock(const topology::group& group) {
+  return std::make_unique<gpu_clock>(group);
+}
 
 }  // namespace mgsync::timelines

@@ -18,7 +18,8 @@ __device__ bool wait_for(const std::uint32_t* word, std::uint32_t wanted, std::u
 }
 
 // One thread on each of two GPUs. Each polls a word of its own and writes the other's.
-__global__ void exchange_messages(std::uint32_t* mine, std::uint32_t* theirs, bool asks, exchange* out, std::uint32_t* done) {
+__global__ void exchange_messages(std::uint32_t* mine, std::uint32_t* theirs, bool asks, exchange* out,
+                                  std::uint32_t* done) {
   const std::uint64_t since = ptx::global_time_ns();
   for (std::uint32_t k = 1; k <= messages_between_gpus; ++k) {
     if (asks) {
@@ -45,7 +46,8 @@ __global__ void step_of_timer(std::uint64_t* out) {
 
 }  // namespace
 
-void launch_messages(std::uint32_t* mine, std::uint32_t* theirs, bool asks, exchange* out, std::uint32_t* done, cudaStream_t stream) {
+void launch_messages(std::uint32_t* mine, std::uint32_t* theirs, bool asks, exchange* out,
+                     std::uint32_t* done, cudaStream_t stream) {
   exchange_messages<<<1, 1, 0, stream>>>(mine, theirs, asks, out, done);
 }
 

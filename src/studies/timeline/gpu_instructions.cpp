@@ -44,16 +44,21 @@ class gpu_kernels final : public subject {
 };
 
 // The kernels, once their machine code was read; or why there is no subject.
-subject_creation make(int gpu, const std::vector<machine_code::expected_code>& code, const machine_code::expected_code* twin, const probes::probe_order& like) {
+subject_creation make(int gpu, const std::vector<machine_code::expected_code>& code,
+                      const machine_code::expected_code* twin, const probes::probe_order& like) {
   subject_creation made;
   auto runner = probes::runner::load(probes::instructions_images(), gpu, made.reason);
   if (!runner) return made;
   const auto image = machine_code::read_cubin(runner->loaded().bytes);
   std::vector<probes::probe_order> launches;
   for (const auto& expected : code) {
-    if (!runner->has(expected.kernel)) made.reason = fmt::format("compute capability {}.{} has no such instruction", image.architecture / 10, image.architecture % 10);
+    if (!runner->has(expected.kernel))
+      made.reason = fmt::format("compute capability {}.{} has no such instruction", image.architecture / 10,
+                                image.architecture % 10);
     for (const auto& complaint : machine_code::check_code(image, expected).complaints)
-      if (made.reason.empty()) made.reason = fmt::format("the machine code is not what the probe says: {}: {}", expected.kernel, complaint);
+      if (made.reason.empty())
+        made.reason =
+            fmt::format("the machine code is not what the probe says: {}: {}", expected.kernel, complaint);
     launches.push_back(like);
     launches.back().kernel = expected.kernel;
   }
@@ -61,7 +66,8 @@ subject_creation make(int gpu, const std::vector<machine_code::expected_code>& c
   made.found["code"] = fmt::format("sm_{}, as it must be", image.architecture);
   if (twin != nullptr) {
     const auto refused = machine_code::check_code(image, *twin);
-    made.found["twin"] = refused.passed() ? "the check of the machine code cannot tell it apart" : refused.complaints.front();
+    made.found["twin"] =
+        refused.passed() ? "the check of the machine code cannot tell it apart" : refused.complaints.front();
   }
   made.found["mhz"] = fmt::format("{:.1f}", probes::measure_clock(gpu).mhz);
   made.subject = std::make_unique<gpu_kernels>(std::move(runner), std::move(launches));

@@ -50,10 +50,13 @@ subject_creation make_gpu_region(int gpu) {
   const auto code = machine_code::read_cubin(runner->loaded().bytes);
   for (const auto& expected : region_code())
     for (const auto& complaint : machine_code::check_code(code, expected).complaints)
-      if (made.reason.empty()) made.reason = fmt::format("the machine code is not what the probe says: {}: {}", expected.kernel, complaint);
+      if (made.reason.empty())
+        made.reason =
+            fmt::format("the machine code is not what the probe says: {}: {}", expected.kernel, complaint);
   // The twin must be refused, or the check of the others is worth nothing.
   const auto twin = machine_code::check_code(code, as_compiled_claims());
-  if (made.reason.empty() && twin.passed()) made.reason = "the check of the machine code lets the region pass as the compiler leaves it";
+  if (made.reason.empty() && twin.passed())
+    made.reason = "the check of the machine code lets the region pass as the compiler leaves it";
   if (!made.reason.empty()) return made;
   made.found["code"] = fmt::format("sm_{}, as it must be", code.architecture);
   made.found["twin"] = twin.complaints.front();

@@ -39,7 +39,9 @@ class host_clock final : public common_clock {
     return bounds.empty() ? 0 : bounds[0] + (bounds.size() > 1 ? bounds[1] : 0);
   }
   std::string description() const override {
-    return fmt::format("cycle counters, {:.4f} ticks per ns; offsets from messages sent back and forth before and after each run", ticks_per_ns_);
+    return fmt::format("cycle counters, {:.4f} ticks per ns; offsets from messages sent back and forth "
+                       "before and after each run",
+                       ticks_per_ns_);
   }
 
  private:

@@ -24,14 +24,20 @@ std::string cycles(const result& r, std::string_view metric) {
 
 void add_table(std::span<const result> all, evaluation& e) {
   table t{{"instructions", "Single instructions, in cycles",
-           "by link: the slope over chains of 4 to 32, in which no clock read is. once: one between two clock reads, these included. as compiled: the same with clock reads that nothing ties to it, as an unchecked probe has them."},
-          {"instruction", "of", "by link", "once", "as compiled", "published"}, {}, {false, true, true, true, true, false}, {}};
+           "by link: the slope over chains of 4 to 32, in which no clock read is. once: one between two "
+           "clock reads, these included. as compiled: the same with clock reads that nothing ties to it, as "
+           "an unchecked probe has them."},
+          {"instruction", "of", "by link", "once", "as compiled", "published"},
+          {},
+          {false, true, true, true, true, false},
+          {}};
   for (const auto& r : all) {
     const auto* const i = known(r);
     if (i == nullptr) continue;
     const bool varied = !i->varied.empty();
     const double over = varied ? r.point.number(i->varied).value_or(0) : 0;
-    t.rows.push_back({std::string(i->what), varied ? fmt::format("{}: {:.0f}", i->varied, over) : "", cycles(r, "latency"), cycles(r, "once"), cycles(r, "as_compiled"),
+    t.rows.push_back({std::string(i->what), varied ? fmt::format("{}: {:.0f}", i->varied, over) : "",
+                      cycles(r, "latency"), cycles(r, "once"), cycles(r, "as_compiled"),
                       !varied || over == i->published_at ? std::string(i->published) : ""});
     t.sources.push_back(short_key(r.point));
   }
@@ -41,11 +47,21 @@ void add_table(std::span<const result> all, evaluation& e) {
 void add_curves(std::span<const result> all, evaluation& e) {
   for (const auto& i : instructions()) {
     if (i.varied.empty()) continue;
-    chart c{{"instruction-" + i.name, fmt::format("{}: over the {}", i.what, i.varied), "Cycles by link of a chain, by the SM's cycle counter; machine code checked."}, {std::string(i.varied)}, {"cycles"}, {}};
+    chart c{{"instruction-" + i.name, fmt::format("{}: over the {}", i.what, i.varied),
+             "Cycles by link of a chain, by the SM's cycle counter; machine code checked."},
+            {std::string(i.varied)},
+            {"cycles"},
+            {}};
     curve line{std::string(i.what), {}};
     for (const auto& r : all)
       if (const auto* m = known(r) == &i ? r.find("latency") : nullptr; m != nullptr)
-        line.points.push_back({r.point.number(i.varied).value_or(0), m->median, m->ci95_low, m->ci95_high, m->raw, {}, short_key(r.point)});
+        line.points.push_back({r.point.number(i.varied).value_or(0),
+                               m->median,
+                               m->ci95_low,
+                               m->ci95_high,
+                               m->raw,
+                               {},
+                               short_key(r.point)});
     std::ranges::sort(line.points, {}, &chart_point::x);
     if (line.points.size() < 2) continue;
     c.curves.push_back(std::move(line));
@@ -56,16 +72,25 @@ void add_curves(std::span<const result> all, evaluation& e) {
 void add_pairs(const result& r, evaluation& e) {
   if (!r.has_metrics()) return;
   table t{{"pairs", "How much of an instruction is hidden beside another",
-           "1 - (T(ab) - max(T(a), T(b))) / min(T(a), T(b)), of one warp, each single shot between two clock reads less what these add, which is seen around a load: 100 %, the shorter costs nothing; 0 %, one after the other; below, they hinder each other."},
-          {"instruction", "alone, cycles"}, {}, {false, true}, {}};
+           "1 - (T(ab) - max(T(a), T(b))) / min(T(a), T(b)), of one warp, each single shot between two clock "
+           "reads less what these add, which is seen around a load: 100 %, the shorter costs nothing; 0 %, "
+           "one after the other; below, they hinder each other."},
+          {"instruction", "alone, cycles"},
+          {},
+          {false, true},
+          {}};
   for (const auto& i : lone_instructions) {
     t.columns.push_back(fmt::format("beside {}", i.what));
     t.numbers.push_back(true);
   }
   for (std::size_t a = 0; a < lone_instructions.size(); ++a) {
-    std::vector<std::string> row{fmt::format("{} ({})", lone_instructions[a].what, lone_instructions[a].opcode), cycles(r, lone_instructions[a].name)};
+    std::vector<std::string> row{
+        fmt::format("{} ({})", lone_instructions[a].what, lone_instructions[a].opcode),
+        cycles(r, lone_instructions[a].name)};
     for (std::size_t b = 0; b < lone_instructions.size(); ++b) {
-      const auto* m = a == b ? nullptr : r.find(pair_kernel(lone_instructions[std::min(a, b)], lone_instructions[std::max(a, b)]));
+      const auto* m =
+          a == b ? nullptr
+                 : r.find(pair_kernel(lone_instructions[std::min(a, b)], lone_instructions[std::max(a, b)]));
       row.push_back(m == nullptr ? "" : fmt::format("{:.0f} %", 100 * m->median));
     }
     t.rows.push_back(std::move(row));

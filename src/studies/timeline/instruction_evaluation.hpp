@@ -8,8 +8,8 @@
 
 namespace mgsync::timelines {
 
-// A table of all instructions beside what others published and what a probe that nobody checks would have told; curves of
-// those that are measured over something; a table of the pairs.
+// A table of all instructions beside what others published and what a probe that nobody checks would have
+// told; curves of those that are measured over something; a table of the pairs.
 void add_instructions(std::span<const result>, evaluation&);
 
 }  // namespace mgsync::timelines

@@ -11,7 +11,8 @@ namespace {
 using machine_code::counts;
 using machine_code::expected_code;
 
-instruction make(std::string name, std::string_view what, std::string_view published, counts per_link, std::string result_of) {
+instruction make(std::string name, std::string_view what, std::string_view published, counts per_link,
+                 std::string result_of) {
   instruction i;
   i.name = std::move(name);
   i.what = what;
@@ -26,18 +27,24 @@ std::vector<instruction> make_instructions() {
   auto& nothing = all.emplace_back(make("nothing", "two clock reads, nothing between", "", {}, ""));
   nothing.chained = false;
   all.push_back(make("store_load", "store and load, shared memory", "", {{"STS", 1}, {"LDS", 1}}, "LDS"));
-  auto& region = all.emplace_back(make("store_barrier_load", "store, block barrier, load", "56 - 58 once: sm_75, paper 002", {{"STS", 1}, {"BAR", 1}, {"LDS", 1}}, "LDS"));
+  auto& region =
+      all.emplace_back(make("store_barrier_load", "store, block barrier, load",
+                            "56 - 58 once: sm_75, paper 002", {{"STS", 1}, {"BAR", 1}, {"LDS", 1}}, "LDS"));
   region.varied = "warps";
   region.published_at = 4;
-  all.emplace_back(make("store_issue", "stores to shared memory, one behind the other", "", {{"STS", 1}}, "")).once = false;
-  all.emplace_back(make("bank_conflict", "load, lanes that want one bank", "29.0: H100", {{"LDS", 1}}, "LDS")).varied = "ways";
+  all.emplace_back(make("store_issue", "stores to shared memory, one behind the other", "", {{"STS", 1}}, ""))
+      .once = false;
+  all.emplace_back(make("bank_conflict", "load, lanes that want one bank", "29.0: H100", {{"LDS", 1}}, "LDS"))
+      .varied = "ways";
   all.push_back(make("constant_chase", "constant memory", "", {{"LDC", 1}}, "LDC"));
   all.push_back(make("matrix_load", "ldmatrix", "", {{"LDSM", 1}}, "LDSM"));
-  auto& multiply = all.emplace_back(make("matrix_multiply", "mma.m16n8k16, halves", "24: H100", {{"HMMA", 1}}, "HMMA"));
+  auto& multiply =
+      all.emplace_back(make("matrix_multiply", "mma.m16n8k16, halves", "24: H100", {{"HMMA", 1}}, "HMMA"));
   multiply.extras_per_link = {{"NOP", 1}};
   multiply.oldest = 80;
-  for (const auto& [name, what, published] : {std::tuple{"warpgroup_multiply_8", "wgmma.m64n8k16, halves, waited for", ""},
-                                              std::tuple{"warpgroup_multiply_256", "wgmma.m64n256k16, halves, waited for", "128: H100"}}) {
+  for (const auto& [name, what, published] :
+       {std::tuple{"warpgroup_multiply_8", "wgmma.m64n8k16, halves, waited for", ""},
+        std::tuple{"warpgroup_multiply_256", "wgmma.m64n256k16, halves, waited for", "128: H100"}}) {
     auto& group = all.emplace_back(make(name, what, published, {{"HGMMA", 1}, {"WARPGROUP", 2}}, ""));
     group.extras_per_link = {{"UMOV", 3}, {"NOP", 1}, {"S2UR", 1}, {"ULEA", 1}, {"USHF", 1}, {"ULOP3", 1}};
     group.once = false;
@@ -45,17 +52,26 @@ std::vector<instruction> make_instructions() {
     group.oldest = group.newest = 90;
   }
   for (const auto* const name : {"copy_8_bytes", "copy_16_bytes"}) {
-    auto& copy = all.emplace_back(make(name, name == std::string_view("copy_8_bytes") ? "cp.async of 8 bytes through L1, wait, load" : "cp.async of 16 bytes past L1, wait, load", "",
-                                       {{"LDGSTS", 1}, {"LDGDEPBAR", 1}, {"DEPBAR", 1}}, ""));
+    auto& copy = all.emplace_back(make(name,
+                                       name == std::string_view("copy_8_bytes")
+                                           ? "cp.async of 8 bytes through L1, wait, load"
+                                           : "cp.async of 16 bytes past L1, wait, load",
+                                       "", {{"LDGSTS", 1}, {"LDGDEPBAR", 1}, {"DEPBAR", 1}}, ""));
     // Loads that never execute stand in front of each copy.
     copy.extras_per_link = {{"LDS", 4}};
     copy.oldest = 80;
   }
-  const counts retries = {{"MOV", 3}, {"SHF", 1}, {"ISETP", 1}, {"BRA", 3}, {"YIELD", 1}, {"VIADD", 1}, {"IADD3", 1}};
-  auto& bulk = all.emplace_back(make("bulk_copy", "TMA, 16 bytes from L2, until the mbarrier says so, load", "about 170 over a load: H100", {{"SYNCS", 2}, {"UBLKCP", 1}, {"LDS", 1}}, ""));
+  const counts retries = {{"MOV", 3},   {"SHF", 1},   {"ISETP", 1}, {"BRA", 3},
+                          {"YIELD", 1}, {"VIADD", 1}, {"IADD3", 1}};
+  auto& bulk =
+      all.emplace_back(make("bulk_copy", "TMA, 16 bytes from L2, until the mbarrier says so, load",
+                            "about 170 over a load: H100", {{"SYNCS", 2}, {"UBLKCP", 1}, {"LDS", 1}}, ""));
   bulk.extras_per_link = retries;
-  for (const auto& [opcode, most] : counts{{"R2UR", 2}, {"ELECT", 1}, {"PLOP3", 3}, {"UIADD3", 1}, {"UMOV", 2}}) bulk.extras_per_link[opcode] = most;
-  auto& remote = all.emplace_back(make("remote_store", "store into another block, until its mbarrier says so", "180: SM to SM, H800", {{"SYNCS", 2}, {"STAS", 1}}, ""));
+  for (const auto& [opcode, most] :
+       counts{{"R2UR", 2}, {"ELECT", 1}, {"PLOP3", 3}, {"UIADD3", 1}, {"UMOV", 2}})
+    bulk.extras_per_link[opcode] = most;
+  auto& remote = all.emplace_back(make("remote_store", "store into another block, until its mbarrier says so",
+                                       "180: SM to SM, H800", {{"SYNCS", 2}, {"STAS", 1}}, ""));
   remote.extras_per_link = retries;
   remote.cluster = 2;
   for (auto* const one : {&all[all.size() - 2], &all.back()}) {
@@ -159,7 +175,8 @@ std::vector<expected_code> code_of_pairs() {
     add("alone_" + std::string(first.name), {{std::string(first.opcode), 1}}, std::string(first.opcode), 1);
     for (std::size_t b = a + 1; b < lone_instructions.size(); ++b) {
       const auto& second = lone_instructions[b];
-      add(pair_kernel(first, second), {{std::string(first.opcode), 1}, {std::string(second.opcode), 1}}, std::string(first.opcode), 1);
+      add(pair_kernel(first, second), {{std::string(first.opcode), 1}, {std::string(second.opcode), 1}},
+          std::string(first.opcode), 1);
     }
   }
   return all;

@@ -1,5 +1,5 @@
-// The single instructions of instructions.cu and the pairs that are laid side by side (paper 002): what their machine code
-// must be, and how they are launched. Plain values.
+// The single instructions of instructions.cu and the pairs that are laid side by side (paper 002): what their
+// machine code must be, and how they are launched. Plain values.
 #pragma once
 
 #include <array>
@@ -13,21 +13,21 @@
 namespace mgsync::timelines {
 
 struct instruction {
-  std::string name;              // kernels are <name>_<links>, <name>_once and <name>_as_compiled
-  std::string_view what;         // for tables: "store and load, shared memory"
-  std::string_view published;    // what others measured, for tables; may be empty
-  machine_code::counts per_link; // exactly these
-  std::string result_of;         // whose result the next link takes; empty: the links hold the warp up by themselves
+  std::string name;               // kernels are <name>_<links>, <name>_once and <name>_as_compiled
+  std::string_view what;          // for tables: "store and load, shared memory"
+  std::string_view published;     // what others measured, for tables; may be empty
+  machine_code::counts per_link;  // exactly these
+  std::string result_of;  // whose result the next link takes; empty: the links hold the warp up by themselves
   machine_code::counts extras_per_link;  // at most these besides
-  std::string_view varied;       // "ways", "warps": what it is measured over; empty: once
-  unsigned published_at = 1;     // of how many ways or warps that is
+  std::string_view varied;               // "ways", "warps": what it is measured over; empty: once
+  unsigned published_at = 1;             // of how many ways or warps that is
   unsigned cluster = 1;
-  unsigned threads = 32;         // per block
-  unsigned oldest = 75;          // architecture that has it
-  unsigned newest = 0;           // the last that has it; 0: all since
-  bool chained = true;           // there are chains of it
-  bool once = true;              // there is a single shot, and its twin as the compiler leaves it
-  bool side_paths = false;       // waits that try again
+  unsigned threads = 32;    // per block
+  unsigned oldest = 75;     // architecture that has it
+  unsigned newest = 0;      // the last that has it; 0: all since
+  bool chained = true;      // there are chains of it
+  bool once = true;         // there is a single shot, and its twin as the compiler leaves it
+  bool side_paths = false;  // waits that try again
 };
 
 std::span<const instruction> instructions();

@@ -21,7 +21,9 @@ load_overlap overlap_of_loads(std::span<const loads_point> points) {
   load_overlap found;
   found.interval = (n * kt - k * t) / spread;
   found.latency = (t - found.interval * k) / n;
-  for (const auto& p : points) found.residual = std::max(found.residual, std::abs(p.cycles - found.latency - found.interval * (p.loads - 1)));
+  for (const auto& p : points)
+    found.residual =
+        std::max(found.residual, std::abs(p.cycles - found.latency - found.interval * (p.loads - 1)));
   return found;
 }
 

@@ -1,5 +1,5 @@
-// How instructions overlap, from cycles between two clock reads (paper 002): independent loads side by side, two different
-// instructions, and a region against its parts. Pure.
+// How instructions overlap, from cycles between two clock reads (paper 002): independent loads side by side,
+// two different instructions, and a region against its parts. Pure.
 #pragma once
 
 #include <span>
@@ -19,23 +19,24 @@ struct loads_point {
 // Least squares; std::invalid_argument with fewer than two different numbers of loads.
 load_overlap overlap_of_loads(std::span<const loads_point>);
 
-// 1: the shorter of the two costs nothing beside the other; 0: one after the other; below 0: they hinder each other.
-// 1 - (T(ab) - max(T(a), T(b))) / min(T(a), T(b)). std::invalid_argument unless the single times are above 0.
+// 1: the shorter of the two costs nothing beside the other; 0: one after the other; below 0: they hinder each
+// other. 1 - (T(ab) - max(T(a), T(b))) / min(T(a), T(b)). std::invalid_argument unless the single times are
+// above 0.
 double overlap_of_pair(double a_cycles, double b_cycles, double both_cycles);
 
-// 002's region: whether it is the sum of its parts, and what a probe without correction would have said. The parts are
-// slopes of chains, in which no clock read is. What the two reads add is seen around the load: once between them, less
-// its slope.
+// 002's region: whether it is the sum of its parts, and what a probe without correction would have said. The
+// parts are slopes of chains, in which no clock read is. What the two reads add is seen around the load: once
+// between them, less its slope.
 struct region_cycles {
   double store_and_load = 0, barrier = 0, load = 0;  // by link of a chain; the barrier: of the region's warps
   double load_once = 0;
-  double nothing = 0;      // between two reads with nothing between them
+  double nothing = 0;  // between two reads with nothing between them
   double corrected = 0;
   double as_compiled = 0;
   double reads() const { return load_once - load; }
 };
 struct region_judgement {
-  double sum_of_parts = 0;     // store and load, barrier, reads
+  double sum_of_parts = 0;  // store and load, barrier, reads
   double corrected_less_sum = 0;
   double as_compiled_less_sum = 0;
   bool is_the_sum = false;     // within 4 cycles

@@ -35,10 +35,13 @@ std::vector<metric_name> instruction_method::columns() const {
 
 std::vector<named_value> pairs_method::row_of(const seen& run) const {
   std::vector<named_value> row;
-  // What the reads add around an instruction, and what joins the results: seen around a load, whose latency is a slope.
+  // What the reads add around an instruction, and what joins the results: seen around a load, whose latency
+  // is a slope.
   const double load = (value_of(run, "pair_chased_loads_32") - value_of(run, "pair_chased_loads_4")) / 28;
   const double around = value_of(run, "alone_lds") - load;
-  const auto alone = [&](const lone_instruction& i) { return value_of(run, "alone_" + std::string(i.name)) - around; };
+  const auto alone = [&](const lone_instruction& i) {
+    return value_of(run, "alone_" + std::string(i.name)) - around;
+  };
   for (const auto& i : lone_instructions) row.push_back({std::string(i.name), alone(i)});
   for (std::size_t a = 0; a < lone_instructions.size(); ++a)
     for (std::size_t b = a + 1; b < lone_instructions.size(); ++b) {
@@ -53,7 +56,8 @@ std::vector<metric_name> pairs_method::columns() const {
   std::vector<metric_name> all;
   for (const auto& i : lone_instructions) all.push_back({std::string(i.name), "cycles"});
   for (std::size_t a = 0; a < lone_instructions.size(); ++a)
-    for (std::size_t b = a + 1; b < lone_instructions.size(); ++b) all.push_back({pair_kernel(lone_instructions[a], lone_instructions[b]), "", better::more});
+    for (std::size_t b = a + 1; b < lone_instructions.size(); ++b)
+      all.push_back({pair_kernel(lone_instructions[a], lone_instructions[b]), "", better::more});
   return all;
 }
 

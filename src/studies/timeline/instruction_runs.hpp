@@ -9,13 +9,16 @@
 
 namespace mgsync::timelines {
 
-// Of one instruction. A run of the subject yields the cycles of each kernel under its name. Metrics in cycles: "latency" (the
-// slope over its links), "residual", "once" (the single shot, the two reads included), "as_compiled" (its twin); those that it has.
+// Of one instruction. A run of the subject yields the cycles of each kernel under its name. Metrics in
+// cycles: "latency" (the slope over its links), "residual", "once" (the single shot, the two reads included),
+// "as_compiled" (its twin); those that it has.
 class instruction_method final : public single_passes {
  public:
   explicit instruction_method(const instruction& of) : of_(of) {}
   std::vector<metric_name> columns() const override;
-  std::string description() const override { return of_.chained ? "device clock, slope over the links" : "device clock, single passes"; }
+  std::string description() const override {
+    return of_.chained ? "device clock, slope over the links" : "device clock, single passes";
+  }
 
  private:
   std::vector<named_value> row_of(const seen&) const override;
@@ -23,8 +26,9 @@ class instruction_method final : public single_passes {
   const instruction& of_;
 };
 
-// Of all pairs. Metrics: what each takes alone, in cycles ("lds"), less what the reads add (seen around a load); and of each
-// pair, what of the shorter one is hidden beside the other ("lds_beside_shfl": 1 all of it, 0 nothing).
+// Of all pairs. Metrics: what each takes alone, in cycles ("lds"), less what the reads add (seen around a
+// load); and of each pair, what of the shorter one is hidden beside the other ("lds_beside_shfl": 1 all of
+// it, 0 nothing).
 class pairs_method final : public single_passes {
  public:
   std::vector<metric_name> columns() const override;

@@ -1,6 +1,7 @@
-// Single instructions that move data or wait for it (paper 002; docs/studies/timeline.md): each as a chain, whose slope is its
-// latency, once between two clock reads, and once as the compiler leaves it; and pairs of different ones side by side.
-// What the study levels has as chains (loads, shuffles, atomics, votes, other blocks' shared memory) is not chained here.
+// Single instructions that move data or wait for it (paper 002; docs/studies/timeline.md): each as a chain,
+// whose slope is its latency, once between two clock reads, and once as the compiler leaves it; and pairs of
+// different ones side by side. What the study levels has as chains (loads, shuffles, atomics, votes, other
+// blocks' shared memory) is not chained here.
 #include "src/studies/timeline/region_frame.cuh"
 
 namespace {
@@ -9,7 +10,9 @@ using mgsync::probes::arguments;
 using mgsync::timelines::places;
 using mgsync::timelines::shared_load;
 
-__device__ __forceinline__ std::uint32_t in_shared(const void* at) { return static_cast<std::uint32_t>(__cvta_generic_to_shared(at)); }
+__device__ __forceinline__ std::uint32_t in_shared(const void* at) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(at));
+}
 
 // The two reads themselves.
 struct nothing_at_all {
@@ -19,8 +22,8 @@ struct nothing_at_all {
   __device__ std::uint32_t value() const { return v; }
 };
 
-// A word per thread in shared memory, and its own address is what goes through it: link by link the address comes out of
-// the load before.
+// A word per thread in shared memory, and its own address is what goes through it: link by link the address
+// comes out of the load before.
 struct own_word {
   std::uint32_t v;
   __device__ explicit own_word(const arguments&) {
@@ -32,7 +35,9 @@ struct own_word {
 };
 struct store_load : own_word {
   using own_word::own_word;
-  __device__ void step() { asm volatile("st.volatile.shared.u32 [%0], %0;\n ld.volatile.shared.u32 %0, [%0];" : "+r"(v)::"memory"); }
+  __device__ void step() {
+    asm volatile("st.volatile.shared.u32 [%0], %0;\n ld.volatile.shared.u32 %0, [%0];" : "+r"(v)::"memory");
+  }
 };
 struct store_barrier_load : own_word {
   using own_word::own_word;
@@ -48,7 +53,8 @@ struct store_issue : own_word {
   __device__ void step() { asm volatile("st.volatile.shared.u32 [%0], %0;" ::"r"(v) : "memory"); }
 };
 
-// A chase in which a.words lanes (1, 2, 4, ... 32) want words of one bank: lane l is in bank l / ways, in a row of its own.
+// A chase in which a.words lanes (1, 2, 4, ... 32) want words of one bank: lane l is in bank l / ways, in a
+// row of its own.
 struct bank_conflict {
   static constexpr std::uint32_t ring = 8;
   std::uint32_t at;
@@ -71,11 +77,14 @@ __constant__ std::uint32_t offsets[16] = {4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 
 struct constant_chase {
   std::uint32_t at;
   __device__ explicit constant_chase(const arguments& a) : at(a.input[0] & 60u) {}
-  __device__ void step() { at = *reinterpret_cast<const volatile std::uint32_t*>(reinterpret_cast<const char*>(offsets) + at); }
+  __device__ void step() {
+    at = *reinterpret_cast<const volatile std::uint32_t*>(reinterpret_cast<const char*>(offsets) + at);
+  }
   __device__ std::uint32_t value() const { return at; }
 };
 
-// Rows of a matrix whose words are the rows' own addresses, so that what a lane gets is where the next load finds its row.
+// Rows of a matrix whose words are the rows' own addresses, so that what a lane gets is where the next load
+// finds its row.
 struct matrix_load {
   std::uint32_t at;
   __device__ explicit matrix_load(const arguments&) {
@@ -85,7 +94,9 @@ struct matrix_load {
     __syncthreads();
     at = in_shared(words + lane % 8 * 4);
   }
-  __device__ void step() { asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%0];" : "+r"(at)::"memory"); }
+  __device__ void step() {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%0];" : "+r"(at)::"memory");
+  }
   __device__ std::uint32_t value() const { return at; }
 };
 
@@ -96,18 +107,21 @@ struct matrix_multiply {
   std::uint32_t left[4], right[2];
   __device__ explicit matrix_multiply(const arguments& a) {
     const std::uint32_t word = a.input[threadIdx.x];
-    for (int k = 0; k < 4; ++k) sum[k] = __uint_as_float(0x3f800000u | ((word + k) & 0x7fffffu)), left[k] = (word ^ k) & 0x0fff0fffu;
+    for (int k = 0; k < 4; ++k)
+      sum[k] = __uint_as_float(0x3f800000u | ((word + k) & 0x7fffffu)), left[k] = (word ^ k) & 0x0fff0fffu;
     for (int k = 0; k < 2; ++k) right[k] = (word ^ (k + 4)) & 0x0fff0fffu;
   }
   __device__ void step() {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+                 "{%0,%1,%2,%3};"
                  : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
                  : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
   }
   __device__ std::uint32_t value() const { return __float_as_uint(sum[0]); }
 };
 
-// Global memory to shared memory and from there into a register: a pointer to itself, 8 bytes through L1 or 16 past it.
+// Global memory to shared memory and from there into a register: a pointer to itself, 8 bytes through L1 or
+// 16 past it.
 template <int Bytes>
 struct asynchronous_copy {
   std::uint32_t to;
@@ -122,7 +136,8 @@ struct asynchronous_copy {
     asm volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(at) : "l"(cell) : "memory");
   }
   __device__ void step() {
-    if constexpr (Bytes == 8) asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(at) : "memory");
+    if constexpr (Bytes == 8)
+      asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(at) : "memory");
     else asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(at) : "memory");
     asm volatile("cp.async.wait_all;\n ld.volatile.shared.u64 %0, [%1];" : "=l"(at) : "r"(to) : "memory");
   }
@@ -132,19 +147,23 @@ struct asynchronous_copy {
 
 #if __CUDA_ARCH__ >= 900
 __device__ __forceinline__ void init_mbarrier(std::uint32_t barrier) {
-  asm volatile("mbarrier.init.shared.b64 [%0], 1;\n fence.mbarrier_init.release.cluster;" ::"r"(barrier) : "memory");
+  asm volatile("mbarrier.init.shared.b64 [%0], 1;\n fence.mbarrier_init.release.cluster;" ::"r"(barrier)
+               : "memory");
 }
-// Until the phase has come, which is under way. Each try waits by itself for as long as the hardware lets it; given up after
-// 4096 of them, so that no fault of a probe keeps a GPU.
+// Until the phase has come, which is under way. Each try waits by itself for as long as the hardware lets it;
+// given up after 4096 of them, so that no fault of a probe keeps a GPU.
 __device__ __forceinline__ void wait_for_phase(std::uint32_t barrier, std::uint32_t parity) {
   asm volatile(
       "{\n .reg .pred done, more;\n .reg .u32 tries;\n mov.u32 tries, 0;\n"
       "AGAIN:\n mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n @done bra THERE;\n"
-      " add.u32 tries, tries, 1;\n setp.lt.u32 more, tries, 4096;\n @more bra AGAIN;\nTHERE:\n}" ::"r"(barrier), "r"(parity)
+      " add.u32 tries, tries, 1;\n setp.lt.u32 more, tries, 4096;\n @more bra AGAIN;\nTHERE:\n}" ::"r"(
+          barrier),
+      "r"(parity)
       : "memory");
 }
 
-// The same by the copy engine, 16 bytes; a transaction counted by an mbarrier says that they are there. One lane.
+// The same by the copy engine, 16 bytes; a transaction counted by an mbarrier says that they are there. One
+// lane.
 struct bulk_copy {
   std::uint32_t to, barrier, parity = 0;
   std::uint64_t at;
@@ -160,8 +179,13 @@ struct bulk_copy {
     asm volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(at) : "l"(cell) : "memory");
   }
   __device__ void step() {
-    asm volatile("{\n .reg .b64 state;\n mbarrier.arrive.expect_tx.shared.b64 state, [%0], 16;\n}" ::"r"(barrier) : "memory");
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2];" ::"r"(to), "l"(at), "r"(barrier) : "memory");
+    asm volatile(
+        "{\n .reg .b64 state;\n mbarrier.arrive.expect_tx.shared.b64 state, [%0], 16;\n}" ::"r"(barrier)
+        : "memory");
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2];" ::"r"(to),
+        "l"(at), "r"(barrier)
+        : "memory");
     wait_for_phase(barrier, parity);
     parity ^= 1;
     asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(at) : "r"(to) : "memory");
@@ -169,8 +193,8 @@ struct bulk_copy {
   __device__ std::uint32_t value() const { return static_cast<std::uint32_t>(at); }
 };
 
-// Two blocks of a cluster store into each other's shared memory, and each waits at its own mbarrier for what the other
-// stored: one way. One lane of each, between two barriers of the cluster.
+// Two blocks of a cluster store into each other's shared memory, and each waits at its own mbarrier for what
+// the other stored: one way. One lane of each, between two barriers of the cluster.
 struct remote_store {
   std::uint32_t barrier, there, their_barrier, parity = 0, v;
   __device__ explicit remote_store(const arguments& a) : v(a.input[threadIdx.x]) {
@@ -182,15 +206,21 @@ struct remote_store {
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(their_barrier) : "r"(barrier), "r"(rank ^ 1));
   }
   __device__ void step() {
-    asm volatile("{\n .reg .b64 state;\n mbarrier.arrive.expect_tx.shared.b64 state, [%0], 4;\n}" ::"r"(barrier) : "memory");
-    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(there), "r"(v), "r"(their_barrier) : "memory");
+    asm volatile(
+        "{\n .reg .b64 state;\n mbarrier.arrive.expect_tx.shared.b64 state, [%0], 4;\n}" ::"r"(barrier)
+        : "memory");
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(there),
+                 "r"(v), "r"(their_barrier)
+                 : "memory");
     wait_for_phase(barrier, parity);
     parity ^= 1;
   }
   __device__ std::uint32_t value() const { return v; }
 };
 
-__device__ __forceinline__ void meet_cluster() { asm volatile("barrier.cluster.arrive;\n barrier.cluster.wait;" ::: "memory"); }
+__device__ __forceinline__ void meet_cluster() {
+  asm volatile("barrier.cluster.arrive;\n barrier.cluster.wait;" ::: "memory");
+}
 
 template <int Steps>
 __device__ __forceinline__ void remote_stores(const arguments& a) {
@@ -209,8 +239,9 @@ __device__ __forceinline__ void by_one_lane(const arguments& a) {
 #endif
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-// A warpgroup multiplies two matrices of halves in shared memory, 64 x 16 and 16 x 8 or 16 x 256: begun, committed and waited for,
-// the sums of 32 bits being the next one's. All elements are 0, and every layout of them the same.
+// A warpgroup multiplies two matrices of halves in shared memory, 64 x 16 and 16 x 8 or 16 x 256: begun,
+// committed and waited for, the sums of 32 bits being the next one's. All elements are 0, and every layout of
+// them the same.
 template <int Columns>
 struct warpgroup_multiply {
   static constexpr int sums = Columns / 2;
@@ -251,30 +282,36 @@ template <>
 __device__ __forceinline__ void warpgroup_multiply<256>::multiply() {
   asm volatile(
       "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {"
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "
-        "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, "
-        "%40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, "
-        "%60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
-        "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99, "
-        "%100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, "
-        "%120, %121, %122, %123, %124, %125, %126, %127"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "
+      "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, "
+      "%40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, "
+      "%60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99, "
+      "%100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, "
+      "%117, %118, %119, "
+      "%120, %121, %122, %123, %124, %125, %126, %127"
       "}, %128, %128, 1, 1, 1, 0, 0;"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]), "+f"(sum[7]),
-          "+f"(sum[8]), "+f"(sum[9]), "+f"(sum[10]), "+f"(sum[11]), "+f"(sum[12]), "+f"(sum[13]), "+f"(sum[14]), "+f"(sum[15]),
-          "+f"(sum[16]), "+f"(sum[17]), "+f"(sum[18]), "+f"(sum[19]), "+f"(sum[20]), "+f"(sum[21]), "+f"(sum[22]), "+f"(sum[23]),
-          "+f"(sum[24]), "+f"(sum[25]), "+f"(sum[26]), "+f"(sum[27]), "+f"(sum[28]), "+f"(sum[29]), "+f"(sum[30]), "+f"(sum[31]),
-          "+f"(sum[32]), "+f"(sum[33]), "+f"(sum[34]), "+f"(sum[35]), "+f"(sum[36]), "+f"(sum[37]), "+f"(sum[38]), "+f"(sum[39]),
-          "+f"(sum[40]), "+f"(sum[41]), "+f"(sum[42]), "+f"(sum[43]), "+f"(sum[44]), "+f"(sum[45]), "+f"(sum[46]), "+f"(sum[47]),
-          "+f"(sum[48]), "+f"(sum[49]), "+f"(sum[50]), "+f"(sum[51]), "+f"(sum[52]), "+f"(sum[53]), "+f"(sum[54]), "+f"(sum[55]),
-          "+f"(sum[56]), "+f"(sum[57]), "+f"(sum[58]), "+f"(sum[59]), "+f"(sum[60]), "+f"(sum[61]), "+f"(sum[62]), "+f"(sum[63]),
-          "+f"(sum[64]), "+f"(sum[65]), "+f"(sum[66]), "+f"(sum[67]), "+f"(sum[68]), "+f"(sum[69]), "+f"(sum[70]), "+f"(sum[71]),
-          "+f"(sum[72]), "+f"(sum[73]), "+f"(sum[74]), "+f"(sum[75]), "+f"(sum[76]), "+f"(sum[77]), "+f"(sum[78]), "+f"(sum[79]),
-          "+f"(sum[80]), "+f"(sum[81]), "+f"(sum[82]), "+f"(sum[83]), "+f"(sum[84]), "+f"(sum[85]), "+f"(sum[86]), "+f"(sum[87]),
-          "+f"(sum[88]), "+f"(sum[89]), "+f"(sum[90]), "+f"(sum[91]), "+f"(sum[92]), "+f"(sum[93]), "+f"(sum[94]), "+f"(sum[95]),
-          "+f"(sum[96]), "+f"(sum[97]), "+f"(sum[98]), "+f"(sum[99]), "+f"(sum[100]), "+f"(sum[101]), "+f"(sum[102]), "+f"(sum[103]),
-          "+f"(sum[104]), "+f"(sum[105]), "+f"(sum[106]), "+f"(sum[107]), "+f"(sum[108]), "+f"(sum[109]), "+f"(sum[110]), "+f"(sum[111]),
-          "+f"(sum[112]), "+f"(sum[113]), "+f"(sum[114]), "+f"(sum[115]), "+f"(sum[116]), "+f"(sum[117]), "+f"(sum[118]), "+f"(sum[119]),
-          "+f"(sum[120]), "+f"(sum[121]), "+f"(sum[122]), "+f"(sum[123]), "+f"(sum[124]), "+f"(sum[125]), "+f"(sum[126]), "+f"(sum[127])
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]),
+        "+f"(sum[7]), "+f"(sum[8]), "+f"(sum[9]), "+f"(sum[10]), "+f"(sum[11]), "+f"(sum[12]), "+f"(sum[13]),
+        "+f"(sum[14]), "+f"(sum[15]), "+f"(sum[16]), "+f"(sum[17]), "+f"(sum[18]), "+f"(sum[19]),
+        "+f"(sum[20]), "+f"(sum[21]), "+f"(sum[22]), "+f"(sum[23]), "+f"(sum[24]), "+f"(sum[25]),
+        "+f"(sum[26]), "+f"(sum[27]), "+f"(sum[28]), "+f"(sum[29]), "+f"(sum[30]), "+f"(sum[31]),
+        "+f"(sum[32]), "+f"(sum[33]), "+f"(sum[34]), "+f"(sum[35]), "+f"(sum[36]), "+f"(sum[37]),
+        "+f"(sum[38]), "+f"(sum[39]), "+f"(sum[40]), "+f"(sum[41]), "+f"(sum[42]), "+f"(sum[43]),
+        "+f"(sum[44]), "+f"(sum[45]), "+f"(sum[46]), "+f"(sum[47]), "+f"(sum[48]), "+f"(sum[49]),
+        "+f"(sum[50]), "+f"(sum[51]), "+f"(sum[52]), "+f"(sum[53]), "+f"(sum[54]), "+f"(sum[55]),
+        "+f"(sum[56]), "+f"(sum[57]), "+f"(sum[58]), "+f"(sum[59]), "+f"(sum[60]), "+f"(sum[61]),
+        "+f"(sum[62]), "+f"(sum[63]), "+f"(sum[64]), "+f"(sum[65]), "+f"(sum[66]), "+f"(sum[67]),
+        "+f"(sum[68]), "+f"(sum[69]), "+f"(sum[70]), "+f"(sum[71]), "+f"(sum[72]), "+f"(sum[73]),
+        "+f"(sum[74]), "+f"(sum[75]), "+f"(sum[76]), "+f"(sum[77]), "+f"(sum[78]), "+f"(sum[79]),
+        "+f"(sum[80]), "+f"(sum[81]), "+f"(sum[82]), "+f"(sum[83]), "+f"(sum[84]), "+f"(sum[85]),
+        "+f"(sum[86]), "+f"(sum[87]), "+f"(sum[88]), "+f"(sum[89]), "+f"(sum[90]), "+f"(sum[91]),
+        "+f"(sum[92]), "+f"(sum[93]), "+f"(sum[94]), "+f"(sum[95]), "+f"(sum[96]), "+f"(sum[97]),
+        "+f"(sum[98]), "+f"(sum[99]), "+f"(sum[100]), "+f"(sum[101]), "+f"(sum[102]), "+f"(sum[103]),
+        "+f"(sum[104]), "+f"(sum[105]), "+f"(sum[106]), "+f"(sum[107]), "+f"(sum[108]), "+f"(sum[109]),
+        "+f"(sum[110]), "+f"(sum[111]), "+f"(sum[112]), "+f"(sum[113]), "+f"(sum[114]), "+f"(sum[115]),
+        "+f"(sum[116]), "+f"(sum[117]), "+f"(sum[118]), "+f"(sum[119]), "+f"(sum[120]), "+f"(sum[121]),
+        "+f"(sum[122]), "+f"(sum[123]), "+f"(sum[124]), "+f"(sum[125]), "+f"(sum[126]), "+f"(sum[127])
       : "l"(matrix));
 }
 #endif
@@ -283,7 +320,8 @@ __device__ __forceinline__ void warpgroup_multiply<256>::multiply() {
 template <class Op, bool Corrected>
 __device__ __forceinline__ void once(const arguments& a) {
   Op op(a);
-  const std::uint32_t warps = gridDim.x * ((blockDim.x + 31) / 32), warp = blockIdx.x * ((blockDim.x + 31) / 32) + threadIdx.x / 32;
+  const std::uint32_t warps = gridDim.x * ((blockDim.x + 31) / 32),
+                      warp = blockIdx.x * ((blockDim.x + 31) / 32) + threadIdx.x / 32;
   const std::uint32_t never = a.held->never, sm_before = mgsync::probes::this_sm(), passes = a.passes;
   std::uint64_t begin = 0, end = 0;
 #pragma unroll 1
@@ -301,7 +339,8 @@ __device__ __forceinline__ void once(const arguments& a) {
   a.output[threadIdx.x + behind] = op.value();
 }
 
-// Instructions that are laid side by side: each takes what was found ahead of the first read, and gives a word.
+// Instructions that are laid side by side: each takes what was found ahead of the first read, and gives a
+// word.
 struct by_lds {
   __device__ static std::uint32_t of(const places& p) { return shared_load(p.load_at); }
 };
@@ -314,7 +353,9 @@ struct by_ldg {  // from L1
 struct by_mufu {
   __device__ static std::uint32_t of(const places& p) {
     std::uint32_t v;
-    asm volatile("{\n .reg .f32 f;\n mov.b32 f, %1;\n rsqrt.approx.ftz.f32 f, f;\n mov.b32 %0, f;\n}" : "=r"(v) : "r"(p.load_at));
+    asm volatile("{\n .reg .f32 f;\n mov.b32 f, %1;\n rsqrt.approx.ftz.f32 f, f;\n mov.b32 %0, f;\n}"
+                 : "=r"(v)
+                 : "r"(p.load_at));
     return v;
   }
 };
@@ -342,7 +383,10 @@ struct places_and_global : places {
 };
 __device__ __forceinline__ std::uint32_t by_ldg::of(const places& p) {
   std::uint32_t v;
-  asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(v) : "l"(static_cast<const places_and_global&>(p).global_at) : "memory");
+  asm volatile("ld.global.ca.u32 %0, [%1];"
+               : "=r"(v)
+               : "l"(static_cast<const places_and_global&>(p).global_at)
+               : "memory");
   return v;
 }
 
@@ -365,8 +409,8 @@ struct beside : places_and_global {
 
 }  // namespace
 
-#define MGSYNC_ONCE(name, Op)                                                                                             \
-  extern "C" __global__ void name##_once(const __grid_constant__ arguments a) { once<Op, true>(a); }                     \
+#define MGSYNC_ONCE(name, Op)                                                                                \
+  extern "C" __global__ void name##_once(const __grid_constant__ arguments a) { once<Op, true>(a); }         \
   extern "C" __global__ void name##_as_compiled(const __grid_constant__ arguments a) { once<Op, false>(a); }
 // A chain's lengths, the single shot and its twin.
 #define MGSYNC_INSTRUCTION(name, Op) MGSYNC_PROBE_SHORT_SLOPE(name, Op) MGSYNC_ONCE(name, Op)
@@ -383,10 +427,15 @@ MGSYNC_INSTRUCTION(copy_8_bytes, asynchronous_copy<8>)
 MGSYNC_INSTRUCTION(copy_16_bytes, asynchronous_copy<16>)
 #endif
 #if __CUDA_ARCH__ >= 900
-#define MGSYNC_ONE_LANE(name, Op, steps) \
-  extern "C" __global__ void name##_##steps(const __grid_constant__ arguments a) { by_one_lane<Op, steps>(a); }
-#define MGSYNC_TWO_BLOCKS(steps) \
-  extern "C" __global__ void __cluster_dims__(2, 1, 1) remote_store_##steps(const __grid_constant__ arguments a) { remote_stores<steps>(a); }
+#define MGSYNC_ONE_LANE(name, Op, steps)                                                                     \
+  extern "C" __global__ void name##_##steps(const __grid_constant__ arguments a) {                           \
+    by_one_lane<Op, steps>(a);                                                                               \
+  }
+#define MGSYNC_TWO_BLOCKS(steps)                                                                             \
+  extern "C" __global__ void __cluster_dims__(2, 1, 1)                                                       \
+      remote_store_##steps(const __grid_constant__ arguments a) {                                            \
+    remote_stores<steps>(a);                                                                                 \
+  }
 MGSYNC_ONE_LANE(bulk_copy, bulk_copy, 4)
 MGSYNC_ONE_LANE(bulk_copy, bulk_copy, 8)
 MGSYNC_ONE_LANE(bulk_copy, bulk_copy, 16)
@@ -405,8 +454,8 @@ MGSYNC_PROBE_SHORT_SLOPE(warpgroup_multiply_256, warpgroup_multiply<256>)
 MGSYNC_REGION(pair_chased_loads_4, mgsync::timelines::chased_loads<4>, true)
 MGSYNC_REGION(pair_chased_loads_32, mgsync::timelines::chased_loads<32>, true)
 #define MGSYNC_ALONE(a) MGSYNC_REGION(alone_##a, alone<by_##a>, true)
-#define MGSYNC_BESIDE(a, b)                       \
-  using a##_and_##b = beside<by_##a, by_##b>;     \
+#define MGSYNC_BESIDE(a, b)                                                                                  \
+  using a##_and_##b = beside<by_##a, by_##b>;                                                                \
   MGSYNC_REGION(a##_beside_##b, a##_and_##b, true)
 MGSYNC_ALONE(lds)
 MGSYNC_ALONE(shfl)

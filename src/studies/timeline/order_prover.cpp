@@ -32,7 +32,8 @@ void order_prover::take(const step& asked, std::span<const seen> came) {
     verdict_.violations += wrong.size();
     if (!wrong.empty() && refuted_.empty()) refuted_ = wrong.front();
     // Of a step the last run is the longest: the others start with caches that are cold.
-    if (i + 1 == came.size() && !asked.preparing && taken_.size() < most_kept) taken_.push_back({round_time(rounds), std::move(what)});
+    if (i + 1 == came.size() && !asked.preparing && taken_.size() < most_kept)
+      taken_.push_back({round_time(rounds), std::move(what)});
   }
 }
 
@@ -46,7 +47,8 @@ verdict order_prover::judge() const {
 
 std::string order_prover::void_because() const {
   if (!asked_control_ || verdict_.rounds == 0 || verdict_.control_flagged) return {};
-  return "a member that read its clock too late on purpose was not found: the order of what was recorded shows nothing";
+  return "a member that read its clock too late on purpose was not found: the order of what was recorded "
+         "shows nothing";
 }
 
 void order_prover::add_to(result& r) const {
@@ -56,7 +58,8 @@ void order_prover::add_to(result& r) const {
   std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(order.size() / 2), order.end(),
                    [](const kept* a, const kept* b) { return a->round_ns < b->round_ns; });
   const auto& typical = order[order.size() / 2]->what;
-  const auto picture = picture_of_rounds(typical, rounds_of(typical), {"rounds", "Rounds of " + name_of(r.point)});
+  const auto picture =
+      picture_of_rounds(typical, rounds_of(typical), {"rounds", "Rounds of " + name_of(r.point)});
   r.attachments.push_back({"recording.json", "application/json", to_json(typical)});
   r.attachments.push_back({"table.txt", "text/plain", event_table(typical)});
   r.attachments.push_back({"trace.json", "application/json", to_chrome_trace(picture)});

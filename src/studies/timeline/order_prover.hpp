@@ -1,5 +1,5 @@
-// Shows that the rounds of a recording are rounds of a barrier: nobody leaves before all have come, within what is known of
-// the clocks. Keeps the recording of a typical run.
+// Shows that the rounds of a recording are rounds of a barrier: nobody leaves before all have come, within
+// what is known of the clocks. Keeps the recording of a typical run.
 #pragma once
 
 #include <string>

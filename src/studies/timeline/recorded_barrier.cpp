@@ -11,17 +11,22 @@ namespace mgsync::timelines {
 
 namespace {
 
-// The command's own watchdog speaks and writes what was measured; this one only ends the process should that not happen.
+// The command's own watchdog speaks and writes what was measured; this one only ends the process should that
+// not happen.
 void let_the_command_end(const std::string&) { std::this_thread::sleep_for(std::chrono::seconds(10)); }
 
 // A process for all members: the place of one rank in a job of one.
 struct own_session {
-  // The longest that a wait of a bounded barrier may last. What cannot give up by itself is the command's to end.
+  // The longest that a wait of a bounded barrier may last. What cannot give up by itself is the command's to
+  // end.
   static constexpr auto bounded = std::chrono::seconds(20), unbounded = std::chrono::seconds(3600);
 
   explicit own_session(bool ends_by_itself)
-      : patience(ends_by_itself ? bounded : unbounded), dog([](const std::string&) {}, let_the_command_end),
-        job(communicator::single(patience)), ranks(communicator::single(patience)), place(job, ranks, dog, patience) {}
+      : patience(ends_by_itself ? bounded : unbounded),
+        dog([](const std::string&) {}, let_the_command_end),
+        job(communicator::single(patience)),
+        ranks(communicator::single(patience)),
+        place(job, ranks, dog, patience) {}
 
   std::chrono::nanoseconds patience;
   watchdog dog;
@@ -39,8 +44,8 @@ std::string name_of_worker(const topology::group& group, const worker_id& w, boo
 
 class recorded_barrier final : public subject {
  public:
-  recorded_barrier(const recorded_barrier_settings& given, std::unique_ptr<own_session> where, std::unique_ptr<barrier> made,
-                   std::unique_ptr<common_clock> clock)
+  recorded_barrier(const recorded_barrier_settings& given, std::unique_ptr<own_session> where,
+                   std::unique_ptr<barrier> made, std::unique_ptr<common_clock> clock)
       : settings_(given), where_(std::move(where)), clock_(std::move(clock)), barrier_(std::move(made)) {}
 
   seen run(const order& asked) override {
@@ -65,7 +70,8 @@ class recorded_barrier final : public subject {
     }
     if (settings_.recorder && !clock_->after_run(came.reason)) return cannot_tell(came);
     const double worked_us = static_cast<double>(settings_.late_us) * static_cast<double>(asked.count);
-    came.values["duration_us"] = {std::chrono::duration<double, std::micro>(std::ranges::max(t.elapsed)).count() - worked_us};
+    came.values["duration_us"] = {
+        std::chrono::duration<double, std::micro>(std::ranges::max(t.elapsed)).count() - worked_us};
     if (settings_.recorder) came.evidence["recording"] = to_json(recorded(t));
     return came;
   }
@@ -85,7 +91,9 @@ class recorded_barrier final : public subject {
   }
 
   recording recorded(const trial& t) const {
-    recording r{"ns", settings_.group.device == topology::device::gpu ? "block" : "member", {}, kinds_of_rounds(), {}, clock_->uncertainty_ns()};
+    recording r{"ns", settings_.group.device == topology::device::gpu ? "block" : "member",
+                {},   kinds_of_rounds(),
+                {},   clock_->uncertainty_ns()};
     const bool several = t.records.size() > settings_.group.members.size();
     for (const auto& record : t.records) {
       const auto worker = static_cast<std::uint32_t>(r.workers.size());
@@ -93,7 +101,8 @@ class recorded_barrier final : public subject {
       for (std::uint32_t i = 0; i < record.passages.size(); ++i) {
         const auto& p = record.passages[i];
         const auto add = [&](std::uint32_t kind, const moment& when) {
-          r.events.push_back({clock_->at_ns(record.worker, when), worker, kind, record.first_round + i, when.clock, when.timer_ns, record.processor});
+          r.events.push_back({clock_->at_ns(record.worker, when), worker, kind, record.first_round + i,
+                              when.clock, when.timer_ns, record.processor});
         };
         add(arrived, p.arrived);
         if (p.spoke) add(spoke, *p.spoke);
@@ -126,8 +135,10 @@ subject_creation make_recorded_barrier(const recorded_barrier_settings& given) {
   all.found["algorithm"] = made.algorithm;
   if (!made.peer_memory.empty()) all.found["peer_memory"] = made.peer_memory;
   if (clock) all.found["clock"] = clock->description();
-  auto subject = std::make_unique<recorded_barrier>(given, std::move(where), std::move(made.barrier), std::move(clock));
-  if (given.recorder && !subject->records()) return {nullptr, fmt::format("{} does not record its rounds", given.backend->name), {}};
+  auto subject =
+      std::make_unique<recorded_barrier>(given, std::move(where), std::move(made.barrier), std::move(clock));
+  if (given.recorder && !subject->records())
+    return {nullptr, fmt::format("{} does not record its rounds", given.backend->name), {}};
   all.subject = std::move(subject);
   return all;
 }

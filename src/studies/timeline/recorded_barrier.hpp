@@ -1,4 +1,5 @@
-// A barrier of any backend whose rounds are timed, with or without every worker reading its clock around each of them.
+// A barrier of any backend whose rounds are timed, with or without every worker reading its clock around each
+// of them.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +22,10 @@ struct recorded_barrier_settings {
   std::uint32_t late_us = 0;  // how much later than the others the last member comes
 };
 
-// The barrier, or why there is none. A run yields "duration_us", the largest of its members' own, less what the last member was late; with the recorder also
-// the evidence "recording", the JSON of its last rounds in ns. The order's fault "early" lets the last member read its clock
-// after it went through: what looks at the recordings must find it.
+// The barrier, or why there is none. A run yields "duration_us", the largest of its members' own, less what
+// the last member was late; with the recorder also the evidence "recording", the JSON of its last rounds in
+// ns. The order's fault "early" lets the last member read its clock after it went through: what looks at the
+// recordings must find it.
 subject_creation make_recorded_barrier(const recorded_barrier_settings&);
 
 }  // namespace mgsync::timelines

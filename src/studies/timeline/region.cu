@@ -1,5 +1,6 @@
-// Paper 002's region (store to shared memory, barrier of the block, load) between two reads of the SM's cycle counter: as the
-// compiler leaves it, corrected, and in its parts; and loads side by side, whose latencies overlap.
+// Paper 002's region (store to shared memory, barrier of the block, load) between two reads of the SM's cycle
+// counter: as the compiler leaves it, corrected, and in its parts; and loads side by side, whose latencies
+// overlap.
 #include "src/studies/timeline/region_frame.cuh"
 
 namespace {
@@ -24,13 +25,15 @@ struct load_part : places {
   __device__ __forceinline__ void run() { loaded = shared_load(load_at); }
   __device__ __forceinline__ std::uint32_t value() const { return loaded; }
 };
-// The parts as chains, whose slopes hold nothing of the clock reads: the store and the load of one warp, the barrier, and the
-// load alone. The value is the word's own address.
+// The parts as chains, whose slopes hold nothing of the clock reads: the store and the load of one warp, the
+// barrier, and the load alone. The value is the word's own address.
 template <int Links>
 struct stores_and_loads : places {
   __device__ __forceinline__ void run() {
 #pragma unroll
-    for (int k = 0; k < Links; ++k) asm volatile("st.volatile.shared.u32 [%0], %0;\n ld.volatile.shared.u32 %0, [%0];" : "+r"(load_at)::"memory");
+    for (int k = 0; k < Links; ++k)
+      asm volatile("st.volatile.shared.u32 [%0], %0;\n ld.volatile.shared.u32 %0, [%0];"
+                   : "+r"(load_at)::"memory");
   }
   __device__ __forceinline__ std::uint32_t value() const { return load_at; }
 };
@@ -42,8 +45,8 @@ struct barriers : places {
   }
   __device__ __forceinline__ std::uint32_t value() const { return load_at; }
 };
-// Loads that do not wait for each other, each 512 bytes on. What joins their results stands behind one of them too, so that
-// it is in all alike.
+// Loads that do not wait for each other, each 512 bytes on. What joins their results stands behind one of
+// them too, so that it is in all alike.
 template <int Count>
 struct loads : places {
   std::uint32_t loaded[Count];

@@ -9,7 +9,8 @@ namespace {
 using machine_code::counts;
 using machine_code::expected_code;
 
-expected_code prepared(std::string kernel, counts per_link, std::string result_of, std::uint64_t links = 1, counts extras = {}) {
+expected_code prepared(std::string kernel, counts per_link, std::string result_of, std::uint64_t links = 1,
+                       counts extras = {}) {
   expected_code e;
   e.kernel = std::move(kernel);
   e.links = links;

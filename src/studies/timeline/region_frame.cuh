@@ -1,7 +1,8 @@
-// What stands between two reads of the SM's cycle counter once, not as a chain: the frame of paper 002's region, and of
-// single instructions. As the compiler leaves the reads, or corrected: the first waits for all that is needed, the second
-// for what came of it. The paper moved clock reads by hand in the machine code. A read that depends on a value stands where
-// that value has arrived: the same, without an assembler (docs/studies/timeline.md).
+// What stands between two reads of the SM's cycle counter once, not as a chain: the frame of paper 002's
+// region, and of single instructions. As the compiler leaves the reads, or corrected: the first waits for all
+// that is needed, the second for what came of it. The paper moved clock reads by hand in the machine code. A
+// read that depends on a value stands where that value has arrived: the same, without an assembler
+// (docs/studies/timeline.md).
 //
 // What is timed is a struct with
 //   __device__ void find(const arguments&)     // what it needs, out of memory, in every pass
@@ -17,7 +18,8 @@ namespace mgsync::timelines {
 
 using probes::arguments;
 
-// Past L1, as the paper's loads went (LDG.E.SYS): their wait is what an unchecked probe takes for shared memory's.
+// Past L1, as the paper's loads went (LDG.E.SYS): their wait is what an unchecked probe takes for shared
+// memory's.
 __device__ __forceinline__ std::uint32_t far_load(const std::uint32_t* from) {
   std::uint32_t v;
   asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(v) : "l"(from) : "memory");
@@ -29,16 +31,17 @@ __device__ __forceinline__ std::uint32_t shared_load(std::uint32_t at) {
   return v;
 }
 
-// Where a thread stores and where it loads, as addresses out of global memory: the compiler knows neither, and nothing has to
-// be computed of them. The thread's own 4 bytes, and what it stores is their address.
+// Where a thread stores and where it loads, as addresses out of global memory: the compiler knows neither,
+// and nothing has to be computed of them. The thread's own 4 bytes, and what it stores is their address.
 struct places {
   std::uint32_t store_at, load_at;
   __device__ __forceinline__ void find(const arguments& a) {
     store_at = far_load(a.output + threadIdx.x);
     load_at = far_load(a.output + threadIdx.x);
   }
-  // The warps together, with what they need: a load behind the barrier is what waits for it, since the instructions of the
-  // arithmetic units behind one go on (BAR.SYNC.DEFER_BLOCKING). The word is the address of the word again.
+  // The warps together, with what they need: a load behind the barrier is what waits for it, since the
+  // instructions of the arithmetic units behind one go on (BAR.SYNC.DEFER_BLOCKING). The word is the address
+  // of the word again.
   __device__ __forceinline__ void meet() {
     asm volatile("st.shared.u32 [%0], %0;" ::"r"(store_at) : "memory");
     __syncthreads();
@@ -52,12 +55,14 @@ struct nothing : places {
   __device__ __forceinline__ std::uint32_t value() const { return load_at; }
 };
 
-// The latency of a load as a chain, whose slope holds nothing of the clock reads: what they add is seen around one load.
+// The latency of a load as a chain, whose slope holds nothing of the clock reads: what they add is seen
+// around one load.
 template <int Links>
 struct chased_loads : places {
   __device__ __forceinline__ void run() {
 #pragma unroll
-    for (int k = 0; k < Links; ++k) asm volatile("ld.volatile.shared.u32 %0, [%0];" : "+r"(load_at)::"memory");
+    for (int k = 0; k < Links; ++k)
+      asm volatile("ld.volatile.shared.u32 %0, [%0];" : "+r"(load_at)::"memory");
   }
   __device__ __forceinline__ std::uint32_t value() const { return load_at; }
 };
@@ -66,7 +71,8 @@ template <class Region, bool Corrected>
 __device__ __forceinline__ void timed_region(const arguments& a) {
   extern __shared__ std::uint32_t shared[];
   a.output[threadIdx.x] = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared + threadIdx.x));
-  const std::uint32_t warps = gridDim.x * (blockDim.x / 32), warp = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+  const std::uint32_t warps = gridDim.x * (blockDim.x / 32),
+                      warp = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
   const std::uint32_t never = a.held->never, sm_before = probes::this_sm(), passes = a.passes;
   Region region;
   std::uint64_t begin = 0, end = 0;
@@ -89,7 +95,7 @@ __device__ __forceinline__ void timed_region(const arguments& a) {
 
 }  // namespace mgsync::timelines
 
-#define MGSYNC_REGION(name, Region, corrected)                                                         \
-  extern "C" __global__ void name(const __grid_constant__ mgsync::probes::arguments a) {               \
-    mgsync::timelines::timed_region<Region, corrected>(a);                                             \
+#define MGSYNC_REGION(name, Region, corrected)                                                               \
+  extern "C" __global__ void name(const __grid_constant__ mgsync::probes::arguments a) {                     \
+    mgsync::timelines::timed_region<Region, corrected>(a);                                                   \
   }

@@ -12,7 +12,8 @@ namespace mgsync::timelines {
 double typical_cycles(std::span<const warp_pass> seen, unsigned warps) {
   std::vector<double> all;
   for (std::size_t i = warps; i < seen.size(); ++i)
-    if (seen[i].end != 0 && seen[i].begin != 0) all.push_back(static_cast<double>(seen[i].end - seen[i].begin));
+    if (seen[i].end != 0 && seen[i].begin != 0)
+      all.push_back(static_cast<double>(seen[i].end - seen[i].begin));
   if (all.empty()) throw std::invalid_argument("a region without a second pass");
   const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
   std::nth_element(all.begin(), middle, all.end());
@@ -34,8 +35,11 @@ recording recording_of_pass(std::span<const warp_pass> one_pass, std::uint32_t s
 region_figures figures_of(const seen& run) {
   const auto of = [&](const char* kernel) { return value_of(run, kernel); };
   region_figures f;
-  const auto slope = [&](const std::string& chain) { return (of((chain + "_32").c_str()) - of((chain + "_4").c_str())) / 28; };
-  f.cycles = {slope("stores_and_loads"), slope("barriers"), slope("chased_loads"), of("region_load"), of("region_nothing"), of("region_corrected"), of("region_as_compiled")};
+  const auto slope = [&](const std::string& chain) {
+    return (of((chain + "_32").c_str()) - of((chain + "_4").c_str())) / 28;
+  };
+  f.cycles = {slope("stores_and_loads"), slope("barriers"),      slope("chased_loads"),   of("region_load"),
+              of("region_nothing"),      of("region_corrected"), of("region_as_compiled")};
   f.judged = judge(f.cycles);
   // What the reads add around a load, and what joins the results, is no part of it.
   const double around = of("loads_1") - f.cycles.load;
@@ -43,37 +47,45 @@ region_figures figures_of(const seen& run) {
   for (const unsigned count : {1u, 2u, 4u, 8u, 16u})
     line.push_back({static_cast<double>(count), of(fmt::format("loads_{}", count).c_str()) - around});
   f.loads = overlap_of_loads(line);
-  f.pair_overlap = overlap_of_pair(f.cycles.load, of("shuffle_alone") - around, of("load_beside_shuffle") - around);
+  f.pair_overlap =
+      overlap_of_pair(f.cycles.load, of("shuffle_alone") - around, of("load_beside_shuffle") - around);
   return f;
 }
 
 std::vector<named_value> region_method::row_of(const seen& run) const {
   const auto f = figures_of(run);
-  return {{"corrected", f.cycles.corrected}, {"sum_of_parts", f.judged.sum_of_parts}, {"as_compiled", f.cycles.as_compiled},
-          {"store_and_load", f.cycles.store_and_load}, {"barrier", f.cycles.barrier}, {"load", f.cycles.load}, {"reads", f.cycles.reads()},
-          {"load_latency", f.loads.latency}, {"load_interval", f.loads.interval}, {"overlap", f.pair_overlap}};
+  return {{"corrected", f.cycles.corrected},     {"sum_of_parts", f.judged.sum_of_parts},
+          {"as_compiled", f.cycles.as_compiled}, {"store_and_load", f.cycles.store_and_load},
+          {"barrier", f.cycles.barrier},         {"load", f.cycles.load},
+          {"reads", f.cycles.reads()},           {"load_latency", f.loads.latency},
+          {"load_interval", f.loads.interval},   {"overlap", f.pair_overlap}};
 }
 
 std::vector<metric_name> region_method::columns() const {
   std::vector<metric_name> all;
-  for (const char* name : {"corrected", "sum_of_parts", "as_compiled", "store_and_load", "barrier", "load", "reads", "load_latency", "load_interval"}) all.push_back({name, "cycles"});
+  for (const char* name : {"corrected", "sum_of_parts", "as_compiled", "store_and_load", "barrier", "load",
+                           "reads", "load_latency", "load_interval"})
+    all.push_back({name, "cycles"});
   all.push_back({"overlap", "", better::more});
   return all;
 }
 
 void region_prover::take(const step&, std::span<const seen> came) {
   for (const auto& run : came)
-    for (const auto& [name, into] : {std::pair{"recording", &corrected_}, {"recording_as_compiled", &as_compiled_}})
+    for (const auto& [name, into] :
+         {std::pair{"recording", &corrected_}, {"recording_as_compiled", &as_compiled_}})
       if (const auto found = run.evidence.find(name); found != run.evidence.end()) *into = found->second;
 }
 
 void region_prover::add_to(result& r) const {
-  for (const auto& [name, text] : {std::pair{std::string("recording"), &corrected_}, {std::string("recording-as-compiled"), &as_compiled_}}) {
+  for (const auto& [name, text] : {std::pair{std::string("recording"), &corrected_},
+                                   {std::string("recording-as-compiled"), &as_compiled_}}) {
     if (text->empty()) continue;
     const auto what = recording_from_json(*text, name);
     r.attachments.push_back({name + ".json", "application/json", *text});
     r.attachments.push_back({name + ".txt", "text/plain", event_table(what)});
-    r.attachments.push_back({name + ".trace.json", "application/json", to_chrome_trace(bars_of(what, {name, "Paper 002's region"}))});
+    r.attachments.push_back({name + ".trace.json", "application/json",
+                             to_chrome_trace(bars_of(what, {name, "Paper 002's region"}))});
   }
 }
 

@@ -1,5 +1,5 @@
-// Paper 002's region as it was seen: what its passes took, and one pass as a recording. How it is measured: a batch is a
-// launch of every kernel. Pure.
+// Paper 002's region as it was seen: what its passes took, and one pass as a recording. How it is measured: a
+// batch is a launch of every kernel. Pure.
 #pragma once
 
 #include <span>
@@ -25,7 +25,8 @@ double typical_cycles(std::span<const warp_pass> seen, unsigned warps);
 // One pass of all warps of an SM as the paper's table has it: START and STOP of every warp.
 recording recording_of_pass(std::span<const warp_pass> one_pass, std::uint32_t sm);
 
-// What a run of the subject yields, in cycles under the kernels' names, as numbers: of the region, of loads and of a pair.
+// What a run of the subject yields, in cycles under the kernels' names, as numbers: of the region, of loads
+// and of a pair.
 struct region_figures {
   region_cycles cycles;
   region_judgement judged;
@@ -34,8 +35,8 @@ struct region_figures {
 };
 region_figures figures_of(const seen&);
 
-// Eight batches of one run each. Metrics in cycles: "corrected", "sum_of_parts", "as_compiled", the parts, the latency of a
-// load beside others and the interval between them; and "overlap" of a load and a shuffle.
+// Eight batches of one run each. Metrics in cycles: "corrected", "sum_of_parts", "as_compiled", the parts,
+// the latency of a load beside others and the interval between them; and "overlap" of a load and a shuffle.
 class region_method final : public single_passes {
  public:
   std::vector<metric_name> columns() const override;

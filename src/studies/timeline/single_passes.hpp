@@ -1,4 +1,5 @@
-// What the methods of code between two clock reads share: eight batches of one run, and code that was read beforehand.
+// What the methods of code between two clock reads share: eight batches of one run, and code that was read
+// beforehand.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,6 @@
-// Study timeline: what happens when (paper 002). A barrier's rounds, recorded by every worker: who came when, who waited for
-// whom, who left when; and what recording costs. And the paper's own region of instructions, as compiled and corrected.
+// Study timeline: what happens when (paper 002). A barrier's rounds, recorded by every worker: who came when,
+// who waited for whom, who left when; and what recording costs. And the paper's own region of instructions,
+// as compiled and corrected.
 #include <algorithm>
 #include <array>
 
@@ -24,20 +25,28 @@
 #endif
 
 namespace mgsync {
-namespace timelines {
-namespace {
+namespace timelines { namespace {
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ",")); }
-std::vector<backend_choice> chosen(const study_request& asked) { return parse_backends(joined(asked.list("backend")), backends()); }
+std::vector<backend_choice> chosen(const study_request& asked) {
+  return parse_backends(joined(asked.list("backend")), backends());
+}
 std::vector<shape> shapes(const study_request& asked) { return parse_shapes(joined(asked.list("shape"))); }
 
 constexpr std::array<axis_declaration, 7> axes{{
-    {"what", "rounds,region", "rounds, region, instructions, pairs", "a barrier's rounds; paper 002's region (store, barrier, load) on one GPU; single instructions there; or pairs of them side by side"},
-    {"backend", "multigrid:auto", "backends as `mgsync list` names them: multigrid, multigrid:inbox, openmp", "whose rounds are recorded", word_count::list, [](const study_request& asked) { chosen(asked); }},
-    {"members", "", "1 to 1024", "how many members: host threads on cores of their own, or GPUs; without a number two, or the only GPU"},
+    {"what", "rounds,region", "rounds, region, instructions, pairs",
+     "a barrier's rounds; paper 002's region (store, barrier, load) on one GPU; single instructions there; "
+     "or pairs of them side by side"},
+    {"backend", "multigrid:auto", "backends as `mgsync list` names them: multigrid, multigrid:inbox, openmp",
+     "whose rounds are recorded", word_count::list, [](const study_request& asked) { chosen(asked); }},
+    {"members", "", "1 to 1024",
+     "how many members: host threads on cores of their own, or GPUs; without a number two, or the only GPU"},
     {"gpus", "", "GPUs: 1 to 1024", "the same of GPUs alone"},
-    {"shape", "1x32", "blocks per SM x threads per block, as 1x32 or b1x32", "of a GPU member; of a host member the first number is its threads", word_count::list, [](const study_request& asked) { shapes(asked); }},
-    {"late", "0,5", "0 to 1000", "how much later than all others the last member comes", word_count::list, nullptr, "us"},
+    {"shape", "1x32", "blocks per SM x threads per block, as 1x32 or b1x32",
+     "of a GPU member; of a host member the first number is its threads", word_count::list,
+     [](const study_request& asked) { shapes(asked); }},
+    {"late", "0,5", "0 to 1000", "how much later than all others the last member comes", word_count::list,
+     nullptr, "us"},
     {"rounds", "4", "1 to 64", "how many rounds of each run are kept and drawn", word_count::one},
 }};
 
@@ -45,13 +54,15 @@ std::uint32_t number(const std::string& word) { return static_cast<std::uint32_t
 
 std::vector<int> member_counts(const study_request& asked) {
   const bool gpus = !asked.list("gpus").front().empty(), members = !asked.list("members").front().empty();
-  if (gpus && members) throw usage_error("--members and --gpus are two names for one number; accepted: one of them");
+  if (gpus && members)
+    throw usage_error("--members and --gpus are two names for one number; accepted: one of them");
   if (!gpus && !members) {
     const auto there = asked.device == topology::device::gpu ? asked.machine().gpus.size() : 2;
     return {static_cast<int>(std::min<std::size_t>(there, 2))};
   }
   std::vector<int> all;
-  for (const auto& word : asked.list(gpus ? "gpus" : "members")) all.push_back(static_cast<int>(number(word)));
+  for (const auto& word : asked.list(gpus ? "gpus" : "members"))
+    all.push_back(static_cast<int>(number(word)));
   return all;
 }
 
@@ -60,7 +71,8 @@ std::string why_no_clocks(const topology::group& group, const topology::machine&
   if (group.device == topology::device::gpu) return {};
   if (!has_cycle_counter) return "this processor has no cycle counter that programs can read";
   if (!machine.is_this_machine) return {};
-  if (group.oversubscribed) return "more threads than processors: their cycle counters would not be their own";
+  if (group.oversubscribed)
+    return "more threads than processors: their cycle counters would not be their own";
   for (const auto& m : group.members)
     if (m.cpus.empty()) return "the members are not pinned, and their cycle counters not their own";
   return {};
@@ -73,9 +85,11 @@ rounds_difference_settings timing() {
   return s;
 }
 
-measurement planned(const study_request& asked, const backend_choice& choice, const shape& of, const topology::group& group, std::uint32_t late_us, bool recorder) {
+measurement planned(const study_request& asked, const backend_choice& choice, const shape& of,
+                    const topology::group& group, std::uint32_t late_us, bool recorder) {
   const bool host = asked.device == topology::device::host;
-  recorded_barrier_settings given{choice.backend, group, {}, recorder, number(asked.list("rounds").front()), late_us};
+  recorded_barrier_settings given{choice.backend, group, {}, recorder, number(asked.list("rounds").front()),
+                                  late_us};
   given.configuration.variant = choice.variant;
   given.configuration.blocks_per_sm = of.blocks_per_sm;
   given.configuration.blocks = of.blocks;
@@ -90,8 +104,10 @@ measurement planned(const study_request& asked, const backend_choice& choice, co
   m.point.set(mgsync::axes::late, static_cast<double>(late_us), "us");
   m.point.set("recorder", std::string(recorder ? "on" : "off"));
   m.waived = why_no_clocks(group, asked.machine());
-  if (m.waived.empty()) m.waived = choice.backend->can_run(asked.machine(), group, given.configuration).reason;
-  m.cell = fmt::format("{} {} {} {} {}", to_string(choice), m.point.members, to_string(of), late_us, to_string(asked.device));
+  if (m.waived.empty())
+    m.waived = choice.backend->can_run(asked.machine(), group, given.configuration).reason;
+  m.cell = fmt::format("{} {} {} {} {}", to_string(choice), m.point.members, to_string(of), late_us,
+                       to_string(asked.device));
   m.create = [given] { return make_recorded_barrier(given); };
   m.method = [] { return std::make_unique<rounds_difference>(timing()); };
   if (recorder) m.prover = [] { return std::make_unique<order_prover>(); };
@@ -101,7 +117,8 @@ measurement planned(const study_request& asked, const backend_choice& choice, co
 // What stands between two reads of an SM's clock: on one GPU.
 measurement of_one_sm(const study_request& asked, std::string_view subject) {
   auto m = measurement_of(asked, "timeline", subject);
-  if (asked.device == topology::device::host) m.waived = "instructions of a GPU between reads of its SM's clock: there is no GPU here";
+  if (asked.device == topology::device::host)
+    m.waived = "instructions of a GPU between reads of its SM's clock: there is no GPU here";
   else if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
   return m;
 }
@@ -144,7 +161,9 @@ measurement planned_region(const study_request& asked) {
 }
 
 std::vector<measurement> points(const study_request& asked) {
-  const auto wanted = [&](std::string_view what) { return std::ranges::find(asked.list("what"), what) != asked.list("what").end(); };
+  const auto wanted = [&](std::string_view what) {
+    return std::ranges::find(asked.list("what"), what) != asked.list("what").end();
+  };
   std::vector<measurement> all;
   if (wanted("instructions")) all = planned_instructions(asked);
   if (wanted("region")) all.push_back(planned_region(asked));
@@ -155,18 +174,27 @@ std::vector<measurement> points(const study_request& asked) {
       for (const int members : member_counts(asked))
         for (const auto& word : asked.list("late")) {
           const auto late_us = number(word);
-          const auto made = topology::make_group(asked.ranks, {.kind = asked.device, .members = members,
-                                                               .threads_per_member = asked.device == topology::device::host ? static_cast<int>(of.blocks_per_sm.value_or(1)) : 1});
-          for (const bool recorder : {true, false}) all.push_back(planned(asked, choice, of, made.chosen, late_us, recorder));
+          const auto made = topology::make_group(
+              asked.ranks, {.kind = asked.device,
+                            .members = members,
+                            .threads_per_member = asked.device == topology::device::host
+                                                      ? static_cast<int>(of.blocks_per_sm.value_or(1))
+                                                      : 1});
+          for (const bool recorder : {true, false})
+            all.push_back(planned(asked, choice, of, made.chosen, late_us, recorder));
         }
   return all;
 }
 
-}  // namespace
-}  // namespace timelines
+}}  // namespace timelines
 
 extern const study timeline_study;
-const study timeline_study{"timeline", "what happens when: a barrier's rounds as each member saw them, and paper 002's region in cycles",
-                           timelines::axes, timelines::points, timelines::evaluate, 4.0};
+const study timeline_study{
+    "timeline",
+    "what happens when: a barrier's rounds as each member saw them, and paper 002's region in cycles",
+    timelines::axes,
+    timelines::points,
+    timelines::evaluate,
+    4.0};
 
 }  // namespace mgsync

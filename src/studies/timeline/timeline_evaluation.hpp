@@ -10,7 +10,8 @@
 
 namespace mgsync::timelines {
 
-// How much longer a round takes with the recorder than without it, relative to that; of points that differ in nothing else.
+// How much longer a round takes with the recorder than without it, relative to that; of points that differ in
+// nothing else.
 struct recorder_cost {
   double without_us = 0, with_us = 0;
   shift_interval relative;  // 0.05: a twentieth longer
@@ -23,8 +24,8 @@ std::optional<recorder_cost> cost_of_recorder(std::span<const result>, const res
 // Up to this much, either way, the recorder leaves a barrier's latency as it is.
 inline constexpr double small_shift = 0.05;
 
-// Of recorded results (study timeline): a picture of their rounds, who came last and what it cost the others; a sentence for
-// what the recorder costs.
+// Of recorded results (study timeline): a picture of their rounds, who came last and what it cost the others;
+// a sentence for what the recorder costs.
 evaluation evaluate(std::span<const result>);
 
 }  // namespace mgsync::timelines

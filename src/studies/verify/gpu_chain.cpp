@@ -18,10 +18,13 @@ class gpu_chain final : public subject {
 
   seen run(const order& asked) override {
     probes::probe_order launch;
-    launch.kernel = form_ == chain_form::looped        ? fmt::format("{}_loop_{}", operation_, probes::arithmetic_loop_body)
-                    : form_ == chain_form::all_in_code ? fmt::format("{}_unrolled_{}", operation_, asked.count)
-                                                       : fmt::format("{}_{}", operation_, asked.count);
-    launch.loops = form_ == chain_form::looped ? static_cast<std::uint32_t>(asked.count / probes::arithmetic_loop_body) : 1;
+    launch.kernel =
+        form_ == chain_form::looped ? fmt::format("{}_loop_{}", operation_, probes::arithmetic_loop_body)
+        : form_ == chain_form::all_in_code ? fmt::format("{}_unrolled_{}", operation_, asked.count)
+                                           : fmt::format("{}_{}", operation_, asked.count);
+    launch.loops = form_ == chain_form::looped
+                       ? static_cast<std::uint32_t>(asked.count / probes::arithmetic_loop_body)
+                       : 1;
     launch.passes = passes_;
     seen came{.done = asked};
     const auto saw = runner_->run(launch, came.reason);
@@ -44,17 +47,20 @@ class gpu_chain final : public subject {
 };
 
 // What the code of this operation's chains says, read from the bytes that the GPU runs.
-std::vector<std::string> complaints_of(const probes::image& loaded, const std::string& operation, chain_form form) {
+std::vector<std::string> complaints_of(const probes::image& loaded, const std::string& operation,
+                                       chain_form form) {
   std::vector<std::string> all;
   const auto code = machine_code::read_cubin(loaded.bytes);
   const auto look = [&](const machine_code::expected_code& expected) {
-    for (const auto& each : machine_code::check_code(code, expected).complaints) all.push_back(expected.kernel + ": " + each);
+    for (const auto& each : machine_code::check_code(code, expected).complaints)
+      all.push_back(expected.kernel + ": " + each);
   };
   if (form == chain_form::looped) look(probes::expected_add_loop(operation));
   else if (form == chain_form::all_in_code)
     for (const auto& expected : probes::unrolled_code()) look(expected);
   else
-    for (const unsigned links : probes::arithmetic_lengths) look(probes::expected_add_chain(operation, links));
+    for (const unsigned links : probes::arithmetic_lengths)
+      look(probes::expected_add_chain(operation, links));
   return all;
 }
 
@@ -62,17 +68,20 @@ std::vector<std::string> complaints_of(const probes::image& loaded, const std::s
 
 subject_creation make_gpu_chain(const std::string& operation, chain_form form, int gpu, unsigned passes) {
   subject_creation made;
-  const auto images = form == chain_form::all_in_code ? probes::unrolled_images() : probes::arithmetic_images();
+  const auto images =
+      form == chain_form::all_in_code ? probes::unrolled_images() : probes::arithmetic_images();
   auto runner = probes::runner::load(images, gpu, made.reason);
   if (!runner) return made;
   const auto complaints = complaints_of(runner->loaded(), operation, form);
-  made.found["code"] = complaints.empty() ? fmt::format("sm_{}, as it must be", runner->loaded().architecture) : complaints.front();
+  made.found["code"] = complaints.empty() ? fmt::format("sm_{}, as it must be", runner->loaded().architecture)
+                                          : complaints.front();
   if (!complaints.empty()) {
     made.reason = "the machine code is not what the probe says: " + complaints.front();
     return made;
   }
   made.subject = std::make_unique<gpu_chain>(std::move(runner), operation, form, passes);
-  made.found["mhz"] = fmt::format("{:.1f}", probes::measure_clock(gpu).mhz);  // over 5 ms of a busy SM, by both clocks
+  made.found["mhz"] =
+      fmt::format("{:.1f}", probes::measure_clock(gpu).mhz);  // over 5 ms of a busy SM, by both clocks
   return made;
 }
 

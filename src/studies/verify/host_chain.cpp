@@ -24,8 +24,10 @@ inline void link(std::uint64_t& value, std::uint64_t with) {
 }
 
 template <operation What, std::size_t... Link>
-std::uint64_t carry_out(std::uint64_t links, std::uint64_t value, std::uint64_t with, std::index_sequence<Link...>) {
-  for (std::uint64_t done = 0; done < links; done += sizeof...(Link)) ((void(Link), link<What>(value, with)), ...);
+std::uint64_t carry_out(std::uint64_t links, std::uint64_t value, std::uint64_t with,
+                        std::index_sequence<Link...>) {
+  for (std::uint64_t done = 0; done < links; done += sizeof...(Link))
+    ((void(Link), link<What>(value, with)), ...);
   return value;
 }
 
@@ -45,7 +47,8 @@ std::uint64_t ticks() {
 
 seen host_chain::run(const order& asked) {
   if (asked.count == 0 || asked.count % links_at_once != 0)
-    throw std::invalid_argument(fmt::format("a chain of {} links; accepted: multiples of {}", asked.count, links_at_once));
+    throw std::invalid_argument(
+        fmt::format("a chain of {} links; accepted: multiples of {}", asked.count, links_at_once));
   const auto before = allowed_cpus();
   seen came{.done = asked};
   if (cpu_ >= 0) came.evidence["pinning"] = pin_calling_thread(cpu_);

@@ -1,5 +1,5 @@
-// Study verify: is the host-clock method right? A chain of dependent operations must have one latency by every clock
-// (paper 000, section IX-D; paper 001, section 3 and table 1; docs/method.md).
+// Study verify: is the host-clock method right? A chain of dependent operations must have one latency by
+// every clock (paper 000, section IX-D; paper 001, section 3 and table 1; docs/method.md).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,21 +17,26 @@
 #include "src/studies/verify/host_chain.hpp"
 
 namespace mgsync {
-namespace verify {
-namespace {
+namespace verify { namespace {
 
 constexpr std::array<axis_declaration, 4> axes{{
-    {"operation", "all", "all; GPUs: fp32_add, fp64_add, int_add; host members: add, multiply", "what a link of the chain is"},
-    {"form", "unrolled,looped,all-in-code", "GPUs: unrolled, looped, all-in-code", "links one after the other in the code, a loop over 256 of them, or float adds as many as the papers', which leave the instruction caches"},
-    {"clock", "device,host", "host; GPUs: device", "the SM's cycle counter, or the host's clock over two chains of different length"},
-    {"difference", "2048,5120,7680,10240,20480,25600,40960,51200", "GPUs: 256 to 16777216 in steps of 256", "links between the two chains, by the host's clock"},
+    {"operation", "all", "all; GPUs: fp32_add, fp64_add, int_add; host members: add, multiply",
+     "what a link of the chain is"},
+    {"form", "unrolled,looped,all-in-code", "GPUs: unrolled, looped, all-in-code",
+     "links one after the other in the code, a loop over 256 of them, or float adds as many as the papers', "
+     "which leave the instruction caches"},
+    {"clock", "device,host", "host; GPUs: device",
+     "the SM's cycle counter, or the host's clock over two chains of different length"},
+    {"difference", "2048,5120,7680,10240,20480,25600,40960,51200", "GPUs: 256 to 16777216 in steps of 256",
+     "links between the two chains, by the host's clock"},
 }};
 static_assert(probes::arithmetic_loop_body == 256);
 
 std::vector<std::string> operations(const study_request& asked) {
   const auto& words = asked.list("operation");
   if (std::ranges::find(words, "all") == words.end()) return words;
-  return asked.device == topology::device::gpu ? std::vector<std::string>{"fp32_add", "fp64_add", "int_add"} : std::vector<std::string>{"add", "multiply"};
+  return asked.device == topology::device::gpu ? std::vector<std::string>{"fp32_add", "fp64_add", "int_add"}
+                                               : std::vector<std::string>{"add", "multiply"};
 }
 
 // Chains have no settings of their own: everything is known beforehand but how noisy the machine is.
@@ -102,7 +107,8 @@ void add_all_in_code(Base base, std::vector<measurement>& all) {
 
 void add_gpu(const study_request& asked, std::vector<measurement>& all) {
   const auto& gpus = asked.machine().gpus;
-  const auto usable = std::find_if(gpus.begin(), gpus.end(), [](const auto& each) { return each.cuda_ordinal.has_value(); });
+  const auto usable =
+      std::find_if(gpus.begin(), gpus.end(), [](const auto& each) { return each.cuda_ordinal.has_value(); });
   const auto* gpu = usable != gpus.end() ? &*usable : gpus.empty() ? nullptr : &gpus.front();
   const int ordinal = gpu == nullptr ? 0 : gpu->cuda_ordinal.value_or(0);
   for (const auto& name : operations(asked))
@@ -114,8 +120,13 @@ void add_gpu(const study_request& asked, std::vector<measurement>& all) {
           m.point.set("form", form);
           m.point.group = {gpu == nullptr ? 0 : gpu->id};
           if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
-          const auto built_as = looped ? chain_form::looped : all_in_code ? chain_form::all_in_code : chain_form::unrolled;
-          if constexpr (MGSYNC_WITH_CUDA) m.create = [name, built_as, ordinal, passes] { return make_gpu_chain(name, built_as, ordinal, passes); };
+          const auto built_as = looped        ? chain_form::looped
+                                : all_in_code ? chain_form::all_in_code
+                                              : chain_form::unrolled;
+          if constexpr (MGSYNC_WITH_CUDA)
+            m.create = [name, built_as, ordinal, passes] {
+              return make_gpu_chain(name, built_as, ordinal, passes);
+            };
           m.prover = [] { return std::make_unique<code_was_read>(); };
           return m;
         };
@@ -151,10 +162,11 @@ std::vector<measurement> points(const study_request& asked) {
   return all;
 }
 
-const result* find(std::span<const result> all, std::string_view subject, std::string_view clock, std::string_view form = "") {
+const result* find(std::span<const result> all, std::string_view subject, std::string_view clock,
+                   std::string_view form = "") {
   for (const auto& r : all)
-    if (r.point.study == "verify" && r.has_metrics() && r.point.subject == subject && r.point.word("clock") == clock &&
-        (form.empty() || r.point.word("form") == form))
+    if (r.point.study == "verify" && r.has_metrics() && r.point.subject == subject &&
+        r.point.word("clock") == clock && (form.empty() || r.point.word("form") == form))
       return &r;
   return nullptr;
 }
@@ -166,8 +178,9 @@ struct paper_row {
   unsigned difference;
   double host, device;
 };
-constexpr paper_row paper_table[] = {{2056, 4.045, 4.025}, {5120, 4.034, 4.025}, {7680, 5.278, 5.067}, {10240, 7.259, 6.952},
-                                     {20480, 7.080, 6.950}, {25600, 7.066, 6.958}, {40960, 7.014, 6.954}, {51200, 7.005, 6.958}};
+constexpr paper_row paper_table[] = {{2056, 4.045, 4.025},  {5120, 4.034, 4.025},  {7680, 5.278, 5.067},
+                                     {10240, 7.259, 6.952}, {20480, 7.080, 6.950}, {25600, 7.066, 6.958},
+                                     {40960, 7.014, 6.954}, {51200, 7.005, 6.958}};
 
 void evaluate_host(std::span<const result> all, evaluation& e) {
   const auto *add = find(all, "add", "host"), *multiply = find(all, "multiply", "host");
@@ -179,65 +192,88 @@ void evaluate_host(std::span<const result> all, evaluation& e) {
     if (fast[i] > 0) ratios.push_back(slow[i] / fast[i]);
   if (!ratios.empty()) {
     const auto within = median_interval(ratios);
-    e.sentences.push_back(fmt::format("A dependent multiplication of 64 bits takes {:.3f} times as long as a dependent addition "
-                                      "({:.3f} to {:.3f} by {} pairs of batches); on x86 it takes 3 cycles against 1.",
-                                      median(ratios), within.low, within.high, ratios.size()));
+    e.sentences.push_back(fmt::format(
+        "A dependent multiplication of 64 bits takes {:.3f} times as long as a dependent addition "
+        "({:.3f} to {:.3f} by {} pairs of batches); on x86 it takes 3 cycles against 1.",
+        median(ratios), within.low, within.high, ratios.size()));
   }
-  table t{{"host-chains", "Chains on a host thread, by the host's clock"}, {"operation", "ns per link", "ci95"}, {}, {false, true, true}};
+  table t{{"host-chains", "Chains on a host thread, by the host's clock"},
+          {"operation", "ns per link", "ci95"},
+          {},
+          {false, true, true}};
   for (const auto* r : {add, multiply}) {
     const auto& m = r->metrics.front();
     t.sources.push_back(short_key(r->point));
-    t.rows.push_back({r->point.subject, cell(m.median * 1e3, 4), fmt::format("{:.4f} - {:.4f}", m.ci95_low * 1e3, m.ci95_high * 1e3)});
+    t.rows.push_back({r->point.subject, cell(m.median * 1e3, 4),
+                      fmt::format("{:.4f} - {:.4f}", m.ci95_low * 1e3, m.ci95_high * 1e3)});
   }
   e.tables.push_back(std::move(t));
 }
 
 std::vector<std::string> cached_row(unsigned difference, double cycles) {
   constexpr double bytes_per_instruction = 16, first = 512;
-  std::vector<std::string> row{fmt::format("{}", difference), fmt::format("{:.0f}", (first + difference) * bytes_per_instruction / 1024), cell(cycles), "-"};
+  std::vector<std::string> row{fmt::format("{}", difference),
+                               fmt::format("{:.0f}", (first + difference) * bytes_per_instruction / 1024),
+                               cell(cycles), "-"};
   for (const auto& known : paper_table)
     if (known.difference == difference) row.back() = cell(known.device);
   return row;
 }
 
 void evaluate_gpu(std::span<const result> all, evaluation& e) {
-  table latencies{{"gpu-chains", "Latency of a dependent operation, by the SM's cycle counter"},
-                  {"operation", "form", "cycles", "cycles over links, least", "residual", "MHz", "machine code"}, {},
-                  {false, false, true, true, true, true, false}};
+  table latencies{
+      {"gpu-chains", "Latency of a dependent operation, by the SM's cycle counter"},
+      {"operation", "form", "cycles", "cycles over links, least", "residual", "MHz", "machine code"},
+      {},
+      {false, false, true, true, true, true, false}};
   table both{{"both-clocks", "The same chain by both clocks (001, table 1)",
-              "Looped chains. On V100 the paper's unrolled chain left the instruction cache of 128 KB between 7680 and 10240 adds."},
-             {"operation", "difference", "host, cycles", "ci95", "device, cycles", "host over device", "V100 host", "V100 device"}, {},
+              "Looped chains. On V100 the paper's unrolled chain left the instruction cache of 128 KB "
+              "between 7680 and 10240 adds."},
+             {"operation", "difference", "host, cycles", "ci95", "device, cycles", "host over device",
+              "V100 host", "V100 device"},
+             {},
              {false, true, true, true, true, true, true, true}};
   table cache{{"instruction-cache", "Chains of float adds that are all in the code (001, table 1)",
-               "By the SM's cycle counter, from 512 links on: beyond the instruction caches each instruction is fetched anew."},
-              {"difference", "KiB of code", "cycles", "V100 device"}, {}, {true, true, true, true}};
+               "By the SM's cycle counter, from 512 links on: beyond the instruction caches each instruction "
+               "is fetched anew."},
+              {"difference", "KiB of code", "cycles", "V100 device"},
+              {},
+              {true, true, true, true}};
   double worst = 0;
   for (const auto& r : all) {
     if (r.point.study != "verify" || r.point.device != topology::device::gpu || !r.has_metrics()) continue;
     const auto& m = r.metrics.front();
     if (r.point.word("form") == "all-in-code") {
-      cache.rows.push_back(cached_row(static_cast<unsigned>(r.point.number("difference").value_or(0)), m.median));
+      cache.rows.push_back(
+          cached_row(static_cast<unsigned>(r.point.number("difference").value_or(0)), m.median));
       continue;
     }
     if (r.point.word("clock") == "device") {
       latencies.sources.push_back(short_key(r.point));
-      latencies.rows.push_back({r.point.subject, r.point.word("form"), cell(m.median), cell(r.find("per_link")->median),
-                                cell(r.find("residual")->median, 2), r.found("mhz"), r.found("code")});
+      latencies.rows.push_back({r.point.subject, r.point.word("form"), cell(m.median),
+                                cell(r.find("per_link")->median), cell(r.find("residual")->median, 2),
+                                r.found("mhz"), r.found("code")});
       continue;
     }
     const auto* device = find(all, r.point.subject, "device", "looped");
     const double mhz = std::strtod(r.found("mhz").c_str(), nullptr);
     const auto difference = static_cast<unsigned>(r.point.number("difference").value_or(0));
-    std::vector<std::string> row{r.point.subject, fmt::format("{}", difference), cell(m.median * mhz),
+    std::vector<std::string> row{r.point.subject,
+                                 fmt::format("{}", difference),
+                                 cell(m.median * mhz),
                                  fmt::format("{:.3f} - {:.3f}", m.ci95_low * mhz, m.ci95_high * mhz),
-                                 device != nullptr ? cell(device->metrics.front().median) : "-", "-", "-", "-"};
+                                 device != nullptr ? cell(device->metrics.front().median) : "-",
+                                 "-",
+                                 "-",
+                                 "-"};
     if (device != nullptr) {
       const double ratio = m.median * mhz / device->metrics.front().median;
       row[5] = cell(ratio, 4);
       if (difference >= 5120) worst = std::max(worst, std::abs(ratio - 1));
     }
     for (const auto& known : paper_table)
-      if (r.point.subject == "fp32_add" && (known.difference == difference || known.difference == difference + 8)) {
+      if (r.point.subject == "fp32_add" &&
+          (known.difference == difference || known.difference == difference + 8)) {
         row[6] = cell(known.host);
         row[7] = cell(known.device);
       }
@@ -247,8 +283,9 @@ void evaluate_gpu(std::span<const result> all, evaluation& e) {
   if (!latencies.rows.empty()) e.tables.push_back(std::move(latencies));
   if (!cache.rows.empty()) e.tables.push_back(std::move(cache));
   if (both.rows.empty()) return;
-  e.sentences.push_back(fmt::format("From 5120 links on, the host's clock and the SM's cycle counter differ by at most {:.2f} %{}.",
-                                    100 * worst, worst <= 0.01 ? ": the host-clock method is right" : ""));
+  e.sentences.push_back(fmt::format(
+      "From 5120 links on, the host's clock and the SM's cycle counter differ by at most {:.2f} %{}.",
+      100 * worst, worst <= 0.01 ? ": the host-clock method is right" : ""));
   e.tables.push_back(std::move(both));
 }
 
@@ -259,11 +296,15 @@ evaluation evaluate(std::span<const result> all) {
   return e;
 }
 
-}  // namespace
-}  // namespace verify
+}}  // namespace verify
 
 extern const study verify_study;
-const study verify_study{"verify", "is the host-clock method right? Chains of known latency by the host's clock and by cycle counters",
-                         verify::axes, verify::points, verify::evaluate, 1.0};
+const study verify_study{
+    "verify",
+    "is the host-clock method right? Chains of known latency by the host's clock and by cycle counters",
+    verify::axes,
+    verify::points,
+    verify::evaluate,
+    1.0};
 
 }  // namespace mgsync

@@ -148,8 +148,8 @@ struct hangs : fault_traits {
 
 // What real systems had (reported in 2026).
 
-// A butterfly over a number of members that is no power of two: who has no partner in a step leaves the step out
-// (torchcomms 3213). Right with 2, 4 and 8 members; with 3, 5, 6 and 7 some never learn of some.
+// A butterfly over a number of members that is no power of two: who has no partner in a step leaves the step
+// out (torchcomms 3213). Right with 2, 4 and 8 members; with 3, 5, 6 and 7 some never learn of some.
 struct butterfly_skips_peers : fault_traits {
   static constexpr const char* name = "butterfly-skips-peers";
   static bool arrive_and_wait(host_policy& p, host_lines& memory, const place& at, std::uint32_t epoch) {
@@ -165,14 +165,16 @@ struct butterfly_skips_peers : fault_traits {
   }
 };
 
-// Counters that every round raises by 1024, compared as signed numbers: they overflow after 2^21 rounds (uccl 1052).
-// An object is as old here that this falls into its check.
+// Counters that every round raises by 1024, compared as signed numbers: they overflow after 2^21 rounds (uccl
+// 1052). An object is as old here that this falls into its check.
 struct accumulating_counter_overflows : fault_traits {
   static constexpr const char* name = "accumulating-counter-overflows";
   static bool arrive_and_wait(host_policy& p, host_lines& memory, const place& at, std::uint32_t epoch) {
     constexpr std::uint32_t first = 0xfffffe00u, raise = 1024, rounds_before = (1u << 21) - 1500;
     const layout lines{at.members};
-    const auto value = [&](std::uint32_t rounds) { return static_cast<std::int32_t>((rounds_before + rounds) * raise); };
+    const auto value = [&](std::uint32_t rounds) {
+      return static_cast<std::int32_t>((rounds_before + rounds) * raise);
+    };
     for (unsigned to = 0; to < at.members; ++to)
       p.add_acq_rel_system(memory.line(to, lines.inbox(at.member)), 1);
     for (unsigned from = 0; from < at.members; ++from) {
@@ -184,8 +186,9 @@ struct accumulating_counter_overflows : fault_traits {
   }
 };
 
-// The epoch is a word that a member's threads share, and raise without an atomic operation (torchcomms 1271): when two
-// do so at once, one raise is lost, and from then on somebody waits for a round that has passed. For several blocks.
+// The epoch is a word that a member's threads share, and raise without an atomic operation (torchcomms 1271):
+// when two do so at once, one raise is lost, and from then on somebody waits for a round that has passed. For
+// several blocks.
 struct epoch_is_not_atomic : fault_traits {
   static constexpr const char* name = "epoch-is-not-atomic";
   static bool arrive_and_wait(host_policy& p, host_lines& memory, const place& at, std::uint32_t epoch) {
@@ -198,7 +201,8 @@ struct epoch_is_not_atomic : fault_traits {
     const std::uint32_t round = (before - first) / at.blocks + 1;
     auto& arrivals = memory.line(0, lines.center());
     p.add_acq_rel_system(arrivals, 1);
-    return p.wait_system(arrivals, algorithm::counter_start(at.members, first) + round * at.members * at.blocks);
+    return p.wait_system(arrivals,
+                         algorithm::counter_start(at.members, first) + round * at.members * at.blocks);
   }
 };
 
@@ -213,7 +217,8 @@ struct once_in_5000_one_short : fault_traits {
     p.add_acq_rel_system(arrivals, 1);
     const std::uint32_t round = epoch - first;
     const std::uint32_t missing = round % seldom == 400 ? 1 : 0;
-    return p.wait_system(arrivals, algorithm::counter_start(at.members, first) + round * at.members * at.blocks - missing);
+    return p.wait_system(arrivals, algorithm::counter_start(at.members, first) +
+                                       round * at.members * at.blocks - missing);
   }
 };
 
@@ -228,8 +233,8 @@ struct one_edge_of_all : fault_traits {
     auto& of_the_last = memory.line(0, lines.inbox(0));
     auto& of_others = memory.line(0, lines.center());
     p.add_acq_rel_system(is_last ? of_the_last : of_others, 1);
-    const std::uint32_t others = algorithm::counter_start(at.members, first) +
-                                 (epoch - first) * (at.members * at.blocks - 1);
+    const std::uint32_t others =
+        algorithm::counter_start(at.members, first) + (epoch - first) * (at.members * at.blocks - 1);
     return p.wait_system(of_others, others) && (is_first || p.wait_system(of_the_last, epoch));
   }
 };

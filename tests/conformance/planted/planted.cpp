@@ -1,5 +1,6 @@
-// A backend of broken barriers, for tests only: each variant has one fault that the check must reject. Named after
-// real reports (open-mpi/ompi 9343, rapidsai/rapidsmpf 857, rapidsai/cuml 458, vllm 14125, pmodels/mpich 6227).
+// A backend of broken barriers, for tests only: each variant has one fault that the check must reject. Named
+// after real reports (open-mpi/ompi 9343, rapidsai/rapidsmpf 857, rapidsai/cuml 458, vllm 14125,
+// pmodels/mpich 6227).
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,7 +47,8 @@ class pass {
 
 template <class Fault>
 creation make(const topology::group& group, unsigned blocks, session& where) {
-  return round_loop::make_host_barrier<pass<Fault>>(group, blocks, where, "planted", Fault::name, Fault::bounded);
+  return round_loop::make_host_barrier<pass<Fault>>(group, blocks, where, "planted", Fault::name,
+                                                    Fault::bounded);
 }
 
 using maker = creation (*)(const topology::group&, unsigned, session&);
@@ -56,17 +58,18 @@ struct list {
   static constexpr std::string_view names[] = {Faults::name...};
   static constexpr maker makers[] = {make<Faults>...};
 };
-using all = list<planted::no_op, planted::leaves_at_all_but_one, planted::root_leaves_at_once, planted::arrival_left_out,
-                 planted::one_step_short, planted::one_flag_for_two_epochs, planted::counter_reset_too_early,
-                 planted::rare_early_exit, planted::forgets_its_epoch, planted::wraps_wrongly, planted::broken_above_four,
-                 planted::never_released, planted::hangs, planted::butterfly_skips_peers,
-                 planted::accumulating_counter_overflows, planted::epoch_is_not_atomic, planted::once_in_5000_one_short,
-                 planted::one_edge_of_all>;
+using all = list<planted::no_op, planted::leaves_at_all_but_one, planted::root_leaves_at_once,
+                 planted::arrival_left_out, planted::one_step_short, planted::one_flag_for_two_epochs,
+                 planted::counter_reset_too_early, planted::rare_early_exit, planted::forgets_its_epoch,
+                 planted::wraps_wrongly, planted::broken_above_four, planted::never_released, planted::hangs,
+                 planted::butterfly_skips_peers, planted::accumulating_counter_overflows,
+                 planted::epoch_is_not_atomic, planted::once_in_5000_one_short, planted::one_edge_of_all>;
 
 // A good barrier on whose last rank a call fails, in one phase.
 class failing final : public barrier {
  public:
-  failing(std::unique_ptr<barrier> good, bool fails, run_mode phase) : good_(std::move(good)), fails_(fails), phase_(phase) {}
+  failing(std::unique_ptr<barrier> good, bool fails, run_mode phase)
+      : good_(std::move(good)), fails_(fails), phase_(phase) {}
   trial run(const run_request& request) override {
     if (fails_ && request.mode == phase_) throw api_error("planted", "error 42", "failing on purpose");
     return good_->run(request);
@@ -111,7 +114,8 @@ creation make_failing(std::string_view phase, const topology::group& group, unsi
 
 constexpr auto variants = [] {
   std::array<std::string_view, std::size(all::names) + std::size(failures)> names{};
-  std::copy(std::begin(failures), std::end(failures), std::copy(std::begin(all::names), std::end(all::names), names.begin()));
+  std::copy(std::begin(failures), std::end(failures),
+            std::copy(std::begin(all::names), std::end(all::names), names.begin()));
   return names;
 }();
 
@@ -121,13 +125,15 @@ support can_run(const topology::machine&, const topology::group& group, const co
 
 creation create(const topology::group& group, const configuration& wanted, session& where) {
   for (std::size_t i = 0; i < std::size(all::names); ++i)
-    if (all::names[i] == wanted.variant) return all::makers[i](group, wanted.blocks_per_sm.value_or(1), where);
+    if (all::names[i] == wanted.variant)
+      return all::makers[i](group, wanted.blocks_per_sm.value_or(1), where);
   return make_failing(wanted.variant, group, wanted.blocks_per_sm.value_or(1), where);
 }
 
 }  // namespace
 
 extern const backend planted_backend;
-const backend planted_backend{"planted", "barriers broken on purpose", variants, level::group, false, can_run, create};
+const backend planted_backend{"planted", "barriers broken on purpose", variants, level::group, false, can_run,
+                              create};
 
 }  // namespace mgsync

@@ -6,7 +6,8 @@
 #include <mgsync/multi_grid.cuh>
 #include <mgsync/multi_grid.hpp>
 
-__global__ void add_up(const __grid_constant__ mgsync::multi_grid_handle handle, unsigned* values, unsigned* sums) {
+__global__ void add_up(const __grid_constant__ mgsync::multi_grid_handle handle, unsigned* values,
+                       unsigned* sums) {
   auto grids = mgsync::this_multi_grid(handle);
   if (blockIdx.x == 0 && threadIdx.x == 0) values[grids.grid_rank()] = grids.grid_rank() + 1;
   if (!grids.sync()) return;

@@ -1,4 +1,5 @@
-// The waits of host members. This program counts its own yields: on a busy machine each may cost a time slice.
+// The waits of host members. This program counts its own yields: on a busy machine each may cost a time
+// slice.
 #include "barriers/parts/algorithm/host_policy.hpp"
 
 #include <chrono>
@@ -16,8 +17,7 @@ extern "C" int sched_yield() noexcept {
   return 0;
 }
 
-namespace mgsync { inline namespace v1 { namespace algorithm {
-namespace {
+namespace mgsync { inline namespace v1 { namespace algorithm { namespace {
 
 host_policy waiting(std::uint32_t& abort, std::chrono::nanoseconds patience, bool (*asked_to_stop)()) {
   return host_policy(host_limits{patience, &abort, true, asked_to_stop});
@@ -43,7 +43,8 @@ TEST(host_policy, a_wait_ends_when_its_patience_does) {
 TEST(host_policy, time_is_that_of_its_clock) {
   static int looks = 0;
   std::uint32_t abort = 0, word = 0;
-  host_limits limits{std::chrono::milliseconds(1), &abort, true, [] { return ++looks == 5000; }, [] { return std::chrono::nanoseconds(7); }};
+  host_limits limits{std::chrono::milliseconds(1), &abort, true, [] { return ++looks == 5000; },
+                     [] { return std::chrono::nanoseconds(7); }};
   EXPECT_FALSE(host_policy(limits).wait_system(word, 1));
   EXPECT_EQ(abort, host_limits::interrupted);
 }
@@ -63,5 +64,4 @@ TEST(host_policy, a_wait_for_what_is_there_does_not_yield) {
   EXPECT_EQ(yields, 0u);
 }
 
-}  // namespace
-}}}  // namespace mgsync::v1::algorithm
+}}}}  // namespace mgsync::v1::algorithm

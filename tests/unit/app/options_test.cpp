@@ -7,17 +7,14 @@
 
 #include "src/base/errors.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 options parse(std::vector<std::string> words) { return parse_options(words); }
 
 std::string refusal(std::vector<std::string> words) {
   try {
     parse_options(words);
-  } catch (const usage_error& error) {
-    return error.what();
-  }
+  } catch (const usage_error& error) { return error.what(); }
   return "accepted";
 }
 
@@ -34,8 +31,8 @@ TEST(options, measures_by_default) {
 }
 
 TEST(options, reads_values_in_every_form) {
-  const auto o = parse({"--backend", "mpi", "--members=2,4", "-s", "4x32", "--precision", "5%", "--max-time", "500ms",
-                        "--timeout=2min", "--no-pin", "--seed", "7", "--json", "-", "measure"});
+  const auto o = parse({"--backend", "mpi", "--members=2,4", "-s", "4x32", "--precision", "5%", "--max-time",
+                        "500ms", "--timeout=2min", "--no-pin", "--seed", "7", "--json", "-", "measure"});
   EXPECT_EQ(o.command, command::measure);
   EXPECT_EQ(o.backends, "mpi");
   EXPECT_EQ(o.members, "2,4");
@@ -54,7 +51,8 @@ TEST(options, keeps_the_numbers_of_a_placement_list_together) {
 }
 
 TEST(options, names_what_is_accepted) {
-  EXPECT_EQ(refusal({"--precision", "2"}), "--precision is '2'; accepted: a share above 0 and up to 1, such as 0.01 or 1%");
+  EXPECT_EQ(refusal({"--precision", "2"}),
+            "--precision is '2'; accepted: a share above 0 and up to 1, such as 0.01 or 1%");
   EXPECT_EQ(refusal({"--device", "tpu"}), "--device is 'tpu'; accepted: auto, host, gpu");
   EXPECT_NE(refusal({"--bakend", "x"}).find("did you mean --backend?"), std::string::npos);
   EXPECT_NE(refusal({"lst"}).find("did you mean 'list'?"), std::string::npos);
@@ -87,11 +85,15 @@ TEST(options, times_and_sizes_have_units) {
   EXPECT_EQ(parse({"advise", "--bytes", "1MiB"}).bytes, 1 << 20);
   EXPECT_EQ(parse({"advise", "--bytes", "4096"}).bytes, 4096);
   // What is refused names the limit, and the unit that a bare number has.
-  EXPECT_EQ(refusal({"--work", "0,2s"}), "--work is '2s'; accepted: times from 0 to 1s in whole microseconds, such as 20, 20us, 5ms (microseconds without a unit)");
+  EXPECT_EQ(refusal({"--work", "0,2s"}), "--work is '2s'; accepted: times from 0 to 1s in whole "
+                                         "microseconds, such as 20, 20us, 5ms (microseconds without a unit)");
   EXPECT_NE(refusal({"--late", "0.5us"}).find("whole microseconds"), std::string::npos);
-  EXPECT_EQ(refusal({"advise", "--bytes", "2PiB"}), "--bytes is '2PiB'; accepted: whole bytes from 0 to 1PiB, such as 4096, 64KiB, 1MB (bytes without a unit)");
-  EXPECT_EQ(refusal({"--timeout", "500us"}), "--timeout is '500us'; accepted: a time from 1ms to 24h, such as 500ms, 2s, 5min (seconds without a unit)");
-  EXPECT_EQ(refusal({"--members", "1000000"}), "--members: '1000000' is no number of members; accepted: numbers from 1 to 65536 and ranges of them, as in 1-4,8");
+  EXPECT_EQ(refusal({"advise", "--bytes", "2PiB"}), "--bytes is '2PiB'; accepted: whole bytes from 0 to "
+                                                    "1PiB, such as 4096, 64KiB, 1MB (bytes without a unit)");
+  EXPECT_EQ(refusal({"--timeout", "500us"}), "--timeout is '500us'; accepted: a time from 1ms to 24h, such "
+                                             "as 500ms, 2s, 5min (seconds without a unit)");
+  EXPECT_EQ(refusal({"--members", "1000000"}), "--members: '1000000' is no number of members; accepted: "
+                                               "numbers from 1 to 65536 and ranges of them, as in 1-4,8");
   EXPECT_NE(refusal({"--gpus", "1000000"}).find("--gpus: '1000000'"), std::string::npos);
 }
 
@@ -101,10 +103,12 @@ TEST(options, gpus_are_never_host_threads) {
   EXPECT_EQ(o.device, "gpu");
   EXPECT_EQ(parse({"--gpus", "2", "--device", "auto"}).device, "gpu");
   EXPECT_EQ(parse({"--members", "2"}).device, "auto");
-  EXPECT_EQ(refusal({"--gpus", "2", "--device", "host"}), "--gpus 2 and --device host contradict each other; accepted: --members 2 for host threads");
+  EXPECT_EQ(refusal({"--gpus", "2", "--device", "host"}),
+            "--gpus 2 and --device host contradict each other; accepted: --members 2 for host threads");
   EXPECT_NE(refusal({"--gpus", "2", "--members", "4"}).find("accepted: one of them"), std::string::npos);
   // As an axis of a study it means the same.
-  constexpr axis_declaration axes[] = {{"members", "1", "1 to 8", "how many"}, {"gpus", "", "GPUs: 1 to 8", "the same of GPUs alone"}};
+  constexpr axis_declaration axes[] = {{"members", "1", "1 to 8", "how many"},
+                                       {"gpus", "", "GPUs: 1 to 8", "the same of GPUs alone"}};
   const auto of_a_study = [&](std::vector<std::string> typed) { return parse_options(typed, axes); };
   EXPECT_EQ(of_a_study({"study", "launch", "--gpus", "2"}).device, "gpu");
   EXPECT_THROW(of_a_study({"study", "launch", "--gpus", "2", "--device", "host"}), usage_error);
@@ -121,20 +125,26 @@ TEST(options, an_empty_word_is_no_file_name) {
     words >> option >> value;
     if (!option.starts_with("--") || (value != "FILE" && value != "DIR")) continue;
     ++files;
-    EXPECT_NE(refusal({option, ""}).find(option + " is followed by an empty word; accepted: " + value), std::string::npos) << refusal({option, ""});
+    EXPECT_NE(refusal({option, ""}).find(option + " is followed by an empty word; accepted: " + value),
+              std::string::npos)
+        << refusal({option, ""});
   }
   EXPECT_GE(files, 8u) << "the options that take a file, as the help has them";
   for (const char* option : {"--backend", "--where", "--by", "--figure", "--tables"})
-    EXPECT_NE(refusal({"show", "a", option, ""}).find("is followed by an empty word"), std::string::npos) << option;
+    EXPECT_NE(refusal({"show", "a", option, ""}).find("is followed by an empty word"), std::string::npos)
+        << option;
   for (const char* command : {"show", "report", "merge", "advise"})
-    EXPECT_EQ(refusal({command, ""}), fmt::format("mgsync {} is followed by an empty word; accepted: names of files", command));
+    EXPECT_EQ(refusal({command, ""}),
+              fmt::format("mgsync {} is followed by an empty word; accepted: names of files", command));
   EXPECT_NE(refusal({"compare", "", "b"}), "accepted");
 }
 
 TEST(options, a_picture_is_svg) {
   const auto to = [](const char* file) { return refusal({"show", "a", "--figure", "f", "--svg", file}); };
-  EXPECT_EQ(to("a.png"), "--svg a.png: the picture is written as SVG, and not as .png; accepted: a name that ends in .svg, or -");
-  for (const char* file : {"a.svg", "a.SVG", "-", "picture", "/dev/stdout"}) EXPECT_EQ(to(file), "accepted") << file;
+  EXPECT_EQ(to("a.png"), "--svg a.png: the picture is written as SVG, and not as .png; accepted: a name that "
+                         "ends in .svg, or -");
+  for (const char* file : {"a.svg", "a.SVG", "-", "picture", "/dev/stdout"})
+    EXPECT_EQ(to(file), "accepted") << file;
 }
 
 TEST(options, shows_one_file) {
@@ -149,7 +159,8 @@ TEST(options, shows_one_file) {
 }
 
 TEST(options, compares_and_merges_files) {
-  const auto o = parse({"compare", "a.json", "b.json,c.json", "--fail-slower", "10%", "--noise", "0", "--across=hosts"});
+  const auto o =
+      parse({"compare", "a.json", "b.json,c.json", "--fail-slower", "10%", "--noise", "0", "--across=hosts"});
   EXPECT_EQ(o.command, command::compare);
   EXPECT_EQ(o.files, (std::vector<std::string>{"a.json", "b.json,c.json"}));
   EXPECT_EQ(o.fail_slower, 0.1);
@@ -160,10 +171,14 @@ TEST(options, compares_and_merges_files) {
   EXPECT_EQ(m.files.size(), 3u);
   EXPECT_NE(refusal({"compare", "a.json"}).find("BASE and NEW"), std::string::npos);
   EXPECT_NE(refusal({"merge"}).find("--store or --json"), std::string::npos);
-  EXPECT_NE(refusal({"compare", "a", "b", "--json", "c"}).find("mgsync compare does not take --json"), std::string::npos);
-  EXPECT_NE(refusal({"compare", "a", "b", "--across", "planets"}).find("nothing, hosts, machines"), std::string::npos);
+  EXPECT_NE(refusal({"compare", "a", "b", "--json", "c"}).find("mgsync compare does not take --json"),
+            std::string::npos);
+  EXPECT_NE(refusal({"compare", "a", "b", "--across", "planets"}).find("nothing, hosts, machines"),
+            std::string::npos);
   for (const char* bad : {"", "-1%", "1100%", "nan", "ten"})
-    EXPECT_NE(refusal({"compare", "a", "b", "--fail-slower", bad}).find("such as 0.1 or 10%"), std::string::npos) << bad;
+    EXPECT_NE(refusal({"compare", "a", "b", "--fail-slower", bad}).find("such as 0.1 or 10%"),
+              std::string::npos)
+        << bad;
   // Options of one command are not silently taken by another.
   EXPECT_NE(refusal({"--noise", "1%"}).find("compare"), std::string::npos);
   EXPECT_NE(refusal({"merge", "a", "--fail-slower", "1%"}).find("compare"), std::string::npos);
@@ -175,7 +190,8 @@ TEST(options, compares_and_merges_files) {
 
 TEST(options, that_a_command_does_not_use_are_refused_with_its_own_list) {
   const auto topology = refusal({"topology", "--backend", "nosuch"});
-  EXPECT_NE(topology.find("mgsync topology does not take --backend (mgsync measure does)"), std::string::npos) << topology;
+  EXPECT_NE(topology.find("mgsync topology does not take --backend (mgsync measure does)"), std::string::npos)
+      << topology;
   EXPECT_NE(topology.find("--format"), std::string::npos) << topology;
   EXPECT_EQ(topology.find("--check-rounds"), std::string::npos) << topology;
   EXPECT_NE(refusal({"topology", "--json", "x"}).find("does not take --json"), std::string::npos);
@@ -190,8 +206,11 @@ TEST(options, that_a_command_does_not_use_are_refused_with_its_own_list) {
 }
 
 TEST(options, a_forgotten_file_name_is_not_the_next_option) {
-  EXPECT_EQ(refusal({"--json", "--dry-run"}), "--json takes a file's name, not the option '--dry-run'; accepted: FILE, or ./--dry-run for a name that begins so");
-  for (const auto* option : {"--csv", "--store", "--topology"}) EXPECT_NE(refusal({option, "--dry-run"}).find("takes a file's name, not the option"), std::string::npos) << option;
+  EXPECT_EQ(refusal({"--json", "--dry-run"}), "--json takes a file's name, not the option '--dry-run'; "
+                                              "accepted: FILE, or ./--dry-run for a name that begins so");
+  for (const auto* option : {"--csv", "--store", "--topology"})
+    EXPECT_NE(refusal({option, "--dry-run"}).find("takes a file's name, not the option"), std::string::npos)
+        << option;
   EXPECT_NE(refusal({"study", "verify", "--figures", "--dry-run"}).find("accepted: DIR"), std::string::npos);
   EXPECT_EQ(parse({"--json", "./--dry-run"}).json, "./--dry-run");
   EXPECT_EQ(parse({"--json", "-"}).json, "-");
@@ -206,8 +225,12 @@ TEST(options, of_one_command_are_its_help) {
 }
 
 TEST(options, of_a_study_are_its_axes_and_its_own) {
-  constexpr axis_declaration axes[] = {{"backend", "a", "words", "stands for --backend"}, {"argument_bytes", "0,8", "0 to 4096", "how many"}, {"as_well", "", "", "a switch", word_count::none}};
-  const std::vector<std::string> words{"study", "--as-well", "launch", "--argument-bytes", "0,128", "--backend=x,y", "--seed", "3", "--figures", "f", "--dry-run"};
+  constexpr axis_declaration axes[] = {{"backend", "a", "words", "stands for --backend"},
+                                       {"argument_bytes", "0,8", "0 to 4096", "how many"},
+                                       {"as_well", "", "", "a switch", word_count::none}};
+  const std::vector<std::string> words{"study",         "--as-well", "launch", "--argument-bytes", "0,128",
+                                       "--backend=x,y", "--seed",    "3",      "--figures",        "f",
+                                       "--dry-run"};
   const auto o = parse_options(words, axes);
   EXPECT_EQ(o.command, command::study);
   EXPECT_EQ(o.files, std::vector<std::string>{"launch"});
@@ -221,14 +244,15 @@ TEST(options, of_a_study_are_its_axes_and_its_own) {
   const auto refused = [&](std::vector<std::string> typed) -> std::string {
     try {
       parse_options(typed, axes);
-    } catch (const usage_error& error) {
-      return error.what();
-    }
+    } catch (const usage_error& error) { return error.what(); }
     return "accepted";
   };
-  EXPECT_NE(refused({"study", "launch", "--check-rounds", "5"}).find("mgsync study does not take --check-rounds (mgsync measure does); accepted: --backend --argument-bytes"),
+  EXPECT_NE(refused({"study", "launch", "--check-rounds", "5"})
+                .find("mgsync study does not take --check-rounds (mgsync measure does); accepted: --backend "
+                      "--argument-bytes"),
             std::string::npos);
-  EXPECT_NE(refused({"study", "launch", "--argument-byte", "5"}).find("did you mean --argument-bytes?"), std::string::npos);
+  EXPECT_NE(refused({"study", "launch", "--argument-byte", "5"}).find("did you mean --argument-bytes?"),
+            std::string::npos);
   EXPECT_NE(refused({"study", "launch", "verify"}).find("one study at a time, or all"), std::string::npos);
   EXPECT_NE(refused({"study", "launch", "--resume"}).find("--store"), std::string::npos);
   EXPECT_NE(refusal({"--figures", "f"}).find("mgsync study does"), std::string::npos);
@@ -242,8 +266,8 @@ TEST(options, of_a_study_are_its_axes_and_its_own) {
 
 TEST(options, are_all_explained_by_the_help) {
   const auto help = help_text();
-  for (const auto name : option_names()) EXPECT_NE(help.find("--" + std::string(name)), std::string::npos) << name;
+  for (const auto name : option_names())
+    EXPECT_NE(help.find("--" + std::string(name)), std::string::npos) << name;
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

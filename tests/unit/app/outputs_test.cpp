@@ -1,4 +1,5 @@
-// The runner and the outputs with a scripted backend: what is announced, blamed, kept and written when things go wrong.
+// The runner and the outputs with a scripted backend: what is announced, blamed, kept and written when things
+// go wrong.
 #include "src/app/outputs.hpp"
 
 #include <gtest/gtest.h>
@@ -13,8 +14,7 @@
 #include "src/studies/barriers/barrier_points.hpp"
 #include "tests/unit/results/scratch_folder.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 using namespace std::chrono_literals;
 
@@ -39,9 +39,14 @@ class scripted_barrier final : public barrier {
 };
 
 constexpr std::string_view variants[] = {"first", "second"};
-const backend scripted{"scripted", "does as the test says", variants, level::group, true,
-                       [](const topology::machine&, const topology::group&, const configuration&) { return support::yes(); },
-                       [](const topology::group&, const configuration&, session&) { return now.create(); }};
+const backend scripted{
+    "scripted",
+    "does as the test says",
+    variants,
+    level::group,
+    true,
+    [](const topology::machine&, const topology::group&, const configuration&) { return support::yes(); },
+    [](const topology::group&, const configuration&, session&) { return now.create(); }};
 
 creation a_barrier() { return {std::make_unique<scripted_barrier>(), {}, {}, {}}; }
 
@@ -147,8 +152,9 @@ TEST(endings, what_breaks_in_creation_is_blamed_and_not_the_one_before) {
   ASSERT_EQ(d.results.size(), 2U);
   for (const auto& r : d.results) {
     EXPECT_EQ(r.status, result_status::error) << r.point.variant;
-    EXPECT_EQ(r.reason, r.point.variant == "second" ? "no communicator could be had"
-                                                    : "not tried, or not to its end: no communicator could be had");
+    EXPECT_EQ(r.reason, r.point.variant == "second"
+                            ? "no communicator could be had"
+                            : "not tried, or not to its end: no communicator could be had");
   }
   EXPECT_EQ(run.announced.back(), "second");
 }
@@ -205,10 +211,12 @@ TEST(endings, an_emergency_says_why_in_the_store_too) {
   ASSERT_EQ(stored.finished.size(), 1U);
   EXPECT_EQ(stored.finished[0].status, result_status::failed);
   const auto text = test::content_of(run.asked.store);
-  EXPECT_NE(text.find(R"({"t":"end","why":"failed","reason":"stuck: nobody came")"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"({"t":"end","why":"failed","reason":"stuck: nobody came")"), std::string::npos)
+      << text;
 }
 
-// At a signal the end is written at once, in case there is no time for a better one; what comes then replaces it.
+// At a signal the end is written at once, in case there is no time for a better one; what comes then replaces
+// it.
 TEST(endings, what_is_written_at_a_signal_is_replaced_by_the_end) {
   command_run run;
   run.asked.store = (run.folder.path() / "s.jsonl").string();
@@ -373,5 +381,4 @@ TEST(outputs, say_three_words_by_their_exit_codes) {
   EXPECT_EQ(exit_code_of(std::vector{result{}}), exit_code::all_waived);
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -7,8 +7,7 @@
 
 #include "tests/unit/studies/model/made_up_measurement.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 result sum(const char* way, const char* variant, double bytes, double us, const char* program) {
   result r;
@@ -44,7 +43,8 @@ std::vector<std::pair<std::string, std::string>> switches_of(const std::vector<s
   return found;
 }
 
-// One program measured every size, a later one some of them again: that neither takes points of the other's curve.
+// One program measured every size, a later one some of them again: that neither takes points of the other's
+// curve.
 TEST(report_files, curves_are_of_one_program) {
   const auto before = block_and_grid(200, "before"), after = block_and_grid(2000, "after");
   std::vector<result> latest, replaced;
@@ -58,7 +58,8 @@ TEST(report_files, curves_are_of_one_program) {
   EXPECT_EQ(switches[0].first, "From which size on more members pay (mgsync after)");
   EXPECT_NEAR(std::stod(switches[0].second), 2, 0.3);  // "1.95 KiB", of half of the sizes
   EXPECT_EQ(switches[1].first, "From which size on more members pay (mgsync before)");
-  EXPECT_EQ(switches[1].second, switches_of(evaluate_all(block_and_grid(200, ""))).at(0).second) << "as its file alone says";
+  EXPECT_EQ(switches[1].second, switches_of(evaluate_all(block_and_grid(200, ""))).at(0).second)
+      << "as its file alone says";
   // Of one program nothing is named, and a point that was measured twice counts as it was last.
   const auto alone = switches_of(evaluate_all(block_and_grid(200, ""), block_and_grid(2000, "")));
   ASSERT_EQ(alone.size(), 1U);
@@ -78,9 +79,10 @@ TEST(report_files, an_evaluation_that_fails_is_a_section_that_says_so) {
   EXPECT_EQ(failed.of, one);
   EXPECT_EQ(failed.failed, "sizes rise");
   ASSERT_EQ(failed.shown.sentences.size(), 1U);
-  EXPECT_EQ(failed.shown.sentences[0], "What the study " + std::string(one->name) + " makes of these results is missing, since that failed: sizes rise. The results themselves are whole.");
+  EXPECT_EQ(failed.shown.sentences[0], "What the study " + std::string(one->name) +
+                                           " makes of these results is missing, since that failed: sizes "
+                                           "rise. The results themselves are whole.");
   EXPECT_TRUE(shown_of(*one, [] { return evaluation{{"fine"}, {}, {}}; }).failed.empty());
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

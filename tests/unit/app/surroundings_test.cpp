@@ -4,14 +4,15 @@
 
 #include "topology/sources/gpu_state.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 TEST(surroundings, names_the_variables_that_steer_and_no_others) {
-  const char* const environment[] = {"OMP_NUM_THREADS=4", "PATH=/bin", "OMPI_MCA_btl=self,vader", "OMPI_COMM_WORLD_RANK=1",
-                                     "NCCL_DEBUG=", "OMPI_MCA_orte_hnp_uri=1.2", "OMPI_MCA_ess=^singleton", "HOME_OMP_=x", nullptr};
-  const std::map<std::string, std::string> expected{
-      {"environment OMP_NUM_THREADS", "4"}, {"environment OMPI_MCA_btl", "self,vader"}, {"environment NCCL_DEBUG", ""}};
+  const char* const environment[] = {"OMP_NUM_THREADS=4",       "PATH=/bin",   "OMPI_MCA_btl=self,vader",
+                                     "OMPI_COMM_WORLD_RANK=1",  "NCCL_DEBUG=", "OMPI_MCA_orte_hnp_uri=1.2",
+                                     "OMPI_MCA_ess=^singleton", "HOME_OMP_=x", nullptr};
+  const std::map<std::string, std::string> expected{{"environment OMP_NUM_THREADS", "4"},
+                                                    {"environment OMPI_MCA_btl", "self,vader"},
+                                                    {"environment NCCL_DEBUG", ""}};
   EXPECT_EQ(steering_variables(environment), expected);
 }
 
@@ -30,5 +31,4 @@ TEST(gpu_state, tells_what_slows_a_gpu_down) {
   EXPECT_EQ(topology::slowed_by(0x1000), "slowed by reasons 0x1000");
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

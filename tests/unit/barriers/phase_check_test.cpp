@@ -8,14 +8,14 @@
 
 #include <gtest/gtest.h>
 
-namespace mgsync::round_loop {
-namespace {
+namespace mgsync::round_loop { namespace {
 
 constexpr std::uint32_t rounds = 10'000;  // of a check, unless asked otherwise
 
 struct held {
   std::vector<unsigned> short_times, long_times;  // by worker
-  held(std::uint32_t seed, std::uint32_t first, unsigned workers) : short_times(workers), long_times(workers) {
+  held(std::uint32_t seed, std::uint32_t first, unsigned workers)
+      : short_times(workers), long_times(workers) {
     for (std::uint32_t r = first; r < first + rounds; ++r)
       ++(holds_long(r) ? long_times : short_times)[late_worker(seed, r, workers)];
   }
@@ -30,7 +30,8 @@ TEST(schedule, everybody_comes_last_equally_often) {
       EXPECT_GE(least, 9375 / workers - 1) << workers;
       EXPECT_LE(most, least + 2) << workers;
       EXPECT_LE(std::ranges::max(seen.long_times), std::ranges::min(seen.long_times) + 2) << workers;
-      EXPECT_EQ(std::accumulate(seen.long_times.begin(), seen.long_times.end(), 0u), rounds / long_hold_every);
+      EXPECT_EQ(std::accumulate(seen.long_times.begin(), seen.long_times.end(), 0u),
+                rounds / long_hold_every);
     }
 }
 
@@ -74,9 +75,7 @@ TEST(schedule, readers_see_the_late_worker) {
   for (std::uint32_t r = 0; r < 1000; ++r) {
     const unsigned late = late_worker(9, r, workers);
     for (unsigned self = 0; self < workers; self += 31)
-      if (self != late) {
-        EXPECT_EQ(read_target(reading_of(9, self, workers, r), self, workers, 0), late);
-      }
+      if (self != late) { EXPECT_EQ(read_target(reading_of(9, self, workers, r), self, workers, 0), late); }
   }
 }
 
@@ -100,7 +99,8 @@ TEST(schedule, a_dropped_edge_shows_wherever_it_is) {
   constexpr unsigned workers = 528;
   for (unsigned dropped = 0; dropped < workers; ++dropped) {
     bool shows = false;
-    for (std::uint32_t r = 256; r < 256 + rounds && !shows; ++r) shows = late_worker(5, r, workers) == dropped;
+    for (std::uint32_t r = 256; r < 256 + rounds && !shows; ++r)
+      shows = late_worker(5, r, workers) == dropped;
     EXPECT_TRUE(shows) << dropped;
   }
 }
@@ -111,5 +111,4 @@ TEST(schedule, a_late_worker_comes_after_all_skews) {
     for (unsigned w = 0; w < 64; ++w) EXPECT_LE(skew_unit_ns * skew(1, r, w), short_hold_ns / 5);
 }
 
-}  // namespace
-}  // namespace mgsync::round_loop
+}}  // namespace mgsync::round_loop

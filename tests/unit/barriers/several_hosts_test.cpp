@@ -1,4 +1,5 @@
-// Members on several hosts: a barrier in memory that all of them address says that it has none, before anything is started.
+// Members on several hosts: a barrier in memory that all of them address says that it has none, before
+// anything is started.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,8 +7,7 @@
 
 #include "barriers/backend.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 topology::group gpus_on(std::string_view first, std::string_view second) {
   topology::group g;
@@ -29,10 +29,12 @@ TEST(several_hosts, the_device_barrier_of_nccl_is_one_of_each_host_alone) {
     wanted.variant = variant;
     const auto apart = (*found)->can_run({}, gpus_on("a", "b"), wanted);
     EXPECT_FALSE(apart.ok) << variant;
-    EXPECT_NE(apart.reason.find("on several hosts (--per-node measures each)"), std::string::npos) << apart.reason;
-    EXPECT_EQ((*found)->can_run({}, gpus_on("a", "a"), wanted).reason.find("several hosts"), std::string::npos) << variant;
+    EXPECT_NE(apart.reason.find("on several hosts (--per-node measures each)"), std::string::npos)
+        << apart.reason;
+    EXPECT_EQ((*found)->can_run({}, gpus_on("a", "a"), wanted).reason.find("several hosts"),
+              std::string::npos)
+        << variant;
   }
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -8,8 +8,7 @@
 #include "src/base/errors.hpp"
 #include "tests/unit/refused.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 using test::refused;
 
@@ -49,13 +48,14 @@ TEST(shapes, all_is_36_powers_of_two) {
 }
 
 TEST(shapes, refuses_what_is_no_shape) {
-  for (const char* text :
-       {"", "1", "x", "1x", "x32", "0x32", "1x0", "1x1025", "1x32x4", "bx32", "c1x32", "1X32", "-1x32", "1x32,"})
+  for (const char* text : {"", "1", "x", "1x", "x32", "0x32", "1x0", "1x1025", "1x32x4", "bx32", "c1x32",
+                           "1X32", "-1x32", "1x32,"})
     EXPECT_NE(refused([text] { parse_shapes(text); }).find("--shape"), std::string::npos) << text;
 }
 
 TEST(loads, kinds_with_strength_and_place) {
-  const auto loads = parse_loads("idle,peer-stores,peer-loads:16x64,local-stores@all,host-reads:1x32@others,idle");
+  const auto loads =
+      parse_loads("idle,peer-stores,peer-loads:16x64,local-stores@all,host-reads:1x32@others,idle");
   ASSERT_EQ(loads.size(), 5U);
   EXPECT_TRUE(loads[0].idle());
   EXPECT_EQ(loads[1], (load{traffic::peer_stores, 0, 512, load_place::others}));
@@ -68,13 +68,15 @@ TEST(loads, kinds_with_strength_and_place) {
 }
 
 TEST(loads, refuses_what_is_no_load) {
-  for (const char* text : {"", "both", "streaming", "idle@all", "idle:x32", "peer-stores:", "peer-stores:16", "peer-stores:0x32",
-                           "peer-stores:16x33", "peer-stores:x2048", "peer-stores@some", "peer-stores@", "peer-stores:16x32@all@all"}) {
+  for (const char* text : {"", "both", "streaming", "idle@all", "idle:x32", "peer-stores:", "peer-stores:16",
+                           "peer-stores:0x32", "peer-stores:16x33", "peer-stores:x2048", "peer-stores@some",
+                           "peer-stores@", "peer-stores:16x32@all@all"}) {
     const std::string message = refused([text] { parse_loads(text); });
     EXPECT_NE(message.find("--load"), std::string::npos) << message;
     EXPECT_NE(message.find("peer-stores:16x512@others"), std::string::npos) << message;
   }
-  EXPECT_NE(refused([] { parse_loads("peer-store@all"); }).find("did you mean 'peer-stores'?"), std::string::npos);
+  EXPECT_NE(refused([] { parse_loads("peer-store@all"); }).find("did you mean 'peer-stores'?"),
+            std::string::npos);
 }
 
 constexpr std::array<std::string_view, 2> openmp_variants = {"runtime", "std-barrier"};
@@ -129,5 +131,4 @@ TEST(closest, takes_the_nearest_if_it_is_near) {
   EXPECT_EQ(closest(std::string(100000, 'a'), accepted), std::nullopt);
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

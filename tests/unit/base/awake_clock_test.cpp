@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 using namespace std::chrono_literals;
 
@@ -29,5 +28,4 @@ TEST(awake_clock, leaves_out_nothing_where_nobody_keeps_it) {
   EXPECT_EQ(awake_clock::stopped(), before);
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -17,11 +17,9 @@
 
 #include "tests/unit/refused.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 using namespace std::chrono_literals;
-
 
 class bounded_file : public testing::Test {
  protected:
@@ -45,18 +43,21 @@ class bounded_file : public testing::Test {
 TEST_F(bounded_file, is_read_up_to_the_bound_and_not_a_byte_further) {
   std::ofstream(path("file")) << std::string(3000, 'x');
   EXPECT_EQ(read_bounded_file(path("file"), "f", "", 3000), std::string(3000, 'x'));
-  EXPECT_EQ(test::refused([&] { read_bounded_file(path("file"), "f", "a file of --json", 2999); }), "f: larger than 2999 bytes; accepted: a file of --json");
+  EXPECT_EQ(test::refused([&] { read_bounded_file(path("file"), "f", "a file of --json", 2999); }),
+            "f: larger than 2999 bytes; accepted: a file of --json");
   std::ofstream(path("empty")).flush();
   EXPECT_EQ(read_bounded_file(path("empty"), "f", ""), "");
 }
 
 TEST_F(bounded_file, without_an_end_is_refused) {
-  EXPECT_EQ(test::refused([] { read_bounded_file("/dev/zero", "/dev/zero", "", std::size_t{8} << 20); }), "/dev/zero: larger than 8 MiB");
+  EXPECT_EQ(test::refused([] { read_bounded_file("/dev/zero", "/dev/zero", "", std::size_t{8} << 20); }),
+            "/dev/zero: larger than 8 MiB");
 }
 
 TEST_F(bounded_file, that_nobody_writes_to_is_refused) {
   const auto name = pipe();
-  EXPECT_EQ(test::refused([&] { read_bounded_file(name, "f", "", largest_file_bytes, 300ms); }), "f: not read to its end within 0.3 s");
+  EXPECT_EQ(test::refused([&] { read_bounded_file(name, "f", "", largest_file_bytes, 300ms); }),
+            "f: not read to its end within 0.3 s");
 }
 
 TEST_F(bounded_file, that_comes_too_slowly_is_refused) {
@@ -67,7 +68,8 @@ TEST_F(bounded_file, that_comes_too_slowly_is_refused) {
     while (!done && write(out, "x", 1) == 1) std::this_thread::sleep_for(5ms);
     close(out);
   });
-  EXPECT_EQ(test::refused([&] { read_bounded_file(name, "f", "", largest_file_bytes, 500ms); }), "f: not read to its end within 0.5 s");
+  EXPECT_EQ(test::refused([&] { read_bounded_file(name, "f", "", largest_file_bytes, 500ms); }),
+            "f: not read to its end within 0.5 s");
   done = true;
   // Where the writer came too late to be read from.
   const int in = open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -89,9 +91,9 @@ TEST_F(bounded_file, may_be_a_pipe_whose_writer_comes_later_and_pauses) {
 }
 
 TEST_F(bounded_file, that_is_none_is_refused_in_a_sentence) {
-  EXPECT_EQ(test::refused([&] { read_bounded_file(path("absent"), "f", "a machine file"); }), "f: the file cannot be opened; accepted: a machine file");
+  EXPECT_EQ(test::refused([&] { read_bounded_file(path("absent"), "f", "a machine file"); }),
+            "f: the file cannot be opened; accepted: a machine file");
   EXPECT_EQ(test::refused([&] { read_bounded_file("/", "f", ""); }), "f: the file cannot be read");
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

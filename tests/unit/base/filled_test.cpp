@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace mgsync {
-
-namespace {
+namespace mgsync { namespace {
 
 TEST(filled, has_each_value_in_its_place) {
   EXPECT_EQ(filled("nothing to fill in"), "nothing to fill in");
@@ -14,6 +12,4 @@ TEST(filled, has_each_value_in_its_place) {
   EXPECT_EQ(filled("{}", ~0ull), "18446744073709551615");
 }
 
-}  // namespace
-
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 launch read(std::map<std::string, std::string> variables) {
   return read_launch([&](const char* name) -> std::optional<std::string> {
@@ -38,10 +37,12 @@ TEST(launcher, reads_local_ranks_of_all_launchers) {
 }
 
 TEST(launcher, takes_the_local_id_of_a_slurm_step_and_never_its_global_one) {
-  const auto pmix = read({{"PMIX_RANK", "7"}, {"SLURM_PROCID", "7"}, {"SLURM_LOCALID", "3"}, {"SLURM_STEP_ID", "0"}});
+  const auto pmix =
+      read({{"PMIX_RANK", "7"}, {"SLURM_PROCID", "7"}, {"SLURM_LOCALID", "3"}, {"SLURM_STEP_ID", "0"}});
   EXPECT_EQ(pmix.launcher, "Slurm");
   EXPECT_EQ(pmix.local_rank, 3);
-  const auto pmi2 = read({{"PMI_RANK", "7"}, {"SLURM_PROCID", "7"}, {"SLURM_LOCALID", "2"}, {"SLURM_STEP_ID", "0"}});
+  const auto pmi2 =
+      read({{"PMI_RANK", "7"}, {"SLURM_PROCID", "7"}, {"SLURM_LOCALID", "2"}, {"SLURM_STEP_ID", "0"}});
   EXPECT_EQ(pmi2.launcher, "Slurm");
   EXPECT_EQ(pmi2.local_rank, 2);
 }
@@ -51,8 +52,12 @@ TEST(launcher, knows_how_many_processes_it_started) {
   EXPECT_EQ(read({{"PMI_RANK", "0"}, {"PMI_SIZE", "3"}}).size, 3);
   EXPECT_EQ(read({{"PMIX_RANK", "0"}, {"SLURM_STEP_NUM_TASKS", "8"}}).size, 8);
   // mpirun inside a step, or a shell that srun started.
-  EXPECT_EQ(read({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"SLURM_STEP_NUM_TASKS", "1"}}).size, 4);
-  EXPECT_FALSE(read({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}}).size.has_value()) << "a batch script by itself";
+  EXPECT_EQ(
+      read({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"SLURM_STEP_NUM_TASKS", "1"}})
+          .size,
+      4);
+  EXPECT_FALSE(read({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}}).size.has_value())
+      << "a batch script by itself";
   EXPECT_FALSE(read({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}}).size.has_value());
 }
 
@@ -65,14 +70,16 @@ TEST(launcher, refuses_processes_that_do_not_meet) {
   EXPECT_EQ(why_apart(slurm, 4, "MPICH 4"), "");
   EXPECT_NE(why_apart(slurm, 1, "MPICH 4").find("and MPI (MPICH 4) counts 1"), std::string::npos);
   const auto other = read({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}});
-  EXPECT_NE(why_apart(other, 1, "MPICH 4").find("the mpirun of the MPI that this mgsync was built with"), std::string::npos);
+  EXPECT_NE(why_apart(other, 1, "MPICH 4").find("the mpirun of the MPI that this mgsync was built with"),
+            std::string::npos);
   EXPECT_EQ(why_apart(read({}), 1, "none"), "");
 }
 
 TEST(launcher, ignores_a_local_rank_that_is_no_number) {
-  EXPECT_FALSE(read({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "x"}}).local_rank.has_value());
-  EXPECT_FALSE(read({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "-1"}}).local_rank.has_value());
+  EXPECT_FALSE(
+      read({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "x"}}).local_rank.has_value());
+  EXPECT_FALSE(
+      read({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "-1"}}).local_rank.has_value());
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

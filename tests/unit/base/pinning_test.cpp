@@ -6,8 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 TEST(pinning, is_confirmed_by_the_kernel_and_stays_in_its_thread) {
   const auto before = allowed_cpus();
@@ -30,7 +29,8 @@ TEST(pinning, a_cpu_that_does_not_exist_is_refused) {
   EXPECT_EQ(allowed_cpus(), before);
 }
 
-// Long and short of the same run: what a kernel's thread takes is next to nothing, and a thread that sleeps by itself lost nothing.
+// Long and short of the same run: what a kernel's thread takes is next to nothing, and a thread that sleeps
+// by itself lost nothing.
 TEST(running_time, tells_what_others_took) {
   using namespace std::chrono_literals;
   const running_time before{10ms, 3, 7};
@@ -45,5 +45,4 @@ TEST(running_time, tells_what_others_took) {
   EXPECT_GE(running_time_now().cpu, now.cpu);
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

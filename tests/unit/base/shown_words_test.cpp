@@ -5,16 +5,20 @@
 
 #include "src/base/strict_json.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 TEST(shown_words, of_one_line_are_what_they_were_without_what_steers) {
   EXPECT_EQ(one_line("multigrid:auto, 1.3 µs – π"), "multigrid:auto, 1.3 µs – π");
   EXPECT_EQ(one_line("a\x1b[31m\nb\r\tc\x7f"), "a\\u001b[31m\\u000ab\\u000d\\u0009c\\u007f");
-  EXPECT_EQ(one_line("\xc2\x9b" "2J \xe2\x80\xae" "drow \xe2\x80\xa8 \xe2\x81\xa6"), "\\u009b2J \\u202edrow \\u2028 \\u2066");
-  EXPECT_EQ(one_line("\xff\xc0\xaf\xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x82"), "\\u00ff\\u00c0\\u00af\\u00ed\\u00a0\\u0080 \\u00f4\\u0090\\u0080\\u0080 \\u00e2\\u0082");
+  EXPECT_EQ(one_line("\xc2\x9b"
+                     "2J \xe2\x80\xae"
+                     "drow \xe2\x80\xa8 \xe2\x81\xa6"),
+            "\\u009b2J \\u202edrow \\u2028 \\u2066");
+  EXPECT_EQ(one_line("\xff\xc0\xaf\xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x82"),
+            "\\u00ff\\u00c0\\u00af\\u00ed\\u00a0\\u0080 \\u00f4\\u0090\\u0080\\u0080 \\u00e2\\u0082");
   EXPECT_EQ(one_line(std::string("\0x", 2)), "\\u0000x");
-  for (const char* text : {"a\x1b[0m\n", "\\u001b", "\xff"}) EXPECT_EQ(one_line(one_line(text)), one_line(text));
+  for (const char* text : {"a\x1b[0m\n", "\\u001b", "\xff"})
+    EXPECT_EQ(one_line(one_line(text)), one_line(text));
 }
 
 TEST(shown_words, for_a_terminal_keep_their_lines) {
@@ -47,5 +51,4 @@ TEST(shown_words, are_what_documents_hold) {
   EXPECT_EQ(read_json<names>(value, "f"), (names{{"na\\u001bme", {{"a\\u000ab", "x\\u001b[2J\\u000ay"}}}}));
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -10,8 +10,7 @@
 #include "tests/unit/growth.hpp"
 #include "tests/unit/refused.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 std::string array_of(std::size_t count, const std::function<std::string(std::size_t)>& item) {
   std::string text = "[";
@@ -25,8 +24,10 @@ TEST(strict_json, takes_time_in_proportion_to_the_text) {
       {"empty objects", [](std::size_t) { return "{}"; }},
       {"empty arrays", [](std::size_t) { return "[]"; }},
       {"numbers", [](std::size_t i) { return std::to_string(i); }},
-      {"objects of a few keys", [](std::size_t i) { return fmt::format(R"({{"a":{},"b":[1,2.5],"c":{{"d":null}}}})", i); }},
-      {"objects of many keys", [](std::size_t) {
+      {"objects of a few keys",
+       [](std::size_t i) { return fmt::format(R"({{"a":{},"b":[1,2.5],"c":{{"d":null}}}})", i); }},
+      {"objects of many keys",
+       [](std::size_t) {
          std::string object = "{";
          for (int k = 0; k < 60; ++k) object += fmt::format("{}\"k{}\":0", k == 0 ? "" : ",", k);
          return object + "}";
@@ -34,26 +35,33 @@ TEST(strict_json, takes_time_in_proportion_to_the_text) {
   };
   for (const auto& [name, made] : shapes) {
     const auto& item = made;  // clang 14 gives no structured binding to a lambda
-    const auto growth = test::growth_of(name == "objects of many keys" ? 500 : 20000, [&](std::size_t n) { return array_of(n, item); },
-                                        [](const std::string& text) { parse_strictly(text, "f"); });
+    const auto growth = test::growth_of(
+        name == "objects of many keys" ? 500 : 20000, [&](std::size_t n) { return array_of(n, item); },
+        [](const std::string& text) { parse_strictly(text, "f"); });
     EXPECT_LT(growth, test::more_than_linear) << name;
   }
 }
 
 TEST(strict_json, reads_what_the_librarys_own_parser_reads) {
-  for (const char* text : {"null", "true", "-1", "18446744073709551615", "1e300", R"("a\u00e9\n")", "[]", "{}", "[[],[1,[2,{}]],{\"a\":[{\"b\":{}},null]}]",
+  for (const char* text : {"null", "true", "-1", "18446744073709551615", "1e300", R"("a\u00e9\n")", "[]",
+                           "{}", "[[],[1,[2,{}]],{\"a\":[{\"b\":{}},null]}]",
                            R"({"z":1,"a":{"y":[true,false,null,-2.5e-3],"b":{}},"":"empty"})"})
     EXPECT_EQ(parse_strictly(text, "f").dump(), nlohmann::ordered_json::parse(text).dump()) << text;
 }
 
 TEST(strict_json, says_what_is_wrong_and_where) {
-  EXPECT_EQ(test::refused([] { parse_strictly("{\"a\":1,\n\"b\":}", "f"); }).rfind("f: parse error at line 2, column 5", 0), 0U);
+  EXPECT_EQ(test::refused([] {
+              parse_strictly("{\"a\":1,\n\"b\":}", "f");
+            }).rfind("f: parse error at line 2, column 5", 0),
+            0U);
   EXPECT_NE(test::refused([] { parse_strictly("[1e999]", "f"); }).find("number overflow"), std::string::npos);
   std::string many = "{";
   for (int k = 0; k < 40; ++k) many += fmt::format("\"k{}\":0,", k);
   for (const char* twice : {"k0", "k15", "k16", "k39"})
-    EXPECT_EQ(test::refused([&] { parse_strictly(many + fmt::format("\"{}\":1}}", twice), "f"); }), fmt::format("f: the key '{}' stands twice in one object", twice));
-  EXPECT_EQ(test::refused([&] { parse_strictly("[{\"a\":0,\"b\":{\"a\":0},\"a\":0}]", "f"); }), "f: the key 'a' stands twice in one object");
+    EXPECT_EQ(test::refused([&] { parse_strictly(many + fmt::format("\"{}\":1}}", twice), "f"); }),
+              fmt::format("f: the key '{}' stands twice in one object", twice));
+  EXPECT_EQ(test::refused([&] { parse_strictly("[{\"a\":0,\"b\":{\"a\":0},\"a\":0}]", "f"); }),
+            "f: the key 'a' stands twice in one object");
   std::string keys = "{";
   for (int k = 0; k <= 1000; ++k) keys += fmt::format("{}\"k{}\":0", k == 0 ? "" : ",", k);
   EXPECT_EQ(test::refused([&] { parse_strictly(keys + "}", "f"); }), "f: more than 1000 keys in one object");
@@ -64,8 +72,8 @@ TEST(strict_json, has_a_bounded_number_of_values) {
   std::string text = "[";
   text.reserve(2 * most_values + 8);
   for (std::size_t i = 0; i < most_values; ++i) text += "0,";
-  EXPECT_EQ(test::refused([&] { parse_strictly(text + "0]", "f"); }), fmt::format("f: more than {} values", most_values));
+  EXPECT_EQ(test::refused([&] { parse_strictly(text + "0]", "f"); }),
+            fmt::format("f: more than {} values", most_values));
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

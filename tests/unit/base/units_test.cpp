@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 TEST(units, of_time_and_memory_are_converted) {
   EXPECT_EQ(in_unit("2", "s"), 2.0);
@@ -21,11 +20,11 @@ TEST(units, of_time_and_memory_are_converted) {
 }
 
 TEST(units, other_text_is_no_number_of_them) {
-  for (const char* wrong : {"", "us", "-1us", "-1", "1d", "1 us", " 1us", "nan", "nanus", "inf", "1e999s", "0x1", "1e3", "1.5", "1,5us", "1KiB", "0.5ns", "1US"})
+  for (const char* wrong : {"", "us", "-1us", "-1", "1d", "1 us", " 1us", "nan", "nanus", "inf", "1e999s",
+                            "0x1", "1e3", "1.5", "1,5us", "1KiB", "0.5ns", "1US"})
     EXPECT_EQ(whole_in_unit(wrong, "us"), std::nullopt) << wrong;
   EXPECT_EQ(whole_in_unit("1ms", "B"), std::nullopt);
   EXPECT_EQ(whole_in_unit("0.5B", "B"), std::nullopt);
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

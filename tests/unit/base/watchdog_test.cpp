@@ -1,23 +1,23 @@
 #include "src/base/watchdog.hpp"
 
 #include <atomic>
-#include <csignal>
-#include <cstdlib>
-#include <cstdio>
 #include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 #include <gtest/gtest.h>
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 using namespace std::chrono_literals;
 
 TEST(watchdog, names_who_is_behind) {
   EXPECT_EQ(who_is_late({{"member 0", 7}, {"member 1", 6}, {"member 2", 7}}),
             "did not arrive at round 7: member 1 (arrived at round 6)");
-  EXPECT_EQ(who_is_late({{"member 0", 7}, {"member 1", 7}}), "all members arrived at round 7 and none was released");
+  EXPECT_EQ(who_is_late({{"member 0", 7}, {"member 1", 7}}),
+            "all members arrived at round 7 and none was released");
   EXPECT_EQ(who_is_late({}), "no member's progress is visible from here");
 }
 
@@ -50,7 +50,8 @@ TEST(watchdog_death, ends_the_process_with_exit_code_3_and_the_name) {
         });
         std::this_thread::sleep_for(100s);
       },
-      testing::ExitedWithCode(3), "stuck: openmp on 2 members made no progress(.|\n)*member 1 \\(arrived at round 4\\)(.|\n)*saved");
+      testing::ExitedWithCode(3),
+      "stuck: openmp on 2 members made no progress(.|\n)*member 1 \\(arrived at round 4\\)(.|\n)*saved");
 }
 
 TEST(watchdog_death, ends_the_process_a_second_after_a_signal_that_nobody_follows) {
@@ -68,7 +69,8 @@ TEST(watchdog_death, ends_the_process_a_second_after_a_signal_that_nobody_follow
 
 TEST(watchdog, the_time_of_an_inner_guard_is_not_the_outer_ones) {
   std::atomic<bool> reported = false;
-  watchdog dog([&](const std::string&) { reported = true; }, [](const std::string&) { std::this_thread::sleep_for(100s); });
+  watchdog dog([&](const std::string&) { reported = true; },
+               [](const std::string&) { std::this_thread::sleep_for(100s); });
   const watchdog::guard outer(dog, "a point", 4s);
   {
     const watchdog::guard inner(dog, "its run", 60s);
@@ -82,9 +84,15 @@ TEST(watchdog_death, ends_with_exit_code_1_what_goes_on_for_too_long) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
-        watchdog dog([](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); }, [](const std::string&) {});
+        watchdog dog([](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); },
+                     [](const std::string&) {});
         std::atomic<std::uint64_t> round = 0;
-        const watchdog::guard watched(dog, "a run", 60s, [&] { return std::vector<progress>{{"member 0", ++round}}; }, {}, 300ms);
+        const watchdog::guard watched(
+            dog, "a run", 60s,
+            [&] {
+              return std::vector<progress>{{"member 0", ++round}};
+            },
+            {}, 300ms);
         std::this_thread::sleep_for(20s);
       },
       testing::ExitedWithCode(1), "overdue: a run was not through after .* although it went on");
@@ -129,15 +137,15 @@ TEST(watchdog_death, a_crash_is_told_of_and_stays_one) {
   EXPECT_EXIT(
       {
         take_note_of_crashes();
-        watchdog dog([](const std::string&) {}, [](const std::string&) {}, [] {
-          std::fprintf(stderr, "saved before %s", signal_in_words().c_str());
-          return true;
-        });
+        watchdog dog([](const std::string&) {}, [](const std::string&) {},
+                     [] {
+                       std::fprintf(stderr, "saved before %s", signal_in_words().c_str());
+                       return true;
+                     });
         std::this_thread::sleep_for(100ms);
         std::raise(SIGABRT);  // a sanitizer has an end of its own for SIGSEGV; endings_test.sh has that one
       },
       testing::KilledBySignal(SIGABRT), "saved before signal 6");
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

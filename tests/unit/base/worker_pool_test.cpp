@@ -15,8 +15,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/pinning.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool is_sanitized = true;
@@ -55,9 +54,7 @@ TEST(worker_pool, says_so_when_a_thread_cannot_start) {
   std::string said;
   try {
     const worker_pool pool(std::vector<int>(256, -1));
-  } catch (const api_error& error) {
-    said = error.what();
-  }
+  } catch (const api_error& error) { said = error.what(); }
   ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
   EXPECT_NE(said.find("starting worker thread"), std::string::npos) << said;
   EXPECT_NE(said.find("of 256"), std::string::npos) << said;
@@ -86,5 +83,4 @@ TEST(worker_pool, the_caller_may_be_the_first_worker_and_keeps_its_cpus) {
 
 TEST(worker_pool, says_so_when_a_pin_is_refused) { EXPECT_THROW(worker_pool({1000}), api_error); }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -7,8 +7,7 @@
 #include <exception>
 #include <thread>
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 using texts = std::vector<std::string>;
 
@@ -34,21 +33,38 @@ TEST(bystanders, read_what_linux_tells_and_nothing_else) {
 TEST(bystanders, nothing_is_said_of_a_quiet_machine) {
   seen_beside quiet;
   EXPECT_TRUE(doubts_of(quiet).empty());
-  quiet = {.looks = 100, .crowded = 10, .runnable = 3, .hardware_threads = 2, .spent = {2.0, 0.02}, .timed = 100, .switched = 10, .gpus = {}};
-  quiet.gpus["GPU-1"] = {.looks = 20, .slowed = 2, .reasons = 4, .least_mhz = 1965, .most_mhz = 1980, .others = 0};
+  quiet = {.looks = 100,
+           .crowded = 10,
+           .runnable = 3,
+           .hardware_threads = 2,
+           .spent = {2.0, 0.02},
+           .timed = 100,
+           .switched = 10,
+           .gpus = {}};
+  quiet.gpus["GPU-1"] = {
+      .looks = 20, .slowed = 2, .reasons = 4, .least_mhz = 1965, .most_mhz = 1980, .others = 0};
   EXPECT_EQ(texts_of(quiet), texts{});
 }
 
 TEST(bystanders, each_of_them_is_said_once_it_is_not_rare) {
-  EXPECT_EQ(texts_of({.looks = 100, .crowded = 11, .runnable = 3.5, .hardware_threads = 2, .spent = {}, .gpus = {}}), texts{"4 runnable threads for 2 hardware threads"});
-  EXPECT_EQ(texts_of({.spent = {0.95, 0.05}, .gpus = {}}), texts{"5.0 % of the CPU time stolen by the hypervisor"});
-  EXPECT_EQ(texts_of({.spent = {0.2, 0.02}, .gpus = {}}), texts{});    // two ticks of the kernel's clock are none too many
-  EXPECT_EQ(texts_of({.spent = {100, 0.9}, .gpus = {}}), texts{});     // less than a hundredth
-  EXPECT_EQ(texts_of({.spent = {}, .timed = 50, .switched = 32, .gpus = {}}), texts{"members switched out in 64 % of the runs"});
+  EXPECT_EQ(
+      texts_of(
+          {.looks = 100, .crowded = 11, .runnable = 3.5, .hardware_threads = 2, .spent = {}, .gpus = {}}),
+      texts{"4 runnable threads for 2 hardware threads"});
+  EXPECT_EQ(texts_of({.spent = {0.95, 0.05}, .gpus = {}}),
+            texts{"5.0 % of the CPU time stolen by the hypervisor"});
+  EXPECT_EQ(texts_of({.spent = {0.2, 0.02}, .gpus = {}}),
+            texts{});  // two ticks of the kernel's clock are none too many
+  EXPECT_EQ(texts_of({.spent = {100, 0.9}, .gpus = {}}), texts{});  // less than a hundredth
+  EXPECT_EQ(texts_of({.spent = {}, .timed = 50, .switched = 32, .gpus = {}}),
+            texts{"members switched out in 64 % of the runs"});
   seen_beside beside;
-  beside.gpus["GPU-1"] = {.looks = 10, .slowed = 10, .reasons = 0x4, .least_mhz = 1755, .most_mhz = 1980, .others = 2};
-  beside.gpus["GPU-2"] = {.looks = 10, .slowed = 0, .reasons = 0, .least_mhz = 1980, .most_mhz = 1980, .others = 1};
-  EXPECT_EQ(texts_of(beside), (texts{"2 other processes on a GPU", "a GPU slowed by power cap", "an SM clock of 1755 to 1980 MHz"}));
+  beside.gpus["GPU-1"] = {
+      .looks = 10, .slowed = 10, .reasons = 0x4, .least_mhz = 1755, .most_mhz = 1980, .others = 2};
+  beside.gpus["GPU-2"] = {
+      .looks = 10, .slowed = 0, .reasons = 0, .least_mhz = 1980, .most_mhz = 1980, .others = 1};
+  EXPECT_EQ(texts_of(beside), (texts{"2 other processes on a GPU", "a GPU slowed by power cap",
+                                     "an SM clock of 1755 to 1980 MHz"}));
 }
 
 TEST(bystanders, on_a_gpu_are_who_is_not_of_the_job) {
@@ -74,7 +90,9 @@ TEST(bystanders, count_the_threads_that_a_point_has_here) {
   EXPECT_EQ(beside.threads_here(p), 4);
 }
 
-TEST(bystanders, a_machine_with_more_hardware_threads_than_anybody_runs_on_is_not_crowded_and_one_with_fewer_by_others_only) {
+TEST(
+    bystanders,
+    a_machine_with_more_hardware_threads_than_anybody_runs_on_is_not_crowded_and_one_with_fewer_by_others_only) {
   auto job = communicator::single(std::chrono::seconds(5));
   const bystanders beside(job, {{0, "GPU-of-no-machine"}});
   seen_beside seen;
@@ -104,10 +122,10 @@ TEST(bystanders, are_counted_while_threads_of_this_process_come_and_go) {
   seen_beside seen;
   std::string failure;
   try {
-    for (const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(2); std::chrono::steady_clock::now() < until;) beside.look(seen, 1000000);
-  } catch (const std::exception& error) {
-    failure = error.what();
-  }
+    for (const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+         std::chrono::steady_clock::now() < until;)
+      beside.look(seen, 1000000);
+  } catch (const std::exception& error) { failure = error.what(); }
   enough = true;
   for (auto& source : sources) source.join();
   EXPECT_EQ(failure, "");
@@ -135,5 +153,4 @@ TEST(bystanders, see_the_clock_of_every_gpu_of_this_machine) {
   }
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -1,5 +1,5 @@
-// The reader of machine code and the code check, on instruction words as ptxas wrote them (compute capability 9.0) in a
-// cubin that is put together here: what runs where there is no nvcc.
+// The reader of machine code and the code check, on instruction words as ptxas wrote them (compute
+// capability 9.0) in a cubin that is put together here: what runs where there is no nvcc.
 #include <cstring>
 #include <string>
 
@@ -9,8 +9,7 @@
 #include "src/harness/machine_code/code_check.hpp"
 #include "src/harness/machine_code/opcodes.hpp"
 
-namespace mgsync::machine_code {
-namespace {
+namespace mgsync::machine_code { namespace {
 
 // CS2R R4, SR_CLOCKLO: 64 bits; and CS2R.32 of the same.
 constexpr instruction clock_64{0x0000000000047805, 0x000fe20000015000};
@@ -18,7 +17,8 @@ constexpr instruction clock_32{0x0000000000047805, 0x000fe20000005000};
 constexpr instruction timer{0x0000000000067805, 0x000fcc0000015200};  // CS2R R6, SR_GLOBALTIMERLO
 // SHFL.BFLY PT, R<d>, R<a>, 0x1, 0x1f: sets scoreboard 0, and waits for it.
 constexpr instruction shuffle(unsigned d, unsigned a, bool waits = true) {
-  return {0x0c201f0000007f89 | std::uint64_t{d} << 16 | std::uint64_t{a} << 24, waits ? 0x001e2800000e0000u : 0x000e2800000e0000u};
+  return {0x0c201f0000007f89 | std::uint64_t{d} << 16 | std::uint64_t{a} << 24,
+          waits ? 0x001e2800000e0000u : 0x000e2800000e0000u};
 }
 // ISETP.NE.U32.AND P0, PT, R<a>, R5, PT.
 constexpr instruction compare(unsigned a, bool waits = true) {
@@ -26,13 +26,15 @@ constexpr instruction compare(unsigned a, bool waits = true) {
 }
 constexpr instruction add_floats{0x0000000005007221, 0x000fc80000000000};   // FADD R0, R5, R0; stall 4
 constexpr instruction add_doubles{0x0000000004087229, 0x000fd00000000008};  // DADD R8, R4, R8; stall 8
-constexpr instruction compare_r9{0x000000070900720c, 0x020fe40003f05070};   // ISETP.NE.U32.AND P0, PT, R9, R7, PT
+constexpr instruction compare_r9{0x000000070900720c,
+                                 0x020fe40003f05070};  // ISETP.NE.U32.AND P0, PT, R9, R7, PT
 constexpr instruction exit_{0x000000000000794d, 0x000fea0003800000};
 constexpr instruction branch_back{0xfffffffc00588947, 0x000fea000383ffff};  // @!P0 BRA 0x2a0 bytes back
 constexpr instruction unknown{0x0000000000007fff, 0x000fe20000000000};
 
 // A cubin with one kernel.
-std::vector<std::byte> cubin_of(const std::string& kernel, const std::vector<instruction>& code, unsigned architecture = 90) {
+std::vector<std::byte> cubin_of(const std::string& kernel, const std::vector<instruction>& code,
+                                unsigned architecture = 90) {
   const std::string names = std::string(1, '\0') + ".text." + kernel + '\0' + ".shstrtab" + '\0';
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
@@ -70,14 +72,16 @@ expected_code chain(std::string opcode, unsigned links) {
   return e;
 }
 
-std::string complaints(const std::vector<instruction>& code, const expected_code& expected, unsigned architecture = 90) {
+std::string complaints(const std::vector<instruction>& code, const expected_code& expected,
+                       unsigned architecture = 90) {
   const auto bytes = cubin_of("probe", code, architecture);
   std::string all;
   for (const auto& c : check_code(read_cubin(bytes), expected).complaints) all += c + "; ";
   return all;
 }
 
-const std::vector<instruction> sound = {timer, clock_64, shuffle(8, 0), shuffle(8, 8), shuffle(9, 8), compare(9), clock_64, exit_};
+const std::vector<instruction> sound = {timer,         clock_64,   shuffle(8, 0), shuffle(8, 8),
+                                        shuffle(9, 8), compare(9), clock_64,      exit_};
 
 TEST(instruction, control_fields_are_where_the_scheduler_has_them) {
   EXPECT_EQ(add_floats.opcode(), 0x221u);
@@ -109,20 +113,26 @@ TEST(instruction, branches_go_where_the_disassembler_says) {
 }
 
 TEST(instruction, fences_and_strong_accesses_tell_their_scope) {
-  EXPECT_EQ((instruction{0x0000000000007992, 0x000fec000000b000}.fence_scope()), scope::system);  // MEMBAR.ALL.SYS
-  EXPECT_EQ((instruction{0x0000000000007992, 0x000fec000000a000}.fence_scope()), scope::gpu);     // MEMBAR.ALL.GPU
-  EXPECT_EQ((instruction{0x0000000602057981, 0x000ea2000c1f5900}.access_scope()), scope::system); // LDG.E.STRONG.SYS
-  EXPECT_EQ((instruction{0x0000000f08007986, 0x0021e2000c115906}.access_scope()), scope::system); // STG.E.STRONG.SYS
-  EXPECT_EQ((instruction{0x0000000f080879a8, 0x002ea200081ee1c6}.access_scope()), scope::gpu);    // ATOMG.E.ADD.STRONG.GPU
-  EXPECT_EQ((instruction{0x0000000608087981, 0x000ea8000c1e1900}.access_scope()), scope::none);   // LDG.E
-  EXPECT_TRUE((instruction{0x00000000ff00798f, 0x03ffe20002000000}.invalidates_l1()));            // CCTL.IVALL
+  EXPECT_EQ((instruction{0x0000000000007992, 0x000fec000000b000}.fence_scope()),
+            scope::system);  // MEMBAR.ALL.SYS
+  EXPECT_EQ((instruction{0x0000000000007992, 0x000fec000000a000}.fence_scope()),
+            scope::gpu);  // MEMBAR.ALL.GPU
+  EXPECT_EQ((instruction{0x0000000602057981, 0x000ea2000c1f5900}.access_scope()),
+            scope::system);  // LDG.E.STRONG.SYS
+  EXPECT_EQ((instruction{0x0000000f08007986, 0x0021e2000c115906}.access_scope()),
+            scope::system);  // STG.E.STRONG.SYS
+  EXPECT_EQ((instruction{0x0000000f080879a8, 0x002ea200081ee1c6}.access_scope()),
+            scope::gpu);  // ATOMG.E.ADD.STRONG.GPU
+  EXPECT_EQ((instruction{0x0000000608087981, 0x000ea8000c1e1900}.access_scope()), scope::none);  // LDG.E
+  EXPECT_TRUE((instruction{0x00000000ff00798f, 0x03ffe20002000000}.invalidates_l1()));           // CCTL.IVALL
   EXPECT_EQ(add_floats.fence_scope(), scope::none);
   EXPECT_FALSE(add_floats.invalidates_l1());
 }
 
 TEST(operands, are_those_that_the_disassembler_prints) {
   const auto adds = operands_of(add_floats);
-  const std::vector<register_name> read = {{register_name::file::general, 5}, {register_name::file::general, 0}};
+  const std::vector<register_name> read = {{register_name::file::general, 5},
+                                           {register_name::file::general, 0}};
   EXPECT_EQ(adds.reads, read);
   EXPECT_EQ(adds.writes, (std::vector<register_name>{{register_name::file::general, 0}}));
   EXPECT_EQ(operands_of(add_doubles).writes.size(), 2u) << "a pair";
@@ -131,7 +141,9 @@ TEST(operands, are_those_that_the_disassembler_prints) {
 
 TEST(cubin, what_is_none_is_said_to_be_none) {
   EXPECT_THROW(read_cubin({}), std::invalid_argument);
-  EXPECT_THROW(read_cubin(std::as_bytes(std::span("not an ELF file, but as long as the header of one has to be...."))), std::invalid_argument);
+  EXPECT_THROW(
+      read_cubin(std::as_bytes(std::span("not an ELF file, but as long as the header of one has to be...."))),
+      std::invalid_argument);
   auto bytes = cubin_of("probe", sound);
   for (const std::size_t size : {std::size_t{40}, bytes.size() / 2, bytes.size() - 1})
     EXPECT_THROW(read_cubin(std::span(bytes).first(size)), std::invalid_argument) << size;
@@ -185,7 +197,8 @@ TEST(code_check, what_is_not_in_the_table_is_caught) {
 }
 
 TEST(code_check, a_pair_is_taken_by_its_upper_half) {
-  EXPECT_EQ(complaints({clock_64, add_doubles, add_doubles, compare_r9, clock_64, exit_}, chain("DADD", 2)), "");
+  EXPECT_EQ(complaints({clock_64, add_doubles, add_doubles, compare_r9, clock_64, exit_}, chain("DADD", 2)),
+            "");
 }
 
 TEST(code_check, stall_counts_are_the_prediction) {
@@ -218,5 +231,4 @@ TEST(code_check, blocking_links_need_no_result) {
   EXPECT_NE(complaints({clock_64, barrier, compare(0), clock_64, barrier, exit_}, e), "");
 }
 
-}  // namespace
-}  // namespace mgsync::machine_code
+}}  // namespace mgsync::machine_code

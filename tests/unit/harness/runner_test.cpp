@@ -9,8 +9,7 @@
 #include "src/harness/methods/one_run.hpp"
 #include "src/harness/methods/slope.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 // Chains at 4 cycles a link; what else a run does is the script's.
 class scripted final : public subject {
@@ -36,7 +35,10 @@ class scripted final : public subject {
 // Every run, timed or its own, must say that its sum is right.
 class right_sum final : public prover {
  public:
-  std::optional<step> next() override { return asked_++ == 0 ? std::optional(step{{order{.what = order::purpose::prove}}, 0, true}) : std::nullopt; }
+  std::optional<step> next() override {
+    return asked_++ == 0 ? std::optional(step{{order{.what = order::purpose::prove}}, 0, true})
+                         : std::nullopt;
+  }
   void take(const step&, std::span<const seen> came) override {
     for (const auto& run : came) {
       ++verdict_.rounds;
@@ -62,7 +64,9 @@ measurement chain(const std::string& name, std::function<void(seen&)> script) {
   m.point.subject = name;
   m.point.members = 1;
   m.cell = "all";
-  m.create = [script] { return subject_creation{std::make_unique<scripted>(script), {}, {{"code", "read"}}}; };
+  m.create = [script] {
+    return subject_creation{std::make_unique<scripted>(script), {}, {{"code", "read"}}};
+  };
   m.method = [] { return std::make_unique<slope>(slope_settings{{16, 32}, 3}); };
   m.prover = [] { return std::make_unique<right_sum>(); };
   return m;
@@ -76,7 +80,9 @@ struct run_of_study {
   explicit run_of_study(const std::vector<measurement>& all) {
     auto job = communicator::single(std::chrono::seconds(5));
     runner_events events;
-    events.running = [this](const point& p, std::string_view what) { said.push_back(p.subject + " " + std::string(what)); };
+    events.running = [this](const point& p, std::string_view what) {
+      said.push_back(p.subject + " " + std::string(what));
+    };
     runner measuring(job, dog, {1, std::chrono::seconds(5)}, nullptr, std::move(events));
     results = measuring.run(all);
   }
@@ -101,21 +107,25 @@ TEST(runner, proves_then_measures_and_gives_metrics_with_their_verdict) {
 TEST(runner, says_when_a_figure_means_little) {
   int runs = 0;
   const run_of_study done({chain("shaken", [&runs](seen& s) {
-    s.values[std::string(taken_from_members)] = {s.done.what == order::purpose::time && ++runs % 3 == 0 ? 0.4 : 0.0};
+    s.values[std::string(taken_from_members)] = {
+        s.done.what == order::purpose::time && ++runs % 3 == 0 ? 0.4 : 0.0};
   })});
   const auto& doubts = done.results.front().doubts;
   const auto found = std::ranges::find(doubts, doubt_kinds::switches, &doubt::kind);
   ASSERT_NE(found, doubts.end());
   EXPECT_EQ(found->text, "members switched out in 33 % of the runs");
-  const run_of_study calm({chain("calm", [](seen& s) { s.values[std::string(taken_from_members)] = {0.002}; })});  // by a kernel's thread
+  const run_of_study calm({chain("calm", [](seen& s) {
+    s.values[std::string(taken_from_members)] = {0.002};
+  })});  // by a kernel's thread
   for (const auto& one : calm.results.front().doubts) EXPECT_NE(one.kind, doubt_kinds::switches);
 }
 
 TEST(runner, a_wrong_subject_has_no_figure_and_takes_none_from_its_neighbours) {
   int runs = 0;
-  const run_of_study done({chain("late wrong", [&runs](seen& s) {
-                             if (++runs > 4) s.evidence["wrong"] = "yes";
-                           }),
+  const run_of_study done({chain("late wrong",
+                                 [&runs](seen& s) {
+                                   if (++runs > 4) s.evidence["wrong"] = "yes";
+                                 }),
                            chain("good", [](seen&) {})});
   EXPECT_EQ(done.results[0].status, result_status::failed);
   EXPECT_EQ(done.results[0].reason, "a sum is wrong");
@@ -150,7 +160,9 @@ TEST(runner, void_figures_are_an_error_and_not_a_failure) {
 TEST(runner, a_subject_that_is_not_made_again_is_waived_without_figures) {
   int made = 0;
   auto planned = chain("once", [](seen&) {});
-  planned.create = [&made, again = planned.create] { return ++made < 3 ? again() : subject_creation{nullptr, "no memory left", {}}; };
+  planned.create = [&made, again = planned.create] {
+    return ++made < 3 ? again() : subject_creation{nullptr, "no memory left", {}};
+  };
   const run_of_study done({planned});
   EXPECT_EQ(done.results[0].status, result_status::waived);
   EXPECT_EQ(done.results[0].reason, "no memory left");
@@ -161,7 +173,9 @@ TEST(runner, says_where_the_time_went) {
   watchdog dog{[](const std::string&) {}, [](const std::string&) {}};
   auto job = communicator::single(std::chrono::seconds(5));
   runner measuring(job, dog, {}, nullptr, {});
-  const std::vector all{chain("good", [](seen& s) { std::this_thread::sleep_for(std::chrono::milliseconds(s.done.what == order::purpose::prove ? 20 : 5)); })};
+  const std::vector all{chain("good", [](seen& s) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(s.done.what == order::purpose::prove ? 20 : 5));
+  })};
   measuring.run(all);
   EXPECT_GE(measuring.spent().checking, std::chrono::milliseconds(20));
   EXPECT_GE(measuring.spent().sampling, std::chrono::milliseconds(30));
@@ -249,5 +263,4 @@ TEST(runner, points_of_a_cell_are_interleaved_by_batch) {
   EXPECT_TRUE(std::is_sorted(batches.begin(), batches.end()));
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

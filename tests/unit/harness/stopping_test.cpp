@@ -7,11 +7,10 @@
 #include <random>
 #include <stdexcept>
 
-#include "tests/unit/results/made_up_series.hpp"
 #include "src/base/errors.hpp"
+#include "tests/unit/results/made_up_series.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 using namespace std::chrono_literals;
 
@@ -84,7 +83,8 @@ std::uint32_t worth(double within, double between, double beginning, double hicc
   int count = 0;
   for (auto& batch : batches) {
     const double shift = between * one(random);
-    for (int i = 0; i < 3; ++i) batch.push_back(2 + shift + within * one(random) + (++count % 5 == 0 ? hiccup : 0));
+    for (int i = 0; i < 3; ++i)
+      batch.push_back(2 + shift + within * one(random) + (++count % 5 == 0 ? hiccup : 0));
   }
   return samples_worth_taking(batches, beginning, 5);
 }
@@ -117,7 +117,8 @@ coverage with_the_rule(const stopping_rule& rule, double shift, int seeds) {
     while (decision.decide(std::chrono::milliseconds(series.size())) == stop_reason::none) {
       const std::size_t before = series.size();
       source.add_batch(series, 5);
-      for (std::size_t i = before; i < series.size(); ++i) decision.add_value(series[i].batch, series[i].at("latency"));
+      for (std::size_t i = before; i < series.size(); ++i)
+        decision.add_value(series[i].batch, series[i].at("latency"));
       decision.close_batch();
     }
     const metric summary = summarize({"latency", "us"}, series);
@@ -136,8 +137,9 @@ TEST(stopping, the_interval_that_stops_sampling_still_covers_the_truth) {
   for (const double shift : {0.002, 0.005, 0.01, 0.015, 0.025}) {
     const coverage two = with_the_rule(rule, shift, 1000);
     const coverage one = with_the_rule(at_first_sight, shift, 1000);
-    std::printf("shift %.1f %%: %.1f %% covered after %.1f batches; stopping at first sight %.1f %% after %.1f\n",
-                100 * shift, 100 * two.share, two.batches, 100 * one.share, one.batches);
+    std::printf(
+        "shift %.1f %%: %.1f %% covered after %.1f batches; stopping at first sight %.1f %% after %.1f\n",
+        100 * shift, 100 * two.share, two.batches, 100 * one.share, one.batches);
     EXPECT_GE(two.share, 0.92) << shift;
   }
 }
@@ -221,5 +223,4 @@ TEST(rounds, the_long_run_outlasts_the_short_one_by_what_is_asked) {
   EXPECT_EQ(chosen.rounds_long - chosen.rounds_short, 250u);
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -8,8 +8,7 @@
 #include "src/base/errors.hpp"
 #include "src/models/memory_order/litmus.hpp"
 
-namespace mgsync::memory_order {
-namespace {
+namespace mgsync::memory_order { namespace {
 
 constexpr std::chrono::seconds limit{60};
 
@@ -27,9 +26,7 @@ verdict verdict_of(const std::string& text) {
 std::string refusal_of(const std::string& text) {
   try {
     read_litmus(text);
-  } catch (const usage_error& refused) {
-    return refused.what();
-  }
+  } catch (const usage_error& refused) { return refused.what(); }
   return "";
 }
 
@@ -80,10 +77,10 @@ TEST(memory_order, an_asynchronous_read_behind_a_flag_needs_a_proxy_fence) {
 }
 
 TEST(memory_order, tells_who_read_what) {
-  const auto tests = read_litmus(
-      "stale: allowed\n gpu 0 block 0 | st.weak [x], 7; st.relaxed.sys [f], 1\n gpu 1 block 2 | "
-      "ld.relaxed.sys a, [f]; ld.weak b, [x]\n"
-      " ask a == 1 && b == 0");
+  const auto tests =
+      read_litmus("stale: allowed\n gpu 0 block 0 | st.weak [x], 7; st.relaxed.sys [f], 1\n gpu 1 block 2 | "
+                  "ld.relaxed.sys a, [f]; ld.weak b, [x]\n"
+                  " ask a == 1 && b == 0");
   EXPECT_EQ(
       check(tests.at(0).program, limit).story,
       (std::vector<std::string>{"GPU 1 block 2 thread 1: ld.relaxed.sys a, [f] got 1 from GPU 0 block 0 "
@@ -106,5 +103,4 @@ TEST(memory_order, says_where_a_test_is_wrong_and_what_is_accepted) {
             "litmus test, line 2: '' where a question: 'ask ...' is expected");
 }
 
-}  // namespace
-}  // namespace mgsync::memory_order
+}}  // namespace mgsync::memory_order

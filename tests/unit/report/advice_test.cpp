@@ -15,10 +15,11 @@
 #include "src/results/result_file.hpp"
 #include "src/studies/barriers/barrier_facts.hpp"
 
-namespace mgsync::report {
-namespace {
+namespace mgsync::report { namespace {
 
-std::vector<result> committed(const std::string& name) { return read_result_file(std::string(MGSYNC_RESULTS) + "/" + name).document.results; }
+std::vector<result> committed(const std::string& name) {
+  return read_result_file(std::string(MGSYNC_RESULTS) + "/" + name).document.results;
+}
 
 struct held_out {
   const char* file;
@@ -30,16 +31,19 @@ struct held_out {
 // Ten cases of committed files, each left out of what the advice may know.
 TEST(advice, of_ten_cases_that_it_does_not_know_is_within_5_percent_of_the_best) {
   constexpr auto gpu = topology::device::gpu, host = topology::device::host;
-  const held_out cases[] = {{"h200x4-all-backends.json", gpu, 2, "1x32"},  {"h200x4-all-backends.json", gpu, 2, "8x256"},  {"h200x4-all-backends.json", gpu, 3, "1x1024"},
-                            {"h200x4-all-backends.json", gpu, 3, "32x64"}, {"h200x4-all-backends.json", gpu, 4, "4x256"},  {"h200x4-all-backends.json", gpu, 4, "32x64"},
-                            {"h200x4-gpu-barriers.json", gpu, 4, "16x64"}, {"h200x4-host-one-process.json", host, 8, "1"}, {"h200x4-host-one-process.json", host, 16, "1"},
-                            {"h200x4-host-one-process.json", host, 32, "1"}};
+  const held_out cases[] = {
+      {"h200x4-all-backends.json", gpu, 2, "1x32"},    {"h200x4-all-backends.json", gpu, 2, "8x256"},
+      {"h200x4-all-backends.json", gpu, 3, "1x1024"},  {"h200x4-all-backends.json", gpu, 3, "32x64"},
+      {"h200x4-all-backends.json", gpu, 4, "4x256"},   {"h200x4-all-backends.json", gpu, 4, "32x64"},
+      {"h200x4-gpu-barriers.json", gpu, 4, "16x64"},   {"h200x4-host-one-process.json", host, 8, "1"},
+      {"h200x4-host-one-process.json", host, 16, "1"}, {"h200x4-host-one-process.json", host, 32, "1"}};
   for (const auto& one : cases) {
     SCOPED_TRACE(std::string(one.file) + " " + std::to_string(one.members) + " " + one.shape);
     std::vector<result> known;
     std::map<std::string, double> truth;
     for (auto& r : committed(one.file)) {
-      const bool is_the_case = r.point.device == one.device && r.point.members == one.members && format_shape(r.point) == one.shape;
+      const bool is_the_case = r.point.device == one.device && r.point.members == one.members &&
+                               format_shape(r.point) == one.shape;
       if (!is_the_case) known.push_back(r);
       else if (r.has_metrics() && r.verdict.passed) truth[subject_of(r.point)] = r.metrics.front().median;
     }
@@ -61,8 +65,9 @@ TEST(advice, of_ten_cases_that_it_does_not_know_is_within_5_percent_of_the_best)
   }
 }
 
-// How often the interval of what was left out holds the median that was measured there. The bounds on growth were drawn
-// from these files among others: this shows that they say what they promise, not that they hold on every machine.
+// How often the interval of what was left out holds the median that was measured there. The bounds on growth
+// were drawn from these files among others: this shows that they say what they promise, not that they hold on
+// every machine.
 struct coverage {
   int cases = 0, held = 0;
   double share() const { return static_cast<double>(held) / cases; }
@@ -84,20 +89,27 @@ void leave_out(coverage& all, const std::vector<result>& of, const result& left,
 
 TEST(advice, intervals_hold_what_was_measured_where_it_was_left_out) {
   coverage points, shapes, counts, alone;
-  for (const auto* file : {"h200x4-barriers.json", "h200x2-library.json", "h200x4-map-2.json", "h200x1-map-1.json", "h100x1-barriers.json", "h200x4-host-one-process.json"}) {
+  for (const auto* file : {"h200x4-barriers.json", "h200x2-library.json", "h200x4-map-2.json",
+                           "h200x1-map-1.json", "h100x1-barriers.json", "h200x4-host-one-process.json"}) {
     std::map<std::string, std::vector<result>> by_subject;
     for (auto& r : committed(file))
       if (r.has_metrics() && r.verdict.passed) by_subject[subject_of(r.point)].push_back(std::move(r));
     for (const auto& [name, of] : by_subject)
       for (const auto& left : of) {
         const auto& was = left.point;
-        leave_out(points, of, left, [&](const result& r) { return r.point.members != was.members || format_shape(r.point) != format_shape(was); });
-        leave_out(shapes, of, left, [&](const result& r) { return format_shape(r.point) != format_shape(was); });
+        leave_out(points, of, left, [&](const result& r) {
+          return r.point.members != was.members || format_shape(r.point) != format_shape(was);
+        });
+        leave_out(shapes, of, left,
+                  [&](const result& r) { return format_shape(r.point) != format_shape(was); });
         leave_out(counts, of, left, [&](const result& r) { return r.point.members != was.members; });
-        leave_out(alone, of, left, [&](const result& r) { return format_shape(r.point) == "1x32" && format_shape(was) != "1x32"; });
+        leave_out(alone, of, left, [&](const result& r) {
+          return format_shape(r.point) == "1x32" && format_shape(was) != "1x32";
+        });
       }
   }
-  for (const auto& [what, one] : {std::pair{"points", points}, {"shapes", shapes}, {"counts", counts}, {"all but 1x32", alone}}) {
+  for (const auto& [what, one] :
+       {std::pair{"points", points}, {"shapes", shapes}, {"counts", counts}, {"all but 1x32", alone}}) {
     RecordProperty(std::string(what), fmt::format("{} of {}", one.held, one.cases));
     EXPECT_GT(one.cases, 100) << what;
     EXPECT_GE(one.share(), 0.95) << what << ": " << one.held << " of " << one.cases;
@@ -105,8 +117,13 @@ TEST(advice, intervals_hold_what_was_measured_where_it_was_left_out) {
 }
 
 // All that is made up here can be called.
-subject_facts made_up_facts(const point& p) { return {.known = true, .by_host = p.subject == "kernel-boundary", .maker = "mgsync", .call = p.subject + "()"}; }
-advice advise(std::span<const result> all, const step& asked, facts_of_point facts_of = made_up_facts) { return report::advise(all, asked, facts_of); }
+subject_facts made_up_facts(const point& p) {
+  return {
+      .known = true, .by_host = p.subject == "kernel-boundary", .maker = "mgsync", .call = p.subject + "()"};
+}
+advice advise(std::span<const result> all, const step& asked, facts_of_point facts_of = made_up_facts) {
+  return report::advise(all, asked, facts_of);
+}
 
 result made_up(const std::string& subject, int members, double us, const std::string& load = "idle") {
   result r;
@@ -125,7 +142,9 @@ result made_up(const std::string& subject, int members, double us, const std::st
 }
 
 TEST(advice, weighs_work_barrier_launch_and_bytes) {
-  const std::vector<result> all{made_up("multigrid", 2, 2), made_up("multigrid", 4, 2.5), made_up("kernel-boundary", 2, 4), made_up("kernel-boundary", 4, 18), made_up("multigrid", 2, 8, "peer-stores")};
+  const std::vector<result> all{made_up("multigrid", 2, 2), made_up("multigrid", 4, 2.5),
+                                made_up("kernel-boundary", 2, 4), made_up("kernel-boundary", 4, 18),
+                                made_up("multigrid", 2, 8, "peer-stores")};
   const auto a = advise(all, {topology::device::gpu, 4, 22.5, 0, 0, ""});
   EXPECT_EQ(a.barriers.front().barrier, "multigrid");
   EXPECT_TRUE(a.barriers.front().measured);
@@ -146,7 +165,8 @@ TEST(advice, weighs_work_barrier_launch_and_bytes) {
 
 TEST(advice, beyond_what_was_measured_is_a_guess) {
   const std::vector<result> all{made_up("multigrid", 2, 2), made_up("multigrid", 4, 2.5)};
-  const auto guess = advise(all, {topology::device::gpu, 8, 10, 0, 0, ""}).barriers.front(), between = advise(all, {topology::device::gpu, 3, 10, 0, 0, ""}).barriers.front();
+  const auto guess = advise(all, {topology::device::gpu, 8, 10, 0, 0, ""}).barriers.front(),
+             between = advise(all, {topology::device::gpu, 3, 10, 0, 0, ""}).barriers.front();
   EXPECT_TRUE(guess.beyond_members);
   EXPECT_GT(guess.high / guess.low, 1.9);
   EXPECT_FALSE(between.beyond());
@@ -168,8 +188,10 @@ TEST(advice, beyond_the_shapes_that_were_measured_is_a_guess_as_wide_as_barriers
   EXPECT_FALSE(guess.beyond_members);
   EXPECT_LT(guess.low, 2.068);
   EXPECT_GT(guess.high, 2 * 2.788);  // what this barrier took there, and more than one sample's luck
-  EXPECT_NE(a.sentences.front().find("a guess: its shape lies outside"), std::string::npos) << a.sentences.front();
-  EXPECT_NE(a.sentences[2].find("mgsync --gpus 4 --shape 32x64 --backend multigrid"), std::string::npos) << a.sentences[2];
+  EXPECT_NE(a.sentences.front().find("a guess: its shape lies outside"), std::string::npos)
+      << a.sentences.front();
+  EXPECT_NE(a.sentences[2].find("mgsync --gpus 4 --shape 32x64 --backend multigrid"), std::string::npos)
+      << a.sentences[2];
   // Between two that are alike it is narrow, and no guess; but never narrower than what it comes from.
   auto large = with_shape(made_up("multigrid", 4, 2.2), 32, 64);
   large.metrics.front().ci95_low = 1.8, large.metrics.front().ci95_high = 2.6;
@@ -179,19 +201,23 @@ TEST(advice, beyond_the_shapes_that_were_measured_is_a_guess_as_wide_as_barriers
   EXPECT_LT(inside.high / inside.low, 1.6);
   auto rough = made_up("multigrid", 4, 2);
   rough.metrics.front().ci95_low = 1, rough.metrics.front().ci95_high = 4;
-  const auto near = advise(std::vector<result>{rough}, {topology::device::gpu, 4, 20, 0, 0, "1x64"}).barriers.front();
+  const auto near =
+      advise(std::vector<result>{rough}, {topology::device::gpu, 4, 20, 0, 0, "1x64"}).barriers.front();
   EXPECT_LE(near.low, 1);
   EXPECT_GE(near.high, 4);
   for (const double none : {std::nan(""), -1.0}) {
     rough.metrics.front().ci95_low = none, rough.metrics.front().ci95_high = none;
-    const auto unsure = advise(std::vector<result>{rough}, {topology::device::gpu, 4, 20, 0, 0, "1x64"}).barriers.front();
+    const auto unsure =
+        advise(std::vector<result>{rough}, {topology::device::gpu, 4, 20, 0, 0, "1x64"}).barriers.front();
     EXPECT_GT(unsure.low, 0.5);
     EXPECT_LE(unsure.low, 1);
     EXPECT_GE(unsure.high, 4);
     EXPECT_LT(unsure.high, 8);
   }
   // One block of all is fewer than one on each multiprocessor.
-  EXPECT_TRUE(advise(std::vector<result>{rough}, {topology::device::gpu, 4, 20, 0, 0, "b1x32"}).barriers.front().beyond_shape);
+  EXPECT_TRUE(advise(std::vector<result>{rough}, {topology::device::gpu, 4, 20, 0, 0, "b1x32"})
+                  .barriers.front()
+                  .beyond_shape);
 }
 
 TEST(advice, the_shape_of_host_members_is_their_threads) {
@@ -202,7 +228,9 @@ TEST(advice, the_shape_of_host_members_is_their_threads) {
   const std::vector<result> all{host};
   EXPECT_TRUE(advise(all, {topology::device::host, 2, 20, 0, 0, "1x32"}).barriers.front().measured);
   const auto a = advise(all, {topology::device::host, 2, 20, 0, 0, "4x256"});
-  EXPECT_NE(a.sentences[2].find("mgsync --device host --members 2 --shape 4x1 --backend multigrid."), std::string::npos) << a.sentences[2];
+  EXPECT_NE(a.sentences[2].find("mgsync --device host --members 2 --shape 4x1 --backend multigrid."),
+            std::string::npos)
+      << a.sentences[2];
   const auto& guess = a.barriers.front();
   EXPECT_TRUE(guess.beyond_shape);
   EXPECT_LT(guess.low, host.metrics.front().ci95_low);
@@ -214,19 +242,23 @@ TEST(advice, says_that_nothing_was_measured_to_its_end) {
   waived.metrics.clear();
   waived.status = result_status::waived;
   EXPECT_EQ(what_there_is({}, made_up_facts), "these results are of no barrier that was measured to its end");
-  EXPECT_EQ(what_there_is(std::vector<result>{waived}, made_up_facts), "of 1 result of barriers here none was measured to its end, idle, and passed its check");
-  EXPECT_EQ(what_there_is(std::vector<result>{waived, made_up("multigrid", 4, 2)}, made_up_facts), "these results are of 4 GPUs");
+  EXPECT_EQ(what_there_is(std::vector<result>{waived}, made_up_facts),
+            "of 1 result of barriers here none was measured to its end, idle, and passed its check");
+  EXPECT_EQ(what_there_is(std::vector<result>{waived, made_up("multigrid", 4, 2)}, made_up_facts),
+            "these results are of 4 GPUs");
 }
 
 TEST(advice, of_members_that_nobody_measured_says_what_there_is) {
   auto failed = made_up("multigrid", 4, 2);
   failed.verdict.passed = false;
   EXPECT_THROW(advise(std::vector<result>{failed}, {topology::device::gpu, 4}), usage_error);
-  EXPECT_THROW(advise(std::vector<result>{made_up("multigrid", 4, 2)}, {topology::device::host, 4}), usage_error);
+  EXPECT_THROW(advise(std::vector<result>{made_up("multigrid", 4, 2)}, {topology::device::host, 4}),
+               usage_error);
 }
 
 bool says(const advice& a, const std::string& words) {
-  return std::ranges::any_of(a.sentences, [&](const auto& sentence) { return sentence.find(words) != std::string::npos; });
+  return std::ranges::any_of(a.sentences,
+                             [&](const auto& sentence) { return sentence.find(words) != std::string::npos; });
 }
 
 // The file that held grid:auto at 0.741 us was answered by barriers of 32 threads, at 0.014 us.
@@ -237,8 +269,11 @@ TEST(advice, offers_no_barrier_for_a_shape_that_it_cannot_join) {
     const auto a = advise(all, {topology::device::gpu, 1, 20, 0, 0, shape}, barriers::facts_of);
     for (const auto& p : a.barriers) {
       EXPECT_TRUE(p.facts.never.empty()) << p.barrier << ": " << p.facts.never;
-      EXPECT_FALSE(p.barrier.starts_with("warp") || p.barrier.starts_with("block") || p.barrier.starts_with("cluster")) << p.barrier;
-      EXPECT_FALSE(p.barrier.starts_with("nccl") || p.barrier.starts_with("openmp")) << p.barrier << ": one GPU meets nobody by it";
+      EXPECT_FALSE(p.barrier.starts_with("warp") || p.barrier.starts_with("block") ||
+                   p.barrier.starts_with("cluster"))
+          << p.barrier;
+      EXPECT_FALSE(p.barrier.starts_with("nccl") || p.barrier.starts_with("openmp"))
+          << p.barrier << ": one GPU meets nobody by it";
       EXPECT_GT(p.us, 0.7) << p.barrier;
     }
   }
@@ -246,21 +281,30 @@ TEST(advice, offers_no_barrier_for_a_shape_that_it_cannot_join) {
   EXPECT_EQ(a.barriers.front().barrier, "multigrid:library");
   EXPECT_TRUE(a.barriers.front().measured);
   // Where one block is all there is, they are offered.
-  EXPECT_TRUE(advise(all, {topology::device::gpu, 1, 20, 0, 0, "b1x32"}, barriers::facts_of).barriers.front().barrier.starts_with("block"));
+  EXPECT_TRUE(advise(all, {topology::device::gpu, 1, 20, 0, 0, "b1x32"}, barriers::facts_of)
+                  .barriers.front()
+                  .barrier.starts_with("block"));
   // One block alone meets no other: it says nothing of eight.
-  EXPECT_GT(advise(all, {topology::device::gpu, 1, 20, 0, 0, "b8x64"}, barriers::facts_of).barriers.front().us, 0.7);
+  EXPECT_GT(
+      advise(all, {topology::device::gpu, 1, 20, 0, 0, "b8x64"}, barriers::facts_of).barriers.front().us,
+      0.7);
   // More threads than a multiprocessor holds meet at the end of a kernel only.
   const auto large = advise(all, {topology::device::gpu, 4, 20, 0, 0, "32x1024"}, barriers::facts_of);
   for (const auto& p : large.barriers) EXPECT_TRUE(p.facts.by_host) << p.barrier;
-  EXPECT_TRUE(says(large, "No barrier inside a kernel is for them: no GPU holds more than 32 blocks or 2048 threads"));
+  EXPECT_TRUE(says(
+      large, "No barrier inside a kernel is for them: no GPU holds more than 32 blocks or 2048 threads"));
 }
 
 TEST(advice, says_why_none_of_the_barriers_joins_a_shape) {
   try {
-    advise(committed("h200x1-inner-barriers.json"), {topology::device::gpu, 1, 20, 0, 0, "32x64"}, barriers::facts_of);
+    advise(committed("h200x1-inner-barriers.json"), {topology::device::gpu, 1, 20, 0, 0, "32x64"},
+           barriers::facts_of);
     FAIL() << "it gave an answer";
   } catch (const usage_error& error) {
-    EXPECT_EQ(std::string(error.what()).find("none of the barriers in these results joins 1 GPU, shape 32x64: "), 0U) << error.what();
+    EXPECT_EQ(
+        std::string(error.what()).find("none of the barriers in these results joins 1 GPU, shape 32x64: "),
+        0U)
+        << error.what();
     EXPECT_NE(std::string(error.what()).find("--shape b1x32"), std::string::npos) << error.what();
   }
 }
@@ -271,7 +315,10 @@ TEST(advice, answers_with_what_a_program_can_call_and_never_with_a_guess_before_
     topology::device device;
     std::vector<int> members;
     std::vector<std::string> shapes;
-  } asked[] = {{"h200x4-barriers.json", topology::device::gpu, {1, 2, 3, 4, 8}, {"", "b1x32", "1x32", "2x96", "4x256", "32x64", "1x1024"}},
+  } asked[] = {{"h200x4-barriers.json",
+                topology::device::gpu,
+                {1, 2, 3, 4, 8},
+                {"", "b1x32", "1x32", "2x96", "4x256", "32x64", "1x1024"}},
                {"h200x4-host-one-process.json", topology::device::host, {2, 3, 8, 24, 64, 128}, {"", "2x1"}}};
   for (const auto& one : asked) {
     const auto all = committed(one.file);
@@ -285,48 +332,63 @@ TEST(advice, answers_with_what_a_program_can_call_and_never_with_a_guess_before_
           const auto &before = a.barriers[i - 1], &after = a.barriers[i];
           EXPECT_TRUE(before.is_callable() || !after.is_callable()) << after.barrier;
           if (before.is_callable() != after.is_callable()) continue;
-          EXPECT_TRUE(before.doubt() < after.doubt() || (before.doubt() == after.doubt() && before.us <= after.us)) << after.barrier;
+          EXPECT_TRUE(before.doubt() < after.doubt() ||
+                      (before.doubt() == after.doubt() && before.us <= after.us))
+              << after.barrier;
         }
       }
   }
 }
 
 TEST(advice, names_what_is_faster_and_cannot_be_called_behind_the_answer) {
-  const auto gpus = advise(committed("h200x4-barriers.json"), {topology::device::gpu, 4, 20}, barriers::facts_of);
+  const auto gpus =
+      advise(committed("h200x4-barriers.json"), {topology::device::gpu, 4, 20}, barriers::facts_of);
   EXPECT_EQ(gpus.barriers.front().barrier, "multigrid:library");
   EXPECT_TRUE(says(gpus, "#include <mgsync/multi_grid.cuh>"));
   EXPECT_TRUE(says(gpus, "Faster, and nothing that a program can call: multigrid:auto (2.068 us)."));
   EXPECT_GT(gpus.over_members.front().step_us, 80.7);  // the blocks of one GPU meet too
-  const auto hosts = advise(committed("h200x4-host-one-process.json"), {topology::device::host, 16, 20}, barriers::facts_of);
+  const auto hosts =
+      advise(committed("h200x4-host-one-process.json"), {topology::device::host, 16, 20}, barriers::facts_of);
   EXPECT_EQ(hosts.sentences.at(1), "To call it: #pragma omp barrier (-fopenmp).");
   EXPECT_TRUE(says(hosts, "Faster, and nothing that a program can call: multigrid:auto (0.3427 us), "));
   const auto text = to_text(gpus);
-  EXPECT_LT(text.find("\nmultigrid:library"), text.find("\nnothing that a program can call:\nmultigrid:auto")) << text;
+  EXPECT_LT(text.find("\nmultigrid:library"), text.find("\nnothing that a program can call:\nmultigrid:auto"))
+      << text;
 }
 
 TEST(advice, says_what_to_measure_where_only_what_cannot_be_called_was) {
-  const auto a = advise(committed("h200x4-gpu-barriers.json"), {topology::device::gpu, 4, 20, 0, 0, "1x32"}, barriers::facts_of);
+  const auto a = advise(committed("h200x4-gpu-barriers.json"), {topology::device::gpu, 4, 20, 0, 0, "1x32"},
+                        barriers::facts_of);
   EXPECT_EQ(a.barriers.front().barrier, "nccl-device:hub");
-  EXPECT_TRUE(says(a, "multigrid:library, which a program can call in place of multigrid:auto, was not measured: mgsync --gpus 4 --shape 1x32 --backend multigrid:library."));
+  EXPECT_TRUE(says(a, "multigrid:library, which a program can call in place of multigrid:auto, was not "
+                      "measured: mgsync --gpus 4 --shape 1x32 --backend multigrid:library."));
   auto alone = made_up("multigrid", 2, 2);
   alone.point.variant = "auto";
   const auto none = advise(std::vector<result>{alone}, {topology::device::gpu, 2, 20}, barriers::facts_of);
-  EXPECT_TRUE(none.sentences.front().starts_with("For 2 GPUs, shape 1x32, these results have nothing that a program can call. The fastest is multigrid:auto: 2 us")) << none.sentences.front();
+  EXPECT_TRUE(none.sentences.front().starts_with("For 2 GPUs, shape 1x32, these results have nothing that a "
+                                                 "program can call. The fastest is multigrid:auto: 2 us"))
+      << none.sentences.front();
   EXPECT_TRUE(says(none, "mgsync --gpus 2 --shape 1x32 --backend multigrid:library,multigrid:vendor."));
 }
 
 TEST(advice, does_not_tell_whether_an_unknown_barrier_can_be_called) {
   auto slower = made_up("nccl-device", 2, 4);
   slower.point.variant = "hub";
-  const auto a = advise(std::vector<result>{made_up("tomorrow", 2, 2), slower}, {topology::device::gpu, 2, 20}, barriers::facts_of);
+  const auto a = advise(std::vector<result>{made_up("tomorrow", 2, 2), slower},
+                        {topology::device::gpu, 2, 20}, barriers::facts_of);
   EXPECT_EQ(a.barriers.front().barrier, "nccl-device:hub");
-  EXPECT_TRUE(says(a, "not known to this build of mgsync, which cannot tell whether a program can call it: tomorrow (2 us)."));
-  const auto alone = advise(std::vector<result>{made_up("tomorrow", 2, 2)}, {topology::device::gpu, 2, 20}, barriers::facts_of);
-  EXPECT_TRUE(alone.sentences.front().starts_with("For 2 GPUs, shape 1x32, these results have nothing that this build of mgsync knows how to call.")) << alone.sentences.front();
+  EXPECT_TRUE(says(a, "not known to this build of mgsync, which cannot tell whether a program can call it: "
+                      "tomorrow (2 us)."));
+  const auto alone = advise(std::vector<result>{made_up("tomorrow", 2, 2)}, {topology::device::gpu, 2, 20},
+                            barriers::facts_of);
+  EXPECT_TRUE(alone.sentences.front().starts_with(
+      "For 2 GPUs, shape 1x32, these results have nothing that this build of mgsync knows how to call."))
+      << alone.sentences.front();
 }
 
 TEST(advice, ranks_what_was_measured_there_before_what_may_be_faster) {
-  const std::vector<result> all{with_shape(made_up("measured", 2, 4), 2, 32), made_up("elsewhere", 2, 1), with_shape(made_up("elsewhere", 2, 1.2), 4, 32)};
+  const std::vector<result> all{with_shape(made_up("measured", 2, 4), 2, 32), made_up("elsewhere", 2, 1),
+                                with_shape(made_up("elsewhere", 2, 1.2), 4, 32)};
   const auto a = advise(all, {topology::device::gpu, 2, 20, 0, 0, "2x32"});
   EXPECT_EQ(a.barriers.front().barrier, "measured");
   EXPECT_TRUE(says(a, "Perhaps faster, but not measured there, or in one batch only: elsewhere ("));
@@ -348,7 +410,8 @@ TEST(advice, offers_nothing_where_it_could_not_run_or_was_violated) {
   for (const auto ended : {result_status::waived, result_status::failed}) {
     auto refused = with_shape(made_up("one", 2, 1), 2, 32);
     refused.status = ended, refused.reason = "264 blocks fit", refused.metrics.clear();
-    const std::vector<result> all{made_up("one", 2, 1), with_shape(made_up("one", 2, 1.2), 4, 32), made_up("other", 2, 5), refused};
+    const std::vector<result> all{made_up("one", 2, 1), with_shape(made_up("one", 2, 1.2), 4, 32),
+                                  made_up("other", 2, 5), refused};
     EXPECT_EQ(advise(all, {topology::device::gpu, 2, 20, 0, 0, "2x32"}).barriers.front().barrier, "other");
     EXPECT_EQ(advise(all, {topology::device::gpu, 2, 20, 0, 0, "3x32"}).barriers.front().barrier, "one");
   }
@@ -356,9 +419,10 @@ TEST(advice, offers_nothing_where_it_could_not_run_or_was_violated) {
 
 TEST(advice, says_beside_which_work_points_were_measured) {
   const auto all = committed("h200x2-work.json");
-  EXPECT_EQ(what_there_is(all, barriers::facts_of), "these results are of 1 GPU, 2 GPUs beside work, as in --work 20us, --work 200us");
-  EXPECT_EQ(advise(all, {topology::device::gpu, 2, 20}, barriers::facts_of).barriers.front().barrier, "kernel-boundary:traditional");
+  EXPECT_EQ(what_there_is(all, barriers::facts_of),
+            "these results are of 1 GPU, 2 GPUs beside work, as in --work 20us, --work 200us");
+  EXPECT_EQ(advise(all, {topology::device::gpu, 2, 20}, barriers::facts_of).barriers.front().barrier,
+            "kernel-boundary:traditional");
 }
 
-}  // namespace
-}  // namespace mgsync::report
+}}  // namespace mgsync::report

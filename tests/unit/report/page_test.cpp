@@ -16,8 +16,7 @@
 #include "src/report/page_assets.hpp"
 #include "tests/unit/report/count.hpp"
 
-namespace mgsync::report {
-namespace {
+namespace mgsync::report { namespace {
 
 result measured(int members, double threads, const std::string& variant) {
   result r;
@@ -29,7 +28,8 @@ result measured(int members, double threads, const std::string& variant) {
   r.point.set("threads_per_block", threads);
   r.status = result_status::measured;
   r.verdict.passed = true;
-  r.metrics.push_back(summarize_batches({"latency", "us"}, {{1.1}, {1.2}, {1.3}, {1.25}, {1.15}, {1.4}, {1.35}, {1.45}}));
+  r.metrics.push_back(
+      summarize_batches({"latency", "us"}, {{1.1}, {1.2}, {1.3}, {1.25}, {1.15}, {1.4}, {1.35}, {1.45}}));
   return r;
 }
 
@@ -39,7 +39,13 @@ page page_of(const std::vector<result>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto id = "m1-" + short_key(all[i].point);
     p.rows.push_back({&all[i], 0, id});
-    c.curves[0].points.push_back({static_cast<double>(i), all[i].metrics.empty() ? 1.0 : all[i].metrics.front().median, {}, {}, {}, "", short_key(all[i].point)});
+    c.curves[0].points.push_back({static_cast<double>(i),
+                                  all[i].metrics.empty() ? 1.0 : all[i].metrics.front().median,
+                                  {},
+                                  {},
+                                  {},
+                                  "",
+                                  short_key(all[i].point)});
   }
   p.sections.push_back({"m1-barriers", "Barriers", {{}, {}, {c}}, {"mgsync --gpus 4"}, "m1-"});
   p.sections.push_back({"m1-nothing", "Nothing here", {}, {}, ""});
@@ -61,9 +67,11 @@ TEST(page, every_link_leads_somewhere_and_no_id_stands_twice) {
   const auto html = to_html(page_of(all));
   std::set<std::string> ids;
   const std::regex id(" id=\"([^\"]+)\""), link("href=\"#([^\"]+)\"");
-  for (std::sregex_iterator at(html.begin(), html.end(), id), end; at != end; ++at) EXPECT_TRUE(ids.insert((*at)[1]).second) << (*at)[1];
+  for (std::sregex_iterator at(html.begin(), html.end(), id), end; at != end; ++at)
+    EXPECT_TRUE(ids.insert((*at)[1]).second) << (*at)[1];
   std::size_t links = 0;
-  for (std::sregex_iterator at(html.begin(), html.end(), link), end; at != end; ++at, ++links) EXPECT_TRUE(ids.contains((*at)[1])) << (*at)[1];
+  for (std::sregex_iterator at(html.begin(), html.end(), link), end; at != end; ++at, ++links)
+    EXPECT_TRUE(ids.contains((*at)[1])) << (*at)[1];
   EXPECT_GE(links, 3U + 3U + 2U);  // marks, the table of their numbers, contents
   EXPECT_EQ(count(html, "mg-mark"), 3U + count(page_style(), "mg-mark"));
   EXPECT_EQ(count(html, "Nothing here"), 0U);
@@ -72,7 +80,9 @@ TEST(page, every_link_leads_somewhere_and_no_id_stands_twice) {
 TEST(page, names_its_style_and_script_by_hash_and_loads_nothing) {
   const std::vector<result> all{measured(1, 32, "auto")};
   const auto html = to_html(page_of(all));
-  EXPECT_NE(html.find("default-src 'none'; style-src '" + content_hash(page_style()) + "'; script-src '" + content_hash(page_script()) + "'"), std::string::npos);
+  EXPECT_NE(html.find("default-src 'none'; style-src '" + content_hash(page_style()) + "'; script-src '" +
+                      content_hash(page_script()) + "'"),
+            std::string::npos);
   EXPECT_EQ(count(html, " src="), 0U);
   EXPECT_EQ(count(html, "<link"), 0U);
   EXPECT_EQ(count(html, " style=\""), 0U);
@@ -116,7 +126,8 @@ TEST(page, a_figure_that_cannot_be_drawn_costs_no_other) {
 
 TEST(page, five_hundred_points_are_small_and_quick) {
   std::vector<result> all;
-  for (int i = 0; i < 500; ++i) all.push_back(measured(1 + i % 8, 32.0 * (1 + i / 8), fmt::format("variant-{}", i)));
+  for (int i = 0; i < 500; ++i)
+    all.push_back(measured(1 + i % 8, 32.0 * (1 + i / 8), fmt::format("variant-{}", i)));
   [[maybe_unused]] const auto began = std::clock();  // of this process: a busy machine takes none of it
   const auto html = to_html(page_of(all));
   EXPECT_LT(html.size(), 2'000'000U);
@@ -125,5 +136,4 @@ TEST(page, five_hundred_points_are_small_and_quick) {
 #endif
 }
 
-}  // namespace
-}  // namespace mgsync::report
+}}  // namespace mgsync::report

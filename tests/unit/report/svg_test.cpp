@@ -10,12 +10,14 @@
 #include "src/report/timeline_picture.hpp"
 #include "tests/unit/report/count.hpp"
 
-namespace mgsync::report {
-namespace {
+namespace mgsync::report { namespace {
 
 chart two_curves() {
-  return {{"gpus", "Barriers over GPUs"}, {"GPUs"}, {"latency (us)", true},
-          {{"ours", {{1, 1.4, 1.3, 1.5, {1.35, 1.45}}, {2, 2.0, 1.9, 2.1}, {4, 2.1}}}, {"paper", {{1, 5}, {2, 6}}, true}}};
+  return {{"gpus", "Barriers over GPUs"},
+          {"GPUs"},
+          {"latency (us)", true},
+          {{"ours", {{1, 1.4, 1.3, 1.5, {1.35, 1.45}}, {2, 2.0, 1.9, 2.1}, {4, 2.1}}},
+           {"paper", {{1, 5}, {2, 6}}, true}}};
 }
 
 TEST(svg, a_chart_has_a_mark_for_every_point_and_a_band_for_every_interval) {
@@ -28,20 +30,30 @@ TEST(svg, a_chart_has_a_mark_for_every_point_and_a_band_for_every_interval) {
 }
 
 TEST(svg, noise_that_reaches_below_zero_ends_where_a_logarithmic_scale_does) {
-  const chart noisy{{"n", "Noise"}, {"GPUs"}, {"latency (us)", true},
-                    {{"noise", {{1, 0.02, -0.01, 0.05, {-0.01, 0.04}}, {2, 2.0, 1.9, 2.1}}}, {"below", {{1, -0.1}}}}};
+  const chart noisy{
+      {"n", "Noise"},
+      {"GPUs"},
+      {"latency (us)", true},
+      {{"noise", {{1, 0.02, -0.01, 0.05, {-0.01, 0.04}}, {2, 2.0, 1.9, 2.1}}}, {"below", {{1, -0.1}}}}};
   const auto text = to_svg(noisy);
   EXPECT_EQ(count(text, "mg-mark"), 2U);
   EXPECT_EQ(count(text, "nan") + count(text, "inf\""), 0U);
   const chart nothing{{"n", "Noise"}, {"GPUs"}, {"latency (us)", true}, {{"below", {{1, -0.1}, {2, -0.2}}}}};
   EXPECT_EQ(count(to_svg(nothing), "mg-mark"), 2U);
-  const bar_chart bars{{"b", "Noise"}, {"us", true}, {}, {{"noise", {0.02}, -0.01, 0.05}, {"two", {2.0}, 1.9, 2.1}}};
+  const bar_chart bars{
+      {"b", "Noise"}, {"us", true}, {}, {{"noise", {0.02}, -0.01, 0.05}, {"two", {2.0}, 1.9, 2.1}}};
   EXPECT_EQ(count(to_svg(bars), "nan"), 0U);
 }
 
 TEST(svg, a_heat_map_has_the_number_in_the_cell_and_a_reason_in_the_hole) {
-  const heat_map map{{"map", "grid.sync"}, "blocks per SM", "threads", {"1", "32"}, {"32", "1024"},
-                     {{1.0, 1.3}, {9.96, std::nullopt}}, "us", {{"", ""}, {"", "64 warps do not fit"}}};
+  const heat_map map{{"map", "grid.sync"},
+                     "blocks per SM",
+                     "threads",
+                     {"1", "32"},
+                     {"32", "1024"},
+                     {{1.0, 1.3}, {9.96, std::nullopt}},
+                     "us",
+                     {{"", ""}, {"", "64 warps do not fit"}}};
   const auto text = to_svg(map);
   EXPECT_EQ(count(text, "mg-mark"), 3U);
   EXPECT_EQ(count(text, ">1.300<"), 1U);
@@ -49,7 +61,9 @@ TEST(svg, a_heat_map_has_the_number_in_the_cell_and_a_reason_in_the_hole) {
 }
 
 TEST(svg, stacked_bars_add_up) {
-  const bar_chart bars{{"launch", "One null kernel"}, {"ns"}, {"call", "execution", "other"},
+  const bar_chart bars{{"launch", "One null kernel"},
+                       {"ns"},
+                       {"call", "execution", "other"},
                        {{"traditional", {2545, 993, 4735}}, {"cooperative", {3388, 1015, 4830}}}};
   const auto text = to_svg(bars);
   EXPECT_EQ(count(text, "mg-mark"), 6U);
@@ -58,7 +72,10 @@ TEST(svg, stacked_bars_add_up) {
 }
 
 TEST(svg, a_timeline_has_a_row_per_track_and_of_many_a_row_for_neighbours) {
-  timeline few{{"w", "warps"}, "cycles", {{"warp 0", {{"store", 0, 9}, {"load", 36, 58}}}, {"warp 1", {{"store", 2, 11}}}}, 8};
+  timeline few{{"w", "warps"},
+               "cycles",
+               {{"warp 0", {{"store", 0, 9}, {"load", 36, 58}}}, {"warp 1", {{"store", 2, 11}}}},
+               8};
   const auto text = to_svg(few);
   EXPECT_EQ(count(text, "mg-mark"), 3U);
   EXPECT_EQ(count(text, "no order is claimed"), 1U);
@@ -67,7 +84,8 @@ TEST(svg, a_timeline_has_a_row_per_track_and_of_many_a_row_for_neighbours) {
   EXPECT_EQ(to_svg(few, false).find("The recorder"), std::string::npos) << "the page says it";
   timeline many{{"b", "blocks"}, "us", {}};
   for (int i = 0; i < 528; ++i)
-    many.tracks.push_back({"GPU " + std::to_string(i / 264) + " block " + std::to_string(i % 264), {{"wait", i * 0.1, 100}, {"leave", 100, 101.0 + i}}});
+    many.tracks.push_back({"GPU " + std::to_string(i / 264) + " block " + std::to_string(i % 264),
+                           {{"wait", i * 0.1, 100}, {"leave", 100, 101.0 + i}}});
   const auto rows = merged_rows(many, 48);
   ASSERT_EQ(rows.size(), 48U);
   EXPECT_EQ(rows[24].name, "GPU 1 block 0-10");  // 11 blocks each, none shared by two GPUs
@@ -108,13 +126,15 @@ TEST(svg, refuses_what_a_scale_cannot_show) {
   c.curves[0].points[0].y = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THROW(to_svg(c), std::invalid_argument);
   EXPECT_THROW(to_svg(chart{{"e", "empty"}, {"x"}, {"y"}, {}}), std::invalid_argument);
-  EXPECT_THROW(to_svg(heat_map{{"e", "empty"}, "r", "c", {"1"}, {"1"}, {{std::nullopt}}, "us"}), std::invalid_argument);
+  EXPECT_THROW(to_svg(heat_map{{"e", "empty"}, "r", "c", {"1"}, {"1"}, {{std::nullopt}}, "us"}),
+               std::invalid_argument);
   EXPECT_THROW(to_svg(timeline{{"t", "t"}, "us", {{"a", {{"back", 2, 1}}}}}), std::invalid_argument);
 }
 
 // A batch's value may be unknown, and an end of an interval; a figure's own may not.
 TEST(svg, leaves_out_the_batches_that_are_no_numbers) {
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN(), endless = std::numeric_limits<double>::infinity();
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN(),
+                   endless = std::numeric_limits<double>::infinity();
   for (const bool logarithmic : {false, true}) {
     auto c = two_curves();
     c.y.logarithmic = logarithmic;
@@ -130,26 +150,45 @@ TEST(svg, leaves_out_the_batches_that_are_no_numbers) {
 
 // Every pair of numbers that a result may have: a picture, or a refusal; and few enough marks to be read.
 TEST(svg, of_any_numbers_comes_to_an_end) {
-  std::vector<double> some{0, 5e-324, 1e-320, 2.2e-308, 1e-300, 1e-151, 1e-150, 1e-9, 1, 4, std::nextafter(4, 5), 4.00000000001, 1e9, 1e149, 1e150, 1e151, 1e300,
-                           1.5e308, 1.79e308, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()};
+  std::vector<double> some{0,
+                           5e-324,
+                           1e-320,
+                           2.2e-308,
+                           1e-300,
+                           1e-151,
+                           1e-150,
+                           1e-9,
+                           1,
+                           4,
+                           std::nextafter(4, 5),
+                           4.00000000001,
+                           1e9,
+                           1e149,
+                           1e150,
+                           1e151,
+                           1e300,
+                           1.5e308,
+                           1.79e308,
+                           std::numeric_limits<double>::infinity(),
+                           std::numeric_limits<double>::quiet_NaN()};
   for (double up = 4; some.size() < 40; up = std::nextafter(up, 5)) some.push_back(up);
   for (const double one : std::vector(some)) some.push_back(-one);
   std::size_t drawn = 0;
   for (const double a : some)
     for (const double b : some)
       for (const bool logarithmic : {false, true}) {
-        const figure all[] = {chart{{"c", "c"}, {"x"}, {"y", logarithmic}, {{"one", {{1, a}, {2, b, a, b, {a, b}}}}}},
-                              chart{{"c", "c"}, {"x", logarithmic}, {"y"}, {{"one", {{a, 1}, {b, 2}}}}},
-                              bar_chart{{"b", "b"}, {"y", logarithmic}, {"p", "q"}, {{"one", {a, b}, a, b}, {"two", {b}}}},
-                              heat_map{{"m", "m"}, "r", "c", {"1"}, {"1", "2"}, {{a, b}}, "us"},
-                              timeline{{"t", "t"}, "us", {{"a", {{"e", a, b}}}}, b}};
+        const figure all[] = {
+            chart{{"c", "c"}, {"x"}, {"y", logarithmic}, {{"one", {{1, a}, {2, b, a, b, {a, b}}}}}},
+            chart{{"c", "c"}, {"x", logarithmic}, {"y"}, {{"one", {{a, 1}, {b, 2}}}}},
+            bar_chart{{"b", "b"}, {"y", logarithmic}, {"p", "q"}, {{"one", {a, b}, a, b}, {"two", {b}}}},
+            heat_map{{"m", "m"}, "r", "c", {"1"}, {"1", "2"}, {{a, b}}, "us"},
+            timeline{{"t", "t"}, "us", {{"a", {{"e", a, b}}}}, b}};
         for (const auto& each : all) try {
             const auto text = to_svg(each);
             EXPECT_EQ(count(text, "nan") + count(text, "inf"), 0U) << a << " " << b;
             EXPECT_LT(count(text, "mg-grid"), 60U) << a << " " << b;
             ++drawn;
-          } catch (const std::invalid_argument&) {
-          }
+          } catch (const std::invalid_argument&) {}
       }
   EXPECT_GT(drawn, 20000U);
 }
@@ -165,5 +204,4 @@ TEST(readable, has_four_digits) {
   EXPECT_EQ(readable(std::numeric_limits<double>::quiet_NaN()), "-");
 }
 
-}  // namespace
-}  // namespace mgsync::report
+}}  // namespace mgsync::report

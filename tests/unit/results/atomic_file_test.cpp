@@ -15,8 +15,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/unique_descriptor.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 using test::content_of;
 
@@ -104,9 +103,7 @@ TEST(atomic_file, keeps_the_old_content_when_writing_fails) {
     if (::setrlimit(RLIMIT_FSIZE, &tiny) != 0) ::_exit(9);
     try {
       write_file_atomically(file, std::string(5000, 'x'));
-    } catch (const api_error&) {
-      ::_exit(0);
-    } catch (...) {
+    } catch (const api_error&) { ::_exit(0); } catch (...) {
     }
     ::_exit(1);
   }
@@ -146,9 +143,9 @@ TEST(atomic_file, is_whole_when_the_writer_is_killed) {
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     const std::string content = content_of(file);
     ASSERT_EQ(content.size(), 300'000U);
-    EXPECT_EQ(static_cast<std::size_t>(std::count(content.begin(), content.end(), content[0])), content.size());
+    EXPECT_EQ(static_cast<std::size_t>(std::count(content.begin(), content.end(), content[0])),
+              content.size());
   }
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -7,8 +7,7 @@
 #include "made_up_results.hpp"
 #include "src/results/point.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 TEST(checksum, known_answers) {
   EXPECT_EQ(crc32("123456789"), 0xcbf43926U);
@@ -59,5 +58,4 @@ TEST(key, is_equal_for_equal_points_only) {
   add([](point& p) { p.set(axes::peer_memory_asked, "ipc"); });
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -7,8 +7,7 @@
 #include "made_up_results.hpp"
 #include "src/results/comparison_table.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 using test::a_point;
 using test::failed;
@@ -67,7 +66,8 @@ TEST(comparison, of_equal_machines_rarely_shows_a_difference) {
   // With one of up to 2 % on either side, 4 % in the worst case, too.
   const int wrong = how_often(change::worse, 2, 2, 0.02, 1) + how_often(change::improved, 2, 2, 0.02, 1);
   // Processes as the unit need no margin: 1 - 2/70 = 97 % for four a side.
-  const int wrong_by_process = how_often(change::worse, 2, 2, 0.02, 4) + how_often(change::improved, 2, 2, 0.02, 4);
+  const int wrong_by_process =
+      how_often(change::worse, 2, 2, 0.02, 4) + how_often(change::improved, 2, 2, 0.02, 4);
   std::printf("equal machines look different: one process a side %d of 500, four a side %d of 500\n", wrong,
               wrong_by_process);
   EXPECT_LE(wrong, 5);
@@ -79,8 +79,9 @@ TEST(comparison, finds_a_real_difference) {
   const int ten = how_often(change::worse, 2, 2.2, 0.005, 1);
   const int fifteen_faster = how_often(change::improved, 2, 2 / 1.15, 0.02, 1);
   const int five_by_process = how_often(change::worse, 2, 2.1, 0.01, 4);
-  std::printf("found: 10 %% slower, one process a side %d; 15 %% faster %d; 5 %% slower, four a side %d of 500\n", ten,
-              fifteen_faster, five_by_process);
+  std::printf(
+      "found: 10 %% slower, one process a side %d; 15 %% faster %d; 5 %% slower, four a side %d of 500\n",
+      ten, fifteen_faster, five_by_process);
   EXPECT_GE(ten, 450);
   EXPECT_GE(fifteen_faster, 450);
   EXPECT_GE(five_by_process, 475);
@@ -122,9 +123,10 @@ TEST(comparison, pairs_by_everything_but_the_numbers_of_the_members) {
   list.placement = "list:0,1,2,3";
   elsewhere.placement = list.placement;
   EXPECT_TRUE(compare_two({measured(list, 2)}, {measured(elsewhere, 2)}).points.empty());
-  for (const auto change_it : {+[](point& p) { p.ranks = 4; }, +[](point& p) { p.set(axes::blocks_per_sm, 2.0); },
-                               +[](point& p) { p.set(axes::load, "streaming"); }, +[](point& p) { p.placement = "far"; },
-                               +[](point& p) { p.variant = "relay"; }}) {
+  for (const auto change_it :
+       {+[](point& p) { p.ranks = 4; }, +[](point& p) { p.set(axes::blocks_per_sm, 2.0); },
+        +[](point& p) { p.set(axes::load, "streaming"); }, +[](point& p) { p.placement = "far"; },
+        +[](point& p) { p.variant = "relay"; }}) {
     point other = hub;
     change_it(other);
     const auto compared = compare_two({measured(hub, 2)}, {measured(other, 2)});
@@ -170,9 +172,12 @@ TEST(comparison, a_gate_is_shut_by_what_did_not_pass_its_check) {
   auto broken = measured(hub, 1), unchecked = measured(hub, 1);
   broken.verdict.passed = false;
   unchecked.verdict = {};
-  const auto of = [](const result& base, const result& now) { return gate_violations(compare_two({base}, {now}), {0.1}); };
+  const auto of = [](const result& base, const result& now) {
+    return gate_violations(compare_two({base}, {now}), {0.1});
+  };
   ASSERT_EQ(of(measured(hub, 2), broken).size(), 1u) << "however fast it is";
-  EXPECT_EQ(of(measured(hub, 2), broken)[0], "multigrid:hub on 4 host members {0,1,2,3}, shape 1: did not pass its check in NEW");
+  EXPECT_EQ(of(measured(hub, 2), broken)[0],
+            "multigrid:hub on 4 host members {0,1,2,3}, shape 1: did not pass its check in NEW");
   ASSERT_EQ(of(measured(hub, 2), unchecked).size(), 1u);
   EXPECT_TRUE(of(measured(hub, 2), unchecked)[0].ends_with("is unchecked in NEW, and was checked in BASE"));
   // What BASE does not claim, NEW need not.
@@ -185,7 +190,8 @@ TEST(comparison, a_gate_is_shut_by_another_unit) {
   auto ms = measured(hub, 0.002), more = base;
   ms.metrics[0].unit = "ms";
   more.metrics[0].better = better::more;
-  for (const auto& [now, in] : {std::pair{ms, "its latency is in 'ms', and was in 'us'"}, {more, "its latency is in 'us' (more is better), and was in 'us'"}}) {
+  for (const auto& [now, in] : {std::pair{ms, "its latency is in 'ms', and was in 'us'"},
+                                {more, "its latency is in 'us' (more is better), and was in 'us'"}}) {
     const auto compared = compare_two({base}, {now});
     EXPECT_TRUE(compared.points.empty());
     const auto violations = gate_violations(compared, {0.1});
@@ -193,7 +199,8 @@ TEST(comparison, a_gate_is_shut_by_another_unit) {
     EXPECT_NE(violations[0].find(in), std::string::npos) << violations[0];
   }
   // Files of one side are no processes of one measurement then.
-  const auto mixed = compare(std::vector{document_of({base})}, std::vector{document_of({base}), document_of({ms})});
+  const auto mixed =
+      compare(std::vector{document_of({base})}, std::vector{document_of({base}), document_of({ms})});
   EXPECT_EQ(gate_violations(mixed, {0.1}).size(), 1u);
 }
 
@@ -201,7 +208,10 @@ TEST(comparison, a_gate_is_shut_by_what_is_not_above_0) {
   auto zero = measured(hub, 2), less = measured(hub, 2);
   for (double& value : zero.metrics[0].raw) value = 0;
   for (double& value : less.metrics[0].raw) value = -3;
-  for (const auto& [base, now] : {std::pair{measured(hub, 2), zero}, {measured(hub, 2), less}, {zero, measured(hub, 2)}, {less, less}}) {
+  for (const auto& [base, now] : {std::pair{measured(hub, 2), zero},
+                                  {measured(hub, 2), less},
+                                  {zero, measured(hub, 2)},
+                                  {less, less}}) {
     const auto violations = gate_violations(compare_two({base}, {now}), {0.1});
     ASSERT_EQ(violations.size(), 1u);
     EXPECT_NE(violations[0].find("what is 0 or below is no measurement"), std::string::npos) << violations[0];
@@ -216,8 +226,8 @@ TEST(comparison, a_gate_is_shut_by_what_is_not_above_0) {
 }
 
 TEST(comparison, what_failed_or_was_waived_is_lost) {
-  const auto compared =
-      compare_two({measured(hub, 2), measured(inbox, 3)}, {failed(hub, "violated"), waived(inbox, "no peer access")});
+  const auto compared = compare_two({measured(hub, 2), measured(inbox, 3)},
+                                    {failed(hub, "violated"), waived(inbox, "no peer access")});
   ASSERT_EQ(compared.lost.size(), 2u);
   EXPECT_EQ(compared.lost[0].status, result_status::failed);
   EXPECT_EQ(compared.lost[1].status, result_status::waived);
@@ -259,7 +269,8 @@ TEST(comparison, says_when_auto_ran_something_else_or_the_check_was_skipped) {
   now.environment["algorithm"] = "hub";
   now.verdict = {};
   const auto compared = compare_two({base}, {now});
-  EXPECT_EQ(compared.points.front().notes, (std::vector<std::string>{"ran hub, was inbox", "unchecked in NEW"}));
+  EXPECT_EQ(compared.points.front().notes,
+            (std::vector<std::string>{"ran hub, was inbox", "unchecked in NEW"}));
   EXPECT_NE(format_comparison(compared).find("no difference shown  ran hub, was inbox, unchecked in NEW\n"),
             std::string::npos);
 }
@@ -272,12 +283,13 @@ TEST(comparison, table_names_what_changed_first) {
   const auto slow = text.find("inbox"), fast = text.find("mpi"), same = text.find("hub");
   EXPECT_LT(slow, fast);
   EXPECT_LT(fast, same);
-  EXPECT_NE(text.find("only in NEW         openmp:runtime on 2 host members {0,1}, shape 1"), std::string::npos) << text;
+  EXPECT_NE(text.find("only in NEW         openmp:runtime on 2 host members {0,1}, shape 1"),
+            std::string::npos)
+      << text;
   EXPECT_NE(text.find("1 slower, 1 faster, 1 without a difference shown\n"), std::string::npos) << text;
   EXPECT_NE(text.find("wider by 4 %"), std::string::npos);
   for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1))
     EXPECT_FALSE(at > 0 && text[at - 1] == ' ') << "a line ends in a blank";
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -7,8 +7,7 @@
 
 #include "made_up_results.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 // Rows of fields, read as RFC 4180 says.
 std::vector<std::vector<std::string>> parsed(const std::string& text) {
@@ -51,11 +50,14 @@ json_document document_with(std::vector<result> results) {
 
 class table_of {
  public:
-  explicit table_of(std::vector<result> results) : rows_(parsed(format_csv(document_with(std::move(results))))) {
+  explicit table_of(std::vector<result> results)
+      : rows_(parsed(format_csv(document_with(std::move(results))))) {
     for (const auto& row : rows_) EXPECT_EQ(row.size(), rows_[0].size());
   }
   std::size_t rows() const { return rows_.size(); }
-  bool has(const char* name) const { return std::find(rows_[0].begin(), rows_[0].end(), name) != rows_[0].end(); }
+  bool has(const char* name) const {
+    return std::find(rows_[0].begin(), rows_[0].end(), name) != rows_[0].end();
+  }
   std::string field(std::size_t row, const char* name) const {
     const auto at = std::find(rows_[0].begin(), rows_[0].end(), name) - rows_[0].begin();
     return rows_.at(row).at(static_cast<std::size_t>(at));
@@ -117,5 +119,4 @@ TEST(csv, has_a_column_for_every_axis_and_metric_of_any_row) {
   EXPECT_FALSE(table.has("threads_per_block")) << "no row has it";
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -7,16 +7,15 @@
 #include <random>
 
 #include "made_up_results.hpp"
+#include "scratch_folder.hpp"
 #include "src/results/comparison.hpp"
 #include "src/results/csv_document.hpp"
 #include "src/results/merging.hpp"
 #include "src/results/result_json.hpp"
 #include "src/results/store.hpp"
 #include "src/results/table.hpp"
-#include "scratch_folder.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 const doubt crowded{"load", 4, "4 runnable threads for 2 hardware threads"};
 const doubt more_crowded{"load", 7, "7 runnable threads for 2 hardware threads"};
@@ -38,11 +37,12 @@ TEST(regimes, are_two_groups_that_lie_apart_by_more_than_they_are_wide) {
   const std::vector<double> two{0.071, 0.072, 0.222, 0.070, 0.224, 0.221, 0.073};
   ASSERT_TRUE(two_regimes(two));
   EXPECT_NEAR(*two_regimes(two), 3.1, 0.05);
-  EXPECT_FALSE(two_regimes(std::vector{1.0, 1.01, 1.2, 1.21, 1.2, 1.0}));          // less than a quarter apart
-  EXPECT_FALSE(two_regimes(std::vector{1.0, 1.4, 1.9, 2.5, 3.3, 4.4, 5.9}));       // spread all over
-  EXPECT_FALSE(two_regimes(std::vector{1.0, 1.01, 1.02, 1.0, 0.99, 1.0, 5.0}));    // one that is odd is no group
-  EXPECT_FALSE(two_regimes(std::vector{1.0, 3.0}));                                // too few to tell
-  EXPECT_FALSE(two_regimes(std::vector{-1.0, -1.1, 3.0, 3.1, 3.0}));               // no quotient of these
+  EXPECT_FALSE(two_regimes(std::vector{1.0, 1.01, 1.2, 1.21, 1.2, 1.0}));     // less than a quarter apart
+  EXPECT_FALSE(two_regimes(std::vector{1.0, 1.4, 1.9, 2.5, 3.3, 4.4, 5.9}));  // spread all over
+  EXPECT_FALSE(
+      two_regimes(std::vector{1.0, 1.01, 1.02, 1.0, 0.99, 1.0, 5.0}));  // one that is odd is no group
+  EXPECT_FALSE(two_regimes(std::vector{1.0, 3.0}));                     // too few to tell
+  EXPECT_FALSE(two_regimes(std::vector{-1.0, -1.1, 3.0, 3.1, 3.0}));    // no quotient of these
 }
 
 TEST(regimes, are_not_found_in_one_distribution) {
@@ -58,7 +58,8 @@ TEST(regimes, are_not_found_in_one_distribution) {
 TEST(doubts, of_samples_are_those_below_zero_and_two_regimes) {
   auto one = test::measured(test::a_point("a", "b", 2), 1);
   EXPECT_TRUE(doubts_of_samples(one.metrics, one.samples).empty());
-  for (std::size_t i = 0; i < 5; ++i) one.samples[i].values.front().value = -0.1;  // a tenth of 50 is not more than a tenth
+  for (std::size_t i = 0; i < 5; ++i)
+    one.samples[i].values.front().value = -0.1;  // a tenth of 50 is not more than a tenth
   EXPECT_TRUE(doubts_of_samples(one.metrics, one.samples).empty());
   one.samples[5].values.front().value = -0.1;
   const auto found = doubts_of_samples(one.metrics, one.samples);
@@ -71,8 +72,10 @@ TEST(doubts, of_samples_are_those_below_zero_and_two_regimes) {
 }
 
 TEST(doubts, are_one_line_below_the_table_with_the_points_counted) {
-  const std::vector all{doubted("a", {crowded}), doubted("b", {more_crowded, stolen}, 2), doubted("c", {}, 3), test::waived(test::a_point("d", "", 2), "no GPU")};
-  EXPECT_EQ(summary_of(all), "2 of 3 points mean little: 7 runnable threads for 2 hardware threads (2), 5.0 % of the CPU time stolen by the hypervisor (1)");
+  const std::vector all{doubted("a", {crowded}), doubted("b", {more_crowded, stolen}, 2), doubted("c", {}, 3),
+                        test::waived(test::a_point("d", "", 2), "no GPU")};
+  EXPECT_EQ(summary_of(all), "2 of 3 points mean little: 7 runnable threads for 2 hardware threads (2), 5.0 "
+                             "% of the CPU time stolen by the hypervisor (1)");
   const auto text = format_table(all);
   EXPECT_NE(text.find("\n\n" + summary_of(all) + "\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("mean little"), text.rfind("mean little")) << text;
@@ -117,12 +120,16 @@ TEST(doubts, of_all_files_count_when_they_are_merged) {
   auto other = test::measured(test::a_point("a", "default", 2), 1, 2);
   other.doubts = {more_crowded, stolen};
   for (const auto unit : {replication::batches, replication::processes}) {
-    const auto merged = merge_results(std::vector{file_of("1", doubted("a", {crowded})), file_of("2", other)}, unit);
+    const auto merged =
+        merge_results(std::vector{file_of("1", doubted("a", {crowded})), file_of("2", other)}, unit);
     ASSERT_EQ(merged.document.results.size(), 1U);
     EXPECT_EQ(merged.document.results[0].doubts, (std::vector{more_crowded, stolen}));
   }
   // Two runs that each have one regime have two together.
-  const auto apart = merge_results(std::vector{file_of("1", doubted("a", {})), file_of("2", test::measured(test::a_point("a", "default", 2), 3, 2))}, replication::batches);
+  const auto apart =
+      merge_results(std::vector{file_of("1", doubted("a", {})),
+                                file_of("2", test::measured(test::a_point("a", "default", 2), 3, 2))},
+                    replication::batches);
   ASSERT_EQ(apart.document.results[0].doubts.size(), 1U);
   EXPECT_EQ(apart.document.results[0].doubts[0].kind, doubt_kinds::regimes);
 }
@@ -133,7 +140,9 @@ TEST(doubts, are_carried_by_a_comparison) {
   const auto compared = compare(base, now);
   ASSERT_EQ(compared.points.size(), 1U);
   EXPECT_EQ(compared.points[0].notes, std::vector<std::string>{"means little in NEW"});
-  EXPECT_EQ(doubtful_sides(compared), std::vector<std::string>{"NEW: 1 of 1 point means little: 4 runnable threads for 2 hardware threads (1)"});
+  EXPECT_EQ(doubtful_sides(compared),
+            std::vector<std::string>{
+                "NEW: 1 of 1 point means little: 4 runnable threads for 2 hardware threads (1)"});
   EXPECT_TRUE(doubtful_sides(compare(base, base)).empty());
   EXPECT_EQ(compare(now, now).points[0].notes, std::vector<std::string>{"means little"});
 }
@@ -146,5 +155,4 @@ TEST(doubts, are_a_column_of_the_csv_where_there_are_any) {
   EXPECT_EQ(format_csv(document).find("doubts"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -16,8 +16,8 @@
 namespace {
 
 std::vector<std::string> calls;
-int interruptions = 0;    // so many of the next writes are
-bool in_parts = false;    // a write takes the first half
+int interruptions = 0;  // so many of the next writes are
+bool in_parts = false;  // a write takes the first half
 
 template <class Function>
 Function* real(const char* name) {
@@ -46,11 +46,11 @@ extern "C" ssize_t write(int descriptor, const void* data, size_t size) {
     return -1;
   }
   if (descriptor > 2) calls.emplace_back("write");
-  return real<ssize_t(int, const void*, size_t)>("write")(descriptor, data, in_parts && descriptor > 2 && size > 1 ? size / 2 : size);
+  return real<ssize_t(int, const void*, size_t)>("write")(
+      descriptor, data, in_parts && descriptor > 2 && size > 1 ? size / 2 : size);
 }
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 class durability : public testing::Test {
  protected:
@@ -112,5 +112,4 @@ TEST_F(durability, writes_that_are_interrupted_or_cut_go_on) {
   EXPECT_EQ(test::content_of(folder_ / "r.json"), "all of it");
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

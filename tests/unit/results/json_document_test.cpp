@@ -12,8 +12,7 @@
 #include "scratch_folder.hpp"
 #include "src/base/errors.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 json_document a_document() {
   json_document document;
@@ -38,7 +37,8 @@ json_document a_document() {
   results.push_back(test::waived(gpu, "no GPU here"));
   results.push_back(test::failed(test::a_point("mpi", "default", 2), "member 1 left too early"));
   results.push_back(test::an_error(test::a_point("mpi", "default", 4), "not tried: CUDA: out of memory"));
-  // Of another study: other axes, two metrics, one of which is to be more, another proof, something to look at.
+  // Of another study: other axes, two metrics, one of which is to be more, another proof, something to look
+  // at.
   result copy = test::measured(test::a_point("copy", "", 1), 4);
   copy.point.study = "bandwidth";
   copy.point.axes = {{"bytes", 65536.0, "B"}, {"ratio", 0.5, ""}, {"direction", "both", ""}};
@@ -78,9 +78,10 @@ TEST(json_document, holds_the_promised_fields) {
   for (const char* key : {"schema", "command", "seed", "started", "ended", "machine", "settings", "results"})
     EXPECT_TRUE(all.contains(key)) << key;
   const auto& one = all["results"][0];
-  for (const char* key : {"study",  "subject", "variant", "device",  "members", "ranks",   "group",       "node",        "placement", "axes",
-                          "status", "reason",  "verdict", "metrics", "method",  "stopped", "attempt", "attachments", "environment", "notes",
-                          "samples"})
+  for (const char* key :
+       {"study",  "subject",   "variant", "device",      "members",     "ranks",   "group",
+        "node",   "placement", "axes",    "status",      "reason",      "verdict", "metrics",
+        "method", "stopped",   "attempt", "attachments", "environment", "notes",   "samples"})
     EXPECT_TRUE(one.contains(key)) << key;
   const auto& latency = one["metrics"]["latency"];
   EXPECT_EQ(latency["unit"], "us");
@@ -133,27 +134,29 @@ TEST(json_document, reads_strictly) {
     change(value);
     try {
       parse_json(value.dump(), "f.json");
-    } catch (const usage_error& error) {
-      return std::string(error.what());
-    }
+    } catch (const usage_error& error) { return std::string(error.what()); }
     return std::string("accepted");
   };
   EXPECT_EQ(message([](auto& v) { v["schema"] = "mgsync-results/3", v.erase("machine"); }),
             "f.json: schema 'mgsync-results/3'; this mgsync reads 'mgsync-results/2' and 'mgsync-results/1'");
-  EXPECT_EQ(message([](auto& v) { v.erase("schema"); }), "f.json: JSON of another kind, and no results (it has no \"schema\")");
+  EXPECT_EQ(message([](auto& v) { v.erase("schema"); }),
+            "f.json: JSON of another kind, and no results (it has no \"schema\")");
   EXPECT_EQ(message([](auto& v) { v["results"][1]["metrics"]["latency"]["median"] = "1"; }),
             "f.json.results[1].metrics.latency.median: expected a number");
-  EXPECT_EQ(message([](auto& v) { v["results"][0]["status"] = "fine"; }),
-            "f.json.results[0].status: expected one of measured, waived, failed, error, interrupted, not 'fine'");
+  EXPECT_EQ(
+      message([](auto& v) { v["results"][0]["status"] = "fine"; }),
+      "f.json.results[0].status: expected one of measured, waived, failed, error, interrupted, not 'fine'");
   EXPECT_EQ(message([](auto& v) { v["results"][0]["axes"]["load"]["value"] = true; }),
             "f.json.results[0].axes.load.value: expected a number or a word");
   EXPECT_EQ(message([](auto& v) { v["results"][0]["metrics"]["latency"]["better"] = "bigger"; }),
             "f.json.results[0].metrics.latency.better: expected one of less, more, not 'bigger'");
-  EXPECT_NE(message([](auto& v) { v["results"][0]["samples"]["batch"].erase(0); }).find("differ in number"), std::string::npos);
+  EXPECT_NE(message([](auto& v) { v["results"][0]["samples"]["batch"].erase(0); }).find("differ in number"),
+            std::string::npos);
   EXPECT_NE(message([](auto& v) { v["results"][0]["samples"]["latency"].erase(0); }).find("differ in number"),
             std::string::npos);
   EXPECT_NE(message([](auto& v) { v["results"][0]["members"] = 1e300; }).find("members"), std::string::npos);
-  EXPECT_NE(message([](auto& v) { v["results"][0]["samples"]["batch"][0] = -1; }).find("batch"), std::string::npos);
+  EXPECT_NE(message([](auto& v) { v["results"][0]["samples"]["batch"][0] = -1; }).find("batch"),
+            std::string::npos);
   EXPECT_THROW(parse_json("", "f"), usage_error);
   EXPECT_THROW(parse_json("[]", "f"), usage_error);
   EXPECT_THROW(parse_json(good.substr(0, good.size() / 2), "f"), usage_error);
@@ -187,9 +190,9 @@ for error in errors[:5]:
     print(error.json_path, error.message)
 sys.exit(1 if errors else 0)
 )");
-  const int status = std::system(
-      fmt::format("python3 '{0}/check.py' '{1}' '{0}/document.json'", folder.string(), MGSYNC_RESULTS_JSON_SCHEMA)
-          .c_str());
+  const int status = std::system(fmt::format("python3 '{0}/check.py' '{1}' '{0}/document.json'",
+                                             folder.string(), MGSYNC_RESULTS_JSON_SCHEMA)
+                                     .c_str());
   if (!WIFEXITED(status) || WEXITSTATUS(status) == 127) return no_checker;
   return WEXITSTATUS(status);
 }
@@ -199,7 +202,8 @@ TEST(json_document, is_valid_by_the_schema_in_docs) {
   const std::string good = format_json(a_document());
   const int first = checked(folder.path(), good);
   if (first == no_checker)
-    GTEST_SKIP() << "python3 with jsonschema 4 was not found (Debian: python3-jsonschema): the schema was not tried";
+    GTEST_SKIP()
+        << "python3 with jsonschema 4 was not found (Debian: python3-jsonschema): the schema was not tried";
   EXPECT_EQ(first, valid);
   EXPECT_EQ(checked(folder.path(), format_json(parse_json(good, "f"))), valid);
 
@@ -222,5 +226,4 @@ TEST(json_document, is_valid_by_the_schema_in_docs) {
   EXPECT_EQ(changed([](auto& v) { v["results"][0]["extra"] = 1; }), valid);
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

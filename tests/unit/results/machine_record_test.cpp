@@ -8,8 +8,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/strict_json.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 TEST(machine_record, gives_back_what_was_written) {
   const machine_record machine = test::a_machine();
@@ -38,16 +37,17 @@ TEST(machine_record, refuses_missing_and_wrong_fields_by_name_and_passes_over_un
     change(value);
     try {
       machine_from_json(value, "file.json.machine");
-    } catch (const usage_error& error) {
-      return std::string(error.what());
-    }
+    } catch (const usage_error& error) { return std::string(error.what()); }
     return std::string("accepted");
   };
   EXPECT_EQ(message([](auto& v) { v.erase("cores"); }), "file.json.machine.cores: missing");
   EXPECT_EQ(message([](auto& v) { v["extra"] = 1; }), "accepted");
-  EXPECT_EQ(message([](auto& v) { v["cores"] = "4"; }), "file.json.machine.cores: expected a whole number from -2147483648 to 2147483647");
-  EXPECT_EQ(message([](auto& v) { v["cpu_mask"] = "1-"; }), "file.json.machine.cpu_mask: expected a list of processors, as in 0-3,8");
-  EXPECT_EQ(message([](auto& v) { v["gpus"][0]["mig"] = 0; }), "file.json.machine.gpus[0].mig: expected true or false");
+  EXPECT_EQ(message([](auto& v) { v["cores"] = "4"; }),
+            "file.json.machine.cores: expected a whole number from -2147483648 to 2147483647");
+  EXPECT_EQ(message([](auto& v) { v["cpu_mask"] = "1-"; }),
+            "file.json.machine.cpu_mask: expected a list of processors, as in 0-3,8");
+  EXPECT_EQ(message([](auto& v) { v["gpus"][0]["mig"] = 0; }),
+            "file.json.machine.gpus[0].mig: expected true or false");
   EXPECT_EQ(message([](auto& v) { v = 3; }), "file.json.machine: expected an object");
 }
 
@@ -65,5 +65,4 @@ TEST(strict_json, refuses_what_is_not_plain) {
   EXPECT_THROW(parse_strictly(std::string(largest_document_bytes + 1, ' '), "f"), usage_error);
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

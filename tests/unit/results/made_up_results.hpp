@@ -38,7 +38,8 @@ inline verdict passed_rounds() {
   return one;
 }
 
-inline result measured(point what, double latency_us, std::uint64_t seed = 1, int batches = 10, double shift = 0.002) {
+inline result measured(point what, double latency_us, std::uint64_t seed = 1, int batches = 10,
+                       double shift = 0.002) {
   result one;
   one.point = std::move(what);
   one.status = result_status::measured;
@@ -110,16 +111,18 @@ inline machine_record a_machine() {
 inline bool same_number(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 inline bool same(const std::vector<sample>& a, const std::vector<sample>& b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const sample& x, const sample& y) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](const sample& x, const sample& y) {
            if (x.batch != y.batch || x.values.size() != y.values.size()) return false;
-           return std::all_of(x.values.begin(), x.values.end(),
-                              [&y](const named_value& one) { return same_number(one.value, y.at(one.name)); });
+           return std::all_of(x.values.begin(), x.values.end(), [&y](const named_value& one) {
+             return same_number(one.value, y.at(one.name));
+           });
          });
 }
 
 inline bool same(const metric& a, const metric& b) {
-  for (const auto member : {&metric::median, &metric::ci95_low, &metric::ci95_high, &metric::confidence, &metric::min,
-                            &metric::max, &metric::spread})
+  for (const auto member : {&metric::median, &metric::ci95_low, &metric::ci95_high, &metric::confidence,
+                            &metric::min, &metric::max, &metric::spread})
     if (!same_number(a.*member, b.*member)) return false;
   return a.name == b.name && a.unit == b.unit && a.better == b.better && a.sigma == b.sigma && a.p5 == b.p5 &&
          a.p95 == b.p95 && a.samples == b.samples && a.raw == b.raw;
@@ -127,16 +130,17 @@ inline bool same(const metric& a, const metric& b) {
 
 inline bool same(const verdict& a, const verdict& b) {
   return a.kind == b.kind && a.scope == b.scope && a.passed == b.passed && a.rounds == b.rounds &&
-         a.observations == b.observations && a.violations == b.violations && a.control_flagged == b.control_flagged &&
-         a.bound == b.bound && a.details == b.details;
+         a.observations == b.observations && a.violations == b.violations &&
+         a.control_flagged == b.control_flagged && a.bound == b.bound && a.details == b.details;
 }
 
 inline bool same(const result& a, const result& b) {
   return a.point == b.point && a.status == b.status && a.reason == b.reason && same(a.verdict, b.verdict) &&
          std::equal(a.metrics.begin(), a.metrics.end(), b.metrics.begin(), b.metrics.end(),
                     [](const metric& x, const metric& y) { return same(x, y); }) &&
-         same(a.samples, b.samples) && a.method == b.method && a.stopped == b.stopped && a.attempt == b.attempt &&
-         a.attachments == b.attachments && a.environment == b.environment && a.notes == b.notes && a.doubts == b.doubts;
+         same(a.samples, b.samples) && a.method == b.method && a.stopped == b.stopped &&
+         a.attempt == b.attempt && a.attachments == b.attachments && a.environment == b.environment &&
+         a.notes == b.notes && a.doubts == b.doubts;
 }
 
 }  // namespace mgsync::test

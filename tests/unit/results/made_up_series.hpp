@@ -30,8 +30,8 @@ class made_up_series {
       constexpr double cost_us = 5;
       constexpr std::uint32_t rounds_short = 10, rounds_long = 1010;
       const double each = real_.latency_us * factor;
-      series.push_back(difference_sample(batches_, cost_us + rounds_short * each, cost_us + rounds_long * each,
-                                         rounds_short, rounds_long));
+      series.push_back(difference_sample(batches_, cost_us + rounds_short * each,
+                                         cost_us + rounds_long * each, rounds_short, rounds_long));
     }
     ++batches_;
   }

@@ -9,8 +9,7 @@
 #include "src/results/result_json.hpp"
 #include "tests/unit/refused.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 using test::a_point;
 using test::failed;
@@ -59,7 +58,9 @@ TEST(merging, joins_the_samples_of_different_runs_as_batches_of_their_own) {
   // Joined with an unchecked one it is unchecked.
   auto unchecked = other;
   unchecked.verdict = {};
-  EXPECT_EQ(merge_results(std::vector{file_of("a", {one}), file_of("b", {unchecked})}).document.results[0].verdict.kind,
+  EXPECT_EQ(merge_results(std::vector{file_of("a", {one}), file_of("b", {unchecked})})
+                .document.results[0]
+                .verdict.kind,
             verdict_kind::unchecked);
 }
 
@@ -80,8 +81,9 @@ TEST(merging, counts_the_same_measurement_once) {
 }
 
 TEST(merging, a_failure_anywhere_stays_one) {
-  for (const auto& files : {std::vector{file_of("a", {measured(hub, 2)}), file_of("b", {failed(hub, "violated")})},
-                            std::vector{file_of("a", {failed(hub, "violated")}), file_of("b", {measured(hub, 2)})}}) {
+  for (const auto& files :
+       {std::vector{file_of("a", {measured(hub, 2)}), file_of("b", {failed(hub, "violated")})},
+        std::vector{file_of("a", {failed(hub, "violated")}), file_of("b", {measured(hub, 2)})}}) {
     const auto merged = merge_results(files);
     EXPECT_EQ(merged.document.results.at(0).status, result_status::failed);
     EXPECT_EQ(merged.notes.size(), 1u);
@@ -89,9 +91,9 @@ TEST(merging, a_failure_anywhere_stays_one) {
 }
 
 TEST(merging, a_measurement_beats_a_waiver) {
-  const auto merged =
-      merge_results(std::vector{file_of("a", {waived(hub, "interrupted before it was measured"), waived(inbox, "first")}),
-                                file_of("b", {measured(hub, 2), waived(inbox, "second")})});
+  const auto merged = merge_results(
+      std::vector{file_of("a", {waived(hub, "interrupted before it was measured"), waived(inbox, "first")}),
+                  file_of("b", {measured(hub, 2), waived(inbox, "second")})});
   EXPECT_EQ(merged.document.results.at(0).status, result_status::measured);
   EXPECT_EQ(merged.document.results.at(1).reason, "first");
 }
@@ -105,7 +107,8 @@ TEST(merging, an_outcome_has_no_samples_and_beats_an_error) {
   auto broken = held, hung = held;
   broken.status = result_status::error;
   hung.verdict.details["outcome"] = "hung";
-  for (const auto& files : {std::vector{file_of("a", {held}), file_of("b", {broken})}, std::vector{file_of("a", {broken}), file_of("b", {held})}})
+  for (const auto& files : {std::vector{file_of("a", {held}), file_of("b", {broken})},
+                            std::vector{file_of("a", {broken}), file_of("b", {held})}})
     EXPECT_EQ(merge_results(files).document.results.at(0).status, result_status::measured);
   EXPECT_TRUE(merge_results(std::vector{file_of("a", {held}), file_of("b", {held})}).notes.empty());
   const auto differ = merge_results(std::vector{file_of("a", {held}), file_of("b", {hung})});
@@ -133,7 +136,8 @@ TEST(merging, keeps_the_samples_of_a_store_that_was_cut_short) {
   // Its document does.
   auto checked = early;
   checked.verdict = whole.verdict;
-  for (const auto& files : {std::vector{cut, file_of("a.json", {checked})}, std::vector{file_of("a.json", {checked}), cut}})
+  for (const auto& files :
+       {std::vector{cut, file_of("a.json", {checked})}, std::vector{file_of("a.json", {checked}), cut}})
     EXPECT_EQ(merge_results(files).document.results.at(0).verdict.rounds, whole.verdict.rounds);
 }
 
@@ -160,7 +164,8 @@ TEST(merging, over_processes_each_file_counts_once_and_the_interval_is_over_them
 }
 
 TEST(merging, one_process_has_no_interval_over_processes) {
-  const auto merged = merge_results(std::vector{file_of("a", {measured(hub, 2, 1, 8)})}, replication::processes);
+  const auto merged =
+      merge_results(std::vector{file_of("a", {measured(hub, 2, 1, 8)})}, replication::processes);
   const metric& one = merged.document.results.at(0).metrics.at(0);
   EXPECT_EQ(merged.document.results[0].found("processes"), "1");
   EXPECT_EQ(one.raw.size(), 1u) << "its batches are no processes";
@@ -199,13 +204,16 @@ TEST(result_file, reads_a_document_or_a_store) {
   EXPECT_FALSE(document.is_store);
   EXPECT_FALSE(document.complete) << "it says what its store said";
   EXPECT_TRUE(test::same(document.document.results.at(0), one));
-  for (const auto* foreign : {"", "no results", "a,b\n1,2\n", "{}", "{\"schema\": \"mgsync-results/9\"}", "[1]"}) {
+  for (const auto* foreign :
+       {"", "no results", "a,b\n1,2\n", "{}", "{\"schema\": \"mgsync-results/9\"}", "[1]"}) {
     test::write_to(folder / "x", foreign);
     const auto said = test::refused([&] { read_result_file((folder / "x").string()); });
     EXPECT_TRUE(said.ends_with("; accepted: a file of --json or --store")) << said;
   }
   // Who may not resume, such as merge, is told first what it can do.
-  EXPECT_TRUE(test::refused([&] { store(folder / "s", {}, if_exists::refuse); }).ends_with("' exists: name another file; a measurement can go on with it by --resume"));
+  EXPECT_TRUE(test::refused([&] {
+                store(folder / "s", {}, if_exists::refuse);
+              }).ends_with("' exists: name another file; a measurement can go on with it by --resume"));
   EXPECT_THROW(read_result_file((folder / "absent").string()), usage_error);
 }
 
@@ -217,8 +225,8 @@ TEST(machine_likeness, knows_a_host_a_model_and_a_stranger) {
   same.mgsync = "0.2.0";
   same.allowed_cpus = {0};
   EXPECT_EQ(likeness_of(base, same).level, across::nothing);
-  EXPECT_EQ(software_difference(base, same),
-            "mgsync is 0.2.0, was 0.1.0; the kernel is Linux 7, was Linux 6.1; the number of allowed CPUs is 1, was 5");
+  EXPECT_EQ(software_difference(base, same), "mgsync is 0.2.0, was 0.1.0; the kernel is Linux 7, was Linux "
+                                             "6.1; the number of allowed CPUs is 1, was 5");
   auto other_host = base;
   other_host.hosts = {"n2", "n3"};
   EXPECT_EQ(likeness_of(base, other_host).level, across::hosts);
@@ -228,10 +236,11 @@ TEST(machine_likeness, knows_a_host_a_model_and_a_stranger) {
   auto unknown = base;
   unknown.gpus[0].sm_count.reset();
   EXPECT_EQ(likeness_of(base, unknown).level, across::nothing);
-  for (const auto change_it : {+[](machine_record& m) { m.gpus[0].name = "another GPU"; },
-                               +[](machine_record& m) { m.gpus.clear(); }, +[](machine_record& m) { m.cores = 8; },
-                               +[](machine_record& m) { m.cpu_model = "another"; },
-                               +[](machine_record& m) { m.hosts.push_back("n3"); }}) {
+  for (const auto change_it :
+       {+[](machine_record& m) { m.gpus[0].name = "another GPU"; },
+        +[](machine_record& m) { m.gpus.clear(); }, +[](machine_record& m) { m.cores = 8; },
+        +[](machine_record& m) { m.cpu_model = "another"; },
+        +[](machine_record& m) { m.hosts.push_back("n3"); }}) {
     auto stranger = base;
     change_it(stranger);
     EXPECT_EQ(likeness_of(base, stranger).level, across::machines);
@@ -241,5 +250,4 @@ TEST(machine_likeness, knows_a_host_a_model_and_a_stranger) {
   }
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

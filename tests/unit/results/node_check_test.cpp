@@ -4,8 +4,7 @@
 
 #include "made_up_results.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 using test::a_point;
 using test::failed;
@@ -18,7 +17,8 @@ constexpr const char* variants[] = {"auto", "hub", "inbox", "central", "dissemin
 comparison node_of(std::vector<result> now) {
   json_document base, node;
   for (const int members : {2, 4})
-    for (const auto* variant : variants) base.results.push_back(measured(a_point("multigrid", variant, members), 2));
+    for (const auto* variant : variants)
+      base.results.push_back(measured(a_point("multigrid", variant, members), 2));
   node.results = std::move(now);
   return compare(std::vector{base}, std::vector{node});
 }
@@ -28,18 +28,25 @@ result at(const char* variant, int members, double latency_us = 2, int batches =
 }
 
 TEST(node_check, what_the_node_did_not_measure_is_counted_and_shuts_nothing) {
-  const auto found = judge_node(node_of({at("auto", 2), at("hub", 2), at("auto", 4), measured(a_point("mpi", "default", 4), 9)}), 0.1);
+  const auto found = judge_node(
+      node_of({at("auto", 2), at("hub", 2), at("auto", 4), measured(a_point("mpi", "default", 4), 9)}), 0.1);
   EXPECT_EQ(found.what, node_state::normal);
-  EXPECT_EQ(found.sentence, "This node is normal: of 3 points that it and the reference both have, 3 are shown to be within 10% of it, and none is shown to be worse; "
+  EXPECT_EQ(found.sentence, "This node is normal: of 3 points that it and the reference both have, 3 are "
+                            "shown to be within 10% of it, and none is shown to be worse; "
                             "7 points of the reference were not measured here; 1 point has no reference.");
   EXPECT_TRUE(found.violations.empty());
 }
 
 TEST(node_check, what_is_worse_or_lost_is_named) {
-  const auto found = judge_node(node_of({at("auto", 2), at("hub", 2), at("inbox", 2), at("auto", 4, 2.6), failed(a_point("multigrid", "hub", 4), "violated"),
-                                         waived(a_point("multigrid", "inbox", 4), "no peer access")}), 0.1);
+  const auto found = judge_node(node_of({at("auto", 2), at("hub", 2), at("inbox", 2), at("auto", 4, 2.6),
+                                         failed(a_point("multigrid", "hub", 4), "violated"),
+                                         waived(a_point("multigrid", "inbox", 4), "no peer access")}),
+                                0.1);
   EXPECT_EQ(found.what, node_state::not_normal);
-  EXPECT_TRUE(found.sentence.starts_with("This node is not normal: of 6 points that it and the reference both have, 1 is, or seems, worse by more than 10%, and 2 have no number here")) << found.sentence;
+  EXPECT_TRUE(
+      found.sentence.starts_with("This node is not normal: of 6 points that it and the reference both have, "
+                                 "1 is, or seems, worse by more than 10%, and 2 have no number here"))
+      << found.sentence;
   ASSERT_EQ(found.violations.size(), 3U);
   EXPECT_NE(found.violations[0].find("multigrid:auto on 4"), std::string::npos);
   EXPECT_NE(found.violations[2].find("no peer access"), std::string::npos);
@@ -47,32 +54,48 @@ TEST(node_check, what_is_worse_or_lost_is_named) {
   broken.verdict.passed = false;
   const auto fast = judge_node(node_of({at("auto", 2), at("hub", 2), at("inbox", 4), broken}), 0.1);
   EXPECT_EQ(fast.what, node_state::not_normal);
-  EXPECT_NE(fast.sentence.find("0 are, or seem, worse by more than 10%, 1 did not pass the check, and 0 have no number here; 6 points of"), std::string::npos) << fast.sentence;
-  EXPECT_EQ(judge_node(node_of({at("auto", 2), at("hub", 2), at("auto", 4, 2.6)}), 0.5).what, node_state::normal) << "within the limit that was asked for";
+  EXPECT_NE(fast.sentence.find("0 are, or seem, worse by more than 10%, 1 did not pass the check, and 0 have "
+                               "no number here; 6 points of"),
+            std::string::npos)
+      << fast.sentence;
+  EXPECT_EQ(judge_node(node_of({at("auto", 2), at("hub", 2), at("auto", 4, 2.6)}), 0.5).what,
+            node_state::normal)
+      << "within the limit that was asked for";
 }
 
 TEST(node_check, too_little_in_common_makes_no_node_normal) {
-  // Nothing; two points; three that leave out half of the members; three of which one has too few batches to tell.
+  // Nothing; two points; three that leave out half of the members; three of which one has too few batches to
+  // tell.
   EXPECT_EQ(judge_node(node_of({}), 0.1).what, node_state::cannot_be_told);
   EXPECT_EQ(judge_node(node_of({at("auto", 2), at("auto", 4)}), 0.1).what, node_state::cannot_be_told);
   const auto half = judge_node(node_of({at("auto", 2), at("hub", 2), at("inbox", 2)}), 0.1);
   EXPECT_EQ(half.what, node_state::cannot_be_told);
-  EXPECT_NE(half.sentence.find("3 are shown to be within 10% of it, and it takes 3, of which one is over 4 members; 7 points of the reference"), std::string::npos) << half.sentence;
+  EXPECT_NE(half.sentence.find("3 are shown to be within 10% of it, and it takes 3, of which one is over 4 "
+                               "members; 7 points of the reference"),
+            std::string::npos)
+      << half.sentence;
   const auto vague = judge_node(node_of({at("auto", 2), at("hub", 2), at("auto", 4, 2, 1)}), 0.1);
   EXPECT_EQ(vague.what, node_state::cannot_be_told);
   EXPECT_NE(vague.sentence.find("1 is too uncertain to tell"), std::string::npos) << vague.sentence;
-  EXPECT_TRUE(vague.sentence.ends_with("Measure again while nothing else runs here, and longer (--max-time).")) << vague.sentence;
-  EXPECT_TRUE(half.sentence.ends_with("`mgsync --json FILE` without other options measures enough points.")) << half.sentence;
-  EXPECT_EQ(judge_node(node_of({at("auto", 2), at("hub", 2), at("auto", 4)}), 0.01).what, node_state::cannot_be_told) << "nothing is shown within less than the noise";
+  EXPECT_TRUE(
+      vague.sentence.ends_with("Measure again while nothing else runs here, and longer (--max-time)."))
+      << vague.sentence;
+  EXPECT_TRUE(half.sentence.ends_with("`mgsync --json FILE` without other options measures enough points."))
+      << half.sentence;
+  EXPECT_EQ(judge_node(node_of({at("auto", 2), at("hub", 2), at("auto", 4)}), 0.01).what,
+            node_state::cannot_be_told)
+      << "nothing is shown within less than the noise";
 }
 
 TEST(node_check, results_that_were_cut_short_make_no_node_normal) {
   const std::vector<result> good{at("auto", 2), at("hub", 2), at("auto", 4)};
   const auto found = judge_node(node_of(good), 0.1, "here.jsonl is damaged");
   EXPECT_EQ(found.what, node_state::cannot_be_told);
-  EXPECT_NE(found.sentence.find("here.jsonl is damaged, so that something may be missing"), std::string::npos) << found.sentence;
-  EXPECT_EQ(judge_node(node_of({at("auto", 4, 4)}), 0.1, "here.jsonl is damaged").what, node_state::not_normal) << "what is worse is worse all the same";
+  EXPECT_NE(found.sentence.find("here.jsonl is damaged, so that something may be missing"), std::string::npos)
+      << found.sentence;
+  EXPECT_EQ(judge_node(node_of({at("auto", 4, 4)}), 0.1, "here.jsonl is damaged").what,
+            node_state::not_normal)
+      << "what is worse is worse all the same";
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

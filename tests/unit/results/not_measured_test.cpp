@@ -9,8 +9,7 @@
 
 #include "made_up_results.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -33,7 +32,8 @@ struct sweep {
   }
 };
 
-constexpr const char* too_many = "more host threads than hardware threads here: let the ranks have more (mpirun --bind-to none, srun --cpus-per-task), or "
+constexpr const char* too_many = "more host threads than hardware threads here: let the ranks have more "
+                                 "(mpirun --bind-to none, srun --cpus-per-task), or "
                                  "--oversubscribe measures it all the same, with yielding waits";
 
 TEST(not_measured, is_grouped_by_reason_and_counted) {
@@ -45,13 +45,14 @@ TEST(not_measured, is_grouped_by_reason_and_counted) {
     s.add("mpi", "default", members, "two or more ranks");
   }
   s.add("openmp", "runtime", 4, too_many);
-  EXPECT_EQ(by_reason("waived", s.all(), 12),
-            "waived: 9 of 12 points, by reason (--verbose lists each)\n"
-            "  6  for GPU members: grid (2 variants), nccl:stream\n"
-            "  2  two or more ranks: mpi:default\n"
-            "  1  more host threads than hardware threads here: let the ranks have more (mpirun --bind-to none,\n"
-            "     srun --cpus-per-task), or --oversubscribe measures it all the same, with yielding waits\n"
-            "     (members 4): openmp:runtime\n");
+  EXPECT_EQ(
+      by_reason("waived", s.all(), 12),
+      "waived: 9 of 12 points, by reason (--verbose lists each)\n"
+      "  6  for GPU members: grid (2 variants), nccl:stream\n"
+      "  2  two or more ranks: mpi:default\n"
+      "  1  more host threads than hardware threads here: let the ranks have more (mpirun --bind-to none,\n"
+      "     srun --cpus-per-task), or --oversubscribe measures it all the same, with yielding waits\n"
+      "     (members 4): openmp:runtime\n");
 }
 
 TEST(not_measured, one_subject_with_one_reason_is_a_line) {
@@ -66,7 +67,8 @@ TEST(not_measured, each_has_its_line_where_all_are_asked_for) {
   s.add("grid", "auto", 2, "for GPU members");
   s.add("mpi", "default", 2, "two or more ranks");
   s.add("grid", "auto", 4, "for GPU members");
-  EXPECT_EQ(each_of("error", s.all()), "error   grid:auto    for GPU members (members 2,4)\nerror   mpi:default  two or more ranks (members 2)\n");
+  EXPECT_EQ(each_of("error", s.all()), "error   grid:auto    for GPU members (members 2,4)\nerror   "
+                                       "mpi:default  two or more ranks (members 2)\n");
 }
 
 // `--members 1-4096`, and reasons that each name a number: never more than a page, and nothing uncounted.
@@ -74,7 +76,8 @@ TEST(not_measured, takes_a_page_whatever_the_sweep) {
   sweep s;
   for (int members = 1; members <= 4096; ++members) {
     s.add("multigrid", "auto", members, too_many);
-    for (const char* variant : {"default", "other"}) s.add("list", variant, members, fmt::format("--placement list names 3 cores for {} threads", members));
+    for (const char* variant : {"default", "other"})
+      s.add("list", variant, members, fmt::format("--placement list names 3 cores for {} threads", members));
   }
   for (int i = 0; i < 100; ++i) s.add(fmt::format("subject-{}", i).c_str(), "default", 2, "for GPU members");
   const auto lines = lines_of(by_reason("waived", s.all(), s.points.size()));
@@ -89,5 +92,4 @@ TEST(not_measured, takes_a_page_whatever_the_sweep) {
   EXPECT_NE(lines[1].find("more host threads"), std::string::npos) << "what is true for most comes first";
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -9,8 +9,7 @@
 #include "src/base/errors.hpp"
 #include "tests/unit/refused.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 TEST(packed_text, comes_back_and_is_smaller) {
   if (!can_pack()) GTEST_SKIP() << "built without liblzma";
@@ -34,11 +33,10 @@ TEST(packed_text, that_is_cut_off_or_changed_is_refused_with_the_files_name) {
     try {
       unpacked(std::move(damaged), "b.json.xz");
       return std::string();
-    } catch (const usage_error& error) {
-      return std::string(error.what());
-    }
+    } catch (const usage_error& error) { return std::string(error.what()); }
   };
-  EXPECT_NE(refused(bytes.substr(0, bytes.size() - 20)).find("b.json.xz: the packed file is damaged"), std::string::npos);
+  EXPECT_NE(refused(bytes.substr(0, bytes.size() - 20)).find("b.json.xz: the packed file is damaged"),
+            std::string::npos);
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x55);
   EXPECT_NE(refused(bytes), "");
 }
@@ -51,7 +49,8 @@ TEST(packed_text, of_far_more_than_is_read_is_refused_before_it_takes_the_memory
   for (int i = 0; i < 1024; ++i) bytes += some;
   rusage before{}, after{};
   getrusage(RUSAGE_SELF, &before);
-  EXPECT_EQ(test::refused([&] { unpacked(bytes, "c.json.xz"); }), "c.json.xz: larger than 256 MiB once it is unpacked");
+  EXPECT_EQ(test::refused([&] { unpacked(bytes, "c.json.xz"); }),
+            "c.json.xz: larger than 256 MiB once it is unpacked");
   getrusage(RUSAGE_SELF, &after);
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 1L << 20);  // KiB
   EXPECT_EQ(unpacked(bytes.substr(0, 2 * some.size()), "d.json.xz").size(), std::size_t{8} << 20);
@@ -71,5 +70,4 @@ TEST(packed_text, is_known_by_its_name) {
   EXPECT_FALSE(is_packed_name("h200x1-reduction.json"));
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

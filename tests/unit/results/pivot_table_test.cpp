@@ -7,8 +7,7 @@
 #include "tests/unit/refused.hpp"
 #include "tests/unit/results/made_up_results.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 result on_gpus(std::string variant, int members, unsigned blocks_per_sm, unsigned threads, double us) {
   auto p = test::a_point("multigrid", variant, members);
@@ -22,13 +21,13 @@ result on_gpus(std::string variant, int members, unsigned blocks_per_sm, unsigne
 }
 
 TEST(pivot, a_row_per_method_over_the_member_counts_fastest_first) {
-  const std::vector all{on_gpus("hub", 2, 1, 32, 3.5), on_gpus("auto", 2, 1, 32, 2.5), on_gpus("hub", 4, 1, 32, 4.5),
-                        on_gpus("auto", 4, 1, 32, 2.75), on_gpus("vendor", 4, 1, 32, 0)};
-  EXPECT_EQ(table_by(all, "members"),
-            "1x32, GPUs (medians in us)\n\n"
-            "| method | 2 | 4 |\n|---|---|---|\n"
-            "| multigrid:auto | 2.500 | 2.750 |\n"
-            "| multigrid:hub | 3.500 | 4.500 |\n\n");
+  const std::vector all{on_gpus("hub", 2, 1, 32, 3.5), on_gpus("auto", 2, 1, 32, 2.5),
+                        on_gpus("hub", 4, 1, 32, 4.5), on_gpus("auto", 4, 1, 32, 2.75),
+                        on_gpus("vendor", 4, 1, 32, 0)};
+  EXPECT_EQ(table_by(all, "members"), "1x32, GPUs (medians in us)\n\n"
+                                      "| method | 2 | 4 |\n|---|---|---|\n"
+                                      "| multigrid:auto | 2.500 | 2.750 |\n"
+                                      "| multigrid:hub | 3.500 | 4.500 |\n\n");
 }
 
 TEST(pivot, a_number_of_one_batch_is_marked_and_goes_behind) {
@@ -36,25 +35,35 @@ TEST(pivot, a_number_of_one_batch_is_marked_and_goes_behind) {
   EXPECT_EQ(table_by(all, "members").find('?'), std::string::npos);
   all[1].metrics = {summarize_batches({"latency", "us"}, {{1.5}})};
   const auto text = table_by(all, "members");
-  EXPECT_NE(text.find("| multigrid:auto | 2.500 |\n| multigrid:hub | 1.500 ? |\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("| multigrid:auto | 2.500 |\n| multigrid:hub | 1.500 ? |\n"), std::string::npos)
+      << text;
   EXPECT_NE(text.find("?: of one batch only"), std::string::npos) << text;
 }
 
 TEST(pivot, a_column_per_shape_in_the_order_of_their_numbers) {
-  const std::vector all{on_gpus("auto", 4, 1, 1024, 2.5), on_gpus("auto", 4, 1, 32, 2), on_gpus("auto", 4, 32, 64, 3)};
-  EXPECT_NE(table_by(all, "shapes").find("| method \\ shapes | 1x32 | 1x1024 | 32x64 |\n|---|---|---|---|\n| multigrid:auto | 2.000 | 2.500 | 3.000 |"), std::string::npos)
+  const std::vector all{on_gpus("auto", 4, 1, 1024, 2.5), on_gpus("auto", 4, 1, 32, 2),
+                        on_gpus("auto", 4, 32, 64, 3)};
+  EXPECT_NE(table_by(all, "shapes")
+                .find("| method \\ shapes | 1x32 | 1x1024 | 32x64 |\n|---|---|---|---|\n| multigrid:auto | "
+                      "2.000 | 2.500 | 3.000 |"),
+            std::string::npos)
       << table_by(all, "shapes");
 }
 
 TEST(selection, keeps_what_has_one_of_the_words) {
-  const std::vector all{on_gpus("auto", 2, 1, 32, 2), on_gpus("hub", 2, 1, 32, 3), on_gpus("auto", 4, 1, 32, 4)};
+  const std::vector all{on_gpus("auto", 2, 1, 32, 2), on_gpus("hub", 2, 1, 32, 3),
+                        on_gpus("auto", 4, 1, 32, 4)};
   EXPECT_EQ(selected(all, "members=2").size(), 2U);
   EXPECT_EQ(selected(all, "members=2,subject=multigrid:hub/grid").size(), 1U);
   EXPECT_EQ(selected(all, "subject=multigrid,shape=1x32/4x256").size(), 3U);
   // What leaves nothing is a slip, and is told what there is.
-  EXPECT_EQ(test::refused([&] { selected(all, "threads_per_block=64"); }), "--where has 'threads_per_block=64', which leaves no result; accepted of threads_per_block: 32");
-  EXPECT_EQ(test::refused([&] { selected(all, "members=99"); }), "--where has 'members=99', which leaves no result; accepted of members: 2, 4");
-  EXPECT_EQ(test::refused([&] { selected(all, "members=4,subject=multigrid:hub"); }), "--where has 'subject=multigrid:hub', which leaves no result; accepted of subject: multigrid:auto");
+  EXPECT_EQ(test::refused([&] { selected(all, "threads_per_block=64"); }),
+            "--where has 'threads_per_block=64', which leaves no result; accepted of threads_per_block: 32");
+  EXPECT_EQ(test::refused([&] { selected(all, "members=99"); }),
+            "--where has 'members=99', which leaves no result; accepted of members: 2, 4");
+  EXPECT_EQ(
+      test::refused([&] { selected(all, "members=4,subject=multigrid:hub"); }),
+      "--where has 'subject=multigrid:hub', which leaves no result; accepted of subject: multigrid:auto");
   EXPECT_THROW(selected(all, "members"), usage_error);
   EXPECT_THROW(selected(all, "colour=red"), usage_error);
 }
@@ -68,13 +77,12 @@ TEST(pivot, over_any_axis_of_the_results) {
 }
 
 TEST(pivot, a_heat_map_over_the_shapes) {
-  const std::vector all{on_gpus("auto", 4, 1, 32, 2), on_gpus("auto", 4, 1, 1024, 2.5), on_gpus("auto", 4, 32, 32, 3),
-                        on_gpus("auto", 4, 32, 1024, 0)};
-  EXPECT_EQ(table_by_shape(all),
-            "multigrid:auto on 4 GPUs (medians in us)\n\n"
-            "| blocks per SM \\ threads | 32 | 1024 |\n|---|---|---|\n"
-            "| 1 | 2.000 | 2.500 |\n"
-            "| 32 | 3.000 | - |\n\n");
+  const std::vector all{on_gpus("auto", 4, 1, 32, 2), on_gpus("auto", 4, 1, 1024, 2.5),
+                        on_gpus("auto", 4, 32, 32, 3), on_gpus("auto", 4, 32, 1024, 0)};
+  EXPECT_EQ(table_by_shape(all), "multigrid:auto on 4 GPUs (medians in us)\n\n"
+                                 "| blocks per SM \\ threads | 32 | 1024 |\n|---|---|---|\n"
+                                 "| 1 | 2.000 | 2.500 |\n"
+                                 "| 32 | 3.000 | - |\n\n");
 }
 
 TEST(pivot, loaded_and_idle_results_do_not_share_a_table) {
@@ -103,5 +111,4 @@ TEST(pivot, says_nothing_of_what_was_not_measured) {
   EXPECT_EQ(table_by_shape(std::vector{on_gpus("vendor", 4, 1, 32, 0)}), "");
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -6,15 +6,16 @@
 #include "src/results/chrome_trace.hpp"
 #include "tests/unit/results/chrome_trace_reader.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 // Paper 002: the region store, barrier, load of four warps, by the SM's counter.
 recording paper_region(const std::vector<double>& starts, const std::vector<double>& stops) {
   recording r{"cycles", "warp", {}, {{"START"}, {"STOP", 0, "store, barrier, load"}}, {}};
   for (std::uint32_t w = 0; w < starts.size(); ++w) r.workers.push_back("warp " + std::to_string(w));
-  for (std::uint32_t w = 0; w < starts.size(); ++w) r.events.push_back({1000 + starts[w], w, 0, 0, 1000 + static_cast<std::uint64_t>(starts[w]), 0, 5});
-  for (std::uint32_t w = 0; w < stops.size(); ++w) r.events.push_back({1000 + stops[w], w, 1, 0, 1000 + static_cast<std::uint64_t>(stops[w]), 0, 5});
+  for (std::uint32_t w = 0; w < starts.size(); ++w)
+    r.events.push_back({1000 + starts[w], w, 0, 0, 1000 + static_cast<std::uint64_t>(starts[w]), 0, 5});
+  for (std::uint32_t w = 0; w < stops.size(); ++w)
+    r.events.push_back({1000 + stops[w], w, 1, 0, 1000 + static_cast<std::uint64_t>(stops[w]), 0, 5});
   return r;
 }
 
@@ -30,17 +31,16 @@ TEST(recording, as_compiled_it_is_the_papers_first_table) {
 }
 
 TEST(recording, corrected_it_is_the_papers_second_table) {
-  EXPECT_EQ(event_table(paper_region({0, 3, 4, 7}, {58, 59, 61, 63})),
-            " t | event | warp(s)\n"
-            "---+-------+--------\n"
-            " 0 | START | [0 ]\n"
-            " 3 | START | [1 ]\n"
-            " 4 | START | [2 ]\n"
-            " 7 | START | [3 ]\n"
-            "58 | STOP  | [0(Δt=58) ]\n"
-            "59 | STOP  | [1(Δt=56) ]\n"
-            "61 | STOP  | [2(Δt=57) ]\n"
-            "63 | STOP  | [3(Δt=56) ]\n");
+  EXPECT_EQ(event_table(paper_region({0, 3, 4, 7}, {58, 59, 61, 63})), " t | event | warp(s)\n"
+                                                                       "---+-------+--------\n"
+                                                                       " 0 | START | [0 ]\n"
+                                                                       " 3 | START | [1 ]\n"
+                                                                       " 4 | START | [2 ]\n"
+                                                                       " 7 | START | [3 ]\n"
+                                                                       "58 | STOP  | [0(Δt=58) ]\n"
+                                                                       "59 | STOP  | [1(Δt=56) ]\n"
+                                                                       "61 | STOP  | [2(Δt=57) ]\n"
+                                                                       "63 | STOP  | [3(Δt=56) ]\n");
 }
 
 TEST(recording, many_workers_at_one_time_are_told_as_a_range) {
@@ -66,14 +66,16 @@ TEST(recording, survives_json_with_every_digit) {
   r.events[0].clock = 0xffffffffffffff01ULL;
   r.events[0].timer_ns = 1'700'000'000'123'456'789ULL;
   EXPECT_EQ(recording_from_json(to_json(r), "here"), r);
-  for (const char* bad : {"", "{}", "[]", R"({"unit":"ns"})"}) EXPECT_THROW(recording_from_json(bad, "here"), usage_error) << bad;
+  for (const char* bad : {"", "{}", "[]", R"({"unit":"ns"})"})
+    EXPECT_THROW(recording_from_json(bad, "here"), usage_error) << bad;
   auto text = to_json(r);
   text.replace(text.find("\"events\":[[") + 11, 1, "null,0,99,");  // a kind that is none
   EXPECT_THROW(recording_from_json(text, "here"), usage_error);
 }
 
 TEST(chrome_trace, is_what_its_viewers_read) {
-  const auto text = to_chrome_trace(bars_of(paper_region({0, 3, 4, 7}, {58, 59, 61, 63}), {"region", "002's region"}));
+  const auto text =
+      to_chrome_trace(bars_of(paper_region({0, 3, 4, 7}, {58, 59, 61, 63}), {"region", "002's region"}));
   EXPECT_EQ(complaints_about_trace(text), std::vector<std::string>{});
   const auto trace = nlohmann::json::parse(text);
   const auto& last = trace["traceEvents"].back();
@@ -84,7 +86,8 @@ TEST(chrome_trace, is_what_its_viewers_read) {
 }
 
 TEST(chrome_trace, refuses_what_viewers_would_drop) {
-  EXPECT_THROW(to_chrome_trace({{"t", "t"}, "us", {{"a", {{"x", 0, 2}, {"y", 1, 3}}}}}), std::invalid_argument);
+  EXPECT_THROW(to_chrome_trace({{"t", "t"}, "us", {{"a", {{"x", 0, 2}, {"y", 1, 3}}}}}),
+               std::invalid_argument);
   EXPECT_THROW(to_chrome_trace({{"t", "t"}, "us", {{"a", {{"x", 2, 1}}}}}), std::invalid_argument);
   EXPECT_THROW(to_chrome_trace({{"t", "t"}, "parsecs", {{"a", {{"x", 0, 1}}}}}), std::invalid_argument);
 }
@@ -93,13 +96,17 @@ TEST(chrome_trace, refuses_what_viewers_would_drop) {
 TEST(chrome_trace, the_reader_of_these_tests_can_fail) {
   const std::string track = R"({"ph":"M","name":"thread_name","pid":0,"tid":0,"args":{"name":"a"}},)";
   const auto whole = [&](const std::string& events) { return R"({"traceEvents":[)" + track + events + "]}"; };
-  EXPECT_TRUE(complaints_about_trace(whole(R"({"ph":"X","name":"x","pid":0,"tid":0,"ts":0,"dur":2})")).empty());
-  for (const auto& bad : {std::string("nonsense"), std::string("{}"), whole(R"({"ph":"X","name":"x","pid":0,"tid":0,"ts":0})"),
-                          whole(R"({"ph":"X","name":"x","pid":0,"tid":1,"ts":0,"dur":1})"), whole(R"({"ph":"X","pid":0,"tid":0,"ts":0,"dur":1})"),
-                          whole(R"({"ph":"X","name":"x","pid":0,"tid":0,"ts":0,"dur":2},{"ph":"X","name":"y","pid":0,"tid":0,"ts":1,"dur":2})"),
-                          whole(R"({"ph":"M","name":"z","pid":0,"tid":0,"args":{}})")})
+  EXPECT_TRUE(
+      complaints_about_trace(whole(R"({"ph":"X","name":"x","pid":0,"tid":0,"ts":0,"dur":2})")).empty());
+  for (
+      const auto& bad :
+      {std::string("nonsense"), std::string("{}"), whole(R"({"ph":"X","name":"x","pid":0,"tid":0,"ts":0})"),
+       whole(R"({"ph":"X","name":"x","pid":0,"tid":1,"ts":0,"dur":1})"),
+       whole(R"({"ph":"X","pid":0,"tid":0,"ts":0,"dur":1})"),
+       whole(
+           R"({"ph":"X","name":"x","pid":0,"tid":0,"ts":0,"dur":2},{"ph":"X","name":"y","pid":0,"tid":0,"ts":1,"dur":2})"),
+       whole(R"({"ph":"M","name":"z","pid":0,"tid":0,"args":{}})")})
     EXPECT_FALSE(complaints_about_trace(bad).empty()) << bad;
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -12,8 +12,7 @@
 #include "scratch_folder.hpp"
 #include "tests/unit/refused.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 using test::refused;
 
@@ -25,12 +24,15 @@ std::string text_of_fixture() {
 TEST(result_file, what_is_no_results_is_told_by_what_it_is) {
   const auto said = [](const char* text) { return refused([&] { result_file_of("f", text); }); };
   const std::string end = "; accepted: a file of --json or --store";
-  EXPECT_EQ(said("<svg xmlns=\"http://www.w3.org/2000/svg\"/>"), "f: a picture, a page or XML, and no results" + end);
+  EXPECT_EQ(said("<svg xmlns=\"http://www.w3.org/2000/svg\"/>"),
+            "f: a picture, a page or XML, and no results" + end);
   EXPECT_EQ(said("\n <!DOCTYPE html>"), "f: a picture, a page or XML, and no results" + end);
   EXPECT_EQ(said("{\"gpus\": []}"), "f: JSON of another kind, and no results (it has no \"schema\")" + end);
-  for (const char* text : {"backend,variant\n", "[1, 2]", "Machine vm"}) EXPECT_EQ(said(text), "f: text of another kind, and no results" + end) << text;
+  for (const char* text : {"backend,variant\n", "[1, 2]", "Machine vm"})
+    EXPECT_EQ(said(text), "f: text of another kind, and no results" + end) << text;
   for (const char* text : {"", " \n"}) EXPECT_EQ(said(text), "f: the file is empty" + end);
-  EXPECT_NE(said("{\"schema\": \"mgsync-results/2\", ").find("f: parse error at line 1"), std::string::npos) << "a document that is cut off is told by where";
+  EXPECT_NE(said("{\"schema\": \"mgsync-results/2\", ").find("f: parse error at line 1"), std::string::npos)
+      << "a document that is cut off is told by where";
 }
 
 // `mgsync show <(cat store)`: a pipe can be read once.
@@ -49,5 +51,4 @@ TEST(result_file, a_store_is_read_through_a_pipe) {
   EXPECT_EQ(piped.unfinished.size(), whole.unfinished.size());
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -1,5 +1,5 @@
-// An empty folder that is gone with its test; in memory where the system has such a file system, because these tests
-// ask thousands of times for durability, which a busy disk grants slowly.
+// An empty folder that is gone with its test; in memory where the system has such a file system, because
+// these tests ask thousands of times for durability, which a busy disk grants slowly.
 #pragma once
 
 #include <unistd.h>
@@ -18,7 +18,8 @@ class scratch_folder {
   scratch_folder() {
     const std::filesystem::path memory = "/dev/shm";
     const bool in_memory = ::access(memory.c_str(), W_OK | X_OK) == 0;
-    std::string name = ((in_memory ? memory : std::filesystem::temp_directory_path()) / "mgsync-test-XXXXXX").string();
+    std::string name =
+        ((in_memory ? memory : std::filesystem::temp_directory_path()) / "mgsync-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test's files");
     path_ = name;
   }

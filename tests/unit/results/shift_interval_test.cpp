@@ -10,8 +10,7 @@
 
 #include "src/results/statistics.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 std::vector<double> drawn(std::mt19937_64& random, int count, double centre) {
   std::vector<double> values;
@@ -39,13 +38,15 @@ TEST(shift_interval, of_a_few_known_values) {
   EXPECT_EQ(narrower.high, 6);
 }
 
-// Critical values of Mann and Whitney, two-sided 5 %, as tabulated: the interval leaves out that many differences.
+// Critical values of Mann and Whitney, two-sided 5 %, as tabulated: the interval leaves out that many
+// differences.
 TEST(shift_interval, leaves_out_the_tabulated_number_of_differences) {
   struct known {
     int m, n, critical;
   };
-  for (const known& k : {known{4, 4, 0}, known{5, 5, 2}, known{6, 6, 5}, known{7, 7, 8}, known{8, 8, 13},
-                         known{10, 10, 23}, known{12, 9, 26}, known{20, 20, 127}, known{5, 8, 6}, known{3, 5, 0}}) {
+  for (const known& k :
+       {known{4, 4, 0}, known{5, 5, 2}, known{6, 6, 5}, known{7, 7, 8}, known{8, 8, 13}, known{10, 10, 23},
+        known{12, 9, 26}, known{20, 20, 127}, known{5, 8, 6}, known{3, 5, 0}}) {
     std::mt19937_64 random(3);
     const auto base = drawn(random, k.m, 1), now = drawn(random, k.n, 2);
     std::vector<double> differences;
@@ -90,7 +91,8 @@ TEST(shift_interval, of_very_many_values_is_that_of_the_limit) {
   EXPECT_LT(shift.high - shift.low, 0.02);
   // Where both ways can be gone, they meet.
   const auto a = drawn(random, 63, 1), b = drawn(random, 63, 1), c = drawn(random, 64, 1);
-  EXPECT_NEAR(shift_between(a, b).high - shift_between(a, b).low, shift_between(a, c).high - shift_between(a, c).low, 0.02);
+  EXPECT_NEAR(shift_between(a, b).high - shift_between(a, b).low,
+              shift_between(a, c).high - shift_between(a, c).low, 0.02);
 }
 
 TEST(shift_interval, covers_the_shift_as_often_as_it_says) {
@@ -111,5 +113,4 @@ TEST(shift_interval, covers_the_shift_as_often_as_it_says) {
   }
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

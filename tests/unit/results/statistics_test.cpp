@@ -10,8 +10,7 @@
 
 #include "made_up_series.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 std::vector<double> counted(int n) {
   std::vector<double> values(static_cast<std::size_t>(n));
@@ -64,9 +63,10 @@ TEST(statistics, interval_of_the_median_takes_the_tabulated_order_statistics) {
     int n;
     double low, high, confidence;
   };
-  for (const known& k : {known{6, 1, 6, 0.96875}, known{7, 1, 7, 0.984375}, known{8, 1, 8, 0.9921875},
-                         known{9, 2, 8, 0.9609375}, known{10, 2, 9, 0.978515625}, known{12, 3, 10, 0.961426},
-                         known{20, 6, 15, 0.958611}, known{50, 18, 33, 0.967161}, known{100, 40, 61, 0.9648}}) {
+  for (const known& k :
+       {known{6, 1, 6, 0.96875}, known{7, 1, 7, 0.984375}, known{8, 1, 8, 0.9921875},
+        known{9, 2, 8, 0.9609375}, known{10, 2, 9, 0.978515625}, known{12, 3, 10, 0.961426},
+        known{20, 6, 15, 0.958611}, known{50, 18, 33, 0.967161}, known{100, 40, 61, 0.9648}}) {
     const interval ci = median_interval(counted(k.n));
     EXPECT_EQ(ci.low, k.low) << k.n;
     EXPECT_EQ(ci.high, k.high) << k.n;
@@ -101,7 +101,8 @@ TEST(statistics, the_batch_is_the_unit) {
   std::vector<sample> series;
   // One batch of many slow samples counts as much as five of one sample.
   for (int i = 0; i < 95; ++i) series.push_back(difference_sample(0, 10, 10 + 100 * 9.0, 10, 110));
-  for (std::uint32_t batch = 1; batch <= 5; ++batch) series.push_back(difference_sample(batch, 10, 10 + 100.0 * batch, 10, 110));
+  for (std::uint32_t batch = 1; batch <= 5; ++batch)
+    series.push_back(difference_sample(batch, 10, 10 + 100.0 * batch, 10, 110));
   const metric summary = summarize(metric_name{"latency", "us"}, series);
   EXPECT_EQ(summary.raw, (std::vector<double>{9, 1, 2, 3, 4, 5}));
   EXPECT_DOUBLE_EQ(summary.median, 3.5);
@@ -119,11 +120,14 @@ TEST(statistics, sigma_of_latency_is_equation_8) {
   std::mt19937_64 random(3);
   std::normal_distribution<double> short_noise(0, 0.3), long_noise(0, 0.4);
   std::vector<sample> series;
-  for (int i = 0; i < 5000; ++i) series.push_back(difference_sample(0, 20 + short_noise(random), 220 + long_noise(random), 10, 110));
+  for (int i = 0; i < 5000; ++i)
+    series.push_back(difference_sample(0, 20 + short_noise(random), 220 + long_noise(random), 10, 110));
   EXPECT_NEAR(*sigma_of_difference(series), 0.5 / 100, 0.0002);
   // Other rounds, chosen anew after a resume, shift T but are no spread.
-  for (int i = 0; i < 5000; ++i) series.push_back(difference_sample(1, 40 + short_noise(random), 440 + long_noise(random), 20, 220));
-  EXPECT_NEAR(*sigma_of_difference(series), std::sqrt((std::pow(0.5 / 100, 2) + std::pow(0.5 / 200, 2)) / 2), 0.0002);
+  for (int i = 0; i < 5000; ++i)
+    series.push_back(difference_sample(1, 40 + short_noise(random), 440 + long_noise(random), 20, 220));
+  EXPECT_NEAR(*sigma_of_difference(series), std::sqrt((std::pow(0.5 / 100, 2) + std::pow(0.5 / 200, 2)) / 2),
+              0.0002);
 }
 
 double coverage(int batches, int per_batch, const test::truth& real) {
@@ -142,9 +146,11 @@ double coverage(int batches, int per_batch, const test::truth& real) {
 TEST(statistics, interval_over_batches_covers_the_truth) {
   for (const int batches : {6, 7, 8, 9, 10}) {
     const double share = coverage(batches, 20, {});
-    std::printf("interval over %d batches: covers the truth in %.1f %% of 2000 series\n", batches, 100 * share);
+    std::printf("interval over %d batches: covers the truth in %.1f %% of 2000 series\n", batches,
+                100 * share);
     EXPECT_GE(share, 0.93) << batches;
-    EXPECT_LE(share, batches == 8 ? 0.998 : 0.99) << batches;  // 8: only the range is wide enough, worth 99.2 %
+    EXPECT_LE(share, batches == 8 ? 0.998 : 0.99)
+        << batches;  // 8: only the range is wide enough, worth 99.2 %
   }
 }
 
@@ -164,8 +170,9 @@ TEST(statistics, interval_over_the_samples_of_one_batch_does_not) {
       (shifted ? covered : covered_without_shift) += ci.low <= real.latency_us && real.latency_us <= ci.high;
     }
   }
-  std::printf("interval over 200 samples of one batch: covers the truth in %.1f %%; without the shift in %.1f %%\n",
-              100.0 * covered / seeds, 100.0 * covered_without_shift / seeds);
+  std::printf(
+      "interval over 200 samples of one batch: covers the truth in %.1f %%; without the shift in %.1f %%\n",
+      100.0 * covered / seeds, 100.0 * covered_without_shift / seeds);
   EXPECT_LT(covered, 0.3 * seeds);
   EXPECT_GT(covered_without_shift, 0.92 * seeds);
 }
@@ -176,5 +183,4 @@ TEST(statistics, bounds_what_was_not_seen_by_the_rule_of_three) {
   EXPECT_DOUBLE_EQ(upper_bound(1), 1);
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

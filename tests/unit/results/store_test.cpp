@@ -1,7 +1,7 @@
 #include "src/results/store.hpp"
 
-#include <gtest/gtest.h>
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -28,8 +28,7 @@ extern "C" int flock(int descriptor, int operation) noexcept {
   return -1;
 }
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 using test::content_of;
 using test::refused;
@@ -39,14 +38,18 @@ store_header a_header() {
   return {test::a_machine(), "mgsync --store x", 42, "2026-01-31T12:00:00Z", {{"precision", "0.01"}}};
 }
 
-void add(store& out, const result& of, const sample& one) { out.add(of.point, {of.metrics.begin(), of.metrics.end()}, of.method, one); }
+void add(store& out, const result& of, const sample& one) {
+  out.add(of.point, {of.metrics.begin(), of.metrics.end()}, of.method, one);
+}
 
 void write_whole(store& out, const result& one) {
   for (const sample& each : one.samples) add(out, one, each);
   out.finish(one);
 }
 
-result a_result(int members) { return test::measured(test::a_point("multigrid", "inbox", members), 0.1 * members); }
+result a_result(int members) {
+  return test::measured(test::a_point("multigrid", "inbox", members), 0.1 * members);
+}
 
 TEST(store, has_one_writer_where_there_is_no_flock_too) {
   const test::scratch_folder folder;
@@ -55,8 +58,10 @@ TEST(store, has_one_writer_where_there_is_no_flock_too) {
   {
     store out(file, a_header());
     EXPECT_TRUE(std::filesystem::exists(lock));
-    EXPECT_NE(refused([&] { store(file, a_header(), if_exists::resume); })
-                  .find(fmt::format("process {} on ", getpid())), std::string::npos);
+    EXPECT_NE(refused([&] {
+                store(file, a_header(), if_exists::resume);
+              }).find(fmt::format("process {} on ", getpid())),
+              std::string::npos);
     write_whole(out, a_result(2));
   }
   EXPECT_FALSE(std::filesystem::exists(lock)) << "the end of the store frees it";
@@ -72,8 +77,11 @@ TEST(store, has_one_writer_where_there_is_no_flock_too) {
   EXPECT_FALSE(std::filesystem::exists(lock));
   write_to(lock, "elsewhere 1234-5678 1\n");
   EXPECT_NE(refused([&] { store(file, a_header(), if_exists::resume); })
-                .find(fmt::format("process 1 on elsewhere is writing to '{}': wait for it, or name another file; if it is "
-                                  "gone, remove '{}'", file.string(), lock.string())), std::string::npos);
+                .find(fmt::format(
+                    "process 1 on elsewhere is writing to '{}': wait for it, or name another file; if it is "
+                    "gone, remove '{}'",
+                    file.string(), lock.string())),
+            std::string::npos);
   has_flock = true;
 }
 
@@ -157,7 +165,8 @@ TEST(store, of_the_first_schema_is_read_and_not_resumed) {
   const test::scratch_folder folder;
   const auto copy = folder / "s.jsonl";
   std::filesystem::copy_file(first, copy);
-  EXPECT_NE(refused([&] { store(copy, contents.header, if_exists::resume); }).find("mgsync-store/1"), std::string::npos);
+  EXPECT_NE(refused([&] { store(copy, contents.header, if_exists::resume); }).find("mgsync-store/1"),
+            std::string::npos);
 }
 
 TEST(store, existing_is_refused_without_resume) {
@@ -222,7 +231,8 @@ TEST(store, what_is_no_store_is_neither_read_nor_changed) {
   EXPECT_NE(refused([&] { read_store(file); }).find("mgsync-store/9"), std::string::npos);
 }
 
-// Without optimization, as under the address sanitizer, reading takes thirty times as long: every seventh length there.
+// Without optimization, as under the address sanitizer, reading takes thirty times as long: every seventh
+// length there.
 #ifdef __OPTIMIZE__
 constexpr std::size_t lengths_apart = 1;
 #else
@@ -248,7 +258,8 @@ TEST(store, torn_tails_of_every_length_are_cut_back) {
     write_to(file, torn);
     const store_contents before = store(file, a_header(), if_exists::resume).before();
     EXPECT_EQ(before.damage.empty(), length == 0 || torn.back() == '\n') << length;
-    EXPECT_EQ(before.finished.size(), newlines >= 5 ? 1U : 0U) << length;  // header, point, 2 samples, result, ...
+    EXPECT_EQ(before.finished.size(), newlines >= 5 ? 1U : 0U)
+        << length;  // header, point, 2 samples, result, ...
     // What is appended now stands on a line of its own.
     const store_contents after = read_store(file);
     EXPECT_TRUE(after.damage.empty()) << length;
@@ -291,10 +302,9 @@ TEST(store, lines_that_are_sealed_but_make_no_sense_are_reported_and_skipped) {
     out.finish(one);
   }
   std::string content = content_of(file);
-  for (
-      const char* odd :
-      {R"({"t":"poem"})", R"([1,2])", R"({"t":"sample","key":"0"})", R"({"t":"sample","t":"sample"})", "{}",
-       R"({"t":"sample","key":"0000000000000000","batch":0,"values":{"latency":1}})"})
+  for (const char* odd :
+       {R"({"t":"poem"})", R"([1,2])", R"({"t":"sample","key":"0"})", R"({"t":"sample","t":"sample"})", "{}",
+        R"({"t":"sample","key":"0000000000000000","batch":0,"values":{"latency":1}})"})
     content += seal(odd) + "\n";
   write_to(file, content);
   const store_contents in = read_store(file);
@@ -314,9 +324,7 @@ TEST(store, a_device_that_is_full_is_found_at_the_header_and_never_tears_a_line)
     if (::setrlimit(RLIMIT_FSIZE, &tiny) != 0) ::_exit(9);
     try {
       store out(folder / "header.jsonl", a_header());
-    } catch (const api_error&) {
-      ::_exit(0);
-    } catch (...) {
+    } catch (const api_error&) { ::_exit(0); } catch (...) {
     }
     ::_exit(1);
   }
@@ -333,9 +341,7 @@ TEST(store, a_device_that_is_full_is_found_at_the_header_and_never_tears_a_line)
     try {
       store out(file, a_header());
       for (int members = 1; members < 1000; ++members) write_whole(out, a_result(members));
-    } catch (const api_error&) {
-      ::_exit(0);
-    } catch (...) {
+    } catch (const api_error&) { ::_exit(0); } catch (...) {
     }
     ::_exit(1);
   }
@@ -385,7 +391,8 @@ void sweep(const std::filesystem::path& file) {
   out.end("complete");
 }
 
-// By a timer of this process: who kills another one wakes up late on a busy machine, when the sweep has long ended.
+// By a timer of this process: who kills another one wakes up late on a busy machine, when the sweep has long
+// ended.
 void kill_me_after(long us) {
   sigevent how{};
   how.sigev_notify = SIGEV_SIGNAL;
@@ -393,7 +400,8 @@ void kill_me_after(long us) {
   timer_t timer{};
   itimerspec once{};
   once.it_value = {us / 1'000'000, us % 1'000'000 * 1000};
-  if (::timer_create(CLOCK_MONOTONIC, &how, &timer) != 0 || ::timer_settime(timer, 0, &once, nullptr) != 0) ::_exit(1);
+  if (::timer_create(CLOCK_MONOTONIC, &how, &timer) != 0 || ::timer_settime(timer, 0, &once, nullptr) != 0)
+    ::_exit(1);
 }
 
 TEST(store, loses_nothing_and_doubles_nothing_when_killed_at_any_moment) {
@@ -412,9 +420,7 @@ TEST(store, loses_nothing_and_doubles_nothing_when_killed_at_any_moment) {
         try {
           kill_me_after(moment_us);
           sweep(file);
-        } catch (...) {
-          ::_exit(1);
-        }
+        } catch (...) { ::_exit(1); }
         ::_exit(0);
       }
       // Later and later, so that every trial comes to its end.
@@ -438,12 +444,12 @@ TEST(store, loses_nothing_and_doubles_nothing_when_killed_at_any_moment) {
       EXPECT_EQ(found.point, expected.point);
       EXPECT_GE(found.samples.size(), 8U);
       std::set<double> of_first_batch;  // a sample that is there twice would have the same batch and time
-      for (const sample& one : found.samples) EXPECT_TRUE(of_first_batch.insert(one.batch * 1e6 + one.at("long_us")).second);
+      for (const sample& one : found.samples)
+        EXPECT_TRUE(of_first_batch.insert(one.batch * 1e6 + one.at("long_us")).second);
     }
   }
   std::printf("%d kills in %d sweeps\n", kills, kill_trials);
   EXPECT_GE(kills, kill_trials);
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -6,8 +6,7 @@
 
 #include "made_up_results.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 using words = std::vector<std::string>;
 
@@ -59,17 +58,19 @@ TEST(table, shapes) {
 TEST(table, columns_are_stable) {
   const auto lines = lines_of(format_table(std::vector{between("mpi", 0.99, 1.03)}));
   ASSERT_GE(lines.size(), 2U);
-  EXPECT_EQ(words_of(lines[0]), (words{"backend", "variant", "members", "ranks", "shape", "latency_us", "ci95", "min",
-                                       "samples", "status", "note"}));
+  EXPECT_EQ(words_of(lines[0]), (words{"backend", "variant", "members", "ranks", "shape", "latency_us",
+                                       "ci95", "min", "samples", "status", "note"}));
   const auto row = words_of(lines[1]);
   ASSERT_EQ(row.size(), 10U);
-  EXPECT_EQ((words{row.begin(), row.begin() + 7}), (words{"mpi", "default", "2", "1", "1", "1.010", "0.990..1.030"}));
+  EXPECT_EQ((words{row.begin(), row.begin() + 7}),
+            (words{"mpi", "default", "2", "1", "1", "1.010", "0.990..1.030"}));
   EXPECT_EQ(row[8], "50");
   EXPECT_EQ(row[9], "pass");
 }
 
 TEST(table, the_fastest_is_marked_when_its_interval_is_apart) {
-  const auto lines = lines_of(format_table(std::vector{between("slow", 2.1, 2.3), between("fast", 1.0, 1.2)}));
+  const auto lines =
+      lines_of(format_table(std::vector{between("slow", 2.1, 2.3), between("fast", 1.0, 1.2)}));
   EXPECT_EQ(words_of(lines[1])[0], "fast");
   EXPECT_EQ(words_of(lines[1])[6], "*");
   EXPECT_EQ(words_of(lines[2])[0], "slow");
@@ -78,15 +79,16 @@ TEST(table, the_fastest_is_marked_when_its_interval_is_apart) {
 }
 
 TEST(table, no_winner_is_named_where_intervals_overlap) {
-  const auto lines = lines_of(format_table(
-      std::vector{between("a", 1.0, 1.2), between("b", 1.1, 1.3), between("c", 1.25, 1.5), between("d", 1.05, 1.4)}));
+  const auto lines = lines_of(format_table(std::vector{between("a", 1.0, 1.2), between("b", 1.1, 1.3),
+                                                       between("c", 1.25, 1.5), between("d", 1.05, 1.4)}));
   ASSERT_GE(lines.size(), 5U);
   EXPECT_EQ(words_of(lines[1])[6], "~");  // a
   EXPECT_EQ(words_of(lines[2])[6], "~");  // b
   EXPECT_EQ(words_of(lines[3])[0], "d");
   EXPECT_EQ(words_of(lines[3])[6], "~");
   EXPECT_EQ(lines[4].find('~'), std::string::npos);  // c overlaps b and d, not the fastest
-  EXPECT_EQ(format_table(std::vector{between("a", 1.0, 1.2), between("b", 1.1, 1.3)}).find('*'), std::string::npos);
+  EXPECT_EQ(format_table(std::vector{between("a", 1.0, 1.2), between("b", 1.1, 1.3)}).find('*'),
+            std::string::npos);
 }
 
 TEST(table, other_groups_are_other_cells) {
@@ -101,8 +103,8 @@ TEST(table, other_groups_are_other_cells) {
 }
 
 TEST(table, a_lone_result_beats_nobody) {
-  const auto text =
-      format_table(std::vector{between("a", 1.0, 1.1), test::waived(test::a_point("b", "default", 2), "no GPU")});
+  const auto text = format_table(
+      std::vector{between("a", 1.0, 1.1), test::waived(test::a_point("b", "default", 2), "no GPU")});
   EXPECT_EQ(text.find_first_of("*~"), std::string::npos);
 }
 
@@ -134,7 +136,8 @@ TEST(table, few_batches_are_told) {
   EXPECT_NE(text.find("4 batches only"), std::string::npos) << text;
 }
 
-// It has a mark of its own and no interval, and whoever is slower is so beside the best of those that have one.
+// It has a mark of its own and no interval, and whoever is slower is so beside the best of those that have
+// one.
 TEST(table, one_batch_neither_wins_nor_ties) {
   const auto one_batch = test::measured(test::a_point("a", "b", 2), 1, 1, 1);
   const auto text = format_table(std::vector{one_batch, between("c", 24.0, 24.1), between("d", 48.0, 48.4)});
@@ -163,13 +166,21 @@ TEST(table, fits_120_columns_and_leaves_no_blanks_behind) {
 }
 
 TEST(table, says_why_points_were_not_measured_by_reason_or_each) {
-  std::vector results{between("mpi", 0.99, 1.03), test::failed(test::a_point("a", "x", 2), "left early"), test::failed(test::a_point("b", "x", 2), "left early")};
+  std::vector results{between("mpi", 0.99, 1.03), test::failed(test::a_point("a", "x", 2), "left early"),
+                      test::failed(test::a_point("b", "x", 2), "left early")};
   for (const char* name : {"e", "f"}) results.push_back(test::waived(test::a_point(name, "x", 2), "no GPU"));
   const auto grouped = format_table(results), every = format_table(results, detail::every);
-  EXPECT_NE(grouped.find("\nwaived: 2 of 5 points, by reason (--verbose lists each)\n  2  no GPU: e:x, f:x\n"), std::string::npos) << grouped;
-  EXPECT_NE(every.find("\nwaived  e:x  no GPU (members 2)\nwaived  f:x  no GPU (members 2)\n"), std::string::npos) << every;
+  EXPECT_NE(
+      grouped.find("\nwaived: 2 of 5 points, by reason (--verbose lists each)\n  2  no GPU: e:x, f:x\n"),
+      std::string::npos)
+      << grouped;
+  EXPECT_NE(every.find("\nwaived  e:x  no GPU (members 2)\nwaived  f:x  no GPU (members 2)\n"),
+            std::string::npos)
+      << every;
   for (const auto& text : {grouped, every})
-    EXPECT_NE(text.find("\nFAIL    a:x  left early (members 2)\nFAIL    b:x  left early (members 2)\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("\nFAIL    a:x  left early (members 2)\nFAIL    b:x  left early (members 2)\n"),
+              std::string::npos)
+        << text;
 }
 
 TEST(table, nothing_and_only_waived) {
@@ -178,5 +189,4 @@ TEST(table, nothing_and_only_waived) {
             "waived  e:x  no GPU (members 2)\n");
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

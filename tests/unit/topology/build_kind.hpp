@@ -20,7 +20,8 @@ inline constexpr bool sanitized = false;
 #if defined(__OPTIMIZE__)
 inline constexpr double slack = sanitized ? 20 : 1;
 #else
-inline constexpr double slack = sanitized ? 100 : 20;  // every access of a vector is a call, and looked at twice
+inline constexpr double slack =
+    sanitized ? 100 : 20;  // every access of a vector is a call, and looked at twice
 #endif
 
 // Milliseconds that this thread has computed: what else runs on the machine is not in them.

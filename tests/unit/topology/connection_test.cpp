@@ -4,8 +4,7 @@
 
 #include "topology/machine.hpp"
 
-namespace mgsync::topology {
-namespace {
+namespace mgsync::topology { namespace {
 
 link_end gpu_of(int id) { return {end_kind::gpu, id}; }
 link_end switch_of(int id) { return {end_kind::nvswitch, id}; }
@@ -33,9 +32,12 @@ TEST(connection, direct_links_add_up) {
 }
 
 TEST(connection, a_switch_carries_what_both_ends_bring) {
-  const auto m = with_gpus(4, two_switches, {{gpu_of(0), switch_of(0), 5, 0, 25}, {gpu_of(0), switch_of(1), 4, 0, 25},
-                                             {gpu_of(1), switch_of(0), 4, 0, 25}, {switch_of(1), gpu_of(1), 5, 0, 25},
-                                             {gpu_of(2), switch_of(1), 9, 0, 25}});
+  const auto m = with_gpus(4, two_switches,
+                           {{gpu_of(0), switch_of(0), 5, 0, 25},
+                            {gpu_of(0), switch_of(1), 4, 0, 25},
+                            {gpu_of(1), switch_of(0), 4, 0, 25},
+                            {switch_of(1), gpu_of(1), 5, 0, 25},
+                            {gpu_of(2), switch_of(1), 9, 0, 25}});
   const connection_table c(m);
   EXPECT_EQ(c(0, 1).nvlinks, 8);
   EXPECT_EQ(c(0, 2).nvlinks, 4);
@@ -45,15 +47,18 @@ TEST(connection, a_switch_carries_what_both_ends_bring) {
 }
 
 TEST(connection, switches_that_links_join_are_one_plane) {
-  const auto m = with_gpus(4, two_switches, {{gpu_of(0), switch_of(0), 6, 0, 25}, {gpu_of(1), switch_of(1), 6, 0, 25},
-                                             {switch_of(0), switch_of(1), 8, 0, 25}});
+  const auto m = with_gpus(4, two_switches,
+                           {{gpu_of(0), switch_of(0), 6, 0, 25},
+                            {gpu_of(1), switch_of(1), 6, 0, 25},
+                            {switch_of(0), switch_of(1), 8, 0, 25}});
   const connection_table c(m);
   EXPECT_EQ(c(0, 1).nvlinks, 6);
   EXPECT_EQ(c(0, 1).reach, reach::trunk);
 }
 
 TEST(connection, hidden_switches_are_said) {
-  const auto m = with_gpus(4, {{0, ""}}, {{gpu_of(0), switch_of(0), 18, 0, 0}, {gpu_of(1), switch_of(0), 18, 0, 0}});
+  const auto m =
+      with_gpus(4, {{0, ""}}, {{gpu_of(0), switch_of(0), 18, 0, 0}, {gpu_of(1), switch_of(0), 18, 0, 0}});
   EXPECT_TRUE(switches_hidden(m));
   EXPECT_EQ(matrix_word(connection_table(m)(0, 1)), "NV18");
 }
@@ -79,5 +84,4 @@ TEST(connection, pcie_carries_what_the_slower_slot_does) {
   EXPECT_EQ(matrix_word(connection_table(m)(0, 1)), "PIX");
 }
 
-}  // namespace
-}  // namespace mgsync::topology
+}}  // namespace mgsync::topology

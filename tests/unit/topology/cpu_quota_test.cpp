@@ -7,8 +7,7 @@
 #include <fstream>
 #include <string>
 
-namespace mgsync::topology {
-namespace {
+namespace mgsync::topology { namespace {
 
 namespace fs = std::filesystem;
 
@@ -31,8 +30,9 @@ class cpu_quota_files : public testing::Test {
   }
   void v1(const std::string& group, const std::string& shows = "/") const {
     write("proc/self/cgroup", "5:memory:/m\n4:cpu,cpuacct:" + group + "\n0::/\n");
-    write("proc/self/mountinfo", "33 30 0:29 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n34 30 0:30 " + shows +
-                                     " /sys/fs/cgroup/cpu,cpuacct rw shared:12 - cgroup cgroup rw,cpu,cpuacct\n");
+    write("proc/self/mountinfo",
+          "33 30 0:29 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n34 30 0:30 " + shows +
+              " /sys/fs/cgroup/cpu,cpuacct rw shared:12 - cgroup cgroup rw,cpu,cpuacct\n");
   }
   double cpus() const {
     const auto found = read_cpu_quota(root_);
@@ -102,5 +102,4 @@ TEST_F(cpu_quota_files, nonsense_is_no_quota) {
   EXPECT_FALSE(read_cpu_quota(root_ / "nowhere"));
 }
 
-}  // namespace
-}  // namespace mgsync::topology
+}}  // namespace mgsync::topology

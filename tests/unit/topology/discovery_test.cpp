@@ -4,8 +4,7 @@
 
 #include "src/base/pinning.hpp"
 
-namespace mgsync::topology {
-namespace {
+namespace mgsync::topology { namespace {
 
 TEST(discovery, this_machine_has_the_cpus_that_the_kernel_allows) {
   const auto m = discover({});
@@ -18,5 +17,4 @@ TEST(discovery, this_machine_has_the_cpus_that_the_kernel_allows) {
   EXPECT_TRUE(!m.gpus.empty() || !m.notes.empty()) << "no GPU needs a reason";
 }
 
-}  // namespace
-}  // namespace mgsync::topology
+}}  // namespace mgsync::topology

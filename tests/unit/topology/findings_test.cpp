@@ -7,8 +7,7 @@
 
 #include "small_machines.hpp"
 
-namespace mgsync::topology {
-namespace {
+namespace mgsync::topology { namespace {
 
 using test::cube_mesh_machine;
 using test::host_machine;
@@ -42,7 +41,9 @@ TEST(findings, none_where_all_is_well) {
   EXPECT_EQ(names(ranks_of(host_machine(1, 2), 1)), list{});
 }
 
-TEST(findings, a_mesh_lacks_peer_access) { EXPECT_EQ(names(ranks_of(cube_mesh_machine(), 1)), list{"no-peer-access"}); }
+TEST(findings, a_mesh_lacks_peer_access) {
+  EXPECT_EQ(names(ranks_of(cube_mesh_machine(), 1)), list{"no-peer-access"});
+}
 
 TEST(findings, pcie_atomics_and_acs) {
   auto m = good_machine();
@@ -114,17 +115,23 @@ gpu_binding binding_of(const std::map<std::string, std::string>& variables) {
 }
 
 TEST(gpu_binding, reads_what_slurm_did) {
-  // As Slurm 22.05 sets them, for srun with --gpus-per-task=1, with --gpu-bind=none, and for a job of --gpus-per-task=1.
-  EXPECT_EQ(binding_of({{"SLURM_STEP_ID", "0"}, {"SLURMD_TRES_BIND", "gpu:per_task:1"}, {"CUDA_VISIBLE_DEVICES", "0"}}),
-            (gpu_binding{"SLURMD_TRES_BIND=gpu:per_task:1", "0"}));
-  EXPECT_EQ(binding_of({{"SLURM_STEP_ID", "0"}, {"SLURMD_TRES_BIND", "gpu:none"}, {"SLURM_GPUS_PER_TASK", "1"}}),
-            gpu_binding{});
-  EXPECT_EQ(binding_of({{"SLURM_STEP_ID", "0"}, {"SLURM_GPUS_PER_TASK", "1"}}).per_task, "SLURM_GPUS_PER_TASK=1");
+  // As Slurm 22.05 sets them, for srun with --gpus-per-task=1, with --gpu-bind=none, and for a job of
+  // --gpus-per-task=1.
+  EXPECT_EQ(
+      binding_of(
+          {{"SLURM_STEP_ID", "0"}, {"SLURMD_TRES_BIND", "gpu:per_task:1"}, {"CUDA_VISIBLE_DEVICES", "0"}}),
+      (gpu_binding{"SLURMD_TRES_BIND=gpu:per_task:1", "0"}));
+  EXPECT_EQ(
+      binding_of({{"SLURM_STEP_ID", "0"}, {"SLURMD_TRES_BIND", "gpu:none"}, {"SLURM_GPUS_PER_TASK", "1"}}),
+      gpu_binding{});
+  EXPECT_EQ(binding_of({{"SLURM_STEP_ID", "0"}, {"SLURM_GPUS_PER_TASK", "1"}}).per_task,
+            "SLURM_GPUS_PER_TASK=1");
   EXPECT_EQ(binding_of({{"SLURM_STEP_ID", "0"}, {"SLURM_TRES_PER_TASK", "cpu=4,gres/gpu=1"}}).per_task,
             "SLURM_TRES_PER_TASK=cpu=4,gres/gpu=1");
   EXPECT_EQ(binding_of({{"SLURM_STEP_ID", "0"}, {"SLURM_TRES_PER_TASK", "cpu=4"}}), gpu_binding{});
   // mpirun inside the job, and no Slurm at all.
-  EXPECT_EQ(binding_of({{"SLURM_GPUS_PER_TASK", "1"}, {"CUDA_VISIBLE_DEVICES", "0,1"}}), (gpu_binding{"", "0,1"}));
+  EXPECT_EQ(binding_of({{"SLURM_GPUS_PER_TASK", "1"}, {"CUDA_VISIBLE_DEVICES", "0,1"}}),
+            (gpu_binding{"", "0,1"}));
   EXPECT_EQ(binding_of({{"SLURM_STEP_ID", "0"}, {"OMPI_COMM_WORLD_RANK", "1"}, {"SLURM_GPUS_PER_TASK", "1"}}),
             gpu_binding{});
   EXPECT_EQ(binding_of({}), gpu_binding{});
@@ -179,12 +186,14 @@ TEST(findings, a_quota_below_the_mask_and_a_part_of_the_machine) {
   EXPECT_EQ(names(ranks_of(m, 1), 1), list{}) << "as much as the mask";
   m.quota = cpu_quota{2, "a"};
   ASSERT_EQ(names(ranks_of(m, 1), 1), list{"cpu-quota"});
-  EXPECT_NE(find_problems(ranks_of(m, 1), 1)[0].what.find("the time of 2 CPU(s), fewer than the 64 of its mask"),
-            std::string::npos);
+  EXPECT_NE(
+      find_problems(ranks_of(m, 1), 1)[0].what.find("the time of 2 CPU(s), fewer than the 64 of its mask"),
+      std::string::npos);
   m.quota.reset();
   m.allowed_cpus = {3, 4};
   ASSERT_EQ(names(ranks_of(m, 1), 1), list{"part-of-machine"});
-  EXPECT_NE(find_problems(ranks_of(m, 1), 1)[0].what.find("2 of the 64 hardware threads of box may be used (CPUs 3-4)"),
+  EXPECT_NE(find_problems(ranks_of(m, 1), 1)[0].what.find(
+                "2 of the 64 hardware threads of box may be used (CPUs 3-4)"),
             std::string::npos);
 }
 
@@ -197,7 +206,8 @@ TEST(differences, ranks_of_a_host_are_compared_field_by_field) {
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0], "Rank 1 on box differs from rank 0: CPUs 0-1 instead of 0-15.");
   EXPECT_NE(found[1].find("Rank 2 on box differs from rank 0: CUDA shows 7 GPU(s) [1-7] instead of 8"),
-            std::string::npos) << found[1];
+            std::string::npos)
+      << found[1];
 }
 
 TEST(differences, hosts_may_differ_in_names_but_not_in_shape) {
@@ -207,9 +217,10 @@ TEST(differences, hosts_may_differ_in_names_but_not_in_shape) {
   EXPECT_TRUE(differences(views).empty());
   views[1].seen.links.pop_back();
   ASSERT_EQ(differences(views).size(), 1U);
-  EXPECT_NE(differences(views)[0].find("Host other is another machine than box: GPUs 0 and 7 are connected by"),
-            std::string::npos) << differences(views)[0];
+  EXPECT_NE(
+      differences(views)[0].find("Host other is another machine than box: GPUs 0 and 7 are connected by"),
+      std::string::npos)
+      << differences(views)[0];
 }
 
-}  // namespace
-}  // namespace mgsync::topology
+}}  // namespace mgsync::topology

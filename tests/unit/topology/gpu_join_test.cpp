@@ -5,8 +5,7 @@
 #include "topology/sources/gpu_answers.hpp"
 #include "topology/sources/visible_devices.hpp"
 
-namespace mgsync::topology {
-namespace {
+namespace mgsync::topology { namespace {
 
 // What NVML says of `count` GPUs, each with `links` links to `remote`.
 nvml_answer nvml_of(int count, int links = 0, nvml_link remote = {}) {
@@ -120,7 +119,8 @@ TEST(gpu_join, gpus_of_the_bus_that_no_driver_shows_are_known) {
             "CUDA_VISIBLE_DEVICES='7': '7' names no GPU here; CUDA hides it and every entry after it.");
   EXPECT_EQ(with({}, "1,0").cuda_problem, "");
   nvml.closed = {2};
-  EXPECT_EQ(with({}, std::nullopt).unseen_gpus, std::vector<std::string>{"number 2 of NVML"}) << "the bus tells nothing";
+  EXPECT_EQ(with({}, std::nullopt).unseen_gpus, std::vector<std::string>{"number 2 of NVML"})
+      << "the bus tells nothing";
   EXPECT_EQ(with({"0000:ab:00.0"}, std::nullopt).unseen_gpus, std::vector<std::string>{"0000:ab:00.0"});
 }
 
@@ -228,23 +228,22 @@ TEST(gpu_join, a_link_to_the_cpu_ends_in_its_package) {
 TEST(visible_devices, every_form_that_names_a_gpu_is_fine) {
   auto nvml = nvml_of(4);
   nvml.gpus[3].mig_uuids = {"MIG-1111", "MIG-2222"};
-  for (const char* value : {"0", "3,0", " 1 , 2 ", "GPU-00000002-aaaa", "GPU-00000001", "MIG-2222", "0,GPU-00000003",
-                            "MIG-GPU-00000003-aaaa/1/0"})
+  for (const char* value : {"0", "3,0", " 1 , 2 ", "GPU-00000002-aaaa", "GPU-00000001", "MIG-2222",
+                            "0,GPU-00000003", "MIG-GPU-00000003-aaaa/1/0"})
     EXPECT_EQ(visible_devices_problem(value, nvml), "") << value;
 }
 
 TEST(visible_devices, what_cuda_silently_drops_is_said) {
   const auto nvml = nvml_of(4);
   const std::pair<const char*, const char*> cases[] = {
-      {"", "is empty: CUDA shows no GPU"},      {"-1", "'-1' names no GPU here"},
-      {"0,9,1", "'9' names no GPU here"},       {"0,,1", "'' names no GPU here"},
-      {"NoDevFiles", "'NoDevFiles' names no"},  {"GPU-0", "begins the UUIDs of 4 GPUs"},
-      {"1,1", "names one GPU twice"},           {"01,1", "names one GPU twice"},
-      {"GPU-ffff", "'GPU-ffff' names no GPU"},  {"MIG-1", "'MIG-1' names no GPU"}};
+      {"", "is empty: CUDA shows no GPU"},     {"-1", "'-1' names no GPU here"},
+      {"0,9,1", "'9' names no GPU here"},      {"0,,1", "'' names no GPU here"},
+      {"NoDevFiles", "'NoDevFiles' names no"}, {"GPU-0", "begins the UUIDs of 4 GPUs"},
+      {"1,1", "names one GPU twice"},          {"01,1", "names one GPU twice"},
+      {"GPU-ffff", "'GPU-ffff' names no GPU"}, {"MIG-1", "'MIG-1' names no GPU"}};
   for (const auto& [value, expected] : cases)
     EXPECT_NE(visible_devices_problem(value, nvml).find(expected), std::string::npos)
         << value << ": " << visible_devices_problem(value, nvml);
 }
 
-}  // namespace
-}  // namespace mgsync::topology
+}}  // namespace mgsync::topology

@@ -8,8 +8,7 @@
 #include "small_machines.hpp"
 #include "tests/unit/refused.hpp"
 
-namespace mgsync::topology {
-namespace {
+namespace mgsync::topology { namespace {
 
 using test::cube_mesh_machine;
 using test::host_machine;
@@ -17,7 +16,8 @@ using test::ranks_of;
 
 using lists = std::vector<std::vector<int>>;
 
-grouping_request host_request(int members, std::string placement = "near", int threads = 1, int per_rank = 0) {
+grouping_request host_request(int members, std::string placement = "near", int threads = 1,
+                              int per_rank = 0) {
   return {device::host, members, per_rank, threads, std::move(placement), true};
 }
 
@@ -61,9 +61,13 @@ TEST(host_group, far_alternates_and_spread_goes_in_blocks) {
 TEST(host_group, list_names_cores_thread_by_thread) {
   const auto views = ranks_of(host_machine(2, 4), 1);
   EXPECT_EQ(cpus_of(make_group(views, host_request(3, "list:7,0,3"))), (lists{{7}, {0}, {3}}));
-  EXPECT_NE(mgsync::test::refused([&] { make_group(views, host_request(3, "list:7,0")); }).find("names 2 cores for 3 threads"),
+  EXPECT_NE(mgsync::test::refused([&] {
+              make_group(views, host_request(3, "list:7,0"));
+            }).find("names 2 cores for 3 threads"),
             std::string::npos);
-  EXPECT_NE(mgsync::test::refused([&] { make_group(views, host_request(1, "list:9")); }).find("accepted: 0-7"), std::string::npos);
+  EXPECT_NE(
+      mgsync::test::refused([&] { make_group(views, host_request(1, "list:9")); }).find("accepted: 0-7"),
+      std::string::npos);
 }
 
 TEST(host_group, hyperthreads_come_after_all_cores_and_oversubscription_last) {
@@ -116,9 +120,11 @@ TEST(host_group, members_per_rank_fill_ranks_in_order) {
     EXPECT_EQ(g.chosen.members[i].rank, expected[i]);
     EXPECT_EQ(g.chosen.members[i].id, static_cast<int>(i));
   }
-  EXPECT_NE(mgsync::test::refused([&] { make_group(views, host_request(7, "near", 1, 2)); }).find("accepted: 1..6"),
+  EXPECT_NE(
+      mgsync::test::refused([&] { make_group(views, host_request(7, "near", 1, 2)); }).find("accepted: 1..6"),
+      std::string::npos);
+  EXPECT_NE(mgsync::test::refused([&] { make_group(views, host_request(4)); }).find("accepted: 1..3"),
             std::string::npos);
-  EXPECT_NE(mgsync::test::refused([&] { make_group(views, host_request(4)); }).find("accepted: 1..3"), std::string::npos);
 }
 
 TEST(host_group, no_pin_leaves_the_cpus_open_and_still_counts) {
@@ -159,15 +165,19 @@ TEST(gpu_group, list_keeps_the_order_and_takes_its_first_ones) {
   const auto views = ranks_of(cube_mesh_machine(), 1);
   EXPECT_EQ(gpus_of(make_group(views, gpu_request(3, "list:5,0,3"))), (std::vector{5, 0, 3}));
   EXPECT_EQ(gpus_of(make_group(views, gpu_request(2, "list:5,0,3"))), (std::vector{5, 0}));
-  EXPECT_NE(mgsync::test::refused([&] { make_group(views, gpu_request(1, "list:8")); }).find("accepted: 0-7"), std::string::npos);
-  EXPECT_NE(mgsync::test::refused([&] { make_group(views, gpu_request(2, "list:1")); }).find("1 GPUs for 2 members"),
+  EXPECT_NE(mgsync::test::refused([&] { make_group(views, gpu_request(1, "list:8")); }).find("accepted: 0-7"),
+            std::string::npos);
+  EXPECT_NE(mgsync::test::refused([&] {
+              make_group(views, gpu_request(2, "list:1"));
+            }).find("1 GPUs for 2 members"),
             std::string::npos);
 }
 
 TEST(gpu_group, a_thread_per_gpu_on_a_core_near_it) {
   const auto g = make_group(ranks_of(cube_mesh_machine(), 1), gpu_request(8));
   EXPECT_EQ(cpus_of(g), (lists{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}}));
-  EXPECT_EQ(cpus_of(make_group(ranks_of(cube_mesh_machine(), 1), gpu_request(2, "list:7,6"))), (lists{{4}, {5}}));
+  EXPECT_EQ(cpus_of(make_group(ranks_of(cube_mesh_machine(), 1), gpu_request(2, "list:7,6"))),
+            (lists{{4}, {5}}));
 }
 
 TEST(gpu_group, ranks_take_their_gpus_in_order) {
@@ -247,17 +257,25 @@ TEST(gpu_group, the_largest_counts_what_can_be_held_at_once) {
 }
 
 TEST(gpu_group, more_than_there_are_is_refused) {
-  EXPECT_NE(mgsync::test::refused([&] { make_group(ranks_of(cube_mesh_machine(), 1), gpu_request(9)); }).find("sees 8 GPU(s)"),
+  EXPECT_NE(mgsync::test::refused([&] {
+              make_group(ranks_of(cube_mesh_machine(), 1), gpu_request(9));
+            }).find("sees 8 GPU(s)"),
             std::string::npos);
-  EXPECT_NE(mgsync::test::refused([&] { make_group(ranks_of(host_machine(1, 2), 1), gpu_request(1)); }).find("sees no GPU"),
+  EXPECT_NE(mgsync::test::refused([&] {
+              make_group(ranks_of(host_machine(1, 2), 1), gpu_request(1));
+            }).find("sees no GPU"),
             std::string::npos);
 }
 
 TEST(placement, unknown_words_name_the_known_ones) {
   for (const char* text : {"", "close", "list", "list:", "list:a", "list:1,1", "list:3-1", "near "})
-    EXPECT_NE(mgsync::test::refused([&] { make_group(ranks_of(host_machine(1, 2), 1), host_request(1, text)); })
-                  .find(std::string("--placement '") + text + "'"), std::string::npos) << text;
-  EXPECT_EQ(mgsync::test::refused([&] { make_group(ranks_of(host_machine(1, 2), 1), host_request(1, "list:0,0")); }),
+    EXPECT_NE(mgsync::test::refused([&] {
+                make_group(ranks_of(host_machine(1, 2), 1), host_request(1, text));
+              }).find(std::string("--placement '") + text + "'"),
+              std::string::npos)
+        << text;
+  EXPECT_EQ(mgsync::test::refused(
+                [&] { make_group(ranks_of(host_machine(1, 2), 1), host_request(1, "list:0,0")); }),
             "--placement 'list:0,0' names a number twice; accepted: near, far, spread, list:ID,ID,...");
 }
 
@@ -275,5 +293,4 @@ TEST(group, names_owners_and_hosts_once_and_in_order) {
   EXPECT_EQ(hosts_of(g), (std::vector<std::string>{"n1", "n2"}));
 }
 
-}  // namespace
-}  // namespace mgsync::topology
+}}  // namespace mgsync::topology

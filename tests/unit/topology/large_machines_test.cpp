@@ -11,8 +11,7 @@
 #include "topology/placement.hpp"
 #include "topology/reports/reports.hpp"
 
-namespace mgsync::topology {
-namespace {
+namespace mgsync::topology { namespace {
 
 machine machine_of(std::size_t cores) {
   machine m;
@@ -45,7 +44,8 @@ TEST_P(on_a_large_machine, members_on_every_core_are_placed_quickly) {
   std::set<int> cpus;
   const auto large = machine_of(8192);
   EXPECT_LT(mgsync::test::cpu_seconds_of([&] {
-              for (const auto& one : group(large).chosen.members) cpus.insert(one.cpus.begin(), one.cpus.end());
+              for (const auto& one : group(large).chosen.members)
+                cpus.insert(one.cpus.begin(), one.cpus.end());
             }),
             30);
   EXPECT_EQ(cpus.size(), 8192U);
@@ -53,7 +53,8 @@ TEST_P(on_a_large_machine, members_on_every_core_are_placed_quickly) {
 
 TEST(large_machine, has_one_list_of_preferences_for_all_members_that_want_the_same) {
   const auto large = machine_of(8192);
-  for (const auto& [kind, lists] : {std::pair{placement_kind::near, 1U}, {placement_kind::far, 8U}, {placement_kind::spread, 8U}}) {
+  for (const auto& [kind, lists] :
+       {std::pair{placement_kind::near, 1U}, {placement_kind::far, 8U}, {placement_kind::spread, 8U}}) {
     preferred_cores preferred(large.cores, kind, 8192, 1);
     std::set<const void*> made;
     for (int i = 0; i < 8192; ++i) made.insert(preferred.of(i).get());
@@ -73,5 +74,4 @@ TEST(large_machine, is_described_and_reported) {
             60 * test::slack);
 }
 
-}  // namespace
-}  // namespace mgsync::topology
+}}  // namespace mgsync::topology

@@ -1,5 +1,5 @@
-// Every machine of tests/machines/: its matrix, its groups for every size, and its pinning, against a reviewed file.
-// MGSYNC_WRITE_GOLDEN=1 writes the files anew; look at what changed before you keep it.
+// Every machine of tests/machines/: its matrix, its groups for every size, and its pinning, against a
+// reviewed file. MGSYNC_WRITE_GOLDEN=1 writes the files anew; look at what changed before you keep it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,8 +15,7 @@
 #include "topology/grouping.hpp"
 #include "topology/reports/reports.hpp"
 
-namespace mgsync::topology {
-namespace {
+namespace mgsync::topology { namespace {
 
 machine machine_of(const std::string& name) {
   return discover({std::string(MGSYNC_MACHINES) + "/" + name + ".machine", true});
@@ -46,7 +45,8 @@ std::string golden_of(const machine& m) {
   for (const char* placement : {"near", "far", "spread"})
     for (int n = 1; n <= gpus; ++n)
       out << placement << " " << n << ": " << ids(group_of(m, device::gpu, n, placement)) << "\n";
-  if (gpus > 0) out << "CPUs of the threads of all GPUs: " << cpus(group_of(m, device::gpu, gpus, "near")) << "\n";
+  if (gpus > 0)
+    out << "CPUs of the threads of all GPUs: " << cpus(group_of(m, device::gpu, gpus, "near")) << "\n";
   for (const char* placement : {"near", "far", "spread"})
     for (const int n : {2, 4, 16}) {
       const auto g = group_of(m, device::host, n, placement);
@@ -80,8 +80,8 @@ TEST_P(machines, come_back_from_both_formats) {
 }
 
 INSTANTIATE_TEST_SUITE_P(all, machines,
-                         testing::Values("laptop", "vm2", "pcie4", "dgx1-v100", "dgx2", "dgx-a100", "dgx-h100",
-                                         "h200x4", "gh200", "nvl72"),
+                         testing::Values("laptop", "vm2", "pcie4", "dgx1-v100", "dgx2", "dgx-a100",
+                                         "dgx-h100", "h200x4", "gh200", "nvl72"),
                          [](const auto& machine_name) {
                            std::string name = machine_name.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -131,5 +131,4 @@ TEST(speed, seventy_two_gpus_in_a_second) {
       EXPECT_LT(time_of_ms(m, n, placement), 1000 * test::slack) << placement << " " << n;
 }
 
-}  // namespace
-}  // namespace mgsync::topology
+}}  // namespace mgsync::topology

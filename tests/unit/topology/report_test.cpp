@@ -8,8 +8,7 @@
 #include "topology/discovery.hpp"
 #include "topology/reports/reports.hpp"
 
-namespace mgsync::topology {
-namespace {
+namespace mgsync::topology { namespace {
 
 using test::cube_mesh_machine;
 using test::ranks_of;
@@ -37,8 +36,9 @@ TEST(report, an_unknown_format_names_the_known_ones) {
 
 TEST(report, text_shows_matrix_groups_pins_and_findings) {
   const auto text = write_report(ranks_of(cube_mesh_machine(), 1), {});
-  for (const char* part : {"GPU0  X     NV1   NV1   NV2   NV2   SYS", "Bandwidth, GB/s", "P+A", "near the GPU",
-                           "no-peer-access: 12 pairs of GPUs (GPUs 0 and 5, ...)", "change: --placement near"})
+  for (const char* part :
+       {"GPU0  X     NV1   NV1   NV2   NV2   SYS", "Bandwidth, GB/s", "P+A", "near the GPU",
+        "no-peer-access: 12 pairs of GPUs (GPUs 0 and 5, ...)", "change: --placement near"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
@@ -93,5 +93,4 @@ TEST(report, switches_that_serve_the_same_gpus_are_one_bar) {
   EXPECT_NE(svg.find("48 links, 1200 GB/s"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace mgsync::topology
+}}  // namespace mgsync::topology

@@ -17,7 +17,8 @@ inline machine host_machine(int packages, int cores) {
   for (int p = 0; p < packages; ++p) {
     m.packages.push_back({p, ""});
     m.numa_nodes.push_back({p, p});
-    for (int c = p * cores; c < (p + 1) * cores; ++c) m.cores.push_back({c, p, p, p, {c, packages * cores + c}});
+    for (int c = p * cores; c < (p + 1) * cores; ++c)
+      m.cores.push_back({c, p, p, p, {c, packages * cores + c}});
   }
   m.allowed_cpus.resize(static_cast<std::size_t>(2 * packages * cores));
   std::iota(m.allowed_cpus.begin(), m.allowed_cpus.end(), 0);

@@ -7,16 +7,16 @@
 
 #include "build_kind.hpp"
 
-namespace mgsync::topology {
-namespace {
+namespace mgsync::topology { namespace {
 
 using costs = std::vector<std::vector<int>>;
 
 pair_cost of(int value) { return {{0, value, -value / 2}}; }
 
 subset solve(const costs& c, int wanted) {
-  return cheapest_subset(static_cast<int>(c.size()), wanted,
-                         [&](int a, int b) { return of(c[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)]); });
+  return cheapest_subset(static_cast<int>(c.size()), wanted, [&](int a, int b) {
+    return of(c[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)]);
+  });
 }
 
 // Every subset, in the order of its numbers: the definition.
@@ -47,7 +47,8 @@ TEST(subset_search, equals_the_definition_on_random_costs) {
     const int kinds = 1 + static_cast<int>(random() % 4);
     costs c(n, std::vector<int>(n, 0));
     for (std::size_t a = 0; a < n; ++a)
-      for (std::size_t b = a + 1; b < n; ++b) c[a][b] = c[b][a] = static_cast<int>(random() % 100) % kinds * 3;
+      for (std::size_t b = a + 1; b < n; ++b)
+        c[a][b] = c[b][a] = static_cast<int>(random() % 100) % kinds * 3;
     for (int wanted = 1; wanted <= static_cast<int>(n); ++wanted) {
       const auto found = solve(c, wanted);
       EXPECT_TRUE(found.exact);
@@ -117,5 +118,4 @@ TEST(subset_search, large_and_shapeless_ends_and_says_that_it_is_a_guess) {
   EXPECT_EQ(found.chosen.size(), 100U);
 }
 
-}  // namespace
-}  // namespace mgsync::topology
+}}  // namespace mgsync::topology

@@ -17,8 +17,7 @@
 #include "topology/sources/bounded_child.hpp"
 #include "topology/sources/xml_reader.hpp"
 
-namespace mgsync::topology {
-namespace {
+namespace mgsync::topology { namespace {
 
 TEST(bounded_child, returns_what_the_work_returns) {
   const auto answer = run_in_child([] { return std::string(300'000, 'x'); }, {});
@@ -27,7 +26,12 @@ TEST(bounded_child, returns_what_the_work_returns) {
 }
 
 TEST(bounded_child, a_crash_is_a_sentence) {
-  const auto answer = run_in_child([]() -> std::string { std::raise(SIGSEGV); return {}; }, {});
+  const auto answer = run_in_child(
+      []() -> std::string {
+        std::raise(SIGSEGV);
+        return {};
+      },
+      {});
   EXPECT_FALSE(answer.finished);
   EXPECT_EQ(answer.death, "it crashed (Segmentation fault)");
 }
@@ -50,7 +54,8 @@ TEST(bounded_child, memory_is_bounded) {
   if (test::sanitized) GTEST_SKIP() << "the sanitizer's allocator ends the process itself";
   child_limits limits;
   limits.memory_bytes = std::size_t{64} << 20;
-  const auto answer = run_in_child([] { return std::string(std::size_t{1} << 30, 'x').substr(0, 1); }, limits);
+  const auto answer =
+      run_in_child([] { return std::string(std::size_t{1} << 30, 'x').substr(0, 1); }, limits);
   EXPECT_EQ(answer.death, "it asked for too much memory");
 }
 
@@ -89,14 +94,16 @@ TEST(xml, version_three_is_read_where_hwloc_can) {
   try {
     EXPECT_EQ(read_xml(text, "file.xml").gpus.size(), 16U);
   } catch (const usage_error& error) {
-    EXPECT_NE(std::string(error.what()).find("may not know XML of version 3; accepted: version 2 (lstopo --of v2xml)"),
-              std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what())
+                  .find("may not know XML of version 3; accepted: version 2 (lstopo --of v2xml)"),
+              std::string::npos)
+        << error.what();
     EXPECT_LT(hwloc_version(), "3") << error.what();
   }
 }
 
-// hwloc's own test. Its NVLinkBandwidth matrix has the links of GPUs to switches, and none between switches: a DGX-2 is one
-// domain, and this file does not say so.
+// hwloc's own test. Its NVLinkBandwidth matrix has the links of GPUs to switches, and none between switches:
+// a DGX-2 is one domain, and this file does not say so.
 TEST(xml, what_joins_switches_is_unknown_where_the_file_does_not_tell) {
   std::ifstream file(MGSYNC_MACHINES "/hwloc/nvidiaDGX2.xml");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -107,17 +114,18 @@ TEST(xml, what_joins_switches_is_unknown_where_the_file_does_not_tell) {
   const connection_table c(m);
   for (int a = 0; a < 16; ++a)
     for (int b = 0; b < 16; ++b)
-      if (a != b) {
-        EXPECT_EQ(matrix_word(c(a, b)), a / 8 == b / 8 ? "NV6" : "?") << a << " " << b;
-      }
+      if (a != b) { EXPECT_EQ(matrix_word(c(a, b)), a / 8 == b / 8 ? "NV6" : "?") << a << " " << b; }
   EXPECT_EQ(c(0, 8).gbps, 0) << "not what PCIe carries";
   const std::vector<rank_view> views{{0, 0, m}};
   const auto found = find_problems(views, 0);
-  const auto unknown = std::find_if(found.begin(), found.end(), [](auto& f) { return f.name == "unknown-links"; });
+  const auto unknown =
+      std::find_if(found.begin(), found.end(), [](auto& f) { return f.name == "unknown-links"; });
   ASSERT_NE(unknown, found.end());
   EXPECT_NE(unknown->what.find("2 domains of NVSwitches"), std::string::npos) << unknown->what;
-  EXPECT_NE(write_report(views, {"text", 0, true}).find("switched by 12 NVSwitches, in 2 domains whose links to each other "
-                                                        "are unknown"), std::string::npos);
+  EXPECT_NE(write_report(views, {"text", 0, true})
+                .find("switched by 12 NVSwitches, in 2 domains whose links to each other "
+                      "are unknown"),
+            std::string::npos);
   // Once links between switches are told, what they do not join is not joined.
   m.links.push_back({{end_kind::nvswitch, 0}, {end_kind::nvswitch, 1}, 8, 2, 25});
   EXPECT_EQ(matrix_word(connection_table(m)(0, 8)), "SYS");
@@ -127,7 +135,8 @@ TEST(xml, what_joins_switches_is_unknown_where_the_file_does_not_tell) {
 std::string foreign(const std::string& devices, const std::string& matrix) {
   return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology "
          "version=\"2.0\">\n"
-         "<object type=\"Machine\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" allowed_cpuset=\"0x3\" "
+         "<object type=\"Machine\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" "
+         "allowed_cpuset=\"0x3\" "
          "nodeset=\"0x1\" complete_nodeset=\"0x1\" allowed_nodeset=\"0x1\" gp_index=\"1\">\n"
          "<info name=\"HostName\" value=\"foreign\"/>\n"
          "<object type=\"Package\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" nodeset=\"0x1\" "
@@ -148,9 +157,9 @@ std::string foreign(const std::string& devices, const std::string& matrix) {
 std::string bridge(int index, const std::string& kind, const std::string& range, const std::string& inside) {
   return "<object type=\"Bridge\" gp_index=\"" + std::to_string(index) + "\" bridge_type=\"" + kind +
          "\" depth=\"0\" bridge_pci=\"0000:[" + range + "]\"" +
-         (kind == "1-1"
-              ? " pci_busid=\"0000:" + range.substr(0, 2) + ":01.0\" pci_type=\"0604 [8086:0000] [0000:0000] 00\""
-              : "") +
+         (kind == "1-1" ? " pci_busid=\"0000:" + range.substr(0, 2) +
+                              ":01.0\" pci_type=\"0604 [8086:0000] [0000:0000] 00\""
+                        : "") +
          ">\n" + inside + "</object>\n";
 }
 
@@ -160,7 +169,8 @@ std::string card(int index, const std::string& bus, int number) {
          ":00.0\" pci_type=\"0302 [10de:20b0] [10de:134f] a1\" pci_link_speed=\"31.507692\">\n"
          "<object type=\"OSDev\" gp_index=\"" +
          std::to_string(index + 1) + "\" name=\"nvml" + n +
-         "\" subtype=\"NVML\" osdev_type=\"1\"><info name=\"Backend\" value=\"NVML\"/><info name=\"GPUModel\" "
+         "\" subtype=\"NVML\" osdev_type=\"1\"><info name=\"Backend\" value=\"NVML\"/><info "
+         "name=\"GPUModel\" "
          "value=\"A100\"/>"
          "<info name=\"NVIDIAUUID\" value=\"GPU-" +
          n +
@@ -172,13 +182,18 @@ std::string card(int index, const std::string& bus, int number) {
 }
 
 TEST(xml, gpus_paths_and_links_of_hwlocs_own_plugins) {
-  const auto devices = bridge(10, "0-1", "01-04", bridge(11, "1-1", "01-02", card(20, "01", 0) + card(30, "02", 1))) +
-                       bridge(12, "0-1", "05-05", card(40, "05", 2));
-  const std::string indexes = "OSDev:21 OSDev:31 OSDev:41 ", values = "1000000 50000 0 50000 1000000 0 0 0 1000000 ";
-  const auto m = read_xml(foreign(devices, "<distances2hetero nbobjs=\"3\" kind=\"25\" name=\"NVLinkBandwidth\">"
-                                           "<indexes length=\"" + std::to_string(indexes.size()) + "\">" + indexes +
-                                           "</indexes><u64values length=\"" + std::to_string(values.size()) + "\">" +
-                                           values + "</u64values></distances2hetero>\n"), "file.xml");
+  const auto devices =
+      bridge(10, "0-1", "01-04", bridge(11, "1-1", "01-02", card(20, "01", 0) + card(30, "02", 1))) +
+      bridge(12, "0-1", "05-05", card(40, "05", 2));
+  const std::string indexes = "OSDev:21 OSDev:31 OSDev:41 ",
+                    values = "1000000 50000 0 50000 1000000 0 0 0 1000000 ";
+  const auto m =
+      read_xml(foreign(devices, "<distances2hetero nbobjs=\"3\" kind=\"25\" name=\"NVLinkBandwidth\">"
+                                "<indexes length=\"" +
+                                    std::to_string(indexes.size()) + "\">" + indexes +
+                                    "</indexes><u64values length=\"" + std::to_string(values.size()) + "\">" +
+                                    values + "</u64values></distances2hetero>\n"),
+               "file.xml");
   EXPECT_EQ(m.host, "foreign");
   ASSERT_EQ(m.gpus.size(), 3U);
   EXPECT_EQ(m.gpus[1].uuid, "GPU-1");
@@ -194,5 +209,4 @@ TEST(xml, gpus_paths_and_links_of_hwlocs_own_plugins) {
   EXPECT_EQ(m.notes.size(), 2U);
 }
 
-}  // namespace
-}  // namespace mgsync::topology
+}}  // namespace mgsync::topology

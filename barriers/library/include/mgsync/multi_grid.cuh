@@ -1,4 +1,5 @@
-// A barrier for all threads of the grids of several GPUs: what cooperative_groups::multi_grid_group was until CUDA 13.
+// A barrier for all threads of the grids of several GPUs: what cooperative_groups::multi_grid_group was until
+// CUDA 13.
 //
 //     __global__ void kernel(const __grid_constant__ mgsync::multi_grid_handle handle, float* data) {
 //       auto grids = mgsync::this_multi_grid(handle);
@@ -6,15 +7,18 @@
 //       grids.sync();
 //     }
 //
-// Launched by mgsync::multi_grid (multi_grid.hpp), on every GPU cooperatively. C++17 and later, compute capability 7.0 and
-// later, no relocatable device code, nothing but CUDA's compiler: nvcc, NVRTC or clang. No shared memory is taken.
+// Launched by mgsync::multi_grid (multi_grid.hpp), on every GPU cooperatively. C++17 and later, compute
+// capability 7.0 and later, no relocatable device code, nothing but CUDA's compiler: nvcc, NVRTC or clang. No
+// shared memory is taken.
 //
-// The handle is to be a const __grid_constant__ parameter of the kernel: the group refers to it, and without that word the compiler
-// copies it into every thread's local memory where a group is passed on to a function that is not inlined.
+// The handle is to be a const __grid_constant__ parameter of the kernel: the group refers to it, and without
+// that word the compiler copies it into every thread's local memory where a group is passed on to a function
+// that is not inlined.
 #pragma once
 
 #if !defined(__CUDACC__)
-#error "mgsync/multi_grid.cuh is device code: compile it with nvcc, NVRTC or clang; host code includes mgsync/multi_grid.hpp"
+#error                                                                                                       \
+    "mgsync/multi_grid.cuh is device code: compile it with nvcc, NVRTC or clang; host code includes mgsync/multi_grid.hpp"
 #endif
 
 #include <mgsync/multi_grid_handle.hpp>
@@ -23,24 +27,28 @@
 
 namespace mgsync { inline namespace v1 {
 
-// All threads of the grids that one launch of mgsync::multi_grid started, one grid per GPU, alike in dimensions.
+// All threads of the grids that one launch of mgsync::multi_grid started, one grid per GPU, alike in
+// dimensions.
 //
-// Made by every thread of every block; several objects in one kernel may follow one another but not interleave, and neither may
-// kernels of one group on a GPU. One that is made while another is in use joins nothing: its sync() returns false at once, and
-// multi_grid::check() says so; the other stays a barrier, until a long wait finds that the group is lost. It carries the
-// block's count of barriers, so it cannot be copied: pass it on by reference.
+// Made by every thread of every block; several objects in one kernel may follow one another but not
+// interleave, and neither may kernels of one group on a GPU. One that is made while another is in use joins
+// nothing: its sync() returns false at once, and multi_grid::check() says so; the other stays a barrier,
+// until a long wait finds that the group is lost. It carries the block's count of barriers, so it cannot be
+// copied: pass it on by reference.
 //
-// Memory ordering of sync(), and of barrier_arrive() with barrier_wait(): all that any thread of any GPU of the group
-// wrote before it arrived, to the memory of any of these GPUs or to mapped host memory, with ordinary stores or atomics
-// of any scope, is visible to ordinary loads of every thread of every GPU after it left; and whoever saw such a write in
-// turn is covered too. No fence of the user's is needed. Not covered: loads through the read-only path (__ldg, pointers
-// declared const __restrict__, textures) of data that changes while the kernel runs; the asynchronous proxy (bulk
-// copies, TMA), which needs its own fence.proxy.async or wait before the barrier.
+// Memory ordering of sync(), and of barrier_arrive() with barrier_wait(): all that any thread of any GPU of
+// the group wrote before it arrived, to the memory of any of these GPUs or to mapped host memory, with
+// ordinary stores or atomics of any scope, is visible to ordinary loads of every thread of every GPU after it
+// left; and whoever saw such a write in turn is covered too. No fence of the user's is needed. Not covered:
+// loads through the read-only path (__ldg, pointers declared const __restrict__, textures) of data that
+// changes while the kernel runs; the asynchronous proxy (bulk copies, TMA), which needs its own
+// fence.proxy.async or wait before the barrier.
 //
-// Every wait is bounded by the owner's time-out. Once a block gave up, or saw that another had, its sync() and barrier_wait()
-// return false at once, in all its threads alike: the kernel should return, and multi_grid::wait() throws on the host, naming
-// who did not arrive. What a barrier given up ordered is unknown. A kernel that begins after its group gave up, of whatever
-// grid, passes no barrier: all its sync() return false at once, until the host's reset().
+// Every wait is bounded by the owner's time-out. Once a block gave up, or saw that another had, its sync()
+// and barrier_wait() return false at once, in all its threads alike: the kernel should return, and
+// multi_grid::wait() throws on the host, naming who did not arrive. What a barrier given up ordered is
+// unknown. A kernel that begins after its group gave up, of whatever grid, passes no barrier: all its sync()
+// return false at once, until the host's reset().
 //
 // Policy: how it waits and orders memory. The tests alone give another one than multi_grid_group below.
 template <class Policy>
@@ -55,15 +63,19 @@ class multi_grid_group_over : private Policy::verdict {
   template <class... Place>
   __device__ __forceinline__ explicit multi_grid_group_over(const multi_grid_handle& handle, Place&... place)
       : Policy::verdict(place...), handle_(handle) {
-    // Not 0: no handle, or of a library that this header is not of. Nothing else of it is read, and there is nobody to tell.
+    // Not 0: no handle, or of a library that this header is not of. Nothing else of it is read, and there is
+    // nobody to tell.
     const std::uint32_t unknown = handle.version ^ multi_grid_handle::this_version;
     // A grid of more blocks than the handle's has no record for all of them.
-    const auto record = [&]() -> multi_grid_block& { return handle.records[block() < handle.blocks ? block() : 0]; };
+    const auto record = [&]() -> multi_grid_block& {
+      return handle.records[block() < handle.blocks ? block() : 0];
+    };
     const auto fits = [&] { return handle.blocks == blocks() && handle.generation == record().generation; };
-    // Whether the group gave up is asked of this GPU's own word: reads of host memory would be in the way of system fences. Who gives
-    // up writes the word of every GPU, its own first. So a kernel finds it behind one that gave up on the same GPU; one let in
-    // on another, with the word still on its way, passes at most the barrier given up, if it is what that one lacked: who
-    // gave up arrives nowhere any more, nor do the kernels behind it. The number is not kept for later.
+    // Whether the group gave up is asked of this GPU's own word: reads of host memory would be in the way of
+    // system fences. Who gives up writes the word of every GPU, its own first. So a kernel finds it behind
+    // one that gave up on the same GPU; one let in on another, with the word still on its way, passes at most
+    // the barrier given up, if it is what that one lacked: who gave up arrives nowhere any more, nor do the
+    // kernels behind it. The number is not kept for later.
     this->begin(thread() == 0);
     std::uint32_t why_not = 0;
     if (policy_type::kept(thread() | unknown) == 0) {
@@ -73,12 +85,14 @@ class multi_grid_group_over : private Policy::verdict {
     }
     if (algorithm::told_by_barrier::sync_and_tell(unknown | why_not) != 0) {
       this->tell();
-      // The kernel runs without the group, of which the others' verdicts are no business of it: multi_grid::check() says so.
+      // The kernel runs without the group, of which the others' verdicts are no business of it:
+      // multi_grid::check() says so.
       if (why_not == apart)
         algorithm::report_and_stop(handle, record(),
                                    handle.blocks != blocks() ? multi_grid_report::wrong_grid
                                    : fits()                  ? multi_grid_report::two_groups
-                                                             : multi_grid_report::stale_handle, blocks());
+                                                             : multi_grid_report::stale_handle,
+                                   blocks());
       else if (why_not != 0) *static_cast<volatile std::uint32_t*>(record().told) = 1;
       return;
     }
@@ -88,10 +102,11 @@ class multi_grid_group_over : private Policy::verdict {
   }
   template <class... Place>
   multi_grid_group_over(const multi_grid_handle&&, Place&...) = delete;  // it would refer to what is gone
-  multi_grid_group_over(const multi_grid_group_over&) = delete;  // two copies would count their barriers apart
+  multi_grid_group_over(const multi_grid_group_over&) =
+      delete;  // two copies would count their barriers apart
   multi_grid_group_over& operator=(const multi_grid_group_over&) = delete;
-  // Here, once per kernel, and not in every round: a release fence asks the home of all lines that the SM wrote since
-  // the last, so one store more in a round costs it 0.1 us.
+  // Here, once per kernel, and not in every round: a release fence asks the home of all lines that the SM
+  // wrote since the last, so one store more in a round costs it 0.1 us.
   __device__ __forceinline__ ~multi_grid_group_over() {
     if ((state_ & flags::keeps) == 0) return;
     multi_grid_block& record = handle_.records[block()];
@@ -111,8 +126,9 @@ class multi_grid_group_over : private Policy::verdict {
     return leave(where);
   }
 
-  // The barrier in two calls, for work that neither side of it depends on; each is called by all threads of all blocks,
-  // and nothing of this group comes between them. The arrival waits for the threads of its own block only.
+  // The barrier in two calls, for work that neither side of it depends on; each is called by all threads of
+  // all blocks, and nothing of this group comes between them. The arrival waits for the threads of its own
+  // block only.
   __device__ __forceinline__ arrival_token barrier_arrive() {
     arrival_token token;
     ++epoch_;
@@ -120,7 +136,8 @@ class multi_grid_group_over : private Policy::verdict {
     const policy_type policy = this->policy();
     policy.sync();
     if (!policy.in_team()) return token;
-    if ((policy.state() & flags::counter) != 0) counter_type(policy, {handle_, policy.state(), words_}).meet_later(epoch_);
+    if ((policy.state() & flags::counter) != 0)
+      counter_type(policy, {handle_, policy.state(), words_}).meet_later(epoch_);
     else relay_of(policy).meet_later(epoch_);
     return token;
   }
@@ -132,7 +149,8 @@ class multi_grid_group_over : private Policy::verdict {
     return leave(where);
   }
 
-  // Whether the kernel was launched with the handle of its GPU and its number of blocks, and no barrier was given up.
+  // Whether the kernel was launched with the handle of its GPU and its number of blocks, and no barrier was
+  // given up.
   __device__ __forceinline__ bool is_valid() const { return (state_ & flags::lost) == 0; }
 
   __device__ __forceinline__ unsigned num_grids() const { return handle_.gpus; }
@@ -148,26 +166,33 @@ class multi_grid_group_over : private Policy::verdict {
 
  private:
   using policy_type = Policy;
-  using relay_type = algorithm::relay<policy_type, const multi_grid_handle, algorithm::multi_grid_relay_words>;
-  using counter_type = algorithm::spread_counter<policy_type, const multi_grid_handle, algorithm::multi_grid_counter_words>;
+  using relay_type =
+      algorithm::relay<policy_type, const multi_grid_handle, algorithm::multi_grid_relay_words>;
+  using counter_type =
+      algorithm::spread_counter<policy_type, const multi_grid_handle, algorithm::multi_grid_counter_words>;
   struct flags : algorithm::multi_grid_state {};
-  static constexpr std::uint32_t apart = ~0u;  // why a kernel's new group does not join; another number: it had given up before
+  static constexpr std::uint32_t apart =
+      ~0u;  // why a kernel's new group does not join; another number: it had given up before
 
-  // The state anew in every round: else what follows from it would be kept in registers over the kernel's own work.
+  // The state anew in every round: else what follows from it would be kept in registers over the kernel's own
+  // work.
   __device__ __forceinline__ policy_type policy() const { return {policy_type::kept(state_), handle_}; }
 
-  __device__ __forceinline__ relay_type relay_of(const policy_type& policy) const { return {policy, {handle_, policy.state(), words_}}; }
+  __device__ __forceinline__ relay_type relay_of(const policy_type& policy) const {
+    return {policy, {handle_, policy.state(), words_}};
+  }
 
-  // The first half of sync(). False: not of the team. Questions are in an order in which the block that all wait for is asked
-  // fewest ahead of its fence.
+  // The first half of sync(). False: not of the team. Questions are in an order in which the block that all
+  // wait for is asked fewest ahead of its fence.
   __device__ __forceinline__ bool come(const policy_type& policy) const {
     if ((policy.state() & flags::arrives) == 0) {
       if (!policy.in_team()) return false;
       relay_of({policy.state() & ~flags::alone, handle_}).tell(epoch_);  // one block per GPU, of several
       return true;
     }
-    const std::uint32_t before = algorithm::arrive_released(policy, words_.arrival_, (policy.state() & flags::tells) != 0,
-                                                            (policy.state() & flags::asks) != 0, handle_.blocks * epoch_);
+    const std::uint32_t before =
+        algorithm::arrive_released(policy, words_.arrival_, (policy.state() & flags::tells) != 0,
+                                   (policy.state() & flags::asks) != 0, handle_.blocks * epoch_);
     if ((policy.state() & flags::counter) != 0) policy.hold(handle_.sync_hold);
     else relay_of(policy).go_on(epoch_, before);
     return true;
@@ -206,18 +231,20 @@ class multi_grid_group : public multi_grid_group_over<algorithm::multi_grid_poli
   using multi_grid_group_over::multi_grid_group_over;
 };
 
-// The same, some ns faster where blocks are of several warps, for a word of the block's shared memory: of this group alone as long as it
-// lives.
+// The same, some ns faster where blocks are of several warps, for a word of the block's shared memory: of
+// this group alone as long as it lives.
 class multi_grid_group_with_word : public multi_grid_group_over<algorithm::multi_grid_policy_with_word> {
  public:
   using multi_grid_group_over::multi_grid_group_over;
 };
 
-// The group of the calling kernel's launch, from the handle that the kernel was passed. Called by every thread.
+// The group of the calling kernel's launch, from the handle that the kernel was passed. Called by every
+// thread.
 __device__ __forceinline__ multi_grid_group this_multi_grid(const multi_grid_handle& handle) {
   return multi_grid_group(handle);
 }
-__device__ __forceinline__ multi_grid_group_with_word this_multi_grid(const multi_grid_handle& handle, std::uint32_t& shared_word) {
+__device__ __forceinline__ multi_grid_group_with_word this_multi_grid(const multi_grid_handle& handle,
+                                                                      std::uint32_t& shared_word) {
   return multi_grid_group_with_word(handle, shared_word);
 }
 __device__ multi_grid_group this_multi_grid(const multi_grid_handle&&) = delete;  // a temporary's

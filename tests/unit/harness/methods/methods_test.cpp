@@ -1,4 +1,5 @@
-// Every method on known answers and on made-up noisy series: a pretended subject answers what the method asks for.
+// Every method on known answers and on made-up noisy series: a pretended subject answers what the method asks
+// for.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,8 +15,7 @@
 #include "src/harness/methods/slope.hpp"
 #include "src/results/statistics.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 using namespace std::chrono_literals;
 using answer = std::function<seen(const order&, const step&)>;
@@ -49,7 +49,8 @@ const metric& named(const std::vector<metric>& all, const std::string& name) {
 std::vector<double> chain(std::uint64_t links, int samples, int late_every) {
   std::vector<double> cycles;
   for (int i = 0; i < samples; ++i)
-    cycles.push_back(23 + 4.0 * static_cast<double>(links) + (late_every > 0 && i % late_every == 0 ? 17 : 0));
+    cycles.push_back(23 + 4.0 * static_cast<double>(links) +
+                     (late_every > 0 && i % late_every == 0 ? 17 : 0));
   return cycles;
 }
 
@@ -85,7 +86,8 @@ TEST(slope, refuses_what_is_no_measurement) {
   EXPECT_THROW(mode_of({}), std::invalid_argument);
   EXPECT_THROW(fit_line(std::vector{1.0, 1.0}, std::vector{1.0, 2.0}), std::invalid_argument);
   slope asked({{1, 2}, 1});
-  EXPECT_THROW(carry_out(asked, [](const order& o, const step&) { return with(o, {}); }), std::invalid_argument);
+  EXPECT_THROW(carry_out(asked, [](const order& o, const step&) { return with(o, {}); }),
+               std::invalid_argument);
 }
 
 // Loads from L2: no two samples alike, and each SM at its own distance.
@@ -110,7 +112,11 @@ TEST(slope, of_each_place_by_itself) {
   EXPECT_DOUBLE_EQ(named(values, "places").median, 3);
   EXPECT_DOUBLE_EQ(asked.samples().front().at("median_16"), 100 + 210 * 16);
   slope without(settings);
-  EXPECT_THROW(carry_out(without, [](const order& o, const step&) { return with(o, {{"cycles", {10, 20}}, {"sm", {0}}}); }), std::invalid_argument);
+  EXPECT_THROW(carry_out(without,
+                         [](const order& o, const step&) {
+                           return with(o, {{"cycles", {10, 20}}, {"sm", {0}}});
+                         }),
+               std::invalid_argument);
 }
 
 TEST(rate, is_the_median_over_places_and_their_extremes) {
@@ -123,12 +129,17 @@ TEST(rate, is_the_median_over_places_and_their_extremes) {
   EXPECT_DOUBLE_EQ(named(values, "highest").median, 1.0);
   EXPECT_EQ(asked.samples().size(), 3U);
   rate without({});
-  EXPECT_THROW(carry_out(without, [](const order& o, const step&) { return with(o, {{"per_cycle", {}}}); }), std::invalid_argument);
+  EXPECT_THROW(carry_out(without,
+                         [](const order& o, const step&) {
+                           return with(o, {{"per_cycle", {}}});
+                         }),
+               std::invalid_argument);
 }
 
 // 001, table 5: the block barrier of V100 over its warps is 20 + 2 x warps, a line without a residual.
 TEST(fit_line, finds_the_line_of_v100s_block_barrier) {
-  const auto line = fit_line(std::vector<double>{1, 2, 4, 8, 16, 32}, std::vector<double>{22, 24, 28, 36, 52, 84});
+  const auto line =
+      fit_line(std::vector<double>{1, 2, 4, 8, 16, 32}, std::vector<double>{22, 24, 28, 36, 52, 84});
   EXPECT_DOUBLE_EQ(line.slope, 2);
   EXPECT_DOUBLE_EQ(line.offset, 20);
   EXPECT_NEAR(line.residual, 0, 1e-12);
@@ -143,7 +154,9 @@ TEST(rounds_difference, finds_the_latency_behind_the_cost_of_a_start) {
     std::map<std::uint32_t, double> shift;
     carry_out(asked, [&](const order& o, const step& s) {
       if (!shift.contains(s.batch)) shift[s.batch] = 1 + 0.01 * jitter(random);
-      return with(o, {{"duration_us", {9 + latency * shift[s.batch] * static_cast<double>(o.count) + std::abs(jitter(random))}}});
+      return with(
+          o, {{"duration_us",
+               {9 + latency * shift[s.batch] * static_cast<double>(o.count) + std::abs(jitter(random))}}});
     });
     const auto found = named(asked.values(), "latency");
     EXPECT_NEAR(found.median, latency, 0.015 * latency);
@@ -162,17 +175,22 @@ TEST(rounds_difference, gives_no_figure_where_a_start_hides_the_rounds) {
   settings.lengths_given = rounds_choice{1, 2};
   rounds_difference asked(settings);
   carry_out(asked, starts_late);
-  EXPECT_EQ(asked.void_because(), "a run of 1 round(s) took 12000030 us and one of 2 12000001: what it takes to start a run hides its rounds");
+  EXPECT_EQ(asked.void_because(), "a run of 1 round(s) took 12000030 us and one of 2 12000001: what it takes "
+                                  "to start a run hides its rounds");
   rounds_difference above(settings);
-  carry_out(above, [](const order& o, const step&) { return with(o, {{"duration_us", {12e6 + 200 * static_cast<double>(o.count)}}}); });
+  carry_out(above, [](const order& o, const step&) {
+    return with(o, {{"duration_us", {12e6 + 200 * static_cast<double>(o.count)}}});
+  });
   EXPECT_NE(above.void_because(), "");
   rounds_difference sound(settings);
-  carry_out(sound, [](const order& o, const step&) { return with(o, {{"duration_us", {100 + 0.5 * static_cast<double>(o.count)}}}); });
+  carry_out(sound, [](const order& o, const step&) {
+    return with(o, {{"duration_us", {100 + 0.5 * static_cast<double>(o.count)}}});
+  });
   EXPECT_EQ(sound.void_because(), "");
 }
 
-// Objects that differ by 1.5 % and repeat themselves within 0.2 %: the same interval takes less time than five samples of
-// every object would.
+// Objects that differ by 1.5 % and repeat themselves within 0.2 %: the same interval takes less time than
+// five samples of every object would.
 TEST(rounds_difference, spends_its_time_on_new_objects_where_they_differ) {
   std::mt19937_64 random(5);
   std::normal_distribution<double> one(0, 1);
@@ -180,7 +198,8 @@ TEST(rounds_difference, spends_its_time_on_new_objects_where_they_differ) {
   std::map<std::uint32_t, double> shift;
   carry_out(asked, [&](const order& o, const step& s) {
     if (!shift.contains(s.batch)) shift[s.batch] = 1 + 0.015 * one(random);
-    return with(o, {{"duration_us", {9 + 2 * shift[s.batch] * (1 + 0.002 * one(random)) * static_cast<double>(o.count)}}});
+    return with(o, {{"duration_us",
+                     {9 + 2 * shift[s.batch] * (1 + 0.002 * one(random)) * static_cast<double>(o.count)}}});
   });
   EXPECT_EQ(asked.stopped(), stop_reason::precision);
   EXPECT_GT(asked.batches(), 10U);
@@ -208,7 +227,8 @@ TEST(rounds_difference, stops_for_time_and_goes_on_from_an_earlier_command) {
   EXPECT_GT(goes_on.samples().size(), asked.samples().size());
 }
 
-// Two launches of a graph are 64 and 128 of its nodes: given lengths, no pilot, and what the call takes per node.
+// Two launches of a graph are 64 and 128 of its nodes: given lengths, no pilot, and what the call takes per
+// node.
 TEST(rounds_difference, takes_given_lengths_and_other_values_per_round) {
   rounds_difference_settings settings;
   settings.lengths_given = rounds_choice{64, 128};
@@ -248,18 +268,20 @@ TEST(outcome_of_runs, agrees_or_says_how_it_varies) {
   });
   EXPECT_EQ(varies.word(), "held 9, hung 1");
   outcome_of_runs mute(1);
-  EXPECT_THROW(carry_out(mute, [](const order& o, const step&) { return seen{.done = o}; }), std::invalid_argument);
+  EXPECT_THROW(carry_out(mute, [](const order& o, const step&) { return seen{.done = o}; }),
+               std::invalid_argument);
 }
 
-// A host that takes `host` us per launch call ahead of a device that takes `exec` us between two kernels of u us each,
-// and `start` us before the first. nanosleep's rounding: a unit lasts 2 % longer than asked for.
+// A host that takes `host` us per launch call ahead of a device that takes `exec` us between two kernels of u
+// us each, and `start` us before the first. nanosleep's rounding: a unit lasts 2 % longer than asked for.
 answer pipeline(double host, double exec, double noise, double start = 5) {
   auto random = std::make_shared<std::mt19937_64>(11);
   return [=](const order& o, const step&) {
     std::normal_distribution<double> jitter(0, noise);
     const double i = static_cast<double>(o.count), work = static_cast<double>(o.units) * o.unit_us * 1.02;
     const double device = i * (exec + work), calls = i * host;
-    return with(o, {{"total_us", {start + std::max(device, calls) + std::abs(jitter(*random))}}, {"call_us", {calls}}});
+    return with(o, {{"total_us", {start + std::max(device, calls) + std::abs(jitter(*random))}},
+                    {"call_us", {calls}}});
   };
 }
 
@@ -273,7 +295,8 @@ TEST(fused_difference, finds_the_overhead_behind_a_slower_host) {
   EXPECT_GE(asked.tried().size(), 3U);
 }
 
-// The paper's multi-device launch on 8 GPUs: the call takes 248 us, so that short units measure the host (004, figure 5).
+// The paper's multi-device launch on 8 GPUs: the call takes 248 us, so that short units measure the host
+// (004, figure 5).
 TEST(fused_difference, lengthens_the_unit_until_the_host_is_ahead) {
   fused_difference asked({.more = 16, .fewer = 1, .last_unit_us = 2000});
   carry_out(asked, pipeline(248, 69.5, 0.1));
@@ -294,13 +317,16 @@ TEST(fused_difference, says_that_it_did_not_settle) {
   fused_difference asked({});
   carry_out(asked, [](const order& o, const step&) {  // an overhead that grows with the unit
     const double i = static_cast<double>(o.count);
-    return with(o, {{"total_us", {i * (static_cast<double>(o.units) * o.unit_us + o.unit_us / 10 * (o.count > 1 ? 1 : 0))}},
-                    {"call_us", {0.1 * i}}});
+    return with(o,
+                {{"total_us",
+                  {i * (static_cast<double>(o.units) * o.unit_us + o.unit_us / 10 * (o.count > 1 ? 1 : 0))}},
+                 {"call_us", {0.1 * i}}});
   });
   EXPECT_NE(asked.void_because().find("not stable"), std::string::npos) << asked.void_because();
 }
 
-// A wait of many units that lasts longer than as many waits of one: taken out where the device measures its waits.
+// A wait of many units that lasts longer than as many waits of one: taken out where the device measures its
+// waits.
 TEST(fused_difference, takes_out_what_the_waits_themselves_differ_by) {
   fused_difference asked({});
   carry_out(asked, [](const order& o, const step&) {
@@ -318,5 +344,4 @@ TEST(fused_difference, refuses_settings_that_cannot_be) {
   EXPECT_THROW(fused_difference({.first_unit_us = 0}), std::invalid_argument);
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -8,12 +8,12 @@
 
 #include <fmt/format.h>
 
-namespace mgsync::barriers {
-namespace {
+namespace mgsync::barriers { namespace {
 
 constexpr auto gpu = topology::device::gpu, host = topology::device::host;
 
-point at(std::string_view subject, std::string_view variant, topology::device device, int members, double blocks_per_sm = 1, double threads = 32) {
+point at(std::string_view subject, std::string_view variant, topology::device device, int members,
+         double blocks_per_sm = 1, double threads = 32) {
   point p;
   p.subject = subject;
   p.variant = variant;
@@ -40,7 +40,8 @@ std::set<std::string> callable(topology::device device, int members, int ranks) 
       const auto facts = facts_of(p);
       EXPECT_TRUE(facts.known) << b->name << ":" << variant;
       EXPECT_EQ(facts.call.empty(), facts.maker.empty()) << b->name << ":" << variant;
-      if (!facts.call.empty() && facts.never.empty() && !facts.meets_nobody) names.insert(fmt::format("{}:{}", b->name, variant));
+      if (!facts.call.empty() && facts.never.empty() && !facts.meets_nobody)
+        names.insert(fmt::format("{}:{}", b->name, variant));
     }
   return names;
 }
@@ -48,14 +49,21 @@ std::set<std::string> callable(topology::device device, int members, int ranks) 
 // The same in every build, also in one without CUDA, NCCL or MPI: results of other machines are read there.
 TEST(barrier_facts, say_what_a_program_can_call) {
   using names = std::set<std::string>;
-  const names of_kernels{"multigrid:library", "multigrid:vendor", "nccl-device:hub", "nccl-device:per-block", "nccl:graph", "nccl:graph-registered", "nccl:stream", "nccl:stream-registered", "mpi:default"};
+  const names of_kernels{
+      "multigrid:library", "multigrid:vendor",      "nccl-device:hub", "nccl-device:per-block",
+      "nccl:graph",        "nccl:graph-registered", "nccl:stream",     "nccl:stream-registered",
+      "mpi:default"};
   EXPECT_EQ(callable(gpu, 2, 2), of_kernels);
   auto one_process = of_kernels;
-  one_process.insert({"kernel-boundary:cooperative", "kernel-boundary:graph", "kernel-boundary:graph-join", "kernel-boundary:multi-device", "kernel-boundary:stream-memops",
-                      "kernel-boundary:traditional", "kernel-boundary:traditional-threads", "openmp:runtime", "openmp:std-barrier"});
+  one_process.insert({"kernel-boundary:cooperative", "kernel-boundary:graph", "kernel-boundary:graph-join",
+                      "kernel-boundary:multi-device", "kernel-boundary:stream-memops",
+                      "kernel-boundary:traditional", "kernel-boundary:traditional-threads", "openmp:runtime",
+                      "openmp:std-barrier"});
   EXPECT_EQ(callable(gpu, 2, 1), one_process);
-  EXPECT_EQ(callable(gpu, 1, 1), (names{"grid:cooperative-groups", "kernel-boundary:cooperative", "kernel-boundary:graph", "kernel-boundary:multi-device", "kernel-boundary:traditional",
-                                        "multigrid:library", "multigrid:vendor"}));
+  EXPECT_EQ(callable(gpu, 1, 1),
+            (names{"grid:cooperative-groups", "kernel-boundary:cooperative", "kernel-boundary:graph",
+                   "kernel-boundary:multi-device", "kernel-boundary:traditional", "multigrid:library",
+                   "multigrid:vendor"}));
   EXPECT_EQ(callable(host, 2, 1), (names{"mpi:default", "openmp:runtime", "openmp:std-barrier"}));
   EXPECT_EQ(callable(host, 2, 2), (names{"mpi:default"}));
 }
@@ -79,7 +87,8 @@ TEST(barrier_facts, name_the_call_and_what_it_needs) {
 TEST(barrier_facts, belong_to_variants_that_there_are) {
   for (const auto* b : backends())
     for (const auto& call : b->calls) {
-      EXPECT_NE(std::ranges::find(b->variants, call.variant), b->variants.end()) << b->name << ":" << call.variant;
+      EXPECT_NE(std::ranges::find(b->variants, call.variant), b->variants.end())
+          << b->name << ":" << call.variant;
       EXPECT_FALSE(call.call.empty() || call.maker.empty()) << b->name << ":" << call.variant;
       EXPECT_FALSE(b->piece) << b->name;
     }
@@ -111,5 +120,4 @@ TEST(barrier_facts, say_whom_a_barrier_never_joins) {
   EXPECT_FALSE(facts_of(at("nccl", "graph", gpu, 2)).meets_nobody);
 }
 
-}  // namespace
-}  // namespace mgsync::barriers
+}}  // namespace mgsync::barriers

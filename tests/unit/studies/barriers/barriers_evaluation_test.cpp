@@ -5,8 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace mgsync::barriers {
-namespace {
+namespace mgsync::barriers { namespace {
 
 TEST(shares_of_variance, find_what_drives_a_latency) {
   std::vector<std::vector<double>> by_blocks, by_both;
@@ -26,9 +25,11 @@ TEST(shares_of_variance, find_what_drives_a_latency) {
   EXPECT_NEAR(both.rest, 0, 1e-9);
 }
 
-// 001, table 8, V100: the ends of each row's range. The latency of a grid barrier follows the blocks, not the threads.
+// 001, table 8, V100: the ends of each row's range. The latency of a grid barrier follows the blocks, not the
+// threads.
 TEST(shares_of_variance, agree_with_the_paper_on_grid_barriers) {
-  const auto shares = *shares_of_variance({{1.435, 2.199}, {1.838, 3.485}, {2.847, 4.536}, {5.055, 6.649}, {9.207, 10.393}, {21.061, 24.785}});
+  const auto shares = *shares_of_variance(
+      {{1.435, 2.199}, {1.838, 3.485}, {2.847, 4.536}, {5.055, 6.649}, {9.207, 10.393}, {21.061, 24.785}});
   EXPECT_GT(shares.rows, 0.8);
 }
 
@@ -91,7 +92,8 @@ const figure* named(const evaluation& e, const std::string& name) {
   return nullptr;
 }
 
-result inside(const std::string& subject, const std::string& variant, unsigned blocks, unsigned threads, double us) {
+result inside(const std::string& subject, const std::string& variant, unsigned blocks, unsigned threads,
+              double us) {
   auto r = of_level(subject, variant, 1, us);
   r.point.remove("blocks_per_sm");
   r.point.set("blocks", static_cast<double>(blocks));
@@ -100,13 +102,20 @@ result inside(const std::string& subject, const std::string& variant, unsigned b
 }
 
 TEST(ladder, begins_inside_a_block) {
-  const std::vector<result> all{inside("warp", "syncwarp", 1, 32, 0.005), inside("warp", "apart", 1, 32, 0.1), inside("block", "syncthreads", 1, 32, 0.01),
-                                inside("block", "named", 1, 32, 0.02), inside("block", "syncthreads", 1, 256, 0.02), inside("block", "syncthreads", 1, 1024, 0.04),
-                                inside("cluster", "hardware", 2, 32, 0.2), inside("cluster", "hardware", 8, 32, 0.21), of_level("grid", "auto", 1, 0.8)};
+  const std::vector<result> all{inside("warp", "syncwarp", 1, 32, 0.005),
+                                inside("warp", "apart", 1, 32, 0.1),
+                                inside("block", "syncthreads", 1, 32, 0.01),
+                                inside("block", "named", 1, 32, 0.02),
+                                inside("block", "syncthreads", 1, 256, 0.02),
+                                inside("block", "syncthreads", 1, 1024, 0.04),
+                                inside("cluster", "hardware", 2, 32, 0.2),
+                                inside("cluster", "hardware", 8, 32, 0.21),
+                                of_level("grid", "auto", 1, 0.8)};
   const auto e = evaluate(all);
   std::vector<std::string> names;
   for (const auto& one : std::get<bar_chart>(*named(e, "ladder")).bars) names.push_back(one.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"warp, lanes together", "warp, lanes from two branches", "block, 32 threads", "block, 1024 threads", "cluster, 2 blocks",
+  EXPECT_EQ(names, (std::vector<std::string>{"warp, lanes together", "warp, lanes from two branches",
+                                             "block, 32 threads", "block, 1024 threads", "cluster, 2 blocks",
                                              "cluster, 8 blocks", "grid: 1 GPU"}));
 }
 
@@ -127,8 +136,16 @@ TEST(ladder, has_a_rung_for_each_level_and_the_best_of_each) {
   relaxed.point.subject = "cluster_relaxed_2";
   relaxed.point.set("scope", std::string("cluster"));
   relaxed.point.set("blocks", 2.0);
-  const std::vector<result> all{shuffle, relaxed, of_level("grid", "auto", 1, 0.8), of_level("grid", "cooperative-groups", 1, 1.0), of_level("multigrid", "auto", 2, 2.0),
-                                of_level("multigrid", "inbox", 2, 2.5), of_level("kernel-boundary", "graph", 2, 4.0), unchecked, loaded, warp};
+  const std::vector<result> all{shuffle,
+                                relaxed,
+                                of_level("grid", "auto", 1, 0.8),
+                                of_level("grid", "cooperative-groups", 1, 1.0),
+                                of_level("multigrid", "auto", 2, 2.0),
+                                of_level("multigrid", "inbox", 2, 2.5),
+                                of_level("kernel-boundary", "graph", 2, 4.0),
+                                unchecked,
+                                loaded,
+                                warp};
   const auto e = evaluate(all);
   const auto* found = named(e, "ladder");
   ASSERT_NE(found, nullptr);
@@ -143,7 +160,8 @@ TEST(ladder, has_a_rung_for_each_level_and_the_best_of_each) {
   EXPECT_EQ(bars[3].parts[0], 2.0);
   EXPECT_EQ(bars[3].source, short_key(all[4].point));
   ASSERT_NE(named(e, "loads-2-1x32"), nullptr);
-  EXPECT_EQ(std::get<heat_map>(*named(e, "loads-2-1x32")).columns, (std::vector<std::string>{"idle", "peer-stores"}));
+  EXPECT_EQ(std::get<heat_map>(*named(e, "loads-2-1x32")).columns,
+            (std::vector<std::string>{"idle", "peer-stores"}));
 }
 
 result measured_launch(double us) {
@@ -154,45 +172,70 @@ result measured_launch(double us) {
 }
 
 TEST(ladder, shows_of_each_maker_what_a_program_can_call_and_pale_what_it_cannot) {
-  const std::vector<result> all{of_level("multigrid", "auto", 4, 2.0), of_level("multigrid", "library", 4, 2.1), of_level("multigrid", "vendor", 4, 5.6), of_level("nccl-device", "hub", 4, 3.4),
-                                of_level("nccl-device", "per-block", 4, 3.7), of_level("nccl-device", "hub-relay", 4, 3.1), measured_launch(0.7)};
+  const std::vector<result> all{of_level("multigrid", "auto", 4, 2.0),
+                                of_level("multigrid", "library", 4, 2.1),
+                                of_level("multigrid", "vendor", 4, 5.6),
+                                of_level("nccl-device", "hub", 4, 3.4),
+                                of_level("nccl-device", "per-block", 4, 3.7),
+                                of_level("nccl-device", "hub-relay", 4, 3.1),
+                                measured_launch(0.7)};
   const auto e = evaluate(all);
   std::vector<std::pair<std::string, bool>> seen;
-  for (const auto& one : std::get<bar_chart>(*named(e, "ladder")).bars) seen.emplace_back(one.name + ": " + one.note, one.reference);
-  EXPECT_EQ(seen, (std::vector<std::pair<std::string, bool>>{{"4 GPUs, mgsync: multigrid:library 1x32", false},
-                                                             {"4 GPUs, NCCL: nccl-device:hub 1x32", false},
-                                                             {"4 GPUs, NVIDIA: multigrid:vendor 1x32", false},
-                                                             {"4 GPUs, no call: multigrid:auto 1x32", true},
-                                                             {"launch: one more kernel: graph 1x32", false}}));
+  for (const auto& one : std::get<bar_chart>(*named(e, "ladder")).bars)
+    seen.emplace_back(one.name + ": " + one.note, one.reference);
+  EXPECT_EQ(seen,
+            (std::vector<std::pair<std::string, bool>>{{"4 GPUs, mgsync: multigrid:library 1x32", false},
+                                                       {"4 GPUs, NCCL: nccl-device:hub 1x32", false},
+                                                       {"4 GPUs, NVIDIA: multigrid:vendor 1x32", false},
+                                                       {"4 GPUs, no call: multigrid:auto 1x32", true},
+                                                       {"launch: one more kernel: graph 1x32", false}}));
 }
 
 TEST(ladder, steps_stand_at_one_shape_and_nobody_alone_on_them) {
   auto large = of_level("multigrid", "library", 2, 1.9);
   large.point.set("threads_per_block", 1024.0);
-  const std::vector<result> all{inside("multigrid", "library", 1, 32, 0.08), of_level("grid", "cooperative-groups", 1, 1.0), of_level("nccl", "graph", 1, 0.5), of_level("multigrid", "library", 2, 2.0), large,
+  const std::vector<result> all{inside("multigrid", "library", 1, 32, 0.08),
+                                of_level("grid", "cooperative-groups", 1, 1.0),
+                                of_level("nccl", "graph", 1, 0.5),
+                                of_level("multigrid", "library", 2, 2.0),
+                                large,
                                 of_level("kernel-boundary", "graph", 2, 4.0)};
   const auto e = evaluate(all);
   std::vector<std::string> notes;
   for (const auto& one : std::get<bar_chart>(*named(e, "ladder")).bars) notes.push_back(one.note);
-  EXPECT_EQ(notes, (std::vector<std::string>{"grid:cooperative-groups 1x32", "multigrid:library 1x32", "kernel-boundary:graph 1x32"}));
+  EXPECT_EQ(notes, (std::vector<std::string>{"grid:cooperative-groups 1x32", "multigrid:library 1x32",
+                                             "kernel-boundary:graph 1x32"}));
 }
 
 TEST(barriers_evaluation, says_first_what_to_call_and_who_is_not_shown_to_be_slower_and_what_is_faster) {
   auto near = of_level("nccl-device", "hub", 4, 2.2);
   near.metrics[0].ci95_low = 2.0;
-  const auto e = evaluate(std::vector<result>{of_level("multigrid", "auto", 4, 2.0), of_level("multigrid", "library", 4, 2.1), near, of_level("multigrid", "vendor", 4, 5.5)});
-  EXPECT_EQ(e.sentences.at(0), "On 4 GPUs, take multigrid:library, the fastest barrier that a program can call: 2.1 us (95 % interval 2.1 - 2.1); no difference was shown there to nccl-device:hub. "
-                               "To call it: sync() of mgsync::this_multi_grid(handle) (#include <mgsync/multi_grid.cuh>, a launch by mgsync::multi_grid of <mgsync/multi_grid.hpp>). "
-                               "multigrid:auto is faster there, 2 us, and nothing that a program can call. NVIDIA's own (multigrid:vendor) takes 2.6 times as long.");
+  const auto e = evaluate(std::vector<result>{of_level("multigrid", "auto", 4, 2.0),
+                                              of_level("multigrid", "library", 4, 2.1), near,
+                                              of_level("multigrid", "vendor", 4, 5.5)});
+  EXPECT_EQ(e.sentences.at(0),
+            "On 4 GPUs, take multigrid:library, the fastest barrier that a program can call: 2.1 us (95 % "
+            "interval 2.1 - 2.1); no difference was shown there to nccl-device:hub. "
+            "To call it: sync() of mgsync::this_multi_grid(handle) (#include <mgsync/multi_grid.cuh>, a "
+            "launch by mgsync::multi_grid of <mgsync/multi_grid.hpp>). "
+            "multigrid:auto is faster there, 2 us, and nothing that a program can call. NVIDIA's own "
+            "(multigrid:vendor) takes 2.6 times as long.");
   EXPECT_EQ(e.tables.at(0).rows.at(0).at(2), "multigrid:auto");  // the table is of all that was measured
 }
 
 TEST(barriers_evaluation, says_that_nothing_was_measured_that_a_program_can_call) {
   const auto only = evaluate(std::vector<result>{of_level("multigrid", "auto", 4, 2.0)});
-  EXPECT_EQ(only.sentences.at(0), "On 4 GPUs, nothing that a program can call was measured; multigrid:auto is the fastest barrier: 2 us (95 % interval 2 - 2); "
-                                  "multigrid:library, multigrid:vendor, which it can call in its place, were not measured.");
-  const auto unknown = evaluate(std::vector<result>{of_level("tomorrow", "", 4, 1.0), of_level("nccl-device", "hub", 4, 3.0)});
-  EXPECT_NE(unknown.sentences.at(0).find("tomorrow is faster there, 1 us, and this build does not know whether a program can call it."), std::string::npos) << unknown.sentences[0];
+  EXPECT_EQ(only.sentences.at(0),
+            "On 4 GPUs, nothing that a program can call was measured; multigrid:auto is the fastest barrier: "
+            "2 us (95 % interval 2 - 2); "
+            "multigrid:library, multigrid:vendor, which it can call in its place, were not measured.");
+  const auto unknown =
+      evaluate(std::vector<result>{of_level("tomorrow", "", 4, 1.0), of_level("nccl-device", "hub", 4, 3.0)});
+  EXPECT_NE(
+      unknown.sentences.at(0).find(
+          "tomorrow is faster there, 1 us, and this build does not know whether a program can call it."),
+      std::string::npos)
+      << unknown.sentences[0];
 }
 
 TEST(barriers_evaluation, one_batch_is_not_the_fastest) {
@@ -202,13 +245,18 @@ TEST(barriers_evaluation, one_batch_is_not_the_fastest) {
   sure.metrics[0].raw = {1.9, 2.0, 2.0, 2.1, 2.0, 2.0};
   const auto e = evaluate(std::vector{lucky, sure});
   ASSERT_FALSE(e.sentences.empty());
-  EXPECT_NE(e.sentences[0].find("grid:auto is the fastest barrier: 2 us"), std::string::npos) << e.sentences[0];
+  EXPECT_NE(e.sentences[0].find("grid:auto is the fastest barrier: 2 us"), std::string::npos)
+      << e.sentences[0];
   EXPECT_EQ(e.sentences[0].find("nccl"), std::string::npos) << e.sentences[0];
 }
 
 TEST(barriers_evaluation, holds_no_grid_against_what_is_inside_a_block) {
-  const auto e = evaluate(std::vector<result>{inside("warp", "syncwarp", 1, 32, 0.01), inside("grid", "cooperative-groups", 1, 32, 0.9), of_level("multigrid", "library", 1, 0.8), of_level("grid", "cooperative-groups", 1, 1.2)});
-  EXPECT_NE(e.sentences.at(0).find("NVIDIA's own (grid:cooperative-groups) takes 1.5 times as long"), std::string::npos) << e.sentences[0];
+  const auto e = evaluate(std::vector<result>{
+      inside("warp", "syncwarp", 1, 32, 0.01), inside("grid", "cooperative-groups", 1, 32, 0.9),
+      of_level("multigrid", "library", 1, 0.8), of_level("grid", "cooperative-groups", 1, 1.2)});
+  EXPECT_NE(e.sentences.at(0).find("NVIDIA's own (grid:cooperative-groups) takes 1.5 times as long"),
+            std::string::npos)
+      << e.sentences[0];
 }
 
 TEST(barriers_evaluation, says_what_traffic_does_to_the_fastest_and_to_whom_it_does_least) {
@@ -217,8 +265,12 @@ TEST(barriers_evaluation, says_what_traffic_does_to_the_fastest_and_to_whom_it_d
     r.point.set("load", std::string("peer-stores"));
     return r;
   };
-  const auto e = evaluate(std::vector<result>{of_level("multigrid", "auto", 2, 2.0), of_level("nccl", "auto", 2, 3.0), beside("multigrid", 8.0), beside("nccl", 6.0)});
-  EXPECT_EQ(e.sentences.back(), "Beside traffic on 2 GPUs, shape 1x32, multigrid:auto takes up to 8 us (peer-stores) instead of 2 us. The least that any barrier takes there at worst is 6 us (nccl:auto).");
+  const auto e =
+      evaluate(std::vector<result>{of_level("multigrid", "auto", 2, 2.0), of_level("nccl", "auto", 2, 3.0),
+                                   beside("multigrid", 8.0), beside("nccl", 6.0)});
+  EXPECT_EQ(e.sentences.back(),
+            "Beside traffic on 2 GPUs, shape 1x32, multigrid:auto takes up to 8 us (peer-stores) instead of "
+            "2 us. The least that any barrier takes there at worst is 6 us (nccl:auto).");
 }
 
 TEST(barriers_evaluation, is_happy_with_nothing) {
@@ -226,5 +278,4 @@ TEST(barriers_evaluation, is_happy_with_nothing) {
   EXPECT_TRUE(e.tables.empty() && e.figures.empty() && e.sentences.empty());
 }
 
-}  // namespace
-}  // namespace mgsync::barriers
+}}  // namespace mgsync::barriers

@@ -6,12 +6,13 @@
 
 #include "src/base/errors.hpp"
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 constexpr std::string_view two_variants[] = {"one", "two"};
 
-support always(const topology::machine&, const topology::group&, const configuration&) { return support::yes(); }
+support always(const topology::machine&, const topology::group&, const configuration&) {
+  return support::yes();
+}
 support never(const topology::machine&, const topology::group&, const configuration&) {
   return support::no("not on this planet");
 }
@@ -69,7 +70,8 @@ TEST(plan, waives_more_threads_than_the_machine_has_unless_told) {
   auto r = request();
   r.members = {3};
   EXPECT_NE(make_plan(r, one_rank(2)).cells[0].points[0].waived.find("--oversubscribe"), std::string::npos);
-  EXPECT_EQ(make_plan(r, one_rank(2)).cells[0].points[1].waived, "not on this planet") << "nor would fewer threads help";
+  EXPECT_EQ(make_plan(r, one_rank(2)).cells[0].points[1].waived, "not on this planet")
+      << "nor would fewer threads help";
   r.oversubscribe = true;
   const auto planned = make_plan(r, one_rank(2));
   EXPECT_EQ(planned.cells[0].points[0].waived, "");
@@ -126,8 +128,10 @@ TEST(plan, waives_the_counts_that_the_gpus_do_not_reach) {
   const auto& p = planned.cells.back().points[0];
   EXPECT_NE(p.waived.find("sees 4 GPU(s), fewer than its members"), std::string::npos) << p.waived;
   EXPECT_TRUE(p.point.group.empty());
-  EXPECT_NE(format_plan(planned, detail::every).find("8 GPUs on box"), std::string::npos) << format_plan(planned, detail::every);
-  EXPECT_NE(format_plan(planned).find("fewer than its members; accepted"), std::string::npos) << format_plan(planned);
+  EXPECT_NE(format_plan(planned, detail::every).find("8 GPUs on box"), std::string::npos)
+      << format_plan(planned, detail::every);
+  EXPECT_NE(format_plan(planned).find("fewer than its members; accepted"), std::string::npos)
+      << format_plan(planned);
   r.members = {5, 8};
   EXPECT_THROW(make_plan(r, one_rank_with_gpus(4, "box")), usage_error) << "nothing of it can be";
 }
@@ -160,7 +164,8 @@ TEST(plan, waives_what_one_node_lacks) {
   r.members = {2, 3};
   const auto planned = make_plan(r, ranks);
   EXPECT_EQ(members_of(planned, false), (std::vector<int>{2, 3, 2}));
-  EXPECT_NE(planned.cells[3].points[0].waived.find("more members than 2 rank(s) with 1 each hold"), std::string::npos);
+  EXPECT_NE(planned.cells[3].points[0].waived.find("more members than 2 rank(s) with 1 each hold"),
+            std::string::npos);
 }
 
 TEST(plan, refuses_a_placement_that_is_none_and_waives_a_list_that_is_too_short) {
@@ -175,14 +180,16 @@ TEST(plan, refuses_a_placement_that_is_none_and_waives_a_list_that_is_too_short)
   EXPECT_THROW(make_plan(r, one_rank_with_gpus(4, "box")), usage_error);
 }
 
-// 2 of 64 processors' time: spinning threads would be stopped again and again, and the figures would be the scheduler's.
+// 2 of 64 processors' time: spinning threads would be stopped again and again, and the figures would be the
+// scheduler's.
 TEST(plan, takes_no_more_host_members_than_a_quota_gives_time_to) {
   auto views = one_rank(8);
   views.front().seen.quota = topology::cpu_quota{2, "pod"};
   const auto planned = make_plan(request(), views);
   EXPECT_EQ(members_of(planned, false), std::vector<int>{2});
   ASSERT_EQ(planned.notes.size(), 1u);
-  EXPECT_NE(planned.notes[0].find("A cgroup quota leaves box the time of 2 CPU(s), fewer than the 8"), std::string::npos);
+  EXPECT_NE(planned.notes[0].find("A cgroup quota leaves box the time of 2 CPU(s), fewer than the 8"),
+            std::string::npos);
   EXPECT_NE(format_plan(planned).find("note: A cgroup quota"), std::string::npos);
   auto r = request();
   r.members = {2, 4};
@@ -214,7 +221,8 @@ TEST(plan, says_what_hides_or_takes_gpus) {
   EXPECT_NE(notes[1].find("no driver shows here (0000:ab:00.0)"), std::string::npos);
   r.device = topology::device::host;
   r.not_gpus = "CUDA shows none of them";
-  EXPECT_EQ(make_plan(r, views).notes[0], "There are GPUs here, and host members are measured: CUDA shows none of them.");
+  EXPECT_EQ(make_plan(r, views).notes[0],
+            "There are GPUs here, and host members are measured: CUDA shows none of them.");
 }
 
 TEST(plan, works_before_the_barrier_in_a_cell_of_its_own) {
@@ -254,7 +262,10 @@ TEST(plan, prints_what_would_be_measured_and_where) {
   for (const auto wanted : {detail::grouped, detail::every}) {
     const auto text = format_plan(make_plan(r, one_rank(2)), wanted);
     EXPECT_NE(text.find("CPU 1"), std::string::npos);
-    EXPECT_NE(text.find(wanted == detail::every ? "waived: not on this planet" : "waived  cannot:one  not on this planet"), std::string::npos) << text;
+    EXPECT_NE(text.find(wanted == detail::every ? "waived: not on this planet"
+                                                : "waived  cannot:one  not on this planet"),
+              std::string::npos)
+        << text;
     EXPECT_NE(text.find("1 point in 1 cell would be measured"), std::string::npos);
   }
 }
@@ -267,7 +278,8 @@ TEST(plan, of_many_members_that_cannot_be_is_small) {
   ASSERT_EQ(planned.cells.size(), 2000u) << "every point is there";
   std::size_t kept = 0;
   for (const auto& c : planned.cells) {
-    EXPECT_EQ(c.group.members.size(), c.points.front().waived.empty() ? static_cast<std::size_t>(c.points.front().point.members) : 0);
+    EXPECT_EQ(c.group.members.size(),
+              c.points.front().waived.empty() ? static_cast<std::size_t>(c.points.front().point.members) : 0);
     kept += c.group.members.capacity();
     for (const auto& p : c.points) kept += p.point.group.size();
   }
@@ -282,9 +294,9 @@ TEST(plan, of_many_members_that_cannot_be_is_small) {
   r.members.resize(100);
   const auto large = format_plan(make_plan(r, one_rank(8)));
   EXPECT_LE(std::ranges::count(large, '\n'), 210);
-  EXPECT_NE(large.find("more cells of which something would be measured (--verbose lists each)"), std::string::npos);
+  EXPECT_NE(large.find("more cells of which something would be measured (--verbose lists each)"),
+            std::string::npos);
   EXPECT_NE(large.find("100 points in 100 cells"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

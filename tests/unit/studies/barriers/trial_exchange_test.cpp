@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 using namespace std::chrono_literals;
 
@@ -17,8 +16,8 @@ TEST(trial_exchange, takes_the_longest_of_all_members_and_adds_up_what_was_seen)
   second.violations = 2;
   second.far_violations = 1;
   second.first_violation = violation{4, {2, 0}, {0, 1}, 17, 16, "phase"};
-  const auto all = merge_trials({pack_trial(first, {0, 1}, false), pack_trial({}, {}, false),
-                                 pack_trial(second, {2}, true, 4.5)});
+  const auto all = merge_trials(
+      {pack_trial(first, {0, 1}, false), pack_trial({}, {}, false), pack_trial(second, {2}, true, 4.5)});
   EXPECT_DOUBLE_EQ(all.longest_us, 9);
   EXPECT_EQ(all.slowest, 2u);
   EXPECT_EQ(all.observations, 17u);
@@ -53,7 +52,10 @@ TEST(trial_exchange, keeps_what_others_took_from_the_member_that_lost_most_where
   trial first, second;
   first.taken = 0.02;
   second.taken = 0.5;
-  EXPECT_EQ(merge_trials({pack_trial(first, {0}, false), pack_trial({}, {}, false), pack_trial(second, {1}, false)}).taken, 0.5);
+  EXPECT_EQ(
+      merge_trials({pack_trial(first, {0}, false), pack_trial({}, {}, false), pack_trial(second, {1}, false)})
+          .taken,
+      0.5);
   EXPECT_FALSE(merge_trials({pack_trial({}, {}, false)}).taken);
 }
 
@@ -97,9 +99,9 @@ TEST(trial_exchange, tells_where_members_were_and_where_not_as_asked) {
             "0: rank 0 on box, CPU 3; 1: rank 1 on box, CPU 6 (asked for: 5); 2: rank 0 on box, CPU 4+7");
   group.members[1].cpus.clear();
   group.members[1].rank = 0;
-  EXPECT_EQ(where_members_ran(group, {{1, all.ran.at(1)}}), "1: rank 1 on box, not pinned, CPU 6 (asked for: rank 0)");
+  EXPECT_EQ(where_members_ran(group, {{1, all.ran.at(1)}}),
+            "1: rank 1 on box, not pinned, CPU 6 (asked for: rank 0)");
   EXPECT_TRUE(merge_trials({pack_trial({}, {}, false)}).ran.empty());
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

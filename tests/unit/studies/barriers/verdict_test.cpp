@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace mgsync {
-namespace {
+namespace mgsync { namespace {
 
 point four_members() {
   point p;
@@ -32,8 +31,10 @@ TEST(verdict, names_backend_group_member_and_epoch_of_a_violation) {
   seen.violations = 3;
   seen.first_violation = violation{7, {2, 1}, {0, 0}, 0x10, 0xf, "phase"};
   EXPECT_EQ(violation_sentence(four_members(), on_box(), seen, 100),
-            "not a barrier: 3 violations in 100 rounds of multigrid:inbox on 4 host members {0,1,2,3}, shape 2; first in "
-            "round 7: member 2 block 1 (rank 1 on box) left before the phase of member 0 block 0 (rank 0 on box) was "
+            "not a barrier: 3 violations in 100 rounds of multigrid:inbox on 4 host members {0,1,2,3}, shape "
+            "2; first in "
+            "round 7: member 2 block 1 (rank 1 on box) left before the phase of member 0 block 0 (rank 0 on "
+            "box) was "
             "there (epoch 0x10, saw 0xf)");
 }
 
@@ -42,7 +43,8 @@ TEST(verdict, names_who_was_not_waited_for_on_another_host) {
   seen.violations = 1;
   seen.first_violation = violation{15, {2, 0}, {1, 0}, 0x10, 0xf, "arrival"};
   EXPECT_NE(violation_sentence(four_members(), on_box(), seen, 100)
-                .find("; first in round 15: member 2 block 0 (rank 1 on box) left before member 1 block 0 (rank 0 on box) "
+                .find("; first in round 15: member 2 block 0 (rank 1 on box) left before member 1 block 0 "
+                      "(rank 0 on box) "
                       "had arrived (epoch 0x10)"),
             std::string::npos);
 }
@@ -60,11 +62,13 @@ TEST(verdict, names_who_did_not_arrive) {
   seen.missing = {{3, 0}};
   seen.stuck_round = 42;
   EXPECT_EQ(timeout_sentence(four_members(), on_box(), seen, std::chrono::seconds(5)),
-            "stuck: multigrid:inbox on 4 host members {0,1,2,3}, shape 2 waited 5 s at epoch 42; did not arrive: member 3 "
+            "stuck: multigrid:inbox on 4 host members {0,1,2,3}, shape 2 waited 5 s at epoch 42; did not "
+            "arrive: member 3 "
             "block 0 (rank 1 on box)");
   seen.missing.clear();
-  EXPECT_NE(timeout_sentence(four_members(), on_box(), seen, std::chrono::seconds(5)).find("none was released"),
-            std::string::npos);
+  EXPECT_NE(
+      timeout_sentence(four_members(), on_box(), seen, std::chrono::seconds(5)).find("none was released"),
+      std::string::npos);
 }
 
 TEST(verdict, finds_nothing_to_check_with_one_worker) {
@@ -134,10 +138,12 @@ TEST(verdict, controls_with_a_member_that_all_can_notice) {
   for (std::uint64_t seed = 0; seed < 8; ++seed) EXPECT_EQ(control_member(p, group, seed), seed % 4);
   group.members[3].host = "other";
   group.members[3].rank = 2;
-  for (std::uint64_t seed = 0; seed < 8; ++seed) EXPECT_EQ(control_member(p, group, seed), seed % 2 == 0 ? 0u : 2u);
+  for (std::uint64_t seed = 0; seed < 8; ++seed)
+    EXPECT_EQ(control_member(p, group, seed), seed % 2 == 0 ? 0u : 2u);
   for (int i = 0; i < 4; ++i) group.members[static_cast<std::size_t>(i)].host = std::to_string(i / 2);
   group.members[3].rank = 1;
-  for (std::uint64_t seed = 0; seed < 8; ++seed) EXPECT_EQ(control_member(p, group, seed), seed % 2 == 0 ? 0u : 2u);
+  for (std::uint64_t seed = 0; seed < 8; ++seed)
+    EXPECT_EQ(control_member(p, group, seed), seed % 2 == 0 ? 0u : 2u);
 }
 
 TEST(verdict, calls_a_member_last_only_when_chance_does_not_explain_it) {
@@ -149,5 +155,4 @@ TEST(verdict, calls_a_member_last_only_when_chance_does_not_explain_it) {
   EXPECT_FALSE(is_systematic(100, 100, 1));
 }
 
-}  // namespace
-}  // namespace mgsync
+}}  // namespace mgsync

@@ -1,4 +1,5 @@
-// Who may be absent: what stamps mean, what is foretold, what results say together; and cases on host threads, carried out.
+// Who may be absent: what stamps mean, what is foretold, what results say together; and cases on host
+// threads, carried out.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,8 +17,7 @@ namespace mgsync {
 extern const study blocking_study;
 }
 
-namespace mgsync::blocking {
-namespace {
+namespace mgsync::blocking { namespace {
 
 blocking_case a_case(std::string level, std::string name, absence how, std::string who = "last") {
   blocking_case c;
@@ -29,9 +29,12 @@ blocking_case a_case(std::string level, std::string name, absence how, std::stri
 }
 
 // Of three participants, as a process would say it: the last is absent.
-case_seen said(std::string_view lines) { return case_seen_from(std::string("participants 3\n") + std::string(lines) + "ended itself\n"); }
+case_seen said(std::string_view lines) {
+  return case_seen_from(std::string("participants 3\n") + std::string(lines) + "ended itself\n");
+}
 
-std::optional<outcome> judged(std::string_view level, std::string_view name, absence how, std::string_view lines) {
+std::optional<outcome> judged(std::string_view level, std::string_view name, absence how,
+                              std::string_view lines) {
   return judge(said(lines), a_case(std::string(level), std::string(name), how), *find_method(level, name));
 }
 
@@ -42,8 +45,10 @@ TEST(blocking_case, is_the_same_after_it_was_told_to_another_process) {
   c.seed = 77;
   c.rounds = 5;
   EXPECT_EQ(case_from(to_text(c)), c);
-  for (const auto* wrong : {"level=thread", "level=thread method=ours how=never", "level=thread method=ours who=all", "level=thread method=ours members=x",
-                            "level=thread method=ours colour=red", "level=thread method=ours members=1", "nonsense"})
+  for (const auto* wrong :
+       {"level=thread", "level=thread method=ours how=never", "level=thread method=ours who=all",
+        "level=thread method=ours members=x", "level=thread method=ours colour=red",
+        "level=thread method=ours members=1", "nonsense"})
     EXPECT_THROW(case_from(wrong), std::invalid_argument) << wrong;
 }
 
@@ -55,8 +60,10 @@ TEST(blocking_case, the_absent_are_the_first_the_last_or_every_other_one) {
 }
 
 TEST(judging, tells_held_passed_and_hung_apart) {
-  const auto* both = "event 2 acted 5\nevent 0 arrived 10\nevent 1 arrived 20\nevent 0 left 21\nevent 1 left 22\n";
-  const auto* apart = "event 2 acted 5\nevent 0 arrived 10\nevent 1 arrived 20\nevent 0 left 19\nevent 1 left 22\n";
+  const auto* both =
+      "event 2 acted 5\nevent 0 arrived 10\nevent 1 arrived 20\nevent 0 left 21\nevent 1 left 22\n";
+  const auto* apart =
+      "event 2 acted 5\nevent 0 arrived 10\nevent 1 arrived 20\nevent 0 left 19\nevent 1 left 22\n";
   const auto* one_waits = "event 2 acted 5\nevent 0 arrived 10\nevent 1 arrived 20\nevent 0 left 21\n";
   EXPECT_EQ(judged("lane", "syncwarp", absence::exit_before, both), outcome::held);
   EXPECT_EQ(judged("lane", "syncwarp", absence::exit_before, apart), outcome::passed);
@@ -68,16 +75,20 @@ TEST(judging, tells_held_passed_and_hung_apart) {
 }
 
 TEST(judging, somebody_late_counts_from_when_he_came) {
-  const auto* waited = "event 0 arrived 10\nevent 1 arrived 20\nevent 2 arrived 90\nevent 0 left 91\nevent 1 left 92\nevent 2 left 93\n";
-  const auto* did_not = "event 0 arrived 10\nevent 1 arrived 20\nevent 0 left 21\nevent 1 left 22\nevent 2 arrived 90\nevent 2 left 93\n";
-  const auto* is_lost = "event 0 arrived 10\nevent 1 arrived 20\nevent 0 left 91\nevent 1 left 92\nevent 2 arrived 90\n";
+  const auto* waited = "event 0 arrived 10\nevent 1 arrived 20\nevent 2 arrived 90\nevent 0 left 91\nevent 1 "
+                       "left 92\nevent 2 left 93\n";
+  const auto* did_not = "event 0 arrived 10\nevent 1 arrived 20\nevent 0 left 21\nevent 1 left 22\nevent 2 "
+                        "arrived 90\nevent 2 left 93\n";
+  const auto* is_lost =
+      "event 0 arrived 10\nevent 1 arrived 20\nevent 0 left 91\nevent 1 left 92\nevent 2 arrived 90\n";
   EXPECT_EQ(judged("thread", "ours", absence::late, waited), outcome::held);
   EXPECT_EQ(judged("thread", "ours", absence::late, did_not), outcome::passed);
   EXPECT_EQ(judged("thread", "ours", absence::late, is_lost), outcome::hung);
 }
 
 TEST(judging, another_place_of_one_barrier_is_an_arrival) {
-  const auto* waited = "event 2 acted 5\nevent 2 arrived 30\nevent 0 arrived 10\nevent 1 arrived 20\nevent 0 left 31\nevent 1 left 32\n";
+  const auto* waited = "event 2 acted 5\nevent 2 arrived 30\nevent 0 arrived 10\nevent 1 arrived 20\nevent 0 "
+                       "left 31\nevent 1 left 32\n";
   EXPECT_EQ(judged("member", "openmp", absence::elsewhere, waited), outcome::held);
 }
 
@@ -86,7 +97,9 @@ TEST(judging, asks_nothing_of_a_barrier_to_which_nobody_came) {
   EXPECT_FALSE(judged("thread", "ours", absence::spin, ""));
   // A launcher that ends the job is the end of a hang, told by nobody.
   const auto ended = case_seen_from("participants 3\nevent 2 acted 5\nevent 0 arrived 10\n");
-  EXPECT_EQ(judge(ended, a_case("rank", "mpi-barrier", absence::exit_before), *find_method("rank", "mpi-barrier")), outcome::hung);
+  EXPECT_EQ(
+      judge(ended, a_case("rank", "mpi-barrier", absence::exit_before), *find_method("rank", "mpi-barrier")),
+      outcome::hung);
 }
 
 TEST(what_is_foretold, covers_every_cell_with_a_word_and_holds_the_papers) {
@@ -94,18 +107,17 @@ TEST(what_is_foretold, covers_every_cell_with_a_word_and_holds_the_papers) {
   for (const auto& m : methods()) {
     EXPECT_TRUE(names.insert({m.level, m.name}).second) << m.level << " " << m.name;
     EXPECT_FALSE(m.why.empty());
-    for (const auto how : {absence::exit_before, absence::exit_late, absence::spin, absence::elsewhere, absence::late})
-      for (const auto* form : {"branch", "predicated"}) EXPECT_TRUE(from_word<outcome>(predicted(m, how, form))) << m.level << " " << m.name;
-    if (m.paper == "deadlock") {
-      EXPECT_EQ(predicted(m, absence::exit_before, "branch"), "hung");
-    }
-    if (m.paper == "no deadlock") {
-      EXPECT_EQ(predicted(m, absence::exit_before, "branch"), "held");
-    }
+    for (const auto how :
+         {absence::exit_before, absence::exit_late, absence::spin, absence::elsewhere, absence::late})
+      for (const auto* form : {"branch", "predicated"})
+        EXPECT_TRUE(from_word<outcome>(predicted(m, how, form))) << m.level << " " << m.name;
+    if (m.paper == "deadlock") { EXPECT_EQ(predicted(m, absence::exit_before, "branch"), "hung"); }
+    if (m.paper == "no deadlock") { EXPECT_EQ(predicted(m, absence::exit_before, "branch"), "held"); }
   }
   // Paper 000, VIII-B: some blocks of a grid, some blocks or GPUs of a multi-grid; not lanes, not warps.
   for (const auto& m : methods()) {
-    const bool deadlocks = m.level == "grid" || m.level == "multigrid-blocks" || (m.level == "multigrid-gpus" && m.name != "nccl-device");
+    const bool deadlocks = m.level == "grid" || m.level == "multigrid-blocks" ||
+                           (m.level == "multigrid-gpus" && m.name != "nccl-device");
     EXPECT_EQ(m.paper == "deadlock", deadlocks) << m.level << " " << m.name;
   }
   EXPECT_EQ(predicted(*find_method("lane", "syncthreads"), absence::spin, "predicated"), "passed");
@@ -131,7 +143,8 @@ std::vector<measurement> plan_on(std::size_t gpus, const typed_words& typed) {
 }
 
 std::size_t can_run(const std::vector<measurement>& plan) {
-  return static_cast<std::size_t>(std::count_if(plan.begin(), plan.end(), [](const auto& m) { return m.waived.empty(); }));
+  return static_cast<std::size_t>(
+      std::count_if(plan.begin(), plan.end(), [](const auto& m) { return m.waived.empty(); }));
 }
 
 TEST(blocking_plan, asks_more_than_sixty_cases_of_gpus_and_none_of_gpus_that_others_use) {
@@ -140,8 +153,10 @@ TEST(blocking_plan, asks_more_than_sixty_cases_of_gpus_and_none_of_gpus_that_oth
   EXPECT_GT(can_run(mine), 60U);
   std::set<std::string> names;
   for (const auto& m : mine) EXPECT_TRUE(names.insert(canonical_text(m.point)).second) << name_of(m.point);
-  for (const auto& m : plan_on(2, {{"gpu_is_mine", {"yes"}}, {"level", {"multigrid-blocks"}}})) EXPECT_EQ(m.point.members, 2);
-  const auto one = plan_on(1, {{"gpu_is_mine", {"yes"}}, {"level", {"multigrid-gpus"}}, {"question", {"absent"}}});
+  for (const auto& m : plan_on(2, {{"gpu_is_mine", {"yes"}}, {"level", {"multigrid-blocks"}}}))
+    EXPECT_EQ(m.point.members, 2);
+  const auto one =
+      plan_on(1, {{"gpu_is_mine", {"yes"}}, {"level", {"multigrid-gpus"}}, {"question", {"absent"}}});
   EXPECT_FALSE(one.empty());
   EXPECT_EQ(can_run(one), 0U);
   EXPECT_GT(can_run(plan_on(0, {})), 60U);  // host members
@@ -149,7 +164,10 @@ TEST(blocking_plan, asks_more_than_sixty_cases_of_gpus_and_none_of_gpus_that_oth
 
 TEST(blocking_plan, every_barrier_can_be_asked_for_by_its_level_and_name) {
   for (const auto& m : methods())
-    EXPECT_FALSE(plan_on(m.device == topology::device::gpu ? 2 : 0, {{"level", {std::string(m.level)}}, {"method", {std::string(m.name)}}}).empty()) << m.level << " " << m.name;
+    EXPECT_FALSE(plan_on(m.device == topology::device::gpu ? 2 : 0,
+                         {{"level", {std::string(m.level)}}, {"method", {std::string(m.name)}}})
+                     .empty())
+        << m.level << " " << m.name;
 }
 
 TEST(blocking_plan, names_what_it_accepts) {
@@ -157,9 +175,7 @@ TEST(blocking_plan, names_what_it_accepts) {
     try {
       plan_on(0, typed);
       return "";
-    } catch (const usage_error& error) {
-      return error.what();
-    }
+    } catch (const usage_error& error) { return error.what(); }
   };
   EXPECT_NE(complaint({{"how", {"sleep"}}}).find("exit-before, exit-late, spin"), std::string::npos);
   EXPECT_NE(complaint({{"level", {"lane"}}}).find("member, rank, thread"), std::string::npos);
@@ -201,24 +217,40 @@ blocking_case with_form(blocking_case c, std::string form) {
 TEST(outcome_prover, a_barrier_of_ours_must_name_the_absent_and_let_nobody_through) {
   const auto c = a_case("thread", "ours", absence::spin);
   EXPECT_TRUE(made_up(c, {{"outcome", "hung"}, {"ended_by", "time-out"}, {"named", "3"}}).verdict.passed);
-  EXPECT_EQ(made_up(c, {{"outcome", "hung"}, {"ended_by", "time-out"}, {"named", "2"}}).verdict.violations, 1U);
+  EXPECT_EQ(made_up(c, {{"outcome", "hung"}, {"ended_by", "time-out"}, {"named", "2"}}).verdict.violations,
+            1U);
   EXPECT_EQ(made_up(c, {{"outcome", "hung"}, {"ended_by", "bound"}}).verdict.violations, 1U);
   EXPECT_EQ(made_up(c, {{"outcome", "passed"}}).verdict.violations, 1U);
-  EXPECT_EQ(made_up(a_case("thread", "std-barrier", absence::spin), {{"outcome", "hung"}}).verdict.violations, 0U);
-  EXPECT_EQ(made_up(a_case("thread", "std-barrier", absence::spin), {{"outcome", "hung"}, {"afterwards", "all came, and it hung"}}).verdict.violations, 1U);
+  EXPECT_EQ(made_up(a_case("thread", "std-barrier", absence::spin), {{"outcome", "hung"}}).verdict.violations,
+            0U);
+  EXPECT_EQ(made_up(a_case("thread", "std-barrier", absence::spin),
+                    {{"outcome", "hung"}, {"afterwards", "all came, and it hung"}})
+                .verdict.violations,
+            1U);
 }
 
 TEST(outcome_prover, tells_what_was_not_foretold) {
-  const auto r = made_up(with_form(a_case("grid", "grid-sync", absence::exit_before), "branch"), {{"outcome", "held"}});
+  const auto r =
+      made_up(with_form(a_case("grid", "grid-sync", absence::exit_before), "branch"), {{"outcome", "held"}});
   EXPECT_EQ(r.verdict.details.at("finding"), "hung was foretold, and it held");
   EXPECT_TRUE(r.verdict.passed);  // it is a finding, not a failure
-  EXPECT_FALSE(made_up(with_form(a_case("grid", "grid-sync", absence::exit_before), "branch"), {{"outcome", "hung"}}).verdict.details.contains("finding"));
+  EXPECT_FALSE(
+      made_up(with_form(a_case("grid", "grid-sync", absence::exit_before), "branch"), {{"outcome", "hung"}})
+          .verdict.details.contains("finding"));
 }
 
 std::map<std::string, std::string> rounds_of(const char* violations, const char* control) {
-  return {{"outcome", std::string(violations) == "0" ? "holds" : "does not hold"}, {"rounds", "1000"}, {"violations", violations}, {"wrong_data", "0"},
-          {"control_rounds", "1000"}, {"control_violations", control}, {"begin", "0 10 20"}, {"end", "21 22 23"}, {"control_begin", "0 10 20"},
-          {"control_end", "1 11 21"}, {"stamp_unit", "cycles"}};
+  return {{"outcome", std::string(violations) == "0" ? "holds" : "does not hold"},
+          {"rounds", "1000"},
+          {"violations", violations},
+          {"wrong_data", "0"},
+          {"control_rounds", "1000"},
+          {"control_violations", control},
+          {"begin", "0 10 20"},
+          {"end", "21 22 23"},
+          {"control_begin", "0 10 20"},
+          {"control_end", "1 11 21"},
+          {"stamp_unit", "cycles"}};
 }
 
 TEST(outcome_prover, rounds_need_a_control_that_violates) {
@@ -231,7 +263,8 @@ TEST(outcome_prover, rounds_need_a_control_that_violates) {
   EXPECT_TRUE(made_up(c, rounds_of("7", "1000")).verdict.details.contains("finding"));
   c = a_case("lane", "coalesced", absence::nobody);
   c.rounds = 1000;
-  EXPECT_FALSE(made_up(c, rounds_of("1000", "1000")).verdict.details.contains("finding"));  // members of one branch only
+  EXPECT_FALSE(made_up(c, rounds_of("1000", "1000"))
+                   .verdict.details.contains("finding"));  // members of one branch only
   EXPECT_TRUE(made_up(c, rounds_of("0", "1000")).verdict.details.contains("finding"));
   c = a_case("thread", "ours", absence::nobody);
   c.rounds = 1000;
@@ -246,21 +279,26 @@ TEST(outcome_prover, rounds_that_hang_are_a_finding_and_no_error) {
   evidence["hung_in"] = "17";
   const auto hung = made_up(c, evidence);
   EXPECT_TRUE(hung.verdict.passed);
-  EXPECT_EQ(hung.verdict.details.at("finding"), "it hangs when all come, each in a branch of its own: in round 17");
+  EXPECT_EQ(hung.verdict.details.at("finding"),
+            "it hangs when all come, each in a branch of its own: in round 17");
   EXPECT_EQ(case_seen_from("hung-in 17\n").held.value().hung_in, 17U);
 }
 
 TEST(blocking_evaluation, says_of_the_papers_cells_whether_they_are_so_here) {
   const auto on = [](const char* level, const char* name, absence how, const char* word) {
-    return made_up(with_form(a_case(level, name, how), "branch"), {{"outcome", word}, {"toolkit", "CUDA 13.0"}, {"architecture", "sm_90"}});
+    return made_up(with_form(a_case(level, name, how), "branch"),
+                   {{"outcome", word}, {"toolkit", "CUDA 13.0"}, {"architecture", "sm_90"}});
   };
-  const std::vector<result> as_there{on("grid", "grid-sync", absence::exit_before, "hung"), on("lane", "syncwarp", absence::exit_before, "held")};
+  const std::vector<result> as_there{on("grid", "grid-sync", absence::exit_before, "hung"),
+                                     on("lane", "syncwarp", absence::exit_before, "held")};
   auto e = evaluate(as_there);
   ASSERT_EQ(e.tables.size(), 3U);  // no findings
   EXPECT_EQ(e.tables[2].heading.name, "paper");
-  EXPECT_EQ(e.tables[2].rows, (std::vector<std::vector<std::string>>{{"lane", "syncwarp (branch)", "none", "held", "yes"},
-                                                                     {"grid", "grid-sync (branch)", "deadlock", "hung", "yes"}}));
-  const std::vector<result> otherwise{on("grid", "grid-sync", absence::exit_before, "held"), on("warp", "syncthreads", absence::exit_before, "hung")};
+  EXPECT_EQ(e.tables[2].rows, (std::vector<std::vector<std::string>>{
+                                  {"lane", "syncwarp (branch)", "none", "held", "yes"},
+                                  {"grid", "grid-sync (branch)", "deadlock", "hung", "yes"}}));
+  const std::vector<result> otherwise{on("grid", "grid-sync", absence::exit_before, "held"),
+                                      on("warp", "syncthreads", absence::exit_before, "hung")};
   e = evaluate(otherwise);
   ASSERT_EQ(e.tables.size(), 4U);
   EXPECT_EQ(e.tables[2].heading.name, "findings");
@@ -272,8 +310,10 @@ TEST(blocking_evaluation, says_of_the_papers_cells_whether_they_are_so_here) {
 TEST(blocking_evaluation, tells_users_who_may_be_absent) {
   std::vector<result> all;
   for (const auto* who : {"first", "last"}) {
-    all.push_back(made_up(with_form(a_case("warp", "syncthreads", absence::exit_before, who), "branch"), {{"outcome", "held"}}));
-    all.push_back(made_up(with_form(a_case("warp", "syncthreads", absence::spin, who), "branch"), {{"outcome", std::string(who) == "last" ? "hung" : "passed"}}));
+    all.push_back(made_up(with_form(a_case("warp", "syncthreads", absence::exit_before, who), "branch"),
+                          {{"outcome", "held"}}));
+    all.push_back(made_up(with_form(a_case("warp", "syncthreads", absence::spin, who), "branch"),
+                          {{"outcome", std::string(who) == "last" ? "hung" : "passed"}}));
   }
   const auto e = evaluate(all);
   const auto& users = e.tables[0];
@@ -284,11 +324,14 @@ TEST(blocking_evaluation, tells_users_who_may_be_absent) {
   const auto late = [](const char* form, const char* word) {
     return made_up(with_form(a_case("lane", "syncthreads", absence::late), form), {{"outcome", word}});
   };
-  const auto same = evaluate(std::vector<result>{late("branch", "hung"), late("predicated", "hung")}).tables[0];
+  const auto same =
+      evaluate(std::vector<result>{late("branch", "hung"), late("predicated", "hung")}).tables[0];
   ASSERT_EQ(same.rows.size(), 1U);
   EXPECT_EQ(same.rows[0][1], "syncthreads");
   EXPECT_EQ(same.rows[0][3], "who only comes late");
-  EXPECT_EQ(evaluate(std::vector<result>{late("branch", "hung"), late("predicated", "held")}).tables[0].rows.size(), 2U);
+  EXPECT_EQ(
+      evaluate(std::vector<result>{late("branch", "hung"), late("predicated", "held")}).tables[0].rows.size(),
+      2U);
 }
 
 TEST(blocking_evaluation, draws_the_staircase_and_its_control) {
@@ -308,14 +351,16 @@ TEST(blocking_evaluation, draws_the_staircase_and_its_control) {
 
 TEST(child_process, what_outlives_its_time_is_killed_with_all_that_it_started) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto end = run_child({"sh", "-c", "echo before; sleep 60 & sleep 60"}, {}, std::chrono::milliseconds(200));
+  const auto end =
+      run_child({"sh", "-c", "echo before; sleep 60 & sleep 60"}, {}, std::chrono::milliseconds(200));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
   EXPECT_TRUE(end.started && end.outlived);
   EXPECT_EQ(end.out, "before\n");
 }
 
 TEST(child_process, tells_output_code_and_what_cannot_be_started) {
-  const auto end = run_child({"sh", "-c", "echo $WORD; echo wrong >&2; exit 7"}, {{"WORD", "given"}}, std::chrono::seconds(30));
+  const auto end = run_child({"sh", "-c", "echo $WORD; echo wrong >&2; exit 7"}, {{"WORD", "given"}},
+                             std::chrono::seconds(30));
   EXPECT_EQ(end.code, 7);
   EXPECT_EQ(end.out, "given\n");
   EXPECT_EQ(end.err, "wrong\n");
@@ -327,7 +372,8 @@ TEST(child_process, tells_output_code_and_what_cannot_be_started) {
 }
 
 // The cases themselves. A bound that must pass is short; one within which something must happen is long.
-case_end carried_out(std::string level, std::string name, absence how, unsigned bound_ms, std::string who = "last") {
+case_end carried_out(std::string level, std::string name, absence how, unsigned bound_ms,
+                     std::string who = "last") {
   auto c = a_case(std::move(level), std::move(name), how, std::move(who));
   c.bound_ms = bound_ms;
   return carry_out({MGSYNC_BLOCKING_CASE, {}}, c);
@@ -391,5 +437,4 @@ TEST(thread_cases, what_does_not_work_when_all_come_is_an_error) {
   EXPECT_NE(came.reason.find("cannot be started"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace mgsync::blocking
+}}  // namespace mgsync::blocking

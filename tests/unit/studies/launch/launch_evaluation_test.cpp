@@ -6,8 +6,7 @@
 
 #include "src/studies/launch/wait_gradient.hpp"
 
-namespace mgsync::launch {
-namespace {
+namespace mgsync::launch { namespace {
 
 // 004, figure 6, V100: what is neither call nor execution is 4735, 4830 and 5648 ns exactly.
 TEST(launch_parts, give_the_posters_other_overhead) {
@@ -16,7 +15,8 @@ TEST(launch_parts, give_the_posters_other_overhead) {
   EXPECT_DOUBLE_EQ((parts{3455, 1287, 10390}.other_ns()), 5648);
 }
 
-result measured(std::string kind, std::string quantity, std::vector<std::pair<std::string, double>> medians_us) {
+result measured(std::string kind, std::string quantity,
+                std::vector<std::pair<std::string, double>> medians_us) {
   result r;
   r.point.study = "launch";
   r.point.subject = std::move(kind);
@@ -54,13 +54,15 @@ TEST(launch_evaluation, puts_the_parts_of_each_launch_into_one_row_and_one_bar) 
   EXPECT_EQ(heading_of(e.figures[1]).name, "launch-null");
   EXPECT_EQ(heading_of(e.figures[2]).name, "launch-waiting");
   EXPECT_EQ(std::get<chart>(e.figures[2]).x.categories, std::vector<std::string>{"traditional"});
-  EXPECT_EQ(std::get<bar_chart>(e.figures[0]).bars[0].parts, (std::vector<double>{2545, 993, 8273 - 2545 - 993}));
+  EXPECT_EQ(std::get<bar_chart>(e.figures[0]).bars[0].parts,
+            (std::vector<double>{2545, 993, 8273 - 2545 - 993}));
   ASSERT_EQ(e.sentences.size(), 1U);
   EXPECT_NE(e.sentences[0].find("0.99 us"), std::string::npos) << e.sentences[0];
 }
 
 TEST(launch_evaluation, says_when_a_new_kernel_is_worth_its_launch) {
-  std::vector<result> all{measured("traditional", "fused", {{"overhead", 1.40}, {"unit", 20}}), barrier("grid", 0.75)};
+  std::vector<result> all{measured("traditional", "fused", {{"overhead", 1.40}, {"unit", 20}}),
+                          barrier("grid", 0.75)};
   const auto e = evaluate(all);
   ASSERT_EQ(e.sentences.size(), 1U);
   EXPECT_NE(e.sentences[0].find("when it saves more than 0.65 us"), std::string::npos) << e.sentences[0];
@@ -71,13 +73,16 @@ TEST(launch_evaluation, says_when_a_new_kernel_is_worth_its_launch) {
 
 // "131738 (-1551033 - 2574165)" ns says nothing; one batch has no interval.
 TEST(launch_evaluation, neither_prints_nor_draws_what_may_all_be_noise) {
-  std::vector<result> all{measured("traditional", "fused", {{"overhead", 131.738}, {"unit", 20}}), measured("cooperative", "fused", {{"overhead", 1.25}, {"unit", 20}})};
+  std::vector<result> all{measured("traditional", "fused", {{"overhead", 131.738}, {"unit", 20}}),
+                          measured("cooperative", "fused", {{"overhead", 1.25}, {"unit", 20}})};
   all[0].metrics[0].ci95_low = -1551.033;
   all[0].metrics[0].ci95_high = 2574.165;
   all[1].metrics[0].raw = {1.25};
   const auto e = evaluate(all);
   ASSERT_EQ(e.tables.size(), 1U);
-  const auto row_of = [&](const std::string& kind) { return *std::ranges::find_if(e.tables[0].rows, [&](const auto& row) { return row[2] == kind; }); };
+  const auto row_of = [&](const std::string& kind) {
+    return *std::ranges::find_if(e.tables[0].rows, [&](const auto& row) { return row[2] == kind; });
+  };
   EXPECT_EQ(row_of("traditional")[5], "not shown");
   EXPECT_EQ(row_of("cooperative")[5], "1250 (one batch)");
   EXPECT_TRUE(e.sentences.empty());
@@ -90,24 +95,30 @@ TEST(launch_evaluation, neither_prints_nor_draws_what_may_all_be_noise) {
 }
 
 TEST(launch_evaluation, takes_no_launch_for_a_barrier_of_several_gpus) {
-  std::vector<result> all{measured("traditional", "fused", {{"overhead", 1.40}, {"unit", 20}}), barrier("multigrid", 2.1)};
+  std::vector<result> all{measured("traditional", "fused", {{"overhead", 1.40}, {"unit", 20}}),
+                          barrier("multigrid", 2.1)};
   for (auto& r : all) r.point.members = 2;
   EXPECT_TRUE(evaluate(all).sentences.empty());
   all.push_back(barrier("kernel-boundary", 3.8));
   all.back().point.members = 2;
   ASSERT_EQ(evaluate(all).sentences.size(), 1U);
-  EXPECT_NE(evaluate(all).sentences[0].find("more than 1.70 us (kernel-boundary"), std::string::npos) << evaluate(all).sentences[0];
+  EXPECT_NE(evaluate(all).sentences[0].find("more than 1.70 us (kernel-boundary"), std::string::npos)
+      << evaluate(all).sentences[0];
 }
 
-// The poster's figure 2: an overhead that more units do not pay again, and a unit of 1020 ns where 1000 were asked for.
+// The poster's figure 2: an overhead that more units do not pay again, and a unit of 1020 ns where 1000 were
+// asked for.
 TEST(wait_gradient, is_the_units_own_length_once_there_are_many) {
   wait_gradient m;
-  const auto total = [](std::uint64_t units) { return units < 8 ? 6.0 + 0.5 * static_cast<double>(units) : 1.9 + 1.02 * static_cast<double>(units); };
+  const auto total = [](std::uint64_t units) {
+    return units < 8 ? 6.0 + 0.5 * static_cast<double>(units) : 1.9 + 1.02 * static_cast<double>(units);
+  };
   for (auto asked = m.next({}); asked; asked = m.next({})) {
     std::vector<seen> came;
     for (const auto& order : asked->orders) {
       came.push_back({.done = order});
-      came.back().values = {{"total_us", {total(order.units)}}, {"waited_us", {1.02 * static_cast<double>(order.units)}}};
+      came.back().values = {{"total_us", {total(order.units)}},
+                            {"waited_us", {1.02 * static_cast<double>(order.units)}}};
     }
     m.take(*asked, came);
   }
@@ -137,19 +148,20 @@ TEST(launch_evaluation, tells_launches_apart_by_their_arguments_and_by_how_the_h
   ASSERT_EQ(e.tables.size(), 1U);
   std::vector<std::pair<std::string, std::string>> rows;
   for (std::size_t i = 0; i < 5; ++i) rows.emplace_back(e.tables[0].rows.at(i)[2], e.tables[0].rows[i][4]);
-  EXPECT_EQ(rows, (std::vector<std::pair<std::string, std::string>>{{"traditional", "2500 (2500 - 2500)"},
-                                                                    {"traditional, spin", "7000 (7000 - 7000)"},
-                                                                    {"traditional, 8 B of arguments", "2508 (2508 - 2508)"},
-                                                                    {"traditional, 128 B of arguments", "2628 (2628 - 2628)"},
-                                                                    {"traditional, 4096 B of arguments", "6596 (6596 - 6596)"}}));
+  EXPECT_EQ(rows, (std::vector<std::pair<std::string, std::string>>{
+                      {"traditional", "2500 (2500 - 2500)"},
+                      {"traditional, spin", "7000 (7000 - 7000)"},
+                      {"traditional, 8 B of arguments", "2508 (2508 - 2508)"},
+                      {"traditional, 128 B of arguments", "2628 (2628 - 2628)"},
+                      {"traditional, 4096 B of arguments", "6596 (6596 - 6596)"}}));
   ASSERT_EQ(e.figures.size(), 1U);
   const auto& drawn = std::get<chart>(e.figures[0]);
-  EXPECT_EQ(drawn.x.categories, (std::vector<std::string>{"traditional", "traditional, spin", "traditional, 8 B of arguments",
-                                                          "traditional, 128 B of arguments", "traditional, 4096 B of arguments"}));
+  EXPECT_EQ(drawn.x.categories, (std::vector<std::string>{
+                                    "traditional", "traditional, spin", "traditional, 8 B of arguments",
+                                    "traditional, 128 B of arguments", "traditional, 4096 B of arguments"}));
   EXPECT_EQ(drawn.curves[1].points.size(), 5U);
 }
 
 TEST(launch_evaluation, is_happy_with_nothing) { EXPECT_TRUE(evaluate({}).tables.empty()); }
 
-}  // namespace
-}  // namespace mgsync::launch
+}}  // namespace mgsync::launch

@@ -1,4 +1,5 @@
-// What study launch plans on GPUs: which kinds honour which axis, and that every other point says why it is not measured.
+// What study launch plans on GPUs: which kinds honour which axis, and that every other point says why it is
+// not measured.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +16,10 @@ namespace {
 std::vector<measurement> plan_of(const typed_words& typed) {
   std::ifstream in(MGSYNC_MACHINES "/h200x4.machine");
   const std::vector<topology::rank_view> ranks{
-      {0, 0, topology::read_description(std::string(std::istreambuf_iterator<char>(in), {}), "h200x4.machine"), {}}};
+      {0,
+       0,
+       topology::read_description(std::string(std::istreambuf_iterator<char>(in), {}), "h200x4.machine"),
+       {}}};
   study_request asked;
   asked.ranks = ranks;
   asked.device = topology::device::gpu;
@@ -30,13 +34,15 @@ TEST(launch_plan, a_kind_that_cannot_take_arguments_is_waived_and_every_other_ta
   EXPECT_EQ(plan.size(), 8U * 4U);
   for (const auto& m : plan) {
     const bool takes = m.point.subject != "device-graph" || !m.point.number("argument_bytes");
-    EXPECT_EQ(m.waived.empty(), takes) << m.point.subject << " " << m.point.number("argument_bytes").value_or(0) << ": " << m.waived;
+    EXPECT_EQ(m.waived.empty(), takes)
+        << m.point.subject << " " << m.point.number("argument_bytes").value_or(0) << ": " << m.waived;
     if (!takes) { EXPECT_NE(m.waived.find("takes its arguments once"), std::string::npos) << m.waived; }
   }
 }
 
 TEST(launch_plan, kernels_that_wait_take_no_other_arguments) {
-  for (const auto& m : plan_of({{"kind", {"multi-device"}}, {"quantity", {"fused", "gradient"}}, {"argument_bytes", {"128"}}}))
+  for (const auto& m : plan_of(
+           {{"kind", {"multi-device"}}, {"quantity", {"fused", "gradient"}}, {"argument_bytes", {"128"}}}))
     EXPECT_NE(m.waived.find("kernels that wait for nothing"), std::string::npos) << m.waived;
 }
 

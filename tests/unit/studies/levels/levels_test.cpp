@@ -1,5 +1,5 @@
-// The study of the levels inside one GPU, as values: the papers' numbers, lanes, raw samples, slopes and lines, and what
-// is said of them. Series are made up with a known truth.
+// The study of the levels inside one GPU, as values: the papers' numbers, lanes, raw samples, slopes and
+// lines, and what is said of them. Series are made up with a known truth.
 #include <algorithm>
 #include <bit>
 #include <set>
@@ -16,26 +16,28 @@
 #include "src/studies/probes/probe_image.hpp"
 #include "src/studies/probes/probe_seen.hpp"
 
-namespace mgsync::levels {
-namespace {
+namespace mgsync::levels { namespace {
 
 // known answers
 
 TEST(known_answers, v100_block_barriers_are_20_cycles_and_2_per_warp) {
-  for (const auto& row : table_5()) EXPECT_EQ(row.latency_cycles.v100, v100_block_cycles(row.threads)) << row.threads;
+  for (const auto& row : table_5())
+    EXPECT_EQ(row.latency_cycles.v100, v100_block_cycles(row.threads)) << row.threads;
 }
 
 TEST(known_answers, table_5_in_warp_barriers_per_cycle_is_table_ii) {
   const double expected[] = {0.167, 0.306, 0.436, 0.495, 0.498, 0.475};
   for (std::size_t k = 0; k < table_5().size(); ++k) {
     const auto& row = table_5()[k];
-    EXPECT_NEAR(warp_syncs_per_cycle(row.block_syncs_per_us.v100, row.threads, clock_mhz.v100), expected[k], 0.0006);
+    EXPECT_NEAR(warp_syncs_per_cycle(row.block_syncs_per_us.v100, row.threads, clock_mhz.v100), expected[k],
+                0.0006);
     const double p100 = warp_syncs_per_cycle(row.block_syncs_per_us.p100, row.threads, clock_mhz.p100);
     EXPECT_GE(p100, 0.073);
     EXPECT_LE(p100, 0.0935);
   }
   // Table II prints the largest blocks' rate.
-  EXPECT_NEAR(warp_syncs_per_cycle(table_5().back().block_syncs_per_us.v100, 1024, clock_mhz.v100), table_ii().back().throughput.v100, 0.001);
+  EXPECT_NEAR(warp_syncs_per_cycle(table_5().back().block_syncs_per_us.v100, 1024, clock_mhz.v100),
+              table_ii().back().throughput.v100, 0.001);
 }
 
 TEST(known_answers, every_row_has_a_probe_beside_it) {
@@ -46,14 +48,16 @@ TEST(known_answers, every_row_has_a_probe_beside_it) {
 // families
 
 TEST(lanes, every_size_has_exactly_that_many) {
-  for (unsigned size = 1; size <= 32; ++size) EXPECT_EQ(std::popcount(first_lanes(size)), static_cast<int>(size));
+  for (unsigned size = 1; size <= 32; ++size)
+    EXPECT_EQ(std::popcount(first_lanes(size)), static_cast<int>(size));
   EXPECT_EQ(first_lanes(1), 1u);
   EXPECT_EQ(first_lanes(31), 0x7fffffffu);
   EXPECT_EQ(spread_lanes(16, 2), 0x55555555u);
   EXPECT_THROW(first_lanes(0), std::invalid_argument);
   EXPECT_THROW(first_lanes(33), std::invalid_argument);
   EXPECT_THROW(spread_lanes(17, 2), std::invalid_argument);
-  for (unsigned size = 1; size <= 32; ++size) EXPECT_EQ(std::popcount(scattered_lanes(size)), static_cast<int>(size));
+  for (unsigned size = 1; size <= 32; ++size)
+    EXPECT_EQ(std::popcount(scattered_lanes(size)), static_cast<int>(size));
   EXPECT_NE(scattered_lanes(16), first_lanes(16));
   EXPECT_EQ(scattered_lanes(16), scattered_lanes(16));
   EXPECT_THROW(scattered_lanes(0), std::invalid_argument);
@@ -108,7 +112,8 @@ TEST(probe_seen, latency_is_from_the_last_to_arrive_to_the_first_to_leave) {
   EXPECT_EQ(saw.latency_cycles(), (std::vector<std::int64_t>{35, 35}));
 }
 
-// Two blocks on one SM, the second of which entered one window later: its pass 1 ran beside the other's pass 2.
+// Two blocks on one SM, the second of which entered one window later: its pass 1 ran beside the other's
+// pass 2.
 TEST(probe_seen, passes_that_start_at_windows_are_those_of_one_window) {
   probes::probe_seen saw;
   saw.asked.passes = 3;
@@ -134,7 +139,8 @@ TEST(probe_seen, a_stamp_without_an_end_is_no_sample) {
 // figures
 
 // A family of so many cycles a link.
-void add(std::vector<level_value>& all, const std::string& name, double cycles, unsigned threads = 32, unsigned lanes = 32) {
+void add(std::vector<level_value>& all, const std::string& name, double cycles, unsigned threads = 32,
+         unsigned lanes = 32) {
   level_value v;
   v.family = name;
   v.threads = threads;
@@ -176,7 +182,8 @@ std::optional<bool> holds(const std::vector<statement>& all, const std::string& 
 
 std::vector<level_value> expected_gpu() {
   std::vector<level_value> all;
-  for (const unsigned size : {1u, 2u, 4u, 8u, 16u, 32u}) add(all, "tile_shuffle_" + std::to_string(size), 23, 32, size);
+  for (const unsigned size : {1u, 2u, 4u, 8u, 16u, 32u})
+    add(all, "tile_shuffle_" + std::to_string(size), 23, 32, size);
   add(all, "coalesced_shuffle", 30);
   add(all, "coalesced_shuffle", 90, 32, 5);
   for (const auto& row : table_5()) add(all, "block_sync", 22 + 2 * row.threads / 32.0, row.threads);
@@ -252,9 +259,12 @@ TEST(evaluate, tables_stand_beside_the_papers) {
   const auto e = evaluate(expected_gpu(), gpu);
   EXPECT_EQ(named(e, "table-ii").rows[1][2], "22");
   EXPECT_EQ(named(e, "table-ii").rows[1][4], "23.00");
-  EXPECT_EQ(named(e, "table-2").rows[1], (std::vector<std::string>{"Block", "GPU based and CPU based", "Latency and Throughput", "6", "0", "0"}));
-  for (const auto& row : named(e, "acceptance").rows) EXPECT_EQ(row[2], row[0].find("L2") != std::string::npos ? "reported" : "passed") << row[0];
-  EXPECT_EQ(named(e, "table-5").rows[5], (std::vector<std::string>{"1024", "84", "428", "86.00", "19.469", "3.130", "-"}));
+  EXPECT_EQ(named(e, "table-2").rows[1], (std::vector<std::string>{"Block", "GPU based and CPU based",
+                                                                   "Latency and Throughput", "6", "0", "0"}));
+  for (const auto& row : named(e, "acceptance").rows)
+    EXPECT_EQ(row[2], row[0].find("L2") != std::string::npos ? "reported" : "passed") << row[0];
+  EXPECT_EQ(named(e, "table-5").rows[5],
+            (std::vector<std::string>{"1024", "84", "428", "86.00", "19.469", "3.130", "-"}));
   for (const auto& t : e.tables)
     for (const auto& row : t.rows) EXPECT_EQ(row.size(), t.columns.size()) << t.heading.name;
   EXPECT_EQ(e.figures.size(), 2u);
@@ -314,16 +324,24 @@ result measured(const level_probe& one, unsigned run, double value, std::uint64_
   metric m{metric_name{"latency", one.quantity == quantity::host ? "us" : "cycles"}};
   m.median = m.ci95_low = m.ci95_high = value;
   r.metrics.push_back(m);
-  r.environment = {{"mhz", "2000"}, {"gpu", "H200"}, {"cycles", text_of({{16, {{mode, 90}, {mode + 4, 6}}}})}};
+  r.environment = {
+      {"mhz", "2000"}, {"gpu", "H200"}, {"cycles", text_of({{16, {{mode, 90}, {mode + 4, 6}}}})}};
   return r;
 }
 
 level_probe probe(const std::string& name, unsigned threads = 32, quantity what = quantity::latency) {
-  return {.family = &family(name), .quantity = what, .threads = threads, .blocks_per_sm = 1, .lanes = all_lanes, .where = {}, .left_free = {}};
+  return {.family = &family(name),
+          .quantity = what,
+          .threads = threads,
+          .blocks_per_sm = 1,
+          .lanes = all_lanes,
+          .where = {},
+          .left_free = {}};
 }
 
 TEST(run_of, results_are_figures_in_cycles) {
-  const std::vector<result> all{measured(probe("block_sync", 64), 1, 16, 300), measured(probe("block_sync", 64, quantity::host), 1, 0.0081, 1),
+  const std::vector<result> all{measured(probe("block_sync", 64), 1, 16, 300),
+                                measured(probe("block_sync", 64, quantity::host), 1, 0.0081, 1),
                                 measured(probe("block_sync", 64), 2, 17, 300)};
   EXPECT_EQ(runs_in(all), (std::vector<unsigned>{1, 2}));
   const auto one = run_of(all, 1);
@@ -337,21 +355,26 @@ TEST(run_of, results_are_figures_in_cycles) {
   EXPECT_TRUE(run_of(all, 3).values.empty());
 }
 
-std::optional<bool> holds_between(const std::vector<result>& all, const std::string& part) { return holds(compare_runs(all, 1, 2).statements, part); }
+std::optional<bool> holds_between(const std::vector<result>& all, const std::string& part) {
+  return holds(compare_runs(all, 1, 2).statements, part);
+}
 
 TEST(compare_runs, equal_runs_repeat) {
-  const std::vector<result> all{measured(probe("block_sync"), 1, 14, 300), measured(probe("block_sync"), 2, 14.01, 300),
-                                measured(probe("cluster_release_2"), 1, 320, 9), measured(probe("cluster_release_2"), 2, 322, 99)};
+  const std::vector<result> all{
+      measured(probe("block_sync"), 1, 14, 300), measured(probe("block_sync"), 2, 14.01, 300),
+      measured(probe("cluster_release_2"), 1, 320, 9), measured(probe("cluster_release_2"), 2, 322, 99)};
   EXPECT_EQ(holds_between(all, "barriers of a block: the modes"), true);
   EXPECT_EQ(holds_between(all, "barriers of a block: slopes"), true);
   EXPECT_EQ(holds_between(all, "clusters, medians: slopes"), true);
-  EXPECT_EQ(holds_between(all, "clusters, medians: the modes"), std::nullopt) << "their modes are not asked for";
+  EXPECT_EQ(holds_between(all, "clusters, medians: the modes"), std::nullopt)
+      << "their modes are not asked for";
   EXPECT_TRUE(compare_runs(all, 1, 2).apart.rows.empty());
 }
 
 TEST(compare_runs, another_mode_or_slope_is_named) {
-  const std::vector<result> all{measured(probe("block_sync"), 1, 14, 300), measured(probe("block_sync"), 2, 14, 304),
-                                measured(probe("tile_shuffle_8"), 1, 24, 9), measured(probe("tile_shuffle_8"), 2, 24.1, 9)};
+  const std::vector<result> all{
+      measured(probe("block_sync"), 1, 14, 300), measured(probe("block_sync"), 2, 14, 304),
+      measured(probe("tile_shuffle_8"), 1, 24, 9), measured(probe("tile_shuffle_8"), 2, 24.1, 9)};
   EXPECT_EQ(holds_between(all, "barriers of a block: the modes"), false);
   EXPECT_EQ(holds_between(all, "barriers of a block: slopes"), true);
   EXPECT_EQ(holds_between(all, "warps: slopes"), false);
@@ -362,15 +385,16 @@ TEST(compare_runs, another_mode_or_slope_is_named) {
 TEST(compare_runs, what_is_left_to_chance_is_not_asked_and_stands_beside_what_is_decided) {
   auto left = probe("mbarrier_try_wait", 512);
   left.left_free = "start";
-  std::vector<result> all{measured(left, 1, 270, 300), measured(left, 2, 281, 310), measured(probe("mbarrier_try_wait", 512), 1, 268, 300),
+  std::vector<result> all{measured(left, 1, 270, 300), measured(left, 2, 281, 310),
+                          measured(probe("mbarrier_try_wait", 512), 1, 268, 300),
                           measured(probe("mbarrier_try_wait", 512), 2, 268, 300)};
   for (auto& r : all) r.metrics.front().min = r.metrics.front().max = r.metrics.front().median;
   EXPECT_EQ(holds_between(all, "mbarriers: the modes"), true);
   EXPECT_EQ(run_of(all, 1).values.size(), 1u);
   const auto t = table_of_chance(all);
   ASSERT_EQ(t.rows.size(), 2u);
-  EXPECT_EQ(t.rows[1], (std::vector<std::string>{"mbarrier_try_wait", "b1x512", "start", "2", "281.00 to 281.00", "-",
-                                                 "268.00 to 268.00", "-"}));
+  EXPECT_EQ(t.rows[1], (std::vector<std::string>{"mbarrier_try_wait", "b1x512", "start", "2",
+                                                 "281.00 to 281.00", "-", "268.00 to 268.00", "-"}));
 }
 
 TEST(compare_runs, of_a_cluster_the_figure_is_as_the_launch_puts_it_by_medians_of_all_samples) {
@@ -378,7 +402,8 @@ TEST(compare_runs, of_a_cluster_the_figure_is_as_the_launch_puts_it_by_medians_o
     auto one = probe("cluster_release_8", 256);
     one.left_free = left_free;
     auto r = measured(one, run, 400 + run * 30.0, 9);
-    r.environment["cycles"] = text_of({{8, {{1000, 9}, {1010, 10}, {1020, 19}, {900, 11}}}, {16, {{1010 + 8 * step, 30}}}});
+    r.environment["cycles"] =
+        text_of({{8, {{1000, 9}, {1010, 10}, {1020, 19}, {900, 11}}}, {16, {{1010 + 8 * step, 30}}}});
     return r;
   };
   const std::vector<result> all{of("", 1, 360), of("", 2, 400), of("place", 1, 360), of("place", 2, 361)};
@@ -390,9 +415,11 @@ TEST(compare_runs, of_a_cluster_the_figure_is_as_the_launch_puts_it_by_medians_o
 }
 
 TEST(compare_runs, barriers_that_many_warps_poll_have_no_modes_but_slopes) {
-  const std::vector<result> all{measured(probe("mbarrier_try_wait", 1024), 1, 200, 300), measured(probe("mbarrier_try_wait", 1024), 2, 200.1, 310)};
+  const std::vector<result> all{measured(probe("mbarrier_try_wait", 1024), 1, 200, 300),
+                                measured(probe("mbarrier_try_wait", 1024), 2, 200.1, 310)};
   EXPECT_EQ(holds_between(all, "mbarriers polled by more than 512 threads, medians: slopes"), true);
-  EXPECT_EQ(holds_between(all, "mbarriers polled by more than 512 threads, medians: the modes"), std::nullopt);
+  EXPECT_EQ(holds_between(all, "mbarriers polled by more than 512 threads, medians: the modes"),
+            std::nullopt);
   EXPECT_TRUE(probe("mbarrier_try_wait", 1024).is_chaotic());
   EXPECT_FALSE(probe("mbarrier_try_wait", 512).is_chaotic());
   EXPECT_FALSE(probe("block_sync", 1024).is_chaotic());
@@ -402,7 +429,8 @@ TEST(table_of_lanes, has_a_row_for_every_size_of_a_group) {
   EXPECT_TRUE(table_of_lanes({}).rows.empty());
   auto first = probe("coalesced_shuffle"), scattered = first;
   first.lanes = first_lanes(7), scattered.lanes = scattered_lanes(7);
-  const auto t = table_of_lanes(run_of(std::vector{measured(first, 1, 200, 9), measured(scattered, 1, 210, 9)}, 1).values);
+  const auto t = table_of_lanes(
+      run_of(std::vector{measured(first, 1, 200, 9), measured(scattered, 1, 210, 9)}, 1).values);
   ASSERT_EQ(t.rows.size(), 3u);  // sizes in a row that are alike share one
   EXPECT_EQ(t.rows[0].front(), "1 to 6");
   EXPECT_EQ(t.rows[1], (std::vector<std::string>{"7", "-", "-", "-", "-", "200.00", "210.00"}));
@@ -410,7 +438,8 @@ TEST(table_of_lanes, has_a_row_for_every_size_of_a_group) {
 }
 
 TEST(compare_runs, library_code_is_not_asked) {
-  auto one = measured(probe("library_barrier"), 1, 80, 9), two = measured(probe("library_barrier"), 2, 90, 11);
+  auto one = measured(probe("library_barrier"), 1, 80, 9),
+       two = measured(probe("library_barrier"), 2, 90, 11);
   one.verdict = two.verdict = {};
   EXPECT_TRUE(compare_runs(std::vector{one, two}, 1, 2).statements.empty());
 }
@@ -421,5 +450,4 @@ TEST(evaluate, nothing_measured_is_tables_of_the_papers_alone) {
   EXPECT_EQ(named(e, "table-ii").rows[0][4], "-");
 }
 
-}  // namespace
-}  // namespace mgsync::levels
+}}  // namespace mgsync::levels

@@ -10,8 +10,7 @@
 
 #include "tests/unit/studies/model/made_up_measurement.hpp"
 
-namespace mgsync::model {
-namespace {
+namespace mgsync::model { namespace {
 
 result measured(std::string subject, std::string variant, unsigned workers, double cycles) {
   result r;
@@ -27,7 +26,8 @@ result measured(std::string subject, std::string variant, unsigned workers, doub
 result loop(unsigned workers, double per_turn, double entering) {
   auto r = measured("loop", "one-load", workers, per_turn);
   const auto cycles = [&](double turns) { return entering + per_turn * turns; };
-  r.samples = {{0, {{"latency", per_turn}, {"mode_8", cycles(8)}, {"mode_16", cycles(16)}, {"mode_32", cycles(32)}}}};
+  r.samples = {
+      {0, {{"latency", per_turn}, {"mode_8", cycles(8)}, {"mode_16", cycles(16)}, {"mode_32", cycles(32)}}}};
   return r;
 }
 
@@ -52,16 +52,18 @@ TEST(model_evaluation, the_refined_form_counts_whole_turns) {
   EXPECT_DOUBLE_EQ(warp.cycles(264), 40 + 62 + 165);
 }
 
-// One thread takes 31 cycles a number, a warp 31 a turn and 165 to join: they meet at 6.3 numbers, and measured sums of
-// exactly these costs cross there.
+// One thread takes 31 cycles a number, a warp 31 a turn and 165 to join: they meet at 6.3 numbers, and
+// measured sums of exactly these costs cross there.
 TEST(model_evaluation, foretells_the_crossing_of_sums_that_cost_what_their_parts_do) {
-  std::vector<result> all{loop(1, 31, 40), loop(32, 31, 40), measured("step", "shuffle", 32, 33), measured("step", "shuffle-alone", 32, 24)};
+  std::vector<result> all{loop(1, 31, 40), loop(32, 31, 40), measured("step", "shuffle", 32, 33),
+                          measured("step", "shuffle-alone", 32, 24)};
   for (const double bytes : {8.0, 16.0, 32.0, 48.0, 64.0, 128.0, 256.0, 512.0}) {
     all.push_back(sum(1, bytes, 40 + 31 * bytes / 8));
     all.push_back(sum(32, bytes, 40 + 31 * std::ceil(bytes / 256) + 165));
   }
   const auto e = evaluate(all);
-  const auto iv = std::find_if(e.tables.begin(), e.tables.end(), [](const table& t) { return t.heading.name == "table-iv"; });
+  const auto iv = std::find_if(e.tables.begin(), e.tables.end(),
+                               [](const table& t) { return t.heading.name == "table-iv"; });
   ASSERT_NE(iv, e.tables.end());
   ASSERT_EQ(iv->rows.size(), 1U);  // nothing is known of 1024 threads
   EXPECT_EQ(iv->rows[0][1], "1 thread -> 1 warp");
@@ -91,5 +93,4 @@ TEST(model_evaluation, a_wrong_sum_is_told_and_sums_that_did_not_pass_make_no_cu
   EXPECT_TRUE(evaluate(std::vector<result>{failed}).figures.empty());
 }
 
-}  // namespace
-}  // namespace mgsync::model
+}}  // namespace mgsync::model

@@ -5,12 +5,13 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace mgsync::model {
-namespace {
+namespace mgsync::model { namespace {
 
 // Paper 000, table III: B/cycle and cycles on V100 and P100.
-const configuration v100_thread{"1 thread", 0.62, 13.0}, v100_warp{"1 warp", 19.6, 13.0}, v100_block{"1024 threads", 215, 13.0};
-const configuration p100_thread{"1 thread", 0.43, 18.5}, p100_warp{"1 warp", 13.8, 18.5}, p100_block{"1024 threads", 141, 18.5};
+const configuration v100_thread{"1 thread", 0.62, 13.0}, v100_warp{"1 warp", 19.6, 13.0},
+    v100_block{"1024 threads", 215, 13.0};
+const configuration p100_thread{"1 thread", 0.43, 18.5}, p100_warp{"1 warp", 13.8, 18.5},
+    p100_block{"1024 threads", 141, 18.5};
 
 // The eight points of table IV: exactly what the printed inputs give, and the paper's figures within 2 %.
 TEST(performance_model, gives_the_papers_table_iv) {
@@ -18,7 +19,8 @@ TEST(performance_model, gives_the_papers_table_iv) {
     configuration basic, more;
     double sync, large, middle, paper_large, paper_middle;
   };
-  for (const auto& k : {known{v100_thread, v100_warp, 110, 70.4, 76.3, 70, 76}, {p100_thread, p100_warp, 155, 68.8, 74.6, 70, 75},
+  for (const auto& k : {known{v100_thread, v100_warp, 110, 70.4, 76.3, 70, 76},
+                        {p100_thread, p100_warp, 155, 68.8, 74.6, 70, 75},
                         {v100_warp, v100_block, 420, 9058, 8487, 9076, 8501},
                         {p100_warp, p100_block, 2135, 32660, 29718, 32681, 29737}}) {
     const auto found = where_they_meet(k.basic, k.more, k.sync);
@@ -29,7 +31,8 @@ TEST(performance_model, gives_the_papers_table_iv) {
   }
 }
 
-// Concurrency of table III: 8, 256 and 2796 bytes on V100 (8, 256, 2615 on P100), within the two digits of its inputs.
+// Concurrency of table III: 8, 256 and 2796 bytes on V100 (8, 256, 2615 on P100), within the two digits of
+// its inputs.
 TEST(performance_model, gives_the_papers_table_iii) {
   EXPECT_NEAR(concurrency_bytes(v100_thread), 8, 0.1);
   EXPECT_NEAR(concurrency_bytes(v100_warp), 256, 2);
@@ -43,7 +46,8 @@ TEST(performance_model, advises_as_the_paper_does) {
   EXPECT_LT(time_of(v100_warp, 8192), time_of(v100_block, 8192, 420));
 }
 
-// On V100 the point of one thread and a warp lies between both concurrencies, that of a warp and a block above.
+// On V100 the point of one thread and a warp lies between both concurrencies, that of a warp and a block
+// above.
 TEST(performance_model, a_candidate_counts_in_its_own_range_only) {
   const auto warp = where_they_meet(v100_thread, v100_warp, 110);
   EXPECT_TRUE(warp.middle.has_value());
@@ -105,5 +109,4 @@ TEST(crossing, tells_the_first_from_the_last) {
   EXPECT_THROW(crossing_of({1}, {1}, {1}), std::invalid_argument);
 }
 
-}  // namespace
-}  // namespace mgsync::model
+}}  // namespace mgsync::model

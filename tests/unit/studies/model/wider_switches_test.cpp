@@ -9,8 +9,7 @@
 #include "src/studies/model/performance_model.hpp"
 #include "tests/unit/studies/model/made_up_measurement.hpp"
 
-namespace mgsync::model {
-namespace {
+namespace mgsync::model { namespace {
 
 result sum(const char* way, const char* variant, double bytes, double us, int gpus = 1) {
   result r;
@@ -26,7 +25,8 @@ result sum(const char* way, const char* variant, double bytes, double us, int gp
   return r;
 }
 
-// A block enters in 1 us and reads 0.1 GB/s; the grid 100 GB/s, and joins in 2 us: they meet where 10 us a KiB are 2 us more.
+// A block enters in 1 us and reads 0.1 GB/s; the grid 100 GB/s, and joins in 2 us: they meet where 10 us a
+// KiB are 2 us more.
 std::vector<result> block_and_grid() {
   std::vector<result> all;
   for (double bytes = 8; bytes <= 65536; bytes *= 2) {
@@ -40,7 +40,8 @@ std::vector<result> block_and_grid() {
 }
 
 const table* named(const evaluation& e, std::string_view name) {
-  const auto found = std::find_if(e.tables.begin(), e.tables.end(), [&](const table& t) { return t.heading.name == name; });
+  const auto found =
+      std::find_if(e.tables.begin(), e.tables.end(), [&](const table& t) { return t.heading.name == name; });
   return found == e.tables.end() ? nullptr : &*found;
 }
 
@@ -77,7 +78,8 @@ TEST(wider_switches, without_probes_only_what_was_measured_is_told) {
 
 // A GPU reads 1000 B/us, two twice that, and joining two takes 4 us: from 8000 B in all on.
 TEST(wider_switches, two_gpus_are_compared_by_bytes_in_all) {
-  std::vector<result> all{sum("read", "vector4:512x2:all", 8, 1), sum("auto", "vector4:512x2:all", 8, 1), sum("read", "vector4:512x2:all", 8, 1, 2),
+  std::vector<result> all{sum("read", "vector4:512x2:all", 8, 1), sum("auto", "vector4:512x2:all", 8, 1),
+                          sum("read", "vector4:512x2:all", 8, 1, 2),
                           sum("single-kernel", "vector4:512x2:all", 8, 5, 2)};
   for (double bytes = 1000; bytes <= 128000; bytes *= 2) {
     for (const char* way : {"read", "auto"}) all.push_back(sum(way, "", bytes, 1 + bytes / 1000));
@@ -91,15 +93,19 @@ TEST(wider_switches, two_gpus_are_compared_by_bytes_in_all) {
   EXPECT_EQ(t->rows.at(0)[0], "1 GPU -> 2 GPUs");
   EXPECT_EQ(t->rows.at(0)[10], "1.00");
   ASSERT_EQ(e.sentences.size(), 1U);
-  EXPECT_NE(e.sentences[0].find("use 1 GPU, above 2 GPUs; foretold: 7.8"), std::string::npos) << e.sentences[0];
+  EXPECT_NE(e.sentences[0].find("use 1 GPU, above 2 GPUs; foretold: 7.8"), std::string::npos)
+      << e.sentences[0];
 }
 
-// A difference of two runs may come out below 0 in a batch, or in the median: that is no time. The batch says nothing of where it
-// crosses, the size is left out, and the rest stands.
+// A difference of two runs may come out below 0 in a batch, or in the median: that is no time. The batch says
+// nothing of where it crosses, the size is left out, and the rest stands.
 TEST(wider_switches, a_batch_or_a_size_without_a_time_costs_itself) {
   auto all = block_and_grid();
   const auto in_grid = [&](double bytes) {
-    return std::find_if(all.begin(), all.end(), [&](const result& r) { return r.point.subject == "auto-graph" && r.point.variant.ends_with(":all") && r.point.number("bytes") == bytes; });
+    return std::find_if(all.begin(), all.end(), [&](const result& r) {
+      return r.point.subject == "auto-graph" && r.point.variant.ends_with(":all") &&
+             r.point.number("bytes") == bytes;
+    });
   };
   in_grid(1024)->metrics.front().raw[3] = -0.5;
   for (auto& value : in_grid(64)->metrics.front().raw) value = -1;
@@ -111,17 +117,18 @@ TEST(wider_switches, a_batch_or_a_size_without_a_time_costs_itself) {
   EXPECT_NEAR(std::stod(t->rows.at(0)[5]), 200, 20);
   EXPECT_NE(t->rows[0][6], "-") << "the other batches have a crossing";
   for (auto& r : all)
-    if (r.point.subject == "read-graph" && r.point.number("bytes") == 512.0) r.metrics.front().median -= 1000;  // foretells less than nothing
+    if (r.point.subject == "read-graph" && r.point.number("bytes") == 512.0)
+      r.metrics.front().median -= 1000;  // foretells less than nothing
   evaluation without;
   add_wider_switches(all, without);
   EXPECT_EQ(named(without, "table-iv-wider")->rows.at(0)[9], "never");
 }
 
-// Published of an H200 (one load of 8 bytes a thread): 4224 threads take 123 GB/s, so that one load takes 275 ns.
+// Published of an H200 (one load of 8 bytes a thread): 4224 threads take 123 GB/s, so that one load takes 275
+// ns.
 TEST(littles_law, gives_the_latency_of_published_loads_in_flight) {
   const configuration loop{"4224 threads", 4224 * 8 / 275.0, 275};
   EXPECT_NEAR(concurrency_bytes(loop), 4224 * 8, 1e-6);
 }
 
-}  // namespace
-}  // namespace mgsync::model
+}}  // namespace mgsync::model

@@ -15,8 +15,7 @@ namespace mgsync {
 extern const study pipeline_study;
 }
 
-namespace mgsync::pipeline {
-namespace {
+namespace mgsync::pipeline { namespace {
 
 // What `mgsync study pipeline` answers to these axes.
 study_answer answered(const typed_words& typed) {
@@ -41,7 +40,8 @@ const std::string wgmma_results = MGSYNC_RESULTS "/h200x1-pipeline-wgmma.json";
 
 TEST(gemm_size, is_read_strictly) {
   EXPECT_EQ(read_extent("1024x512x8"), (extent{1024, 512, 8}));
-  for (const char* wrong : {"", "1024", "1024x512", "1024x512x", "1024x512x0", "1024x-1x8", "1024x512x8x", "ax1x1", "1x1x1 ", "2000000x1x1"})
+  for (const char* wrong : {"", "1024", "1024x512", "1024x512x", "1024x512x0", "1024x-1x8", "1024x512x8x",
+                            "ax1x1", "1x1x1 ", "2000000x1x1"})
     EXPECT_THROW(read_extent(wrong), usage_error) << wrong;
 }
 
@@ -55,7 +55,8 @@ TEST(gemm_answer, says_which_how_long_and_why) {
   EXPECT_FALSE(a.schedule.empty());
   EXPECT_EQ(a.binds, "DMA startup and latency");
   const std::string words = to_text(question, a);
-  for (const char* wanted : {"tile 128x128x128, 1 buffer, 1 producer, 1 consumer", "13.129 us", "64 output tiles in 1 wave (64 SMs in the last), 8 stages each",
+  for (const char* wanted : {"tile 128x128x128, 1 buffer, 1 producer, 1 consumer", "13.129 us",
+                             "64 output tiles in 1 wave (64 SMs in the last), 8 stages each",
                              "one more buffer would not fit", "binds        DMA startup and latency",
                              "assumed      DMA startup of 500 ns: the paper's figure is lost"})
     EXPECT_NE(words.find(wanted), std::string::npos) << wanted << "\n" << words;
@@ -74,12 +75,16 @@ TEST(gemm_answer, says_when_nothing_fits) {
 
 TEST(gemm_answer, is_of_a_measured_h200_where_no_machine_is_named) {
   const auto asked = answered({{"gemm", {"1024x1024x1024"}}});
-  EXPECT_TRUE(says(asked.text, "on NVIDIA H200, 132 SMs\n  machine      docs/results/h200x1-pipeline-wgmma.json, kernel wgmma, measured 2026-11-22 by mgsync 0.1.0 (0d3ed39)\n")) << asked.text;
+  EXPECT_TRUE(says(asked.text,
+                   "on NVIDIA H200, 132 SMs\n  machine      docs/results/h200x1-pipeline-wgmma.json, "
+                   "kernel wgmma, measured 2026-11-22 by mgsync 0.1.0 (0d3ed39)\n"))
+      << asked.text;
   EXPECT_TRUE(says(asked.text, "7.777 us")) << asked.text;
   EXPECT_FALSE(says(asked.text, "impossible")) << asked.text;
   EXPECT_FALSE(says(asked.text, "solver")) << asked.text;
   const auto untimed = [](const std::string& text) { return text.substr(0, text.find("  searched")); };
-  EXPECT_EQ(untimed(asked.text), untimed(answered({{"gemm", {"1024x1024x1024"}}, {"machine", {"h200"}}}).text));
+  EXPECT_EQ(untimed(asked.text),
+            untimed(answered({{"gemm", {"1024x1024x1024"}}, {"machine", {"h200"}}}).text));
 }
 
 TEST(gemm_answer, of_the_built_in_h200_is_that_of_its_results) {
@@ -95,8 +100,11 @@ TEST(gemm_answer, of_the_built_in_h200_is_that_of_its_results) {
 TEST(gemm_answer, marks_the_papers_machine_as_impossible_and_warns_of_a_passed_peak) {
   const auto paper = answered({{"gemm", {"1024x1024x1024"}}, {"machine", {"paper"}}});
   EXPECT_TRUE(says(paper.text, "13.129 us")) << paper.text;
-  EXPECT_TRUE(says(paper.text, "  impossible   no such machine exists: its 84 SMs would multiply tiles 128x128x64 at 132352 TFLOP/s, 855 times the peak of 154.8 TFLOP/s")) << paper.text;
-  EXPECT_TRUE(says(paper.text, "  warning      163.57 TFLOP/s are more than the hardware's peak of 154.8")) << paper.text;
+  EXPECT_TRUE(says(paper.text, "  impossible   no such machine exists: its 84 SMs would multiply tiles "
+                               "128x128x64 at 132352 TFLOP/s, 855 times the peak of 154.8 TFLOP/s"))
+      << paper.text;
+  EXPECT_TRUE(says(paper.text, "  warning      163.57 TFLOP/s are more than the hardware's peak of 154.8"))
+      << paper.text;
   const auto document = nlohmann::json::parse(paper.document);
   EXPECT_TRUE(document["impossible"].is_string());
   EXPECT_EQ(document["warnings"].size(), 1u);
@@ -135,18 +143,22 @@ TEST(gemm_answer, is_there_for_scripts) {
   const auto& found = document["answer"];
   EXPECT_EQ(found["outcome"], "optimal");
   const extent tile = read_extent(found["best"]["tile"].get<std::string>());
-  const configuration best{tile, {found["best"]["producers"], found["best"]["consumers"], found["best"]["buffers"], found["best"]["persistent"]}};
+  const configuration best{tile,
+                           {found["best"]["producers"], found["best"]["consumers"], found["best"]["buffers"],
+                            found["best"]["persistent"]}};
   const auto time = predict(h200(), {8192, 28672, 8192}, best);
   EXPECT_DOUBLE_EQ(found["time_us"].get<double>(), static_cast<double>(time.total) / 1e6);
   EXPECT_DOUBLE_EQ(found["waiting_us"].get<double>(), static_cast<double>(time.waiting) / 1e6);
-  EXPECT_NEAR(found["tflops"].get<double>(), 2e-6 * 8192 * 28672 * 8192 / found["time_us"].get<double>(), 1e-6);
+  EXPECT_NEAR(found["tflops"].get<double>(), 2e-6 * 8192 * 28672 * 8192 / found["time_us"].get<double>(),
+              1e-6);
   EXPECT_EQ(found["stages"], 64);
   EXPECT_EQ(found["twice_as_good"][0]["what"], found["binds"]);
   EXPECT_TRUE(says(asked.text, fmt::format("{:.3f} us", found["time_us"].get<double>()))) << asked.text;
 }
 
 TEST(gemm_answer, asks_the_solver_only_where_it_is_wanted) {
-  const auto document = nlohmann::json::parse(answered({{"gemm", {"1024x1024x1024"}}, {"machine", {"paper"}}, {"solver", {"on"}}}).document);
+  const auto document = nlohmann::json::parse(
+      answered({{"gemm", {"1024x1024x1024"}}, {"machine", {"paper"}}, {"solver", {"on"}}}).document);
   ASSERT_EQ(document["solver"].is_null(), !has_z3());
   if (has_z3() && document["solver"]["outcome"] == "optimal") {
     EXPECT_EQ(document["solver"]["time_us"], document["answer"]["time_us"]);
@@ -164,15 +176,16 @@ TEST(gemm_answer, refuses_what_it_does_not_use) {
   refused_axes({{"machine", {"h200"}}, {"size", {"paper"}}}, "--size");
   refused_axes({{"machine", {"h200"}}, {"solver", {"on"}}}, "--solver");
   refused_axes({{"machine", {wgmma_results}}, {"kernel", {"mma"}}}, "hold no two tiles of mma");
-  EXPECT_TRUE(says(answered({{"gemm", size}, {"machine", {wgmma_results}}, {"kernel", {"wgmma"}}}).text, "kernel wgmma"));
+  EXPECT_TRUE(says(answered({{"gemm", size}, {"machine", {wgmma_results}}, {"kernel", {"wgmma"}}}).text,
+                   "kernel wgmma"));
 }
 
 // The first stages of a product that would have 262144 of them, and not one event more.
 TEST(gemm_answer, draws_the_beginning_of_a_long_schedule) {
   const auto drawn = answer({{64, 64, 1048576}, h200(), wide_space()}).schedule;
   EXPECT_EQ(drawn.size(), 3u * 256);
-  EXPECT_TRUE(std::ranges::none_of(drawn, [](const timeline_span& s) { return s.event.starts_with("epilogue"); }));
+  EXPECT_TRUE(
+      std::ranges::none_of(drawn, [](const timeline_span& s) { return s.event.starts_with("epilogue"); }));
 }
 
-}  // namespace
-}  // namespace mgsync::pipeline
+}}  // namespace mgsync::pipeline

@@ -1,4 +1,5 @@
-// Calibration and evaluation on rows that are made up with known answers, and on stamps as they were once measured.
+// Calibration and evaluation on rows that are made up with known answers, and on stamps as they were once
+// measured.
 #include "src/studies/pipeline/evaluation.hpp"
 
 #include <gtest/gtest.h>
@@ -16,8 +17,7 @@
 #include "src/studies/pipeline/raw_rows.hpp"
 #include "src/studies/pipeline/shown_study.hpp"
 
-namespace mgsync::pipeline {
-namespace {
+namespace mgsync::pipeline { namespace {
 
 TEST(fit_line, is_equations_4_and_5_through_two_points) {
   // t = 500 ns + bytes / 152.96 B/ns
@@ -59,7 +59,8 @@ TEST(by_active, is_straight_between_and_constant_beyond) {
   EXPECT_DOUBLE_EQ(t.at(0.5), 100);
 }
 
-synthetic_row setting(const char* kind, int producers, int buffers, int stages, double a, double b, double math, const char* set) {
+synthetic_row setting(const char* kind, int producers, int buffers, int stages, double a, double b,
+                      double math, const char* set) {
   return {kind, producers, buffers, stages, a, b, math, set, 0};
 }
 
@@ -84,27 +85,31 @@ TEST(synthetic, costs_come_back_from_what_they_predict) {
   EXPECT_EQ(found.back().semaphore, "all");
   // And a kernel that does something else is noticed: no overlap where the model expects it.
   for (synthetic_row& r : rows)
-    if (r.set == "held-out" && r.semaphore == "mbarrier") r.median_cycles = r.stages * (r.load_a_cycles + r.load_b_cycles + r.math_cycles + 300);
+    if (r.set == "held-out" && r.semaphore == "mbarrier")
+      r.median_cycles = r.stages * (r.load_a_cycles + r.load_b_cycles + r.math_cycles + 300);
   EXPECT_GT(evaluate_synthetic(rows).back().held_out.max_percent, 30);
 }
 
-// Two stages of a measured timeline whose clock reads had been moved above the barrier, as a compiler once did.
+// Two stages of a measured timeline whose clock reads had been moved above the barrier, as a compiler once
+// did.
 TEST(measured_timeline, out_of_order_stamps_are_found) {
-  const std::string header = "# name=x\ntimeline,semaphore,producers,buffers,stages,agent,what,stage,begin,end\n";
+  const std::string header =
+      "# name=x\ntimeline,semaphore,producers,buffers,stages,agent,what,stage,begin,end\n";
   const std::string moved = header +
                             "0,named-barrier,1,2,2,0,a,0,350,979\n0,named-barrier,1,2,2,0,b,0,1028,1530\n"
                             "0,named-barrier,1,2,2,2,m,0,371,2020\n0,named-barrier,1,2,2,0,a,1,1810,2439\n"
                             "0,named-barrier,1,2,2,0,b,1,2488,2990\n0,named-barrier,1,2,2,2,m,1,2332,3947\n";
   const auto wrong = read_stamp_rows(moved, "x.csv").rows;
   EXPECT_FALSE(violations(activities_of(wrong), 1, 2, {1, 1, 2, false}).empty());
-  const std::string right = header +
-                            "0,mbarrier,1,2,2,0,a,0,453,1060\n0,mbarrier,1,2,2,0,b,0,1109,1611\n"
-                            "0,mbarrier,1,2,2,2,m,0,1730,3392\n0,mbarrier,1,2,2,0,a,1,1906,2513\n"
-                            "0,mbarrier,1,2,2,0,b,1,2562,3064\n0,mbarrier,1,2,2,2,m,1,3653,5315\n";
-  EXPECT_EQ(violations(activities_of(read_stamp_rows(right, "x.csv").rows), 1, 2, {1, 1, 2, false}), std::vector<std::string>{});
+  const std::string right = header + "0,mbarrier,1,2,2,0,a,0,453,1060\n0,mbarrier,1,2,2,0,b,0,1109,1611\n"
+                                     "0,mbarrier,1,2,2,2,m,0,1730,3392\n0,mbarrier,1,2,2,0,a,1,1906,2513\n"
+                                     "0,mbarrier,1,2,2,0,b,1,2562,3064\n0,mbarrier,1,2,2,2,m,1,3653,5315\n";
+  EXPECT_EQ(violations(activities_of(read_stamp_rows(right, "x.csv").rows), 1, 2, {1, 1, 2, false}),
+            std::vector<std::string>{});
 }
 
-// A recorded run that is the simulator's own, shifted: its picture has every agent twice, one above the other.
+// A recorded run that is the simulator's own, shifted: its picture has every agent twice, one above the
+// other.
 TEST(measured_timeline, lies_under_the_simulated_one) {
   const semaphore_costs costs{20, 30, 100, 400};
   std::vector<stamp_row> rows;
@@ -116,8 +121,12 @@ TEST(measured_timeline, lies_under_the_simulated_one) {
   t.handover = 100;
   for (const activity& a : simulate(std::span(&t, 1), 12, {2, 1, 3, false}).activities) {
     const bool math = a.kind == activity_kind::math;
-    rows.push_back({0, "mbarrier", 2, 3, 12, math ? 2 : a.agent, math ? 'm' : a.kind == activity_kind::load_a ? 'a' : 'b', a.stage,
-                    400.0 + static_cast<double>(a.begin), 400.0 + static_cast<double>(a.end), 500, 400, 1500});
+    rows.push_back({0, "mbarrier", 2, 3, 12, math ? 2 : a.agent,
+                    math                              ? 'm'
+                    : a.kind == activity_kind::load_a ? 'a'
+                                                      : 'b',
+                    a.stage, 400.0 + static_cast<double>(a.begin), 400.0 + static_cast<double>(a.end), 500,
+                    400, 1500});
   }
   EXPECT_TRUE(violations_of(rows).empty());
   const auto picture = simulated_over_measured(rows, costs);
@@ -130,10 +139,12 @@ TEST(measured_timeline, lies_under_the_simulated_one) {
   EXPECT_NE(picture.heading.caption.find("+0.0 % off"), std::string::npos) << picture.heading.caption;
   // With other costs they are apart.
   EXPECT_NE(simulated_over_measured(rows, {20, 30, 300, 400}).heading.caption.find("+"), std::string::npos);
-  EXPECT_NE(simulated_over_measured(rows, {20, 30, 300, 400}).tracks[0].events, simulated_over_measured(rows, {20, 30, 300, 400}).tracks[1].events);
+  EXPECT_NE(simulated_over_measured(rows, {20, 30, 300, 400}).tracks[0].events,
+            simulated_over_measured(rows, {20, 30, 300, 400}).tracks[1].events);
 }
 
-// Rows as a made-up GPU of 8 SMs would give them: every time is the model's own, so predictions must come back exactly.
+// Rows as a made-up GPU of 8 SMs would give them: every time is the model's own, so predictions must come
+// back exactly.
 struct made_up_tile {
   int instance;
   extent tile;
@@ -152,14 +163,18 @@ double whole_ns(extent tile, int depth, int waves_count, bool persistent) {
 }
 
 std::string made_up_rows(std::span<const made_up_tile> tiles, double scale = 1) {
-  std::string csv = "# name=made up\n# sms=8\n# shared_bytes=232448\nfamily,instance,tm,tn,tk,consumers,math_warps,buffers,producers,blocks,m,n,k,"
-                    "loads,math,epilogue,set,launches,median_ns,min_ns\n";
+  std::string csv =
+      "# name=made up\n# sms=8\n# "
+      "shared_bytes=232448\nfamily,instance,tm,tn,tk,consumers,math_warps,buffers,producers,blocks,m,n,k,"
+      "loads,math,epilogue,set,launches,median_ns,min_ns\n";
   for (const auto& made_up : tiles) {
     const int instance = made_up.instance;  // no structured binding: Clang 14 captures none
     const extent tile = made_up.tile;
-    const auto row = [&](int buffers, int blocks, int count, int depth, const char* parts, const char* set, double ns) {
-      csv += fmt::format("wgmma,{},{},{},{},1,4,{},1,{},{},{},{},{},{},16,{:.3f},{:.3f}\n", instance, tile.m, tile.n, tile.k, buffers, blocks,
-                         tile.m * count, tile.n, tile.k * depth, parts, set, ns, ns);
+    const auto row = [&](int buffers, int blocks, int count, int depth, const char* parts, const char* set,
+                         double ns) {
+      csv += fmt::format("wgmma,{},{},{},{},1,4,{},1,{},{},{},{},{},{},16,{:.3f},{:.3f}\n", instance, tile.m,
+                         tile.n, tile.k, buffers, blocks, tile.m * count, tile.n, tile.k * depth, parts, set,
+                         ns, ns);
     };
     const double period = std::max(load_ns(tile), math_ns(tile));
     for (const int blocks : {1, few_sms}) {
@@ -168,23 +183,28 @@ std::string made_up_rows(std::span<const made_up_tile> tiles, double scale = 1) 
         row(8, blocks, blocks, depth, "1,0,0", "stage", launch + first + depth * load_ns(tile));
         row(4, blocks, blocks, depth, "0,1,0", "stage", launch + first + depth * math_ns(tile));
         row(1, blocks, blocks, depth, "1,1,0", "stage", launch + first + depth * round_ns(tile));
-        row(8, blocks, blocks, depth, "1,1,0", "stage", launch + first + round_ns(tile) + (depth - 1) * period);
+        row(8, blocks, blocks, depth, "1,1,0", "stage",
+            launch + first + round_ns(tile) + (depth - 1) * period);
       }
-      for (const int depth : {2, 8}) row(4, blocks, blocks, depth, "1,1,1", "epilogue", whole_ns(tile, depth, 1, true));
+      for (const int depth : {2, 8})
+        row(4, blocks, blocks, depth, "1,1,1", "epilogue", whole_ns(tile, depth, 1, true));
     }
     for (const int waves_count : {1, 2, 4}) {
       row(4, few_sms, few_sms * waves_count, 8, "1,1,1", "wave", whole_ns(tile, 8, waves_count, true));
-      row(4, few_sms * waves_count, few_sms * waves_count, 8, "1,1,1", "wave", whole_ns(tile, 8, waves_count, false));
+      row(4, few_sms * waves_count, few_sms * waves_count, 8, "1,1,1", "wave",
+          whole_ns(tile, 8, waves_count, false));
     }
     for (const int count : {3, 8, 16, 24})
       for (const int depth : {1, 5, 16})
-        row(4, std::min(count, few_sms), count, depth, "1,1,1", "grid", scale * whole_ns(tile, depth, (count + few_sms - 1) / few_sms, true));
+        row(4, std::min(count, few_sms), count, depth, "1,1,1", "grid",
+            scale * whole_ns(tile, depth, (count + few_sms - 1) / few_sms, true));
   }
   return csv;
 }
 
-constexpr made_up_tile seven[] = {{0, {64, 64, 64}}, {1, {64, 128, 64}}, {2, {64, 256, 64}}, {3, {128, 128, 64}},
-                                  {4, {64, 64, 128}}, {5, {128, 256, 64}}, {6, {128, 64, 128}}};
+constexpr made_up_tile seven[] = {{0, {64, 64, 64}},   {1, {64, 128, 64}}, {2, {64, 256, 64}},
+                                  {3, {128, 128, 64}}, {4, {64, 64, 128}}, {5, {128, 256, 64}},
+                                  {6, {128, 64, 128}}};
 
 TEST(products, a_machine_that_is_the_model_is_predicted_to_the_rounding) {
   const auto rows = read_product_rows(made_up_rows(seven), "x.csv");
@@ -194,7 +214,8 @@ TEST(products, a_machine_that_is_the_model_is_predicted_to_the_rounding) {
   for (const product_row& r : rows.rows) {
     if (r.set != "grid") continue;
     const tile_profile& p = profiles.at({r.family, r.instance, r.producers});
-    // Where loads decide, persistent producers work through an epilogue; here what hides is less than one stage.
+    // Where loads decide, persistent producers work through an epilogue; here what hides is less than one
+    // stage.
     const double slack = load_ns(r.tile) > math_ns(r.tile) ? next_tile * 2 : 0;
     EXPECT_NEAR(simulated_ns(r, p, few_sms), r.median_ns, 0.05 + slack) << r.instance << " " << text(r.size);
     ++compared;
@@ -222,11 +243,13 @@ product_row row_of(extent size, int blocks) {
 
 TEST(products, what_is_stored_of_a_narrow_product_is_counted_once) {
   tile_profile p = simple_profile();
-  const double wide = simulated_ns(row_of({64, 256, 64}, 1), p, 4), narrow = simulated_ns(row_of({64, 128, 64}, 1), p, 4);
+  const double wide = simulated_ns(row_of({64, 256, 64}, 1), p, 4),
+               narrow = simulated_ns(row_of({64, 128, 64}, 1), p, 4);
   EXPECT_NEAR(wide - narrow, 500, 0.01);  // half the tile, nothing else known
   p.store_alone.add(1, 3000);
   p.store_by_width[128].add(1, 2600);
-  EXPECT_NEAR(wide - simulated_ns(row_of({64, 128, 64}, 1), p, 4), 400, 0.01);  // what was measured of this width, and no more
+  EXPECT_NEAR(wide - simulated_ns(row_of({64, 128, 64}, 1), p, 4), 400,
+              0.01);  // what was measured of this width, and no more
 }
 
 TEST(products, the_second_output_tile_of_a_block_is_another_than_those_after_it) {
@@ -248,7 +271,8 @@ TEST(products, what_is_shown_has_every_part_and_notices_a_machine_that_is_not_th
   show(study, "", e);
   std::vector<std::string> names;
   for (const auto& t : e.tables) names.push_back(t.heading.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"pipeline-errors", "pipeline-choices", "pipeline-kernels", "pipeline-lines"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"pipeline-errors", "pipeline-choices", "pipeline-kernels",
+                                             "pipeline-lines"}));
   ASSERT_EQ(e.tables[0].rows.size(), 1u);
   EXPECT_EQ(e.tables[0].rows[0][2], "84");
   EXPECT_EQ(e.tables[1].rows[0][1], "75");
@@ -265,7 +289,9 @@ TEST(products, what_is_shown_has_every_part_and_notices_a_machine_that_is_not_th
     const auto profiles = profiles_of(rows, few_sms);
     std::vector<std::pair<double, double>> pairs;
     for (const product_row& r : rows)
-      if (r.set == "grid") pairs.emplace_back(simulated_ns(r, profiles.at({r.family, r.instance, r.producers}), few_sms), r.median_ns);
+      if (r.set == "grid")
+        pairs.emplace_back(simulated_ns(r, profiles.at({r.family, r.instance, r.producers}), few_sms),
+                           r.median_ns);
     return summarize_errors(pairs).mean_percent;
   };
   EXPECT_LT(errors_of(1), 1);
@@ -289,7 +315,8 @@ TEST(machine_fit, has_the_lines_that_the_times_were_made_of) {
   const double most = 128.0 * 256 * 64 / math_ns({128, 256, 64});
   EXPECT_NEAR(fit.on.math_peak_per_ns, most, 0.01);
   // A tile beyond those that were measured is no faster than the fastest of them.
-  EXPECT_GE(times_on(fit.on, {1024, 1024, 128}, 1).math, static_cast<ticks>(1024.0 * 1024 * 128 / most * ticks_per_ns * 0.999));
+  EXPECT_GE(times_on(fit.on, {1024, 1024, 128}, 1).math,
+            static_cast<ticks>(1024.0 * 1024 * 128 / most * ticks_per_ns * 0.999));
   EXPECT_THROW(fit_machine(std::span(tiles).first(1), rows.facts), std::invalid_argument);
 }
 
@@ -300,7 +327,8 @@ const measured_study& committed() {
     for (const char* kernel : {"synthetic", "wgmma", "mma"}) {
       const std::string name = fmt::format("{}/h200x1-pipeline-{}.json", MGSYNC_RESULTS, kernel);
       std::ifstream file(name, std::ios::binary);
-      for (auto& one : parse_json(std::string{std::istreambuf_iterator<char>(file), {}}, name).results) results.push_back(std::move(one));
+      for (auto& one : parse_json(std::string{std::istreambuf_iterator<char>(file), {}}, name).results)
+        results.push_back(std::move(one));
     }
     return studies_in(results);
   }();
@@ -317,7 +345,8 @@ TEST(committed_results, of_the_synthetic_kernel_are_predicted) {
   std::map<std::pair<std::string, int>, std::vector<stamp_row>> timelines;
   for (const stamp_row& r : committed().stamps) timelines[{r.semaphore, r.timeline}].push_back(r);
   ASSERT_EQ(timelines.size(), 12u);
-  for (const auto& [_, rows] : timelines) EXPECT_EQ(violations_of(rows), std::vector<std::string>{}) << rows.front().semaphore;
+  for (const auto& [_, rows] : timelines)
+    EXPECT_EQ(violations_of(rows), std::vector<std::string>{}) << rows.front().semaphore;
 }
 
 // The paper's bar, of products that calibration never saw; in whole times the goal for Hopper too.
@@ -342,7 +371,9 @@ TEST(committed_results, of_products_are_predicted_as_well_as_the_paper_says) {
     EXPECT_LE(in_all.max_percent, 15) << family << producers;
     EXPECT_LE(less.mean_percent, 4.5) << family << producers;
     EXPECT_LE(less.max_percent, 21.5) << family << producers;
-    const auto choice = choices_of(grid, [&](const product_row& r) { return simulated_ns(r, profiles.at({r.family, r.instance, r.producers}), sms); });
+    const auto choice = choices_of(grid, [&](const product_row& r) {
+      return simulated_ns(r, profiles.at({r.family, r.instance, r.producers}), sms);
+    });
     EXPECT_EQ(choice.sizes, 512u);
     EXPECT_GE(choice.within_5_percent, 461u) << family << producers;  // 90 %
   }
@@ -375,7 +406,8 @@ TEST(choices, count_what_the_models_best_tile_costs) {
 }
 
 TEST(errors, are_counted_by_sign_and_size) {
-  const std::vector<std::pair<double, double>> pairs = {{100, 100}, {103, 100}, {95, 100}, {300, 100}, {10, 100}};
+  const std::vector<std::pair<double, double>> pairs = {
+      {100, 100}, {103, 100}, {95, 100}, {300, 100}, {10, 100}};
   const error_summary s = summarize_errors(pairs);
   EXPECT_EQ(s.count, 5u);
   EXPECT_NEAR(s.mean_percent, (0 + 3 + 5 + 200 + 90) / 5.0, 1e-9);
@@ -391,17 +423,19 @@ TEST(rows, say_which_line_is_wrong) {
   const auto complaint = [](const std::string& csv) -> std::string {
     try {
       read_synthetic_rows(csv, "x.csv");
-    } catch (const usage_error& error) {
-      return error.what();
-    }
+    } catch (const usage_error& error) { return error.what(); }
     return "";
   };
-  const std::string header = "semaphore,producers,buffers,stages,load_a_cycles,load_b_cycles,math_cycles,set,median_cycles,min_cycles\n";
+  const std::string header = "semaphore,producers,buffers,stages,load_a_cycles,load_b_cycles,math_cycles,set,"
+                             "median_cycles,min_cycles\n";
   EXPECT_EQ(complaint(header + "mbarrier,1,2,8,1,2,3,held-out,99,98\n"), "");
-  EXPECT_NE(complaint(header + "mbarrier,1,2\n").find("line 2: 3 cells, and the header has 10"), std::string::npos);
-  EXPECT_NE(complaint(header + "mbarrier,x,2,8,1,2,3,held-out,99,98\n").find("'x' in column 'producers' is no number"), std::string::npos);
-  EXPECT_NE(complaint("semaphore,producers\nmbarrier,1\n").find("there is no column 'buffers'"), std::string::npos);
+  EXPECT_NE(complaint(header + "mbarrier,1,2\n").find("line 2: 3 cells, and the header has 10"),
+            std::string::npos);
+  EXPECT_NE(complaint(header + "mbarrier,x,2,8,1,2,3,held-out,99,98\n")
+                .find("'x' in column 'producers' is no number"),
+            std::string::npos);
+  EXPECT_NE(complaint("semaphore,producers\nmbarrier,1\n").find("there is no column 'buffers'"),
+            std::string::npos);
 }
 
-}  // namespace
-}  // namespace mgsync::pipeline
+}}  // namespace mgsync::pipeline

@@ -11,8 +11,7 @@
 #include "src/studies/pipeline/kernel_provers.hpp"
 #include "src/studies/pipeline/rows_in_turn.hpp"
 
-namespace mgsync::pipeline {
-namespace {
+namespace mgsync::pipeline { namespace {
 
 constexpr gpu_room h200{132, 232448};
 
@@ -37,7 +36,8 @@ TEST(kernel_rows, calibration_never_has_a_size_that_is_held_out) {
         if (is_held_out(r)) seen.insert({r.size.m, r.size.n, r.size.k});
       for (const auto& r : rows) {
         const bool calibrates = !is_held_out(r) && r.loads && r.math && r.epilogue;
-        EXPECT_FALSE(calibrates && seen.contains({r.size.m, r.size.n, r.size.k})) << family->name << " " << i << ": " << text(r.size);
+        EXPECT_FALSE(calibrates && seen.contains({r.size.m, r.size.n, r.size.k}))
+            << family->name << " " << i << ": " << text(r.size);
         EXPECT_LE(r.buffers, buffers_that_fit(r.tile, h200));
         EXPECT_GE(r.buffers, 1);
       }
@@ -46,7 +46,8 @@ TEST(kernel_rows, calibration_never_has_a_size_that_is_held_out) {
 
 TEST(kernel_rows, are_the_same_each_time_and_others_for_another_kernel) {
   const std::vector<std::string> random{"random"};
-  const auto once = product_settings({&mma_family, 3, 1}, h200, read_sizes(random)), again = product_settings({&mma_family, 3, 1}, h200, read_sizes(random));
+  const auto once = product_settings({&mma_family, 3, 1}, h200, read_sizes(random)),
+             again = product_settings({&mma_family, 3, 1}, h200, read_sizes(random));
   EXPECT_EQ(to_csv(std::span<const product_row>(once), {}), to_csv(std::span<const product_row>(again), {}));
   EXPECT_NE(product_settings({&mma_family, 3, 2}, h200, read_sizes(random)).back().size, once.back().size);
 }
@@ -88,7 +89,9 @@ TEST(rows_in_turn, times_the_whole_list_once_in_each_batch) {
   settings.rows = [] { return std::size_t{3}; };
   settings.value = "time_ns";
   settings.columns = {{"sum", "ns"}};
-  settings.figures = [](std::span<const double> t) { return std::vector<named_value>{{"sum", t[0] + t[1] + t[2]}}; };
+  settings.figures = [](std::span<const double> t) {
+    return std::vector<named_value>{{"sum", t[0] + t[1] + t[2]}};
+  };
   rows_in_turn m(settings);
   for (std::uint32_t batch = 0; batch < 6; ++batch) {
     const auto asked = m.next({});
@@ -97,7 +100,8 @@ TEST(rows_in_turn, times_the_whole_list_once_in_each_batch) {
     EXPECT_EQ(asked->batch, batch);
     EXPECT_EQ(asked->orders[2].units, 2u);
     std::vector<seen> came;
-    for (const auto& o : asked->orders) came.push_back(timed(o, "time_ns", 10.0 * static_cast<double>(o.units) + batch));
+    for (const auto& o : asked->orders)
+      came.push_back(timed(o, "time_ns", 10.0 * static_cast<double>(o.units) + batch));
     m.take(*asked, came);
   }
   EXPECT_FALSE(m.next({}));
@@ -147,7 +151,8 @@ TEST(product_prover, keeps_every_time_for_the_result) {
     step asked;
     asked.batch = batch;
     asked.orders = {{.units = 0}, {.units = 1}};
-    p.take(asked, std::vector<seen>{timed(asked.orders[0], "time_ns", 100 + batch), timed(asked.orders[1], "time_ns", 200)});
+    p.take(asked, std::vector<seen>{timed(asked.orders[0], "time_ns", 100 + batch),
+                                    timed(asked.orders[1], "time_ns", 200)});
   }
   result r;
   p.add_to(r);
@@ -174,7 +179,8 @@ TEST(handover_prover, passes_stages_in_order_and_needs_the_early_release_to_be_c
   for (const bool caught : {true, false})
     for (const bool right : {true, false}) {
       auto plan = std::make_shared<kernel_plan>();
-      plan->recorded = {{"mbarrier", 1, 1, 4, 100, 100, 250, "recorded"}, {"mbarrier", 1, 1, 4, 300, 100, 250, "recorded"}};
+      plan->recorded = {{"mbarrier", 1, 1, 4, 100, 100, 250, "recorded"},
+                        {"mbarrier", 1, 1, 4, 300, 100, 250, "recorded"}};
       handover_prover p(plan);
       const auto asked = p.next();
       ASSERT_TRUE(asked);
@@ -197,5 +203,4 @@ TEST(handover_prover, passes_stages_in_order_and_needs_the_early_release_to_be_c
     }
 }
 
-}  // namespace
-}  // namespace mgsync::pipeline
+}}  // namespace mgsync::pipeline

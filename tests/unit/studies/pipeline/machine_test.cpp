@@ -4,8 +4,7 @@
 
 #include "src/base/errors.hpp"
 
-namespace mgsync::pipeline {
-namespace {
+namespace mgsync::pipeline { namespace {
 
 machine whole() {
   machine m = rtx_a6000();
@@ -110,7 +109,8 @@ TEST(machine_peaks, show_that_the_papers_machine_is_impossible) {
   const std::vector<extent> tiles{{64, 64, 64}, {128, 128, 128}};
   // 2 * 128^3 / (65536 B / 24610 B/ns) on 84 SMs.
   EXPECT_NEAR(multiplying_tflops(rtx_a6000(), {128, 128, 128}), 132'300, 300);
-  EXPECT_NE(impossible(rtx_a6000(), tiles).find("multiply tiles 128x128x128 at 132"), std::string::npos) << impossible(rtx_a6000(), tiles);
+  EXPECT_NE(impossible(rtx_a6000(), tiles).find("multiply tiles 128x128x128 at 132"), std::string::npos)
+      << impossible(rtx_a6000(), tiles);
   EXPECT_NE(impossible(rtx_a6000(), tiles).find("154.8"), std::string::npos);
   EXPECT_EQ(impossible(h200(), tiles), "");
   machine m = rtx_a6000();
@@ -125,25 +125,30 @@ TEST(machine_peaks, are_passed_by_no_time_without_a_word) {
   const machine m = h200();
   const extent size{8192, 8192, 8192};
   const double flop = 2.0 * 8192 * 8192 * 8192;
-  const auto at = [&](double tflops) { return beyond_peaks(m, size, static_cast<ticks>(flop / tflops)); };  // 1 TFLOP/s is 1 FLOP/ps
+  const auto at = [&](double tflops) {
+    return beyond_peaks(m, size, static_cast<ticks>(flop / tflops));
+  };  // 1 TFLOP/s is 1 FLOP/ps
   EXPECT_TRUE(at(989).empty());
   ASSERT_EQ(at(990).size(), 1u);
-  EXPECT_NE(at(990).front().find("990.00 TFLOP/s are more than the hardware's peak of 989.5"), std::string::npos) << at(990).front();
+  EXPECT_NE(at(990).front().find("990.00 TFLOP/s are more than the hardware's peak of 989.5"),
+            std::string::npos)
+      << at(990).front();
   // 1 GiB of C and little else: 4800 GB/s, but for what stays in the L2 cache.
   const extent wide{16384, 16384, 1};
   const double bytes = 4.0 * 16384 * 16384 - 50 * 1048576;
   EXPECT_TRUE(beyond_peaks(m, wide, static_cast<ticks>(bytes / 4799 * 1000)).empty());
   ASSERT_EQ(beyond_peaks(m, wide, static_cast<ticks>(bytes / 4801 * 1000)).size(), 1u);
-  EXPECT_NE(beyond_peaks(m, wide, static_cast<ticks>(bytes / 4801 * 1000)).front().find("4801 GB/s"), std::string::npos);
+  EXPECT_NE(beyond_peaks(m, wide, static_cast<ticks>(bytes / 4801 * 1000)).front().find("4801 GB/s"),
+            std::string::npos);
 }
 
 TEST(machine_limits, shared_memory_and_registers) {
   machine m = rtx_a6000();
-  EXPECT_TRUE(fits(m, {{128, 128, 128}, {1, 1, 1, false}}));   // 64 KiB of 99
+  EXPECT_TRUE(fits(m, {{128, 128, 128}, {1, 1, 1, false}}));  // 64 KiB of 99
   EXPECT_FALSE(fits(m, {{128, 128, 128}, {1, 1, 2, false}}));
   m.accumulator_bytes = 65536;
   EXPECT_TRUE(fits(m, {{128, 128, 64}, {1, 1, 1, false}}));
-  EXPECT_FALSE(fits(m, {{128, 128, 64}, {1, 2, 1, false}}));   // a tile of C for each consumer
+  EXPECT_FALSE(fits(m, {{128, 128, 64}, {1, 2, 1, false}}));  // a tile of C for each consumer
 }
 
 TEST(tiles, waves_and_stages_round_up) {
@@ -152,5 +157,4 @@ TEST(tiles, waves_and_stages_round_up) {
   EXPECT_EQ(stages({1, 1, 65}, {128, 128, 64}), 2);
 }
 
-}  // namespace
-}  // namespace mgsync::pipeline
+}}  // namespace mgsync::pipeline

@@ -8,13 +8,12 @@
 #include "src/studies/pipeline/search.hpp"
 #include "src/studies/pipeline/simulator.hpp"
 
-namespace mgsync::pipeline {
-namespace {
+namespace mgsync::pipeline { namespace {
 
 struct row {
   extent size;
   extent tile;
-  double predicted_ms;   // as the columns are headed; they are swapped, and in ms where the head says s
+  double predicted_ms;  // as the columns are headed; they are swapped, and in ms where the head says s
   double measured_ms;
   double error_percent;
 };
@@ -68,12 +67,14 @@ TEST(paper_table_2, all_36_rows_are_the_model_to_the_nanosecond) {
   ASSERT_EQ(table_2.size(), 36u);
   int exact = 0;
   for (const row& r : table_2)
-    exact += printed_ns(r) == launch_ns + waves(r.size, r.tile, sms) * (once_ns + stages(r.size, r.tile) * stage_ns);
+    exact += printed_ns(r) ==
+             launch_ns + waves(r.size, r.tile, sms) * (once_ns + stages(r.size, r.tile) * stage_ns);
   EXPECT_EQ(exact, 36);
 }
 
 TEST(paper_table_2, the_simulator_gives_all_36_rows_where_loads_run_side_by_side) {
-  // t_A does not depend on TN: with t_A >= t_B and t_A >= t_C a stage takes t_A, and what is added once is t_C + E.
+  // t_A does not depend on TN: with t_A >= t_B and t_A >= t_C a stage takes t_A, and what is added once is
+  // t_C + E.
   for (const row& r : table_2) {
     stage_times t;
     t.a = {stage_ns, stage_ns};
@@ -83,7 +84,8 @@ TEST(paper_table_2, the_simulator_gives_all_36_rows_where_loads_run_side_by_side
     const std::vector<stage_times> tiles(static_cast<std::size_t>(waves(r.size, r.tile, sms)), t);
     const arrangement warps{2, 1, 2, false};
     EXPECT_EQ(launch_ns + simulate(tiles, stages(r.size, r.tile), warps).total, printed_ns(r));
-    EXPECT_EQ(launch_ns + waves_time({t, t, waves(r.size, r.tile, sms), stages(r.size, r.tile)}, warps), printed_ns(r));
+    EXPECT_EQ(launch_ns + waves_time({t, t, waves(r.size, r.tile, sms), stages(r.size, r.tile)}, warps),
+              printed_ns(r));
   }
 }
 
@@ -122,7 +124,8 @@ TEST(paper_table_1, the_optima_come_out_with_ties) {
   for (const optimum& wanted : table_1) {
     const search_answer found = brute_force(rtx_a6000(), wanted.size, paper_space());
     ASSERT_EQ(found.how, search_answer::outcome::optimal);
-    EXPECT_TRUE(std::any_of(found.ties.begin(), found.ties.end(), [&](const configuration& c) { return c.tile == wanted.tile; }))
+    EXPECT_TRUE(std::any_of(found.ties.begin(), found.ties.end(),
+                            [&](const configuration& c) { return c.tile == wanted.tile; }))
         << text(wanted.size) << ": " << text(found.best.tile);
     for (const configuration& c : found.ties) {  // the only other tile is the same one lying on its side
       const extent turned{c.tile.n, c.tile.m, c.tile.k};
@@ -141,12 +144,12 @@ TEST(paper_table_1, z3_finds_them_too) {
   if (!has_z3()) GTEST_SKIP() << "no Z3 in this build";
   for (const optimum& wanted : table_1) {
     const auto found = solve_with_z3(rtx_a6000(), wanted.size, paper_space(), std::chrono::seconds(60));
-    ASSERT_TRUE(found && found->how == search_answer::outcome::optimal) << (found ? found->reason : "no answer");
+    ASSERT_TRUE(found && found->how == search_answer::outcome::optimal)
+        << (found ? found->reason : "no answer");
     const search_answer brute = brute_force(rtx_a6000(), wanted.size, paper_space());
     EXPECT_EQ(found->time, brute.time);
     EXPECT_TRUE(std::find(brute.ties.begin(), brute.ties.end(), found->best) != brute.ties.end());
   }
 }
 
-}  // namespace
-}  // namespace mgsync::pipeline
+}}  // namespace mgsync::pipeline

@@ -9,8 +9,7 @@
 
 #include "src/studies/pipeline/simulator.hpp"
 
-namespace mgsync::pipeline {
-namespace {
+namespace mgsync::pipeline { namespace {
 
 struct problem {
   machine on;
@@ -18,7 +17,8 @@ struct problem {
   search_space space;
 };
 
-// Sizes 32 to 1024 in steps of 32, DMA over ALU from a hundredth to a hundredfold, loads serial, parallel and in flight.
+// Sizes 32 to 1024 in steps of 32, DMA over ALU from a hundredth to a hundredfold, loads serial, parallel and
+// in flight.
 problem seeded(unsigned seed) {
   std::mt19937 random(seed);
   const auto draw = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
@@ -88,14 +88,16 @@ TEST_P(z3_beside_brute_force, finds_the_same_least_time) {
     EXPECT_TRUE(fits(p.on, found->best));
     ++optimal;
   }
-  std::printf("seeds %u to %u: %d optimal, %d time-outs, the slowest %.2f s\n", GetParam(), GetParam() + 9, optimal, late, slowest);
+  std::printf("seeds %u to %u: %d optimal, %d time-outs, the slowest %.2f s\n", GetParam(), GetParam() + 9,
+              optimal, late, slowest);
   EXPECT_GT(optimal, 0);
 }
 INSTANTIATE_TEST_SUITE_P(seeds, z3_beside_brute_force, testing::Values(0u, 10u, 20u, 30u, 40u, 50u));
 
 TEST(z3, says_when_it_ran_out_of_time) {
   if (!has_z3()) GTEST_SKIP() << "no Z3 in this build";
-  const auto found = solve_with_z3(rtx_a6000(), {1024, 1024, 8192}, wide_space(), std::chrono::milliseconds(1));
+  const auto found =
+      solve_with_z3(rtx_a6000(), {1024, 1024, 8192}, wide_space(), std::chrono::milliseconds(1));
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->how, search_answer::outcome::time_out) << found->reason;
   EXPECT_NE(found->reason.find("1 ms"), std::string::npos) << found->reason;
@@ -123,7 +125,8 @@ TEST(z3, finds_the_same_optimum_on_persistent_machines) {
     several_tiles += waves(p.size, found->best.tile, p.on.sms) > 2;
     ++optimal;
   }
-  std::printf("persistent: %d optimal, %d of more than two output tiles to an SM, the slowest %.2f s\n", optimal, several_tiles, slowest);
+  std::printf("persistent: %d optimal, %d of more than two output tiles to an SM, the slowest %.2f s\n",
+              optimal, several_tiles, slowest);
   EXPECT_GT(several_tiles, 0);
 }
 
@@ -133,7 +136,9 @@ TEST(z3, keeps_its_limit_whatever_it_is_asked) {
   for (const extent size : {extent{8192, 28672, 8192}, extent{1048576, 1048576, 1048576}}) {
     const auto found = solve_with_z3(h200(), size, wide_space(), std::chrono::milliseconds(1000));
     ASSERT_TRUE(found.has_value());
-    EXPECT_TRUE(found->how == search_answer::outcome::time_out || found->how == search_answer::outcome::unknown) << found->reason;
+    EXPECT_TRUE(found->how == search_answer::outcome::time_out ||
+                found->how == search_answer::outcome::unknown)
+        << found->reason;
     EXPECT_FALSE(found->reason.empty());
     EXPECT_LT(found->seconds, 20);  // on a busy machine; minutes without the limit
   }
@@ -144,7 +149,8 @@ TEST(brute_force, answers_the_largest_product) {
   const auto found = brute_force(h200(), largest, wide_space());
   ASSERT_EQ(found.how, search_answer::outcome::optimal);
   const double seconds = static_cast<double>(found.time.total) * 1e-12;
-  EXPECT_GT(seconds, 2.0 * 1048576 * 1048576 * 1048576 / (132 * 2 * 3387.056e9));  // no tile multiplies more than that
+  EXPECT_GT(seconds,
+            2.0 * 1048576 * 1048576 * 1048576 / (132 * 2 * 3387.056e9));  // no tile multiplies more than that
   EXPECT_LT(seconds, 2.0 * 1048576 * 1048576 * 1048576 / 600e12);
 }
 
@@ -162,7 +168,8 @@ TEST(searches, say_when_nothing_fits) {
   m.shared_bytes = 1000;
   EXPECT_EQ(brute_force(m, {256, 256, 256}, paper_space()).how, search_answer::outcome::nothing_fits);
   if (has_z3()) {
-    EXPECT_EQ(solve_with_z3(m, {256, 256, 256}, paper_space(), std::chrono::milliseconds(1000))->how, search_answer::outcome::nothing_fits);
+    EXPECT_EQ(solve_with_z3(m, {256, 256, 256}, paper_space(), std::chrono::milliseconds(1000))->how,
+              search_answer::outcome::nothing_fits);
   }
 }
 
@@ -170,11 +177,11 @@ TEST(relaxations, name_what_binds) {
   machine m = rtx_a6000();
   m.launch_ns = 0;
   m.math.per_ns = 1;  // multiplying decides everything
-  const auto found = relaxations(m, {512, 512, 512}, paper_space(), brute_force(m, {512, 512, 512}, paper_space()));
+  const auto found =
+      relaxations(m, {512, 512, 512}, paper_space(), brute_force(m, {512, 512, 512}, paper_space()));
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found.front().what, "MATH throughput");
   EXPECT_GT(found.front().gain_percent, 45);
 }
 
-}  // namespace
-}  // namespace mgsync::pipeline
+}}  // namespace mgsync::pipeline

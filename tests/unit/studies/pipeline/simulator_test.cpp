@@ -10,8 +10,7 @@
 #include "src/studies/pipeline/closed_form.hpp"
 #include "src/studies/pipeline/recurrences.hpp"
 
-namespace mgsync::pipeline {
-namespace {
+namespace mgsync::pipeline { namespace {
 
 stage_times of_paper(ticks a, ticks b, ticks math, ticks epilogue) {
   stage_times t;
@@ -36,9 +35,11 @@ ticks recurrences(ticks ta, ticks tb, ticks tc, int stages, int buffers) {
 }
 
 TEST(simulator, agrees_with_closed_form_and_recurrences_over_the_papers_grid) {
-  // Sizes 32 to 1024 in steps of 32 are 1 to 32 stages of depth 32; DMA over ALU from a hundredth to a hundredfold.
+  // Sizes 32 to 1024 in steps of 32 are 1 to 32 stages of depth 32; DMA over ALU from a hundredth to a
+  // hundredfold.
   int compared = 0;
-  for (const auto& [load, math] : {std::pair<ticks, ticks>{10, 1000}, {100, 1000}, {1000, 1000}, {1000, 100}, {1000, 10}})
+  for (const auto& [load, math] :
+       {std::pair<ticks, ticks>{10, 1000}, {100, 1000}, {1000, 1000}, {1000, 100}, {1000, 10}})
     for (const ticks b : {load, load / 2, load / 10 + 1})
       for (int stages = 1; stages <= 32; ++stages)
         for (int buffers = 1; buffers <= 4; ++buffers)
@@ -48,9 +49,12 @@ TEST(simulator, agrees_with_closed_form_and_recurrences_over_the_papers_grid) {
             const simulation run = simulate(std::vector{t}, stages, warps);
             ASSERT_EQ(run.violations, std::vector<std::string>{});
             ASSERT_LE(run.most_in_flight, buffers);
-            ASSERT_EQ(run.total, wave_time(t, stages, warps) + t.epilogue) << stages << " stages, " << buffers << " buffers";
+            ASSERT_EQ(run.total, wave_time(t, stages, warps) + t.epilogue)
+                << stages << " stages, " << buffers << " buffers";
             ASSERT_EQ(run.total, stages * math + run.waiting + t.epilogue);
-            if (producers == 1) { ASSERT_EQ(run.total - t.epilogue, recurrences(load, b, math, stages, buffers)); }
+            if (producers == 1) {
+              ASSERT_EQ(run.total - t.epilogue, recurrences(load, b, math, stages, buffers));
+            }
             const ticks d = producers == 1 ? load + b : std::max(load, b);
             ASSERT_EQ(run.total - t.epilogue,
                       buffers == 1 ? stages * (d + math) : d + math + (stages - 1) * std::max(d, math));
@@ -59,13 +63,16 @@ TEST(simulator, agrees_with_closed_form_and_recurrences_over_the_papers_grid) {
   EXPECT_EQ(compared, 3840);
 }
 
-// One SM's work of up to so many output tiles and stages, with loads in flight and semaphores; the last output tile is another one.
+// One SM's work of up to so many output tiles and stages, with loads in flight and semaphores; the last
+// output tile is another one.
 struct seeded_work {
   sm_work work;
   arrangement warps;
 };
 seeded_work drawn(std::mt19937& random, int most_tiles, int most_stages) {
-  const auto draw = [&](ticks low, ticks high) { return std::uniform_int_distribution<ticks>(low, high)(random); };
+  const auto draw = [&](ticks low, ticks high) {
+    return std::uniform_int_distribution<ticks>(low, high)(random);
+  };
   seeded_work made;
   stage_times& t = made.work.each;
   t.a.issue = draw(0, 500);
@@ -82,7 +89,8 @@ seeded_work drawn(std::mt19937& random, int most_tiles, int most_stages) {
   made.work.last.epilogue /= draw(1, 3);
   made.work.tiles = draw(1, most_tiles);
   made.work.stages = static_cast<int>(draw(1, most_stages));
-  made.warps = {static_cast<int>(draw(1, 2)), static_cast<int>(draw(1, 2)), static_cast<int>(draw(1, 9)), false};
+  made.warps = {static_cast<int>(draw(1, 2)), static_cast<int>(draw(1, 2)), static_cast<int>(draw(1, 9)),
+                false};
   return made;
 }
 
@@ -154,7 +162,8 @@ TEST(simulator, persistent_blocks_hide_the_first_load_and_two_consumers_the_epil
   const ticks two_consumers = simulate(tiles, 8, {1, 2, 3, true}).total;
   EXPECT_EQ(in_waves, 5 * (200 + 150 + 7 * 200 + 90));
   EXPECT_LT(persistent, in_waves);
-  EXPECT_EQ(persistent, 200 + 39 * 200 + 150 + 90);  // loads never stop; the epilogue fits into what they leave
+  EXPECT_EQ(persistent,
+            200 + 39 * 200 + 150 + 90);  // loads never stop; the epilogue fits into what they leave
   EXPECT_EQ(two_consumers, persistent);
   const std::vector<stage_times> busy(5, of_paper(100, 100, 300, 90));
   EXPECT_EQ(simulate(busy, 8, {1, 1, 3, true}).total, 200 + 40 * 300 + 5 * 90);
@@ -169,7 +178,9 @@ TEST(simulator, the_last_wave_may_be_faster) {
 
 TEST(simulator, more_bandwidth_and_more_buffers_never_cost) {
   std::mt19937 random(7);
-  const auto draw = [&](ticks low, ticks high) { return std::uniform_int_distribution<ticks>(low, high)(random); };
+  const auto draw = [&](ticks low, ticks high) {
+    return std::uniform_int_distribution<ticks>(low, high)(random);
+  };
   for (int i = 0; i < 500; ++i) {
     stage_times slow = of_paper(draw(1, 900), draw(1, 900), draw(1, 900), draw(0, 300));
     stage_times fast = slow;
@@ -179,7 +190,10 @@ TEST(simulator, more_bandwidth_and_more_buffers_never_cost) {
       const arrangement warps{1, 1, buffers, true};
       const std::vector<stage_times> three(3, slow), quick(3, fast);
       EXPECT_LE(simulate(quick, stages, warps).total, simulate(three, stages, warps).total);
-      if (buffers > 1) { EXPECT_LE(simulate(three, stages, warps).total, simulate(three, stages, {1, 1, buffers - 1, true}).total); }
+      if (buffers > 1) {
+        EXPECT_LE(simulate(three, stages, warps).total,
+                  simulate(three, stages, {1, 1, buffers - 1, true}).total);
+      }
     }
   }
 }
@@ -189,7 +203,8 @@ TEST(simulator, a_semaphore_that_is_not_waited_for_is_caught) {
   const simulation overrun = simulate(tiles, 6, {1, 1, 2, true}, fault::producer_never_waits);
   EXPECT_GT(overrun.most_in_flight, 2);
   EXPECT_FALSE(overrun.violations.empty());
-  const simulation too_early = simulate(std::vector(2, of_paper(100, 100, 50, 10)), 6, {1, 1, 2, true}, fault::consumer_never_waits);
+  const simulation too_early =
+      simulate(std::vector(2, of_paper(100, 100, 50, 10)), 6, {1, 1, 2, true}, fault::consumer_never_waits);
   EXPECT_FALSE(too_early.violations.empty());
 }
 
@@ -198,7 +213,8 @@ TEST(simulator, the_check_finds_what_a_wrong_schedule_does) {
   auto good = simulate(std::vector{of_paper(10, 10, 30, 5)}, 4, warps).activities;
   EXPECT_TRUE(violations(good, 1, 4, warps).empty());
   auto missing = good;
-  missing.erase(std::find_if(missing.begin(), missing.end(), [](const activity& a) { return a.kind == activity_kind::load_b; }));
+  missing.erase(std::find_if(missing.begin(), missing.end(),
+                             [](const activity& a) { return a.kind == activity_kind::load_b; }));
   EXPECT_FALSE(violations(missing, 1, 4, warps).empty());
   auto twice = good;
   twice.push_back(good.front());
@@ -210,9 +226,12 @@ TEST(simulator, the_check_finds_what_a_wrong_schedule_does) {
 }
 
 TEST(simulator, writes_bars_by_agent) {
-  const auto bars = to_timeline(simulate(std::vector{of_paper(10, 20, 30, 5)}, 1, {2, 1, 1, false}).activities, 10);
-  const timeline wanted{{"producer 0", "load A 0.0", 0, 1}, {"producer 1", "load B 0.0", 0, 2},
-                        {"consumer 0", "multiply 0.0", 2, 5}, {"consumer 0", "epilogue of tile 0", 5, 5.5}};
+  const auto bars =
+      to_timeline(simulate(std::vector{of_paper(10, 20, 30, 5)}, 1, {2, 1, 1, false}).activities, 10);
+  const timeline wanted{{"producer 0", "load A 0.0", 0, 1},
+                        {"producer 1", "load B 0.0", 0, 2},
+                        {"consumer 0", "multiply 0.0", 2, 5},
+                        {"consumer 0", "epilogue of tile 0", 5, 5.5}};
   EXPECT_EQ(bars, wanted);
 }
 
@@ -225,8 +244,8 @@ TEST(simulator, refuses_what_cannot_be) {
   EXPECT_THROW(simulate(std::vector{t}, 1, {3, 1, 1, false}), std::invalid_argument);
   EXPECT_THROW(simulate(std::vector{early}, 1, {}), std::invalid_argument);
   EXPECT_THROW(waves_time({t, t, 1, 1}, {1, 1, 2, true}), std::invalid_argument);
-  EXPECT_THROW(simulate(std::vector(2048, t), 1 << 20, {}), std::invalid_argument);  // 2^31 stages: more than memory, and than an int
+  EXPECT_THROW(simulate(std::vector(2048, t), 1 << 20, {}),
+               std::invalid_argument);  // 2^31 stages: more than memory, and than an int
 }
 
-}  // namespace
-}  // namespace mgsync::pipeline
+}}  // namespace mgsync::pipeline

@@ -1,5 +1,5 @@
-// Sums by host threads: every way gives the right sum at every size, a number that is left out is found, and what results
-// say together.
+// Sums by host threads: every way gives the right sum at every size, a number that is left out is found, and
+// what results say together.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -13,8 +13,7 @@
 #include "src/studies/reduction/sum_prover.hpp"
 #include "topology/description.hpp"
 
-namespace mgsync::reduction {
-namespace {
+namespace mgsync::reduction { namespace {
 
 seen carried_out(const host_sum& sum, const order& asked) {
   const auto made = make_host_sum(sum);
@@ -35,7 +34,8 @@ TEST(host_sums, every_way_gives_the_right_sum_from_every_buffer) {
           sum.working_set = 5 * bytes;
           sum.all_first = bytes == std::size_t{1} << 17 && type == value_type::fp64;
           const auto came = carried_out(sum, order{.count = 3});
-          EXPECT_EQ(came.ended, ending::completed) << name << " " << threads << " threads, " << bytes << ": " << came.reason;
+          EXPECT_EQ(came.ended, ending::completed)
+              << name << " " << threads << " threads, " << bytes << ": " << came.reason;
           ASSERT_EQ(came.evidence.at("sums"), "3");
           EXPECT_EQ(came.evidence.at("wrong"), "0");
           EXPECT_EQ(came.values.at("bytes"), std::vector<double>{static_cast<double>(bytes)});
@@ -49,7 +49,8 @@ TEST(host_sums, a_number_that_is_left_out_is_found_in_every_sum) {
     sum.bytes = 1 << 16;
     sum.working_set = 4 << 16;
     sum.threads = 2;
-    const auto came = carried_out(sum, order{.what = order::purpose::prove, .count = 4, .fault = leave_out_the_last});
+    const auto came =
+        carried_out(sum, order{.what = order::purpose::prove, .count = 4, .fault = leave_out_the_last});
     EXPECT_EQ(came.ended, ending::completed);  // it was asked for
     EXPECT_EQ(came.evidence.at("wrong"), "4") << name;
   }
@@ -99,13 +100,16 @@ result measured(std::string way, double bytes, double us, double half_width_us) 
 }
 
 TEST(reduction_evaluation, gives_shares_of_plain_reading_and_says_where_threads_begin_to_pay) {
-  const std::vector<result> all{measured("serial", 4096, 1, 0.1),     measured("explicit", 4096, 3, 0.1),   measured("read", 4096, 0.5, 0.1),
-                                measured("serial", 65536, 10, 0.1),   measured("explicit", 65536, 9, 2),    measured("read", 65536, 5, 0.1),
-                                measured("serial", 1048576, 100, 1),  measured("explicit", 1048576, 60, 1), measured("read", 1048576, 50, 1)};
+  const std::vector<result> all{measured("serial", 4096, 1, 0.1),    measured("explicit", 4096, 3, 0.1),
+                                measured("read", 4096, 0.5, 0.1),    measured("serial", 65536, 10, 0.1),
+                                measured("explicit", 65536, 9, 2),   measured("read", 65536, 5, 0.1),
+                                measured("serial", 1048576, 100, 1), measured("explicit", 1048576, 60, 1),
+                                measured("read", 1048576, 50, 1)};
   const auto e = evaluate(all);
   ASSERT_EQ(e.tables.size(), 1U);
   ASSERT_EQ(e.sentences.size(), 1U);
-  EXPECT_EQ(e.sentences[0], "2 threads, fp64, cold: below 1 MiB use one thread.");  // at 64 KiB the intervals overlap
+  EXPECT_EQ(e.sentences[0],
+            "2 threads, fp64, cold: below 1 MiB use one thread.");  // at 64 KiB the intervals overlap
   auto of_ranks = all;
   for (auto& r : of_ranks) r.point.ranks = 2;
   EXPECT_EQ(evaluate(of_ranks).sentences.at(0), "2 ranks, fp64, cold: below 1 MiB use one rank.");
@@ -117,9 +121,11 @@ TEST(reduction_evaluation, gives_shares_of_plain_reading_and_says_where_threads_
   EXPECT_TRUE(evaluate({}).tables.empty());
 }
 
-// Few samples of a difference of two runs may have an interval that reaches below 0: no bar, and no point without a rate.
+// Few samples of a difference of two runs may have an interval that reaches below 0: no bar, and no point
+// without a rate.
 TEST(reduction_evaluation, draws_what_has_a_rate) {
-  const auto e = evaluate(std::vector<result>{measured("read", 4096, 1, 3), measured("read", 8192, -1, 3), measured("read", 16384, 4, 1)});
+  const auto e = evaluate(std::vector<result>{measured("read", 4096, 1, 3), measured("read", 8192, -1, 3),
+                                              measured("read", 16384, 4, 1)});
   const auto& points = std::get<chart>(e.figures.at(0)).curves.at(0).points;
   ASSERT_EQ(points.size(), 2U);
   EXPECT_FALSE(points[0].low.has_value());
@@ -128,7 +134,8 @@ TEST(reduction_evaluation, draws_what_has_a_rate) {
 
 TEST(reduction_evaluation, threads_that_never_pay_are_told) {
   const std::vector<result> all{measured("serial", 4096, 1, 0.1), measured("clause", 4096, 3, 0.1)};
-  EXPECT_EQ(evaluate(all).sentences.at(0), "2 threads, fp64, cold: one thread is not slower at the largest size that was measured.");
+  EXPECT_EQ(evaluate(all).sentences.at(0),
+            "2 threads, fp64, cold: one thread is not slower at the largest size that was measured.");
 }
 
 result on_gpus(int gpus, std::string way, double bytes, double us, double half_width_us = 0.01) {
@@ -152,14 +159,30 @@ std::string ending_of(const evaluation& e, std::string_view what) {
 // Each claim holds for the first results and not for the second.
 TEST(reduction_claims, hold_and_do_not_hold) {
   constexpr double gib = 1073741824, kib64 = 65536;
-  const std::vector<result> good{on_gpus(1, "auto", kib64, 3), on_gpus(1, "auto-graph", kib64, 2), on_gpus(1, "cub", kib64, 4), on_gpus(1, "read", kib64, 3),
-                                 on_gpus(1, "implicit", gib, 250), on_gpus(1, "grid-sync", gib, 252), on_gpus(1, "auto", 4 * gib, 940), on_gpus(1, "read", 4 * gib, 935),
-                                 on_gpus(2, "single-kernel", 4 * gib, 950), on_gpus(2, "host-barrier", 4 * gib, 960)};
-  const std::vector<result> bad{on_gpus(1, "auto", kib64, 5), on_gpus(1, "auto-graph", kib64, 2), on_gpus(1, "cub", kib64, 4), on_gpus(1, "read", kib64, 3),
-                                on_gpus(1, "implicit", gib, 250), on_gpus(1, "grid-sync", gib, 260), on_gpus(1, "auto", 4 * gib, 980), on_gpus(1, "read", 4 * gib, 935),
-                                on_gpus(2, "single-kernel", 4 * gib, 1050), on_gpus(2, "host-barrier", 4 * gib, 960)};
+  const std::vector<result> good{on_gpus(1, "auto", kib64, 3),
+                                 on_gpus(1, "auto-graph", kib64, 2),
+                                 on_gpus(1, "cub", kib64, 4),
+                                 on_gpus(1, "read", kib64, 3),
+                                 on_gpus(1, "implicit", gib, 250),
+                                 on_gpus(1, "grid-sync", gib, 252),
+                                 on_gpus(1, "auto", 4 * gib, 940),
+                                 on_gpus(1, "read", 4 * gib, 935),
+                                 on_gpus(2, "single-kernel", 4 * gib, 950),
+                                 on_gpus(2, "host-barrier", 4 * gib, 960)};
+  const std::vector<result> bad{on_gpus(1, "auto", kib64, 5),
+                                on_gpus(1, "auto-graph", kib64, 2),
+                                on_gpus(1, "cub", kib64, 4),
+                                on_gpus(1, "read", kib64, 3),
+                                on_gpus(1, "implicit", gib, 250),
+                                on_gpus(1, "grid-sync", gib, 260),
+                                on_gpus(1, "auto", 4 * gib, 980),
+                                on_gpus(1, "read", 4 * gib, 935),
+                                on_gpus(2, "single-kernel", 4 * gib, 1050),
+                                on_gpus(2, "host-barrier", 4 * gib, 960)};
   const auto holds = evaluate(good), fails = evaluate(bad);
-  for (const char* what : {"auto nowhere slower than cub", "auto faster than cub", "auto beside the best", "implicit over grid-sync", "up to 64 KiB", "2 GPUs at 4 GiB", "single-kernel nowhere"}) {
+  for (const char* what :
+       {"auto nowhere slower than cub", "auto faster than cub", "auto beside the best",
+        "implicit over grid-sync", "up to 64 KiB", "2 GPUs at 4 GiB", "single-kernel nowhere"}) {
     EXPECT_EQ(ending_of(holds, what), "holds") << what;
     EXPECT_EQ(ending_of(fails, what), "DOES NOT HOLD") << what;
   }
@@ -194,7 +217,8 @@ TEST(gather_tree, on_dgx_1_is_the_authors_and_a_star_where_everybody_reaches_eve
   EXPECT_EQ(tree.parents, (std::vector<int>{-1, 0, 0, 0, 0, 4, 4, 4}));
   EXPECT_EQ(to_string(tree), "1>0 2>0 3>0 4>0 5>4 6>4 7>4");
   EXPECT_EQ(tree.children_of(4), (std::vector<unsigned>{5, 6, 7}));
-  EXPECT_EQ(gather_tree_of(on_file("dgx-h100"), {0, 1, 2, 3, 4, 5, 6, 7}).parents, (std::vector<int>{-1, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(gather_tree_of(on_file("dgx-h100"), {0, 1, 2, 3, 4, 5, 6, 7}).parents,
+            (std::vector<int>{-1, 0, 0, 0, 0, 0, 0, 0}));
   EXPECT_EQ(gather_tree_of(dgx1, {0, 6}).reason, "GPU 6 can address none of the GPUs before it");
 }
 
@@ -209,9 +233,10 @@ TEST(readings, are_what_their_words_say) {
   EXPECT_EQ(to_string(*one), "vector4:1024x1:one");
   EXPECT_EQ(all->blocks, how_many::all);
   EXPECT_EQ(to_string(*all), "vector8:256x2:chunks:all");
-  for (const char* wrong : {"", "vector4", "vector4:", "vector4:512", "vector4:512x", "vector3:512x2", "vector4:500x2", "vector4:512x0", "vector4:512x2:", "vector4:2048x1", "vector4:512x2:one:all", "vector4:512x2:some"})
+  for (const char* wrong :
+       {"", "vector4", "vector4:", "vector4:512", "vector4:512x", "vector3:512x2", "vector4:500x2",
+        "vector4:512x0", "vector4:512x2:", "vector4:2048x1", "vector4:512x2:one:all", "vector4:512x2:some"})
     EXPECT_FALSE(reading_named(wrong)) << wrong;
 }
 
-}  // namespace
-}  // namespace mgsync::reduction
+}}  // namespace mgsync::reduction

@@ -19,8 +19,7 @@
 #include "src/studies/timeline/timeline_evaluation.hpp"
 #include "tests/unit/results/chrome_trace_reader.hpp"
 
-namespace mgsync::timelines {
-namespace {
+namespace mgsync::timelines { namespace {
 
 // The other clock is ahead by 1000; ways take 40 to 90 ticks, no two alike.
 std::vector<exchange> messages(std::int64_t ahead) {
@@ -38,7 +37,8 @@ TEST(clock_offset, the_truth_lies_between_the_bounds_and_they_are_as_narrow_as_t
     ASSERT_TRUE(found);
     EXPECT_LE(found->low, ahead);
     EXPECT_GE(found->high, ahead);
-    EXPECT_NEAR(found->high - found->low, 40 + 41 + 2, 1);  // both ways at their fastest, and a tick for each clock
+    EXPECT_NEAR(found->high - found->low, 40 + 41 + 2,
+                1);  // both ways at their fastest, and a tick for each clock
   }
 }
 
@@ -79,12 +79,18 @@ TEST(core_clocks, of_this_machine_are_compared_with_a_bound) {
 
 // Two GPUs of two blocks: block 1 of GPU 1 comes last, by 300 ns; everybody leaves within 500 ns of it.
 recording two_rounds(double uncertainty = 32) {
-  recording r{"ns", "block", {"GPU 0 block 0", "GPU 0 block 1", "GPU 1 block 0", "GPU 1 block 1"}, kinds_of_rounds(), {}, uncertainty};
+  recording r{"ns",
+              "block",
+              {"GPU 0 block 0", "GPU 0 block 1", "GPU 1 block 0", "GPU 1 block 1"},
+              kinds_of_rounds(),
+              {},
+              uncertainty};
   const double came[4] = {0, 120, 60, 420}, went[4] = {700, 730, 780, 920};
   for (std::uint32_t round = 7; round < 9; ++round)
     for (std::uint32_t w = 0; w < 4; ++w) {
       const double from = 5000 + 1000.0 * (round - 7);
-      r.events.push_back({from + came[w], w, arrived, round, static_cast<std::uint64_t>(from + came[w]), 0, w});
+      r.events.push_back(
+          {from + came[w], w, arrived, round, static_cast<std::uint64_t>(from + came[w]), 0, w});
       r.events.push_back({from + went[w], w, left, round, static_cast<std::uint64_t>(from + went[w]), 0, w});
     }
   return r;
@@ -111,8 +117,10 @@ TEST(rounds, say_who_came_last_and_who_waited) {
 TEST(rounds, no_order_is_claimed_within_the_bound) {
   const auto rounds = rounds_of(two_rounds(310));
   EXPECT_EQ(rounds[0].last, (std::vector<std::uint32_t>{1, 3}));
-  EXPECT_EQ(table_of_rounds(two_rounds(310), rounds, {"t", "t"}).rows[0][1], "GPU 0 block 1 or GPU 1 block 1");
-  EXPECT_EQ(table_of_rounds(two_rounds(2000), rounds_of(two_rounds(2000)), {"t", "t"}).rows[0][1], "one of 4 within the bound");
+  EXPECT_EQ(table_of_rounds(two_rounds(310), rounds, {"t", "t"}).rows[0][1],
+            "GPU 0 block 1 or GPU 1 block 1");
+  EXPECT_EQ(table_of_rounds(two_rounds(2000), rounds_of(two_rounds(2000)), {"t", "t"}).rows[0][1],
+            "one of 4 within the bound");
 }
 
 TEST(rounds, a_barrier_that_lets_somebody_out_early_is_found) {
@@ -121,7 +129,8 @@ TEST(rounds, a_barrier_that_lets_somebody_out_early_is_found) {
     if (e.worker == 0 && e.kind == left && e.round == 8) e.at -= 400;  // 120 ns before the last has come
   const auto found = left_too_early(r, rounds_of(r));
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0], "GPU 0 block 0 left round 8 120 ns before GPU 1 block 1 came, and the clocks are known to within 32 ns");
+  EXPECT_EQ(found[0], "GPU 0 block 0 left round 8 120 ns before GPU 1 block 1 came, and the clocks are known "
+                      "to within 32 ns");
   r.uncertainty = 130;
   EXPECT_TRUE(left_too_early(r, rounds_of(r)).empty());
 }
@@ -154,7 +163,8 @@ TEST(rounds, a_member_that_was_heard_speaking_has_a_row_of_its_own) {
   EXPECT_EQ(t.tracks[4].events[0], (event{"its last has come, it speaks", 120, 200, "round 7"}));
   EXPECT_EQ(t.tracks[4].events[1], (event{"has spoken, waits", 200, 700, "round 7"}));
   EXPECT_EQ(complaints_about_trace(to_chrome_trace(t)), std::vector<std::string>{});
-  EXPECT_EQ(table_of_members(r, rounds[0], {"m", "m"}).rows[0], (std::vector<std::string>{"GPU 0", "0", "120", "200", "700", "730"}));
+  EXPECT_EQ(table_of_members(r, rounds[0], {"m", "m"}).rows[0],
+            (std::vector<std::string>{"GPU 0", "0", "120", "200", "700", "730"}));
 }
 
 TEST(block_record, moments_lie_on_the_line_through_its_clock_readings) {
@@ -232,11 +242,17 @@ TEST(order_prover, refuses_what_is_none_and_voids_what_nothing_could_have_found)
   EXPECT_NE(p.refuted().find("GPU 0 block 0 left round 7 120 ns before"), std::string::npos);
 }
 
-// Paper 002's numbers, as far as they survive: 56 cycles corrected and 384 as compiled; of the parts a barrier of four warps
-// takes 28 (paper 000, V100) and a load 23 (Turing), so that 5 are left for the store.
+// Paper 002's numbers, as far as they survive: 56 cycles corrected and 384 as compiled; of the parts a
+// barrier of four warps takes 28 (paper 000, V100) and a load 23 (Turing), so that 5 are left for the store.
 TEST(instruction_overlap, the_papers_region_is_the_sum_of_its_parts_and_its_twin_is_not) {
   const double reads = 2;
-  const auto j = judge({.store_and_load = 5 + 23, .barrier = 28, .load = 23, .load_once = 23 + reads, .nothing = 0, .corrected = 56 + reads, .as_compiled = 384});
+  const auto j = judge({.store_and_load = 5 + 23,
+                        .barrier = 28,
+                        .load = 23,
+                        .load_once = 23 + reads,
+                        .nothing = 0,
+                        .corrected = 56 + reads,
+                        .as_compiled = 384});
   EXPECT_DOUBLE_EQ(j.sum_of_parts, 58);
   EXPECT_DOUBLE_EQ(j.corrected_less_sum, 0);
   EXPECT_DOUBLE_EQ(j.as_compiled_less_sum, 326);
@@ -277,11 +293,21 @@ std::vector<warp_pass> paper_passes() {
 seen region_run(double corrected) {
   const auto passes = paper_passes();
   seen run;
-  for (const auto& [kernel, cycles] : {std::pair{"stores_and_loads_4", 10 + 4 * 28.0}, {"stores_and_loads_32", 10 + 32 * 28.0}, {"barriers_4", 4 * 28.0}, {"barriers_32", 32 * 28.0},
-                                       {"chased_loads_4", 4 * 23.0}, {"chased_loads_32", 32 * 23.0}, {"region_load", 25.0}, {"region_nothing", 2.0},
-                                       {"region_corrected", corrected}, {"region_as_compiled", 384.0}, {"shuffle_alone", 25.0}, {"load_beside_shuffle", 27.0}})
+  for (const auto& [kernel, cycles] : {std::pair{"stores_and_loads_4", 10 + 4 * 28.0},
+                                       {"stores_and_loads_32", 10 + 32 * 28.0},
+                                       {"barriers_4", 4 * 28.0},
+                                       {"barriers_32", 32 * 28.0},
+                                       {"chased_loads_4", 4 * 23.0},
+                                       {"chased_loads_32", 32 * 23.0},
+                                       {"region_load", 25.0},
+                                       {"region_nothing", 2.0},
+                                       {"region_corrected", corrected},
+                                       {"region_as_compiled", 384.0},
+                                       {"shuffle_alone", 25.0},
+                                       {"load_beside_shuffle", 27.0}})
     run.values[kernel] = {cycles};
-  for (const double k : {1, 2, 4, 8, 16}) run.values["loads_" + std::to_string(static_cast<int>(k))] = {25 + 2 * (k - 1)};
+  for (const double k : {1, 2, 4, 8, 16})
+    run.values["loads_" + std::to_string(static_cast<int>(k))] = {25 + 2 * (k - 1)};
   run.evidence["recording"] = to_json(recording_of_pass(std::span(passes).last(4), 3));
   run.evidence["recording_as_compiled"] = run.evidence["recording"];
   return run;
@@ -318,7 +344,10 @@ TEST(region, is_measured_in_batches_and_told_with_its_twin) {
   const auto e = evaluate(std::span(&r, 1));
   ASSERT_EQ(e.figures.size(), 2U);
   EXPECT_EQ(e.tables.front().rows[0], (std::vector<std::string>{"as compiled", "384", "378 to 384"}));
-  EXPECT_NE(e.sentences[0].find("take 58 cycles; the sum of the parts is 58. As compiled it would have been 384"), std::string::npos) << e.sentences[0];
+  EXPECT_NE(
+      e.sentences[0].find("take 58 cycles; the sum of the parts is 58. As compiled it would have been 384"),
+      std::string::npos)
+      << e.sentences[0];
 }
 
 // Chains whose links take what they take, and a pair of which a third is hidden.
@@ -327,7 +356,8 @@ TEST(instructions, are_told_by_their_slope_beside_what_nobody_checked) {
   instruction_method m(i);
   for (auto asked = m.next({}); asked; asked = m.next({})) {
     seen run;
-    for (const unsigned links : chain_lengths) run.values["bank_conflict_" + std::to_string(links)] = {11.0 + 23 * links};
+    for (const unsigned links : chain_lengths)
+      run.values["bank_conflict_" + std::to_string(links)] = {11.0 + 23 * links};
     run.values["bank_conflict_once"] = {33.0};
     run.values["bank_conflict_as_compiled"] = {6.0};
     m.take(*asked, std::vector{run});
@@ -342,7 +372,8 @@ TEST(instructions, are_told_by_their_slope_beside_what_nobody_checked) {
   EXPECT_NEAR(r.find("residual")->median, 0, 1e-9);
   const auto e = evaluate(std::span(&r, 1));
   ASSERT_EQ(e.tables.size(), 1U);
-  EXPECT_EQ(e.tables[0].rows[0], (std::vector<std::string>{"load, lanes that want one bank", "ways: 1", "23.0", "33.0", "6.0", "29.0: H100"}));
+  EXPECT_EQ(e.tables[0].rows[0], (std::vector<std::string>{"load, lanes that want one bank", "ways: 1",
+                                                           "23.0", "33.0", "6.0", "29.0: H100"}));
   const double one[] = {4};
   EXPECT_THROW(fit_line(one, one), std::invalid_argument);
 }
@@ -353,9 +384,11 @@ TEST(instructions, side_by_side_are_told_by_what_is_hidden) {
     seen run;
     run.values["pair_chased_loads_4"] = {5 + 4 * 30.0};
     run.values["pair_chased_loads_32"] = {5 + 32 * 30.0};
-    for (const auto& i : lone_instructions) run.values["alone_" + std::string(i.name)] = {i.name == "lds" ? 40.0 : 34.0};  // 10 of them the reads
+    for (const auto& i : lone_instructions)
+      run.values["alone_" + std::string(i.name)] = {i.name == "lds" ? 40.0 : 34.0};  // 10 of them the reads
     for (const auto& e : code_of_pairs())
-      if (e.kernel.find("_beside_") != std::string::npos) run.values[e.kernel] = {e.kernel == "lds_beside_shfl" ? 56.0 : 40.0};
+      if (e.kernel.find("_beside_") != std::string::npos)
+        run.values[e.kernel] = {e.kernel == "lds_beside_shfl" ? 56.0 : 40.0};
     m.take(*asked, std::vector{run});
   }
   result r;
@@ -381,7 +414,8 @@ result latency_of(const char* recorder, double us) {
   r.point.set("late", 0.0, "us");
   r.point.set("recorder", std::string(recorder));
   r.status = result_status::measured;
-  r.metrics.push_back(summarize_batches({"latency", "us"}, {{us}, {us * 1.01}, {us * 1.02}, {us * 0.99}, {us}, {us}, {us}}));
+  r.metrics.push_back(
+      summarize_batches({"latency", "us"}, {{us}, {us * 1.01}, {us * 1.02}, {us * 0.99}, {us}, {us}, {us}}));
   return r;
 }
 
@@ -394,20 +428,25 @@ TEST(timeline_evaluation, says_what_the_recorder_costs_and_draws_what_was_record
   EXPECT_GT(cost->relative.low, 0.1);
   const auto e = evaluate(all);
   ASSERT_EQ(e.figures.size(), 1U);
-  EXPECT_NE(heading_of(e.figures[0]).caption.find("2400 ns with the recorder and 2000 ns without (+20.0 %"), std::string::npos) << heading_of(e.figures[0]).caption;
+  EXPECT_NE(heading_of(e.figures[0]).caption.find("2400 ns with the recorder and 2000 ns without (+20.0 %"),
+            std::string::npos)
+      << heading_of(e.figures[0]).caption;
   EXPECT_EQ(heading_of(e.figures[0]).name, "timeline-multigrid-auto-2-host-members");
   ASSERT_EQ(e.tables.size(), 2U);
   ASSERT_EQ(e.sentences.size(), 2U);
-  EXPECT_NE(e.sentences[0].find("GPU 1 block 1 came last in 2 of 2 rounds"), std::string::npos) << e.sentences[0];
+  EXPECT_NE(e.sentences[0].find("GPU 1 block 1 came last in 2 of 2 rounds"), std::string::npos)
+      << e.sentences[0];
   EXPECT_NE(e.sentences[1].find("the recorder shows in the picture"), std::string::npos);
   all[1] = latency_of("off", 2.39);
   EXPECT_NE(evaluate(all).sentences[1].find("the recorder costs little"), std::string::npos);
-  all[1].metrics.front() = summarize_batches({"latency", "us"}, {{1.5}, {3}, {2.4}, {2.2}, {2.6}, {1.8}, {2.4}});
+  all[1].metrics.front() =
+      summarize_batches({"latency", "us"}, {{1.5}, {3}, {2.4}, {2.2}, {2.6}, {1.8}, {2.4}});
   EXPECT_NE(evaluate(all).sentences[1].find("not decided"), std::string::npos) << evaluate(all).sentences[1];
   // Of one batch each there is neither an interval nor a share: "-29.1 % with 0 % confidence" is no answer.
   for (auto& r : all) r.metrics.front() = summarize_batches({"latency", "us"}, {{r.metrics.front().median}});
   const auto undecided = evaluate(all);
-  EXPECT_NE(undecided.sentences[1].find("what the recorder costs is not decided"), std::string::npos) << undecided.sentences[1];
+  EXPECT_NE(undecided.sentences[1].find("what the recorder costs is not decided"), std::string::npos)
+      << undecided.sentences[1];
   for (const auto& text : {undecided.sentences[1], heading_of(undecided.figures[0]).caption}) {
     EXPECT_EQ(text.find(" % "), std::string::npos) << text;
     EXPECT_NE(text.find("too few batches"), std::string::npos) << text;
@@ -416,5 +455,4 @@ TEST(timeline_evaluation, says_what_the_recorder_costs_and_draws_what_was_record
   EXPECT_FALSE(cost_of_recorder(std::span(all).first(1), all[0]));
 }
 
-}  // namespace
-}  // namespace mgsync::timelines
+}}  // namespace mgsync::timelines
