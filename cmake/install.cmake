@@ -13,3 +13,8 @@ foreach(file IN LISTS reference_results)
   get_filename_component(name "${file}" NAME)
   configure_file("${file}" "${PROJECT_BINARY_DIR}/reference/${name}" COPYONLY)
 endforeach()
+
+# The documents, where a system keeps them: as one reads them in the sources, less the results that tables are drawn from.
+install(FILES README.md CHANGELOG.md CITATION.cff DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" FILES_MATCHING PATTERN "*.md" PATTERN "*.cu" PATTERN "*.cuh"
+  PATTERN results-schema.json PATTERN ladder.svg PATTERN maps EXCLUDE PATTERN timeline EXCLUDE PATTERN launch EXCLUDE)

@@ -39,6 +39,7 @@ for extra in "$@"; do
       needs_header lzma.h xz # results that are kept packed
       needs_command python3 python3
       python3 -c 'import jsonschema' >/dev/null 2>&1 || missing+=(jsonschema)
+      python3 -c 'import yaml' >/dev/null 2>&1 || missing+=(yaml)
       needs_command shellcheck shellcheck
       needs_command git git
       ;;
