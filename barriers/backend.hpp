@@ -1,6 +1,7 @@
 // The one interface between the harness and every way to synchronize.
-// A backend is constants and two functions; it owns no state and runs nothing at load time. How often it
-// runs, what is a sample, and every statistic belong to src/harness, so no backend can measure differently.
+// A backend is a record of its variants, each with its facts and the function that makes it; it owns no state
+// and runs nothing at load time. How often it runs, what is a sample, and every statistic belong to
+// src/harness, so no backend can measure differently.
 #pragma once
 
 #include <chrono>
@@ -14,6 +15,7 @@
 
 #include "barriers/load.hpp"
 #include "src/base/awake_clock.hpp"
+#include "src/results/facts.hpp"
 #include "topology/group.hpp"
 #include "topology/machine.hpp"
 
@@ -33,11 +35,8 @@ struct support {
   static support never(std::string why) { return {false, std::move(why), false}; }
 };
 
-enum class level { warp, block, cluster, grid, group };
-
-// Variant and shape of one barrier. A member that a level does not use is absent.
+// The shape of one barrier, and what goes on beside it. What a barrier has no use for is absent.
 struct configuration {
-  std::string variant;
   std::optional<unsigned> blocks_per_sm;      // GPU: blocks per SM; host: threads per member
   std::optional<unsigned> blocks;             // GPU: blocks per GPU in all, instead of blocks_per_sm
   std::optional<unsigned> threads_per_block;  // GPU only
@@ -158,7 +157,7 @@ class barrier {
   virtual trial run(const run_request&) = 0;
 };
 
-// What create() found out. No barrier: `reason` says why, the same on all ranks.
+// What a variant's maker found out. No barrier: `reason` says why, the same on all ranks.
 struct creation {
   std::unique_ptr<mgsync::barrier> barrier;
   std::string reason;
@@ -170,28 +169,88 @@ inline constexpr const char* without_cuda = "this build has no CUDA";
 
 // What a program of the user's writes to have a barrier that ships: a line of code, and what that needs.
 struct user_call {
-  std::string_view variant;  // of the backend
-  std::string_view maker;    // whose it is: "mgsync", "NVIDIA", "NCCL", "MPI", "OpenMP", "C++"
-  std::string_view call;     // "cooperative_groups::this_grid().sync()"
+  std::string_view maker{};  // whose it is: "mgsync", "NVIDIA", "NCCL", "MPI", "OpenMP", "C++"
+  std::string_view call{};   // "cooperative_groups::this_grid().sync()"; empty: no program can call it
   std::string_view needs{};  // "#include <cooperative_groups.h>, a cooperative launch"; empty: nothing
-  topology::device device = topology::device::gpu;  // of the members
-  int least_members = 1;                            // of fewer it meets nobody
+  int least_members = 1;     // of fewer it meets nobody
+};
+
+// Collective over the ranks of the group.
+using make_function = creation(const topology::group&, const configuration&, session&);
+// Pure: a question about values, asked before anything is started.
+using can_run_function = support(const topology::machine&, const topology::group&, const configuration&);
+
+// Who makes a variant, for host members and for GPU members: somebody, or the record does not compile.
+class makers {
+ public:
+  make_function* of(topology::device device) const { return device == topology::device::gpu ? gpu_ : host_; }
+  std::string_view for_whom() const { return for_whom_; }  // where one of them is missing
+
+  static consteval makers of_hosts(make_function* make, std::string_view for_whom = "for host members") {
+    return makers(make, nullptr, for_whom);
+  }
+  static consteval makers of_gpus(make_function* make) { return makers(nullptr, make, "for GPU members"); }
+  static consteval makers of_both(make_function* host, make_function* gpu) { return makers(host, gpu, {}); }
+
+ private:
+  consteval makers(make_function* host, make_function* gpu, std::string_view for_whom)
+      : host_(host), gpu_(gpu), for_whom_(for_whom) {
+    if (host == nullptr && gpu == nullptr) throw "nobody makes this variant";
+  }
+  make_function *host_, *gpu_;
+  std::string_view for_whom_;
+};
+
+// `Make` where this build has what it is compiled with, and else a sentence: built<MGSYNC_WITH_CUDA, make>.
+template <bool Built, make_function* Make, const char* const& Missing = without_cuda>
+creation built(const topology::group& group, const configuration& wanted, session& where) {
+  if constexpr (Built) return Make(group, wanted, where);
+  else return creation::none(Missing);
+}
+
+// One form of a backend's barrier.
+struct barrier_variant {
+  std::string_view name;     // on the command line behind the backend's: lower-case words joined by '-'
+  std::string_view summary;  // one line
+  mgsync::facts facts;       // of GPU members where it has them; host threads are driven by the host
+  makers make;
+  user_call call{};       // for GPU members; without one it stands for comparison
+  user_call host_call{};  // for host members
+  bool bounded = false;   // its waits end by themselves; otherwise the watchdog ends the process
+  can_run_function* can_run = nullptr;  // what it asks for beside its backend
+
+  const user_call& call_for(topology::device device) const {
+    return device == topology::device::gpu ? call : host_call;
+  }
+  mgsync::facts facts_for(topology::device device) const {
+    auto all = facts;
+    if (device == topology::device::host) all.driver = fact::driver::host;
+    return all;
+  }
 };
 
 struct backend {
-  std::string_view name;                       // on the command line; lower-case words joined by '-'
-  std::string_view summary;                    // one line
-  std::span<const std::string_view> variants;  // the first is the default
-  level spans = level::group;
-  bool bounded = false;  // its waits end by themselves; otherwise the watchdog ends the process
-  // Pure: a question about values, asked before anything is started.
-  support (*can_run)(const topology::machine&, const topology::group&, const configuration&) = nullptr;
-  // Collective over the ranks of the group.
-  creation (*create)(const topology::group&, const configuration&, session&) = nullptr;
-  bool piece = false;  // a piece of a barrier: timed like one, never checked, measured only where it is named
-  std::span<const user_call> calls{};  // a variant without one stands for comparison: no program can call it
-  bool by_host = false;                // of GPU members: their kernels end, or the host drives it
+  std::string_view name;                      // on the command line; lower-case words joined by '-'
+  std::string_view summary;                   // one line
+  std::span<const barrier_variant> variants;  // the first is the default
+  can_run_function* can_run = nullptr;        // what all of its variants ask for
+
+  const barrier_variant* find(std::string_view variant) const {  // nullptr: it has none of that name
+    for (const auto& one : variants)
+      if (one.name == variant) return &one;
+    return nullptr;
+  }
 };
+
+// Whether the variant can run: that it is for no such members, or shape, comes before what is missing here.
+inline support can_run(const backend& b, const barrier_variant& v, const topology::machine& machine,
+                       const topology::group& group, const configuration& wanted) {
+  if (v.make.of(group.device) == nullptr) return support::never(std::string(v.make.for_whom()));
+  auto all = b.can_run == nullptr ? support::yes() : b.can_run(machine, group, wanted);
+  if (v.can_run == nullptr || (!all.ok && !all.elsewhere)) return all;
+  auto own = v.can_run(machine, group, wanted);
+  return all.ok || (!own.ok && !own.elsewhere) ? own : all;
+}
 
 // Every backend of this build, in the order of barriers/CMakeLists.txt. The table is generated.
 std::span<const backend* const> backends();

@@ -111,16 +111,19 @@ const backend& backend_named(std::string_view name, std::span<const backend* con
                                 fmt::join(names, ", ")));
 }
 
-void add_variants(std::vector<backend_choice>& chosen, const backend& one, std::string_view variant) {
-  if (variant == "*") {
-    for (const std::string_view each : one.variants) add_once(chosen, {&one, each});
-    return;
-  }
-  const auto found = std::find(one.variants.begin(), one.variants.end(), variant);
-  if (found == one.variants.end())
+void add_all(std::vector<backend_choice>& chosen, const backend& one) {
+  for (const auto& each : one.variants) add_once(chosen, {&one, &each});
+}
+
+void add_named(std::vector<backend_choice>& chosen, const backend& one, std::string_view variant) {
+  const auto* const found = one.find(variant);
+  if (found == nullptr) {
+    std::vector<std::string_view> names;
+    for (const auto& each : one.variants) names.push_back(each.name);
     throw usage_error(fmt::format("--backend: '{}' has no variant '{}'{}; accepted: {}, *", one.name, variant,
-                                  meant(variant, one.variants), fmt::join(one.variants, ", ")));
-  add_once(chosen, {&one, *found});
+                                  meant(variant, names), fmt::join(names, ", ")));
+  }
+  add_once(chosen, {&one, found});
 }
 
 }  // namespace
@@ -197,7 +200,7 @@ std::vector<load> parse_loads(std::string_view text) {
 }
 
 std::string to_string(const backend_choice& one) {
-  return fmt::format("{}:{}", one.backend->name, one.variant);
+  return fmt::format("{}:{}", one.backend->name, one.variant->name);
 }
 
 std::vector<backend_choice> parse_backends(std::string_view text, std::span<const backend* const> table) {
@@ -207,14 +210,16 @@ std::vector<backend_choice> parse_backends(std::string_view text, std::span<cons
       throw usage_error(fmt::format("--backend: an empty word in '{}'", text));
     if (word.empty() || word == "default" || word == "all") {
       for (const backend* one : table)
-        if (!one->piece)
-          add_variants(chosen, *one, word == "all" ? std::string_view("*") : one->variants.front());
+        for (const auto& each : one->variants)
+          if (each.facts.joins_all() && (word == "all" || &each == &one->variants.front()))
+            add_once(chosen, {one, &each});
       continue;
     }
     const auto colon = word.find(':');
     const backend& one = backend_named(word.substr(0, colon), table);
-    add_variants(chosen, one,
-                 colon == std::string_view::npos ? one.variants.front() : word.substr(colon + 1));
+    if (colon == std::string_view::npos) add_once(chosen, {&one, &one.variants.front()});
+    else if (word.substr(colon + 1) == "*") add_all(chosen, one);
+    else add_named(chosen, one, word.substr(colon + 1));
   }
   return chosen;
 }

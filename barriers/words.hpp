@@ -38,14 +38,14 @@ std::string to_string(const load&);  // with its strength and place: "peer-store
 
 struct backend_choice {
   const mgsync::backend* backend = nullptr;
-  std::string_view variant;  // one of backend->variants
+  const barrier_variant* variant = nullptr;  // one of backend->variants
   bool operator==(const backend_choice&) const = default;
 };
 std::string to_string(const backend_choice&);  // "name:variant"
 
 // "all": every variant of every backend; "name": its default variant; "name:variant"; "name:*": all of one;
 // comma separated, in the given order, duplicates removed. "" and "default": the default variant of every
-// backend. Neither these nor "all" mean pieces of barriers.
+// backend. Neither these nor "all" mean what joins not all of its members.
 std::vector<backend_choice> parse_backends(std::string_view text, std::span<const backend* const> table);
 
 }  // namespace mgsync

@@ -90,19 +90,36 @@ struct library_pass : block_pass {
   }
 };
 
+template <class Pass>
+creation make(const topology::group& group, const configuration& wanted, session& where, std::string what) {
+  const auto w = round_loop::request_of(group, wanted, where, "block");
+  return round_loop::make_inner_barrier<Pass, 32>(w, std::move(what));
+}
+
 }  // namespace
 
-creation create_gpu_block(const topology::group& group, const configuration& asked, session& where) {
-  const auto w = round_loop::request_of(group, asked, where, "block");
-  if (asked.variant == "named")
-    return round_loop::make_inner_barrier<named_pass, 32>(w, "barrier.sync with a name");
-  if (asked.variant == "mbarrier")
-    return round_loop::make_inner_barrier<mbarrier_pass, 32>(w, "mbarrier, test_wait");
-  if (asked.variant == "cuda-barrier")
-    return round_loop::make_inner_barrier<library_pass, 32>(w, "barrier of libcu++, arrive_and_wait");
-  if (asked.variant == "cooperative-groups")
-    return round_loop::make_inner_barrier<cooperative_pass, 32>(w, "thread_block.sync");
-  return round_loop::make_inner_barrier<syncthreads_pass, 32>(w, "__syncthreads");
+namespace gpu_block {
+
+creation syncthreads(const topology::group& group, const configuration& wanted, session& where) {
+  return make<syncthreads_pass>(group, wanted, where, "__syncthreads");
 }
+
+creation named(const topology::group& group, const configuration& wanted, session& where) {
+  return make<named_pass>(group, wanted, where, "barrier.sync with a name");
+}
+
+creation mbarrier(const topology::group& group, const configuration& wanted, session& where) {
+  return make<mbarrier_pass>(group, wanted, where, "mbarrier, test_wait");
+}
+
+creation cuda_barrier(const topology::group& group, const configuration& wanted, session& where) {
+  return make<library_pass>(group, wanted, where, "barrier of libcu++, arrive_and_wait");
+}
+
+creation cooperative_groups(const topology::group& group, const configuration& wanted, session& where) {
+  return make<cooperative_pass>(group, wanted, where, "thread_block.sync");
+}
+
+}  // namespace gpu_block
 
 }  // namespace mgsync

@@ -1,10 +1,10 @@
-// The barrier of the threads of one block.
+// The barriers of one block, on its GPU.
 #pragma once
 
 #include "barriers/backend.hpp"
 
-namespace mgsync {
+namespace mgsync::gpu_block {
 
-creation create_gpu_block(const topology::group&, const configuration&, session&);
+make_function syncthreads, named, mbarrier, cuda_barrier, cooperative_groups;
 
-}  // namespace mgsync
+}  // namespace mgsync::gpu_block

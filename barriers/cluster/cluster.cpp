@@ -10,14 +10,29 @@ namespace mgsync {
 
 namespace {
 
-constexpr std::string_view variants[] = {"hardware", "cooperative-groups"};
-constexpr user_call calls[] = {
-    {"hardware", "NVIDIA", "barrier.cluster.arrive and barrier.cluster.wait, in PTX", "a launch in clusters"},
-    {"cooperative-groups", "NVIDIA", "cooperative_groups::this_cluster().sync()",
-     "#include <cooperative_groups.h>, a launch in clusters"}};
+constexpr facts of_the_hardware{.origin = fact::origin::vendor,
+                                .driver = fact::driver::device,
+                                .scope = fact::scope::cluster,
+                                .extent = fact::extent::everything,
+                                .order = fact::order::both};
+
+constexpr barrier_variant variants[] = {
+    {.name = "hardware",
+     .summary = "the cluster's barrier of the hardware, with release and acquire",
+     .facts = of_the_hardware,
+     .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_cluster::hardware>),
+     .call = {.maker = "NVIDIA",
+              .call = "barrier.cluster.arrive and barrier.cluster.wait, in PTX",
+              .needs = "a launch in clusters"}},
+    {.name = "cooperative-groups",
+     .summary = "the cluster's group of cooperative groups",
+     .facts = of_the_hardware,
+     .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_cluster::cooperative_groups>),
+     .call = {.maker = "NVIDIA",
+              .call = "cooperative_groups::this_cluster().sync()",
+              .needs = "#include <cooperative_groups.h>, a launch in clusters"}}};
 
 support can_run(const topology::machine& machine, const topology::group& group, const configuration& asked) {
-  if (group.device != topology::device::gpu) return support::never("for GPU members");
   if (group.members.size() != 1)
     return support::never("a cluster is a part of one GPU; multigrid spans several");
   for (const auto& gpu : machine.gpus)
@@ -29,18 +44,12 @@ support can_run(const topology::machine& machine, const topology::group& group, 
   return support::yes();
 }
 
-creation create(const topology::group& group, const configuration& wanted, session& where) {
-  if constexpr (MGSYNC_WITH_CUDA) return create_gpu_cluster(group, wanted, where);
-  else return creation::none(without_cuda);
-}
-
 }  // namespace
 
 extern const backend cluster_backend;
-const backend cluster_backend{"cluster", "the blocks of one cluster: barrier.cluster and cooperative groups",
-                              variants,  level::cluster,
-                              false,     can_run,
-                              create,    false,
-                              calls};
+const backend cluster_backend{.name = "cluster",
+                              .summary = "the blocks of one cluster: barrier.cluster and cooperative groups",
+                              .variants = variants,
+                              .can_run = can_run};
 
 }  // namespace mgsync

@@ -99,10 +99,17 @@ creation make(const round_loop::flag_barrier_request& w, std::string what) {
 
 }  // namespace
 
-creation create_gpu_cluster(const topology::group& group, const configuration& asked, session& where) {
-  const auto w = round_loop::request_of(group, asked, where, "cluster");
-  if (asked.variant == "cooperative-groups") return make<cluster_pass<true>>(w, "cluster.sync");
-  return make<cluster_pass<false>>(w, "barrier.cluster, release and acquire");
+namespace gpu_cluster {
+
+creation hardware(const topology::group& group, const configuration& wanted, session& where) {
+  return make<cluster_pass<false>>(round_loop::request_of(group, wanted, where, "cluster"),
+                                   "barrier.cluster, release and acquire");
 }
+
+creation cooperative_groups(const topology::group& group, const configuration& wanted, session& where) {
+  return make<cluster_pass<true>>(round_loop::request_of(group, wanted, where, "cluster"), "cluster.sync");
+}
+
+}  // namespace gpu_cluster
 
 }  // namespace mgsync

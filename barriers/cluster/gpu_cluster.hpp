@@ -1,10 +1,10 @@
-// The barrier of the blocks of one cluster.
+// The barriers of one cluster, on its GPU.
 #pragma once
 
 #include "barriers/backend.hpp"
 
-namespace mgsync {
+namespace mgsync::gpu_cluster {
 
-creation create_gpu_cluster(const topology::group&, const configuration&, session&);
+make_function hardware, cooperative_groups;
 
-}  // namespace mgsync
+}  // namespace mgsync::gpu_cluster

@@ -62,17 +62,37 @@ creation make_hub(const flag_barrier_request& w) {
                                              [](const algorithm::cuda_lines& lines) { return lines; });
 }
 
+flag_barrier_request request(const topology::group& group, const configuration& wanted, session& where) {
+  return round_loop::request_of(group, wanted, where, "grid");
+}
+
 }  // namespace
 
-creation create_gpu_grid(const topology::group& group, const configuration& asked, session& where) {
-  const auto w = round_loop::request_of(group, asked, where, "grid");
+namespace gpu_grid {
+
+creation automatic(const topology::group& group, const configuration& wanted, session& where) {
+  const auto w = request(group, wanted, where);
   const auto choice = algorithm::choose_grid(w.blocks, w.sms);
-  if (asked.variant == "cooperative-groups") return make_grid_sync(w);
-  if (asked.variant == "counter") return make_counter(w, {1, 1, 0}, "counter");
-  if (asked.variant == "hub") return make_hub(w);
-  if (asked.variant == "relay") return make_relay(w, {32, 32}, "relay (32 counters, 32 inboxes)");
-  if (choice.counter) return make_counter(w, choice.spread, choice.why);
-  return make_relay(w, choice.relay, choice.why);
+  return choice.counter ? make_counter(w, choice.spread, choice.why)
+                        : make_relay(w, choice.relay, choice.why);
 }
+
+creation counter(const topology::group& group, const configuration& wanted, session& where) {
+  return make_counter(request(group, wanted, where), {1, 1, 0}, "counter");
+}
+
+creation hub(const topology::group& group, const configuration& wanted, session& where) {
+  return make_hub(request(group, wanted, where));
+}
+
+creation relay(const topology::group& group, const configuration& wanted, session& where) {
+  return make_relay(request(group, wanted, where), {32, 32}, "relay (32 counters, 32 inboxes)");
+}
+
+creation cooperative_groups(const topology::group& group, const configuration& wanted, session& where) {
+  return make_grid_sync(request(group, wanted, where));
+}
+
+}  // namespace gpu_grid
 
 }  // namespace mgsync

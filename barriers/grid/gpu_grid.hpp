@@ -1,10 +1,10 @@
-// The barrier of all blocks of one GPU.
+// The barriers of all blocks of one GPU.
 #pragma once
 
 #include "barriers/backend.hpp"
 
-namespace mgsync {
+namespace mgsync::gpu_grid {
 
-creation create_gpu_grid(const topology::group&, const configuration&, session&);
+make_function automatic, counter, hub, relay, cooperative_groups;
 
-}  // namespace mgsync
+}  // namespace mgsync::gpu_grid

@@ -113,7 +113,9 @@ class arrival_pass : speaker {
 };
 
 // All blocks of every GPU meet those of their own GPU, and nobody else's.
-creation make_grid(const round_loop::flag_barrier_request& w) {
+creation make_grid(const topology::group& group, const configuration& wanted, session& where) {
+  if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return creation::none(reason);
+  const auto w = round_loop::request_of(group, wanted, where, "hop");
   using pass = round_loop::spread_counter_pass;
   const auto choice = algorithm::choose_grid(w.blocks, w.sms);
   if (!choice.counter) return creation::none("up to 10 blocks per SM: more take the relay");
@@ -125,11 +127,12 @@ creation make_grid(const round_loop::flag_barrier_request& w) {
 }
 
 template <class Pass>
-creation make(const round_loop::flag_barrier_request& w, std::string what) {
+creation make(const topology::group& group, const configuration& wanted, session& where, std::string what) {
+  if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return creation::none(reason);
   const round_loop::flag_image image(words_per_line * payload_line + payload_words,
                                      round_loop::first_gpu_epoch);
-  return round_loop::make_flag_barrier<Pass>(w, std::move(what), image,
-                                             [](const cuda_lines& l) { return l; });
+  return round_loop::make_flag_barrier<Pass>(round_loop::request_of(group, wanted, where, "hop"),
+                                             std::move(what), image, [](const cuda_lines& l) { return l; });
 }
 
 }  // namespace
@@ -139,19 +142,34 @@ support gpu_hop_can_run(const topology::machine& machine, const topology::group&
   return support::yes();
 }
 
-creation create_gpu_hop(const topology::group& group, const configuration& asked, session& where) {
-  if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return {nullptr, reason, {}, {}};
-  const auto w = round_loop::request_of(group, asked, where, "hop");
-  if (asked.variant == "relaxed") return make<hop_pass<false>>(w, "relaxed: one flag, no order");
-  if (asked.variant == "fence-system")
-    return make<fence_pass<scope::system>>(w, "fence-system: after a store to a peer");
-  if (asked.variant == "fence-gpu")
-    return make<fence_pass<scope::gpu>>(w, "fence-gpu: after a store to a peer");
-  if (asked.variant == "arrival")
-    return make<arrival_pass>(
-        w, "arrival: a store to a peer, a release to the own GPU, an addition that answers");
-  if (asked.variant == "grid") return make_grid(w);
-  return make<hop_pass<true>>(w, "release-acquire: a store to the peer, a release, a flag, an acquire");
+namespace gpu_hop {
+
+creation release_acquire(const topology::group& group, const configuration& wanted, session& where) {
+  return make<hop_pass<true>>(group, wanted, where,
+                              "release-acquire: a store to the peer, a release, a flag, an acquire");
 }
+
+creation relaxed(const topology::group& group, const configuration& wanted, session& where) {
+  return make<hop_pass<false>>(group, wanted, where, "relaxed: one flag, no order");
+}
+
+creation fence_system(const topology::group& group, const configuration& wanted, session& where) {
+  return make<fence_pass<scope::system>>(group, wanted, where, "fence-system: after a store to a peer");
+}
+
+creation fence_gpu(const topology::group& group, const configuration& wanted, session& where) {
+  return make<fence_pass<scope::gpu>>(group, wanted, where, "fence-gpu: after a store to a peer");
+}
+
+creation arrival(const topology::group& group, const configuration& wanted, session& where) {
+  return make<arrival_pass>(group, wanted, where,
+                            "arrival: a store to a peer, a release to the own GPU, an addition that answers");
+}
+
+creation grid(const topology::group& group, const configuration& wanted, session& where) {
+  return make_grid(group, wanted, where);
+}
+
+}  // namespace gpu_hop
 
 }  // namespace mgsync

@@ -1,12 +1,16 @@
-// The pieces on GPU members.
+// The pieces of barriers between GPUs.
 #pragma once
 
 #include "barriers/backend.hpp"
 
 namespace mgsync {
 
-// As the backend's two functions, for groups of GPUs. Without CUDA the first says so.
 support gpu_hop_can_run(const topology::machine&, const topology::group&);
-creation create_gpu_hop(const topology::group&, const configuration&, session&);
+
+namespace gpu_hop {
+
+make_function release_acquire, relaxed, fence_system, fence_gpu, arrival, grid;
+
+}  // namespace gpu_hop
 
 }  // namespace mgsync

@@ -191,23 +191,38 @@ class stream_memops final : public boundary_method {
 
 }  // namespace
 
-boundary_method_creation make_boundary_method(std::string_view variant, launch_rounds& rounds) {
-  if (variant == "graph") return {std::make_unique<boundary_graph>(rounds, false), {}};
-  if (variant == "graph-join") return {std::make_unique<boundary_graph>(rounds, true), {}};
-  if (variant == "traditional-threads") return {std::make_unique<threaded_streams>(rounds), {}};
-  if (variant == "multi-device") {
-    auto* launch = reinterpret_cast<multi_device::launch_function>(
-        cuda::find_driver_entry("cuLaunchCooperativeKernelMultiDevice"));
-    if (launch == nullptr) return {nullptr, "this driver has no cuLaunchCooperativeKernelMultiDevice"};
-    return {std::make_unique<multi_device>(rounds, launch), {}};
-  }
-  if (variant == "stream-memops") {
-    auto* batch =
-        reinterpret_cast<stream_memops::batch_function>(cuda::find_driver_entry("cuStreamBatchMemOp"));
-    if (batch == nullptr) return {nullptr, "this driver has no stream memory operations"};
-    return {std::make_unique<stream_memops>(rounds, batch), {}};
-  }
-  return {std::make_unique<streams>(rounds, variant == "cooperative"), {}};
+boundary_method_creation make_streams(launch_rounds& rounds) {
+  return {std::make_unique<streams>(rounds, false), {}};
+}
+
+boundary_method_creation make_cooperative_streams(launch_rounds& rounds) {
+  return {std::make_unique<streams>(rounds, true), {}};
+}
+
+boundary_method_creation make_threaded_streams(launch_rounds& rounds) {
+  return {std::make_unique<threaded_streams>(rounds), {}};
+}
+
+boundary_method_creation make_multi_device(launch_rounds& rounds) {
+  auto* launch = reinterpret_cast<multi_device::launch_function>(
+      cuda::find_driver_entry("cuLaunchCooperativeKernelMultiDevice"));
+  if (launch == nullptr) return {nullptr, "this driver has no cuLaunchCooperativeKernelMultiDevice"};
+  return {std::make_unique<multi_device>(rounds, launch), {}};
+}
+
+boundary_method_creation make_graph(launch_rounds& rounds) {
+  return {std::make_unique<boundary_graph>(rounds, false), {}};
+}
+
+boundary_method_creation make_joined_graph(launch_rounds& rounds) {
+  return {std::make_unique<boundary_graph>(rounds, true), {}};
+}
+
+boundary_method_creation make_stream_memops(launch_rounds& rounds) {
+  auto* batch =
+      reinterpret_cast<stream_memops::batch_function>(cuda::find_driver_entry("cuStreamBatchMemOp"));
+  if (batch == nullptr) return {nullptr, "this driver has no stream memory operations"};
+  return {std::make_unique<stream_memops>(rounds, batch), {}};
 }
 
 }  // namespace mgsync

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "barriers/parts/round_loop/launch_rounds.hpp"
 
@@ -23,12 +22,14 @@ class boundary_method {
   virtual void issue(unsigned thread, std::uint32_t rounds, const std::atomic<bool>& failed) = 0;
 };
 
-// The method of this variant, or why there is none.
+// A method, or why there is none.
 struct boundary_method_creation {
   std::unique_ptr<boundary_method> method;
   std::string reason;
 };
-boundary_method_creation make_boundary_method(std::string_view variant, round_loop::launch_rounds&);
+using boundary_method_function = boundary_method_creation(round_loop::launch_rounds&);
+boundary_method_function make_streams, make_cooperative_streams, make_threaded_streams, make_multi_device,
+    make_graph, make_joined_graph, make_stream_memops;
 
 // A barrier of these rounds, issued by this method, which was made for them. In gpu_kernel_boundary.cpp.
 std::unique_ptr<barrier> make_boundary(session&, std::string variant,

@@ -89,16 +89,16 @@ class kernel_boundary final : public barrier {
   std::barrier<> together_;  // where they start
 };
 
-std::string what_it_contains(const std::string& variant) {
-  if (variant == "traditional" || variant == "cooperative")
-    return variant + ": launches and events, one host thread";
-  if (variant == "traditional-threads") return variant + ": launches and events, a host thread for every GPU";
-  if (variant == "stream-memops")
-    return variant + ": launches and batched operations on flags in GPU memory, a host thread "
-                     "for every GPU";
-  if (variant == "graph") return variant + ": every kernel after all of the round before";
-  if (variant == "graph-join") return variant + ": every round after one null kernel on the first GPU";
-  return variant + ": one driver call for all GPUs";
+creation make(const topology::group& group, const configuration& wanted, session& where,
+              const std::string& variant, boundary_method_function* make_method, const char* what) {
+  auto rounds = round_loop::make_launch_rounds(group, wanted, where);
+  if (!rounds.rounds) return creation::none(rounds.reason);
+  auto method = make_method(*rounds.rounds);
+  if (!method.method) return creation::none(method.reason);
+  return {make_boundary(where, variant, std::move(rounds.rounds), std::move(method.method)),
+          {},
+          variant + ": " + what,
+          {}};
 }
 
 }  // namespace
@@ -109,16 +109,40 @@ std::unique_ptr<barrier> make_boundary(session& where, std::string variant,
   return std::make_unique<kernel_boundary>(where, std::move(variant), std::move(rounds), std::move(method));
 }
 
-creation create_gpu_kernel_boundary(const topology::group& group, const configuration& asked,
-                                    session& where) {
-  auto rounds = round_loop::make_launch_rounds(group, asked, where);
-  if (!rounds.rounds) return {nullptr, rounds.reason, {}, {}};
-  auto method = make_boundary_method(asked.variant, *rounds.rounds);
-  if (!method.method) return {nullptr, method.reason, {}, {}};
-  return {make_boundary(where, asked.variant, std::move(rounds.rounds), std::move(method.method)),
-          {},
-          what_it_contains(asked.variant),
-          {}};
+namespace gpu_kernel_boundary {
+
+creation traditional(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, "traditional", make_streams, "launches and events, one host thread");
 }
+
+creation traditional_threads(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, "traditional-threads", make_threaded_streams,
+              "launches and events, a host thread for every GPU");
+}
+
+creation cooperative(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, "cooperative", make_cooperative_streams,
+              "launches and events, one host thread");
+}
+
+creation multi_device(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, "multi-device", make_multi_device, "one driver call for all GPUs");
+}
+
+creation graph(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, "graph", make_graph, "every kernel after all of the round before");
+}
+
+creation graph_join(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, "graph-join", make_joined_graph,
+              "every round after one null kernel on the first GPU");
+}
+
+creation stream_memops(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, "stream-memops", make_stream_memops,
+              "launches and batched operations on flags in GPU memory, a host thread for every GPU");
+}
+
+}  // namespace gpu_kernel_boundary
 
 }  // namespace mgsync

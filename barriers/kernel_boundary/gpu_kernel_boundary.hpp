@@ -1,10 +1,10 @@
-// Barriers that lie between kernels.
+// The ends of kernels as barriers, on GPUs.
 #pragma once
 
 #include "barriers/backend.hpp"
 
-namespace mgsync {
+namespace mgsync::gpu_kernel_boundary {
 
-creation create_gpu_kernel_boundary(const topology::group&, const configuration&, session&);
+make_function traditional, traditional_threads, cooperative, multi_device, graph, graph_join, stream_memops;
 
-}  // namespace mgsync
+}  // namespace mgsync::gpu_kernel_boundary

@@ -5,6 +5,6 @@
 
 namespace mgsync {
 
-creation create_gpu_mpi(const topology::group&, const configuration&, session&);
+make_function create_gpu_mpi;
 
 }  // namespace mgsync

@@ -7,11 +7,23 @@ namespace mgsync {
 namespace {
 
 constexpr const char* without_mpi = "this mgsync was built without MPI";
-constexpr std::string_view variants[] = {"default"};
-constexpr user_call calls[] = {
-    {"default", "MPI", "MPI_Barrier()", "#include <mpi.h>", topology::device::host},
-    {"default", "MPI", "cudaStreamSynchronize(), then MPI_Barrier()", "#include <mpi.h>",
-     topology::device::gpu, 2}};
+// What MPI itself promises is that all have come. That what they stored is there too rests on its messages,
+// which every MPI library passes on with release and acquire; of GPU members, on the host's wait for them.
+constexpr barrier_variant variants[] = {
+    {.name = "default",
+     .summary = "MPI_Barrier of the ranks; the members of each meet before and after it",
+     .facts = {.origin = fact::origin::mpi,
+               .driver = fact::driver::host,
+               .scope = fact::scope::nodes,
+               .extent = fact::extent::everything,
+               .order = fact::order::both},
+     .make = makers::of_both(built<MGSYNC_WITH_MPI, create_rank_barrier, without_mpi>,
+                             built<MGSYNC_WITH_MPI && MGSYNC_WITH_CUDA, create_gpu_mpi>),
+     .call = {.maker = "MPI",
+              .call = "cudaStreamSynchronize(), then MPI_Barrier()",
+              .needs = "#include <mpi.h>",
+              .least_members = 2},
+     .host_call = {.maker = "MPI", .call = "MPI_Barrier()", .needs = "#include <mpi.h>"}}};
 
 support can_run(const topology::machine&, const topology::group& group, const configuration& wanted) {
   if (!MGSYNC_WITH_MPI) return support::no(without_mpi);
@@ -21,20 +33,12 @@ support can_run(const topology::machine&, const topology::group& group, const co
   return support::yes();
 }
 
-creation create(const topology::group& group, const configuration& wanted, session& where) {
-  if constexpr (MGSYNC_WITH_MPI && MGSYNC_WITH_CUDA)
-    if (group.device == topology::device::gpu) return create_gpu_mpi(group, wanted, where);
-  if constexpr (MGSYNC_WITH_MPI) return create_rank_barrier(group, wanted, where);
-  else return creation::none(without_mpi);
-}
-
 }  // namespace
 
 extern const backend mpi_backend;
-const backend mpi_backend{"mpi",    "MPI_Barrier of the ranks that own the members",
-                          variants, level::group,
-                          false,    can_run,
-                          create,   false,
-                          calls,    true};
+const backend mpi_backend{.name = "mpi",
+                          .summary = "MPI_Barrier of the ranks that own the members",
+                          .variants = variants,
+                          .can_run = can_run};
 
 }  // namespace mgsync

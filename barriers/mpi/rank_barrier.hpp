@@ -5,6 +5,6 @@
 
 namespace mgsync {
 
-creation create_rank_barrier(const topology::group&, const configuration&, session&);
+make_function create_rank_barrier;
 
 }  // namespace mgsync

@@ -130,37 +130,70 @@ constexpr const char* without_vendor = "CUDA 13 removed multi_grid.sync; build w
                                        "-DMGSYNC_LEGACY_NVCC=<nvcc 11 or 12> or bring its kernels along with "
                                        "-DMGSYNC_VENDOR_CUBIN=<file>";
 
+template <class Make>
+creation make(const topology::group& group, const configuration& wanted, session& where, Make make_it) {
+  if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return creation::none(reason);
+  return make_it(round_loop::request_of(group, wanted, where, "multigrid"));
+}
+
 }  // namespace
 
-support gpu_multigrid_can_run(const topology::machine& machine, const topology::group& group,
-                              const configuration& wanted) {
+support gpu_multigrid_can_run(const topology::machine& machine, const topology::group& group) {
   if (auto reason = why_no_peer_access(machine, group); !reason.empty()) return support::no(reason);
-  if (wanted.variant == "vendor") {
-    if constexpr (MGSYNC_WITH_VENDOR) return vendor_can_run(group);
-    else return support::no(without_vendor);
-  }
   return support::yes();
 }
 
-creation create_gpu_multigrid(const topology::group& group, const configuration& asked, session& where) {
-  if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return {nullptr, reason, {}, {}};
-  const auto w = round_loop::request_of(group, asked, where, "multigrid");
-  if (asked.variant == "inbox") return make_plain<algorithm::inbox>(w);
-  if (asked.variant == "hub") return make_plain<algorithm::hub>(w);
-  if (asked.variant == "central") return make_plain<algorithm::central>(w);
-  if (asked.variant == "crowd") return make_plain<algorithm::crowd>(w);
-  if (asked.variant == "dissemination") return make_plain<algorithm::dissemination<2>>(w);
-  if (asked.variant == "host-flags") return make_host_flags(w);
-  if (asked.variant == "library") return make_library(w);
-  if (asked.variant == "vendor") {
-    if constexpr (MGSYNC_WITH_VENDOR) return create_vendor(w);
-    else return creation::none(without_vendor);
-  }
-  if (asked.variant == "relay") {
+support gpu_multigrid_vendor_can_run(const topology::group& group) {
+  if constexpr (MGSYNC_WITH_VENDOR) return vendor_can_run(group);
+  else return support::no(without_vendor);
+}
+
+namespace gpu_multigrid {
+
+creation automatic(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, make_auto);
+}
+
+creation inbox(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, make_plain<algorithm::inbox>);
+}
+
+creation hub(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, make_plain<algorithm::hub>);
+}
+
+creation relay(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, [](const flag_barrier_request& w) {
     const auto replicas = std::min(32u, std::bit_floor(algorithm::relay_shape::most_words / w.members()));
     return make_relay(w, {32, replicas}, "relay (32 counters)");
-  }
-  return make_auto(w);
+  });
 }
+
+creation dissemination(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, make_plain<algorithm::dissemination<2>>);
+}
+
+creation central(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, make_plain<algorithm::central>);
+}
+
+creation crowd(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, make_plain<algorithm::crowd>);
+}
+
+creation host_flags(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, make_host_flags);
+}
+
+creation library(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, make_library);
+}
+
+creation vendor(const topology::group& group, const configuration& wanted, session& where) {
+  if constexpr (MGSYNC_WITH_VENDOR) return make(group, wanted, where, create_vendor);
+  else return creation::none(without_vendor);
+}
+
+}  // namespace gpu_multigrid
 
 }  // namespace mgsync

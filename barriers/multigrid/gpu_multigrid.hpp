@@ -5,8 +5,13 @@
 
 namespace mgsync {
 
-// As the backend's two functions, for groups of GPUs. Without CUDA the first says so.
-support gpu_multigrid_can_run(const topology::machine&, const topology::group&, const configuration&);
-creation create_gpu_multigrid(const topology::group&, const configuration&, session&);
+support gpu_multigrid_can_run(const topology::machine&, const topology::group&);
+support gpu_multigrid_vendor_can_run(const topology::group&);
+
+namespace gpu_multigrid {
+
+make_function automatic, inbox, hub, relay, dissemination, central, crowd, host_flags, library, vendor;
+
+}  // namespace gpu_multigrid
 
 }  // namespace mgsync

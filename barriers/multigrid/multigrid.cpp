@@ -43,74 +43,140 @@ class alignas(algorithm::line_bytes) pass {  // its epoch is written every round
 };
 
 template <class Algorithm>
-creation make(const topology::group& group, unsigned blocks, session& where, std::string chosen) {
-  return round_loop::make_host_barrier<pass<Algorithm>>(
-      group, blocks, where, fmt::format("multigrid ({})", Algorithm::name), std::move(chosen));
+creation make(const topology::group& group, const configuration& wanted, session& where, std::string chosen) {
+  return round_loop::make_host_barrier<pass<Algorithm>>(group, wanted.blocks_per_sm.value_or(1), where,
+                                                        fmt::format("multigrid ({})", Algorithm::name),
+                                                        std::move(chosen));
 }
 
-constexpr std::string_view variants[] = {"auto",          "inbox",   "hub",   "relay",
-                                         "dissemination", "central", "crowd", "pull-dissemination",
-                                         "host-flags",    "library", "vendor"};
-constexpr user_call calls[] = {
-    {"library", "mgsync", "sync() of mgsync::this_multi_grid(handle)",
-     "#include <mgsync/multi_grid.cuh>, a launch by mgsync::multi_grid of <mgsync/multi_grid.hpp>"},
-    {"vendor", "NVIDIA", "cooperative_groups::this_multi_grid().sync()",
-     "#include <cooperative_groups.h>, CUDA 12 or before: 13 removed it"}};
+template <class Algorithm>
+creation make_plain(const topology::group& group, const configuration& wanted, session& where) {
+  return make<Algorithm>(group, wanted, where, Algorithm::name);
+}
+
+creation make_dissemination(const topology::group& group, const configuration& wanted, session& where) {
+  return make<algorithm::dissemination<2>>(group, wanted, where, "dissemination, radix 2");
+}
+
+creation make_pull_dissemination(const topology::group& group, const configuration& wanted, session& where) {
+  return make<algorithm::pull_dissemination<8>>(group, wanted, where, "pull-dissemination, radix 8");
+}
 
 // What `auto` runs on hosts: the fastest of those measured from 2 to 64 members
 // (docs/results/host-barriers.md).
-creation choose(const topology::group& group, unsigned blocks, session& where) {
+creation make_fastest(const topology::group& group, const configuration& wanted, session& where) {
   const std::size_t members = group.members.size();
   if (members <= 4)
-    return make<algorithm::dissemination<4>>(group, blocks, where,
+    return make<algorithm::dissemination<4>>(group, wanted, where,
                                              "dissemination, radix 4: one hop to up to 4 members");
   if (members <= 16)
     return make<algorithm::pull_dissemination<16>>(
-        group, blocks, where, "pull-dissemination, radix 16: one hop from up to 16 members");
-  return make<algorithm::pull_dissemination<8>>(group, blocks, where,
+        group, wanted, where, "pull-dissemination, radix 16: one hop from up to 16 members");
+  return make<algorithm::pull_dissemination<8>>(group, wanted, where,
                                                 "pull-dissemination, radix 8: fewest hops for many members");
 }
 
-support can_run(const topology::machine& machine, const topology::group& group, const configuration& wanted) {
-  if (group.device == topology::device::gpu && wanted.variant == "pull-dissemination")
-    return support::never("for host members: between GPUs every poll would cross the link");
+constexpr facts ours{.origin = fact::origin::ours,
+                     .driver = fact::driver::device,
+                     .scope = fact::scope::node,
+                     .extent = fact::extent::everything,
+                     .order = fact::order::both};
+constexpr facts of(fact::origin origin) {
+  auto all = ours;
+  all.origin = origin;
+  return all;
+}
+
+support can_run_vendor(const topology::machine&, const topology::group& group, const configuration&) {
+  if constexpr (MGSYNC_WITH_CUDA) return gpu_multigrid_vendor_can_run(group);
+  else return support::no(without_cuda);
+}
+
+constexpr barrier_variant variants[] = {
+    {.name = "auto",
+     .summary = "the fastest of those below for as many members of this shape",
+     .facts = ours,
+     .make = makers::of_both(make_fastest, built<MGSYNC_WITH_CUDA, gpu_multigrid::automatic>),
+     .bounded = true},
+    {.name = "inbox",
+     .summary = "every member writes into a slot at every other; one hop, no release",
+     .facts = ours,
+     .make = makers::of_both(make_plain<algorithm::inbox>, built<MGSYNC_WITH_CUDA, gpu_multigrid::inbox>),
+     .bounded = true},
+    {.name = "hub",
+     .summary = "the same, and one worker of each member releases the others",
+     .facts = ours,
+     .make = makers::of_both(make_plain<algorithm::hub>, built<MGSYNC_WITH_CUDA, gpu_multigrid::hub>),
+     .bounded = true},
+    {.name = "relay",
+     .summary = "arrivals at counters, one block speaks for its GPU, all poll replicas of its inbox",
+     .facts = ours,
+     .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_multigrid::relay>),
+     .bounded = true},
+    {.name = "dissemination",
+     .summary = "log2 steps, each to one partner",
+     .facts = ours,
+     .make = makers::of_both(make_dissemination, built<MGSYNC_WITH_CUDA, gpu_multigrid::dissemination>),
+     .bounded = true},
+    {.name = "central",
+     .summary = "one counter and a release by whoever completes it, for comparison",
+     .facts = ours,
+     .make = makers::of_both(make_plain<algorithm::central>, built<MGSYNC_WITH_CUDA, gpu_multigrid::central>),
+     .bounded = true},
+    {.name = "crowd",
+     .summary = "every block tells every member by itself",
+     .facts = ours,
+     .make = makers::of_both(make_plain<algorithm::crowd>, built<MGSYNC_WITH_CUDA, gpu_multigrid::crowd>),
+     .bounded = true},
+    {.name = "pull-dissemination",
+     .summary = "steps of radix 8, each member reading its partners' lines",
+     .facts = ours,
+     .make = makers::of_hosts(make_pull_dissemination,
+                              "for host members: between GPUs every poll would cross the link"),
+     .bounded = true},
+    {.name = "host-flags",
+     .summary = "flags in pinned host memory, as NVIDIA advises in place of multi_grid",
+     .facts = of(fact::origin::peer),
+     .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_multigrid::host_flags>),
+     .bounded = true},
+    {.name = "library",
+     .summary = "what mgsync's library gives a kernel",
+     .facts = ours,
+     .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_multigrid::library>),
+     .call =
+         {.maker = "mgsync",
+          .call =
+              "sync() of mgsync::this_multi_grid(handle)",
+          .needs =
+              "#include <mgsync/multi_grid.cuh>, a launch by mgsync::multi_grid of <mgsync/multi_grid.hpp>"},
+     .bounded = true},
+    {.name = "vendor",
+     .summary = "multi_grid.sync() of cooperative groups",
+     .facts = of(fact::origin::vendor),
+     .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_multigrid::vendor>),
+     .call = {.maker = "NVIDIA",
+              .call = "cooperative_groups::this_multi_grid().sync()",
+              .needs = "#include <cooperative_groups.h>, CUDA 12 or before: 13 removed it"},
+     .can_run = can_run_vendor}};
+
+support can_run(const topology::machine& machine, const topology::group& group, const configuration&) {
   if (group.device == topology::device::gpu) {
     if (group.members.size() > algorithm::most_gpus) return support::never("at most 16 GPUs");
-    if constexpr (MGSYNC_WITH_CUDA) return gpu_multigrid_can_run(machine, group, wanted);
+    if constexpr (MGSYNC_WITH_CUDA) return gpu_multigrid_can_run(machine, group);
     else return support::no(without_cuda);
   }
-  for (const std::string_view gpu_only : {"relay", "host-flags", "library", "vendor"})
-    if (wanted.variant == gpu_only) return support::never("for GPU members");
   if (topology::hosts_of(group).size() > 1)
     return support::no(
         "needs memory shared by all members, and they are on several hosts (--per-node measures each)");
   return support::yes();
 }
 
-creation create(const topology::group& group, const configuration& wanted, session& where) {
-  if (group.device == topology::device::gpu) {
-    if constexpr (MGSYNC_WITH_CUDA) return create_gpu_multigrid(group, wanted, where);
-    else return creation::none(without_cuda);
-  }
-  const unsigned blocks = wanted.blocks_per_sm.value_or(1);
-  if (wanted.variant == "inbox") return make<algorithm::inbox>(group, blocks, where, "inbox");
-  if (wanted.variant == "hub") return make<algorithm::hub>(group, blocks, where, "hub");
-  if (wanted.variant == "central") return make<algorithm::central>(group, blocks, where, "central");
-  if (wanted.variant == "crowd") return make<algorithm::crowd>(group, blocks, where, "crowd");
-  if (wanted.variant == "dissemination")
-    return make<algorithm::dissemination<2>>(group, blocks, where, "dissemination, radix 2");
-  if (wanted.variant == "pull-dissemination")
-    return make<algorithm::pull_dissemination<8>>(group, blocks, where, "pull-dissemination, radix 8");
-  return choose(group, blocks, where);
-}
-
 }  // namespace
 
 extern const backend multigrid_backend;
-const backend multigrid_backend{"multigrid", "mgsync's own barrier over memory shared by all members",
-                                variants,    level::group,
-                                true,        can_run,
-                                create,      false,
-                                calls};
+const backend multigrid_backend{.name = "multigrid",
+                                .summary = "mgsync's own barrier over memory shared by all members",
+                                .variants = variants,
+                                .can_run = can_run};
 
 }  // namespace mgsync

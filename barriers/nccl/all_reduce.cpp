@@ -227,25 +227,49 @@ class nccl_all_reduce final : public barrier {
   worker_pool pool_;
 };
 
-}  // namespace
+struct form {
+  const char* variant;
+  bool graph, registered;
+};
 
-creation create_nccl_all_reduce(const topology::group& group, const configuration& asked, session& where) {
+creation make(const topology::group& group, const configuration& wanted, session& where, const form& asked) {
   // A small all-reduce carries its flag beside its data and fences nothing: it overtakes what the kernel in
   // front of it stored into another GPU's memory (docs/results/gpu-barriers.md, "What NCCL's all-reduce does
   // not order").
-  auto made = round_loop::make_launch_rounds(group, asked, where, round_loop::kernel_end::system_fence);
-  if (!made.rounds) return {nullptr, made.reason, {}, {}};
+  auto made = round_loop::make_launch_rounds(group, wanted, where, round_loop::kernel_end::system_fence);
+  if (!made.rounds) return creation::none(made.reason);
   const auto& communicators = nccl_communicators(group, where);
-  const bool registered = asked.variant.ends_with("-registered");
-  if (registered && NCCL_VERSION_CODE < 22700)
-    return {nullptr, "built with a NCCL that registers no memory for all-reduce: 2.27 and later do", {}, {}};
+  if (asked.registered && NCCL_VERSION_CODE < 22700)
+    return creation::none("built with a NCCL that registers no memory for all-reduce: 2.27 and later do");
   return {std::make_unique<nccl_all_reduce>(where, std::move(made.rounds), communicators,
-                                            static_cast<unsigned>(group.members.size()),
-                                            asked.variant.starts_with("graph"), registered),
+                                            static_cast<unsigned>(group.members.size()), asked.graph,
+                                            asked.registered),
           {},
           fmt::format("{}: all-reduce{} behind kernels that end with a system fence, NCCL {}", asked.variant,
-                      registered ? " of registered memory" : "", nccl::version_text(nccl::version())),
+                      asked.registered ? " of registered memory" : "", nccl::version_text(nccl::version())),
           {}};
 }
+
+}  // namespace
+
+namespace gpu_nccl {
+
+creation stream(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, {"stream", false, false});
+}
+
+creation graph(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, {"graph", true, false});
+}
+
+creation stream_registered(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, {"stream-registered", false, true});
+}
+
+creation graph_registered(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, {"graph-registered", true, true});
+}
+
+}  // namespace gpu_nccl
 
 }  // namespace mgsync

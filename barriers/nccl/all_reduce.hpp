@@ -3,8 +3,8 @@
 
 #include "barriers/backend.hpp"
 
-namespace mgsync {
+namespace mgsync::gpu_nccl {
 
-creation create_nccl_all_reduce(const topology::group&, const configuration&, session&);
+make_function stream, graph, stream_registered, graph_registered;
 
-}  // namespace mgsync
+}  // namespace mgsync::gpu_nccl

@@ -7,35 +7,64 @@ namespace mgsync {
 namespace {
 
 constexpr const char* without_nccl = "this build has no NCCL";
-constexpr std::string_view variants[] = {"stream", "graph", "stream-registered", "graph-registered"};
-constexpr std::string_view header = "#include <nccl.h>",
-                           window = "#include <nccl.h>, its memory in an ncclCommWindowRegister()";
-constexpr user_call calls[] = {
-    {"stream", "NCCL", "ncclAllReduce() of one float between the kernels", header, topology::device::gpu, 2},
-    {"graph", "NCCL", "ncclAllReduce() of one float in a CUDA graph", header, topology::device::gpu, 2},
-    {"stream-registered", "NCCL", "ncclAllReduce() of one float between the kernels", window,
-     topology::device::gpu, 2},
-    {"graph-registered", "NCCL", "ncclAllReduce() of one float in a CUDA graph", window,
-     topology::device::gpu, 2}};
+// Behind a kernel that stored into another GPU's memory, what comes after it may read what was there before.
+constexpr facts of_nccl{.origin = fact::origin::nccl,
+                        .driver = fact::driver::kernel_boundary,
+                        .scope = fact::scope::nodes,
+                        .extent = fact::extent::everything,
+                        .order = fact::order::acquire};
+constexpr user_call in_the_stream{
+    .maker = "NCCL",
+    .call = "ncclAllReduce() of one float between the kernels",
+    .needs =
+        "#include <nccl.h>; a kernel that stores into other GPUs' memory ends with __threadfence_system()",
+    .least_members = 2};
+constexpr user_call in_a_graph{.maker = "NCCL",
+                               .call = "ncclAllReduce() of one float in a CUDA graph",
+                               .needs = in_the_stream.needs,
+                               .least_members = 2};
+constexpr std::string_view window =
+    "#include <nccl.h>, its memory in an ncclCommWindowRegister(); a kernel that "
+    "stores into other GPUs' memory ends with __threadfence_system()";
 
-support can_run(const topology::machine&, const topology::group& group, const configuration& wanted) {
-  if (group.device != topology::device::gpu) return support::never("for GPU members");
-  if (!wanted.load.idle()) return support::never("load is made beside in-kernel barriers only");
-  if (group.members.size() == 1 && wanted.variant.ends_with("-registered"))
-    return support::never("one GPU has no peer to register memory with");
-  return MGSYNC_WITH_NCCL ? support::yes() : support::no(without_nccl);
+support can_register(const topology::machine&, const topology::group& group, const configuration&) {
+  return group.members.size() > 1 ? support::yes()
+                                  : support::never("one GPU has no peer to register memory with");
 }
 
-creation create(const topology::group& group, const configuration& wanted, session& where) {
-  if constexpr (MGSYNC_WITH_NCCL) return create_nccl_all_reduce(group, wanted, where);
-  else return creation::none(without_nccl);
+constexpr barrier_variant variants[] = {
+    {.name = "stream",
+     .summary = "an all-reduce in the stream between the kernels",
+     .facts = of_nccl,
+     .make = makers::of_gpus(built<MGSYNC_WITH_NCCL, gpu_nccl::stream, without_nccl>),
+     .call = in_the_stream},
+    {.name = "graph",
+     .summary = "the same in a graph",
+     .facts = of_nccl,
+     .make = makers::of_gpus(built<MGSYNC_WITH_NCCL, gpu_nccl::graph, without_nccl>),
+     .call = in_a_graph},
+    {.name = "stream-registered",
+     .summary = "an all-reduce in the stream, of memory that NCCL has registered",
+     .facts = of_nccl,
+     .make = makers::of_gpus(built<MGSYNC_WITH_NCCL, gpu_nccl::stream_registered, without_nccl>),
+     .call = {.maker = "NCCL", .call = in_the_stream.call, .needs = window, .least_members = 2},
+     .can_run = can_register},
+    {.name = "graph-registered",
+     .summary = "the same in a graph",
+     .facts = of_nccl,
+     .make = makers::of_gpus(built<MGSYNC_WITH_NCCL, gpu_nccl::graph_registered, without_nccl>),
+     .call = {.maker = "NCCL", .call = in_a_graph.call, .needs = window, .least_members = 2},
+     .can_run = can_register}};
+
+support can_run(const topology::machine&, const topology::group&, const configuration& wanted) {
+  if (!wanted.load.idle()) return support::never("load is made beside in-kernel barriers only");
+  return MGSYNC_WITH_NCCL ? support::yes() : support::no(without_nccl);
 }
 
 }  // namespace
 
 extern const backend nccl_backend;
 const backend nccl_backend{
-    "nccl", "NCCL's all-reduce of one float", variants, level::group, false, can_run, create, false, calls,
-    true};
+    .name = "nccl", .summary = "NCCL's all-reduce of one float", .variants = variants, .can_run = can_run};
 
 }  // namespace mgsync

@@ -207,18 +207,19 @@ std::string why_not_addressable(const round_loop::flag_barrier_request& w) {
   return first_complaint(w.where, mine);
 }
 
-// What a row contains.
-std::string label(const std::string& variant, unsigned blocks) {
-  std::string parts = "LSA barrier of the one block";
-  if (blocks > 1 && variant == "hub") parts = "grid.sync, LSA barrier of block 0, grid.sync";
-  if (blocks > 1 && variant == "per-block") parts = "grid.sync, LSA barrier of every block";
-  if (blocks > 1 && variant == "hub-relay") parts = "arrivals at counters, LSA barrier of block 0, a release";
-  return variant + ": " + parts + ", NCCL " + nccl::version_text(nccl::version());
+// What a row says: the variant, and what it consists of where blocks meet inside the GPUs too.
+struct form {
+  const char *variant, *parts;
+};
+
+std::string label(const form& asked, unsigned blocks) {
+  return std::string(asked.variant) + ": " + (blocks > 1 ? asked.parts : "LSA barrier of the one block") +
+         ", NCCL " + nccl::version_text(nccl::version());
 }
 
 // `arguments(communicator, local)` makes what the kernels take.
 template <class Pass, class F>
-creation make(const round_loop::flag_barrier_request& w, const std::string& variant,
+creation make(const round_loop::flag_barrier_request& w, const form& asked,
               std::unique_ptr<group_memory> flags, F arguments) {
   const round_loop::round_kernels kernels{round_loop::timed_kernel<Pass>(),
                                           reinterpret_cast<const void*>(round_loop::checked_rounds<Pass>)};
@@ -235,8 +236,8 @@ creation make(const round_loop::flag_barrier_request& w, const std::string& vari
     parts.arguments.push_back(
         round_loop::bytes_of<typename Pass::arguments>(arguments(lsa_barriers{c, first}, l)));
   }
-  parts.what = "nccl-device (" + variant + ")";
-  parts.algorithm = label(variant, w.blocks);
+  parts.what = std::string("nccl-device (") + asked.variant + ")";
+  parts.algorithm = label(asked, w.blocks);
   parts.kernels = kernels;
   parts.bounded = false;
   parts.flags = std::move(flags);
@@ -245,16 +246,16 @@ creation make(const round_loop::flag_barrier_request& w, const std::string& vari
 }
 
 template <class Pass>
-creation make_plain(const round_loop::flag_barrier_request& w, const std::string& variant) {
-  return make<Pass>(w, variant, nullptr, [](const lsa_barriers& c, unsigned) { return c; });
+creation make_plain(const round_loop::flag_barrier_request& w, const form& asked) {
+  return make<Pass>(w, asked, nullptr, [](const lsa_barriers& c, unsigned) { return c; });
 }
 
-creation make_relay(const round_loop::flag_barrier_request& w, const std::string& variant) {
+creation make_relay(const round_loop::flag_barrier_request& w, const form& asked) {
   auto made = round_loop::allocate_flags(w.group, round_loop::relay_image(w.blocks), w.peer_memory, w.where);
   if (!made.memory) return {nullptr, made.reason, {}, {}};
   const unsigned spread = w.blocks > 10 * w.sms ? 32 : 8;
   auto* const flags = made.memory.get();
-  return make<relay_pass>(w, variant, std::move(made.memory), [&](const lsa_barriers& c, unsigned l) {
+  return make<relay_pass>(w, asked, std::move(made.memory), [&](const lsa_barriers& c, unsigned l) {
     relay_pass::arguments given{c, {}, {spread, spread}};
     for (unsigned m = 0; m < w.members(); ++m)
       given.lines.parts[m] = reinterpret_cast<std::uint32_t*>(flags->part(m, l));
@@ -262,22 +263,38 @@ creation make_relay(const round_loop::flag_barrier_request& w, const std::string
   });
 }
 
-}  // namespace
-
-creation create_nccl_device(const topology::group& group, const configuration& asked, session& where) {
-  if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return {nullptr, reason, {}, {}};
+// `make_it` makes the form that joins several blocks of a GPU; of one, all forms are the same.
+using form_function = creation(const round_loop::flag_barrier_request&, const form&);
+creation make(const topology::group& group, const configuration& wanted, session& where, const form& asked,
+              form_function* make_it) {
+  if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return creation::none(reason);
   // What its kernels read is laid out anew from version to version.
   if (nccl::version() != NCCL_VERSION_CODE)
-    return {nullptr,
-            "built with NCCL " + nccl::version_text(NCCL_VERSION_CODE) + " and run with " +
-                nccl::version_text(nccl::version()) + ": its device API needs the very same",
-            {},
-            {}};
-  const auto w = round_loop::request_of(group, asked, where, "nccl-device");
-  if (w.blocks == 1) return make_plain<alone_pass>(w, asked.variant);
-  if (asked.variant == "per-block") return make_plain<per_block_pass>(w, asked.variant);
-  if (asked.variant == "hub-relay") return make_relay(w, asked.variant);
-  return make_plain<hub_pass>(w, asked.variant);
+    return creation::none("built with NCCL " + nccl::version_text(NCCL_VERSION_CODE) + " and run with " +
+                          nccl::version_text(nccl::version()) + ": its device API needs the very same");
+  const auto w = round_loop::request_of(group, wanted, where, "nccl-device");
+  return w.blocks == 1 ? make_plain<alone_pass>(w, asked) : make_it(w, asked);
 }
+
+}  // namespace
+
+namespace gpu_nccl_device {
+
+creation hub(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, {"hub", "grid.sync, LSA barrier of block 0, grid.sync"},
+              make_plain<hub_pass>);
+}
+
+creation per_block(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, {"per-block", "grid.sync, LSA barrier of every block"},
+              make_plain<per_block_pass>);
+}
+
+creation hub_relay(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, {"hub-relay", "arrivals at counters, LSA barrier of block 0, a release"},
+              make_relay);
+}
+
+}  // namespace gpu_nccl_device
 
 }  // namespace mgsync

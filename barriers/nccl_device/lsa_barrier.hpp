@@ -3,8 +3,8 @@
 
 #include "barriers/backend.hpp"
 
-namespace mgsync {
+namespace mgsync::gpu_nccl_device {
 
-creation create_nccl_device(const topology::group&, const configuration&, session&);
+make_function hub, per_block, hub_relay;
 
-}  // namespace mgsync
+}  // namespace mgsync::gpu_nccl_device

@@ -6,18 +6,41 @@ namespace mgsync {
 namespace {
 
 constexpr const char* without_device_api = "needs NCCL 2.28 or later with its device API when built";
-constexpr std::string_view variants[] = {"hub", "per-block", "hub-relay"};
+constexpr facts of_nccl{.origin = fact::origin::nccl,
+                        .driver = fact::driver::device,
+                        .scope = fact::scope::node,
+                        .extent = fact::extent::everything,
+                        .order = fact::order::both};
 constexpr std::string_view header = "#include <nccl_device.h>, NCCL 2.28 or later, a cooperative launch";
-constexpr user_call calls[] = {
-    {"hub", "NCCL",
-     "ncclLsaBarrierSession::sync() in block 0, between two cooperative_groups::this_grid().sync()", header,
-     topology::device::gpu, 2},
-    {"per-block", "NCCL",
-     "ncclLsaBarrierSession::sync() in every block, behind cooperative_groups::this_grid().sync()", header,
-     topology::device::gpu, 2}};
+
+constexpr barrier_variant variants[] = {
+    {.name = "hub",
+     .summary = "block 0 meets the other GPUs between two of grid.sync",
+     .facts = of_nccl,
+     .make = makers::of_gpus(built<MGSYNC_WITH_NCCL_DEVICE, gpu_nccl_device::hub, without_device_api>),
+     .call =
+         {.maker = "NCCL",
+          .call =
+              "ncclLsaBarrierSession::sync() in block 0, between two cooperative_groups::this_grid().sync()",
+          .needs = header,
+          .least_members = 2}},
+    {.name = "per-block",
+     .summary = "behind grid.sync every block meets those of its number on the other GPUs",
+     .facts = of_nccl,
+     .make = makers::of_gpus(built<MGSYNC_WITH_NCCL_DEVICE, gpu_nccl_device::per_block, without_device_api>),
+     .call =
+         {.maker = "NCCL",
+          .call =
+              "ncclLsaBarrierSession::sync() in every block, behind cooperative_groups::this_grid().sync()",
+          .needs = header,
+          .least_members = 2}},
+    {.name = "hub-relay",
+     .summary = "the hub with the halves of mgsync's relay around it",
+     .facts = of_nccl,
+     .make =
+         makers::of_gpus(built<MGSYNC_WITH_NCCL_DEVICE, gpu_nccl_device::hub_relay, without_device_api>)}};
 
 support can_run(const topology::machine&, const topology::group& group, const configuration&) {
-  if (group.device != topology::device::gpu) return support::never("for GPU members");
   if (group.members.size() < 2) return support::never("one GPU has no peer to meet");
   if (topology::hosts_of(group).size() > 1)
     return support::no(
@@ -25,19 +48,13 @@ support can_run(const topology::machine&, const topology::group& group, const co
   return MGSYNC_WITH_NCCL_DEVICE ? support::yes() : support::no(without_device_api);
 }
 
-creation create(const topology::group& group, const configuration& wanted, session& where) {
-  if constexpr (MGSYNC_WITH_NCCL_DEVICE) return create_nccl_device(group, wanted, where);
-  else return creation::none(without_device_api);
-}
-
 }  // namespace
 
 extern const backend nccl_device_backend;
 const backend nccl_device_backend{
-    "nccl-device", "NCCL's device-side (LSA) barrier, with what makes it one of whole grids",
-    variants,      level::group,
-    false,         can_run,
-    create,        false,
-    calls};
+    .name = "nccl-device",
+    .summary = "NCCL's device-side (LSA) barrier, with what makes it one of whole grids",
+    .variants = variants,
+    .can_run = can_run};
 
 }  // namespace mgsync

@@ -52,14 +52,22 @@ class std_threads final : public synchronized_rounds {
 
 }  // namespace
 
-creation create_gpu_openmp(const topology::group& group, const configuration& asked, session& where) {
-  auto made = round_loop::make_launch_rounds(group, asked, where);
-  if (!made.rounds) return {nullptr, made.reason, {}, {}};
-  if (asked.variant == "std-barrier")
-    return {std::make_unique<std_threads>(where, std::move(made.rounds)), {}, "std-barrier", {}};
+namespace gpu_openmp {
+
+creation runtime(const topology::group& group, const configuration& wanted, session& where) {
+  auto made = round_loop::make_launch_rounds(group, wanted, where);
+  if (!made.rounds) return creation::none(made.reason);
   auto threads = std::make_unique<runtime_threads>(where, std::move(made.rounds));
-  if (auto reason = threads->why_smaller(); !reason.empty()) return {nullptr, std::move(reason), {}, {}};
+  if (auto reason = threads->why_smaller(); !reason.empty()) return creation::none(std::move(reason));
   return {std::move(threads), {}, "runtime", {}};
 }
+
+creation std_barrier(const topology::group& group, const configuration& wanted, session& where) {
+  auto made = round_loop::make_launch_rounds(group, wanted, where);
+  if (!made.rounds) return creation::none(made.reason);
+  return {std::make_unique<std_threads>(where, std::move(made.rounds)), {}, "std-barrier", {}};
+}
+
+}  // namespace gpu_openmp
 
 }  // namespace mgsync

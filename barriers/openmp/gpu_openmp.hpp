@@ -3,8 +3,8 @@
 
 #include "barriers/backend.hpp"
 
-namespace mgsync {
+namespace mgsync::gpu_openmp {
 
-creation create_gpu_openmp(const topology::group&, const configuration&, session&);
+make_function runtime, std_barrier;
 
-}  // namespace mgsync
+}  // namespace mgsync::gpu_openmp

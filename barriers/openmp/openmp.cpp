@@ -69,15 +69,54 @@ class std_barrier final : public barrier {
   worker_pool pool_;
 };
 
-constexpr std::string_view variants[] = {"runtime", "std-barrier"};
-constexpr user_call calls[] = {
-    {"runtime", "OpenMP", "#pragma omp barrier", "-fopenmp", topology::device::host},
-    {"std-barrier", "C++", "std::barrier::arrive_and_wait()", "#include <barrier>, C++20",
-     topology::device::host},
-    {"runtime", "OpenMP", "cudaStreamSynchronize(), then #pragma omp barrier",
-     "-fopenmp, a thread for each GPU", topology::device::gpu, 2},
-    {"std-barrier", "C++", "cudaStreamSynchronize(), then std::barrier::arrive_and_wait()",
-     "#include <barrier>, C++20, a thread for each GPU", topology::device::gpu, 2}};
+// The workers' board, which a checked run compares on.
+auto board_of(const topology::group& group, unsigned blocks, session& where) {
+  return allocate_host_memory(group, round_loop::host_crew::board_bytes(blocks), reach::group, where);
+}
+
+creation make_std_barrier(const topology::group& group, const configuration& wanted, session& where) {
+  const unsigned blocks = wanted.blocks_per_sm.value_or(1);
+  auto board = board_of(group, blocks, where);
+  if (!board.memory) return creation::none(board.reason);
+  return {
+      std::make_unique<std_barrier>(group, blocks, where, std::move(board.memory)), {}, "std-barrier", {}};
+}
+
+creation make_runtime_barrier(const topology::group& group, const configuration& wanted, session& where) {
+  const unsigned blocks = wanted.blocks_per_sm.value_or(1);
+  auto board = board_of(group, blocks, where);
+  if (!board.memory) return creation::none(board.reason);
+  auto made = std::make_unique<runtime_barrier>(group, blocks, where, std::move(board.memory));
+  if (auto reason = made->why_smaller(); !reason.empty()) return creation::none(std::move(reason));
+  return {std::move(made), {}, "runtime", {}};
+}
+
+constexpr facts of_the_run_time{.origin = fact::origin::runtime,
+                                .driver = fact::driver::host,
+                                .scope = fact::scope::node,
+                                .extent = fact::extent::everything,
+                                .order = fact::order::both};
+
+constexpr barrier_variant variants[] = {
+    {.name = "runtime",
+     .summary = "the barrier of an OpenMP team",
+     .facts = of_the_run_time,
+     .make = makers::of_both(make_runtime_barrier, built<MGSYNC_WITH_CUDA, gpu_openmp::runtime>),
+     .call = {.maker = "OpenMP",
+              .call = "cudaStreamSynchronize(), then #pragma omp barrier",
+              .needs = "-fopenmp, a thread for each GPU",
+              .least_members = 2},
+     .host_call = {.maker = "OpenMP", .call = "#pragma omp barrier", .needs = "-fopenmp"}},
+    {.name = "std-barrier",
+     .summary = "std::barrier of C++20, for comparison",
+     .facts = of_the_run_time,
+     .make = makers::of_both(make_std_barrier, built<MGSYNC_WITH_CUDA, gpu_openmp::std_barrier>),
+     .call = {.maker = "C++",
+              .call = "cudaStreamSynchronize(), then std::barrier::arrive_and_wait()",
+              .needs = "#include <barrier>, C++20, a thread for each GPU",
+              .least_members = 2},
+     .host_call = {
+         .maker = "C++", .call = "std::barrier::arrive_and_wait()", .needs = "#include <barrier>, C++20"}}};
 
 support can_run(const topology::machine&, const topology::group& group, const configuration& wanted) {
   if (!wanted.load.idle()) return support::never("load is made beside in-kernel barriers only");
@@ -87,29 +126,12 @@ support can_run(const topology::machine&, const topology::group& group, const co
   return support::yes();
 }
 
-creation create(const topology::group& group, const configuration& wanted, session& where) {
-  if (group.device == topology::device::gpu) {
-    if constexpr (MGSYNC_WITH_CUDA) return create_gpu_openmp(group, wanted, where);
-    else return creation::none(without_cuda);
-  }
-  const unsigned blocks = wanted.blocks_per_sm.value_or(1);
-  auto board = allocate_host_memory(group, round_loop::host_crew::board_bytes(blocks), reach::group, where);
-  if (!board.memory) return {nullptr, board.reason, {}, {}};
-  if (wanted.variant == "std-barrier")
-    return {
-        std::make_unique<std_barrier>(group, blocks, where, std::move(board.memory)), {}, "std-barrier", {}};
-  auto made = std::make_unique<runtime_barrier>(group, blocks, where, std::move(board.memory));
-  if (auto reason = made->why_smaller(); !reason.empty()) return {nullptr, std::move(reason), {}, {}};
-  return {std::move(made), {}, "runtime", {}};
-}
-
 }  // namespace
 
 extern const backend openmp_backend;
-const backend openmp_backend{"openmp", "the barrier of an OpenMP team of pinned threads",
-                             variants, level::group,
-                             false,    can_run,
-                             create,   false,
-                             calls,    true};
+const backend openmp_backend{.name = "openmp",
+                             .summary = "the barrier of an OpenMP team of pinned threads",
+                             .variants = variants,
+                             .can_run = can_run};
 
 }  // namespace mgsync

@@ -55,7 +55,9 @@ round_loop::flag_image image_of(unsigned members, unsigned blocks) {
 }
 
 template <class Algorithm>
-creation make(const round_loop::flag_barrier_request& w) {
+creation make(const topology::group& group, const configuration& wanted, session& where) {
+  if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return creation::none(reason);
+  const auto w = round_loop::request_of(group, wanted, where, "peer-reduction");
   const auto lines = [](const cuda_lines& l) { return l; };
   const auto image = image_of(w.members(), w.blocks);
   if (w.members() == 1)
@@ -72,10 +74,16 @@ support gpu_reduction_can_run(const topology::machine& machine, const topology::
   return support::yes();
 }
 
-creation create_gpu_reduction(const topology::group& group, const configuration& asked, session& where) {
-  if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return {nullptr, reason, {}, {}};
-  const auto w = round_loop::request_of(group, asked, where, "peer-reduction");
-  return asked.variant == "pull" ? make<algorithm::pull>(w) : make<algorithm::push>(w);
+namespace gpu_reduction {
+
+creation push(const topology::group& group, const configuration& wanted, session& where) {
+  return make<algorithm::push>(group, wanted, where);
 }
+
+creation pull(const topology::group& group, const configuration& wanted, session& where) {
+  return make<algorithm::pull>(group, wanted, where);
+}
+
+}  // namespace gpu_reduction
 
 }  // namespace mgsync

@@ -5,8 +5,12 @@
 
 namespace mgsync {
 
-// As the backend's two functions, for groups of GPUs. Without CUDA the first says so.
 support gpu_reduction_can_run(const topology::machine&, const topology::group&);
-creation create_gpu_reduction(const topology::group&, const configuration&, session&);
+
+namespace gpu_reduction {
+
+make_function push, pull;
+
+}  // namespace gpu_reduction
 
 }  // namespace mgsync

@@ -56,12 +56,29 @@ class alignas(algorithm::line_bytes) pass {  // its epoch is written every round
 };
 
 template <class Algorithm>
-creation make(const topology::group& group, unsigned blocks, session& where) {
-  return round_loop::make_host_barrier<pass<Algorithm>>(
-      group, blocks, where, fmt::format("peer-reduction ({})", Algorithm::name), Algorithm::name);
+creation make(const topology::group& group, const configuration& wanted, session& where) {
+  return round_loop::make_host_barrier<pass<Algorithm>>(group, wanted.blocks_per_sm.value_or(1), where,
+                                                        fmt::format("peer-reduction ({})", Algorithm::name),
+                                                        Algorithm::name);
 }
 
-constexpr std::string_view variants[] = {"push", "pull"};
+constexpr facts ours{.origin = fact::origin::ours,
+                     .driver = fact::driver::device,
+                     .scope = fact::scope::node,
+                     .extent = fact::extent::everything,
+                     .order = fact::order::both};
+
+constexpr barrier_variant variants[] = {
+    {.name = "push",
+     .summary = "every member writes its sum to all others",
+     .facts = ours,
+     .make = makers::of_both(make<algorithm::push>, built<MGSYNC_WITH_CUDA, gpu_reduction::push>),
+     .bounded = true},
+    {.name = "pull",
+     .summary = "every member reads the sums of all others",
+     .facts = ours,
+     .make = makers::of_both(make<algorithm::pull>, built<MGSYNC_WITH_CUDA, gpu_reduction::pull>),
+     .bounded = true}};
 
 support can_run(const topology::machine& machine, const topology::group& group, const configuration&) {
   if (group.device == topology::device::gpu) {
@@ -75,25 +92,12 @@ support can_run(const topology::machine& machine, const topology::group& group, 
   return support::yes();
 }
 
-creation create(const topology::group& group, const configuration& wanted, session& where) {
-  if (group.device == topology::device::gpu) {
-    if constexpr (MGSYNC_WITH_CUDA) return create_gpu_reduction(group, wanted, where);
-    else return creation::none(without_cuda);
-  }
-  const unsigned blocks = wanted.blocks_per_sm.value_or(1);
-  if (wanted.variant == "pull") return make<algorithm::pull>(group, blocks, where);
-  return make<algorithm::push>(group, blocks, where);
-}
-
 }  // namespace
 
 extern const backend peer_reduction_backend;
-const backend peer_reduction_backend{"peer-reduction",
-                                     "an all-reduce of one value through shared memory",
-                                     variants,
-                                     level::group,
-                                     true,
-                                     can_run,
-                                     create};
+const backend peer_reduction_backend{.name = "peer-reduction",
+                                     .summary = "an all-reduce of one value through shared memory",
+                                     .variants = variants,
+                                     .can_run = can_run};
 
 }  // namespace mgsync

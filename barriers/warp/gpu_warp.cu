@@ -60,18 +60,34 @@ struct coalesced_pass : warp_pass {
   }
 };
 
+constexpr const char* together = ": no instruction where lanes are together, as they are when timed";
+
+template <class Pass>
+creation make(const topology::group& group, const configuration& wanted, session& where, std::string what) {
+  const auto w = round_loop::request_of(group, wanted, where, "warp");
+  return round_loop::make_inner_barrier<Pass, 1>(w, std::move(what));
+}
+
 }  // namespace
 
-creation create_gpu_warp(const topology::group& group, const configuration& asked, session& where) {
-  const auto w = round_loop::request_of(group, asked, where, "warp");
-  const std::string together = ": no instruction where lanes are together, as they are when timed";
-  if (asked.variant == "apart")
-    return round_loop::make_inner_barrier<apart_pass, 1>(w, "__syncwarp, from two branches");
-  if (asked.variant == "tile")
-    return round_loop::make_inner_barrier<tile_pass, 1>(w, "tile<32>.sync" + together);
-  if (asked.variant == "coalesced")
-    return round_loop::make_inner_barrier<coalesced_pass, 1>(w, "coalesced_group.sync" + together);
-  return round_loop::make_inner_barrier<syncwarp_pass, 1>(w, "__syncwarp" + together);
+namespace gpu_warp {
+
+creation syncwarp(const topology::group& group, const configuration& wanted, session& where) {
+  return make<syncwarp_pass>(group, wanted, where, std::string("__syncwarp") + together);
 }
+
+creation apart(const topology::group& group, const configuration& wanted, session& where) {
+  return make<apart_pass>(group, wanted, where, "__syncwarp, from two branches");
+}
+
+creation tile(const topology::group& group, const configuration& wanted, session& where) {
+  return make<tile_pass>(group, wanted, where, std::string("tile<32>.sync") + together);
+}
+
+creation coalesced(const topology::group& group, const configuration& wanted, session& where) {
+  return make<coalesced_pass>(group, wanted, where, std::string("coalesced_group.sync") + together);
+}
+
+}  // namespace gpu_warp
 
 }  // namespace mgsync

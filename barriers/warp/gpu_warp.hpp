@@ -1,10 +1,10 @@
-// The barrier of the lanes of one warp.
+// The barriers of one warp, on its GPU.
 #pragma once
 
 #include "barriers/backend.hpp"
 
-namespace mgsync {
+namespace mgsync::gpu_warp {
 
-creation create_gpu_warp(const topology::group&, const configuration&, session&);
+make_function syncwarp, apart, tile, coalesced;
 
-}  // namespace mgsync
+}  // namespace mgsync::gpu_warp

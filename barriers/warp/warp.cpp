@@ -9,16 +9,39 @@ namespace mgsync {
 
 namespace {
 
-constexpr std::string_view variants[] = {"syncwarp", "apart", "tile", "coalesced"};
+constexpr facts of_the_hardware{.origin = fact::origin::vendor,
+                                .driver = fact::driver::device,
+                                .scope = fact::scope::lanes,
+                                .extent = fact::extent::everything,
+                                .order = fact::order::both};
+constexpr user_call syncwarp{.maker = "NVIDIA", .call = "__syncwarp()"};
 constexpr std::string_view groups = "#include <cooperative_groups.h>";
-constexpr user_call calls[] = {
-    {"syncwarp", "NVIDIA", "__syncwarp()"},
-    {"apart", "NVIDIA", "__syncwarp()"},
-    {"tile", "NVIDIA", "cooperative_groups::tiled_partition<32>(block).sync()", groups},
-    {"coalesced", "NVIDIA", "cooperative_groups::coalesced_threads().sync()", groups}};
+
+constexpr barrier_variant variants[] = {
+    {.name = "syncwarp",
+     .summary = "all lanes by one call",
+     .facts = of_the_hardware,
+     .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_warp::syncwarp>),
+     .call = syncwarp},
+    {.name = "apart",
+     .summary = "the same, the halves of the warp coming from two branches",
+     .facts = of_the_hardware,
+     .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_warp::apart>),
+     .call = syncwarp},
+    {.name = "tile",
+     .summary = "a tile of 32 of cooperative groups",
+     .facts = of_the_hardware,
+     .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_warp::tile>),
+     .call = {.maker = "NVIDIA",
+              .call = "cooperative_groups::tiled_partition<32>(block).sync()",
+              .needs = groups}},
+    {.name = "coalesced",
+     .summary = "a coalesced group of cooperative groups",
+     .facts = of_the_hardware,
+     .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_warp::coalesced>),
+     .call = {.maker = "NVIDIA", .call = "cooperative_groups::coalesced_threads().sync()", .needs = groups}}};
 
 support can_run(const topology::machine& machine, const topology::group& group, const configuration& asked) {
-  if (group.device != topology::device::gpu) return support::never("for GPU members");
   if (group.members.size() != 1)
     return support::never("a warp is a part of one GPU; multigrid spans several");
   for (const auto& gpu : machine.gpus)
@@ -29,19 +52,13 @@ support can_run(const topology::machine& machine, const topology::group& group, 
   return support::yes();
 }
 
-creation create(const topology::group& group, const configuration& wanted, session& where) {
-  if constexpr (MGSYNC_WITH_CUDA) return create_gpu_warp(group, wanted, where);
-  else return creation::none(without_cuda);
-}
-
 }  // namespace
 
 extern const backend warp_backend;
-const backend warp_backend{
-    "warp",   "the lanes of one warp: __syncwarp, and the groups of cooperative groups",
-    variants, level::warp,
-    false,    can_run,
-    create,   false,
-    calls};
+const backend warp_backend{.name = "warp",
+                           .summary =
+                               "the lanes of one warp: __syncwarp, and the groups of cooperative groups",
+                           .variants = variants,
+                           .can_run = can_run};
 
 }  // namespace mgsync

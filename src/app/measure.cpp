@@ -235,9 +235,9 @@ int list_backends(const options& asked, communicator& job, topology::machine min
   options all = asked;
   all.backends = "all";
   auto request = request_from(all, views);
-  for (const auto* b : backends())  // "all" leaves out what is no barrier
-    for (const auto v : b->piece ? b->variants : std::span<const std::string_view>())
-      request.backends.push_back({b, v});
+  for (const auto* b : backends())  // "all" leaves out what joins not all
+    for (const auto& v : b->variants)
+      if (!v.facts.joins_all()) request.backends.push_back({b, &v});
   if (request.members.empty())
     request.members = {std::max(1, topology::largest_group(views, request.device, asked.members_per_rank))};
   const auto planned = make_plan(request, views);
@@ -247,7 +247,7 @@ int list_backends(const options& asked, communicator& job, topology::machine min
          request.device == topology::device::gpu ? "GPUs" : "host members");
     for (const auto& p : c.points) {
       const auto& b = *p.choice.backend;
-      const bool first = p.choice.variant == b.variants.front();
+      const bool first = p.choice.variant == &b.variants.front();
       if (first) tell("{:<16} {}\n", b.name, b.summary);
       tell("  {:<30} {}{}\n", to_string(p.choice), p.waived.empty() ? "can run" : "waived: " + p.waived,
            first ? "  (default)" : "");

@@ -32,18 +32,18 @@ constexpr auto patience = 60s;
 
 struct point_of_test {
   const backend* what;
-  std::string_view variant;
+  const barrier_variant* variant;
   unsigned members;
   unsigned blocks;
 };
 
 void PrintTo(const point_of_test& p, std::ostream* out) {
-  *out << p.what->name << ":" << p.variant << " on " << p.members << " members of " << p.blocks;
+  *out << p.what->name << ":" << p.variant->name << " on " << p.members << " members of " << p.blocks;
 }
 
 std::string name_of_point(const testing::TestParamInfo<point_of_test>& info) {
   std::string name(info.param.what->name);
-  name += "_" + std::string(info.param.variant) + "_" + std::to_string(info.param.members) + "x" +
+  name += "_" + std::string(info.param.variant->name) + "_" + std::to_string(info.param.members) + "x" +
           std::to_string(info.param.blocks);
   for (char& c : name)
     if (c == '-') c = '_';
@@ -74,19 +74,20 @@ topology::group group_of(const point_of_test& p) {
 
 configuration configuration_of(const point_of_test& p) {
   configuration wanted;
-  wanted.variant = p.variant;
   wanted.blocks_per_sm = p.blocks;
   return wanted;
 }
 
-support can_run(const point_of_test& p) { return p.what->can_run(here, group_of(p), configuration_of(p)); }
+support can_run(const point_of_test& p) {
+  return mgsync::can_run(*p.what, *p.variant, here, group_of(p), configuration_of(p));
+}
 
 std::vector<point_of_test> all_points() {
   std::vector<point_of_test> points;
   for (const backend* b : backends())
-    for (const auto variant : b->variants)
+    for (const auto& variant : b->variants)
       for (const unsigned members : member_counts(static_cast<unsigned>(job->size())))
-        for (const unsigned blocks : {1u, 2u}) points.push_back({b, variant, members, blocks});
+        for (const unsigned blocks : {1u, 2u}) points.push_back({b, &variant, members, blocks});
   return points;
 }
 
@@ -114,7 +115,7 @@ constexpr std::string_view runs_between_host_members[] = {"multigrid:auto",
                                                           "peer-reduction:pull"};
 
 std::string full_name(const point_of_test& p) {
-  return std::string(p.what->name) + ":" + std::string(p.variant);
+  return std::string(p.what->name) + ":" + std::string(p.variant->name);
 }
 
 // Whether this build must run the point; nothing where this suite does not know it.
@@ -161,7 +162,7 @@ class every_backend : public testing::TestWithParam<point_of_test> {
   void create() {
     barrier_.reset();
     if (mine_.empty()) return;
-    auto made = GetParam().what->create(group_, wanted_, *place_);
+    auto made = GetParam().variant->make.of(group_.device)(group_, wanted_, *place_);
     EXPECT_EQ(made.reason, "") << "can_run() said yes";
     ASSERT_TRUE(made.barrier);
     barrier_ = std::move(made.barrier);
@@ -224,7 +225,7 @@ TEST_P(every_backend, flags_a_member_that_arrives_early) {
 }
 
 TEST_P(every_backend, names_who_never_arrives) {
-  if (!GetParam().what->bounded) GTEST_SKIP() << "its waits are not ours: the watchdog ends them";
+  if (!GetParam().variant->bounded) GTEST_SKIP() << "its waits are not ours: the watchdog ends them";
   if (alone()) GTEST_SKIP() << "nobody waits for anybody";
   const unsigned late = GetParam().blocks == 1 ? GetParam().members - 1 : 0;
   group_trial seen;

@@ -13,7 +13,7 @@ namespace mgsync::test { namespace {
 
 struct tried {
   const mgsync::backend* backend;
-  std::string_view variant;
+  const barrier_variant* variant;
   int gpus;
   unsigned blocks_per_sm;  // 0: one block per GPU
   unsigned threads;
@@ -22,17 +22,17 @@ struct tried {
 std::vector<tried> all_tries() {
   std::vector<tried> tries;
   for (const auto* b : backends())
-    for (const auto v : b->piece ? std::span<const std::string_view>() : b->variants)
+    for (const auto& v : b->variants)
       for (const int gpus : {1, 2, 4})
         for (const auto& [blocks, threads] :
              {std::pair{0u, 32u}, {0u, 256u}, {1u, 32u}, {4u, 256u}, {32u, 64u}})
-          tries.push_back({b, v, gpus, blocks, threads});
+          if (v.facts.joins_all()) tries.push_back({b, &v, gpus, blocks, threads});
   return tries;
 }
 
 std::string name_of(const testing::TestParamInfo<tried>& info) {
   const auto& t = info.param;
-  std::string name = std::string(t.backend->name) + "_" + std::string(t.variant) + "_" +
+  std::string name = std::string(t.backend->name) + "_" + std::string(t.variant->name) + "_" +
                      std::to_string(t.gpus) + "gpus_" + std::to_string(t.blocks_per_sm) + "x" +
                      std::to_string(t.threads);
   std::replace(name.begin(), name.end(), '-', '_');
@@ -55,10 +55,10 @@ TEST_P(on_gpus, is_a_barrier_and_the_check_would_notice) {
   MGSYNC_NEEDS_GPUS(t.gpus);
   one_rank here;
   const auto group = group_of(t.gpus);
-  const auto wanted = shape(t.variant, t.blocks_per_sm, t.threads);
-  const auto possible = t.backend->can_run({}, group, wanted);
+  const auto wanted = shape(t.blocks_per_sm, t.threads);
+  const auto possible = can_run(*t.backend, *t.variant, {}, group, wanted);
   if (!possible.ok) GTEST_SKIP() << "waived: " << possible.reason;
-  const auto made = t.backend->create(group, wanted, here.session());
+  const auto made = t.variant->make.of(group.device)(group, wanted, here.session());
   if (!made.barrier) GTEST_SKIP() << "waived: " << made.reason;
 
   // Enough rounds for the epochs to wrap, in two launches of the same object.
@@ -67,8 +67,8 @@ TEST_P(on_gpus, is_a_barrier_and_the_check_would_notice) {
     EXPECT_EQ(seen.outcome, outcome::completed);
     EXPECT_EQ(seen.violations, 0u) << "run " << launch << ": " << first_of(seen);
   }
-  const bool inside_a_block =
-      t.backend->spans == level::warp || (t.backend->spans == level::block && t.threads > 32);
+  const bool inside_a_block = t.variant->facts.scope == fact::scope::lanes ||
+                              (t.variant->facts.scope == fact::scope::block && t.threads > 32);
   if (t.gpus == 1 && t.blocks_per_sm == 0 && !inside_a_block) return;  // nobody to meet
   auto control = checked(256);
   control.fault.what = fault::kind::arrive_early;
@@ -90,16 +90,15 @@ TEST_P(on_gpus, is_a_barrier_and_the_check_would_notice) {
 TEST_P(on_gpus, a_block_that_never_arrives_ends_in_a_report) {
   const auto& t = GetParam();
   MGSYNC_NEEDS_GPUS(t.gpus);
-  if (!t.backend->bounded || t.variant == "vendor")
-    GTEST_SKIP() << "its waits are not ours: the watchdog ends them";
+  if (!t.variant->bounded) GTEST_SKIP() << "its waits are not ours: the watchdog ends them";
   if (t.blocks_per_sm > 1) GTEST_SKIP() << "the shape makes no difference";
   one_rank here;
   const auto group = group_of(t.gpus);
-  const auto wanted = shape(t.variant, t.blocks_per_sm, t.threads);
-  if (const auto possible = t.backend->can_run({}, group, wanted); !possible.ok)
+  const auto wanted = shape(t.blocks_per_sm, t.threads);
+  if (const auto possible = can_run(*t.backend, *t.variant, {}, group, wanted); !possible.ok)
     GTEST_SKIP() << "waived: " << possible.reason;
   if (t.gpus == 1 && t.blocks_per_sm == 0) GTEST_SKIP() << "nobody to meet";
-  const auto stuck = t.backend->create(group, wanted, here.session());
+  const auto stuck = t.variant->make.of(group.device)(group, wanted, here.session());
   if (!stuck.barrier) GTEST_SKIP() << "waived: " << stuck.reason;
   auto request = checked(100);
   request.deadline = awake_clock::now() + std::chrono::milliseconds(300);
@@ -119,7 +118,7 @@ TEST_P(on_gpus, a_block_that_never_arrives_ends_in_a_report) {
   EXPECT_EQ(told.missing[0].member, request.fault.member);
   EXPECT_EQ(told.missing[0].block, request.fault.block);
   // The GPUs are as good as before.
-  const auto again = t.backend->create(group, wanted, here.session());
+  const auto again = t.variant->make.of(group.device)(group, wanted, here.session());
   ASSERT_TRUE(again.barrier) << again.reason;
   EXPECT_EQ(again.barrier->run(checked(100)).violations, 0u);
 }
@@ -130,9 +129,10 @@ TEST(gpu_shapes, blocks_that_do_not_fit_are_refused_with_a_sentence) {
   MGSYNC_NEEDS_GPUS(1);
   one_rank here;
   for (const auto* b : backends()) {
-    const auto wanted = shape(b->variants.front(), 32, 1024);
-    if (!b->can_run({}, group_of(1), wanted).ok) continue;
-    const auto made = b->create(group_of(1), wanted, here.session());
+    const auto& first = b->variants.front();
+    const auto wanted = shape(32, 1024);
+    if (!can_run(*b, first, {}, group_of(1), wanted).ok) continue;
+    const auto made = first.make.of(topology::device::gpu)(group_of(1), wanted, here.session());
     EXPECT_FALSE(made.barrier) << b->name;
     EXPECT_NE(made.reason.find("not resident at once"), std::string::npos) << b->name << ": " << made.reason;
   }

@@ -9,14 +9,14 @@ namespace mgsync::test { namespace {
 using namespace std::chrono_literals;
 using round_loop::load_maker;
 
-const mgsync::backend& named(std::string_view name) {
+const barrier_variant& named(std::string_view backend, std::string_view variant) {
   for (const auto* b : backends())
-    if (b->name == name) return *b;
-  throw std::runtime_error("no such backend");
+    if (const auto* found = b->name == backend ? b->find(variant) : nullptr) return *found;
+  throw std::runtime_error("no such barrier");
 }
 
-trial timed(const mgsync::backend& backend, const configuration& wanted, int gpus, session& where) {
-  const auto made = backend.create(group_of(gpus), wanted, where);
+trial timed(const barrier_variant& variant, const configuration& wanted, int gpus, session& where) {
+  const auto made = variant.make.of(topology::device::gpu)(group_of(gpus), wanted, where);
   EXPECT_TRUE(made.barrier) << made.reason;
   if (!made.barrier) return {};
   run_request request;
@@ -32,9 +32,9 @@ TEST(load, is_counted_and_in_its_place_beside_every_kind_of_kernel) {
     for (const load_place place : {load_place::others, load_place::all})
       for (const auto& [backend, variant] :
            {std::pair{"multigrid", "auto"}, {"grid", "cooperative-groups"}}) {
-        auto wanted = shape(variant, 0, 32);
+        auto wanted = shape(0, 32);
         wanted.load = {kind, 0, 64, place};
-        const auto seen = timed(named(backend), wanted, 1, here.session());
+        const auto seen = timed(named(backend, variant), wanted, 1, here.session());
         ASSERT_EQ(seen.loads.size(), 1u);
         EXPECT_GT(seen.loads[0].gbps, 0) << backend;
         EXPECT_EQ(seen.loads[0].misplaced, "") << backend;
@@ -50,10 +50,10 @@ TEST(load, lets_every_kernel_start_beside_it) {
     for (const auto& [backend, variant] :
          {std::pair{"multigrid", "library"}, {"multigrid", "auto"}, {"grid", "cooperative-groups"}})
       for (const unsigned block : {32u, 256u}) {
-        auto wanted = shape(variant, 1, block);
+        auto wanted = shape(1, block);
         wanted.load = {traffic::local_stores, 0, threads, load_place::all};
         const auto begin = std::chrono::steady_clock::now();
-        const auto seen = timed(named(backend), wanted, 1, here.session());
+        const auto seen = timed(named(backend, variant), wanted, 1, here.session());
         EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s)
             << backend << " of " << block << " beside " << threads;
         ASSERT_EQ(seen.loads.size(), 1u);
@@ -66,9 +66,9 @@ TEST(load, reaches_the_peers) {
   MGSYNC_NEEDS_GPUS(2);
   one_rank here;
   for (const traffic kind : {traffic::peer_stores, traffic::peer_loads}) {
-    auto wanted = shape("auto", 0, 32);
+    auto wanted = shape(0, 32);
     wanted.load = {kind, 0, 512, load_place::others};
-    const auto seen = timed(named("multigrid"), wanted, 2, here.session());
+    const auto seen = timed(named("multigrid", "auto"), wanted, 2, here.session());
     ASSERT_EQ(seen.loads.size(), 2u);
     for (const auto& one : seen.loads) EXPECT_GT(one.gbps, 5) << static_cast<int>(kind);
   }

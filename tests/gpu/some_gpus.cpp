@@ -23,9 +23,8 @@ one_rank::one_rank()
            [](const std::string&) {}),
       session_(job_, job_, dog_, std::chrono::seconds(30)) {}
 
-configuration shape(std::string_view variant, unsigned blocks_per_sm, unsigned threads) {
+configuration shape(unsigned blocks_per_sm, unsigned threads) {
   configuration c;
-  c.variant = variant;
   if (blocks_per_sm == 0) c.blocks = 1;
   else c.blocks_per_sm = blocks_per_sm;
   c.threads_per_block = threads;

@@ -28,7 +28,7 @@ class one_rank {
   mgsync::session session_;
 };
 
-configuration shape(std::string_view variant, unsigned blocks_per_sm, unsigned threads);
+configuration shape(unsigned blocks_per_sm, unsigned threads);
 run_request checked(std::uint32_t rounds, std::chrono::seconds patience = std::chrono::seconds(20));
 
 }  // namespace mgsync::test

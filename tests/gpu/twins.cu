@@ -130,10 +130,10 @@ creation make_twin(twin which, const topology::group& group, const configuration
   return {};
 }
 
-creation make_nothing_inside(level which, const topology::group& group, const configuration& asked,
+creation make_nothing_inside(fact::scope which, const topology::group& group, const configuration& asked,
                              session& where) {
   const auto w = round_loop::request_of(group, asked, where, "twin");
-  if (which == level::warp) return round_loop::make_inner_barrier<nothing_inside, 1>(w, "nothing");
+  if (which == fact::scope::lanes) return round_loop::make_inner_barrier<nothing_inside, 1>(w, "nothing");
   return round_loop::make_inner_barrier<nothing_inside, 32>(w, "nothing");
 }
 

@@ -17,6 +17,6 @@ enum class twin {
 
 creation make_twin(twin, const topology::group&, const configuration&, session&);
 // Nothing at all in place of the barrier of a warp's lanes, or of a block's warps.
-creation make_nothing_inside(level, const topology::group&, const configuration&, session&);
+creation make_nothing_inside(fact::scope, const topology::group&, const configuration&, session&);
 
 }  // namespace mgsync::test

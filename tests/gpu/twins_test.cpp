@@ -13,7 +13,7 @@ TEST_P(weakened, is_caught) {
   const auto [which, gpus] = GetParam();
   MGSYNC_NEEDS_GPUS(gpus);
   one_rank here;
-  const auto made = make_twin(which, group_of(gpus), shape("", 1, 256), here.session());
+  const auto made = make_twin(which, group_of(gpus), shape(1, 256), here.session());
   ASSERT_TRUE(made.barrier) << made.reason;
   const auto seen = made.barrier->run(checked(1000, std::chrono::seconds(5)));
   if (which == twin::none) {
@@ -64,7 +64,7 @@ TEST_P(replayed, graph_without_some_edges_is_caught_in_every_run) {
   const auto [whole, gpus] = GetParam();
   MGSYNC_NEEDS_GPUS(gpus);
   one_rank here;
-  auto rounds = round_loop::make_launch_rounds(group_of(gpus), shape("", 1, 256), here.session());
+  auto rounds = round_loop::make_launch_rounds(group_of(gpus), shape(1, 256), here.session());
   ASSERT_TRUE(rounds.rounds) << rounds.reason;
   std::unique_ptr<boundary_method> method;
   if (whole) method = std::make_unique<boundary_graph>(*rounds.rounds, false);
@@ -85,8 +85,8 @@ TEST(inside_a_block, nothing_is_no_barrier) {
   MGSYNC_NEEDS_GPUS(1);
   one_rank here;
   for (const auto& [which, threads] :
-       {std::pair{level::warp, 32u}, {level::block, 64u}, {level::block, 1024u}}) {
-    const auto made = make_nothing_inside(which, group_of(1), shape("", 0, threads), here.session());
+       {std::pair{fact::scope::lanes, 32u}, {fact::scope::block, 64u}, {fact::scope::block, 1024u}}) {
+    const auto made = make_nothing_inside(which, group_of(1), shape(0, threads), here.session());
     ASSERT_TRUE(made.barrier) << made.reason;
     EXPECT_GT(made.barrier->run(checked(1000, std::chrono::seconds(5))).violations, 0u) << threads;
   }

@@ -27,7 +27,7 @@ RULES = [
     ("barriers/parts/recorder/", ("barriers/parts/algorithm/integers.hpp",)),
     ("barriers/parts/symmetric_memory/", VALUES + ("barriers/parts/algorithm/",)),
     ("barriers/parts/round_loop/", PARTS),
-    ("barriers/backend.hpp", ("barriers/load.hpp", "topology/", "src/base/awake_clock.hpp")),
+    ("barriers/backend.hpp", ("barriers/load.hpp", "topology/", "src/base/awake_clock.hpp", "src/results/facts.hpp")),
     ("barriers/load.hpp", ()),
     ("barriers/words.", VALUES + BARRIERS),
     ("barriers/library/", BASE + ("barriers/parts/algorithm/", "barriers/parts/recorder/", "barriers/parts/symmetric_memory/")),

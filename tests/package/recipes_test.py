@@ -50,6 +50,19 @@ def linked(build, objects, out):
     run(["bash", "-c", shell], cwd=build)
 
 
+def without_it_does_not_compile(command, source):
+    """A record that leaves out a fact, or that nobody makes, is refused: nothing stands in for it."""
+    text = source.read_text()
+    for member in ("origin", "driver", "scope", "extent", "order", "make"):
+        short = re.sub(rf"\.{member} = (fact::\w+::\w+|makers::\w+\(.*?\)),?", "", text, count=1)
+        assert short != text, f"{source} says nothing of {member}"
+        source.write_text(short)
+        words = re.sub(r" -o \S+", " -fsyntax-only", command["command"])
+        done = subprocess.run(["bash", "-c", words], cwd=command["directory"], capture_output=True, text=True)
+        assert done.returncode != 0, f"a variant without .{member} compiles"
+    source.write_text(text)
+
+
 def main():
     source, build, cmake = (pathlib.Path(word) for word in sys.argv[1:4])
     if not (build / "build.ninja").exists():
@@ -70,6 +83,8 @@ def main():
         compilers = [subprocess.Popen(["bash", "-c", re.sub(r" -o \S+", f" -o {o}", c["command"])], cwd=c["directory"])
                      for c, o in zip(commands, objects)]
         assert [each.wait() for each in compilers] == [0] * len(compilers), "a new file does not compile"
+        tally = next(c for c in commands if c["file"].endswith("tally.cpp"))
+        without_it_does_not_compile(tally, copy / "barriers/tally/tally.cpp")
         program = pathlib.Path(folder) / "mgsync"
         linked(build, objects, program)
         assert "tally:default" in run([program, "list"])

@@ -13,12 +13,6 @@ namespace {
 // The most that any GPU holds at once on one of its multiprocessors.
 constexpr double most_blocks = 32, most_threads = 2048;
 
-const user_call* call_of(const backend& b, std::string_view variant, const point& p) {
-  const auto found = std::ranges::find_if(
-      b.calls, [&](const user_call& c) { return c.variant == variant && c.device == p.device; });
-  return found == b.calls.end() ? nullptr : &*found;
-}
-
 // Of members as many as the point's, in as many ranks.
 topology::group group_of(const point& p) {
   topology::group group{p.device, {}, p.placement, false};
@@ -31,9 +25,8 @@ topology::group group_of(const point& p) {
   return group;
 }
 
-configuration configuration_of(const point& p, std::string_view variant) {
+configuration configuration_of(const point& p) {
   configuration c;
-  c.variant = variant;
   const auto count = [&](std::string_view axis) {
     return p.number(axis) ? std::optional(static_cast<unsigned>(*p.number(axis))) : std::nullopt;
   };
@@ -43,14 +36,14 @@ configuration configuration_of(const point& p, std::string_view variant) {
   return c;
 }
 
-std::string why_never(const backend& b, std::string_view variant, const point& p,
+std::string why_never(const backend& b, const barrier_variant& v, const point& p,
                       const topology::group& group) {
-  const auto can = b.can_run({}, group, configuration_of(p, variant));
+  const auto can = can_run(b, v, {}, group, configuration_of(p));
   if (!can.ok && !can.elsewhere) return can.reason;
   // Blocks that meet inside a kernel are all there at once.
   const double blocks = p.number(axes::blocks_per_sm).value_or(0),
                threads = p.number(axes::threads_per_block).value_or(0);
-  if (p.device == topology::device::gpu && !b.by_host &&
+  if (v.facts_for(p.device).driver == fact::driver::device &&
       (blocks > most_blocks || blocks * threads > most_threads))
     return fmt::format("no GPU holds more than {:.0f} blocks or {:.0f} threads on a multiprocessor at once",
                        most_blocks, most_threads);
@@ -63,21 +56,21 @@ subject_facts facts_of(const point& p, std::span<const backend* const> table) {
   const auto found = std::ranges::find_if(table, [&](const backend* b) { return b->name == p.subject; });
   if (found == table.end()) return {};
   const backend& b = **found;
-  const std::string_view variant =
-      p.variant.empty() && !b.variants.empty() ? b.variants.front() : std::string_view(p.variant);
-  if (std::ranges::find(b.variants, variant) == b.variants.end()) return {};
+  const auto* const v = p.variant.empty() ? &b.variants.front() : b.find(p.variant);
+  if (v == nullptr) return {};
   const auto group = group_of(p);
-  subject_facts facts{.known = true,
-                      .by_host = p.device == topology::device::gpu && b.by_host,
-                      .never = why_never(b, variant, p, group)};
-  if (const auto* call = call_of(b, variant, p)) {
-    facts.maker = call->maker, facts.call = call->call, facts.needs = call->needs;
-    facts.meets_nobody = p.members < call->least_members;
-  }
-  for (const auto other : b.variants)
-    if (other != variant && call_of(b, other, p) != nullptr && why_never(b, other, p, group).empty())
-      facts.beside.push_back(to_string({&b, other}));
-  return facts;
+  const auto& call = v->call_for(p.device);
+  subject_facts all{.known = true,
+                    .by_host = p.device == topology::device::gpu && v->facts.driver != fact::driver::device,
+                    .maker = std::string(call.maker),
+                    .call = std::string(call.call),
+                    .needs = std::string(call.needs),
+                    .meets_nobody = p.members < call.least_members,
+                    .never = why_never(b, *v, p, group)};
+  for (const auto& other : b.variants)
+    if (&other != v && !other.call_for(p.device).call.empty() && why_never(b, other, p, group).empty())
+      all.beside.push_back(to_string({&b, &other}));
+  return all;
 }
 
 subject_facts facts_of(const point& p) { return facts_of(p, backends()); }

@@ -100,7 +100,8 @@ std::vector<measurement> points_of(const plan& planned, const settings& asked, c
       m.create = [&where, &each, &job, meeting, mine, asked] {
         creation made;
         if (!mine.empty())
-          made = each.choice.backend->create(where.group, each.configuration, meeting->here());
+          made = each.choice.variant->make.of(where.group.device)(where.group, each.configuration,
+                                                                  meeting->here());
         subject_creation out;
         out.reason = made.reason;
         if (made.reason.empty()) out.found["placed"] = placed(where.group);
@@ -113,7 +114,7 @@ std::vector<measurement> points_of(const plan& planned, const settings& asked, c
       m.method = [stopping = asked.stopping] { return latency(stopping); };
       m.prover = [&where, &each, asked] {
         return std::make_unique<rounds_prover>(each.point, where.group, asked.check ? asked.check_rounds : 0,
-                                               asked.seed, each.choice.backend->piece);
+                                               asked.seed, !each.choice.variant->facts.joins_all());
       };
       all.push_back(std::move(m));
     }

@@ -15,9 +15,8 @@ namespace mgsync {
 
 namespace {
 
-configuration configure(const sweep_request& request, const shape& s, const backend_choice& choice) {
+configuration configure(const sweep_request& request, const shape& s) {
   configuration c;
-  c.variant = choice.variant;
   c.blocks_per_sm = s.blocks_per_sm;
   c.blocks = s.blocks;
   c.peer_memory = request.peer_memory;
@@ -49,7 +48,7 @@ void set_axes(point& p, const sweep_request& request, const cell& where, const c
 point describe(const sweep_request& request, const cell& where, const planned_point& planned, int members) {
   point p;
   p.subject = planned.choice.backend->name;
-  p.variant = planned.choice.variant;
+  p.variant = planned.choice.variant->name;
   p.device = request.device;
   p.members = members;
   if (request.oversubscribe || !where.group.oversubscribed)
@@ -69,7 +68,9 @@ std::string why_waived(const sweep_request& request, const cell& where, const pl
   // What a backend is for comes first: too many threads are no reason for one that has none.
   auto asked = planned.configuration;
   if (on_host) asked.load = {};
-  if (auto can = planned.choice.backend->can_run(ranks.front().seen, where.group, asked); !can.ok)
+  if (auto can =
+          can_run(*planned.choice.backend, *planned.choice.variant, ranks.front().seen, where.group, asked);
+      !can.ok)
     return can.reason;
   if (on_host && !where.load.idle()) return "load is measured on GPUs only";
   if (where.over_quota && !request.oversubscribe)
@@ -166,7 +167,7 @@ void add_cells(plan& result, const sweep_request& request, std::span<const topol
         cell c{grouped.chosen,    load, work, late, {}, grouped.notes, ranks.front().seen.host, impossible,
                grouped.over_quota};
         for (const auto& choice : request.backends) {
-          planned_point p{choice, configure(request, counted, choice), {}, {}};
+          planned_point p{choice, configure(request, counted), {}, {}};
           p.configuration.load = load;
           p.point = describe(request, c, p, members);
           p.waived = why_waived(request, c, p, ranks);

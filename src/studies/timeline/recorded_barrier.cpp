@@ -121,8 +121,8 @@ class recorded_barrier final : public subject {
 }  // namespace
 
 subject_creation make_recorded_barrier(const recorded_barrier_settings& given) {
-  auto where = std::make_unique<own_session>(given.backend->bounded);
-  auto made = given.backend->create(given.group, given.configuration, where->place);
+  auto where = std::make_unique<own_session>(given.variant->bounded);
+  auto made = given.variant->make.of(given.group.device)(given.group, given.configuration, where->place);
   if (!made.barrier) return {nullptr, made.reason, {}};
   std::unique_ptr<common_clock> clock;
   if (given.recorder) {

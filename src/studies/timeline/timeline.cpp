@@ -88,13 +88,12 @@ rounds_difference_settings timing() {
 measurement planned(const study_request& asked, const backend_choice& choice, const shape& of,
                     const topology::group& group, std::uint32_t late_us, bool recorder) {
   const bool host = asked.device == topology::device::host;
-  recorded_barrier_settings given{choice.backend, group, {}, recorder, number(asked.list("rounds").front()),
-                                  late_us};
-  given.configuration.variant = choice.variant;
+  recorded_barrier_settings given{
+      choice.backend, choice.variant, group, {}, recorder, number(asked.list("rounds").front()), late_us};
   given.configuration.blocks_per_sm = of.blocks_per_sm;
   given.configuration.blocks = of.blocks;
   if (!host) given.configuration.threads_per_block = of.threads_per_block;
-  auto m = measurement_of(asked, "timeline", choice.backend->name, choice.variant);
+  auto m = measurement_of(asked, "timeline", choice.backend->name, choice.variant->name);
   m.point.members = static_cast<int>(group.members.size());
   m.point.group.clear();
   for (const auto& one : group.members) m.point.group.push_back(one.id);
@@ -105,7 +104,7 @@ measurement planned(const study_request& asked, const backend_choice& choice, co
   m.point.set("recorder", std::string(recorder ? "on" : "off"));
   m.waived = why_no_clocks(group, asked.machine());
   if (m.waived.empty())
-    m.waived = choice.backend->can_run(asked.machine(), group, given.configuration).reason;
+    m.waived = can_run(*choice.backend, *choice.variant, asked.machine(), group, given.configuration).reason;
   m.cell = fmt::format("{} {} {} {} {}", to_string(choice), m.point.members, to_string(of), late_us,
                        to_string(asked.device));
   m.create = [given] { return make_recorded_barrier(given); };

@@ -3,8 +3,7 @@
 // pmodels/mpich 6227).
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
+#include <memory>
 #include <utility>
 
 #include "barriers/backend.hpp"
@@ -46,24 +45,27 @@ class pass {
 };
 
 template <class Fault>
-creation make(const topology::group& group, unsigned blocks, session& where) {
-  return round_loop::make_host_barrier<pass<Fault>>(group, blocks, where, "planted", Fault::name,
-                                                    Fault::bounded);
+creation make(const topology::group& group, const configuration& wanted, session& where) {
+  return round_loop::make_host_barrier<pass<Fault>>(group, wanted.blocks_per_sm.value_or(1), where, "planted",
+                                                    Fault::name, Fault::bounded);
 }
 
-using maker = creation (*)(const topology::group&, unsigned, session&);
+// The facts are those of a barrier, which none of them is.
+constexpr barrier_variant planted_variant(std::string_view name, makers make) {
+  return {.name = name,
+          .summary = "broken on purpose",
+          .facts = {.origin = fact::origin::ours,
+                    .driver = fact::driver::host,
+                    .scope = fact::scope::node,
+                    .extent = fact::extent::everything,
+                    .order = fact::order::both},
+          .make = make};
+}
 
-template <class... Faults>
-struct list {
-  static constexpr std::string_view names[] = {Faults::name...};
-  static constexpr maker makers[] = {make<Faults>...};
-};
-using all = list<planted::no_op, planted::leaves_at_all_but_one, planted::root_leaves_at_once,
-                 planted::arrival_left_out, planted::one_step_short, planted::one_flag_for_two_epochs,
-                 planted::counter_reset_too_early, planted::rare_early_exit, planted::forgets_its_epoch,
-                 planted::wraps_wrongly, planted::broken_above_four, planted::never_released, planted::hangs,
-                 planted::butterfly_skips_peers, planted::accumulating_counter_overflows,
-                 planted::epoch_is_not_atomic, planted::once_in_5000_one_short, planted::one_edge_of_all>;
+template <class Fault>
+constexpr barrier_variant with() {
+  return planted_variant(Fault::name, makers::of_hosts(make<Fault>));
+}
 
 // A good barrier on whose last rank a call fails, in one phase.
 class failing final : public barrier {
@@ -95,45 +97,62 @@ class lingering final : public barrier {
   bool here_;
 };
 
-constexpr std::string_view failures[] = {"fails-in-creation", "fails-in-check", "fails-in-timing",
-                                         "hangs-in-destruction"};
+// Whether this rank is the one that fails: the last, in groups of more than two, which are measured after one
+// of two.
+bool is_last(const topology::group& group, const session& where) {
+  return group.members.back().rank == where.rank();
+}
+bool fails_here(const topology::group& group, const session& where) {
+  return is_last(group, where) && group.members.size() > 2;
+}
 
-creation make_failing(std::string_view phase, const topology::group& group, unsigned blocks, session& where) {
-  const bool last = group.members.back().rank == where.rank();
-  const bool here = last && group.members.size() > 2;  // a group of two is measured before
-  if (here && phase == "fails-in-creation") throw api_error("planted", "error 42", "failing on purpose");
-  auto made = make<planted::no_fault>(group, blocks, where);
-  if (phase == "hangs-in-destruction") {
-    made.barrier = std::make_unique<lingering>(std::move(made.barrier), last);
-    return made;
-  }
-  made.barrier = std::make_unique<failing>(std::move(made.barrier), here,
-                                           phase == "fails-in-check" ? run_mode::check : run_mode::time);
+creation fail_in_creation(const topology::group& group, const configuration& wanted, session& where) {
+  if (fails_here(group, where)) throw api_error("planted", "error 42", "failing on purpose");
+  return make<planted::no_fault>(group, wanted, where);
+}
+
+template <run_mode Phase>
+creation fail_in(const topology::group& group, const configuration& wanted, session& where) {
+  auto made = make<planted::no_fault>(group, wanted, where);
+  made.barrier = std::make_unique<failing>(std::move(made.barrier), fails_here(group, where), Phase);
   return made;
 }
 
-constexpr auto variants = [] {
-  std::array<std::string_view, std::size(all::names) + std::size(failures)> names{};
-  std::copy(std::begin(failures), std::end(failures),
-            std::copy(std::begin(all::names), std::end(all::names), names.begin()));
-  return names;
-}();
-
-support can_run(const topology::machine&, const topology::group& group, const configuration&) {
-  return group.device == topology::device::host ? support::yes() : support::no("for host members");
+creation hang_in_destruction(const topology::group& group, const configuration& wanted, session& where) {
+  auto made = make<planted::no_fault>(group, wanted, where);
+  made.barrier = std::make_unique<lingering>(std::move(made.barrier), is_last(group, where));
+  return made;
 }
 
-creation create(const topology::group& group, const configuration& wanted, session& where) {
-  for (std::size_t i = 0; i < std::size(all::names); ++i)
-    if (all::names[i] == wanted.variant)
-      return all::makers[i](group, wanted.blocks_per_sm.value_or(1), where);
-  return make_failing(wanted.variant, group, wanted.blocks_per_sm.value_or(1), where);
-}
+using namespace planted;
+constexpr barrier_variant variants[] = {
+    with<no_op>(),
+    with<leaves_at_all_but_one>(),
+    with<root_leaves_at_once>(),
+    with<arrival_left_out>(),
+    with<one_step_short>(),
+    with<one_flag_for_two_epochs>(),
+    with<counter_reset_too_early>(),
+    with<rare_early_exit>(),
+    with<forgets_its_epoch>(),
+    with<wraps_wrongly>(),
+    with<broken_above_four>(),
+    with<never_released>(),
+    with<hangs>(),
+    with<butterfly_skips_peers>(),
+    with<accumulating_counter_overflows>(),
+    with<epoch_is_not_atomic>(),
+    with<once_in_5000_one_short>(),
+    with<one_edge_of_all>(),
+    planted_variant("fails-in-creation", makers::of_hosts(fail_in_creation)),
+    planted_variant("fails-in-check", makers::of_hosts(fail_in<run_mode::check>)),
+    planted_variant("fails-in-timing", makers::of_hosts(fail_in<run_mode::time>)),
+    planted_variant("hangs-in-destruction", makers::of_hosts(hang_in_destruction))};
 
 }  // namespace
 
 extern const backend planted_backend;
-const backend planted_backend{"planted", "barriers broken on purpose", variants, level::group, false, can_run,
-                              create};
+const backend planted_backend{
+    .name = "planted", .summary = "barriers broken on purpose", .variants = variants};
 
 }  // namespace mgsync

@@ -12,6 +12,7 @@
 #include "src/harness/runner.hpp"
 #include "src/results/result_file.hpp"
 #include "src/studies/barriers/barrier_points.hpp"
+#include "tests/unit/barriers/made_up_variant.hpp"
 #include "tests/unit/results/scratch_folder.hpp"
 
 namespace mgsync { namespace {
@@ -38,15 +39,14 @@ class scripted_barrier final : public barrier {
   }
 };
 
-constexpr std::string_view variants[] = {"first", "second"};
-const backend scripted{
-    "scripted",
-    "does as the test says",
-    variants,
-    level::group,
-    true,
-    [](const topology::machine&, const topology::group&, const configuration&) { return support::yes(); },
-    [](const topology::group&, const configuration&, session&) { return now.create(); }};
+creation make_scripted(const topology::group&, const configuration&, session&) { return now.create(); }
+constexpr barrier_variant scripted_variant(std::string_view name) {
+  auto one = test::made_up_variant(name);
+  one.make = makers::of_hosts(make_scripted);
+  return one;
+}
+constexpr barrier_variant variants[] = {scripted_variant("first"), scripted_variant("second")};
+const backend scripted{.name = "scripted", .summary = "does as the test says", .variants = variants};
 
 creation a_barrier() { return {std::make_unique<scripted_barrier>(), {}, {}, {}}; }
 
@@ -58,11 +58,11 @@ plan two_points() {
     m.host = "box";
     c.group.members.push_back(m);
   }
-  for (const auto variant : variants) {
+  for (const auto& variant : variants) {
     planned_point p;
-    p.choice = {&scripted, variant};
+    p.choice = {&scripted, &variant};
     p.point.subject = "scripted";
-    p.point.variant = variant;
+    p.point.variant = variant.name;
     p.point.members = 2;
     p.point.group = {0, 1};
     p.point.set(axes::blocks_per_sm, 1.0);

@@ -24,16 +24,14 @@ TEST(several_hosts, the_device_barrier_of_nccl_is_one_of_each_host_alone) {
   const auto all = backends();
   const auto found = std::ranges::find(all, std::string_view("nccl-device"), &backend::name);
   ASSERT_NE(found, all.end());
-  for (const auto variant : (*found)->variants) {
-    configuration wanted;
-    wanted.variant = variant;
-    const auto apart = (*found)->can_run({}, gpus_on("a", "b"), wanted);
-    EXPECT_FALSE(apart.ok) << variant;
+  for (const auto& variant : (*found)->variants) {
+    const auto apart = can_run(**found, variant, {}, gpus_on("a", "b"), {});
+    EXPECT_FALSE(apart.ok) << variant.name;
     EXPECT_NE(apart.reason.find("on several hosts (--per-node measures each)"), std::string::npos)
         << apart.reason;
-    EXPECT_EQ((*found)->can_run({}, gpus_on("a", "a"), wanted).reason.find("several hosts"),
+    EXPECT_EQ(can_run(**found, variant, {}, gpus_on("a", "a"), {}).reason.find("several hosts"),
               std::string::npos)
-        << variant;
+        << variant.name;
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "src/base/closest_word.hpp"
 #include "src/base/errors.hpp"
+#include "tests/unit/barriers/made_up_variant.hpp"
 #include "tests/unit/refused.hpp"
 
 namespace mgsync { namespace {
@@ -79,9 +80,11 @@ TEST(loads, refuses_what_is_no_load) {
             std::string::npos);
 }
 
-constexpr std::array<std::string_view, 2> openmp_variants = {"runtime", "std-barrier"};
-constexpr std::array<std::string_view, 1> mpi_variants = {"default"};
-constexpr std::array<std::string_view, 3> multigrid_variants = {"auto", "inbox", "dissemination"};
+using test::made_up_variant;
+constexpr barrier_variant openmp_variants[] = {made_up_variant("runtime"), made_up_variant("std-barrier")};
+constexpr barrier_variant mpi_variants[] = {made_up_variant("default")};
+constexpr barrier_variant multigrid_variants[] = {made_up_variant("auto"), made_up_variant("inbox"),
+                                                  made_up_variant("dissemination")};
 const backend openmp{.name = "openmp", .summary = "", .variants = openmp_variants};
 const backend mpi{.name = "mpi", .summary = "", .variants = mpi_variants};
 const backend multigrid{.name = "multigrid", .summary = "", .variants = multigrid_variants};

@@ -34,14 +34,14 @@ point of_blocks(std::string_view subject, std::string_view variant, double block
 std::set<std::string> callable(topology::device device, int members, int ranks) {
   std::set<std::string> names;
   for (const auto* b : backends())
-    for (const auto variant : b->variants) {
-      auto p = at(b->name, variant, device, members);
+    for (const auto& variant : b->variants) {
+      auto p = at(b->name, variant.name, device, members);
       p.ranks = ranks;
       const auto facts = facts_of(p);
-      EXPECT_TRUE(facts.known) << b->name << ":" << variant;
-      EXPECT_EQ(facts.call.empty(), facts.maker.empty()) << b->name << ":" << variant;
+      EXPECT_TRUE(facts.known) << b->name << ":" << variant.name;
+      EXPECT_EQ(facts.call.empty(), facts.maker.empty()) << b->name << ":" << variant.name;
       if (!facts.call.empty() && facts.never.empty() && !facts.meets_nobody)
-        names.insert(fmt::format("{}:{}", b->name, variant));
+        names.insert(fmt::format("{}:{}", b->name, variant.name));
     }
   return names;
 }
@@ -84,13 +84,20 @@ TEST(barrier_facts, name_the_call_and_what_it_needs) {
   EXPECT_FALSE(facts_of(at("multigrid", "tomorrow", gpu, 4)).known);
 }
 
-TEST(barrier_facts, belong_to_variants_that_there_are) {
+TEST(barrier_facts, are_whole_in_every_record) {
+  std::set<std::string> names;
   for (const auto* b : backends())
-    for (const auto& call : b->calls) {
-      EXPECT_NE(std::ranges::find(b->variants, call.variant), b->variants.end())
-          << b->name << ":" << call.variant;
-      EXPECT_FALSE(call.call.empty() || call.maker.empty()) << b->name << ":" << call.variant;
-      EXPECT_FALSE(b->piece) << b->name;
+    for (const auto& v : b->variants) {
+      const auto name = fmt::format("{}:{}", b->name, v.name);
+      EXPECT_TRUE(names.insert(name).second) << name << " is there twice";
+      EXPECT_EQ(b->find(v.name), &v) << name;
+      EXPECT_FALSE(v.summary.empty()) << name;
+      for (const auto& call : {v.call, v.host_call}) EXPECT_EQ(call.call.empty(), call.maker.empty()) << name;
+      EXPECT_TRUE(v.call.call.empty() || v.make.of(gpu) != nullptr) << name << " is called where it is not";
+      EXPECT_TRUE(v.host_call.call.empty() || v.make.of(host) != nullptr) << name;
+      // What joins not all is a piece of a barrier: nothing that a program calls.
+      EXPECT_TRUE(v.facts.joins_all() || v.call.call.empty()) << name;
+      EXPECT_EQ(v.facts_for(host).driver, fact::driver::host) << name;
     }
 }
 

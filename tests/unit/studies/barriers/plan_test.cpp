@@ -5,10 +5,11 @@
 #include <algorithm>
 
 #include "src/base/errors.hpp"
+#include "tests/unit/barriers/made_up_variant.hpp"
 
 namespace mgsync { namespace {
 
-constexpr std::string_view two_variants[] = {"one", "two"};
+constexpr barrier_variant two_variants[] = {test::made_up_variant("one"), test::made_up_variant("two")};
 
 support always(const topology::machine&, const topology::group&, const configuration&) {
   return support::yes();
@@ -16,10 +17,9 @@ support always(const topology::machine&, const topology::group&, const configura
 support never(const topology::machine&, const topology::group&, const configuration&) {
   return support::no("not on this planet");
 }
-creation nothing(const topology::group&, const configuration&, session&) { return {}; }
 
-const backend can{"can", "runs", two_variants, level::group, true, always, nothing};
-const backend cannot{"cannot", "does not", two_variants, level::group, true, never, nothing};
+const backend can{.name = "can", .summary = "runs", .variants = two_variants, .can_run = always};
+const backend cannot{.name = "cannot", .summary = "does not", .variants = two_variants, .can_run = never};
 
 std::vector<topology::rank_view> one_rank(int cores) {
   topology::machine m;
@@ -38,7 +38,7 @@ std::vector<topology::rank_view> one_rank(int cores) {
 
 sweep_request request() {
   sweep_request r;
-  r.backends = {{&can, "one"}, {&cannot, "one"}};
+  r.backends = {{&can, &two_variants[0]}, {&cannot, &two_variants[0]}};
   return r;
 }
 
