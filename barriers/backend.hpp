@@ -186,14 +186,14 @@ class makers {
   make_function* of(topology::device device) const { return device == topology::device::gpu ? gpu_ : host_; }
   std::string_view for_whom() const { return for_whom_; }  // where one of them is missing
 
-  static consteval makers of_hosts(make_function* make, std::string_view for_whom = "for host members") {
+  static constexpr makers of_hosts(make_function* make, std::string_view for_whom = "for host members") {
     return makers(make, nullptr, for_whom);
   }
-  static consteval makers of_gpus(make_function* make) { return makers(nullptr, make, "for GPU members"); }
-  static consteval makers of_both(make_function* host, make_function* gpu) { return makers(host, gpu, {}); }
+  static constexpr makers of_gpus(make_function* make) { return makers(nullptr, make, "for GPU members"); }
+  static constexpr makers of_both(make_function* host, make_function* gpu) { return makers(host, gpu, {}); }
 
  private:
-  consteval makers(make_function* host, make_function* gpu, std::string_view for_whom)
+  constexpr makers(make_function* host, make_function* gpu, std::string_view for_whom)
       : host_(host), gpu_(gpu), for_whom_(for_whom) {
     if (host == nullptr && gpu == nullptr) throw "nobody makes this variant";
   }
