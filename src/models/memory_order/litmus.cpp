@@ -198,8 +198,12 @@ class reader {
                looks_up(scopes, name[2], e.scope)) {
       e.fence = name[1] == "sc" ? fence_kind::sc : fence_kind::acq_rel;
       e.order = order::acq_rel;
+    } else if (name.size() == 3 && (name[1] == "acquire" || name[1] == "release") &&
+               looks_up(scopes, name[2], e.scope)) {
+      e.order = name[1] == "acquire" ? order::acquire : order::release;
     } else {
-      refuse(text_, "fence.sc.SCOPE, fence.acq_rel.SCOPE or fence.proxy.KIND");
+      refuse(text_, "fence.sc.SCOPE, fence.acq_rel.SCOPE, fence.acquire.SCOPE, fence.release.SCOPE or "
+                    "fence.proxy.KIND");
     }
     push(std::move(e));
   }

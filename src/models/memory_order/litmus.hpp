@@ -13,9 +13,9 @@
 // begin with # say nothing.
 //   Instructions: ld, st, atom (add, sub, exch, cas), red, with .weak, .relaxed, .acquire, .release,
 //   .acq_rel, .volatile and
-// .cta, .gpu, .sys; fence.sc and fence.acq_rel with a scope; suld, sust, tld, ldc: through the surface,
-// texture, constant proxy; ld.async, st.async: through the asynchronous one; fence.proxy.alias, .surface,
-// .texture, .constant, .async; bar.sync NAME, bar.arrive NAME.
+// .cta, .gpu, .sys; fence.sc, fence.acq_rel, fence.acquire and fence.release with a scope; suld, sust, tld,
+// ldc: through the surface, texture, constant proxy; ld.async, st.async: through the asynchronous one;
+// fence.proxy.alias, .surface, .texture, .constant, .async; bar.sync NAME, bar.arrive NAME.
 #pragma once
 
 #include <string>

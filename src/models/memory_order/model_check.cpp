@@ -37,6 +37,7 @@ class encoding {
     for (std::size_t e = 0; e < events_.size(); ++e) name_values(e);
     relate();
     forbid();
+    for (const condition& one : program_.given) solver_.add(holds(one));
     solver_.add(holds(program_.question));
   }
 
@@ -111,13 +112,14 @@ class encoding {
       const auto known = [&](int read) {
         return read == operand::none ||
                (read >= 0 && static_cast<std::size_t>(read) < e && reads(static_cast<std::size_t>(read)) &&
-                at(static_cast<std::size_t>(read)).thread == at(e).thread);
+                (at(static_cast<std::size_t>(read)).thread == at(e).thread ||
+                 same_block(static_cast<std::size_t>(read), e)));
       };
       bool right = at(e).thread >= 0 && static_cast<std::size_t>(at(e).thread) < program_.threads.size() &&
                    known(at(e).value.read) && known(at(e).of_atomic);
       for (const guard& one : at(e).guards) right = right && one.read != operand::none && known(one.read);
       if (!right)
-        throw usage_error(fmt::format("'{}' uses what no earlier read of its thread got", at(e).text));
+        throw usage_error(fmt::format("'{}' uses what no earlier read of its block got", at(e).text));
     }
   }
 
@@ -233,7 +235,8 @@ class encoding {
 
   relation release_patterns() {
     relation found = po_.where([&](std::size_t a, std::size_t b) {
-      return writes(b) && is_strong(b) && (is_fence(a) || (releases(a) && same_address(a, b)));
+      return writes(b) && is_strong(b) &&
+             ((is_fence(a) && at(a).order != order::acquire) || (releases(a) && same_address(a, b)));
     });
     for (std::size_t e = 0; e < size(); ++e) {
       if (releases(e)) found.add(e, e, context_.bool_val(true));
@@ -242,7 +245,8 @@ class encoding {
   }
   relation acquire_patterns() {
     relation found = po_.where([&](std::size_t a, std::size_t b) {
-      return reads(a) && is_strong(a) && (is_fence(b) || (acquires(b) && same_address(a, b)));
+      return reads(a) && is_strong(a) &&
+             ((is_fence(b) && at(b).order != order::release) || (acquires(b) && same_address(a, b)));
     });
     for (std::size_t e = 0; e < size(); ++e) {
       if (acquires(e)) found.add(e, e, context_.bool_val(true));
@@ -361,7 +365,8 @@ class encoding {
     }
   }
 
-  // No value comes from itself: reads and what depends on them have an order.
+  // No value comes from itself: reads, and writes that depend on them by their value or by whether they take
+  // place, have an order.
   void forbid_thin_air() {
     const auto rank = [&](std::size_t e) { return context_.int_const(fmt::format("rank{}", e).c_str()); };
     rf_.for_each([&](std::size_t w, std::size_t r, const z3::expr& when) {
@@ -370,6 +375,7 @@ class encoding {
     for (std::size_t e = 0; e < size(); ++e) {
       if (at(e).value.read != operand::none)
         solver_.add(rank(static_cast<std::size_t>(at(e).value.read)) < rank(e));
+      if (!writes(e)) continue;
       for (const guard& one : at(e).guards) solver_.add(rank(static_cast<std::size_t>(one.read)) < rank(e));
     }
   }

@@ -24,7 +24,8 @@ struct operand {
 };
 
 enum class compared { equal, unequal };
-// A condition under which an event takes place: what an earlier read of its thread got.
+// A condition under which an event takes place: what an earlier read got, of its thread or of one that told
+// it in a vote.
 struct guard {
   int read = operand::none;
   compared how = compared::equal;
@@ -80,6 +81,7 @@ struct program {
   std::vector<address> addresses;
   std::vector<std::int64_t> start;  // what each memory holds at first
   std::vector<event> events;        // those of one thread in its order
+  std::vector<condition> given;     // no execution is looked at in which one of them does not hold
   condition question;
 };
 

@@ -62,6 +62,18 @@ TEST(memory_order, an_instruction_takes_place_only_under_its_condition) {
             verdict::allowed);
 }
 
+// A fence of one direction is half of a full one, and each half is needed.
+TEST(memory_order, fences_of_one_direction_order_that_one) {
+  const auto passed = [](const std::string& first, const std::string& second) {
+    return verdict_of("gpu 0 block 0 | st.weak [x], 1; fence." + first +
+                      ".sys; st.relaxed.sys [f], 1\n gpu 1 block 0 | ld.relaxed.sys a, [f]; fence." + second +
+                      ".sys; ld.weak b, [x]\n ask a == 1 && b == 0");
+  };
+  EXPECT_EQ(passed("release", "acquire"), verdict::forbidden);
+  EXPECT_EQ(passed("acquire", "acquire"), verdict::allowed);
+  EXPECT_EQ(passed("release", "release"), verdict::allowed);
+}
+
 // What the bulk copy engine reads behind a barrier needs a fence of its own: by PTX's rule for proxies, on
 // the reader's side.
 TEST(memory_order, an_asynchronous_read_behind_a_flag_needs_a_proxy_fence) {

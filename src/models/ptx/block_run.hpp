@@ -1,0 +1,95 @@
+// One block on all its ways: instruction by instruction, lane by lane, to where all wait for one another.
+#pragma once
+
+#include "src/models/ptx/history.hpp"
+
+namespace mgsync::ptx {
+
+// What follows from a kernel's text alone.
+class kernel_facts {
+ public:
+  explicit kernel_facts(const kernel&);
+
+  const kernel& code() const { return *kernel_; }
+  std::size_t behind(const std::string& label, const instruction&) const;
+  bool is_label(std::size_t at) const { return labelled_[at]; }
+  // Whether some instruction from `at` on may read the register before it is written.
+  bool is_live(std::size_t at, int reg) const { return live_[at][static_cast<std::size_t>(reg)]; }
+  static bool has_result(const instruction&);
+
+ private:
+  void find_live();
+
+  const kernel* kernel_;
+  std::map<std::string, std::size_t> labels_;
+  std::vector<bool> labelled_;
+  std::vector<std::vector<bool>> live_;
+};
+
+class block_run {
+ public:
+  block_run(const launch&, const kernel_facts&, history&, unsigned gpu, unsigned block);
+
+  // All ways to the kernel's end, as many as there are.
+  std::size_t run_all();
+
+ private:
+  // The value of `of` decides: each of its numbers is a way of its own.
+  struct split {
+    int read = -1;
+    std::vector<choice> parts;
+  };
+  enum class moved { on, lost };  // lost: a poll that failed
+
+  way begin() const;
+  void run_on(way, std::vector<way>& reached);
+  void go_each_way(const way& from, const split&, std::vector<way>& reached);
+  std::vector<way> met(std::vector<way>) const;
+  bool meets(way&, const way& other) const;
+
+  std::optional<split> move(way&, unsigned thread, moved&);
+  std::optional<split> execute(way&, unsigned thread, const instruction&);
+  std::optional<split> compute(way&, unsigned thread, const instruction&);
+  std::optional<split> load(way&, unsigned thread, const instruction&);
+  std::optional<split> store(way&, unsigned thread, const instruction&);
+  std::optional<split> atomic(way&, unsigned thread, const instruction&);
+  void fence(way&, unsigned thread, const instruction&);
+
+  // All lanes of a warp, or of the block, stand at the same kind of instruction.
+  std::optional<split> meet_warp(way&, unsigned first, unsigned last);
+  std::optional<split> vote(way&, unsigned first, unsigned last, const instruction&);
+  std::optional<split> shuffle(way&, unsigned first, unsigned last, const instruction&);
+  std::optional<split> add_up(way&, unsigned first, unsigned last, const instruction&);
+  std::optional<split> meet_block(way&);
+  // Of what the lanes say: whether all, or any. Nothing: `part` must be decided first.
+  std::optional<value> agreed(const way&, const std::vector<value>& said, bool all,
+                              std::optional<split>& part) const;
+  void meet(way&, unsigned first, unsigned last, const char* name);
+  void step_over(way&, unsigned first, unsigned last);
+
+  value read(const way&, unsigned thread, const operand&) const;
+  value settled(const way&, value) const;
+  std::optional<split> decide(const way&, const value&) const;
+  choice left(const way&, int read) const;
+  void set(way&, unsigned thread, const operand&, value) const;
+  std::uint64_t special(way&, unsigned thread, const std::string& name, const instruction&) const;
+  std::optional<split> address_of(const way&, unsigned thread, const instruction&, const operand&,
+                                  std::uint64_t& found) const;
+
+  step begun(const way&, unsigned thread, const instruction&, memory_order::event_kind) const;
+  step access(const way&, unsigned thread, const instruction&, memory_order::event_kind, const word&) const;
+  value read_word(way&, unsigned thread, const instruction&, const word&, int* number);
+  value read_parameter(unsigned thread, const instruction&, const word&) const;
+  void write_word(way&, unsigned thread, step, bool adds);
+  std::optional<split> written_as(const way&, const value&, const word&, memory_order::operand&) const;
+  [[noreturn]] void refuse(const instruction&, const char* why) const;
+
+  const launch& launch_;
+  const kernel_facts& facts_;
+  history& history_;
+  unsigned gpu_, block_;
+  int number_;  // of the block among all
+  std::vector<std::vector<std::uint8_t>> parameters_;
+};
+
+}  // namespace mgsync::ptx

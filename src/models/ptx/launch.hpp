@@ -1,0 +1,70 @@
+// The events of a kernel that runs on several GPUs: every lane runs by itself with its own registers, and
+// what it reads of memory that others write is left open, so that memory_order::check() can ask for all
+// executions at once.
+//   ptx::launch asked{.kernel = &kernel, .gpus = 2, .blocks = 1, .threads = 2, .warp = 2};
+//   asked.parameters = [&](const ptx::place& at) { return bytes_of(handles[at.gpu]); };
+//   const ptx::recording made = ptx::record(asked);
+//   made.program.question = made.unexplored;   // first of all: is there a read that was not thought of?
+//
+// What is left out, and why nothing is hidden by it:
+// - A poll is the one read that ends it. A read that fails feeds nothing but its own loop; without it an
+//   execution keeps all its values and loses pairs of its relations, and every axiom forbids pairs. A turn of
+//   a loop is a poll if it reads memory and does nothing else; `failed_polls` lets that many of them be.
+// - Executions in which every thread comes to its end. One that does not could be continued so that each read
+//   gets what was written last, which takes nothing back, unless the kernel cannot end at all.
+// - Where a read decides which way the lanes go, all ways are events, under the condition that the read says
+//   so. Ways that meet at a barrier of the block with the same registers go on as one.
+// - What one thread alone touches, and what nobody writes.
+// - The absent lanes of a warp do as its last lane there, and write nothing.
+// - What can be read is computed from all writes of all ways, but for those that a barrier of the block keeps
+//   behind the read. `unexplored` asks whether that was all.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "src/models/memory_order/program.hpp"
+#include "src/models/ptx/kernel.hpp"
+
+namespace mgsync::ptx {
+
+struct place {
+  unsigned gpu = 0;
+  unsigned block = 0;   // of the GPU
+  unsigned thread = 0;  // of the block
+};
+
+// Bytes of global memory as they are at first; what is not named is 0.
+using memory_image = std::map<std::uint64_t, std::uint8_t>;
+
+struct launch {
+  const ptx::kernel* kernel = nullptr;
+  unsigned gpus = 1;
+  unsigned blocks = 1;   // of each GPU
+  unsigned threads = 1;  // of each block, which has one dimension
+  unsigned warp = 32;    // lanes of a warp
+  memory_image memory;
+  std::function<std::vector<std::uint8_t>(const place&)> parameters;  // as bytes, of each thread its own
+  std::function<std::string(std::uint64_t)>
+      name_of;  // of a word of memory, for the stories; else its address
+  unsigned failed_polls = 0;
+};
+
+struct recording {
+  memory_order::program program;       // without a question
+  std::vector<std::uint64_t> word_of;  // by index of program.addresses: where it lies
+  memory_order::condition unexplored;  // a read got what this recording has no way for
+  std::size_t ways = 0;                // that blocks can go, at the end
+};
+
+// Throws usage_error, naming line and instruction, for what it does not know how to run.
+recording record(const launch&);
+
+// Threads are numbered by GPU, then block, then thread.
+inline int thread_number(const launch& of, const place& at) {
+  return static_cast<int>((at.gpu * of.blocks + at.block) * of.threads + at.thread);
+}
+
+}  // namespace mgsync::ptx
