@@ -39,7 +39,8 @@ letter first_of(std::string_view text) {
 
 bool steers(std::uint32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
-         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0xfffe ||
+         code == 0xffff;
 }
 
 std::string spelt(std::string_view text, std::string_view kept) {

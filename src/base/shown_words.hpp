@@ -10,7 +10,7 @@
 namespace mgsync {
 
 // A name or a sentence. Spelt as \uXXXX: control characters, separators of lines, marks that turn the
-// direction of reading, and bytes that are no UTF-8. Done twice it is the same.
+// direction of reading, bytes that are no UTF-8, and what XML cannot hold. Done twice it is the same.
 std::string one_line(std::string_view);
 
 // A whole text for a terminal: newlines and tabs are its own.

@@ -8,20 +8,22 @@
 
 #include <fmt/format.h>
 
+#include "src/base/shown_words.hpp"
 #include "src/report/svg.hpp"
 
 namespace mgsync::report {
 
 std::string escaped(std::string_view words) {
   std::string safe;
-  for (const char c : words) {
+  for (const char c : printable(words)) {
     switch (c) {
     case '&': safe += "&amp;"; break;
     case '<': safe += "&lt;"; break;
     case '>': safe += "&gt;"; break;
     case '"': safe += "&quot;"; break;
     case '\'': safe += "&#39;"; break;
-    default: safe += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? ' ' : c;
+    case '\t': safe += ' '; break;
+    default: safe += c;
     }
   }
   return safe;

@@ -1,5 +1,7 @@
 #include "src/report/figure_data.hpp"
 
+#include <stdexcept>
+
 #include <fmt/format.h>
 
 #include "src/report/canvas.hpp"
@@ -8,6 +10,24 @@ namespace mgsync::report {
 namespace {
 
 std::string number(const std::optional<double>& value) { return value ? readable(*value) : "-"; }
+
+void check(const chart& c) {
+  const auto names = static_cast<double>(c.x.categories.size());
+  if (names == 0) return;
+  for (const auto& one : c.curves)
+    for (const auto& p : one.points)
+      if (!(p.x >= 0 && p.x < names))
+        throw std::invalid_argument(fmt::format("the curve {} has a point beside the names below", one.name));
+}
+
+void check(const heat_map& map) {
+  bool fits = map.values.size() == map.rows.size();
+  for (const auto& row : map.values) fits = fits && row.size() == map.columns.size();
+  if (!fits) throw std::invalid_argument("a heat map with other cells than its rows and columns have");
+}
+
+void check(const bar_chart&) {}
+void check(const timeline&) {}
 
 table data(const chart& c) {
   table t{c.heading,
@@ -70,7 +90,12 @@ table data(const timeline& line) {
 
 }  // namespace
 
+void check_parts(const figure& any) {
+  std::visit([](const auto& one) { check(one); }, any);
+}
+
 table data_of(const figure& any) {
+  check_parts(any);
   return std::visit([](const auto& one) { return data(one); }, any);
 }
 

@@ -70,17 +70,23 @@ std::string picture_of(const figure& one, std::string_view rows) {
   }
 }
 
+std::string numbers_of(const figure& one, std::string_view rows) {
+  try {
+    const auto numbers = data_of(one);
+    if (numbers.rows.size() > longest_data) return "";
+    return fmt::format("<details><summary>the numbers</summary>{}</details>\n", html_table(numbers, rows));
+  } catch (const std::invalid_argument&) {
+    return "";  // the picture's place says it
+  }
+}
+
 std::string html_figure(const figure& one, const page_section& in, std::size_t number) {
   const auto& heading = heading_of(one);
-  const auto numbers = data_of(one);
   std::string text =
       fmt::format("<figure id=\"{}-figure-{}\" data-figure=\"{}\">\n<div "
                   "class=\"wide\">{}</div>\n<figcaption>{}</figcaption>\n",
                   in.id, number, escaped(heading.name), picture_of(one, in.rows), escaped(heading.caption));
-  if (numbers.rows.size() <= longest_data)
-    text +=
-        fmt::format("<details><summary>the numbers</summary>{}</details>\n", html_table(numbers, in.rows));
-  return text + html_commands(in.commands) + "</figure>\n";
+  return text + numbers_of(one, in.rows) + html_commands(in.commands) + "</figure>\n";
 }
 
 // A section with nothing in it is left out.

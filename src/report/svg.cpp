@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "src/report/canvas.hpp"
+#include "src/report/figure_data.hpp"
 #include "src/report/timeline_picture.hpp"
 
 namespace mgsync::report {
@@ -191,8 +192,6 @@ std::string draw(const chart& whole, const look& how) {
     for (const auto& p : one.points) {
       xs.add(p.x);
       ys.add(p.y);
-      if (!c.x.categories.empty() && !(p.x >= 0 && p.x < static_cast<double>(c.x.categories.size())))
-        throw std::invalid_argument(fmt::format("the curve {} has a point beside the names below", one.name));
       if (p.low) ys.add(*p.low);
       if (p.high) ys.add(*p.high);
       for (const double s : p.samples) ys.add(s);
@@ -366,6 +365,7 @@ std::string draw(const timeline& t, const look& how) { return draw_timeline(t, h
 }  // namespace
 
 std::string to_svg(const figure& what, bool with_style, std::string_view rows) {
+  check_parts(what);
   return std::visit([&](const auto& one) { return draw(one, {with_style, rows}); }, what);
 }
 

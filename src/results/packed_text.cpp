@@ -1,5 +1,6 @@
 #include "src/results/packed_text.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -9,7 +10,6 @@
 #include <lzma.h>
 #endif
 
-#include "src/base/bounded_file.hpp"
 #include "src/base/errors.hpp"
 
 namespace mgsync {
@@ -37,23 +37,34 @@ std::string read_text(const std::string& file, std::string_view accepted) {
 
 bool can_pack() { return true; }
 
-std::string unpacked(std::string bytes, const std::string& file) {
+std::string unpacked(std::string bytes, const std::string& file, std::chrono::milliseconds within) {
   if (!std::string_view(bytes).starts_with(magic)) return bytes;
+  const auto end = std::chrono::steady_clock::now() + within;
+  constexpr std::size_t often_enough = std::size_t{1} << 16;  // much of what is packed may be nothing
   constexpr std::uint64_t most_memory = std::uint64_t{256} << 20;
   lzma_stream stream = LZMA_STREAM_INIT;
   if (lzma_stream_decoder(&stream, most_memory, LZMA_CONCATENATED) != LZMA_OK)
     throw usage_error(fmt::format("{}: cannot be unpacked", file));
   std::string text, piece(1 << 20, '\0');
   stream.next_in = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  stream.avail_in = bytes.size();
+  std::size_t left = bytes.size();
   lzma_ret said = LZMA_OK;
-  while (said == LZMA_OK && text.size() <= largest_file_bytes) {
+  bool in_time = true;
+  while (said == LZMA_OK && in_time && text.size() <= largest_file_bytes) {
+    if (stream.avail_in == 0) {
+      stream.avail_in = std::min(left, often_enough);
+      left -= stream.avail_in;
+    }
     stream.next_out = reinterpret_cast<std::uint8_t*>(piece.data());
     stream.avail_out = piece.size();
-    said = lzma_code(&stream, LZMA_FINISH);
+    said = lzma_code(&stream, left == 0 ? LZMA_FINISH : LZMA_RUN);
     text.append(piece.data(), piece.size() - stream.avail_out);
+    in_time = said != LZMA_OK || std::chrono::steady_clock::now() < end;
   }
   lzma_end(&stream);
+  if (!in_time)
+    throw usage_error(fmt::format("{}: not unpacked to its end within {} s", file,
+                                  static_cast<double>(within.count()) * 1e-3));
   if (text.size() > largest_file_bytes)
     throw usage_error(
         fmt::format("{}: larger than {} MiB once it is unpacked", file, largest_file_bytes >> 20));
@@ -77,7 +88,7 @@ std::string packed(std::string_view text) {
 #else
 
 bool can_pack() { return false; }
-std::string unpacked(std::string bytes, const std::string& file) {
+std::string unpacked(std::string bytes, const std::string& file, std::chrono::milliseconds) {
   if (std::string_view(bytes).starts_with(magic)) refuse(file);
   return bytes;
 }

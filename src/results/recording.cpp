@@ -105,7 +105,8 @@ std::string to_json(const recording& r) {
   ordered_json kinds = ordered_json::array(), events = ordered_json::array();
   for (const auto& k : r.kinds) {
     kinds.push_back({{"name", k.name}});
-    if (k.since) kinds.back().update({{"since", *k.since}, {"bar", k.bar}});
+    if (k.since) kinds.back()["since"] = *k.since;
+    if (k.since || !k.bar.empty()) kinds.back()["bar"] = k.bar;
   }
   for (const auto& e : r.events)
     events.push_back({e.at, e.worker, e.kind, e.round, e.clock, e.timer_ns, e.processor});

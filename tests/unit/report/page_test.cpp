@@ -124,6 +124,20 @@ TEST(page, a_figure_that_cannot_be_drawn_costs_no_other) {
   EXPECT_NE(html.find("aria-label=\"Over GPUs\""), std::string::npos);
 }
 
+TEST(page, a_figure_whose_parts_do_not_fit_costs_no_other) {
+  const std::vector<result> all{measured(1, 32, "auto"), measured(2, 32, "auto")};
+  auto p = page_of(all);
+  auto& figures = p.sections.front().shown.figures;
+  auto beside = std::get<chart>(figures.front());
+  beside.x.categories = {"only"};
+  beside.curves[0].points[0].x = -1e97;  // what an index is not made of
+  figures.insert(figures.begin(), beside);
+  figures.insert(figures.begin(), heat_map{{"map", "Map"}, "r", "c", {"1", "2"}, {"1"}, {{1.0}}, "us"});
+  const auto html = to_html(p);
+  EXPECT_EQ(count(html, "cannot be drawn: "), 2U);
+  EXPECT_EQ(count(html, "<svg"), 1U);
+}
+
 TEST(page, five_hundred_points_are_small_and_quick) {
   std::vector<result> all;
   for (int i = 0; i < 500; ++i)

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <chrono>
 #include <string>
 
 #include "src/base/errors.hpp"
@@ -54,6 +55,20 @@ TEST(packed_text, of_far_more_than_is_read_is_refused_before_it_takes_the_memory
   getrusage(RUSAGE_SELF, &after);
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 1L << 20);  // KiB
   EXPECT_EQ(unpacked(bytes.substr(0, 2 * some.size()), "d.json.xz").size(), std::size_t{8} << 20);
+}
+
+// Two million packed texts of nothing: that they come to no size does not make them endless.
+TEST(packed_text, that_takes_too_long_is_refused_while_it_is_unpacked) {
+  if (!can_pack()) GTEST_SKIP() << "built without liblzma";
+  const auto nothing = packed("");
+  std::string bytes;
+  for (int i = 0; i < 2'000'000; ++i) bytes += nothing;
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(test::refused([&] { unpacked(bytes, "e.json.xz", std::chrono::milliseconds(20)); }),
+            "e.json.xz: not unpacked to its end within 0.02 s");
+  const auto refused_after = std::chrono::steady_clock::now() - began;
+  EXPECT_EQ(unpacked(bytes, "e.json.xz", std::chrono::minutes(10)), "");
+  EXPECT_LT(2 * refused_after, std::chrono::steady_clock::now() - began);
 }
 
 TEST(packed_text, of_a_folder_is_wrong_use) {

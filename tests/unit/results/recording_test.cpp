@@ -65,6 +65,7 @@ TEST(recording, survives_json_with_every_digit) {
   r.uncertainty = 32;
   r.events[0].clock = 0xffffffffffffff01ULL;
   r.events[0].timer_ns = 1'700'000'000'123'456'789ULL;
+  r.kinds[0].bar = "nothing begins it";
   EXPECT_EQ(recording_from_json(to_json(r), "here"), r);
   for (const char* bad : {"", "{}", "[]", R"({"unit":"ns"})"})
     EXPECT_THROW(recording_from_json(bad, "here"), usage_error) << bad;
