@@ -414,8 +414,14 @@ class encoding {
     return last;
   }
 
+  // By its number among the threads of its block.
   std::string who(std::size_t e) const {
-    return fmt::format("GPU {} block {} thread {}", place(e).gpu, place(e).block, at(e).thread);
+    const auto& all = program_.threads;
+    const auto same = [&](const thread_place& p) {
+      return p.gpu == place(e).gpu && p.block == place(e).block;
+    };
+    return fmt::format("GPU {} block {} thread {}", place(e).gpu, place(e).block,
+                       std::count_if(all.begin(), all.begin() + at(e).thread, same));
   }
   std::vector<std::string> story(const z3::model& model) const {
     std::vector<std::string> lines;

@@ -84,36 +84,40 @@ relation relation::then_named(const relation& next, z3::solver& solver, const ch
 }
 
 relation relation::closed(z3::solver& solver, const char* name) const {
-  // Which pairs some chain can relate at all.
-  std::vector<bool> reachable(size_ * size_);
-  for_each([&](std::size_t from, std::size_t to, const z3::expr&) { reachable[from * size_ + to] = true; });
-  for (std::size_t by = 0; by < size_; ++by) {
-    for (std::size_t from = 0; from < size_; ++from) {
-      if (!reachable[from * size_ + by]) continue;
-      for (std::size_t to = 0; to < size_; ++to) {
-        if (reachable[by * size_ + to]) reachable[from * size_ + to] = true;
+  // Which pairs some chain relates in every execution, and which one can relate at all.
+  const auto chains = [&](const auto& related) {
+    std::vector<bool> reached(size_ * size_);
+    for_each([&](std::size_t from, std::size_t to, const z3::expr& when) {
+      reached[from * size_ + to] = related(when);
+    });
+    for (std::size_t by = 0; by < size_; ++by) {
+      for (std::size_t from = 0; from < size_; ++from) {
+        if (!reached[from * size_ + by]) continue;
+        for (std::size_t to = 0; to < size_; ++to) {
+          if (reached[by * size_ + to]) reached[from * size_ + to] = true;
+        }
       }
     }
-  }
+    return reached;
+  };
+  const auto always = chains([](const z3::expr& when) { return when.is_true(); });
+  const auto reachable = chains([](const z3::expr&) { return true; });
   relation all(*context_, size_);
   for (std::size_t from = 0; from < size_; ++from) {
     for (std::size_t to = 0; to < size_; ++to) {
       if (!reachable[from * size_ + to]) continue;
-      const auto& known = at(from, to);
-      if (known && known->is_true()) all.add(from, to, *known);
-      else
-        all.add(from, to,
-                context_->bool_const((name + std::to_string(from) + "_" + std::to_string(to)).c_str()));
+      const std::string pair = name + std::to_string(from) + "_" + std::to_string(to);
+      all.add(from, to,
+              always[from * size_ + to] ? context_->bool_val(true) : context_->bool_const(pair.c_str()));
     }
   }
   const auto after = successors();
   for_each([&](std::size_t from, std::size_t to, const z3::expr& when) {
-    solver.add(z3::implies(when, *all.at(from, to)));
+    if (!always[from * size_ + to]) solver.add(z3::implies(when, *all.at(from, to)));
   });
   all.for_each([&](std::size_t from, std::size_t by, const z3::expr& first) {
     for (const std::size_t to : after[by]) {
-      const z3::expr& whole = *all.at(from, to);
-      if (!whole.is_true()) solver.add(z3::implies(first && *at(by, to), whole));
+      if (!always[from * size_ + to]) solver.add(z3::implies(first && *at(by, to), *all.at(from, to)));
     }
   });
   return all;

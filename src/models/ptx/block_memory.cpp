@@ -36,6 +36,7 @@ step block_run::begun(const way& on, unsigned thread, const instruction& one, ev
   made.event.kind = kind;
   made.event.thread = thread_number(launch_, {gpu_, block_, thread});
   made.event.text = one.text;
+  made.line = one.line;
   made.block = number_;
   made.phase = on.phase;
   made.decided = on.decided;

@@ -155,7 +155,7 @@ bool block_run::meets(way& one, const way& other) const {
 }
 
 std::vector<way> block_run::met(std::vector<way> ways) const {
-  for (bool changed = true; changed;) {
+  for (bool changed = !launch_.whole; changed;) {
     changed = false;
     for (std::size_t a = 0; a < ways.size() && !changed; ++a) {
       for (std::size_t b = a + 1; b < ways.size() && !changed; ++b) {
@@ -216,11 +216,8 @@ std::optional<block_run::split> block_run::move(way& on, unsigned thread, moved&
     const std::size_t to = facts_.behind(one.operands.at(0).name, one);
     const auto before = l.visits.find(to);
     if (to <= l.at && before != l.visits.end() && l.loads > before->second.loads &&
-        l.effects == before->second.effects && ++l.failed > launch_.failed_polls) {
-      const bool decided = std::any_of(on.decided.begin(), on.decided.end(), [&](const decision& d) {
-        return d.read >= static_cast<int>(before->second.steps);
-      });
-      if (!decided)
+        l.effects == before->second.effects && !may_turn(on, l, before->second.steps)) {
+      if (on.decided.empty())
         history_.waits_in_vain(
             fmt::format("PTX, line {}: '{}' waits for what nobody writes", one.line, one.text));
       how = moved::lost;
@@ -229,6 +226,16 @@ std::optional<block_run::split> block_run::move(way& on, unsigned thread, moved&
     return std::nullopt;
   }
   return execute(on, thread, one);
+}
+
+// Whether a lane goes through a loop once more that only reads. One that no open read decides may end by
+// counting; after that many turns nobody ends it.
+bool block_run::may_turn(const way& on, lane& l, std::size_t steps_before) const {
+  constexpr unsigned most_turns = 64;
+  const bool decided = std::any_of(on.decided.begin(), on.decided.end(), [&](const decision& d) {
+    return d.read >= static_cast<int>(steps_before);
+  });
+  return decided ? ++l.failed <= launch_.failed_polls : ++l.turns <= most_turns;
 }
 
 std::optional<block_run::split> block_run::execute(way& on, unsigned thread, const instruction& one) {
@@ -302,8 +309,9 @@ void block_run::set(way& on, unsigned thread, const operand& to, value made) con
 std::uint64_t block_run::special(way& on, unsigned thread, const std::string& name,
                                  const instruction& one) const {
   lane& l = on.lanes[thread];
-  if (name == "%tid.x") return thread;
-  if (name == "%ntid.x") return launch_.threads;
+  constexpr unsigned lanes = 32;  // as the kernel counts them
+  if (name == "%tid.x") return thread / launch_.warp * lanes + thread % launch_.warp;
+  if (name == "%ntid.x") return (launch_.threads + launch_.warp - 1) / launch_.warp * lanes;
   if (name == "%ctaid.x") return block_;
   if (name == "%nctaid.x") return launch_.blocks;
   if (name == "%laneid") return thread % launch_.warp;

@@ -48,6 +48,7 @@ class block_run {
   bool meets(way&, const way& other) const;
 
   std::optional<split> move(way&, unsigned thread, moved&);
+  bool may_turn(const way&, lane&, std::size_t steps_before) const;
   std::optional<split> execute(way&, unsigned thread, const instruction&);
   std::optional<split> compute(way&, unsigned thread, const instruction&);
   std::optional<split> load(way&, unsigned thread, const instruction&);

@@ -14,8 +14,9 @@
 //   gets what was written last, which takes nothing back, unless the kernel cannot end at all.
 // - Where a read decides which way the lanes go, all ways are events, under the condition that the read says
 //   so. Ways that meet at a barrier of the block with the same registers go on as one.
-// - What one thread alone touches, and what nobody writes.
-// - The absent lanes of a warp do as its last lane there, and write nothing.
+// - What one block alone touches if its barriers leave each read one value, and what nobody writes.
+// - Of a warp's 32 lanes the first `warp` are there; the next warp's first thread is number 32 all the same.
+//   The absent lanes do as the last that is there, and write nothing.
 // - What can be read is computed from all writes of all ways, but for those that a barrier of the block keeps
 //   behind the read. `unexplored` asks whether that was all.
 #pragma once
@@ -44,17 +45,21 @@ struct launch {
   unsigned gpus = 1;
   unsigned blocks = 1;   // of each GPU
   unsigned threads = 1;  // of each block, which has one dimension
-  unsigned warp = 32;    // lanes of a warp
+  unsigned warp = 32;    // lanes of a warp that are there
   memory_image memory;
   std::function<std::vector<std::uint8_t>(const place&)> parameters;  // as bytes, of each thread its own
   std::function<std::string(std::uint64_t)>
       name_of;  // of a word of memory, for the stories; else its address
+  // To see that what is left out hides nothing: so many polls that fail; and ways that never meet again, and
+  // what one block alone touches, as well.
   unsigned failed_polls = 0;
+  bool whole = false;
 };
 
 struct recording {
   memory_order::program program;       // without a question
   std::vector<std::uint64_t> word_of;  // by index of program.addresses: where it lies
+  std::vector<int> lines;              // by index of program.events: the instruction's in the text
   memory_order::condition unexplored;  // a read got what this recording has no way for
   std::size_t ways = 0;                // that blocks can go, at the end
 };

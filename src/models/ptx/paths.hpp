@@ -37,6 +37,7 @@ struct decision {
 // An event on one of the ways of a block.
 struct step {
   memory_order::event event;
+  int line = 0;  // of the instruction
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   int block = 0;  // of all GPUs
@@ -55,7 +56,7 @@ struct lane {
   std::size_t at = 0;  // index of the instruction
   bool ended = false;
   waits waiting = waits::no;
-  unsigned loads = 0, effects = 0, failed = 0;
+  unsigned loads = 0, effects = 0, failed = 0, turns = 0;
   std::uint64_t clock = 0;
   std::vector<value> registers;
   std::map<std::size_t, visit> visits;  // of labels, since the block's last barrier

@@ -48,24 +48,26 @@ class assembly {
                                           {static_cast<int>(g), static_cast<int>(b)});
   }
 
-  // All but what one thread alone touches and always finds as it left it.
+  // All but what one block alone touches, and always finds as its barriers leave it.
   void keep_events() {
     struct use {
-      std::set<int> threads;
+      std::set<int> blocks;
       bool decides = false;
     };
     std::map<std::uint64_t, use> uses;
     for (const step& one : steps_) {
       if (!is_memory(one)) continue;
       use& of = uses[one.address];
-      of.threads.insert(one.event.thread);
+      of.blocks.insert(one.block);
       if (one.event.kind == event_kind::read && one.candidates.size() > 1) of.decides = true;
     }
     int next = 0;
     kept_.assign(steps_.size(), -1);
     for (std::size_t s = 0; s < steps_.size(); ++s) {
       const step& one = steps_[s];
-      if (is_memory(one) && uses[one.address].threads.size() == 1 && !uses[one.address].decides) continue;
+      if (!launch_.whole && is_memory(one) && uses[one.address].blocks.size() == 1 &&
+          !uses[one.address].decides)
+        continue;
       kept_[s] = next++;
     }
   }
@@ -91,6 +93,7 @@ class assembly {
     made.of_atomic = kept(made.of_atomic);
     for (const decision& one : steps_[s].decided) guard_by(one, made.guards);
     recording_.program.events.push_back(std::move(made));
+    recording_.lines.push_back(steps_[s].line);
   }
   // One value that it is, or all those that it is not.
   void guard_by(const decision& one, std::vector<memory_order::guard>& guards) const {

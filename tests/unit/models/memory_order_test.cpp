@@ -95,9 +95,9 @@ TEST(memory_order, tells_who_read_what) {
                   " ask a == 1 && b == 0");
   EXPECT_EQ(
       check(tests.at(0).program, limit).story,
-      (std::vector<std::string>{"GPU 1 block 2 thread 1: ld.relaxed.sys a, [f] got 1 from GPU 0 block 0 "
+      (std::vector<std::string>{"GPU 1 block 2 thread 0: ld.relaxed.sys a, [f] got 1 from GPU 0 block 0 "
                                 "thread 0: st.relaxed.sys [f], 1",
-                                "GPU 1 block 2 thread 1: ld.weak b, [x] got 0, what was there at first"}));
+                                "GPU 1 block 2 thread 0: ld.weak b, [x] got 0, what was there at first"}));
 }
 
 TEST(memory_order, says_where_a_test_is_wrong_and_what_is_accepted) {

@@ -1,0 +1,230 @@
+// Of the library's barrier as it ships, in PTX: is there an execution, by PTX's memory model, in which a
+// thread that passed reads what another wrote a round ago, or a round ahead? None of the library's; one of
+// each of its weakened twins, which are edits of the same text. docs/memory-order.md says what is asked and
+// assumed.
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/order/two_rounds.hpp"
+
+namespace mgsync::test { namespace {
+
+using algorithm::use_counter;
+using algorithm::use_relay;
+using memory_order::verdict;
+
+constexpr std::chrono::minutes limit{10};  // of one question: some take seconds
+
+std::string text_of(int architecture) {
+  std::ifstream file(fmt::format("{}/two_rounds_{}.ptx", MGSYNC_ORDER_TEXTS, architecture));
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// GPUs x blocks x threads, as the library waits there, or as it does with more blocks.
+const std::map<std::string, grids> shapes{
+    {"one_block", {2, 1, 2, 2, use_relay(1, 1, "")}},
+    {"two_warps", {2, 1, 3, 2, use_relay(1, 1, "")}},
+    {"one_gpu", {1, 2, 2, 2, use_counter(1, 1, 0, "")}},
+    {"one_gpu_wide", {1, 2, 2, 2, use_counter(2, 2, 0, "")}},
+    {"counted", {1, 2, 2, 2, use_relay(1, 2, "")}},
+    {"spread", {1, 2, 2, 2, use_relay(2, 1, "")}},
+    // Whoever speaks hears of the others by its own later fence; a third block does not.
+    {"counted_of_three", {1, 3, 1, 1, use_relay(1, 1, "")}},
+    {"counted_of_three_wide", {1, 3, 2, 2, use_relay(1, 2, "")}},
+    {"spread_of_three", {1, 3, 1, 1, use_relay(2, 1, "")}},
+    {"all", {2, 2, 2, 2, use_relay(1, 1, "")}},
+    {"all_spread", {2, 2, 2, 2, use_relay(2, 2, "")}},
+};
+
+std::string question_of(const word_pair& p) {
+  const auto place = [](const ptx::place& one) {
+    return fmt::format("GPU {} block {} thread {}", one.gpu, one.block, one.thread);
+  };
+  return fmt::format("what {} writes, read by {}", place(p.writer), place(p.reader));
+}
+
+// Every so many pairs.
+std::vector<word_pair> some_pairs(const grids& shape, std::size_t every) {
+  std::vector<word_pair> some;
+  const auto all = all_pairs(shape);
+  for (std::size_t i = 0; i < all.size(); i += every) some.push_back(all[i]);
+  return some;
+}
+
+void expect_sound(const std::string& text, const std::string& kernel, const grids& shape,
+                  std::size_t every = 1, const kept& as_well = {}) {
+  const auto kernels = ptx::read_kernels(text);
+  const ptx::kernel& code = ptx::kernel_named(kernels, kernel);
+  EXPECT_EQ(memory_order::check(completeness_of(code, shape), limit).verdict, verdict::forbidden)
+      << kernel << ": a read gets what no way was recorded for";
+  memory_order::program passed = completeness_of(code, shape);
+  passed.question = {};
+  EXPECT_EQ(memory_order::check(passed, limit).verdict, verdict::allowed)
+      << kernel << ": nobody comes to its end";
+  for (const word_pair& one : some_pairs(shape, every)) {
+    const auto found = memory_order::check(asked_of(code, shape, one, as_well), limit);
+    EXPECT_EQ(found.verdict, verdict::forbidden) << kernel << ": " << question_of(one) << '\n'
+                                                 << fmt::format("{}", fmt::join(found.story, "\n"));
+  }
+}
+
+struct shipped {
+  int architecture;
+  std::string kernel, shape;
+  std::size_t every = 1;
+};
+void PrintTo(const shipped& one, std::ostream* out) {
+  *out << one.kernel << " of " << one.architecture << " at " << one.shape;
+}
+
+class what_ships : public testing::TestWithParam<shipped> {};
+TEST_P(what_ships, is_never_stale) {
+  const shipped& one = GetParam();
+  expect_sound(text_of(one.architecture), one.kernel, shapes.at(one.shape), one.every);
+}
+
+std::vector<shipped> small_shapes() {
+  std::vector<shipped> all;
+  for (const int architecture : {80, 90, 100})
+    for (const char* kernel : {"sync", "arrive_and_wait", "sync_with_word"})
+      for (const char* shape : {"one_block", "two_warps", "one_gpu", "one_gpu_wide", "spread"})
+        all.push_back({architecture, kernel, shape, std::string(shape) == "spread" ? 3U : 1U});
+  // Whose answer decides between ways: more to ask.
+  for (const char* kernel : {"sync", "arrive_and_wait"}) all.push_back({90, kernel, "counted", 2});
+  all.push_back({80, "sync", "counted", 3});
+  all.push_back({100, "sync", "counted", 3});
+  return all;
+}
+std::string case_name(const testing::TestParamInfo<shipped>& one) {
+  return fmt::format("{}_{}_{}", one.param.kernel, one.param.architecture, one.param.shape);
+}
+INSTANTIATE_TEST_SUITE_P(order, what_ships, testing::ValuesIn(small_shapes()), case_name);
+// Two GPUs of two blocks of two threads: every eleventh pair, and all of them by hand (docs/memory-order.md).
+INSTANTIATE_TEST_SUITE_P(order_of_all, what_ships, testing::Values(shipped{90, "sync", "all", 11}),
+                         case_name);
+
+// A kernel of what ships with some of its text replaced.
+struct twin {
+  std::string name;
+  int architecture;
+  std::string kernel, shape;
+  std::string pattern, instead;  // a regular expression of a whole line
+};
+void PrintTo(const twin& one, std::ostream* out) { *out << one.name; }
+
+class weakened : public testing::TestWithParam<twin> {};
+TEST_P(weakened, reads_something_stale) {
+  const twin& one = GetParam();
+  const std::string text = text_of(one.architecture);
+  const std::string changed =
+      std::regex_replace(text, std::regex(one.pattern), one.instead, std::regex_constants::match_any);
+  ASSERT_NE(changed, text) << "nothing was weakened";
+  const auto kernels = ptx::read_kernels(changed);
+  const ptx::kernel& code = ptx::kernel_named(kernels, one.kernel);
+  const grids& shape = shapes.at(one.shape);
+  for (const word_pair& asked : all_pairs(shape)) {
+    const auto found = memory_order::check(asked_of(code, shape, asked), limit);
+    ASSERT_NE(found.verdict, verdict::unknown);
+    if (found.verdict != verdict::allowed) continue;
+    const std::string story = fmt::format("{}", fmt::join(found.story, "\n"));
+    EXPECT_NE(story.find("[payload of "), std::string::npos) << story;
+    std::cout << one.name << ": " << question_of(asked) << '\n' << story << '\n';
+    return;
+  }
+  ADD_FAILURE() << one.name << " was not caught";
+}
+
+const std::vector<twin> twins{
+    {"speaks_without_release", 90, "sync", "one_block", "fence\\.release\\.sys;", ""},
+    {"speaks_to_its_gpu_only", 90, "sync", "one_block", "fence\\.release\\.sys", "fence.release.gpu"},
+    {"passes_without_acquire", 90, "sync", "one_block", "fence\\.acquire\\.sys;", ""},
+    {"acquires_of_its_gpu_only", 90, "sync", "one_block", "fence\\.acquire\\.sys", "fence.acquire.gpu"},
+    {"releases_where_it_should_acquire", 90, "sync", "one_block", "fence\\.acquire\\.sys",
+     "fence.release.sys"},
+    {"tells_its_gpu_only", 90, "sync", "one_block", "st\\.relaxed\\.sys", "st.relaxed.gpu"},
+    {"tells_by_an_ordinary_store", 90, "sync", "one_block", "st\\.relaxed\\.sys", "st.weak"},
+    {"polls_its_gpu_only", 90, "sync", "one_block", "ld\\.relaxed\\.sys", "ld.relaxed.gpu"},
+    {"polls_by_ordinary_loads", 90, "sync", "one_block", "ld\\.relaxed\\.sys", "ld.weak"},
+    {"passes_when_one_gpu_is_there", 90, "sync", "one_block", "vote\\.sync\\.all", "vote.sync.any"},
+    {"passes_a_round_early", 90, "sync", "one_block", "(setp\\.gt\\.s32\\s+%p\\d+, %r\\d+), -1;", "$1, -2;"},
+    {"speaks_before_its_block_came", 90, "sync", "one_block", "bar\\.sync\\s+0;", ""},
+    {"warp_speaks_before_another_came", 90, "sync_with_word", "two_warps", "bar\\.sync\\s+0;",
+     "bar.warp.sync -1;"},
+    {"leaves_by_a_vote", 90, "sync", "one_block", "bar\\.red\\.or\\.pred(\\s+%p\\d+), 0, (%p\\d+)",
+     "vote.sync.any.pred$1, $2, -1"},
+    {"arrives_without_release", 90, "sync", "one_gpu", "fence\\.release\\.gpu;", ""},
+    {"arrives_in_its_block_only", 90, "sync", "one_gpu", "red\\.relaxed\\.gpu", "red.relaxed.cta"},
+    {"passes_a_gpu_without_acquire", 90, "sync", "one_gpu", "fence\\.acquire\\.sys;", ""},
+    {"counts_in_its_block_only", 90, "sync", "counted", "atom\\.relaxed\\.gpu", "atom.relaxed.cta"},
+    {"speaks_without_acquire_of_the_counter", 90, "sync", "counted_of_three", "fence\\.acquire\\.gpu;", ""},
+    {"votes_in_place_of_the_warps_barrier", 90, "sync", "counted_of_three_wide", "bar\\.warp\\.sync(\\s+)-1;",
+     ""},
+    {"speaks_of_counters_without_acquire", 90, "sync", "spread_of_three", "fence\\.acquire\\.gpu;", ""},
+    {"full_fences_of_its_gpu_only", 80, "sync", "one_block", "fence\\.acq_rel\\.sys", "fence.acq_rel.gpu"},
+    {"polls_without_acquire", 80, "sync", "one_block", "ld\\.acquire\\.sys", "ld.relaxed.sys"},
+    {"counts_without_acquire", 80, "sync", "counted_of_three_wide", "atom\\.acquire\\.gpu",
+     "atom.relaxed.gpu"},
+    {"next_ones_release_of_its_gpu_only", 100, "sync", "one_block", "fence\\.release\\.sys",
+     "fence.release.gpu"},
+};
+INSTANTIATE_TEST_SUITE_P(twins, weakened, testing::ValuesIn(twins),
+                         [](const auto& one) { return one.param.name; });
+
+// What recordings leave out hides nothing: with it the answers are the same, of what is sound and of what is
+// not.
+TEST(recordings, hide_nothing_in_polls_that_fail) {
+  expect_sound(text_of(90), "sync", shapes.at("one_block"), 2, {.failed_polls = 1});
+  expect_sound(text_of(80), "sync", shapes.at("one_gpu"), 3, {.failed_polls = 1});
+}
+TEST(recordings, hide_nothing_where_ways_meet_or_in_words_of_one_block) {
+  for (const char* shape : {"one_block", "one_gpu"})
+    expect_sound(text_of(90), "sync", shapes.at(shape), 3, {.whole = true});
+  const std::string alone = "counted_of_three";  // each block once more with each answer of its counter
+  const auto kernels = ptx::read_kernels(text_of(90));
+  const ptx::kernel& code = ptx::kernel_named(kernels, "sync");
+  const word_pair asked{{0, 0, 0}, {0, 1, 0}};
+  EXPECT_EQ(memory_order::check(asked_of(code, shapes.at(alone), asked, {.whole = true}), limit).verdict,
+            verdict::forbidden);
+  const auto weaker =
+      ptx::read_kernels(std::regex_replace(text_of(90), std::regex("fence\\.acquire\\.gpu;"), ""));
+  EXPECT_EQ(memory_order::check(
+                asked_of(ptx::kernel_named(weaker, "sync"), shapes.at(alone), asked, {.whole = true}), limit)
+                .verdict,
+            verdict::allowed);
+}
+
+// What stands between two fences needs no order of its own: the reset of the counter where blocks arrive
+// ahead of their wait.
+TEST(twins_that_are_sound, a_reset_by_an_ordinary_store) {
+  const std::string text = text_of(90);
+  const auto changed = std::regex_replace(text, std::regex("st\\.relaxed\\.gpu"), "st.weak");
+  ASSERT_NE(changed, text);
+  expect_sound(changed, "arrive_and_wait", shapes.at("spread"), 2);
+}
+
+// By hand: every pair of the largest shapes, and how long each rung takes.
+TEST(ladder, DISABLED_all_pairs) {
+  const auto text = text_of(90);
+  for (const char* name :
+       {"one_block", "two_warps", "one_gpu", "one_gpu_wide", "spread", "counted", "all", "all_spread"}) {
+    const auto& shape = shapes.at(name);
+    const auto began = std::chrono::steady_clock::now();
+    expect_sound(text, "sync", shape);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    const auto kernels = ptx::read_kernels(text);
+    const auto events = completeness_of(ptx::kernel_named(kernels, "sync"), shape).events.size();
+    std::cout << fmt::format("| {} | {} x {} x {} | {} | {} | {:.1f} s |", name, shape.gpus, shape.blocks,
+                             shape.threads, events, all_pairs(shape).size() + 1, took.count())
+              << std::endl;
+  }
+}
+
+}}  // namespace mgsync::test

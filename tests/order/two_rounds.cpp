@@ -1,0 +1,159 @@
+#include "tests/order/two_rounds.hpp"
+
+#include <cstring>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "barriers/parts/algorithm/relay.hpp"
+
+namespace mgsync::test {
+
+namespace {
+
+using memory_order::condition;
+
+// Where what lies, of each GPU.
+enum class region : std::uint64_t { flags, records, stopped, payload, scratch };
+constexpr std::uint64_t at(unsigned gpu, region of) {
+  return (std::uint64_t{gpu} + 1) << 40 | (static_cast<std::uint64_t>(of) << 32);
+}
+constexpr std::uint64_t word_of_thread(const ptx::place& p, region of) {
+  return at(p.gpu, of) + 256 * p.block + 8 * p.thread;
+}
+constexpr std::uint64_t told = std::uint64_t{1} << 50;
+
+std::string name_of(std::uint64_t address) {
+  const auto gpu = (address >> 40) - 1, of = address >> 32 & 0xff, offset = address & 0xffffffff;
+  const auto thread = [&] {
+    return fmt::format("GPU {} block {} thread {}", gpu, offset / 256, offset % 256 / 8);
+  };
+  if (address >= std::uint64_t{1} << 58) return fmt::format("shared word {}", address & 0xffffff);
+  switch (static_cast<region>(of)) {
+  case region::flags: {
+    const auto line = offset / algorithm::line_bytes / algorithm::relay_layout::stride;
+    const auto word = offset % algorithm::line_bytes / 4;
+    if (line < algorithm::relay_shape::most_counters) return fmt::format("counter {} of GPU {}", line, gpu);
+    if (line == algorithm::relay_shape::most_counters + algorithm::relay_shape::most_words)
+      return fmt::format("split counter of GPU {}", gpu);
+    return fmt::format("inbox {} of GPU {}, word of GPU {}", line - algorithm::relay_shape::most_counters,
+                       gpu, word);
+  }
+  case region::payload: return fmt::format("payload of {}", thread());
+  case region::scratch: return fmt::format("own word of {}", thread());
+  case region::records:
+    return fmt::format("record of GPU {} block {}, byte {}", gpu, offset / 64, offset % 64);
+  case region::stopped: break;
+  }
+  return fmt::format("stop word of GPU {}", gpu);
+}
+
+void put(ptx::memory_image& memory, std::uint64_t where, const void* bytes, std::size_t count) {
+  const auto* from = static_cast<const std::uint8_t*>(bytes);
+  for (std::size_t i = 0; i < count; ++i)
+    if (from[i] != 0) memory[where + i] = from[i];
+}
+
+multi_grid_handle handle_of(const grids& g, unsigned gpu) {
+  std::uint32_t* parts[multi_grid_handle::most_gpus] = {};
+  for (unsigned m = 0; m < g.gpus; ++m) parts[m] = reinterpret_cast<std::uint32_t*>(at(m, region::flags));
+  multi_grid_handle made = describe(g.choice, parts, gpu, g.gpus, g.blocks);
+  made.records = reinterpret_cast<multi_grid_block*>(at(gpu, region::records));
+  made.stopped = reinterpret_cast<const std::uint32_t*>(at(gpu, region::stopped));
+  return made;
+}
+
+ptx::launch launch_of(const ptx::kernel& kernel, const grids& g, const word_pair& asked) {
+  ptx::launch made{.kernel = &kernel,
+                   .gpus = g.gpus,
+                   .blocks = g.blocks,
+                   .threads = g.threads,
+                   .warp = g.warp,
+                   .memory = {},
+                   .parameters = {},
+                   .name_of = name_of};
+  const auto image = image_of(g.choice, g.blocks);
+  for (unsigned gpu = 0; gpu < g.gpus; ++gpu) {
+    put(made.memory, at(gpu, region::flags), image.data(), image.size() * sizeof image[0]);
+    multi_grid_block record = fresh_block();
+    record.patience = UINT32_MAX;
+    record.told = reinterpret_cast<std::uint32_t*>(told);
+    record.watched = reinterpret_cast<std::uint32_t*>(at(gpu, region::stopped));
+    for (unsigned b = 0; b < g.blocks; ++b)
+      put(made.memory, at(gpu, region::records) + b * sizeof record, &record, sizeof record);
+  }
+  made.parameters = [g, asked](const ptx::place& p) {
+    const auto is = [&](const ptx::place& one) {
+      return one.gpu == p.gpu && one.block == p.block && one.thread == p.thread;
+    };
+    const auto word = word_of_thread(asked.writer, region::payload), own = word_of_thread(p, region::scratch);
+    const std::uint64_t mine = is(asked.writer) ? word : own, theirs = is(asked.reader) ? word : own;
+    const multi_grid_handle handle = handle_of(g, p.gpu);
+    std::vector<std::uint8_t> bytes(sizeof handle + 2 * sizeof mine);
+    std::memcpy(bytes.data(), &handle, sizeof handle);
+    std::memcpy(bytes.data() + sizeof handle, &mine, sizeof mine);
+    std::memcpy(bytes.data() + sizeof handle + sizeof mine, &theirs, sizeof theirs);
+    return bytes;
+  };
+  return made;
+}
+
+// Behind round n the word holds n, or n + 1 once its writer is in the next round. Of a read that takes place.
+condition wrong_read(const memory_order::program& program, int event, int round) {
+  const auto is = [](int read, std::int64_t value) {
+    return condition{.what = condition::kind::read_is, .index = read, .value = value};
+  };
+  const auto is_not = [](condition one) {
+    return condition{.what = condition::kind::negation, .parts = {std::move(one)}};
+  };
+  condition wrong{.what = condition::kind::all_of,
+                  .parts = {is_not(is(event, round)), is_not(is(event, round + 1))}};
+  for (const auto& one : program.events[static_cast<std::size_t>(event)].guards)
+    wrong.parts.push_back(one.how == memory_order::compared::equal ? is(one.read, one.value)
+                                                                   : is_not(is(one.read, one.value)));
+  return wrong;
+}
+
+}  // namespace
+
+std::vector<word_pair> all_pairs(const grids& g) {
+  std::vector<ptx::place> places;
+  for (unsigned gpu = 0; gpu < g.gpus; ++gpu)
+    for (unsigned block = 0; block < g.blocks; ++block)
+      for (unsigned thread = 0; thread < g.threads; ++thread) places.push_back({gpu, block, thread});
+  std::vector<word_pair> pairs;
+  for (const auto& writer : places)
+    for (const auto& reader : places)
+      if (&writer != &reader) pairs.push_back({writer, reader});
+  return pairs;
+}
+
+memory_order::program asked_of(const ptx::kernel& kernel, const grids& g, const word_pair& asked,
+                               const kept& as_well) {
+  ptx::launch launch = launch_of(kernel, g, asked);
+  launch.failed_polls = as_well.failed_polls;
+  launch.whole = as_well.whole;
+  auto made = ptx::record(launch);
+  const int reader = ptx::thread_number(launch, asked.reader);
+  const auto word = word_of_thread(asked.writer, region::payload);
+  condition any{.what = condition::kind::any_of};
+  std::map<int, int> rounds;  // by line: each is an instruction of its own
+  for (std::size_t e = 0; e < made.program.events.size(); ++e) {
+    const auto& one = made.program.events[e];
+    if (one.kind == memory_order::event_kind::read && one.thread == reader &&
+        made.word_of[static_cast<std::size_t>(one.address)] == word) {
+      const int round = rounds.try_emplace(made.lines[e], static_cast<int>(rounds.size()) + 1).first->second;
+      any.parts.push_back(wrong_read(made.program, static_cast<int>(e), round));
+    }
+  }
+  made.program.question = any;
+  return made.program;
+}
+
+memory_order::program completeness_of(const ptx::kernel& kernel, const grids& g) {
+  auto made = ptx::record(launch_of(kernel, g, all_pairs(g).front()));
+  made.program.question = made.unexplored;
+  return made.program;
+}
+
+}  // namespace mgsync::test

@@ -1,0 +1,38 @@
+// The kernels of two_rounds.cu as they run on a few GPUs of a few blocks of a few threads, and what is asked
+// of them: can a thread that passed read what another wrote in an earlier round, or in a later one?
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "barriers/library/choice.hpp"
+#include "src/models/memory_order/model_check.hpp"
+#include "src/models/ptx/launch.hpp"
+
+namespace mgsync::test {
+
+struct grids {
+  unsigned gpus = 1;
+  unsigned blocks = 1;   // of each GPU
+  unsigned threads = 1;  // of each block
+  unsigned warp = 2;     // lanes of a warp: as many as GPUs at least, each of which a lane of its own polls
+  algorithm::grid_choice choice;
+};
+
+// Each thread but `writer` and `reader` has a word of its own to write and to read, which orders nothing.
+struct word_pair {
+  ptx::place writer, reader;
+};
+std::vector<word_pair> all_pairs(const grids&);
+
+// How much of what ptx::launch leaves out is there all the same.
+struct kept {
+  unsigned failed_polls = 0;
+  bool whole = false;
+};
+memory_order::program asked_of(const ptx::kernel&, const grids&, const word_pair&, const kept& = {});
+// Whether some read gets a value that no way was recorded for.
+memory_order::program completeness_of(const ptx::kernel&, const grids&);
+
+}  // namespace mgsync::test
