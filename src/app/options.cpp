@@ -13,7 +13,6 @@
 #include "src/base/closest_word.hpp"
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
-#include "src/harness/axis_words.hpp"
 
 namespace mgsync {
 namespace {
@@ -135,13 +134,6 @@ constexpr described_option option_table[] = {
 };
 // clang-format on
 
-// An axis's option: its name with dashes.
-std::string option_of(const axis_declaration& axis) {
-  std::string name(axis.name);
-  std::ranges::replace(name, '_', '-');
-  return name;
-}
-
 std::string_view long_name(const described_option& option) {
   return option.name.substr(0, option.name.find(','));
 }
@@ -194,22 +186,21 @@ bool takes(const described_command& c, const described_option& option) {
 }
 
 // The options of the table that an axis of the same name does not stand for.
-std::vector<const described_option*> besides(std::span<const axis_declaration> axes) {
+std::vector<const described_option*> besides(declared_axes axes) {
   std::vector<const described_option*> rest;
   for (const auto& option : option_table)
-    if (std::ranges::none_of(axes, [&](const auto& axis) { return option_of(axis) == long_name(option); }))
+    if (std::ranges::none_of(axes, [&](const auto* axis) { return axis->option() == long_name(option); }))
       rest.push_back(&option);
   return rest;
 }
 
 // An option that the command does not use is refused, with whose it is and what the command takes.
-void must_take(const described_command& c, const described_option& option,
-               std::span<const axis_declaration> axes) {
+void must_take(const described_command& c, const described_option& option, declared_axes axes) {
   if (takes(c, option)) return;
   std::vector<std::string> owners, accepted;
   for (const auto& other : commands)
     if (takes(other, option)) owners.push_back(fmt::format("mgsync {}", word_of(other)));
-  for (const auto& axis : axes) accepted.push_back(fmt::format("--{}", option_of(axis)));
+  for (const auto* axis : axes) accepted.push_back(fmt::format("--{}", axis->option()));
   for (const auto* other : besides(axes))
     if (takes(c, *other)) accepted.push_back(fmt::format("--{}", long_name(*other)));
   throw usage_error(fmt::format("mgsync {} does not take --{} ({} does); accepted: {}", word_of(c),
@@ -218,12 +209,12 @@ void must_take(const described_command& c, const described_option& option,
 
 namespace po = boost::program_options;
 
-[[noreturn]] void explain(const po::error_with_option_name& error, std::span<const axis_declaration> axes) {
+[[noreturn]] void explain(const po::error_with_option_name& error, declared_axes axes) {
   const std::string name = error.get_option_name();
   const auto rest = besides(axes);
   if (dynamic_cast<const po::unknown_option*>(&error) != nullptr) {
     std::vector<std::string> names;
-    for (const auto& axis : axes) names.push_back(option_of(axis));
+    for (const auto* axis : axes) names.push_back(axis->option());
     for (const auto* option : rest)
       if (axes.empty() || takes(description_of(command::study), *option))
         names.emplace_back(long_name(*option));
@@ -242,12 +233,12 @@ namespace po = boost::program_options;
   throw usage_error(error.what());
 }
 
-po::parsed_options parse(std::span<const std::string> arguments, std::span<const axis_declaration> axes,
+po::parsed_options parse(std::span<const std::string> arguments, declared_axes axes,
                          std::vector<std::string>& words) {
   po::options_description all;
-  for (const auto& axis : axes) {
-    if (axis.counts == word_count::none) all.add_options()(option_of(axis).c_str(), "");
-    else all.add_options()(option_of(axis).c_str(), po::value<std::string>(), "");
+  for (const auto* axis : axes) {
+    if (axis->counts == word_count::none) all.add_options()(axis->option().c_str(), "");
+    else all.add_options()(axis->option().c_str(), po::value<std::string>(), "");
   }
   for (const auto* option : besides(axes)) {
     if (option->value.empty()) all.add_options()(std::string(option->name).c_str(), "");
@@ -374,7 +365,7 @@ std::string help_line(std::string_view name, std::string_view value, std::string
 
 }  // namespace
 
-options parse_options(std::span<const std::string> arguments, std::span<const axis_declaration> axes) {
+options parse_options(std::span<const std::string> arguments, declared_axes axes) {
   options result;
   result.typed = fmt::format("mgsync {}", fmt::join(arguments, " "));
   std::vector<std::string> words;
@@ -382,12 +373,12 @@ options parse_options(std::span<const std::string> arguments, std::span<const ax
   try {
     for (const auto& given : parse(arguments, axes, words).options) {
       const std::string_view value = given.value.empty() ? std::string_view() : given.value.front();
-      for (const auto& axis : axes)
-        if (given.string_key == option_of(axis)) {
-          if (axis.counts != word_count::none) refuse_nothing(option_of(axis), value, "LIST", axis.help);
-          const auto list = split_at_commas(axis.counts == word_count::none ? "on" : value);
-          result.axes[std::string(axis.name)] = {list.begin(), list.end()};
-          if (axis.name == "gpus") result.gpus = value;
+      for (const auto* axis : axes)
+        if (given.string_key == axis->option()) {
+          if (axis->counts != word_count::none) refuse_nothing(axis->option(), value, "LIST", axis->help);
+          const auto list = split_at_commas(axis->counts == word_count::none ? "on" : value);
+          result.axes[std::string(axis->name)] = {list.begin(), list.end()};
+          if (axis->name == "gpus") result.gpus = value;
         }
       for (const auto* option : besides(axes))
         if (given.string_key == long_name(*option)) {
@@ -418,20 +409,20 @@ options parse_options(std::span<const std::string> arguments, std::span<const ax
   return result;
 }
 
-std::string help_lines(std::span<const axis_declaration> axes) {
+std::string help_lines(declared_axes axes) {
   std::string text;
-  for (const auto& axis : axes)
-    text +=
-        axis.counts == word_count::none
-            ? help_line(option_of(axis), "", axis.help)
-            : help_line(option_of(axis), "LIST",
-                        fmt::format("{} ({}accepted: {})", axis.help,
-                                    axis.defaults.empty() ? "" : fmt::format("default {}; ", axis.defaults),
-                                    accepted_text(axis)));
+  for (const auto* axis : axes)
+    text += axis->counts == word_count::none
+                ? help_line(axis->option(), "", axis->help)
+                : help_line(axis->option(), axis->counts == word_count::one ? "WORD" : "LIST",
+                            fmt::format(
+                                "{} ({}accepted: {})", axis->help,
+                                axis->defaults().empty() ? "" : fmt::format("default {}; ", axis->defaults()),
+                                axis->accepted()));
   return text;
 }
 
-std::string help_text(std::optional<command> of, std::span<const axis_declaration> axes) {
+std::string help_text(std::optional<command> of, declared_axes axes) {
   if (of) {
     const auto& c = description_of(*of);
     std::string text = fmt::format("mgsync {}: {}\n", c.name, c.help);

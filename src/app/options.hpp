@@ -14,7 +14,7 @@
 
 #include "barriers/load.hpp"
 #include "src/base/communicator.hpp"
-#include "src/harness/study.hpp"
+#include "src/harness/axis.hpp"
 #include "src/results/machine_likeness.hpp"
 #include "src/results/not_measured.hpp"
 
@@ -60,9 +60,9 @@ struct options {
   bool resume = false;
 
   std::vector<std::string>
-      files;  // of show, compare, merge, report and advise; of study its name, where one was typed
-  std::map<std::string, std::vector<std::string>, std::less<>> axes;  // of study: words of axes, as typed
-  std::string figures;                                                // of study: a folder
+      files;            // of show, compare, merge, report and advise; of study its name, where one was typed
+  typed_words axes;     // of study: words of axes, as typed
+  std::string figures;  // of study: a folder
   std::vector<std::string_view> given;  // the options that were typed, without axes
   std::string by;                       // of show: "shape", "members" or another axis, or empty
   double bytes = 0;                     // of advise: that each member gives to others in a step
@@ -88,15 +88,15 @@ struct options {
 
 // Throws usage_error naming the option, the value and what is accepted. The axes of the study that was named
 // are options too, and stand for others of the same name.
-options parse_options(std::span<const std::string> arguments, std::span<const axis_declaration> axes = {});
+options parse_options(std::span<const std::string> arguments, declared_axes axes = {});
 
 // Throws usage_error: GPUs alone were asked for, by whichever option, and `why` is why none can be had.
 [[noreturn]] void refuse_gpus(const options&, std::string_view why);
 
 // What --help prints: everything, or what one command takes.
-std::string help_text(std::optional<command> of = std::nullopt, std::span<const axis_declaration> axes = {});
+std::string help_text(std::optional<command> of = std::nullopt, declared_axes axes = {});
 // What it says of axes: each one's option, what it is, its default, what it accepts.
-std::string help_lines(std::span<const axis_declaration> axes);
+std::string help_lines(declared_axes axes);
 
 // The names of all options, for the test that compares them with the help and the documentation.
 std::vector<std::string_view> option_names();

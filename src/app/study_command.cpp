@@ -27,7 +27,6 @@
 #include "src/base/hosts.hpp"
 #include "src/base/launcher.hpp"
 #include "src/base/standard_streams.hpp"
-#include "src/harness/axis_words.hpp"
 #include "src/harness/runner.hpp"
 #include "src/report/svg.hpp"
 #include "src/report/text.hpp"
@@ -56,18 +55,18 @@ std::vector<const study*> studies_named(const std::string& name) {
 
 // What these studies vary, each name once; of several those that mean the same in every one that has it. An
 // axis without a default asks a study for its answer, and not among others.
-std::vector<axis_declaration> axes_of(std::span<const study* const> several) {
-  std::vector<axis_declaration> all;
+std::vector<const axis_declaration*> axes_of(std::span<const study* const> several) {
+  std::vector<const axis_declaration*> all;
   const auto same_everywhere = [several](const axis_declaration& axis) {
     return std::ranges::all_of(several, [&](const study* s) {
-      return std::ranges::all_of(s->axes,
-                                 [&](const auto& other) { return other.name != axis.name || other == axis; });
+      return std::ranges::all_of(
+          s->axes, [&](const auto* other) { return other->name != axis.name || *other == axis; });
     });
   };
   for (const auto* s : several)
-    for (const auto& axis : s->axes)
-      if (same_everywhere(axis) && !(several.size() > 1 && s->answer != nullptr && axis.defaults.empty()) &&
-          std::ranges::find(all, axis.name, &axis_declaration::name) == all.end())
+    for (const auto* axis : s->axes)
+      if (same_everywhere(*axis) && !(several.size() > 1 && axis->asks_model) &&
+          std::ranges::find(all, axis->name, &axis_declaration::name) == all.end())
         all.push_back(axis);
   return all;
 }
@@ -84,7 +83,7 @@ study_request request_for(const study& s, const asked_study& asked,
   request.device = asked.typed.device != "host" && gpus && (with_cuda || asked.typed.device == "gpu")
                        ? topology::device::gpu
                        : topology::device::host;
-  settle_axes(request, s.axes, asked.typed.axes);
+  request.settle(s.axes, asked.typed.axes);
   return request;
 }
 
@@ -288,7 +287,7 @@ void must_fit_ranks(const asked_study& asked) {
 }
 
 // Of `all`: an axis that each study has of its own, and one that asks for an answer.
-void refuse_several_meanings(std::span<const std::string> words, std::span<const axis_declaration> offered) {
+void refuse_several_meanings(std::span<const std::string> words, declared_axes offered) {
   for (const auto& word : words) {
     if (!word.starts_with("--")) continue;
     std::string name = word.substr(2, word.find('=') - 2);

@@ -16,6 +16,16 @@ int study_request::first_ordinal() const {
   return gpu == nullptr ? 0 : gpu->cuda_ordinal.value_or(0);
 }
 
+void study_request::settle(declared_axes axes, const typed_words& typed) {
+  static_cast<axis_values&>(*this) = settled(axes, typed, device);
+}
+
+bool asks_for_answer(const study& of, const typed_words& typed) {
+  return of.answer != nullptr && std::ranges::any_of(of.axes, [&](const auto* axis) {
+           return axis->asks_model && typed.contains(axis->name);
+         });
+}
+
 measurement measurement_of(const study_request& asked, std::string_view study, std::string_view subject,
                            std::string_view variant) {
   const auto* gpu = asked.first_gpu();

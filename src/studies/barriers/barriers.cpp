@@ -1,13 +1,8 @@
 // Study barriers, the default one: what `mgsync` by itself plans and measures with all its options, here by
 // its main axes, so that it is one study among the others.
-#include <array>
 #include <memory>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "barriers/words.hpp"
-#include "src/base/errors.hpp"
 #include "src/harness/study.hpp"
 #include "src/studies/barriers/barrier_points.hpp"
 #include "src/studies/barriers/barriers_evaluation.hpp"
@@ -15,42 +10,24 @@
 namespace mgsync {
 namespace barriers { namespace {
 
-std::string typed(const study_request& asked, std::string_view axis) {
-  return fmt::format("{}", fmt::join(asked.list(axis), ","));
-}
-
-std::vector<int> members(const study_request& asked) {
-  const auto members = typed(asked, "members"), gpus = typed(asked, "gpus");
-  if (!gpus.empty() && asked.device == topology::device::host)
-    throw usage_error(fmt::format(
-        "--gpus {} is for GPUs, and the members here are host threads; accepted for them: --members {}", gpus,
-        gpus));
-  if (!members.empty() && !gpus.empty())
-    throw usage_error("--members and --gpus are two names for one number; accepted: one of them");
-  return members.empty() && gpus.empty() ? std::vector<int>{}
-         : members.empty()               ? parse_members(gpus, "gpus")
-                                         : parse_members(members);
-}
-void read_members(const study_request& asked) { members(asked); }
-std::vector<shape> shapes(const study_request& asked) { return parse_shapes(typed(asked, "shape")); }
-std::vector<backend_choice> chosen(const study_request& asked) {
-  return parse_backends(typed(asked, "backend"), backends());
-}
-std::vector<load> loads(const study_request& asked) { return parse_loads(typed(asked, "load")); }
-
-constexpr std::array<axis_declaration, 5> axes_of_barriers{{
-    {"backend", "default", "backends as `mgsync list` names them, default or all", "what is compared",
-     word_count::list, [](const study_request& asked) { chosen(asked); }},
-    {"members", "", "numbers and ranges, such as 1-4,8",
-     "how many members; without a number powers of two of host threads, and every number of GPUs",
-     word_count::list, read_members},
-    {"gpus", "", "numbers and ranges, such as 1,2", "the same of GPUs alone", word_count::list, read_members},
-    {"shape", "1x32", "blocks per SM x threads per block, as 1x32 or b1x32, or all",
-     "of a GPU member; of a host member the first number is its threads", word_count::list,
-     [](const study_request& asked) { shapes(asked); }},
-    {"load", "idle", "loads as `mgsync --load` takes them", "traffic beside the barrier", word_count::list,
-     [](const study_request& asked) { loads(asked); }},
-}};
+constexpr axis_of<backend_choice> choices(
+    {.name = "backend", .help = "what is compared"},
+    read_by<backend_choice>{.defaults = "default",
+                            .accepted = "backends as `mgsync list` names them, default or all",
+                            .read = [](auto words, auto& into) { return read_backend(words, into); }});
+constexpr axis_of<int> members(
+    {.name = "members",
+     .help = "how many members; without a number powers of two of host threads, and every number of GPUs"},
+    numbers_in{.least = 1, .most = most_members, .ranges = true});
+constexpr axis_of<int> gpus({.name = "gpus", .help = "the same of GPUs alone", .another_name_of = &members},
+                            numbers_in{.of = gpu_members, .least = 1, .most = most_members, .ranges = true});
+constexpr axis_of<shape> shapes(
+    {.name = "shape", .help = "of a GPU member; of a host member the first number is its threads"},
+    read_by<shape>{.defaults = "1x32", .accepted = accepted_shapes, .read = read_shape});
+constexpr axis_of<load> loads({.name = "load", .help = "traffic beside the barrier"},
+                              read_by<load>{
+                                  .defaults = "idle", .accepted = accepted_loads, .read = read_load});
+constexpr const axis_declaration* axes_of_barriers[] = {&choices, &members, &gpus, &shapes, &loads};
 
 // What the points of a sweep refer to: a job of one process. The command's own watchdog names what hangs;
 // this one only takes part in waits.
@@ -70,10 +47,10 @@ std::vector<measurement> points(const study_request& asked) {
   request.device = asked.device;
   request.with_cuda = asked.with_cuda;
   request.pin = asked.machine().is_this_machine;
-  request.members = members(asked);
-  request.shapes = shapes(asked);
-  request.backends = chosen(asked);
-  request.loads = loads(asked);
+  request.members = asked.values(members);
+  request.shapes = asked.values(shapes);
+  request.backends = asked.values(choices);
+  request.loads = asked.values(loads);
   settings wanted;
   const auto all = std::make_shared<sweep>(make_plan(request, asked.ranks), wanted.timeout);
   wanted.stopping.max_time = default_max_time(points_to_measure(all->planned));

@@ -107,8 +107,11 @@ TEST(options, gpus_are_never_host_threads) {
             "--gpus 2 and --device host contradict each other; accepted: --members 2 for host threads");
   EXPECT_NE(refusal({"--gpus", "2", "--members", "4"}).find("accepted: one of them"), std::string::npos);
   // As an axis of a study it means the same.
-  constexpr axis_declaration axes[] = {{"members", "1", "1 to 8", "how many"},
-                                       {"gpus", "", "GPUs: 1 to 8", "the same of GPUs alone"}};
+  static constexpr axis_of<int> members({.name = "members", .help = "how many"},
+                                        numbers_in{.least = 1, .most = 8, .defaults = "1"});
+  static constexpr axis_of<int> gpus({.name = "gpus", .help = "of GPUs alone", .another_name_of = &members},
+                                     numbers_in{.of = gpu_members, .least = 1, .most = 8});
+  constexpr const axis_declaration* axes[] = {&members, &gpus};
   const auto of_a_study = [&](std::vector<std::string> typed) { return parse_options(typed, axes); };
   EXPECT_EQ(of_a_study({"study", "launch", "--gpus", "2"}).device, "gpu");
   EXPECT_THROW(of_a_study({"study", "launch", "--gpus", "2", "--device", "host"}), usage_error);
@@ -225,9 +228,13 @@ TEST(options, of_one_command_are_its_help) {
 }
 
 TEST(options, of_a_study_are_its_axes_and_its_own) {
-  constexpr axis_declaration axes[] = {{"backend", "a", "words", "stands for --backend"},
-                                       {"argument_bytes", "0,8", "0 to 4096", "how many"},
-                                       {"as_well", "", "", "a switch", word_count::none}};
+  static constexpr std::string_view letters[] = {"x", "y"};
+  static constexpr axis_of<std::string_view> backend({.name = "backend", .help = "stands for --backend"},
+                                                     letters);
+  static constexpr axis_of<int> argument_bytes({.name = "argument_bytes", .help = "how many"},
+                                               numbers_in{.most = 4096, .defaults = "0,8"});
+  static constexpr axis_of<bool> as_well({.name = "as_well", .help = "a switch", .counts = word_count::none});
+  constexpr const axis_declaration* axes[] = {&backend, &argument_bytes, &as_well};
   const std::vector<std::string> words{"study",         "--as-well", "launch", "--argument-bytes", "0,128",
                                        "--backend=x,y", "--seed",    "3",      "--figures",        "f",
                                        "--dry-run"};
