@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/errors.hpp"
+#include "src/harness/axis_words.hpp"
 #include "src/harness/study.hpp"
 
 namespace mgsync {
@@ -19,7 +20,7 @@ namespace mgsync::pipeline { namespace {
 // What `mgsync study pipeline` answers to these axes.
 study_answer answered(const typed_words& typed) {
   study_request asked;
-  asked.settle(pipeline_study.axes, typed);
+  settle_axes(asked, pipeline_study.axes, typed);
   return pipeline_study.answer(asked);
 }
 
