@@ -46,26 +46,66 @@ void check(cudaError_t status, std::string_view action, source_location where) {
   if (status == cudaSuccess) return;
   cudaGetLastError();  // a sticky error comes back by itself; others must not surprise the next launch
   throw api_error("CUDA", filled("{} ({})", cudaGetErrorString(status), cudaGetErrorName(status)), action,
-                  where);
+                  where, static_cast<int>(status));
 }
 
+namespace {
+
+// A GPU's own context, which the runtime uses too: kept for as long as the process lives. `again`: it is
+// another since the program reset the GPU.
+CUcontext own_context(int ordinal, bool again = false) {
+  static const auto start = driver_function<decltype(&cuInit)>("cuInit");
+  static const auto retain = driver_function<decltype(&cuDevicePrimaryCtxRetain)>("cuDevicePrimaryCtxRetain");
+  static const CUresult started = start(0);
+  check_driver(started, "starting CUDA");
+  static std::mutex guard;
+  static std::map<int, CUcontext> kept;
+  const std::lock_guard lock(guard);
+  CUcontext& context = kept[ordinal];
+  if (context == nullptr || again)
+    check_driver(retain(&context, ordinal), filled("starting CUDA on GPU {}", ordinal));
+  return context;
+}
+
+}  // namespace
+
+// By the driver's stack of contexts: cudaSetDevice would start the GPU that it gives back, on which the
+// caller may want nothing, and knows a GPU's own context only, where the caller's may be a green one.
 device_scope::device_scope(int ordinal) {
-  static const auto current = driver_function<decltype(&cuCtxGetCurrent)>("cuCtxGetCurrent");
-  CUcontext context = nullptr;
-  if (current(&context) != CUDA_SUCCESS) context = nullptr;
-  context_before_ = context;
-  check(cudaGetDevice(&before_), "asking for the current GPU");
-  check(cudaSetDevice(ordinal), filled("selecting GPU {}", ordinal));
+  static const auto push = driver_function<decltype(&cuCtxPushCurrent)>("cuCtxPushCurrent");
+  auto status = push(own_context(ordinal));
+  if (status == CUDA_ERROR_CONTEXT_IS_DESTROYED || status == CUDA_ERROR_INVALID_CONTEXT)
+    status = push(own_context(ordinal, true));
+  check_driver(status, filled("selecting GPU {}", ordinal));
 }
 
 device_scope::~device_scope() {
-  // The runtime knows a GPU's own context only; the caller's may be a green one.
-  static const auto make_current =
-      reinterpret_cast<decltype(&cuCtxSetCurrent)>(find_driver_entry("cuCtxSetCurrent"));
-  if (context_before_ != nullptr && make_current != nullptr &&
-      make_current(static_cast<CUcontext>(context_before_)) == CUDA_SUCCESS)
-    return;
-  report(cudaSetDevice(before_), "selecting the GPU before");
+  static const auto pop = reinterpret_cast<decltype(&cuCtxPopCurrent)>(find_driver_entry("cuCtxPopCurrent"));
+  CUcontext left = nullptr;
+  if (pop == nullptr || pop(&left) != CUDA_SUCCESS)
+    std::fprintf(stderr, "mgsync: CUDA: the GPU before could not be selected again\n");
+}
+
+unsigned long long life_of(int ordinal) {
+  static const auto ask = driver_function<decltype(&cuCtxGetId)>("cuCtxGetId");
+  const device_scope scope(ordinal);
+  unsigned long long number = 0;
+  check_driver(ask(nullptr, &number), filled("asking for the context of GPU {}", ordinal));
+  return number;
+}
+
+// By the driver: the runtime would start the thread's GPU for it.
+outside_of_captures::outside_of_captures() { changed_ = exchange(); }
+outside_of_captures::~outside_of_captures() {
+  if (changed_) exchange();
+}
+bool outside_of_captures::exchange() {
+  static const auto call = reinterpret_cast<decltype(&cuThreadExchangeStreamCaptureMode)>(
+      find_driver_entry("cuThreadExchangeStreamCaptureMode"));
+  auto mode = static_cast<CUstreamCaptureMode>(before_);
+  const bool done = call != nullptr && call(&mode) == CUDA_SUCCESS;
+  before_ = static_cast<int>(mode);
+  return done;
 }
 
 void stream_traits::close(type handle) noexcept { report(cudaStreamDestroy(handle), "destroying a stream"); }
@@ -98,9 +138,10 @@ memory memory::on_gpu(int ordinal, std::size_t bytes) {
   const device_scope scope(ordinal);
   void* made = nullptr;
   check(cudaMalloc(&made, bytes), filled("allocating {} bytes on GPU {}", bytes, ordinal));
-  memory owner(static_cast<std::byte*>(made), bytes, place::gpu);
-  check(cudaMemset(made, 0, bytes), filled("zeroing memory of GPU {}", ordinal));
-  check(cudaDeviceSynchronize(), filled("zeroing memory of GPU {}", ordinal));
+  memory owner(static_cast<std::byte*>(made), bytes, place::gpu, ordinal);
+  const auto own = make_stream();
+  check(cudaMemsetAsync(made, 0, bytes, own.get()), filled("zeroing memory of GPU {}", ordinal));
+  check(cudaStreamSynchronize(own.get()), filled("zeroing memory of GPU {}", ordinal));
   return owner;
 }
 
@@ -155,7 +196,9 @@ memory memory::on_host(std::size_t bytes) {
   check(cudaHostAlloc(&made, bytes, cudaHostAllocMapped | cudaHostAllocPortable),
         "allocating pinned host memory");
   std::memset(made, 0, bytes);
-  return {static_cast<std::byte*>(made), bytes, place::host};
+  int ordinal = 0;
+  check(cudaGetDevice(&ordinal), "asking for the current GPU");
+  return {static_cast<std::byte*>(made), bytes, place::host, ordinal};
 }
 
 memory& memory::operator=(memory&& other) noexcept {
@@ -173,16 +216,14 @@ memory::~memory() { free(); }
 
 void memory::free() noexcept {
   if (address_ == nullptr) return;
-  if (where_ == place::gpu) {
-    report(cudaFree(address_), "freeing GPU memory");
-  } else if (where_ == place::pool) {
-    int before = 0;
-    report(cudaGetDevice(&before), "asking for the current GPU");
-    report(cudaSetDevice(ordinal_), "selecting a GPU");
-    report(cudaFreeAsync(address_, nullptr), "giving GPU memory back");
-    report(cudaSetDevice(before), "selecting the GPU before");
-  } else {
-    report(cudaFreeHost(address_), "freeing pinned host memory");
+  try {
+    const device_scope scope(ordinal_);
+    if (where_ == place::gpu) report(cudaFree(address_), "freeing GPU memory");
+    else if (where_ == place::pool) report(cudaFreeAsync(address_, nullptr), "giving GPU memory back");
+    else report(cudaFreeHost(address_), "freeing pinned host memory");
+  } catch (const std::exception& failed) {
+    // At the end of the process the driver may be gone before the last owner.
+    if (cudaFree(nullptr) != cudaErrorCudartUnloading) std::fprintf(stderr, "mgsync: %s\n", failed.what());
   }
   address_ = nullptr;
 }

@@ -19,16 +19,33 @@ namespace mgsync::cuda {
 void check(cudaError_t status, std::string_view action, source_location where = source_location::current());
 
 // Makes `ordinal` the calling thread's GPU, and gives back the one before, and the context that was current.
+// A thread that had chosen no GPU has chosen none afterwards, and no GPU but this one is started by it.
 class device_scope {
  public:
   [[nodiscard]] explicit device_scope(int ordinal);
   ~device_scope();
   device_scope(const device_scope&) = delete;
   device_scope& operator=(const device_scope&) = delete;
+};
+
+// Which life of GPU `ordinal` in this process it is: another number after cudaDeviceReset(), with which all
+// memory, streams and events of before have gone.
+unsigned long long life_of(int ordinal);
+
+// While it lives, the calling thread may allocate although a stream somewhere is being captured: what it does
+// on its own streams is part of no capture.
+class outside_of_captures {
+ public:
+  [[nodiscard]] outside_of_captures();
+  ~outside_of_captures();
+  outside_of_captures(const outside_of_captures&) = delete;
+  outside_of_captures& operator=(const outside_of_captures&) = delete;
 
  private:
-  int before_ = 0;
-  void* context_before_ = nullptr;  // none: the thread had none yet
+  bool exchange();
+
+  int before_ = cudaStreamCaptureModeRelaxed;
+  bool changed_ = false;  // not where there is no driver
 };
 
 struct stream_traits {
@@ -72,8 +89,8 @@ enum class place { gpu, pool, host };
 class memory {
  public:
   memory() = default;
-  // All zeroed. In a pool the memory is open to those GPUs of the process whose memory `ordinal` can be
-  // opened to.
+  // All zeroed, without waiting for anything else on the GPU. In a pool the memory is open to those GPUs of
+  // the process whose memory `ordinal` can be opened to. On the host: by the calling thread's GPU.
   static memory on_gpu(int ordinal, std::size_t bytes);
   static memory in_pool(int ordinal, std::size_t bytes);
   static memory on_host(std::size_t bytes);
@@ -91,6 +108,8 @@ class memory {
     return reinterpret_cast<T*>(address_);
   }
   std::size_t bytes() const { return bytes_; }
+  // Never freed by this process: others may still use it.
+  void abandon() { address_ = nullptr; }
 
  private:
   memory(std::byte* address, std::size_t bytes, place where, int ordinal = 0)

@@ -34,7 +34,8 @@ std::string driver_error(CUresult status) {
 }
 
 void check_driver(CUresult status, std::string_view action, source_location where) {
-  if (status != CUDA_SUCCESS) throw api_error("CUDA driver", driver_error(status), action, where);
+  if (status != CUDA_SUCCESS)
+    throw api_error("CUDA driver", driver_error(status), action, where, static_cast<int>(status));
 }
 
 }  // namespace mgsync::cuda

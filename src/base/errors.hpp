@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "src/base/source_location.hpp"
 
@@ -22,31 +24,55 @@ enum class exit_code : int {
 
 #pragma GCC visibility push(default)  // what a shared library of mgsync throws
 
-// Wrong use: the message names the option, the value and what is accepted. Exit 2.
-class usage_error : public std::runtime_error {
+// What all of them are.
+class error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// A member did not arrive, or a rank did not answer, before the deadline. Exit 3.
-class timeout_error : public std::runtime_error {
+// Wrong use: the message names the option, the value and what is accepted. Exit 2.
+class usage_error : public error {
  public:
-  using std::runtime_error::runtime_error;
+  using error::error;
+};
+
+// A grid of which not all came to a barrier: its rank in the group, and the blocks that did not.
+struct absent_grid {
+  unsigned grid_rank = 0;
+  std::vector<unsigned> blocks{};  // empty: of a GPU of another process, whose blocks nobody here sees
+};
+
+// A member did not arrive, or a rank did not answer, before the deadline. Exit 3.
+class timeout_error : public error {
+ public:
+  explicit timeout_error(const std::string& what, std::vector<absent_grid> who = {})
+      : error(what), who_(std::move(who)) {}
+  // Who did not arrive at a barrier of the library's; empty where nobody knows, or it was no such barrier.
+  const std::vector<absent_grid>& who() const noexcept { return who_; }
+
+ private:
+  std::vector<absent_grid> who_;
 };
 
 // A rank of the job is gone, or stopped for longer than the deadline: no word about what was measured.
 // Exit 1.
-class rank_lost : public std::runtime_error {
+class rank_lost : public error {
  public:
-  using std::runtime_error::runtime_error;
+  using error::error;
 };
 
 // A call into a library or the system failed. Exit 1.
-class api_error : public std::runtime_error {
+class api_error : public error {
  public:
-  // `action` says what was being done to which object: "recording event on GPU 3".
-  api_error(std::string_view library, std::string_view error, std::string_view action,
-            source_location where = source_location::current());
+  // `action` says what was being done to which object: "recording event on GPU 3"; `code` is the library's
+  // own number of the error, 0 where it has none.
+  api_error(std::string_view library, std::string_view failure, std::string_view action,
+            source_location where = source_location::current(), int code = 0);
+  // A cudaError_t of "CUDA", a CUresult of "CUDA driver", an errno of "system".
+  int code() const noexcept { return code_; }
+
+ private:
+  int code_;
 };
 
 #pragma GCC visibility pop
