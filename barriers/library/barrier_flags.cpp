@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <cstdio>
 
 #include "barriers/library/include/mgsync/multi_grid.hpp"
 #include "barriers/library/missing.hpp"
 #include "barriers/parts/symmetric_memory/between_processes.hpp"
+#include "src/base/cuda_driver.hpp"
 #include "src/base/filled.hpp"
 
 namespace mgsync::library {
@@ -31,25 +34,89 @@ void copy(void* to, const void* from, std::size_t bytes, std::string_view action
   cuda::check(cudaStreamSynchronize(stream.get()), action);
 }
 
-std::unique_ptr<gpu_memory> memory_of(const gpu_members& members, std::size_t bytes) {
-  auto made = allocate_gpu_memory(members, bytes, peer_memory::automatic, given_back::at_once);
-  if (!made.memory) throw unsupported_error(made.reason);
-  return std::move(made.memory);
+}  // namespace
+
+memory_source own_memory(peer_memory wanted) {
+  return [wanted](const gpu_members& members, std::size_t bytes) {
+    // By VMM memory stays until the last process has let go of it, so that nobody waits for anybody to free
+    // it.
+    const bool both = wanted == peer_memory::automatic && !members.one_process();
+    auto made = allocate_gpu_memory(members, bytes, both ? peer_memory::vmm : wanted, given_back::at_once);
+    if (!made.memory && both) {
+      const std::string why = std::move(made.reason);
+      made = allocate_gpu_memory(members, bytes, peer_memory::ipc, given_back::at_once);
+      made.reason = why + "; " + made.reason;
+    }
+    if (!made.memory) throw unsupported_error(made.reason);
+    return std::move(made.memory);
+  };
+}
+
+namespace {
+
+// A stretch of each of the caller's parts.
+class borrowed_memory final : public gpu_memory {
+ public:
+  borrowed_memory(const std::vector<void*>& parts, std::size_t from, std::size_t bytes, std::size_t locals)
+      : gpu_memory(bytes, locals, parts.size()) {
+    for (auto& seen : parts_)
+      for (std::size_t m = 0; m < parts.size(); ++m) seen[m] = static_cast<std::byte*>(parts[m]) + from;
+  }
+  std::string_view provider() const override { return "the caller's"; }
+};
+
+std::string why_no_parts(const gpu_members& members, const std::vector<void*>& parts) {
+  if (parts.size() != members.places.size())
+    return filled("{} parts of symmetric memory for {} GPUs: one for each, by grid rank", parts.size(),
+                  members.places.size());
+  for (std::size_t m = 0; m < parts.size(); ++m) {
+    if (parts[m] == nullptr) return filled("no address of grid {}'s part: this GPU cannot reach it", m);
+    if (reinterpret_cast<std::uintptr_t>(parts[m]) % part_alignment != 0)
+      return filled("grid {}'s part is aligned to less than {} bytes", m, part_alignment);
+  }
+  return {};
 }
 
 }  // namespace
 
-barrier_flags::barrier_flags(const group_members& group, std::chrono::nanoseconds timeout)
+// Stretches follow one another in the order in which they are asked for, which is that of all processes.
+memory_source memory_of_caller(std::vector<void*> parts, std::size_t bytes) {
+  return [parts = std::move(parts), bytes, taken = std::size_t{0}](const gpu_members& members,
+                                                                   std::size_t wanted) mutable {
+    all_or_none(members, [&] {
+      if (const auto why = why_no_parts(members, parts); !why.empty()) throw usage_error(why);
+      if (wanted > bytes || taken > bytes - wanted)
+        throw usage_error(
+            filled("the caller's memory has {} bytes on each GPU, {} of them taken, and {} more are "
+                   "wanted: multi_grid::flag_bytes() says how many a number of blocks takes",
+                   bytes, taken, wanted));
+    });
+    auto made = std::make_unique<borrowed_memory>(parts, taken, wanted, members.local().size());
+    taken += (wanted + part_alignment - 1) / part_alignment * part_alignment;
+    return made;
+  };
+}
+
+std::size_t memory_of_flags(unsigned gpus, unsigned blocks, unsigned sms) {
+  return image_of(choose_multigrid(gpus, blocks, sms), blocks).size() * sizeof(std::uint32_t);
+}
+
+barrier_flags::barrier_flags(const group_members& group, const wait_bounds& bounds, memory_source source)
     : members_(group.gpus),
       local_(group.gpus.local()),
       fewest_sms_(group.fewest_sms),
-      patience_(patience_of(timeout)) {
+      bounds_(bounds),
+      source_(std::move(source)) {
   all_or_none(members_, [&] {
+    const cuda::device_scope scope(members_.places[local_.front()].ordinal);
     report_ = cuda::memory::on_host((local_.size() + 2) * sizeof(multi_grid_report));
-    heard_ = cuda::memory::on_host(sizeof(std::uint32_t));
+    heard_ = cuda::memory::on_host(2 * sizeof(std::uint32_t));
+    heard_.as<std::uint32_t>()[1] = 1;
+    voice_ = cuda::make_stream();
   });
-  stops_ = memory_of(members_,
-                     algorithm::line_bytes);  // here it is found out where there is no way from GPU to GPU
+  // Here it is found out where there is no way from GPU to GPU.
+  stops_ = source_(members_, algorithm::line_bytes);
+  const std::uint32_t none = 0;
   all_or_none(members_, [&] {
     for (unsigned l = 0; l < local_.size(); ++l) {
       std::vector<std::byte*> words{stops_->part(local_[l], l)};
@@ -59,6 +126,72 @@ barrier_flags::barrier_flags(const group_members& group, std::chrono::nanosecond
       const cuda::device_scope scope(ordinal);
       stop_lists_.push_back(cuda::memory::on_gpu(ordinal, words.size() * sizeof words[0]));
       copy(stop_lists_.back().get(), words.data(), words.size() * sizeof words[0], "setting up a group");
+      copy(stop_word(local_[l], l), &none, sizeof none, "setting up a group");
+    }
+  });
+  if (members_.places.size() > 1) probe_all_ways();
+}
+
+// The stream goes where it belongs: elsewhere the runtime would start the thread's GPU for it.
+barrier_flags::~barrier_flags() try {
+  const cuda::device_scope scope(members_.places[local_.front()].ordinal);
+  voice_ = {};
+} catch (const std::exception& error) { std::fprintf(stderr, "mgsync: %s\n", error.what()); }
+
+// Every GPU writes a number to all, and finds its own behind it; then everybody looks whether those of all
+// have come. In the line of the stop words, behind them. Nothing waits for ever where a way between two GPUs
+// is broken.
+void barrier_flags::probe_all_ways() const {
+  constexpr auto patience = std::chrono::seconds(10);
+  constexpr std::size_t slots = 16;  // the first of them in the line
+  static_assert(slots + multi_grid_handle::most_gpus <= algorithm::line_bytes / sizeof(std::uint32_t));
+  const auto number = [](unsigned from, unsigned to) { return 0x5a000000u + from * 256 + to; };
+  const auto copy_in_time = [&](void* to, const void* from, const std::string& action) {
+    const auto stream = cuda::make_stream();
+    cuda::check(cudaMemcpyAsync(to, from, sizeof(std::uint32_t), cudaMemcpyDefault, stream.get()), action);
+    const auto until = std::chrono::steady_clock::now() + patience;
+    static const auto query = cuda::driver_function<decltype(&cuStreamQuery)>("cuStreamQuery");
+    for (;;) {
+      const auto status = query(stream.get());
+      if (status == CUDA_SUCCESS) return;
+      if (status != CUDA_ERROR_NOT_READY) cuda::check_driver(status, action);
+      if (std::chrono::steady_clock::now() > until)
+        throw unsupported_error(filled("{} did not end in {} s", action, patience.count()));
+    }
+  };
+  const auto all = static_cast<unsigned>(members_.places.size());
+  auto room = cuda::memory();
+  all_or_none(members_, [&] {
+    const cuda::device_scope scope(members_.places[local_.front()].ordinal);
+    room = cuda::memory::on_host(2 * sizeof(std::uint32_t));
+  });
+  auto* const word = room.as<volatile std::uint32_t>();
+  const auto to_room = const_cast<std::uint32_t*>(word);
+  all_or_none(members_, [&] {
+    for (unsigned l = 0; l < local_.size(); ++l) {
+      const cuda::device_scope scope(members_.places[local_[l]].ordinal);
+      for (unsigned m = 0; m < all; ++m) {
+        word[0] = number(local_[l], m);
+        word[1] = 0;
+        auto* const slot = stop_word(m, l) + slots + local_[l];
+        copy_in_time(slot, to_room, filled("writing from grid {} to grid {}", local_[l], m));
+        copy_in_time(to_room + 1, slot, filled("reading on grid {} from grid {}", local_[l], m));
+        if (word[1] != word[0])
+          throw unsupported_error(
+              filled("grid {} does not read from grid {} what it wrote there", local_[l], m));
+      }
+    }
+  });
+  all_or_none(members_, [&] {
+    for (unsigned l = 0; l < local_.size(); ++l) {
+      const cuda::device_scope scope(members_.places[local_[l]].ordinal);
+      for (unsigned m = 0; m < all; ++m) {
+        word[1] = 0;
+        copy_in_time(to_room + 1, stop_word(local_[l], l) + slots + m,
+                     filled("reading grid {}'s own memory", local_[l]));
+        if (word[1] != number(m, local_[l]))
+          throw unsupported_error(filled("what grid {} wrote to grid {} did not come", m, local_[l]));
+      }
     }
   });
 }
@@ -67,8 +200,7 @@ void barrier_flags::add(unsigned blocks) {
   const auto gpus = static_cast<unsigned>(members_.places.size());
   grid_flags made;
   made.choice = choose_multigrid(gpus, blocks, fewest_sms_);
-  const auto bytes = image_of(made.choice, blocks).size() * sizeof(std::uint32_t);
-  made.memory = memory_of(members_, bytes);
+  made.memory = source_(members_, memory_of_flags(gpus, blocks, fewest_sms_));
   all_or_none(members_, [&] {
     for (unsigned l = 0; l < local_.size(); ++l) {
       const int ordinal = members_.places[local_[l]].ordinal;
@@ -93,7 +225,8 @@ void barrier_flags::fill(unsigned blocks, grid_flags& grid) const {
     copy(grid.memory->part(local_[l], l), image.data(), image.size() * sizeof image[0],
          "setting the flags of a barrier");
     auto record = fresh_block();
-    record.patience = patience_;
+    record.patience = patience_of(bounds_.of_a_wait);
+    record.first_patience = patience_of(bounds_.of_the_first);
     record.generation = generation_;
     record.told = told();
     record.report = reports() + l;
@@ -108,6 +241,11 @@ void barrier_flags::fill(unsigned blocks, grid_flags& grid) const {
 }
 
 void barrier_flags::renew() {
+  const std::lock_guard lock(told_by_host_);
+  {
+    const cuda::device_scope scope(members_.places[local_.front()].ordinal);
+    cuda::check(cudaStreamSynchronize(voice_.get()), "waiting for what was told to other GPUs");
+  }
   ++generation_;
   for (auto& [blocks, grid] : grids_) fill(blocks, grid);
   const std::uint32_t none = 0;
@@ -116,25 +254,67 @@ void barrier_flags::renew() {
     copy(stop_word(local_[l], l), &none, sizeof none, "setting up a group");
   }
   std::fill_n(reports(), local_.size() + 2, multi_grid_report{});
+  why_aborted_.clear();
 }
 
 bool barrier_flags::given_up() const { return std::atomic_ref<std::uint32_t>(*told()).load() != 0; }
 
-const multi_grid_report& barrier_flags::report() const {
+multi_grid_report barrier_flags::report() const {
+  const std::lock_guard lock(told_by_host_);
   return *std::max_element(
       reports(), reports() + local_.size() + 1,
       [](const multi_grid_report& a, const multi_grid_report& b) { return a.what < b.what; });
 }
 
-void barrier_flags::give_up(unsigned blocks, unsigned local) noexcept {
-  reports()[local_.size()] = {multi_grid_report::launch_failed, local_[local], blocks, blocks};
+void barrier_flags::end_all_waits(const multi_grid_report& told_by_host) noexcept {
+  reports()[local_.size()] = told_by_host;
   std::atomic_ref<std::uint32_t>(*told()).store(1);
-  const std::uint32_t stop = 1;
-  for (unsigned m = 0; m < members_.places.size(); ++m) try {
-      const cuda::device_scope scope(members_.places[local_.front()].ordinal);
-      copy(stop_word(m, 0), &stop, sizeof stop, "telling the other GPUs");
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "mgsync: after a launch that failed: %s\n", error.what());
+  try {
+    const cuda::device_scope scope(members_.places[local_.front()].ordinal);
+    for (unsigned m = 0; m < members_.places.size(); ++m)
+      cuda::check(cudaMemcpyAsync(stop_word(m, 0), heard_.as<std::uint32_t>() + 1, sizeof(std::uint32_t),
+                                  cudaMemcpyDefault, voice_.get()),
+                  filled("telling grid {} to give up", m));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "mgsync: ending the waits of a group: %s\n", error.what());
+  }
+}
+
+void barrier_flags::launch_failed(unsigned blocks, unsigned local) noexcept {
+  const std::lock_guard lock(told_by_host_);
+  end_all_waits({multi_grid_report::launch_failed, local_[local], blocks, blocks});
+}
+
+void barrier_flags::abort(std::string_view why) noexcept {
+  const std::lock_guard lock(told_by_host_);
+  try {
+    if (why_aborted_.empty()) why_aborted_ = why;  // of two, the first
+  } catch (...) {}
+  end_all_waits({multi_grid_report::aborted, local_.front(), 0, 0});
+}
+
+std::string barrier_flags::why_aborted() const {
+  const std::lock_guard lock(told_by_host_);
+  return why_aborted_;
+}
+
+void barrier_flags::set_bounds(const wait_bounds& bounds) {
+  bounds_ = bounds;
+  static_assert(offsetof(multi_grid_block, first_patience) ==
+                offsetof(multi_grid_block, patience) + sizeof(std::uint32_t));
+  for (const auto& [blocks, grid] : grids_)
+    for (unsigned l = 0; l < local_.size(); ++l) {
+      std::vector<std::uint32_t> both;
+      for (unsigned b = 0; b < blocks; ++b)
+        both.insert(both.end(), {patience_of(bounds.of_a_wait), patience_of(bounds.of_the_first)});
+      const cuda::device_scope scope(members_.places[local_[l]].ordinal);
+      const auto stream = cuda::make_stream();
+      constexpr std::size_t width = 2 * sizeof(std::uint32_t);
+      cuda::check(cudaMemcpy2DAsync(&grid.records[l].as<multi_grid_block>()->patience,
+                                    sizeof(multi_grid_block), both.data(), width, width, blocks,
+                                    cudaMemcpyHostToDevice, stream.get()),
+                  "setting how long a wait may take");
+      cuda::check(cudaStreamSynchronize(stream.get()), "setting how long a wait may take");
     }
 }
 
@@ -156,13 +336,13 @@ std::vector<multi_grid_block> barrier_flags::records_of(const grid_flags& grid, 
   return records;
 }
 
-std::string barrier_flags::who_is_missing() const {
+absence barrier_flags::who_is_missing() const {
   const auto found = grids_.find(report().made_for);
   if (found == grids_.end()) return library::who_is_missing({});
   const grid_flags& grid = found->second;
   std::vector<arrivals> all;
   for (unsigned l = 0; l < local_.size(); ++l) {
-    all.push_back({filled("GPU {} (grid {})", members_.places[local_[l]].ordinal, local_[l]), {}});
+    all.push_back({local_[l], filled("GPU {} (grid {})", members_.places[local_[l]].ordinal, local_[l]), {}});
     for (const auto& r : records_of(grid, l)) all.back().epochs.push_back(r.epoch);
   }
   if (!members_.one_process()) {
@@ -171,10 +351,10 @@ std::string barrier_flags::who_is_missing() const {
     const auto first = std::size_t{algorithm::relay_layout{}.inbox(0)} * algorithm::line_bytes;
     copy(inbox.data(), grid.memory->part(local_.front(), 0) + first, inbox.size() * sizeof inbox[0],
          "reading who arrived");
-    for (std::size_t m = 0; m < inbox.size(); ++m)
+    for (unsigned m = 0; m < inbox.size(); ++m)
       if (const auto& at = members_.places[m]; at.process != members_.process)
         all.push_back(
-            {filled("GPU {} of process {} (grid {})", at.ordinal, at.process, m), {inbox[m]}, false});
+            {m, filled("GPU {} of process {} (grid {})", at.ordinal, at.process, m), {inbox[m]}, false});
   }
   return library::who_is_missing(all);
 }

@@ -36,6 +36,8 @@ int run(F f) noexcept {
     return failed(MGSYNC_TIMED_OUT, e.what());
   } catch (const mgsync::unsupported_error& e) {
     return failed(MGSYNC_UNSUPPORTED, e.what());
+  } catch (const mgsync::aborted_error& e) {
+    return failed(MGSYNC_ABORTED, e.what());
   } catch (const std::exception& e) { return failed(MGSYNC_FAILURE, e.what()); } catch (...) {
     return failed(MGSYNC_FAILURE, "an unknown exception");
   }
@@ -83,7 +85,14 @@ mgsync::process_exchange exchange_over(mgsync_all_gather gather, void* context, 
   };
 }
 
-dim3 dimensions(const unsigned (&d)[3]) { return dim3(d[0], d[1], d[2]); }
+mgsync::process_exchange exchange_of(mgsync_all_gather gather, void* context, int process, int processes) {
+  if (processes < 1 || process < 0 || process >= processes)
+    throw mgsync::usage_error(filled("process {} of {}", process, processes));
+  if (gather == nullptr) throw mgsync::usage_error("gather is null");
+  return exchange_over(gather, context, processes);
+}
+
+dim3 dimensions(const unsigned* d) { return dim3(d[0], d[1], d[2]); }
 
 }  // namespace
 
@@ -104,13 +113,27 @@ int mgsync_multi_grid_create_across(mgsync_multi_grid** made, const int* gpus, i
                                     double timeout_seconds) {
   return run([&] {
     given(made, "made") = nullptr;
-    if (processes < 1 || process < 0 || process >= processes)
-      throw mgsync::usage_error(filled("process {} of {}", process, processes));
-    if (gather == nullptr) throw mgsync::usage_error("gather is null");
     *made = new mgsync_multi_grid{mgsync::multi_grid(list_of(gpus, count), process,
-                                                     exchange_over(gather, context, processes),
+                                                     exchange_of(gather, context, process, processes),
                                                      nanoseconds_of(timeout_seconds))};
   });
+}
+
+int mgsync_multi_grid_create_over(mgsync_multi_grid** made, void* const* parts, int part_count, size_t bytes,
+                                  const int* gpus, int count, int process, int processes,
+                                  mgsync_all_gather gather, void* context, double timeout_seconds) {
+  return run([&] {
+    given(made, "made") = nullptr;
+    if (part_count > 0) given(parts, "parts");
+    const mgsync::symmetric_parts theirs{std::vector<void*>(parts, parts + std::max(part_count, 0)), bytes};
+    *made = new mgsync_multi_grid{mgsync::multi_grid::over(
+        theirs, list_of(gpus, count), process,
+        processes == 1 ? mgsync::process_exchange() : exchange_of(gather, context, process, processes),
+        nanoseconds_of(timeout_seconds))};
+  });
+}
+size_t mgsync_multi_grid_flag_bytes(unsigned gpus, unsigned blocks_per_gpu) {
+  return gpus == 0 || blocks_per_gpu == 0 ? 0 : mgsync::multi_grid::flag_bytes(gpus, blocks_per_gpu);
 }
 
 int mgsync_multi_grid_destroy(mgsync_multi_grid* grids) {
@@ -155,12 +178,43 @@ int mgsync_multi_grid_resize(mgsync_multi_grid* grids, unsigned blocks_per_gpu) 
 
 size_t mgsync_multi_grid_handle_size(void) { return sizeof(mgsync::multi_grid_handle); }
 
-int mgsync_multi_grid_handle(const mgsync_multi_grid* grids, int local, void* handle, size_t size) {
+int mgsync_multi_grid_handle(const mgsync_multi_grid* grids, unsigned blocks_per_gpu, int local, void* handle,
+                             size_t size) {
   return run([&] {
     if (size < sizeof(mgsync::multi_grid_handle))
       throw mgsync::usage_error(
           filled("room of {} bytes for a handle of {}", size, sizeof(mgsync::multi_grid_handle)));
-    const auto& made = given(grids, "grids").grids.handle(local < 0 ? ~0u : static_cast<unsigned>(local));
+    const auto& made = given(grids, "grids")
+                           .grids.handle_for(blocks_per_gpu, local < 0 ? ~0u : static_cast<unsigned>(local));
     std::memcpy(&given(static_cast<char*>(handle), "handle"), &made, sizeof made);
+  });
+}
+
+int mgsync_multi_grid_prepare(mgsync_multi_grid* grids, const void* kernel, const unsigned grid[3],
+                              const unsigned block[3], size_t shared_bytes) {
+  return run([&] {
+    given(grids, "grids")
+        .grids.prepare(kernel, dimensions(&given(grid, "grid")), dimensions(&given(block, "block")),
+                       shared_bytes);
+  });
+}
+
+int mgsync_multi_grid_abort(mgsync_multi_grid* grids, const char* why) {
+  return run([&] { given(grids, "grids").grids.abort(why == nullptr ? "no reason was given" : why); });
+}
+int mgsync_multi_grid_poll(const mgsync_multi_grid* grids) {
+  if (grids == nullptr) return MGSYNC_NO_GROUP;
+  switch (grids->grids.poll()) {
+  case mgsync::group_status::done: return MGSYNC_DONE;
+  case mgsync::group_status::at_work: return MGSYNC_AT_WORK;
+  case mgsync::group_status::lost: break;
+  }
+  return MGSYNC_LOST;
+}
+int mgsync_multi_grid_set_timeout(mgsync_multi_grid* grids, double timeout_seconds,
+                                  double first_timeout_seconds) {
+  return run([&] {
+    given(grids, "grids")
+        .grids.set_timeout(nanoseconds_of(timeout_seconds), nanoseconds_of(first_timeout_seconds));
   });
 }

@@ -1,4 +1,4 @@
-// How many blocks of a kernel fit on an SM of one GPU: found out once for each kernel, block and amount of
+// How many blocks of a kernel one GPU holds at once: found out once for each kernel, block and amount of
 // shared memory, and kept, so that kernels that follow one another in a loop are launched without asking CUDA
 // anew.
 #pragma once
@@ -21,14 +21,14 @@ class fitting_kernels {
   // Of a program that never asks for the same shape twice; each is some 80 bytes.
   static constexpr std::size_t most = 256;
 
-  // Blocks on an SM; 0: it is not known.
-  unsigned per_sm(const kernel_shape& shape) const {
+  // Blocks on the whole GPU; 0: it is not known.
+  unsigned at_once(const kernel_shape& shape) const {
     const auto found = known_.find(shape);
     return found == known_.end() ? 0 : found->second;
   }
-  void keep(const kernel_shape& shape, unsigned per_sm) {
+  void keep(const kernel_shape& shape, unsigned at_once) {
     if (known_.size() >= most && known_.count(shape) == 0) known_.clear();
-    known_[shape] = per_sm;
+    known_[shape] = at_once;
   }
 
  private:

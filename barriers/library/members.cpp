@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <set>
 
 #include "barriers/library/include/mgsync/multi_grid.hpp"
@@ -23,7 +24,8 @@ enum class complaint : std::uint32_t { none, usage, unsupported };
 struct greeting {
   std::uint32_t abi = multi_grid_handle::this_version;
   std::uint32_t version = MGSYNC_VERSION;
-  char host[64] = {};
+  char host[64] = {};  // for people
+  char node[64] = {};  // the same text where processes are on one node
   complaint kind = complaint::none;
   std::uint32_t gpus = 0;
 };
@@ -108,9 +110,24 @@ local_gpus ask(const std::vector<int>& ordinals, const std::string& wrong_use) {
   return mine;
 }
 
-std::string written(const local_gpus& mine) {
+// What all processes of a node say alike, and those of no other, also where each has a host name of its own:
+// the number of the system's boot.
+std::string boot_of_system() {
+  std::string number;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), number);
+  return number;
+}
+
+template <std::size_t N>
+void put(char (&into)[N], const std::string& text) {
+  std::memcpy(into, text.data(), std::min(text.size(), N - 1));
+}
+
+std::string written(const local_gpus& mine, const std::string& node) {
   greeting hello;
   gethostname(hello.host, sizeof hello.host - 1);
+  const std::string boot = node.empty() ? boot_of_system() : node;
+  put(hello.node, boot.empty() ? hello.host : boot);
   hello.kind = mine.kind;
   hello.gpus = static_cast<std::uint32_t>(mine.cards.size());
   std::string bytes;
@@ -139,9 +156,13 @@ void check_versions(const std::vector<std::string>& all) {
 }  // namespace
 
 group_members meet(const std::vector<int>& ordinals, int process, byte_exchange exchange,
-                   const std::string& wrong_use) {
-  const local_gpus mine = ask(ordinals, wrong_use);
-  const std::string hello = written(mine);
+                   const std::string& node, const std::string& wrong_use) {
+  constexpr std::size_t longest = sizeof greeting{}.node - 1;
+  const local_gpus mine =
+      ask(ordinals, wrong_use.empty() && node.size() > longest
+                        ? filled("a node's name of {} bytes: it takes {} at most", node.size(), longest)
+                        : wrong_use);
+  const std::string hello = written(mine, node);
   const auto all = exchange ? exchange(hello) : std::vector<std::string>{hello};
   if (process < 0 || static_cast<std::size_t>(process) >= all.size() ||
       all[static_cast<std::size_t>(process)] != hello)
@@ -153,7 +174,7 @@ group_members meet(const std::vector<int>& ordinals, int process, byte_exchange 
   group_members group;
   group.gpus.process = process;
   group.gpus.exchange = std::move(exchange);
-  std::string first_host, slice;
+  std::string first_host, first_node, slice;
   std::set<std::string> uuids;
   for (std::size_t p = 0; p < all.size(); ++p) {
     std::size_t at = 0;
@@ -162,10 +183,12 @@ group_members meet(const std::vector<int>& ordinals, int process, byte_exchange 
     for (std::uint32_t i = 0; i < theirs.gpus; ++i) cards.push_back(take<card>(all[p], at));
     const std::string who = all.size() == 1 ? "" : filled("process {}: ", p);
     if (theirs.kind != complaint::none) refuse(theirs.kind, who + all[p].substr(at));
-    if (p == 0) first_host = theirs.host;
-    if (theirs.host != first_host)
-      refuse(complaint::unsupported, filled("{}it runs on {}, and process 0 on {}: a group stays on one host",
-                                            who, theirs.host, first_host));
+    if (p == 0) first_host = theirs.host, first_node = theirs.node;
+    if (theirs.node != first_node)
+      refuse(complaint::unsupported,
+             filled("{}it runs on {} (node {}), and process 0 on {} (node {}): a group stays on one node. "
+                    "group_options::node says it where these are one all the same",
+                    who, theirs.host, theirs.node, first_host, first_node));
     for (const card& c : cards) {
       if (!uuids.insert(std::string(c.uuid, sizeof c.uuid)).second)
         refuse(complaint::usage,

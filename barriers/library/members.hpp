@@ -14,9 +14,9 @@ struct group_members {
   unsigned fewest_sms = 0;  // of any GPU of the group
 };
 
-// Collective. `wrong_use`: what else the caller asked for wrongly, if anything. Throws usage_error or
-// unsupported_error, in all processes alike.
-group_members meet(const std::vector<int>& ordinals, int process, byte_exchange,
+// Collective. `node` names the caller's, empty: the boot of its system does. `wrong_use`: what else the
+// caller asked for wrongly, if anything. Throws usage_error or unsupported_error, in all processes alike.
+group_members meet(const std::vector<int>& ordinals, int process, byte_exchange, const std::string& node,
                    const std::string& wrong_use);
 
 }  // namespace mgsync::library

@@ -1,6 +1,7 @@
 #include "barriers/library/missing.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "barriers/parts/algorithm/layout.hpp"
 #include "src/base/filled.hpp"
@@ -10,7 +11,7 @@ namespace mgsync::library {
 namespace {
 
 // "17, 18, 40 and 3 more".
-std::string listed(const std::vector<std::size_t>& blocks) {
+std::string listed(const std::vector<unsigned>& blocks) {
   constexpr std::size_t most = 8;
   std::string text;
   for (std::size_t i = 0; i < std::min(blocks.size(), most); ++i)
@@ -21,26 +22,29 @@ std::string listed(const std::vector<std::size_t>& blocks) {
 
 }  // namespace
 
-std::string who_is_missing(const std::vector<arrivals>& all) {
+absence who_is_missing(const std::vector<arrivals>& all) {
   const std::uint32_t* furthest = nullptr;
   for (const auto& a : all)
     for (const auto& epoch : a.epochs)
       if (furthest == nullptr || algorithm::reached(epoch, *furthest)) furthest = &epoch;
-  if (furthest == nullptr) return "no kernel was waiting";
+  if (furthest == nullptr) return {"no kernel was waiting", {}, false};
   std::string late;
+  std::vector<absent_grid> who;
   for (const auto& a : all) {
-    std::vector<std::size_t> blocks;
-    for (std::size_t b = 0; b < a.epochs.size(); ++b)
+    std::vector<unsigned> blocks;
+    for (unsigned b = 0; b < a.epochs.size(); ++b)
       if (!algorithm::reached(a.epochs[b], *furthest)) blocks.push_back(b);
     if (blocks.empty()) continue;
     late += (late.empty() ? "" : "; ") + a.who;
+    who.push_back({a.grid_rank, a.in_blocks ? blocks : std::vector<unsigned>{}});
     if (!a.in_blocks) continue;
     if (blocks.size() == a.epochs.size()) late += filled(": all {} blocks", blocks.size());
     else late += filled(": block{} {}", blocks.size() == 1 ? "" : "s", listed(blocks));
   }
   const std::uint32_t count = *furthest - algorithm::first_gpu_epoch;
-  if (late.empty()) return filled("barrier {}: all arrived in the end, but too late", count);
-  return filled("barrier {}: not arrived: {}", count, late);
+  if (late.empty())
+    return {filled("barrier {}: all arrived in the end, but too late", count), {}, count == 1};
+  return {filled("barrier {}: not arrived: {}", count, late), std::move(who), count == 1};
 }
 
 }  // namespace mgsync::library

@@ -5,16 +5,24 @@
 #include <string>
 #include <vector>
 
+#include "src/base/errors.hpp"
+
 namespace mgsync::library {
 
 struct arrivals {
+  unsigned grid_rank = 0;
   std::string who;                    // "GPU 1 (grid 1)"
   std::vector<std::uint32_t> epochs;  // of its blocks; of a GPU of another process one, of the whole
   bool in_blocks = true;
 };
 
-// "barrier 7: not arrived: GPU 1 (grid 1): block 4; GPU 0 of process 2 (grid 3)". Epochs may have wrapped:
-// what counts is their difference.
-std::string who_is_missing(const std::vector<arrivals>&);
+struct absence {
+  std::string text;  // "barrier 7: not arrived: GPU 1 (grid 1): block 4; GPU 0 of process 2 (grid 3)"
+  std::vector<absent_grid> who;
+  bool first = false;  // it was the first barrier of its number of blocks
+};
+
+// Epochs may have wrapped: what counts is their difference.
+absence who_is_missing(const std::vector<arrivals>&);
 
 }  // namespace mgsync::library

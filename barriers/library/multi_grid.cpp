@@ -1,7 +1,14 @@
 #include "barriers/library/include/mgsync/multi_grid.hpp"
 
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "barriers/library/barrier_flags.hpp"
 #include "barriers/library/fitting_kernels.hpp"
@@ -60,21 +67,26 @@ std::optional<unsigned> sms_of_green_context([[maybe_unused]] cudaStream_t strea
 #endif
 }
 
-// Why a launch on GPU `ordinal`, the calling thread's, cannot go to `stream`. Through the driver, whose
-// answers do not become the runtime's last error.
+// Whether the stream is being captured. Asked through the driver, whose answers do not become the runtime's
+// last error, and before anything else: a question that is not about the capture may end it.
+bool is_captured(cudaStream_t stream, int ordinal) {
+  static const auto ask =
+      reinterpret_cast<decltype(&cuStreamIsCapturing)>(cuda::find_driver_entry("cuStreamIsCapturing"));
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  const auto asked = ask == nullptr ? CUDA_SUCCESS : ask(stream, &status);
+  if (asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+    throw usage_error(
+        filled("the launch on GPU {} is on the default stream while another stream is being captured: give "
+               "it a stream of its own, or the one that is captured",
+               ordinal));
+  return status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+}
+
+// Why a launch on GPU `ordinal`, the calling thread's, cannot go to `stream`.
 std::string why_not_on(cudaStream_t stream, int ordinal) {
   using device_function = CUresult (*)(CUstream, CUdevice*);
-  static const auto capturing =
-      reinterpret_cast<decltype(&cuStreamIsCapturing)>(cuda::find_driver_entry("cuStreamIsCapturing"));
   static const auto device_of =
       reinterpret_cast<device_function>(cuda::find_driver_entry("cuStreamGetDevice", 12080));
-  // First: a question that is not about the capture may end it.
-  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  const auto asked = capturing == nullptr ? CUDA_SUCCESS : capturing(stream, &status);
-  if (asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || status != CU_STREAM_CAPTURE_STATUS_NONE)
-    return filled(
-        "the stream of the launch on GPU {} is being captured: a launch of a group cannot be captured",
-        ordinal);
   CUdevice device = ordinal;
   const bool special =
       stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;  // of any GPU
@@ -82,6 +94,30 @@ std::string why_not_on(cudaStream_t stream, int ordinal) {
     return filled("the stream of the launch on GPU {} belongs to GPU {}: it takes one of GPU {}", ordinal,
                   device, ordinal);
   return {};
+}
+
+// How many blocks of the kernel the calling thread's GPU holds at once, for one with clusters in whole
+// clusters.
+unsigned resident_at_once(const launch_parameters& p, unsigned threads, int ordinal) {
+  cudaFuncAttributes about{};
+  cuda::check(cudaFuncGetAttributes(&about, p.func), "asking about the kernel");
+  if (about.clusterDimMustBeSet != 0 && about.requiredClusterWidth == 0)
+    throw usage_error(
+        "the kernel's clusters have no size of their own: declare it with __cluster_dims__(x, y, z), since a "
+        "group's launch cannot name one");
+  const auto cluster = static_cast<unsigned>(std::max(about.requiredClusterWidth, 1)) *
+                       static_cast<unsigned>(std::max(about.requiredClusterHeight, 1)) *
+                       static_cast<unsigned>(std::max(about.requiredClusterDepth, 1));
+  if (cluster == 1)
+    return static_cast<unsigned>(cuda::resident_blocks(p.func, threads, p.sharedMem) *
+                                 cuda::sm_count(ordinal));
+  cudaLaunchConfig_t asked{};
+  asked.gridDim = p.gridDim;
+  asked.blockDim = p.blockDim;
+  asked.dynamicSmemBytes = p.sharedMem;
+  int clusters = 0;
+  cuda::check(cudaOccupancyMaxActiveClusters(&clusters, p.func, &asked), "asking how many clusters fit");
+  return static_cast<unsigned>(clusters) * cluster;
 }
 
 // Where the kernel may not use as much shared memory as the GPU would give it: how it may. On the calling
@@ -100,9 +136,55 @@ std::string remedy_for_shared_memory(const launch_parameters& p, int ordinal) {
                 allowed);
 }
 
-std::string why_not_for(std::chrono::nanoseconds timeout) {
-  return timeout.count() < 0 ? "a negative time-out: it takes 0 (for ever) or more" : "";
+std::string why_not_for(const library::wait_bounds& bounds) {
+  return bounds.of_a_wait.count() < 0 || bounds.of_the_first.count() < 0
+             ? "a negative time-out: it takes 0 (for ever) or more"
+             : "";
 }
+
+peer_memory wanted_of(const group_options& o) {
+  if (o.sharing == memory_sharing::vmm) return peer_memory::vmm;
+  return o.sharing == memory_sharing::ipc ? peer_memory::ipc : peer_memory::automatic;
+}
+
+library::wait_bounds bounds_of(const group_options& o) {
+  return {.of_a_wait = o.timeout, .of_the_first = o.first_timeout};
+}
+
+}  // namespace
+
+namespace {
+
+// The GPUs of a group in this process as they were when something was made on them.
+class gpu_lives {
+ public:
+  void add(int ordinal) { known_.emplace_back(ordinal, cuda::life_of(ordinal)); }
+  // The GPU that the program has reset since; nothing where there is none.
+  std::optional<int> reset_since() const {
+    for (const auto& [ordinal, life] : known_)
+      if (cuda::life_of(ordinal) != life) return ordinal;
+    return std::nullopt;
+  }
+  void must_go_on() const {
+    if (const auto gone = reset_since())
+      throw usage_error(
+          filled("GPU {} was reset (cudaDeviceReset) after the group was made, which took what the "
+                 "group had there: make another group",
+                 *gone));
+  }
+  // Whether an object of these GPUs can be destroyed in this process: not where it was forked, and not where
+  // a GPU was reset. Then it is left to the system.
+  bool can_destroy() const noexcept {
+    if (made_in_ != getpid()) return false;
+    try {
+      return !reset_since();
+    } catch (const std::exception&) { return false; }
+  }
+
+ private:
+  pid_t made_in_ = getpid();
+  std::vector<std::pair<int, unsigned long long>> known_;
+};
 
 }  // namespace
 
@@ -114,22 +196,26 @@ struct multi_grid::state {
     library::fitting_kernels fitting;
   };
 
-  state(const std::vector<int>& gpus, int process, process_exchange exchange,
-        std::chrono::nanoseconds timeout)
-      : group(library::meet(gpus, process, std::move(exchange), why_not_for(timeout))),
+  state(const std::vector<int>& gpus, int process, process_exchange exchange, const group_options& options,
+        library::memory_source for_flags = {})
+      : bounds(bounds_of(options)),
+        group(library::meet(gpus, process, std::move(exchange), options.node, why_not_for(bounds))),
         local(group.gpus.local()),
-        limit(timeout),
-        flags(group, timeout) {
+        own(library::own_memory(wanted_of(options))),
+        flags(group, bounds, for_flags ? std::move(for_flags) : own) {
     all_or_none(group.gpus, [&] {
       for (unsigned l = 0; l < local.size(); ++l) {
         const cuda::device_scope scope(ordinal(l));
         places.push_back({});
+        lives.add(ordinal(l));
         places.back().own = cuda::make_stream();
         places.back().done = cuda::make_event();
       }
     });
   }
   ~state() {
+    // Kernels of other processes need not wait for those that will not be launched here.
+    if (std::uncaught_exceptions() > exceptions_then) flags.abort("an exception ended the group");
     for (unsigned l = 0; l < places.size(); ++l) try {  // streams and events go where they belong
         const cuda::device_scope scope(ordinal(l));
         places[l] = {};
@@ -137,6 +223,11 @@ struct multi_grid::state {
   }
 
   int ordinal(unsigned l) const { return group.gpus.places[local[l]].ordinal; }
+  // `l`, where this process has such a GPU.
+  unsigned known(unsigned l) const {
+    if (l >= local.size()) throw usage_error(filled("no GPU {} here: this process has {}", l, local.size()));
+    return l;
+  }
   std::string name(unsigned l) const { return filled("GPU {}", ordinal(l)); }
 
   void wait_for_kernels() const {
@@ -168,8 +259,10 @@ struct multi_grid::state {
   void check() const {
     if (!flags.given_up()) return;
     wait_for_kernels();
-    const multi_grid_report& told = flags.report();
+    const multi_grid_report told = flags.report();
     constexpr const char* remedy = "reset() makes the group usable again";
+    if (told.what == multi_grid_report::aborted)
+      throw aborted_error(filled("the group was aborted: {}. {}", flags.why_aborted(), remedy));
     if (told.what == multi_grid_report::wrong_grid)
       throw usage_error(
           filled("the kernel on grid {} ran without the barrier: its grid has {} blocks, and its handle is "
@@ -194,20 +287,27 @@ struct multi_grid::state {
           "a barrier was given up, and no kernel of this process was waiting at it: where one was, wait() "
           "or check() says who did not arrive. {}",
           remedy));
-    const double seconds = std::chrono::duration<double>(limit).count();
-    throw timeout_error(
-        filled("a barrier was given up after {} s: {}. {}", seconds, flags.who_is_missing(), remedy));
+    auto missing = flags.who_is_missing();
+    const auto limit = missing.first ? bounds.of_the_first : bounds.of_a_wait;
+    throw timeout_error(filled("a barrier was given up after {} s: {}. {}",
+                               std::chrono::duration<double>(limit).count(), missing.text, remedy),
+                        std::move(missing.who));
   }
 
   // Ready for kernels of so many blocks. `may` throws where this process may not; where the number is new,
   // which is collective, all do.
   template <class F>
   void make_ready(unsigned blocks, F may) {
-    if (flags.has(blocks)) {
+    const auto lives_and_may = [&] {
+      lives.must_go_on();
       may();
+    };
+    if (flags.has(blocks)) {
+      lives_and_may();
     } else {
-      all_or_none(group.gpus, may);
+      all_or_none(group.gpus, lives_and_may);
       agree_on(blocks, "blocks per GPU", "the grid");
+      const cuda::outside_of_captures apart;
       flags.add(blocks);
     }
     present = blocks;
@@ -216,6 +316,7 @@ struct multi_grid::state {
   // Collective: the flags as new, once no kernel of any process uses them, and before any is launched.
   void renew() {
     all_or_none(group.gpus, [&] {
+      lives.must_go_on();
       for (unsigned l = 0; l < local.size(); ++l) {  // also kernels that the user launched
         const cuda::device_scope scope(ordinal(l));
         cuda::check(cudaDeviceSynchronize(), filled("waiting for {}", name(l)));
@@ -234,33 +335,47 @@ struct multi_grid::state {
                                  p, wanted[p], things, wanted.front(), what));
   }
 
-  // `wrong_use`: of the caller's, found before, if any.
-  void launch(const launch_parameters* launches, unsigned count, const std::string& wrong_use = {});
+  void launch(const launch_parameters* launches, unsigned count);
+  // Starts what `all` gives, once `all`, which may throw, was asked: where the number of blocks is new, in
+  // all processes.
+  void launch_all(unsigned blocks, const std::function<std::vector<launch_parameters>()>& all);
   void check_launches(const launch_parameters* launches, unsigned count);
   void check_launch(const launch_parameters& p, unsigned l);
+  void check_kernel(const launch_parameters& p, unsigned l);
   void start_kernel(const launch_parameters& p, unsigned l);
 
+  int exceptions_then = std::uncaught_exceptions();
+  library::wait_bounds bounds;
   library::group_members group;
   std::vector<unsigned> local;
-  std::chrono::nanoseconds limit;
+  library::memory_source own;
   library::barrier_flags flags;
   unsigned present = 0;  // the last number of blocks
   std::vector<place> places;
+  gpu_lives lives;
 };
 
-void multi_grid::state::launch(const launch_parameters* launches, unsigned count,
-                               const std::string& wrong_use) {
+void multi_grid::state::launch(const launch_parameters* launches, unsigned count) {
   const unsigned blocks = launches == nullptr || count == 0 ? 0 : volume(launches[0].gridDim);
+  launch_all(blocks, [&] {
+    return launches == nullptr ? std::vector<launch_parameters>()
+                               : std::vector<launch_parameters>(launches, launches + count);
+  });
+}
+
+void multi_grid::state::launch_all(unsigned blocks,
+                                   const std::function<std::vector<launch_parameters>()>& all) {
+  std::vector<launch_parameters> launches;
   make_ready(blocks, [&] {
     check();
-    if (!wrong_use.empty()) throw usage_error(wrong_use);
-    check_launches(launches, count);
+    launches = all();
+    check_launches(launches.data(), static_cast<unsigned>(launches.size()));
   });
-  for (unsigned l = 0; l < count; ++l) try {
+  for (unsigned l = 0; l < launches.size(); ++l) try {
       start_kernel(launches[l], l);
     } catch (...) {
-      if (count > 1 || !group.gpus.one_process())
-        flags.give_up(blocks, l);  // those launched would wait for one that never comes
+      if (launches.size() > 1 || !group.gpus.one_process())
+        flags.launch_failed(blocks, l);  // those launched would wait for one that never comes
       throw;
     }
 }
@@ -280,27 +395,39 @@ void multi_grid::state::check_launches(const launch_parameters* launches, unsign
   }
 }
 
-// Also loads the kernel: its first launch would wait for kernels that run.
 void multi_grid::state::check_launch(const launch_parameters& p, unsigned l) {
-  const unsigned threads = volume(p.blockDim), blocks = volume(p.gridDim);
-  if (p.func == nullptr) throw usage_error("no kernel (func is null)");
   if (p.args == nullptr)
     throw usage_error("no arguments (args is null): args[0] has room for the kernel's handle");
+  const cuda::device_scope scope(ordinal(l));
+  if (is_captured(p.stream, ordinal(l))) {
+    const unsigned blocks = volume(p.gridDim);
+    if (!flags.has(blocks) || places[l].fitting.at_once({p.func, volume(p.blockDim), p.sharedMem}) < blocks)
+      throw usage_error(
+          filled("the stream of the launch on GPU {} is being captured: prepare() the kernel with "
+                 "this grid before, outside of the capture",
+                 ordinal(l)));
+    return;
+  }
+  if (const auto why = why_not_on(p.stream, ordinal(l)); !why.empty()) throw usage_error(why);
+  check_kernel(p, l);
+}
+
+// Also loads the kernel: its first launch would wait for kernels that run. On the calling thread's GPU.
+void multi_grid::state::check_kernel(const launch_parameters& p, unsigned l) {
+  const unsigned threads = volume(p.blockDim), blocks = volume(p.gridDim);
+  if (p.func == nullptr) throw usage_error("no kernel (func is null)");
   if (blocks == 0) throw usage_error("a grid of no blocks");
   if (threads < 32 || threads > 1024)
     throw usage_error(filled("blocks of {} threads: it takes 32 to 1024", threads));
-  const cuda::device_scope scope(ordinal(l));
-  if (const auto why = why_not_on(p.stream, ordinal(l)); !why.empty()) throw usage_error(why);
-  place& at = places[l];
+  auto& fitting = places[l].fitting;
   const auto fewer = sms_of_green_context(p.stream);
   const library::kernel_shape shape{p.func, threads, p.sharedMem};
-  const auto most = [&] {
-    return at.fitting.per_sm(shape) * fewer.value_or(static_cast<unsigned>(cuda::sm_count(ordinal(l))));
-  };
+  const auto sms = static_cast<unsigned>(cuda::sm_count(ordinal(l)));
+  const auto most = [&] { return fewer ? fitting.at_once(shape) / sms * *fewer : fitting.at_once(shape); };
   if (blocks <= most()) return;
   cuda::load(p.func, "the kernel");
   check_first_parameter(p.func);
-  at.fitting.keep(shape, static_cast<unsigned>(cuda::resident_blocks(p.func, threads, p.sharedMem)));
+  fitting.keep(shape, resident_at_once(p, threads, ordinal(l)));
   if (blocks > most())
     throw usage_error(
         filled("{} blocks of {} threads with {} bytes of shared memory are not resident at once on {}{}: "
@@ -314,32 +441,56 @@ void multi_grid::state::start_kernel(const launch_parameters& p, unsigned l) {
   place& at = places[l];
   const cuda::device_scope scope(ordinal(l));
   const auto action = [&] { return filled("launching on {}", name(l)); };
+  // An event of before the capture is no part of it, and one of the graph would be recorded when it is
+  // replayed: nobody could wait for that.
+  const bool captured = is_captured(p.stream, ordinal(l));
   // Also on the stream of the last launch, as it seems: a stream's handle may come back for another, or mean
   // another to this thread.
-  if (at.launched) cuda::check(cudaStreamWaitEvent(p.stream, at.done.get(), 0), action());
+  if (at.launched && !captured) cuda::check(cudaStreamWaitEvent(p.stream, at.done.get(), 0), action());
   multi_grid_handle handle = flags.of(volume(p.gridDim)).handles[l];
   p.args[0] = &handle;  // copied by the launch
   cuda::check(cudaLaunchCooperativeKernel(p.func, p.gridDim, p.blockDim, p.args, p.sharedMem, p.stream),
               action());
+  if (captured) return;
   at.launched = true;
   cuda::check(cudaEventRecord(at.done.get(), p.stream), action());
 }
 
-multi_grid::multi_grid(const std::vector<int>& gpus, std::chrono::nanoseconds timeout)
-    : multi_grid(gpus, 0, {}, timeout) {}
+multi_grid::multi_grid(const std::vector<int>& gpus, const group_options& options)
+    : multi_grid(gpus, 0, {}, options) {}
 multi_grid::multi_grid(const std::vector<int>& gpus, int process, process_exchange exchange,
-                       std::chrono::nanoseconds timeout)
-    : state_(std::make_unique<state>(gpus, process, std::move(exchange), timeout)) {}
+                       const group_options& options) {
+  const cuda::outside_of_captures apart;
+  state_ = std::make_unique<state>(gpus, process, std::move(exchange), options);
+}
+multi_grid::multi_grid(whole, std::unique_ptr<state> made) : state_(std::move(made)) {}
+multi_grid multi_grid::over(const symmetric_parts& theirs, const std::vector<int>& gpus, int process,
+                            process_exchange exchange, const group_options& options) {
+  const cuda::outside_of_captures apart;
+  return multi_grid(whole{}, std::make_unique<state>(gpus, process, std::move(exchange), options,
+                                                     library::memory_of_caller(theirs.parts, theirs.bytes)));
+}
+// Of every choice that some GPU has for so many blocks.
+std::size_t multi_grid::flag_bytes(unsigned gpus, unsigned blocks_per_gpu) {
+  std::size_t most = 0;
+  for (const unsigned per_sm : {1u, 2u, 3u, 5u, 6u, 8u, 10u, 16u, 32u, 64u})
+    most = std::max(most, library::memory_of_flags(gpus, blocks_per_gpu,
+                                                   std::max(1u, (blocks_per_gpu + per_sm - 1) / per_sm)));
+  return (most + library::part_alignment - 1) / library::part_alignment * library::part_alignment;
+}
 multi_grid::multi_grid(multi_grid&&) noexcept = default;
 multi_grid& multi_grid::operator=(multi_grid&&) noexcept = default;
-multi_grid::~multi_grid() = default;
+multi_grid::~multi_grid() {
+  if (!state_) return;
+  const cuda::outside_of_captures apart;
+  if (state_->lives.can_destroy()) state_.reset();
+  else static_cast<void>(state_.release());
+}
 
 unsigned multi_grid::gpus() const { return static_cast<unsigned>(state_->group.gpus.places.size()); }
 unsigned multi_grid::local_gpus() const { return static_cast<unsigned>(state_->local.size()); }
-unsigned multi_grid::grid_rank(unsigned local) const { return state_->local.at(local); }
-int multi_grid::ordinal(unsigned local) const {
-  return state_->group.gpus.places[state_->local.at(local)].ordinal;
-}
+unsigned multi_grid::grid_rank(unsigned local) const { return state_->local[state_->known(local)]; }
+int multi_grid::ordinal(unsigned local) const { return state_->ordinal(state_->known(local)); }
 std::string multi_grid::algorithm() const {
   return state_->present == 0 ? "" : state_->flags.of(state_->present).choice.why;
 }
@@ -348,15 +499,28 @@ void multi_grid::launch(const launch_parameters* launches, unsigned count) {
   state_->launch(launches, count);
 }
 
-void multi_grid::launch_on(const std::vector<cudaStream_t>& streams,
-                           std::vector<launch_parameters>& launches) {
-  std::string wrong_use;
-  if (!streams.empty() && streams.size() != launches.size())
-    wrong_use = filled("{} streams for the {} GPUs of this process: one for each, or none", streams.size(),
-                       launches.size());
-  for (unsigned l = 0; l < launches.size() && wrong_use.empty(); ++l)
-    launches[l].stream = streams.empty() ? state_->places[l].own.get() : streams[l];
-  state_->launch(launches.data(), static_cast<unsigned>(launches.size()), wrong_use);
+void multi_grid::launch_on(const void* kernel, dim3 blocks, dim3 threads, std::size_t shared_bytes,
+                           const std::vector<cudaStream_t>& streams,
+                           const std::function<void**(unsigned local)>& arguments_of) {
+  state_->launch_all(volume(blocks), [&] {
+    if (!streams.empty() && streams.size() != local_gpus())
+      throw usage_error(filled("{} streams for the {} GPUs of this process: one for each, or none",
+                               streams.size(), local_gpus()));
+    std::vector<launch_parameters> launches;
+    for (unsigned l = 0; l < local_gpus(); ++l)
+      launches.push_back({kernel, blocks, threads, arguments_of(l), shared_bytes,
+                          streams.empty() ? state_->places[l].own.get() : streams[l]});
+    return launches;
+  });
+}
+
+void multi_grid::prepare(const void* kernel, dim3 blocks, dim3 threads, std::size_t shared_bytes) {
+  state_->make_ready(volume(blocks), [&] {
+    for (unsigned l = 0; l < local_gpus(); ++l) {
+      const cuda::device_scope scope(state_->ordinal(l));
+      state_->check_kernel({kernel, blocks, threads, nullptr, shared_bytes, state_->places[l].own.get()}, l);
+    }
+  });
 }
 
 void multi_grid::resize(unsigned blocks_per_gpu) {
@@ -365,47 +529,80 @@ void multi_grid::resize(unsigned blocks_per_gpu) {
   });
 }
 
-const multi_grid_handle& multi_grid::handle(unsigned local) const {
-  if (state_->present == 0) throw usage_error("the number of blocks is not known yet: resize() first");
-  if (local >= local_gpus())
-    throw usage_error(filled("no GPU {} here: this process has {}", local, local_gpus()));
-  return state_->flags.of(state_->present).handles[local];
+const multi_grid_handle& multi_grid::handle_for(unsigned blocks_per_gpu, unsigned local) const {
+  if (!state_->flags.has(blocks_per_gpu))
+    throw usage_error(filled("no handle for {} blocks yet: resize() or prepare() first", blocks_per_gpu));
+  return state_->flags.of(blocks_per_gpu).handles[state_->known(local)];
+}
+
+void multi_grid::set_timeout(std::chrono::nanoseconds timeout) { set_timeout(timeout, timeout); }
+void multi_grid::set_timeout(std::chrono::nanoseconds timeout, std::chrono::nanoseconds first_timeout) {
+  const library::wait_bounds bounds{.of_a_wait = timeout, .of_the_first = first_timeout};
+  if (const auto why = why_not_for(bounds); !why.empty()) throw usage_error(why);
+  state_->flags.set_bounds(bounds);
+  state_->bounds = bounds;
+}
+
+void multi_grid::abort(std::string_view why) noexcept { state_->flags.abort(why); }
+
+group_status multi_grid::poll() const noexcept {
+  if (state_->flags.given_up()) return group_status::lost;
+  try {
+    if (state_->lives.reset_since()) return group_status::lost;
+    return state_->kernels_ended() ? group_status::done : group_status::at_work;
+  } catch (const std::exception&) { return group_status::lost; }  // check() throws the same again
 }
 
 void multi_grid::wait() {
+  state_->lives.must_go_on();
   state_->wait_for_kernels();
   state_->listen();
   state_->check();
 }
 
 void multi_grid::check() {
+  state_->lives.must_go_on();
   if (state_->kernels_ended()) state_->listen();
   state_->check();
 }
 
-void multi_grid::reset() { state_->renew(); }
+void multi_grid::reset() {
+  const cuda::outside_of_captures apart;
+  state_->renew();
+}
 
 struct multi_grid_memory::owner {
   std::unique_ptr<gpu_memory> memory;
+  gpu_lives lives;
 };
 
 multi_grid_memory multi_grid::allocate(std::size_t bytes) {
   all_or_none(state_->group.gpus, [&] {
+    state_->lives.must_go_on();
     if (bytes == 0) throw usage_error("memory of no bytes");
   });
   state_->agree_on(bytes, "bytes", "the memory's size");
-  auto made = allocate_gpu_memory(state_->group.gpus, bytes, peer_memory::automatic, given_back::at_once);
-  if (!made.memory) throw unsupported_error(made.reason);
+  const cuda::outside_of_captures apart;
+  auto made = state_->own(state_->group.gpus, bytes);
   return multi_grid_memory(
-      std::make_unique<multi_grid_memory::owner>(multi_grid_memory::owner{std::move(made.memory)}));
+      std::make_unique<multi_grid_memory::owner>(multi_grid_memory::owner{std::move(made), state_->lives}));
 }
 
 multi_grid_memory::multi_grid_memory(std::unique_ptr<owner> given) : owner_(std::move(given)) {}
 multi_grid_memory::multi_grid_memory(multi_grid_memory&&) noexcept = default;
 multi_grid_memory& multi_grid_memory::operator=(multi_grid_memory&&) noexcept = default;
-multi_grid_memory::~multi_grid_memory() = default;
+multi_grid_memory::~multi_grid_memory() {
+  if (!owner_) return;
+  const cuda::outside_of_captures apart;
+  if (owner_->lives.can_destroy()) owner_.reset();
+  else static_cast<void>(owner_.release());
+}
 void* multi_grid_memory::part(unsigned grid_rank, unsigned local) const {
-  return owner_->memory->part(grid_rank, local);
+  try {
+    return owner_->memory->part_of(grid_rank, local);
+  } catch (const std::out_of_range&) {
+    throw usage_error(filled("no part of grid {} as GPU {} of this process addresses it", grid_rank, local));
+  }
 }
 
 }  // namespace mgsync

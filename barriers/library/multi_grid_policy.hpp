@@ -174,7 +174,8 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
         mine.since = now;
         mine.late = others_did ? 1 : 0;
       }
-      over = others_did || now - mine.since > mine.patience ? 1 : 0;
+      const word patience = epoch == first_gpu_epoch + 1 ? mine.first_patience : mine.patience;
+      over = others_did || now - mine.since > patience ? 1 : 0;
     }
     return broadcast(over) != 0;
   }

@@ -78,7 +78,7 @@ class group_pass {
     if (threadIdx.x == 0) {
       multi_grid_block& mine = handle.records[blockIdx.x];
       mine.told = mine.watched = run.abort;
-      mine.patience = static_cast<std::uint32_t>(run.budget_ns >> 20) + 1;
+      mine.patience = mine.first_patience = static_cast<std::uint32_t>(run.budget_ns >> 20) + 1;
     }
     return handle;  // the group's first barrier of the block stands behind it
   }

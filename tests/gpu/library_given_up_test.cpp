@@ -129,7 +129,7 @@ TEST_P(given_up, a_kernel_that_the_user_launches_before_reset_passes_no_barrier)
   EXPECT_NE(timeout_message(grids), "no timeout_error");
   for (unsigned g = 0; g < grids.gpus(); ++g) {
     ASSERT_EQ(cudaSetDevice(grids.ordinal(g)), cudaSuccess);
-    multi_grid_handle handle = grids.handle(g);
+    multi_grid_handle handle = grids.handle_for(8, g);
     unsigned rank = 0, late = nobody, when = 0, rounds = 10;
     findings* into = by_hand.of(g);
     void* arguments[] = {&handle, &rank, &late, &when, &rounds, &into};

@@ -100,6 +100,18 @@ __global__ void leave_early(const __grid_constant__ multi_grid_handle handle, un
   with_a_group(handle, [&](auto& grids) { leave_early_of(grids, rank, late, when, rounds, found); });
 }
 
+// Blocks of four meet in a cluster too, where GPUs have them.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define MGSYNC_TEST_CLUSTERS __cluster_dims__(4, 1, 1)
+#else
+#define MGSYNC_TEST_CLUSTERS
+#endif
+__global__ void __launch_bounds__(1024, 1) MGSYNC_TEST_CLUSTERS
+    in_clusters(const __grid_constant__ multi_grid_handle handle, unsigned rank, unsigned late, unsigned when,
+                unsigned rounds, findings* found) {
+  with_a_group(handle, [&](auto& grids) { leave_early_of(grids, rank, late, when, rounds, found); });
+}
+
 // As a function of a kernel's would that does not know of the kernel's own group.
 __device__ unsigned passed_by_another_group(const multi_grid_handle& handle, unsigned rounds,
                                             findings* found) {
@@ -154,6 +166,7 @@ __global__ void without_handle(int* unused) {
 
 check_kernel check_rounds_kernel() { return check_rounds; }
 leave_kernel leave_early_kernel() { return leave_early; }
+leave_kernel in_clusters_kernel() { return in_clusters; }
 nest_kernel nested_kernel() { return nest; }
 fill_kernel fill_shared_kernel() { return fill_shared; }
 const void* kernel_without_handle() { return reinterpret_cast<const void*>(without_handle); }

@@ -40,6 +40,7 @@ using nest_kernel = void (*)(multi_grid_handle, bool, unsigned, findings*);
 using fill_kernel = void (*)(multi_grid_handle, unsigned, unsigned, findings*);
 check_kernel check_rounds_kernel();
 leave_kernel leave_early_kernel();
+leave_kernel in_clusters_kernel();  // the same, in clusters of four blocks
 nest_kernel nested_kernel();
 fill_kernel fill_shared_kernel();
 const void* kernel_without_handle();

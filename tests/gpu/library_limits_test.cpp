@@ -39,7 +39,7 @@ std::string launched(multi_grid& grids, found_by& found, std::size_t shared_byte
   });
 }
 
-TEST(stream, that_is_being_captured_is_refused_and_goes_on) {
+TEST(stream, that_is_being_captured_takes_no_kernel_that_was_not_prepared_and_goes_on) {
   MGSYNC_NEEDS_GPUS(1);
   multi_grid grids({0});
   found_by found(1);

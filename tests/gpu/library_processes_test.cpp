@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <mgsync/multi_grid.hpp>
@@ -266,6 +267,150 @@ void one_is_lost(int process, const process_exchange& exchange) {
   expect(why.find("process 1 (grid 1)") != std::string::npos, "the lost process is named: " + why);
 }
 
+// An exception of the program's own in process 1, while process 0's kernel waits for it: process 0 hears of
+// it long before its time-out, and goes without waiting for anybody.
+void one_throws(int process, const process_exchange& exchange, memory_sharing sharing) {
+  group_options options(20s);
+  options.sharing = sharing;
+  const auto begin = steady::now();
+  try {
+    multi_grid grids({process}, process, exchange, options);
+    sound(grids, 8, 1, 10);
+    if (process == 1) {
+      std::this_thread::sleep_for(500ms);
+      throw std::runtime_error("the program's own");
+    }
+    found_here found;
+    grids.launch(leave_early_kernel(), 8, 64, 0, {}, 99u, 0u, 0u, 5u, found.at);
+    const auto why = message_of(grids);
+    expect(why != "no timeout_error", "process 0 is told");
+  } catch (const std::runtime_error& e) {
+    expect(process == 1 && std::string(e.what()) == "the program's own", e.what());
+  }
+  expect(steady::now() - begin < 15s, "long before the time-out");
+}
+void one_throws_under_vmm(int process, const process_exchange& exchange) {
+  one_throws(process, exchange, memory_sharing::vmm);
+}
+void one_throws_under_ipc(int process, const process_exchange& exchange) {
+  one_throws(process, exchange, memory_sharing::ipc);
+}
+
+// What arguments_of() throws comes after the group's own exchange has begun: the other process hears of it.
+void one_has_no_arguments(int process, const process_exchange& exchange) {
+  multi_grid grids({process}, process, exchange, 5s);
+  found_here found;
+  const auto why = thrown_by([&] {
+    grids.launch_each(leave_early_kernel(), 8, 64, 0, {}, [&](unsigned) {
+      if (process == 1) throw std::runtime_error("no arguments here");
+      return std::tuple(99u, 0u, 0u, 5u, found.at);
+    });
+  });
+  expect(why.find("no arguments here") != std::string::npos, why);
+  sound(grids, 8, 1, 100);
+}
+
+// Ten replays each, and one more of process 0: it waits for process 1, which its time-out names.
+void one_replays_once_more(int process, const process_exchange& exchange) {
+  multi_grid grids({process}, process, exchange, 1s);
+  grids.prepare(leave_early_kernel(), 8, 64);
+  found_here found;
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  expect(cudaSetDevice(process) == cudaSuccess &&
+             cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess &&
+             cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess,
+         "a capture");
+  grids.launch(leave_early_kernel(), 8, 64, 0, {stream}, 99u, 0u, 0u, 3u, found.at);
+  expect(cudaStreamEndCapture(stream, &graph) == cudaSuccess &&
+             cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess,
+         "a graph");
+  for (int i = 0; i < 10 + (process == 0 ? 1 : 0); ++i)
+    expect(cudaGraphLaunch(executable, stream) == cudaSuccess, "a replay");
+  expect(cudaStreamSynchronize(stream) == cudaSuccess, "the replays end");
+  std::vector<absent_grid> who;
+  try {
+    grids.check();
+  } catch (const timeout_error& e) { who = e.who(); }
+  if (process == 0)
+    expect(who.size() == 1 && who[0].grid_rank == 1 && who[0].blocks.empty(), "process 1's grid is named");
+  expect(found.at->passed == 10 * 3 * 8, "the ten passed");
+  exchange("");  // the other's replay is over
+  grids.reset();
+  sound(grids, 8, 1, 100);
+  expect(cudaGraphExecDestroy(executable) == cudaSuccess && cudaGraphDestroy(graph) == cudaSuccess &&
+             cudaStreamDestroy(stream) == cudaSuccess,
+         "all of it goes");
+}
+
+// What a node is may be said, and that counts.
+void nodes_are_as_said(int process, const process_exchange& exchange) {
+  group_options options(5s);
+  options.node = process == 0 ? "a" : "b";
+  const auto why = thrown_by([&] { multi_grid grids({process}, process, exchange, options); });
+  expect(why.find("a group stays on one node") != std::string::npos, why);
+  options.node = "a";
+  multi_grid grids({process}, process, exchange, options);
+  sound(grids, 8, 1, 10);
+}
+
+// A thread that chose no GPU, and a group of GPU 1: nothing is started on GPU 0.
+void no_context_elsewhere(int process, const process_exchange&) {
+  if (process == 0) return;
+  std::thread([] {
+    multi_grid grids({1}, 5s);
+    const auto found = grids.allocate(sizeof(findings));
+    grids.launch(leave_early_kernel(), 8, 64, 0, {}, 99u, 0u, 0u, 5u, found.part_as<findings>(0));
+    grids.wait();
+    grids.set_timeout(1s);
+    grids.abort("to see whether that starts anything");
+    grids.reset();
+  }).join();
+  using state_of = CUresult (*)(CUdevice, unsigned*, int*);
+  void* ask = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  expect(cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &ask, 12000, cudaEnableDefault,
+                                          &found) == cudaSuccess,
+         "the driver's call");
+  unsigned flags = 0;
+  int active = 1;
+  expect(reinterpret_cast<state_of>(ask)(0, &flags, &active) == CUDA_SUCCESS && active == 0,
+         "GPU 0 has no context of this process");
+  expect(reinterpret_cast<state_of>(ask)(1, &flags, &active) == CUDA_SUCCESS && active == 1, "GPU 1 has");
+}
+
+// A child that was forked lets go of a group without touching it.
+void a_child_is_forked(int process, const process_exchange& exchange) {
+  multi_grid grids({process}, process, exchange, 5s);
+  sound(grids, 8, 1, 10);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(10);
+    { const multi_grid mine = std::move(grids); }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ends by itself");
+  sound(grids, 8, 1, 100);
+}
+
+// After cudaDeviceReset() the group throws, and goes without a crash.
+void the_gpu_is_reset(int process, const process_exchange&) {
+  if (process == 1) return;
+  {
+    multi_grid grids({0}, 5s);
+    sound(grids, 8, 1, 10);
+    expect(cudaSetDevice(0) == cudaSuccess && cudaDeviceReset() == cudaSuccess, "the reset");
+    expect(thrown_by([&] { sound(grids, 8, 1, 10); }) != "nothing", "the group throws");
+    cudaGetLastError();
+  }
+  cudaGetLastError();
+  multi_grid again({0}, 5s);
+  sound(again, 8, 1, 10);
+}
+
 struct test_case {
   const char* name;
   void (*run)(int process, const process_exchange&);
@@ -276,6 +421,14 @@ constexpr test_case cases[] = {{"all is well", all_is_well, false},
                                {"one cannot allocate", one_cannot_allocate, false},
                                {"one never waits", one_never_waits, false},
                                {"one may not", one_may_not, false},
+                               {"one throws (VMM)", one_throws_under_vmm, false},
+                               {"one throws (IPC)", one_throws_under_ipc, false},
+                               {"one has no arguments", one_has_no_arguments, false},
+                               {"one replays once more", one_replays_once_more, false},
+                               {"nodes are as said", nodes_are_as_said, false},
+                               {"no context elsewhere", no_context_elsewhere, false},
+                               {"a child is forked", a_child_is_forked, false},
+                               {"the GPU is reset", the_gpu_is_reset, false},
                                {"one is lost", one_is_lost, true}};
 
 int child(const test_case& c, int process, int pipe) {

@@ -89,13 +89,13 @@ TEST_P(library, a_kernel_may_run_for_longer_than_the_timeout) {
 TEST_P(library, kernels_launched_by_the_user_take_the_handle) {
   MGSYNC_NEEDS_GPUS(GetParam());
   multi_grid grids(first_gpus(GetParam()));
-  EXPECT_THROW(grids.handle(), usage_error);
+  EXPECT_THROW(grids.handle_for(8), usage_error);
   grids.resize(8);
   board_of board(grids, 8);
   found_by found(grids.gpus());
   for (unsigned g = 0; g < grids.gpus(); ++g) {
     ASSERT_EQ(cudaSetDevice(grids.ordinal(g)), cudaSuccess);
-    multi_grid_handle handle = grids.handle(g);
+    multi_grid_handle handle = grids.handle_for(8, g);
     mgsync::test::board slots = board.slots();
     unsigned first = 1, rounds = 100;
     way how = way::whole;
@@ -105,7 +105,11 @@ TEST_P(library, kernels_launched_by_the_user_take_the_handle) {
                                           dim3(64), arguments, 0, nullptr),
               cudaSuccess);
   }
-  grids.resize(16);  // waits for them
+  grids.resize(16);  // waits for nobody
+  for (unsigned g = 0; g < grids.gpus(); ++g) {
+    ASSERT_EQ(cudaSetDevice(grids.ordinal(g)), cudaSuccess);
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  }
   grids.check();
   EXPECT_EQ(found.wrong(), 0u);
 }
@@ -140,7 +144,7 @@ TEST_P(library, a_handle_of_another_grid_is_an_error) {
   board_of board(grids, 11);  // a kernel that runs without the barrier still publishes its round, once
   for (const unsigned blocks : {4u, 11u}) {
     found_by found(grids.gpus());
-    launch_by_hand(grids.handle(0), board.slots(), blocks, found.of(0));
+    launch_by_hand(grids.handle_for(8, 0), board.slots(), blocks, found.of(0));
     EXPECT_EQ(found.of(0)->given_up, blocks);
     EXPECT_EQ(found.of(0)->ranks, 0u);
     EXPECT_NE(usage_message([&] {
@@ -163,7 +167,7 @@ TEST_P(library, a_handle_of_another_version_passes_no_barrier) {
   found_by found(grids.gpus());
   for (const bool none : {false, true}) {
     multi_grid_handle handle;
-    if (!none) handle = grids.handle(0);
+    if (!none) handle = grids.handle_for(8, 0);
     ++handle.version;
     *found.of(0) = {};
     launch_by_hand(handle, board.slots(), 8, found.of(0));
@@ -180,7 +184,7 @@ TEST_P(library, a_handle_from_before_a_reset_is_an_error) {
   grids.resize(8);
   board_of board(grids, 8);
   found_by found(grids.gpus());
-  const multi_grid_handle before = grids.handle(0);
+  const multi_grid_handle before = grids.handle_for(8, 0);
   grids.reset();
   launch_by_hand(before, board.slots(), 8, found.of(0));
   EXPECT_EQ(found.of(0)->given_up, 8u);
@@ -236,7 +240,7 @@ TEST_P(library, kernels_of_one_group_that_overlap_are_an_error) {
       streams.emplace_back();
       ASSERT_EQ(cudaSetDevice(grids.ordinal(g)), cudaSuccess);
       ASSERT_EQ(cudaStreamCreateWithFlags(&streams.back(), cudaStreamNonBlocking), cudaSuccess);
-      multi_grid_handle handle = grids.handle(g);
+      multi_grid_handle handle = grids.handle_for(8, g);
       unsigned rounds = first ? 300'000 : 10;
       findings* into = (first ? long_one : beside).of(g);
       void* arguments[] = {&handle, &rank, &none, &none, &rounds, &into};
@@ -357,9 +361,9 @@ TEST_P(library, c_interface) {
       << mgsync_last_error();
   EXPECT_EQ(mgsync_multi_grid_wait(grids), MGSYNC_SUCCESS) << mgsync_last_error();
   std::vector<char> handle(mgsync_multi_grid_handle_size());
-  EXPECT_EQ(mgsync_multi_grid_handle(grids, 0, handle.data(), handle.size()), MGSYNC_SUCCESS);
-  EXPECT_EQ(mgsync_multi_grid_handle(grids, 0, handle.data(), 8), MGSYNC_USAGE);
-  EXPECT_EQ(mgsync_multi_grid_handle(grids, 99, handle.data(), handle.size()), MGSYNC_USAGE);
+  EXPECT_EQ(mgsync_multi_grid_handle(grids, 8, 0, handle.data(), handle.size()), MGSYNC_SUCCESS);
+  EXPECT_EQ(mgsync_multi_grid_handle(grids, 8, 0, handle.data(), 8), MGSYNC_USAGE);
+  EXPECT_EQ(mgsync_multi_grid_handle(grids, 8, 99, handle.data(), handle.size()), MGSYNC_USAGE);
   EXPECT_EQ(mgsync_multi_grid_destroy(grids), MGSYNC_SUCCESS);
 }
 

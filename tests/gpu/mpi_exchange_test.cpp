@@ -35,6 +35,23 @@ int main(int count, char** words) {
   expect(all.size() == static_cast<std::size_t>(ranks), "an entry of every rank");
   for (int r = 0; r < ranks && failed == 0; ++r)
     expect(all[static_cast<std::size_t>(r)] == bytes_of(r), "what that rank gave");
+  // The last rank does not come: the others say so in time. Its copy of the communicator is of no use after
+  // that.
+  const auto hurried = mgsync::mpi_exchange(MPI_COMM_WORLD, std::chrono::milliseconds(300));
+  if (rank != ranks - 1) {
+    std::string late;
+    try {
+      hurried("here");
+    } catch (const mgsync::timeout_error& error) { late = error.what(); }
+    expect(late.find("not all ranks of the group came") != std::string::npos, "who waits gives up in time");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == ranks - 1) {  // what the others began may end now
+    try {
+      hurried("here");
+    } catch (const mgsync::timeout_error&) {}
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
   std::string why;
   try {

@@ -38,7 +38,7 @@ double seconds(multi_grid& grids, const form& f, unsigned blocks, unsigned threa
 void measure(multi_grid& grids, unsigned blocks, unsigned threads, const char* shape, unsigned repeats) {
   constexpr unsigned few = 96, many = 96 + 1920;  // whole turns of 1, 2 and 3
   grids.resize(blocks);
-  std::vector<form> forms{{"algorithm", test::algorithm_kernel(grids.handle()), 1, {}}};
+  std::vector<form> forms{{"algorithm", test::algorithm_kernel(grids.handle_for(blocks)), 1, {}}};
   for (unsigned sites = 1; sites <= 3; ++sites)
     forms.push_back({"sync " + std::to_string(sites), test::library_kernel(sites), sites, {}});
   forms.push_back({"sync 1 without looks", test::altered_kernel(test::alteration::without_looks), 1, {}});

@@ -39,8 +39,9 @@ void all_or_none(const gpu_members&, const std::function<void()>& f);
 // throws.
 void wait_for_gpus(const gpu_members&) noexcept;
 
-// For destructors: waits for all processes, unless an exception is on its way. Says what failed, and never
-// throws.
-void meet_before_freeing(const gpu_members&) noexcept;
+// For destructors: waits for all processes, and whether they came. Not where an exception is on its way that
+// was not when the object was made (`exceptions_then` of std::uncaught_exceptions()): the others may be
+// anywhere. Says what failed, and never throws.
+bool meet_before_freeing(const gpu_members&, int exceptions_then) noexcept;
 
 }  // namespace mgsync

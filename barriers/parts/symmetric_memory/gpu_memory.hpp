@@ -42,8 +42,9 @@ enum class peer_memory { automatic, ipc, vmm };
 
 class gpu_memory {
  public:
-  // Collective over the processes. Kernels that use the memory have ended on all GPUs of the caller; that
-  // those of other processes have is waited for.
+  // Kernels that use the memory have ended on all GPUs of the caller. By IPC collective over the processes,
+  // since memory must not go while kernels of others use it; by VMM it stays until the last process has let
+  // go of it.
   virtual ~gpu_memory() = default;
   gpu_memory(const gpu_memory&) = delete;
   gpu_memory& operator=(const gpu_memory&) = delete;
@@ -53,6 +54,8 @@ class gpu_memory {
   // The member's part as the calling process's GPU number `local` (in the order of its members) addresses it,
   // aligned to 128 bytes, and to 256 where it is given back at once.
   std::byte* part(unsigned member, unsigned local = 0) const { return parts_[local][member]; }
+  // The same, or std::out_of_range where there is no such member or GPU.
+  std::byte* part_of(unsigned member, unsigned local) const { return parts_.at(local).at(member); }
   std::size_t bytes() const { return bytes_; }
 
  protected:

@@ -44,7 +44,9 @@ class ipc_memory final : public gpu_memory {
       } catch (const std::exception& error) {
         std::fprintf(stderr, "mgsync: freeing GPU memory: %s\n", error.what());
       }
-    meet_before_freeing(members_);
+    // What another process may still address stays until this one ends.
+    if (!meet_before_freeing(members_, exceptions_then_))
+      for (auto& mine : owners_) mine.abandon();
   }
   std::string_view provider() const override { return "cuda-ipc"; }
 
@@ -105,6 +107,7 @@ class ipc_memory final : public gpu_memory {
   std::vector<unsigned> local_;
   bool shifted_;
   std::vector<cuda::memory> owners_;
+  int exceptions_then_ = std::uncaught_exceptions();
   std::vector<std::pair<int, void*>> opened_;  // the GPU that opened it, and where it begins
 };
 

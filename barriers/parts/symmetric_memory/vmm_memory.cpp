@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 
@@ -62,9 +63,10 @@ class vmm_memory final : public gpu_memory {
 
   ~vmm_memory() override {
     wait_for_gpus(members_);
-    for (const auto address : mapped_) vmm_calls::get().unmap(address, size_);
-    for (const auto address : reserved_) vmm_calls::get().free_addresses(address, size_);
-    meet_before_freeing(members_);
+    // Without the other processes: memory that they have mapped stays until they unmap it.
+    for (const auto address : mapped_) tell(vmm_calls::get().unmap(address, size_), "unmapping");
+    for (const auto address : reserved_)
+      tell(vmm_calls::get().free_addresses(address, size_), "giving addresses back");
   }
   std::string_view provider() const override {
     return type_ == CU_MEM_HANDLE_TYPE_FABRIC ? "vmm-fabric" : "vmm-fd";
@@ -236,9 +238,16 @@ class vmm_memory final : public gpu_memory {
   void clear_own() const {
     for (std::size_t l = 0; l < local_.size(); ++l) {
       const cuda::device_scope scope(members_.places[local_[l]].ordinal);
-      cuda::check(cudaMemset(parts_[l][local_[l]] - shifts_[local_[l]], 0, size_), "zeroing GPU memory");
-      cuda::check(cudaDeviceSynchronize(), "zeroing GPU memory");
+      const auto own = cuda::make_stream();
+      std::byte* const begin = parts_[l][local_[l]] - shifts_[local_[l]];
+      cuda::check(cudaMemsetAsync(begin, 0, size_, own.get()), "zeroing GPU memory");
+      cuda::check(cudaStreamSynchronize(own.get()), "zeroing GPU memory");
     }
+  }
+
+  static void tell(CUresult status, const char* action) noexcept {
+    if (status != CUDA_SUCCESS && status != CUDA_ERROR_DEINITIALIZED)
+      std::fprintf(stderr, "mgsync: VMM: %s: error %d\n", action, static_cast<int>(status));
   }
 
   gpu_members members_;

@@ -4,10 +4,12 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <mgsync/multi_grid.hpp>
@@ -17,8 +19,10 @@ namespace mgsync { inline namespace v1 {
 // Collective over `ranks`, which is duplicated: the group's messages never meet the program's. The copy goes
 // with the last copy of what is returned, or stays where MPI has ended by then. The group's process number is
 // the rank in `ranks`. Groups and their memory are to go before MPI_Finalize: behind it they are freed
-// without the other ranks, and say so on stderr.
-inline process_exchange mpi_exchange(MPI_Comm ranks) {
+// without the other ranks, and say so on stderr. Ranks that do not come within `patience` (0: for ever) make
+// it throw timeout_error in those that did; the communicator is of no use then.
+inline process_exchange mpi_exchange(MPI_Comm ranks,
+                                     std::chrono::nanoseconds patience = std::chrono::minutes(5)) {
   const auto check = [](int status) {
     if (status != MPI_SUCCESS) throw std::runtime_error("mgsync: MPI failed while exchanging handles");
   };
@@ -31,7 +35,27 @@ inline process_exchange mpi_exchange(MPI_Comm ranks) {
   const std::shared_ptr<MPI_Comm> own(new MPI_Comm(MPI_COMM_NULL), free_it);
   check(MPI_Comm_dup(ranks, own.get()));
   check(MPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN));
-  return [own, check](const std::string& mine) {
+  // An operation that did not end cannot be taken back: what it writes to stays, with what it belongs to.
+  struct gathering {
+    std::string mine, bytes;
+    std::vector<int> lengths, begins;
+    int length = 0;
+  };
+  const auto wait_for = [check, patience](MPI_Request& request, const std::shared_ptr<gathering>& kept) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int looks = 0, done = 0;; ++looks) {
+      check(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+      if (done != 0) return;
+      const auto waited = std::chrono::steady_clock::now() - begin;
+      if (patience.count() != 0 && waited > patience) {
+        new std::shared_ptr<gathering>(kept);
+        throw timeout_error("not all ranks of the group came to its exchange within " +
+                            std::to_string(std::chrono::duration<double>(patience).count()) + " s");
+      }
+      if (waited > std::chrono::milliseconds(1)) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  };
+  return [own, check, wait_for](const std::string& mine) {
     int ended = 0;
     MPI_Finalized(&ended);  // any other call would end the whole job
     if (ended != 0)
@@ -39,16 +63,23 @@ inline process_exchange mpi_exchange(MPI_Comm ranks) {
     const MPI_Comm ranks_of_group = *own;
     int count = 0;
     check(MPI_Comm_size(ranks_of_group, &count));
-    std::vector<int> lengths(static_cast<std::size_t>(count)), begins(lengths.size(), 0);
-    const int length = static_cast<int>(mine.size());
-    check(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, ranks_of_group));
-    std::partial_sum(lengths.begin(), lengths.end() - 1, begins.begin() + 1);
-    std::string bytes(static_cast<std::size_t>(begins.back() + lengths.back()), '\0');
-    check(MPI_Allgatherv(mine.data(), length, MPI_CHAR, &bytes[0], lengths.data(), begins.data(), MPI_CHAR,
-                         ranks_of_group));
+    const auto g = std::make_shared<gathering>();
+    g->mine = mine;
+    g->length = static_cast<int>(mine.size());
+    g->lengths.resize(static_cast<std::size_t>(count));
+    g->begins.resize(g->lengths.size());
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallgather(&g->length, 1, MPI_INT, g->lengths.data(), 1, MPI_INT, ranks_of_group, &request));
+    wait_for(request, g);
+    std::partial_sum(g->lengths.begin(), g->lengths.end() - 1, g->begins.begin() + 1);
+    g->bytes.resize(static_cast<std::size_t>(g->begins.back() + g->lengths.back()));
+    check(MPI_Iallgatherv(g->mine.data(), g->length, MPI_CHAR, &g->bytes[0], g->lengths.data(),
+                          g->begins.data(), MPI_CHAR, ranks_of_group, &request));
+    wait_for(request, g);
     std::vector<std::string> all;
-    for (std::size_t p = 0; p < lengths.size(); ++p)
-      all.push_back(bytes.substr(static_cast<std::size_t>(begins[p]), static_cast<std::size_t>(lengths[p])));
+    for (std::size_t p = 0; p < g->lengths.size(); ++p)
+      all.push_back(
+          g->bytes.substr(static_cast<std::size_t>(g->begins[p]), static_cast<std::size_t>(g->lengths[p])));
     return all;
   };
 }

@@ -19,7 +19,8 @@ enum {
   MGSYNC_FAILURE = 1,     /* a CUDA call failed */
   MGSYNC_USAGE = 2,       /* wrong use */
   MGSYNC_TIMED_OUT = 3,   /* a barrier was given up: the sentence names who did not arrive */
-  MGSYNC_UNSUPPORTED = 4  /* these GPUs cannot do it */
+  MGSYNC_UNSUPPORTED = 4, /* these GPUs cannot do it */
+  MGSYNC_ABORTED = 5      /* mgsync_multi_grid_abort() was called */
 };
 
 typedef struct mgsync_multi_grid mgsync_multi_grid;
@@ -32,7 +33,7 @@ int mgsync_abi_version(void);
 /* Of the calling thread's last call that failed; "" before. */
 const char* mgsync_last_error(void);
 
-/* All GPUs in this process. timeout_seconds bounds every wait at a barrier; 0: for ever. */
+/* All GPUs in this process. timeout_seconds bounds every wait at a barrier, the first too; 0: for ever. */
 int mgsync_multi_grid_create(mgsync_multi_grid** made, const int* gpus, int count, double timeout_seconds);
 
 /* Like MPI_Allgather: every process gives `bytes` bytes and gets those of all processes in their order. Returns 0. */
@@ -43,6 +44,13 @@ typedef int (*mgsync_all_gather)(const void* mine, void* all, size_t bytes, void
    Refused here alone: a number, a gather or a time-out that is none. */
 int mgsync_multi_grid_create_across(mgsync_multi_grid** made, const int* gpus, int count, int process, int processes,
                                     mgsync_all_gather gather, void* context, double timeout_seconds);
+/* The same with flags in memory that somebody else made symmetric: `parts` has its address on each of all GPUs, by
+   grid rank, as this process's GPUs reach it, aligned to 256; `bytes` is the size of each. It takes 256 bytes and
+   mgsync_multi_grid_flag_bytes() for each number of blocks, and outlives the group. */
+int mgsync_multi_grid_create_over(mgsync_multi_grid** made, void* const* parts, int part_count, size_t bytes,
+                                  const int* gpus, int count, int process, int processes, mgsync_all_gather gather,
+                                  void* context, double timeout_seconds);
+size_t mgsync_multi_grid_flag_bytes(unsigned gpus, unsigned blocks_per_gpu);
 int mgsync_multi_grid_destroy(mgsync_multi_grid* grids);  /* NULL: does nothing, and succeeds */
 
 int mgsync_multi_grid_gpus(const mgsync_multi_grid* grids);       /* of all processes; 0 where grids is NULL */
@@ -64,11 +72,21 @@ int mgsync_multi_grid_wait(mgsync_multi_grid* grids);
 int mgsync_multi_grid_check(mgsync_multi_grid* grids);
 int mgsync_multi_grid_reset(mgsync_multi_grid* grids);
 
-/* For launches of the user's own: the bytes of the handle that the kernel on GPU `local` takes. `size` is that of
-   `handle`, at least mgsync_multi_grid_handle_size(). */
+/* From any thread, at any time while the group lives. poll returns one of the codes behind it. */
+int mgsync_multi_grid_abort(mgsync_multi_grid* grids, const char* why);
+enum { MGSYNC_DONE = 0, MGSYNC_AT_WORK = 1, MGSYNC_LOST = 2, MGSYNC_NO_GROUP = -1 };
+int mgsync_multi_grid_poll(const mgsync_multi_grid* grids);
+int mgsync_multi_grid_set_timeout(mgsync_multi_grid* grids, double timeout_seconds, double first_timeout_seconds);
+
+/* All that a launch would do beside launching: afterwards launches wait for nothing, and can be captured. */
+int mgsync_multi_grid_prepare(mgsync_multi_grid* grids, const void* kernel, const unsigned grid[3],
+                              const unsigned block[3], size_t shared_bytes);
+/* For launches of the user's own: the bytes of the handle that the kernel on GPU `local` takes, with so many
+   blocks. `size` is that of `handle`, at least mgsync_multi_grid_handle_size(). */
 int mgsync_multi_grid_resize(mgsync_multi_grid* grids, unsigned blocks_per_gpu);
 size_t mgsync_multi_grid_handle_size(void);
-int mgsync_multi_grid_handle(const mgsync_multi_grid* grids, int local, void* handle, size_t size);
+int mgsync_multi_grid_handle(const mgsync_multi_grid* grids, unsigned blocks_per_gpu, int local, void* handle,
+                             size_t size);
 
 #ifdef __cplusplus
 }

@@ -15,7 +15,7 @@ namespace mgsync { inline namespace v1 {
 struct multi_grid_report {
   // The greater says more.
   static constexpr std::uint32_t none = 0, followed = 1, timed_out = 2, launch_failed = 3, wrong_grid = 4,
-                                 stale_handle = 5, two_groups = 6;
+                                 stale_handle = 5, two_groups = 6, aborted = 7;
 
   std::uint32_t what;
   std::uint32_t rank;      // the GPU whose kernel it was
@@ -30,9 +30,10 @@ struct alignas(16) multi_grid_block {
   std::uint32_t looked_at;  // epoch of the last barrier that took long
   std::uint32_t since;      // when it was found to take long, in 2^20 ns
   std::uint16_t late;       // 1: others had given up by then
-  std::uint16_t stop_count;  // GPUs of the group
-  std::uint32_t patience;    // of one wait, in 2^20 ns; all ones: for ever
-  std::uint32_t generation;  // of the handles that fit
+  std::uint16_t stop_count;      // GPUs of the group
+  std::uint32_t patience;        // of one wait, in 2^20 ns; all ones: for ever
+  std::uint32_t first_patience;  // of the first barrier of these flags
+  std::uint32_t generation;      // of the handles that fit
   std::uint32_t*
       told;  // a word of the process in host memory: not 0 once one of its kernels could not synchronize
   multi_grid_report* report;    // the GPU's; null: nobody reads it
@@ -41,7 +42,7 @@ struct alignas(16) multi_grid_block {
   std::uint32_t open;           // 1: a group of the block's is in use
   std::uint32_t claimed;        // of block 0: 1 once a block writes the report
 };
-static_assert(sizeof(multi_grid_block) == 64);
+static_assert(sizeof(multi_grid_block) == 80);
 
 struct multi_grid_handle {
   static constexpr unsigned most_gpus = 16;
