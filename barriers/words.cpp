@@ -13,11 +13,8 @@
 namespace mgsync {
 namespace {
 
-constexpr unsigned most_members = 65536;
 constexpr unsigned most_blocks = 4096;
 constexpr unsigned most_threads = 1024;
-constexpr std::string_view shapes_accepted =
-    "BxT (blocks per SM x threads per block, as in 4x256), b1xT (1 block per GPU in all), 'all'";
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
@@ -155,22 +152,23 @@ std::string to_string(const shape& one) {
                     : fmt::format("{}x{}", one.blocks_per_sm.value_or(1), one.threads_per_block);
 }
 
+std::size_t read_shape(std::span<const std::string> words, std::vector<shape>& into) {
+  if (words.front() == "all") {
+    for (unsigned blocks = 1; blocks <= 32; blocks *= 2)
+      for (unsigned threads = 32; threads <= most_threads; threads *= 2)
+        add_once(into, {.blocks_per_sm = blocks, .blocks = {}, .threads_per_block = threads});
+    return 1;
+  }
+  const auto one = shape_of(words.front());
+  if (one) add_once(into, *one);
+  return one ? 1 : 0;
+}
+
 std::vector<shape> parse_shapes(std::string_view text) {
   std::vector<shape> shapes;
-  for (const std::string_view word : words_of(text)) {
-    if (word == "all") {
-      for (unsigned blocks = 1; blocks <= 32; blocks *= 2)
-        for (unsigned threads = 32; threads <= most_threads; threads *= 2)
-          add_once(shapes, {.blocks_per_sm = blocks, .blocks = {}, .threads_per_block = threads});
-      continue;
-    }
-    const auto one = shape_of(word);
-    if (!one)
-      throw usage_error(
-          fmt::format("--shape: '{}' is no shape; accepted: {}; blocks 1 to {}, threads 1 to {}", word,
-                      shapes_accepted, most_blocks, most_threads));
-    add_once(shapes, *one);
-  }
+  for (const std::string_view word : words_of(text))
+    if (const std::string one(word); read_shape({&one, 1}, shapes) == 0)
+      throw usage_error(fmt::format("--shape: '{}' is no shape; accepted: {}", word, accepted_shapes));
   return shapes;
 }
 
@@ -181,21 +179,20 @@ std::string to_string(const load& one) {
                      places[static_cast<std::size_t>(one.place)]);
 }
 
+std::size_t read_load(std::span<const std::string> words, std::vector<load>& into) {
+  const auto& word = words.front();
+  if (const auto one = load_of(word)) add_once(into, *one);
+  else if (const auto near = meant(word.substr(0, word.find_first_of(":@")), kinds); !near.empty())
+    throw usage_error(fmt::format("--load is '{}'{}; accepted: {}", word, near, accepted_loads));
+  else return 0;
+  return 1;
+}
+
 std::vector<load> parse_loads(std::string_view text) {
   std::vector<load> loads;
-  for (std::string_view word : words_of(text)) {
-    const auto one = load_of(word);
-    if (!one) {
-      const std::string_view kind = word.substr(0, word.find_first_of(":@"));
-      throw usage_error(fmt::format("--load: '{}' is no load{}; accepted: {}; all but idle may be given a "
-                                    "strength in blocks per GPU x threads "
-                                    "(whole warps) and a place, as in peer-stores:16x512@others, "
-                                    "peer-stores:x128@all (every SM); blocks 1 to {}, threads 32 to {}",
-                                    word, meant(kind, kinds), fmt::join(kinds, ", "), most_blocks,
-                                    most_threads));
-    }
-    add_once(loads, *one);
-  }
+  for (const std::string_view word : words_of(text))
+    if (const std::string one(word); read_load({&one, 1}, loads) == 0)
+      throw usage_error(fmt::format("--load: '{}' is no load; accepted: {}", word, accepted_loads));
   return loads;
 }
 
@@ -203,23 +200,30 @@ std::string to_string(const backend_choice& one) {
   return fmt::format("{}:{}", one.backend->name, one.variant->name);
 }
 
+std::size_t read_backend(std::span<const std::string> words, std::vector<backend_choice>& into,
+                         std::span<const backend* const> table) {
+  const std::string_view word = words.front();
+  if (word == "default" || word == "all") {
+    for (const backend* one : table)
+      for (const auto& each : one->variants)
+        if (each.facts.joins_all() && (word == "all" || &each == &one->variants.front()))
+          add_once(into, {one, &each});
+    return 1;
+  }
+  const auto colon = word.find(':');
+  const backend& one = backend_named(word.substr(0, colon), table);
+  if (colon == std::string_view::npos) add_once(into, {&one, &one.variants.front()});
+  else if (word.substr(colon + 1) == "*") add_all(into, one);
+  else add_named(into, one, word.substr(colon + 1));
+  return 1;
+}
+
 std::vector<backend_choice> parse_backends(std::string_view text, std::span<const backend* const> table) {
   std::vector<backend_choice> chosen;
-  for (const std::string_view word : words_of(text)) {
-    if (word.empty() && text.find(',') != std::string_view::npos)
-      throw usage_error(fmt::format("--backend: an empty word in '{}'", text));
-    if (word.empty() || word == "default" || word == "all") {
-      for (const backend* one : table)
-        for (const auto& each : one->variants)
-          if (each.facts.joins_all() && (word == "all" || &each == &one->variants.front()))
-            add_once(chosen, {one, &each});
-      continue;
-    }
-    const auto colon = word.find(':');
-    const backend& one = backend_named(word.substr(0, colon), table);
-    if (colon == std::string_view::npos) add_once(chosen, {&one, &one.variants.front()});
-    else if (word.substr(colon + 1) == "*") add_all(chosen, one);
-    else add_named(chosen, one, word.substr(colon + 1));
+  for (const std::string_view word : words_of(text.empty() ? "default" : text)) {
+    if (word.empty()) throw usage_error(fmt::format("--backend: an empty word in '{}'", text));
+    const std::string one(word);
+    read_backend({&one, 1}, chosen, table);
   }
   return chosen;
 }

@@ -12,6 +12,7 @@
 
 namespace mgsync {
 
+inline constexpr unsigned most_members = 65536;
 // "1-4,8": numbers and ranges, each at least 1; in the given order, duplicates removed. `option`: which one
 // says so.
 std::vector<int> parse_members(std::string_view text, std::string_view option = "members");
@@ -26,6 +27,12 @@ struct shape {
 };
 std::string to_string(const shape&);
 
+// Reads the first word: a shape, or all. 1: it was read and added; 0: it is none.
+std::size_t read_shape(std::span<const std::string> words, std::vector<shape>& into);
+inline constexpr std::string_view accepted_shapes = "BxT (blocks per SM x threads per block, as in 4x256), "
+                                                    "b1xT (1 block per GPU in all), all; blocks 1 to 4096, "
+                                                    "threads 1 to 1024";
+
 // "1x32,b1x32": shapes in the given order, duplicates removed; "all": every power of two from 1 to 32 blocks
 // per SM times every power of two from 32 to 1024 threads.
 std::vector<shape> parse_shapes(std::string_view text);
@@ -34,6 +41,13 @@ std::vector<shape> parse_shapes(std::string_view text);
 // KIND[:BxT][@others|@all]: B blocks per GPU (left out: one on every SM of the place) of T threads (512; on
 // all SMs 128; host reads 32), on the SMs that the barrier does not use (the default), or on all.
 std::vector<load> parse_loads(std::string_view text);
+std::size_t read_load(std::span<const std::string> words, std::vector<load>& into);  // as read_shape
+inline constexpr std::string_view accepted_loads =
+    "idle, peer-stores, peer-loads, local-stores, local-loads, host-reads; all but idle may be given a "
+    "strength in "
+    "blocks per GPU x threads (whole warps) and a place, as in peer-stores:16x512@others, "
+    "peer-stores:x128@all (every "
+    "SM); blocks 1 to 4096, threads 32 to 1024";
 std::string to_string(const load&);  // with its strength and place: "peer-stores:x512@others"
 
 struct backend_choice {
@@ -46,6 +60,9 @@ std::string to_string(const backend_choice&);  // "name:variant"
 // "all": every variant of every backend; "name": its default variant; "name:variant"; "name:*": all of one;
 // comma separated, in the given order, duplicates removed. "" and "default": the default variant of every
 // backend. Neither these nor "all" mean what joins not all of its members.
+// Reads the first word: throws usage_error for one that is none.
+std::size_t read_backend(std::span<const std::string> words, std::vector<backend_choice>& into,
+                         std::span<const backend* const> table = backends());
 std::vector<backend_choice> parse_backends(std::string_view text, std::span<const backend* const> table);
 
 }  // namespace mgsync

@@ -131,6 +131,18 @@ void say_damage(const report_files& all) {
     for (const auto& sentence : file.damage) say("mgsync: {}\n", sentence);
 }
 
+shown_study shown_of(const study& one, const std::function<evaluation()>& evaluate) {
+  try {
+    return {&one, evaluate()};
+  } catch (const std::exception& error) {
+    return {&one,
+            {{fmt::format("What the study {} makes of these results is missing, since that failed: {}. The "
+                          "results themselves are whole.",
+                          one.name, error.what())}},
+            error.what()};
+  }
+}
+
 namespace {
 
 // What tells programs and machines apart where results of several were put together.

@@ -2,6 +2,7 @@
 // advice.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,15 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
 // To stderr, what of these files is damaged and was skipped.
 void say_damage(const report_files&);
 
+// What one study makes of one machine's results. An evaluation that throws costs its own section: `failed`
+// says why, and what is shown is a sentence that says it too.
+struct shown_study {
+  const study* of = nullptr;
+  evaluation shown;
+  std::string failed{};
+};
+// Runs `evaluate`, what `one` makes of something.
+shown_study shown_of(const study& one, const std::function<evaluation()>& evaluate);
 // Of every study that has something to show. `earlier`: the same points in files that were started before,
 // for studies whose curves are of one program, whole.
 std::vector<shown_study> evaluate_all(std::span<const result>, std::span<const result> earlier = {});

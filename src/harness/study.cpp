@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 namespace mgsync {
 
 const topology::gpu* study_request::first_gpu() const {
@@ -18,24 +16,14 @@ int study_request::first_ordinal() const {
   return gpu == nullptr ? 0 : gpu->cuda_ordinal.value_or(0);
 }
 
-std::string_view why_refused(const study& s, std::string_view option) {
-  const auto own = std::ranges::find(s.refuses, option, &refused_option::option);
-  if (own != s.refuses.end()) return own->why;
-  constexpr std::string_view of_ranks[] = {"members-per-rank", "per-node", "mpi-threads"};
-  const bool ranks_only = std::ranges::find(of_ranks, option) != std::end(of_ranks);
-  return ranks_only && !s.in_ranks ? "it is measured in one process, without MPI" : "";
+void study_request::settle(declared_axes axes, const typed_words& typed) {
+  static_cast<axis_values&>(*this) = settled(axes, typed, device);
 }
 
-shown_study shown_of(const study& one, const std::function<evaluation()>& evaluate) {
-  try {
-    return {&one, evaluate()};
-  } catch (const std::exception& error) {
-    return {&one,
-            {{fmt::format("What the study {} makes of these results is missing, since that failed: {}. The "
-                          "results themselves are whole.",
-                          one.name, error.what())}},
-            error.what()};
-  }
+bool asks_for_answer(const study& of, const typed_words& typed) {
+  return of.answer != nullptr && std::ranges::any_of(of.axes, [&](const auto* axis) {
+           return axis->asks_model && typed.contains(axis->name);
+         });
 }
 
 measurement measurement_of(const study_request& asked, std::string_view study, std::string_view subject,
@@ -47,7 +35,6 @@ measurement measurement_of(const study_request& asked, std::string_view study, s
   m.point.variant = variant;
   m.point.device = asked.device;
   m.point.members = 1;
-  if (!asked.settings.pin) m.point.set(axes::pinned, "no");
   m.point.group = {asked.device == topology::device::gpu && gpu != nullptr ? gpu->id : 0};
   return m;
 }

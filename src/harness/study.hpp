@@ -2,101 +2,39 @@
 // are constants and functions, like backends; the table of them is generated from src/studies/CMakeLists.txt.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "src/base/session.hpp"
+#include "src/harness/axis.hpp"
 #include "src/harness/methods/method.hpp"
 #include "src/harness/prover.hpp"
-#include "src/harness/stopping.hpp"
 #include "src/harness/subject.hpp"
 #include "src/results/figure.hpp"
-#include "src/results/not_measured.hpp"
 #include "src/results/result.hpp"
 #include "topology/grouping.hpp"
 
 namespace mgsync {
 
-struct study_request;
-using typed_words = std::map<std::string, std::vector<std::string>, std::less<>>;  // of axes, by name
-
-enum class word_count { list, one, none };  // none: a switch, whose word is "on" where it was typed
-
-// Something that a study varies, as an option of `mgsync study NAME`. What `accepted` says is what is checked
-// (axis_words.hpp).
-struct axis_declaration {
-  std::string_view name;      // "argument_bytes"; the option is --argument-bytes
-  std::string_view defaults;  // words joined by commas
-  // Words and ranges joined by ", ": "default, 1 to 8", "1x1 to 32x1024", "256 to 51200 in steps of 256".
-  // Groups of them joined by "; " begin with whose they are: "all; GPUs: spin, yield; host members:
-  // std-thread". In the study's own words where it reads them itself.
-  std::string_view accepted;
-  std::string_view help;  // a sentence
-  word_count counts = word_count::list;
-  // Throws usage_error for words that are none, on any machine; all axes have their words by then. nullptr:
-  // `accepted` is the list.
-  void (*read)(const study_request&) = nullptr;
-  std::string_view unit{};  // of its numbers, "us" or "B": then they may be typed with another of that kind,
-                            // and are in this one to the study
-  bool operator==(const axis_declaration&) const = default;
-};
-
-// Whether `accepted` names all of a table of values and their names: what is in the code can be asked for.
-template <class Table>
-constexpr bool names_all(const axis_declaration& axis, const Table& table) {
-  for (const auto& [value, name] : table)
-    if (axis.accepted.find(name) == std::string_view::npos) return false;
-  return true;
-}
-
-// What every study is asked for alike: the options that are no axes.
-struct study_settings {
-  std::optional<double> precision;                   // of a figure, where it was typed
-  std::optional<std::chrono::nanoseconds> max_time;  // of sampling a point, where it was typed
-  std::chrono::nanoseconds timeout = std::chrono::seconds(30);
-  std::uint64_t check_rounds = 10'000;  // 0: unchecked
-  int members_per_rank = 0;             // 0: all in one rank when there is one, else one each
-  bool per_node = false;                // every node by itself
-  bool pin = true;
-  bool oversubscribe = false;
-};
-
-// What a command asks of a study.
-struct study_request {
+// What a command asks of a study: values of its axes, and of which members.
+struct study_request : axis_values {
   std::span<const topology::rank_view> ranks;  // at least one
   topology::device device = topology::device::host;
-  bool with_cuda = false;  // this build can run kernels
-  bool planning = false;   // nothing will be measured: the machine may be another one
-  study_settings settings;
-  std::uint64_t seed = 1;          // of whatever is random in measuring
+  bool with_cuda = false;          // this build can run kernels
+  bool planning = false;           // nothing will be measured: the machine may be another one
   const session* where = nullptr;  // this process's place among the ranks, where something is measured
-  std::vector<std::string>* notes = nullptr;  // where it says what is to be known of the whole plan
-  typed_words words;                          // of every axis, typed or default; checked
-  std::set<std::string, std::less<>> typed;   // the axes that were
-
-  // What was typed, in place of the study's own precision and time.
-  stopping_rule stops(stopping_rule own) const {
-    own.precision = settings.precision.value_or(own.precision);
-    own.max_time = settings.max_time.value_or(own.max_time);
-    return own;
-  }
-  // Whether threads are pinned to processors.
-  bool pins() const { return settings.pin && machine().is_this_machine; }
 
   const topology::machine& machine() const { return ranks.front().seen; }
-  const std::vector<std::string>& list(std::string_view axis) const { return words.find(axis)->second; }
   // The first GPU that CUDA shows; without one the first that is known; nullptr: there is none.
   const topology::gpu* first_gpu() const;
   int first_ordinal() const;  // its number in CUDA; 0 without one
+  // Settles the study's axes for these members, by the words that were typed (src/harness/axis.hpp).
+  void settle(declared_axes axes, const typed_words&);
 };
 
 // A subject, or the sentence that says why there is none here.
@@ -116,11 +54,8 @@ struct measurement {
   std::function<std::unique_ptr<mgsync::prover>()> prover;  // empty: unchecked
   std::string cell;                  // points of one cell are measured interleaved, batch by batch
   std::function<void()> enter_cell;  // of a cell's first point: called on every rank before any is made
-  // Of a cell's first point: who its members are and what goes on beside them, in lines for a plan. Empty:
-  // nothing that the points' names do not say.
-  std::function<std::string(detail)> describe_cell;
-  int speaker = 0;                 // the rank whose word counts of what a creation found
-  std::vector<std::string> notes;  // for the result
+  int speaker = 0;                   // the rank whose word counts of what a creation found
+  std::vector<std::string> notes;    // for the result
 };
 
 // What measurements of all studies begin with: a point of one member, the first GPU or thread, on the asked
@@ -148,16 +83,10 @@ struct raw_evaluation {
   std::vector<result> results{};
 };
 
-// An option that a study cannot use, and why: a clause for whoever typed it.
-struct refused_option {
-  std::string_view option;  // without its dashes
-  std::string_view why;
-};
-
 struct study {
   std::string_view name;
   std::string_view summary;  // one line
-  std::span<const axis_declaration> axes;
+  declared_axes axes;
   // Pure. Throws usage_error for words that each are right, and together are not.
   std::vector<measurement> (*points)(const study_request&) = nullptr;
   // What results mean, of this study's points and of others that it knows. Pure, and happy with what there
@@ -165,7 +94,7 @@ struct study {
   evaluation (*evaluate)(std::span<const result>) = nullptr;
   // About how long a point takes, for the estimate before a long study.
   double seconds_per_point = 1;
-  // Answers what axes without a default ask, where one of them was typed; the request knows no machine then.
+  // Answers what its model is asked, where an axis that asks it was typed; the request knows no machine then.
   // Throws usage_error for typed axes that the answer does not use. nullptr: the study has none.
   study_answer (*answer)(const study_request&) = nullptr;
   // Whether a text is raw rows of this study, and what several such files mean together. Both or neither.
@@ -176,23 +105,10 @@ struct study {
   // Whether its curves are of one program: between points of several they would cross where none of them
   // does. Results of several are then evaluated each by itself.
   bool of_one_program = false;
-  // The options that it does not use. What only several ranks use is refused where in_ranks is false
-  // (why_refused).
-  std::span<const refused_option> refuses{};
 };
 
-// Why this study refuses the option, from its record; empty: it takes it.
-std::string_view why_refused(const study&, std::string_view option);
-
-// What one study makes of results. An evaluation that throws costs its own section: `failed` says why, and
-// what is shown is a sentence that says it too.
-struct shown_study {
-  const study* of = nullptr;
-  evaluation shown;
-  std::string failed{};
-};
-// Runs `evaluate`, what `one` makes of something.
-shown_study shown_of(const study& one, const std::function<evaluation()>& evaluate);
+// Whether these words ask the study's model, and nothing is to be measured.
+bool asks_for_answer(const study&, const typed_words&);
 
 // Every study of this build, in the order of src/studies/CMakeLists.txt. The table is generated.
 std::span<const study* const> studies();

@@ -1,17 +1,13 @@
 // Study blocking: who is held by a barrier, and who may be absent from it (paper 000, section VIII, figures
 // 17 and 18).
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <set>
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "src/base/communicator.hpp"
-#include "src/base/errors.hpp"
-#include "src/harness/axis_words.hpp"
 #include "src/harness/methods/outcome.hpp"
 #include "src/harness/study.hpp"
 #include "src/studies/blocking/blocking_evaluation.hpp"
@@ -20,59 +16,74 @@
 namespace mgsync {
 namespace blocking { namespace {
 
-bool asks_for(const study_request& asked, std::string_view axis, std::string_view one) {
-  return std::ranges::any_of(asked.list(axis),
-                             [one](const std::string& word) { return word == "all" || word == one; });
+enum class question { holds, absent };
+constexpr std::pair<question, std::string_view> question_words[] = {{question::holds, "holds"},
+                                                                    {question::absent, "absent"}};
+constexpr axis_of<question> questions({.name = "question",
+                                       .help = "does it hold everybody, and what if some stay away?"},
+                                      question_words);
+
+// The levels, or the names, of the barriers of a device.
+template <topology::device Device, auto Part>
+std::set<std::string_view> words_of_methods() {
+  std::set<std::string_view> all;
+  for (const auto& m : methods())
+    if (m.device == Device) all.insert(m.*Part);
+  return all;
 }
+using topology::device;
+constexpr axis_of<std::string_view> levels(
+    {.name = "level", .help = "whose barriers"},
+    names_in<words_of_methods<device::host, &method::level>>{.of = host_members},
+    names_in<words_of_methods<device::gpu, &method::level>>{.of = gpu_members});
+constexpr axis_of<std::string_view> barriers(
+    {.name = "method", .help = "which barriers"},
+    names_in<words_of_methods<device::host, &method::name>>{.of = host_members},
+    names_in<words_of_methods<device::gpu, &method::name>>{.of = gpu_members});
+
+constexpr axis_of<absence> absences({.name = "how", .help = "what the absent do instead"},
+                                    words_in<absence>{.table = std::span(words<absence>::list).subspan(1)});
+constexpr std::string_view who_words[] = {"first", "last", "half"};
+constexpr axis_of<std::string_view> absentees_asked({.name = "who", .help = "who is absent"}, who_words);
+
+constexpr std::string_view form_words[] = {"branch", "predicated"};
+constexpr axis_of<std::string_view> forms({.name = "form", .help = "how the code leaves the absent out"},
+                                          words_in<std::string_view>{.of = gpu_members, .table = form_words});
+
+constexpr axis_of<unsigned> members({.name = "members",
+                                     .help = "threads, team members or ranks",
+                                     .counts = word_count::one},
+                                    numbers_in{.of = host_members, .least = 2, .most = 64, .defaults = "4"});
+constexpr axis_of<unsigned> bound({.name = "bound",
+                                   .help = "how long all may wait once everybody has done what he does",
+                                   .unit = "ms",
+                                   .counts = word_count::one},
+                                  numbers_in{.least = 50, .most = 4000, .defaults = "500"});
+constexpr axis_of<unsigned> runs({.name = "runs",
+                                  .help = "how often each case is tried",
+                                  .counts = word_count::one},
+                                 numbers_in{.least = 1, .most = 100, .defaults = "1"});
+
+constexpr std::pair<bool, std::string_view> no_or_yes[] = {{false, "no"}, {true, "yes"}};
+constexpr axis_of<bool> gpu_is_mine(
+    {.name = "gpu_is_mine",
+     .help = "whether nothing else uses the GPUs: the cases end kernels by traps",
+     .counts = word_count::one},
+    words_in<bool>{.of = gpu_members, .defaults = "no", .table = no_or_yes});
+
+constexpr const axis_declaration* axes[] = {&questions, &levels,  &barriers, &absences, &absentees_asked,
+                                            &forms,     &members, &bound,    &runs,     &gpu_is_mine};
 
 // The barriers of this device that were asked for.
 std::vector<const method*> chosen(const study_request& asked) {
-  std::vector<const method*> all;
+  const auto has = [](const auto& all, std::string_view one) {
+    return std::ranges::find(all, one) != all.end();
+  };
+  std::vector<const method*> some;
   for (const auto& m : methods())
-    if (m.device == asked.device && asks_for(asked, "level", m.level) && asks_for(asked, "method", m.name))
-      all.push_back(&m);
-  return all;
-}
-
-void read_methods(const study_request& asked) {
-  std::set<std::string_view> names{"all"};
-  for (const auto& m : methods())
-    if (m.device == asked.device) names.insert(m.name);
-  check_words("method", asked.list("method"), std::vector(names.begin(), names.end()));
-}
-
-constexpr std::array<axis_declaration, 10> axes{{
-    {"question", "holds,absent", "holds, absent", "does it hold everybody, and what if some stay away?"},
-    {"level", "all",
-     "all; host members: member, rank, thread; GPUs: guard, lane, warp, cluster, grid, multigrid-blocks, "
-     "multigrid-gpus",
-     "whose barriers"},
-    {"method", "all",
-     "all, or names of barriers: std-barrier, pthread-barrier, openmp, mpi-barrier, ours, ...",
-     "which barriers", word_count::list, read_methods},
-    {"how", "exit-before,exit-late,spin,elsewhere,late,drop",
-     "exit-before, exit-late, spin, elsewhere, late, drop", "what the absent do instead"},
-    {"who", "first,last,half", "first, last, half", "who is absent"},
-    {"form", "branch,predicated", "GPUs: branch, predicated", "how the code leaves the absent out"},
-    {"members", "4", "host members: 2 to 64", "threads, team members or ranks", word_count::one},
-    {"bound", "500", "50 to 4000", "how long all may wait once everybody has done what he does",
-     word_count::one, nullptr, "ms"},
-    {"runs", "1", "1 to 100", "how often each case is tried", word_count::one},
-    {"gpu_is_mine", "no", "GPUs: no, yes",
-     "whether nothing else uses the GPUs: the cases end kernels by traps", word_count::one},
-}};
-
-constexpr refused_option refused[] = {
-    {"check-rounds", "a case is itself a check, of who is held"},
-    {"no-check", "a case is itself a check, of who is held"},
-    {"precision", "a case has an outcome and no figure, and is tried --runs times"},
-    {"max-time", "a case has an outcome and no figure, and is tried --runs times"},
-    {"no-pin", "its members are pinned to no processor"},
-    {"oversubscribe", "its members may share processors as they are"},
-};
-
-unsigned number(const study_request& asked, std::string_view axis) {
-  return static_cast<unsigned>(std::stoul(asked.list(axis).front()));
+    if (m.device == asked.device && has(asked.values(levels), m.level) && has(asked.values(barriers), m.name))
+      some.push_back(&m);
+  return some;
 }
 
 // What CUDA shows of the machine's GPUs, as it calls them; all, where nobody asked CUDA: planning on a
@@ -89,7 +100,7 @@ std::vector<int> gpus_of(const study_request& asked) {
 std::string why_not_here(const study_request& asked, const method& m, const case_starter& by) {
   if (asked.device == topology::device::gpu) {
     if (!asked.with_cuda) return "this mgsync was built without CUDA";
-    if (asked.list("gpu_is_mine").front() != "yes")
+    if (!asked.one(gpu_is_mine))
       return "its cases end kernels by traps: say --gpu-is-mine yes where nothing else uses the GPUs";
     if (std::getenv("CUDA_MPS_PIPE_DIRECTORY") != nullptr || access("/tmp/nvidia-mps/control", F_OK) == 0)
       return "a trap would end the work of all who share the GPU by MPS";
@@ -111,17 +122,13 @@ std::string why_not_here(const study_request& asked, const method& m, const case
 
 class planner {
  public:
-  explicit planner(const study_request& asked)
-      : asked_(&asked),
-        by_(starter_here()),
-        bound_ms_(number(asked, "bound")),
-        runs_(number(asked, "runs")) {}
+  explicit planner(const study_request& asked) : asked_(&asked), by_(starter_here()) {}
 
   std::vector<measurement> plan() const {
     std::vector<measurement> all;
-    for (const auto& question : asked_->list("question"))
+    for (const auto what : asked_->values(questions))
       for (const auto* m : chosen(*asked_)) {
-        if (question == "holds") add_rounds(*m, all);
+        if (what == question::holds) add_rounds(*m, all);
         else add_cases(*m, all);
       }
     return all;
@@ -133,22 +140,22 @@ class planner {
     if (m.device == topology::device::gpu && m.level != "lane") return;
     auto c = base(m);
     c.rounds = m.device == topology::device::gpu ? 1'000'000 : 2000;
-    all.push_back(planned(m, c, "holds"));
+    all.push_back(planned(m, c, question::holds));
   }
 
   void add_cases(const method& m, std::vector<measurement>& all) const {
-    const std::vector<std::string> none{""};
-    for (const auto& form : m.has_forms ? asked_->list("form") : none)
-      for (const auto& how : asked_->list("how"))
-        for (const auto& who : asked_->list("who")) {
+    const std::vector<std::string_view> none{""};
+    for (const auto form : m.has_forms ? asked_->values(forms) : none)
+      for (const auto how : asked_->values(absences))
+        for (const auto who : asked_->values(absentees_asked)) {
           auto c = base(m);
-          c.how = *from_word<absence>(how);
+          c.how = how;
           c.who = who;
           c.form = form;
           if (c.how == absence::drop && !m.may_drop) continue;
           if (m.level == "guard" && (c.how != absence::spin || c.who != "last"))
             continue;  // it asks one thing
-          all.push_back(planned(m, c, "absent"));
+          all.push_back(planned(m, c, question::absent));
         }
   }
 
@@ -156,8 +163,8 @@ class planner {
     blocking_case c;
     c.level = m.level;
     c.method = m.name;
-    c.bound_ms = bound_ms_;
-    c.members = m.device == topology::device::host ? number(*asked_, "members") : participants_of(m.level);
+    c.bound_ms = asked_->one(bound);
+    c.members = m.device == topology::device::host ? asked_->one(members) : participants_of(m.level);
     if (m.device == topology::device::gpu) {
       c.gpus = gpus_of(*asked_);
       c.gpus.resize(
@@ -174,7 +181,7 @@ class planner {
     return level == "multigrid-blocks" ? 4 * gpus : 4;
   }
 
-  measurement planned(const method& m, const blocking_case& c, const std::string& question) const {
+  measurement planned(const method& m, const blocking_case& c, question what) const {
     measurement all;
     all.point.study = "blocking";
     all.point.subject = m.name;
@@ -188,27 +195,26 @@ class planner {
     } else {
       for (unsigned i = 0; i < c.members; ++i) all.point.group.push_back(static_cast<int>(i));
     }
-    all.point.set("level", std::string(m.level));
-    all.point.set("question", question);
-    if (!c.form.empty()) all.point.set("form", c.form);
-    if (question == "absent") {
-      all.point.set("how", std::string(to_string(c.how)));
-      all.point.set("who", c.who);
-      all.point.set("bound", static_cast<double>(c.bound_ms), "ms");
+    set(all.point, levels, m.level);
+    set(all.point, questions, what);
+    if (!c.form.empty()) set(all.point, forms, c.form);
+    if (what == question::absent) {
+      set(all.point, absences, c.how);
+      set(all.point, absentees_asked, c.who);
+      set(all.point, bound, c.bound_ms);
     } else {
       all.point.set("rounds", static_cast<double>(c.rounds));
     }
     all.waived = why_not_here(*asked_, m, by_);
-    const auto runs = question == "holds" ? 1 : runs_;
+    const auto times = what == question::holds ? 1 : asked_->one(runs);
     all.create = [by = by_, c] { return make_case_subject(by, c); };
-    all.method = [runs] { return std::make_unique<outcome_of_runs>(runs); };
+    all.method = [times] { return std::make_unique<outcome_of_runs>(times); };
     all.prover = [c] { return make_outcome_prover(c); };
     return all;
   }
 
   const study_request* asked_;
   case_starter by_;
-  unsigned bound_ms_, runs_;
 };
 
 std::vector<measurement> points(const study_request& asked) { return planner(asked).plan(); }
@@ -217,11 +223,8 @@ std::vector<measurement> points(const study_request& asked) { return planner(ask
 
 extern const study blocking_study;
 const study blocking_study{
-    .name = "blocking",
-    .summary = "who is held by a barrier, and who may be absent from it without hanging the others",
-    .axes = blocking::axes,
-    .points = blocking::points,
-    .evaluate = blocking::evaluate,
-    .refuses = blocking::refused};
+    "blocking",         "who is held by a barrier, and who may be absent from it without hanging the others",
+    blocking::axes,     blocking::points,
+    blocking::evaluate, 1.0};
 
 }  // namespace mgsync

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "src/base/words.hpp"
 #include "src/harness/subject.hpp"
 
 namespace mgsync::launch {
@@ -24,23 +24,44 @@ enum class gpu_kind {
   cluster,       // clusters of two blocks
   device_graph   // a graph that launches itself again from the device
 };
-inline constexpr std::pair<gpu_kind, std::string_view> gpu_kinds[] = {
-    {gpu_kind::traditional, "traditional"},
-    {gpu_kind::cooperative, "cooperative"},
-    {gpu_kind::multi_device, "multi-device"},
-    {gpu_kind::graph, "graph"},
-    {gpu_kind::graph_programmatic, "graph-programmatic"},
-    {gpu_kind::programmatic, "programmatic"},
-    {gpu_kind::cluster, "cluster"},
-    {gpu_kind::device_graph, "device-graph"}};
 
 // How the host waits for the end.
 enum class host_policy { synchronize, spin, yield, block };
-inline constexpr std::pair<host_policy, std::string_view> host_policies[] = {
-    {host_policy::synchronize, "synchronize"},
-    {host_policy::spin, "spin"},
-    {host_policy::yield, "yield"},
-    {host_policy::block, "block"}};
+// Host members: the start and end of an OpenMP parallel region, and of a std::thread for each member that is
+// joined.
+enum class host_kind { openmp_region, std_thread };
+
+}  // namespace mgsync::launch
+
+namespace mgsync {
+template <>
+struct words<launch::gpu_kind> {
+  using enum launch::gpu_kind;
+  static constexpr std::pair<launch::gpu_kind, std::string_view> list[] = {
+      {traditional, "traditional"},
+      {cooperative, "cooperative"},
+      {multi_device, "multi-device"},
+      {graph, "graph"},
+      {graph_programmatic, "graph-programmatic"},
+      {programmatic, "programmatic"},
+      {cluster, "cluster"},
+      {device_graph, "device-graph"}};
+};
+template <>
+struct words<launch::host_policy> {
+  using enum launch::host_policy;
+  static constexpr std::pair<launch::host_policy, std::string_view> list[] = {
+      {synchronize, "synchronize"}, {spin, "spin"}, {yield, "yield"}, {block, "block"}};
+};
+template <>
+struct words<launch::host_kind> {
+  using enum launch::host_kind;
+  static constexpr std::pair<launch::host_kind, std::string_view> list[] = {{openmp_region, "openmp-region"},
+                                                                            {std_thread, "std-thread"}};
+};
+}  // namespace mgsync
+
+namespace mgsync::launch {
 
 struct gpu_launch {
   gpu_kind kind = gpu_kind::traditional;
@@ -64,11 +85,6 @@ struct creation {
 // their end does not wait for.
 creation make_gpu_launches(const gpu_launch&);
 
-// Host members: the start and end of an OpenMP parallel region, and of a std::thread for each member that is
-// joined.
-enum class host_kind { openmp_region, std_thread };
-inline constexpr std::pair<host_kind, std::string_view> host_kinds[] = {
-    {host_kind::openmp_region, "openmp-region"}, {host_kind::std_thread, "std-thread"}};
 // `cpus`: the hardware thread of each member; empty: wherever the system puts them. Yields "total_us",
 // "call_us" (equal to it: a host start returns when its members are done) and "waited_us".
 creation make_host_launches(host_kind, unsigned members, const std::vector<int>& cpus);

@@ -144,7 +144,7 @@ point point_of(const level_probe& one, unsigned run) {
   p.members = 1;
   p.group = {0};
   p.set("scope", std::string(f.source));
-  p.set("quantity", std::string(all_quantities[static_cast<std::size_t>(one.quantity)]));
+  p.set("quantity", std::string(to_string(one.quantity)));
   if (one.quantity == quantity::throughput)
     p.set(axes::blocks_per_sm, static_cast<double>(one.blocks_per_sm));
   else p.set(axes::blocks, static_cast<double>(f.cluster));

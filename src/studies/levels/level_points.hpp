@@ -14,7 +14,6 @@
 namespace mgsync::levels {
 
 inline constexpr std::string_view all_levels[] = {"warp", "block", "cluster", "memory"};
-inline constexpr std::string_view all_quantities[] = {"latency", "throughput", "host"};
 
 inline constexpr std::uint32_t all_lanes = 0xffffffffu;
 

@@ -62,14 +62,6 @@ double slope_of_medians(const result& r) {
   return lengths.size() < 2 ? r.metrics.front().median : fit_line(lengths, cycles).slope;
 }
 
-std::optional<quantity> quantity_of(const point& p) {
-  const auto word = p.word("quantity");
-  if (word == "latency") return quantity::latency;
-  if (word == "throughput") return quantity::throughput;
-  if (word == "host") return quantity::host;
-  return std::nullopt;
-}
-
 double of(const result& r, std::string_view name, double otherwise) {
   const auto* m = r.find(name);
   return m == nullptr ? otherwise : m->median;
@@ -159,7 +151,7 @@ measured_run run_of(std::span<const result> all, unsigned run) {
   std::size_t clocks = 0;
   for (const auto& r : all) {
     if (!is_of_study(r) || run_number(r.point) != run) continue;
-    const auto what = quantity_of(r.point);
+    const auto what = from_word<quantity>(r.point.word("quantity"));
     if (!what) continue;
     constexpr std::string_view refused = "the machine code is not what the probe says: ";
     if (r.reason.starts_with(refused)) one.gpu.not_checked[r.point.subject] = r.reason.substr(refused.size());
@@ -178,7 +170,8 @@ repetition compare_runs(std::span<const result> all, unsigned first, unsigned se
   const auto key_of = [](const point& p) { return key_without(p, "run"); };
   const figures_of figures(all);
   const auto counts = [&figures](const result& r) {
-    return is_of_study(r) && r.has_metrics() && figures.has(r) && quantity_of(r.point) == quantity::latency &&
+    return is_of_study(r) && r.has_metrics() && figures.has(r) &&
+           from_word<quantity>(r.point.word("quantity")) == quantity::latency &&
            r.verdict.kind == verdict_kind::code;
   };
   for (const auto& r : all)

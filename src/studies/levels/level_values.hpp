@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/words.hpp"
+
 namespace mgsync::levels {
 
 enum class quantity {
@@ -13,6 +15,17 @@ enum class quantity {
   throughput,  // links of warps per cycle and SM
   host,        // latency by the host's clock, in cycles of the SM's measured clock
 };
+
+}  // namespace mgsync::levels
+
+template <>
+struct mgsync::words<mgsync::levels::quantity> {
+  using enum levels::quantity;
+  static constexpr std::pair<levels::quantity, std::string_view> list[] = {
+      {latency, "latency"}, {throughput, "throughput"}, {host, "host"}};
+};
+
+namespace mgsync::levels {
 
 struct level_value {
   std::string family;

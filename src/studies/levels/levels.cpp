@@ -1,13 +1,9 @@
 // Study levels: what a barrier costs at each level inside one GPU, and operations of a warp and memory beside
 // it (000, section V, table II, figure 4; 001, tables 2, 4, 5 and 7).
 #include <algorithm>
-#include <array>
-#include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "src/base/errors.hpp"
 #include "src/harness/methods/rate.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/methods/slope.hpp"
@@ -21,37 +17,19 @@
 namespace mgsync {
 namespace levels { namespace {
 
-// Empty: all.
-std::set<std::string> wanted_probes(const study_request& asked) {
-  std::set<std::string> known, names;
-  for (const auto& f : families()) known.insert(f.name);
-  for (const auto& word : asked.list("probe")) {
-    if (word == "all") return {};
-    if (!known.contains(word))
-      throw usage_error(
-          fmt::format("--probe is '{}'; accepted: all, or of {}", word, fmt::join(known, ", ")));
-    names.insert(word);
-  }
-  return names;
-}
-
-constexpr std::array<axis_declaration, 4> axes_of_levels{{
-    {"level", "warp,block,cluster,memory", "warp, block, cluster, memory",
-     "barriers and operations of which level"},
-    {"quantity", "latency,throughput,host", "latency, throughput, host",
-     "latency and throughput by the SM's cycle counter; latency by the host's clock, where a barrier lasts"},
-    {"probe", "all", "all, or names of probes as the table of all levels has them",
-     "which probes of these levels", word_count::list,
-     [](const study_request& asked) { wanted_probes(asked); }},
-    {"run", "1,2", "1 to 9", "measured once for each: two runs show what repeats"},
-}};
-
-constexpr refused_option refused[] = {
-    {"check-rounds", "no rounds are checked: its probes have known answers"},
-    {"no-check", "no rounds are checked: its probes have known answers"},
-    {"no-pin", "its members are GPUs, and no thread is pinned"},
-    {"oversubscribe", "its members are GPUs, and no host threads"},
-};
+constexpr axis_of<std::string_view> levels_of_a_gpu({.name = "level",
+                                                     .help = "barriers and operations of which level"},
+                                                    all_levels);
+constexpr axis_of<quantity> quantities({.name = "quantity",
+                                        .help = "latency and throughput by the SM's cycle counter; latency "
+                                                "by the host's clock, where a barrier lasts"},
+                                       words_in<quantity>{});
+constexpr axis_of<const probe_family*> probes({.name = "probe", .help = "which probes of these levels"},
+                                              names_in<families>{});
+constexpr axis_of<unsigned> repeats({.name = "run",
+                                     .help = "measured once for each: two runs show what repeats"},
+                                    numbers_in{.least = 1, .most = 9, .defaults = "1,2"});
+constexpr const axis_declaration* axes_of_levels[] = {&levels_of_a_gpu, &quantities, &probes, &repeats};
 
 // By the host's clock a run must last: so many links more.
 rounds_choice host_lengths(const probe_family& f) {
@@ -59,14 +37,13 @@ rounds_choice host_lengths(const probe_family& f) {
                           : rounds_choice{128 * f.lengths.back(), 1024 * f.lengths.back()};
 }
 
-std::function<std::unique_ptr<method>()> method_for(const study_request& asked, const level_probe& one) {
+std::function<std::unique_ptr<method>()> method_for(const level_probe& one) {
   if (one.quantity == quantity::throughput) return [] { return std::make_unique<rate>(rate_settings{}); };
   if (one.quantity == quantity::host)
-    return [lengths = host_lengths(*one.family),
-            stopping = asked.stops({.max_time = std::chrono::milliseconds(250)})] {
+    return [lengths = host_lengths(*one.family)] {
       rounds_difference_settings settings;
       settings.lengths_given = lengths;
-      settings.stopping = stopping;
+      settings.stopping.max_time = std::chrono::milliseconds(250);
       settings.samples_per_batch = 3;
       return std::make_unique<rounds_difference>(settings);
     };
@@ -85,9 +62,8 @@ measurement planned(const study_request& asked, const level_probe& one, unsigned
   m.point = point_of(one, run);
   // Walks through DRAM would throw out of L2 what walks through L2 are to find there: L2 and DRAM are cells
   // by themselves.
-  m.cell = fmt::format("{} {} {} {}", one.family->source, one.where,
-                       all_quantities[static_cast<std::size_t>(one.quantity)], run);
-  m.method = method_for(asked, one);
+  m.cell = fmt::format("{} {} {} {}", one.family->source, one.where, to_string(one.quantity), run);
+  m.method = method_for(one);
   m.prover = [one] { return std::make_unique<probe_prover>(one); };
   const auto* gpu = asked.first_gpu();
   if (gpu != nullptr) m.point.group = {gpu->id};
@@ -100,11 +76,10 @@ measurement planned(const study_request& asked, const level_probe& one, unsigned
 }
 
 std::vector<measurement> points(const study_request& asked) {
-  const auto wanted = wanted_probes(asked);
   std::vector<measurement> all;
   if (asked.device != topology::device::gpu || !asked.with_cuda) {
     // A line for each level, in place of hundreds that say the same.
-    for (const auto& level : asked.list("level")) {
+    for (const auto level : asked.values(levels_of_a_gpu)) {
       measurement m;
       m.point.study = "levels";
       m.point.subject = level;
@@ -120,14 +95,13 @@ std::vector<measurement> points(const study_request& asked) {
   }
   subject_maker make;
   if constexpr (MGSYNC_WITH_CUDA) make = probes_on(asked.first_ordinal());
-  for (const auto& run_word : asked.list("run"))
-    for (const auto& what : asked.list("quantity"))
-      for (const auto& level : asked.list("level")) {
-        const auto index = std::ranges::find(all_quantities, what) - std::begin(all_quantities);
-        for (const auto& one : probes_of(level, static_cast<quantity>(index)))
-          if (wanted.empty() || wanted.contains(one.family->name))
-            all.push_back(planned(asked, one, static_cast<unsigned>(std::stoul(run_word)), make));
-      }
+  const auto& wanted = asked.values(probes);
+  for (const unsigned run : asked.values(repeats))
+    for (const auto what : asked.values(quantities))
+      for (const auto level : asked.values(levels_of_a_gpu))
+        for (const auto& one : probes_of(level, what))
+          if (std::ranges::find(wanted, one.family) != wanted.end())
+            all.push_back(planned(asked, one, run, make));
   return all;
 }
 
@@ -146,13 +120,12 @@ evaluation evaluate_results(std::span<const result> all) {
 }}  // namespace levels
 
 extern const study levels_study;
-const study levels_study{.name = "levels",
-                         .summary = "barriers and memory inside one GPU, by the SM's own clock (000, table "
-                                    "II; 001, tables 2, 4, 5 and 7)",
-                         .axes = levels::axes_of_levels,
-                         .points = levels::points,
-                         .evaluate = levels::evaluate_results,
-                         .seconds_per_point = 0.035,
-                         .refuses = levels::refused};
+const study levels_study{
+    "levels",
+    "barriers and memory inside one GPU, by the SM's own clock (000, table II; 001, tables 2, 4, 5 and 7)",
+    levels::axes_of_levels,
+    levels::points,
+    levels::evaluate_results,
+    0.035};
 
 }  // namespace mgsync

@@ -2,14 +2,7 @@
 // to V): sums in shared memory by one thread, a warp and a block, what joining costs, and where the curves
 // cross.
 #include <algorithm>
-#include <array>
-#include <charconv>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include "src/base/errors.hpp"
-#include "src/harness/axis_words.hpp"
 #include "src/harness/methods/one_run.hpp"
 #include "src/harness/methods/slope.hpp"
 #include "src/harness/study.hpp"
@@ -20,44 +13,32 @@
 namespace mgsync {
 namespace model { namespace {
 
-constexpr std::array<axis_declaration, 4> axes{{
-    {"quantity", "all", "all, sum, loop, step, warp",
-     "whole sums over sizes; their loops alone; steps that join; a warp's sum of 32 numbers (table V)"},
-    {"workers", "1,32,64,128,256,512,1024", "1, 32, 64, 128, 256, 512, 1024",
-     "threads of the loops; of whole sums: 1, 32 and 1024 of these"},
-    {"form", "as-compiled,one-load", "as-compiled, one-load",
-     "the loop as the compiler unrolls it, or a load at a time"},
-    {"way", "all",
-     "all, serial, nosync, volatile, tile, coalesced, tile-shuffle, coalesced-shuffle, "
-     "coalesced-shuffle-remade, raw-shuffle, group-reduce, raw-shuffle-fp32, raw-shuffle-int32, "
-     "redux, dsmem-tile, dsmem-shuffle",
-     "of a warp's sum: of table V, and others"},
-}};
+enum class quantity { sum, loop, step, warp };
+constexpr std::pair<quantity, std::string_view> quantity_words[] = {
+    {quantity::sum, "sum"}, {quantity::loop, "loop"}, {quantity::step, "step"}, {quantity::warp, "warp"}};
+constexpr axis_of<quantity> quantities(
+    {.name = "quantity",
+     .help =
+         "whole sums over sizes; their loops alone; steps that join; a warp's sum of 32 numbers (table V)"},
+    quantity_words);
 
-static_assert(std::ranges::all_of(warp_ways, [](const warp_way& way) {
-  return axes[3].accepted.find(way.name) != std::string_view::npos;
-}));
+enum class form { as_compiled, one_load };
+constexpr std::uint64_t worker_counts[] = {1, 32, 64, 128, 256, 512, 1024};
+constexpr axis_of<unsigned> workers_of_a_block(
+    {.name = "workers", .help = "threads of the loops; of whole sums: 1, 32 and 1024 of these"},
+    numbers_in{.defaults = "1,32,64,128,256,512,1024", .only = worker_counts});
 
-constexpr const char* quantities[] = {"sum", "loop", "step", "warp"};
+constexpr std::pair<form, std::string_view> form_words[] = {{form::as_compiled, "as-compiled"},
+                                                            {form::one_load, "one-load"}};
+constexpr axis_of<form> forms({.name = "form",
+                               .help = "the loop as the compiler unrolls it, or a load at a time"},
+                              form_words);
 
-bool asks_for(const study_request& asked, std::string_view axis, std::string_view word) {
-  const auto& words = asked.list(axis);
-  return std::any_of(words.begin(), words.end(),
-                     [word](const auto& any) { return any == "all" || any == word; });
-}
+std::span<const warp_way> all_ways() { return warp_ways; }
+constexpr axis_of<const warp_way*> ways({.name = "way", .help = "of a warp's sum: of table V, and others"},
+                                        names_in<all_ways>{});
 
-std::vector<unsigned> workers_asked(const study_request& asked) {
-  std::vector<unsigned> all;
-  for (const auto& word : asked.list("workers")) all.push_back(static_cast<unsigned>(std::stoul(word)));
-  return all;
-}
-
-constexpr refused_option refused[] = {
-    {"check-rounds", "no rounds are checked: every sum is compared"},
-    {"no-check", "no rounds are checked: every sum is compared"},
-    {"no-pin", "its members are GPUs, and no thread is pinned"},
-    {"oversubscribe", "its members are GPUs, and no host threads"},
-};
+constexpr const axis_declaration* axes[] = {&quantities, &workers_of_a_block, &forms, &ways};
 
 measurement planned(const study_request& asked, std::string_view subject, std::string_view variant,
                     const block_run& run) {
@@ -72,13 +53,13 @@ measurement planned(const study_request& asked, std::string_view subject, std::s
   if constexpr (MGSYNC_WITH_CUDA)
     m.create = [run, ordinal = asked.first_ordinal()] { return make_block_run(run, ordinal); };
   m.prover = [] { return make_block_prover(); };
-  m.method = [stopping = asked.stops({.max_time = std::chrono::milliseconds(200)})] {
+  m.method = [] {
     one_run_settings settings;
     settings.value = "typical_cycles";
     settings.measured = {"latency", "cycles"};
     settings.runs_per_batch = 1;
     settings.warm_ups = 0;
-    settings.stopping = stopping;
+    settings.stopping.max_time = std::chrono::milliseconds(200);
     return std::make_unique<one_run>(settings);
   };
   return m;
@@ -107,14 +88,14 @@ std::vector<unsigned> counts_of_sums() {
 }
 
 void add_sums(const study_request& asked, std::vector<measurement>& all) {
-  for (const auto& form : asked.list("form"))
-    for (const unsigned workers : workers_asked(asked)) {
+  for (const auto built : asked.values(forms))
+    for (const unsigned workers : asked.values(workers_of_a_block)) {
       if (workers != 1 && workers != 32 && workers != most_workers) continue;
       for (const unsigned count : counts_of_sums()) {
-        auto m = planned(asked, "sum", form,
-                         {block_quantity::sum, form == "one-load" ? "sum_one_load" : "sum_as_compiled",
+        auto m = planned(asked, "sum", forms.word_for(built),
+                         {block_quantity::sum, built == form::one_load ? "sum_one_load" : "sum_as_compiled",
                           threads_for(workers), workers, count});
-        m.point.set("workers", static_cast<double>(workers));
+        set(m.point, workers_of_a_block, workers);
         m.point.set("bytes", 8.0 * count, "B");
         all.push_back(std::move(m));
       }
@@ -122,12 +103,12 @@ void add_sums(const study_request& asked, std::vector<measurement>& all) {
 }
 
 void add_loops(const study_request& asked, std::vector<measurement>& all) {
-  for (const auto& form : asked.list("form"))
-    for (const unsigned workers : workers_asked(asked)) {
-      auto m = planned(asked, "loop", form,
-                       {block_quantity::loop, form == "one-load" ? "loop_one_load" : "loop_as_compiled",
+  for (const auto built : asked.values(forms))
+    for (const unsigned workers : asked.values(workers_of_a_block)) {
+      auto m = planned(asked, "loop", forms.word_for(built),
+                       {block_quantity::loop, built == form::one_load ? "loop_one_load" : "loop_as_compiled",
                         threads_for(workers), workers, 0});
-      m.point.set("workers", static_cast<double>(workers));
+      set(m.point, workers_of_a_block, workers);
       std::vector<std::uint64_t> turns;
       const std::uint64_t most = std::min(64u, most_numbers / workers);
       for (const unsigned part : {8u, 4u, 2u, 1u}) turns.push_back(most / part);
@@ -140,7 +121,7 @@ void add_loops(const study_request& asked, std::vector<measurement>& all) {
 void add_steps(const study_request& asked, std::vector<measurement>& all) {
   const auto add = [&](std::string_view what, const char* kernel, unsigned threads) {
     auto m = planned(asked, "step", what, {block_quantity::step, kernel, threads, threads, 0});
-    m.point.set("workers", static_cast<double>(threads));
+    set(m.point, workers_of_a_block, threads);
     m.method = slope_over({4, 8, 16});
     all.push_back(std::move(m));
   };
@@ -149,13 +130,13 @@ void add_steps(const study_request& asked, std::vector<measurement>& all) {
   add("barrier-alone", "barriers", most_workers);
   for (const unsigned workers : {32u, most_workers}) {
     auto m = planned(asked, "step", "join", {block_quantity::step, "joins", workers, workers, workers});
-    m.point.set("workers", static_cast<double>(workers));
+    set(m.point, workers_of_a_block, workers);
     m.method = slope_over({1, 2, 4});
     all.push_back(std::move(m));
   }
   for (unsigned active = most_workers / 2; active >= 32; active /= 2) {
     auto m = planned(asked, "step", "tree", {block_quantity::step, "tree_steps", most_workers, active, 0});
-    m.point.set("workers", static_cast<double>(active));
+    set(m.point, workers_of_a_block, active);
     m.point.set("threads_per_block", static_cast<double>(most_workers));
     m.method = slope_over({4, 8, 16});
     all.push_back(std::move(m));
@@ -163,27 +144,25 @@ void add_steps(const study_request& asked, std::vector<measurement>& all) {
 }
 
 void add_warp_sums(const study_request& asked, std::vector<measurement>& all) {
-  for (const auto& way : warp_ways) {
-    if (!asks_for(asked, "way", way.name)) continue;
-    auto m = planned(asked, "warp", way.name,
-                     {block_quantity::warp_sum, std::string(way.kernel), 32, 32, 32, way.blocks});
-    m.point.set("type", std::string(way.type));
+  for (const auto* way : asked.values(ways)) {
+    auto m = planned(asked, "warp", way->name,
+                     {block_quantity::warp_sum, std::string(way->kernel), 32, 32, 32, way->blocks});
+    m.point.set("type", std::string(way->type));
     all.push_back(std::move(m));
   }
 }
 
 std::vector<measurement> points(const study_request& asked) {
   std::vector<measurement> all;
-  if (asked.device != topology::device::gpu ||
-      asked.machine().gpus.empty()) {  // one line for each, not for each of their points
-    for (const auto* what : quantities)
-      if (asks_for(asked, "quantity", what)) all.push_back(planned(asked, what, "", {}));
-    return all;
+  const bool here = asked.device == topology::device::gpu && asked.first_gpu() != nullptr;
+  for (const auto what : asked.values(quantities)) {
+    // Elsewhere one line for each, not for each of their points.
+    if (!here) all.push_back(planned(asked, quantities.word_for(what), "", {}));
+    else if (what == quantity::sum) add_sums(asked, all);
+    else if (what == quantity::loop) add_loops(asked, all);
+    else if (what == quantity::step) add_steps(asked, all);
+    else add_warp_sums(asked, all);
   }
-  if (asks_for(asked, "quantity", "sum")) add_sums(asked, all);
-  if (asks_for(asked, "quantity", "loop")) add_loops(asked, all);
-  if (asks_for(asked, "quantity", "step")) add_steps(asked, all);
-  if (asks_for(asked, "quantity", "warp")) add_warp_sums(asked, all);
   return all;
 }
 
@@ -191,14 +170,16 @@ std::vector<measurement> points(const study_request& asked) {
 
 extern const study model_study;
 const study model_study{
-    .name = "model",
-    .summary =
-        "which of two configurations wins at which size: a thread, a warp, a block, and what joining costs",
-    .axes = model::axes,
-    .points = model::points,
-    .evaluate = model::evaluate,
-    .seconds_per_point = 0.05,
-    .of_one_program = true,
-    .refuses = model::refused};
+    "model",
+    "which of two configurations wins at which size: a thread, a warp, a block, and what joining costs",
+    model::axes,
+    model::points,
+    model::evaluate,
+    0.05,
+    nullptr,
+    nullptr,
+    nullptr,
+    false,
+    true};
 
 }  // namespace mgsync

@@ -11,9 +11,10 @@
 
 namespace mgsync::pipeline {
 
+inline constexpr std::string_view accepted_extents = "1x1x1 to 1048576x1048576x1048576";
 // "MxNxK" with three positive numbers up to 1048576; usage_error names what is accepted.
 extent read_extent(std::string_view text, std::string_view option = "gemm",
-                   std::string_view accepted = "MxNxK, each from 1 to 1048576, as 1024x1024x512");
+                   std::string_view accepted = accepted_extents);
 
 struct gemm_question {
   extent size;

@@ -15,7 +15,7 @@
 
 namespace mgsync::pipeline {
 
-// Sizes that a calibration never sees. Words of --size: "paper" (multiples of 128 to 1024, 512 of them),
+// Sizes that a calibration never sees, by words: "paper" (multiples of 128 to 1024, 512 of them),
 // "random" (to 3072 and with any number of buffers), "large" (2048, 4096 and 8192 cubed), or MxNxK.
 // usage_error names what is accepted.
 struct held_out_sizes {

@@ -1,14 +1,12 @@
 // Study pipeline: warp specialization (paper 003). Which configuration of a matrix product in stages is best,
 // how long it takes and why, on a machine that a file describes or on the paper's.
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
-#include "src/harness/axis_words.hpp"
 #include "src/harness/study.hpp"
 #include "src/results/json_document.hpp"
 #include "src/results/packed_text.hpp"
@@ -39,49 +37,89 @@ figure picture_of(const gemm_question& asked, const timeline& schedule) {
   return picture;
 }
 
-bool wanted(const std::vector<std::string>& words, std::string_view one) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](const std::string& word) { return word == "all" || word == one; });
-}
+enum class kernel { synthetic, mma, wgmma };
+constexpr std::pair<kernel, std::string_view> kernel_words[] = {
+    {kernel::synthetic, "synthetic"}, {kernel::mma, mma_family.name}, {kernel::wgmma, wgmma_family.name}};
+constexpr axis_of<kernel> kernels({.name = "kernel", .help = "which kernels are measured"}, kernel_words);
 
-void read_tiles(const study_request& asked) {
-  std::vector<std::string> known{"all"};
+// Of all families, each once.
+std::vector<std::pair<extent, std::string>> compiled_tiles() {
+  std::vector<std::pair<extent, std::string>> all;
   for (const gemm_family* family : gemm_families)
     for (const gemm_instance& i : family->instances)
-      if (wanted(asked.list("kernel"), family->name) && std::ranges::find(known, text(i.tile)) == known.end())
-        known.push_back(text(i.tile));
-  check_words("tile", asked.list("tile"), std::vector<std::string_view>(known.begin(), known.end()));
+      if (const std::pair one{i.tile, text(i.tile)}; std::ranges::find(all, one) == all.end())
+        all.push_back(one);
+  return all;
+}
+constexpr axis_of<extent> tiles(
+    {.name = "tile", .help = "of mma and wgmma: which instantiations are measured, as 128x128x64"},
+    names_in<compiled_tiles>{});
+
+constexpr axis_of<std::string> sizes({.name = "size",
+                                      .help = "products that the calibrated model is to predict"},
+                                     read_by<std::string>{.defaults = "paper,random,large",
+                                                          .accepted = accepted_sizes,
+                                                          .read = [](auto words, auto& into) {
+                                                            read_sizes(words.first(1));
+                                                            into.push_back(words.front());
+                                                            return std::size_t{1};
+                                                          }});
+
+constexpr axis_of<extent> product(
+    {.name = "gemm",
+     .help = "the product C = A B whose best configuration is asked for: MxNxK, as 1024x1024x512",
+     .counts = word_count::one,
+     .asks_model = true},
+    read_by<extent>{.accepted = accepted_extents, .read = [](auto words, auto& into) {
+                      into.push_back(read_extent(words.front()));
+                      return std::size_t{1};
+                    }});
+
+// Read once, where it is used: it may be a pipe.
+constexpr axis_of<std::string> machines({.name = "machine",
+                                         .help = "the machine it runs on, else h200; alone: prints its "
+                                                 "machine file. paper: the RTX A6000 of paper 003, "
+                                                 "which is impossible",
+                                         .counts = word_count::one,
+                                         .asks_model = true},
+                                        read_by<std::string>{.accepted = machine_files,
+                                                             .read = [](auto words, auto& into) {
+                                                               into.push_back(words.front());
+                                                               return std::size_t{1};
+                                                             }});
+
+constexpr axis_of<bool> solver(
+    {.name = "solver",
+     .help = "asks the solver (Z3) as well, for at most 4 s: a check of the answer, "
+             "and never faster",
+     .counts = word_count::none,
+     .asks_model = true});
+
+constexpr const axis_declaration* axes[] = {&kernels, &tiles, &sizes, &product, &machines, &solver};
+
+bool wants(const study_request& asked, kernel one) {
+  const auto& all = asked.values(kernels);
+  return std::ranges::find(all, one) != all.end();
 }
 
-constexpr std::array<axis_declaration, 6> axes{{
-    {"kernel", "all", "all, synthetic, mma, wgmma", "which kernels are measured"},
-    {"tile", "all", "all, or tiles as 128x128x64", "of mma and wgmma: which instantiations are measured",
-     word_count::list, read_tiles},
-    {"size", "paper,random,large", accepted_sizes, "products that the calibrated model is to predict",
-     word_count::list, [](const study_request& asked) { read_sizes(asked.list("size")); }},
-    {"gemm", "", "1x1x1 to 1048576x1048576x1048576",
-     "the product C = A B whose best configuration is asked for: MxNxK, as 1024x1024x512", word_count::one},
-    {"machine", "", machine_files,
-     "the machine it runs on, else h200; alone: prints its machine file. paper: the RTX A6000 of paper 003, "
-     "which is impossible",
-     word_count::one, [](const study_request&) {}},  // read once, where it is used: it may be a pipe
-    {"solver", "", "",
-     "asks the solver (Z3) as well, for at most 4 s: a check of the answer, and never faster",
-     word_count::none},
-}};
+kernel kernel_of(const gemm_family& family) { return &family == &mma_family ? kernel::mma : kernel::wgmma; }
 
 constexpr std::chrono::milliseconds solver_limit{4000};
 
-bool is_file(std::string_view machine) { return !machine.empty() && machine != "h200" && machine != "paper"; }
+bool is_file(std::string_view machine) { return machine != "h200" && machine != "paper"; }
+
+std::string machine_name(const study_request& asked) {
+  const auto* name = asked.find(machines);
+  return name == nullptr ? "h200" : *name;
+}
 
 // A machine that is named, a machine file, or the results of this study: then lines over the tiles that were
 // measured of one kernel.
 machine machine_from(const study_request& asked) {
-  const auto& name = asked.list("machine").front();
-  const auto& kernels = asked.list("kernel");
+  const auto name = machine_name(asked);
   const auto text = is_file(name) ? read_text(name, machine_files) : "";
   const bool results = text.find(results_schema) != std::string::npos;
-  if (!results && asked.typed.contains("kernel"))
+  if (!results && asked.typed(kernels))
     throw usage_error("--kernel: it is for results with several kernels; accepted: with --machine FILE, "
                       "where FILE is results of `mgsync study pipeline`");
   if (name == "paper") return rtx_a6000();
@@ -95,12 +133,12 @@ machine machine_from(const study_request& asked) {
   for (const auto& [_, study] : studies_in(document.results)) {
     const auto profiles = profiles_of(study.products, study.sms());
     for (const gemm_family* family : {&wgmma_family, &mma_family}) {
-      std::vector<tile_profile> tiles;
+      std::vector<tile_profile> measured;
       for (const auto& [key, profile] : profiles)
-        if (std::get<0>(key) == family->name && std::get<2>(key) == 1 && wanted(kernels, family->name))
-          tiles.push_back(profile);
-      if (tiles.size() < 2) continue;
-      auto fitted = fit_machine(tiles, study.facts).on;
+        if (std::get<0>(key) == family->name && std::get<2>(key) == 1 && wants(asked, kernel_of(*family)))
+          measured.push_back(profile);
+      if (measured.size() < 2) continue;
+      auto fitted = fit_machine(measured, study.facts).on;
       fitted.from =
           fmt::format("{}, kernel {}, measured {} by mgsync {}", name, family->name,
                       document.started.substr(0, document.started.find('T')), document.machine.mgsync);
@@ -108,40 +146,32 @@ machine machine_from(const study_request& asked) {
     }
   }
   throw usage_error(fmt::format("--machine {}: these results hold no two tiles of {}; accepted: {}", name,
-                                fmt::join(kernels, ", "), machine_files));
+                                fmt::join(asked.words_of(kernels), ", "), machine_files));
 }
 
 study_answer answer_for(const study_request& asked) {
-  const auto& name = asked.list("machine").front();
+  const auto name = machine_name(asked);
   const std::vector<std::string> read(is_file(name) ? 1 : 0, name);
-  for (const auto unused : {"tile", "size"})
-    if (asked.typed.contains(unused))
+  for (const axis_declaration* unused :
+       {static_cast<const axis_declaration*>(&tiles), static_cast<const axis_declaration*>(&sizes)})
+    if (asked.typed(*unused))
       throw usage_error(fmt::format("--{}: it chooses what is measured, and here a model answers; accepted: "
                                     "--gemm, --machine, --kernel, --solver, or --{} without these",
-                                    unused, unused));
-  if (!asked.typed.contains("gemm")) {
-    if (asked.typed.contains("solver"))
+                                    unused->name, unused->name));
+  const auto* size = asked.find(product);
+  if (size == nullptr) {
+    if (asked.typed(solver))
       throw usage_error("--solver: it checks the answer to --gemm; accepted: with --gemm MxNxK");
     return {write_machine(machine_from(asked)), {}, "", read};
   }
-  gemm_question question{read_extent(asked.list("gemm").front()), machine_from(asked),
-                         name == "paper" ? paper_space() : wide_space()};
-  if (asked.typed.contains("solver")) question.solver_limit = solver_limit;
+  gemm_question question{*size, machine_from(asked), name == "paper" ? paper_space() : wide_space()};
+  if (asked.typed(solver)) question.solver_limit = solver_limit;
   const auto answered = answer(question);
   return {to_text(question, answered),
           {picture_of(question, answered.schedule)},
           to_document(question, answered),
           read};
 }
-
-constexpr refused_option refused[] = {
-    {"check-rounds", "no rounds are checked: every product and every handover is compared"},
-    {"no-check", "no rounds are checked: every product and every handover is compared"},
-    {"precision", "each row is measured a number of times that is known beforehand"},
-    {"max-time", "each row is measured a number of times that is known beforehand"},
-    {"no-pin", "its members are GPUs, and no thread is pinned"},
-    {"oversubscribe", "its members are GPUs, and no host threads"},
-};
 
 constexpr int held_out_settings = 60;  // of each kind of semaphore
 constexpr std::array<std::string_view, 4> semaphores = {"named-barrier", "mbarrier", "cuda-pipeline",
@@ -194,20 +224,21 @@ void add_synthetic(const study_request& asked, std::vector<measurement>& all) {
 }
 
 void add_products(const study_request& asked, const gemm_family& family, std::vector<measurement>& all) {
-  const auto sizes = read_sizes(asked.list("size"));
+  const auto held_out = read_sizes(asked.values(sizes));
+  const auto& wanted = asked.values(tiles);
   for (int i = 0; i < static_cast<int>(family.instances.size()); ++i)
     for (int producers = 1; producers <= family.most_producers; ++producers) {
       const product_choice of{&family, i, producers};
-      if (!wanted(asked.list("tile"), text(of.compiled().tile))) continue;
+      if (std::ranges::find(wanted, of.compiled().tile) == wanted.end()) continue;
       auto m = planned(asked, family.name, of.compiled().consumers == 2 ? "ping-pong" : "");
-      m.point.set("tile", text(of.compiled().tile));
+      set(m.point, tiles, of.compiled().tile);
       m.point.set("producers", static_cast<double>(producers));
-      m.point.set("sizes", fmt::format("{}", fmt::join(asked.list("size"), ",")));
+      m.point.set("sizes", fmt::format("{}", fmt::join(asked.values(sizes), ",")));
       m.waived = &family == &wgmma_family ? why_not(asked, 9, true) : why_not(asked, 8, false);
       const auto plan = std::make_shared<kernel_plan>();
       if constexpr (MGSYNC_WITH_CUDA)
-        m.create = [of, sizes, plan, gpu = asked.first_ordinal()] {
-          return make_product(of, sizes, gpu, plan);
+        m.create = [of, held_out, plan, gpu = asked.first_ordinal()] {
+          return make_product(of, held_out, gpu, plan);
         };
       m.prover = [plan] { return std::make_unique<product_prover>(plan); };
       m.method = [plan] {
@@ -229,9 +260,9 @@ void add_products(const study_request& asked, const gemm_family& family, std::ve
 
 std::vector<measurement> points(const study_request& asked) {
   std::vector<measurement> all;
-  if (wanted(asked.list("kernel"), "synthetic")) add_synthetic(asked, all);
+  if (wants(asked, kernel::synthetic)) add_synthetic(asked, all);
   for (const gemm_family* family : gemm_families)
-    if (wanted(asked.list("kernel"), family->name)) add_products(asked, *family, all);
+    if (wants(asked, kernel_of(*family))) add_products(asked, *family, all);
   return all;
 }
 
@@ -239,16 +270,14 @@ std::vector<measurement> points(const study_request& asked) {
 
 extern const study pipeline_study;
 const study pipeline_study{
-    .name = "pipeline",
-    .summary =
-        "warp specialization: which configuration of a matrix product in stages, how long it takes, and why",
-    .axes = pipeline::axes,
-    .points = pipeline::points,
-    .evaluate = pipeline::evaluate_results,
-    .seconds_per_point = 2.5,
-    .answer = pipeline::answer_for,
-    .knows = pipeline::knows_rows,
-    .evaluate_raw = pipeline::evaluate_rows,
-    .refuses = pipeline::refused};
+    "pipeline",
+    "warp specialization: which configuration of a matrix product in stages, how long it takes, and why",
+    pipeline::axes,
+    pipeline::points,
+    pipeline::evaluate_results,
+    2.5,
+    pipeline::answer_for,
+    pipeline::knows_rows,
+    pipeline::evaluate_rows};
 
 }  // namespace mgsync

@@ -2,14 +2,12 @@
 // who waited for whom, who left when; and what recording costs. And the paper's own region of instructions,
 // as compiled and corrected.
 #include <algorithm>
-#include <array>
+#include <iterator>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "barriers/words.hpp"
 #include "src/base/cycle_counter.hpp"
-#include "src/base/errors.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/study.hpp"
 #include "src/studies/timeline/instruction_list.hpp"
@@ -27,43 +25,54 @@
 namespace mgsync {
 namespace timelines { namespace {
 
-std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ",")); }
-std::vector<backend_choice> chosen(const study_request& asked) {
-  return parse_backends(joined(asked.list("backend")), backends());
-}
-std::vector<shape> shapes(const study_request& asked) { return parse_shapes(joined(asked.list("shape"))); }
+enum class subject_kind { rounds, region, instructions, pairs };
+constexpr std::pair<subject_kind, std::string_view> kind_words[] = {
+    {subject_kind::rounds, "rounds"},
+    {subject_kind::region, "region"},
+    {subject_kind::instructions, "instructions"},
+    {subject_kind::pairs, "pairs"}};
+constexpr axis_of<subject_kind> kinds({.name = "what",
+                                       .help = "a barrier's rounds; paper 002's region (store, barrier, "
+                                               "load) on one GPU; single instructions there; "
+                                               "or pairs of them side by side"},
+                                      words_in<subject_kind>{.defaults = "rounds,region",
+                                                             .table = kind_words});
 
-constexpr std::array<axis_declaration, 7> axes{{
-    {"what", "rounds,region", "rounds, region, instructions, pairs",
-     "a barrier's rounds; paper 002's region (store, barrier, load) on one GPU; single instructions there; "
-     "or pairs of them side by side"},
-    {"backend", "multigrid:auto", "backends as `mgsync list` names them: multigrid, multigrid:inbox, openmp",
-     "whose rounds are recorded", word_count::list, [](const study_request& asked) { chosen(asked); }},
-    {"members", "", "1 to 1024",
-     "how many members: host threads on cores of their own, or GPUs; without a number two, or the only GPU"},
-    {"gpus", "", "GPUs: 1 to 1024", "the same of GPUs alone"},
-    {"shape", "1x32", "blocks per SM x threads per block, as 1x32 or b1x32",
-     "of a GPU member; of a host member the first number is its threads", word_count::list,
-     [](const study_request& asked) { shapes(asked); }},
-    {"late", "0,5", "0 to 1000", "how much later than all others the last member comes", word_count::list,
-     nullptr, "us"},
-    {"rounds", "4", "1 to 64", "how many rounds of each run are kept and drawn", word_count::one},
-}};
+constexpr axis_of<backend_choice> choices(
+    {.name = "backend", .help = "whose rounds are recorded"},
+    read_by<backend_choice>{
+        .defaults = "multigrid:auto",
+        .accepted = "backends as `mgsync list` names them: multigrid, multigrid:inbox, openmp",
+        .read = [](auto words, auto& into) { return read_backend(words, into); }});
 
-std::uint32_t number(const std::string& word) { return static_cast<std::uint32_t>(std::stoul(word)); }
+constexpr axis_of<int> members({.name = "members",
+                                .help = "how many members: host threads on cores of their own, or GPUs; "
+                                        "without a number two, or the only GPU"},
+                               numbers_in{.least = 1, .most = 1024, .ranges = true});
+constexpr axis_of<int> gpus({.name = "gpus", .help = "the same of GPUs alone", .another_name_of = &members},
+                            numbers_in{.of = gpu_members, .least = 1, .most = 1024, .ranges = true});
+
+constexpr axis_of<shape> shapes(
+    {.name = "shape", .help = "of a GPU member; of a host member the first number is its threads"},
+    read_by<shape>{.defaults = "1x32", .accepted = accepted_shapes, .read = read_shape});
+
+constexpr axis_of<std::uint32_t> lateness({.name = "late",
+                                           .help = "how much later than all others the last member comes",
+                                           .unit = "us"},
+                                          numbers_in{.least = 0, .most = 1000, .defaults = "0,5"});
+
+constexpr axis_of<std::uint32_t> kept_rounds({.name = "rounds",
+                                              .help = "how many rounds of each run are kept and drawn",
+                                              .counts = word_count::one},
+                                             numbers_in{.least = 1, .most = 64, .defaults = "4"});
+
+constexpr const axis_declaration* axes[] = {&kinds,  &choices,  &members,    &gpus,
+                                            &shapes, &lateness, &kept_rounds};
 
 std::vector<int> member_counts(const study_request& asked) {
-  const bool gpus = !asked.list("gpus").front().empty(), members = !asked.list("members").front().empty();
-  if (gpus && members)
-    throw usage_error("--members and --gpus are two names for one number; accepted: one of them");
-  if (!gpus && !members) {
-    const auto there = asked.device == topology::device::gpu ? asked.machine().gpus.size() : 2;
-    return {static_cast<int>(std::min<std::size_t>(there, 2))};
-  }
-  std::vector<int> all;
-  for (const auto& word : asked.list(gpus ? "gpus" : "members"))
-    all.push_back(static_cast<int>(number(word)));
-  return all;
+  if (const auto& typed = asked.values(members); !typed.empty()) return typed;
+  const auto there = asked.device == topology::device::gpu ? asked.machine().gpus.size() : 2;
+  return {static_cast<int>(std::min<std::size_t>(there, 2))};
 }
 
 // Why the clocks of the workers would not be their own.
@@ -78,15 +87,9 @@ std::string why_no_clocks(const topology::group& group, const topology::machine&
   return {};
 }
 
-constexpr refused_option refused[] = {
-    {"check-rounds", "no rounds are checked beforehand: every recorded round is"},
-    {"no-check", "no rounds are checked beforehand: every recorded round is"},
-    {"oversubscribe", "more threads than processors have no clocks of their own"},
-};
-
-rounds_difference_settings timing(const study_request& asked) {
+rounds_difference_settings timing() {
   rounds_difference_settings s;
-  s.stopping = asked.stops({.max_time = std::chrono::milliseconds(1500)});
+  s.stopping.max_time = std::chrono::milliseconds(1500);
   s.samples_per_batch = 5;
   return s;
 }
@@ -94,8 +97,8 @@ rounds_difference_settings timing(const study_request& asked) {
 measurement planned(const study_request& asked, const backend_choice& choice, const shape& of,
                     const topology::group& group, std::uint32_t late_us, bool recorder) {
   const bool host = asked.device == topology::device::host;
-  recorded_barrier_settings given{
-      choice.backend, choice.variant, group, {}, recorder, number(asked.list("rounds").front()), late_us};
+  recorded_barrier_settings given{choice.backend, choice.variant,         group,  {},
+                                  recorder,       asked.one(kept_rounds), late_us};
   given.configuration.blocks_per_sm = of.blocks_per_sm;
   given.configuration.blocks = of.blocks;
   if (!host) given.configuration.threads_per_block = of.threads_per_block;
@@ -106,7 +109,7 @@ measurement planned(const study_request& asked, const backend_choice& choice, co
   if (of.blocks) m.point.set(mgsync::axes::blocks, static_cast<double>(*of.blocks));
   else m.point.set(mgsync::axes::blocks_per_sm, static_cast<double>(of.blocks_per_sm.value_or(1)));
   if (!host) m.point.set(mgsync::axes::threads_per_block, static_cast<double>(of.threads_per_block));
-  m.point.set(mgsync::axes::late, static_cast<double>(late_us), "us");
+  set(m.point, lateness, late_us);
   m.point.set("recorder", std::string(recorder ? "on" : "off"));
   m.waived = why_no_clocks(group, asked.machine());
   if (m.waived.empty())
@@ -114,7 +117,7 @@ measurement planned(const study_request& asked, const backend_choice& choice, co
   m.cell = fmt::format("{} {} {} {} {}", to_string(choice), m.point.members, to_string(of), late_us,
                        to_string(asked.device));
   m.create = [given] { return make_recorded_barrier(given); };
-  m.method = [settings = timing(asked)] { return std::make_unique<rounds_difference>(settings); };
+  m.method = [] { return std::make_unique<rounds_difference>(timing()); };
   if (recorder) m.prover = [] { return std::make_unique<order_prover>(); };
   return m;
 }
@@ -165,30 +168,33 @@ measurement planned_region(const study_request& asked) {
   return m;
 }
 
-std::vector<measurement> points(const study_request& asked) {
-  const auto wanted = [&](std::string_view what) {
-    return std::ranges::find(asked.list("what"), what) != asked.list("what").end();
-  };
+std::vector<measurement> planned_rounds(const study_request& asked) {
   std::vector<measurement> all;
-  if (wanted("instructions")) all = planned_instructions(asked);
-  if (wanted("region")) all.push_back(planned_region(asked));
-  if (wanted("pairs")) all.push_back(planned_pairs(asked));
-  if (!wanted("rounds")) return all;
-  for (const auto& choice : chosen(asked))
-    for (const auto& of : shapes(asked))
-      for (const int members : member_counts(asked))
-        for (const auto& word : asked.list("late")) {
-          const auto late_us = number(word);
+  for (const auto& choice : asked.values(choices))
+    for (const auto& of : asked.values(shapes))
+      for (const int count : member_counts(asked))
+        for (const auto late_us : asked.values(lateness)) {
           const auto made = topology::make_group(
               asked.ranks, {.kind = asked.device,
-                            .members = members,
+                            .members = count,
                             .threads_per_member = asked.device == topology::device::host
                                                       ? static_cast<int>(of.blocks_per_sm.value_or(1))
-                                                      : 1,
-                            .pin = asked.pins()});
+                                                      : 1});
           for (const bool recorder : {true, false})
             all.push_back(planned(asked, choice, of, made.chosen, late_us, recorder));
         }
+  return all;
+}
+
+std::vector<measurement> points(const study_request& asked) {
+  std::vector<measurement> all;
+  const auto add = [&all](std::vector<measurement> more) {
+    std::ranges::move(more, std::back_inserter(all));
+  };
+  for (const auto what : asked.values(kinds))
+    if (what == subject_kind::rounds) add(planned_rounds(asked));
+    else if (what == subject_kind::instructions) add(planned_instructions(asked));
+    else all.push_back(what == subject_kind::region ? planned_region(asked) : planned_pairs(asked));
   return all;
 }
 
@@ -196,13 +202,11 @@ std::vector<measurement> points(const study_request& asked) {
 
 extern const study timeline_study;
 const study timeline_study{
-    .name = "timeline",
-    .summary =
-        "what happens when: a barrier's rounds as each member saw them, and paper 002's region in cycles",
-    .axes = timelines::axes,
-    .points = timelines::points,
-    .evaluate = timelines::evaluate,
-    .seconds_per_point = 4.0,
-    .refuses = timelines::refused};
+    "timeline",
+    "what happens when: a barrier's rounds as each member saw them, and paper 002's region in cycles",
+    timelines::axes,
+    timelines::points,
+    timelines::evaluate,
+    4.0};
 
 }  // namespace mgsync

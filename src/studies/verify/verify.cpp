@@ -1,13 +1,10 @@
 // Study verify: is the host-clock method right? A chain of dependent operations must have one latency by
 // every clock (paper 000, section IX-D; paper 001, section 3 and table 1; docs/method.md).
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "src/base/errors.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/methods/slope.hpp"
 #include "src/harness/study.hpp"
@@ -19,39 +16,49 @@
 namespace mgsync {
 namespace verify { namespace {
 
-constexpr std::array<axis_declaration, 4> axes{{
-    {"operation", "all", "all; GPUs: fp32_add, fp64_add, int_add; host members: add, multiply",
-     "what a link of the chain is"},
-    {"form", "unrolled,looped,all-in-code", "GPUs: unrolled, looped, all-in-code",
-     "links one after the other in the code, a loop over 256 of them, or float adds as many as the papers', "
-     "which leave the instruction caches"},
-    {"clock", "device,host", "host; GPUs: device",
-     "the SM's cycle counter, or the host's clock over two chains of different length"},
-    {"difference", "2048,5120,7680,10240,20480,25600,40960,51200", "GPUs: 256 to 16777216 in steps of 256",
-     "links between the two chains, by the host's clock"},
-}};
+constexpr std::string_view gpu_operations[] = {"fp32_add", "fp64_add", "int_add"};
+constexpr std::pair<operation, std::string_view> host_operations[] = {{operation::add, "add"},
+                                                                      {operation::multiply, "multiply"}};
+constexpr axis_of<std::variant<std::string_view, operation>> operations(
+    {.name = "operation", .help = "what a link of the chain is"},
+    words_in<std::string_view>{.of = gpu_members, .table = gpu_operations},
+    words_in<operation>{.of = host_members, .table = host_operations});
+
+constexpr std::pair<chain_form, std::string_view> form_words[] = {{chain_form::unrolled, "unrolled"},
+                                                                  {chain_form::looped, "looped"},
+                                                                  {chain_form::all_in_code, "all-in-code"}};
+constexpr axis_of<chain_form> forms({.name = "form",
+                                     .help = "links one after the other in the code, a loop over 256 of "
+                                             "them, or float adds as many as the papers', "
+                                             "which leave the instruction caches"},
+                                    words_in<chain_form>{.of = gpu_members, .table = form_words});
+
+enum class timed_by { device, host };
+constexpr std::pair<timed_by, std::string_view> clock_words[] = {{timed_by::device, "device"},
+                                                                 {timed_by::host, "host"}};
+constexpr axis_of<timed_by> clocks(
+    {.name = "clock",
+     .help = "the SM's cycle counter, or the host's clock over two chains of different length"},
+    words_in<timed_by>{.of = gpu_members, .table = std::span(clock_words).first(1)},
+    words_in<timed_by>{.table = std::span(clock_words).last(1)});
+
+constexpr axis_of<std::uint64_t> differences(
+    {.name = "difference", .help = "links between the two chains, by the host's clock", .unit = "links"},
+    numbers_in{.of = gpu_members,
+               .least = 256,
+               .most = 16777216,
+               .step = probes::arithmetic_loop_body,
+               .defaults = "2048,5120,7680,10240,20480,25600,40960,51200"});
 static_assert(probes::arithmetic_loop_body == 256);
 
-constexpr refused_option refused[] = {
-    {"check-rounds",
-     "no rounds are checked: a chain's latency is known, and a GPU's machine code is read when it is made"},
-    {"no-check",
-     "no rounds are checked: a chain's latency is known, and a GPU's machine code is read when it is made"},
-    {"oversubscribe", "each of its points has one member"},
-};
-
-std::vector<std::string> operations(const study_request& asked) {
-  const auto& words = asked.list("operation");
-  if (std::ranges::find(words, "all") == words.end()) return words;
-  return asked.device == topology::device::gpu ? std::vector<std::string>{"fp32_add", "fp64_add", "int_add"}
-                                               : std::vector<std::string>{"add", "multiply"};
-}
+constexpr const axis_declaration* axes[] = {&operations, &forms, &clocks, &differences};
 
 // Chains have no settings of their own: everything is known beforehand but how noisy the machine is.
-rounds_difference_settings host_clock(const study_request& asked, std::uint64_t difference) {
+rounds_difference_settings host_clock(std::uint64_t difference) {
   rounds_difference_settings settings;
   settings.lengths_given = rounds_choice{512, static_cast<std::uint32_t>(512 + difference)};
-  settings.stopping = asked.stops({.precision = 0.002, .max_time = std::chrono::milliseconds(400)});
+  settings.stopping.max_time = std::chrono::milliseconds(400);
+  settings.stopping.precision = 0.002;
   settings.samples_per_batch = 9;
   return settings;
 }
@@ -69,25 +76,24 @@ class code_was_read final : public prover {
   }
 };
 
-measurement planned(const study_request& asked, const std::string& operation, std::string_view clock) {
+measurement planned(const study_request& asked, std::string_view operation, timed_by clock) {
   auto m = measurement_of(asked, "verify", operation);
-  m.point.set("clock", std::string(clock));
+  set(m.point, clocks, clock);
   m.cell = "chains";
   return m;
 }
 
 void add_host(const study_request& asked, std::vector<measurement>& all) {
-  for (const auto& name : operations(asked)) {
-    auto m = planned(asked, name, "host");
-    const auto what = name == "add" ? operation::add : operation::multiply;
+  for (const auto what : asked.values<operation>(operations)) {
+    auto m = planned(asked, operations.word_for(what), timed_by::host);
     const auto& allowed = asked.machine().allowed_cpus;
-    m.create = [what, cpu = allowed.empty() || !asked.pins() ? -1 : allowed.front()] {
+    m.create = [what, cpu = allowed.empty() || !asked.machine().is_this_machine ? -1 : allowed.front()] {
       return subject_creation{std::make_unique<host_chain>(what, cpu), {}, {}};
     };
-    m.method = [stopping = asked.stops({.max_time = std::chrono::milliseconds(800)})] {
+    m.method = [] {
       rounds_difference_settings settings;
       settings.lengths_given = rounds_choice{64'000, 640'000};
-      settings.stopping = stopping;
+      settings.stopping.max_time = std::chrono::milliseconds(800);
       settings.samples_per_batch = 9;
       return std::make_unique<rounds_difference>(settings);
     };
@@ -102,7 +108,7 @@ void add_all_in_code(Base base, std::vector<measurement>& all) {
   for (const std::uint64_t length : probes::unrolled_lengths) {
     if (length == first) continue;
     auto m = base();
-    m.point.set("difference", static_cast<double>(length - first), "links");
+    set(m.point, differences, length - first);
     m.method = [length] {
       slope_settings settings;
       settings.lengths = {first, length};
@@ -113,35 +119,26 @@ void add_all_in_code(Base base, std::vector<measurement>& all) {
 }
 
 void add_gpu(const study_request& asked, std::vector<measurement>& all) {
-  const auto& gpus = asked.machine().gpus;
-  const auto usable =
-      std::find_if(gpus.begin(), gpus.end(), [](const auto& each) { return each.cuda_ordinal.has_value(); });
-  const auto* gpu = usable != gpus.end() ? &*usable : gpus.empty() ? nullptr : &gpus.front();
-  const int ordinal = gpu == nullptr ? 0 : gpu->cuda_ordinal.value_or(0);
-  for (const auto& name : operations(asked))
-    for (const auto& form : asked.list("form"))
-      for (const auto& clock : asked.list("clock")) {
-        const bool looped = form == "looped", all_in_code = form == "all-in-code";
+  for (const auto name : asked.values<std::string_view>(operations))
+    for (const auto form : asked.values(forms))
+      for (const auto clock : asked.values(clocks)) {
+        const bool looped = form == chain_form::looped;
         const auto base = [&](unsigned passes) {
           auto m = planned(asked, name, clock);
-          m.point.set("form", form);
-          m.point.group = {gpu == nullptr ? 0 : gpu->id};
+          set(m.point, forms, form);
           if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
-          const auto built_as = looped        ? chain_form::looped
-                                : all_in_code ? chain_form::all_in_code
-                                              : chain_form::unrolled;
           if constexpr (MGSYNC_WITH_CUDA)
-            m.create = [name, built_as, ordinal, passes] {
-              return make_gpu_chain(name, built_as, ordinal, passes);
+            m.create = [name = std::string(name), form, ordinal = asked.first_ordinal(), passes] {
+              return make_gpu_chain(name, form, ordinal, passes);
             };
           m.prover = [] { return std::make_unique<code_was_read>(); };
           return m;
         };
-        if (all_in_code) {
-          if (clock == "device" && name == "fp32_add") add_all_in_code([&] { return base(9); }, all);
+        if (form == chain_form::all_in_code) {
+          if (clock == timed_by::device && name == "fp32_add") add_all_in_code([&] { return base(9); }, all);
           continue;
         }
-        if (clock == "device") {
+        if (clock == timed_by::device) {
           auto m = base(33);
           m.method = [looped] {
             slope_settings settings;
@@ -153,13 +150,10 @@ void add_gpu(const study_request& asked, std::vector<measurement>& all) {
           continue;
         }
         if (!looped) continue;  // by the host's clock a chain must last: only loops are long enough
-        for (const auto& word : asked.list("difference")) {
-          const auto difference = std::stoull(word);
+        for (const auto difference : asked.values(differences)) {
           auto m = base(65);
-          m.point.set("difference", static_cast<double>(difference), "links");
-          m.method = [settings = host_clock(asked, difference)] {
-            return std::make_unique<rounds_difference>(settings);
-          };
+          set(m.point, differences, difference);
+          m.method = [difference] { return std::make_unique<rounds_difference>(host_clock(difference)); };
           all.push_back(std::move(m));
         }
       }
@@ -309,12 +303,11 @@ evaluation evaluate(std::span<const result> all) {
 
 extern const study verify_study;
 const study verify_study{
-    .name = "verify",
-    .summary =
-        "is the host-clock method right? Chains of known latency by the host's clock and by cycle counters",
-    .axes = verify::axes,
-    .points = verify::points,
-    .evaluate = verify::evaluate,
-    .refuses = verify::refused};
+    "verify",
+    "is the host-clock method right? Chains of known latency by the host's clock and by cycle counters",
+    verify::axes,
+    verify::points,
+    verify::evaluate,
+    1.0};
 
 }  // namespace mgsync

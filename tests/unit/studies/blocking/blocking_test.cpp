@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "src/base/errors.hpp"
-#include "src/harness/axis_words.hpp"
+#include "src/harness/study.hpp"
 #include "src/studies/blocking/blocking_evaluation.hpp"
 #include "src/studies/blocking/case_subject.hpp"
 #include "src/studies/blocking/child_process.hpp"
@@ -138,7 +138,7 @@ std::vector<measurement> plan_on(std::size_t gpus, const typed_words& typed) {
   asked.device = gpus > 0 ? topology::device::gpu : topology::device::host;
   asked.with_cuda = true;
   asked.planning = true;
-  settle_axes(asked, blocking_study.axes, typed);
+  asked.settle(blocking_study.axes, typed);
   return blocking_study.points(asked);
 }
 

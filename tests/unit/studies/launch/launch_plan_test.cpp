@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "src/harness/axis_words.hpp"
+#include "src/harness/study.hpp"
 #include "topology/description.hpp"
 
 namespace mgsync {
@@ -25,7 +25,7 @@ std::vector<measurement> plan_of(const typed_words& typed) {
   asked.device = topology::device::gpu;
   asked.with_cuda = true;
   asked.planning = true;
-  settle_axes(asked, launch_study.axes, typed);
+  asked.settle(launch_study.axes, typed);
   return launch_study.points(asked);
 }
 

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/errors.hpp"
-#include "src/harness/axis_words.hpp"
 #include "src/harness/study.hpp"
 
 namespace mgsync {
@@ -20,7 +19,7 @@ namespace mgsync::pipeline { namespace {
 // What `mgsync study pipeline` answers to these axes.
 study_answer answered(const typed_words& typed) {
   study_request asked;
-  settle_axes(asked, pipeline_study.axes, typed);
+  asked.settle(pipeline_study.axes, typed);
   return pipeline_study.answer(asked);
 }
 

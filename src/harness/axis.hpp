@@ -1,0 +1,313 @@
+// An axis: something that a study varies, declared once and with a type. Its option, the check of what is
+// typed, its help, what `mgsync study` lists, and its name and unit in results follow from the declaration.
+//
+//   constexpr axis_of<unsigned> members({.name = "members", .help = "over how many GPUs, or host threads"},
+//                                       numbers_in{.least = 1, .most = 4096, .defaults = "1"});
+//   constexpr axis_of<policy> policies({.name = "policy", .help = "how the host waits for the end"},
+//                                      words_in<policy>{.of = gpu_members, .defaults = "spin"});
+//   constexpr const axis_declaration* axes[] = {&members, &policies};
+//
+//   for (const auto how : asked.values(policies)) ...
+#pragma once
+
+#include <algorithm>
+#include <any>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "src/base/words.hpp"
+#include "src/results/point.hpp"
+#include "topology/group.hpp"
+
+namespace mgsync {
+
+using typed_words = std::map<std::string, std::vector<std::string>, std::less<>>;  // of axes, by name
+
+enum class word_count { list, one, none };  // none: a switch
+
+// Whose members take some of an axis's words.
+struct takers {
+  std::string_view name;
+  std::optional<topology::device> device;  // none: members of both kinds
+  bool include(topology::device kind) const { return !device || *device == kind; }
+};
+inline constexpr takers everybody{"", {}}, host_members{"host members", topology::device::host},
+    gpu_members{"GPUs", topology::device::gpu};
+
+class axis_declaration;
+
+struct axis_text {
+  std::string_view name;    // "argument_bytes"; the option is --argument-bytes
+  std::string_view help;    // a sentence
+  std::string_view unit{};  // of its numbers, "us" or "B": they may be typed with another one of that kind
+  word_count counts = word_count::list;
+  bool asks_model = false;  // typed, it asks the study's model, and nothing is measured
+  const axis_declaration* another_name_of = nullptr;  // what is typed here is said of that axis
+};
+
+// What an axis may take, for everybody or for members of one kind: an axis has one or several of these forms.
+// `defaults` are words joined by commas, typed for whoever types none; empty: the study finds its own.
+
+// Words of a table, and in a list `all`: every one of them. A table by itself, of values with their words or
+// of words, is a form too. Two forms may know the same word, and then it means both.
+template <class Named>
+using entry = std::conditional_t<std::is_same_v<Named, std::string_view>, std::string_view,
+                                 std::pair<Named, std::string_view>>;
+template <class Named>
+struct words_in {
+  takers of = everybody;
+  std::string_view defaults = "all";
+  std::span<const entry<Named>> table = words<Named>::list;
+};
+
+// The same of what a function lists: words, values with their words, or records that have a name (the values
+// point at them).
+template <auto List>
+struct names_in {
+  takers of = everybody;
+  std::string_view defaults = "all";
+};
+
+// Whole numbers from `least` to `most`, or some.
+struct numbers_in {
+  takers of = everybody;
+  std::uint64_t least = 0, most = 0, step = 1;
+  std::string_view defaults{};
+  bool ranges = false;                    // 1-4 is 1, 2, 3 and 4
+  std::span<const std::uint64_t> only{};  // these, in place of a range
+};
+
+// Words of a study's own. `read` adds what the first of these words means, and says how many it took to say
+// so: 0, it means nothing. Where it can say better than "accepted: ..." what is wrong, it throws usage_error.
+template <class Value>
+struct read_by {
+  takers of = everybody;
+  std::string_view defaults{};
+  std::string_view accepted{};  // for people
+  std::size_t (*read)(std::span<const std::string> words, std::vector<Value>& into) = nullptr;
+};
+
+// An axis without its type, for the command line.
+class axis_declaration : public axis_text {
+ public:
+  std::string option() const;    // "argument-bytes"
+  std::string accepted() const;  // for people: "0 to 1000, in us or with a unit of its own"
+  std::string defaults() const;  // for people; empty: the study finds its own
+  // The values that the words mean to members of this kind. Throws usage_error naming the option, the word
+  // and what is accepted.
+  std::any values_of(std::span<const std::string> words, topology::device) const;
+  std::vector<std::string> default_words(topology::device) const;
+
+  struct described_form {
+    takers of;
+    std::string_view defaults;
+    std::vector<std::string> names;   // of a table
+    std::optional<numbers_in> range;  // of numbers
+    std::string text;                 // for people, of others than names
+  };
+  virtual std::vector<described_form> forms() const = 0;
+
+ protected:
+  constexpr explicit axis_declaration(const axis_text& text) : axis_text(text) {}
+  ~axis_declaration() = default;
+
+  virtual std::any nothing() const = 0;
+  virtual std::size_t read(std::size_t form, std::span<const std::string> words, std::any& into) const = 0;
+  virtual void drop_repeated(std::any&) const = 0;
+
+ private:
+  [[noreturn]] void refuse(std::span<const std::string> words, topology::device) const;
+  std::size_t read_first(std::span<const std::string> words, topology::device, std::any& into) const;
+  std::vector<std::string> accepted_by(topology::device) const;
+};
+
+using declared_axes = std::span<const axis_declaration* const>;
+
+// Whether two studies mean the same by an axis.
+bool operator==(const axis_declaration&, const axis_declaration&);
+
+// "1 to 8", "0, 8, 128", "256 to 51200 in steps of 256".
+std::string text_of(const numbers_in&);
+// Adds the number, or the numbers of a range, that the word is; false: it is none.
+bool read_numbers(const numbers_in&, std::string_view word, std::string_view unit,
+                  std::vector<std::uint64_t>& into);
+
+template <class Value>
+class axis_of final : public axis_declaration {
+ public:
+  template <class... Forms>
+  constexpr explicit axis_of(const axis_text& text, const Forms&... forms)
+      : axis_declaration(text), forms_{form(forms)...}, count_(sizeof...(forms)) {}
+
+  // As it is typed, and stands in results.
+  std::string word_for(const Value& value) const {
+    for (std::size_t i = 0; i < count_; ++i)
+      if (forms_[i].named != nullptr)
+        for (const auto& [one, word] : forms_[i].named(forms_[i]))
+          if (one == value) return word;
+    return {};
+  }
+
+ private:
+  using value_names = std::vector<std::pair<Value, std::string>>;
+
+  static value_names listed(const auto& some) {
+    value_names all;
+    for (const auto& one : some)
+      if constexpr (requires { one.name; }) all.emplace_back(&one, one.name);
+      else if constexpr (requires { one.first; }) all.emplace_back(one.first, one.second);
+      else all.emplace_back(one, one);
+    return all;
+  }
+
+  struct form {
+    takers of{};
+    std::string_view defaults{};
+    value_names (*named)(const form&) = nullptr;
+    const void* table = nullptr;
+    std::size_t entries = 0;
+    numbers_in range{};
+    read_by<Value> own{};
+
+    constexpr form() = default;
+    template <class Named>
+    constexpr explicit form(const words_in<Named>& w)
+        : of(w.of), defaults(w.defaults), table(w.table.data()), entries(w.table.size()) {
+      named = [](const form& f) {
+        return listed(std::span(static_cast<const entry<Named>*>(f.table), f.entries));
+      };
+    }
+    template <class Named, std::size_t Count>
+    constexpr explicit form(const std::pair<Named, std::string_view> (&these)[Count])
+        : form(words_in<Named>{.table = these}) {}
+    template <std::size_t Count>
+    constexpr explicit form(const std::string_view (&these)[Count])
+        : form(words_in<std::string_view>{.table = these}) {}
+    template <auto List>
+    constexpr explicit form(const names_in<List>& n) : of(n.of), defaults(n.defaults) {
+      named = [](const form&) { return listed(List()); };
+    }
+    constexpr explicit form(const numbers_in& n) : of(n.of), defaults(n.defaults), range(n) {}
+    constexpr explicit form(const read_by<Value>& r) : of(r.of), defaults(r.defaults), own(r) {}
+  };
+
+  std::vector<described_form> forms() const override {
+    std::vector<described_form> all;
+    for (std::size_t i = 0; i < count_; ++i) {
+      const form& f = forms_[i];
+      auto& one = all.emplace_back(described_form{f.of, f.defaults, {}, {}, {}});
+      if (f.named != nullptr)
+        for (auto& [_, word] : f.named(f)) one.names.push_back(word);
+      else if (f.own.read != nullptr) one.text = f.own.accepted;
+      else one.text = text_of(*(one.range = f.range));
+    }
+    return all;
+  }
+
+  std::any nothing() const override { return std::vector<Value>(); }
+
+  std::size_t read(std::size_t which, std::span<const std::string> words, std::any& into) const override {
+    auto& values = std::any_cast<std::vector<Value>&>(into);
+    const form& f = forms_[which];
+    if (f.named != nullptr) {
+      const auto before = values.size();
+      for (auto& [value, word] : f.named(f))
+        if (word == words.front() || (counts == word_count::list && words.front() == "all"))
+          values.push_back(value);
+      return values.size() > before ? 1 : 0;
+    }
+    if (f.own.read != nullptr) return f.own.read(words, values);
+    if constexpr (std::is_arithmetic_v<Value>) {
+      std::vector<std::uint64_t> found;
+      if (!read_numbers(f.range, words.front(), unit, found)) return 0;
+      for (const auto one : found) values.push_back(static_cast<Value>(one));
+      return 1;
+    }
+    return 0;
+  }
+
+  void drop_repeated(std::any& of) const override {
+    auto& values = std::any_cast<std::vector<Value>&>(of);
+    if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
+      std::unordered_set<Value> known;
+      std::erase_if(values, [&](const Value& one) { return !known.insert(one).second; });
+    } else {
+      std::vector<Value> once;
+      for (const Value& one : values)
+        if (std::find(once.begin(), once.end(), one) == once.end()) once.push_back(one);
+      values = std::move(once);
+    }
+  }
+
+  std::array<form, 4> forms_;
+  std::size_t count_;
+};
+
+// The values of a study's axes, typed or by default. The axis itself is the key: one of another study is
+// std::logic_error.
+class axis_values {
+ public:
+  // In the order that they were typed in, each once.
+  template <class Value>
+  const std::vector<Value>& values(const axis_of<Value>& of) const {
+    return std::any_cast<const std::vector<Value>&>(known(of).values);
+  }
+  // Of an axis with values of several types: those of one.
+  template <class One, class... Types>
+  std::vector<One> values(const axis_of<std::variant<Types...>>& of) const {
+    std::vector<One> some;
+    for (const auto& value : values(of))
+      if (const auto* one = std::get_if<One>(&value)) some.push_back(*one);
+    return some;
+  }
+  // nullptr: nothing was typed, and there is no default.
+  template <class Value>
+  const Value* find(const axis_of<Value>& of) const {
+    const auto& all = values(of);
+    return all.empty() ? nullptr : &all.front();
+  }
+  // Of an axis that has one value on every machine.
+  template <class Value>
+  Value one(const axis_of<Value>& of) const {
+    return values(of).at(0);
+  }
+  // Whether it was typed: what a switch says.
+  bool typed(const axis_declaration& axis) const { return known(axis).typed; }
+  // As they were typed, or by default.
+  const std::vector<std::string>& words_of(const axis_declaration& axis) const { return known(axis).words; }
+
+ private:
+  friend axis_values settled(declared_axes, const typed_words&, topology::device);
+  struct chosen {
+    std::any values;
+    std::vector<std::string> words;
+    bool typed = false;
+  };
+  const chosen& known(const axis_declaration&) const;
+
+  std::map<const axis_declaration*, chosen> of_;
+};
+
+// The values of every axis for members of this kind: of the words that were typed, or the defaults. Throws
+// usage_error for a word that the axis does not take, or that means nothing to such members, and names the
+// accepted ones. Words of other axes are another study's.
+axis_values settled(declared_axes axes, const typed_words&, topology::device);
+
+// Says in a point what it has of an axis.
+template <class Value>
+void set(point& p, const axis_of<Value>& of, const std::type_identity_t<Value>& value) {
+  if (auto word = of.word_for(value); !word.empty()) p.set(of.name, std::move(word));
+  else if constexpr (std::is_arithmetic_v<Value>) p.set(of.name, static_cast<double>(value), of.unit);
+}
+
+}  // namespace mgsync
