@@ -21,8 +21,8 @@ using memory_order::verdict;
 
 constexpr std::chrono::minutes limit{10};  // of one question: some take seconds
 
-std::string text_of(int architecture) {
-  std::ifstream file(fmt::format("{}/two_rounds_{}.ptx", MGSYNC_ORDER_TEXTS, architecture));
+std::string text_of(int architecture, const char* source = "two_rounds") {
+  std::ifstream file(fmt::format("{}/{}_{}.ptx", MGSYNC_ORDER_TEXTS, source, architecture));
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
@@ -41,7 +41,7 @@ const std::map<std::string, grids> shapes{
     {"counted_of_three_wide", {1, 3, 2, 2, use_relay(1, 2, "")}},
     {"spread_of_three", {1, 3, 1, 1, use_relay(2, 1, "")}},
     {"all", {2, 2, 2, 2, use_relay(1, 1, "")}},
-    {"all_spread", {2, 2, 2, 2, use_relay(2, 2, "")}},
+    {"all_spread", {2, 2, 2, 2, use_relay(2, 1, "")}},
 };
 
 std::string question_of(const word_pair& p) {
@@ -177,6 +177,51 @@ const std::vector<twin> twins{
 };
 INSTANTIATE_TEST_SUITE_P(twins, weakened, testing::ValuesIn(twins),
                          [](const auto& one) { return one.param.name; });
+
+// The algorithms of the backend: of two GPUs with a block each, of one with two blocks, and the twins of
+// each.
+struct algorithm_case {
+  std::string kernel;
+  std::string pattern, instead;  // none: what is measured
+  bool sound = true;
+};
+void PrintTo(const algorithm_case& one, std::ostream* out) { *out << one.kernel << ' ' << one.pattern; }
+class backend : public testing::TestWithParam<algorithm_case> {};
+TEST_P(backend, is_stale_only_if_weakened) {
+  const algorithm_case& one = GetParam();
+  const std::string text = text_of(90, "backends");
+  const std::string changed = std::regex_replace(text, std::regex(one.pattern), one.instead);
+  ASSERT_NE(changed == text, !one.sound);
+  const std::vector<grids> where{{2, 1, 2, 2, {}, true}, {1, 2, 1, 1, {}, true}};
+  bool caught = false;
+  for (const grids& shape : where) {
+    if (one.sound) {
+      // At its one counter of all GPUs the ways are many: every twelfth pair.
+      expect_sound(changed, one.kernel, shape, one.kernel == "central_rounds" ? 12 : 1);
+      continue;
+    }
+    const auto kernels = ptx::read_kernels(changed);
+    for (const word_pair& asked : all_pairs(shape))
+      caught =
+          caught || memory_order::check(asked_of(ptx::kernel_named(kernels, one.kernel), shape, asked), limit)
+                            .verdict == verdict::allowed;
+  }
+  EXPECT_NE(caught, one.sound);
+}
+std::vector<algorithm_case> algorithm_cases() {
+  std::vector<algorithm_case> all;
+  for (const char* kernel :
+       {"central_rounds", "crowd_rounds", "dissemination_rounds", "hub_rounds", "inbox_rounds"}) {
+    all.push_back({kernel, "no such text", "", true});
+    all.push_back({kernel, "fence\\.release\\.sys;", "", false});
+    all.push_back({kernel, "ld\\.acquire\\.sys", "ld.relaxed.sys", false});
+  }
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(of, backend, testing::ValuesIn(algorithm_cases()), [](const auto& one) {
+  return fmt::format("{}_{}", one.param.kernel,
+                     one.param.sound ? "as_measured" : std::to_string(one.index % 3));
+});
 
 // What recordings leave out hides nothing: with it the answers are the same, of what is sound and of what is
 // not.

@@ -48,6 +48,13 @@ std::string name_of(std::uint64_t address) {
   return fmt::format("stop word of GPU {}", gpu);
 }
 
+// Of the lines of a backend's kernel: by number.
+std::string name_of_line(std::uint64_t address) {
+  const auto gpu = (address >> 40) - 1, of = address >> 32 & 0xff, offset = address & 0xffffffff;
+  if (static_cast<region>(of) != region::flags) return name_of(address);
+  return fmt::format("line {} of GPU {}", offset / algorithm::line_bytes, gpu);
+}
+
 void put(ptx::memory_image& memory, std::uint64_t where, const void* bytes, std::size_t count) {
   const auto* from = static_cast<const std::uint8_t*>(bytes);
   for (std::size_t i = 0; i < count; ++i)
@@ -63,6 +70,36 @@ multi_grid_handle handle_of(const grids& g, unsigned gpu) {
   return made;
 }
 
+// What every GPU's lines hold at first, and the records of its blocks.
+void fill(ptx::memory_image& memory, const grids& g, unsigned gpu) {
+  if (g.of_backend) {
+    const algorithm::layout lines{g.gpus};
+    for (unsigned l = 0; l < lines.lines(); ++l) {
+      const unsigned come = l == lines.arrivals() ? g.blocks
+                            : l == lines.center() ? g.gpus
+                            : l == lines.crowd()  ? g.gpus * g.blocks
+                                                  : 1;
+      const auto first = algorithm::counter_start(come, algorithm::first_gpu_epoch);
+      put(memory, at(gpu, region::flags) + l * algorithm::line_bytes, &first, sizeof first);
+    }
+    return;
+  }
+  const auto image = image_of(g.choice, g.blocks);
+  put(memory, at(gpu, region::flags), image.data(), image.size() * sizeof image[0]);
+  multi_grid_block record = fresh_block();
+  record.patience = UINT32_MAX;
+  record.told = reinterpret_cast<std::uint32_t*>(told);
+  record.watched = reinterpret_cast<std::uint32_t*>(at(gpu, region::stopped));
+  for (unsigned b = 0; b < g.blocks; ++b)
+    put(memory, at(gpu, region::records) + b * sizeof record, &record, sizeof record);
+}
+
+template <class Value>
+void append(std::vector<std::uint8_t>& bytes, const Value& value) {
+  const auto* from = reinterpret_cast<const std::uint8_t*>(&value);
+  bytes.insert(bytes.end(), from, from + sizeof value);
+}
+
 ptx::launch launch_of(const ptx::kernel& kernel, const grids& g, const word_pair& asked) {
   ptx::launch made{.kernel = &kernel,
                    .gpus = g.gpus,
@@ -71,28 +108,27 @@ ptx::launch launch_of(const ptx::kernel& kernel, const grids& g, const word_pair
                    .warp = g.warp,
                    .memory = {},
                    .parameters = {},
-                   .name_of = name_of};
-  const auto image = image_of(g.choice, g.blocks);
-  for (unsigned gpu = 0; gpu < g.gpus; ++gpu) {
-    put(made.memory, at(gpu, region::flags), image.data(), image.size() * sizeof image[0]);
-    multi_grid_block record = fresh_block();
-    record.patience = UINT32_MAX;
-    record.told = reinterpret_cast<std::uint32_t*>(told);
-    record.watched = reinterpret_cast<std::uint32_t*>(at(gpu, region::stopped));
-    for (unsigned b = 0; b < g.blocks; ++b)
-      put(made.memory, at(gpu, region::records) + b * sizeof record, &record, sizeof record);
-  }
+                   .name_of = g.of_backend ? name_of_line : name_of};
+  for (unsigned gpu = 0; gpu < g.gpus; ++gpu) fill(made.memory, g, gpu);
   made.parameters = [g, asked](const ptx::place& p) {
     const auto is = [&](const ptx::place& one) {
       return one.gpu == p.gpu && one.block == p.block && one.thread == p.thread;
     };
     const auto word = word_of_thread(asked.writer, region::payload), own = word_of_thread(p, region::scratch);
-    const std::uint64_t mine = is(asked.writer) ? word : own, theirs = is(asked.reader) ? word : own;
-    const multi_grid_handle handle = handle_of(g, p.gpu);
-    std::vector<std::uint8_t> bytes(sizeof handle + 2 * sizeof mine);
-    std::memcpy(bytes.data(), &handle, sizeof handle);
-    std::memcpy(bytes.data() + sizeof handle, &mine, sizeof mine);
-    std::memcpy(bytes.data() + sizeof handle + sizeof mine, &theirs, sizeof theirs);
+    std::vector<std::uint8_t> bytes;
+    if (g.of_backend) {
+      constexpr unsigned most_members = 16;
+      for (unsigned m = 0; m < most_members; ++m)
+        append(bytes, m < g.gpus ? at(m, region::flags) : std::uint64_t{0});
+      append(bytes, told);  // the word that ends all waits, and until when they may take
+      append(bytes, std::uint64_t{1} << 40);
+      append(bytes, p.gpu);
+      append(bytes, g.gpus);
+    } else {
+      append(bytes, handle_of(g, p.gpu));
+    }
+    append(bytes, is(asked.writer) ? word : own);
+    append(bytes, is(asked.reader) ? word : own);
     return bytes;
   };
   return made;

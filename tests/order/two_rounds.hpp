@@ -1,5 +1,6 @@
-// The kernels of two_rounds.cu as they run on a few GPUs of a few blocks of a few threads, and what is asked
-// of them: can a thread that passed read what another wrote in an earlier round, or in a later one?
+// The kernels of two_rounds.cu and backends.cu as they run on a few GPUs of a few blocks of a few threads,
+// and what is asked of them: can a thread that passed read what another wrote in an earlier round, or in a
+// later one?
 #pragma once
 
 #include <chrono>
@@ -18,6 +19,7 @@ struct grids {
   unsigned threads = 1;  // of each block
   unsigned warp = 2;     // lanes of a warp: as many as GPUs at least, each of which a lane of its own polls
   algorithm::grid_choice choice;
+  bool of_backend = false;  // a kernel of backends.cu; no choice
 };
 
 // Each thread but `writer` and `reader` has a word of its own to write and to read, which orders nothing.
