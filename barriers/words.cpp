@@ -196,6 +196,22 @@ std::vector<load> parse_loads(std::string_view text) {
   return loads;
 }
 
+std::size_t read_placement(std::span<const std::string> words, std::vector<std::string>& into) {
+  const auto digits = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  const std::string_view word = words.front();
+  if (!word.starts_with("list:") || !digits(word.substr(5))) {
+    const bool known = word == "near" || word == "far" || word == "spread";
+    if (known) into.emplace_back(word);
+    return known ? 1 : 0;
+  }
+  std::size_t took = 1;
+  while (took < words.size() && digits(words[took])) ++took;
+  into.push_back(fmt::format("{}", fmt::join(words.first(took), ",")));
+  return took;
+}
+
 std::string to_string(const backend_choice& one) {
   return fmt::format("{}:{}", one.backend->name, one.variant->name);
 }

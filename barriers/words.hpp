@@ -50,6 +50,11 @@ inline constexpr std::string_view accepted_loads =
     "SM); blocks 1 to 4096, threads 32 to 1024";
 std::string to_string(const load&);  // with its strength and place: "peer-stores:x512@others"
 
+// Reads a placement: near, far, spread, or list:0 and the numbers behind it. How many words it took; 0: it is
+// none.
+std::size_t read_placement(std::span<const std::string> words, std::vector<std::string>& into);
+inline constexpr std::string_view accepted_placements = "near, far, spread, list:0,3,5";
+
 struct backend_choice {
   const mgsync::backend* backend = nullptr;
   const barrier_variant* variant = nullptr;  // one of backend->variants
@@ -59,8 +64,8 @@ std::string to_string(const backend_choice&);  // "name:variant"
 
 // "all": every variant of every backend; "name": its default variant; "name:variant"; "name:*": all of one;
 // comma separated, in the given order, duplicates removed. "" and "default": the default variant of every
-// backend. Neither these nor "all" mean what joins not all of its members.
-// Reads the first word: throws usage_error for one that is none.
+// backend. Neither these nor "all" mean what joins not all of its members. read_backend() reads the first
+// word and throws usage_error for one that is none.
 std::size_t read_backend(std::span<const std::string> words, std::vector<backend_choice>& into,
                          std::span<const backend* const> table = backends());
 std::vector<backend_choice> parse_backends(std::string_view text, std::span<const backend* const> table);

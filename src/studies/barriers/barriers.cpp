@@ -11,23 +11,51 @@ namespace mgsync {
 namespace barriers { namespace {
 
 constexpr axis_of<backend_choice> choices(
-    {.name = "backend", .help = "what is compared"},
-    read_by<backend_choice>{.defaults = "default",
-                            .accepted = "backends as `mgsync list` names them, default or all",
-                            .read = [](auto words, auto& into) { return read_backend(words, into); }});
+    {.name = "backend", .help = "what is compared; default: the first variant of every backend"},
+    read_by<backend_choice>{
+        .defaults = "default",
+        .accepted = "name, name:variant, name:* (all variants), default or all, as `mgsync list` "
+                    "has them",
+        .read = [](auto words, auto& into) { return read_backend(words, into); }});
 constexpr axis_of<int> members(
     {.name = "members",
-     .help = "how many members; without a number powers of two of host threads, and every number of GPUs"},
+     .help = "how many take part; without a number powers of two of host threads, and every number of GPUs"},
     numbers_in{.least = 1, .most = most_members, .ranges = true});
-constexpr axis_of<int> gpus({.name = "gpus", .help = "the same of GPUs alone", .another_name_of = &members},
+constexpr axis_of<int> gpus({.name = "gpus",
+                             .help = "the same of GPUs alone: never host threads in their place",
+                             .another_name_of = &members},
                             numbers_in{.of = gpu_members, .least = 1, .most = most_members, .ranges = true});
 constexpr axis_of<shape> shapes(
     {.name = "shape", .help = "of a GPU member; of a host member the first number is its threads"},
     read_by<shape>{.defaults = "1x32", .accepted = accepted_shapes, .read = read_shape});
+constexpr axis_of<std::string> placements({.name = "placement", .help = "which members"},
+                                          read_by<std::string>{.defaults = "near",
+                                                               .accepted = accepted_placements,
+                                                               .read = read_placement});
 constexpr axis_of<load> loads({.name = "load", .help = "traffic beside the barrier"},
                               read_by<load>{
                                   .defaults = "idle", .accepted = accepted_loads, .read = read_load});
-constexpr const axis_declaration* axes_of_barriers[] = {&choices, &members, &gpus, &shapes, &loads};
+constexpr axis_of<std::uint32_t> works({.name = "work",
+                                        .help = "how long each round works before it synchronizes; not "
+                                                "counted, and neither is what hides behind it, such "
+                                                "as a kernel's launch",
+                                        .unit = "us"},
+                                       numbers_in{.least = 0, .most = 1'000'000, .defaults = "0"});
+constexpr axis_of<std::uint32_t> lateness(
+    {.name = "late",
+     .help = "how long the last member works before each round while the others wait for it; not counted",
+     .unit = "us"},
+    numbers_in{.least = 0, .most = 1'000'000, .defaults = "0"});
+// The word that a configuration knows; chosen: none.
+std::vector<std::pair<std::string_view, std::string>> memories() {
+  return {{"", "chosen"}, {"ipc", "ipc"}, {"vmm", "vmm"}};
+}
+constexpr axis_of<std::string_view> peer_memory({.name = "peer_memory",
+                                                 .help = "how processes share GPU memory",
+                                                 .counts = word_count::one},
+                                                names_in<memories>{.defaults = "chosen"});
+constexpr const axis_declaration* axes_of_barriers[] = {
+    &choices, &members, &gpus, &shapes, &placements, &loads, &works, &lateness, &peer_memory};
 
 // What the points of a sweep refer to: a job of one process. The command's own watchdog names what hangs;
 // this one only takes part in waits.
@@ -50,7 +78,11 @@ std::vector<measurement> points(const study_request& asked) {
   request.members = asked.values(members);
   request.shapes = asked.values(shapes);
   request.backends = asked.values(choices);
+  request.placements = asked.values(placements);
   request.loads = asked.values(loads);
+  request.work = asked.values(works);
+  request.late = asked.values(lateness);
+  request.peer_memory = asked.one(peer_memory);
   settings wanted;
   const auto all = std::make_shared<sweep>(make_plan(request, asked.ranks), wanted.timeout);
   wanted.stopping.max_time = default_max_time(points_to_measure(all->planned));

@@ -125,6 +125,24 @@ TEST(backends, unknown_words_are_answered_with_the_accepted_and_the_nearest) {
   refused([] { parse_backends("openmp:runtime:x", table); });
 }
 
+TEST(placements, a_list_takes_the_numbers_behind_it) {
+  using words = std::vector<std::string>;
+  const auto read = [](const words& typed) {
+    words found;
+    for (std::span<const std::string> rest(typed); !rest.empty();) {
+      const auto took = read_placement(rest, found);
+      if (took == 0) return words{"none: " + rest.front()};
+      rest = rest.subspan(took);
+    }
+    return found;
+  };
+  EXPECT_EQ(read({"near", "list:0", "3", "5", "far", "spread"}),
+            (words{"near", "list:0,3,5", "far", "spread"}));
+  EXPECT_EQ(read({"list:0", "list:1"}), (words{"list:0", "list:1"}));
+  for (const char* wrong : {"", "nearest", "list:", "list:a", "3", "list:-1"})
+    EXPECT_EQ(read({wrong}), words{std::string("none: ") + wrong});
+}
+
 TEST(closest, takes_the_nearest_if_it_is_near) {
   constexpr std::array<std::string_view, 3> accepted = {"hub", "inbox", "dissemination"};
   EXPECT_EQ(closest("inbx", accepted), "inbox");
