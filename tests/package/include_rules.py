@@ -30,6 +30,7 @@ RULES = [
     ("barriers/backend.hpp", ("barriers/load.hpp", "topology/", "src/base/awake_clock.hpp", "src/results/facts.hpp")),
     ("barriers/load.hpp", ()),
     ("barriers/words.", VALUES + BARRIERS),
+    ("barriers/library/include/mgsync/check.", PARTS),
     ("barriers/library/", BASE + ("barriers/parts/algorithm/", "barriers/parts/recorder/", "barriers/parts/symmetric_memory/")),
     ("barriers/multigrid/", PARTS + ("barriers/library/",)),
     ("barriers/", PARTS),

@@ -13,8 +13,13 @@ prefix=$place/prefix
 # The installed program finds the reference results that came with it.
 (cd "$place" && "$prefix/bin/mgsync" compare --reference "$consumer/../../../docs/results/h200x4-gpu-barriers.json" >"$place/log" &&
   grep -q "^This node is normal" "$place/log" && grep -q "$prefix/share/mgsync/reference/h200x4-" "$place/log") || { cat "$place/log"; echo "no reference results were found"; exit 1; }
+echo "== the first barrier of docs/check.md, as it is printed"
+# shellcheck disable=SC2016  # Markdown's backticks
+sed -n '/^```cpp$/,/^```$/{/^```/d;p}' "$consumer/../../../docs/check.md" >"$place/counted.cpp"
+[ "$(grep -c . "$place/counted.cpp")" -le 20 ] || { echo "it has more than 20 lines"; exit 1; }
+"$cxx" -std=c++17 -O2 -Wall -Wextra -Wpedantic -Wshadow -Werror -shared -fPIC -I "$prefix/include" "$place/counted.cpp" -o "$place/counted.so"
 if [ -z "$nvcc" ]; then
-  [ ! -e "$prefix/include/mgsync" ] || { echo "headers without a library"; exit 1; }
+  [ ! -e "$prefix/include/mgsync/multi_grid.hpp" ] || { echo "headers without a library"; exit 1; }
   echo "this build has no CUDA: the program is installed, and there is no library to consume"
   exit 0
 fi

@@ -3,25 +3,12 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
-#include <thread>
 
 #include <fmt/format.h>
 
 #include "src/base/pinning.hpp"
-
-// The positive control and a broken barrier race on the board on purpose: that is what the check is there to
-// see.
-#if defined(__SANITIZE_THREAD__)
-#define MGSYNC_RACES_ON_PURPOSE __attribute__((no_sanitize("thread")))
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define MGSYNC_RACES_ON_PURPOSE __attribute__((no_sanitize("thread")))
-#endif
-#endif
-#ifndef MGSYNC_RACES_ON_PURPOSE
-#define MGSYNC_RACES_ON_PURPOSE
-#endif
 
 namespace mgsync::round_loop {
 
@@ -52,6 +39,7 @@ host_crew::host_crew(const topology::group& group, unsigned blocks, session& whe
       workers_.push_back({m, b, local_member, b < member.cpus.size() ? member.cpus[b] : -1});
     ++local_member;
   }
+  for (unsigned w = 0; w < worker_count(); ++w) pages_.push_back(page(w));
   const auto cpus = static_cast<unsigned>(allowed_cpus().size());
   if (yields() && cpus > 0) crowd_ = (worker_count() + cpus - 1) / cpus;
 }
@@ -68,98 +56,90 @@ worker_page* host_crew::page(unsigned worker) const {
   return reinterpret_cast<worker_page*>(part + header_bytes) + worker % blocks_;
 }
 
-void host_crew::arrive(worker_page& mine, std::uint64_t round) const {
-  std::atomic_ref<std::uint64_t>(mine.arrived).store(round, std::memory_order_relaxed);
+namespace {
+
+std::uint32_t ring_size(const run_request& request) {
+  return request.mode == run_mode::record ? std::bit_ceil(std::clamp(request.kept_rounds, 1u, 1u << 16)) : 0;
 }
 
-void host_crew::hold(std::chrono::nanoseconds how_long) const {
-  if (how_long.count() == 0) return;
-  const auto until = std::chrono::steady_clock::now() + how_long;
-  while (std::chrono::steady_clock::now() < until)
-    if (yields()) sched_yield();
-}
-
-void host_crew::come_last(unsigned worker, std::uint64_t arrivals, std::uint32_t round,
-                          const wait_limits& bounds) const {
-  constexpr auto longest = std::chrono::milliseconds(20);
-  const auto until = std::chrono::steady_clock::now() + longest;
-  const std::atomic_ref<std::uint32_t> given_up(*bounds.abort);
-  for (unsigned w = 0; w < worker_count(); ++w) {
-    worker_page* other = w == worker ? nullptr : page(w);
-    if (other == nullptr) continue;
-    const std::atomic_ref<std::uint64_t> arrived(other->arrived);
-    while (arrived.load(std::memory_order_relaxed) < arrivals) {
-      if (std::chrono::steady_clock::now() > until || given_up.load(std::memory_order_relaxed) != 0) return;
-      if (yields()) sched_yield();
-    }
+std::uint32_t fault_of(const run_request& request) {
+  switch (request.fault.what) {
+  case fault::kind::none: return host_run::no_fault;
+  case fault::kind::arrive_early: return host_run::arrive_early;
+  case fault::kind::never_arrive: return host_run::never_arrive;
   }
-  hold(std::chrono::nanoseconds(hold_ns_of(round) * crowd_));
+  return host_run::no_fault;
 }
 
-void host_crew::never_arrive(const wait_limits& bounds) const {
-  std::atomic_ref<std::uint32_t> given_up(*bounds.abort);
-  while (given_up.load(std::memory_order_relaxed) == 0)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}  // namespace
+
+host_run host_crew::describe(const run_request& request, unsigned worker) const {
+  host_run run{};
+  run.rounds = request.rounds;
+  run.start_rounds = start_rounds;
+  run.self = worker;
+  run.workers = worker_count();
+  run.blocks = blocks_;
+  run.seed = static_cast<std::uint32_t>(request.seed);
+  run.pages = pages_.data();
+  run.rounds_done = rounds_done_;
+  run.work_ns = work_of(request, worker / blocks_, members()) * std::uint64_t{1000};
+  run.fault = fault_of(request);
+  run.fault_worker = request.fault.member * blocks_ + request.fault.block;
+  run.fault_round = request.fault.round;
+  run.yields = yields() ? 1 : 0;
+  run.crowd = crowd_;
+  run.abort = abort_;
+  return run;
 }
 
-MGSYNC_RACES_ON_PURPOSE void host_crew::publish(worker_page& mine, unsigned worker,
-                                                std::uint32_t phase) const {
-  auto* payload = static_cast<volatile std::uint32_t*>(mine.payload[phase & 1]);
-  for (unsigned w = 0; w < payload_lines * words_per_line; w += words_per_line / 2)
-    payload[w] = payload_word(phase, worker, w);
-  static_cast<volatile std::uint32_t*>(mine.phase[phase & 1])[0] = phase;
-}
-
-MGSYNC_RACES_ON_PURPOSE void host_crew::touch_payload(unsigned worker, std::uint32_t phase,
-                                                      std::uint32_t round) const {
-  if (worker_count() < 2) return;
-  const worker_page* other = page(payload_target(worker, worker_count(), round));
-  if (other == nullptr) return;
-  const auto* payload = static_cast<const volatile std::uint32_t*>(other->payload[phase & 1]);
-  for (unsigned w = 0; w < payload_lines * words_per_line; w += words_per_line) (void)payload[w];
-}
-
-MGSYNC_RACES_ON_PURPOSE void host_crew::read_others(const run_request& request, unsigned worker,
-                                                    std::uint32_t phase, std::uint32_t round,
-                                                    findings& found) const {
-  const unsigned workers = worker_count();
-  if (workers < 2) return;
-  const unsigned reads = read_count(workers);
-  const auto turn = reading_of(static_cast<std::uint32_t>(request.seed), worker, workers, round);
-  for (unsigned i = 0; i < reads; ++i) {
-    const unsigned target = read_target(turn, worker, workers, i);
-    const worker_page* other = page(target);
-    if (other == nullptr) continue;
-    ++found.observations;
-    const std::uint32_t seen = static_cast<const volatile std::uint32_t*>(other->phase[phase & 1])[0];
-    if (seen != phase) note(found, round, worker, target, phase, seen, "phase");
+trial host_crew::run_loops(const run_request& request, const loop& one_worker, const executor& execute) {
+  const wait_limits bounds = limits(request);
+  std::vector<findings> found(workers_.size());
+  {
+    // Bounded waits end by themselves; of several ranks the first speaks, and the launcher ends the others.
+    const auto grace = std::chrono::milliseconds((bounded_ ? 2000 : 0) + (session_->rank() == 0 ? 0 : 300));
+    const auto patience = bounds.patience + grace;
+    const auto longest = request.ends == awake_clock::time_point::max()
+                             ? grace * 0
+                             : request.ends - awake_clock::now() + grace;
+    const watchdog::guard watched(
+        session_->watchdog(), what_, patience, [this] { return progress_now(); }, {}, longest);
+    execute([&](unsigned local) { run_one(request, bounds, local, one_worker, found[local]); });
   }
-  const unsigned target = turn.payload_of;
-  const worker_page* other = page(target);
-  if (other == nullptr) return;
-  const auto* payload = static_cast<const volatile std::uint32_t*>(other->payload[phase & 1]);
-  for (unsigned w = 0; w < payload_lines * words_per_line; w += words_per_line / 2) {
-    ++found.observations;
-    const std::uint32_t expected = payload_word(phase, target, w);
-    const std::uint32_t seen = payload[w];
-    if (seen != expected) note(found, round, worker, target, expected, seen, "payload");
+  rounds_done_ += total_rounds(request);
+  return collect(found);
+}
+
+void host_crew::run_one(const run_request& request, const wait_limits& bounds, unsigned local,
+                        const loop& one_worker, findings& found) const {
+  const local_worker& me = workers_[local];
+  host_run run = describe(request, me.member * blocks_ + me.block);
+  running_time before{};
+  run.timing_begins = [](void* into) { *static_cast<running_time*>(into) = running_time_now(); };
+  run.context = &before;
+  ring kept(ring_size(request));
+  if (!one_worker(local, bounds, run, kept, found.seen)) {
+    found.outcome = why_given_up(bounds);
+    return;
   }
+  if (request.mode == run_mode::time) {
+    found.taken = share_taken(before, running_time_now(), std::chrono::nanoseconds(found.seen.elapsed_ns));
+    found.cpu = sched_getcpu();
+  }
+  if (request.mode == run_mode::record) keep_record(request, me, kept, found);
 }
 
-void host_crew::note(findings& found, std::uint32_t round, unsigned reader, unsigned offender,
-                     std::uint32_t expected, std::uint32_t seen, const char* what) const {
-  if (found.violations++ != 0) return;
-  found.first = violation{round - static_cast<std::uint32_t>(rounds_done_),
-                          {reader / blocks_, reader % blocks_},
-                          {offender / blocks_, offender % blocks_},
-                          expected,
-                          seen,
-                          what};
-}
-
-unsigned host_crew::delayed_member(const run_request& request, std::uint32_t round) const {
-  if (request.fault.what == fault::kind::arrive_early && arrives_early(round)) return request.fault.member;
-  return late_worker(static_cast<std::uint32_t>(request.seed), round, worker_count()) / blocks_;
+void host_crew::keep_record(const run_request& request, const local_worker& me, const ring& kept,
+                            findings& found) const {
+  const auto size = static_cast<std::uint32_t>(kept.size());
+  const std::uint32_t told = std::min({request.kept_rounds, size, request.rounds});
+  found.record = {
+      {me.member, me.block}, me.cpu < 0 ? 0u : static_cast<unsigned>(me.cpu), request.rounds - told, {}};
+  for (std::uint32_t i = request.rounds - told; i < request.rounds; ++i) {
+    const auto& passage = kept[i & (size - 1)];
+    found.record.passages.push_back({{passage.arrived, 0}, {passage.left, 0}});
+  }
 }
 
 outcome host_crew::why_given_up(const wait_limits& bounds) const {
@@ -181,14 +161,13 @@ wait_limits host_crew::limits(const run_request& request) const {
 std::vector<progress> host_crew::progress_now() const {
   std::vector<progress> now;
   for (unsigned w = 0; w < worker_count(); ++w) {
-    worker_page* p = page(w);
+    const worker_page* p = pages_[w];
     if (p == nullptr) continue;
     const auto& m = group_.members[w / blocks_];
     std::string who = fmt::format("member {}", m.id);
     if (blocks_ > 1) who += fmt::format(" block {}", w % blocks_);
     who += fmt::format(" (rank {} on {})", m.rank, m.host);
-    now.push_back(
-        {std::move(who), std::atomic_ref<std::uint64_t>(p->arrived).load(std::memory_order_relaxed)});
+    now.push_back({std::move(who), __atomic_load_n(&p->arrived, __ATOMIC_RELAXED)});
   }
   return now;
 }
@@ -199,9 +178,17 @@ std::uint64_t host_crew::total_rounds(const run_request& request) const {
 
 void host_crew::add_arrivals(trial& result) const {
   for (unsigned w = 0; w < worker_count(); ++w)
-    if (worker_page* p = page(w))
-      result.arrivals.push_back({{w / blocks_, w % blocks_},
-                                 std::atomic_ref<std::uint64_t>(p->arrived).load(std::memory_order_relaxed)});
+    if (const worker_page* p = pages_[w])
+      result.arrivals.push_back({{w / blocks_, w % blocks_}, __atomic_load_n(&p->arrived, __ATOMIC_RELAXED)});
+}
+
+violation host_crew::in_words(const host_findings& f) const {
+  return {f.round,
+          {f.reader / blocks_, f.reader % blocks_},
+          {f.offender / blocks_, f.offender % blocks_},
+          f.expected,
+          f.seen,
+          f.what};
 }
 
 trial host_crew::collect(const std::vector<findings>& found) const {
@@ -210,17 +197,17 @@ trial host_crew::collect(const std::vector<findings>& found) const {
     const auto& f = found[i];
     if (workers_[i].local_member == result.elapsed.size()) result.elapsed.emplace_back();
     auto& slowest = result.elapsed[workers_[i].local_member];
-    slowest = std::max(slowest, f.elapsed);
+    slowest = std::max(slowest, std::chrono::nanoseconds(f.seen.elapsed_ns));
     if (f.cpu >= 0) {
       result.ran_on.resize(result.elapsed.size());
       result.ran_on.back().push_back(f.cpu);
       if (f.taken) result.taken = std::max(result.taken.value_or(0), *f.taken);
     }
-    result.observations += f.observations;
-    result.violations += f.violations;
-    result.far_violations += f.far_violations;
-    if (f.first && (!result.first_violation || f.first->round < result.first_violation->round))
-      result.first_violation = f.first;
+    result.observations += f.seen.observations;
+    result.violations += f.seen.violations;
+    result.far_violations += f.seen.far_violations;
+    if (f.seen.violations != 0 && (!result.first_violation || f.seen.round < result.first_violation->round))
+      result.first_violation = in_words(f.seen);
     result.outcome = std::max(result.outcome, f.outcome);
     if (!f.record.passages.empty()) result.records.push_back(f.record);
   }

@@ -1,36 +1,25 @@
 // The host threads that run the rounds of one barrier object, and the board that they publish on. A backend
 // gives the crew one `pass` per local worker, a callable that takes its worker through the barrier once; the
-// crew times it or checks it. The loops are templates, so nothing stands between two rounds but the barrier.
+// crew times it or checks it by the loops of host_loop.hpp, which are templates, so that nothing stands
+// between two rounds but the barrier.
 #pragma once
 
 #include <atomic>
-#include <bit>
 #include <chrono>
-#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "barriers/backend.hpp"
 #include "barriers/parts/algorithm/host_policy.hpp"
-#include "barriers/parts/round_loop/phase_check.hpp"
+#include "barriers/parts/round_loop/host_loop.hpp"
 #include "barriers/parts/symmetric_memory/symmetric_memory.hpp"
-#include "src/base/cycle_counter.hpp"
 #include "src/base/session.hpp"
 
 namespace mgsync::round_loop {
-
-// What one worker publishes: a heartbeat (rounds arrived at), two phases and two payloads, each in lines of
-// its own.
-struct alignas(128) worker_page {
-  alignas(128) std::uint64_t arrived;
-  alignas(128) std::uint32_t phase[2][words_per_line];
-  alignas(128) std::uint32_t payload[2][payload_lines * words_per_line];
-};
 
 using wait_limits = algorithm::host_limits;
 
@@ -43,17 +32,6 @@ struct local_worker {
 
 // Runs work(i) for every local worker i at once and returns when all are done.
 using executor = std::function<void(const std::function<void(unsigned)>&)>;
-
-// A pass whose told() returns what learns of departures where members share no memory, or nothing (nullptr).
-// The crew calls left() after the worker's pass, `late` being the member that this round delays; who_left()
-// ahead of its arrival, for `patience`; finish() after a check.
-template <class Pass>
-concept tells_departures = requires(Pass pass, std::uint32_t round, unsigned late,
-                                    std::chrono::nanoseconds patience) {
-  pass.told()->left(round, late);
-  { pass.told()->who_left(round, patience) } -> std::same_as<std::optional<unsigned>>;
-  pass.told()->finish();
-};
 
 class host_crew {
  public:
@@ -69,22 +47,34 @@ class host_crew {
   std::vector<int> cpus() const;  // of the local workers, in order: for a worker_pool
   bool yields() const { return group_.oversubscribed; }
 
-  // One run: every local worker i calls passes[i] rounds times. Pass: `bool operator()()`, false when given
-  // up; `void begin(const wait_limits&)` before a run; optionally `std::optional<std::pair<std::uint32_t,
-  // std::uint32_t>> wrong_result()`, the expected and seen value of the last pass where they differ;
-  // optionally what tells_departures.
+  // One run: every local worker i calls passes[i] rounds times. Pass: what host_loop.hpp asks of it, and
+  // `void begin(const wait_limits&)` before a run.
   template <class Pass>
-  trial run(const run_request& request, std::vector<Pass>& passes, const executor& execute);
+  trial run(const run_request& request, std::vector<Pass>& passes, const executor& execute) {
+    return run_loops(
+        request,
+        [&](unsigned local, const wait_limits& bounds, const host_run& mine, ring& kept,
+            host_findings& found) {
+          passes[local].begin(bounds);
+          if (request.mode == run_mode::check) return host_loop::check(mine, passes[local], found);
+          if (request.mode == run_mode::time) return host_loop::time(mine, passes[local], found);
+          return host_loop::record(mine, passes[local], kept.data(), static_cast<std::uint32_t>(kept.size()),
+                                   found);
+        },
+        execute);
+  }
+
+  // The same with another loop than that over a Pass. False: given up.
+  using ring = std::vector<host_passage>;
+  using loop =
+      std::function<bool(unsigned local, const wait_limits&, const host_run&, ring&, host_findings&)>;
+  trial run_loops(const run_request& request, const loop& one_worker, const executor& execute);
 
  private:
   struct findings {  // of one worker
-    std::chrono::nanoseconds elapsed{};
+    host_findings seen{};
     int cpu = -1;                 // where it was when the timed rounds had ended
     std::optional<double> taken;  // the share of the timed rounds that others took from it
-    std::uint64_t observations = 0;
-    std::uint64_t violations = 0;
-    std::uint64_t far_violations = 0;
-    std::optional<violation> first;
     mgsync::outcome outcome = mgsync::outcome::completed;
     worker_record record;
   };
@@ -92,42 +82,16 @@ class host_crew {
   unsigned worker_count() const { return members() * blocks_; }
   unsigned members() const { return static_cast<unsigned>(group_.members.size()); }
   worker_page* page(unsigned worker) const;
-  void arrive(worker_page&, std::uint64_t round) const;
-  void hold(std::chrono::nanoseconds how_long) const;
-  // Keeps the late worker of a round back until all others that it sees have arrived, and then long enough
-  // for them to leave, if they do. Gives up waiting after a while: somebody may be stuck.
-  void come_last(unsigned worker, std::uint64_t arrivals, std::uint32_t round, const wait_limits&) const;
-  void never_arrive(const wait_limits&) const;
-  void publish(worker_page&, unsigned worker, std::uint32_t phase) const;
-  void touch_payload(unsigned worker, std::uint32_t phase, std::uint32_t round) const;
-  void read_others(const run_request&, unsigned worker, std::uint32_t phase, std::uint32_t round,
-                   findings&) const;
-  // `round`: of the object's life.
-  void note(findings&, std::uint32_t round, unsigned reader, unsigned offender, std::uint32_t expected,
-            std::uint32_t seen, const char* what) const;
-  // Whose arrival at this round of the object's life a check delays.
-  unsigned delayed_member(const run_request&, std::uint32_t round) const;
+  host_run describe(const run_request&, unsigned worker) const;
+  void run_one(const run_request&, const wait_limits&, unsigned local, const loop&, findings&) const;
+  void keep_record(const run_request&, const local_worker&, const ring&, findings&) const;
   mgsync::outcome why_given_up(const wait_limits&) const;
   wait_limits limits(const run_request&) const;
   std::vector<progress> progress_now() const;
   void add_arrivals(trial&) const;
+  violation in_words(const host_findings&) const;
   trial collect(const std::vector<findings>&) const;
   std::uint64_t total_rounds(const run_request&) const;
-
-  template <class Pass>
-  void time(const run_request&, const wait_limits&, unsigned local, Pass&, findings&) const;
-  template <class Pass>
-  void record(const run_request&, const wait_limits&, unsigned local, Pass&, findings&) const;
-  template <class Pass>
-  bool start(const run_request&, const wait_limits&, unsigned local, Pass&, findings&) const;
-  template <class Pass>
-  void check(const run_request&, const wait_limits&, unsigned local, Pass&, findings&) const;
-  template <class Pass>
-  void listen(Pass&, unsigned worker, std::uint32_t round, std::uint32_t phase, bool delayed,
-              findings&) const;
-  template <class Pass>
-  bool missed(const run_request&, const wait_limits&, const local_worker&, std::uint64_t round, Pass&,
-              findings&) const;
 
   topology::group group_;
   unsigned blocks_;
@@ -136,6 +100,7 @@ class host_crew {
   bool bounded_;
   std::string what_;
   std::vector<local_worker> workers_;
+  std::vector<worker_page*> pages_;  // of all workers; nullptr: on another host
   std::uint32_t* abort_ = nullptr;
   unsigned crowd_ = 1;  // threads that take turns on a hardware thread
   std::uint64_t rounds_done_ = 0;
@@ -143,14 +108,5 @@ class host_crew {
 
 // The epoch before the first of every barrier of ours: near the end of 32 bits, as start_phase is.
 inline constexpr std::uint32_t first_epoch = 0xfffffe00u;
-// How long a member that is held back for long waits for a message that somebody left without it: several
-// times one between nodes.
-inline constexpr std::chrono::nanoseconds message_patience = std::chrono::microseconds(200);
-
-// Rounds of the barrier itself that precede the timed ones: the last is the start barrier, the others warm
-// the caches.
-inline constexpr std::uint64_t start_rounds = 16;
 
 }  // namespace mgsync::round_loop
-
-#include "barriers/parts/round_loop/host_rounds.hpp"

@@ -1,0 +1,404 @@
+// Your own barrier on mgsync's bench. Write a struct like this one, compile the file to a shared object, and
+// mgsync runs its checks on it and times it beside all others. This header is for barriers of host threads,
+// <mgsync/check.cuh> for those of GPUs; docs/check.md explains both. C++17, no library is linked.
+//
+//     #include <mgsync/check.hpp>
+//
+//     struct counted {                                          // one counter in member 0's memory
+//       static constexpr const char* name = "counted";
+//       static constexpr std::size_t bytes = 4;                 // of every member's memory; it starts as
+//       zeros mgsync::check::place at;                                // each worker has an object of its own
+//       bool arrive_and_wait() {
+//         auto* count = at.part<std::uint32_t>(0);
+//         __atomic_fetch_add(count, 1, __ATOMIC_ACQ_REL);
+//         at.epoch += 1;
+//         while (__atomic_load_n(count, __ATOMIC_ACQUIRE) < at.epoch * at.workers)
+//           if (!at.go_on()) return false;
+//         return true;
+//       }
+//     };
+//     MGSYNC_CHECK_BARRIER(counted)
+//
+//     g++ -std=c++17 -O2 -shared -fPIC -I PREFIX/include counted.cpp -o counted.so
+//
+// (mgsync finds what is wrong with this one: its counter overflows.)
+//
+// What the struct has:
+//   static constexpr const char* name                lower-case words joined by '-'
+//   static constexpr std::size_t bytes               of each member's memory; or static std::size_t
+//   bytes(const
+//                                                    shape&). It begins at a multiple of 128
+//   a constructor from a place                       an aggregate whose first field is a place has it. It
+//   runs
+//                                                    in each worker by itself, right before its first
+//                                                    arrival: others may be waiting by then. An object lasts
+//                                                    for one launch; what must outlast it belongs into the
+//                                                    memory
+// and one of:
+//   void arrive_and_wait()                           called by every worker, on GPUs by all threads of the
+//                                                    block; behind it every worker may read what all wrote
+//                                                    ahead of it
+//   void arrive(), void wait()                       the same in two calls
+//   std::uint32_t exchange(std::uint32_t mine, unsigned from)
+//                                                    the same, and every member brings a word (the workers of
+//                                                    a member the same): returns the one of member `from`
+// The first three may also return bool: false where go_on() said so, and the run ends there. Where yours may
+// wait for ever, mgsync ends it: of host threads, and of kernels with their process.
+// Optional:
+//   static void start(void* part, unsigned member, const shape&)
+//                                                    writes a member's first values, on the host, before
+//                                                    anybody arrives. A second object on the same memory
+//                                                    begins with it too. Without one: zeros
+//   static constexpr auto orders = extent::equal_blocks
+//                                                    block 3 waits for the others' block 3 only
+//   static bool takes(const shape&)                  whether it is meant for it; without one: all members
+//   have as
+//                                                    many blocks
+//   static constexpr unsigned streams = 2            so many launches at once on the same memory; else one
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <mgsync/version.h>
+
+#include "barriers/parts/algorithm/policy.hpp"
+#include "barriers/parts/round_loop/host_loop.hpp"
+
+#define MGSYNC_CHECK_TEXT_OF(x) #x
+#define MGSYNC_CHECK_TEXT(x) MGSYNC_CHECK_TEXT_OF(x)
+
+namespace mgsync { namespace check {
+
+// What a barrier is asked to span.
+struct shape {
+  std::uint32_t members;
+  std::uint32_t blocks;   // of the member that has most
+  std::uint32_t workers;  // blocks of all members
+  std::uint32_t streams;  // launches at once
+  std::uint32_t epoch;    // rounds that the counters are to begin with: near a wrap, to see them cross it
+};
+
+enum class extent : std::uint32_t { everything, equal_blocks };
+
+// Where a worker stands, and what it shares with the others. A worker is a host thread, or a block of a GPU.
+struct place {
+  std::uint32_t member, members;
+  std::uint32_t block, blocks;    // of this member
+  std::uint32_t workers;          // blocks of all members
+  std::uint32_t stream, streams;  // which of the launches at once it belongs to
+  std::uint32_t epoch;            // rounds before this launch: what a host would pass to its kernel
+  void* const* parts;             // the members' memory
+  std::uint64_t ends;             // GPUs: when go_on() ends the wait, by clock64()
+  const std::uint32_t* abort;     // host threads: not 0: given up
+  std::uint32_t yields;           // host threads: more of them than hardware threads
+
+  template <class T>
+  MGSYNC_HD T* part(unsigned of) const {
+    return static_cast<T*>(parts[of]);
+  }
+
+  // For a loop that waits: false once mgsync gives up on it.
+  MGSYNC_HD bool go_on() const {
+#if defined(__CUDA_ARCH__)
+    return static_cast<std::uint64_t>(clock64()) < ends;
+#else
+    if (yields != 0) sched_yield();
+    return __atomic_load_n(abort, __ATOMIC_RELAXED) == 0;
+#endif
+  }
+};
+
+// ---- From here on: what mgsync and the shared object tell each other.
+
+// What run() does with a host worker. `ordinary`: only ordinary loads and stores on either side of the
+// barrier, which a compiler may keep back where the barrier does not tell it, and ThreadSanitizer follows.
+enum class loop : std::uint32_t { time, check, record, ordinary };
+
+struct host_order {
+  round_loop::host_run run;
+  place at;
+  loop what;
+  std::uint32_t kept;  // recorded: in a ring of so many, a power of two
+  round_loop::host_passage* ring;
+};
+
+enum class kernel : std::uint32_t { timed, checked, recorded };
+
+struct launch_order {
+  kernel what;
+  std::uint32_t blocks, threads;
+  std::uint32_t cooperative;  // 1: the launch makes sure that all blocks are resident
+  void** arguments;           // of the kernel, as cudaLaunchKernel takes them
+  void* stream;               // of the current device
+};
+
+struct barrier_table {
+  const char* name;
+  std::uint32_t on_gpu;  // 0: of host threads
+  extent orders;
+  std::uint32_t exchanges;    // 1: carries a word
+  std::uint32_t ends_itself;  // 1: its waits may say that they gave up
+  std::uint32_t streams;
+  std::uint64_t (*bytes)(const shape*);
+  std::uint32_t (*takes)(const shape*);
+  void (*start)(void* part, unsigned member, const shape*);
+  // Host threads: by each worker. 0: given up.
+  std::uint32_t (*run)(const host_order*, round_loop::host_findings*);
+  // GPUs: a CUDA error, 0: none. `resident`: how many blocks fit on an SM.
+  int (*launch)(const launch_order*);
+  int (*resident)(kernel, std::uint32_t threads, int* blocks);
+};
+
+// The first two words stay where they are for ever.
+struct file_table {
+  static constexpr std::uint32_t this_magic = 0x6d677363, this_interface = 1;
+  static constexpr unsigned sizes_told = 7;
+
+  std::uint32_t magic;
+  std::uint32_t interface;
+  std::uint32_t sizes[sizes_told];  // of what the two exchange
+  std::uint32_t count;
+  const barrier_table* const* barriers;
+  const char* compiler;
+  const char* mgsync;  // the version of these headers
+};
+
+#pragma GCC visibility push(hidden)  // two files may have structs of one name
+namespace inside {
+
+template <class B, class = void>
+struct waits_at_once : std::false_type {};
+template <class B>
+struct waits_at_once<B, std::void_t<decltype(std::declval<B&>().arrive_and_wait())>> : std::true_type {};
+template <class B, class = void>
+struct waits_later : std::false_type {};
+template <class B>
+struct waits_later<B, std::void_t<decltype(std::declval<B&>().arrive(), std::declval<B&>().wait())>>
+    : std::true_type {};
+template <class B, class = void>
+struct exchanges : std::false_type {};
+template <class B>
+struct exchanges<B, std::void_t<decltype(std::declval<B&>().exchange(std::uint32_t{}, 0u))>>
+    : std::true_type {};
+template <class B, class = void>
+struct gives_up : std::false_type {};
+template <class B>
+struct gives_up<B, std::enable_if_t<std::is_same_v<decltype(std::declval<B&>().arrive_and_wait()), bool>>>
+    : std::true_type {};
+template <class B>
+struct gives_up<B, std::enable_if_t<std::is_same_v<decltype(std::declval<B&>().wait()), bool>>>
+    : std::true_type {};
+
+template <class B, class = void>
+struct bytes_depend : std::false_type {};
+template <class B>
+struct bytes_depend<B, std::void_t<decltype(B::bytes(std::declval<const shape&>()))>> : std::true_type {};
+template <class B, class = void>
+struct has_start : std::false_type {};
+template <class B>
+struct has_start<
+    B, std::void_t<decltype(B::start(static_cast<void*>(nullptr), 0u, std::declval<const shape&>()))>>
+    : std::true_type {};
+template <class B, class = void>
+struct has_takes : std::false_type {};
+template <class B>
+struct has_takes<B, std::void_t<decltype(B::takes(std::declval<const shape&>()))>> : std::true_type {};
+template <class B, class = void>
+struct has_orders : std::false_type {};
+template <class B>
+struct has_orders<B, std::void_t<decltype(B::orders)>> : std::true_type {};
+template <class B, class = void>
+struct has_streams : std::false_type {};
+template <class B>
+struct has_streams<B, std::void_t<decltype(B::streams)>> : std::true_type {};
+
+template <class B>
+std::uint64_t bytes(const shape* of) {
+  if constexpr (bytes_depend<B>::value) return B::bytes(*of);
+  else return B::bytes;
+}
+template <class B>
+std::uint32_t takes(const shape* of) {
+  if constexpr (has_takes<B>::value) return B::takes(*of) ? 1 : 0;
+  else return of->workers == of->members * of->blocks ? 1 : 0;
+}
+template <class B>
+void start(void* part, unsigned member, const shape* of) {
+  if constexpr (has_start<B>::value) B::start(part, member, *of);
+  else std::memset(part, 0, bytes<B>(of));
+}
+
+// One passage, whichever way it is written. `seen`: the word that was exchanged. False: given up.
+template <class B>
+MGSYNC_HD bool pass_once(B& barrier, std::uint32_t mine, unsigned from, std::uint32_t& seen) {
+  static_assert(exchanges<B>::value || waits_at_once<B>::value || waits_later<B>::value,
+                "a barrier has arrive_and_wait(), arrive() and wait(), or exchange(mine, from)");
+  if constexpr (exchanges<B>::value) {
+    seen = barrier.exchange(mine, from);
+  } else if constexpr (waits_at_once<B>::value) {
+    if constexpr (gives_up<B>::value) return barrier.arrive_and_wait();
+    else barrier.arrive_and_wait();
+  } else {
+    barrier.arrive();
+    if constexpr (gives_up<B>::value) return barrier.wait();
+    else barrier.wait();
+  }
+  return true;
+}
+
+// The word that a member brings in a round: new in every round, and now and then one that means something
+// to somebody: -0.0, a NaN, all ones, a denormal number, two halves of -0.0.
+MGSYNC_HD inline std::uint32_t brought(std::uint32_t round, std::uint32_t member) {
+  const std::uint32_t h = round_loop::mix(round, member + 4242u);
+  switch (h % 32) {
+  case 0: return 0x80000000u;
+  case 1: return 0x7fc00000u;
+  case 2: return 0xffffffffu;
+  case 3: return 0u;
+  case 4: return 1u;
+  case 5: return 0x7f800000u;
+  case 6: return 0x80008000u;
+  case 7: return 0xfffffffeu;
+  default: return h;
+  }
+}
+MGSYNC_HD inline unsigned asked_of(std::uint32_t round, std::uint32_t member, std::uint32_t members) {
+  return members < 2 ? member : (member + 1 + round % (members - 1)) % members;
+}
+
+// A worker's passages through its barrier, as the loops of host_loop.hpp and device_rounds.hpp take it. The
+// object is made right ahead of its first passage where Late, in a checked run, in which its worker may be
+// held back until all others wait; else with the pass.
+template <class B, bool Late>
+class passages {
+ public:
+  MGSYNC_HD explicit passages(const place& at) : at_(at) {
+    if constexpr (!Late) make();
+  }
+  passages(const passages&) = delete;
+  passages& operator=(const passages&) = delete;
+  MGSYNC_HD ~passages() {
+    if (made_ != nullptr) made_->~B();
+  }
+
+  MGSYNC_HD bool once() {
+    if constexpr (Late)
+      if (made_ == nullptr) make();
+    if constexpr (exchanges<B>::value) {
+      from_ = asked_of(++round_, at_.member, at_.members);
+      return pass_once(*made_, brought(at_.epoch + round_, at_.member), from_, seen_);
+    } else {
+      return pass_once(*made_, 0, 0, seen_);
+    }
+  }
+  MGSYNC_HD std::uint32_t expected() const { return brought(at_.epoch + round_, from_); }
+  MGSYNC_HD std::uint32_t seen() const { return seen_; }
+
+ private:
+  MGSYNC_HD void make() { made_ = new (static_cast<void*>(room_)) B{at_}; }
+
+  place at_;
+  std::uint32_t round_ = 0, seen_ = 0;
+  unsigned from_ = 0;
+  B* made_ = nullptr;
+  alignas(B) unsigned char room_[sizeof(B)];
+};
+
+template <class B, bool Late>
+struct host_pass : passages<B, Late> {
+  using passages<B, Late>::passages;
+  bool operator()() { return this->once(); }
+};
+template <class B, bool Late>
+struct exchanging_host_pass : host_pass<B, Late> {
+  using host_pass<B, Late>::host_pass;
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> wrong_result() const {
+    if (this->seen() == this->expected()) return std::nullopt;
+    return std::pair(this->expected(), this->seen());
+  }
+};
+
+template <class B>
+std::uint32_t run(const host_order* order, round_loop::host_findings* found) {
+  namespace loops = round_loop::host_loop;
+  using late = std::conditional_t<exchanges<B>::value, exchanging_host_pass<B, true>, host_pass<B, true>>;
+  if (order->what == loop::check) {
+    late pass(order->at);
+    return loops::check(order->run, pass, *found) ? 1 : 0;
+  }
+  host_pass<B, false> pass(order->at);
+  if (order->what == loop::ordinary) return loops::check_ordinary(order->run, pass, *found) ? 1 : 0;
+  if (order->what == loop::time) return loops::time(order->run, pass, *found) ? 1 : 0;
+  return loops::record(order->run, pass, order->ring, order->kept, *found) ? 1 : 0;
+}
+
+// What a table says of a barrier of either kind.
+template <class B>
+barrier_table described() {
+  barrier_table table{};
+  table.name = B::name;
+  if constexpr (has_orders<B>::value) table.orders = B::orders;
+  table.exchanges = exchanges<B>::value ? 1 : 0;
+  table.ends_itself = gives_up<B>::value ? 1 : 0;
+  table.streams = 1;
+  if constexpr (has_streams<B>::value) table.streams = B::streams;
+  table.bytes = bytes<B>;
+  table.takes = takes<B>;
+  table.start = start<B>;
+  return table;
+}
+
+template <class B>
+struct host_table {
+  static const barrier_table* get() {
+    static const barrier_table table = [] {
+      barrier_table of = described<B>();
+      of.run = run<B>;
+      return of;
+    }();
+    return &table;
+  }
+};
+
+inline void tell_sizes(std::uint32_t (&sizes)[file_table::sizes_told], std::size_t of_a_kernels_run) {
+  const std::size_t all[] = {sizeof(barrier_table), sizeof(shape),
+                             sizeof(host_order),    sizeof(round_loop::host_findings),
+                             sizeof(launch_order),  sizeof(round_loop::worker_page),
+                             of_a_kernels_run};
+  for (unsigned i = 0; i < file_table::sizes_told; ++i) sizes[i] = static_cast<std::uint32_t>(all[i]);
+}
+
+template <template <class> class Table, std::size_t KernelsRun, class... Barriers>
+const file_table* file_of() {
+  static_assert(sizeof...(Barriers) > 0, "MGSYNC_CHECK_BARRIER names one struct, or several");
+  static const barrier_table* const barriers[] = {Table<Barriers>::get()...};
+  static const file_table file = [] {
+    file_table of{};
+    of.magic = file_table::this_magic;
+    of.interface = file_table::this_interface;
+    tell_sizes(of.sizes, KernelsRun);
+    of.count = sizeof...(Barriers);
+    of.barriers = barriers;
+    of.compiler = __VERSION__;
+    of.mgsync = MGSYNC_CHECK_TEXT(MGSYNC_VERSION_MAJOR) "." MGSYNC_CHECK_TEXT(
+        MGSYNC_VERSION_MINOR) "." MGSYNC_CHECK_TEXT(MGSYNC_VERSION_PATCH);
+    return of;
+  }();
+  return &file;
+}
+
+}  // namespace inside
+#pragma GCC visibility pop
+}}  // namespace mgsync::check
+
+// Once in a file, at its end: the barriers that it holds.
+#define MGSYNC_CHECK_BARRIER(...)                                                                            \
+  extern "C" __attribute__((visibility("default"))) const ::mgsync::check::file_table* mgsync_check_file() { \
+    return ::mgsync::check::inside::file_of<::mgsync::check::inside::host_table, 0, __VA_ARGS__>();          \
+  }

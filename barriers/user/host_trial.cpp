@@ -1,0 +1,341 @@
+#include "barriers/user/host_trial.hpp"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "barriers/user/guarded_part.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/pinning.hpp"
+
+namespace mgsync::user {
+
+namespace {
+
+using round_loop::host_findings;
+using round_loop::host_run;
+using round_loop::worker_page;
+
+constexpr std::uint32_t missed_round = 5;  // by who is absent
+
+// A worker as its trial knows it.
+struct worker {
+  unsigned member = 0, block = 0, stream = 0;
+  unsigned self = 0;                 // among those that it is checked against
+  std::vector<unsigned> neighbours;  // these, as indices of all workers
+};
+
+// What the child tells.
+struct told {
+  std::uint32_t abort;
+  std::uint32_t launches_done;
+  const void* fault_address;  // of a crash
+};
+
+template <class T>
+class shared_array {
+ public:
+  explicit shared_array(std::size_t count) : bytes_(count * sizeof(T)) {
+    void* const mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) throw api_error("mmap", std::strerror(errno), "making the memory of a trial");
+    first_ = static_cast<T*>(mapped);
+  }
+  ~shared_array() { munmap(first_, bytes_); }
+  shared_array(const shared_array&) = delete;
+  shared_array& operator=(const shared_array&) = delete;
+  T& operator[](std::size_t i) const { return first_[i]; }
+
+ private:
+  std::size_t bytes_;
+  T* first_;
+};
+
+check::shape shape_of(const scenario& s) {
+  return {static_cast<std::uint32_t>(s.blocks.size()), *std::max_element(s.blocks.begin(), s.blocks.end()),
+          std::accumulate(s.blocks.begin(), s.blocks.end(), 0u), s.streams, s.epoch};
+}
+
+std::vector<worker> workers_of(const check::barrier_table& of, const scenario& s) {
+  std::vector<worker> all;
+  for (unsigned stream = 0; stream < s.streams; ++stream)
+    for (unsigned m = 0; m < s.blocks.size(); ++m)
+      for (unsigned b = 0; b < s.blocks[m]; ++b) all.push_back({m, b, stream, 0, {}});
+  for (unsigned i = 0; i < all.size(); ++i)
+    for (unsigned k = 0; k < all.size(); ++k) {
+      if (all[k].stream != all[i].stream) continue;
+      if (of.orders == check::extent::equal_blocks && all[k].block != all[i].block) continue;
+      if (k == i) all[i].self = static_cast<unsigned>(all[i].neighbours.size());
+      all[i].neighbours.push_back(k);
+    }
+  return all;
+}
+
+told* of_this_child = nullptr;
+void note_crash(int signal, siginfo_t* about, void*) {
+  of_this_child->fault_address = about->si_addr;
+  std::signal(signal, SIG_DFL);  // and again
+}
+
+class trial {
+ public:
+  trial(const check::barrier_table& of, const scenario& s)
+      : of_(of), scenario_(s), shape_(shape_of(s)), workers_(workers_of(of, s)) {
+    for (unsigned m = 0; m < shape_.members; ++m) {
+      parts_.emplace_back(of.bytes(&shape_));
+      addresses_.push_back(parts_.back().get());
+    }
+    const auto cpus = static_cast<unsigned>(std::max<std::size_t>(allowed_cpus().size(), 1));
+    crowd_ = static_cast<unsigned>((workers_.size() + cpus - 1) / cpus);
+    for (unsigned m = 0; m < shape_.members; ++m) of.start(addresses_[m], m, &shape_);
+  }
+
+  tried run() {
+    const pid_t child = check_errno(fork(), "starting a trial");
+    if (child == 0) be_the_child();
+    int status = 0;
+    const bool ended = wait_for(child, status);
+    if (crashed_beside_a_part()) return judge_crash(status);
+    return ended ? judge_end(status) : judge_hang();
+  }
+
+ private:
+  // ---- the child
+
+  [[noreturn]] void be_the_child() {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const rlimit no_core{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    of_this_child = &told_[0];
+    struct sigaction note {};
+    note.sa_sigaction = note_crash;
+    note.sa_flags = SA_SIGINFO;
+    for (const int signal : {SIGSEGV, SIGBUS}) sigaction(signal, &note, nullptr);
+    for (const int signal : {SIGABRT, SIGILL, SIGFPE, SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
+    for (std::uint32_t launch = 0; launch < scenario_.launches; ++launch) {
+      if (launch != 0 && launch == scenario_.second_object)
+        for (unsigned m = 0; m < shape_.members; ++m) of_.start(addresses_[m], m, &shape_);
+      std::vector<std::thread> threads;
+      for (unsigned w = 0; w < workers_.size(); ++w)
+        threads.emplace_back([this, launch, w] { work(launch, w); });
+      for (auto& t : threads) t.join();
+      if (told_[0].abort != 0 || violations() != 0) break;
+      __atomic_store_n(&told_[0].launches_done, launch + 1, __ATOMIC_RELEASE);
+    }
+    _exit(0);
+  }
+
+  void work(std::uint32_t launch, unsigned w) {
+    const worker& me = workers_[w];
+    std::vector<worker_page*> pages;
+    for (const unsigned n : me.neighbours) pages.push_back(&pages_[n]);
+    check::host_order order{};
+    host_run& run = order.run;
+    run.rounds = scenario_.rounds;
+    run.self = me.self;
+    run.workers = static_cast<std::uint32_t>(pages.size());
+    run.blocks = 1;
+    run.seed = scenario_.seed;
+    run.pages = pages.data();
+    run.rounds_done = std::uint64_t{launch} * scenario_.rounds;
+    run.fault = me.block == 0 ? scenario_.fault : host_run::no_fault;
+    run.fault_round = missed_round;
+    run.yields = 1;  // nothing is timed here
+    run.crowd = crowd_;
+    run.abort = &told_[0].abort;
+    order.at = place_of(me, launch);
+    order.what = scenario_.what;
+    of_.run(&order, &findings_[w]);
+  }
+
+  check::place place_of(const worker& me, std::uint32_t launch) const {
+    check::place at{};
+    at.member = me.member;
+    at.members = shape_.members;
+    at.block = me.block;
+    at.blocks = scenario_.blocks[me.member];
+    at.workers = shape_.workers;
+    at.stream = me.stream;
+    at.streams = scenario_.streams;
+    // A round of ordinary accesses has three passages.
+    const std::uint32_t passed = scenario_.rounds * (scenario_.what == check::loop::ordinary ? 3 : 1);
+    const std::uint32_t since = launch < scenario_.second_object ? 0 : scenario_.second_object;
+    at.epoch = shape_.epoch + (scenario_.replayed ? 0 : (launch - since) * passed);
+    at.parts = addresses_.data();
+    at.abort = &told_[0].abort;
+    at.yields = 1;
+    return at;
+  }
+
+  // ---- the parent
+
+  // As it was when the trial was given up: afterwards some run on.
+  std::uint64_t arrived(unsigned w) const {
+    return given_up_at_.empty() ? __atomic_load_n(&pages_[w].arrived, __ATOMIC_RELAXED) : given_up_at_[w];
+  }
+  std::uint64_t progress() const {
+    std::uint64_t sum = __atomic_load_n(&told_[0].launches_done, __ATOMIC_ACQUIRE);
+    for (unsigned w = 0; w < workers_.size(); ++w) sum += arrived(w);
+    return sum;
+  }
+  std::uint64_t violations() const {
+    std::uint64_t sum = 0;
+    for (unsigned w = 0; w < workers_.size(); ++w) sum += findings_[w].violations;
+    return sum;
+  }
+
+  // False: nobody went on, and it was ended.
+  bool wait_for(pid_t child, int& status) {
+    using clock = std::chrono::steady_clock;
+    auto last_seen = progress();
+    auto since = clock::now();
+    while (waitpid(child, &status, WNOHANG) == 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(500));
+      const auto now = progress();
+      if (now != last_seen) since = clock::now();
+      last_seen = now;
+      if (clock::now() - since < scenario_.patience) continue;
+      end(child, status);
+      return false;
+    }
+    return true;
+  }
+
+  // Waits that ask are given up; the others end with their process.
+  void end(pid_t child, int& status) {
+    std::vector<std::uint64_t> now;
+    for (unsigned w = 0; w < workers_.size(); ++w) now.push_back(arrived(w));
+    given_up_at_ = std::move(now);
+    __atomic_store_n(&told_[0].abort, 1u, __ATOMIC_RELAXED);
+    for (int i = 0; i < 100; ++i) {
+      if (waitpid(child, &status, WNOHANG) != 0) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+  }
+
+  std::string name_of(unsigned w) const {
+    const worker& who = workers_[w];
+    std::string name = fmt::format("member {}", who.member);
+    if (shape_.blocks > 1) name += fmt::format(" block {}", who.block);
+    if (scenario_.streams > 1) name += fmt::format(" of stream {}", who.stream);
+    return name;
+  }
+
+  std::uint64_t most_arrived() const {
+    std::uint64_t most = 0;
+    for (unsigned w = 0; w < workers_.size(); ++w) most = std::max(most, arrived(w));
+    return most;
+  }
+
+  bool crashed_beside_a_part() const {
+    return told_[0].fault_address != nullptr && std::any_of(parts_.begin(), parts_.end(), [&](const auto& p) {
+             return p.guards(told_[0].fault_address);
+           });
+  }
+  tried judge_crash(int status) const;
+  tried judge_end(int status) const;
+  tried judge_hang() const;
+  tried judge_violation() const;
+
+  const check::barrier_table& of_;
+  scenario scenario_;
+  check::shape shape_;
+  std::vector<worker> workers_;
+  std::vector<guarded_part> parts_;
+  std::vector<void*> addresses_;
+  unsigned crowd_ = 1;
+  std::vector<std::uint64_t> given_up_at_;
+  shared_array<told> told_{1};
+  shared_array<worker_page> pages_{workers_.size()};
+  shared_array<host_findings> findings_{workers_.size()};
+};
+
+tried trial::judge_crash(int status) const {
+  for (unsigned m = 0; m < parts_.size(); ++m)
+    if (parts_[m].guards(told_[0].fault_address))
+      return {ending::overran, most_arrived(),
+              fmt::format("went beyond the {} bytes of member {}'s memory", of_.bytes(&shape_), m)};
+  if (WIFSIGNALED(status))
+    return {ending::crashed, most_arrived(),
+            fmt::format("crashed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))};
+  return {ending::crashed, most_arrived(),
+          fmt::format("left the process with exit code {}", WEXITSTATUS(status))};
+}
+
+tried trial::judge_end(int status) const {
+  constexpr int of_a_race = 66;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == of_a_race)
+    return {ending::violated, most_arrived(),
+            "ThreadSanitizer found a race: what the barrier is to order, it does not"};
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return judge_crash(status);
+  if (violations() != 0) return judge_violation();
+  for (unsigned m = 0; m < parts_.size(); ++m)
+    if (parts_[m].was_overrun())
+      return {ending::overran, most_arrived(),
+              fmt::format("wrote beside the {} bytes of member {}'s memory", of_.bytes(&shape_), m)};
+  if (scenario_.fault == host_run::arrive_early)
+    return {ending::violated, most_arrived(),
+            "member 0 came early on purpose, and nobody saw it: what this check says means nothing"};
+  return {ending::passed, most_arrived(), {}};
+}
+
+tried trial::judge_violation() const {
+  const host_findings* first = nullptr;
+  unsigned who = 0;
+  for (unsigned w = 0; w < workers_.size(); ++w)
+    if (findings_[w].violations != 0 && (first == nullptr || findings_[w].round < first->round)) {
+      first = &findings_[w];
+      who = w;
+    }
+  const std::uint64_t round = std::uint64_t{told_[0].launches_done} * scenario_.rounds + first->round + 1;
+  if (scenario_.fault == host_run::arrive_early) return {ending::passed, round, {}};
+  const auto& neighbours = workers_[who].neighbours;
+  return {ending::violated, round,
+          fmt::format("{} left round {} and read of {}: {} 0x{:08x}, expected 0x{:08x}",
+                      name_of(neighbours[first->reader]), round, name_of(neighbours[first->offender]),
+                      first->what, first->seen, first->expected)};
+}
+
+// Who is absent on purpose must be waited for; else nobody may be.
+tried trial::judge_hang() const {
+  if (scenario_.fault == host_run::never_arrive) {
+    for (unsigned w = 0; w < workers_.size(); ++w)
+      if (arrived(w) > missed_round + 1)
+        return {
+            ending::violated, arrived(w),
+            fmt::format("{} left round {}, at which member 0 never arrived", name_of(w), missed_round + 1)};
+    return {ending::passed, most_arrived(), {}};
+  }
+  std::string where;
+  for (unsigned w = 0; w < workers_.size(); ++w)
+    where += fmt::format("{}{} in round {}", w == 0 ? "" : ", ", name_of(w), arrived(w));
+  return {ending::stuck, most_arrived(), "nobody goes on: " + where};
+}
+
+}  // namespace
+
+bool is_for(const check::barrier_table& of, const scenario& s) {
+  const auto shape = shape_of(s);
+  return of.on_gpu == 0 && s.streams <= of.streams && of.takes(&shape) != 0;
+}
+
+tried try_on_host(const check::barrier_table& of, const scenario& s) {
+  if (!is_for(of, s)) return {ending::refused, 0, "it is not meant for this"};
+  return trial(of, s).run();
+}
+
+}  // namespace mgsync::user

@@ -1,0 +1,2 @@
+// A shared object that holds no barrier.
+extern "C" int something_else() { return 42; }

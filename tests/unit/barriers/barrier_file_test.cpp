@@ -1,0 +1,178 @@
+// Files that are offered as barriers: each way in which one can be wrong is told in a sentence.
+#include "barriers/user/barrier_file.hpp"
+
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "barriers/parts/round_loop/device_run.hpp"
+#include "barriers/user/host_trial.hpp"
+#include "src/base/errors.hpp"
+
+namespace {
+
+using namespace mgsync;
+using check::barrier_table;
+using check::file_table;
+
+std::string refused(const std::string& path) {
+  try {
+    user::barrier_file::open(path);
+  } catch (const usage_error& error) { return error.what(); }
+  return "not refused";
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+struct example {
+  static constexpr const char* name = "example";
+  static constexpr std::size_t bytes = 128;
+  check::place at;
+  void arrive_and_wait() {}
+};
+
+file_table good() { return *check::inside::file_of<check::inside::host_table, 0, example>(); }
+
+TEST(barrier_file, of_users_is_opened_and_says_what_it_holds) {
+  const auto file = user::barrier_file::open(MGSYNC_SOUND);
+  EXPECT_EQ(file->barriers().size(), 12u);
+  const auto& pads = file->barrier("signal-pads");
+  EXPECT_EQ(pads.on_gpu, 0u);
+  EXPECT_EQ(pads.exchanges, 0u);
+  EXPECT_EQ(pads.ends_itself, 1u);
+  EXPECT_EQ(file->barrier("pairs").exchanges, 1u);
+  EXPECT_EQ(file->barrier("two-slots").orders, check::extent::equal_blocks);
+  EXPECT_EQ(file->barrier("flags-of-each-stream").streams, 2u);
+}
+
+TEST(barrier_file, that_lacks_a_barrier_says_which_it_has) {
+  const auto file = user::barrier_file::open(MGSYNC_SOUND);
+  try {
+    file->barrier("signal-pad");
+    FAIL() << "not refused";
+  } catch (const usage_error& error) {
+    EXPECT_TRUE(holds(error.what(), "no barrier 'signal-pad'; it has: central-counter, ")) << error.what();
+  }
+}
+
+TEST(barrier_file, that_is_none_is_refused_with_what_to_do) {
+  EXPECT_TRUE(holds(refused("/no/such/file.so"), "there is no such file")) << refused("/no/such/file.so");
+  const auto text = testing::TempDir() + "text.so";
+  std::ofstream(text) << "no machine code\n";
+  EXPECT_TRUE(holds(refused(text), "no shared object that can be loaded here (")) << refused(text);
+  EXPECT_TRUE(holds(refused(text), "g++ -shared -fPIC")) << refused(text);
+  EXPECT_TRUE(
+      holds(refused(MGSYNC_NOT_OF_MGSYNC), "it holds no barrier: its source ends with MGSYNC_CHECK_BARRIER"))
+      << refused(MGSYNC_NOT_OF_MGSYNC);
+}
+
+TEST(barrier_file, of_other_headers_is_refused) {
+  EXPECT_EQ(user::what_is_wrong(nullptr), "its mgsync_check_file() is not that of MGSYNC_CHECK_BARRIER");
+  auto of = good();
+  EXPECT_EQ(user::what_is_wrong(&of), "");
+  of.magic += 1;
+  EXPECT_TRUE(holds(user::what_is_wrong(&of), "is not that of"));
+  of = good();
+  of.interface = 7;
+  EXPECT_TRUE(holds(user::what_is_wrong(&of), "headers of interface 7, and this mgsync"))
+      << user::what_is_wrong(&of);
+  for (unsigned i = 0; i < file_table::sizes_told; ++i) {
+    of = good();
+    of.sizes[i] += 8;
+    EXPECT_TRUE(holds(user::what_is_wrong(&of), "that are not this program's: compile it")) << i;
+  }
+}
+
+TEST(barrier_file, with_a_table_that_makes_no_sense_is_refused) {
+  auto of = good();
+  of.count = 0;
+  EXPECT_EQ(user::what_is_wrong(&of), "it holds no barrier");
+  const barrier_table* twice[] = {of.barriers[0], of.barriers[0]};
+  of.count = 2;
+  of.barriers = twice;
+  EXPECT_EQ(user::what_is_wrong(&of), "it has two barriers named 'example'");
+  barrier_table changed = *good().barriers[0];
+  const barrier_table* one[] = {&changed};
+  of.count = 1;
+  of.barriers = one;
+  changed.name = "My Barrier";
+  EXPECT_TRUE(holds(user::what_is_wrong(&of), "named 'My Barrier'; accepted: lower-case"));
+  changed.name = "example";
+  changed.run = nullptr;
+  EXPECT_EQ(user::what_is_wrong(&of), "its table of 'example' lacks a function");
+}
+
+// A trial of a barrier in this program: what goes wrong in it costs the trial alone.
+user::scenario of_two() {
+  user::scenario s;
+  s.name = "of-two";
+  s.blocks = {1, 1};
+  s.patience = std::chrono::milliseconds(300);
+  return s;
+}
+template <class Barrier>
+user::tried tried_with(const user::scenario& s) {
+  return user::try_on_host(*check::inside::host_table<Barrier>::get(), s);
+}
+
+struct deaf : example {
+  void arrive_and_wait() {
+    for (volatile bool for_ever = true; for_ever;) {}
+  }
+};
+struct crashing : example {
+  void arrive_and_wait() { *static_cast<volatile int*>(nullptr) = 1; }
+};
+struct leaving : example {
+  void arrive_and_wait() { _exit(5); }
+};
+struct writing_ahead : example {
+  void arrive_and_wait() { at.part<volatile char>(1)[-1] = 7; }
+};
+
+TEST(trial, that_never_ends_is_ended_and_says_who_is_where) {
+  const auto seen = tried_with<deaf>(of_two());
+  EXPECT_EQ(seen.how, user::ending::stuck);
+  EXPECT_EQ(seen.sentence, "nobody goes on: member 0 in round 1, member 1 in round 1");
+}
+TEST(trial, that_crashes_or_leaves_says_how) {
+  auto seen = tried_with<crashing>(of_two());
+  EXPECT_EQ(seen.how, user::ending::crashed) << seen.sentence;
+#if !defined(__SANITIZE_ADDRESS__)
+  EXPECT_EQ(seen.sentence, "crashed by signal 11 (Segmentation fault)");
+#endif
+  seen = tried_with<leaving>(of_two());
+  EXPECT_EQ(seen.how, user::ending::crashed);
+  EXPECT_EQ(seen.sentence, "left the process with exit code 5");
+}
+TEST(trial, that_writes_ahead_of_its_memory_says_whose) {
+  auto s = of_two();
+  s.rounds = 1;
+  s.launches = 1;
+  const auto seen = tried_with<writing_ahead>(s);
+  // It is no barrier either, and whichever shows first is told.
+  EXPECT_TRUE(seen.how == user::ending::overran || seen.how == user::ending::violated);
+  if (seen.how == user::ending::overran) {
+    EXPECT_EQ(seen.sentence, "wrote beside the 128 bytes of member 1's memory");
+  }
+}
+TEST(trial, of_a_refused_shape_runs_nothing) {
+  auto s = of_two();
+  s.blocks = {1, 2};
+  EXPECT_EQ(tried_with<deaf>(s).how, user::ending::refused);
+  s = of_two();
+  s.streams = 2;
+  EXPECT_EQ(tried_with<deaf>(s).how, user::ending::refused);
+}
+TEST(trial, without_a_seen_control_means_nothing) {
+  struct alone : example {};
+  auto s = of_two();
+  s.blocks = {1};
+  s.fault = round_loop::host_run::arrive_early;
+  const auto seen = tried_with<alone>(s);
+  EXPECT_EQ(seen.how, user::ending::violated);
+  EXPECT_TRUE(holds(seen.sentence, "came early on purpose, and nobody saw it")) << seen.sentence;
+}
+
+}  // namespace
