@@ -9,35 +9,38 @@ namespace mgsync {
 
 namespace {
 
-constexpr facts of_the_hardware{.origin = fact::origin::vendor,
-                                .driver = fact::driver::device,
-                                .scope = fact::scope::lanes,
-                                .extent = fact::extent::everything,
-                                .order = fact::order::both};
+constexpr facts among(fact::scope lanes) {
+  return {.origin = fact::origin::vendor,
+          .driver = fact::driver::device,
+          .scope = lanes,
+          .extent = fact::extent::everything,
+          .order = fact::order::both};
+}
+constexpr facts together = among(fact::scope::converged_lanes);
 constexpr user_call syncwarp{.maker = "NVIDIA", .call = "__syncwarp()"};
 constexpr std::string_view groups = "#include <cooperative_groups.h>";
 
 constexpr barrier_variant variants[] = {
     {.name = "syncwarp",
      .summary = "all lanes by one call",
-     .facts = of_the_hardware,
+     .facts = together,
      .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_warp::syncwarp>),
      .call = syncwarp},
     {.name = "apart",
      .summary = "the same, the halves of the warp coming from two branches",
-     .facts = of_the_hardware,
+     .facts = among(fact::scope::lanes),
      .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_warp::apart>),
      .call = syncwarp},
     {.name = "tile",
      .summary = "a tile of 32 of cooperative groups",
-     .facts = of_the_hardware,
+     .facts = together,
      .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_warp::tile>),
      .call = {.maker = "NVIDIA",
               .call = "cooperative_groups::tiled_partition<32>(block).sync()",
               .needs = groups}},
     {.name = "coalesced",
      .summary = "a coalesced group of cooperative groups",
-     .facts = of_the_hardware,
+     .facts = together,
      .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_warp::coalesced>),
      .call = {.maker = "NVIDIA", .call = "cooperative_groups::coalesced_threads().sync()", .needs = groups}}};
 

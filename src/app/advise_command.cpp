@@ -100,7 +100,7 @@ int advise_command(const options& asked) {
         measure_here(asked, *folder, asked.members.empty() ? std::min(all, 8) : one_number(asked.members));
     if (files.empty()) return 128 + signal_received();
   }
-  auto known = read_report_files(files, across::machines);
+  auto known = read_report_files(files, across::machines, asked.less_order);
   say_damage(known);
   if (known.machines.empty())
     throw usage_error("none of these files holds results; accepted: files written by --json or --store");
@@ -110,7 +110,7 @@ int advise_command(const options& asked) {
   std::size_t begun = 0;
   for (const auto& file : known.measured) begun += file.unfinished.size();
   if (std::ranges::none_of(results,
-                           [](const result& r) { return r.has_metrics() && r.point.study == "barriers"; }))
+                           [](const result& r) { return r.has_metrics() && r.point.study == default_study; }))
     throw usage_error(
         here ? fmt::format("no barrier was measured to its end within {:.3g} s: give it longer by --within, "
                            "or name results files",

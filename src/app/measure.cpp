@@ -171,7 +171,8 @@ int measure(const options& asked, communicator& job, topology::machine mine, wat
     written.add(r);
     line.finished();
   };
-  const auto measurements = barriers::points_of(planned, settings, job, dog);
+  auto measurements = barriers::points_of(planned, settings, job, dog);
+  know_facts(measurements, asked.less_order);
   runner measuring(job, dog,
                    {seed, settings.timeout, gpu_uuids(views[static_cast<std::size_t>(job.rank())].seen)},
                    written.store(), std::move(events));
@@ -213,6 +214,7 @@ int show_results(const options& asked) {
     std::move(more.document.results.begin(), more.document.results.end(),
               std::back_inserter(document.results));
   }
+  know_facts(document.results, asked.less_order);
   const auto code = static_cast<int>(!shown.damage.empty() && document.results.empty() ? exit_code::failure
                                                                                        : exit_code::success);
   if (!asked.where.empty()) document.results = selected(std::move(document.results), asked.where);

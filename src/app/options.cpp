@@ -117,6 +117,8 @@ constexpr described_option option_table[] = {
      [](options& o, std::string_view, std::string_view v) { o.svg = v; }},
     {"by", "s", "WHAT", "of `mgsync show`: print tables in Markdown over the shapes (shape: a table for each subject; shapes: a column for each), or over members, ranks, placement, node or any axis of the results, such as load",
      [](options& o, std::string_view, std::string_view v) { o.by = v; }},
+    {"less-order", "msrau", "", "rank what orders less than a barrier (marked: what joins not all of its members, or orders not all of memory) among the barriers all the same; without it that is no fastest of anything, and no advice",
+     [](options& o, std::string_view, std::string_view) { o.less_order = true; }},
     {"fail-slower", "c", "SHARE", "of `mgsync compare`: end with exit code 5 when a point is worse by more than this and beyond noise, was lost, or is missing in NEW",
      [](options& o, std::string_view n, std::string_view v) { o.fail_slower = excess(n, v); }},
     {"allow-missing", "c", "", "of `mgsync compare --fail-slower`: points that NEW never tried do not count as failures",

@@ -64,6 +64,7 @@ struct options {
   typed_words axes;     // of study: words of axes, as typed
   std::string figures;  // of study: a folder
   std::vector<std::string_view> given;  // the options that were typed, without axes
+  bool less_order = false;              // what orders less than a barrier is ranked all the same
   std::string by;                       // of show: "shape", "members" or another axis, or empty
   double bytes = 0;                     // of advise: that each member gives to others in a step
   std::chrono::nanoseconds within =

@@ -183,13 +183,13 @@ void add_machine(report::page& p, const report_files& all, const reported_machin
     // All that the barriers say, and of every other study what it says first: the rest stands with its
     // figures.
     constexpr std::size_t most_of_a_study = 2;
-    const auto first = !one.failed.empty()          ? std::size_t{0}
-                       : one.of->name == "barriers" ? shown.sentences.size()
-                                                    : std::min(shown.sentences.size(), most_of_a_study);
+    const auto first = !one.failed.empty()             ? std::size_t{0}
+                       : one.of->name == default_study ? shown.sentences.size()
+                                                       : std::min(shown.sentences.size(), most_of_a_study);
     const auto rest = shown.sentences.begin() + static_cast<std::ptrdiff_t>(first);
     std::move(shown.sentences.begin(), rest, std::back_inserter(found.shown.sentences));
     shown.sentences.erase(shown.sentences.begin(), rest);
-    if (one.of->name == "barriers" && !shown.tables.empty()) {
+    if (one.of->name == default_study && !shown.tables.empty()) {
       found.shown.tables.push_back(std::move(shown.tables.front()));
       shown.tables.erase(shown.tables.begin());
     }
@@ -329,7 +329,8 @@ void write(const std::string& where, const std::string& text) {
 
 int report_command(const options& asked) {
   prepare_files(asked);
-  auto all = read_report_files(asked.files, asked.across.value_or(across::hosts), asked.anonymous);
+  auto all =
+      read_report_files(asked.files, asked.across.value_or(across::hosts), asked.less_order, asked.anonymous);
   say_damage(all);
   std::vector<std::string> failed;
   const auto p = page_of(asked, all, failed);
@@ -345,7 +346,7 @@ namespace {
 
 // What every study makes of the files that show was given, whatever their machines are.
 std::vector<shown_study> evaluations_of(const options& asked) {
-  auto all = read_report_files(asked.files, across::machines);
+  auto all = read_report_files(asked.files, across::machines, asked.less_order);
   say_damage(all);
   std::vector<result> results;
   auto shown = evaluate_all(all.raw, &results);

@@ -33,10 +33,16 @@ struct report_files {
   std::vector<raw_file> raw;               // rows that a study knows
 };
 
+// Takes from the studies of this build what results do not say of their subjects. `less_order`: what orders
+// less than a barrier is ranked among them all the same.
+void know_facts(std::span<result>, bool less_order);
+void know_facts(std::span<measurement>, bool less_order);
+
 // Results files and stores, machine descriptions (ours or hwloc XML), and raw rows of studies. Machines that
 // differ by no more than `alike` count as one. `anonymous`: as make_anonymous() leaves them. Throws
 // usage_error, beginning with the name, for a file that is nothing of this.
-report_files read_report_files(const std::vector<std::string>& names, across alike, bool anonymous = false);
+report_files read_report_files(const std::vector<std::string>& names, across alike, bool less_order,
+                               bool anonymous = false);
 
 // To stderr, what of these files is damaged and was skipped.
 void say_damage(const report_files&);

@@ -240,7 +240,8 @@ int measure(const asked_study& asked, std::span<const topology::rank_view> views
   const std::uint64_t seed = std::stoull(
       job.broadcast(std::to_string(settled.seed.value_or(now % 1'000'000'007)), 0, "agreeing on the seed"));
   const session where(job, job, dog, settled.timeout);
-  const auto all = plan_of(asked, views, &where);
+  auto all = plan_of(asked, views, &where);
+  know_facts(all, asked.typed.less_order);
   const bool speaks = job.rank() == 0;
   const auto machine = record_machine(settled, job, views);
   const auto started = job.broadcast(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))), 0,

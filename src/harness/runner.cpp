@@ -117,6 +117,7 @@ void runner::run_cell(std::span<const measurement> points, std::span<result> res
     c.patience = settings_.timeout;
     c.result->point = points[i].point;
     c.result->notes = points[i].notes;
+    c.result->facts = points[i].facts;
     c.result->reason = points[i].waived;
     c.active = points[i].waived.empty();
     if (job_->rank() == 0 && c.active) resume(c);

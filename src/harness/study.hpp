@@ -52,10 +52,11 @@ struct measurement {
   std::function<subject_creation()> create;
   std::function<std::unique_ptr<mgsync::method>()> method;
   std::function<std::unique_ptr<mgsync::prover>()> prover;  // empty: unchecked
-  std::string cell;                  // points of one cell are measured interleaved, batch by batch
-  std::function<void()> enter_cell;  // of a cell's first point: called on every rank before any is made
-  int speaker = 0;                   // the rank whose word counts of what a creation found
-  std::vector<std::string> notes;    // for the result
+  std::string cell;                    // points of one cell are measured interleaved, batch by batch
+  std::function<void()> enter_cell;    // of a cell's first point: called on every rank before any is made
+  int speaker = 0;                     // the rank whose word counts of what a creation found
+  std::vector<std::string> notes;      // for the result
+  std::optional<known_facts> facts{};  // for the result
 };
 
 // What measurements of all studies begin with: a point of one member, the first GPU or thread, on the asked
@@ -105,6 +106,9 @@ struct study {
   // Whether its curves are of one program: between points of several they would cross where none of them
   // does. Results of several are then evaluated each by itself.
   bool of_one_program = false;
+  // What is true of a point's subject, where one passage of it synchronizes anybody (src/results/facts.hpp):
+  // for the results, and for those of files that do not say it. nullptr: nothing here does.
+  std::optional<known_facts> (*facts_of)(const point&) = nullptr;
 };
 
 // Whether these words ask the study's model, and nothing is to be measured.

@@ -214,7 +214,7 @@ std::string what_there_is(std::span<const result> all, facts_of_point facts_of) 
   std::set<double> works;
   std::size_t barriers = 0;
   for (const auto& r : all) {
-    if (r.point.study != "barriers") continue;
+    if (r.point.study != default_study) continue;
     ++barriers;
     step same;
     same.device = r.point.device;

@@ -209,6 +209,12 @@ std::optional<prediction> predict_one(std::span<const result> results, const std
   if (points.empty()) return std::nullopt;
   const auto there = point_at(points.front().of->point, wanted);
   prediction p{.barrier = name, .ranks = there.ranks, .facts = facts_of(there)};
+  if (const auto& said = points.front().of->facts; said && !p.facts.known)  // a backend that this build lacks
+    p.facts = {.known = true,
+               .by_host = there.device == topology::device::gpu && said->driver != fact::driver::device,
+               .maker = said->maker,
+               .call = said->call,
+               .needs = said->needs};
   if (p.facts.meets_nobody) return std::nullopt;
   if (const auto* exact = find(points, wanted.members, wanted.shape)) {
     const auto& m = exact->of->metrics.front();
@@ -267,8 +273,8 @@ place place_named(std::span<const result> all, const step& asked) {
 }  // namespace
 
 bool is_usable(const result& r, const step& asked, facts_of_point facts_of) {
-  if (r.point.study != "barriers" || r.point.device != asked.device || !r.has_metrics() ||
-      !r.verdict.passed || !(r.metrics.front().median > 0))
+  if (r.point.study != default_study || r.orders_less() || r.point.device != asked.device ||
+      !r.has_metrics() || !r.verdict.passed || !(r.metrics.front().median > 0))
     return false;
   if (r.metrics.front().unit != "us" || !is_plain(r.point)) return false;
   const double work = r.point.number(axes::work).value_or(0);

@@ -24,8 +24,9 @@ enum class origin { vendor, nccl, mpi, runtime, peer, ours };
 // starts by itself. Host threads are driven by the host.
 enum class driver { device, host, kernel_boundary };
 
-// The widest group that it joins.
-enum class scope { lanes, block, cluster, grid, node, nodes };
+// The widest group that it joins. converged_lanes: lanes that are together, as they are when it is timed, and
+// need no instruction for it.
+enum class scope { converged_lanes, lanes, block, cluster, grid, node, nodes };
 
 // Whose rounds it orders among all that take part: nobody's; those of workers of one number on each member;
 // those of each block, or of each GPU, by themselves; or everybody's with everybody's, as a barrier does.
@@ -52,8 +53,13 @@ struct words<fact::driver> {
 template <>
 struct words<fact::scope> {
   static constexpr std::pair<fact::scope, std::string_view> list[] = {
-      {fact::scope::lanes, "lanes"}, {fact::scope::block, "block"}, {fact::scope::cluster, "cluster"},
-      {fact::scope::grid, "grid"},   {fact::scope::node, "node"},   {fact::scope::nodes, "nodes"}};
+      {fact::scope::converged_lanes, "converged lanes"},
+      {fact::scope::lanes, "lanes"},
+      {fact::scope::block, "block"},
+      {fact::scope::cluster, "cluster"},
+      {fact::scope::grid, "grid"},
+      {fact::scope::node, "node"},
+      {fact::scope::nodes, "nodes"}};
 };
 template <>
 struct words<fact::extent> {
@@ -94,10 +100,14 @@ struct facts {
   constexpr bool joins_all() const { return extent == fact::extent::everything; }
   // It promises less than a barrier does: no faster one by what it takes.
   constexpr bool orders_less() const { return !joins_all() || order != fact::order::both; }
-  bool operator==(const facts& other) const {
-    return origin == other.origin && driver == other.driver && scope == other.scope &&
-           extent == other.extent && order == other.order;
-  }
+};
+
+// The facts of what a result timed, and what a program writes to have it; without a call it cannot.
+struct known_facts : facts {
+  std::string maker{};  // whose it is, by name: "NVIDIA", "OpenMP"
+  std::string call{};
+  std::string needs{};         // of the call: an include, a way to launch
+  bool ranked_anyway = false;  // although it orders less: as this command was asked; not written
 };
 
 }  // namespace mgsync

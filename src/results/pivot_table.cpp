@@ -201,7 +201,7 @@ std::string table_by(std::span<const result> results, const std::string& what) {
           std::find_if(values.begin(), values.end(), [&](const value& v) { return v.text == text_here; }) -
           values.begin());
       if (r->status == result_status::waived || column == values.size()) continue;
-      const std::string name = subject_of(r->point);
+      const std::string name = marked_subject_of(*r);
       auto found =
           std::find_if(methods.begin(), methods.end(), [&](const method& m) { return m.name == name; });
       if (found == methods.end()) found = methods.insert(methods.end(), {name, {}});

@@ -46,8 +46,11 @@ inline constexpr std::string_view mpi_threads =
 inline constexpr std::string_view peer_memory_asked = "peer_memory_asked";  // "ipc" or "vmm", where it was
 }  // namespace axes
 
+// What `mgsync` alone measures. Of a point of this study the subject goes without its study's name.
+inline constexpr std::string_view default_study = "barriers";
+
 struct point {
-  std::string study = "barriers";
+  std::string study{default_study};
   std::string subject;  // what was timed; of barriers: the backend
   std::string variant;  // may be empty
   topology::device device = topology::device::host;

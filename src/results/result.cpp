@@ -21,4 +21,9 @@ std::string result::found(const std::string& key) const {
   return value == environment.end() ? "" : value->second;
 }
 
+std::string marked_subject_of(const result& one) {
+  const bool less = one.facts && one.facts->orders_less();
+  return subject_of(one.point) + (less ? " (orders less)" : "");
+}
+
 }  // namespace mgsync

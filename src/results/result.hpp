@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/results/doubt.hpp"
+#include "src/results/facts.hpp"
 #include "src/results/metric.hpp"
 #include "src/results/point.hpp"
 
@@ -111,10 +112,18 @@ struct result {
   std::map<std::string, std::string> environment;
   std::vector<std::string> notes;
   std::vector<doubt> doubts;  // why its figures may mean little; of each kind one
+  // Where one passage of its subject, which is what the first metric says, synchronizes anybody.
+  std::optional<known_facts> facts;
 
   bool has_metrics() const { return !metrics.empty(); }
   const metric* find(std::string_view name) const;  // nullptr: no such metric
   std::string found(const std::string& key) const;  // of the environment; empty: unknown
+  // It synchronizes, and promises less than a barrier does: it wins and ties nothing, unless that was asked
+  // for.
+  bool orders_less() const { return facts && facts->orders_less() && !facts->ranked_anyway; }
 };
+
+// "nccl:stream (orders less)": its subject where it stands among others.
+std::string marked_subject_of(const result&);
 
 }  // namespace mgsync

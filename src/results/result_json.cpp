@@ -137,6 +137,30 @@ std::vector<doubt> doubts_from_json(const object_reader& in) {
   return all;
 }
 
+ordered_json to_json(const known_facts& one) {
+  return {{"origin", to_string<fact::origin>(one.origin)},
+          {"driver", to_string<fact::driver>(one.driver)},
+          {"scope", to_string<fact::scope>(one.scope)},
+          {"extent", to_string<fact::extent>(one.extent)},
+          {"order", to_string<fact::order>(one.order)},
+          {"maker", one.maker},
+          {"call", one.call},
+          {"needs", one.needs}};
+}
+
+std::optional<known_facts> facts_from_json(const object_reader& from) {
+  if (!from.has("facts")) return std::nullopt;
+  const object_reader in(from.member("facts"), from.path_of("facts"));
+  return known_facts{{.origin = in.get<fact::origin>("origin"),
+                      .driver = in.get<fact::driver>("driver"),
+                      .scope = in.get<fact::scope>("scope"),
+                      .extent = in.get<fact::extent>("extent"),
+                      .order = in.get<fact::order>("order")},
+                     in.get_or<std::string>("maker", ""),
+                     in.get_or<std::string>("call", ""),
+                     in.get_or<std::string>("needs", "")};
+}
+
 std::vector<std::string> notes_with_gaps(const result& one) {
   std::vector<std::string> notes = one.notes;
   for (const metric& each : one.metrics)
@@ -242,6 +266,7 @@ ordered_json to_json(const result& one) {
   out["environment"] = ordered_json(one.environment);
   out["notes"] = notes_with_gaps(one);
   for (const doubt& each : one.doubts) out["doubts"].push_back(to_json(each));
+  if (one.facts) out["facts"] = to_json(*one.facts);
   return out;
 }
 
@@ -263,6 +288,7 @@ result result_from_json(const ordered_json& value, const std::string& path) {
   one.environment = in.get_or<std::map<std::string, std::string>>("environment", {});
   one.notes = in.get_or<std::vector<std::string>>("notes", {});
   one.doubts = doubts_from_json(in);
+  one.facts = facts_from_json(in);
   return one;
 }
 

@@ -44,6 +44,7 @@ bool overlap(const metric& a, const metric& b) {
 }
 
 bool has_interval(const result& one) { return one.has_metrics() && !one.metrics.front().of_one_batch(); }
+bool is_ranked(const result& one) { return has_interval(one) && !one.orders_less(); }
 
 struct cell_rows {
   std::vector<const result*> all;  // the best first, failed ones last
@@ -51,7 +52,7 @@ struct cell_rows {
   std::size_t ranked = 0;          // rows with an interval
   std::size_t tied = 0;            // of these: whose interval overlaps the best's
   bool ties(const result& one) const {
-    return has_interval(one) && overlap(one.metrics.front(), best->metrics.front());
+    return is_ranked(one) && overlap(one.metrics.front(), best->metrics.front());
   }
 };
 
@@ -78,7 +79,7 @@ std::vector<cell_rows> cells_of(const std::vector<const result*>& rows) {
       return a->has_metrics() && times_worse(b->metrics.front(), a->metrics.front()) < 1;
     });
     for (const result* one : cell.all) {
-      if (!has_interval(*one)) continue;
+      if (!is_ranked(*one)) continue;
       if (cell.best == nullptr) cell.best = one;
       ++cell.ranked;
       if (one == cell.best || cell.ties(*one)) ++cell.tied;
@@ -122,6 +123,7 @@ std::string status_of(const result& one) {
 
 std::string mark_of(const cell_rows& cell, const result& one) {
   if (one.has_metrics() && one.metrics.front().of_one_batch()) return "?";
+  if (one.has_metrics() && one.orders_less()) return "<";
   if (cell.ranked < 2 || !one.has_metrics()) return "";
   if (cell.tied > 1) return cell.ties(one) ? "~" : "";
   return &one == cell.best ? "*" : "";
@@ -132,7 +134,7 @@ std::string note_of(const cell_rows& cell, const result& one) {
   const point& p = one.point;
   if (!one.has_metrics()) return "see below";
   const metric& first = one.metrics.front();
-  if (const double times = has_interval(one) ? times_worse(cell.best->metrics.front(), first) : 0;
+  if (const double times = is_ranked(one) ? times_worse(cell.best->metrics.front(), first) : 0;
       times > 0 && std::isfinite(times) && !cell.ties(one))
     words.push_back(fmt::format("{:.{}f}x", times, times < 9.995 ? 2 : 0));
   if (first.confidence < 0.95)
@@ -215,6 +217,9 @@ std::string legend(const section& all) {
   if (std::any_of(all.rows.begin(), all.rows.end(),
                   [](const result* one) { return one->has_metrics() && !has_interval(*one); }))
     parts.push_back("?  one batch, or process, only: it has no interval, and neither wins nor ties");
+  if (std::any_of(all.rows.begin(), all.rows.end(),
+                  [](const result* one) { return one->has_metrics() && one->orders_less(); }))
+    parts.push_back("<  orders less than a barrier, and neither wins nor ties (--less-order ranks it too)");
   return parts.empty() ? "" : fmt::format("\n{}\n", fmt::join(parts, "\n"));
 }
 

@@ -52,12 +52,33 @@ std::string why_never(const backend& b, const barrier_variant& v, const point& p
 
 }  // namespace
 
-subject_facts facts_of(const point& p, std::span<const backend* const> table) {
+namespace {
+
+struct found_variant {
+  const backend* of = nullptr;
+  const barrier_variant* variant = nullptr;  // nullptr: this build has none of that name
+};
+
+found_variant variant_of(const point& p, std::span<const backend* const> table) {
   const auto found = std::ranges::find_if(table, [&](const backend* b) { return b->name == p.subject; });
   if (found == table.end()) return {};
-  const backend& b = **found;
-  const auto* const v = p.variant.empty() ? &b.variants.front() : b.find(p.variant);
+  return {*found, p.variant.empty() ? &(*found)->variants.front() : (*found)->find(p.variant)};
+}
+
+}  // namespace
+
+std::optional<known_facts> known_facts_of(const point& p) {
+  const auto* const v = variant_of(p, backends()).variant;
+  if (v == nullptr) return std::nullopt;
+  const auto& call = v->call_for(p.device);
+  return known_facts{v->facts_for(p.device), std::string(call.maker), std::string(call.call),
+                     std::string(call.needs)};
+}
+
+subject_facts facts_of(const point& p, std::span<const backend* const> table) {
+  const auto [of, v] = variant_of(p, table);
   if (v == nullptr) return {};
+  const backend& b = *of;
   const auto group = group_of(p);
   const auto& call = v->call_for(p.device);
   subject_facts all{.known = true,

@@ -11,5 +11,7 @@ namespace mgsync::barriers {
 
 subject_facts facts_of(const point&, std::span<const backend* const> table);
 subject_facts facts_of(const point&);  // by the backends of this build
+// What its record says, for the result; nothing where this build has no such backend or variant.
+std::optional<known_facts> known_facts_of(const point&);
 
 }  // namespace mgsync::barriers

@@ -4,6 +4,7 @@
 
 #include "barriers/words.hpp"
 #include "src/harness/study.hpp"
+#include "src/studies/barriers/barrier_facts.hpp"
 #include "src/studies/barriers/barrier_points.hpp"
 #include "src/studies/barriers/barriers_evaluation.hpp"
 
@@ -95,11 +96,13 @@ std::vector<measurement> points(const study_request& asked) {
 
 extern const study barriers_study;
 const study barriers_study{
-    "barriers",
-    "every way to synchronize here, checked and compared: the heat maps and curves of papers 000 and 001",
-    barriers::axes_of_barriers,
-    barriers::points,
-    barriers::evaluate,
-    1.0};
+    .name = "barriers",
+    .summary =
+        "every way to synchronize here, checked and compared: the heat maps and curves of papers 000 and 001",
+    .axes = barriers::axes_of_barriers,
+    .points = barriers::points,
+    .evaluate = barriers::evaluate,
+    .seconds_per_point = 1.0,
+    .facts_of = barriers::known_facts_of};
 
 }  // namespace mgsync

@@ -93,7 +93,7 @@ using same_group = std::tuple<std::string, int, std::string>;
 std::map<same_group, std::vector<const result*>> by_subject(std::span<const result> all) {
   std::map<same_group, std::vector<const result*>> groups;
   for (const auto& r : all)
-    if (r.point.study == "barriers" && r.point.device == topology::device::gpu && is_idle(r) &&
+    if (r.point.study == default_study && r.point.device == topology::device::gpu && is_idle(r) &&
         r.point.number("blocks_per_sm") && r.point.number("threads_per_block"))
       groups[{subject_of(r.point), r.point.members, circumstances_of(r.point)}].push_back(&r);
   return groups;
@@ -178,10 +178,10 @@ void add_shapes(std::span<const result> all, evaluation& e) {
   std::map<key, std::map<std::string, std::map<shape_place, const result*>>> groups;
   std::map<key, std::map<shape_place, std::string>> shapes;
   for (const auto& r : all) {
-    if (r.point.study != "barriers" || !r.has_metrics() || !is_idle(r) || !(r.metrics.front().median > 0))
+    if (r.point.study != default_study || !r.has_metrics() || !is_idle(r) || !(r.metrics.front().median > 0))
       continue;
     const key where{r.point.device, circumstances_of(r.point), r.point.members};
-    groups[where][subject_of(r.point)][place_of_shape(r.point)] = &r;
+    groups[where][marked_subject_of(r)][place_of_shape(r.point)] = &r;
     shapes[where][place_of_shape(r.point)] = format_shape(r.point);
   }
   for (const auto& [where, subjects] : groups) {
@@ -232,13 +232,16 @@ using picture_key =
 
 void add_curves(std::span<const result> all, evaluation& e) {
   std::map<picture_key, std::map<std::string, curve>> pictures;
+  std::set<std::string> vendors;
   for (const auto& r : all) {
-    if (r.point.study != "barriers" || !r.has_metrics() || !is_idle(r) || !(r.metrics.front().median > 0))
+    if (r.point.study != default_study || !r.has_metrics() || !is_idle(r) || !(r.metrics.front().median > 0))
       continue;
     const auto& m = r.metrics.front();
     auto& one = pictures[{std::string(to_string(r.point.device)), circumstances_of(r.point),
-                          place_of_shape(r.point), format_shape(r.point)}][subject_of(r.point)];
-    one.name = subject_of(r.point);
+                          place_of_shape(r.point), format_shape(r.point)}][marked_subject_of(r)];
+    one.name = marked_subject_of(r);
+    if (r.facts && r.facts->origin == fact::origin::vendor && r.facts->driver == fact::driver::device)
+      vendors.insert(one.name);
     one.points.push_back({static_cast<double>(r.point.members), m.median, m.ci95_low, m.ci95_high, m.raw,
                           fmt::format("{} samples", m.samples), short_key(r.point)});
   }
@@ -268,7 +271,7 @@ void add_curves(std::span<const result> all, evaluation& e) {
     // than these.
     std::set<std::string> shown;
     std::stable_partition(c.curves.begin(), c.curves.end(), [&](const curve& one) {
-      return one.name == "multigrid:vendor" || shown.insert(one.name.substr(0, one.name.find(':'))).second;
+      return vendors.contains(one.name) || shown.insert(one.name.substr(0, one.name.find(':'))).second;
     });
     std::set<double> counts;
     for (const auto& one : c.curves)
@@ -325,10 +328,11 @@ std::string beside_the_vendor(const std::vector<const fastest*>& shapes) {
   for (const auto* one : shapes) {
     // A barrier inside a block or a cluster is no grid's, even where the grid has one block only.
     const auto* chosen = one->answer != nullptr ? one->answer : one->best;
-    if (const auto& best = chosen->point.subject; best == "warp" || best == "block" || best == "cluster")
-      continue;
+    if (chosen->facts && chosen->facts->scope < fact::scope::grid) continue;
+    const auto same = chosen->point.members == 1 ? fact::scope::grid : fact::scope::node;
     for (const auto* r : one->all) {
-      if (subject_of(r->point) != (r->point.members == 1 ? "grid:cooperative-groups" : "multigrid:vendor"))
+      if (!r->facts || r->facts->origin != fact::origin::vendor || r->facts->driver != fact::driver::device ||
+          r->facts->scope != same)
         continue;
       const double ratio = latency_of(r) / latency_of(chosen);
       least = std::min(least, ratio);
@@ -401,14 +405,14 @@ void add_verdict(std::span<const result> all, evaluation& e) {
   std::map<cell_key, fastest> cells;
   std::size_t violated = 0, waived = 0, measured = 0, unchecked = 0;
   for (const auto& r : all) {
-    if (r.point.study != "barriers") continue;
+    if (r.point.study != default_study) continue;
     violated += r.status == result_status::failed;
     waived += r.status == result_status::waived;
     if (!r.has_metrics()) continue;
     ++measured;
     unchecked += !r.verdict.passed && r.status == result_status::measured;
-    if (!is_idle(r) || !r.verdict.passed || r.metrics.front().of_one_batch())
-      continue;  // one batch neither wins nor ties
+    if (!is_idle(r) || !r.verdict.passed || r.orders_less() || r.metrics.front().of_one_batch())
+      continue;  // neither what orders less nor one batch wins or ties
     auto& one = cells[{std::string(to_string(r.point.device)), circumstances_of(r.point), r.point.members,
                        place_of_shape(r.point)}];
     one.add(r);

@@ -32,43 +32,29 @@ struct stood {
   std::optional<standing> out_of_reach;
 };
 
-// Of the barriers inside one GPU: by threads, or by the blocks of a cluster.
-rung rung_inside(const point& p, const std::string& scope) {
-  const int threads = static_cast<int>(p.number(axes::threads_per_block).value_or(32)),
-            blocks = static_cast<int>(p.number(axes::blocks).value_or(1));
-  if (scope == "warp") return {1, 2, "warp, lanes from two branches"};
-  if (scope == "block") return {2, threads, fmt::format("block, {} threads", threads)};
-  if (scope == "cluster" && blocks > 1) return {3, blocks, fmt::format("cluster, {} blocks", blocks)};
-  return {};
-}
-
-// Where one passage of nothing but the barrier belongs; level 0: it does not.
+// Where one passage of nothing but the barrier belongs, by whom it joins and who drives it; level 0: it does
+// not.
 rung rung_of(const result& r, const subject_facts& facts) {
   const auto& p = r.point;
-  if (p.study == "levels") {
-    // Its other links are operations, or no instruction; a relaxed arrival orders no memory.
-    if (p.word("quantity") != "latency" || r.found("link") != "barrier" ||
-        p.subject.starts_with("cluster_relaxed"))
-      return {};
-    return rung_inside(p, p.word("scope"));
-  }
-  if (p.study == "launch") {
-    const bool wanted = p.word("quantity") == "null" && p.members == 1 &&
-                        p.number("argument_bytes").value_or(0) == 0 &&
-                        p.word("policy", "synchronize") == "synchronize";
-    return {wanted && p.device == topology::device::gpu ? 6 : 0, 1, "launch: one more kernel"};
-  }
-  if (p.study != "barriers" || p.word("load", "idle") != "idle" || p.find("work") != nullptr ||
-      p.find("late") != nullptr || !r.verdict.passed || facts.meets_nobody)
+  if (!r.facts || r.orders_less() || p.word("load", "idle") != "idle" || p.find("work") != nullptr ||
+      p.find("late") != nullptr || facts.meets_nobody)
     return {};
+  if (p.study == default_study && !r.verdict.passed) return {};
   if (p.device == topology::device::host)
     return {8, p.members,
             fmt::format("{} host member{}{}", p.members, p.members == 1 ? "" : "s",
                         p.ranks > 1 ? ", in ranks" : "")};
   const bool per_rank = p.ranks > 1;
-  if (p.subject == "warp" && p.variant != "apart") return {1, 1, "warp, lanes together"};
-  if (p.subject == "warp" || p.subject == "block" || p.subject == "cluster") return rung_inside(p, p.subject);
-  if (facts.by_host)
+  const int threads = static_cast<int>(p.number(axes::threads_per_block).value_or(32)),
+            blocks = static_cast<int>(p.number(axes::blocks).value_or(1));
+  const fact::scope scope = r.facts->scope;
+  if (scope == fact::scope::converged_lanes) return {1, 1, "warp, lanes together"};
+  if (scope == fact::scope::lanes) return {1, 2, "warp, lanes from two branches"};
+  if (scope == fact::scope::block) return {2, threads, fmt::format("block, {} threads", threads)};
+  if (scope == fact::scope::cluster) return {3, blocks, fmt::format("cluster, {} blocks", blocks)};
+  if (r.facts->driver == fact::driver::kernel_boundary && scope == fact::scope::grid)
+    return {6, 1, "launch: one more kernel"};
+  if (r.facts->driver != fact::driver::device)
     return {7, p.members,
             fmt::format("end of the kernel, {} GPU{}{}", p.members, p.members == 1 ? "" : "s",
                         per_rank ? ", in ranks" : "")};
@@ -132,7 +118,7 @@ stood stood_of(const rung& where, const std::vector<std::pair<const result*, sub
     const bool callable = r->point.study != "barriers" || !facts.call.empty();
     if (!callable && (!found.out_of_reach || value.us < found.out_of_reach->us)) found.out_of_reach = value;
     if (!callable) continue;
-    auto& best = found.callable[kind_of(where) == 0 ? "" : facts.maker];
+    auto& best = found.callable[kind_of(where) == 0 ? "" : r->facts->maker];
     if (best.of == nullptr || value.us < best.us) best = value;
   }
   for (const auto& [maker, best] : found.callable)
@@ -155,7 +141,7 @@ bar bar_of(const std::string& name, const standing& value, int level, bool out_o
 std::map<rung, stood> ladder_of(std::span<const result> all) {
   std::map<rung, results_by_shape> measured;
   for (const auto& r : all) {
-    const auto facts = r.point.study == "barriers" ? facts_of(r.point) : subject_facts{};
+    const auto facts = r.point.study == default_study ? facts_of(r.point) : subject_facts{};
     const auto where = rung_of(r, facts);
     if (where.level != 0 && standing_of(r))
       measured[where][kind_of(where) == 0 ? std::pair{0.0, 0.0} : shape_of(r.point)].emplace_back(&r, facts);
@@ -210,7 +196,8 @@ std::string loaded_sentence(const std::map<std::string, by_load>& subjects) {
     return std::ranges::max_element(loads, {}, [](const auto& one) { return us_of(one.second); })->second;
   };
   for (const auto& one : subjects) {
-    if (!one.second.contains("idle") || !one.second.at("idle")->verdict.passed)
+    if (!one.second.contains("idle") || !one.second.at("idle")->verdict.passed ||
+        one.second.at("idle")->orders_less())
       continue;  // pieces of barriers, unchecked ones
     if (one.second.at("idle")->metrics.front().of_one_batch()) continue;
     if (idle == nullptr || us_of(one.second.at("idle")) < us_of(idle->second.at("idle"))) idle = &one;
@@ -236,7 +223,7 @@ void add_loads(std::span<const result> all, evaluation& e) {
   std::map<std::pair<int, std::string>, std::map<std::string, by_load>> groups;
   std::map<std::pair<int, std::string>, std::vector<std::string>> loads;
   for (const auto& r : all) {
-    if (r.point.study != "barriers" || r.point.device != topology::device::gpu || !r.has_metrics() ||
+    if (r.point.study != default_study || r.point.device != topology::device::gpu || !r.has_metrics() ||
         !(r.metrics.front().median > 0))
       continue;
     if (r.point.find("work") != nullptr || r.point.find("late") != nullptr || r.point.ranks > 1) continue;
@@ -244,7 +231,7 @@ void add_loads(std::span<const result> all, evaluation& e) {
     const auto load = r.point.word("load", "idle");
     auto& seen = loads[where];
     if (std::find(seen.begin(), seen.end(), load) == seen.end()) seen.push_back(load);
-    groups[where][subject_of(r.point)].emplace(load, &r);
+    groups[where][marked_subject_of(r)].emplace(load, &r);
   }
   for (auto& [where, subjects] : groups) {
     auto& columns = loads[where];

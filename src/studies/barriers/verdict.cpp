@@ -9,13 +9,22 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/studies/barriers/barrier_facts.hpp"
+
 namespace mgsync {
 
 namespace {
 
 // Inside a block a worker is a lane, or a warp.
+enum class worker { lane, warp, block };
+worker worker_of(const point& p) {
+  const auto facts = barriers::known_facts_of(p);
+  if (!facts || facts->scope > fact::scope::block) return worker::block;
+  return facts->scope == fact::scope::block ? worker::warp : worker::lane;
+}
 std::string_view word_for_worker(const point& p) {
-  return p.subject == "warp" ? "lane" : p.subject == "block" ? "warp" : "block";
+  const auto one = worker_of(p);
+  return one == worker::lane ? "lane" : one == worker::warp ? "warp" : "block";
 }
 
 std::string worker_name(const point& p, const topology::group& group, const worker_id& worker) {
@@ -27,8 +36,8 @@ std::string worker_name(const point& p, const topology::group& group, const work
 unsigned workers_per_member(const point& p) {
   constexpr unsigned several = 2;  // a GPU that is not given its number of blocks has one per SM at least
   const auto threads = static_cast<unsigned>(p.number(axes::threads_per_block).value_or(32));
-  if (p.subject == "warp") return threads;
-  if (p.subject == "block") return threads / 32;
+  if (worker_of(p) == worker::lane) return threads;
+  if (worker_of(p) == worker::warp) return threads / 32;
   const auto count = p.device == topology::device::host ? p.number(axes::blocks_per_sm).value_or(1)
                                                         : p.number(axes::blocks).value_or(several);
   return static_cast<unsigned>(count);

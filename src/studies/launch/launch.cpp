@@ -163,15 +163,31 @@ std::vector<measurement> points(const study_request& asked) {
   return all;
 }
 
+// On one GPU a kernel behind another is a barrier of all its blocks; on several the next one of each waits
+// for its own alone.
+std::optional<known_facts> facts_of(const point& p) {
+  if (p.device != topology::device::gpu || p.members != 1 || p.word("quantity") != "null" ||
+      p.number("argument_bytes").value_or(0) != 0 || p.find("policy") != nullptr)
+    return std::nullopt;
+  return known_facts{{.origin = fact::origin::vendor,
+                      .driver = fact::driver::kernel_boundary,
+                      .scope = fact::scope::grid,
+                      .extent = fact::extent::everything,
+                      .order = fact::order::both},
+                     "NVIDIA",
+                     "one more launch"};
+}
+
 }}  // namespace launch
 
 extern const study launch_study;
 const study launch_study{
-    "launch",
-    "what one more kernel (or start of threads) costs, and what of it is host, device, or neither",
-    launch::axes,
-    launch::points,
-    launch::evaluate,
-    1.2};
+    .name = "launch",
+    .summary = "what one more kernel (or start of threads) costs, and what of it is host, device, or neither",
+    .axes = launch::axes,
+    .points = launch::points,
+    .evaluate = launch::evaluate,
+    .seconds_per_point = 1.2,
+    .facts_of = launch::facts_of};
 
 }  // namespace mgsync

@@ -36,10 +36,11 @@ const result* fastest_barrier(std::span<const result> all, int members, const st
                               bool ends_kernel) {
   const result* best = nullptr;
   for (const auto& r : all)
-    if (r.point.study == "barriers" && r.point.device == topology::device::gpu &&
-        r.point.members == members && format_shape(r.point) == shape && r.has_metrics() &&
-        !r.metrics.front().of_one_batch() && r.verdict.passed &&
-        (r.point.subject == "kernel-boundary") == ends_kernel && r.point.word("load", "idle") == "idle" &&
+    if (r.facts && !r.orders_less() && r.facts->scope >= fact::scope::grid &&
+        r.point.device == topology::device::gpu && r.point.members == members &&
+        format_shape(r.point) == shape && r.has_metrics() && !r.metrics.front().of_one_batch() &&
+        r.verdict.passed && (r.facts->driver == fact::driver::kernel_boundary) == ends_kernel &&
+        r.point.word("load", "idle") == "idle" &&
         (best == nullptr || r.metrics.front().median < best->metrics.front().median))
       best = &r;
   return best;

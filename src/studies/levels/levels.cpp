@@ -117,15 +117,34 @@ evaluation evaluate_results(std::span<const result> all) {
   return e;
 }
 
+// Of latencies whose links are the hardware's barriers.
+std::optional<known_facts> facts_of(const point& p) {
+  const auto found = std::ranges::find(families(), p.subject, &probe_family::name);
+  if (found == families().end() || p.word("quantity") != "latency" || link_of(*found) != "barrier")
+    return std::nullopt;
+  const auto& f = *found;
+  const bool one_block = f.source == "cluster" && f.cluster == 1;
+  return known_facts{{.origin = fact::origin::vendor,
+                      .driver = fact::driver::device,
+                      .scope = f.source == "warp"                 ? fact::scope::lanes
+                               : f.source == "block" || one_block ? fact::scope::block
+                                                                  : fact::scope::cluster,
+                      .extent = fact::extent::everything,
+                      .order = f.name.starts_with("cluster_relaxed") ? fact::order::none : fact::order::both},
+                     "NVIDIA",
+                     std::string(f.what)};
+}
+
 }}  // namespace levels
 
 extern const study levels_study;
-const study levels_study{
-    "levels",
-    "barriers and memory inside one GPU, by the SM's own clock (000, table II; 001, tables 2, 4, 5 and 7)",
-    levels::axes_of_levels,
-    levels::points,
-    levels::evaluate_results,
-    0.035};
+const study levels_study{.name = "levels",
+                         .summary = "barriers and memory inside one GPU, by the SM's own clock (000, table "
+                                    "II; 001, tables 2, 4, 5 and 7)",
+                         .axes = levels::axes_of_levels,
+                         .points = levels::points,
+                         .evaluate = levels::evaluate_results,
+                         .seconds_per_point = 0.035,
+                         .facts_of = levels::facts_of};
 
 }  // namespace mgsync

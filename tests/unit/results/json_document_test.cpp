@@ -11,6 +11,7 @@
 #include "made_up_results.hpp"
 #include "scratch_folder.hpp"
 #include "src/base/errors.hpp"
+#include "src/results/result_json.hpp"
 
 namespace mgsync { namespace {
 
@@ -224,6 +225,28 @@ TEST(json_document, is_valid_by_the_schema_in_docs) {
   EXPECT_EQ(changed([](auto& v) { v["schema"] = "mgsync-results/1"; }), invalid);
   // What a later version may add is no fault.
   EXPECT_EQ(changed([](auto& v) { v["results"][0]["extra"] = 1; }), valid);
+}
+
+TEST(facts, come_back_as_they_were_and_may_be_absent) {
+  auto one = test::measured(test::hub, 1.0);
+  EXPECT_FALSE(to_json(one).contains("facts"));
+  EXPECT_FALSE(result_from_json(to_json(one), "r").facts);
+  one.facts = known_facts{{.origin = fact::origin::peer,
+                           .driver = fact::driver::kernel_boundary,
+                           .scope = fact::scope::nodes,
+                           .extent = fact::extent::equal_threads,
+                           .order = fact::order::release},
+                          "somebody",
+                          "meet()",
+                          "#include <meet.h>"};
+  const auto again = result_from_json(to_json(one), "r").facts;
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->scope, fact::scope::nodes);
+  EXPECT_EQ(again->maker + again->call + again->needs, "somebodymeet()#include <meet.h>");
+  EXPECT_EQ(to_json(one)["facts"]["extent"], "equal threads");
+  auto wrong = to_json(one);
+  wrong["facts"]["order"] = "some";
+  EXPECT_THROW(result_from_json(wrong, "r"), usage_error);
 }
 
 }}  // namespace mgsync

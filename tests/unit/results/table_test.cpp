@@ -55,6 +55,28 @@ TEST(table, shapes) {
   EXPECT_EQ(format_shape(one), "b1x256");
 }
 
+TEST(table, what_orders_less_is_marked_and_is_no_fastest_unless_that_is_asked_for) {
+  std::vector<result> all{between("multigrid", 1.9, 2.1), between("nccl", 0.9, 1.1),
+                          between("mpi", 3.9, 4.1)};
+  all[1].facts = known_facts{{.origin = fact::origin::nccl,
+                              .driver = fact::driver::kernel_boundary,
+                              .scope = fact::scope::nodes,
+                              .extent = fact::extent::everything,
+                              .order = fact::order::acquire}};
+  const auto row_of = [&](const char* backend) {
+    for (const auto& line : lines_of(format_table(all)))
+      if (line.starts_with(backend)) return words_of(line);
+    return words{};
+  };
+  EXPECT_EQ(row_of("nccl").at(6), "<");
+  EXPECT_EQ(row_of("multigrid").at(6), "*");
+  EXPECT_EQ(row_of("mpi").back(), "2.00x");
+  EXPECT_NE(format_table(all).find("<  orders less than a barrier"), std::string::npos);
+  all[1].facts->ranked_anyway = true;
+  EXPECT_EQ(row_of("nccl").at(6), "*");
+  EXPECT_EQ(row_of("mpi").back(), "4.00x");
+}
+
 TEST(table, columns_are_stable) {
   const auto lines = lines_of(format_table(std::vector{between("mpi", 0.99, 1.03)}));
   ASSERT_GE(lines.size(), 2U);

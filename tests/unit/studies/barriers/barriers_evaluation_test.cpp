@@ -5,7 +5,16 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "src/studies/barriers/barrier_facts.hpp"
+
 namespace mgsync::barriers { namespace {
+
+// With what this build knows of their subjects, as the program evaluates them.
+evaluation evaluated(std::vector<result> all) {
+  for (auto& one : all)
+    if (!one.facts && one.point.study == default_study) one.facts = known_facts_of(one.point);
+  return evaluate(all);
+}
 
 TEST(shares_of_variance, find_what_drives_a_latency) {
   std::vector<std::vector<double>> by_blocks, by_both;
@@ -65,7 +74,7 @@ TEST(barriers_evaluation, draws_a_map_with_its_holes_and_says_what_drives_it) {
   for (const double blocks : {1.0, 2.0, 4.0})
     for (const double threads : {32.0, 64.0, 1024.0})
       all.push_back(at(blocks, threads, blocks * threads > 2048 ? std::nullopt : std::optional(blocks)));
-  const auto e = evaluate(all);
+  const auto e = evaluated(all);
   ASSERT_EQ(e.figures.size(), 2U);  // over the shapes in a row, and as a map
   const auto& map = std::get<heat_map>(e.figures[1]);
   EXPECT_EQ(map.sources[0][0], short_key(all[0].point));
@@ -111,7 +120,7 @@ TEST(ladder, begins_inside_a_block) {
                                 inside("cluster", "hardware", 2, 32, 0.2),
                                 inside("cluster", "hardware", 8, 32, 0.21),
                                 of_level("grid", "auto", 1, 0.8)};
-  const auto e = evaluate(all);
+  const auto e = evaluated(all);
   std::vector<std::string> names;
   for (const auto& one : std::get<bar_chart>(*named(e, "ladder")).bars) names.push_back(one.name);
   EXPECT_EQ(names, (std::vector<std::string>{"warp, lanes together", "warp, lanes from two branches",
@@ -128,14 +137,22 @@ TEST(ladder, has_a_rung_for_each_level_and_the_best_of_each) {
   warp.point.study = "levels";
   warp.point.set("scope", std::string("warp"));
   warp.point.set("quantity", std::string("latency"));
-  warp.environment["link"] = "barrier";
+  warp.facts = known_facts{{.origin = fact::origin::vendor,
+                            .driver = fact::driver::device,
+                            .scope = fact::scope::lanes,
+                            .extent = fact::extent::everything,
+                            .order = fact::order::both},
+                           "NVIDIA",
+                           "__syncwarp()"};
   warp.metrics[0].unit = "cycles";
   warp.environment["mhz"] = "1980";
   auto shuffle = warp, relaxed = warp;
-  shuffle.environment["link"] = "operation";
+  shuffle.facts.reset();
   relaxed.point.subject = "cluster_relaxed_2";
   relaxed.point.set("scope", std::string("cluster"));
   relaxed.point.set("blocks", 2.0);
+  relaxed.facts->scope = fact::scope::cluster;
+  relaxed.facts->order = fact::order::none;
   const std::vector<result> all{shuffle,
                                 relaxed,
                                 of_level("grid", "auto", 1, 0.8),
@@ -146,7 +163,7 @@ TEST(ladder, has_a_rung_for_each_level_and_the_best_of_each) {
                                 unchecked,
                                 loaded,
                                 warp};
-  const auto e = evaluate(all);
+  const auto e = evaluated(all);
   const auto* found = named(e, "ladder");
   ASSERT_NE(found, nullptr);
   const auto& bars = std::get<bar_chart>(*found).bars;
@@ -168,6 +185,13 @@ result measured_launch(double us) {
   auto r = of_level("graph", "", 1, us);
   r.point.study = "launch";
   r.point.set("quantity", std::string("null"));
+  r.facts = known_facts{{.origin = fact::origin::vendor,
+                         .driver = fact::driver::kernel_boundary,
+                         .scope = fact::scope::grid,
+                         .extent = fact::extent::everything,
+                         .order = fact::order::both},
+                        "NVIDIA",
+                        "a launch"};
   return r;
 }
 
@@ -179,7 +203,7 @@ TEST(ladder, shows_of_each_maker_what_a_program_can_call_and_pale_what_it_cannot
                                 of_level("nccl-device", "per-block", 4, 3.7),
                                 of_level("nccl-device", "hub-relay", 4, 3.1),
                                 measured_launch(0.7)};
-  const auto e = evaluate(all);
+  const auto e = evaluated(all);
   std::vector<std::pair<std::string, bool>> seen;
   for (const auto& one : std::get<bar_chart>(*named(e, "ladder")).bars)
     seen.emplace_back(one.name + ": " + one.note, one.reference);
@@ -200,7 +224,7 @@ TEST(ladder, steps_stand_at_one_shape_and_nobody_alone_on_them) {
                                 of_level("multigrid", "library", 2, 2.0),
                                 large,
                                 of_level("kernel-boundary", "graph", 2, 4.0)};
-  const auto e = evaluate(all);
+  const auto e = evaluated(all);
   std::vector<std::string> notes;
   for (const auto& one : std::get<bar_chart>(*named(e, "ladder")).bars) notes.push_back(one.note);
   EXPECT_EQ(notes, (std::vector<std::string>{"grid:cooperative-groups 1x32", "multigrid:library 1x32",
@@ -210,9 +234,9 @@ TEST(ladder, steps_stand_at_one_shape_and_nobody_alone_on_them) {
 TEST(barriers_evaluation, says_first_what_to_call_and_who_is_not_shown_to_be_slower_and_what_is_faster) {
   auto near = of_level("nccl-device", "hub", 4, 2.2);
   near.metrics[0].ci95_low = 2.0;
-  const auto e = evaluate(std::vector<result>{of_level("multigrid", "auto", 4, 2.0),
-                                              of_level("multigrid", "library", 4, 2.1), near,
-                                              of_level("multigrid", "vendor", 4, 5.5)});
+  const auto e = evaluated(std::vector<result>{of_level("multigrid", "auto", 4, 2.0),
+                                               of_level("multigrid", "library", 4, 2.1), near,
+                                               of_level("multigrid", "vendor", 4, 5.5)});
   EXPECT_EQ(e.sentences.at(0),
             "On 4 GPUs, take multigrid:library, the fastest barrier that a program can call: 2.1 us (95 % "
             "interval 2.1 - 2.1); no difference was shown there to nccl-device:hub. "
@@ -224,13 +248,13 @@ TEST(barriers_evaluation, says_first_what_to_call_and_who_is_not_shown_to_be_slo
 }
 
 TEST(barriers_evaluation, says_that_nothing_was_measured_that_a_program_can_call) {
-  const auto only = evaluate(std::vector<result>{of_level("multigrid", "auto", 4, 2.0)});
+  const auto only = evaluated(std::vector<result>{of_level("multigrid", "auto", 4, 2.0)});
   EXPECT_EQ(only.sentences.at(0),
             "On 4 GPUs, nothing that a program can call was measured; multigrid:auto is the fastest barrier: "
             "2 us (95 % interval 2 - 2); "
             "multigrid:library, multigrid:vendor, which it can call in its place, were not measured.");
-  const auto unknown =
-      evaluate(std::vector<result>{of_level("tomorrow", "", 4, 1.0), of_level("nccl-device", "hub", 4, 3.0)});
+  const auto unknown = evaluated(
+      std::vector<result>{of_level("tomorrow", "", 4, 1.0), of_level("nccl-device", "hub", 4, 3.0)});
   EXPECT_NE(
       unknown.sentences.at(0).find(
           "tomorrow is faster there, 1 us, and this build does not know whether a program can call it."),
@@ -238,12 +262,29 @@ TEST(barriers_evaluation, says_that_nothing_was_measured_that_a_program_can_call
       << unknown.sentences[0];
 }
 
+// NCCL's all-reduce overtakes stores into another GPU's memory: faster, it would win what it does not do.
+TEST(barriers_evaluation, what_orders_less_is_marked_and_wins_only_where_that_is_asked_for) {
+  std::vector<result> all{of_level("nccl", "graph", 4, 1.0), of_level("multigrid", "library", 4, 2.1),
+                          of_level("nccl", "graph", 2, 0.9), of_level("multigrid", "library", 2, 1.9)};
+  const auto first = [&] { return evaluated(all).sentences.at(0); };
+  EXPECT_TRUE(first().starts_with("On 4 GPUs, take multigrid:library, ")) << first();
+  EXPECT_EQ(first().find("nccl"), std::string::npos) << first();
+  const auto e = evaluated(all);
+  const auto& curves = std::get<chart>(*named(e, "over-members-gpu-1x32")).curves;
+  EXPECT_EQ(curves.front().name, "nccl:graph (orders less)");
+  for (auto& one : all) {
+    one.facts = known_facts_of(one.point);
+    one.facts->ranked_anyway = true;
+  }
+  EXPECT_TRUE(first().starts_with("On 4 GPUs, take nccl:graph, ")) << first();
+}
+
 TEST(barriers_evaluation, one_batch_is_not_the_fastest) {
   auto lucky = at(1, 32, 0.5), sure = at(1, 32, 2.0);
   lucky.point.subject = "nccl";
   lucky.metrics[0].raw = {0.5};
   sure.metrics[0].raw = {1.9, 2.0, 2.0, 2.1, 2.0, 2.0};
-  const auto e = evaluate(std::vector{lucky, sure});
+  const auto e = evaluated(std::vector{lucky, sure});
   ASSERT_FALSE(e.sentences.empty());
   EXPECT_NE(e.sentences[0].find("grid:auto is the fastest barrier: 2 us"), std::string::npos)
       << e.sentences[0];
@@ -251,7 +292,7 @@ TEST(barriers_evaluation, one_batch_is_not_the_fastest) {
 }
 
 TEST(barriers_evaluation, holds_no_grid_against_what_is_inside_a_block) {
-  const auto e = evaluate(std::vector<result>{
+  const auto e = evaluated(std::vector<result>{
       inside("warp", "syncwarp", 1, 32, 0.01), inside("grid", "cooperative-groups", 1, 32, 0.9),
       of_level("multigrid", "library", 1, 0.8), of_level("grid", "cooperative-groups", 1, 1.2)});
   EXPECT_NE(e.sentences.at(0).find("NVIDIA's own (grid:cooperative-groups) takes 1.5 times as long"),
@@ -266,15 +307,15 @@ TEST(barriers_evaluation, says_what_traffic_does_to_the_fastest_and_to_whom_it_d
     return r;
   };
   const auto e =
-      evaluate(std::vector<result>{of_level("multigrid", "auto", 2, 2.0), of_level("nccl", "auto", 2, 3.0),
-                                   beside("multigrid", 8.0), beside("nccl", 6.0)});
+      evaluated(std::vector<result>{of_level("multigrid", "auto", 2, 2.0), of_level("nccl", "auto", 2, 3.0),
+                                    beside("multigrid", 8.0), beside("nccl", 6.0)});
   EXPECT_EQ(e.sentences.back(),
             "Beside traffic on 2 GPUs, shape 1x32, multigrid:auto takes up to 8 us (peer-stores) instead of "
             "2 us. The least that any barrier takes there at worst is 6 us (nccl:auto).");
 }
 
 TEST(barriers_evaluation, is_happy_with_nothing) {
-  const auto e = evaluate({});
+  const auto e = evaluated({});
   EXPECT_TRUE(e.tables.empty() && e.figures.empty() && e.sentences.empty());
 }
 
