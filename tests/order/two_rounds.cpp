@@ -42,7 +42,8 @@ std::string name_of(std::uint64_t address) {
   case region::payload: return fmt::format("payload of {}", thread());
   case region::scratch: return fmt::format("own word of {}", thread());
   case region::records:
-    return fmt::format("record of GPU {} block {}, byte {}", gpu, offset / 64, offset % 64);
+    return fmt::format("record of GPU {} block {}, byte {}", gpu, offset / sizeof(multi_grid_block),
+                       offset % sizeof(multi_grid_block));
   case region::stopped: break;
   }
   return fmt::format("stop word of GPU {}", gpu);
@@ -87,7 +88,7 @@ void fill(ptx::memory_image& memory, const grids& g, unsigned gpu) {
   const auto image = image_of(g.choice, g.blocks);
   put(memory, at(gpu, region::flags), image.data(), image.size() * sizeof image[0]);
   multi_grid_block record = fresh_block();
-  record.patience = UINT32_MAX;
+  record.patience = record.first_patience = UINT32_MAX;
   record.told = reinterpret_cast<std::uint32_t*>(told);
   record.watched = reinterpret_cast<std::uint32_t*>(at(gpu, region::stopped));
   for (unsigned b = 0; b < g.blocks; ++b)
