@@ -8,10 +8,12 @@
 #pragma once
 
 #include <chrono>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace mgsync {
@@ -67,6 +69,17 @@ class communicator {
   void barrier(std::string_view what) const;
   std::vector<std::string> all_gather(std::string_view mine, std::string_view what) const;
   std::string broadcast(std::string value, int root, std::string_view what) const;
+  // The same of numbers, or other plain values: of every rank in rank order; the root's.
+  template <class Value>
+  std::vector<Value> all_gather_values(const Value& mine, std::string_view what) const {
+    std::vector<Value> all;
+    for (const auto& bytes : all_gather(bytes_of(mine), what)) all.push_back(value_of<Value>(bytes));
+    return all;
+  }
+  template <class Value>
+  Value broadcast_value(const Value& mine, int root, std::string_view what) const {
+    return value_of<Value>(broadcast(std::string(bytes_of(mine)), root, what));
+  }
   // The ranks of one host (what shared memory spans), in rank order.
   communicator split_by_host() const;
   // The ranks that passed the same non-negative color, in rank order; nothing for a negative one.
@@ -81,6 +94,17 @@ class communicator {
 
  private:
   communicator();
+  template <class Value>
+  static std::string_view bytes_of(const Value& one) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    return {reinterpret_cast<const char*>(&one), sizeof one};
+  }
+  template <class Value>
+  static Value value_of(const std::string& bytes) {
+    Value one{};
+    std::memcpy(&one, bytes.data(), sizeof one);
+    return one;
+  }
   // What `make` (MPI_Comm* -> result of the MPI call) makes of this communicator's ranks, under the watchdog.
   template <class Make>
   std::optional<communicator> made_by(std::string_view what, Make) const;

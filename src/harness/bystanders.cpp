@@ -122,16 +122,16 @@ bystanders::bystanders(const communicator& job, std::map<int, std::string> gpus)
   processes_here_.insert(static_cast<unsigned>(getpid()));
   if (ranks_ == 1) return;
   const std::string host = boot_id();
+  const auto hosts = job.all_gather(host, "gathering who is on which host");
+  const auto processes = job.all_gather_values(getpid(), "gathering processes");
   ranks_here_ = 0;
-  for (const auto& told :
-       job.all_gather(fmt::format("{} {}", getpid(), host), "gathering who is on which host")) {
-    const auto blank = told.find(' ');
-    if (told.substr(blank + 1) != host) {
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    if (hosts[rank] != host) {
       one_host_ = false;
       continue;
     }
     ++ranks_here_;
-    processes_here_.insert(static_cast<unsigned>(std::stoul(told)));
+    processes_here_.insert(static_cast<unsigned>(processes[rank]));
   }
 }
 

@@ -26,13 +26,14 @@ class stopwatch {
 
 json packed(const step& one) {
   json orders = json::array();
-  for (const auto& o : one.orders) orders.push_back({o.what, o.count, o.units, o.unit_us, o.seed, o.fault});
+  for (const auto& o : one.orders)
+    orders.push_back({o.what, o.count, o.units, o.unit_us, o.seed, o.fault, o.faulty});
   return {{"orders", orders}, {"batch", one.batch}, {"preparing", one.preparing}};
 }
 
 step unpacked(const json& wire) {
   step one;
-  for (const auto& o : wire["orders"]) one.orders.push_back({o[0], o[1], o[2], o[3], o[4], o[5]});
+  for (const auto& o : wire["orders"]) one.orders.push_back({o[0], o[1], o[2], o[3], o[4], o[5], o[6]});
   one.batch = wire["batch"];
   one.preparing = wire["preparing"];
   return one;
@@ -191,12 +192,16 @@ bool runner::create(candidate& c) {
     c.subject = std::move(made.subject);
   }
   if (job_->size() > 1) {
-    const auto told = json::parse(job_->broadcast(json{made.reason, made.found}.dump(), c.planned->speaker,
-                                                  "agreeing on a new subject"));
-    made.reason = told[0];
-    made.found = told[1];
+    json wire{made.reason, made.found, json::object()};
+    for (const auto& [name, each] : made.quantities) wire[2][name] = {each.unit, each.values};
+    wire = json::parse(job_->broadcast(wire.dump(), c.planned->speaker, "agreeing on a new subject"));
+    made.reason = wire[0];
+    made.found = wire[1];
+    made.quantities.clear();
+    for (const auto& [name, each] : wire[2].items()) made.quantities[name] = {each[0], each[1]};
   }
   for (const auto& [key, value] : made.found) c.result->environment[key] = value;
+  for (const auto& [name, each] : made.quantities) c.result->quantities[name] = each;
   if (events_.idle && job_->rank() == 0) events_.idle();
   c.active = c.active && made.reason.empty();
   c.made = c.made || c.active;

@@ -42,6 +42,7 @@ struct subject_creation {
   std::unique_ptr<mgsync::subject> subject;
   std::string reason;
   std::map<std::string, std::string> found;  // for the result's environment: "code", "driver", ...
+  quantities_by_name quantities{};           // for the result's: "clock", ...
 };
 
 // One point, and how it is measured. The functions are called once the point's turn has come: create on every

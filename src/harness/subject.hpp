@@ -3,6 +3,7 @@
 // knows none of them.
 #pragma once
 
+#include <any>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,11 +17,12 @@ namespace mgsync {
 struct order {
   enum class purpose { time, prove };
   purpose what = purpose::time;
-  std::uint64_t count = 1;  // rounds | launches | links of a chain | repeats: what the method varies
-  std::uint64_t units = 0;  // units of waiting in each of them
-  double unit_us = 0;       // what a unit is asked to last
-  std::uint64_t seed = 1;   // of whatever is random in a proving run
-  std::string fault{};      // what is to go wrong, in the prover's words; empty: nothing
+  std::uint64_t count = 1;   // rounds | launches | links of a chain | repeats: what the method varies
+  std::uint64_t units = 0;   // units of waiting in each of them
+  double unit_us = 0;        // what a unit is asked to last
+  std::uint64_t seed = 1;    // of whatever is random in a proving run
+  std::string fault{};       // what is to go wrong, in the prover's words; empty: nothing
+  std::uint32_t faulty = 0;  // the member, an index in the group, that it is to go wrong with
   bool operator==(const order&) const = default;
 };
 
@@ -29,6 +31,14 @@ struct order {
 // long.
 enum class ending { completed, aborted, stuck, wrong, died, overdue };
 
+// What a run compared, and how much of it was not what it must be.
+struct check_counts {
+  std::uint64_t rounds = 0;    // or sums, products, stages: what was checked
+  std::uint64_t compared = 0;  // comparisons made
+  std::uint64_t wrong = 0;     // of those
+  std::string example{};       // the first that was wrong, in a sentence; may be empty
+};
+
 // What all members saw in one run. A value that a method needs and does not find is its
 // std::invalid_argument.
 struct seen {
@@ -36,8 +46,12 @@ struct seen {
   ending ended = ending::completed;
   std::string reason{};  // a sentence; empty when completed
   std::map<std::string, std::vector<double>>
-      values{};                                   // by name with its unit: "duration_us", "cycles", "bytes"
-  std::map<std::string, std::string> evidence{};  // words: "smid", "sum", "code"
+      values{};                           // by name with its unit: "duration_us", "cycles", "bytes"
+  std::optional<check_counts> checked{};  // where the run compared anything
+  std::string outcome{};       // a word of the study's, of what may hang or fail: "held", "passed", "hung"
+  std::string void_because{};  // why its figures mean nothing although it completed, in a sentence
+  // What only the study's own prover understands, as a value: a recording, stamps, how a process ended.
+  std::any own{};
   bool interrupted = false;  // somebody was asked to end; the run may have completed all the same
   double stopped_s = 0;      // so long somebody's process was stopped meanwhile (awake_clock)
 };

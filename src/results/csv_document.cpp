@@ -24,6 +24,7 @@ struct columns {
   std::vector<std::string> axes;
   std::vector<std::string> environment;
   std::vector<std::string> details;  // of verdicts
+  std::vector<metric_name> quantities;
   bool doubts = false;
 };
 
@@ -40,6 +41,7 @@ columns columns_of(const std::vector<result>& results) {
       if (key != "host" && key != "mgsync") add_once(all.environment, key);
     all.doubts = all.doubts || !one.doubts.empty();
     for (const auto& [key, value] : one.verdict.details) add_once(all.details, key);
+    for (const auto& [name, each] : one.quantities) add_once(all.quantities, metric_name{name, each.unit});
     for (const metric& each : one.metrics)
       if (std::none_of(all.metrics.begin(), all.metrics.end(),
                        [&](const metric& known) { return column_name(known) == column_name(each); }))
@@ -111,6 +113,11 @@ std::vector<field> row_of(const columns& all, const json_document& document, con
   row.emplace_back("stopped", std::string(to_string(one.stopped)));
   row.emplace_back("method", one.method);
   for (const auto& key : all.environment) row.emplace_back(key, one.found(key));
+  for (const auto& column : all.quantities) {
+    const auto found = one.quantities.find(column.name);
+    const bool has = found != one.quantities.end() && found->second.unit == column.unit;
+    row.emplace_back(column_name(column), has ? fmt::format("{}", fmt::join(found->second.values, " ")) : "");
+  }
   row.emplace_back("notes", fmt::format("{}", fmt::join(one.notes, "; ")));
   if (all.doubts) row.emplace_back("doubts", words_of(one.doubts));
   return row;

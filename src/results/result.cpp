@@ -26,4 +26,15 @@ std::string marked_subject_of(const result& one) {
   return subject_of(one.point) + (less ? " (orders less)" : "");
 }
 
+std::optional<double> result::number(std::string_view name) const {
+  const auto& all = numbers(name);
+  return all.empty() ? std::nullopt : std::optional(all.front());
+}
+
+const std::vector<double>& result::numbers(std::string_view name) const {
+  static const std::vector<double> none;
+  const auto found = quantities.find(name);
+  return found == quantities.end() ? none : found->second.values;
+}
+
 }  // namespace mgsync

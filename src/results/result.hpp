@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -82,7 +83,7 @@ struct verdict {
   bool control_flagged =
       false;                    // a subject broken on purpose was caught; without it a pass of rounds is void
   std::optional<double> bound;  // violations per round are at most this, with 95 % confidence (3 / rounds)
-  std::map<std::string, std::string> details;  // what else: "expected", "seen", "architecture"
+  std::map<std::string, std::string> details;  // what else, in words: "outcome", "finding", "architecture"
 };
 
 // "pass", "partial" (nothing was found within the scope, and the scope is not all), "unchecked", "FAIL".
@@ -95,6 +96,15 @@ struct attachment {
   std::string content;
   bool operator==(const attachment&) const = default;
 };
+
+// What was told in numbers beside the metrics: one value, or several in their order. Quantities of one result
+// with equally many values may be columns of one table.
+struct quantity {
+  std::string unit;  // empty: a count
+  std::vector<double> values;
+  bool operator==(const quantity&) const = default;
+};
+using quantities_by_name = std::map<std::string, quantity, std::less<>>;
 
 struct result {
   mgsync::point point;
@@ -110,6 +120,9 @@ struct result {
   // What it ran with, as found out: "algorithm" (where the variant is auto), "peer_memory", "slowest_member"
   // (of which the duration was longest most often), "host" (in a merged document, where it is another), ...
   std::map<std::string, std::string> environment;
+  // The same in numbers, and what was seen beside the metrics: "clock" in MHz, "begin" and "end" of a round,
+  // ...
+  quantities_by_name quantities;
   std::vector<std::string> notes;
   std::vector<doubt> doubts;  // why its figures may mean little; of each kind one
   // Where one passage of its subject, which is what the first metric says, synchronizes anybody.
@@ -121,6 +134,9 @@ struct result {
   // It synchronizes, and promises less than a barrier does: it wins and ties nothing, unless that was asked
   // for.
   bool orders_less() const { return facts && facts->orders_less() && !facts->ranked_anyway; }
+  // Of the quantities: the first value, or all of them; nothing where there is no such quantity.
+  std::optional<double> number(std::string_view name) const;
+  const std::vector<double>& numbers(std::string_view name) const;
 };
 
 // "nccl:stream (orders less)": its subject where it stands among others.

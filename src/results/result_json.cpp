@@ -8,6 +8,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/strict_json.hpp"
+#include "src/results/numbers_in_words.hpp"
 
 namespace mgsync {
 
@@ -119,6 +120,24 @@ std::vector<attachment> attachments_from_json(const object_reader& in) {
     if (!content.is_string()) expected(one.path_of("content"), "text");
     all.push_back(
         {one.get<std::string>("name"), one.get<std::string>("media_type"), content.get<std::string>()});
+  }
+  return all;
+}
+
+ordered_json to_json(const quantity& one) {
+  ordered_json values = ordered_json::array();
+  for (const double value : one.values) values.push_back(number_json(value));
+  return {{"unit", one.unit}, {"values", std::move(values)}};
+}
+
+quantities_by_name quantities_from_json(const object_reader& in) {
+  quantities_by_name all;
+  if (!in.has("quantities")) return all;
+  const ordered_json& listed = in.member("quantities");
+  if (!listed.is_object()) expected(in.path_of("quantities"), "an object");
+  for (const auto& [name, value] : listed.items()) {
+    const object_reader one(value, fmt::format("{}.{}", in.path_of("quantities"), name));
+    all[name] = {one.get<std::string>("unit"), one.get<std::vector<double>>("values")};
   }
   return all;
 }
@@ -264,6 +283,7 @@ ordered_json to_json(const result& one) {
   out["attempt"] = one.attempt;
   out["attachments"] = std::move(attachments);
   out["environment"] = ordered_json(one.environment);
+  for (const auto& [name, each] : one.quantities) out["quantities"][name] = to_json(each);
   out["notes"] = notes_with_gaps(one);
   for (const doubt& each : one.doubts) out["doubts"].push_back(to_json(each));
   if (one.facts) out["facts"] = to_json(*one.facts);
@@ -286,6 +306,8 @@ result result_from_json(const ordered_json& value, const std::string& path) {
   one.attempt = in.get_or<std::uint32_t>("attempt", 1);
   one.attachments = attachments_from_json(in);
   one.environment = in.get_or<std::map<std::string, std::string>>("environment", {});
+  one.quantities = quantities_from_json(in);
+  take_numbers_from_words(one);
   one.notes = in.get_or<std::vector<std::string>>("notes", {});
   one.doubts = doubts_from_json(in);
   one.facts = facts_from_json(in);

@@ -27,8 +27,7 @@ unsigned blocks_of(const configuration& shape, const std::vector<gpu_member>& gp
   if (shape.blocks) return *shape.blocks;
   int fewest = cuda::sm_count(gpus.front().ordinal);
   for (const auto& g : gpus) fewest = std::min(fewest, cuda::sm_count(g.ordinal));
-  for (const auto& theirs : where.ranks().all_gather(std::to_string(fewest), "comparing the numbers of SMs"))
-    fewest = std::min(fewest, std::stoi(theirs));
+  fewest = std::ranges::min(where.ranks().all_gather_values(fewest, "comparing the numbers of SMs"));
   return shape.blocks_per_sm.value_or(1) * static_cast<unsigned>(fewest);
 }
 

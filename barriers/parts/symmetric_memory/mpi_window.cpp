@@ -36,10 +36,8 @@ class mpi_window final : public symmetric_memory {
 
   void map(const topology::group& group, const session& where) {
     // Ranks have not all taken part in the same allocations: the group's first rank counts for all.
-    const auto allocation = std::stoull(
-        where.ranks().broadcast(std::to_string(next_allocation()), 0, "agreeing on an allocation"));
-    const auto job_ranks =
-        host_ranks_.all_gather(std::to_string(where.rank()), "gathering the ranks of this host");
+    const auto allocation = where.ranks().broadcast_value(next_allocation(), 0, "agreeing on an allocation");
+    const auto job_ranks = host_ranks_.all_gather_values(where.rank(), "gathering the ranks of this host");
     for (int r = 0; r < host_ranks_.size(); ++r) {
       MPI_Aint size = 0;
       int unit = 0;
@@ -49,7 +47,7 @@ class mpi_window final : public symmetric_memory {
       // Mappings are page aligned in every process, so all of them round up to the same place.
       const auto misplaced = reinterpret_cast<std::uintptr_t>(base) % alignment;
       auto* next = static_cast<std::byte*>(base) + (misplaced == 0 ? 0 : alignment - misplaced);
-      const int job_rank = std::stoi(job_ranks[static_cast<std::size_t>(r)]);
+      const int job_rank = job_ranks[static_cast<std::size_t>(r)];
       for (std::size_t m = 0; m < group.members.size(); ++m) {
         if (group.members[m].rank != job_rank) continue;
         parts_[m] = next + shift_of_part(allocation, m);

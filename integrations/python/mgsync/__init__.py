@@ -9,7 +9,7 @@
 What the fields mean stands in docs/results.md of mgsync.
 """
 from .documents import Damaged, NotResults
-from .table import Metric, Row, Table, Verdict, read
+from .table import Metric, Quantity, Row, Table, Verdict, read
 
-__all__ = ["Damaged", "Metric", "NotResults", "Row", "Table", "Verdict", "read"]
+__all__ = ["Damaged", "Metric", "NotResults", "Quantity", "Row", "Table", "Verdict", "read"]
 __version__ = "0.1.0"

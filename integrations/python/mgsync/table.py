@@ -41,6 +41,13 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Quantity:
+    """A number that was told beside the metrics, or several in their order."""
+    unit: str
+    values: List[Optional[float]]
+
+
+@dataclass(frozen=True)
 class Row:
     """One point: what was asked, and what came of it."""
     study: str
@@ -56,6 +63,7 @@ class Row:
     reason: str      # why it was not measured
     verdict: Verdict
     metrics: Dict[str, Metric]
+    quantities: Dict[str, Quantity]  # what was told in numbers beside the metrics; empty in older files
     samples: Dict[str, List[Optional[float]]]  # columns of equal length, in the order of measuring
     notes: List[str]
     machine: Dict[str, Any] = field(repr=False)
@@ -101,6 +109,8 @@ class Row:
             column = f"{name}_{metric.unit}" if metric.unit else name
             cells.update({column: metric.median, f"{column}_ci95_low": metric.low, f"{column}_ci95_high": metric.high,
                           f"{column}_confidence": metric.confidence, f"{column}_samples": metric.samples})
+        cells.update({f"{name}_{one.unit}" if one.unit else name: one.values[0]
+                      for name, one in self.quantities.items() if len(one.values) == 1})
         cells.update(verdict=self.verdict.kind, verdict_passed=self.verdict.passed, check_rounds=self.verdict.rounds,
                      host=self.machine.get("host"), mgsync=self.machine.get("mgsync"), notes="; ".join(self.notes), file=self.file)
         return cells
@@ -133,6 +143,7 @@ def _row(result, machine, file):
     asked = {key: result.get(key) for key in ("study", "subject", "variant", "device", "members", "ranks", "placement", "node")}
     return Row(**asked, axes={name: axis["value"] for name, axis in result["axes"].items()}, status=result["status"], reason=result["reason"],
                verdict=_verdict(result["verdict"]), metrics={name: _metric(one) for name, one in result["metrics"].items()},
+               quantities={name: Quantity(one["unit"], one["values"]) for name, one in result.get("quantities", {}).items()},
                samples=result.get("samples") or {}, notes=result.get("notes", []), machine=machine, file=file)
 
 

@@ -67,6 +67,18 @@ class Reader(unittest.TestCase):
         waived = mgsync.read(DOCUMENT).where(status="waived")
         self.assertTrue(all(one.reason and one.latency is None for one in waived))
 
+    def test_numbers_beside_the_metrics_are_numbers(self):
+        # What mgsync writes anew of an older file, which holds the clock as a word.
+        again = self.folder / "again.json"
+        done = run("merge", RESULTS / "h200x1-verify.json", "--json", again)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [row for row in mgsync.read(again) if row.quantities]
+        self.assertGreater(len(rows), 3)
+        for row in rows:
+            self.assertEqual(row.quantities["clock"].unit, "MHz")
+            self.assertTrue(500 < row.flat()["clock_MHz"] < 5000)
+        self.assertGreater(self.same_as_csv(again), 100)
+
     def measured_store(self):
         store, document = self.folder / "s.jsonl", self.folder / "s.json"
         done = run("--device", "host", "--members", "2", "--backend", "openmp,multigrid:central", "--max-time", "60ms", "--check-rounds", "200",

@@ -18,9 +18,8 @@ std::optional<step> outcome_of_runs::next(std::chrono::nanoseconds) {
 
 void outcome_of_runs::take(const step&, std::span<const seen> came) {
   for (const auto& run : came) {
-    const auto word = run.evidence.find("outcome");
-    if (word == run.evidence.end()) throw std::invalid_argument("a run without an outcome");
-    ++counts_[word->second];
+    if (run.outcome.empty()) throw std::invalid_argument("a run without an outcome");
+    ++counts_[run.outcome];
     ++runs_;
   }
 }

@@ -9,7 +9,7 @@
 
 namespace mgsync {
 
-// A run's evidence holds "outcome", a word of the study's ("held", "passed", "hung", ...).
+// A run has an outcome, a word of the study's ("held", "passed", "hung", ...).
 class outcome_of_runs final : public method {
  public:
   explicit outcome_of_runs(std::uint32_t runs);

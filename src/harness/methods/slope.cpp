@@ -63,6 +63,8 @@ line_fit fit_line(std::span<const double> x, std::span<const double> y) {
   return line;
 }
 
+std::string mode_column(std::uint64_t length) { return fmt::format("mode_{}", length); }
+
 namespace {
 
 using by_length = std::map<std::uint64_t, cycle_histogram>;
@@ -144,7 +146,7 @@ void slope::take(const step& asked, std::span<const seen> came) {
     row.values.push_back(
         settings_.medians
             ? named_value{fmt::format("median_{}", length), static_cast<double>(median_of(counts))}
-            : named_value{fmt::format("mode_{}", length), static_cast<double>(mode_of(counts))});
+            : named_value{mode_column(length), static_cast<double>(mode_of(counts))});
   }
   row.values.push_back({"per_link", per_link});
   samples_.push_back(std::move(row));

@@ -22,6 +22,9 @@ std::uint64_t mode_of(const cycle_histogram&);
 // The one in the middle, the smaller one of two. std::invalid_argument for an empty histogram.
 std::uint64_t median_of(const cycle_histogram&);
 
+// Under what name a sample holds the mode of this chain length: "mode_64".
+std::string mode_column(std::uint64_t length);
+
 // cycles = offset + slope x links, by least squares.
 struct line_fit {
   double slope = 0;

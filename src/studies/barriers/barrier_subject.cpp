@@ -1,7 +1,6 @@
 #include "src/studies/barriers/barrier_subject.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
@@ -13,19 +12,8 @@ namespace mgsync::barriers {
 namespace {
 
 using clock = awake_clock;
-constexpr std::string_view early_arrival = "arrives early: ";
-
-fault fault_of(const order& asked) {
-  fault wanted;
-  if (!asked.fault.starts_with(early_arrival)) return wanted;
-  wanted.what = fault::kind::arrive_early;
-  std::from_chars(asked.fault.data() + early_arrival.size(), asked.fault.data() + asked.fault.size(),
-                  wanted.member);
-  return wanted;
-}
-
 void add_load(const group_trial& all, seen& came) {
-  if (!all.misplaced_load.empty()) came.evidence["misplaced_load"] = all.misplaced_load;
+  came.void_because = all.misplaced_load;
   if (all.load_gbps.empty()) return;
   for (const auto& [member, gbps] : all.load_gbps) {
     came.values["load_members"].push_back(member);
@@ -35,8 +23,6 @@ void add_load(const group_trial& all, seen& came) {
 }
 
 }  // namespace
-
-std::string early(unsigned member) { return fmt::format("{}{}", early_arrival, member); }
 
 barrier_subject::barrier_subject(communicator& job, const point& p, const cell& where,
                                  std::vector<unsigned> mine, std::unique_ptr<mgsync::barrier> made,
@@ -59,7 +45,8 @@ seen barrier_subject::run(const order& asked) {
   request.deadline = began_ + timeout_ * 3 / 5;
   if (asked.what == order::purpose::prove) {
     request.mode = run_mode::check;
-    request.fault = fault_of(asked);
+    if (asked.fault == early_arrival) request.fault.what = fault::kind::arrive_early;
+    request.fault.member = asked.faulty;
   } else {
     request.work_units = work_units_;
     request.late_units = where_->late_units;
@@ -94,11 +81,10 @@ seen barrier_subject::put_together(seen came) {
   if (came.ended != ending::completed) return came;
   const auto rounds = static_cast<double>(came.done.count);
   if (came.done.what == order::purpose::prove) {
-    came.values["observations"] = {static_cast<double>(all.observations)};
-    came.values["violations"] = {static_cast<double>(all.violations)};
-    came.values["far_violations"] = {static_cast<double>(all.far_violations)};
+    came.checked = check_counts{came.done.count, all.observations, all.violations};
     if (all.violations > 0)
-      came.evidence["violation"] = violation_sentence(point_, where_->group, all, came.done.count);
+      came.checked->example = violation_sentence(point_, where_->group, all, came.done.count);
+    came.values["far_violations"] = {static_cast<double>(all.far_violations)};
     return came;
   }
   // What the barrier adds to the work is its latency.

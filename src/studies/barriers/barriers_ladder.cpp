@@ -71,8 +71,7 @@ std::optional<standing> standing_of(const result& r) {
   double factor = 0;
   if (m.unit == "us") factor = 1;
   if (m.unit == "ns") factor = 1e-3;
-  if (const double mhz = std::strtod(r.found("mhz").c_str(), nullptr); m.unit == "cycles" && mhz > 0)
-    factor = 1 / mhz;
+  if (const double mhz = r.number("clock").value_or(0); m.unit == "cycles" && mhz > 0) factor = 1 / mhz;
   if (factor == 0 || !(m.median > 0)) return std::nullopt;
   return standing{&r, m.median * factor, m.ci95_low * factor, m.ci95_high * factor};
 }

@@ -16,10 +16,6 @@ constexpr std::uint32_t most_control_rounds = 4096;
 // of them.
 constexpr std::uint64_t fewest_launches = 4, most_rounds = 16384;
 
-std::uint64_t count_of(const seen& run, const std::string& name) {
-  return static_cast<std::uint64_t>(value_of(run, name));
-}
-
 }  // namespace
 
 rounds_prover::rounds_prover(const point& p, const topology::group& group, std::uint64_t rounds,
@@ -46,7 +42,8 @@ std::optional<step> rounds_prover::next() {
   // missing in them.
   if (trivial_ || verdict_.rounds == 0 || verdict_.control_flagged) return one;
   one.orders.front().count = control_rounds_;
-  one.orders.front().fault = early(control_member(point_, *group_, seed_));
+  one.orders.front().fault = early_arrival;
+  one.orders.front().faulty = control_member(point_, *group_, seed_);
   return one;
 }
 
@@ -57,7 +54,8 @@ void rounds_prover::take(const step& asked, std::span<const seen> came) {
 }
 
 void rounds_prover::take_control(const seen& run) {
-  const auto all = count_of(run, "violations"), far = count_of(run, "far_violations");
+  const auto all = run.checked.value().wrong,
+             far = static_cast<std::uint64_t>(value_of(run, "far_violations"));
   verdict_.control_flagged = (!reach_.within_hosts || all > far) && (!reach_.across_hosts || far > 0);
   control_rounds_ *= 4;
   if (verdict_.control_flagged) verdict_.kind = verdict_kind::rounds;
@@ -69,12 +67,12 @@ void rounds_prover::take_control(const seen& run) {
 }
 
 void rounds_prover::take_rounds(const seen& run) {
-  verdict_.rounds += run.done.count;
-  verdict_.observations += count_of(run, "observations");
-  verdict_.violations += count_of(run, "violations");
+  const auto& found = run.checked.value();
+  verdict_.rounds += found.rounds;
+  verdict_.observations += found.compared;
+  verdict_.violations += found.wrong;
   verdict_.bound = upper_bound(verdict_.rounds);
-  if (const auto found = run.evidence.find("violation"); found != run.evidence.end())
-    refuted_ = found->second;
+  if (!found.example.empty()) refuted_ = found.example;
   verdict_.passed = --launches_left_ == 0 && refuted_.empty();
 }
 
@@ -88,8 +86,7 @@ void rounds_prover::take_sample(const seen& longer) {
       ran.rank = static_cast<int>(longer.values.at("ran_rank")[i]);
       ran.cpus.insert(static_cast<int>(longer.values.at("ran_cpu")[i]));
     }
-  if (const auto wrong = longer.evidence.find("misplaced_load"); wrong != longer.evidence.end())
-    void_because_ = wrong->second;
+  if (!longer.void_because.empty()) void_because_ = longer.void_because;
   if (!longer.values.contains("load_members")) return;
   const auto &members = longer.values.at("load_members"), &gbps = longer.values.at("load_gbps");
   for (std::size_t i = 0; i < members.size(); ++i) {

@@ -316,18 +316,23 @@ std::string_view predicted(const method& m, absence how, std::string_view form) 
   return {};
 }
 
-std::string to_text(const blocking_case& c) {
-  std::string text =
-      fmt::format("level={} method={} how={} who={} members={} bound_ms={} rounds={} seed={}", c.level,
-                  c.method, to_string(c.how), c.who, c.members, c.bound_ms, c.rounds, c.seed);
-  if (!c.form.empty()) text += " form=" + c.form;
-  for (const int gpu : c.gpus) text += fmt::format(" gpu={}", gpu);
-  return text;
+std::vector<std::string> words_of(const blocking_case& c) {
+  std::vector<std::string> all{"level=" + c.level,
+                               "method=" + c.method,
+                               fmt::format("how={}", to_string(c.how)),
+                               "who=" + c.who,
+                               fmt::format("members={}", c.members),
+                               fmt::format("bound_ms={}", c.bound_ms),
+                               fmt::format("rounds={}", c.rounds),
+                               fmt::format("seed={}", c.seed)};
+  if (!c.form.empty()) all.push_back("form=" + c.form);
+  for (const int gpu : c.gpus) all.push_back(fmt::format("gpu={}", gpu));
+  return all;
 }
 
-blocking_case case_from(std::string_view text) {
+blocking_case case_from(std::span<const std::string> words) {
   blocking_case c;
-  for (const auto& word : words_of_line(text)) {
+  for (const auto& word : words) {
     const auto equals = word.find('=');
     if (equals == std::string::npos) throw std::invalid_argument(fmt::format("'{}' is not KEY=VALUE", word));
     set(c, std::string_view(word).substr(0, equals), std::string_view(word).substr(equals + 1));

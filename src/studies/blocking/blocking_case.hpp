@@ -90,9 +90,9 @@ struct blocking_case {
   bool operator==(const blocking_case&) const = default;
 };
 
-std::string to_text(const blocking_case&);
+std::vector<std::string> words_of(const blocking_case&);
 // std::invalid_argument names the word that is none.
-blocking_case case_from(std::string_view);
+blocking_case case_from(std::span<const std::string> words);
 
 bool is_absent(const blocking_case&, unsigned participant, unsigned participants);
 std::vector<unsigned> absentees(const blocking_case&, unsigned participants);

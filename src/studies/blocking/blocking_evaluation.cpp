@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -205,16 +204,9 @@ void add_paper(std::span<const result> all, evaluation& e) {
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
 }
 
-std::vector<double> numbers(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<double> all;
-  for (double each; in >> each;) all.push_back(each);
-  return all;
-}
-
 void add_staircase(const result& r, bool control, evaluation& e) {
-  const auto begins = numbers(detail(r, control ? "control_begin" : "begin")),
-             ends = numbers(detail(r, control ? "control_end" : "end"));
+  const char* const begin = control ? "control_begin" : "begin";
+  const auto &begins = r.numbers(begin), &ends = r.numbers(control ? "control_end" : "end");
   if (begins.empty() || begins.size() != ends.size()) return;
   const auto barrier = barrier_of(r);
   timeline t;
@@ -226,7 +218,7 @@ void add_staircase(const result& r, bool control, evaluation& e) {
                    ? "The same code without the barrier: each leaves when he comes (000, figures 17 and 18)."
                    : "One round: from each participant's arrival until it has left. Held: nobody leaves "
                      "before the last arrives (000, figures 17 and 18)."};
-  t.unit = detail(r, "stamp_unit");
+  t.unit = r.quantities.find(begin)->second.unit;
   for (std::size_t i = 0; i < begins.size(); ++i)
     t.tracks.push_back({fmt::format("{} {}", barrier.level, i),
                         {{control ? "no barrier" : "at the barrier", begins[i], ends[i]}}});
@@ -244,17 +236,19 @@ void add_holding(std::span<const result> all, evaluation& e) {
   for (const auto& r : all) {
     if (!is_about(r, "holds") || !has_outcome(r)) continue;
     const auto barrier = barrier_of(r);
-    const double control = std::strtod(detail(r, "control_rounds").c_str(), nullptr);
+    const auto whole = [&r](const char* name) {
+      const auto number = r.number(name);
+      return number ? fmt::format("{:.0f}", *number) : std::string();
+    };
+    const double control = r.number("control_rounds").value_or(0);
     t.sources.push_back(short_key(r.point));
     t.rows.push_back(
-        {barrier.level, name_of(barrier), fmt::format("{}", barrier.members), detail(r, "rounds"),
-         detail(r, "violations"),
-         detail(r, "violations") == "0" && r.verdict.bound ? fmt::format("{:.1e}", *r.verdict.bound) : "-",
-         detail(r, "wrong_data"),
-         control > 0
-             ? fmt::format("{:.2f} %",
-                           100 * std::strtod(detail(r, "control_violations").c_str(), nullptr) / control)
-             : "-",
+        {barrier.level, name_of(barrier), fmt::format("{}", barrier.members), whole("rounds"),
+         whole("violations"),
+         r.number("violations") == 0.0 && r.verdict.bound ? fmt::format("{:.1e}", *r.verdict.bound) : "-",
+         whole("wrong_data"),
+         control > 0 ? fmt::format("{:.2f} %", 100 * r.number("control_violations").value_or(0) / control)
+                     : "-",
          r.verdict.control_flagged ? detail(r, "outcome") : "void"});
     add_staircase(r, false, e);
     add_staircase(r, true, e);
@@ -276,7 +270,7 @@ evaluation evaluate(std::span<const result> all) {
     if (is_about(r, "absent") && has_outcome(r)) {
       ++cases;
       works += detail(r, "afterwards") == "works";
-      longest = std::max(longest, std::strtod(detail(r, "seconds").c_str(), nullptr));
+      longest = std::max(longest, r.number("duration").value_or(0));
     }
   if (cases > 0)
     e.sentences.push_back(fmt::format(

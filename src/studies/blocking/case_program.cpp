@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -35,10 +36,9 @@ int main(int argc, char** argv) {
   using namespace mgsync;
   using namespace mgsync::blocking;
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // not to outlive whoever waits for it
-  std::string text;
-  for (int i = 1; i < argc; ++i) text.append(argv[i]).append(" ");
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   try {
-    const auto asked = case_from(text);
+    const auto asked = case_from(words);
     const auto* known = find_method(asked.level, asked.method);
     if (known->device == topology::device::host) say_what_it_was_built_with();
     if (asked.level == "thread") run_thread_case(asked);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/results/statistics.hpp"
 #include "src/studies/blocking/child_process.hpp"
 
 namespace mgsync::blocking {
@@ -31,8 +32,8 @@ std::vector<std::string> command_of(const case_starter& by, const blocking_case&
   std::vector<std::string> all;
   if (c.level == "rank") all = {by.launcher, "-np", fmt::format("{}", c.members)};
   all.push_back(by.program);
-  std::istringstream words(to_text(c));
-  for (std::string word; words >> word;) all.push_back(word);
+  const auto words = words_of(c);
+  all.insert(all.end(), words.begin(), words.end());
   return all;
 }
 
@@ -53,21 +54,33 @@ std::string ended_from_outside(const blocking_case& c, const child_end& child) {
   return c.level == "rank" ? "launcher" : "died";
 }
 
-void add_holding(const holding& h, std::map<std::string, std::string>& to) {
-  to["outcome"] = h.hung_in != 0                           ? "hangs"
-                  : h.violations == 0 && h.wrong_data == 0 ? "holds"
-                                                           : "does not hold";
-  if (h.hung_in != 0) to["hung_in"] = fmt::format("{}", h.hung_in);
-  to["rounds"] = fmt::format("{}", h.rounds);
-  to["violations"] = fmt::format("{}", h.violations);
-  to["wrong_data"] = fmt::format("{}", h.wrong_data);
-  to["control_rounds"] = fmt::format("{}", h.control_rounds);
-  to["control_violations"] = fmt::format("{}", h.control_violations);
-  to["begin"] = fmt::format("{}", fmt::join(h.begin, " "));
-  to["end"] = fmt::format("{}", fmt::join(h.end, " "));
-  to["control_begin"] = fmt::format("{}", fmt::join(h.control_begin, " "));
-  to["control_end"] = fmt::format("{}", fmt::join(h.control_end, " "));
-  to["stamp_unit"] = h.unit;
+std::string_view outcome_of(const holding& h) {
+  if (h.hung_in != 0) return "hangs";
+  return h.violations == 0 && h.wrong_data == 0 ? "holds" : "does not hold";
+}
+
+quantities_by_name quantities_of(const case_report& run) {
+  const auto list = [](const std::vector<unsigned>& all) {
+    return std::vector<double>(all.begin(), all.end());
+  };
+  quantities_by_name all{{"duration", {"s", {run.end.seconds}}},
+                         {"named", {"", list(run.end.seen.named)}},
+                         {"absent", {"", list(run.absent)}}};
+  if (!run.end.seen.held) return all;
+  const holding& h = *run.end.seen.held;
+  for (const auto& [name, count] : {std::pair{"hung_in", h.hung_in},
+                                    {"rounds", h.rounds},
+                                    {"violations", h.violations},
+                                    {"wrong_data", h.wrong_data},
+                                    {"control_rounds", h.control_rounds},
+                                    {"control_violations", h.control_violations}})
+    all[name] = {"", {static_cast<double>(count)}};
+  for (const auto& [name, stamps] : {std::pair{"begin", &h.begin},
+                                     {"end", &h.end},
+                                     {"control_begin", &h.control_begin},
+                                     {"control_end", &h.control_end}})
+    all[name] = {h.unit, *stamps};
+  return all;
 }
 
 class case_subject final : public subject {
@@ -94,15 +107,9 @@ class case_subject final : public subject {
       came.reason = end.error;
       return came;
     }
-    came.evidence = end.seen.found;
-    came.evidence["ended_by"] = end.seen.ended_by;
-    came.evidence["seconds"] = fmt::format("{:.2f}", end.seconds);
-    came.evidence["named"] = fmt::format("{}", fmt::join(end.seen.named, ","));
-    came.evidence["absent"] =
-        fmt::format("{}", fmt::join(absentees(c, static_cast<unsigned>(end.seen.participants.size())), ","));
-    if (end.seen.held) add_holding(*end.seen.held, came.evidence);
-    else came.evidence["outcome"] = to_string(*end.outcome);
-    came.evidence["afterwards"] = afterwards();
+    came.outcome = end.seen.held ? outcome_of(*end.seen.held) : to_string(*end.outcome);
+    const auto participants = static_cast<unsigned>(end.seen.participants.size());
+    came.own = case_report{end, absentees(c, participants), afterwards()};
     return came;
   }
 
@@ -132,51 +139,47 @@ class outcome_prover final : public prover {
 
   std::optional<step> next() override { return std::nullopt; }
   void take(const step&, std::span<const seen> came) override {
-    for (const auto& run : came) add(run.evidence);
+    for (const auto& run : came) add(run.outcome, std::any_cast<const case_report&>(run.own));
   }
   verdict judge() const override { return verdict_; }
+  void add_to(result& r) const override { r.quantities.insert(last_.begin(), last_.end()); }
 
  private:
-  static std::uint64_t number(const std::map<std::string, std::string>& from, const std::string& key) {
-    const auto found = from.find(key);
-    return found == from.end() ? 0 : std::strtoull(found->second.c_str(), nullptr, 10);
-  }
-
   void complain(std::string why) {
     ++verdict_.violations;
     verdict_.passed = false;
     verdict_.details.emplace("reason", std::move(why));
   }
 
-  void add(const std::map<std::string, std::string>& evidence) {
-    const auto& word = evidence.at("outcome");
+  void add(const std::string& word, const case_report& run) {
     verdict_.kind = verdict_kind::outcome;
     verdict_.passed = (verdict_.rounds == 0 || verdict_.passed) && (words_.empty() || words_ == word);
     words_ = words_.empty() || words_ == word ? word : words_ + ", " + word;
-    for (const auto& [key, value] : evidence) verdict_.details[key] = value;
+    for (const auto& [key, value] : run.end.seen.found) verdict_.details[key] = value;
+    verdict_.details["ended_by"] = run.end.seen.ended_by;
+    verdict_.details["afterwards"] = run.afterwards;
     verdict_.details["outcome"] = words_;
-    if (case_.rounds > 0) add_rounds(evidence);
-    else add_case(evidence, word);
-    if (const auto& works = evidence.at("afterwards"); works != "works")
-      complain("a fresh process afterwards: " + works);
+    last_ = quantities_of(run);
+    if (case_.rounds > 0) add_rounds(run.end.seen.held.value_or(holding{}), word);
+    else add_case(run, word);
+    if (run.afterwards != "works") complain("a fresh process afterwards: " + run.afterwards);
   }
 
-  void add_rounds(const std::map<std::string, std::string>& evidence) {
-    verdict_.rounds += number(evidence, "rounds");
-    const auto control = number(evidence, "control_rounds");
-    verdict_.control_flagged = 100 * number(evidence, "control_violations") > 99 * control;
-    if (verdict_.rounds > 0) verdict_.bound = 3.0 / static_cast<double>(verdict_.rounds);
+  void add_rounds(const holding& h, const std::string& word) {
+    verdict_.rounds += h.rounds;
+    verdict_.control_flagged = 100 * h.control_violations > 99 * h.control_rounds;
+    if (verdict_.rounds > 0) verdict_.bound = upper_bound(verdict_.rounds);
     if (!verdict_.control_flagged) {
       verdict_.passed = false;
       verdict_.details["finding"] = "void: without the barrier fewer than 99 % of the rounds violate";
     }
-    if (evidence.at("outcome") == "hangs") {
+    if (word == "hangs") {
       if (method_->ours) complain("a barrier of ours hangs when all come");
-      verdict_.details["finding"] = fmt::format(
-          "it hangs when all come, each in a branch of its own: in round {}", evidence.at("hung_in"));
+      verdict_.details["finding"] =
+          fmt::format("it hangs when all come, each in a branch of its own: in round {}", h.hung_in);
       return;
     }
-    const bool holds = evidence.at("outcome") == "holds";
+    const bool holds = word == "holds";
     if (method_->ours && !holds) complain("a barrier of ours does not hold everybody");
     if (!method_->ours && holds == method_->members_are_those_who_make_it)
       verdict_.details["finding"] =
@@ -184,7 +187,7 @@ class outcome_prover final : public prover {
                 : "it does not hold everybody";
   }
 
-  void add_case(const std::map<std::string, std::string>& evidence, const std::string& word) {
+  void add_case(const case_report& run, const std::string& word) {
     ++verdict_.rounds;
     const auto foretold = predicted(*method_, case_.how, case_.form);
     verdict_.details["predicted"] = foretold;
@@ -192,16 +195,17 @@ class outcome_prover final : public prover {
       verdict_.details["finding"] = fmt::format("{} was foretold, and it {}", foretold, word);
     if (!method_->ours) return;
     if (word == "passed") complain("a barrier of ours let the others through without the absent");
-    const auto& by = evidence.at("ended_by");
-    if (word == "hung" && by != "launcher" && by != "trap" &&
-        (by != "time-out" || evidence.at("named") != evidence.at("absent")))
+    const auto& by = run.end.seen.ended_by;
+    const auto& named = run.end.seen.named;
+    if (word == "hung" && by != "launcher" && by != "trap" && (by != "time-out" || named != run.absent))
       complain(fmt::format("a barrier of ours hung until '{}' and named '{}' where '{}' were absent", by,
-                           evidence.at("named"), evidence.at("absent")));
+                           fmt::join(named, ","), fmt::join(run.absent, ",")));
   }
 
   blocking_case case_;
   const method* method_;
   verdict verdict_;
+  quantities_by_name last_;  // of the last run
   std::string words_;
 };
 
@@ -252,7 +256,7 @@ subject_creation make_case_subject(const case_starter& by, const blocking_case& 
     std::string waived, broken;  // why it cannot be here; what is wrong with it
   };
   static std::map<std::string, ability> known;
-  const auto key = by.program + " " + to_text(all_come);
+  const auto key = fmt::format("{} {}", by.program, fmt::join(words_of(all_come), " "));
   if (!known.contains(key)) {
     const auto end = carry_out(by, all_come);
     if (end.interrupted) return {nullptr, "interrupted", {}};

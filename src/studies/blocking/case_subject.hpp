@@ -29,14 +29,21 @@ struct case_end {
 };
 case_end carry_out(const case_starter&, const blocking_case&);
 
-// A run's evidence: "outcome", "ended_by", "named" (those whom a time-out named, with commas), "afterwards"
-// ("works", or what a fresh process met), "seconds", and all that the process found out. Of rounds (part 1),
-// where the outcome is "holds" or "does not hold", also "violations", ... and the staircase.
+// A run's own value: how the case ended, who was absent, and what a fresh process met afterwards.
+struct case_report {
+  case_end end{};
+  std::vector<unsigned> absent{};
+  std::string afterwards = "works";  // or what went wrong
+};
+
+// A run's outcome is a word of blocking::outcome; of rounds (part 1) "holds", "does not hold" or "hangs".
 subject_creation make_case_subject(const case_starter&, const blocking_case&);
 
 // What the runs of a case show. It is violated where a barrier of ours lets somebody through or hangs without
 // naming the absent, and where nothing works afterwards; an outcome that was not foretold is told in
-// details["finding"].
+// details["finding"]. The result's quantities: "duration", "named", "absent"; of rounds "rounds",
+// "violations", "wrong_data", "control_rounds", "control_violations", "hung_in", and a round's stamps by
+// participant.
 std::unique_ptr<prover> make_outcome_prover(const blocking_case&);
 
 }  // namespace mgsync::blocking

@@ -284,7 +284,7 @@ subject_creation subject_of(const std::shared_ptr<bench>& shared, const level_pr
     }
   }
   made.found["code"] = f.kind == kind::library ? std::string(label_of(f)) : looked_at->second;
-  made.found["mhz"] = fmt::format("{:.1f}", shared->mhz());
+  made.quantities["clock"] = {"MHz", {shared->mhz()}};
   made.subject = std::make_unique<probe_subject>(shared, what);
   return made;
 }

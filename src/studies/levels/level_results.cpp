@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -55,7 +54,7 @@ class figures_of {
 // little.
 double slope_of_medians(const result& r) {
   std::vector<double> lengths, cycles;
-  for (const auto& [links, counts] : histograms_from(r.found("cycles"))) {
+  for (const auto& [links, counts] : histograms_of(r)) {
     lengths.push_back(static_cast<double>(links));
     cycles.push_back(static_cast<double>(median_of(counts)));
   }
@@ -123,7 +122,7 @@ struct tally {
 
 // "modes 387, 771" by length, where both have samples.
 bool equal_modes(const result& a, const result& b) {
-  const auto first = histograms_from(a.found("cycles")), second = histograms_from(b.found("cycles"));
+  const auto first = histograms_of(a), second = histograms_of(b);
   return !first.empty() && std::ranges::equal(first, second, [](const auto& x, const auto& y) {
     return x.first == y.first && mode_of(x.second) == mode_of(y.second);
   });
@@ -131,7 +130,7 @@ bool equal_modes(const result& a, const result& b) {
 
 std::string modes_of(const result& r) {
   std::string text;
-  for (const auto& [links, counts] : histograms_from(r.found("cycles")))
+  for (const auto& [links, counts] : histograms_of(r))
     text += fmt::format("{}{}", text.empty() ? "" : " ", mode_of(counts));
   return text;
 }
@@ -156,7 +155,7 @@ measured_run run_of(std::span<const result> all, unsigned run) {
     constexpr std::string_view refused = "the machine code is not what the probe says: ";
     if (r.reason.starts_with(refused)) one.gpu.not_checked[r.point.subject] = r.reason.substr(refused.size());
     if (!r.has_metrics() || !figures.has(r)) continue;
-    const double mhz = std::strtod(r.found("mhz").c_str(), nullptr);
+    const double mhz = r.number("clock").value_or(0);
     if (mhz > 0) one.gpu.mhz += mhz, ++clocks;
     if (const auto name = r.found("gpu"); !name.empty()) one.gpu.name = name;
     one.values.push_back(value_of(r, *what, mhz));

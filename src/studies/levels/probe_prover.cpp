@@ -1,39 +1,30 @@
 #include "src/studies/levels/probe_prover.hpp"
 
-#include <sstream>
-#include <stdexcept>
-
 #include <fmt/format.h>
 
 namespace mgsync::levels {
 
-std::string text_of(const std::map<std::uint64_t, cycle_histogram>& all) {
-  std::string text;
-  for (const auto& [links, counts] : all) {
-    text += fmt::format("{}{}=", text.empty() ? "" : " ", links);
-    bool first = true;
-    for (const auto& [cycles, times] : counts) {
-      text += fmt::format("{}{}*{}", first ? "" : ",", cycles, times);
-      first = false;
+void set_histograms(result& r, const by_length& all) {
+  if (all.empty()) return;
+  mgsync::quantity links, cycles{"cycles", {}}, times;
+  for (const auto& [length, counts] : all)
+    for (const auto& [count, seen] : counts) {
+      links.values.push_back(static_cast<double>(length));
+      cycles.values.push_back(static_cast<double>(count));
+      times.values.push_back(static_cast<double>(seen));
     }
-  }
-  return text;
+  r.quantities["links"] = std::move(links);
+  r.quantities["cycles"] = std::move(cycles);
+  r.quantities["times"] = std::move(times);
 }
 
-std::map<std::uint64_t, cycle_histogram> histograms_from(const std::string& text) {
-  std::map<std::uint64_t, cycle_histogram> all;
-  std::istringstream lengths(text);
-  for (std::string one; lengths >> one;) {
-    const auto equals = one.find('=');
-    if (equals == std::string::npos) throw std::invalid_argument("no histogram: " + one);
-    auto& counts = all[std::stoull(one.substr(0, equals))];
-    std::istringstream pairs(one.substr(equals + 1));
-    for (std::string pair; std::getline(pairs, pair, ',');) {
-      const auto star = pair.find('*');
-      if (star == std::string::npos) throw std::invalid_argument("no histogram: " + pair);
-      counts[std::stoull(pair.substr(0, star))] += std::stoull(pair.substr(star + 1));
-    }
-  }
+by_length histograms_of(const result& r) {
+  by_length all;
+  const auto &links = r.numbers("links"), &cycles = r.numbers("cycles"), &times = r.numbers("times");
+  if (cycles.size() != links.size() || times.size() != links.size()) return all;
+  for (std::size_t i = 0; i < links.size(); ++i)
+    all[static_cast<std::uint64_t>(links[i])][static_cast<std::uint64_t>(cycles[i])] +=
+        static_cast<std::uint64_t>(times[i]);
   return all;
 }
 
@@ -61,7 +52,7 @@ verdict probe_prover::judge() const {
 
 void probe_prover::add_to(result& r) const {
   r.environment["link"] = std::string(link_of(*what_.family));
-  if (!histograms_.empty()) r.environment["cycles"] = text_of(histograms_);
+  set_histograms(r, histograms_);
   const auto counted = [](const cycle_histogram& all) {
     std::string text;
     for (const auto& [value, launches] : all)

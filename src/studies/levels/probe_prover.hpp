@@ -11,10 +11,11 @@
 
 namespace mgsync::levels {
 
-// The raw samples by chain length, as text for a result: "16=387*90,391*6 32=771*96" (cycles*times).
-std::string text_of(const std::map<std::uint64_t, cycle_histogram>&);
-// Back again; std::invalid_argument for a text that is none.
-std::map<std::uint64_t, cycle_histogram> histograms_from(const std::string&);
+// The raw samples of a result by chain length; empty where it has none. They stand in three columns, a row
+// for each count that was seen: "links", "cycles" and how many "times".
+using by_length = std::map<std::uint64_t, cycle_histogram>;
+by_length histograms_of(const result&);
+void set_histograms(result&, const by_length&);
 
 class probe_prover final : public prover {
  public:
@@ -23,14 +24,14 @@ class probe_prover final : public prover {
   std::optional<step> next() override { return std::nullopt; }
   void take(const step&, std::span<const seen>) override;
   verdict judge() const override;
-  // The environment's "link" (a word of link_of) and "cycles" (text_of; not of L2 and DRAM, where no two are
-  // alike); of clusters "sms", on how many SMs the blocks were, and in brackets in how many launches, and
-  // "first_sm", the lowest of them.
+  // The environment's "link" (a word of link_of), and what histograms_of() reads (not of L2 and DRAM, where
+  // no two are alike); of clusters "sms", on how many SMs the blocks were, and in brackets in how many
+  // launches, and "first_sm", the lowest of them.
   void add_to(result&) const override;
 
  private:
   level_probe what_;
-  std::map<std::uint64_t, cycle_histogram> histograms_;
+  by_length histograms_;
   cycle_histogram sms_of_launches_, first_sms_;  // how many launches were on so many SMs; from which SM on
 };
 

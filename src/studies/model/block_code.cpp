@@ -1,5 +1,4 @@
-#include <cstdlib>
-
+#include "src/harness/checks.hpp"
 #include "src/studies/model/block_runs.hpp"
 #include "src/studies/model/model_evaluation.hpp"
 
@@ -36,23 +35,22 @@ class block_prover final : public prover {
   std::optional<step> next() override { return std::nullopt; }
   void take(const step&, std::span<const seen> came) override {
     for (const auto& run : came) {
-      if (!run.evidence.contains("sums")) continue;
-      verdict_.rounds += std::strtoull(run.evidence.at("sums").c_str(), nullptr, 10);
-      verdict_.violations += std::strtoull(run.evidence.at("wrong").c_str(), nullptr, 10);
-      verdict_.details["expected"] = run.evidence.at("expected");
-      verdict_.details["seen"] = run.evidence.at("seen");
+      checks_.add(run);
+      for (const char* name : {"expected", "seen"})
+        if (const auto found = run.values.find(name); found != run.values.end())
+          sums_[name] = {"", found->second};
     }
   }
   verdict judge() const override {
-    auto now = verdict_;
-    now.kind = now.rounds > 0 ? verdict_kind::sum : verdict_kind::code;
-    now.observations = now.rounds;
-    now.passed = now.violations == 0;
+    auto now = checks_.judge(checks_.rounds() > 0 ? verdict_kind::sum : verdict_kind::code);
+    now.passed = now.violations == 0;  // without a control: some ways are there to be found wrong
     return now;
   }
+  void add_to(result& r) const override { r.quantities.insert(sums_.begin(), sums_.end()); }
 
  private:
-  verdict verdict_;
+  checks checks_;
+  quantities_by_name sums_;  // of the last run: what had to come out, and what came
 };
 
 }  // namespace

@@ -92,10 +92,9 @@ class block_runs final : public subject {
                 "reading sums");
     const double right = expected(count);
     const auto wrong = std::count_if(sums.begin(), sums.end(), [right](double sum) { return sum != right; });
-    came.evidence["sums"] = fmt::format("{}", passes);
-    came.evidence["wrong"] = fmt::format("{}", wrong);
-    came.evidence["expected"] = fmt::format("{:g}", right);
-    came.evidence["seen"] = fmt::format("{:g}", sums.back());
+    came.checked = check_counts{passes, passes, static_cast<std::uint64_t>(wrong)};
+    came.values["expected"] = {right};
+    came.values["seen"] = {sums.back()};
   }
 
   std::unique_ptr<probes::runner> runner_;
@@ -121,7 +120,7 @@ subject_creation make_block_run(const block_run& asked, int ordinal) {
   made.subject = std::make_unique<block_runs>(std::move(runner), asked, ordinal);
   static std::map<int, double> mhz;  // measured once: 5 ms of a busy SM
   if (!mhz.contains(ordinal)) mhz[ordinal] = probes::measure_clock(ordinal).mhz;
-  made.found["mhz"] = fmt::format("{:.1f}", mhz[ordinal]);
+  made.quantities["clock"] = {"MHz", {mhz[ordinal]}};
   return made;
 }
 

@@ -27,7 +27,7 @@ struct block_run {
 };
 
 // A run yields cycles as block_quantity says, a value for each pass but the first or the one seen most often.
-// Whole sums and loops say in evidence how many "sums" were compared and how many were "wrong".
+// Whole sums and loops also check their sums, and yield what was "expected" and "seen" last.
 subject_creation make_block_run(const block_run&, int ordinal);
 
 // Of a sum of `count` numbers, of the first `workers` of every turn's; and by one worker alone: what must

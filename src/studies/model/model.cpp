@@ -110,7 +110,7 @@ void add_loops(const study_request& asked, std::vector<measurement>& all) {
                         threads_for(workers), workers, 0});
       set(m.point, workers_of_a_block, workers);
       std::vector<std::uint64_t> turns;
-      const std::uint64_t most = std::min(64u, most_numbers / workers);
+      const std::uint64_t most = std::min<std::uint64_t>(most_turns, most_numbers / workers);
       for (const unsigned part : {8u, 4u, 2u, 1u}) turns.push_back(most / part);
       m.method = slope_over(turns);
       all.push_back(std::move(m));

@@ -12,8 +12,6 @@
 namespace mgsync::model {
 namespace {
 
-constexpr std::string_view mode_prefix = "mode_";
-
 // What a form of the loop was measured to be.
 struct measured_form {
   std::map<unsigned, std::map<double, const result*>> sums;  // by workers, then bytes
@@ -269,16 +267,15 @@ void add_table_v(std::span<const result> all, evaluation& e) {
           !r.has_metrics())
         continue;
       const auto& m = r.metrics.front();
-      const auto seen = r.verdict.details.find("seen"), expected = r.verdict.details.find("expected");
-      const bool told = seen != r.verdict.details.end() && expected != r.verdict.details.end();
+      const auto seen = r.number("seen"), expected = r.number("expected");
       t.rows.push_back({std::string(way.name), std::string(way.type),
                         way.v100_cycles ? fmt::format("{}", *way.v100_cycles) : "-",
                         way.p100_cycles ? fmt::format("{}", *way.p100_cycles) : "-",
                         fmt::format("{:.0f}", m.median),
                         fmt::format("{:.0f} - {:.0f}", m.ci95_low, m.ci95_high),
-                        r.verdict.passed ? "right"
-                        : told ? fmt::format("WRONG: {} in place of {}", seen->second, expected->second)
-                               : "WRONG"});
+                        r.verdict.passed   ? "right"
+                        : seen && expected ? fmt::format("WRONG: {:g} in place of {:g}", *seen, *expected)
+                                           : "WRONG"});
     }
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
 }
@@ -342,20 +339,16 @@ void add_warp_claims(std::span<const result> all, const steps& s, claims& c) {
 }  // namespace
 
 std::optional<turns_line> line_of(const result& r) {
-  std::map<double, std::pair<double, unsigned>> lengths;  // turns; the sum and number of modes
-  for (const auto& sample : r.samples)
-    for (const auto& v : sample.values)
-      if (v.name.starts_with(mode_prefix)) {
-        auto& [sum, count] = lengths[std::strtod(v.name.c_str() + mode_prefix.size(), nullptr)];
-        sum += v.value;
-        ++count;
-      }
-  if (lengths.size() < 2) return std::nullopt;
-  std::vector<double> x, y;
-  for (const auto& [turns, all] : lengths) {
-    x.push_back(turns);
-    y.push_back(all.first / all.second);
+  std::vector<double> x, y;  // turns, and the mean of their modes over batches
+  for (std::uint64_t turns = 1; turns <= most_turns; turns *= 2) {
+    double sum = 0, count = 0;
+    for (const auto& sample : r.samples)
+      if (const double mode = sample.at(mode_column(turns)); !std::isnan(mode)) sum += mode, ++count;
+    if (count == 0) continue;
+    x.push_back(static_cast<double>(turns));
+    y.push_back(sum / count);
   }
+  if (x.size() < 2) return std::nullopt;
   const auto fit = fit_line(x, y);
   return turns_line{fit.slope, fit.offset};
 }

@@ -38,6 +38,9 @@ inline constexpr warp_way warp_ways[] = {
     {"dsmem-tile", "warp_remote_tile", "fp64", {}, {}, 90, 2},
     {"dsmem-shuffle", "warp_remote_shuffle", "fp64", {}, {}, 90, 2}};
 
+// Every length of a loop or of steps is a power of two, and none is longer.
+inline constexpr std::uint64_t most_turns = 64;
+
 // Cycles over turns of a loop: a line, by least squares through each length's typical count.
 struct turns_line {
   double per_turn = 0, entering = 0;

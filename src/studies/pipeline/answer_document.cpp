@@ -51,12 +51,10 @@ json of(const search_answer& a) {
 
 std::string to_document(const gemm_question& question, const gemm_answer& a) {
   const bool found = a.best.how == search_answer::outcome::optimal;
-  json out{{"schema", "mgsync-gemm/1"},
-           {"gemm", text(question.size)},
-           {"machine", json::parse(write_machine(question.on))},
-           {"impossible", a.impossible.empty() ? json() : json(a.impossible)},
-           {"warnings", a.warnings},
-           {"answer", of(a.best)}};
+  json out{
+      {"schema", "mgsync-gemm/1"},       {"gemm", text(question.size)},
+      {"machine", to_json(question.on)}, {"impossible", a.impossible.empty() ? json() : json(a.impossible)},
+      {"warnings", a.warnings},          {"answer", of(a.best)}};
   if (found) {
     out["answer"].update(
         {{"launch_us", question.on.launch_ns / 1000},

@@ -285,14 +285,10 @@ stage_times times_of(const tile_profile& p, double active, int buffers, int stag
 }
 
 machine_fit fit_machine(std::span<const tile_profile> tiles, const machine_facts& facts) {
-  const auto fact = [&](const char* key, int otherwise) {
-    const auto found = facts.find(key);
-    return found == facts.end() ? otherwise : std::stoi(found->second);
-  };
   std::vector<work_and_time> loads, bytes, multiply_adds, epilogues;
   std::vector<double> launches, latencies, chip;
   double most_bytes = 0, most_multiply_adds = 0;  // per ns, with all SMs multiplying
-  const int sms = fact("sms", 1);
+  const int sms = facts.sms;
   for (const tile_profile& p : tiles) {
     const double stage = stage_bytes(p.tile), work = 1.0 * p.tile.m * p.tile.n * p.tile.k;
     loads.push_back({stage, p.load.at(1)});
@@ -308,14 +304,13 @@ machine_fit fit_machine(std::span<const tile_profile> tiles, const machine_facts
   machine_fit fit{{},          fit_line(loads), fit_line(bytes), fit_line(multiply_adds), fit_line(epilogues),
                   tiles.size()};
   machine& m = fit.on;
-  const auto name = facts.find("name");
-  m.name = name == facts.end() ? "" : name->second;
+  m.name = facts.name;
   m.sms = sms;
   const auto peaks = peaks_of(m.name);
   m.peak_tflops = peaks.tflops;
   m.memory_bytes_per_ns = peaks.bytes_per_ns;
   m.l2_bytes = peaks.l2_bytes;
-  m.shared_bytes = fact("shared_bytes", 49152) - 1024;
+  m.shared_bytes = facts.shared_bytes - 1024;
   m.accumulator_bytes = std::int64_t{2} * 64 * 256 * 4;
   m.persistent = true;
   m.launch_ns = rounded(median_of(launches));

@@ -136,11 +136,6 @@ std::vector<synthetic_summary> evaluate_synthetic(std::span<const synthetic_row>
   return found;
 }
 
-int measured_study::sms() const {
-  const auto found = facts.find("sms");
-  return found == facts.end() ? 1 : std::stoi(found->second);
-}
-
 bool is_held_out(const product_row& r) {
   return r.loads && r.math && r.epilogue &&
          (r.set == "grid" || r.set == "random" || r.set == "large" || r.set == "asked");

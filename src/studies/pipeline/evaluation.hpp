@@ -65,7 +65,6 @@ struct measured_study {
   std::vector<product_row> products;
   std::vector<synthetic_row> synthetic;
   std::vector<stamp_row> stamps;
-  int sms() const;
 };
 
 }  // namespace mgsync::pipeline

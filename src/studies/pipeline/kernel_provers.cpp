@@ -36,6 +36,11 @@ std::vector<double> times_kept::of(std::size_t row) const {
   return all;
 }
 
+check_counts check_of_product(double error, std::string_view product) {
+  if (error <= 1) return {.rounds = 1, .compared = 1};
+  return {1, 1, 1, fmt::format("the product {} is off by {:.3g} times what rounding allows", product, error)};
+}
+
 std::optional<step> kernel_prover::next() {
   if (std::exchange(asked_, true)) return std::nullopt;
   return step{.orders = proofs(), .preparing = true};
@@ -53,39 +58,19 @@ void product_prover::take(const step& asked, std::span<const seen> came) {
   times_.take(asked, came, "time_ns");
   if (!asked.preparing) return;
   for (const seen& one : came) {
-    const double error = value_of(one, "error");
-    if (!one.done.fault.empty()) {
-      ++planted_;
-      caught_ += error > 1;
-      continue;
-    }
-    largest_ = std::max(largest_, error);
-    ++(error <= 1 ? right_ : wrong_);
-    const auto what = one.evidence.find("product");
-    if (!(error <= 1) && refuted_.empty())
-      refuted_ = fmt::format("the product {} is off by {:.3g} times what rounding allows",
-                             what == one.evidence.end() ? "" : what->second, error);
+    checks_.add(one);
+    if (one.done.fault.empty()) largest_ = std::max(largest_, value_of(one, "error"));
   }
 }
 
-verdict product_prover::judge() const {
-  verdict v;
-  v.kind = verdict_kind::sum;
-  v.rounds = v.observations = right_ + wrong_;
-  v.violations = wrong_;
-  v.control_flagged = all_caught();
-  v.passed = right_ > 0 && wrong_ == 0 && v.control_flagged;
-  v.details = {{"largest error over what rounding allows", fmt::format("{:.4f}", largest_)}};
-  return v;
-}
-
 std::string product_prover::void_because() const {
-  if (planted_ == caught_) return {};
+  if (checks_.unnoticed() == 0) return {};
   return fmt::format("{} of {} products with a wrong entry were not noticed: the check shows nothing",
-                     planted_ - caught_, planted_);
+                     checks_.unnoticed(), checks_.controls());
 }
 
 void product_prover::add_to(result& r) const {
+  if (checks_.rounds() > 0) r.quantities["error_over_rounding"] = {"", {largest_}};
   if (!times_.empty())
     r.attachments.push_back(
         {std::string(rows_attachment), "text/csv", csv_with_times(plan_->products, times_, plan_->facts)});
@@ -106,37 +91,19 @@ void handover_prover::take(const step& asked, std::span<const seen> came) {
   times_.take(asked, came, "cycles");
   if (!asked.preparing) return;
   for (const seen& one : came) {
-    const auto text = one.evidence.find("stamps");
-    if (text == one.evidence.end()) continue;
-    const auto rows = read_stamp_rows(text->second, "recorded stages").rows;
-    if (rows.empty()) continue;
-    const auto wrong = violations_of(rows);
-    if (!one.done.fault.empty()) {
-      ++planted_;
-      caught_ += !wrong.empty();
-      continue;
-    }
-    stages_ += static_cast<std::uint64_t>(rows.front().stages);
-    wrong_ += wrong.size();
-    if (!wrong.empty() && refuted_.empty()) refuted_ = wrong.front();
-    stamps_.insert(stamps_.end(), rows.begin(), rows.end());
+    const auto* rows = std::any_cast<std::vector<stamp_row>>(&one.own);
+    if (rows == nullptr || rows->empty()) continue;
+    const auto wrong = violations_of(*rows);
+    const bool control = !one.done.fault.empty();
+    checks_.add({static_cast<std::uint64_t>(rows->front().stages), rows->size(), wrong.size(),
+                 wrong.empty() ? std::string() : wrong.front()},
+                control);
+    if (!control) stamps_.insert(stamps_.end(), rows->begin(), rows->end());
   }
 }
 
-verdict handover_prover::judge() const {
-  verdict v;
-  v.kind = verdict_kind::rounds;
-  v.rounds = stages_;
-  v.observations = stamps_.size();
-  v.violations = wrong_;
-  v.control_flagged = all_caught();
-  v.passed = stages_ > 0 && wrong_ == 0 && v.control_flagged;
-  if (stages_ > 0) v.bound = 3.0 / static_cast<double>(stages_);
-  return v;
-}
-
 std::string handover_prover::void_because() const {
-  if (planted_ == caught_) return {};
+  if (checks_.unnoticed() == 0) return {};
   return "a consumer that gave its buffers back too early was not noticed: the order of the recorded stages "
          "shows nothing";
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "src/harness/checks.hpp"
 #include "src/harness/prover.hpp"
 #include "src/studies/pipeline/measured_rows.hpp"
 
@@ -26,6 +27,9 @@ struct kernel_plan {
 inline constexpr std::string_view rows_attachment = "rows.csv", stamps_attachment = "stamps.csv";
 inline constexpr std::string_view fault_of_products = "one wrong entry", fault_of_stages = "released early";
 
+// Of one product, described in words: right where its largest error is no more than rounding explains.
+check_counts check_of_product(double error_over_rounding, std::string_view product);
+
 // The times of every batch, by row.
 class times_kept {
  public:
@@ -41,53 +45,48 @@ class times_kept {
 class kernel_prover : public prover {
  public:
   std::optional<step> next() final;
-  std::string refuted() const final { return refuted_; }
+  std::string refuted() const final { return checks_.example(); }
 
  protected:
   explicit kernel_prover(std::shared_ptr<const kernel_plan> plan) : plan_(std::move(plan)) {}
   virtual std::vector<order> proofs() const = 0;
-  bool all_caught() const { return planted_ > 0 && caught_ == planted_; }
 
   std::shared_ptr<const kernel_plan> plan_;
-  std::size_t planted_ = 0, caught_ = 0;
-  std::string refuted_;
+  checks checks_;
   times_kept times_;
 
  private:
   bool asked_ = false;
 };
 
-// A run that proves multiplies the check number `units` and yields "error": the largest over what rounding
-// allows.
+// A run that proves multiplies the check number `units`, checks the product and yields "error": the largest
+// over what rounding allows.
 class product_prover final : public kernel_prover {
  public:
   explicit product_prover(std::shared_ptr<const kernel_plan> plan) : kernel_prover(std::move(plan)) {}
   void take(const step&, std::span<const seen>) override;
-  verdict judge() const override;
+  verdict judge() const override { return checks_.judge(verdict_kind::sum); }
   std::string void_because() const override;
   void add_to(result&) const override;
 
  private:
   std::vector<order> proofs() const override;
 
-  std::size_t right_ = 0, wrong_ = 0;
   double largest_ = 0;
 };
 
-// A run that proves records the setting number `units`; its evidence "stamps" is CSV of what every agent did
-// when.
+// A run that proves records the setting number `units`; its own value is what every agent did when.
 class handover_prover final : public kernel_prover {
  public:
   explicit handover_prover(std::shared_ptr<const kernel_plan> plan) : kernel_prover(std::move(plan)) {}
   void take(const step&, std::span<const seen>) override;
-  verdict judge() const override;
+  verdict judge() const override { return checks_.judge(verdict_kind::rounds); }
   std::string void_because() const override;
   void add_to(result&) const override;
 
  private:
   std::vector<order> proofs() const override;
 
-  std::uint64_t stages_ = 0, wrong_ = 0;
   std::vector<stamp_row> stamps_;
 };
 

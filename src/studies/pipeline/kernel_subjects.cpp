@@ -22,13 +22,12 @@ machine_facts facts_of(int gpu) {
   cuda::check(cudaDriverGetVersion(&driver), "asking for the driver");
   cuda::check(cudaRuntimeGetVersion(&runtime), "asking for the runtime");
   cuda::check(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, gpu), "asking for the clock");
-  const auto word = [](auto number) { return fmt::format("{}", number); };
-  return {{"name", seen.name},
-          {"sms", word(seen.multiProcessorCount)},
-          {"shared_bytes", word(seen.sharedMemPerBlockOptin)},
-          {"driver", word(driver)},
-          {"runtime", word(runtime)},
-          {"highest_clock_mhz", word(khz / 1000)}};
+  return {seen.name,
+          seen.multiProcessorCount,
+          static_cast<int>(seen.sharedMemPerBlockOptin),
+          {{"driver", fmt::format("{}", driver)},
+           {"runtime", fmt::format("{}", runtime)},
+           {"highest_clock_mhz", fmt::format("{}", khz / 1000)}}};
 }
 
 // The largest of each extent over the rows, so that one set of operands holds them all.
@@ -94,10 +93,11 @@ class product_subject final : public subject {
     cuda::check(cudaDeviceSynchronize(), "multiplying");
     if (asked.fault == fault_of_products) product.spoil(c.size.m / 2, c.size.n / 3, 2.0f);
     const bool small = std::int64_t{c.size.m} * c.size.n * c.size.k <= (std::int64_t{1} << 30);
-    came.values["error"] = {small ? product.full_error()
-                                  : std::max(product.freivalds_error(3), product.sampled_error(4096))};
-    came.evidence["product"] =
-        fmt::format("{} with {} buffers and {} blocks", text(c.size), c.buffers, c.blocks);
+    const double error =
+        small ? product.full_error() : std::max(product.freivalds_error(3), product.sampled_error(4096));
+    came.values["error"] = {error};
+    came.checked = check_of_product(
+        error, fmt::format("{} with {} buffers and {} blocks", text(c.size), c.buffers, c.blocks));
   }
 
   const gemm_kernel& kernel_;
@@ -152,7 +152,7 @@ class synthetic_subject final : public subject {
       rows.push_back({static_cast<int>(asked.units), r.semaphore, r.producers, r.buffers, r.stages, a.agent,
                       a.what, a.stage, static_cast<double>(a.begin), static_cast<double>(a.end),
                       r.load_a_cycles, r.load_b_cycles, r.math_cycles});
-    came.evidence["stamps"] = to_csv(std::span<const stamp_row>(rows), {});
+    came.own = std::move(rows);
   }
 
   semaphore kind_;

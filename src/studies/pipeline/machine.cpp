@@ -197,8 +197,8 @@ machine read_machine(std::string_view text, std::string_view source) {
   return m;
 }
 
-std::string write_machine(const machine& m) {
-  json out = {
+nlohmann::ordered_json to_json(const machine& m) {
+  return {
       {"name", m.name},
       {"sms", m.sms},
       {"shared_bytes", m.shared_bytes},
@@ -221,8 +221,9 @@ std::string write_machine(const machine& m) {
       {"l2_bytes", m.l2_bytes},
       {"from", m.from},
       {"assumptions", m.assumptions}};
-  return out.dump(2) + "\n";
 }
+
+std::string write_machine(const machine& m) { return to_json(m).dump(2) + "\n"; }
 
 stage_times times_on(const machine& m, extent tile, int active) {
   const auto load = [&](std::int64_t elements) {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "src/studies/pipeline/pipeline_model.hpp"
 
 namespace mgsync::pipeline {
@@ -74,6 +76,7 @@ inline constexpr std::string_view machine_files =
 // From and to JSON. Reading throws usage_error naming `source` and the key that is missing, unknown or
 // impossible.
 machine read_machine(std::string_view json, std::string_view source);
+nlohmann::ordered_json to_json(const machine&);
 std::string write_machine(const machine&);
 
 // The times of one stage of `tile`, while `active` SMs load.

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <functional>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,6 +24,12 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   }
 }
 
+std::optional<double> number_of(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
 // One line's cells by the header's names.
 class cells {
  public:
@@ -40,11 +47,8 @@ class cells {
   }
   double number(std::string_view name) const {
     const std::string_view text = word(name);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size())
-      throw usage_error(fmt::format("{}: '{}' in column '{}' is no number", where_, text, name));
-    return value;
+    if (const auto value = number_of(text)) return *value;
+    throw usage_error(fmt::format("{}: '{}' in column '{}' is no number", where_, text, name));
   }
   double number_or_0(std::string_view name) const {  // where there is no such column
     const auto all = numbers(name);
@@ -55,12 +59,8 @@ class cells {
     std::vector<double> all;
     for (std::size_t i = 0; i < names_.size(); ++i)
       if (names_[i] == name)
-        for (const std::string_view text : split(values_[i], ' ')) {
-          double value = 0;
-          if (const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-              error == std::errc() && end == text.data() + text.size())
-            all.push_back(value);
-        }
+        for (const std::string_view text : split(values_[i], ' '))
+          if (const auto value = number_of(text)) all.push_back(*value);
     return all;
   }
   int whole(std::string_view name) const { return static_cast<int>(number(name)); }
@@ -74,6 +74,18 @@ class cells {
   std::string where_;
 };
 
+void set(machine_facts& facts, std::string_view key, std::string_view value, std::string_view source) {
+  if (key == "name") {
+    facts.name = value;
+  } else if (key == "sms" || key == "shared_bytes") {
+    const auto number = number_of(value);
+    if (!number) throw usage_error(fmt::format("{}: '# {}={}' is no number", source, key, value));
+    (key == "sms" ? facts.sms : facts.shared_bytes) = static_cast<int>(*number);
+  } else {
+    facts.others.emplace(key, value);
+  }
+}
+
 template <class Row>
 measured<Row> read_rows(std::string_view csv, std::string_view source,
                         const std::function<Row(const cells&)>& make) {
@@ -86,7 +98,7 @@ measured<Row> read_rows(std::string_view csv, std::string_view source,
     if (line.starts_with("# ")) {
       const std::size_t equal = line.find('=');
       if (equal != std::string_view::npos)
-        found.facts.emplace(line.substr(2, equal - 2), line.substr(equal + 1));
+        set(found.facts, line.substr(2, equal - 2), line.substr(equal + 1), source);
     } else if (names.empty()) {
       names = split(line, ',');
     } else {
@@ -98,7 +110,9 @@ measured<Row> read_rows(std::string_view csv, std::string_view source,
 
 std::string head(const machine_facts& facts, std::string_view columns) {
   std::string out;
-  for (const auto& [key, value] : facts) out += fmt::format("# {}={}\n", key, value);
+  if (!facts.name.empty())
+    out += fmt::format("# name={}\n# sms={}\n# shared_bytes={}\n", facts.name, facts.sms, facts.shared_bytes);
+  for (const auto& [key, value] : facts.others) out += fmt::format("# {}={}\n", key, value);
   return out + fmt::format("{}\n", columns);
 }
 

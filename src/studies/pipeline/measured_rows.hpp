@@ -12,8 +12,13 @@
 
 namespace mgsync::pipeline {
 
-// "# key=value" lines before the header.
-using machine_facts = std::map<std::string, std::string, std::less<>>;
+// Of the machine: "# key=value" lines before the header.
+struct machine_facts {
+  std::string name{};
+  int sms = 1;
+  int shared_bytes = 49152;                     // that a block may ask for
+  std::map<std::string, std::string> others{};  // "driver", "runtime": to be read by people
+};
 
 struct product_row {
   std::string family;

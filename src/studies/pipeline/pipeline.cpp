@@ -131,7 +131,7 @@ machine machine_from(const study_request& asked) {
   }
   const auto document = parse_json(text, name);
   for (const auto& [_, study] : studies_in(document.results)) {
-    const auto profiles = profiles_of(study.products, study.sms());
+    const auto profiles = profiles_of(study.products, study.facts.sms);
     for (const gemm_family* family : {&wgmma_family, &mma_family}) {
       std::vector<tile_profile> measured;
       for (const auto& [key, profile] : profiles)

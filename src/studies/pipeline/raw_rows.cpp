@@ -28,9 +28,9 @@ bool knows_rows(std::string_view text) {
 std::map<std::string, measured_study> read_studies(std::span<const raw_file> files) {
   std::map<std::string, measured_study> all;
   const auto take = [&](auto rows, auto member) {
-    measured_study& study = all[rows.facts["name"]];
+    measured_study& study = all[rows.facts.name];
     auto& into = study.*member;
-    study.facts.insert(rows.facts.begin(), rows.facts.end());
+    study.facts = rows.facts;
     into.insert(into.end(), rows.rows.begin(), rows.rows.end());
   };
   for (const auto& f : files) {

@@ -63,7 +63,7 @@ by_kernel_and_set predictions_of(const measured_study& study,
   for (const product_row& r : study.products)
     if (const auto found = profiles.find({r.family, r.instance, r.producers});
         is_held_out(r) && found != profiles.end())
-      all[{r.family, r.producers}][r.set].add(r, found->second, study.sms());
+      all[{r.family, r.producers}][r.set].add(r, found->second, study.facts.sms);
   return all;
 }
 
@@ -155,7 +155,7 @@ void add_choices(const measured_study& study, const std::map<profile_key, tile_p
       grids[{r.family, r.producers}].push_back(r);
   for (const auto& [kernel, grid] : grids) {
     const auto choice = choices_of(grid, [&](const product_row& r) {
-      return simulated_ns(r, profiles.at({r.family, r.instance, r.producers}), study.sms());
+      return simulated_ns(r, profiles.at({r.family, r.instance, r.producers}), study.facts.sms);
     });
     const double share =
         100.0 * static_cast<double>(choice.within_5_percent) / static_cast<double>(choice.sizes);
@@ -193,9 +193,9 @@ void add_kernels(const measured_study& study, const std::map<profile_key, tile_p
     const auto rate = at_8192.find(key);
     t.rows.push_back({kernel_name(p.family, p.producers), text(p.tile),
                       p.consumers == 2 ? "2, ping-pong" : fmt::format("{} warps", p.math_warps),
-                      whole(p.load.at(study.sms())), whole(p.math.at(study.sms())),
-                      whole(p.both.at(study.sms())), whole(p.round.at(study.sms())),
-                      whole(p.launch.at(study.sms())),
+                      whole(p.load.at(study.facts.sms)), whole(p.math.at(study.facts.sms)),
+                      whole(p.both.at(study.facts.sms)), whole(p.round.at(study.facts.sms)),
+                      whole(p.launch.at(study.facts.sms)),
                       rate == at_8192.end() ? "-" : whole(rate->second.whole)});
   }
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
@@ -225,7 +225,7 @@ void add_asked(const measured_study& study, const std::map<profile_key, tile_pro
         {text(r->size), kernel_name(r->family, r->producers),
          text(r->tile) + (r->consumers == 2 ? ", ping-pong" : ""), fmt::format("{:.2f}", r->median_ns * 1e-3),
          fmt::format("{:.2f}",
-                     simulated_ns(*r, profiles.at({r->family, r->instance, r->producers}), study.sms()) *
+                     simulated_ns(*r, profiles.at({r->family, r->instance, r->producers}), study.facts.sms) *
                          1e-3),
          fmt::format("{:.1f}", tflops(*r))});
   if (!t.rows.empty()) e.tables.push_back(std::move(t));
@@ -389,7 +389,7 @@ void show(const measured_study& study, const std::string& machine, evaluation& e
   const auto fitted =
       study.synthetic.empty() ? std::vector<synthetic_summary>{} : evaluate_synthetic(study.synthetic);
   add_synthetic(fitted, name, e);
-  const auto profiles = profiles_of(study.products, study.sms());
+  const auto profiles = profiles_of(study.products, study.facts.sms);
   const auto predicted = predictions_of(study, profiles);
   add_errors(predicted, name, e);
   add_choices(study, profiles, name, e);

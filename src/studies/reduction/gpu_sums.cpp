@@ -280,15 +280,19 @@ class gpu_sums final : public subject {
 };
 
 // What is told of a GPU: asked for once, since some of it is slow to answer.
-const std::map<std::string, std::string>& told_of(int ordinal) {
-  static std::map<int, std::map<std::string, std::string>> all;
+struct told_of_gpu {
+  std::string name;
+  quantities_by_name numbers;
+};
+const told_of_gpu& told_of(int ordinal) {
+  static std::map<int, told_of_gpu> all;
   auto& here = all[ordinal];
-  if (!here.empty()) return here;
+  if (!here.name.empty()) return here;
   cudaDeviceProp properties{};
   cuda::check(cudaGetDeviceProperties(&properties, ordinal), "asking what a GPU is");
-  return here = {{"gpu", properties.name},
-                 {"cache_bytes", fmt::format("{}", cache_bytes(ordinal))},
-                 {"theory_gbps", fmt::format("{:.1f}", theory_gbps(ordinal))}};
+  return here = {properties.name,
+                 {{"cache", {"B", {static_cast<double>(cache_bytes(ordinal))}}},
+                  {"memory", {"GB/s", {theory_gbps(ordinal)}}}}};
 }
 
 }  // namespace
@@ -328,10 +332,11 @@ std::string why_no_gpu_sum(const gpu_sum& asked) {
 
 subject_creation make_gpu_sum(const gpu_sum& asked) {
   if (auto reason = why_no_gpu_sum(asked); !reason.empty()) return {nullptr, reason, {}};
-  auto found = told_of(asked.ordinal);
+  const auto& told = told_of(asked.ordinal);
+  std::map<std::string, std::string> found{{"gpu", told.name}};
   if (!is_cub(asked.how)) found["reading"] = to_string(reading_of(asked));
   else found["cub"] = fmt::format("{}", cub_version());
-  return {std::make_unique<gpu_sums>(asked), {}, std::move(found)};
+  return {std::make_unique<gpu_sums>(asked), {}, std::move(found), told.numbers};
 }
 
 }  // namespace mgsync::reduction

@@ -98,7 +98,6 @@ class rank_sums final : public subject {
   static seen given_up(seen came, const char* reason) {
     came.ended = ending::stuck;
     came.reason = reason;
-    came.evidence = {{"sums", "0"}, {"wrong", "0"}};
     return came;
   }
   std::uint32_t* words(unsigned member, std::size_t line) const {

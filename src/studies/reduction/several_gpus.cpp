@@ -122,7 +122,6 @@ class several_sums final : public subject {
       came.values["call_us"] = {std::max(l.call_us, value_so_far(came, "call_us"))};
     }
     came.values["bytes"] = {static_cast<double>(asked_.bytes * gpus())};
-    came.evidence = {{"sums", "0"}, {"wrong", "0"}};
     if (*abort_.as<volatile std::uint32_t>() != 0) {
       came.ended = ending::stuck;
       came.reason = "a barrier of several GPUs inside a sum was given up";
@@ -426,17 +425,17 @@ subject_creation make_several_sum(const several_sum& asked) {
     vendor = vendor_sum::load(asked.type, ordinals_of(asked), reason);
   if (reason.empty()) reason = why_not(asked, r, vendor.get(), blocks);
   if (reason = first_complaint(*asked.where, reason); !reason.empty()) return {nullptr, reason, {}};
-  for (const auto& theirs :
-       asked.where->ranks().all_gather(fmt::format("{}", blocks), "agreeing on how many blocks add up"))
-    blocks = std::min(blocks, static_cast<unsigned>(std::stoul(theirs)));
+  blocks =
+      std::ranges::min(asked.where->ranks().all_gather_values(blocks, "agreeing on how many blocks add up"));
   auto start = allocate_host_memory(asked.group, 128, reach::group, *asked.where);
   if (!start.memory) return {nullptr, start.reason, {}};
-  std::map<std::string, std::string> found{{"reading", to_string(r)}, {"blocks", fmt::format("{}", blocks)}};
+  std::map<std::string, std::string> found{{"reading", to_string(r)}};
   if (asked.how == several_way::gather) found["tree"] = to_string(asked.tree);
   if (asked.how == several_way::host) found["host_barrier"] = one_process(asked) ? "threads" : "MPI_Barrier";
   return {std::make_unique<several_sums>(asked, r, blocks, std::move(start.memory), std::move(vendor)),
           {},
-          std::move(found)};
+          std::move(found),
+          {{"blocks", {"", {static_cast<double>(blocks)}}}}};
 }
 
 }  // namespace mgsync::reduction

@@ -16,19 +16,20 @@ namespace mgsync::reduction {
 seen put_sums_together(const communicator& ranks, seen mine) {
   if (ranks.size() == 1) return mine;
   using json = nlohmann::json;
-  const json wire{mine.ended,    mine.reason, mine.values, mine.evidence, signal_received() != 0,
-                  mine.stopped_s};
+  const auto told = mine.checked.value_or(check_counts{});
+  const json wire{mine.ended,    mine.reason, mine.values,    told.rounds,
+                  told.compared, told.wrong,  mine.stopped_s, signal_received() != 0};
   bool first = true;
   for (const auto& text : ranks.all_gather(wire.dump(), "gathering what a run of sums showed")) {
     const json theirs = json::parse(text);
     const auto ended = theirs[0].get<ending>();
-    mine.interrupted = mine.interrupted || theirs[4].get<bool>();
-    mine.stopped_s = std::max(mine.stopped_s, theirs[5].get<double>());
+    mine.interrupted = mine.interrupted || theirs[7].get<bool>();
+    mine.stopped_s = std::max(mine.stopped_s, theirs[6].get<double>());
     if (first) {
       mine.ended = ended;
       mine.reason = theirs[1];
       mine.values = theirs[2];
-      mine.evidence = theirs[3];
+      mine.checked = check_counts{theirs[3], theirs[4], theirs[5]};
       first = false;
       continue;
     }

@@ -1,8 +1,8 @@
 #include "src/studies/reduction/sum_prover.hpp"
 
-#include <cstdlib>
-
 #include <fmt/format.h>
+
+#include "src/harness/checks.hpp"
 
 namespace mgsync::reduction {
 namespace {
@@ -15,30 +15,17 @@ class sum_prover final : public prover {
     return step{{order{.what = order::purpose::prove, .fault = leave_out_the_last}}, 0, true};
   }
   void take(const step&, std::span<const seen> came) override {
-    for (const auto& run : came) {
-      const auto number = [&run](const char* key) {
-        return std::strtoull(run.evidence.at(key).c_str(), nullptr, 10);
-      };
-      if (run.done.fault == leave_out_the_last) {
-        verdict_.control_flagged = number("wrong") > 0;
-        continue;
-      }
-      verdict_.rounds += number("sums");
-      verdict_.observations += number("sums");
-      verdict_.violations += number("wrong");
-    }
+    for (const auto& run : came) checks_.add(run);
   }
   verdict judge() const override {
-    auto now = verdict_;
-    now.kind = verdict_kind::sum;
-    now.passed = now.violations == 0 && now.control_flagged;
+    auto now = checks_.judge(verdict_kind::sum);
     if (!now.control_flagged) now.details["reason"] = "a sum that leaves a number out was not found";
     return now;
   }
 
  private:
   bool asked_ = false;
-  verdict verdict_;
+  checks checks_;
 };
 
 }  // namespace
@@ -46,8 +33,7 @@ class sum_prover final : public prover {
 std::unique_ptr<prover> make_sum_prover() { return std::make_unique<sum_prover>(); }
 
 void tell_of_sums(std::uint64_t sums, std::uint64_t wrong, bool fault_was_asked, seen& came) {
-  came.evidence["sums"] = fmt::format("{}", sums);
-  came.evidence["wrong"] = fmt::format("{}", wrong);
+  came.checked = check_counts{.rounds = sums, .compared = sums, .wrong = wrong};
   if (wrong == 0 || fault_was_asked) return;
   came.ended = ending::wrong;
   came.reason = fmt::format("{} of {} sums are wrong", wrong, sums);

@@ -13,8 +13,8 @@ inline constexpr const char* leave_out_the_last = "leave out the last number";
 
 std::unique_ptr<prover> make_sum_prover();
 
-// What a run says of its sums, as the prover takes it: evidence "sums" (compared) and "wrong" (of them). A
-// run of which a sum is wrong ends as wrong, unless it was asked for the fault.
+// What a run says of its sums, as the prover takes it. A run of which a sum is wrong ends as wrong, unless it
+// was asked for the fault.
 void tell_of_sums(std::uint64_t sums, std::uint64_t wrong, bool fault_was_asked, seen& came);
 
 }  // namespace mgsync::reduction

@@ -69,7 +69,7 @@ subject_creation make(int gpu, const std::vector<machine_code::expected_code>& c
     made.found["twin"] =
         refused.passed() ? "the check of the machine code cannot tell it apart" : refused.complaints.front();
   }
-  made.found["mhz"] = fmt::format("{:.1f}", probes::measure_clock(gpu).mhz);
+  made.quantities["clock"] = {"MHz", {probes::measure_clock(gpu).mhz}};
   made.subject = std::make_unique<gpu_kernels>(std::move(runner), std::move(launches));
   return made;
 }

@@ -17,6 +17,7 @@ class gpu_region final : public subject {
   seen run(const order& asked) override {
     constexpr unsigned warps = region_threads / 32;
     seen came{.done = asked};
+    region_recordings last_passes;
     for (const auto& expected : region_code()) {
       probes::probe_order launch;
       launch.kernel = expected.kernel;
@@ -31,9 +32,10 @@ class gpu_region final : public subject {
       for (const auto& s : saw->stamps) passes.push_back({s.begin, s.end});
       came.values[expected.kernel] = {typical_cycles(passes, warps)};
       const auto last = recording_of_pass(std::span(passes).last(warps), saw->sm_at_end.front());
-      if (expected.kernel == "region_corrected") came.evidence["recording"] = to_json(last);
-      if (expected.kernel == "region_as_compiled") came.evidence["recording_as_compiled"] = to_json(last);
+      if (expected.kernel == "region_corrected") last_passes.corrected = last;
+      if (expected.kernel == "region_as_compiled") last_passes.as_compiled = last;
     }
+    came.own = std::move(last_passes);
     return came;
   }
 
@@ -60,7 +62,7 @@ subject_creation make_gpu_region(int gpu) {
   if (!made.reason.empty()) return made;
   made.found["code"] = fmt::format("sm_{}, as it must be", code.architecture);
   made.found["twin"] = twin.complaints.front();
-  made.found["mhz"] = fmt::format("{:.1f}", probes::measure_clock(gpu).mhz);
+  made.quantities["clock"] = {"MHz", {probes::measure_clock(gpu).mhz}};
   made.subject = std::make_unique<gpu_region>(std::move(runner));
   return made;
 }

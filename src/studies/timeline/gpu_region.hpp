@@ -5,8 +5,8 @@
 
 namespace mgsync::timelines {
 
-// A run launches every kernel of region.cu once and yields its cycles under its name; as evidence "recording"
-// and "recording_as_compiled", the last pass of each. Kernels whose machine code is not what they say make no
+// A run launches every kernel of region.cu once and yields its cycles under its name; its own value are the
+// region_recordings. Kernels whose machine code is not what they say make no
 // subject.
 subject_creation make_gpu_region(int gpu);
 

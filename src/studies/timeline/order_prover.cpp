@@ -18,35 +18,21 @@ std::optional<step> order_prover::next() {
 void order_prover::take(const step& asked, std::span<const seen> came) {
   constexpr std::size_t most_kept = 64;
   for (std::size_t i = 0; i < came.size(); ++i) {
-    const auto text = came[i].evidence.find("recording");
-    if (text == came[i].evidence.end()) continue;
-    auto what = recording_from_json(text->second, "a recorded run");
-    const auto rounds = rounds_of(what);
-    const auto wrong = left_too_early(what, rounds);
-    if (came[i].done.what == order::purpose::prove) {
-      verdict_.control_flagged = !wrong.empty();
-      continue;
-    }
-    verdict_.rounds += rounds.size();
-    verdict_.observations += rounds.size() * what.workers.size();
-    verdict_.violations += wrong.size();
-    if (!wrong.empty() && refuted_.empty()) refuted_ = wrong.front();
+    const auto* what = std::any_cast<recording>(&came[i].own);
+    if (what == nullptr) continue;
+    const auto rounds = rounds_of(*what);
+    const auto wrong = left_too_early(*what, rounds);
+    checks_.add({rounds.size(), rounds.size() * what->workers.size(), wrong.size(),
+                 wrong.empty() ? std::string() : wrong.front()},
+                !came[i].done.fault.empty());
     // Of a step the last run is the longest: the others start with caches that are cold.
     if (i + 1 == came.size() && !asked.preparing && taken_.size() < most_kept)
-      taken_.push_back({round_time(rounds), std::move(what)});
+      taken_.push_back({round_time(rounds), *what});
   }
 }
 
-verdict order_prover::judge() const {
-  auto v = verdict_;
-  v.kind = verdict_kind::rounds;
-  v.passed = v.violations == 0 && v.control_flagged && v.rounds > 0;
-  if (v.rounds > 0) v.bound = 3.0 / static_cast<double>(v.rounds);
-  return v;
-}
-
 std::string order_prover::void_because() const {
-  if (!asked_control_ || verdict_.rounds == 0 || verdict_.control_flagged) return {};
+  if (!asked_control_ || checks_.rounds() == 0 || checks_.show_something()) return {};
   return "a member that read its clock too late on purpose was not found: the order of what was recorded "
          "shows nothing";
 }

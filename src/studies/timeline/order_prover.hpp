@@ -5,18 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "src/harness/checks.hpp"
 #include "src/harness/prover.hpp"
 #include "src/results/recording.hpp"
 
 namespace mgsync::timelines {
 
+// Runs with the recorder have a recording as their own value.
 class order_prover final : public prover {
  public:
   // First a positive control: a run whose last member reads its clock too late, which must be found.
   std::optional<step> next() override;
   void take(const step&, std::span<const seen>) override;
-  verdict judge() const override;
-  std::string refuted() const override { return refuted_; }
+  verdict judge() const override { return checks_.judge(verdict_kind::rounds); }
+  std::string refuted() const override { return checks_.example(); }
   std::string void_because() const override;
   // Attaches recording.json, table.txt and trace.json of the run whose rounds were the median of those taken.
   void add_to(result&) const override;
@@ -27,8 +29,7 @@ class order_prover final : public prover {
     recording what;
   };
   bool asked_control_ = false;
-  verdict verdict_;
-  std::string refuted_;
+  checks checks_;
   std::vector<kept> taken_;
 };
 

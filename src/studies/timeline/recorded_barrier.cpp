@@ -72,7 +72,7 @@ class recorded_barrier final : public subject {
     const double worked_us = static_cast<double>(settings_.late_us) * static_cast<double>(asked.count);
     came.values["duration_us"] = {
         std::chrono::duration<double, std::micro>(std::ranges::max(t.elapsed)).count() - worked_us};
-    if (settings_.recorder) came.evidence["recording"] = to_json(recorded(t));
+    if (settings_.recorder) came.own = recorded(t);
     return came;
   }
 

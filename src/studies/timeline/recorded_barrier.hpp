@@ -24,8 +24,8 @@ struct recorded_barrier_settings {
 };
 
 // The barrier, or why there is none. A run yields "duration_us", the largest of its members' own, less what
-// the last member was late; with the recorder also the evidence "recording", the JSON of its last rounds in
-// ns. The order's fault "early" lets the last member read its clock after it went through: what looks at the
+// the last member was late; with the recorder its own value is the recording of its last rounds in ns. The
+// order's fault "early" lets the last member read its clock after it went through: what looks at the
 // recordings must find it.
 subject_creation make_recorded_barrier(const recorded_barrier_settings&);
 

@@ -72,20 +72,17 @@ std::vector<metric_name> region_method::columns() const {
 
 void region_prover::take(const step&, std::span<const seen> came) {
   for (const auto& run : came)
-    for (const auto& [name, into] :
-         {std::pair{"recording", &corrected_}, {"recording_as_compiled", &as_compiled_}})
-      if (const auto found = run.evidence.find(name); found != run.evidence.end()) *into = found->second;
+    if (const auto* found = std::any_cast<region_recordings>(&run.own)) last_ = *found;
 }
 
 void region_prover::add_to(result& r) const {
-  for (const auto& [name, text] : {std::pair{std::string("recording"), &corrected_},
-                                   {std::string("recording-as-compiled"), &as_compiled_}}) {
-    if (text->empty()) continue;
-    const auto what = recording_from_json(*text, name);
-    r.attachments.push_back({name + ".json", "application/json", *text});
-    r.attachments.push_back({name + ".txt", "text/plain", event_table(what)});
+  for (const auto& [name, what] : {std::pair{std::string("recording"), &last_.corrected},
+                                   {std::string("recording-as-compiled"), &last_.as_compiled}}) {
+    if (what->events.empty()) continue;
+    r.attachments.push_back({name + ".json", "application/json", to_json(*what)});
+    r.attachments.push_back({name + ".txt", "text/plain", event_table(*what)});
     r.attachments.push_back({name + ".trace.json", "application/json",
-                             to_chrome_trace(bars_of(what, {name, "Paper 002's region"}))});
+                             to_chrome_trace(bars_of(*what, {name, "Paper 002's region"}))});
   }
 }
 

@@ -25,6 +25,12 @@ double typical_cycles(std::span<const warp_pass> seen, unsigned warps);
 // One pass of all warps of an SM as the paper's table has it: START and STOP of every warp.
 recording recording_of_pass(std::span<const warp_pass> one_pass, std::uint32_t sm);
 
+// The last pass of a run, of the region as it is to be and of its twin as the compiler leaves it: what a run
+// has as its own value.
+struct region_recordings {
+  recording corrected{}, as_compiled{};
+};
+
 // What a run of the subject yields, in cycles under the kernels' names, as numbers: of the region, of loads
 // and of a pair.
 struct region_figures {
@@ -52,7 +58,7 @@ class region_prover final : public code_prover {
   void add_to(result&) const override;
 
  private:
-  std::string corrected_, as_compiled_;  // recordings as JSON
+  region_recordings last_;
 };
 
 }  // namespace mgsync::timelines

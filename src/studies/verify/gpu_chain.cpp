@@ -35,7 +35,6 @@ class gpu_chain final : public subject {
     auto& cycles = came.values["cycles"];
     for (const auto each : saw->latency_cycles()) cycles.push_back(static_cast<double>(each));
     came.values["duration_us"] = {saw->host_ns * 1e-3 / passes_};
-    came.evidence["sm"] = fmt::format("{}", saw->sm_at_start.front());
     return came;
   }
 
@@ -80,8 +79,8 @@ subject_creation make_gpu_chain(const std::string& operation, chain_form form, i
     return made;
   }
   made.subject = std::make_unique<gpu_chain>(std::move(runner), operation, form, passes);
-  made.found["mhz"] =
-      fmt::format("{:.1f}", probes::measure_clock(gpu).mhz);  // over 5 ms of a busy SM, by both clocks
+  // Over 5 ms of a busy SM, by both clocks.
+  made.quantities["clock"] = {"MHz", {probes::measure_clock(gpu).mhz}};
   return made;
 }
 

@@ -15,7 +15,7 @@ enum class chain_form { unrolled, looped, all_in_code };
 
 // `operation`: fp32_add, fp64_add or int_add; all_in_code: fp32_add only. A run of `count` links yields
 // "cycles" (a sample for each pass) and "duration_us", by the host's clock, of one pass with its share of the
-// launch. The creation finds "mhz", the SM's clock, and "code": a chain whose machine code is not what it
+// launch. The creation finds the SM's "clock", and "code": a chain whose machine code is not what it
 // says is no subject.
 subject_creation make_gpu_chain(const std::string& operation, chain_form, int gpu, unsigned passes);
 

@@ -251,15 +251,15 @@ void evaluate_gpu(std::span<const result> all, evaluation& e) {
           cached_row(static_cast<unsigned>(r.point.number("difference").value_or(0)), m.median));
       continue;
     }
+    const double mhz = r.number("clock").value_or(0);
     if (r.point.word("clock") == "device") {
       latencies.sources.push_back(short_key(r.point));
       latencies.rows.push_back({r.point.subject, r.point.word("form"), cell(m.median),
                                 cell(r.find("per_link")->median), cell(r.find("residual")->median, 2),
-                                r.found("mhz"), r.found("code")});
+                                mhz > 0 ? cell(mhz, 1) : "", r.found("code")});
       continue;
     }
     const auto* device = find(all, r.point.subject, "device", "looped");
-    const double mhz = std::strtod(r.found("mhz").c_str(), nullptr);
     const auto difference = static_cast<unsigned>(r.point.number("difference").value_or(0));
     std::vector<std::string> row{r.point.subject,
                                  fmt::format("{}", difference),

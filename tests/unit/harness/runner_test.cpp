@@ -42,7 +42,7 @@ class right_sum final : public prover {
   void take(const step&, std::span<const seen> came) override {
     for (const auto& run : came) {
       ++verdict_.rounds;
-      if (run.evidence.contains("wrong")) ++verdict_.violations;
+      if (run.checked) verdict_.violations += run.checked->wrong;
     }
   }
   verdict judge() const override {
@@ -124,7 +124,7 @@ TEST(runner, a_wrong_subject_has_no_figure_and_takes_none_from_its_neighbours) {
   int runs = 0;
   const run_of_study done({chain("late wrong",
                                  [&runs](seen& s) {
-                                   if (++runs > 4) s.evidence["wrong"] = "yes";
+                                   if (++runs > 4) s.checked = check_counts{1, 1, 1};
                                  }),
                            chain("good", [](seen&) {})});
   EXPECT_EQ(done.results[0].status, result_status::failed);

@@ -103,7 +103,8 @@ TEST(csv, has_a_column_for_every_axis_and_metric_of_any_row) {
   copy.point.axes = {{"bytes", 65536.0, "B"}, {"direction", "both", ""}};
   test::add_metric(copy, "bandwidth", "GB/s", better::more, 100);
   copy.metrics.erase(copy.metrics.begin());
-  copy.verdict.details = {{"expected", "12"}, {"outcome", "held, by all"}};
+  copy.verdict.details = {{"outcome", "held, by all"}};
+  copy.quantities = {{"clock", {"MHz", {1979.8}}}, {"begin", {"ns", {0, 10.5}}}};
   const table_of table({barrier, copy});
   EXPECT_EQ(table.field(1, "blocks_per_sm"), "1");
   EXPECT_EQ(table.field(2, "blocks_per_sm"), "");
@@ -113,9 +114,11 @@ TEST(csv, has_a_column_for_every_axis_and_metric_of_any_row) {
   EXPECT_EQ(table.field(1, "bandwidth_GB/s"), "");
   EXPECT_EQ(std::stod(table.field(2, "bandwidth_GB/s")), copy.metrics[0].median);
   EXPECT_EQ(table.field(2, "latency_us"), "");
-  EXPECT_EQ(table.field(1, "verdict_expected"), "");
-  EXPECT_EQ(table.field(2, "verdict_expected"), "12");
+  EXPECT_EQ(table.field(1, "verdict_outcome"), "");
   EXPECT_EQ(table.field(2, "verdict_outcome"), "held, by all");
+  EXPECT_EQ(table.field(1, "clock_MHz"), "");
+  EXPECT_EQ(table.field(2, "clock_MHz"), "1979.8");
+  EXPECT_EQ(table.field(2, "begin_ns"), "0 10.5");
   EXPECT_FALSE(table.has("threads_per_block")) << "no row has it";
 }
 

@@ -49,7 +49,8 @@ json_document a_document() {
   copy.verdict = {};
   copy.verdict.kind = verdict_kind::sum;
   copy.verdict.passed = true;
-  copy.verdict.details = {{"expected", "12"}, {"seen", "12"}};
+  copy.verdict.details = {{"architecture", "sm_90"}};
+  copy.quantities = {{"clock", {"MHz", {1979.8}}}, {"begin", {"ns", {0, 10.5, 20}}}, {"named", {"", {}}}};
   copy.attachments = {{"timeline", "text/csv", "t,what\n1,\"begin\"\n"}};
   results.push_back(copy);
   return document;
@@ -106,8 +107,56 @@ TEST(json_document, holds_the_promised_fields) {
   EXPECT_EQ(copy["metrics"]["bandwidth"]["better"], "more");
   EXPECT_EQ(copy["metrics"]["bandwidth"]["samples"], 49);
   EXPECT_TRUE(copy["samples"]["bandwidth"][3].is_null());
-  EXPECT_EQ(copy["verdict"]["details"]["seen"], "12");
+  EXPECT_EQ(copy["verdict"]["details"]["architecture"], "sm_90");
+  EXPECT_EQ(copy["quantities"]["clock"], (nlohmann::ordered_json{{"unit", "MHz"}, {"values", {1979.8}}}));
+  EXPECT_EQ(copy["quantities"]["begin"]["values"].size(), 3U);
+  EXPECT_FALSE(one.contains("quantities")) << "only where there are any";
   EXPECT_EQ(copy["attachments"][0]["media_type"], "text/csv");
+}
+
+// Files of before there were quantities: their numbers are the same numbers, and their words stay words.
+TEST(json_document, numbers_that_older_files_hold_as_words_are_quantities) {
+  result old = test::measured(test::a_point("copy", "", 1), 4);
+  old.environment = {{"mhz", "1979.8"},
+                     {"cycles", "16=387*90,391*6 32=771*96"},
+                     {"theory_gbps", "unknown"},
+                     {"slowest_member", "0"}};
+  old.verdict.details = {{"seconds", "0.25"},    {"named", "1,3"},    {"absent", ""},
+                         {"begin", "0 10 20.5"}, {"end", "21 22 23"}, {"stamp_unit", "ns"},
+                         {"rounds", "1000140"},  {"outcome", "held"}, {"expected", "1.04499e+06"}};
+  json_document document;
+  document.results = {old};
+  const auto one = parse_json(format_json(document), "f").results.at(0);
+  using list = std::vector<double>;
+  EXPECT_EQ(one.quantities, (quantities_by_name{{"clock", {"MHz", {1979.8}}},
+                                                {"links", {"", {16, 16, 32}}},
+                                                {"cycles", {"cycles", {387, 391, 771}}},
+                                                {"times", {"", {90, 6, 96}}},
+                                                {"duration", {"s", {0.25}}},
+                                                {"named", {"", {1, 3}}},
+                                                {"absent", {"", {}}},
+                                                {"begin", {"ns", {0, 10, 20.5}}},
+                                                {"end", {"ns", {21, 22, 23}}},
+                                                {"rounds", {"", {1000140}}},
+                                                {"expected", {"", {1044990}}}}));
+  EXPECT_EQ(one.environment,
+            (std::map<std::string, std::string>{{"theory_gbps", "unknown"}, {"slowest_member", "0"}}));
+  EXPECT_EQ(one.verdict.details, (std::map<std::string, std::string>{{"outcome", "held"}}));
+  EXPECT_EQ(one.number("clock"), 1979.8);
+  EXPECT_EQ(one.numbers("begin"), (list{0, 10, 20.5}));
+  EXPECT_FALSE(one.number("absent") || one.number("nothing"));
+}
+
+TEST(json_document, what_is_no_histogram_or_no_number_stays_a_word) {
+  for (const char* wrong : {"16=387*90,391", "16=x*2", "=1*2", "16=387*90 32", "lots", "1;2"}) {
+    result old = test::measured(test::a_point("copy", "", 1), 4);
+    old.environment = {{"cycles", wrong}, {"mhz", wrong}};
+    json_document document;
+    document.results = {old};
+    const auto one = parse_json(format_json(document), "f").results.at(0);
+    EXPECT_TRUE(one.quantities.empty()) << wrong;
+    EXPECT_EQ(one.environment, old.environment) << wrong;
+  }
 }
 
 TEST(json_document, writes_null_and_a_note_for_what_is_no_number) {

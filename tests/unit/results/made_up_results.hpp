@@ -140,7 +140,7 @@ inline bool same(const result& a, const result& b) {
                     [](const metric& x, const metric& y) { return same(x, y); }) &&
          same(a.samples, b.samples) && a.method == b.method && a.stopped == b.stopped &&
          a.attempt == b.attempt && a.attachments == b.attachments && a.environment == b.environment &&
-         a.notes == b.notes && a.doubts == b.doubts;
+         a.quantities == b.quantities && a.notes == b.notes && a.doubts == b.doubts;
 }
 
 }  // namespace mgsync::test

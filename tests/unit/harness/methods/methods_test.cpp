@@ -259,12 +259,12 @@ TEST(one_run, gives_time_and_bandwidth_without_the_warm_up) {
 TEST(outcome_of_runs, agrees_or_says_how_it_varies) {
   outcome_of_runs held(10), varies(10);
   const auto says = [](const char* word) {
-    return [word](const order& o, const step&) { return seen{.done = o, .evidence = {{"outcome", word}}}; };
+    return [word](const order& o, const step&) { return seen{.done = o, .outcome = word}; };
   };
   carry_out(held, says("held"));
   EXPECT_EQ(held.word(), "held");
   carry_out(varies, [](const order& o, const step&) {
-    return seen{.done = o, .evidence = {{"outcome", o.seed == 4 ? "hung" : "held"}}};
+    return seen{.done = o, .outcome = o.seed == 4 ? "hung" : "held"};
   });
   EXPECT_EQ(varies.word(), "held 9, hung 1");
   outcome_of_runs mute(1);

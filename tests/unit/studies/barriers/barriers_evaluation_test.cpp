@@ -145,7 +145,7 @@ TEST(ladder, has_a_rung_for_each_level_and_the_best_of_each) {
                            "NVIDIA",
                            "__syncwarp()"};
   warp.metrics[0].unit = "cycles";
-  warp.environment["mhz"] = "1980";
+  warp.quantities["clock"] = {"MHz", {1980}};
   auto shuffle = warp, relaxed = warp;
   shuffle.facts.reset();
   relaxed.point.subject = "cluster_relaxed_2";

@@ -44,12 +44,16 @@ TEST(blocking_case, is_the_same_after_it_was_told_to_another_process) {
   c.gpus = {1, 0};
   c.seed = 77;
   c.rounds = 5;
-  EXPECT_EQ(case_from(to_text(c)), c);
-  for (const auto* wrong :
-       {"level=thread", "level=thread method=ours how=never", "level=thread method=ours who=all",
-        "level=thread method=ours members=x", "level=thread method=ours colour=red",
-        "level=thread method=ours members=1", "nonsense"})
-    EXPECT_THROW(case_from(wrong), std::invalid_argument) << wrong;
+  EXPECT_EQ(case_from(words_of(c)), c);
+  const std::string level = "level=thread", ours = "method=ours";
+  for (const auto& wrong : std::vector<std::vector<std::string>>{{level},
+                                                                 {level, ours, "how=never"},
+                                                                 {level, ours, "who=all"},
+                                                                 {level, ours, "members=x"},
+                                                                 {level, ours, "colour=red"},
+                                                                 {level, ours, "members=1"},
+                                                                 {"nonsense"}})
+    EXPECT_THROW(case_from(wrong), std::invalid_argument) << wrong.back();
 }
 
 TEST(blocking_case, the_absent_are_the_first_the_last_or_every_other_one) {
@@ -184,8 +188,17 @@ TEST(blocking_plan, names_what_it_accepts) {
   EXPECT_NE(complaint({{"gpu_is_mine", {"perhaps"}}}).find("no, yes"), std::string::npos);
 }
 
-// A result as the runner makes it, from the evidence of runs.
-result made_up(const blocking_case& c, std::map<std::string, std::string> evidence) {
+// How a case ended, as its subject reports it.
+case_report ended(std::string by, std::vector<unsigned> named = {}) {
+  case_report run;
+  run.end.seen.ended_by = std::move(by);
+  run.end.seen.named = std::move(named);
+  run.absent = {3};
+  return run;
+}
+
+// A result as the runner makes it, of one run.
+result made_up(const blocking_case& c, std::string outcome, case_report report = ended("bound")) {
   result r;
   r.point.study = "blocking";
   r.point.subject = c.method;
@@ -199,13 +212,11 @@ result made_up(const blocking_case& c, std::map<std::string, std::string> eviden
   r.status = result_status::measured;
   auto told = make_outcome_prover(c);
   seen run;
-  evidence.emplace("afterwards", "works");
-  evidence.emplace("ended_by", "bound");
-  evidence.emplace("named", "");
-  evidence.emplace("absent", "3");
-  run.evidence = std::move(evidence);
+  run.outcome = std::move(outcome);
+  run.own = std::move(report);
   told->take({}, std::vector<seen>{run});
   r.verdict = told->judge();
+  told->add_to(r);
   return r;
 }
 
@@ -216,68 +227,61 @@ blocking_case with_form(blocking_case c, std::string form) {
 
 TEST(outcome_prover, a_barrier_of_ours_must_name_the_absent_and_let_nobody_through) {
   const auto c = a_case("thread", "ours", absence::spin);
-  EXPECT_TRUE(made_up(c, {{"outcome", "hung"}, {"ended_by", "time-out"}, {"named", "3"}}).verdict.passed);
-  EXPECT_EQ(made_up(c, {{"outcome", "hung"}, {"ended_by", "time-out"}, {"named", "2"}}).verdict.violations,
-            1U);
-  EXPECT_EQ(made_up(c, {{"outcome", "hung"}, {"ended_by", "bound"}}).verdict.violations, 1U);
-  EXPECT_EQ(made_up(c, {{"outcome", "passed"}}).verdict.violations, 1U);
-  EXPECT_EQ(made_up(a_case("thread", "std-barrier", absence::spin), {{"outcome", "hung"}}).verdict.violations,
-            0U);
-  EXPECT_EQ(made_up(a_case("thread", "std-barrier", absence::spin),
-                    {{"outcome", "hung"}, {"afterwards", "all came, and it hung"}})
-                .verdict.violations,
-            1U);
+  EXPECT_TRUE(made_up(c, "hung", ended("time-out", {3})).verdict.passed);
+  EXPECT_EQ(made_up(c, "hung", ended("time-out", {2})).verdict.violations, 1U);
+  EXPECT_EQ(made_up(c, "hung").verdict.violations, 1U);
+  EXPECT_EQ(made_up(c, "passed").verdict.violations, 1U);
+  EXPECT_EQ(made_up(a_case("thread", "std-barrier", absence::spin), "hung").verdict.violations, 0U);
+  auto broken = ended("bound");
+  broken.afterwards = "all came, and it hung";
+  EXPECT_EQ(made_up(a_case("thread", "std-barrier", absence::spin), "hung", broken).verdict.violations, 1U);
 }
 
 TEST(outcome_prover, tells_what_was_not_foretold) {
-  const auto r =
-      made_up(with_form(a_case("grid", "grid-sync", absence::exit_before), "branch"), {{"outcome", "held"}});
+  const auto r = made_up(with_form(a_case("grid", "grid-sync", absence::exit_before), "branch"), "held");
   EXPECT_EQ(r.verdict.details.at("finding"), "hung was foretold, and it held");
   EXPECT_TRUE(r.verdict.passed);  // it is a finding, not a failure
-  EXPECT_FALSE(
-      made_up(with_form(a_case("grid", "grid-sync", absence::exit_before), "branch"), {{"outcome", "hung"}})
-          .verdict.details.contains("finding"));
+  EXPECT_FALSE(made_up(with_form(a_case("grid", "grid-sync", absence::exit_before), "branch"), "hung")
+                   .verdict.details.contains("finding"));
 }
 
-std::map<std::string, std::string> rounds_of(const char* violations, const char* control) {
-  return {{"outcome", std::string(violations) == "0" ? "holds" : "does not hold"},
-          {"rounds", "1000"},
-          {"violations", violations},
-          {"wrong_data", "0"},
-          {"control_rounds", "1000"},
-          {"control_violations", control},
-          {"begin", "0 10 20"},
-          {"end", "21 22 23"},
-          {"control_begin", "0 10 20"},
-          {"control_end", "1 11 21"},
-          {"stamp_unit", "cycles"}};
+result of_rounds(const blocking_case& c, std::uint64_t violations, std::uint64_t control,
+                 std::uint64_t hung_in = 0) {
+  auto report = ended("bound");
+  report.end.seen.held = holding{.rounds = 1000,
+                                 .violations = violations,
+                                 .control_rounds = 1000,
+                                 .control_violations = control,
+                                 .hung_in = hung_in,
+                                 .begin = {0, 10, 20},
+                                 .end = {21, 22, 23},
+                                 .control_begin = {0, 10, 20},
+                                 .control_end = {1, 11, 21},
+                                 .unit = "cycles"};
+  return made_up(c, hung_in != 0 ? "hangs" : violations == 0 ? "holds" : "does not hold", std::move(report));
 }
 
 TEST(outcome_prover, rounds_need_a_control_that_violates) {
   auto c = a_case("lane", "shuffle", absence::nobody);
   c.rounds = 1000;
-  const auto good = made_up(c, rounds_of("0", "1000"));
+  const auto good = of_rounds(c, 0, 1000);
   EXPECT_TRUE(good.verdict.passed && good.verdict.control_flagged);
   EXPECT_DOUBLE_EQ(*good.verdict.bound, 0.003);
-  EXPECT_FALSE(made_up(c, rounds_of("0", "990")).verdict.passed);
-  EXPECT_TRUE(made_up(c, rounds_of("7", "1000")).verdict.details.contains("finding"));
+  EXPECT_FALSE(of_rounds(c, 0, 990).verdict.passed);
+  EXPECT_TRUE(of_rounds(c, 7, 1000).verdict.details.contains("finding"));
   c = a_case("lane", "coalesced", absence::nobody);
   c.rounds = 1000;
-  EXPECT_FALSE(made_up(c, rounds_of("1000", "1000"))
-                   .verdict.details.contains("finding"));  // members of one branch only
-  EXPECT_TRUE(made_up(c, rounds_of("0", "1000")).verdict.details.contains("finding"));
+  EXPECT_FALSE(of_rounds(c, 1000, 1000).verdict.details.contains("finding"));  // members of one branch only
+  EXPECT_TRUE(of_rounds(c, 0, 1000).verdict.details.contains("finding"));
   c = a_case("thread", "ours", absence::nobody);
   c.rounds = 1000;
-  EXPECT_EQ(made_up(c, rounds_of("1", "1000")).verdict.violations, 1U);
+  EXPECT_EQ(of_rounds(c, 1, 1000).verdict.violations, 1U);
 }
 
 TEST(outcome_prover, rounds_that_hang_are_a_finding_and_no_error) {
   auto c = a_case("lane", "syncthreads", absence::nobody);
   c.rounds = 1000;
-  auto evidence = rounds_of("0", "1000");
-  evidence["outcome"] = "hangs";
-  evidence["hung_in"] = "17";
-  const auto hung = made_up(c, evidence);
+  const auto hung = of_rounds(c, 0, 1000, 17);
   EXPECT_TRUE(hung.verdict.passed);
   EXPECT_EQ(hung.verdict.details.at("finding"),
             "it hangs when all come, each in a branch of its own: in round 17");
@@ -286,8 +290,9 @@ TEST(outcome_prover, rounds_that_hang_are_a_finding_and_no_error) {
 
 TEST(blocking_evaluation, says_of_the_papers_cells_whether_they_are_so_here) {
   const auto on = [](const char* level, const char* name, absence how, const char* word) {
-    return made_up(with_form(a_case(level, name, how), "branch"),
-                   {{"outcome", word}, {"toolkit", "CUDA 13.0"}, {"architecture", "sm_90"}});
+    auto report = ended("bound");
+    report.end.seen.found = {{"toolkit", "CUDA 13.0"}, {"architecture", "sm_90"}};
+    return made_up(with_form(a_case(level, name, how), "branch"), word, report);
   };
   const std::vector<result> as_there{on("grid", "grid-sync", absence::exit_before, "hung"),
                                      on("lane", "syncwarp", absence::exit_before, "held")};
@@ -310,10 +315,10 @@ TEST(blocking_evaluation, says_of_the_papers_cells_whether_they_are_so_here) {
 TEST(blocking_evaluation, tells_users_who_may_be_absent) {
   std::vector<result> all;
   for (const auto* who : {"first", "last"}) {
-    all.push_back(made_up(with_form(a_case("warp", "syncthreads", absence::exit_before, who), "branch"),
-                          {{"outcome", "held"}}));
+    all.push_back(
+        made_up(with_form(a_case("warp", "syncthreads", absence::exit_before, who), "branch"), "held"));
     all.push_back(made_up(with_form(a_case("warp", "syncthreads", absence::spin, who), "branch"),
-                          {{"outcome", std::string(who) == "last" ? "hung" : "passed"}}));
+                          std::string(who) == "last" ? "hung" : "passed"));
   }
   const auto e = evaluate(all);
   const auto& users = e.tables[0];
@@ -322,7 +327,7 @@ TEST(blocking_evaluation, tells_users_who_may_be_absent) {
   EXPECT_EQ(e.tables[1].rows.front()[5], "last: hung; first: passed, then hung");
   // Both forms in one row where they say the same; whoever is waited for in vain is named.
   const auto late = [](const char* form, const char* word) {
-    return made_up(with_form(a_case("lane", "syncthreads", absence::late), form), {{"outcome", word}});
+    return made_up(with_form(a_case("lane", "syncthreads", absence::late), form), word);
   };
   const auto same =
       evaluate(std::vector<result>{late("branch", "hung"), late("predicated", "hung")}).tables[0];
@@ -337,7 +342,7 @@ TEST(blocking_evaluation, tells_users_who_may_be_absent) {
 TEST(blocking_evaluation, draws_the_staircase_and_its_control) {
   auto c = a_case("lane", "shuffle", absence::nobody);
   c.rounds = 1000;
-  const std::vector<result> all{made_up(c, rounds_of("0", "1000"))};
+  const std::vector<result> all{of_rounds(c, 0, 1000)};
   const auto e = evaluate(all);
   ASSERT_EQ(e.figures.size(), 2U);
   const auto& held = std::get<timeline>(e.figures[0]);
@@ -424,9 +429,11 @@ TEST(thread_cases, a_fresh_process_afterwards_proves_that_all_works) {
   ASSERT_TRUE(made.subject) << made.reason;
   const auto came = made.subject->run({});
   EXPECT_EQ(came.ended, ending::completed);
-  EXPECT_EQ(came.evidence.at("outcome"), "hung");
-  EXPECT_EQ(came.evidence.at("afterwards"), "works");
-  EXPECT_FALSE(came.evidence.at("toolkit").empty());
+  EXPECT_EQ(came.outcome, "hung");
+  const auto& report = std::any_cast<const case_report&>(came.own);
+  EXPECT_EQ(report.afterwards, "works");
+  EXPECT_EQ(report.absent, (std::vector<unsigned>{3}));
+  EXPECT_FALSE(report.end.seen.found.at("toolkit").empty());
 }
 
 TEST(thread_cases, what_does_not_work_when_all_come_is_an_error) {

@@ -308,11 +308,14 @@ TEST(probes_of, sizes_of_groups_are_exactly_that_many_lanes) {
 
 TEST(histograms, are_read_as_they_were_written) {
   const std::map<std::uint64_t, cycle_histogram> all{{16, {{387, 90}, {391, 6}}}, {32, {{771, 96}}}};
-  EXPECT_EQ(text_of(all), "16=387*90,391*6 32=771*96");
-  EXPECT_EQ(histograms_from(text_of(all)), all);
-  EXPECT_TRUE(histograms_from("").empty());
-  EXPECT_THROW(histograms_from("16"), std::invalid_argument);
-  EXPECT_THROW(histograms_from("16=387"), std::invalid_argument);
+  result r;
+  EXPECT_TRUE(histograms_of(r).empty());
+  set_histograms(r, all);
+  EXPECT_EQ(r.numbers("links"), (std::vector<double>{16, 16, 32}));
+  EXPECT_EQ(r.numbers("times"), (std::vector<double>{90, 6, 96}));
+  EXPECT_EQ(histograms_of(r), all);
+  r.quantities["times"].values.pop_back();  // columns that do not go together
+  EXPECT_TRUE(histograms_of(r).empty());
 }
 
 result measured(const level_probe& one, unsigned run, double value, std::uint64_t mode) {
@@ -324,8 +327,9 @@ result measured(const level_probe& one, unsigned run, double value, std::uint64_
   metric m{metric_name{"latency", one.quantity == quantity::host ? "us" : "cycles"}};
   m.median = m.ci95_low = m.ci95_high = value;
   r.metrics.push_back(m);
-  r.environment = {
-      {"mhz", "2000"}, {"gpu", "H200"}, {"cycles", text_of({{16, {{mode, 90}, {mode + 4, 6}}}})}};
+  r.environment = {{"gpu", "H200"}};
+  r.quantities = {{"clock", {"MHz", {2000}}}};
+  set_histograms(r, {{16, {{mode, 90}, {mode + 4, 6}}}});
   return r;
 }
 
@@ -402,8 +406,7 @@ TEST(compare_runs, of_a_cluster_the_figure_is_as_the_launch_puts_it_by_medians_o
     auto one = probe("cluster_release_8", 256);
     one.left_free = left_free;
     auto r = measured(one, run, 400 + run * 30.0, 9);
-    r.environment["cycles"] =
-        text_of({{8, {{1000, 9}, {1010, 10}, {1020, 19}, {900, 11}}}, {16, {{1010 + 8 * step, 30}}}});
+    set_histograms(r, {{8, {{1000, 9}, {1010, 10}, {1020, 19}, {900, 11}}}, {16, {{1010 + 8 * step, 30}}}});
     return r;
   };
   const std::vector<result> all{of("", 1, 360), of("", 2, 400), of("place", 1, 360), of("place", 2, 361)};

@@ -80,7 +80,7 @@ TEST(model_evaluation, foretells_the_crossing_of_sums_that_cost_what_their_parts
 TEST(model_evaluation, a_wrong_sum_is_told_and_sums_that_did_not_pass_make_no_curve) {
   auto wrong = measured("warp", "nosync", 32, 89);
   wrong.verdict.passed = false;
-  wrong.verdict.details = {{"seen", "12"}, {"expected", "16"}};
+  wrong.quantities = {{"seen", {"", {12}}}, {"expected", {"", {16}}}};
   const auto e = evaluate(std::vector<result>{wrong, measured("warp", "tile", 32, 200)});
   ASSERT_EQ(e.tables.size(), 2U);
   EXPECT_EQ(e.tables[0].rows[0][6], "WRONG: 12 in place of 16");

@@ -351,7 +351,7 @@ TEST(committed_results, of_the_synthetic_kernel_are_predicted) {
 
 // The paper's bar, of products that calibration never saw; in whole times the goal for Hopper too.
 TEST(committed_results, of_products_are_predicted_as_well_as_the_paper_says) {
-  const int sms = committed().sms();
+  const int sms = committed().facts.sms;
   const auto profiles = profiles_of(committed().products, sms);
   for (const auto& [family, producers] : {std::pair<std::string, int>{"mma", 1}, {"mma", 2}, {"wgmma", 1}}) {
     std::vector<std::pair<double, double>> whole, less_launch;

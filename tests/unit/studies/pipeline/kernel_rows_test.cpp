@@ -67,9 +67,10 @@ TEST(kernel_rows, sizes_are_words_or_products) {
 TEST(kernel_rows, come_back_from_csv_with_every_batch) {
   auto rows = product_settings({&wgmma_family, 7, 1}, h200, {});
   for (auto& r : rows) set_times(r, {3000, 1000, 2000});
-  const auto read = read_product_rows(to_csv(std::span<const product_row>(rows), {{"sms", "132"}}), "x.csv");
+  const auto read =
+      read_product_rows(to_csv(std::span<const product_row>(rows), {.name = "H200", .sms = 132}), "x.csv");
   ASSERT_EQ(read.rows.size(), rows.size());
-  EXPECT_EQ(read.facts.at("sms"), "132");
+  EXPECT_EQ(read.facts.sms, 132);
   EXPECT_EQ(read.rows[5].raw_ns, (std::vector<double>{3000, 1000, 2000}));
   EXPECT_EQ(read.rows[5].median_ns, 2000);
   EXPECT_EQ(read.rows[5].min_ns, 1000);
@@ -121,7 +122,11 @@ std::shared_ptr<kernel_plan> plan_of_two_checks() {
 verdict proved(product_prover& p, double right, double spoiled) {
   const auto asked = p.next();
   std::vector<seen> came;
-  for (const auto& o : asked->orders) came.push_back(timed(o, "error", o.fault.empty() ? right : spoiled));
+  for (const auto& o : asked->orders) {
+    const double error = o.fault.empty() ? right : spoiled;
+    came.push_back(timed(o, "error", error));
+    came.back().checked = check_of_product(error, "64 x 64 x 64");
+  }
   p.take(*asked, came);
   return p.judge();
 }
@@ -163,7 +168,7 @@ TEST(product_prover, keeps_every_time_for_the_result) {
 }
 
 // Stamps of stages one after the other; `early` lets the next load begin while its buffer is multiplied.
-std::string stamps(const synthetic_row& r, bool early) {
+std::vector<stamp_row> stamps(const synthetic_row& r, bool early) {
   std::vector<stamp_row> rows;
   double now = 0;
   for (int stage = 0; stage < r.stages; ++stage) {
@@ -172,7 +177,7 @@ std::string stamps(const synthetic_row& r, bool early) {
     rows.push_back({0, r.semaphore, 1, 1, r.stages, 2, 'm', stage, now + 250, now + 500});
     now += early ? 260 : 550;
   }
-  return to_csv(std::span<const stamp_row>(rows), {});
+  return rows;
 }
 
 TEST(handover_prover, passes_stages_in_order_and_needs_the_early_release_to_be_caught) {
@@ -189,7 +194,7 @@ TEST(handover_prover, passes_stages_in_order_and_needs_the_early_release_to_be_c
       for (const auto& o : asked->orders) {
         seen one;
         one.done = o;
-        one.evidence["stamps"] = stamps(plan->recorded[o.units], o.fault.empty() ? !right : caught);
+        one.own = stamps(plan->recorded[o.units], o.fault.empty() ? !right : caught);
         came.push_back(std::move(one));
       }
       p.take(*asked, came);

@@ -36,8 +36,9 @@ TEST(host_sums, every_way_gives_the_right_sum_from_every_buffer) {
           const auto came = carried_out(sum, order{.count = 3});
           EXPECT_EQ(came.ended, ending::completed)
               << name << " " << threads << " threads, " << bytes << ": " << came.reason;
-          ASSERT_EQ(came.evidence.at("sums"), "3");
-          EXPECT_EQ(came.evidence.at("wrong"), "0");
+          ASSERT_TRUE(came.checked);
+          EXPECT_EQ(came.checked->compared, 3U);
+          EXPECT_EQ(came.checked->wrong, 0U);
           EXPECT_EQ(came.values.at("bytes"), std::vector<double>{static_cast<double>(bytes)});
         }
 }
@@ -52,13 +53,13 @@ TEST(host_sums, a_number_that_is_left_out_is_found_in_every_sum) {
     const auto came =
         carried_out(sum, order{.what = order::purpose::prove, .count = 4, .fault = leave_out_the_last});
     EXPECT_EQ(came.ended, ending::completed);  // it was asked for
-    EXPECT_EQ(came.evidence.at("wrong"), "4") << name;
+    EXPECT_EQ(came.checked.value().wrong, 4U) << name;
   }
 }
 
-seen of_sums(const char* wrong, std::string fault = "") {
+seen of_sums(std::uint64_t wrong, std::string fault = "") {
   seen run{.done = order{.fault = std::move(fault)}};
-  run.evidence = {{"sums", "4"}, {"wrong", wrong}};
+  run.checked = check_counts{4, 4, wrong};
   return run;
 }
 
@@ -68,16 +69,16 @@ TEST(sum_prover, asks_for_the_fault_once_and_passes_only_where_it_was_found) {
   ASSERT_TRUE(asked);
   EXPECT_EQ(asked->orders.front().fault, leave_out_the_last);
   EXPECT_FALSE(found->next());
-  found->take(*asked, std::vector<seen>{of_sums("4", leave_out_the_last)});
-  found->take({}, std::vector<seen>{of_sums("0"), of_sums("0")});
+  found->take(*asked, std::vector<seen>{of_sums(4, leave_out_the_last)});
+  found->take({}, std::vector<seen>{of_sums(0), of_sums(0)});
   EXPECT_TRUE(found->judge().passed);
   EXPECT_EQ(found->judge().rounds, 8U);
   EXPECT_EQ(found->judge().kind, verdict_kind::sum);
-  found->take({}, std::vector<seen>{of_sums("1")});
+  found->take({}, std::vector<seen>{of_sums(1)});
   EXPECT_FALSE(found->judge().passed);
   EXPECT_EQ(found->judge().violations, 1U);
-  missed->take(*asked, std::vector<seen>{of_sums("0", leave_out_the_last)});
-  missed->take({}, std::vector<seen>{of_sums("0")});
+  missed->take(*asked, std::vector<seen>{of_sums(0, leave_out_the_last)});
+  missed->take({}, std::vector<seen>{of_sums(0)});
   EXPECT_FALSE(missed->judge().passed);
 }
 
