@@ -25,7 +25,7 @@ absence missing(std::uint32_t before) {
 
 TEST(missing, is_who_is_behind_the_furthest) {
   EXPECT_EQ(missing(start + 6).text, "barrier 7: not arrived: GPU 1 (grid 1): block 1; GPU 2 (grid 2): all 2 "
-                                "blocks; GPU 0 of process 1 (grid 3)");
+                                     "blocks; GPU 0 of process 1 (grid 3)");
   EXPECT_EQ(who_is_missing({{0, "GPU 0 (grid 0)", {start + 3, start + 3}}}).text,
             "barrier 3: all arrived in the end, but too late");
   EXPECT_EQ(who_is_missing({}).text, "no kernel was waiting");
@@ -48,7 +48,7 @@ TEST(missing, says_whether_it_was_the_first_barrier) {
 }
 // The count of barriers wraps in a kernel that runs for an hour; who is behind does not change sides there.
 TEST(missing, is_the_same_where_the_count_wraps) {
-  for (const std::uint32_t count : {0xffffffffu, 0x7fffffffu, 0x80000000u}) {
+  for (const std::uint32_t count : {0xffffffffu, 0x7fffffffu, 0x80000000u, 0xffffffffu - start}) {
     const auto text = missing(start + count).text;
     EXPECT_NE(text.find("GPU 1 (grid 1): block 1; GPU 2 (grid 2): all 2 blocks; GPU 0 of process 1"),
               std::string::npos)
