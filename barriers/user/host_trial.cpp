@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -103,6 +104,7 @@ class trial {
   }
 
   tried run() {
+    std::fflush(nullptr);  // else the child may write it once more
     const pid_t child = check_errno(fork(), "starting a trial");
     if (child == 0) be_the_child();
     int status = 0;

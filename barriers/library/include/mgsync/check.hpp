@@ -1,6 +1,6 @@
 // Your own barrier on mgsync's bench. Write a struct like this one, compile the file to a shared object, and
-// mgsync runs its checks on it and times it beside all others. This header is for barriers of host threads,
-// <mgsync/check.cuh> for those of GPUs; docs/check.md explains both. C++17, no library is linked.
+// mgsync runs its checks on it and times it beside all others. Of host threads so far: what is for GPUs
+// in here has no launcher yet. docs/check.md explains it. C++17, no library is linked.
 //
 //     #include <mgsync/check.hpp>
 //
@@ -254,7 +254,7 @@ MGSYNC_HD bool pass_once(B& barrier, std::uint32_t mine, unsigned from, std::uin
 
 // The word that a member brings in a round: new in every round, and now and then one that means something
 // to somebody: -0.0, a NaN, all ones, a denormal number, two halves of -0.0.
-MGSYNC_HD inline std::uint32_t brought(std::uint32_t round, std::uint32_t member) {
+MGSYNC_HD constexpr std::uint32_t brought(std::uint32_t round, std::uint32_t member) {
   const std::uint32_t h = round_loop::mix(round, member + 4242u);
   switch (h % 32) {
   case 0: return 0x80000000u;
@@ -268,7 +268,7 @@ MGSYNC_HD inline std::uint32_t brought(std::uint32_t round, std::uint32_t member
   default: return h;
   }
 }
-MGSYNC_HD inline unsigned asked_of(std::uint32_t round, std::uint32_t member, std::uint32_t members) {
+MGSYNC_HD constexpr unsigned asked_of(std::uint32_t round, std::uint32_t member, std::uint32_t members) {
   return members < 2 ? member : (member + 1 + round % (members - 1)) % members;
 }
 
