@@ -4,7 +4,7 @@
 //   constexpr axis_of<unsigned> members({.name = "members", .help = "over how many GPUs, or host threads"},
 //                                       numbers_in{.least = 1, .most = 4096, .defaults = "1"});
 //   constexpr axis_of<policy> policies({.name = "policy", .help = "how the host waits for the end"},
-//                                      words_in<policy>{.of = gpu_members, .defaults = "spin"});
+//                                      words_in<policy>{.of = only_gpus, .defaults = "spin"});
 //   constexpr const axis_declaration* axes[] = {&members, &policies};
 //
 //   for (const auto how : asked.values(policies)) ...
@@ -41,8 +41,8 @@ struct takers {
   std::optional<topology::device> device;  // none: members of both kinds
   bool include(topology::device kind) const { return !device || *device == kind; }
 };
-inline constexpr takers everybody{"", {}}, host_members{"host members", topology::device::host},
-    gpu_members{"GPUs", topology::device::gpu};
+inline constexpr takers everybody{"", {}}, only_hosts{"host members", topology::device::host},
+    only_gpus{"GPUs", topology::device::gpu};
 
 class axis_declaration;
 

@@ -25,7 +25,7 @@ constexpr axis_of<int> members(
 constexpr axis_of<int> gpus({.name = "gpus",
                              .help = "the same of GPUs alone: never host threads in their place",
                              .another_name_of = &members},
-                            numbers_in{.of = gpu_members, .least = 1, .most = most_members, .ranges = true});
+                            numbers_in{.of = only_gpus, .least = 1, .most = most_members, .ranges = true});
 constexpr axis_of<shape> shapes(
     {.name = "shape", .help = "of a GPU member; of a host member the first number is its threads"},
     read_by<shape>{.defaults = "1x32", .accepted = accepted_shapes, .read = read_shape});

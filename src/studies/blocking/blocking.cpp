@@ -34,12 +34,12 @@ std::set<std::string_view> words_of_methods() {
 using topology::device;
 constexpr axis_of<std::string_view> levels(
     {.name = "level", .help = "whose barriers"},
-    names_in<words_of_methods<device::host, &method::level>>{.of = host_members},
-    names_in<words_of_methods<device::gpu, &method::level>>{.of = gpu_members});
+    names_in<words_of_methods<device::host, &method::level>>{.of = only_hosts},
+    names_in<words_of_methods<device::gpu, &method::level>>{.of = only_gpus});
 constexpr axis_of<std::string_view> barriers(
     {.name = "method", .help = "which barriers"},
-    names_in<words_of_methods<device::host, &method::name>>{.of = host_members},
-    names_in<words_of_methods<device::gpu, &method::name>>{.of = gpu_members});
+    names_in<words_of_methods<device::host, &method::name>>{.of = only_hosts},
+    names_in<words_of_methods<device::gpu, &method::name>>{.of = only_gpus});
 
 constexpr axis_of<absence> absences({.name = "how", .help = "what the absent do instead"},
                                     words_in<absence>{.table = std::span(words<absence>::list).subspan(1)});
@@ -48,12 +48,12 @@ constexpr axis_of<std::string_view> absentees_asked({.name = "who", .help = "who
 
 constexpr std::string_view form_words[] = {"branch", "predicated"};
 constexpr axis_of<std::string_view> forms({.name = "form", .help = "how the code leaves the absent out"},
-                                          words_in<std::string_view>{.of = gpu_members, .table = form_words});
+                                          words_in<std::string_view>{.of = only_gpus, .table = form_words});
 
 constexpr axis_of<unsigned> members({.name = "members",
                                      .help = "threads, team members or ranks",
                                      .counts = word_count::one},
-                                    numbers_in{.of = host_members, .least = 2, .most = 64, .defaults = "4"});
+                                    numbers_in{.of = only_hosts, .least = 2, .most = 64, .defaults = "4"});
 constexpr axis_of<unsigned> bound({.name = "bound",
                                    .help = "how long all may wait once everybody has done what he does",
                                    .unit = "ms",
@@ -69,7 +69,7 @@ constexpr axis_of<bool> gpu_is_mine(
     {.name = "gpu_is_mine",
      .help = "whether nothing else uses the GPUs: the cases end kernels by traps",
      .counts = word_count::one},
-    words_in<bool>{.of = gpu_members, .defaults = "no", .table = no_or_yes});
+    words_in<bool>{.of = only_gpus, .defaults = "no", .table = no_or_yes});
 
 constexpr const axis_declaration* axes[] = {&questions, &levels,  &barriers, &absences, &absentees_asked,
                                             &forms,     &members, &bound,    &runs,     &gpu_is_mine};

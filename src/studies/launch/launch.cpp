@@ -19,7 +19,7 @@ namespace launch { namespace {
 
 using kind = std::variant<gpu_kind, host_kind>;
 constexpr axis_of<kind> kinds({.name = "kind", .help = "how kernels (threads) are launched"},
-                              words_in<gpu_kind>{.of = gpu_members}, words_in<host_kind>{.of = host_members});
+                              words_in<gpu_kind>{.of = only_gpus}, words_in<host_kind>{.of = only_hosts});
 
 enum class quantity { null, total, fused, gradient };
 constexpr std::pair<quantity, std::string_view> quantity_words[] = {{quantity::null, "null"},
@@ -37,11 +37,11 @@ constexpr axis_of<unsigned> members({.name = "members", .help = "over how many G
 constexpr axis_of<unsigned> gpus({.name = "gpus",
                                   .help = "the same of GPUs alone",
                                   .another_name_of = &members},
-                                 numbers_in{.of = gpu_members, .least = 1, .most = 4096, .ranges = true});
+                                 numbers_in{.of = only_gpus, .least = 1, .most = 4096, .ranges = true});
 
 constexpr axis_of<shape> shapes({.name = "shape", .help = "of the kernels"},
                                 read_by<shape>{
-                                    .of = gpu_members,
+                                    .of = only_gpus,
                                     .defaults = "1x32",
                                     .accepted = "BxT (blocks per SM x threads, as in 1x32,1x1024), all",
                                     .read = [](auto words, auto& into) {
@@ -52,9 +52,9 @@ constexpr axis_of<shape> shapes({.name = "shape", .help = "of the kernels"},
 constexpr std::uint64_t argument_sizes[] = {0, 8, 128, 4096};
 constexpr axis_of<unsigned> argument_bytes(
     {.name = "argument_bytes", .help = "of a kernel that waits for nothing", .unit = "B"},
-    numbers_in{.of = gpu_members, .defaults = "0", .only = argument_sizes});
+    numbers_in{.of = only_gpus, .defaults = "0", .only = argument_sizes});
 constexpr axis_of<host_policy> policies({.name = "policy", .help = "how the host waits for the end"},
-                                        words_in<host_policy>{.of = gpu_members, .defaults = "synchronize"});
+                                        words_in<host_policy>{.of = only_gpus, .defaults = "synchronize"});
 
 constexpr const axis_declaration* axes[] = {&kinds,  &quantities,     &members, &gpus,
                                             &shapes, &argument_bytes, &policies};

@@ -33,12 +33,12 @@ constexpr axis_of<value_type> types({.name = "type", .help = "what is added up"}
 
 constexpr axis_of<std::uint64_t> bytes_of_a_sum(
     {.name = "bytes", .help = "of one sum, of whole numbers of its type; several GPUs: on each", .unit = "B"},
-    numbers_in{.of = host_members,
+    numbers_in{.of = only_hosts,
                .least = sum_granularity,
                .most = std::uint64_t{1} << 32,
                .step = sum_granularity,
                .defaults = "4096,32768,262144,2097152,16777216,134217728"},
-    numbers_in{.of = gpu_members,
+    numbers_in{.of = only_gpus,
                .least = 8,
                .most = std::uint64_t{1} << 32,
                .step = 4,
@@ -55,8 +55,8 @@ constexpr axis_of<memory> memories(
 constexpr axis_of<unsigned> members(
     {.name = "members",
      .help = "by how many; without a number two host threads, one GPU, or of ranks as many as there are"},
-    numbers_in{.of = host_members, .least = 1, .most = 64, .ranges = true},
-    numbers_in{.of = gpu_members, .least = 1, .most = 16, .ranges = true});
+    numbers_in{.of = only_hosts, .least = 1, .most = 64, .ranges = true},
+    numbers_in{.of = only_gpus, .least = 1, .most = 16, .ranges = true});
 
 // How numbers are read: as is best, or as was asked for.
 struct asked_reading {
@@ -70,10 +70,9 @@ constexpr axis_of<asked_reading> readings(
      .help =
          "host members: all numbers are the first one's, and the others only meet; GPUs: how a block reads, "
          "threads of a block, and blocks per SM at most; one block, or all that fit"},
-    words_in<asked_reading>{.of = host_members, .defaults = "auto", .table = reading_words},
-    words_in<asked_reading>{
-        .of = gpu_members, .defaults = "auto", .table = std::span(reading_words).first(1)},
-    read_by<asked_reading>{.of = gpu_members,
+    words_in<asked_reading>{.of = only_hosts, .defaults = "auto", .table = reading_words},
+    words_in<asked_reading>{.of = only_gpus, .defaults = "auto", .table = std::span(reading_words).first(1)},
+    read_by<asked_reading>{.of = only_gpus,
                            .accepted = "loads:THREADSxBLOCKS as vector4:512x2, and :chunks, :one or :all "
                                        "behind it; loads: word1, vector1, "
                                        "vector2, vector4, vector8, bulk4, bulk8",
@@ -85,8 +84,8 @@ constexpr axis_of<asked_reading> readings(
 
 constexpr axis_of<unsigned> max_time(
     {.name = "max_time", .help = "for each point", .unit = "ms", .counts = word_count::one},
-    numbers_in{.of = host_members, .least = 50, .most = 10000, .defaults = "300"},
-    numbers_in{.of = gpu_members, .least = 50, .most = 10000, .defaults = "90"});
+    numbers_in{.of = only_hosts, .least = 50, .most = 10000, .defaults = "300"},
+    numbers_in{.of = only_gpus, .least = 50, .most = 10000, .defaults = "90"});
 
 constexpr const axis_declaration* axes[] = {&every_way, &types,    &bytes_of_a_sum, &memories,
                                             &members,   &readings, &max_time};

@@ -50,7 +50,7 @@ constexpr axis_of<int> members({.name = "members",
                                         "without a number two, or the only GPU"},
                                numbers_in{.least = 1, .most = 1024, .ranges = true});
 constexpr axis_of<int> gpus({.name = "gpus", .help = "the same of GPUs alone", .another_name_of = &members},
-                            numbers_in{.of = gpu_members, .least = 1, .most = 1024, .ranges = true});
+                            numbers_in{.of = only_gpus, .least = 1, .most = 1024, .ranges = true});
 
 constexpr axis_of<shape> shapes(
     {.name = "shape", .help = "of a GPU member; of a host member the first number is its threads"},

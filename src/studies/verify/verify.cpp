@@ -21,8 +21,8 @@ constexpr std::pair<operation, std::string_view> host_operations[] = {{operation
                                                                       {operation::multiply, "multiply"}};
 constexpr axis_of<std::variant<std::string_view, operation>> operations(
     {.name = "operation", .help = "what a link of the chain is"},
-    words_in<std::string_view>{.of = gpu_members, .table = gpu_operations},
-    words_in<operation>{.of = host_members, .table = host_operations});
+    words_in<std::string_view>{.of = only_gpus, .table = gpu_operations},
+    words_in<operation>{.of = only_hosts, .table = host_operations});
 
 constexpr std::pair<chain_form, std::string_view> form_words[] = {{chain_form::unrolled, "unrolled"},
                                                                   {chain_form::looped, "looped"},
@@ -31,7 +31,7 @@ constexpr axis_of<chain_form> forms({.name = "form",
                                      .help = "links one after the other in the code, a loop over 256 of "
                                              "them, or float adds as many as the papers', "
                                              "which leave the instruction caches"},
-                                    words_in<chain_form>{.of = gpu_members, .table = form_words});
+                                    words_in<chain_form>{.of = only_gpus, .table = form_words});
 
 enum class timed_by { device, host };
 constexpr std::pair<timed_by, std::string_view> clock_words[] = {{timed_by::device, "device"},
@@ -39,12 +39,12 @@ constexpr std::pair<timed_by, std::string_view> clock_words[] = {{timed_by::devi
 constexpr axis_of<timed_by> clocks(
     {.name = "clock",
      .help = "the SM's cycle counter, or the host's clock over two chains of different length"},
-    words_in<timed_by>{.of = gpu_members, .table = std::span(clock_words).first(1)},
+    words_in<timed_by>{.of = only_gpus, .table = std::span(clock_words).first(1)},
     words_in<timed_by>{.table = std::span(clock_words).last(1)});
 
 constexpr axis_of<std::uint64_t> differences(
     {.name = "difference", .help = "links between the two chains, by the host's clock", .unit = "links"},
-    numbers_in{.of = gpu_members,
+    numbers_in{.of = only_gpus,
                .least = 256,
                .most = 16777216,
                .step = probes::arithmetic_loop_body,

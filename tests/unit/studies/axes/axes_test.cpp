@@ -118,14 +118,14 @@ TEST(study_axes, what_is_declared_is_taken_and_what_is_beside_it_refused_with_wh
 
 constexpr std::pair<int, std::string_view> once_words[] = {{0, "no"}, {1, "yes"}};
 constexpr axis_of<unsigned> how_many({.name = "how_many", .help = "a number"},
-                                     numbers_in{.of = host_members, .least = 1, .most = 8, .defaults = "4"},
-                                     numbers_in{.of = gpu_members, .least = 8, .most = 32, .step = 8});
+                                     numbers_in{.of = only_hosts, .least = 1, .most = 8, .defaults = "4"},
+                                     numbers_in{.of = only_gpus, .least = 8, .most = 32, .step = 8});
 constexpr axis_of<unsigned> in_ranges({.name = "in_ranges", .help = "numbers"},
                                       numbers_in{.least = 1, .most = 65536, .ranges = true});
 constexpr axis_of<unsigned> of_gpus({.name = "of_gpus",
                                      .help = "the same of GPUs",
                                      .another_name_of = &in_ranges},
-                                    numbers_in{.of = gpu_members, .least = 1, .most = 4, .ranges = true});
+                                    numbers_in{.of = only_gpus, .least = 1, .most = 4, .ranges = true});
 constexpr axis_of<unsigned> late({.name = "late", .help = "a time", .unit = "us"},
                                  numbers_in{.most = 1000, .defaults = "5"});
 constexpr axis_of<int> once({.name = "once", .help = "one word", .counts = word_count::one},
@@ -136,7 +136,7 @@ using number_or_text = std::variant<int, std::string_view>;
 constexpr std::string_view texts[] = {"yes", "perhaps"};
 constexpr axis_of<number_or_text> both({.name = "both", .help = "of two types"},
                                        words_in<int>{.table = once_words},
-                                       words_in<std::string_view>{.of = gpu_members, .table = texts});
+                                       words_in<std::string_view>{.of = only_gpus, .table = texts});
 // Words that belong to the one before them.
 constexpr axis_of<std::string> joined({.name = "joined", .help = "words of its own"},
                                       read_by<std::string>{.accepted = "any, and + behind it",

@@ -90,10 +90,12 @@ TEST(verdict, inside_a_block_lanes_and_warps_are_workers) {
   p.set(axes::threads_per_block, 32.0);
   EXPECT_TRUE(is_trivial(p));
   p.subject = "block";
+  p.variant = "syncthreads";
   EXPECT_TRUE(is_trivial(p)) << "one warp";
   p.set(axes::threads_per_block, 64.0);
   EXPECT_FALSE(is_trivial(p));
   p.subject = "warp";
+  p.variant = "syncwarp";
   EXPECT_FALSE(is_trivial(p));
 }
 
