@@ -11,13 +11,13 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "src/app/outputs.hpp"
 #include "src/app/processes_command.hpp"
 #include "src/app/report_files.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
 #include "src/base/watchdog.hpp"
+#include "src/harness/outputs.hpp"
 #include "src/report/advice.hpp"
 #include "src/results/atomic_file.hpp"
 #include "src/studies/barriers/barrier_facts.hpp"
@@ -54,7 +54,7 @@ std::vector<std::string> measure_here(const options& asked, const scratch_folder
                                  "--precision",    "3%",
                                  "--device",       asked.device,
                                  "--json",         file};
-  if (!asked.shapes.empty()) words.insert(words.end(), {"--shape", asked.shapes});
+  if (!asked.shape.empty()) words.insert(words.end(), {"--shape", asked.shape});
   take_note_of_signals();
   say("mgsync: no files were named: measuring here first\n");
   // What writing down and answering take is not the child's.
@@ -75,11 +75,11 @@ std::vector<std::string> measure_here(const options& asked, const scratch_folder
 }  // namespace
 
 int advise_command(const options& asked) {
-  prepare_files(asked);
+  prepare_files(asked, asked.files);
   report::step step;
   step.work_us = asked.work.front();
-  step.bytes = asked.bytes;
-  step.shape = asked.shapes;
+  step.bytes = static_cast<double>(asked.bytes);
+  step.shape = asked.shape;
   if (asked.work.size() != 1 || step.shape.find(',') != std::string::npos || step.shape == "all")
     throw usage_error("mgsync advise is asked about one step: one --work, one --shape");
   const bool here = asked.files.empty();

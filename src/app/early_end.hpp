@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "src/app/outputs.hpp"
 #include "src/base/watchdog.hpp"
+#include "src/harness/outputs.hpp"
 
 namespace mgsync {
 

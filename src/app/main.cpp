@@ -11,11 +11,12 @@
 #include "src/app/advise_command.hpp"
 #include "src/app/compare_command.hpp"
 #include "src/app/early_end.hpp"
-#include "src/app/measure.hpp"
+#include "src/app/list_command.hpp"
 #include "src/app/merge_command.hpp"
 #include "src/app/options.hpp"
 #include "src/app/processes_command.hpp"
 #include "src/app/report_command.hpp"
+#include "src/app/show_command.hpp"
 #include "src/app/study_command.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/app/topology_command.hpp"
@@ -29,12 +30,23 @@ namespace {
 
 using namespace mgsync;
 
+struct command_line {
+  std::vector<const study*> studies;
+  std::vector<const axis_declaration*> axes;
+  options asked;
+};
+
+bool is_campaign(const options& asked) {
+  return asked.command == command::measure || asked.command == command::study;
+}
+
 // Commands that need no ranks: where a launcher started several processes, the first does it.
-std::optional<int> run_alone(const options& asked, bool first) {
-  constexpr command together[] = {command::measure, command::list, command::topology};
+std::optional<int> run_alone(const command_line& line, bool first) {
+  const auto& asked = line.asked;
+  constexpr command together[] = {command::measure, command::study, command::list, command::topology};
   if (!first && std::ranges::find(together, asked.command) == std::end(together)) return 0;
   switch (asked.command) {
-  case command::help: tell("{}", help_text(asked.help_for)); return 0;
+  case command::help: tell("{}", help_text(asked.help_for, line.axes)); return 0;
   case command::version: tell("{}", version_text()); return 0;
   case command::show:
     return !asked.figure.empty()   ? show_figure(asked)
@@ -48,20 +60,24 @@ std::optional<int> run_alone(const options& asked, bool first) {
   }
 }
 
-// In processes of its own: before MPI or CUDA is started in this one.
-std::optional<int> run_elsewhere(const options& asked, const std::vector<std::string>& words) {
-  if (asked.command != command::measure || asked.processes == 1) return std::nullopt;
-  return measure_in_processes(asked, words);
+// What needs no looking around, and what processes of its own do: before MPI or CUDA is started in this one.
+std::optional<int> run_elsewhere(const command_line& line, const std::vector<std::string>& words) {
+  if (!is_campaign(line.asked)) return std::nullopt;
+  if (const auto done = without_measuring(line.asked, line.studies)) return done;
+  if (line.asked.processes == 1) return std::nullopt;
+  return measure_in_processes(line.asked, line.studies, words);
 }
 
-int run_together(const options& asked, std::optional<communicator>& job, watchdog& dog, outputs& written) {
+int run_together(const command_line& line, std::optional<communicator>& job, watchdog& dog,
+                 outputs& written) {
+  const auto& asked = line.asked;
   const launch told = read_launch();
   if (!told.under_mpi) must_meet(told, 1);
   topology::machine seen;
   {
     const watchdog::guard watched(dog, "looking at the machine, and starting CUDA", asked.timeout);
     seen = look_around(asked);
-    if (asked.command == command::measure && !asked.dry_run) {
+    if (is_campaign(asked) && !asked.dry_run) {
       auto own = gpus_to_own(asked, told, seen);
       std::reverse(own.begin(), own.end());  // the first is the current one when MPI starts
       if constexpr (with_cuda)
@@ -74,9 +90,10 @@ int run_together(const options& asked, std::optional<communicator>& job, watchdo
   take_note_of_crashes();
   must_agree(asked, *job);
   if (asked.command == command::topology) return topology_command(asked, *job, std::move(seen));
-  if (asked.command == command::list) return list_backends(asked, *job, std::move(seen));
-  if (asked.dry_run) return print_plan(asked, *job, std::move(seen));
-  return measure(asked, *job, std::move(seen), dog, written);
+  if (asked.command != command::list)
+    return measure_command(asked, line.studies, *job, std::move(seen), dog, written);
+  const auto views = gather_views(*job, std::move(seen));
+  return list_backends(campaign_of(asked, line.studies, *job, views), *job, views);
 }
 
 // Ends all ranks when there are several: the others do not know of this one's failure.
@@ -100,13 +117,14 @@ int run(const std::vector<std::string>& typed) {
   std::optional<communicator> job;
   const bool speaks = read_launch().first();
   try {
-    if (is_study_command(typed)) return study_command(typed, job, dog, written);
-    const options asked = parse_options(typed);
-    if (asked.anonymous) hide_host_name();
-    if (const auto done = run_alone(asked, speaks)) return *done;
-    if (const auto done = run_elsewhere(asked, typed)) return *done;
+    command_line line{studies_asked(typed), {}, {}};
+    line.axes = axes_asked(line.studies, typed);
+    line.asked = parse_options(typed, line.axes);
+    if (line.asked.anonymous) hide_host_name();
+    if (const auto done = run_alone(line, speaks)) return *done;
+    if (const auto done = run_elsewhere(line, typed)) return *done;
     watch_over(dog, written);
-    return run_together(asked, job, *dog, written);
+    return run_together(line, job, *dog, written);
   } catch (const usage_error& error) {
     if (speaks) say("mgsync: {}\n", one_line(error.what()));
     return leave(job, exit_code::usage);

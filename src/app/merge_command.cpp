@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "src/app/outputs.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
+#include "src/harness/outputs.hpp"
 #include "src/results/anonymous.hpp"
 #include "src/results/merging.hpp"
 #include "src/results/store.hpp"
@@ -53,7 +53,7 @@ void write_store(const std::string& file, const json_document& document,
 }  // namespace
 
 int merge_command(const options& asked) {
-  prepare_files(asked);
+  prepare_files(asked, asked.files);
   const auto files = read_all(asked);
   auto merged = merge_results(files, asked.over_processes ? replication::processes : replication::batches);
   auto& document = merged.document;

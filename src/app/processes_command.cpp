@@ -17,7 +17,7 @@
 
 #include <fmt/format.h>
 
-#include "src/app/outputs.hpp"
+#include "src/app/study_command.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/launcher.hpp"
 #include "src/base/standard_streams.hpp"
@@ -30,7 +30,7 @@ namespace {
 
 // The command line of one process: without what belongs to all of them.
 std::vector<std::string> words_of_one(const std::vector<std::string>& words) {
-  constexpr std::string_view of_all[] = {"--processes", "--json", "--csv", "--seed"};
+  constexpr std::string_view of_all[] = {"--processes", "--json", "--csv", "--seed", "--figures"};
   std::vector<std::string> kept;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string name = words[i].substr(0, words[i].find('='));
@@ -123,7 +123,8 @@ int run_this_program(std::vector<std::string> words, std::optional<std::chrono::
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int measure_in_processes(const options& asked, const std::vector<std::string>& words) {
+int measure_in_processes(const options& asked, std::span<const study* const> studies,
+                         const std::vector<std::string>& words) {
   if (read_launch().under_mpi)
     throw usage_error(
         "--processes starts processes by itself; under mpirun or srun start mgsync several times, each with "
@@ -159,13 +160,14 @@ int measure_in_processes(const options& asked, const std::vector<std::string>& w
         "these\n",
         files.size(), asked.processes, code);
   }
-  const auto& document = merged.document;
-  do_each({[&] { write_documents(asked, document); },
+  auto& document = merged.document;
+  const auto shown = present(studies, document.results, as_text_and_svg);
+  do_each({[&] { write_documents(asked, document); }, [&] { write_figures(asked, shown.files); },
            [&] {
-             print_table(asked,
-                         format_table(document.results, asked.listed()) + format_notes(document.machine));
+             print_table(asked, format_table(document.results, asked.listed()) +
+                                    format_notes(document.machine) + "\n" + shown.text);
            }});
-  return code;
+  return code == 0 && !shown.whole ? static_cast<int>(exit_code::failure) : code;
 }
 
 }  // namespace mgsync

@@ -1,10 +1,11 @@
-// `mgsync --processes N`: the sweep in N fresh processes, one after the other, and what came of all of them
+// `--processes N`: the campaign in N fresh processes, one after the other, and what came of all of them
 // together.
 #pragma once
 
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ int run_this_program(std::vector<std::string> words, std::optional<std::chrono::
 // processes on; the results say what it really has). `words` is the command line. A signal is passed on to
 // the process under way, and ends the command after it; what was measured until then is written. Returns the
 // exit code. Throws usage_error under mpirun or srun, where the launcher has to start the processes.
-int measure_in_processes(const options&, const std::vector<std::string>& words);
+int measure_in_processes(const options&, std::span<const study* const>,
+                         const std::vector<std::string>& words);
 
 }  // namespace mgsync

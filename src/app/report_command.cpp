@@ -11,11 +11,11 @@
 #include <fmt/ranges.h>
 
 #include "mgsync/version.hpp"
-#include "src/app/outputs.hpp"
 #include "src/app/report_files.hpp"
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
+#include "src/harness/outputs.hpp"
 #include "src/report/page.hpp"
 #include "src/report/svg.hpp"
 #include "src/report/text.hpp"
@@ -328,7 +328,7 @@ void write(const std::string& where, const std::string& text) {
 }  // namespace
 
 int report_command(const options& asked) {
-  prepare_files(asked);
+  prepare_files(asked, asked.files);
   auto all =
       read_report_files(asked.files, asked.across.value_or(across::hosts), asked.less_order, asked.anonymous);
   say_damage(all);
@@ -394,7 +394,7 @@ int show_tables(const options& asked) {
 }
 
 int show_figure(const options& asked) {
-  prepare_files(asked);
+  prepare_files(asked, asked.files);
   const auto shown = evaluations_of(asked);
   std::vector<std::string> names;
   for (const auto& study : shown)

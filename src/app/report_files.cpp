@@ -97,24 +97,6 @@ static void hide_names(topology::machine& described) {
   for (auto& gpu : described.gpus) gpu.uuid = pseudonym_of_gpu(gpu.uuid);
 }
 
-namespace {
-
-void know(const point& of, std::optional<known_facts>& facts, bool less_order) {
-  const auto found = std::ranges::find(studies(), of.study, &study::name);
-  if (!facts && found != studies().end() && (*found)->facts_of != nullptr) facts = (*found)->facts_of(of);
-  if (facts) facts->ranked_anyway = less_order;
-}
-
-}  // namespace
-
-void know_facts(std::span<result> all, bool less_order) {
-  for (auto& one : all) know(one.point, one.facts, less_order);
-}
-
-void know_facts(std::span<measurement> all, bool less_order) {
-  for (auto& one : all) know(one.point, one.facts, less_order);
-}
-
 report_files read_report_files(const std::vector<std::string>& names, across alike, bool less_order,
                                bool anonymous) {
   report_files all;
@@ -133,7 +115,7 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
       continue;
     }
     all.measured.push_back(result_file_of(name, text));
-    know_facts(all.measured.back().document.results, less_order);
+    know_facts(studies(), all.measured.back().document.results, less_order);
     if (anonymous) make_anonymous(all.measured.back().document);
     const auto file = all.measured.size() - 1;
     place_of(all, all.measured.back().document.machine, alike).files.push_back(file);
@@ -149,18 +131,6 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
 void say_damage(const report_files& all) {
   for (const auto& file : all.measured)
     for (const auto& sentence : file.damage) say("mgsync: {}\n", sentence);
-}
-
-shown_study shown_of(const study& one, const std::function<evaluation()>& evaluate) {
-  try {
-    return {&one, evaluate()};
-  } catch (const std::exception& error) {
-    return {&one,
-            {{fmt::format("What the study {} makes of these results is missing, since that failed: {}. The "
-                          "results themselves are whole.",
-                          one.name, error.what())}},
-            error.what()};
-  }
 }
 
 namespace {

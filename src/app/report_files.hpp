@@ -2,7 +2,6 @@
 // advice.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,11 +32,6 @@ struct report_files {
   std::vector<raw_file> raw;               // rows that a study knows
 };
 
-// Takes from the studies of this build what results do not say of their subjects. `less_order`: what orders
-// less than a barrier is ranked among them all the same.
-void know_facts(std::span<result>, bool less_order);
-void know_facts(std::span<measurement>, bool less_order);
-
 // Results files and stores, machine descriptions (ours or hwloc XML), and raw rows of studies. Machines that
 // differ by no more than `alike` count as one. `anonymous`: as make_anonymous() leaves them. Throws
 // usage_error, beginning with the name, for a file that is nothing of this.
@@ -47,15 +41,6 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
 // To stderr, what of these files is damaged and was skipped.
 void say_damage(const report_files&);
 
-// What one study makes of one machine's results. An evaluation that throws costs its own section: `failed`
-// says why, and what is shown is a sentence that says it too.
-struct shown_study {
-  const study* of = nullptr;
-  evaluation shown;
-  std::string failed{};
-};
-// Runs `evaluate`, what `one` makes of something.
-shown_study shown_of(const study& one, const std::function<evaluation()>& evaluate);
 // Of every study that has something to show. `earlier`: the same points in files that were started before,
 // for studies whose curves are of one program, whole.
 std::vector<shown_study> evaluate_all(std::span<const result>, std::span<const result> earlier = {});

@@ -59,10 +59,4 @@ std::map<std::string, std::string> surroundings() {
   return all;
 }
 
-std::map<std::string, std::string> gpu_states_at(const std::string& when) {
-  std::map<std::string, std::string> all;
-  for (auto& [uuid, state] : topology::gpu_states()) all[uuid + " " + when] = std::move(state);
-  return all;
-}
-
 }  // namespace mgsync

@@ -1,5 +1,5 @@
-// What a command ran in, besides the machine: versions of drivers and run times, environment variables in
-// force, the GPUs' clocks. Named values for the document's settings.
+// What a command ran in, besides the machine: versions of drivers and run times and environment variables in
+// force. Named values for the document's settings.
 #pragma once
 
 #include <map>
@@ -14,8 +14,5 @@ std::map<std::string, std::string> steering_variables(const char* const* all);
 // "sources" (the digest of what was built, cmake/source_digest.cmake), "mpi_threads" (where MPI was started),
 // "driver", "CUDA toolkit", "CUDA run time", "CUDA driver API", and the variables.
 std::map<std::string, std::string> surroundings();
-
-// The GPUs' states as "GPU-uuid before" or "GPU-uuid after".
-std::map<std::string, std::string> gpu_states_at(const std::string& when);
 
 }  // namespace mgsync

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "barriers/words.hpp"
 #include "mgsync/version.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/hosts.hpp"
@@ -47,10 +47,19 @@ std::vector<int> gpus_to_own(const options& asked, const launch& told, const top
   for (int rank = 0; rank < *told.local_size; ++rank) views.push_back({rank, rank, seen});
   const int each = asked.members_per_rank > 0 ? asked.members_per_rank : *told.local_size == 1 ? 0 : 1;
   if (each == 0) return {};
+  // The first that was typed: a list goes on behind commas.
+  auto placement = point{}.placement;
+  if (const auto typed = asked.axes.find("placement"); typed != asked.axes.end()) {
+    placement = typed->second.front();
+    for (std::size_t i = 1;
+         i < typed->second.size() && typed->second[i].find_first_not_of("0123456789") == std::string::npos;
+         ++i)
+      placement += "," + typed->second[i];
+  }
   std::vector<int> own;
   try {
     const topology::grouping_request all{
-        topology::device::gpu, each * *told.local_size, each, 1, asked.placements.front(), false};
+        topology::device::gpu, each * *told.local_size, each, 1, placement, false};
     for (const auto& m : topology::make_group(views, all).chosen.members)
       if (m.rank == *told.local_rank) own.push_back(m.gpu);
   } catch (const usage_error&) {
@@ -64,55 +73,34 @@ void must_meet(const launch& told, int ranks) {
     throw usage_error(why);
 }
 
-namespace {
-
-// What decides which points there are, and what is done for each of them: by name, as a person would type it.
-nlohmann::json what_is_asked(const options& asked) {
-  using json = nlohmann::json;
-  const auto seconds = [](std::chrono::nanoseconds time) {
-    return std::chrono::duration<double>(time).count();
-  };
-  const auto names = [](const auto& list) {
-    std::vector<std::string> all;
-    for (const auto& one : list) all.push_back(to_string(one));
-    return all;
-  };
-  return {{"command", static_cast<int>(asked.command)},
-          {"study", asked.command == command::study ? asked.files : std::vector<std::string>{}},
-          {"--backend", asked.backends},
-          {"--members", asked.members},
-          {"--shape", asked.shapes},
-          {"--placement", asked.placements},
-          {"--load", names(asked.loads)},
-          {"--work", asked.work},
-          {"--late", asked.late},
-          {"--device", asked.device},
-          {"--members-per-rank", asked.members_per_rank},
-          {"--per-node", asked.per_node},
-          {"--no-pin", !asked.pin},
-          {"--oversubscribe", asked.oversubscribe},
-          {"--peer-memory", asked.peer_memory},
-          {"--mpi-threads", static_cast<int>(asked.mpi_threads)},
-          {"--precision", asked.precision},
-          {"--max-time", asked.max_time ? json(seconds(*asked.max_time)) : json()},
-          {"--timeout", seconds(asked.timeout)},
-          {"--check-rounds", asked.check ? asked.check_rounds : 0},
-          {"--dry-run", asked.dry_run},
-          {"axes", asked.axes}};
-}
-
-}  // namespace
-
 void must_agree(const options& asked, const communicator& job) {
-  const auto all = job.all_gather(what_is_asked(asked).dump(), "comparing the ranks' options");
-  const auto first = nlohmann::json::parse(all.front());
+  using json = nlohmann::json;
+  json mine{{"command", static_cast<int>(asked.command)}, {"words", asked.files}};
+  for (const auto& [axis, words] : asked.axes) {
+    auto name = axis;
+    std::ranges::replace(name, '_', '-');
+    mine["--" + name] = fmt::format("{}", fmt::join(words, ","));
+  }
+  constexpr std::string_view of_the_writer[] = {"json",   "csv",     "store", "figures",
+                                                "resume", "verbose", "seed",  "anonymous"};
+  for (const auto& [name, word] : asked.given)
+    if (std::ranges::find(of_the_writer, name) == std::end(of_the_writer)) mine["--" + name] = word;
+  const auto all = job.all_gather(mine.dump(), "comparing the ranks' options");
+  const auto first = json::parse(all.front());
+  const auto said = [](const json& of, const std::string& name) {
+    return !of.contains(name)        ? "left out"
+           : of.at(name).is_string() ? of.at(name).get<std::string>()
+                                     : of.at(name).dump();
+  };
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    const auto other = nlohmann::json::parse(all[rank]);
-    for (const auto& [name, value] : first.items())
-      if (other.at(name) != value)
+    const auto other = json::parse(all[rank]);
+    auto either = first;
+    either.update(other);
+    for (const auto& [name, value] : either.items())
+      if (said(first, name) != said(other, name))
         throw usage_error(fmt::format("the ranks were not given the same options: {} is {} on rank 0 and {} "
                                       "on rank {}; accepted: the same for all of them",
-                                      name, value.dump(), other.at(name).dump(), rank));
+                                      name, said(first, name), said(other, name), rank));
   }
 }
 
@@ -169,13 +157,6 @@ machine_record record_machine(const options& asked, const communicator& job,
                                           : "none (foreign topology)";
   record.gpus = seen.gpus;
   return record;
-}
-
-std::map<int, std::string> gpu_uuids(const topology::machine& seen) {
-  std::map<int, std::string> all;
-  for (const auto& gpu : seen.gpus)
-    if (!gpu.uuid.empty()) all[gpu.id] = gpu.uuid;
-  return all;
 }
 
 std::string version_text() {

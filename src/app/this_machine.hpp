@@ -1,7 +1,6 @@
 // The record of where and with what a result was measured.
 #pragma once
 
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,9 +33,6 @@ std::vector<topology::rank_view> gather_views(const communicator& job, topology:
 
 // Of rank 0's machine, with the hosts of all ranks.
 machine_record record_machine(const options&, const communicator& job, std::span<const topology::rank_view>);
-
-// The UUIDs of a machine's GPUs by their ids.
-std::map<int, std::string> gpu_uuids(const topology::machine&);
 
 // What --version prints.
 std::string version_text();

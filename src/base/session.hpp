@@ -14,7 +14,8 @@ class session {
   session(communicator& job, communicator& group_ranks, watchdog& dog, std::chrono::nanoseconds timeout)
       : job_(&job), ranks_(&group_ranks), watchdog_(&dog), timeout_(timeout) {}
 
-  int rank() const { return job_->rank(); }  // in the whole job: what topology::member::rank holds
+  int rank() const { return job_->rank(); }    // in the whole job: what topology::member::rank holds
+  communicator& job() const { return *job_; }  // all ranks
   const communicator& ranks() const { return *ranks_; }  // the ranks that own members of the group under test
   mgsync::watchdog& watchdog() const { return *watchdog_; }
   std::chrono::nanoseconds timeout() const { return timeout_; }  // the longest that a wait may last

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace mgsync {
 
 const topology::gpu* study_request::first_gpu() const {
@@ -26,6 +28,45 @@ bool asks_for_answer(const study& of, const typed_words& typed) {
          });
 }
 
+namespace {
+
+void know(std::span<const study* const> studies, const point& of, std::optional<known_facts>& facts,
+          bool less_order) {
+  const auto found = std::ranges::find(studies, of.study, &study::name);
+  if (!facts && found != studies.end() && (*found)->facts_of != nullptr) facts = (*found)->facts_of(of);
+  if (facts) facts->ranked_anyway = less_order;
+}
+
+}  // namespace
+
+void know_facts(std::span<const study* const> studies, std::span<result> all, bool less_order) {
+  for (auto& one : all) know(studies, one.point, one.facts, less_order);
+}
+
+void know_facts(std::span<const study* const> studies, std::span<measurement> all, bool less_order) {
+  for (auto& one : all) know(studies, one.point, one.facts, less_order);
+}
+
+std::string_view why_refused(const study& s, std::string_view option) {
+  const auto own = std::ranges::find(s.refuses, option, &refused_option::option);
+  if (own != s.refuses.end()) return own->why;
+  constexpr std::string_view of_ranks[] = {"members-per-rank", "per-node", "mpi-threads"};
+  const bool ranks_only = std::ranges::find(of_ranks, option) != std::end(of_ranks);
+  return ranks_only && !s.in_ranks ? "it is measured in one process, without MPI" : "";
+}
+
+shown_study shown_of(const study& one, const std::function<evaluation()>& evaluate) {
+  try {
+    return {&one, evaluate()};
+  } catch (const std::exception& error) {
+    return {&one,
+            {{fmt::format("What the study {} makes of these results is missing, since that failed: {}. The "
+                          "results themselves are whole.",
+                          one.name, error.what())}},
+            error.what()};
+  }
+}
+
 measurement measurement_of(const study_request& asked, std::string_view study, std::string_view subject,
                            std::string_view variant) {
   const auto* gpu = asked.first_gpu();
@@ -35,6 +76,7 @@ measurement measurement_of(const study_request& asked, std::string_view study, s
   m.point.variant = variant;
   m.point.device = asked.device;
   m.point.members = 1;
+  if (!asked.settings.pin) m.point.set(axes::pinned, "no");
   m.point.group = {asked.device == topology::device::gpu && gpu != nullptr ? gpu->id : 0};
   return m;
 }

@@ -6,7 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/mpi/expect.sh
 . "$here/expect.sh"
 mgsync=$1
-asked=(study reduction --device host --type fp64 --memory cache --bytes '4096,65536' --reading 'auto,first' --max-time 50)
+asked=(study reduction --device host --type fp64 --memory cache --bytes '4096,65536' --reading 'auto,first' --max-time 50ms)
 
 timeout "$long_s" "$MPIRUN" -np 2 "$mgsync" "${asked[@]}" --json "$work/json" >"$work/out" 2>"$work/err"
 expect_code $? 0 "sums by two ranks"
@@ -22,6 +22,6 @@ expect_text 'waived.*3 members are asked for, and each of the 2 ranks is one' "$
 expect_text '^0 of 24 points can run here' "$work/plan"
 timeout "$long_s" "$MPIRUN" -np 2 "$mgsync" study model --json "$work/no" >"$work/out" 2>"$work/err"
 expect_code $? 2 "a study without members in ranks"
-expect_text 'only reduction can be measured by several ranks: start model without mpirun' "$work/err"
+expect_text 'only barriers, reduction can be measured by several ranks: start model without mpirun' "$work/err"
 [ -e "$work/no" ] && fail "something was written"
 passed "what ranks cannot measure is refused"

@@ -120,7 +120,7 @@ def main():
     for axis in ("form", "quantity", "level", "members", "gpus", "gemm", "machine"):
         assert f"--{axis} " not in offered, axis
         refused("all", f"--{axis}", "1", because=f"--{axis} is asked of one study at a time")
-    assert "point" in study("all", "--clock", "host", "--late", "3", "--dry-run", *host)
+    assert "point" in study("all", "--clock", "host", "--run", "3", "--dry-run", *host)
     assert study("launch", "--kind", "std-thread,std-thread", "--quantity", "null,null", "--dry-run", *host).count("std-thread") == 1
 
     # Figures: a folder that cannot be is told before; one that turns out bad costs no documents.

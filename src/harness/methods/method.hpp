@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "src/harness/stopping.hpp"
 #include "src/harness/subject.hpp"
 #include "src/results/result.hpp"
 
@@ -37,6 +38,8 @@ class method {
   virtual stop_reason stopped() const = 0;
   // Why its figures are void, in a sentence; empty where they are not.
   virtual std::string void_because() const { return {}; }
+  // What it stops by; nothing: it takes a number of batches that is known beforehand.
+  virtual std::optional<stopping_rule> stops() const { return std::nullopt; }
   virtual std::string description() const = 0;  // for the result: "host clock, difference of two runs"
   // What an earlier command measured: its samples count, and the next batch is `next_batch`.
   virtual void resume(std::span<const sample> before, std::uint32_t next_batch) = 0;

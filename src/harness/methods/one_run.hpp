@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "src/harness/methods/method.hpp"
-#include "src/harness/stopping.hpp"
 
 namespace mgsync {
 
@@ -29,6 +28,7 @@ class one_run final : public method {
   void take(const step&, std::span<const seen>) override;
   std::vector<metric_name> columns() const override;
   stop_reason stopped() const override { return why_; }
+  std::optional<stopping_rule> stops() const override { return settings_.stopping; }
   void resume(std::span<const sample> before, std::uint32_t next_batch) override;
   std::string description() const override {
     return settings_.measured.unit == "cycles" ? "cycle counter, whole operation"

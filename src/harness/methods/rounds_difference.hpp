@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "src/harness/methods/method.hpp"
-#include "src/harness/stopping.hpp"
 
 namespace mgsync {
 
@@ -40,6 +39,7 @@ class rounds_difference final : public method {
   void take(const step&, std::span<const seen>) override;
   std::vector<metric_name> columns() const override;
   stop_reason stopped() const override { return why_; }
+  std::optional<stopping_rule> stops() const override { return settings_.stopping; }
   // Something else held the start of a run back for seconds, and its rounds are less than a thousandth of
   // that.
   std::string void_because() const override;

@@ -19,22 +19,19 @@ namespace {
 // communicator of one is freed before the next has its own: a large sweep has hundreds, and MPI a limit.
 class meeting_place {
  public:
-  meeting_place(communicator& job, watchdog& dog, std::chrono::nanoseconds timeout)
-      : job_(&job), dog_(&dog), timeout_(timeout) {}
+  explicit meeting_place(const session& job) : job_(&job) {}
 
   // Collective over the job.
   void enter(bool has_members) {
     session_.reset();
     part_.reset();
-    part_ = job_->split(has_members ? 0 : -1);
-    session_.emplace(*job_, part_ ? *part_ : *job_, *dog_, timeout_);
+    part_ = job_->job().split(has_members ? 0 : -1);
+    session_.emplace(job_->job(), part_ ? *part_ : job_->job(), job_->watchdog(), job_->timeout());
   }
   session& here() { return *session_; }
 
  private:
-  communicator* job_;
-  watchdog* dog_;
-  std::chrono::nanoseconds timeout_;
+  const session* job_;
   std::optional<communicator> part_;
   std::optional<session> session_;
 };
@@ -82,39 +79,40 @@ std::chrono::nanoseconds default_max_time(std::size_t points) {
       std::chrono::nanoseconds(16s) / std::max<std::size_t>(points, 1), 60ms, 2s);
 }
 
-std::vector<measurement> points_of(const plan& planned, const settings& asked, communicator& job,
-                                   watchdog& dog) {
-  const auto meeting = std::make_shared<meeting_place>(job, dog, asked.timeout);
+std::vector<measurement> points_of(plan made, const settings& asked, const session* where_we_are) {
+  const auto planned = std::make_shared<const plan>(std::move(made));
+  const auto meeting = where_we_are == nullptr ? nullptr : std::make_shared<meeting_place>(*where_we_are);
   std::vector<measurement> all;
-  for (std::size_t i = 0; i < planned.cells.size(); ++i) {
-    const cell& where = planned.cells[i];
-    const auto mine = members_of_rank(where.group, job.rank());
+  for (std::size_t i = 0; i < planned->cells.size(); ++i) {
+    const cell& where = planned->cells[i];
+    const auto mine = members_of_rank(where.group, where_we_are == nullptr ? 0 : where_we_are->rank());
     for (const planned_point& each : where.points) {
       measurement m;
       m.point = each.point;
       m.waived = each.waived;
       m.cell = fmt::format("{}", i);
+      m.describe_cell = [planned, &where](detail wanted) { return description_of(where, wanted); };
       m.enter_cell = [meeting, has_members = !mine.empty()] { meeting->enter(has_members); };
       m.speaker = where.group.members.empty() ? 0 : where.group.members.front().rank;
       m.notes = where.notes;
-      m.create = [&where, &each, &job, meeting, mine, asked] {
-        creation made;
+      m.create = [planned, &where, &each, where_we_are, meeting, mine, asked] {
+        creation built;
         if (!mine.empty())
-          made = each.choice.variant->make.of(where.group.device)(where.group, each.configuration,
-                                                                  meeting->here());
+          built = each.choice.variant->make.of(where.group.device)(where.group, each.configuration,
+                                                                   meeting->here());
         subject_creation out;
-        out.reason = made.reason;
-        if (made.reason.empty()) out.found["placed"] = placed(where.group);
-        if (!made.algorithm.empty()) out.found["algorithm"] = made.algorithm;
-        if (!made.peer_memory.empty()) out.found["peer_memory"] = made.peer_memory;
-        out.subject = std::make_unique<barrier_subject>(job, each.point, where, mine, std::move(made.barrier),
-                                                        asked.seed, asked.timeout);
+        out.reason = built.reason;
+        if (built.reason.empty()) out.found["placed"] = placed(where.group);
+        if (!built.algorithm.empty()) out.found["algorithm"] = built.algorithm;
+        if (!built.peer_memory.empty()) out.found["peer_memory"] = built.peer_memory;
+        out.subject = std::make_unique<barrier_subject>(where_we_are->job(), each.point, where, mine,
+                                                        std::move(built.barrier), asked.seed, asked.timeout);
         return out;
       };
       m.method = [stopping = asked.stopping] { return latency(stopping); };
-      m.prover = [&where, &each, asked] {
-        return std::make_unique<rounds_prover>(each.point, where.group, asked.check ? asked.check_rounds : 0,
-                                               asked.seed, !each.choice.variant->facts.joins_all());
+      m.prover = [planned, &where, &each, asked] {
+        return std::make_unique<rounds_prover>(each.point, where.group, asked.check_rounds, asked.seed,
+                                               !each.choice.variant->facts.joins_all());
       };
       all.push_back(std::move(m));
     }

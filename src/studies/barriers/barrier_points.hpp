@@ -8,8 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "src/base/communicator.hpp"
-#include "src/base/watchdog.hpp"
+#include "src/base/session.hpp"
 #include "src/harness/stopping.hpp"
 #include "src/harness/study.hpp"
 #include "src/studies/barriers/plan.hpp"
@@ -18,8 +17,7 @@ namespace mgsync::barriers {
 
 struct settings {
   stopping_rule stopping;
-  std::uint64_t check_rounds = 10'000;
-  bool check = true;
+  std::uint64_t check_rounds = 10'000;  // 0: unchecked
   std::uint64_t seed = 1;
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);
 };
@@ -30,9 +28,13 @@ std::size_t points_to_measure(const plan&);
 // minutes, whatever it holds.
 std::chrono::nanoseconds default_max_time(std::size_t points);
 
-// The points in the plan's order. The plan, the job and the watchdog outlive them. Their functions are
-// collective over the job: each rank calls them in the same order, as mgsync::runner does, and drops them
+// What the study is asked for, as a sweep over groups, shapes and what goes on beside them. Throws
+// usage_error for words that are none.
+sweep_request sweep_of(const study_request&);
+
+// The points in the plan's order. `where` outlives them; nullptr: nothing will be measured. Their functions
+// are collective over its job: each rank calls them in the same order, as mgsync::runner does, and drops them
 // when the others do.
-std::vector<measurement> points_of(const plan&, const settings&, communicator& job, watchdog&);
+std::vector<measurement> points_of(plan, const settings&, const session* where);
 
 }  // namespace mgsync::barriers

@@ -1,15 +1,14 @@
-// Study barriers, the default one: what `mgsync` by itself plans and measures with all its options, here by
-// its main axes, so that it is one study among the others.
-#include <memory>
-
+// Study barriers, which `mgsync` by itself measures: its axes, and what they mean for a plan.
 #include "barriers/words.hpp"
+#include "src/base/communicator.hpp"
 #include "src/harness/study.hpp"
 #include "src/studies/barriers/barrier_facts.hpp"
 #include "src/studies/barriers/barrier_points.hpp"
 #include "src/studies/barriers/barriers_evaluation.hpp"
 
 namespace mgsync {
-namespace barriers { namespace {
+namespace barriers {
+namespace {
 
 constexpr axis_of<backend_choice> choices(
     {.name = "backend", .help = "what is compared; default: the first variant of every backend"},
@@ -58,24 +57,29 @@ constexpr axis_of<std::string_view> peer_memory({.name = "peer_memory",
 constexpr const axis_declaration* axes_of_barriers[] = {
     &choices, &members, &gpus, &shapes, &placements, &loads, &works, &lateness, &peer_memory};
 
-// What the points of a sweep refer to: a job of one process. The command's own watchdog names what hangs;
-// this one only takes part in waits.
-struct sweep {
-  plan planned;
-  communicator job;
-  watchdog dog;
-
-  sweep(plan made, std::chrono::nanoseconds patience)
-      : planned(std::move(made)),
-        job(communicator::single(patience)),
-        dog([](const std::string&) {}, [](const std::string&) {}) {}
-};
-
 std::vector<measurement> points(const study_request& asked) {
+  if (asked.notes != nullptr && asked.device == topology::device::host && asked.typed(shapes))
+    asked.notes->push_back("host members: the B of a shape BxT is threads per member, T is ignored");
+  auto planned = make_plan(sweep_of(asked), asked.ranks);
+  settings wanted;
+  wanted.stopping = asked.stops({.max_time = default_max_time(points_to_measure(planned))});
+  wanted.check_rounds = asked.settings.check_rounds;
+  wanted.seed = asked.seed;
+  wanted.timeout = asked.settings.timeout;
+  return points_of(std::move(planned), wanted, asked.where);
+}
+
+}  // namespace
+
+sweep_request sweep_of(const study_request& asked) {
   sweep_request request;
   request.device = asked.device;
   request.with_cuda = asked.with_cuda;
-  request.pin = asked.machine().is_this_machine;
+  request.pin = asked.pins();
+  request.per_node = asked.settings.per_node;
+  request.oversubscribe = asked.settings.oversubscribe;
+  request.members_per_rank = asked.settings.members_per_rank;
+  request.mpi_threads = communicator::thread_level_in_force();
   request.members = asked.values(members);
   request.shapes = asked.values(shapes);
   request.backends = asked.values(choices);
@@ -84,15 +88,10 @@ std::vector<measurement> points(const study_request& asked) {
   request.work = asked.values(works);
   request.late = asked.values(lateness);
   request.peer_memory = asked.one(peer_memory);
-  settings wanted;
-  const auto all = std::make_shared<sweep>(make_plan(request, asked.ranks), wanted.timeout);
-  wanted.stopping.max_time = default_max_time(points_to_measure(all->planned));
-  auto made = points_of(all->planned, wanted, all->job, all->dog);
-  for (auto& m : made) m.create = [all, create = std::move(m.create)] { return create(); };
-  return made;
+  return request;
 }
 
-}}  // namespace barriers
+}  // namespace barriers
 
 extern const study barriers_study;
 const study barriers_study{
@@ -102,7 +101,8 @@ const study barriers_study{
     .axes = barriers::axes_of_barriers,
     .points = barriers::points,
     .evaluate = barriers::evaluate,
-    .seconds_per_point = 1.0,
+    .seconds_per_point = 2.2,
+    .in_ranks = true,
     .facts_of = barriers::known_facts_of};
 
 }  // namespace mgsync

@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
-#include "topology/findings.hpp"
 #include "topology/placement.hpp"
 
 namespace mgsync {
@@ -132,20 +131,6 @@ std::vector<int> member_counts(const sweep_request& request,
   return {counts.begin(), counts.end()};
 }
 
-// What is amiss with the machines, and shows in the figures.
-std::vector<std::string> machine_notes(const sweep_request& request,
-                                       std::span<const topology::rank_view> ranks) {
-  std::vector<std::string> notes;
-  if (!request.not_gpus.empty())
-    notes.push_back(fmt::format("There are GPUs here, and host members are measured: {}.", request.not_gpus));
-  std::set<std::string_view> wanted{"hidden-gpus", "gpus-per-task", "lost-gpus", "cpu-quota",
-                                    "part-of-machine"};
-  if (request.device == topology::device::gpu) wanted.insert("wrong-node");
-  for (const auto& found : topology::find_problems(ranks, request.members_per_rank))
-    if (wanted.contains(found.name)) notes.push_back(fmt::format("{} Change: {}.", found.what, found.change));
-  return notes;
-}
-
 // `members` of these ranks at every shape, load and work.
 void add_cells(plan& result, const sweep_request& request, std::span<const topology::rank_view> ranks,
                int members, const std::string& placement) {
@@ -191,29 +176,6 @@ std::string group_name(const cell& where) {
          (p.group.empty() ? " on " + where.host : fmt::format(" {{{}}}", fmt::join(p.group, ",")));
 }
 
-// The group, its members and what is measured of it; every point, or those that are measured and 64 members.
-std::string format_cell(const cell& c, detail wanted) {
-  constexpr std::size_t most_members = 64;
-  auto text =
-      fmt::format("{}, {}, placement {}, load {}{}{}\n", group_name(c),
-                  c.points.empty() ? "-" : "shape " + format_shape(c.points.front().point), c.group.placement,
-                  to_string(c.load), c.work_units == 0 ? "" : fmt::format(", work {} us", c.work_units),
-                  c.late_units == 0 ? "" : fmt::format(", late {} us", c.late_units));
-  const auto count = c.group.members.size();
-  const auto shown = wanted == detail::every ? count : std::min(count, most_members);
-  for (const auto& m : std::span(c.group.members).first(shown))
-    text += fmt::format("  member {:<3} rank {:<3} on {}{}{}\n", m.id, m.rank, m.host,
-                        m.gpu >= 0 ? fmt::format("  GPU {}", m.gpu) : "",
-                        m.cpus.empty() ? "  not pinned" : fmt::format("  CPU {}", fmt::join(m.cpus, ",")));
-  if (shown < count) text += fmt::format("  and {} more members (--verbose lists each)\n", count - shown);
-  for (const auto& note : c.notes) text += fmt::format("  note: {}\n", note);
-  for (const auto& p : c.points)
-    if (p.waived.empty() || wanted == detail::every)
-      text += fmt::format("  {:<32} {}\n", to_string(p.choice),
-                          p.waived.empty() ? "measured" : "waived: " + p.waived);
-  return text;
-}
-
 }  // namespace
 
 std::vector<int> default_members(topology::device kind, int largest) {
@@ -233,9 +195,6 @@ plan make_plan(const sweep_request& request, std::span<const topology::rank_view
   for (const auto& word : request.placements) topology::parse_placement(word);
   const auto nodes = nodes_of(request, ranks);
   const auto members = member_counts(request, nodes);
-  result.notes = machine_notes(request, ranks);
-  if (request.device == topology::device::host && !request.shapes.empty())
-    result.notes.push_back("host members: the B of a shape BxT is threads per member, T is ignored");
   for (const auto& node : nodes)
     for (const int n : members)
       for (const auto& placement : request.placements) add_cells(result, request, node, n, placement);
@@ -247,32 +206,22 @@ plan make_plan(const sweep_request& request, std::span<const topology::rank_view
   return result;
 }
 
-std::string format_plan(const plan& planned, detail wanted) {
-  constexpr std::size_t most_lines = 200;
-  std::string text;
-  std::size_t points = 0, all = 0, cells = 0, lines = 0, left_out = 0;
-  std::vector<not_measured> waived;
-  for (const auto& c : planned.cells) {
-    all += c.points.size();
-    for (const auto& p : c.points)
-      if (!p.waived.empty()) waived.push_back({&p.point, p.waived});
-    const auto measured = static_cast<std::size_t>(
-        std::ranges::count_if(c.points, [](const auto& p) { return p.waived.empty(); }));
-    points += measured;
-    cells += measured == 0 ? 0 : 1;
-    if (wanted == detail::grouped && measured == 0) continue;
-    const auto of_this = format_cell(c, wanted);
-    lines += static_cast<std::size_t>(std::ranges::count(of_this, '\n'));
-    if (wanted == detail::every || lines <= most_lines || cells == 1) text += of_this;
-    else ++left_out;
-  }
-  if (left_out != 0)
-    text += fmt::format("and {} more cell{} of which something would be measured (--verbose lists each)\n",
-                        left_out, left_out == 1 ? "" : "s");
-  if (wanted == detail::grouped) text += by_reason("waived", waived, all);
-  for (const auto& note : planned.notes) text += fmt::format("note: {}\n", note);
-  return text + fmt::format("{} point{} in {} cell{} would be measured\n", points, points == 1 ? "" : "s",
-                            cells, cells == 1 ? "" : "s");
+std::string description_of(const cell& c, detail wanted) {
+  constexpr std::size_t most_members = 64;
+  auto text =
+      fmt::format("{}, {}, placement {}, load {}{}{}\n", group_name(c),
+                  c.points.empty() ? "-" : "shape " + format_shape(c.points.front().point), c.group.placement,
+                  to_string(c.load), c.work_units == 0 ? "" : fmt::format(", work {} us", c.work_units),
+                  c.late_units == 0 ? "" : fmt::format(", late {} us", c.late_units));
+  const auto count = c.group.members.size();
+  const auto shown = wanted == detail::every ? count : std::min(count, most_members);
+  for (const auto& m : std::span(c.group.members).first(shown))
+    text += fmt::format("  member {:<3} rank {:<3} on {}{}{}\n", m.id, m.rank, m.host,
+                        m.gpu >= 0 ? fmt::format("  GPU {}", m.gpu) : "",
+                        m.cpus.empty() ? "  not pinned" : fmt::format("  CPU {}", fmt::join(m.cpus, ",")));
+  if (shown < count) text += fmt::format("  and {} more members (--verbose lists each)\n", count - shown);
+  for (const auto& note : c.notes) text += fmt::format("  note: {}\n", note);
+  return text;
 }
 
 }  // namespace mgsync

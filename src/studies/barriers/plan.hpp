@@ -32,7 +32,6 @@ struct sweep_request {
   std::string peer_memory;  // "", "ipc", "vmm"
   std::string mpi_threads;  // the thread level that MPI runs at; empty: MPI was not started
   bool with_cuda = true;    // this build can measure GPUs, not only plan for them
-  std::string not_gpus;     // why host members stand in for the GPUs that are here; empty: they do not
 };
 
 struct planned_point {
@@ -57,7 +56,6 @@ struct cell {
 
 struct plan {
   std::vector<cell> cells;
-  std::vector<std::string> notes;  // about the machines (topology/findings.hpp) and the request
 };
 
 // A group that cannot be (more members than a node's ranks hold, a list placement that names too few), or not
@@ -69,8 +67,7 @@ plan make_plan(const sweep_request&, std::span<const topology::rank_view>);
 // The member counts of a sweep that names none: powers of two and the largest for hosts, 1 to all for GPUs.
 std::vector<int> default_members(topology::device, int largest);
 
-// What --dry-run prints: grouped, the cells of which something would be measured, up to 200 lines of them,
-// and the reasons why the other points are waived; or every cell and point.
-std::string format_plan(const plan&, detail = detail::grouped);
+// A cell's members and what goes on beside them, in lines for a plan: 64 members of them, or every one.
+std::string description_of(const cell&, detail);
 
 }  // namespace mgsync

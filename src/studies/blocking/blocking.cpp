@@ -74,6 +74,15 @@ constexpr axis_of<bool> gpu_is_mine(
 constexpr const axis_declaration* axes[] = {&questions, &levels,  &barriers, &absences, &absentees_asked,
                                             &forms,     &members, &bound,    &runs,     &gpu_is_mine};
 
+constexpr refused_option refused[] = {
+    {"check-rounds", "a case is itself a check, of who is held"},
+    {"no-check", "a case is itself a check, of who is held"},
+    {"precision", "a case has an outcome and no figure, and is tried --runs times"},
+    {"max-time", "a case has an outcome and no figure, and is tried --runs times"},
+    {"no-pin", "its members are pinned to no processor"},
+    {"oversubscribe", "its members may share processors as they are"},
+};
+
 // The barriers of this device that were asked for.
 std::vector<const method*> chosen(const study_request& asked) {
   const auto has = [](const auto& all, std::string_view one) {
@@ -223,8 +232,11 @@ std::vector<measurement> points(const study_request& asked) { return planner(ask
 
 extern const study blocking_study;
 const study blocking_study{
-    "blocking",         "who is held by a barrier, and who may be absent from it without hanging the others",
-    blocking::axes,     blocking::points,
-    blocking::evaluate, 1.0};
+    .name = "blocking",
+    .summary = "who is held by a barrier, and who may be absent from it without hanging the others",
+    .axes = blocking::axes,
+    .points = blocking::points,
+    .evaluate = blocking::evaluate,
+    .refuses = blocking::refused};
 
 }  // namespace mgsync

@@ -59,23 +59,30 @@ constexpr axis_of<host_policy> policies({.name = "policy", .help = "how the host
 constexpr const axis_declaration* axes[] = {&kinds,  &quantities,     &members, &gpus,
                                             &shapes, &argument_bytes, &policies};
 
+constexpr refused_option refused[] = {
+    {"check-rounds", "no rounds are checked: there is no barrier in a launch"},
+    {"no-check", "no rounds are checked: there is no barrier in a launch"},
+    {"oversubscribe",
+     "its members need a hardware thread each: what they cost that share one is no cost of a start"},
+};
+
 // The ways of asking (docs/method.md, "Launch overhead").
-std::function<std::unique_ptr<method>()> method_for(quantity what) {
+std::function<std::unique_ptr<method>()> method_for(const study_request& asked, quantity what) {
   if (what == quantity::null)
-    return [] {
+    return [stopping = asked.stops({.max_time = std::chrono::milliseconds(600)})] {
       rounds_difference_settings settings;
       settings.lengths_given = rounds_choice{64, 128};  // below the 1024 launches that a stream holds
       settings.value = "total_us";
       settings.per_round = {"call_us"};
-      settings.stopping.max_time = std::chrono::milliseconds(600);
+      settings.stopping = stopping;
       return std::make_unique<rounds_difference>(settings);
     };
   if (what == quantity::total)
-    return [] {
+    return [stopping = asked.stops({.max_time = std::chrono::milliseconds(400)})] {
       one_run_settings settings;
       settings.value = "total_us";
       settings.runs_per_batch = 15;
-      settings.stopping.max_time = std::chrono::milliseconds(400);
+      settings.stopping = stopping;
       return std::make_unique<one_run>(settings);
     };
   if (what == quantity::fused) return [] { return std::make_unique<fused_difference>(fused_settings{}); };
@@ -87,7 +94,7 @@ measurement planned(const study_request& asked, std::string_view subject, unsign
   m.point.members = static_cast<int>(count);
   m.point.group.clear();
   set(m.point, quantities, what);
-  m.method = method_for(what);
+  m.method = method_for(asked, what);
   return m;
 }
 
@@ -146,7 +153,7 @@ void add_host(const study_request& asked, std::vector<measurement>& all) {
                                  cpus.size());
         else if (what == quantity::fused)
           m.waived = "a host start returns when its members are done: there is nothing to be fused";
-        const std::vector<int> pinned = machine.is_this_machine && count <= cpus.size()
+        const std::vector<int> pinned = asked.pins() && count <= cpus.size()
                                             ? std::vector<int>(cpus.begin(), cpus.begin() + count)
                                             : std::vector<int>{};
         m.create = [how, count, pinned] {
@@ -188,6 +195,7 @@ const study launch_study{
     .points = launch::points,
     .evaluate = launch::evaluate,
     .seconds_per_point = 1.2,
-    .facts_of = launch::facts_of};
+    .facts_of = launch::facts_of,
+    .refuses = launch::refused};
 
 }  // namespace mgsync

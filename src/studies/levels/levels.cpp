@@ -31,19 +31,27 @@ constexpr axis_of<unsigned> repeats({.name = "run",
                                     numbers_in{.least = 1, .most = 9, .defaults = "1,2"});
 constexpr const axis_declaration* axes_of_levels[] = {&levels_of_a_gpu, &quantities, &probes, &repeats};
 
+constexpr refused_option refused[] = {
+    {"check-rounds", "no rounds are checked: its probes have known answers"},
+    {"no-check", "no rounds are checked: its probes have known answers"},
+    {"no-pin", "its members are GPUs, and no thread is pinned"},
+    {"oversubscribe", "its members are GPUs, and no host threads"},
+};
+
 // By the host's clock a run must last: so many links more.
 rounds_choice host_lengths(const probe_family& f) {
   return f.loop_body != 0 ? rounds_choice{64 * f.loop_body, 1024 * f.loop_body}
                           : rounds_choice{128 * f.lengths.back(), 1024 * f.lengths.back()};
 }
 
-std::function<std::unique_ptr<method>()> method_for(const level_probe& one) {
+std::function<std::unique_ptr<method>()> method_for(const study_request& asked, const level_probe& one) {
   if (one.quantity == quantity::throughput) return [] { return std::make_unique<rate>(rate_settings{}); };
   if (one.quantity == quantity::host)
-    return [lengths = host_lengths(*one.family)] {
+    return [lengths = host_lengths(*one.family),
+            stopping = asked.stops({.max_time = std::chrono::milliseconds(250)})] {
       rounds_difference_settings settings;
       settings.lengths_given = lengths;
-      settings.stopping.max_time = std::chrono::milliseconds(250);
+      settings.stopping = stopping;
       settings.samples_per_batch = 3;
       return std::make_unique<rounds_difference>(settings);
     };
@@ -63,7 +71,7 @@ measurement planned(const study_request& asked, const level_probe& one, unsigned
   // Walks through DRAM would throw out of L2 what walks through L2 are to find there: L2 and DRAM are cells
   // by themselves.
   m.cell = fmt::format("{} {} {} {}", one.family->source, one.where, to_string(one.quantity), run);
-  m.method = method_for(one);
+  m.method = method_for(asked, one);
   m.prover = [one] { return std::make_unique<probe_prover>(one); };
   const auto* gpu = asked.first_gpu();
   if (gpu != nullptr) m.point.group = {gpu->id};
@@ -145,6 +153,7 @@ const study levels_study{.name = "levels",
                          .points = levels::points,
                          .evaluate = levels::evaluate_results,
                          .seconds_per_point = 0.035,
-                         .facts_of = levels::facts_of};
+                         .facts_of = levels::facts_of,
+                         .refuses = levels::refused};
 
 }  // namespace mgsync

@@ -40,6 +40,13 @@ constexpr axis_of<const warp_way*> ways({.name = "way", .help = "of a warp's sum
 
 constexpr const axis_declaration* axes[] = {&quantities, &workers_of_a_block, &forms, &ways};
 
+constexpr refused_option refused[] = {
+    {"check-rounds", "no rounds are checked: every sum is compared"},
+    {"no-check", "no rounds are checked: every sum is compared"},
+    {"no-pin", "its members are GPUs, and no thread is pinned"},
+    {"oversubscribe", "its members are GPUs, and no host threads"},
+};
+
 measurement planned(const study_request& asked, std::string_view subject, std::string_view variant,
                     const block_run& run) {
   auto m = measurement_of(asked, "model", subject, variant);
@@ -53,13 +60,13 @@ measurement planned(const study_request& asked, std::string_view subject, std::s
   if constexpr (MGSYNC_WITH_CUDA)
     m.create = [run, ordinal = asked.first_ordinal()] { return make_block_run(run, ordinal); };
   m.prover = [] { return make_block_prover(); };
-  m.method = [] {
+  m.method = [stopping = asked.stops({.max_time = std::chrono::milliseconds(200)})] {
     one_run_settings settings;
     settings.value = "typical_cycles";
     settings.measured = {"latency", "cycles"};
     settings.runs_per_batch = 1;
     settings.warm_ups = 0;
-    settings.stopping.max_time = std::chrono::milliseconds(200);
+    settings.stopping = stopping;
     return std::make_unique<one_run>(settings);
   };
   return m;
@@ -170,16 +177,14 @@ std::vector<measurement> points(const study_request& asked) {
 
 extern const study model_study;
 const study model_study{
-    "model",
-    "which of two configurations wins at which size: a thread, a warp, a block, and what joining costs",
-    model::axes,
-    model::points,
-    model::evaluate,
-    0.05,
-    nullptr,
-    nullptr,
-    nullptr,
-    false,
-    true};
+    .name = "model",
+    .summary =
+        "which of two configurations wins at which size: a thread, a warp, a block, and what joining costs",
+    .axes = model::axes,
+    .points = model::points,
+    .evaluate = model::evaluate,
+    .seconds_per_point = 0.05,
+    .of_one_program = true,
+    .refuses = model::refused};
 
 }  // namespace mgsync

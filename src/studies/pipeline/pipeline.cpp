@@ -97,6 +97,15 @@ constexpr axis_of<bool> solver(
 
 constexpr const axis_declaration* axes[] = {&kernels, &tiles, &sizes, &product, &machines, &solver};
 
+constexpr refused_option refused[] = {
+    {"check-rounds", "no rounds are checked: every product and every handover is compared"},
+    {"no-check", "no rounds are checked: every product and every handover is compared"},
+    {"precision", "each row is measured a number of times that is known beforehand"},
+    {"max-time", "each row is measured a number of times that is known beforehand"},
+    {"no-pin", "its members are GPUs, and no thread is pinned"},
+    {"oversubscribe", "its members are GPUs, and no host threads"},
+};
+
 bool wants(const study_request& asked, kernel one) {
   const auto& all = asked.values(kernels);
   return std::ranges::find(all, one) != all.end();
@@ -270,14 +279,16 @@ std::vector<measurement> points(const study_request& asked) {
 
 extern const study pipeline_study;
 const study pipeline_study{
-    "pipeline",
-    "warp specialization: which configuration of a matrix product in stages, how long it takes, and why",
-    pipeline::axes,
-    pipeline::points,
-    pipeline::evaluate_results,
-    2.5,
-    pipeline::answer_for,
-    pipeline::knows_rows,
-    pipeline::evaluate_rows};
+    .name = "pipeline",
+    .summary =
+        "warp specialization: which configuration of a matrix product in stages, how long it takes, and why",
+    .axes = pipeline::axes,
+    .points = pipeline::points,
+    .evaluate = pipeline::evaluate_results,
+    .seconds_per_point = 2.5,
+    .answer = pipeline::answer_for,
+    .knows = pipeline::knows_rows,
+    .evaluate_raw = pipeline::evaluate_rows,
+    .refuses = pipeline::refused};
 
 }  // namespace mgsync

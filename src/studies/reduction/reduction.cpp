@@ -82,13 +82,16 @@ constexpr axis_of<asked_reading> readings(
                              return found ? 1 : 0;
                            }});
 
-constexpr axis_of<unsigned> max_time(
-    {.name = "max_time", .help = "for each point", .unit = "ms", .counts = word_count::one},
-    numbers_in{.of = only_hosts, .least = 50, .most = 10000, .defaults = "300"},
-    numbers_in{.of = only_gpus, .least = 50, .most = 10000, .defaults = "90"});
+constexpr const axis_declaration* axes[] = {&every_way, &types,   &bytes_of_a_sum,
+                                            &memories,  &members, &readings};
 
-constexpr const axis_declaration* axes[] = {&every_way, &types,    &bytes_of_a_sum, &memories,
-                                            &members,   &readings, &max_time};
+constexpr refused_option refused[] = {
+    {"check-rounds", "no rounds are checked beforehand: every sum is compared"},
+    {"no-check", "no rounds are checked beforehand: every sum is compared"},
+    {"members-per-rank", "each rank is one of its members"},
+    {"per-node", "its members are all ranks together"},
+    {"oversubscribe", "its members need a hardware thread each"},
+};
 
 measurement planned(const study_request& asked, any_way how, value_type type, std::uint64_t bytes,
                     bool cold) {
@@ -132,13 +135,13 @@ topology::group group_of(const study_request& asked, unsigned count) {
   topology::grouping_request wanted;
   wanted.kind = asked.device;
   wanted.members = static_cast<int>(count);
-  wanted.pin = asked.machine().is_this_machine;
+  wanted.pin = asked.pins();
   return topology::make_group(asked.ranks, wanted).chosen;
 }
 
 // What all host members have in common; the subject is still to be made.
 measurement host_point(const study_request& asked, any_way how, host_sum& sum, bool cold,
-                       std::chrono::milliseconds longest) {
+                       const stopping_rule& stopping) {
   const auto many = (4 * last_cache_bytes() / sum.bytes + 1) * sum.bytes;
   sum.working_set = cold ? std::max(sum.bytes, many) : sum.bytes;
   auto m = planned(asked, how, sum.type, sum.bytes, cold);
@@ -147,9 +150,9 @@ measurement host_point(const study_request& asked, any_way how, host_sum& sum, b
   for (unsigned i = 0; i < sum.threads; ++i) m.point.group.push_back(static_cast<int>(i));
   m.waived = why_not_here(asked, sum, cold);
   m.cell = fmt::format("{} {} {} {}", types.word_for(sum.type), cold, sum.bytes, sum.threads);
-  m.method = [bytes = sum.bytes, longest] {
+  m.method = [bytes = sum.bytes, stopping] {
     one_run_settings settings;
-    settings.stopping.max_time = longest;
+    settings.stopping = stopping;
     settings.count = sums_of_a_run(bytes);
     return std::make_unique<one_run>(settings);
   };
@@ -157,18 +160,17 @@ measurement host_point(const study_request& asked, any_way how, host_sum& sum, b
 }
 
 measurement threads_point(const study_request& asked, host_sum sum, bool cold,
-                          std::chrono::milliseconds longest) {
-  auto m = host_point(asked, sum.how, sum, cold, longest);
+                          const stopping_rule& stopping) {
+  auto m = host_point(asked, sum.how, sum, cold, stopping);
   const auto& cpus = asked.machine().allowed_cpus;
-  if (asked.machine().is_this_machine && sum.threads <= cpus.size())
-    sum.cpus.assign(cpus.begin(), cpus.begin() + sum.threads);
+  if (asked.pins() && sum.threads <= cpus.size()) sum.cpus.assign(cpus.begin(), cpus.begin() + sum.threads);
   m.create = [sum] { return make_host_sum(sum); };
   return m;
 }
 
 measurement ranks_point(const study_request& asked, host_sum sum, rank_way how, bool cold,
-                        std::chrono::milliseconds longest) {
-  auto m = host_point(asked, how, sum, cold, longest);
+                        const stopping_rule& stopping) {
+  auto m = host_point(asked, how, sum, cold, stopping);
   if (!m.waived.empty()) return m;
   if constexpr (MGSYNC_WITH_MPI)
     m.create = [sum, how, group = group_of(asked, sum.threads), where = asked.where] {
@@ -177,10 +179,10 @@ measurement ranks_point(const study_request& asked, host_sum sum, rank_way how, 
   return m;
 }
 
-std::function<std::unique_ptr<method>()> gpu_method(std::chrono::milliseconds longest, bool events) {
-  return [longest, events] {
+std::function<std::unique_ptr<method>()> gpu_method(const stopping_rule& stopping, bool events) {
+  return [stopping, events] {
     rounds_difference_settings settings;
-    settings.stopping.max_time = longest;
+    settings.stopping = stopping;
     settings.samples_per_batch = 3;
     settings.lengths.longest_run_us = 3000;
     settings.lengths.least_difference_us = 250;
@@ -191,7 +193,7 @@ std::function<std::unique_ptr<method>()> gpu_method(std::chrono::milliseconds lo
   };
 }
 
-measurement gpu_point(const study_request& asked, gpu_sum sum, std::chrono::milliseconds longest) {
+measurement gpu_point(const study_request& asked, gpu_sum sum, const stopping_rule& stopping) {
   auto m = planned(asked, sum.how, sum.type, sum.bytes, sum.cold);
   m.point.members = 1;
   const auto& gpus = asked.machine().gpus;
@@ -204,12 +206,12 @@ measurement gpu_point(const study_request& asked, gpu_sum sum, std::chrono::mill
   if (sum.asked) m.point.variant = to_string(*sum.asked);
   m.cell = fmt::format("{} {} {}", types.word_for(sum.type), sum.cold, sum.bytes);
   if constexpr (MGSYNC_WITH_CUDA) m.create = [sum] { return make_gpu_sum(sum); };
-  m.method = gpu_method(longest, true);
+  m.method = gpu_method(stopping, true);
   return m;
 }
 
 measurement several_point(const study_request& asked, several_sum sum, unsigned count,
-                          std::chrono::milliseconds longest) {
+                          const stopping_rule& stopping) {
   auto m = planned(asked, sum.how, sum.type, sum.bytes, sum.cold);
   m.point.members = static_cast<int>(count);
   const auto here = topology::largest_group(asked.ranks, topology::device::gpu, 0);
@@ -227,7 +229,7 @@ measurement several_point(const study_request& asked, several_sum sum, unsigned 
   if (sum.asked) m.point.variant = to_string(*sum.asked);
   m.cell = fmt::format("{} {} {} {}", types.word_for(sum.type), sum.cold, sum.bytes, count);
   if constexpr (MGSYNC_WITH_CUDA) m.create = [sum] { return make_several_sum(sum); };
-  m.method = gpu_method(longest, false);
+  m.method = gpu_method(stopping, false);
   return m;
 }
 
@@ -246,23 +248,25 @@ const std::vector<std::uint64_t>& sizes(const study_request& asked, value_type t
   return all;
 }
 
-std::chrono::milliseconds longest_of(const study_request& asked) {
-  return std::chrono::milliseconds(asked.one(max_time));
+// At most so long for each point.
+stopping_rule stopping_of(const study_request& asked) {
+  const bool gpus = asked.device == topology::device::gpu;
+  return asked.stops({.max_time = std::chrono::milliseconds(gpus ? 90 : 300)});
 }
 
 std::vector<measurement> gpu_points(const study_request& asked) {
   std::vector<measurement> all;
-  const auto longest = longest_of(asked);
+  const auto stopping = stopping_of(asked);
   const auto add = [&](unsigned count, value_type type, bool cold, std::uint64_t bytes) {
     if (count == 1)
       for (const auto how : asked.values<gpu_way>(every_way))
         for (const auto& each : asked.values(readings))
-          all.push_back(gpu_point(asked, gpu_sum{how, type, bytes, cold, 0, each.of_gpus}, longest));
+          all.push_back(gpu_point(asked, gpu_sum{how, type, bytes, cold, 0, each.of_gpus}, stopping));
     else
       for (const auto how : asked.values<several_way>(every_way))
         for (const auto& each : asked.values(readings))
           all.push_back(several_point(
-              asked, several_sum{how, type, bytes, cold, {}, nullptr, {}, each.of_gpus}, count, longest));
+              asked, several_sum{how, type, bytes, cold, {}, nullptr, {}, each.of_gpus}, count, stopping));
   };
   for (const auto count : member_counts(asked, 1))
     for (const auto type : asked.values(types))
@@ -273,15 +277,15 @@ std::vector<measurement> gpu_points(const study_request& asked) {
 
 std::vector<measurement> host_points(const study_request& asked) {
   std::vector<measurement> all;
-  const auto longest = longest_of(asked);
+  const auto stopping = stopping_of(asked);
   const auto add = [&](host_sum sum, bool cold) {
     if (in_ranks(asked))
       for (const auto how : asked.values<rank_way>(every_way))
-        all.push_back(ranks_point(asked, sum, how, cold, longest));
+        all.push_back(ranks_point(asked, sum, how, cold, stopping));
     else
       for (const auto how : asked.values<way>(every_way)) {
         sum.how = how;
-        all.push_back(threads_point(asked, sum, cold, longest));
+        all.push_back(threads_point(asked, sum, cold, stopping));
       }
   };
   for (const auto count : member_counts(asked, 2))
@@ -312,16 +316,15 @@ std::vector<measurement> points(const study_request& asked) {
 }}  // namespace reduction
 
 extern const study reduction_study;
-const study reduction_study{"reduction",
-                            "what a sum over memory costs, by the barrier that puts its parts together",
-                            reduction::axes,
-                            reduction::points,
-                            reduction::evaluate,
-                            0.15,
-                            nullptr,
-                            nullptr,
-                            nullptr,
-                            true,
-                            true};
+const study reduction_study{.name = "reduction",
+                            .summary =
+                                "what a sum over memory costs, by the barrier that puts its parts together",
+                            .axes = reduction::axes,
+                            .points = reduction::points,
+                            .evaluate = reduction::evaluate,
+                            .seconds_per_point = 0.15,
+                            .in_ranks = true,
+                            .of_one_program = true,
+                            .refuses = reduction::refused};
 
 }  // namespace mgsync

@@ -69,6 +69,12 @@ constexpr axis_of<std::uint32_t> kept_rounds({.name = "rounds",
 constexpr const axis_declaration* axes[] = {&kinds,  &choices,  &members,    &gpus,
                                             &shapes, &lateness, &kept_rounds};
 
+constexpr refused_option refused[] = {
+    {"check-rounds", "no rounds are checked beforehand: every recorded round is"},
+    {"no-check", "no rounds are checked beforehand: every recorded round is"},
+    {"oversubscribe", "more threads than processors have no clocks of their own"},
+};
+
 std::vector<int> member_counts(const study_request& asked) {
   if (const auto& typed = asked.values(members); !typed.empty()) return typed;
   const auto there = asked.device == topology::device::gpu ? asked.machine().gpus.size() : 2;
@@ -87,9 +93,9 @@ std::string why_no_clocks(const topology::group& group, const topology::machine&
   return {};
 }
 
-rounds_difference_settings timing() {
+rounds_difference_settings timing(const study_request& asked) {
   rounds_difference_settings s;
-  s.stopping.max_time = std::chrono::milliseconds(1500);
+  s.stopping = asked.stops({.max_time = std::chrono::milliseconds(1500)});
   s.samples_per_batch = 5;
   return s;
 }
@@ -117,7 +123,7 @@ measurement planned(const study_request& asked, const backend_choice& choice, co
   m.cell = fmt::format("{} {} {} {} {}", to_string(choice), m.point.members, to_string(of), late_us,
                        to_string(asked.device));
   m.create = [given] { return make_recorded_barrier(given); };
-  m.method = [] { return std::make_unique<rounds_difference>(timing()); };
+  m.method = [settings = timing(asked)] { return std::make_unique<rounds_difference>(settings); };
   if (recorder) m.prover = [] { return std::make_unique<order_prover>(); };
   return m;
 }
@@ -179,7 +185,8 @@ std::vector<measurement> planned_rounds(const study_request& asked) {
                             .members = count,
                             .threads_per_member = asked.device == topology::device::host
                                                       ? static_cast<int>(of.blocks_per_sm.value_or(1))
-                                                      : 1});
+                                                      : 1,
+                            .pin = asked.pins()});
           for (const bool recorder : {true, false})
             all.push_back(planned(asked, choice, of, made.chosen, late_us, recorder));
         }
@@ -202,11 +209,13 @@ std::vector<measurement> points(const study_request& asked) {
 
 extern const study timeline_study;
 const study timeline_study{
-    "timeline",
-    "what happens when: a barrier's rounds as each member saw them, and paper 002's region in cycles",
-    timelines::axes,
-    timelines::points,
-    timelines::evaluate,
-    4.0};
+    .name = "timeline",
+    .summary =
+        "what happens when: a barrier's rounds as each member saw them, and paper 002's region in cycles",
+    .axes = timelines::axes,
+    .points = timelines::points,
+    .evaluate = timelines::evaluate,
+    .seconds_per_point = 4.0,
+    .refuses = timelines::refused};
 
 }  // namespace mgsync

@@ -53,12 +53,19 @@ static_assert(probes::arithmetic_loop_body == 256);
 
 constexpr const axis_declaration* axes[] = {&operations, &forms, &clocks, &differences};
 
+constexpr refused_option refused[] = {
+    {"check-rounds",
+     "no rounds are checked: a chain's latency is known, and a GPU's machine code is read when it is made"},
+    {"no-check",
+     "no rounds are checked: a chain's latency is known, and a GPU's machine code is read when it is made"},
+    {"oversubscribe", "each of its points has one member"},
+};
+
 // Chains have no settings of their own: everything is known beforehand but how noisy the machine is.
-rounds_difference_settings host_clock(std::uint64_t difference) {
+rounds_difference_settings host_clock(const study_request& asked, std::uint64_t difference) {
   rounds_difference_settings settings;
   settings.lengths_given = rounds_choice{512, static_cast<std::uint32_t>(512 + difference)};
-  settings.stopping.max_time = std::chrono::milliseconds(400);
-  settings.stopping.precision = 0.002;
+  settings.stopping = asked.stops({.precision = 0.002, .max_time = std::chrono::milliseconds(400)});
   settings.samples_per_batch = 9;
   return settings;
 }
@@ -87,13 +94,13 @@ void add_host(const study_request& asked, std::vector<measurement>& all) {
   for (const auto what : asked.values<operation>(operations)) {
     auto m = planned(asked, operations.word_for(what), timed_by::host);
     const auto& allowed = asked.machine().allowed_cpus;
-    m.create = [what, cpu = allowed.empty() || !asked.machine().is_this_machine ? -1 : allowed.front()] {
+    m.create = [what, cpu = allowed.empty() || !asked.pins() ? -1 : allowed.front()] {
       return subject_creation{std::make_unique<host_chain>(what, cpu), {}, {}};
     };
-    m.method = [] {
+    m.method = [stopping = asked.stops({.max_time = std::chrono::milliseconds(800)})] {
       rounds_difference_settings settings;
       settings.lengths_given = rounds_choice{64'000, 640'000};
-      settings.stopping.max_time = std::chrono::milliseconds(800);
+      settings.stopping = stopping;
       settings.samples_per_batch = 9;
       return std::make_unique<rounds_difference>(settings);
     };
@@ -153,7 +160,9 @@ void add_gpu(const study_request& asked, std::vector<measurement>& all) {
         for (const auto difference : asked.values(differences)) {
           auto m = base(65);
           set(m.point, differences, difference);
-          m.method = [difference] { return std::make_unique<rounds_difference>(host_clock(difference)); };
+          m.method = [settings = host_clock(asked, difference)] {
+            return std::make_unique<rounds_difference>(settings);
+          };
           all.push_back(std::move(m));
         }
       }
@@ -303,11 +312,12 @@ evaluation evaluate(std::span<const result> all) {
 
 extern const study verify_study;
 const study verify_study{
-    "verify",
-    "is the host-clock method right? Chains of known latency by the host's clock and by cycle counters",
-    verify::axes,
-    verify::points,
-    verify::evaluate,
-    1.0};
+    .name = "verify",
+    .summary =
+        "is the host-clock method right? Chains of known latency by the host's clock and by cycle counters",
+    .axes = verify::axes,
+    .points = verify::points,
+    .evaluate = verify::evaluate,
+    .refuses = verify::refused};
 
 }  // namespace mgsync

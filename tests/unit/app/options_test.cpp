@@ -3,17 +3,23 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
+#include "src/app/option_table.hpp"
+#include "src/app/study_command.hpp"
 #include "src/base/errors.hpp"
 
 namespace mgsync { namespace {
 
-options parse(std::vector<std::string> words) { return parse_options(words); }
+// As the program does it: with the axes of the studies that the words are about.
+options parse(std::vector<std::string> words) {
+  return parse_options(words, axes_asked(studies_asked(words), words));
+}
 
 std::string refusal(std::vector<std::string> words) {
   try {
-    parse_options(words);
+    parse(words);
   } catch (const usage_error& error) { return error.what(); }
   return "accepted";
 }
@@ -21,12 +27,11 @@ std::string refusal(std::vector<std::string> words) {
 TEST(options, measures_by_default) {
   const auto o = parse({});
   EXPECT_EQ(o.command, command::measure);
-  EXPECT_EQ(o.precision, 0.01);
+  EXPECT_FALSE(o.precision.has_value());
   EXPECT_FALSE(o.max_time.has_value());
   EXPECT_EQ(o.timeout, std::chrono::seconds(30));
   EXPECT_EQ(o.check_rounds, 10'000u);
   EXPECT_TRUE(o.pin);
-  EXPECT_TRUE(o.check);
   EXPECT_FALSE(o.seed.has_value());
 }
 
@@ -34,20 +39,15 @@ TEST(options, reads_values_in_every_form) {
   const auto o = parse({"--backend", "mpi", "--members=2,4", "-s", "4x32", "--precision", "5%", "--max-time",
                         "500ms", "--timeout=2min", "--no-pin", "--seed", "7", "--json", "-", "measure"});
   EXPECT_EQ(o.command, command::measure);
-  EXPECT_EQ(o.backends, "mpi");
-  EXPECT_EQ(o.members, "2,4");
-  EXPECT_EQ(o.shapes, "4x32");
-  EXPECT_DOUBLE_EQ(o.precision, 0.05);
+  EXPECT_EQ(o.axes.at("backend"), std::vector<std::string>{"mpi"});
+  EXPECT_EQ(o.axes.at("members"), (std::vector<std::string>{"2", "4"}));
+  EXPECT_EQ(o.axes.at("shape"), std::vector<std::string>{"4x32"});
+  EXPECT_DOUBLE_EQ(o.precision.value(), 0.05);
   EXPECT_EQ(o.max_time, std::chrono::milliseconds(500));
   EXPECT_EQ(o.timeout, std::chrono::minutes(2));
   EXPECT_FALSE(o.pin);
   EXPECT_EQ(o.seed, 7u);
   EXPECT_EQ(o.json, "-");
-}
-
-TEST(options, keeps_the_numbers_of_a_placement_list_together) {
-  const auto o = parse({"--placement", "near,list:0,3,5,far"});
-  EXPECT_EQ(o.placements, (std::vector<std::string>{"near", "list:0,3,5", "far"}));
 }
 
 TEST(options, names_what_is_accepted) {
@@ -58,8 +58,8 @@ TEST(options, names_what_is_accepted) {
   EXPECT_NE(refusal({"lst"}).find("did you mean 'list'?"), std::string::npos);
   EXPECT_NE(refusal({"--max-time", "soon"}).find("500ms, 2s, 5min"), std::string::npos);
   EXPECT_NE(refusal({"--timeout"}).find("TIME"), std::string::npos);
-  EXPECT_NE(refusal({"--members", "0"}).find("1-4,8"), std::string::npos);
-  EXPECT_NE(refusal({"--placement", "list:"}).find("list:0,3,5"), std::string::npos);
+  EXPECT_NE(refusal({"advise", "--members", "0"}).find("1-4,8"), std::string::npos);
+  EXPECT_NE(refusal({"--check-rounds", "3", "--no-check"}).find("accepted: one of them"), std::string::npos);
   EXPECT_NE(refusal({"--check-rounds", "-3"}).find("from 1 to"), std::string::npos);
   EXPECT_NE(refusal({"--resume"}).find("--store"), std::string::npos);
   EXPECT_NE(refusal({"--json", "-", "--csv", "-"}).find("stdout"), std::string::npos);
@@ -73,33 +73,32 @@ TEST(options, refuses_every_kind_of_hostile_number) {
     EXPECT_NE(refusal({"--timeout", bad}), "accepted") << "'" << bad << "'";
 }
 
-TEST(options, takes_a_list_of_work) {
-  EXPECT_EQ(parse({"--work", "0,20"}).work, (std::vector<std::uint32_t>{0, 20}));
-  EXPECT_NE(refusal({"--work", "0,,1"}).find("whole microseconds"), std::string::npos);
-}
-
 TEST(options, times_and_sizes_have_units) {
-  EXPECT_EQ(parse({"--work", "0,20us,20ms,1s"}).work, (std::vector<std::uint32_t>{0, 20, 20'000, 1'000'000}));
-  EXPECT_EQ(parse({"--late", "5ms"}).late, (std::vector<std::uint32_t>{5000}));
+  EXPECT_EQ(parse({"advise", "--work", "0,20us,20ms,1s"}).work,
+            (std::vector<std::uint32_t>{0, 20, 20'000, 1'000'000}));
+  EXPECT_NE(refusal({"advise", "--work", "0,,1"}).find("whole microseconds"), std::string::npos);
   EXPECT_EQ(parse({"--max-time", "2500us"}).max_time, std::chrono::microseconds(2500));
   EXPECT_EQ(parse({"advise", "--bytes", "1MiB"}).bytes, 1 << 20);
   EXPECT_EQ(parse({"advise", "--bytes", "4096"}).bytes, 4096);
   // What is refused names the limit, and the unit that a bare number has.
-  EXPECT_EQ(refusal({"--work", "0,2s"}), "--work is '2s'; accepted: times from 0 to 1s in whole "
-                                         "microseconds, such as 20, 20us, 5ms (microseconds without a unit)");
-  EXPECT_NE(refusal({"--late", "0.5us"}).find("whole microseconds"), std::string::npos);
+  EXPECT_EQ(refusal({"advise", "--work", "0,2s"}),
+            "--work is '2s'; accepted: times from 0 to 1s in whole "
+            "microseconds, such as 20, 20us, 5ms (microseconds without a unit)");
+  EXPECT_NE(refusal({"advise", "--work", "0.5us"}).find("whole microseconds"), std::string::npos);
   EXPECT_EQ(refusal({"advise", "--bytes", "2PiB"}), "--bytes is '2PiB'; accepted: whole bytes from 0 to "
                                                     "1PiB, such as 4096, 64KiB, 1MB (bytes without a unit)");
   EXPECT_EQ(refusal({"--timeout", "500us"}), "--timeout is '500us'; accepted: a time from 1ms to 24h, such "
                                              "as 500ms, 2s, 5min (seconds without a unit)");
-  EXPECT_EQ(refusal({"--members", "1000000"}), "--members: '1000000' is no number of members; accepted: "
-                                               "numbers from 1 to 65536 and ranges of them, as in 1-4,8");
-  EXPECT_NE(refusal({"--gpus", "1000000"}).find("--gpus: '1000000'"), std::string::npos);
+  EXPECT_EQ(refusal({"advise", "--members", "1000000"}),
+            "--members: '1000000' is no number of members; accepted: "
+            "numbers from 1 to 65536 and ranges of them, as in 1-4,8");
+  EXPECT_NE(refusal({"advise", "--gpus", "1000000"}).find("--gpus: '1000000'"), std::string::npos);
 }
 
 TEST(options, gpus_are_never_host_threads) {
   const auto o = parse({"--gpus", "1-3"});
-  EXPECT_EQ(o.members, "1-3");
+  EXPECT_EQ(o.gpus, "1-3");
+  EXPECT_EQ(parse({"advise", "--gpus", "2"}).members, "2");
   EXPECT_EQ(o.device, "gpu");
   EXPECT_EQ(parse({"--gpus", "2", "--device", "auto"}).device, "gpu");
   EXPECT_EQ(parse({"--members", "2"}).device, "auto");
@@ -120,6 +119,13 @@ TEST(options, gpus_are_never_host_threads) {
 
 // `--json "$FILE"` of a script that does not set it.
 TEST(options, an_empty_word_is_no_file_name) {
+  const auto command_with = [](const std::string& option) {
+    for (const auto& one : all_options())
+      if ("--" + std::string(one.name) == option)
+        for (const auto& c : all_commands())
+          if (one.used_by.contains(c.what)) return std::string(c.name);
+    return std::string("measure");
+  };
   std::size_t files = 0;
   std::istringstream help(help_text());
   for (std::string line; std::getline(help, line);) {
@@ -128,12 +134,14 @@ TEST(options, an_empty_word_is_no_file_name) {
     words >> option >> value;
     if (!option.starts_with("--") || (value != "FILE" && value != "DIR")) continue;
     ++files;
-    EXPECT_NE(refusal({option, ""}).find(option + " is followed by an empty word; accepted: " + value),
+    EXPECT_NE(refusal({command_with(option), option, ""})
+                  .find(option + " is followed by an empty word; accepted: " + value),
               std::string::npos)
-        << refusal({option, ""});
+        << refusal({command_with(option), option, ""});
   }
   EXPECT_GE(files, 8u) << "the options that take a file, as the help has them";
-  for (const char* option : {"--backend", "--where", "--by", "--figure", "--tables"})
+  EXPECT_NE(refusal({"--backend", ""}).find("is followed by an empty word"), std::string::npos);
+  for (const char* option : {"--where", "--by", "--figure", "--tables"})
     EXPECT_NE(refusal({"show", "a", option, ""}).find("is followed by an empty word"), std::string::npos)
         << option;
   for (const char* command : {"show", "report", "merge", "advise"})
@@ -193,7 +201,8 @@ TEST(options, compares_and_merges_files) {
 
 TEST(options, that_a_command_does_not_use_are_refused_with_its_own_list) {
   const auto topology = refusal({"topology", "--backend", "nosuch"});
-  EXPECT_NE(topology.find("mgsync topology does not take --backend (mgsync measure does)"), std::string::npos)
+  EXPECT_NE(topology.find("mgsync topology does not take --backend (mgsync study barriers, mgsync"),
+            std::string::npos)
       << topology;
   EXPECT_NE(topology.find("--format"), std::string::npos) << topology;
   EXPECT_EQ(topology.find("--check-rounds"), std::string::npos) << topology;
@@ -244,8 +253,8 @@ TEST(options, of_a_study_are_its_axes_and_its_own) {
   EXPECT_EQ(o.axes.at("argument_bytes"), (std::vector<std::string>{"0", "128"}));
   EXPECT_EQ(o.axes.at("backend"), (std::vector<std::string>{"x", "y"}));
   EXPECT_EQ(o.axes.at("as_well"), std::vector<std::string>{"on"});
-  EXPECT_EQ(o.given, (std::vector<std::string_view>{"seed", "figures", "dry-run"}));
-  EXPECT_TRUE(o.backends.empty());
+  EXPECT_EQ(o.given, (std::map<std::string, std::string, std::less<>>{
+                         {"dry-run", ""}, {"figures", "f"}, {"seed", "3"}}));
   EXPECT_EQ(o.figures, "f");
   EXPECT_TRUE(o.dry_run);
   const auto refused = [&](std::vector<std::string> typed) -> std::string {
@@ -254,27 +263,47 @@ TEST(options, of_a_study_are_its_axes_and_its_own) {
     } catch (const usage_error& error) { return error.what(); }
     return "accepted";
   };
-  EXPECT_NE(refused({"study", "launch", "--check-rounds", "5"})
-                .find("mgsync study does not take --check-rounds (mgsync measure does); accepted: --backend "
+  EXPECT_NE(refused({"study", "launch", "--noise", "5"})
+                .find("mgsync study does not take --noise (mgsync compare does); accepted: --backend "
                       "--argument-bytes"),
             std::string::npos);
   EXPECT_NE(refused({"study", "launch", "--argument-byte", "5"}).find("did you mean --argument-bytes?"),
             std::string::npos);
   EXPECT_NE(refused({"study", "launch", "verify"}).find("one study at a time, or all"), std::string::npos);
   EXPECT_NE(refused({"study", "launch", "--resume"}).find("--store"), std::string::npos);
-  EXPECT_NE(refusal({"--figures", "f"}).find("mgsync study does"), std::string::npos);
+  EXPECT_EQ(refusal({"--figures", "f"}), "accepted");
   const auto help = help_text(command::study, axes);
   EXPECT_NE(help.find("--argument-bytes LIST"), std::string::npos);
   EXPECT_NE(help.find("(default 0,8; accepted: 0 to 4096)"), std::string::npos);
-  EXPECT_EQ(help.find("--check-rounds"), std::string::npos);
+  EXPECT_EQ(help.find("--noise"), std::string::npos);
   EXPECT_NE(help.find("--as-well               a switch\n"), std::string::npos) << help;
   EXPECT_NE(refused({"study", "launch", "--as-well=5"}), "accepted");
 }
 
 TEST(options, are_all_explained_by_the_help) {
   const auto help = help_text();
-  for (const auto name : option_names())
-    EXPECT_NE(help.find("--" + std::string(name)), std::string::npos) << name;
+  for (const auto& option : all_options())
+    EXPECT_NE(help.find("--" + std::string(option.name)), std::string::npos) << option.name;
+}
+
+TEST(options, that_studies_refuse_are_options_of_theirs) {
+  for (const auto* s : studies())
+    for (const auto& refused : s->refuses) {
+      const auto known = std::ranges::find(all_options(), refused.option, &described_option::name);
+      ASSERT_NE(known, all_options().end()) << s->name << ": " << refused.option;
+      EXPECT_TRUE(known->used_by.contains(command::study)) << refused.option;
+      EXPECT_FALSE(refused.why.empty());
+    }
+}
+
+TEST(options, words_that_are_no_options_are_found_wherever_they_stand) {
+  using words = std::vector<std::string>;
+  EXPECT_EQ(plain_words(words{"--device", "host", "study", "verify", "--dry-run"}),
+            (words{"study", "verify"}));
+  EXPECT_EQ(plain_words(words{"--json", "study", "-s4x32", "-m", "2", "--no-check", "measure"}),
+            words{"measure"});
+  EXPECT_EQ(plain_words(words{"--bakend", "x"}), words{}) << "the option is to be blamed, not its value";
+  EXPECT_EQ(plain_words(words{"--dri-run", "list"}), words{"list"});
 }
 
 }}  // namespace mgsync

@@ -1,6 +1,6 @@
 // The runner and the outputs with a scripted backend: what is announced, blamed, kept and written when things
 // go wrong.
-#include "src/app/outputs.hpp"
+#include "src/harness/outputs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ plan two_points() {
 // One command: the runner's events go to the outputs as the program's do.
 struct command_run {
   test::scratch_folder folder;
-  options asked;
+  output_request asked;
   outputs written;
   watchdog dog{[](const std::string&) {}, [](const std::string&) {}};
   communicator job = communicator::single(5s);
@@ -86,12 +86,16 @@ struct command_run {
     now = {};
     now.create = a_barrier;
     asked.json = (folder.path() / "r.json").string();
-    asked.max_time = 20ms;
+  }
+  static store_header about() {
+    store_header all;
+    all.machine.host = "box";
+    all.seed = 1;
+    all.started = "2026-01-31T12:00:00Z";
+    return all;
   }
   void open() {
-    machine_record machine;
-    machine.host = "box";
-    written.open(asked, machine, 1, "2026-01-31T12:00:00Z");
+    written.open(asked, about());
     std::vector<result> planned;
     const auto all = two_points();
     for (const auto& p : all.cells[0].points) {
@@ -114,8 +118,8 @@ struct command_run {
     };
     events.idle = [this] { written.idle(); };
     events.finished = [this](const result& r) { written.add(r); };
-    const auto planned = two_points();
-    const auto measurements = barriers::points_of(planned, settings, job, dog);
+    const session where(job, job, dog, settings.timeout);
+    const auto measurements = barriers::points_of(two_points(), settings, &where);
     runner all(job, dog, {settings.seed, settings.timeout}, written.store(), std::move(events));
     return all.run(measurements);
   }
@@ -251,9 +255,7 @@ TEST(endings, who_stands_by_takes_over_what_is_in_the_store) {
     lost.open();
     first = lost.measure();
   }
-  machine_record machine;
-  machine.host = "box";
-  run.written.stand_by(run.asked, machine, 1, "2026-01-31T12:00:00Z");
+  run.written.stand_by(run.asked, command_run::about());
   run.written.plan(first);
   run.written.take_over();
   EXPECT_TRUE(run.written.write_in_emergency("rank 0 is gone", result_status::error));
@@ -274,9 +276,7 @@ TEST(endings, who_stands_by_leaves_alone_what_was_ended) {
     lost.written.replace(lost.measure());
     lost.written.write("complete");
   }
-  machine_record machine;
-  machine.host = "box";
-  run.written.stand_by(run.asked, machine, 1, "2026-01-31T12:00:00Z");
+  run.written.stand_by(run.asked, command_run::about());
   run.written.take_over();
   EXPECT_TRUE(run.written.write_in_emergency("rank 0 is gone", result_status::error));
   EXPECT_EQ(run.document().ended, "complete");
@@ -328,8 +328,7 @@ TEST(outputs, refuse_one_file_twice_before_it_is_there) {
   std::filesystem::create_symlink(run.asked.json, run.folder.path() / "link");
   run.asked.csv = (run.folder.path() / "link").string();
   EXPECT_THROW(run.open(), usage_error);
-  options report;
-  report.command = command::report;
+  output_request report;
   report.html = report.markdown = "-";
   EXPECT_THROW(prepare_files(report), usage_error);
   report.markdown.clear();
@@ -338,14 +337,13 @@ TEST(outputs, refuse_one_file_twice_before_it_is_there) {
 
 TEST(outputs, refuse_what_the_command_reads) {
   const test::scratch_folder folder;
-  options report;
-  report.command = command::report;
-  report.files = {(folder / "a.json").string()};
-  std::ofstream(report.files.front()).put('\n');
+  output_request report;
+  const std::vector<std::string> files{(folder / "a.json").string()};
+  std::ofstream(files.front()).put('\n');
   report.html = (folder.path() / "." / "a.json").string();
-  EXPECT_THROW(prepare_files(report), usage_error);
+  EXPECT_THROW(prepare_files(report, files), usage_error);
   report.html = (folder / "a.html").string();
-  EXPECT_NO_THROW(prepare_files(report));
+  EXPECT_NO_THROW(prepare_files(report, files));
 }
 
 TEST(outputs, are_written_each_although_another_cannot_be) {

@@ -1,4 +1,4 @@
-#include "src/app/outputs.hpp"
+#include "src/harness/outputs.hpp"
 
 #include <unistd.h>
 
@@ -14,7 +14,6 @@
 
 #include <fmt/format.h>
 
-#include "src/app/surroundings.hpp"
 #include "src/base/standard_streams.hpp"
 #include "src/base/watchdog.hpp"
 #include "src/results/anonymous.hpp"
@@ -23,6 +22,7 @@
 #include "src/results/packed_text.hpp"
 #include "src/results/result_file.hpp"
 #include "src/results/table.hpp"
+#include "topology/sources/gpu_state.hpp"
 
 namespace mgsync {
 
@@ -36,7 +36,7 @@ struct named_file {
 };
 
 // The files that a command writes once, at its end; "-" is stdout.
-std::vector<named_file> files_at_the_end(const options& asked) {
+std::vector<named_file> files_at_the_end(const output_request& asked) {
   std::vector<named_file> all{{"json", asked.json},
                               {"csv", asked.csv},
                               {"html", asked.html},
@@ -63,14 +63,14 @@ bool are_one_file(const std::string& a, const std::string& b) {
 }
 
 // What the command writes, one by one.
-std::vector<named_file> files_to_write(const options& asked) {
+std::vector<named_file> files_to_write(const output_request& asked) {
   auto written = files_at_the_end(asked);
   if (!asked.store.empty()) written.push_back({"store", asked.store});
   return written;
 }
 
 // One would be written over the other.
-void refuse_equal_paths(const options& asked) {
+void refuse_equal_paths(const output_request& asked) {
   const auto written = files_to_write(asked);
   for (std::size_t i = 0; i < written.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
@@ -84,6 +84,22 @@ void write_to(const std::string& file, const std::string& content) {
   if (file.empty()) return;
   if (file == "-") put_on_stdout(content);
   else write_file_atomically(file, is_packed_name(file) ? packed(content) : content);
+}
+
+void make_folder(const std::string& folder) {
+  if (folder.empty()) return;
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed || !std::filesystem::is_directory(folder) || access(folder.c_str(), W_OK) != 0)
+    throw usage_error(fmt::format("--figures {}: no folder here, or none that can be written; accepted: a "
+                                  "folder that is there or can be made",
+                                  folder));
+}
+
+std::map<std::string, std::string> gpu_states_at(const std::string& when) {
+  std::map<std::string, std::string> all;
+  for (auto& [uuid, state] : topology::gpu_states()) all[uuid + " " + when] = std::move(state);
+  return all;
 }
 
 // Whether the file is a document of the command that this one describes.
@@ -107,7 +123,7 @@ exit_code exit_code_of(std::span<const result> results) {
   return something ? exit_code::success : exit_code::all_waived;
 }
 
-void must_not_write_over(const options& asked, std::span<const std::string> read) {
+void must_not_write_over(const output_request& asked, std::span<const std::string> read) {
   for (const auto& out : files_to_write(asked))
     for (const auto& one : read)
       if (are_one_file(out.name, one))
@@ -116,9 +132,10 @@ void must_not_write_over(const options& asked, std::span<const std::string> read
             out.option, out.name));
 }
 
-void prepare_files(const options& asked) {
+void prepare_files(const output_request& asked, std::span<const std::string> read) {
   refuse_equal_paths(asked);
-  if (asked.command != command::study) must_not_write_over(asked, asked.files);  // a study's word is its name
+  must_not_write_over(asked, read);
+  make_folder(asked.figures);
   const auto files = files_at_the_end(asked);
   for (const auto& file : files) must_be_writable(file);
   const bool lasts = std::ranges::any_of(files, [](const named_file& f) { return f.name != "-"; });
@@ -138,11 +155,11 @@ void do_each(std::initializer_list<std::function<void()>> steps) {
   if (first) std::rethrow_exception(first);
 }
 
-void write_json(const options& asked, const std::string& text) { write_to(asked.json, text); }
+void write_json(const output_request& asked, const std::string& text) { write_to(asked.json, text); }
 
-void write_documents(const options& asked, const json_document& document) {
+void write_documents(const output_request& asked, const json_document& document) {
   if (asked.anonymous) {
-    options open = asked;
+    output_request open = asked;
     open.anonymous = false;
     json_document hidden = document;
     make_anonymous(hidden);
@@ -152,55 +169,55 @@ void write_documents(const options& asked, const json_document& document) {
            [&] { write_to(asked.csv, asked.csv.empty() ? "" : format_csv(document)); }});
 }
 
-void print_table(const options& asked, std::string_view text) noexcept {
+void print_table(const output_request& asked, std::string_view text) noexcept {
   const auto shown = printable(text);
   if (asked.json == "-" || asked.csv == "-") put_on_stderr(shown);
   else put_on_stdout(shown);
 }
 
-void outputs::describe(const options& asked, const machine_record& machine, std::uint64_t seed,
-                       const std::string& started) {
-  options_ = asked;
-  document_.command = asked.anonymous ? anonymous_command(asked.typed) : asked.typed;
-  document_.seed = seed;
-  document_.started = started;
-  document_.machine = machine;
-  if (asked.anonymous) make_anonymous(document_.machine);
-  document_.settings = {
-      {"precision", fmt::format("{}", asked.precision)},
-      {"max_time_s", fmt::format("{}", std::chrono::duration<double>(asked.max_time.value()).count())},
-      {"check_rounds", asked.check ? fmt::format("{}", asked.check_rounds) : "0"}};
-  // What steers the run times decides a result, too. Which GPUs are visible stands in the machine.
-  document_.settings.merge(steering_variables(environ));
-  document_.settings.erase("environment CUDA_VISIBLE_DEVICES");
-  if (asked.anonymous) make_anonymous(document_.settings);
+void write_figures(const output_request& asked, const named_files& files) {
+  if (asked.figures.empty()) return;
+  for (const auto& [name, content] : files)
+    write_file_atomically(std::filesystem::path(asked.figures) / name, content);
+}
+
+void outputs::describe(const output_request& asked, store_header about,
+                       std::map<std::string, std::string> surroundings) {
+  asked_ = asked;
+  if (asked.anonymous) {
+    about.command = anonymous_command(about.command);
+    make_anonymous(about.machine);
+    make_anonymous(about.settings);
+  }
+  document_.command = about.command;
+  document_.seed = about.seed;
+  document_.started = about.started;
+  document_.machine = about.machine;
+  document_.settings = about.settings;
+  document_.settings.merge(surroundings);
+  about_ = std::move(about);
 }
 
 void outputs::open_store(if_exists policy) {
-  const auto& d = document_;
-  if (!options_.store.empty())
-    store_ = std::make_unique<mgsync::store>(
-        options_.store, store_header{d.machine, d.command, d.seed, d.started, d.settings}, policy);
+  if (!asked_.store.empty()) store_ = std::make_unique<mgsync::store>(asked_.store, about_, policy);
 }
 
-void outputs::open(const options& asked, const machine_record& machine, std::uint64_t seed,
-                   const std::string& started) {
+void outputs::open(const output_request& asked, store_header about,
+                   std::map<std::string, std::string> surroundings) {
   prepare_files(asked);
   std::lock_guard lock(mutex_);
-  describe(asked, machine, seed, started);
+  describe(asked, std::move(about), std::move(surroundings));
   open_store(asked.resume ? if_exists::resume : if_exists::refuse);
-  // Of this command alone: a store may be resumed on another day.
-  document_.settings.merge(surroundings());
   document_.settings.merge(gpu_states_at("before"));
   if (store_)
     for (const auto& sentence : store_->before().damage) say("mgsync: {}: {}\n", asked.store, sentence);
   opened_ = true;
 }
 
-void outputs::stand_by(const options& asked, const machine_record& machine, std::uint64_t seed,
-                       const std::string& started) {
+void outputs::stand_by(const output_request& asked, store_header about,
+                       std::map<std::string, std::string> surroundings) {
   std::lock_guard lock(mutex_);
-  describe(asked, machine, seed, started);
+  describe(asked, std::move(about), std::move(surroundings));
   stands_by_ = true;
 }
 
@@ -209,12 +226,11 @@ void outputs::take_over() {
   if (!lock || !stands_by_ || opened_) return;
   try {
     // It may have come to that itself: the store is the first that it ends.
-    if (!options_.store.empty() ? read_store(options_.store).complete : has_written(options_.json, document_))
+    if (!asked_.store.empty() ? read_store(asked_.store).complete : has_written(asked_.json, document_))
       return;
     open_store(if_exists::resume);
     if (store_) document_.results = store_->before().finished;
   } catch (const std::exception& error) { say("mgsync: {}\n", error.what()); }
-  document_.settings.merge(surroundings());
   opened_ = true;
 }
 
@@ -283,11 +299,11 @@ void outputs::write(const std::string& end, std::string_view remarks) {
   do_each({[&] {
              if (store_) store_->end(end, why);
            },
-           [&] { write_documents(options_, document_); },
+           [&] { write_documents(asked_, document_); },
            [&] {
              put_on_stderr(remarks);
-             print_table(options_, format_table(document_.results, options_.listed()) +
-                                       format_notes(document_.machine));
+             print_table(asked_,
+                         format_table(document_.results, asked_.listed()) + format_notes(document_.machine));
            }});
 }
 
@@ -320,10 +336,10 @@ bool outputs::write_in_emergency(const std::string& why, result_status blame) {
              [&] {
                if (store_) store_->end(to_string(blame), why);
              },
-             [&] { write_documents(options_, document_); },
+             [&] { write_documents(asked_, document_); },
              [&] {
                if (!document_.results.empty())
-                 say("measured before that:\n{}", format_table(document_.results, options_.listed()));
+                 say("measured before that:\n{}", format_table(document_.results, asked_.listed()));
              }});
   } catch (const std::exception& error) { say("mgsync: {}\n", error.what()); }
   return true;
@@ -333,7 +349,7 @@ bool outputs::write_meanwhile(const std::string& why) {
   const auto lock = lock_soon();
   if (!lock) return false;
   if (!opened_ || done_) return true;
-  auto replaceable = options_;
+  auto replaceable = asked_;
   for (auto* const file : {&replaceable.json, &replaceable.csv})
     if (std::error_code absent; *file == "-" || (std::filesystem::exists(*file, absent) &&
                                                  !std::filesystem::is_regular_file(*file, absent)))

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,46 +14,69 @@
 #include <string_view>
 #include <vector>
 
-#include "src/app/options.hpp"
 #include "src/base/errors.hpp"
 #include "src/results/json_document.hpp"
+#include "src/results/not_measured.hpp"
 #include "src/results/result.hpp"
 #include "src/results/store.hpp"
 
 namespace mgsync {
 
+// Where a command writes, and how much it says.
+struct output_request {
+  std::string typed;  // the whole command line, for the results
+  std::string json;   // file, "-" for stdout, "" for none; and so the others
+  std::string csv;
+  std::string html;      // of report
+  std::string markdown;  // of report
+  std::string svg;       // of show --figure
+  std::string store;
+  std::string figures;     // a folder
+  bool resume = false;     // the store continues
+  bool anonymous = false;  // results do not tell where they come from
+  bool verbose = false;
+
+  detail listed() const { return verbose ? detail::every : detail::grouped; }
+};
+
 // What the results say: barrier_failed when one did, all_waived when none was measured, else success.
 exit_code exit_code_of(std::span<const result>);
 
 // Before the work of a command that writes files: throws usage_error where one cannot be written, or is
-// another one of them, or one that the command reads. From here on a reader that leaves (`2>&1 | head`) does
-// not end the command before they are written; without files there is nothing to stay for.
-void prepare_files(const options&);
+// another one of them, or one of those that the command reads, or the folder of --figures cannot be. From
+// here on a reader that leaves (`2>&1 | head`) does not end the command before they are written; without
+// files there is nothing to stay for.
+void prepare_files(const output_request&, std::span<const std::string> read = {});
 
 // Every step, although one before it threw; then throws the first of these, having said the others.
 void do_each(std::initializer_list<std::function<void()>> steps);
 
 // The same where only the work has shown what was read.
-void must_not_write_over(const options&, std::span<const std::string> read);
+void must_not_write_over(const output_request&, std::span<const std::string> read);
 
 // A text to --json, where that was asked for.
-void write_json(const options&, const std::string& text);
+void write_json(const output_request&, const std::string& text);
 
 // The document to --json, its points to --csv, where they were asked for; each although the other cannot be
 // written.
-void write_documents(const options&, const json_document&);
+void write_documents(const output_request&, const json_document&);
 
 // To stdout, or to stderr where a document goes to stdout.
-void print_table(const options&, std::string_view text) noexcept;
+void print_table(const output_request&, std::string_view text) noexcept;
+
+// Files of these names into the folder of --figures, where that was asked for.
+using named_files = std::map<std::string, std::string>;
+void write_figures(const output_request&, const named_files&);
 
 class outputs {
  public:
-  // Finds out now whether the files can be written (usage_error), not after an hour of measuring. Rank 0
-  // only. `settled` has a max_time.
-  void open(const options& settled, const machine_record&, std::uint64_t seed, const std::string& started);
+  // Finds out now whether the files can be written (usage_error), not after an hour of measuring. `about`
+  // says what decides a result, `surroundings` what else is known of this command alone: a store may be
+  // resumed on another day. Rank 0 only.
+  void open(const output_request&, store_header about, std::map<std::string, std::string> surroundings = {});
   // Of another rank: remembers the same, for take_over(), and opens nothing.
-  void stand_by(const options& settled, const machine_record&, std::uint64_t seed,
-                const std::string& started);
+  void stand_by(const output_request&, store_header about,
+                std::map<std::string, std::string> surroundings = {});
   // Where the rank that had opened them is gone: what the store holds is what there is. Does nothing where
   // nobody stands by.
   void take_over();
@@ -85,15 +109,16 @@ class outputs {
   bool write_meanwhile(const std::string& why);
 
  private:
-  void describe(const options&, const machine_record&, std::uint64_t seed, const std::string& started);
+  void describe(const output_request&, store_header about, std::map<std::string, std::string> surroundings);
   void open_store(if_exists);
   std::unique_lock<std::mutex> lock_soon();
   json_document with_unfinished(const std::string& why, result_status blame,
                                 std::optional<result>& blamed) const;
 
   std::mutex mutex_;
-  options options_;
+  output_request asked_;
   json_document document_;
+  store_header about_;
   std::unique_ptr<mgsync::store> store_;
   point current_;  // no subject: none
   std::vector<result> planned_;

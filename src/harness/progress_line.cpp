@@ -1,4 +1,4 @@
-#include "src/app/progress_line.hpp"
+#include "src/harness/progress_line.hpp"
 
 #include <unistd.h>
 

@@ -1,0 +1,169 @@
+#include "src/app/option_table.hpp"
+
+#include <limits>
+#include <type_traits>
+
+#include "barriers/words.hpp"
+#include "src/app/option_words.hpp"
+
+namespace mgsync {
+namespace {
+
+constexpr std::string_view devices[] = {"auto", "host", "gpu"};
+constexpr std::string_view formats[] = {"text", "json", "xml", "dot", "svg", "description"};
+
+// Setters: a switch, a word as it is, and a value that `Read` makes of the word.
+template <auto Member, bool Value = true>
+void turn(options& o, std::string_view, std::string_view) {
+  o.*Member = Value;
+}
+template <auto Member>
+void keep(options& o, std::string_view, std::string_view word) {
+  o.*Member = word;
+}
+template <auto Member, auto Read>
+void put(options& o, std::string_view name, std::string_view word) {
+  o.*Member = static_cast<std::remove_reference_t<decltype(o.*Member)>>(Read(name, word));
+}
+
+template <std::uint64_t Least, std::uint64_t Most>
+std::uint64_t whole_from(std::string_view name, std::string_view word) {
+  return whole(name, word, Least, Most);
+}
+template <const auto& Words>
+std::string word_of(std::string_view name, std::string_view word) {
+  return one_of(name, word, Words);
+}
+std::string checked_members(std::string_view name, std::string_view word) {
+  parse_members(word, name);
+  return std::string(word);
+}
+std::string checked_shapes(std::string_view, std::string_view word) {
+  parse_shapes(word);
+  return std::string(word);
+}
+thread_level level_of_threads(std::string_view name, std::string_view word) {
+  return thread_level_named(one_of(name, word, thread_level_words));
+}
+
+}  // namespace
+
+// clang-format off
+std::span<const described_option> all_options() {
+  using enum command;
+  constexpr command_set campaigns{measure, study}, where_members_are{measure, study, list, topology},
+      everywhere{measure, list, topology, study, show, compare, merge, report, advise};
+  constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+  static constexpr described_option table[] = {
+    {"device", 0, {measure, study, list, topology, advise}, "WHERE", "auto, host or gpu [auto: GPUs where there are any]",
+     put<&options::device, word_of<devices>>},
+    {"members-per-rank", 0, where_members_are, "M", "members that each MPI rank runs [all in one rank without mpirun, else 1]",
+     put<&options::members_per_rank, whole_from<1, 4096>>},
+    {"per-node", 0, {measure, study, list}, "", "measure on each of several nodes by itself, one after the other; --members then counts a node's members",
+     turn<&options::per_node>},
+    {"no-pin", 0, where_members_are, "", "leave the threads where the system puts them",
+     turn<&options::pin, false>},
+    {"oversubscribe", 0, {measure, study, list}, "", "measure even where there are more threads than cores; waits then yield, and the result says so",
+     turn<&options::oversubscribe>},
+    {"mpi-threads", 0, where_members_are, "LEVEL", "MPI's thread level, which adds to the cost of MPI_Barrier: single, funneled, serialized or multiple; mgsync calls MPI from one thread only [single]",
+     put<&options::mpi_threads, level_of_threads>},
+    {"precision", 0, campaigns, "SHARE", "stop sampling once the 95 % confidence interval of the median is within this share of it [1%; of some studies their own]",
+     put<&options::precision, fraction>},
+    {"max-time", 0, campaigns, "TIME", "stop sampling a point after this time; a slow point gets twice that time for its first six batches [of barriers 2s, less in a sweep of more than 8 points, so that sampling takes about 16s in all, but at least 60ms a point; of other studies their own]",
+     put<&options::max_time, duration>},
+    {"timeout", 0, where_members_are, "TIME", "give up on a barrier, and name who did not arrive, within this time [30s]",
+     put<&options::timeout, duration>},
+    {"check-rounds", 0, campaigns, "N", "rounds of the check that precedes every timing [10000]",
+     put<&options::check_rounds, whole_from<1, 1'000'000'000>>},
+    {"no-check", 0, campaigns, "", "skip that check; the result then says unchecked",
+     [](options& o, std::string_view, std::string_view) { o.check_rounds = 0; }},
+    {"seed", 0, campaigns, "N", "the number that the random order of samples and the check's random delays start from [taken from the clock; the result records it]",
+     put<&options::seed, whole_from<0, most>>},
+    {"processes", 0, campaigns, "N", "run the sweep in N fresh processes, one after the other. The interval is then over processes, and so contains the shift that a process has as a whole; 95 % takes six or more [1]",
+     put<&options::processes, whole_from<1, 1000>>},
+    {"json", 0, {measure, study, merge, advise}, "FILE", "write the results as JSON to this file; - is stdout, and then the table goes to stderr",
+     keep<&options::json>},
+    {"csv", 0, {measure, study, merge}, "FILE", "write the results as CSV to this file; - is stdout, and then the table goes to stderr",
+     keep<&options::csv>},
+    {"anonymous", 0, {measure, study, merge, report}, "", "write neither the names of hosts, nor paths of the command line, nor values of environment variables, nor UUIDs of GPUs: hashes stand for them, which still tell hosts apart (who guesses a name can check it)",
+     turn<&options::anonymous>},
+    {"store", 0, {measure, study, merge}, "FILE", "append every sample to this file at once, so that nothing measured is lost",
+     keep<&options::store>},
+    {"resume", 0, campaigns, "", "continue where the store of an earlier command ends",
+     turn<&options::resume>},
+    {"dry-run", 0, campaigns, "", "print what would be measured, and where",
+     turn<&options::dry_run>},
+    {"verbose", 0, {measure, study, show, merge}, "", "list every point that was waived or not reached, and of --dry-run every cell, in place of their groups",
+     turn<&options::verbose>},
+    {"figures", 0, campaigns, "DIR", "the folder for figures (SVG), and for what the study timeline recorded",
+     keep<&options::figures>},
+    {"topology", 0, where_members_are, "FILE", "take the machine from this file (hwloc XML or mgsync's own description) instead of looking",
+     keep<&options::topology_file>},
+    {"format", 0, {topology}, "FORMAT", "text, json, xml, dot, svg, description [text]",
+     put<&options::format, word_of<formats>>},
+    {"members", 'm', {advise}, "N", "how many members the step has [all that there are]",
+     put<&options::members, checked_members>},
+    {"gpus", 'g', {advise}, "N", "the same of GPUs alone: never host threads in their place",
+     put<&options::gpus, checked_members>},
+    {"shape", 's', {advise}, "BxT", "blocks per SM x threads per block of the step's kernel, or threads per host member [1x32]",
+     put<&options::shape, checked_shapes>},
+    {"work", 0, {advise}, "TIME", "how long the step works before it synchronizes, such as 20us (microseconds without a unit) [0]",
+     put<&options::work, microseconds>},
+    {"bytes", 0, {advise}, "B", "what each member gives to others in a step, such as 4096 or 1MiB [0]",
+     put<&options::bytes, bytes>},
+    {"within", 0, {advise}, "TIME", "without files: how long the measurement may take; the answer comes from what was measured by then [20s]",
+     put<&options::within, duration>},
+    {"html", 0, {report}, "FILE", "write one page that needs no network and no other file; - is stdout [sentences and tables as text]",
+     keep<&options::html>},
+    {"markdown", 0, {report}, "FILE", "write sentences and tables as Markdown; - is stdout",
+     keep<&options::markdown>},
+    {"reference", 0, {compare}, "", "is this node normal? Holds NEW against the results that mgsync brings along of the same kind of machine, judges the points that both have and says it in a sentence (--fail-slower: 10 % where it is left out); MGSYNC_REFERENCE names a folder with others",
+     turn<&options::reference>},
+    {"where", 0, {show}, "LIST", "only the points that have these values, such as members=4,shape=1x32,subject=multigrid:auto/grid; device, ranks, study, placement and every axis can be asked for too",
+     keep<&options::where>},
+    {"figure", 0, {show}, "NAME", "write one picture of what the files say; for an unknown name mgsync lists those there are",
+     keep<&options::figure>},
+    {"tables", 0, {show}, "LIST", "print these tables of what the files say in Markdown, or the sentences; for an unknown name mgsync lists those there are",
+     keep<&options::tables>},
+    {"svg", 0, {show}, "FILE", "of --figure: the file for the picture, as .svg; - is stdout [stdout]",
+     keep<&options::svg>},
+    {"by", 0, {show}, "WHAT", "print tables in Markdown over the shapes (shape: a table for each subject; shapes: a column for each), or over members, ranks, placement, node or any axis of the results, such as load",
+     keep<&options::by>},
+    {"less-order", 0, {measure, study, show, report, advise}, "", "rank what orders less than a barrier (marked: what joins not all of its members, or orders not all of memory) among the barriers all the same; without it that is no fastest of anything, and no advice",
+     turn<&options::less_order>},
+    {"fail-slower", 0, {compare}, "SHARE", "end with exit code 5 when a point is worse by more than this and beyond noise, was lost, or is missing in NEW",
+     put<&options::fail_slower, excess>},
+    {"allow-missing", 0, {compare}, "", "of --fail-slower: points that NEW never tried do not count as failures",
+     turn<&options::allow_missing>},
+    {"noise", 0, {compare}, "SHARE", "what a process as a whole may be shifted by [4%; 0 with four files or more a side]",
+     put<&options::noise, excess>},
+    {"across", 0, {compare, merge, report}, "WHAT", "what the machines may differ in: nothing, hosts (same hardware) or machines (anything) [nothing]; of report: what files of one machine may differ in [hosts]",
+     put<&options::across, across_named>},
+    {"over-processes", 0, {merge}, "", "count each file as one process; the interval is then over processes",
+     turn<&options::over_processes>},
+    {"help", 'h', everywhere, "", "print this text",
+     [](options& o, std::string_view, std::string_view) { o.command = command::help; }},
+    {"version", 0, everywhere, "", "print the version and what it was built with",
+     [](options& o, std::string_view, std::string_view) { o.command = command::version; }},
+  };
+  return table;
+}
+
+std::span<const described_command> all_commands() {
+  using enum command;
+  static constexpr described_command table[] = {
+    {measure, "measure", "", "compare barriers (the default): study barriers"},
+    {list, "list", "", "every backend and variant, and whether it can run here"},
+    {topology, "topology", "", "the machine as mgsync sees it"},
+    {study, "study", "[NAME]", "the papers' studies: without a name what there is, with one (or all) its measurement"},
+    {show, "show", "FILE", "the table of a results file (--json) or of a store (--store)"},
+    {compare, "compare", "BASE NEW", "what got slower or faster from one such file to another; a side may be several: a.json,b.json"},
+    {report, "report", "FILE...", "what such files say: verdict, tables, machines; with --html one page with all figures"},
+    {advise, "advise", "[FILE...]", "which barrier a program should call for a step of --work us on --gpus N, from files or a short measurement"},
+    {merge, "merge", "FILE...", "make one file of several: --json, --csv, --store"},
+  };
+  return table;
+}
+// clang-format on
+
+}  // namespace mgsync

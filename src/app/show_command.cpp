@@ -1,0 +1,71 @@
+#include "src/app/show_command.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "src/app/report_files.hpp"
+#include "src/base/standard_streams.hpp"
+#include "src/report/text.hpp"
+#include "src/results/pivot_table.hpp"
+#include "src/results/result_file.hpp"
+#include "src/results/selection.hpp"
+#include "src/results/table.hpp"
+
+namespace mgsync {
+namespace {
+
+// Why not all of it is there: what the command that wrote it left undone.
+std::string what_is_missing(const result_file& shown) {
+  const auto count = [](std::size_t points, std::string_view verb) {
+    return fmt::format("{} point{} {}", points, points == 1 ? "" : "s", verb);
+  };
+  const auto have = [](std::size_t points) { return points == 1 ? "has" : "have"; };
+  const auto cut_short =
+      static_cast<std::size_t>(std::ranges::count_if(shown.document.results, [](const result& r) {
+        return r.status == result_status::interrupted || r.status == result_status::error;
+      }));
+  std::string text = fmt::format("not complete: its command ended early ({})", shown.document.ended);
+  if (!shown.unfinished.empty())
+    text += fmt::format("; {} samples but no result",
+                        count(shown.unfinished.size(), have(shown.unfinished.size())));
+  if (cut_short != 0) text += fmt::format("; {} fewer samples, or none", count(cut_short, have(cut_short)));
+  return text + "\n";
+}
+
+}  // namespace
+
+int show_results(const options& asked) {
+  auto shown = read_result_file(asked.files.front());
+  auto& document = shown.document;
+  auto missing = shown.complete ? "" : what_is_missing(shown);
+  for (const auto& sentence : shown.damage) say("mgsync: {}\n", sentence);
+  if (!shown.damage.empty())
+    missing += fmt::format(
+        "damaged: lines of {} were skipped, and what they said is missing here: that a point failed, too\n",
+        one_line(asked.files.front()));
+  for (std::size_t i = 1; i < asked.files.size(); ++i) {
+    auto more = read_result_file(asked.files[i]);
+    for (const auto& sentence : more.damage) say("mgsync: {}\n", sentence);
+    std::move(more.document.results.begin(), more.document.results.end(),
+              std::back_inserter(document.results));
+  }
+  know_facts(studies(), document.results, asked.less_order);
+  const auto code = static_cast<int>(!shown.damage.empty() && document.results.empty() ? exit_code::failure
+                                                                                       : exit_code::success);
+  if (!asked.where.empty()) document.results = selected(std::move(document.results), asked.where);
+  if (!asked.by.empty()) {
+    tell("{}", asked.by == "shape" ? table_by_shape(document.results) : table_by(document.results, asked.by));
+    return code;
+  }
+  tell("{} ({}, {})\n{}{}{}", document.command, document.machine.host, document.started,
+       format_table(document.results, asked.listed()), format_notes(document.machine), missing);
+  // What a study says of its own results, as the command that measured them did.
+  for (const auto& one : evaluate_all(document.results))
+    if (std::ranges::any_of(document.results, [&](const result& r) { return r.point.study == one.of->name; }))
+      tell("\n{}", report::to_text(one.shown));
+  return code;
+}
+
+}  // namespace mgsync

@@ -1,0 +1,258 @@
+#include "src/harness/campaign.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/base/standard_streams.hpp"
+#include "src/harness/plan_text.hpp"
+#include "src/harness/progress_line.hpp"
+#include "src/harness/runner.hpp"
+#include "topology/findings.hpp"
+
+namespace mgsync {
+namespace {
+
+struct campaign_plan {
+  std::vector<measurement> points;
+  std::vector<std::string> notes;  // about the machines and the request
+};
+
+campaign_plan make_plan(const campaign_request& asked, std::span<const topology::rank_view> ranks,
+                        const session* where = nullptr) {
+  campaign_plan plan{{}, machine_notes(asked, ranks)};
+  std::set<std::string> known;  // a word may be typed twice
+  for (const auto* s : asked.studies)
+    for (auto& m : s->points(request_for(*s, asked, ranks, where, &plan.notes)))
+      if (known.insert(canonical_text(m.point)).second) plan.points.push_back(std::move(m));
+  know_facts(asked.studies, plan.points, asked.less_order);
+  if (plan.points.empty())
+    throw usage_error(fmt::format("these words together leave nothing to measure; accepted: what `mgsync "
+                                  "study {} --help` lists, in other combinations",
+                                  asked.studies.front()->name));
+  return plan;
+}
+
+// What decides the results, as it is used: where points differ, each of their values.
+std::map<std::string, std::string> settings_used(const campaign_request& asked, const campaign_plan& plan) {
+  std::map<std::string, std::string> used;
+  std::set<double> precisions, times;
+  for (const auto& m : plan.points)
+    if (const auto rule = m.waived.empty() ? m.method()->stops() : std::nullopt) {
+      precisions.insert(rule->precision);
+      times.insert(std::chrono::duration<double>(rule->max_time).count());
+    }
+  const bool some = std::ranges::any_of(plan.points, [](const auto& m) { return m.waived.empty(); });
+  for (const auto& [option, values] : {std::pair{"precision", asked.settings.precision.has_value()},
+                                       std::pair{"max-time", asked.settings.max_time.has_value()}})
+    if (values && some && times.empty())
+      throw usage_error(fmt::format("--{}: each of these points takes a number of batches that is known "
+                                    "beforehand; accepted: the same without --{}",
+                                    option, option));
+  if (!times.empty()) {
+    used["precision"] = fmt::format("{}", fmt::join(precisions, ", "));
+    used["max_time_s"] = fmt::format("{}", fmt::join(times, ", "));
+  }
+  if (std::ranges::any_of(asked.studies,
+                          [](const auto* s) { return why_refused(*s, "check-rounds").empty(); }))
+    used["check_rounds"] = std::to_string(asked.settings.check_rounds);
+  used["timeout_s"] = fmt::format("{}", std::chrono::duration<double>(asked.settings.timeout).count());
+  // What steers the run times decides a result, too. Which GPUs are visible stands in the machine.
+  for (const auto& [name, value] : asked.surroundings)
+    if (name.starts_with("environment ") && name != "environment CUDA_VISIBLE_DEVICES") used[name] = value;
+  return used;
+}
+
+std::string headline(const store_header& about) {
+  const auto& m = about.machine;
+  return fmt::format("mgsync {} on {}: {}, {} cores ({} hardware thread{} allowed), {} rank{}, seed {}\n",
+                     m.mgsync, m.host, m.cpu_model.empty() ? "unknown CPU" : m.cpu_model, m.cores,
+                     m.allowed_cpus.size(), m.allowed_cpus.size() == 1 ? "" : "s", m.ranks,
+                     m.ranks == 1 ? "" : "s", about.seed);
+}
+
+std::uint64_t agreed_seed(const campaign_request& asked, const communicator& job) {
+  const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  return std::stoull(
+      job.broadcast(std::to_string(asked.seed.value_or(now % 1'000'000'007)), 0, "agreeing on the seed"));
+}
+
+// What an early end leaves of the points: waived ones as they are, the others as errors.
+std::vector<result> unfinished(const campaign_plan& plan) {
+  std::vector<result> all;
+  for (const auto& m : plan.points) {
+    auto& one = all.emplace_back();
+    one.point = m.point;
+    one.status = m.waived.empty() ? result_status::error : result_status::waived;
+    one.reason = m.waived;
+  }
+  return all;
+}
+
+// A timeline belongs to one result: its picture goes with it, and with the figures what else is attached to
+// that result.
+void attach_timelines(const study& s, std::vector<result>& results, named_files& files) {
+  for (auto& r : results) {
+    if (r.attachments.empty() || r.point.study != s.name) continue;
+    const auto alone = shown_of(s, [&] { return s.evaluate(std::span(&r, 1)); });
+    for (const auto& mine : alone.shown.figures) {
+      const auto& name = heading_of(mine).name;
+      const auto picture = files.find(name + ".svg");
+      if (!std::holds_alternative<timeline>(mine) || picture == files.end()) continue;
+      for (const auto& kept : r.attachments) files[fmt::format("{}.{}", name, kept.name)] = kept.content;
+      r.attachments.push_back({"timeline.svg", "image/svg+xml", picture->second});
+      break;
+    }
+  }
+}
+
+// What went wrong, a line for each point.
+std::string failures(std::span<const result> results) {
+  std::string text;
+  for (const auto& r : results)
+    if (r.status == result_status::failed || r.status == result_status::error)
+      text += r.reason.find(subject_of(r.point)) != std::string::npos
+                  ? fmt::format("mgsync: {}\n", r.reason)
+                  : fmt::format("mgsync: {}: {}\n", name_of(r.point), r.reason);
+  return text;
+}
+
+// On rank 0. The documents are written before the figures, which can be drawn again from them; what was asked
+// to end is not kept waiting by them. False: an evaluation failed.
+bool report_on(const campaign_request& asked, const runner& measured, std::vector<result> results,
+               outputs& written) {
+  const auto spent = to_string(measured.spent());
+  const auto remarks = fmt::format("mgsync: time spent {}\n{}", spent, failures(results));
+  const auto shown =
+      measured.interrupted() ? presented_results{} : present(asked.studies, results, asked.shown);
+  written.note("time_spent", spent);
+  written.replace(std::move(results));
+  written.write(measured.interrupted() ? "interrupted" : "complete", remarks);
+  write_figures(asked.out, shown.files);
+  if (!shown.text.empty()) print_table(asked.out, "\n" + shown.text);
+  return shown.whole;
+}
+
+}  // namespace
+
+std::vector<std::string> machine_notes(const campaign_request& asked,
+                                       std::span<const topology::rank_view> ranks) {
+  std::vector<std::string> notes;
+  if (!asked.not_gpus.empty())
+    notes.push_back(fmt::format("There are GPUs here, and host members are measured: {}.", asked.not_gpus));
+  std::set<std::string_view> wanted{"hidden-gpus", "gpus-per-task", "lost-gpus", "cpu-quota",
+                                    "part-of-machine"};
+  if (asked.device == topology::device::gpu) wanted.insert("wrong-node");
+  for (const auto& found : topology::find_problems(ranks, asked.settings.members_per_rank))
+    if (wanted.contains(found.name)) notes.push_back(fmt::format("{} Change: {}.", found.what, found.change));
+  return notes;
+}
+
+study_request request_for(const study& s, const campaign_request& asked,
+                          std::span<const topology::rank_view> ranks, const session* where,
+                          std::vector<std::string>* notes) {
+  study_request request;
+  request.ranks = ranks;
+  request.device = asked.device;
+  request.with_cuda = asked.with_cuda;
+  request.planning = asked.planning;
+  request.settings = asked.settings;
+  request.seed = asked.seed.value_or(1);
+  request.where = where;
+  request.notes = notes;
+  request.settle(s.axes, asked.axes);
+  return request;
+}
+
+std::string plan_text(const campaign_request& asked, std::span<const topology::rank_view> ranks) {
+  const auto plan = make_plan(asked, ranks);
+  settings_used(asked, plan);
+  std::string text = format_plan(plan.points, asked.out.listed());
+  for (const auto& note : plan.notes) text += fmt::format("note: {}\n", note);
+  return text + estimate(asked.studies, plan.points);
+}
+
+presented_results present(std::span<const study* const> studies, std::vector<result>& results,
+                          const presentation& how) {
+  presented_results all;
+  evaluation everything;
+  for (const auto* s : studies) {
+    if (s->evaluate == nullptr) continue;
+    const auto one = shown_of(*s, [&] {
+      auto made = s->evaluate(results);
+      // One picture that cannot be drawn costs no other.
+      for (const auto& each : made.figures) try {
+          all.files[heading_of(each).name + ".svg"] = how.svg(each);
+        } catch (const std::invalid_argument& error) {
+          say("mgsync: the figure {} cannot be drawn: {}\n", heading_of(each).name, error.what());
+        }
+      return made;
+    });
+    all.whole = all.whole && one.failed.empty();
+    attach_timelines(*s, results, all.files);
+    const auto& e = one.shown;
+    everything.tables.insert(everything.tables.end(), e.tables.begin(), e.tables.end());
+    everything.sentences.insert(everything.sentences.end(), e.sentences.begin(), e.sentences.end());
+  }
+  all.text = how.text(everything);
+  return all;
+}
+
+int measure(const campaign_request& typed, communicator& job, std::span<const topology::rank_view> ranks,
+            watchdog& dog, outputs& written) {
+  auto asked = typed;
+  asked.seed = agreed_seed(typed, job);
+  const bool speaks = job.rank() == 0;
+  const session where(job, job, dog, asked.settings.timeout);
+  const auto plan = make_plan(asked, ranks, &where);
+  store_header about{asked.machine, asked.out.typed, *asked.seed,
+                     job.broadcast(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))), 0,
+                                   "agreeing on the start"),
+                     settings_used(asked, plan)};
+  about.machine.notes = plan.notes;
+  if (job.rank() == 1) written.stand_by(asked.out, about, asked.surroundings);
+  if (speaks) {
+    written.open(asked.out, about, asked.surroundings);
+    say("{}", headline(about));
+    for (const auto& note : plan.notes) say("note: {}\n", note);
+    say("{}", estimate(asked.studies, plan.points));
+  }
+  written.plan(unfinished(plan));
+  job.barrier("starting to measure");
+  progress_line line(speaks ? plan.points.size() : 0);
+  runner_events events;
+  events.running = [&](const point& p, std::string_view what) {
+    written.measuring(p);
+    line.running(p, what);
+  };
+  events.idle = [&] { written.idle(); };
+  const time_spent* spent = nullptr;
+  events.finished = [&](const result& r) {
+    // By now: a document that is cut short says it too.
+    if (spent != nullptr) written.note("time_spent", to_string(*spent));
+    written.add(r);
+    line.finished();
+  };
+  std::map<int, std::string> gpus;
+  for (const auto& gpu : ranks[static_cast<std::size_t>(job.rank())].seen.gpus)
+    if (!gpu.uuid.empty()) gpus[gpu.id] = gpu.uuid;
+  runner measuring(job, dog, {*asked.seed, asked.settings.timeout, gpus}, written.store(), std::move(events));
+  if (speaks) spent = &measuring.spent();
+  auto results = measuring.run(plan.points);
+  line.clear();
+  auto code = static_cast<int>(exit_code_of(results));
+  if (measuring.interrupted()) code = 128 + (signal_received() != 0 ? signal_received() : SIGTERM);
+  if (speaks && !report_on(asked, measuring, std::move(results), written) && code == 0)
+    code = static_cast<int>(exit_code::failure);
+  return std::stoi(job.broadcast(std::to_string(code), 0, "agreeing on the exit code"));
+}
+
+}  // namespace mgsync

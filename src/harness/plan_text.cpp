@@ -1,0 +1,93 @@
+#include "src/harness/plan_text.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace mgsync {
+namespace {
+
+// What a point's method stops by, where it is measured and its time is not known beforehand.
+std::optional<stopping_rule> rule_of(const measurement& m) {
+  return m.waived.empty() && m.method ? m.method()->stops() : std::nullopt;
+}
+
+// About how long it takes: what its study says, or less where sampling may not take so long.
+double seconds_of(const study& s, const measurement& m) {
+  constexpr double beside_sampling = 0.2;
+  const auto rule = rule_of(m);
+  if (!rule) return s.seconds_per_point;
+  return std::min(s.seconds_per_point,
+                  beside_sampling + std::chrono::duration<double>(rule->max_time).count());
+}
+
+// The points that are described together: of a cell without a description one.
+std::span<const measurement> first_cell(std::span<const measurement> all) {
+  std::size_t size = 1;
+  while (all[0].describe_cell && size < all.size() && all[size].cell == all[0].cell) ++size;
+  return all.first(size);
+}
+
+// The members, and what is measured of them; without a description each point by its whole name.
+std::string format_cell(std::span<const measurement> cell, detail wanted) {
+  const auto& describe = cell.front().describe_cell;
+  std::string text = describe ? describe(wanted) : "";
+  for (const auto& m : cell) {
+    if (!m.waived.empty() && wanted == detail::grouped) continue;
+    const auto verdict = m.waived.empty() ? "measured" : "waived: " + m.waived;
+    text += describe ? fmt::format("  {:<32} {}\n", subject_of(m.point), verdict)
+                     : fmt::format("{}: {}\n", name_of(m.point), verdict);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string estimate(std::span<const study* const> studies, std::span<const measurement> all) {
+  std::string text;
+  double seconds = 0;
+  std::size_t points = 0;
+  for (const auto* s : studies) {
+    std::size_t run = 0;
+    double own = 0;
+    for (const auto& m : all)
+      if (m.waived.empty() && m.point.study == s->name) {
+        ++run;
+        own += seconds_of(*s, m);
+      }
+    if (studies.size() > 1) text += fmt::format("  {:<12}{:>5} points, about {:.0f} s\n", s->name, run, own);
+    points += run;
+    seconds += own;
+  }
+  return fmt::format("{} of {} points can run here, about {:.0f} s{}\n{}", points, all.size(), seconds,
+                     text.empty() ? "" : ":", text);
+}
+
+std::string format_plan(std::span<const measurement> all, detail wanted) {
+  constexpr std::size_t most_lines = 200;
+  std::string text;
+  std::size_t lines = 0, left_out = 0;
+  std::vector<not_measured> waived;
+  for (auto rest = all; !rest.empty();) {
+    const auto cell = first_cell(rest);
+    rest = rest.subspan(cell.size());
+    std::size_t run = 0;
+    for (const auto& m : cell) {
+      if (m.waived.empty()) ++run;
+      else waived.push_back({&m.point, m.waived});
+    }
+    if (wanted == detail::grouped && run == 0) continue;
+    const auto of_this = format_cell(cell, wanted);
+    lines += static_cast<std::size_t>(std::ranges::count(of_this, '\n'));
+    if (wanted == detail::every || text.empty() || lines <= most_lines) text += of_this;
+    else left_out += run;
+  }
+  if (left_out != 0)
+    text += fmt::format("and {} more point{} (--verbose lists each)\n", left_out, left_out == 1 ? "" : "s");
+  if (wanted == detail::grouped) text += by_reason("waived", waived, all.size());
+  return text;
+}
+
+}  // namespace mgsync
