@@ -88,21 +88,4 @@ std::vector<std::uint32_t> microseconds(std::string_view option, std::string_vie
   return all;
 }
 
-std::vector<std::string> placements(std::string_view option, std::string_view text) {
-  constexpr std::string_view accepted =
-      "near, far, spread, list:0,3,5, or several of them separated by commas";
-  std::vector<std::string> found;
-  for (const auto each : split_at_commas(text)) {
-    const std::string word(each);
-    const bool digits = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
-    if (digits && !found.empty() && found.back().starts_with("list:")) found.back() += "," + word;
-    else if (word == "near" || word == "far" || word == "spread" ||
-             (word.starts_with("list:") && word.size() > 5 &&
-              word.find_first_not_of("0123456789", 5) == std::string::npos))
-      found.push_back(word);
-    else refuse(option, text, accepted);
-  }
-  return found;
-}
-
 }  // namespace mgsync

@@ -24,7 +24,5 @@ std::string one_of(std::string_view option, std::string_view text,
 std::uint64_t bytes(std::string_view option, std::string_view text);
 // "0,20us,5ms": whole microseconds up to a second.
 std::vector<std::uint32_t> microseconds(std::string_view option, std::string_view text);
-// "near,spread,list:0,3,5": a list swallows the numbers that follow it.
-std::vector<std::string> placements(std::string_view option, std::string_view text);
 
 }  // namespace mgsync
