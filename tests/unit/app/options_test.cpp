@@ -109,7 +109,7 @@ TEST(options, gpus_are_never_host_threads) {
   static constexpr axis_of<int> members({.name = "members", .help = "how many"},
                                         numbers_in{.least = 1, .most = 8, .defaults = "1"});
   static constexpr axis_of<int> gpus({.name = "gpus", .help = "of GPUs alone", .another_name_of = &members},
-                                     numbers_in{.of = gpu_members, .least = 1, .most = 8});
+                                     numbers_in{.of = only_gpus, .least = 1, .most = 8});
   constexpr const axis_declaration* axes[] = {&members, &gpus};
   const auto of_a_study = [&](std::vector<std::string> typed) { return parse_options(typed, axes); };
   EXPECT_EQ(of_a_study({"study", "launch", "--gpus", "2"}).device, "gpu");
