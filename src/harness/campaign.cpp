@@ -81,8 +81,7 @@ std::string headline(const store_header& about) {
 
 std::uint64_t agreed_seed(const campaign_request& asked, const communicator& job) {
   const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-  return std::stoull(
-      job.broadcast(std::to_string(asked.seed.value_or(now % 1'000'000'007)), 0, "agreeing on the seed"));
+  return job.broadcast_value(asked.seed.value_or(now % 1'000'000'007), 0, "agreeing on the seed");
 }
 
 // What an early end leaves of the points: waived ones as they are, the others as errors.
@@ -252,7 +251,7 @@ int measure(const campaign_request& typed, communicator& job, std::span<const to
   if (measuring.interrupted()) code = 128 + (signal_received() != 0 ? signal_received() : SIGTERM);
   if (speaks && !report_on(asked, measuring, std::move(results), written) && code == 0)
     code = static_cast<int>(exit_code::failure);
-  return std::stoi(job.broadcast(std::to_string(code), 0, "agreeing on the exit code"));
+  return job.broadcast_value(code, 0, "agreeing on the exit code");
 }
 
 }  // namespace mgsync

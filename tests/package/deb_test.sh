@@ -2,7 +2,7 @@
 # Makes the Debian package of a build, unpacks it and uses what is in it. Usage: deb_test.sh CMAKE BUILD SOURCE
 set -euo pipefail
 cmake=$1 build=$2 source=$3
-command -v dpkg-shlibdeps >/dev/null && command -v dpkg-deb >/dev/null || { echo "no dpkg here"; exit 77; }
+if ! command -v dpkg-shlibdeps >/dev/null || ! command -v dpkg-deb >/dev/null; then echo "no dpkg here"; exit 77; fi
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 (cd "$place" && "$(dirname "$cmake")/cpack" --config "$build/CPackConfig.cmake" -B "$place" >"$place/log" 2>&1) || { cat "$place/log"; exit 1; }
