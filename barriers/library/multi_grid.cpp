@@ -1,8 +1,5 @@
 #include "barriers/library/include/mgsync/multi_grid.hpp"
 
-#include <sys/types.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -12,6 +9,7 @@
 
 #include "barriers/library/barrier_flags.hpp"
 #include "barriers/library/fitting_kernels.hpp"
+#include "barriers/library/gpu_lives.hpp"
 #include "barriers/library/members.hpp"
 #include "barriers/parts/symmetric_memory/between_processes.hpp"
 #include "src/base/cuda.hpp"
@@ -150,41 +148,6 @@ peer_memory wanted_of(const group_options& o) {
 library::wait_bounds bounds_of(const group_options& o) {
   return {.of_a_wait = o.timeout, .of_the_first = o.first_timeout};
 }
-
-}  // namespace
-
-namespace {
-
-// The GPUs of a group in this process as they were when something was made on them.
-class gpu_lives {
- public:
-  void add(int ordinal) { known_.emplace_back(ordinal, cuda::life_of(ordinal)); }
-  // The GPU that the program has reset since; nothing where there is none.
-  std::optional<int> reset_since() const {
-    for (const auto& [ordinal, life] : known_)
-      if (cuda::life_of(ordinal) != life) return ordinal;
-    return std::nullopt;
-  }
-  void must_go_on() const {
-    if (const auto gone = reset_since())
-      throw usage_error(
-          filled("GPU {} was reset (cudaDeviceReset) after the group was made, which took what the "
-                 "group had there: make another group",
-                 *gone));
-  }
-  // Whether an object of these GPUs can be destroyed in this process: not where it was forked, and not where
-  // a GPU was reset. Then it is left to the system.
-  bool can_destroy() const noexcept {
-    if (made_in_ != getpid()) return false;
-    try {
-      return !reset_since();
-    } catch (const std::exception&) { return false; }
-  }
-
- private:
-  pid_t made_in_ = getpid();
-  std::vector<std::pair<int, unsigned long long>> known_;
-};
 
 }  // namespace
 
@@ -352,7 +315,7 @@ struct multi_grid::state {
   library::barrier_flags flags;
   unsigned present = 0;  // the last number of blocks
   std::vector<place> places;
-  gpu_lives lives;
+  library::gpu_lives lives;
 };
 
 void multi_grid::state::launch(const launch_parameters* launches, unsigned count) {
@@ -573,7 +536,7 @@ void multi_grid::reset() {
 
 struct multi_grid_memory::owner {
   std::unique_ptr<gpu_memory> memory;
-  gpu_lives lives;
+  library::gpu_lives lives;
 };
 
 multi_grid_memory multi_grid::allocate(std::size_t bytes) {

@@ -40,8 +40,6 @@ void expect_none_passed(multi_grid& grids, found_by& found, unsigned rounds) {
   }
 }
 
-constexpr unsigned nobody = 1u << 30;  // no block has this number
-
 TEST_P(given_up, a_late_block_is_named_and_reset_makes_it_usable_again) {
   MGSYNC_NEEDS_GPUS(GetParam());
   multi_grid grids(first_gpus(GetParam()), 200ms);

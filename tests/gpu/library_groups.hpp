@@ -15,6 +15,8 @@
 
 namespace mgsync::test {
 
+constexpr unsigned nobody = 1u << 30;  // no block, and no grid, has this number
+
 inline std::vector<int> first_gpus(int count) {
   std::vector<int> gpus;
   for (int i = 0; i < count; ++i) gpus.push_back(i);

@@ -22,8 +22,6 @@ using namespace std::chrono_literals;
 
 class host_side : public testing::TestWithParam<int> {};
 
-constexpr unsigned nobody = 1u << 30;  // no block, and no grid, has this number
-
 void launch_rounds(multi_grid& grids, unsigned blocks, unsigned rounds, found_by& found,
                    const std::vector<cudaStream_t>& streams = {}) {
   grids.launch_each(leave_early_kernel(), blocks, 64, 0, streams,
