@@ -14,7 +14,7 @@ case "$fault" in
   butterfly-skips-peers) members=4,6 ;;
   epoch-is-not-atomic) shape=2x32 timeout=5s ;;
   # 528 workers: fewer rounds than the default has, since each takes milliseconds on two cores.
-  one-edge-of-all | once-in-5000-one-short) members=8 shape=66x32 rounds=1600 ;;
+  one-edge-of-all | once-in-5000-one-short) members=8 shape=66x32 rounds=3200 ;;
 esac
 
 work=$(mktemp -d)
