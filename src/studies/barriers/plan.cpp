@@ -207,14 +207,14 @@ plan make_plan(const sweep_request& request, std::span<const topology::rank_view
 }
 
 std::string description_of(const cell& c, detail wanted) {
-  constexpr std::size_t most_members = 64;
+  constexpr std::size_t most_named = 64;
   auto text =
       fmt::format("{}, {}, placement {}, load {}{}{}\n", group_name(c),
                   c.points.empty() ? "-" : "shape " + format_shape(c.points.front().point), c.group.placement,
                   to_string(c.load), c.work_units == 0 ? "" : fmt::format(", work {} us", c.work_units),
                   c.late_units == 0 ? "" : fmt::format(", late {} us", c.late_units));
   const auto count = c.group.members.size();
-  const auto shown = wanted == detail::every ? count : std::min(count, most_members);
+  const auto shown = wanted == detail::every ? count : std::min(count, most_named);
   for (const auto& m : std::span(c.group.members).first(shown))
     text += fmt::format("  member {:<3} rank {:<3} on {}{}{}\n", m.id, m.rank, m.host,
                         m.gpu >= 0 ? fmt::format("  GPU {}", m.gpu) : "",
