@@ -1,10 +1,13 @@
 #include "src/app/option_table.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 #include "barriers/words.hpp"
 #include "src/app/option_words.hpp"
+#include "src/results/document_forms.hpp"
 
 namespace mgsync {
 namespace {
@@ -41,6 +44,22 @@ std::string checked_members(std::string_view name, std::string_view word) {
 std::string checked_shapes(std::string_view, std::string_view word) {
   parse_shapes(word);
   return std::string(word);
+}
+// Behind --json the other forms of documents.
+std::vector<described_option> with_forms(std::span<const described_option> table) {
+  std::vector<described_option> all(table.begin(), table.end());
+  auto at = std::ranges::find(all, "json", &described_option::name) + 1;
+  for (const auto& form : document_forms())
+    at = all.insert(at, {form.option,
+                         0,
+                         {command::measure, command::study, command::merge},
+                         "FILE",
+                         form.help,
+                         [](options& o, std::string_view name, std::string_view file) {
+                           o.forms[std::string(name)] = file;
+                         }}) +
+         1;
+  return all;
 }
 thread_level level_of_threads(std::string_view name, std::string_view word) {
   return thread_level_named(one_of(name, word, thread_level_words));
@@ -83,8 +102,6 @@ std::span<const described_option> all_options() {
      put<&options::processes, whole_from<1, 1000>>},
     {"json", 0, {measure, study, merge, advise}, "FILE", "write the results as JSON to this file; - is stdout, and then the table goes to stderr",
      keep<&options::json>},
-    {"csv", 0, {measure, study, merge}, "FILE", "write the results as CSV to this file; - is stdout, and then the table goes to stderr",
-     keep<&options::csv>},
     {"anonymous", 0, {measure, study, merge, report}, "", "write neither the names of hosts, nor paths of the command line, nor values of environment variables, nor UUIDs of GPUs: hashes stand for them, which still tell hosts apart (who guesses a name can check it)",
      turn<&options::anonymous>},
     {"store", 0, {measure, study, merge}, "FILE", "append every sample to this file at once, so that nothing measured is lost",
@@ -146,7 +163,8 @@ std::span<const described_option> all_options() {
     {"version", 0, everywhere, "", "print the version and what it was built with",
      [](options& o, std::string_view, std::string_view) { o.command = command::version; }},
   };
-  return table;
+  static const auto all = with_forms(table);
+  return all;
 }
 
 std::span<const described_command> all_commands() {

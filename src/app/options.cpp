@@ -221,8 +221,13 @@ void reject_contradictions(const options& o) {
   if (o.given.contains("no-check") && o.given.contains("check-rounds"))
     throw usage_error("--no-check skips the check that --check-rounds is about; accepted: one of them");
   if (o.resume && o.store.empty()) throw usage_error("--resume continues a store: name it with --store FILE");
-  if (o.json == "-" && o.csv == "-")
-    throw usage_error("--json - and --csv - cannot both be stdout: name a file for one");
+  std::vector<std::string_view> on_stdout;
+  if (o.json == "-") on_stdout.emplace_back("json");
+  for (const auto& [form, file] : o.forms)
+    if (file == "-") on_stdout.emplace_back(form);
+  if (on_stdout.size() > 1)
+    throw usage_error(
+        fmt::format("--{} - cannot both be stdout: name a file for one", fmt::join(on_stdout, " - and --")));
 }
 
 std::string help_line(std::string_view name, char letter, std::string_view value, std::string_view help) {

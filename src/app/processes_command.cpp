@@ -29,12 +29,13 @@ namespace mgsync {
 namespace {
 
 // The command line of one process: without what belongs to all of them.
-std::vector<std::string> words_of_one(const std::vector<std::string>& words) {
-  constexpr std::string_view of_all[] = {"--processes", "--json", "--csv", "--seed", "--figures"};
+std::vector<std::string> words_of_one(const options& asked, const std::vector<std::string>& words) {
+  std::vector<std::string> of_all{"--processes", "--json", "--seed", "--figures"};
+  for (const auto& [form, file] : asked.forms) of_all.push_back("--" + form);
   std::vector<std::string> kept;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string name = words[i].substr(0, words[i].find('='));
-    if (std::ranges::find(of_all, name) == std::end(of_all)) kept.push_back(words[i]);
+    if (std::ranges::find(of_all, name) == of_all.end()) kept.push_back(words[i]);
     else if (name.size() == words[i].size()) ++i;  // its value is the next word
   }
   return kept;
@@ -133,7 +134,7 @@ int measure_in_processes(const options& asked, std::span<const study* const> stu
   prepare_files(asked);
   take_note_of_signals();
   const scratch_folder folder;
-  const auto one = words_of_one(words);
+  const auto one = words_of_one(asked, words);
   const auto first_seed = asked.seed.value_or(static_cast<std::uint64_t>(
       std::chrono::system_clock::now().time_since_epoch().count() % 1'000'000'007));
   std::vector<result_file> files;

@@ -116,12 +116,13 @@ void refuse_several_meanings(std::span<const std::string> words, declared_axes o
 
 // Files of results, where there will be none.
 void refuse_documents(const options& typed) {
-  for (const auto& [option, file] :
-       {std::pair{"json", &typed.json}, {"csv", &typed.csv}, {"store", &typed.store}})
-    if (!file->empty())
+  std::map<std::string_view, std::string> files{{"json", typed.json}, {"store", typed.store}};
+  files.insert(typed.forms.begin(), typed.forms.end());
+  for (const auto& [option, file] : files)
+    if (!file.empty())
       throw usage_error(fmt::format("--{} {}: without a name the studies are listed, and nothing is measured "
                                     "that could be written there; accepted: the same without --{}",
-                                    option, *file, option));
+                                    option, file, option));
 }
 
 // The model's answer, which depends on no machine here. Signals end it as they end any program.

@@ -81,10 +81,11 @@ void must_agree(const options& asked, const communicator& job) {
     std::ranges::replace(name, '_', '-');
     mine["--" + name] = fmt::format("{}", fmt::join(words, ","));
   }
-  constexpr std::string_view of_the_writer[] = {"json",   "csv",     "store", "figures",
-                                                "resume", "verbose", "seed",  "anonymous"};
+  constexpr std::string_view of_the_writer[] = {"json",    "store", "figures",  "resume",
+                                                "verbose", "seed",  "anonymous"};
   for (const auto& [name, word] : asked.given)
-    if (std::ranges::find(of_the_writer, name) == std::end(of_the_writer)) mine["--" + name] = word;
+    if (!asked.forms.contains(name) && std::ranges::find(of_the_writer, name) == std::end(of_the_writer))
+      mine["--" + name] = word;
   const auto all = job.all_gather(mine.dump(), "comparing the ranks' options");
   const auto first = json::parse(all.front());
   const auto said = [](const json& of, const std::string& name) {

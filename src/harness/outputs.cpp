@@ -18,7 +18,7 @@
 #include "src/base/watchdog.hpp"
 #include "src/results/anonymous.hpp"
 #include "src/results/atomic_file.hpp"
-#include "src/results/csv_document.hpp"
+#include "src/results/document_forms.hpp"
 #include "src/results/packed_text.hpp"
 #include "src/results/result_file.hpp"
 #include "src/results/table.hpp"
@@ -37,11 +37,9 @@ struct named_file {
 
 // The files that a command writes once, at its end; "-" is stdout.
 std::vector<named_file> files_at_the_end(const output_request& asked) {
-  std::vector<named_file> all{{"json", asked.json},
-                              {"csv", asked.csv},
-                              {"html", asked.html},
-                              {"markdown", asked.markdown},
-                              {"svg", asked.svg}};
+  std::vector<named_file> all{
+      {"json", asked.json}, {"html", asked.html}, {"markdown", asked.markdown}, {"svg", asked.svg}};
+  for (const auto& [option, file] : asked.forms) all.push_back({option, file});
   std::erase_if(all, [](const named_file& f) { return f.name.empty(); });
   return all;
 }
@@ -142,7 +140,7 @@ void prepare_files(const output_request& asked, std::span<const std::string> rea
   if (lasts || !asked.store.empty() || !asked.figures.empty()) outlive_readers();
 }
 
-void do_each(std::initializer_list<std::function<void()>> steps) {
+void do_each(const std::vector<std::function<void()>>& steps) {
   std::exception_ptr first;
   for (const auto& step : steps) {
     try {
@@ -165,13 +163,19 @@ void write_documents(const output_request& asked, const json_document& document)
     make_anonymous(hidden);
     return write_documents(open, hidden);
   }
-  do_each({[&] { write_json(asked, asked.json.empty() ? "" : format_json(document)); },
-           [&] { write_to(asked.csv, asked.csv.empty() ? "" : format_csv(document)); }});
+  std::vector<std::function<void()>> steps;
+  if (!asked.json.empty()) steps.emplace_back([&] { write_json(asked, format_json(document)); });
+  for (const auto& form : document_forms())
+    if (const auto file = asked.forms.find(form.option); file != asked.forms.end())
+      steps.emplace_back([&form, file, &document] { write_to(file->second, form.text(document)); });
+  do_each(steps);
 }
 
 void print_table(const output_request& asked, std::string_view text) noexcept {
   const auto shown = printable(text);
-  if (asked.json == "-" || asked.csv == "-") put_on_stderr(shown);
+  const bool taken = asked.json == "-" ||
+                     std::ranges::any_of(asked.forms, [](const auto& form) { return form.second == "-"; });
+  if (taken) put_on_stderr(shown);
   else put_on_stdout(shown);
 }
 
@@ -350,10 +354,13 @@ bool outputs::write_meanwhile(const std::string& why) {
   if (!lock) return false;
   if (!opened_ || done_) return true;
   auto replaceable = asked_;
-  for (auto* const file : {&replaceable.json, &replaceable.csv})
-    if (std::error_code absent; *file == "-" || (std::filesystem::exists(*file, absent) &&
-                                                 !std::filesystem::is_regular_file(*file, absent)))
-      file->clear();
+  const auto stays = [](const std::string& file) {
+    std::error_code absent;
+    return file != "-" &&
+           (!std::filesystem::exists(file, absent) || std::filesystem::is_regular_file(file, absent));
+  };
+  if (!stays(replaceable.json)) replaceable.json.clear();
+  std::erase_if(replaceable.forms, [&](const auto& form) { return !stays(form.second); });
   try {
     std::optional<result> in_flight;
     const auto document = with_unfinished(why, result_status::interrupted, in_flight);

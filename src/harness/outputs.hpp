@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <functional>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,10 +25,10 @@ namespace mgsync {
 struct output_request {
   std::string typed;  // the whole command line, for the results
   std::string json;   // file, "-" for stdout, "" for none; and so the others
-  std::string csv;
-  std::string html;      // of report
-  std::string markdown;  // of report
-  std::string svg;       // of show --figure
+  std::map<std::string, std::string, std::less<>> forms;  // of the results, by option (document_forms.hpp)
+  std::string html;                                       // of report
+  std::string markdown;                                   // of report
+  std::string svg;                                        // of show --figure
   std::string store;
   std::string figures;     // a folder
   bool resume = false;     // the store continues
@@ -49,7 +48,7 @@ exit_code exit_code_of(std::span<const result>);
 void prepare_files(const output_request&, std::span<const std::string> read = {});
 
 // Every step, although one before it threw; then throws the first of these, having said the others.
-void do_each(std::initializer_list<std::function<void()>> steps);
+void do_each(const std::vector<std::function<void()>>& steps);
 
 // The same where only the work has shown what was read.
 void must_not_write_over(const output_request&, std::span<const std::string> read);
@@ -57,8 +56,7 @@ void must_not_write_over(const output_request&, std::span<const std::string> rea
 // A text to --json, where that was asked for.
 void write_json(const output_request&, const std::string& text);
 
-// The document to --json, its points to --csv, where they were asked for; each although the other cannot be
-// written.
+// The document to --json and in the other forms that were asked for; each although another cannot be written.
 void write_documents(const output_request&, const json_document&);
 
 // To stdout, or to stderr where a document goes to stdout.

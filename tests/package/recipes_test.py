@@ -5,6 +5,7 @@ it with the libraries of the build at hand, and measures with the program that c
 Usage: recipes_test.py SOURCE_DIR BUILD_DIR CMAKE [NVCC]
 With an nvcc the GPU form is compiled too, for one architecture.
 """
+import csv
 import json
 import pathlib
 import re
@@ -13,8 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-BLOCK = re.compile(r"(?:^`(?P<file>[\w./]+)`\n\n|in `(?P<into>[\w./]+)` \(after `(?P<after>[^`]+)`\):\n\n)```\w+\n(?P<text>.*?)```\n",
-                   re.M | re.S)
+BLOCK = re.compile(r"(?:^`(?P<file>[\w./]+)`\n\n|in `(?P<into>[\w./]+)` \((?P<how>after|in place of) `(?P<line>[^`]+)`\):\n\n)"
+                   r"```\w+\n(?P<text>.*?)```\n", re.M | re.S)
 
 
 def follow(page, root):
@@ -27,9 +28,11 @@ def follow(page, root):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(step["text"])
         else:
-            before = path.read_text()
-            assert before.count(step["after"] + "\n") == 1, f"{path} does not hold {step['after']}"
-            path.write_text(before.replace(step["after"] + "\n", step["after"] + "\n" + step["text"]))
+            lines = path.read_text().splitlines(keepends=True)
+            line = step["line"] + "\n"
+            assert lines.count(line) == 1, f"{path} holds {lines.count(line)} lines {step['line']}"
+            lines[lines.index(line)] = (line if step["how"] == "after" else "") + step["text"]
+            path.write_text("".join(lines))
         done.append(step["file"] or step["into"])
     return done
 
@@ -63,6 +66,35 @@ def without_it_does_not_compile(command, source):
     source.write_text(text)
 
 
+def refusal(*words):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 2 and done.stdout == "", done
+    return done.stderr
+
+
+def try_study(program, folder):
+    """The study, its axis, its metric, and the output form."""
+    study = [program, "study", "yielding"]
+    told = run(study)
+    assert "A thread that yields pays" in told, told
+    assert "--call is 'sleep'; accepted: all, yield" in refusal(*study, "--call", "sleep")
+    assert "--threads is '0'; accepted: 1 to 256" in refusal(*study, "--threads", "0")
+    assert "how many threads call at the same time (default 1; accepted: 1 to 256" in " ".join(run(study + ["--help"]).split())
+    document, rows, medians = (folder / name for name in ("j", "c", "p"))
+    table = run(study + ["--threads", "1-2", "--max-time", "60ms", "--json", document, "--csv", rows, "--prometheus", medians])
+    assert re.search(r"threads +latency_us .* processor_us", table), table
+    results = json.loads(document.read_text())["results"]
+    assert [r["axes"]["threads"]["value"] for r in results] == [1, 2], results
+    assert all(r["metrics"]["processor"]["unit"] == "us" and r["metrics"]["processor"]["median"] > 0 for r in results), results
+    columns = next(csv.reader(rows.open()))
+    assert {"threads", "processor_us", "processor_us_ci95_low"} <= set(columns), columns
+    by = run([program, "show", document, "--by", "threads"])
+    assert re.search(r"^\| [^|]*threads \| 1 \| 2 \|$", by, re.M), by
+    assert len(re.findall(r'^mgsync_median\{study="yielding",point="[^"]+",metric="processor_us"\} \d', medians.read_text(), re.M)) == 2
+    assert "cannot both be stdout" in refusal(*study, "--json", "-", "--prometheus", "-")
+    assert "the same file" in refusal(*study, "--csv", medians, "--prometheus", medians)
+
+
 def main():
     source, build, cmake = (pathlib.Path(word) for word in sys.argv[1:4])
     if not (build / "build.ninja").exists():
@@ -71,12 +103,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         copy, made = pathlib.Path(folder) / "tree", pathlib.Path(folder) / "build"
         shutil.copytree(source, copy, ignore=shutil.ignore_patterns("build", ".git"), symlinks=True)
-        done = follow((copy / "docs/extending.md").read_text(), copy)
-        assert len(done) == 8, done
+        page = (copy / "docs/extending.md").read_text()
+        done = follow(page, copy)
+        assert len(done) == len(re.findall(r"^```(?:cpp|cmake)$", page, re.M)), done
         run([cmake, "-S", copy, "-B", made, "-G", "Ninja", "-DMGSYNC_CUDA=OFF", "-DMGSYNC_NCCL=OFF", "-DMGSYNC_MPI=OFF", "-DMGSYNC_Z3=OFF",
              "-DMGSYNC_TESTS=OFF", "-DMGSYNC_WERROR=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0"])
         # Only what is new, by the commands that CMake gives: the libraries are those of the build at hand.
-        new = ("backend_table.cpp", "study_table.cpp", "tally.cpp", "yielding.cpp")
+        new = ("backend_table.cpp", "study_table.cpp", "tally.cpp", "yielding.cpp", "document_forms.cpp",
+               "prometheus_document.cpp")
         commands = [c for c in json.loads((made / "compile_commands.json").read_text()) if c["file"].endswith(new)]
         assert len(commands) == len(new), commands
         objects = [pathlib.Path(folder) / (pathlib.Path(c["file"]).name + ".o") for c in commands]
@@ -90,10 +124,7 @@ def main():
         assert "tally:default" in run([program, "list"])
         table = run([program, "--device", "host", "--backend", "tally", "--members", "2", "--oversubscribe", "--max-time", "50ms", "--check-rounds", "400"])
         assert re.search(r"^tally .* pass", table, re.M), table
-        told = run([program, "study", "yielding"])
-        assert "A thread that yields pays" in told, told
-        refused = subprocess.run([program, "study", "yielding", "--call", "sleep"], capture_output=True, text=True)
-        assert refused.returncode == 2 and "--call is 'sleep'; accepted: all, yield" in refused.stderr, refused
+        try_study(program, pathlib.Path(folder))
         if len(sys.argv) > 4:
             run([sys.argv[4], "-std=c++20", "-arch=sm_90", "--expt-relaxed-constexpr", "-I", copy, "-c", "-o", "tally.o",
                  copy / "barriers/tally/gpu_tally.cu"], cwd=folder)
@@ -106,7 +137,7 @@ def main():
             sys.exit("FAILED: a line that is not there was found")
         except AssertionError:
             pass
-    print(f"both recipes of docs/extending.md hold: {', '.join(done)}")
+    print(f"the recipes of docs/extending.md hold: {', '.join(dict.fromkeys(done))}")
     return 0
 
 

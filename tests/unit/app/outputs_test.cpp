@@ -323,10 +323,10 @@ TEST(outputs, refuse_one_file_for_two_documents_also_through_a_link) {
 TEST(outputs, refuse_one_file_twice_before_it_is_there) {
   command_run run;
   const auto file = std::filesystem::relative(run.asked.json);
-  run.asked.csv = file;
+  run.asked.forms["csv"] = file;
   EXPECT_THROW(run.open(), usage_error);
   std::filesystem::create_symlink(run.asked.json, run.folder.path() / "link");
-  run.asked.csv = (run.folder.path() / "link").string();
+  run.asked.forms["csv"] = (run.folder.path() / "link").string();
   EXPECT_THROW(run.open(), usage_error);
   output_request report;
   report.html = report.markdown = "-";
@@ -349,22 +349,22 @@ TEST(outputs, refuse_what_the_command_reads) {
 TEST(outputs, are_written_each_although_another_cannot_be) {
   command_run run;
   run.asked.json = "/dev/full";
-  run.asked.csv = (run.folder.path() / "r.csv").string();
+  run.asked.forms["csv"] = (run.folder.path() / "r.csv").string();
   run.asked.store = (run.folder.path() / "r.jsonl").string();
   run.open();
   run.written.replace(run.measure());
   EXPECT_THROW(run.written.write("complete"), api_error);
-  EXPECT_NE(test::content_of(run.asked.csv).find("scripted"), std::string::npos);
+  EXPECT_NE(test::content_of(run.asked.forms["csv"]).find("scripted"), std::string::npos);
   EXPECT_TRUE(read_store(run.asked.store).complete);
 }
 
 TEST(outputs, are_written_in_an_emergency_each_by_itself) {
   command_run run;
   run.asked.json = "/dev/full";
-  run.asked.csv = (run.folder.path() / "r.csv").string();
+  run.asked.forms["csv"] = (run.folder.path() / "r.csv").string();
   run.open();
   run.written.write_in_emergency("stuck", result_status::failed);
-  EXPECT_NE(test::content_of(run.asked.csv).find("scripted"), std::string::npos);
+  EXPECT_NE(test::content_of(run.asked.forms["csv"]).find("scripted"), std::string::npos);
 }
 
 TEST(outputs, say_three_words_by_their_exit_codes) {
