@@ -54,6 +54,16 @@ std::string ended_from_outside(const blocking_case& c, const child_end& child) {
   return c.level == "rank" ? "launcher" : "died";
 }
 
+// Of a process that said nothing that counts.
+std::string why_nothing(const child_end& child) {
+  const auto how = child.outlived     ? std::string("went on for too long, and was killed")
+                   : child.code > 128 ? fmt::format("was ended by signal {}", child.code - 128)
+                                      : fmt::format("ended with exit code {}", child.code);
+  const auto last = last_line(child.err);
+  return fmt::format("the process of this case {} before it had an outcome{}{}", how,
+                     last.empty() ? "" : ": ", last);
+}
+
 std::string_view outcome_of(const holding& h) {
   if (h.hung_in != 0) return "hangs";
   return h.violations == 0 && h.wrong_data == 0 ? "holds" : "does not hold";
@@ -239,9 +249,7 @@ case_end carry_out(const case_starter& by, const blocking_case& c) {
   if (!end.error.empty() || found.contains("waived")) return end;
   if (!end.seen.held) end.outcome = judge(end.seen, c, *find_method(c.level, c.method));
   if (end.seen.ended_by.empty()) end.seen.ended_by = ended_from_outside(c, child);
-  if (!end.outcome && !end.seen.held)
-    end.error = fmt::format("the case came to nothing (exit code {}{}): {}", child.code,
-                            child.outlived ? ", killed" : "", last_line(child.err));
+  if (!end.outcome && !end.seen.held) end.error = why_nothing(child);
   return end;
 }
 
