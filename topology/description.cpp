@@ -5,55 +5,14 @@
 #include <tuple>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "topology/cpu_list.hpp"
+#include "src/base/json_fields.hpp"
 #include "topology/description_fields.hpp"
 
 namespace mgsync::topology {
 namespace {
 
 using json = nlohmann::ordered_json;
-
-class field_writer {
- public:
-  json object = json::object();
-
-  template <class Type>
-  void needs(const char* key, Type& value) {
-    object[key] = said(value);
-  }
-  template <class Type>
-  void operator()(const char* key, Type& value, int = 0) {
-    if (json text = said(value); !text.is_null() && text != "" && text != json::array())
-      object[key] = std::move(text);
-  }
-
- private:
-  static json said(std::vector<std::string>& texts) { return texts; }
-  static json said(std::vector<int>& cpus) { return write_cpu_list(cpus); }
-  static json said(link_end& end) { return fmt::format("{}:{}", mgsync::to_string(end.kind), end.id); }
-  static json said(pcie_path& path) { return mgsync::to_string(path); }
-  template <class Type>
-  static json said(std::optional<Type>& value) {
-    return value ? said(*value) : json();
-  }
-  template <class Type>
-  static json said(std::vector<Type>& things) {
-    json all = json::array();
-    for (auto& one : things) all.push_back(said(one));
-    return all;
-  }
-  template <class Type>
-  static json said(Type& value) {
-    if constexpr (std::is_arithmetic_v<Type> || std::same_as<Type, std::string>) return value;
-    else {
-      field_writer one;
-      fields(one, value);
-      return one.object;
-    }
-  }
-};
 
 std::vector<core_entry> entries_of(const std::vector<core>& cores) {
   std::vector<core_entry> entries;
@@ -101,14 +60,10 @@ void say_peers(description& d) {
   d.peers = std::move(others);
 }
 
-std::string in_one_line(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 // Depth is that of what we write: a few levels.
 void print(std::string& out, const json& value, const std::string& indent) {
   if (!value.is_structured() || value.empty()) {
-    out += in_one_line(value);
+    out += dumped(value);
     return;
   }
   const bool flat = std::none_of(value.begin(), value.end(), [&](const json& one) {
@@ -118,7 +73,7 @@ void print(std::string& out, const json& value, const std::string& indent) {
   out += value.is_object() ? '{' : '[';
   for (std::string between; const auto& [key, one] : value.items()) {
     out += between + inner;
-    if (value.is_object()) out += in_one_line(key) + ": ";
+    if (value.is_object()) out += dumped(key) + ": ";
     print(out, one, indent + "  ");
     between = flat ? ", " : ",";
   }
@@ -148,9 +103,7 @@ json machine_json(const machine& m) {
   d.of = m;
   d.cores = entries_of(m.cores);
   say_peers(d);
-  field_writer all;
-  fields(all, d);
-  return std::move(all.object);
+  return to_json(d, whole_doubles::with_a_point);
 }
 
 std::string json_lines(const json& value) {

@@ -7,7 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "src/base/fields.hpp"
 #include "src/base/words.hpp"
+#include "topology/cpu_list.hpp"
 #include "topology/description.hpp"
 
 namespace mgsync {
@@ -58,8 +62,7 @@ struct description {
   std::vector<peer> peers;
 };
 
-// The fields of each thing, named once for both ways: `way` writes them, or reads them. A number is one of
-// 0..65535 or up to what is said, a list as long.
+// A number is one of 0..65535 or up to what is said, a list as long.
 void fields(auto& way, package& p) {
   way.needs("id", p.id);
   way("model", p.model);
@@ -71,11 +74,11 @@ void fields(auto& way, numa_node& n) {
 }
 
 void fields(auto& way, core_entry& c) {
-  way.needs("ids", c.ids);
+  way.needs("ids", as_cpu_list(c.ids));
   way("package", c.package);
   way("numa", c.numa);
   way("cache", c.cache);
-  way("cpus", c.cpus);
+  way("cpus", as_cpu_list(c.cpus));
 }
 
 void fields(auto& way, cpu_quota& q) {
@@ -90,7 +93,7 @@ void fields(auto& way, gpu& g) {
   way("uuid", g.uuid);
   way("pci_bus_id", g.pci_bus_id);
   way("numa", g.numa);
-  way("near_cpus", g.near_cpus);
+  way("near_cpus", as_cpu_list(g.near_cpus));
   way("compute_major", g.compute_major);
   way("compute_minor", g.compute_minor);
   way("sm_count", g.sm_count, max_count);
@@ -105,9 +108,22 @@ void fields(auto& way, nvswitch& s) {
   way("pci_bus_id", s.pci_bus_id);
 }
 
+// "gpu:0".
+inline auto as_end(link_end& end) {
+  return told_as{end, [](const link_end& e) { return fmt::format("{}:{}", mgsync::to_string(e.kind), e.id); },
+                 [](const auto& text, auto& place) {
+                   const auto colon = text ? text->find(':') : std::string::npos;
+                   const bool both = colon != std::string::npos;
+                   const auto kind = both ? from_word<end_kind>(text->substr(0, colon)) : std::nullopt;
+                   const auto id = both ? parse_number(text->substr(colon + 1)) : std::nullopt;
+                   if (!kind || !id) place.expected("\"gpu:ID\", \"switch:ID\" or \"cpu:PACKAGE\"");
+                   return link_end{*kind, *id};
+                 }};
+}
+
 void fields(auto& way, link& l) {
-  way.needs("a", l.a);
-  way.needs("b", l.b);
+  way.needs("a", as_end(l.a));
+  way.needs("b", as_end(l.b));
   way("width", l.width, 1024);
   way("version", l.version, 1000);
   way("gbps_each", l.gbps_each);
@@ -137,7 +153,7 @@ void fields(auto& way, description& d) {
   way("packages", d.of.packages);
   way("numa_nodes", d.of.numa_nodes);
   way("cores", d.cores);
-  way("allowed_cpus", d.of.allowed_cpus);
+  way("allowed_cpus", as_cpu_list(d.of.allowed_cpus));
   way("quota", d.of.quota);
   way("gpus", d.of.gpus, max_gpus);
   way("unseen_gpus", d.of.unseen_gpus, max_gpus);

@@ -6,16 +6,11 @@
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
-#include "src/base/strict_json.hpp"
-#include "topology/cpu_list.hpp"
+#include "src/base/json_fields.hpp"
 #include "topology/description_fields.hpp"
 
 namespace mgsync::topology {
 namespace {
-
-using json = nlohmann::ordered_json;
-
-constexpr std::size_t max_listed = std::size_t{1} << 21;  // numbers in all the CPU lists of a file
 
 // `path` is the thing's own, "gpus[3].numa"; of the whole description it is empty.
 template <class... Parts>
@@ -23,88 +18,9 @@ template <class... Parts>
   throw usage_error((path.empty() ? path : path + ": ") + fmt::format(what, std::forward<Parts>(parts)...));
 }
 
-// Takes the fields out of one object, and nothing else may be in it.
-class field_reader {
- public:
-  // `listed` counts the numbers of CPU lists.
-  template <class Type>
-  static void read(const json& object, const std::string& path, Type& thing, std::size_t& listed) {
-    if (!object.is_object()) expected(path, "an object");
-    field_reader in(object, path.empty() ? path : path + ".", listed);
-    fields(in, thing);
-    for (const auto& [key, value] : object.items())
-      if (std::find(in.known_.begin(), in.known_.end(), key) == in.known_.end())
-        fail(path, "unknown key {}; accepted: {}",
-             json(key.substr(0, 60)).dump(-1, ' ', true, json::error_handler_t::replace),
-             fmt::join(in.known_, ", "));
-  }
-
-  template <class Type>
-  void needs(const char* key, Type& value) {
-    if (!object_->contains(key)) fail(prefix_ + key, "missing");
-    (*this)(key, value);
-  }
-  template <class Type>
-  void operator()(const char* key, Type& value, int most = max_cpu) {
-    known_.emplace_back(key);
-    if (const auto found = object_->find(key); found != object_->end())
-      take(*found, prefix_ + key, value, most);
-  }
-
- private:
-  field_reader(const json& object, const std::string& prefix, std::size_t& listed)
-      : object_(&object), prefix_(prefix), listed_(&listed) {}
-
-  void take(const json& value, const std::string& path, int& number, int most) {
-    const auto whole = json_types::whole_signed(value);
-    if (!whole || *whole < 0 || *whole > most)
-      expected(path, fmt::format("a whole number from 0 to {}", most));
-    number = static_cast<int>(*whole);
-  }
-  void take(const json& value, const std::string& path, double& number, int) {
-    if (!value.is_number() || value < 0) expected(path, "a number of 0 or more");
-    number = value.get<double>();
-  }
-  void take(const json& value, const std::string& path, std::vector<int>& cpus, int) {
-    const auto list = value.is_string() ? parse_cpu_list(value.get_ref<const std::string&>()) : std::nullopt;
-    if (!list)
-      expected(path, fmt::format("a list in one text, as in \"0-3,8\", of numbers from 0 to {}", max_cpu));
-    *listed_ += list->size();
-    if (*listed_ > max_listed) fail(path, "the lists up to this one hold more than {} numbers", max_listed);
-    cpus = *list;
-  }
-  void take(const json& value, const std::string& path, link_end& end, int) {
-    const std::string text = value.is_string() ? value.get<std::string>() : "";
-    const auto colon = text.find(':');
-    const auto kind = from_word<end_kind>(text.substr(0, colon));
-    const auto id = parse_number(colon == std::string::npos ? "" : text.substr(colon + 1));
-    if (!kind || !id) expected(path, "\"gpu:ID\", \"switch:ID\" or \"cpu:PACKAGE\"");
-    end = {*kind, *id};
-  }
-  template <class Type>
-  void take(const json& value, const std::string& path, std::optional<Type>& thing, int most) {
-    if (!value.is_null()) take(value, path, thing.emplace(), most);
-  }
-  template <class Type>
-  void take(const json& value, const std::string& path, std::vector<Type>& things, int most) {
-    if (!value.is_array() || value.size() > static_cast<std::size_t>(most))
-      expected(path, fmt::format("an array of at most {}", most));
-    for (const auto& one : value) {
-      const auto place = fmt::format("{}[{}]", path, things.size());
-      take(one, place, things.emplace_back(), max_cpu);
-    }
-  }
-  template <class Type>
-  void take(const json& value, const std::string& path, Type& thing, int) {
-    if constexpr (requires { fields(*this, thing); }) read(value, path, thing, *listed_);
-    else thing = read_json<Type>(value, path);
-  }
-
-  const json* object_;
-  std::string prefix_;
-  std::size_t* listed_;
-  std::vector<std::string> known_;
-};
+[[noreturn]] void expected(const std::string& path, std::string_view what) {
+  fail(path, "expected {}", what);
+}
 
 std::vector<core> cores_of(const std::vector<core_entry>& entries) {
   std::vector<core> cores;
@@ -213,9 +129,10 @@ machine read_description(std::string_view text, std::string_view origin) {
     fail(name, "the description is larger than {} MiB", max_description_bytes >> 20);
   if (text.starts_with(format_name))
     fail(name, "a description of version 1, in lines, which is no longer read; accepted: {}", accepted);
-  json all;
+  json_reading how{.comments = comments::passed_over};
+  nlohmann::ordered_json all;
   try {
-    all = parse_strictly(text, name, comments::passed_over);
+    read_json(text, name, all, how);
   } catch (const usage_error& error) {
     throw usage_error(fmt::format("{}; accepted: {}", error.what(), accepted));
   }
@@ -224,9 +141,9 @@ machine read_description(std::string_view text, std::string_view origin) {
   if (!all.contains("version") || all["version"] != format_version)
     fail(name, "a description of another version; accepted: {}", accepted);
   try {
-    description d;
-    std::size_t listed = 0;
-    field_reader::read(all, "", d, listed);
+    how.knows_all_keys = true;
+    how.most = max_cpu;
+    auto d = from_json<description>(text, "", how);
     check(d);
     d.of.cores = cores_of(d.cores);
     d.of.peers =

@@ -2,21 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 
 #include <fmt/format.h>
 
 namespace mgsync {
-namespace {
 
-struct letter {
-  std::uint32_t code = 0;
-  std::size_t bytes = 1;
-  bool valid = false;
-};
-
-// The first one of a text that is not empty, as UTF-8.
-letter first_of(std::string_view text) {
+letter first_letter(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i]));
   };
@@ -37,6 +28,8 @@ letter first_of(std::string_view text) {
   return {code, bytes, true};
 }
 
+namespace {
+
 bool steers(std::uint32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
          (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0xfffe ||
@@ -48,7 +41,7 @@ std::string spelt(std::string_view text, std::string_view kept) {
   std::string shown;
   shown.reserve(text.size());
   while (!text.empty()) {
-    const auto next = first_of(text);
+    const auto next = first_letter(text);
     if (next.valid && (!steers(next.code) || (next.bytes == 1 && kept.find(text.front()) != kept.npos)))
       shown += text.substr(0, next.bytes);
     else shown += fmt::format("\\u{:04x}", next.code);

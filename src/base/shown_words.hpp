@@ -4,10 +4,20 @@
 //   one_line("a\x1b[31m\nb") is "a\u001b[31m\u000ab", with backslashes
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace mgsync {
+
+// The first letter of a text that is not empty, as UTF-8; of what is none, its first byte.
+struct letter {
+  std::uint32_t code = 0;
+  std::size_t bytes = 1;
+  bool valid = false;
+};
+letter first_letter(std::string_view);
 
 // A name or a sentence. Spelt as \uXXXX: control characters, separators of lines, marks that turn the
 // direction of reading, bytes that are no UTF-8, and what XML cannot hold. Done twice it is the same.

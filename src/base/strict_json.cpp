@@ -1,9 +1,9 @@
 #include "src/base/strict_json.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <set>
-#include <utility>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -12,146 +12,279 @@
 
 namespace mgsync {
 
-using nlohmann::ordered_json;
-
 namespace {
 
-constexpr std::size_t most_keys = 1000;  // of one object, which is searched from its beginning for a key
+// Of a text: what stands for itself, and is one byte.
+bool is_plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
 
-// Builds the value from the parser's events, each in a time of its own: the library's own parser with a
-// callback goes through all values of an array again whenever one of them ends.
-class builder {
- public:
-  explicit builder(const std::string& name) : name_(name) {}
-  ordered_json take() { return std::move(whole_); }
-
-  bool null() { return add(nullptr); }
-  bool boolean(bool value) { return add(value); }
-  bool number_integer(std::int64_t value) { return add(value); }
-  bool number_unsigned(std::uint64_t value) { return add(value); }
-  bool number_float(double value, const std::string&) { return add(value); }
-  bool string(std::string& value) { return add(std::move(value)); }
-  bool binary(ordered_json::binary_t&) { return false; }  // not in text
-  bool start_object(std::size_t) {
-    keys_.emplace_back();
-    return open(ordered_json::object());
-  }
-  bool start_array(std::size_t) { return open(ordered_json::array()); }
-  bool end_object() {
-    keys_.pop_back();
-    return end_array();
-  }
-  bool end_array() {
-    open_.pop_back();
-    return true;
-  }
-  bool key(std::string& value) {
-    value = one_line(value);  // a name
-    auto& members = open_.back()->get_ref<ordered_json::object_t&>();
-    if (members.size() == most_keys)
-      throw usage_error(fmt::format("{}: more than {} keys in one object", name_, most_keys));
-    if (stands_in(members, value))
-      throw usage_error(fmt::format("{}: the key '{}' stands twice in one object", name_, value));
-    members.emplace_back(std::move(value), nullptr);
-    return true;
-  }
-  // Without the library's own number in front, and cut where it repeats a long text.
-  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& error) {
-    std::string_view what = error.what();
-    if (const auto number = what.find("] "); number != what.npos) what.remove_prefix(number + 2);
-    throw usage_error(fmt::format("{}: {}{}", name_, what.substr(0, 300), what.size() > 300 ? "..." : ""));
-  }
-
- private:
-  // A few keys are looked through, which takes less than to make a set of them.
-  bool stands_in(const ordered_json::object_t& members, const std::string& key) {
-    constexpr std::size_t few = 16;
-    auto& known = keys_.back();
-    if (members.size() < few)
-      return std::ranges::any_of(members, [&](const auto& one) { return one.first == key; });
-    if (known.empty())
-      for (const auto& one : members) known.insert(one.first);
-    return !known.insert(key).second;
-  }
-  template <class Value>
-  bool add(Value&& value) {
-    if (++values_ > most_values)
-      throw usage_error(fmt::format("{}: more than {} values", name_, most_values));
-    if (open_.empty()) last_ = &(whole_ = std::forward<Value>(value));
-    else if (open_.back()->is_array())
-      last_ = &open_.back()->get_ref<ordered_json::array_t&>().emplace_back(std::forward<Value>(value));
-    else
-      last_ = &(open_.back()->get_ref<ordered_json::object_t&>().back().second = std::forward<Value>(value));
-    return true;
-  }
-  bool open(ordered_json&& value) {
-    if (std::ssize(open_) == deepest_nesting)
-      throw usage_error(fmt::format("{}: nested deeper than {}", name_, deepest_nesting));
-    add(std::move(value));
-    open_.push_back(last_);
-    return true;
-  }
-
-  const std::string& name_;
-  ordered_json whole_;
-  ordered_json* last_ = nullptr;
-  std::vector<ordered_json*> open_;          // none of them moves: only the innermost grows
-  std::vector<std::set<std::string>> keys_;  // of the objects that are open, of more than a few
-  std::size_t values_ = 0;
-};
-
-}  // namespace
-
-ordered_json parse_strictly(std::string_view text, const std::string& name, comments allowed) {
-  if (text.size() > largest_document_bytes)
-    throw usage_error(
-        fmt::format("{}: {} bytes; at most {} are read", name, text.size(), largest_document_bytes));
-  builder built(name);
-  ordered_json::sax_parse(text, &built, ordered_json::input_format_t::json, true,
-                          allowed == comments::passed_over);
-  return built.take();
-}
-
-void expected(const std::string& path, std::string_view what) {
-  throw usage_error(fmt::format("{}: expected {}", path, what));
-}
-
-object_reader::object_reader(const ordered_json& object, std::string path)
-    : object_(&object), path_(std::move(path)) {
-  if (!object.is_object()) expected(path_, "an object");
-}
-
-std::string object_reader::path_of(std::string_view key) const { return fmt::format("{}.{}", path_, key); }
-
-const ordered_json& object_reader::member(std::string_view key) const {
-  const auto found = object_->find(std::string(key));
-  if (found == object_->end()) throw usage_error(fmt::format("{}: missing", path_of(key)));
-  return *found;
-}
-
-const ordered_json& object_reader::array(std::string_view key) const {
-  const ordered_json& value = member(key);
-  if (!value.is_array()) expected(path_of(key), "an array");
+// The whole text as a number of this type.
+template <class Number>
+std::optional<Number> all_of(std::string_view digits) {
+  Number value{};
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
   return value;
 }
 
-namespace json_types {
+}  // namespace
 
-std::optional<std::int64_t> whole_signed(const ordered_json& value) {
-  if (value.is_number_unsigned()) {
-    const auto number = value.get<std::uint64_t>();
-    return std::in_range<std::int64_t>(number) ? std::optional(static_cast<std::int64_t>(number))
-                                               : std::nullopt;
+bool keys_met::add(const std::string& key) {
+  constexpr std::size_t few = 16;
+  if (few_.size() < few) {
+    if (std::ranges::find(few_, key) != few_.end()) return false;
+    few_.push_back(key);
+    return true;
   }
-  return value.is_number_integer() ? std::optional(value.get<std::int64_t>()) : std::nullopt;
+  if (many_.empty()) many_.insert(few_.begin(), few_.end());
+  return many_.insert(key).second;
 }
 
-std::optional<std::uint64_t> whole_unsigned(const ordered_json& value) {
-  if (value.is_number_unsigned()) return value.get<std::uint64_t>();
-  const auto number = whole_signed(value);
-  return number && *number >= 0 ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
+json_text::json_text(std::string_view text, std::string_view name, comments allowed)
+    : text_(text), name_(name), comments_(allowed) {
+  if (text.size() > largest_document_bytes)
+    throw usage_error(
+        fmt::format("{}: {} bytes; at most {} are read", name, text.size(), largest_document_bytes));
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  if (text.starts_with(byte_order_mark)) at_ = byte_order_mark.size();
 }
 
-}  // namespace json_types
+std::string json_text::path() const {
+  std::string all(name_);
+  for (const auto& [key, index] : path_) {
+    if (key.data() == nullptr) all += fmt::format("[{}]", index);
+    else all.append(all.empty() ? "" : ".").append(key);
+  }
+  return all;
+}
+
+void json_text::expected(std::string_view what) const { refuse(fmt::format("expected {}", what)); }
+
+void json_text::refuse(std::string_view sentence) const {
+  const auto where = path();
+  throw usage_error(fmt::format("{}{}{}", where, where.empty() ? "" : ": ", sentence));
+}
+
+void json_text::twice(std::string_view key) const {
+  throw usage_error(fmt::format("{}: the key '{}' stands twice in one object", name_, key));
+}
+
+void json_text::malformed(std::string_view what) const {
+  const auto before = text_.substr(0, std::min(at_, text_.size()));
+  const auto line = std::ranges::count(before, '\n');
+  const auto column = at_ - (before.rfind('\n') + 1);  // npos + 1 is 0
+  throw usage_error(fmt::format("{}: parse error at line {}, column {}: {}", name_, line + 1, column + 1,
+                                at_ < text_.size() ? what : "the text ends too early"));
+}
+
+void json_text::count_value() {
+  if (++values_ > most_values) throw usage_error(fmt::format("{}: more than {} values", name_, most_values));
+}
+
+void json_text::count_listed(std::size_t numbers) {
+  listed_ += numbers;
+  if (listed_ > most_listed)
+    refuse(fmt::format("the lists up to this one hold more than {} numbers", most_listed));
+}
+
+double json_text::number_of(std::string_view digits) const {
+  if (const auto value = all_of<double>(digits)) return *value;
+  const double value = std::strtod(std::string(digits).c_str(), nullptr);  // too large, or nearly 0
+  if (!std::isfinite(value))
+    throw usage_error(fmt::format("{}: number overflow parsing '{}'", name_, digits.substr(0, 60)));
+  return value;
+}
+
+void json_text::blanks() {
+  for (; at_ < text_.size(); ++at_) {
+    const char c = text_[at_];
+    if (c == ' ' || c == '\n' || c == '\t' || c == '\r') continue;
+    if (c != '/' || comments_ == comments::refused) return;
+    const bool line = text_.substr(at_).starts_with("//");
+    if (!line && !text_.substr(at_).starts_with("/*")) return;
+    const auto end = text_.find(line ? "\n" : "*/", at_ + 2);
+    if (end == text_.npos && !line) malformed("a comment without its end");
+    at_ = end == text_.npos ? text_.size() - 1 : line ? end : end + 1;
+  }
+}
+
+char json_text::kind() {
+  blanks();
+  const char c = at_ < text_.size() ? text_[at_] : '\0';
+  if (c == '-' || (c >= '0' && c <= '9')) return '0';
+  if (c == 't' || c == 'f') return 't';
+  if (c == '{' || c == '[' || c == '"' || c == 'n') return c;
+  malformed("a value is missing here");
+}
+
+void json_text::word(std::string_view wanted) {
+  if (!text_.substr(at_).starts_with(wanted)) malformed("neither null, true nor false");
+  count_value();
+  at_ += wanted.size();
+}
+
+bool json_text::boolean() {
+  const bool is = text_[at_] == 't';
+  word(is ? "true" : "false");
+  return is;
+}
+
+void json_text::digits() {
+  const auto begin = at_;
+  while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') ++at_;
+  if (at_ == begin) malformed("a digit is missing here");
+}
+
+std::string_view json_text::number() {
+  count_value();
+  const auto begin = at_;
+  const auto comes = [this](std::string_view one_of) {
+    return at_ < text_.size() && one_of.find(text_[at_]) != one_of.npos;
+  };
+  if (comes("-")) ++at_;
+  if (comes("0")) ++at_;
+  else digits();
+  if (comes(".")) ++at_, digits();
+  if (comes("eE")) {
+    ++at_;
+    if (comes("+-")) ++at_;
+    digits();
+  }
+  return text_.substr(begin, at_ - begin);
+}
+
+std::uint32_t json_text::hexadecimal() {
+  const auto four = text_.substr(at_, 4);
+  std::uint32_t code = 0;
+  const auto [end, error] = std::from_chars(four.data(), four.data() + four.size(), code, 16);
+  if (four.size() < 4 || end != four.data() + 4) malformed("four hexadecimal digits are missing here");
+  at_ += 4;
+  return code;
+}
+
+void json_text::escape(std::string& into) {
+  constexpr std::string_view letters = "\"\\/bfnrt", meant = "\"\\/\b\f\n\r\t";
+  if (++at_ == text_.size()) malformed("");
+  if (const auto which = letters.find(text_[at_]); which != letters.npos) {
+    ++at_;
+    into += meant[which];
+    return;
+  }
+  if (text_[at_] != 'u') malformed("no letter that may stand behind a backslash");
+  ++at_;
+  std::uint32_t code = hexadecimal();
+  if (code >= 0xd800 && code < 0xe000) {
+    const bool two = code < 0xdc00 && text_.substr(at_).starts_with("\\u");
+    at_ += two ? 2 : 0;
+    const auto second = two ? hexadecimal() : 0;
+    if (second < 0xdc00 || second >= 0xe000) malformed("half of a pair of surrogates");
+    code = 0x10000 + ((code - 0xd800) << 10) + (second - 0xdc00);
+  }
+  if (code < 0x80) into += static_cast<char>(code);
+  else {
+    const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    constexpr std::uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+    into += static_cast<char>(lead[more] | code >> (6 * more));
+    for (int i = more - 1; i >= 0; --i) into += static_cast<char>(0x80 | (code >> (6 * i) & 0x3f));
+  }
+}
+
+std::string json_text::text() {
+  count_value();
+  plain_ = true;
+  std::string all;
+  for (++at_;;) {
+    const auto begin = at_;
+    while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
+    all.append(text_, begin, at_ - begin);
+    if (at_ == text_.size()) malformed("");
+    if (text_[at_] == '"') break;
+    plain_ = false;
+    if (text_[at_] == '\\') {
+      escape(all);
+      continue;
+    }
+    const auto next = first_letter(text_.substr(at_));
+    if (next.code < 0x20) malformed("a control character in a text");
+    if (!next.valid) malformed("a byte that is no UTF-8");
+    all.append(text_, at_, next.bytes);
+    at_ += next.bytes;
+  }
+  ++at_;
+  return all;
+}
+
+std::string json_text::line() {
+  auto all = text();
+  return plain_ ? all : one_line(all);
+}
+
+void json_text::open() {
+  if (open_.size() == deepest_nesting)
+    throw usage_error(fmt::format("{}: nested deeper than {}", name_, deepest_nesting));
+  count_value();
+  open_.push_back({text_[at_++] == '{' ? '}' : ']', 0});
+}
+
+bool json_text::more() {
+  blanks();
+  auto& [closing, count] = open_.back();
+  if (at_ < text_.size() && text_[at_] == closing) {
+    ++at_;
+    open_.pop_back();
+    return false;
+  }
+  if (count > 0) {
+    if (at_ == text_.size() || text_[at_] != ',') malformed("neither a comma nor the end of what is open");
+    ++at_;
+  }
+  if (++count > most_keys && closing == '}')
+    throw usage_error(fmt::format("{}: more than {} keys in one object", name_, most_keys));
+  return true;
+}
+
+std::string json_text::key() {
+  if (kind() != '"') malformed("a key is missing here");
+  --values_;
+  std::string name = line();
+  blanks();
+  if (at_ == text_.size() || text_[at_] != ':') malformed("a colon is missing here");
+  ++at_;
+  return name;
+}
+
+void json_text::skip() {
+  switch (kind()) {
+  case '{': return object([this](const std::string&) { skip(); });
+  case '[': return array([this] { skip(); });
+  case '"': text(); return;
+  case '0': number_of(number()); return;
+  case 't': boolean(); return;
+  default: null();
+  }
+}
+
+void json_text::end() {
+  blanks();
+  if (at_ < text_.size()) malformed("nothing may stand behind the value");
+}
+
+std::optional<std::int64_t> whole_signed(std::string_view digits) { return all_of<std::int64_t>(digits); }
+
+std::optional<std::uint64_t> whole_unsigned(std::string_view digits) {
+  return digits == "-0" ? 0 : all_of<std::uint64_t>(digits);
+}
+
+std::optional<std::string> text_under(std::string_view key, std::string_view text, std::string_view name) {
+  json_text in(text, name);
+  if (in.kind() != '{') in.expected("an object");
+  for (in.open(); in.more();) {
+    const auto found = in.key();
+    const json_text::inside at(in, found);
+    if (found != key) in.skip();
+    else if (in.kind() != '"') in.expected("text");
+    else return in.line();
+  }
+  return std::nullopt;
+}
 
 }  // namespace mgsync

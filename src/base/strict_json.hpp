@@ -1,156 +1,140 @@
-// Reads JSON that others wrote: bounded in all ways, no key twice, every error with its place. Keys that
-// nobody asks for are passed over: a newer mgsync may have written them.
+// JSON that others wrote, read from its beginning to its end as a text, without a tree of it: bounded in all
+// ways, and every error says where it is. What is read into is said by fields (src/base/json_fields.hpp).
+//
+//   json_text in(R"({"a": [1, 2]})", "file.json");
+//   in.object([&](const std::string& key) { in.array([&] { sum += in.number(); }); });
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
-#include <type_traits>
-#include <utility>
 #include <vector>
-
-#include <nlohmann/json.hpp>
-
-#include "src/base/shown_words.hpp"
-#include "src/base/words.hpp"
 
 namespace mgsync {
 
 inline constexpr std::size_t largest_document_bytes = std::size_t{256} << 20;
-inline constexpr int deepest_nesting = 32;
+inline constexpr std::size_t deepest_nesting = 32;
+inline constexpr std::size_t most_keys = 1000;  // of one object
 inline constexpr std::size_t most_values =
-    std::size_t{1} << 24;  // in one document: an empty one takes three bytes, and memory for forty
+    std::size_t{1} << 24;  // in one document: an empty one takes three bytes, and much memory
+
+inline constexpr std::size_t most_listed = std::size_t{1} << 21;
 
 enum class comments { refused, passed_over };  // those of C++
 
-// Throws usage_error, beginning with `name`, for anything but one JSON value within the bounds, and says the
-// line and the column of what is no JSON. Numbers that a double cannot hold are refused.
-nlohmann::ordered_json parse_strictly(std::string_view text, const std::string& name,
-                                      comments = comments::refused);
-
-// The value as a Type: text (on one line: src/base/shown_words.hpp), bool, a number (whole ones within the
-// type's range; null is NaN for a floating one), a word of an enumeration, a vector, a map from text, or
-// optional (null: nothing). Throws usage_error naming `path`.
-template <class Type>
-Type read_json(const nlohmann::ordered_json& value, const std::string& path);
-
-// Takes the members out of one JSON object; every message names the member.
-class object_reader {
+// Keys of one object: which of them stood there before.
+class keys_met {
  public:
-  // Throws usage_error unless it is an object.
-  object_reader(const nlohmann::ordered_json& object, std::string path);
-
-  std::string path_of(std::string_view key) const;
-  bool has(std::string_view key) const { return object_->find(std::string(key)) != object_->end(); }
-  const nlohmann::ordered_json& member(std::string_view key) const;  // usage_error: missing
-  const nlohmann::ordered_json& array(std::string_view key) const;   // usage_error: missing, or no array
-
-  template <class Type>
-  Type get(std::string_view key) const {
-    return read_json<Type>(member(key), path_of(key));
-  }
-  // The member may be absent, or null.
-  template <class Type>
-  Type get_or(std::string_view key, Type otherwise) const {
-    return has(key) && !member(key).is_null() ? get<Type>(key) : std::move(otherwise);
-  }
+  bool add(const std::string& key);  // false: it did
 
  private:
-  const nlohmann::ordered_json* object_;
-  std::string path_;
+  std::vector<std::string> few_;  // are looked through, which takes less than to make a set of them
+  std::set<std::string> many_;
 };
 
-// Ends in usage_error: "path: expected what".
-[[noreturn]] void expected(const std::string& path, std::string_view what);
+// Where one stands in the text, and what comes next. All throw usage_error: of what is no JSON or beyond the
+// bounds it begins with the name and says the line and the column, of anything else it begins with the name
+// and the path of the value ("file.json.results[3].status").
+class json_text {
+ public:
+  // Both texts stay alive as long as this.
+  json_text(std::string_view text, std::string_view name, comments = comments::refused);
 
-namespace json_types {
-template <class Type>
-struct reader;
+  // What comes next: '{', '[', '"', '0' (a number), 't' (true or false) or 'n' (null).
+  char kind();
+  // The value that comes next. Each is for its own kind only.
+  void null() { word("null"); }
+  bool boolean();
+  std::string_view number();  // as it stands there
+  std::string text();
+  std::string line();  // the same on one line: src/base/shown_words.hpp
+  // One by one: open, and as long as there is more the value (of an object the key first).
+  void open();
+  bool more();
+  std::string key();  // on one line
+  // Anything, whatever is in it.
+  void skip();
+  // Nothing stands behind the value.
+  void end();
+  // The number that digits of number() are; nothing larger than a double holds.
+  double number_of(std::string_view digits) const;
+  // Counts the numbers of a list that is one text: of all lists together there are so many at most.
+  void count_listed(std::size_t numbers);
 
-// Whole numbers by their range; whether it is one tells the parser's own kind of number.
-std::optional<std::int64_t> whole_signed(const nlohmann::ordered_json&);
-std::optional<std::uint64_t> whole_unsigned(const nlohmann::ordered_json&);
-
-template <std::integral Type>
-requires(!std::same_as<Type, bool>) struct reader<Type> {
-  static Type read(const nlohmann::ordered_json& value, const std::string& path) {
-    if constexpr (std::is_signed_v<Type>) {
-      if (const auto number = whole_signed(value); number && std::in_range<Type>(*number))
-        return static_cast<Type>(*number);
-    } else {
-      if (const auto number = whole_unsigned(value); number && std::in_range<Type>(*number))
-        return static_cast<Type>(*number);
+  template <class Member>
+  void object(Member&& member) {
+    keys_met met;
+    for (open(); more();) {
+      std::string name = key();
+      if (!met.add(name)) twice(name);
+      const inside at(*this, name);
+      member(name);
     }
-    expected(path, "a whole number from " + std::to_string(std::numeric_limits<Type>::min()) + " to " +
-                       std::to_string(std::numeric_limits<Type>::max()));
   }
-};
-template <>
-struct reader<bool> {
-  static bool read(const nlohmann::ordered_json& value, const std::string& path) {
-    if (!value.is_boolean()) expected(path, "true or false");
-    return value.get<bool>();
+  template <class Item>
+  void array(Item&& item) {
+    std::size_t index = 0;
+    for (open(); more(); ++index) {
+      const inside at(*this, {}, index);
+      item();
+    }
   }
-};
-template <>
-struct reader<double> {
-  static double read(const nlohmann::ordered_json& value, const std::string& path) {
-    if (value.is_null()) return std::numeric_limits<double>::quiet_NaN();
-    if (!value.is_number()) expected(path, "a number");
-    return value.get<double>();
-  }
-};
-template <>
-struct reader<std::string> {
-  static std::string read(const nlohmann::ordered_json& value, const std::string& path) {
-    if (!value.is_string()) expected(path, "text");
-    return one_line(value.get_ref<const std::string&>());
-  }
-};
-template <worded Type>
-struct reader<Type> {
-  static Type read(const nlohmann::ordered_json& value, const std::string& path) {
-    const auto text = reader<std::string>::read(value, path);
-    if (const auto known = from_word<Type>(text)) return *known;
-    expected(path, "one of " + accepted_words<Type>() + ", not '" + text.substr(0, 60) + "'");
-  }
-};
-template <class Item>
-struct reader<std::optional<Item>> {
-  static std::optional<Item> read(const nlohmann::ordered_json& value, const std::string& path) {
-    if (value.is_null()) return std::nullopt;
-    return reader<Item>::read(value, path);
-  }
-};
-template <class Item>
-struct reader<std::vector<Item>> {
-  static std::vector<Item> read(const nlohmann::ordered_json& value, const std::string& path) {
-    if (!value.is_array()) expected(path, "an array");
-    std::vector<Item> all;
-    all.reserve(value.size());
-    for (const auto& one : value) all.push_back(reader<Item>::read(one, path));
-    return all;
-  }
-};
-template <class Item>
-struct reader<std::map<std::string, Item>> {
-  static std::map<std::string, Item> read(const nlohmann::ordered_json& value, const std::string& path) {
-    if (!value.is_object()) expected(path, "an object");
-    std::map<std::string, Item> all;
-    for (const auto& [key, one] : value.items()) all.emplace(key, reader<Item>::read(one, path + "." + key));
-    return all;
-  }
-};
-}  // namespace json_types
 
-template <class Type>
-Type read_json(const nlohmann::ordered_json& value, const std::string& path) {
-  return json_types::reader<Type>::read(value, path);
-}
+  // The path goes through this member or item as long as it lives.
+  class inside {
+   public:
+    inside(json_text& of, std::string_view key, std::size_t index = 0) : of_(of) {
+      of.path_.push_back({key, index});
+    }
+    ~inside() { of_.path_.pop_back(); }
+    inside(const inside&) = delete;
+    inside& operator=(const inside&) = delete;
+
+   private:
+    json_text& of_;
+  };
+
+  std::string path() const;
+  // "path: expected what".
+  [[noreturn]] void expected(std::string_view what) const;
+  // "path: sentence".
+  [[noreturn]] void refuse(std::string_view sentence) const;
+  [[noreturn]] void twice(std::string_view key) const;
+
+ private:
+  struct part {
+    std::string_view key;  // of no text at all: an item
+    std::size_t index;
+  };
+  struct level {
+    char closing;
+    std::size_t count;
+  };
+  [[noreturn]] void malformed(std::string_view what) const;
+  void count_value();
+  void blanks();
+  void word(std::string_view);
+  void escape(std::string& into);
+  std::uint32_t hexadecimal();
+  void digits();
+
+  std::string_view text_, name_;
+  comments comments_;
+  std::size_t at_ = 0, values_ = 0, listed_ = 0;
+  bool plain_ = true;  // the last text has printable ASCII only
+  std::vector<level> open_;
+  std::vector<part> path_;
+};
+
+// The digits of a whole number, or nothing: of another number, or one that the type does not hold.
+std::optional<std::int64_t> whole_signed(std::string_view);
+std::optional<std::uint64_t> whole_unsigned(std::string_view);
+
+// The text that stands under `key` in the object that `text` is; nothing where there is none. The rest may be
+// anything.
+std::optional<std::string> text_under(std::string_view key, std::string_view text, std::string_view name);
 
 }  // namespace mgsync

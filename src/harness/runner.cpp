@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include "src/base/json_fields.hpp"
 
 namespace mgsync {
 namespace {
 
 using clock = awake_clock;
-using json = nlohmann::json;
 
 // What is done while one of these lives is added to `total`.
 class stopwatch {
@@ -23,21 +23,6 @@ class stopwatch {
   std::chrono::nanoseconds* total_;
   clock::time_point begin_ = clock::now();
 };
-
-json packed(const step& one) {
-  json orders = json::array();
-  for (const auto& o : one.orders)
-    orders.push_back({o.what, o.count, o.units, o.unit_us, o.seed, o.fault, o.faulty});
-  return {{"orders", orders}, {"batch", one.batch}, {"preparing", one.preparing}};
-}
-
-step unpacked(const json& wire) {
-  step one;
-  for (const auto& o : wire["orders"]) one.orders.push_back({o[0], o[1], o[2], o[3], o[4], o[5], o[6]});
-  one.batch = wire["batch"];
-  one.preparing = wire["preparing"];
-  return one;
-}
 
 }  // namespace
 
@@ -168,11 +153,11 @@ void runner::resume(candidate& c) {
 // What rank 0 knows, on every rank: whether the point goes on, and the next step, if there is one.
 std::optional<step> runner::agree(candidate& c, std::optional<step> next) const {
   if (job_->size() > 1) {
-    json wire;
-    if (job_->rank() == 0) wire = {{"active", c.active}, {"next", next && c.active ? packed(*next) : json()}};
-    wire = json::parse(job_->broadcast(wire.dump(), 0, "agreeing on what to do next"));
-    c.active = wire["active"];
-    next = wire["next"].is_null() ? std::nullopt : std::optional(unpacked(wire["next"]));
+    told_by known{[&](auto& way) {
+      way.needs("active", c.active);
+      way.needs("next", next);
+    }};
+    from_wire(job_->broadcast(on_wire(known), 0, "agreeing on what to do next"), known);
   }
   return c.active ? next : std::nullopt;
 }
@@ -192,13 +177,12 @@ bool runner::create(candidate& c) {
     c.subject = std::move(made.subject);
   }
   if (job_->size() > 1) {
-    json wire{made.reason, made.found, json::object()};
-    for (const auto& [name, each] : made.quantities) wire[2][name] = {each.unit, each.values};
-    wire = json::parse(job_->broadcast(wire.dump(), c.planned->speaker, "agreeing on a new subject"));
-    made.reason = wire[0];
-    made.found = wire[1];
-    made.quantities.clear();
-    for (const auto& [name, each] : wire[2].items()) made.quantities[name] = {each[0], each[1]};
+    told_by known{[&](auto& way) {
+      way.needs("reason", made.reason);
+      way.needs("found", made.found);
+      way.needs("quantities", made.quantities);
+    }};
+    from_wire(job_->broadcast(on_wire(known), c.planned->speaker, "agreeing on a new subject"), known);
   }
   for (const auto& [key, value] : made.found) c.result->environment[key] = value;
   for (const auto& [name, each] : made.quantities) c.result->quantities[name] = each;
@@ -313,12 +297,9 @@ void runner::gather_doubts(candidate& c) const {
   if (const auto now = beside_->cpu_time_now(); now && c.before)
     c.beside.spent = {now->used - c.before->used, now->stolen - c.before->stolen};
   auto mine = doubts_of(c.beside);
-  if (job_->size() > 1) {
-    json wire = json::array();
-    for (const auto& one : mine) wire.push_back({one.kind, one.amount, one.text});
-    for (const auto& told : job_->all_gather(wire.dump(), "gathering what spoke against a figure"))
-      for (const auto& one : json::parse(told)) add_doubt(mine, {one[0], one[1], one[2]});
-  }
+  if (job_->size() > 1)
+    for (const auto& told : job_->all_gather(on_wire(mine), "gathering what spoke against a figure"))
+      add_doubts(mine, from_wire<std::vector<doubt>>(told));
   add_doubts(c.result->doubts, mine);
 }
 

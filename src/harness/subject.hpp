@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/fields.hpp"
+
 namespace mgsync {
 
 // What one run is to do. Methods and provers write orders, subjects carry them out.
@@ -25,6 +27,15 @@ struct order {
   std::uint32_t faulty = 0;  // the member, an index in the group, that it is to go wrong with
   bool operator==(const order&) const = default;
 };
+void fields(auto& way, order& o) {
+  way.needs("what", o.what);
+  way.needs("count", o.count);
+  way.needs("units", o.units);
+  way.needs("unit_us", o.unit_us);
+  way.needs("seed", o.seed);
+  way.needs("fault", o.fault);
+  way.needs("faulty", o.faulty);
+}
 
 // How a run ended. stuck: a bounded wait gave up; aborted: asked to stop; wrong: it ran, and its result was
 // not what it must be; died: its process or its GPU did not survive it; overdue: it went on, and for too
@@ -38,6 +49,12 @@ struct check_counts {
   std::uint64_t wrong = 0;     // of those
   std::string example{};       // the first that was wrong, in a sentence; may be empty
 };
+void fields(auto& way, check_counts& c) {
+  way.needs("rounds", c.rounds);
+  way.needs("compared", c.compared);
+  way.needs("wrong", c.wrong);
+  way.needs("example", c.example);
+}
 
 // What all members saw in one run. A value that a method needs and does not find is its
 // std::invalid_argument.
@@ -55,6 +72,17 @@ struct seen {
   bool interrupted = false;  // somebody was asked to end; the run may have completed all the same
   double stopped_s = 0;      // so long somebody's process was stopped meanwhile (awake_clock)
 };
+// What a rank tells the others: what it was asked to do they know, and `own` is of its process.
+void fields(auto& way, seen& s) {
+  way.needs("ended", s.ended);
+  way.needs("reason", s.reason);
+  way.needs("values", s.values);
+  way.needs("checked", s.checked);
+  way.needs("outcome", s.outcome);
+  way.needs("void_because", s.void_because);
+  way.needs("interrupted", s.interrupted);
+  way.needs("stopped_s", s.stopped_s);
+}
 
 // A value of timed runs that the runner itself looks at: the share of the run that others took from the
 // member that lost most.

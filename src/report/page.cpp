@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/content_hash.hpp"
+#include "src/base/json_fields.hpp"
 #include "src/report/canvas.hpp"
 #include "src/report/figure_data.hpp"
 #include "src/report/page_assets.hpp"
 #include "src/report/svg.hpp"
-#include "src/results/result_json.hpp"
 #include "src/results/table.hpp"
 
 namespace mgsync::report {

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "src/results/result_json.hpp"
 #include "src/results/shift_interval.hpp"
 #include "src/results/statistics.hpp"
 #include "src/results/table.hpp"

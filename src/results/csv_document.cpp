@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,10 +14,6 @@ namespace mgsync {
 namespace {
 
 using field = std::pair<std::string, std::string>;  // its column and its text
-
-std::string number_text(std::optional<double> value) {
-  return value && std::isfinite(*value) ? fmt::format("{}", *value) : std::string();
-}
 
 // Every metric of any result once, by its column's name, and every axis.
 struct columns {
@@ -50,53 +47,68 @@ columns columns_of(const std::vector<result>& results) {
   return all;
 }
 
-void add_metric(std::vector<field>& row, const metric& column, const result& one) {
+// A way of fields (src/base/fields.hpp) that makes a column of each: of a metric those of its numbers, behind
+// its own name.
+class cells {
+ public:
+  cells(std::vector<field>& row, const columns& all, std::string of = "", bool empty = false)
+      : row_(row), all_(all), of_(std::move(of)), empty_(empty) {}
+
+  void needs(std::string_view key, double value) {
+    add(key == "median" ? "" : key, std::isfinite(value) ? fmt::format("{}", value) : "");
+  }
+  void needs(std::string_view, const std::vector<double>& values) {
+    add("batches", fmt::format("{}", values.size()));
+  }
+  void needs(std::string_view key, const std::vector<int>& all) {
+    add(key, fmt::format("{}", fmt::join(all, " ")));
+  }
+  void needs(std::string_view key, const std::string& text) {
+    if (key != "unit") add(key, text);  // stands in the name
+  }
+  void needs(std::string_view key, std::integral auto number) { add(key, fmt::format("{}", number)); }
+  void needs(std::string_view key, topology::device device) { add(key, std::string(to_string(device))); }
+  void needs(std::string_view, better) {}
+  void needs(std::string_view, const by_name<std::vector<axis>>& axes) {
+    for (const auto& name : all_.axes) {
+      const auto found = std::ranges::find(axes.list, name, &axis::name);
+      add(name, found == axes.list.end() ? "" : text_of(*found));
+    }
+  }
+  void may(std::string_view key, std::optional<double> value) { needs(key, value.value_or(NAN)); }
+
+ private:
+  void add(std::string_view key, std::string text) {
+    row_.emplace_back(of_ + (of_.empty() || key.empty() ? "" : "_") + std::string(key),
+                      empty_ ? "" : std::move(text));
+  }
+
+  std::vector<field>& row_;
+  const columns& all_;
+  std::string of_;
+  bool empty_;
+};
+
+void add_metric(std::vector<field>& row, const columns& all, metric column, const result& one) {
   const metric* found = one.find(column.name);
-  if (found != nullptr && column_name(*found) != column_name(column)) found = nullptr;
-  const std::string name = column_name(column);
-  const auto number = [found](double metric::*member) {
-    return number_text(found != nullptr ? std::optional<double>((*found).*member) : std::nullopt);
-  };
-  const auto optional_number = [found](std::optional<double> metric::*member) {
-    return number_text(found != nullptr ? (*found).*member : std::nullopt);
-  };
-  row.emplace_back(name, number(&metric::median));
-  row.emplace_back(name + "_ci95_low", number(&metric::ci95_low));
-  row.emplace_back(name + "_ci95_high", number(&metric::ci95_high));
-  row.emplace_back(name + "_confidence", number(&metric::confidence));
-  row.emplace_back(name + "_min", number(&metric::min));
-  row.emplace_back(name + "_max", number(&metric::max));
-  row.emplace_back(name + "_spread", number(&metric::spread));
-  row.emplace_back(name + "_sigma", optional_number(&metric::sigma));
-  row.emplace_back(name + "_p5", optional_number(&metric::p5));
-  row.emplace_back(name + "_p95", optional_number(&metric::p95));
-  row.emplace_back(name + "_samples", found == nullptr ? "" : fmt::format("{}", found->samples));
-  row.emplace_back(name + "_batches", found == nullptr ? "" : fmt::format("{}", found->raw.size()));
+  const bool has = found != nullptr && column_name(*found) == column_name(column);
+  cells way(row, all, column_name(column), !has);
+  if (has) column = *found;
+  fields(way, column);
 }
 
 // Names and values side by side, so that the header cannot drift from the rows.
 std::vector<field> row_of(const columns& all, const json_document& document, const result& one) {
-  const point& p = one.point;
   const bool unchecked = one.verdict.kind == verdict_kind::unchecked;
   const auto or_else = [&one](const char* key, const std::string& otherwise) {
     const auto found = one.found(key);
     return found.empty() ? otherwise : found;
   };
   std::vector<field> row{{"host", or_else("host", document.machine.host)},
-                         {"mgsync", or_else("mgsync", document.machine.mgsync)},
-                         {"study", p.study},
-                         {"subject", p.subject},
-                         {"variant", p.variant},
-                         {"device", std::string(to_string(p.device))},
-                         {"members", fmt::format("{}", p.members)},
-                         {"ranks", fmt::format("{}", p.ranks)},
-                         {"group", fmt::format("{}", fmt::join(p.group, " "))},
-                         {"node", p.node},
-                         {"placement", p.placement}};
-  for (const auto& name : all.axes) {
-    const axis* found = p.find(name);
-    row.emplace_back(name, found == nullptr ? "" : text_of(*found));
-  }
+                         {"mgsync", or_else("mgsync", document.machine.mgsync)}};
+  point of = one.point;
+  cells way(row, all);
+  fields(way, of);
   row.insert(row.end(), {{"status", std::string(to_string(one.status))},
                          {"reason", one.reason},
                          {"attempt", fmt::format("{}", one.attempt)},
@@ -109,7 +121,7 @@ std::vector<field> row_of(const columns& all, const json_document& document, con
     const auto found = one.verdict.details.find(key);
     row.emplace_back("verdict_" + key, found == one.verdict.details.end() ? "" : found->second);
   }
-  for (const metric& each : all.metrics) add_metric(row, each, one);
+  for (const metric& each : all.metrics) add_metric(row, all, each, one);
   row.emplace_back("stopped", std::string(to_string(one.stopped)));
   row.emplace_back("method", one.method);
   for (const auto& key : all.environment) row.emplace_back(key, one.found(key));

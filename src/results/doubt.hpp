@@ -21,6 +21,11 @@ struct doubt {
   std::string text;   // "4 runnable threads for 2 hardware threads"
   bool operator==(const doubt&) const = default;
 };
+void fields(auto& way, doubt& d) {
+  way.needs("kind", d.kind);
+  way.needs("amount", d.amount);
+  way.needs("text", d.text);
+}
 
 namespace doubt_kinds {
 inline constexpr std::string_view load = "load";          // more runnable threads than hardware threads

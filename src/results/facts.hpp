@@ -84,6 +84,7 @@ class said {
  public:
   constexpr said(Value value) : value_(value) {}  // implicit: the record reads as if it held the value
   constexpr operator Value() const { return value_; }
+  friend constexpr Value& bare(said& one) { return one.value_; }
 
  private:
   Value value_;
@@ -109,5 +110,19 @@ struct known_facts : facts {
   std::string needs{};         // of the call: an include, a way to launch
   bool ranked_anyway = false;  // although it orders less: as this command was asked; not written
 };
+void fields(auto& way, known_facts& f) {
+  way.needs("origin", f.origin);
+  way.needs("driver", f.driver);
+  way.needs("scope", f.scope);
+  way.needs("extent", f.extent);
+  way.needs("order", f.order);
+  way.may("maker", f.maker);
+  way.may("call", f.call);
+  way.may("needs", f.needs);
+}
+// What is read into.
+inline known_facts unread(const known_facts*) {
+  return {{fact::origin{}, fact::driver{}, fact::scope{}, fact::extent{}, fact::order{}}};
+}
 
 }  // namespace mgsync

@@ -25,14 +25,25 @@ struct json_document {
       settings;  // what else decides a result: precision, max-time, check-rounds, ...
   std::vector<result> results;
 };
+void fields(auto& way, json_document& d) {
+  std::string schema(results_schema);
+  way.needs("schema", schema);
+  way.needs("command", d.command);
+  way.needs("seed", d.seed);
+  way.needs("started", d.started);
+  way.may("ended", d.ended);
+  way.needs("machine", d.machine);
+  way.needs("settings", d.settings);
+  way.needs("results", each_by{d.results, [](auto& inner, result& r) { all_fields(inner, r); }});
+}
 
 // The document, indented, numbers that sum up a series in one line each; ends with a newline. Never NaN or
 // infinity.
 std::string format_json(const json_document&);
 
-// Reads what format_json wrote and gives back equal results; of "mgsync-results/1" too, which knew barriers
-// only. `name` (of the file) begins every message. Throws usage_error for another schema (looked at first), a
-// key twice, a missing or wrong one, or sizes out of bounds. Keys that are not known are passed over.
+// Reads what format_json wrote and gives back equal results. `name` (of the file) begins every message.
+// Throws usage_error for another schema (looked at first), a key twice, a missing or wrong one, or sizes out
+// of bounds. Keys that are not known are passed over.
 json_document parse_json(std::string_view text, const std::string& name);
 
 }  // namespace mgsync

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "src/base/fields.hpp"
+#include "topology/cpu_list.hpp"
 #include "topology/gpu.hpp"
 
 namespace mgsync {
@@ -30,9 +30,37 @@ struct machine_record {
   bool operator==(const machine_record&) const = default;
 };
 
-nlohmann::ordered_json to_json(const machine_record&);
-// Throws usage_error naming the field below `path` that is missing or of the wrong type.
-machine_record machine_from_json(const nlohmann::ordered_json& value, const std::string& path);
+void fields_of_gpu(auto& way, topology::gpu& g) {
+  way.needs("id", g.id);
+  way.needs("cuda_ordinal", g.cuda_ordinal);
+  way.needs("name", g.name);
+  way.needs("uuid", g.uuid);
+  way.needs("pci_bus_id", g.pci_bus_id);
+  way.needs("numa", g.numa);
+  way.needs("near_cpus", topology::as_cpu_list(g.near_cpus));
+  way.needs("compute_major", g.compute_major);
+  way.needs("compute_minor", g.compute_minor);
+  way.needs("sm_count", g.sm_count);
+  way.needs("sm_clock_mhz", g.sm_clock_mhz);
+  way.needs("memory_bytes", g.memory_bytes);
+  way.needs("mig", g.mig);
+}
+void fields(auto& way, machine_record& m) {
+  way.needs("host", m.host);
+  way.needs("hosts", m.hosts);
+  way.needs("cpu_model", m.cpu_model);
+  way.needs("cores", m.cores);
+  way.needs("cpu_mask", topology::as_cpu_list(m.allowed_cpus));
+  way.needs("kernel", m.kernel);
+  way.needs("compiler", m.compiler);
+  way.needs("mpi", m.mpi);
+  way.needs("hwloc", m.hwloc);
+  way.needs("mgsync", m.mgsync);
+  way.needs("ranks", m.ranks);
+  way.needs("pinning", m.pinning);
+  way.needs("gpus", each_by{m.gpus, [](auto& inner, topology::gpu& g) { fields_of_gpu(inner, g); }});
+  way.may("notes", m.notes);
+}
 
 // The notes as lines below a table.
 std::string format_notes(const machine_record&);

@@ -7,9 +7,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
-#include "src/results/result_json.hpp"
+#include "src/base/json_fields.hpp"
 #include "src/results/statistics.hpp"
 
 namespace mgsync {
@@ -31,7 +30,7 @@ std::string outcome_of(const result& one) {
 bool holds(const std::vector<sample>& whole, const std::vector<sample>& part) {
   const auto all = [](const std::vector<sample>& samples) {
     std::multiset<std::string> set;
-    for (const sample& one : samples) set.insert(to_json(one).dump());
+    for (const sample& one : samples) set.insert(dumped(to_json(by_name{one.values})));
     return set;
   };
   const auto outer = all(whole), inner = all(part);

@@ -1,10 +1,12 @@
 #include "src/results/metric.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
+#include "src/base/strict_json.hpp"
 #include "src/results/statistics.hpp"
 
 namespace mgsync {
@@ -51,6 +53,50 @@ double sample::at(std::string_view name) const {
   const auto found =
       std::find_if(values.begin(), values.end(), [name](const named_value& one) { return one.name == name; });
   return found == values.end() ? std::numeric_limits<double>::quiet_NaN() : found->value;
+}
+
+sample_columns columns_of(const std::vector<sample>& samples) {
+  std::vector<sample_column> columns{{"batch", {}}};
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    columns.front().values.push_back(samples[i].batch);
+    for (const named_value& each : samples[i].values) {
+      auto found = std::find_if(columns.begin() + 1, columns.end(),
+                                [&](const sample_column& one) { return one.name == each.name; });
+      if (found == columns.end()) {
+        columns.push_back({each.name, {}});
+        found = columns.end() - 1;
+      }
+      found->values.resize(i, NAN);
+      found->values.push_back(each.value);
+    }
+  }
+  for (auto& one : columns) one.values.resize(samples.size(), NAN);
+  return {std::move(columns)};
+}
+
+std::vector<sample> samples_of(const sample_columns& told, json_text& place) {
+  const auto& columns = told.all;
+  const auto batches =
+      std::find_if(columns.begin(), columns.end(), [](const auto& one) { return one.name == "batch"; });
+  const json_text::inside at_batch(place, "batch");
+  if (batches == columns.end()) place.refuse("missing");
+  std::vector<sample> samples;
+  samples.reserve(batches->values.size());
+  for (const double batch : batches->values) {
+    if (!(batch >= 0 && batch <= std::numeric_limits<std::uint32_t>::max()) || batch != std::floor(batch))
+      place.expected("whole numbers from 0 to 4294967295");
+    samples.push_back({static_cast<std::uint32_t>(batch), {}});
+    samples.back().values.reserve(columns.size() - 1);
+  }
+  for (const auto& one : columns) {
+    if (one.name == "batch") continue;
+    if (one.values.size() != samples.size())
+      place.refuse(fmt::format("the samples differ in number: {} and {} of {}", samples.size(),
+                               one.values.size(), one.name));
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      if (!std::isnan(one.values[i])) samples[i].values.push_back({one.name, one.values[i]});
+  }
+  return samples;
 }
 
 }  // namespace mgsync

@@ -9,9 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/fields.hpp"
 #include "src/base/words.hpp"
 
 namespace mgsync {
+
+class json_text;
 
 enum class better { less, more };  // which of two values a reader prefers
 template <>
@@ -26,6 +29,10 @@ struct metric_name {
   mgsync::better better = mgsync::better::less;
   bool operator==(const metric_name&) const = default;
 };
+void fields(auto& way, metric_name& m) {
+  way.needs("unit", m.unit);
+  way.needs("better", m.better);
+}
 
 // Numbers that a file does not tell are NaN.
 struct metric : metric_name {
@@ -46,6 +53,21 @@ struct metric : metric_name {
   // Of one batch there is no interval: ci95_low and ci95_high are that value, and it neither wins nor ties.
   bool of_one_batch() const { return raw.size() == 1; }
 };
+void fields(auto& way, metric& m) {
+  fields(way, static_cast<metric_name&>(m));
+  way.needs("median", m.median);
+  way.needs("ci95_low", m.ci95_low);
+  way.needs("ci95_high", m.ci95_high);
+  way.needs("confidence", m.confidence);
+  way.needs("min", m.min);
+  way.needs("max", m.max);
+  way.needs("spread", m.spread);
+  way.may("sigma", m.sigma);
+  way.may("p5", m.p5);
+  way.may("p95", m.p95);
+  way.needs("samples", m.samples);
+  way.needs("raw", m.raw);
+}
 
 // Of values in batches, the batch being the unit of replication (src/results/statistics.hpp). Batches without
 // values are left out; std::invalid_argument where there is none with any.
@@ -65,6 +87,7 @@ struct named_value {
   std::string name;
   double value = 0;
 };
+inline auto& bare(named_value& v) { return v.value; }
 
 // One row of what was measured: of barriers the latency, and the durations and rounds that it was computed
 // from. A value under a metric's name, in its unit, is that metric's.
@@ -74,5 +97,20 @@ struct sample {
 
   double at(std::string_view name) const;  // NaN where the sample has no such value
 };
+
+// The values that samples have under one name; NaN where one has none.
+struct sample_column {
+  std::string name;
+  std::vector<double> values;
+};
+inline auto& bare(sample_column& c) { return c.values; }
+struct sample_columns {
+  std::vector<sample_column> all;
+};
+inline auto bare(sample_columns& c) { return by_name{c.all}; }
+// The first is "batch", the others in the order in which they come up.
+sample_columns columns_of(const std::vector<sample>&);
+// Back. `place` is where they stand in a text, and refuses what are no columns of samples.
+std::vector<sample> samples_of(const sample_columns&, json_text& place);
 
 }  // namespace mgsync

@@ -5,10 +5,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
+#include "src/base/json_fields.hpp"
 #include "src/results/checksum.hpp"
-#include "src/results/result_json.hpp"
 
 namespace mgsync {
 

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "src/base/fields.hpp"
 #include "src/base/words.hpp"
 #include "topology/group.hpp"
 
@@ -26,6 +27,10 @@ struct axis {
   std::string unit;  // empty: a count, or a word
   bool operator==(const axis&) const = default;
 };
+void fields(auto& way, axis& a) {
+  way.needs("value", a.value);
+  way.may("unit", a.unit);
+}
 
 // Names that several studies share. An axis that only matters where it is out of the ordinary is absent
 // elsewhere.
@@ -67,6 +72,18 @@ struct point {
   void set(std::string_view name, std::variant<double, std::string> value, std::string_view unit = "");
   void remove(std::string_view name);
 };
+void fields(auto& way, point& p) {
+  way.needs("study", p.study);
+  way.needs("subject", p.subject);
+  way.needs("variant", p.variant);
+  way.needs("device", p.device);
+  way.needs("members", p.members);
+  way.needs("ranks", p.ranks);
+  way.needs("group", p.group);
+  way.needs("node", p.node);
+  way.needs("placement", p.placement);
+  way.needs("axes", by_name{p.axes});
+}
 
 // All that describes the point, as JSON with sorted keys and without blanks: equal for the same points only,
 // in whatever order their axes stand. The resume key and the join key.

@@ -8,11 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "src/base/strict_json.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/json_fields.hpp"
 
 namespace mgsync {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -101,54 +100,20 @@ timeline bars_of(const recording& r, figure_heading heading) {
   return t;
 }
 
-std::string to_json(const recording& r) {
-  ordered_json kinds = ordered_json::array(), events = ordered_json::array();
-  for (const auto& k : r.kinds) {
-    kinds.push_back({{"name", k.name}});
-    if (k.since) kinds.back()["since"] = *k.since;
-    if (k.since || !k.bar.empty()) kinds.back()["bar"] = k.bar;
-  }
-  for (const auto& e : r.events)
-    events.push_back({e.at, e.worker, e.kind, e.round, e.clock, e.timer_ns, e.processor});
-  return ordered_json{{"unit", r.unit},
-                      {"worker_word", r.worker_word},
-                      {"workers", r.workers},
-                      {"kinds", std::move(kinds)},
-                      {"uncertainty", r.uncertainty},
-                      {"lost", r.lost},
-                      {"columns", {"at", "worker", "kind", "round", "clock", "timer_ns", "processor"}},
-                      {"events", std::move(events)}}
-      .dump();
-}
+std::string text_of(const recording& r) { return dumped(to_json(r, whole_doubles::with_a_point)); }
 
 recording recording_from_json(std::string_view text, const std::string& name) {
-  const auto document = parse_strictly(text, name);
-  const object_reader in(document, name);
-  recording r;
-  r.unit = in.get<std::string>("unit");
-  r.worker_word = in.get<std::string>("worker_word");
-  r.workers = in.get<std::vector<std::string>>("workers");
-  r.uncertainty = in.get<double>("uncertainty");
-  r.lost = in.get_or<std::uint64_t>("lost", 0);
-  for (const auto& value : in.array("kinds")) {
-    const object_reader kind(value, in.path_of("kinds"));
-    r.kinds.push_back({kind.get<std::string>("name"),
-                       kind.get_or<std::optional<std::size_t>>("since", std::nullopt),
-                       kind.get_or<std::string>("bar", "")});
-    if (r.kinds.back().since && *r.kinds.back().since >= in.array("kinds").size())
-      expected(in.path_of("kinds"), "the index of another kind under since");
-  }
-  for (const auto& value : in.array("events")) {
-    const auto path = fmt::format("{}[{}]", in.path_of("events"), r.events.size());
-    if (!value.is_array() || value.size() < 7) expected(path, "an array of seven numbers");
-    const recorded_event e{read_json<double>(value[0], path),        read_json<std::uint32_t>(value[1], path),
-                           read_json<std::uint32_t>(value[2], path), read_json<std::uint32_t>(value[3], path),
-                           read_json<std::uint64_t>(value[4], path), read_json<std::uint64_t>(value[5], path),
-                           read_json<std::uint32_t>(value[6], path)};
-    if (e.worker >= r.workers.size() || e.kind >= r.kinds.size() || !std::isfinite(e.at))
-      expected(path, "a worker and a kind of this recording, and a time");
-    r.events.push_back(e);
-  }
+  const auto r = from_json<recording>(text, name);
+  const auto refuse = [&](std::string_view list, std::size_t index, std::string_view what) {
+    throw usage_error(fmt::format("{}.{}[{}]: expected {}", name, list, index, what));
+  };
+  for (std::size_t i = 0; i < r.kinds.size(); ++i)
+    if (r.kinds[i].since.value_or(0) >= r.kinds.size())
+      refuse("kinds", i, "the index of another kind under since");
+  for (std::size_t i = 0; i < r.events.size(); ++i)
+    if (const auto& e = r.events[i];
+        e.worker >= r.workers.size() || e.kind >= r.kinds.size() || !std::isfinite(e.at))
+      refuse("events", i, "a worker and a kind of this recording, and a time");
   return r;
 }
 

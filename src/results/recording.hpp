@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/fields.hpp"
 #include "src/results/figure.hpp"
 
 namespace mgsync {
@@ -21,6 +22,11 @@ struct event_kind {
   std::string bar{};  // what lay between the two: "store, barrier, load"
   bool operator==(const event_kind&) const = default;
 };
+void fields(auto& way, event_kind& k) {
+  way.needs("name", k.name);
+  way("since", k.since);
+  way("bar", k.bar);
+}
 
 // One stamp. What was read stays beside what became of it.
 struct recorded_event {
@@ -33,6 +39,15 @@ struct recorded_event {
   std::uint32_t processor = 0;  // the SM, or the host's hardware thread
   bool operator==(const recorded_event&) const = default;
 };
+void fields(auto& way, recorded_event& e) {
+  way.needs("at", e.at);
+  way.needs("worker", e.worker);
+  way.needs("kind", e.kind);
+  way.needs("round", e.round);
+  way.needs("clock", e.clock);
+  way.needs("timer_ns", e.timer_ns);
+  way.needs("processor", e.processor);
+}
 
 struct recording {
   std::string unit;                  // "cycles" or "ns"
@@ -44,6 +59,17 @@ struct recording {
   std::uint64_t lost = 0;              // events that a recorder had no room for
   bool operator==(const recording&) const = default;
 };
+void fields(auto& way, recording& r) {
+  way.needs("unit", r.unit);
+  way.needs("worker_word", r.worker_word);
+  way.needs("workers", r.workers);
+  way.needs("kinds", r.kinds);
+  way.needs("uncertainty", r.uncertainty);
+  way.may("lost", r.lost);
+  std::vector<std::string> columns{"at", "worker", "kind", "round", "clock", "timer_ns", "processor"};
+  way.may("columns", columns);
+  way.needs("events", as_rows{r.events});
+}
 
 // The table `t | event | warp(s)` of paper 002: a line for all events of one kind at one time, counted from
 // the first event of all; behind a worker the time since the event that began what this one ends. Ends with a
@@ -54,8 +80,8 @@ std::string event_table(const recording&);
 // without a beginning (it was lost) has no bar.
 timeline bars_of(const recording&, figure_heading);
 
-// Every stamp, and back. from_json throws usage_error, beginning with `name`, for anything else.
-std::string to_json(const recording&);
+// Every stamp as JSON, and back. Throws usage_error, beginning with `name`, for anything else.
+std::string text_of(const recording&);
 recording recording_from_json(std::string_view text, const std::string& name);
 
 }  // namespace mgsync

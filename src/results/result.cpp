@@ -1,8 +1,35 @@
 #include "src/results/result.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
 
 namespace mgsync {
+
+namespace {
+
+// A way that finds numbers of a metric which are none.
+struct gaps_in {
+  const metric& of;
+  std::vector<std::string>& notes;
+  void needs(const char* key, double value) const {
+    if (!std::isfinite(value)) notes.push_back(fmt::format("{}.{} is no finite number", of.name, key));
+  }
+  void needs(const char*, const auto&) const {}
+  void may(const char*, const auto&) const {}
+};
+
+}  // namespace
+
+std::vector<std::string> notes_with_gaps(const result& one) {
+  auto notes = one.notes;
+  for (metric each : one.metrics) {
+    gaps_in way{each, notes};
+    fields(way, each);
+  }
+  return notes;
+}
 
 std::string_view word_of(const verdict& one) {
   if (one.kind == verdict_kind::unchecked) return "unchecked";

@@ -85,6 +85,17 @@ struct verdict {
   std::optional<double> bound;  // violations per round are at most this, with 95 % confidence (3 / rounds)
   std::map<std::string, std::string> details;  // what else, in words: "outcome", "finding", "architecture"
 };
+void fields(auto& way, verdict& v) {
+  way.needs("kind", v.kind);
+  way.needs("scope", v.scope);
+  way.needs("passed", v.passed);
+  way.may("rounds", v.rounds);
+  way.may("observations", v.observations);
+  way.may("violations", v.violations);
+  way.may("control_flagged", v.control_flagged);
+  way.may("bound", v.bound);
+  way("details", v.details);
+}
 
 // "pass", "partial" (nothing was found within the scope, and the scope is not all), "unchecked", "FAIL".
 std::string_view word_of(const verdict&);
@@ -96,6 +107,11 @@ struct attachment {
   std::string content;
   bool operator==(const attachment&) const = default;
 };
+void fields(auto& way, attachment& a) {
+  way.needs("name", a.name);
+  way.needs("media_type", a.media_type);
+  way.needs("content", verbatim{a.content});
+}
 
 // What was told in numbers beside the metrics: one value, or several in their order. Quantities of one result
 // with equally many values may be columns of one table.
@@ -104,6 +120,10 @@ struct quantity {
   std::vector<double> values;
   bool operator==(const quantity&) const = default;
 };
+void fields(auto& way, quantity& q) {
+  way.needs("unit", q.unit);
+  way.needs("values", q.values);
+}
 using quantities_by_name = std::map<std::string, quantity, std::less<>>;
 
 struct result {
@@ -138,6 +158,31 @@ struct result {
   std::optional<double> number(std::string_view name) const;
   const std::vector<double>& numbers(std::string_view name) const;
 };
+// The notes of a result, and one for each number of its metrics that a file has no word for.
+std::vector<std::string> notes_with_gaps(const result&);
+// All but the samples, which a store has in lines of their own.
+void fields(auto& way, result& r) {
+  fields(way, r.point);
+  way.needs("status", r.status);
+  way.needs("reason", r.reason);
+  way.needs("verdict", r.verdict);
+  way.needs("metrics", by_name{r.metrics});
+  way.may("method", r.method);
+  way.may("stopped", r.stopped);
+  way.may("attempt", r.attempt);
+  way.may("attachments", r.attachments);
+  way.may("environment", r.environment);
+  way("quantities", r.quantities);
+  way.may("notes", told_as{r.notes, [&r](const auto&) { return notes_with_gaps(r); },
+                           [](auto&& notes, auto&) { return std::move(notes); }});
+  way("doubts", r.doubts);
+  way("facts", r.facts);
+}
+// With the samples too, as a document has it.
+void all_fields(auto& way, result& r) {
+  fields(way, r);
+  way.needs("samples", told_as{r.samples, columns_of, samples_of});
+}
 
 // "nccl:stream (orders less)": its subject where it stands among others.
 std::string marked_subject_of(const result&);

@@ -9,37 +9,39 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "src/base/errors.hpp"
+#include "src/base/json_fields.hpp"
 #include "src/results/checksum.hpp"
-#include "src/results/first_schema.hpp"
-#include "src/results/result_json.hpp"
 #include "src/results/store_reading.hpp"
 
 namespace mgsync {
 
-using nlohmann::ordered_json;
-
 namespace {
 
-std::string line_of(const ordered_json& object) {
-  return seal(object.dump(-1, ' ', false, ordered_json::error_handler_t::replace)) + '\n';
+// `list` hands over what stands behind the kind of the line.
+template <class List>
+std::string line_of(std::string_view kind, const List& list) {
+  return seal(dumped(to_json(told_by{[&](auto& way) {
+           way.needs("t", kind);
+           list(way);
+         }}))) +
+         '\n';
 }
 
 std::string header_line(const store_header& header) {
-  return line_of({{"t", "header"},
-                  {"schema", store_schema},
-                  {"machine", to_json(header.machine)},
-                  {"command", header.command},
-                  {"seed", header.seed},
-                  {"started", header.started},
-                  {"settings", ordered_json(header.settings)}});
+  return line_of("header", [&](auto& way) {
+    way.needs("schema", store_schema);
+    fields(way, const_cast<store_header&>(header));
+  });
 }
 
 std::string resumed_line(const store_header& header) {
-  return line_of(
-      {{"t", "resumed"}, {"command", header.command}, {"seed", header.seed}, {"started", header.started}});
+  return line_of("resumed", [&](auto& way) {
+    way.needs("command", header.command);
+    way.needs("seed", header.seed);
+    way.needs("started", header.started);
+  });
 }
 
 unique_descriptor open_regular(const std::filesystem::path& file) {
@@ -95,11 +97,6 @@ store::store(const std::filesystem::path& file, const store_header& header, if_e
                       file.string()));
     store_scan scan = scan_store(file);
     if (scan.begun) {
-      if (scan.contents.of_first_schema)
-        throw usage_error(
-            fmt::format("--resume: '{}' is a store of an earlier mgsync ({}): it can be shown, compared and "
-                        "merged, not resumed. Name another file with --store.",
-                        file.string(), first_schema::store));
       refuse_another_configuration(file, scan.contents.header, header);
       first = resumed_line(header);
     }
@@ -137,24 +134,33 @@ void store::append(const std::string& line) {
 void store::add(const point& one, const std::vector<metric_name>& metrics, const std::string& method,
                 const sample& measured) {
   const std::string key = short_key(one);
-  if (declared_.insert(key).second) {
-    ordered_json listed = ordered_json::object();
-    for (const metric_name& each : metrics) listed[each.name] = to_json(each);
-    append(line_of(
-        {{"t", "point"}, {"key", key}, {"point", to_json(one)}, {"metrics", listed}, {"method", method}}));
-  }
-  append(line_of({{"t", "sample"}, {"key", key}, {"batch", measured.batch}, {"values", to_json(measured)}}));
+  if (declared_.insert(key).second)
+    append(line_of("point", [&](auto& way) {
+      way.needs("key", key);
+      way.needs("point", one);
+      way.needs("metrics", by_name{metrics});
+      way.needs("method", method);
+    }));
+  append(line_of("sample", [&](auto& way) {
+    way.needs("key", key);
+    way.needs("batch", measured.batch);
+    way.needs("values", by_name{measured.values});
+  }));
 }
 
 void store::finish(const result& one) {
-  append(line_of({{"t", "result"}, {"key", short_key(one.point)}, {"result", to_json(one)}}));
+  append(line_of("result", [&](auto& way) {
+    way.needs("key", short_key(one.point));
+    way.needs("result", one);
+  }));
   check_errno(sync() ? 0 : -1, fmt::format("making the store '{}' durable", file_.string()));
 }
 
 void store::end(std::string_view why, std::string_view reason) {
-  ordered_json last{{"t", "end"}, {"why", why}};
-  if (!reason.empty()) last["reason"] = reason;
-  append(line_of(last));
+  append(line_of("end", [&](auto& way) {
+    way.needs("why", why);
+    way("reason", reason);
+  }));
   check_errno(sync() ? 0 : -1, fmt::format("making the store '{}' durable", file_.string()));
 }
 

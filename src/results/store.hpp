@@ -32,6 +32,13 @@ struct store_header {
   std::map<std::string, std::string>
       settings;  // what else decides a result: precision, max-time, check-rounds, ...
 };
+void fields(auto& way, store_header& h) {
+  way.needs("machine", h.machine);
+  way.needs("command", h.command);
+  way.needs("seed", h.seed);
+  way.needs("started", h.started);
+  way.needs("settings", h.settings);
+}
 
 // A point that is to be continued or tried again: it has samples but no result, or one that an interruption
 // or an error cut short, or it failed.
@@ -53,13 +60,11 @@ struct store_contents {
       finished;  // with their samples, in the order of their first lines; of each point the last
   std::vector<unfinished_point> unfinished;  // in the order of their first sample
   bool complete = false;                     // the last command reached its end
-  bool of_first_schema = false;              // "mgsync-store/1": can be read, not resumed
   std::string ended;  // why the last command ended: "complete", "interrupted", ...; may be empty
   std::vector<std::string> damage;  // one sentence each: a torn tail, a damaged line
 };
 
-// Reads a store without changing or locking it; one of "mgsync-store/1" too. Throws usage_error when the file
-// is none.
+// Reads a store without changing or locking it. Throws usage_error when the file is none.
 store_contents read_store(const std::filesystem::path& file);
 
 enum class if_exists { refuse, resume };
@@ -68,7 +73,7 @@ class store {
  public:
   // Opens `file` for this process alone and makes the header durable. An existing store is refused, or, to
   // resume, repaired and read; then its machine and settings must be the header's. Throws usage_error
-  // (exists; another writer; no store; one of "mgsync-store/1"; another machine or other settings; cannot be
+  // (exists; another writer; no store; one of another schema; another machine or other settings; cannot be
   // created), api_error when writing fails.
   store(const std::filesystem::path& file, const store_header& header, if_exists policy = if_exists::refuse);
 

@@ -1,25 +1,23 @@
 #include "src/results/store_reading.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "src/base/bounded_file.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/json_fields.hpp"
 #include "src/base/shown_words.hpp"
-#include "src/base/strict_json.hpp"
 #include "src/results/checksum.hpp"
-#include "src/results/first_schema.hpp"
-#include "src/results/result_json.hpp"
-#include "src/results/statistics.hpp"
+#include "src/results/numbers_in_words.hpp"
 
 namespace mgsync {
-
-using nlohmann::ordered_json;
 
 namespace {
 
 constexpr std::size_t most_sentences = 20;
+constexpr std::string_view here = "line";  // what the paths of sentences about one begin with
 constexpr std::string_view header_start = R"({"t":"header","schema":"mgsync-store/)";
 
 class reading {
@@ -32,19 +30,11 @@ class reading {
     if (!object)
       throw usage_error(
           fmt::format("the first line of the store '{}' is damaged: nothing of it can be used", file_));
-    const ordered_json value = parse_strictly(*object, file_);
-    const object_reader in(value, file_);
-    const auto schema = in.get<std::string>("schema");
-    scan_.contents.of_first_schema = schema == first_schema::store;
-    if (schema != store_schema && schema != first_schema::store)
-      throw usage_error(fmt::format("'{}' is a store of schema {}; this mgsync knows {} and {}", file_,
-                                    schema, store_schema, first_schema::store));
-    store_header& header = scan_.contents.header;
-    header.machine = machine_from_json(in.member("machine"), in.path_of("machine"));
-    header.command = in.get<std::string>("command");
-    header.seed = in.get<std::uint64_t>("seed");
-    header.started = in.get<std::string>("started");
-    header.settings = in.get<std::map<std::string, std::string>>("settings");
+    const auto schema = text_under("schema", *object, file_).value_or("");
+    if (schema != store_schema)
+      throw usage_error(fmt::format("'{}' is a store of schema '{}', which is not read; accepted: '{}'",
+                                    file_, schema, store_schema));
+    read_json(*object, file_, scan_.contents.header);
     scan_.begun = true;
   }
 
@@ -52,7 +42,7 @@ class reading {
     const auto object = unseal(line);
     if (!object) return damaged("damaged, skipped");
     try {
-      take_intact(parse_strictly(*object, "line"));
+      take_intact(*object);
     } catch (const usage_error& error) { damaged(fmt::format("skipped: {}", error.what())); }
   }
 
@@ -85,29 +75,20 @@ class reading {
     std::string before;  // what became of the attempt before the last one
   };
 
-  void take_intact(const ordered_json& value) {
-    const object_reader in(value, "line");
-    const auto type = in.get<std::string>("t");
-    if (type == "sample") return take_sample(in, value);
-    if (type == "point") return take_point(in);
-    if (type == "result") return take_result(in);
-    if (type == "end") {
-      scan_.contents.ended = in.get<std::string>("why");
-      scan_.contents.complete = true;
-      return;
-    }
-    if (type == "resumed") {
-      scan_.contents.ended.clear();
-      scan_.contents.complete = false;
-      return;
-    }
-    throw usage_error(fmt::format("'{}' is no kind of line", type));
+  void take_intact(std::string_view line) {
+    const auto kind = text_under("t", line, here).value_or("");
+    if (kind == "sample") return take_sample(line);
+    if (kind == "point") return take_point(line);
+    if (kind == "result") return take_result(line);
+    if (kind != "end" && kind != "resumed") throw usage_error(fmt::format("'{}' is no kind of line", kind));
+    auto& ended = scan_.contents.ended;
+    ended.clear();
+    scan_.contents.complete = kind == "end";
+    if (kind == "end") read_json(line, here, told_by{[&](auto& way) { way.needs("why", ended); }});
   }
 
-  bool first_schema() const { return scan_.contents.of_first_schema; }
-
   entry& entry_of(const mgsync::point& one, const std::string& key) {
-    if (!first_schema() && short_key(one) != key) throw usage_error("the key is not that of the point");
+    if (short_key(one) != key) throw usage_error("the key is not that of the point");
     const auto [found, fresh] = points_.try_emplace(key);
     if (fresh) {
       order_.push_back(key);
@@ -118,40 +99,48 @@ class reading {
     return found->second;
   }
 
-  void take_point(const object_reader& in) {
-    const auto key = in.get<std::string>("key");
-    if (first_schema()) {
-      entry& found = entry_of(first_schema::point_from_json(in.member("point"), in.path_of("point")), key);
-      found.metrics = {{"latency", "us"}};
-    } else {
-      entry& found = entry_of(point_from_json(in.member("point"), in.path_of("point")), key);
-      found.method = in.get<std::string>("method");
-      for (const auto& [name, value] : in.member("metrics").items())
-        found.metrics.push_back(metric_name_from_json(name, value, in.path_of(name)));
-    }
+  void take_point(std::string_view line) {
+    std::string key;
+    entry told;
+    read_json(line, here, told_by{[&](auto& way) {
+                way.needs("key", key);
+                way.needs("point", told.point);
+                way.needs("metrics", by_name{told.metrics});
+                way.needs("method", told.method);
+              }});
+    entry& found = entry_of(told.point, key);
+    found.method = told.method;
+    found.metrics = told.metrics;
     scan_.described.insert(key);
   }
 
-  void take_sample(const object_reader& in, const ordered_json& line) {
-    const auto key = in.get<std::string>("key");
-    sample one = first_schema()
-                     ? first_schema::sample_from_json(line, "line")
-                     : sample_from_json(in.get<std::uint32_t>("batch"), in.member("values"), "line.values");
+  void take_sample(std::string_view line) {
+    std::string key;
+    sample one;
+    read_json(line, here, told_by{[&](auto& way) {
+                way.needs("key", key);
+                way.needs("batch", one.batch);
+                way.needs("values", by_name{one.values});
+              }});
+    std::erase_if(one.values, [](const named_value& each) { return std::isnan(each.value); });
     const auto found = points_.find(key);
     if (found == points_.end()) throw usage_error("a sample of a point that no line describes");
     found->second.next_batch = std::max(found->second.next_batch, one.batch + 1);
     found->second.samples.push_back(std::move(one));
   }
 
-  void take_result(const object_reader& in) {
-    const auto key = in.get<std::string>("key");
-    const auto read = first_schema() ? first_schema::result_from_json : result_from_json;
-    mgsync::result one = read(in.member("result"), in.path_of("result"));
+  void take_result(std::string_view line) {
+    std::string key;
+    mgsync::result one;
+    read_json(line, here, told_by{[&](auto& way) {
+                way.needs("key", key);
+                way.needs("result", one);
+              }});
+    take_numbers_from_words(one);
     entry& found = entry_of(one.point, key);
     if (found.result) {
       const mgsync::result& last = *found.result;
       if (!is_to_be_tried_again(last)) throw usage_error("a second result of a point that was done");
-      if (first_schema()) one.attempt = last.attempt + (last.status == result_status::interrupted ? 0 : 1);
       if (one.attempt > last.attempt) found.before = what_became_of(last);
     }
     // What was measured of something wrong is none of the next attempt's.
@@ -183,10 +172,6 @@ class reading {
     if (!one.result || one.result->status == result_status::interrupted) return;
     mgsync::result& done = *one.result;
     if (done.status != result_status::failed) done.samples = std::move(one.samples);
-    // A line of the first schema has no batches' medians.
-    for (metric& each : done.metrics)
-      if (each.raw.empty())
-        for (const auto& batch : batches_of(done.samples, each.name)) each.raw.push_back(median(batch));
     if (done.has_metrics() && done.metrics.front().samples != done.samples.size())
       damage_.push_back(fmt::format("'{}': {} of the {} samples of {} are left; its summary is of all", file_,
                                     done.samples.size(), done.metrics.front().samples, name_of(done.point)));

@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const auto read =
         recording_from_json(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz");
-    if (recording_from_json(to_json(read), "again") != read) std::abort();
+    if (recording_from_json(text_of(read), "again") != read) std::abort();
     event_table(read);
     const auto bars = bars_of(read, {"recording", "what was recorded", "by a fuzzer"});
     try {

@@ -2,7 +2,7 @@
 """No number is printed and parsed back inside: studies, their evaluations and the harness read values.
 
 Text becomes numbers at the borders alone: what a user typed, files, other programs, and the wire between processes. Found
-is each call that parses numbers or JSON in src/studies, src/harness and barriers, but for the files below.
+is each call that parses numbers or JSON by hand in src/studies, src/harness and barriers, but for the files below.
 
 Usage: number_parsing.py ROOT. Prints every such place, and every file below that parses nothing any more; then exits with 1.
 """
@@ -15,14 +15,11 @@ FOLDERS = ("src/studies", "src/harness", "barriers")
 ALLOWED = {
     "barriers/words.cpp": "what a user typed",
     "src/harness/bystanders.cpp": "files of the kernel",
-    "src/harness/runner.cpp": "what ranks tell each other",
-    "src/studies/barriers/trial_exchange.cpp": "what ranks tell each other",
     "src/studies/blocking/blocking_case.cpp": "what a case's process says, which may be killed at any line",
     "src/studies/pipeline/answer.cpp": "what a user typed",
     "src/studies/pipeline/machine.cpp": "a machine file of the user's",
     "src/studies/pipeline/measured_rows.cpp": "CSV files",
     "src/studies/reduction/reading.cpp": "what a user typed",
-    "src/studies/reduction/sum_exchange.cpp": "what ranks tell each other",
 }
 PARSING = re.compile(r"\b(?:sto(?:i|l|ul|ll|ull|f|d|ld)|strto(?:d|f|ld|l|ul|ll|ull)|ato[filq]|from_chars|sscanf|json::parse)\s*\(")
 COMMENT = re.compile(r"//[^\n]*")

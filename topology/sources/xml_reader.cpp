@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
-#include "src/base/strict_json.hpp"
+#include "src/base/json_fields.hpp"
 #include "topology/description.hpp"
 #include "topology/discovery.hpp"
 #include "topology/sources/bounded_child.hpp"
@@ -34,8 +34,8 @@ std::string describe(hwloc_topology_t t) {
   if (const char* own = hwloc_obj_get_info_by_name(root, "mgsync")) {  // that a report of ours has put there
     auto all = machine_json(m);
     try {
-      const auto values = parse_strictly(own, "its value");
-      if (!values.is_object()) expected("its value", "an object");
+      const auto values = from_json<nlohmann::ordered_json>(own, "its value");
+      if (!values.is_object()) throw usage_error("its value: expected an object");
       all.update(values);
     } catch (const usage_error& error) {
       return fmt::format("{}its info attribute mgsync is none of this version of mgsync ({})", refused,

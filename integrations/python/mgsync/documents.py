@@ -6,7 +6,6 @@ import zlib
 
 RESULTS = "mgsync-results/2"
 STORE = "mgsync-store/2"
-OLD = ("mgsync-results/1", "mgsync-store/1")
 
 
 class NotResults(ValueError):
@@ -34,11 +33,8 @@ def document_in(path):
 
 def _known_schema(value, wanted, name):
     found = value.get("schema") if isinstance(value, dict) else None
-    if found == wanted:
-        return
-    if found in OLD:
-        raise NotResults(f"{name}: its schema is '{found}'; 'mgsync merge {name} --json new.json' converts it to '{RESULTS}'")
-    raise NotResults(f"{name}: its schema is {found!r}; accepted: '{RESULTS}' and '{STORE}'")
+    if found != wanted:
+        raise NotResults(f"{name}: its schema is {found!r}; accepted: '{RESULTS}' and '{STORE}'")
 
 
 def _from_json(text, name):

@@ -109,7 +109,7 @@ class Reader(unittest.TestCase):
 
     def test_other_files_are_refused_with_a_sentence(self):
         cases = {"a.json": ('{"schema": "x"}', "accepted: 'mgsync-results/2'"), "b.json": ("hello", "no results of mgsync"),
-                 "c.json": ('{"schema": "mgsync-results/1"}', "mgsync merge"), "d.json.xz": ("no xz", "no results of mgsync"),
+                 "c.json": ('{"schema": "mgsync-results/1"}', "accepted: 'mgsync-results/2'"), "d.json.xz": ("no xz", "no results of mgsync"),
                  "e.json": ("[]", "accepted"), "f.json": ("", "no results of mgsync")}
         for name, (text, expected) in cases.items():
             (self.folder / name).write_text(text)

@@ -23,6 +23,11 @@ struct step {
       0;  // of sampling; the subject is made anew between batches, so that its place is part of the spread
   bool preparing = false;  // a pilot: not a sample, not interleaved with others
 };
+void fields(auto& way, step& s) {
+  way.needs("orders", s.orders);
+  way.needs("batch", s.batch);
+  way.needs("preparing", s.preparing);
+}
 
 class method {
  public:

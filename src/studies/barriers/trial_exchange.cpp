@@ -5,73 +5,94 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
+
+#include "src/base/json_fields.hpp"
 
 namespace mgsync {
 
-using json = nlohmann::json;
+void fields(auto& way, worker_id& w) {
+  way.needs("member", w.member);
+  way.needs("block", w.block);
+}
+void fields(auto& way, arrival& a) {
+  way.needs("worker", a.worker);
+  way.needs("rounds", a.rounds);
+}
+void fields(auto& way, violation& v) {
+  way.needs("round", v.round);
+  way.needs("reader", v.reader);
+  way.needs("offender", v.offender);
+  way.needs("expected", v.expected);
+  way.needs("seen", v.seen);
+  way.needs("what", v.what);
+}
+void fields(auto& way, load_seen& l) {
+  way.needs("gbps", l.gbps);
+  way.needs("misplaced", l.misplaced);
+}
+
+// What one rank tells the others.
+struct rank_trial {
+  trial mine;
+  std::vector<unsigned> members;
+  bool interrupted = false;
+  double stopped_s = 0;
+};
+void fields(auto& way, rank_trial& r) {
+  way.needs("outcome", r.mine.outcome);
+  way.needs("elapsed_ns", r.mine.elapsed);
+  way.needs("observations", r.mine.observations);
+  way.needs("violations", r.mine.violations);
+  way.needs("far_violations", r.mine.far_violations);
+  way.needs("first_violation", r.mine.first_violation);
+  way.needs("loads", r.mine.loads);
+  way.needs("ran_on", r.mine.ran_on);
+  way.needs("taken", r.mine.taken);
+  way.needs("arrivals", r.mine.arrivals);
+  way.needs("members", r.members);
+  way.needs("interrupted", r.interrupted);
+  way.needs("stopped_s", r.stopped_s);
+}
 
 std::string pack_trial(const trial& mine, const std::vector<unsigned>& members, bool interrupted,
                        double stopped_s) {
-  json wire{{"outcome", static_cast<int>(mine.outcome)},
-            {"observations", mine.observations},
-            {"violations", mine.violations},
-            {"far_violations", mine.far_violations},
-            {"interrupted", interrupted},
-            {"stopped_s", stopped_s}};
-  wire["members"] = members;
-  wire["elapsed_ns"] = json::array();
-  for (const auto e : mine.elapsed) wire["elapsed_ns"].push_back(e.count());
-  wire["loads"] = json::array();
-  for (const auto& l : mine.loads) wire["loads"].push_back({l.gbps, l.misplaced});
-  wire["ran_on"] = mine.ran_on;
-  if (mine.taken) wire["taken"] = *mine.taken;
-  wire["arrivals"] = json::array();
-  for (const auto& a : mine.arrivals) wire["arrivals"].push_back({a.worker.member, a.worker.block, a.rounds});
-  if (mine.first_violation) {
-    const auto& v = *mine.first_violation;
-    wire["first"] = {v.round,          v.reader.member, v.reader.block, v.offender.member,
-                     v.offender.block, v.expected,      v.seen,         v.what};
-  }
-  return wire.dump();
+  return on_wire(rank_trial{mine, members, interrupted, stopped_s});
 }
 
 group_trial merge_trials(const std::vector<std::string>& packed) {
   group_trial all;
   std::map<std::pair<unsigned, unsigned>, std::uint64_t> furthest;  // member and block
   for (std::size_t rank = 0; rank < packed.size(); ++rank) {
-    const json wire = json::parse(packed[rank]);
-    all.outcome = std::max(all.outcome, static_cast<outcome>(wire["outcome"].get<int>()));
-    all.observations += wire["observations"].get<std::uint64_t>();
-    all.violations += wire["violations"].get<std::uint64_t>();
-    all.far_violations += wire["far_violations"].get<std::uint64_t>();
-    all.interrupted = all.interrupted || wire["interrupted"].get<bool>();
-    all.stopped_s = std::max(all.stopped_s, wire["stopped_s"].get<double>());
-    const auto& elapsed = wire["elapsed_ns"];
-    for (std::size_t i = 0; i < elapsed.size(); ++i) {
-      const double us = elapsed[i].get<double>() / 1000;
+    const auto told = from_wire<rank_trial>(packed[rank]);
+    const trial& theirs = told.mine;
+    all.outcome = std::max(all.outcome, theirs.outcome);
+    all.observations += theirs.observations;
+    all.violations += theirs.violations;
+    all.far_violations += theirs.far_violations;
+    all.interrupted = all.interrupted || told.interrupted;
+    all.stopped_s = std::max(all.stopped_s, told.stopped_s);
+    for (std::size_t i = 0; i < theirs.elapsed.size(); ++i) {
+      const double us = static_cast<double>(theirs.elapsed[i].count()) / 1000;
       if (us == all.longest_us) all.slowest.reset();
       if (us <= all.longest_us) continue;
       all.longest_us = us;
-      all.slowest = wire["members"][i].get<unsigned>();
+      all.slowest = told.members.at(i);
     }
-    for (std::size_t i = 0; i < wire["loads"].size(); ++i) {
-      const auto& l = wire["loads"][i];
-      all.load_gbps.emplace_back(wire["members"][i].get<unsigned>(), l[0].get<double>());
-      if (all.misplaced_load.empty()) all.misplaced_load = l[1].get<std::string>();
+    for (std::size_t i = 0; i < theirs.loads.size(); ++i) {
+      all.load_gbps.emplace_back(told.members.at(i), theirs.loads[i].gbps);
+      if (all.misplaced_load.empty()) all.misplaced_load = theirs.loads[i].misplaced;
     }
-    for (std::size_t i = 0; i < wire["ran_on"].size(); ++i)
-      all.ran[wire["members"][i]] = {static_cast<int>(rank), wire["ran_on"][i].get<std::set<int>>()};
-    if (wire.contains("taken")) all.taken = std::max(all.taken.value_or(0), wire["taken"].get<double>());
-    if (wire.contains("first")) {
-      const auto& f = wire["first"];
-      const violation v{f[0], {f[1], f[2]}, {f[3], f[4]}, f[5], f[6], f[7]};
-      if (!all.first_violation || v.round < all.first_violation->round) all.first_violation = v;
-    }
+    for (std::size_t i = 0; i < theirs.ran_on.size(); ++i)
+      all.ran[told.members.at(i)] = {static_cast<int>(rank),
+                                     {theirs.ran_on[i].begin(), theirs.ran_on[i].end()}};
+    if (theirs.taken) all.taken = std::max(all.taken.value_or(0), *theirs.taken);
+    if (const auto& v = theirs.first_violation;
+        v && (!all.first_violation || v->round < all.first_violation->round))
+      all.first_violation = v;
     // Several ranks may see one worker, and not at the same moment.
-    for (const auto& a : wire["arrivals"]) {
-      auto& rounds = furthest[{a[0], a[1]}];
-      rounds = std::max(rounds, a[2].get<std::uint64_t>());
+    for (const auto& a : theirs.arrivals) {
+      auto& rounds = furthest[{a.worker.member, a.worker.block}];
+      rounds = std::max(rounds, a.rounds);
     }
   }
   for (const auto& [worker, rounds] : furthest) all.stuck_round = std::max(all.stuck_round, rounds);

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
+#include "src/base/json_fields.hpp"
 #include "src/base/watchdog.hpp"
 #if MGSYNC_WITH_MPI
 #include "src/base/mpi_native.hpp"
@@ -15,34 +14,24 @@ namespace mgsync::reduction {
 
 seen put_sums_together(const communicator& ranks, seen mine) {
   if (ranks.size() == 1) return mine;
-  using json = nlohmann::json;
-  const auto told = mine.checked.value_or(check_counts{});
-  const json wire{mine.ended,    mine.reason, mine.values,    told.rounds,
-                  told.compared, told.wrong,  mine.stopped_s, signal_received() != 0};
-  bool first = true;
-  for (const auto& text : ranks.all_gather(wire.dump(), "gathering what a run of sums showed")) {
-    const json theirs = json::parse(text);
-    const auto ended = theirs[0].get<ending>();
-    mine.interrupted = mine.interrupted || theirs[7].get<bool>();
-    mine.stopped_s = std::max(mine.stopped_s, theirs[6].get<double>());
-    if (first) {
-      mine.ended = ended;
-      mine.reason = theirs[1];
-      mine.values = theirs[2];
-      mine.checked = check_counts{theirs[3], theirs[4], theirs[5]};
-      first = false;
-      continue;
-    }
-    if (ended > mine.ended) {
-      mine.ended = ended;
-      mine.reason = theirs[1];
+  mine.interrupted = mine.interrupted || signal_received() != 0;
+  const auto told = ranks.all_gather(on_wire(mine), "gathering what a run of sums showed");
+  seen all = from_wire<seen>(told.front());
+  for (std::size_t rank = 1; rank < told.size(); ++rank) {
+    const auto theirs = from_wire<seen>(told[rank]);
+    all.interrupted = all.interrupted || theirs.interrupted;
+    all.stopped_s = std::max(all.stopped_s, theirs.stopped_s);
+    if (theirs.ended > all.ended) {
+      all.ended = theirs.ended;
+      all.reason = theirs.reason;
     }
     for (const char* longest : {"duration_us", "call_us"})
-      if (const auto value = theirs[2].find(longest);
-          value != theirs[2].end() && mine.values.contains(longest))
-        mine.values[longest].front() = std::max(mine.values[longest].front(), (*value)[0].get<double>());
+      if (const auto value = theirs.values.find(longest);
+          value != theirs.values.end() && all.values.contains(longest))
+        all.values[longest].front() = std::max(all.values[longest].front(), value->second.front());
   }
-  return mine;
+  all.done = mine.done;
+  return all;
 }
 
 #if MGSYNC_WITH_MPI

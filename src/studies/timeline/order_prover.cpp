@@ -46,7 +46,7 @@ void order_prover::add_to(result& r) const {
   const auto& typical = order[order.size() / 2]->what;
   const auto picture =
       picture_of_rounds(typical, rounds_of(typical), {"rounds", "Rounds of " + name_of(r.point)});
-  r.attachments.push_back({"recording.json", "application/json", to_json(typical)});
+  r.attachments.push_back({"recording.json", "application/json", text_of(typical)});
   r.attachments.push_back({"table.txt", "text/plain", event_table(typical)});
   r.attachments.push_back({"trace.json", "application/json", to_chrome_trace(picture)});
 }

@@ -79,7 +79,7 @@ void region_prover::add_to(result& r) const {
   for (const auto& [name, what] : {std::pair{std::string("recording"), &last_.corrected},
                                    {std::string("recording-as-compiled"), &last_.as_compiled}}) {
     if (what->events.empty()) continue;
-    r.attachments.push_back({name + ".json", "application/json", to_json(*what)});
+    r.attachments.push_back({name + ".json", "application/json", text_of(*what)});
     r.attachments.push_back({name + ".txt", "text/plain", event_table(*what)});
     r.attachments.push_back({name + ".trace.json", "application/json",
                              to_chrome_trace(bars_of(*what, {name, "Paper 002's region"}))});

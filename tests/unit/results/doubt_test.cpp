@@ -8,10 +8,10 @@
 
 #include "made_up_results.hpp"
 #include "scratch_folder.hpp"
+#include "src/base/json_fields.hpp"
 #include "src/results/comparison.hpp"
 #include "src/results/csv_document.hpp"
 #include "src/results/merging.hpp"
-#include "src/results/result_json.hpp"
 #include "src/results/store.hpp"
 #include "src/results/table.hpp"
 
@@ -85,11 +85,11 @@ TEST(doubts, are_one_line_below_the_table_with_the_points_counted) {
 
 TEST(doubts, travel_as_json_which_has_no_such_key_without_them) {
   const auto one = doubted("a", {crowded, stolen});
-  EXPECT_TRUE(test::same(result_with_samples(with_samples(one), "here"), one));
-  EXPECT_FALSE(with_samples(doubted("a", {})).contains("doubts"));
-  auto later = with_samples(one);
+  EXPECT_EQ(from_json<result>(dumped(to_json(one)), "here").doubts, one.doubts);
+  EXPECT_FALSE(to_json(doubted("a", {})).contains("doubts"));
+  auto later = to_json(one);
   later["doubts"][0]["kind"] = "of a later version";
-  EXPECT_EQ(result_with_samples(later, "here").doubts.front().text, crowded.text);
+  EXPECT_EQ(from_json<result>(dumped(later), "here").doubts.front().text, crowded.text);
 }
 
 TEST(doubts, travel_through_a_store) {

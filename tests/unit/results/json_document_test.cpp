@@ -11,7 +11,7 @@
 #include "made_up_results.hpp"
 #include "scratch_folder.hpp"
 #include "src/base/errors.hpp"
-#include "src/results/result_json.hpp"
+#include "src/base/json_fields.hpp"
 
 namespace mgsync { namespace {
 
@@ -188,7 +188,9 @@ TEST(json_document, reads_strictly) {
     return std::string("accepted");
   };
   EXPECT_EQ(message([](auto& v) { v["schema"] = "mgsync-results/3", v.erase("machine"); }),
-            "f.json: schema 'mgsync-results/3'; this mgsync reads 'mgsync-results/2' and 'mgsync-results/1'");
+            "f.json: its schema is 'mgsync-results/3', which is not read; accepted: 'mgsync-results/2'");
+  EXPECT_EQ(message([](auto& v) { v["schema"] = "mgsync-results/1", v.erase("machine"); }),
+            "f.json: its schema is 'mgsync-results/1', which is not read; accepted: 'mgsync-results/2'");
   EXPECT_EQ(message([](auto& v) { v.erase("schema"); }),
             "f.json: JSON of another kind, and no results (it has no \"schema\")");
   EXPECT_EQ(message([](auto& v) { v["results"][1]["metrics"]["latency"]["median"] = "1"; }),
@@ -279,7 +281,7 @@ TEST(json_document, is_valid_by_the_schema_in_docs) {
 TEST(facts, come_back_as_they_were_and_may_be_absent) {
   auto one = test::measured(test::hub, 1.0);
   EXPECT_FALSE(to_json(one).contains("facts"));
-  EXPECT_FALSE(result_from_json(to_json(one), "r").facts);
+  EXPECT_FALSE(from_json<result>(dumped(to_json(one)), "r").facts);
   one.facts = known_facts{{.origin = fact::origin::peer,
                            .driver = fact::driver::kernel_boundary,
                            .scope = fact::scope::nodes,
@@ -288,14 +290,14 @@ TEST(facts, come_back_as_they_were_and_may_be_absent) {
                           "somebody",
                           "meet()",
                           "#include <meet.h>"};
-  const auto again = result_from_json(to_json(one), "r").facts;
+  const auto again = from_json<result>(dumped(to_json(one)), "r").facts;
   ASSERT_TRUE(again);
   EXPECT_EQ(again->scope, fact::scope::nodes);
   EXPECT_EQ(again->maker + again->call + again->needs, "somebodymeet()#include <meet.h>");
   EXPECT_EQ(to_json(one)["facts"]["extent"], "equal threads");
   auto wrong = to_json(one);
   wrong["facts"]["order"] = "some";
-  EXPECT_THROW(result_from_json(wrong, "r"), usage_error);
+  EXPECT_THROW(from_json<result>(dumped(wrong), "r"), usage_error);
 }
 
 }}  // namespace mgsync

@@ -6,7 +6,6 @@
 #include "scratch_folder.hpp"
 #include "src/base/errors.hpp"
 #include "src/results/machine_likeness.hpp"
-#include "src/results/result_json.hpp"
 #include "tests/unit/refused.hpp"
 
 namespace mgsync { namespace {

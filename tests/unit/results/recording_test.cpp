@@ -66,10 +66,10 @@ TEST(recording, survives_json_with_every_digit) {
   r.events[0].clock = 0xffffffffffffff01ULL;
   r.events[0].timer_ns = 1'700'000'000'123'456'789ULL;
   r.kinds[0].bar = "nothing begins it";
-  EXPECT_EQ(recording_from_json(to_json(r), "here"), r);
+  EXPECT_EQ(recording_from_json(text_of(r), "here"), r);
   for (const char* bad : {"", "{}", "[]", R"({"unit":"ns"})"})
     EXPECT_THROW(recording_from_json(bad, "here"), usage_error) << bad;
-  auto text = to_json(r);
+  auto text = text_of(r);
   text.replace(text.find("\"events\":[[") + 11, 1, "null,0,99,");  // a kind that is none
   EXPECT_THROW(recording_from_json(text, "here"), usage_error);
 }

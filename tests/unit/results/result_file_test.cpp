@@ -16,11 +16,6 @@ namespace mgsync { namespace {
 
 using test::refused;
 
-std::string text_of_fixture() {
-  std::ifstream in(MGSYNC_STORE_FIXTURE, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 TEST(result_file, what_is_no_results_is_told_by_what_it_is) {
   const auto said = [](const char* text) { return refused([&] { result_file_of("f", text); }); };
   const std::string end = "; accepted: a file of --json or --store";
@@ -38,12 +33,19 @@ TEST(result_file, what_is_no_results_is_told_by_what_it_is) {
 // `mgsync show <(cat store)`: a pipe can be read once.
 TEST(result_file, a_store_is_read_through_a_pipe) {
   const test::scratch_folder folder;
-  const auto pipe = folder / "pipe";
+  const auto pipe = folder / "pipe", file = folder / "s.jsonl";
+  {
+    store out(file, {test::a_machine(), "mgsync --store x", 42, "2026-01-31T12:00:00Z", {}});
+    const auto one = test::measured(test::a_point("multigrid", "inbox", 2), 0.2);
+    for (const sample& each : one.samples)
+      out.add(one.point, {one.metrics.begin(), one.metrics.end()}, one.method, each);
+    out.finish(one);
+  }
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  std::thread writer([&] { std::ofstream(pipe, std::ios::binary) << text_of_fixture(); });
+  std::thread writer([&] { std::ofstream(pipe, std::ios::binary) << test::content_of(file); });
   const auto piped = read_result_file(pipe);
   writer.join();
-  const auto whole = read_result_file(MGSYNC_STORE_FIXTURE);
+  const auto whole = read_result_file(file);
   EXPECT_TRUE(piped.is_store);
   EXPECT_EQ(piped.document.command, whole.document.command);
   EXPECT_FALSE(whole.document.results.empty());

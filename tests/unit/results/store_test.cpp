@@ -17,7 +17,6 @@
 #include "scratch_folder.hpp"
 #include "src/base/errors.hpp"
 #include "src/results/checksum.hpp"
-#include "src/results/result_json.hpp"
 #include "tests/unit/refused.hpp"
 
 // As on a file system without it. Stands in for the C library's.
@@ -149,24 +148,15 @@ TEST(store, goes_on_where_it_ended) {
   EXPECT_TRUE(in.complete);
 }
 
-// Written by the mgsync before: it can be read, and not resumed.
-TEST(store, of_the_first_schema_is_read_and_not_resumed) {
-  const std::string first = MGSYNC_STORE_FIXTURE;
-  const auto contents = read_store(first);
-  EXPECT_TRUE(contents.of_first_schema);
-  EXPECT_TRUE(contents.damage.empty());
-  ASSERT_EQ(contents.finished.size(), 1U);
-  const auto& r = contents.finished.front();
-  EXPECT_EQ(name_of(r.point), "multigrid:auto on 2 host members {0,1}, shape 1");
-  EXPECT_EQ(r.status, result_status::measured);
-  EXPECT_EQ(r.metrics.at(0).name, "latency");
-  EXPECT_EQ(r.samples.size(), r.metrics[0].samples);
-  EXPECT_TRUE(r.verdict.passed);
+TEST(store, of_another_schema_is_refused_by_name) {
   const test::scratch_folder folder;
-  const auto copy = folder / "s.jsonl";
-  std::filesystem::copy_file(first, copy);
-  EXPECT_NE(refused([&] { store(copy, contents.header, if_exists::resume); }).find("mgsync-store/1"),
-            std::string::npos);
+  const auto file = folder / "s.jsonl";
+  write_to(file, seal(R"({"t":"header","schema":"mgsync-store/1"})") + "\n");
+  const auto sentence =
+      fmt::format("'{}' is a store of schema 'mgsync-store/1', which is not read; accepted: 'mgsync-store/2'",
+                  file.string());
+  EXPECT_EQ(refused([&] { read_store(file); }), sentence);
+  EXPECT_EQ(refused([&] { store(file, a_header(), if_exists::resume); }), sentence);
 }
 
 TEST(store, existing_is_refused_without_resume) {

@@ -165,8 +165,7 @@ TEST(description, every_error_says_where_and_what_is_accepted) {
   const std::pair<std::string, std::string> cases[] = {
       {"", "file: parse error at line 1, column 1: "},
       {"hello\n", "file: parse error at line 1, column 1: "},
-      {"{\n\n \"host\": }",
-       "file: parse error at line 3, column 10: syntax error while parsing value - unexpected '}'"},
+      {"{\n\n \"host\": }", "file: parse error at line 3, column 10: a value is missing here"},
       {"[]", "file: no description of a machine" + accepted},
       {"mgsync-machine 1\nhost a\n",
        "file: a description of version 1, in lines, which is no longer read" + accepted},
@@ -236,8 +235,7 @@ TEST(description, every_error_says_where_and_what_is_accepted) {
       {with(two + R"("usual_peer": {"from": 0})"),
        "file: usual_peer: unknown key \"from\"; accepted: access, atomics, performance_rank, path"},
       {with(R"("notes": ["no end})"), "file: parse error at line 1, column "},
-      {with("\"host\": \"\xff\""), "file: parse error at line 1, column 53: syntax error while parsing value "
-                                   "- invalid string: ill-formed UTF-8 byte"},
+      {with("\"host\": \"\xff\""), "file: parse error at line 1, column 53: a byte that is no UTF-8"},
       {with(R"("quota": {"cpus": 0})"), "file: quota.cpus: expected more than 0"},
       {with(R"("allowed_cpus": "3,1")"), "file: allowed_cpus: expected a rising list"}};
   for (const auto& [text, expected] : cases)

@@ -422,7 +422,7 @@ result latency_of(const char* recorder, double us) {
 
 TEST(timeline_evaluation, says_what_the_recorder_costs_and_draws_what_was_recorded) {
   std::vector<result> all{latency_of("on", 2.4), latency_of("off", 2.0)};
-  all[0].attachments.push_back({"recording.json", "application/json", to_json(two_rounds())});
+  all[0].attachments.push_back({"recording.json", "application/json", text_of(two_rounds())});
   const auto cost = cost_of_recorder(all, all[0]);
   ASSERT_TRUE(cost);
   EXPECT_NEAR(cost->relative.estimate, 0.2, 0.01);
