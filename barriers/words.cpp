@@ -196,6 +196,10 @@ std::vector<load> parse_loads(std::string_view text) {
   return loads;
 }
 
+std::vector<std::string> load_words() { return {std::begin(kinds), std::end(kinds)}; }
+
+std::vector<std::string> placement_words() { return {"near", "far", "spread", "list:0"}; }
+
 std::size_t read_placement(std::span<const std::string> words, std::vector<std::string>& into) {
   const auto digits = [](std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -232,6 +236,16 @@ std::size_t read_backend(std::span<const std::string> words, std::vector<backend
   else if (word.substr(colon + 1) == "*") add_all(into, one);
   else add_named(into, one, word.substr(colon + 1));
   return 1;
+}
+
+std::vector<std::string> backend_words() {
+  std::vector<std::string> all{"all", "default"};
+  for (const auto* one : backends()) {
+    all.emplace_back(one->name);
+    if (one->variants.size() > 1) all.push_back(fmt::format("{}:*", one->name));
+    for (const auto& each : one->variants) all.push_back(to_string(backend_choice{one, &each}));
+  }
+  return all;
 }
 
 std::vector<backend_choice> parse_backends(std::string_view text, std::span<const backend* const> table) {

@@ -48,12 +48,14 @@ inline constexpr std::string_view accepted_loads =
     "blocks per GPU x threads (whole warps) and a place, as in peer-stores:16x512@others, "
     "peer-stores:x128@all (every "
     "SM); blocks 1 to 4096, threads 32 to 1024";
+std::vector<std::string> load_words();
 std::string to_string(const load&);  // with its strength and place: "peer-stores:x512@others"
 
 // Reads a placement: near, far, spread, or list:0 and the numbers behind it. How many words it took; 0: it is
 // none.
 std::size_t read_placement(std::span<const std::string> words, std::vector<std::string>& into);
 inline constexpr std::string_view accepted_placements = "near, far, spread, list:0,3,5";
+std::vector<std::string> placement_words();
 
 struct backend_choice {
   const mgsync::backend* backend = nullptr;
@@ -68,6 +70,7 @@ std::string to_string(const backend_choice&);  // "name:variant"
 // word and throws usage_error for one that is none.
 std::size_t read_backend(std::span<const std::string> words, std::vector<backend_choice>& into,
                          std::span<const backend* const> table = backends());
+std::vector<std::string> backend_words();  // these words, of every backend
 std::vector<backend_choice> parse_backends(std::string_view text, std::span<const backend* const> table);
 
 }  // namespace mgsync

@@ -18,3 +18,26 @@ endforeach()
 install(FILES README.md CHANGELOG.md CITATION.cff DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" FILES_MATCHING PATTERN "*.md" PATTERN "*.cu" PATTERN "*.cuh"
   PATTERN results-schema.json PATTERN ladder.svg PATTERN maps EXCLUDE PATTERN timeline EXCLUDE PATTERN launch EXCLUDE)
+
+# The manual page, and what shells complete, as this program writes them; a program that does not run here, of another
+# machine, is installed without them.
+install(CODE "
+  set(folder \"${PROJECT_BINARY_DIR}/pages\")
+  file(REMOVE_RECURSE \"\${folder}\")
+  file(MAKE_DIRECTORY \"\${folder}\")
+  function(page name)
+    execute_process(COMMAND \"$<TARGET_FILE:mgsync>\" \${ARGN} OUTPUT_FILE \"\${folder}/\${name}\" RESULT_VARIABLE ended)
+    if(NOT ended EQUAL 0)
+      file(REMOVE \"\${folder}/\${name}\")
+      message(WARNING \"mgsync does not run here (\${ended}): \${name} is not installed\")
+    endif()
+  endfunction()
+  page(mgsync.1 help --man)
+  page(mgsync completion bash)
+  page(_mgsync completion zsh)
+  page(mgsync.fish completion fish)
+")
+install(FILES "${PROJECT_BINARY_DIR}/pages/mgsync.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" OPTIONAL)
+install(FILES "${PROJECT_BINARY_DIR}/pages/mgsync" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" OPTIONAL)
+install(FILES "${PROJECT_BINARY_DIR}/pages/_mgsync" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" OPTIONAL)
+install(FILES "${PROJECT_BINARY_DIR}/pages/mgsync.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" OPTIONAL)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing to build and run mgsync on Debian 12 or Ubuntu 24.04, by package name, as root or with sudo.
 # What is there already, from wherever, is left alone. Where nothing can be installed, one sentence names all that is
-# missing, as Debian, Spack and conda-forge call it. Usage: jobs/install-packages.sh [tests] [slurm] [sanitizers] [browser] [layout]
+# missing, as Debian, Spack and conda-forge call it. Usage: jobs/install-packages.sh [tests] [slurm] [sanitizers] [browser] [layout] [shells]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -59,11 +59,16 @@ for extra in "$@"; do
     browser) # in which the pages of reports are tested (64 MB; Debian has it, Ubuntu does not)
       needs_command chromium-headless-shell 'chromium headless shell'
       ;;
-    layout) # of the sources, for who changes them
+    layout) # of the sources and of the manual page, for who changes them
       needs_command clang-format clang-format
+      needs_command mandoc mandoc
+      ;;
+    shells) # beside bash, in which words are completed
+      needs_command zsh zsh
+      needs_command fish fish
       ;;
     *)
-      echo "install-packages.sh: '$extra' is none of: tests, slurm, sanitizers, browser, layout" >&2
+      echo "install-packages.sh: '$extra' is none of: tests, slurm, sanitizers, browser, layout, shells" >&2
       exit 2
       ;;
   esac

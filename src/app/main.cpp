@@ -10,7 +10,9 @@
 #include "mgsync/version.hpp"
 #include "src/app/advise_command.hpp"
 #include "src/app/compare_command.hpp"
+#include "src/app/completion.hpp"
 #include "src/app/early_end.hpp"
+#include "src/app/help.hpp"
 #include "src/app/list_command.hpp"
 #include "src/app/merge_command.hpp"
 #include "src/app/options.hpp"
@@ -46,7 +48,11 @@ std::optional<int> run_alone(const command_line& line, bool first) {
   constexpr command together[] = {command::measure, command::study, command::list, command::topology};
   if (!first && std::ranges::find(together, asked.command) == std::end(together)) return 0;
   switch (asked.command) {
-  case command::help: tell("{}", help_text(asked.help_for, line.axes)); return 0;
+  case command::help:
+    tell("{}", asked.manual_page ? manual_page(line.axes, version, commit_date)
+                                 : help_text(asked.help_for, line.axes));
+    return 0;
+  case command::completion: tell("{}", completion_script(asked.files.front())); return 0;
   case command::version: tell("{}", version_text()); return 0;
   case command::show:
     return !asked.figure.empty()   ? show_figure(asked)
@@ -111,7 +117,12 @@ std::string speaker() {
   return rank ? fmt::format("mgsync: rank {} on {}: ", *rank, host_name()) : "mgsync: ";
 }
 
-int run(const std::vector<std::string>& typed) {
+int run(const std::vector<std::string>& entered) {
+  if (asks_completion(entered)) {
+    tell("{}", answer_completion(entered));
+    return 0;
+  }
+  const auto typed = as_parsed(entered);
   outputs written;
   std::optional<watchdog> dog;  // ends after MPI does, which it watches
   std::optional<communicator> job;

@@ -33,6 +33,15 @@ template <std::uint64_t Least, std::uint64_t Most>
 std::uint64_t whole_from(std::string_view name, std::string_view word) {
   return whole(name, word, Least, Most);
 }
+// The words of a table: by themselves, or with the values that they mean.
+template <const auto& Words>
+std::vector<std::string> listed() {
+  std::vector<std::string> all;
+  for (const auto& one : Words)
+    if constexpr (requires { one.second; }) all.emplace_back(one.second);
+    else all.emplace_back(one);
+  return all;
+}
 template <const auto& Words>
 std::string word_of(std::string_view name, std::string_view word) {
   return one_of(name, word, Words);
@@ -71,11 +80,11 @@ thread_level level_of_threads(std::string_view name, std::string_view word) {
 std::span<const described_option> all_options() {
   using enum command;
   constexpr command_set campaigns{measure, study}, where_members_are{measure, study, list, topology},
-      everywhere{measure, list, topology, study, show, compare, merge, report, advise};
+      everywhere{measure, list, topology, study, show, compare, merge, report, advise, help, completion};
   constexpr auto most = std::numeric_limits<std::uint64_t>::max();
   static constexpr described_option table[] = {
     {"device", 0, {measure, study, list, topology, advise}, "WHERE", "auto, host or gpu [auto: GPUs where there are any]",
-     put<&options::device, word_of<devices>>},
+     put<&options::device, word_of<devices>>, listed<devices>},
     {"members-per-rank", 0, where_members_are, "M", "members that each MPI rank runs [all in one rank without mpirun, else 1]",
      put<&options::members_per_rank, whole_from<1, 4096>>},
     {"per-node", 0, {measure, study, list}, "", "measure on each of several nodes by itself, one after the other; --members then counts a node's members",
@@ -85,7 +94,7 @@ std::span<const described_option> all_options() {
     {"oversubscribe", 0, {measure, study, list}, "", "measure even where there are more threads than cores; waits then yield, and the result says so",
      turn<&options::oversubscribe>},
     {"mpi-threads", 0, where_members_are, "LEVEL", "MPI's thread level, which adds to the cost of MPI_Barrier: single, funneled, serialized or multiple; mgsync calls MPI from one thread only [single]",
-     put<&options::mpi_threads, level_of_threads>},
+     put<&options::mpi_threads, level_of_threads>, listed<thread_level_words>},
     {"precision", 0, campaigns, "SHARE", "stop sampling once the 95 % confidence interval of the median is within this share of it [1%; of some studies their own]",
      put<&options::precision, fraction>},
     {"max-time", 0, campaigns, "TIME", "stop sampling a point after this time; a slow point gets twice that time for its first six batches [of barriers 2s, less in a sweep of more than 8 points, so that sampling takes about 16s in all, but at least 60ms a point; of other studies their own]",
@@ -117,7 +126,7 @@ std::span<const described_option> all_options() {
     {"topology", 0, where_members_are, "FILE", "take the machine from this file (hwloc XML or mgsync's own description) instead of looking",
      keep<&options::topology_file>},
     {"format", 0, {topology}, "FORMAT", "text, json, xml, dot, svg, description [text]",
-     put<&options::format, word_of<formats>>},
+     put<&options::format, word_of<formats>>, listed<formats>},
     {"members", 'm', {advise}, "N", "how many members the step has [all that there are]",
      put<&options::members, checked_members>},
     {"gpus", 'g', {advise}, "N", "the same of GPUs alone: never host threads in their place",
@@ -155,12 +164,14 @@ std::span<const described_option> all_options() {
     {"noise", 0, {compare}, "SHARE", "what a process as a whole may be shifted by [4%; 0 with four files or more a side]",
      put<&options::noise, excess>},
     {"across", 0, {compare, merge, report}, "WHAT", "what the machines may differ in: nothing, hosts (same hardware) or machines (anything) [nothing]; of report: what files of one machine may differ in [hosts]",
-     put<&options::across, across_named>},
+     put<&options::across, across_named>, listed<words<across>::list>},
     {"over-processes", 0, {merge}, "", "count each file as one process; the interval is then over processes",
      turn<&options::over_processes>},
+    {"man", 0, {help}, "", "print the manual page, as man and mandoc read it",
+     turn<&options::manual_page>},
     {"help", 'h', everywhere, "", "print this text",
      [](options& o, std::string_view, std::string_view) { o.command = command::help; }},
-    {"version", 0, everywhere, "", "print the version and what it was built with",
+    {"version", 'V', everywhere, "", "print the version and what it was built with",
      [](options& o, std::string_view, std::string_view) { o.command = command::version; }},
   };
   static const auto all = with_forms(table);
@@ -179,6 +190,8 @@ std::span<const described_command> all_commands() {
     {report, "report", "FILE...", "what such files say: verdict, tables, machines; with --html one page with all figures"},
     {advise, "advise", "[FILE...]", "which barrier a program should call for a step of --work us on --gpus N, from files or a short measurement"},
     {merge, "merge", "FILE...", "make one file of several: --json, --csv, --store"},
+    {help, "help", "[COMMAND]", "this text, or what a command takes (as --help behind it); --man: the manual page"},
+    {completion, "completion", "SHELL", "the script that completes mgsync's words in a shell: bash, zsh or fish"},
   };
   return table;
 }

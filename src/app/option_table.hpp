@@ -3,7 +3,9 @@
 
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/app/options.hpp"
 
@@ -28,6 +30,8 @@ struct described_option {
   std::string_view help;
   // Puts the value, read as its type, where it belongs; throws usage_error for one that is none.
   void (*set)(options&, std::string_view name, std::string_view value);
+  // What the value may be, where that is one of some words.
+  std::vector<std::string> (*words)() = nullptr;
 };
 std::span<const described_option> all_options();
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/app/completion.hpp"
 #include "src/app/option_table.hpp"
 #include "src/base/closest_word.hpp"
 #include "src/base/comma_list.hpp"
@@ -120,7 +121,7 @@ po::parsed_options parse(std::span<const std::string> arguments, declared_axes a
     add(with_letter(axis->option(), letter_of(*axis, axes)), axis->counts == word_count::none);
   for (const auto* option : besides(axes))
     add(with_letter(std::string(option->name),
-                    axes.empty() || option->letter == 'h' ? option->letter : char{0}),
+                    axes.empty() || option->used_by.contains(command::study) ? option->letter : char{0}),
         option->value.empty());
   all.add_options()("command", po::value<std::vector<std::string>>());
   po::positional_options_description positions;
@@ -183,6 +184,11 @@ void check_files(const options& o) {
   case command::merge:
     if (files == 0) throw usage_error("mgsync merge takes files written by --store or --json");
     return;
+  case command::completion:
+    if (files != 1)
+      throw usage_error(fmt::format("mgsync completion takes a shell's name; accepted: {}",
+                                    fmt::join(shell_names(), ", ")));
+    return;
   default: return;
   }
 }
@@ -228,32 +234,6 @@ void reject_contradictions(const options& o) {
   if (on_stdout.size() > 1)
     throw usage_error(
         fmt::format("--{} - cannot both be stdout: name a file for one", fmt::join(on_stdout, " - and --")));
-}
-
-std::string help_line(std::string_view name, char letter, std::string_view value, std::string_view help) {
-  std::string left = fmt::format("  --{}", name);
-  if (letter != 0) left += fmt::format(", -{}", letter);
-  if (!value.empty()) left += fmt::format(" {}", value);
-  std::string text = fmt::format("{:<26}", left);
-  constexpr std::size_t width = 78;
-  for (bool first = true; !help.empty(); first = false) {
-    const std::size_t cut = help.size() <= width ? help.size() : help.rfind(' ', width);
-    text += fmt::format("{}{}\n",
-                        first ? (left.size() >= 26 ? "\n                          " : "")
-                              : "                          ",
-                        help.substr(0, cut));
-    help.remove_prefix(std::min(help.size(), cut + 1));
-  }
-  return text;
-}
-
-// The options of a command that reads files, or of every one.
-std::string help_of_options(std::span<const described_option* const> options, std::optional<command> of) {
-  std::string text;
-  for (const auto* option : options)
-    if (!of || option->used_by.contains(*of))
-      text += help_line(option->name, option->letter, option->value, option->help);
-  return text;
 }
 
 }  // namespace
@@ -326,48 +306,35 @@ options parse_options(std::span<const std::string> arguments, declared_axes axes
   return result;
 }
 
-std::string help_lines(declared_axes axes) {
-  std::string text;
+std::vector<offered_option> offered_axes(declared_axes axes) {
+  std::vector<offered_option> all;
   for (const auto* axis : axes) {
-    const auto name = axis->option();
-    const char letter = letter_of(*axis, axes);
-    text += axis->counts == word_count::none
-                ? help_line(name, letter, "", axis->help)
-                : help_line(name, letter, "LIST",
-                            fmt::format(
-                                "{} ({}accepted: {})", axis->help,
-                                axis->defaults().empty() ? "" : fmt::format("default {}; ", axis->defaults()),
-                                axis->accepted()));
+    const bool is_switch = axis->counts == word_count::none;
+    const auto by_default = axis->defaults().empty() ? "" : fmt::format("default {}; ", axis->defaults());
+    all.push_back({axis->option(), letter_of(*axis, axes), is_switch ? "" : "LIST",
+                   is_switch ? std::string(axis->help)
+                             : fmt::format("{} ({}accepted: {})", axis->help, by_default, axis->accepted()),
+                   axis->known_words()});
   }
-  return text;
+  return all;
 }
 
-std::string help_text(std::optional<command> of, declared_axes axes) {
-  if (of) {
-    const auto& c = description_of(*of);
-    std::string text =
-        fmt::format("mgsync {}{}{}: {}\n", c.name, c.words.empty() ? "" : " ", c.words, c.help);
-    if (!axes.empty()) text += "\nAxes:\n" + help_lines(axes);
-    return text + "\nOptions:\n" + help_of_options(besides(axes), of);
-  }
-  std::string text =
-      "mgsync: measures every way to synchronize GPUs (or host threads) on this machine, proves that each is "
-      "a\n"
-      "barrier, and says which is fastest.\n\n"
-      "  mgsync                                        every barrier that runs here, compared\n"
-      "  mpirun -np 4 mgsync --backend multigrid       one member per rank\n"
-      "  mgsync --backend all --members 2,4 --json results.json\n\nCommands:\n";
-  for (const auto& c : all_commands())
-    text += fmt::format("  {:<22}{}\n", fmt::format("{} {}", c.name, c.words), c.help);
-  text += "\nAxes of what is measured:\n" + help_lines(axes);
-  text += "\nOptions:\n" + help_of_options(besides(axes), {});
-  text += "\n`mgsync COMMAND --help` lists what a command takes, `mgsync study NAME --help` what a study "
-          "varies.\n";
-  text += "\nExit codes: 0 measured and correct, 1 failure, 2 wrong use, 3 a barrier was violated or stuck,\n"
-          "4 nothing could be measured or judged here, 5 slower than `mgsync compare --fail-slower` lets "
-          "through, or a node\n"
-          "that `--reference` finds not normal, 128+n ended by signal n.\n";
-  return text;
+std::vector<offered_option> offered_options(std::optional<command> of, declared_axes axes) {
+  std::vector<offered_option> all;
+  for (const auto* option : besides(axes))
+    if (!of || option->used_by.contains(*of))
+      all.push_back({std::string(option->name), option->letter, std::string(option->value),
+                     std::string(option->help),
+                     option->words == nullptr ? std::vector<std::string>() : option->words()});
+  return all;
+}
+
+std::vector<std::string> as_parsed(std::vector<std::string> typed) {
+  const auto words = plain_words(typed);
+  if (words.size() < 2 || words.front() != description_of(command::help).name) return typed;
+  typed.erase(std::ranges::find(typed, words.front()));
+  typed.emplace_back("--help");
+  return typed;
 }
 
 void refuse_gpus(const options& o, std::string_view why) {

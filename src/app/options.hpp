@@ -19,7 +19,20 @@
 
 namespace mgsync {
 
-enum class command { measure, list, topology, study, show, compare, merge, report, advise, help, version };
+enum class command {
+  measure,
+  list,
+  topology,
+  study,
+  show,
+  compare,
+  merge,
+  report,
+  advise,
+  help,
+  completion,
+  version
+};
 
 struct options : output_request, study_settings {
   mgsync::command command = command::measure;
@@ -37,6 +50,7 @@ struct options : output_request, study_settings {
   unsigned processes = 1;       // fresh ones, that each run the campaign
   std::string format = "text";  // of topology
 
+  bool manual_page = false;                                    // of help
   std::string members;                                         // of advise
   std::string shape;                                           // of advise
   std::vector<std::uint32_t> work = {0};                       // of advise: us
@@ -65,9 +79,20 @@ options parse_options(std::span<const std::string> arguments, declared_axes axes
 // Throws usage_error: GPUs alone were asked for, by whichever option, and `why` is why none can be had.
 [[noreturn]] void refuse_gpus(const options&, std::string_view why);
 
-// What --help prints: everything, or what one command takes.
-std::string help_text(std::optional<command> of = std::nullopt, declared_axes axes = {});
-// What it says of axes: each one's option, what it is, its default, what it accepts.
-std::string help_lines(declared_axes axes);
+// An option that a command takes, of the table or an axis of the studies that are measured, for whoever
+// shows it.
+struct offered_option {
+  std::string name;
+  char letter = 0;    // of the short form; 0: none
+  std::string value;  // empty: a switch
+  std::string help;
+  std::vector<std::string> words{};  // that the value, or a part of a list, may be
+};
+std::vector<offered_option> offered_axes(declared_axes);
+// The others; of no command: of every one.
+std::vector<offered_option> offered_options(std::optional<command>, declared_axes);
+
+// `help study launch` is `study launch --help`: the words that are parsed. Others are left as they are.
+std::vector<std::string> as_parsed(std::vector<std::string> typed);
 
 }  // namespace mgsync

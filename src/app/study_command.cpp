@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "mgsync/version.hpp"
+#include "src/app/help.hpp"
 #include "src/app/surroundings.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/base/closest_word.hpp"
@@ -180,7 +181,7 @@ const presentation as_text_and_svg{[](const evaluation& e) { return report::to_t
 std::vector<const study*> studies_asked(std::span<const std::string> arguments) {
   const auto words = plain_words(arguments);
   const auto is = [&](std::string_view command) { return !words.empty() && words.front() == command; };
-  if (words.empty() || is("measure") || is("list")) return studies_named(point{}.study);
+  if (words.empty() || is("measure") || is("list") || is("help")) return studies_named(point{}.study);
   return is("study") && words.size() > 1 ? studies_named(words[1]) : std::vector<const study*>{};
 }
 

@@ -10,7 +10,9 @@
 
 #include "mgsync/version.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/gpu_start.hpp"
 #include "src/base/hosts.hpp"
+#include "src/base/loaded_libraries.hpp"
 #include "topology/description.hpp"
 #include "topology/discovery.hpp"
 
@@ -161,8 +163,18 @@ machine_record record_machine(const options& asked, const communicator& job,
 }
 
 std::string version_text() {
-  return fmt::format("mgsync {}\ncompiler {}\nCUDA {}\nMPI {}\nhwloc {}\n", version_with_commit, compiler(),
-                     with_cuda ? "yes" : "no", communicator::library_version(), topology::hwloc_version());
+  std::map<std::string, std::string> gpus;
+  if constexpr (with_cuda) gpus = gpu_software();
+  const auto or_without = [](const std::string& version) {
+    return version.empty() || version == "none" ? "without" : version;
+  };
+  auto cuda = or_without(gpus["CUDA toolkit"]);
+  if (const auto driver = gpus["CUDA driver API"]; !driver.empty())
+    cuda += fmt::format(" (driver for {})", driver);
+  return fmt::format("mgsync {}\ncompiler {}\nCUDA {}\nNCCL {}\nMPI {}\nOpenMP {}\nhwloc {}\n",
+                     version_with_commit, compiler(), cuda, or_without(gpus["NCCL"]),
+                     or_without(communicator::library_version()), openmp_runtime(),
+                     topology::hwloc_version());
 }
 
 }  // namespace mgsync

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <numeric>
+#include <sstream>
 #include <thread>
 
 #include <fmt/format.h>
@@ -148,8 +149,13 @@ std::string communicator::library_version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   MPI_Get_library_version(text, &length);
-  std::string line(text);
-  return line.substr(0, line.find_first_of(",\n"));
+  // "Open MPI v4.1.4, package: ..."; "MPICH Version:\t4.0.2\nMPICH Release date: ..."
+  std::istringstream line(std::string(
+      text, std::string_view(text).substr(0, static_cast<std::size_t>(length)).find_first_of(",\n")));
+  std::string shown;
+  for (std::string word; line >> word;)
+    if (word != "Version:") shown += (shown.empty() ? "" : " ") + word;
+  return shown;
 }
 
 std::string communicator::thread_level_in_force() { return level_in_force; }

@@ -169,6 +169,18 @@ std::vector<std::string> axis_declaration::default_words(topology::device kind) 
   return words;
 }
 
+std::vector<std::string> axis_declaration::known_words() const {
+  std::vector<std::string> all;
+  for (const auto& form : forms()) {
+    if (!form.names.empty() && counts == word_count::list) add_once(all, "all");
+    for (const auto& word : form.names) add_once(all, word);
+    for (const auto& word : form.known) add_once(all, word);
+    if (form.range)
+      for (const auto number : form.range->only) add_once(all, std::to_string(number));
+  }
+  return all;
+}
+
 bool operator==(const axis_declaration& a, const axis_declaration& b) {
   return a.name == b.name && a.help == b.help && a.unit == b.unit && a.counts == b.counts &&
          a.accepted() == b.accepted() && a.defaults() == b.defaults();

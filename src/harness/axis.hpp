@@ -89,12 +89,14 @@ struct numbers_in {
 
 // Words of a study's own. `read` adds what the first of these words means, and says how many it took to say
 // so: 0, it means nothing. Where it can say better than "accepted: ..." what is wrong, it throws usage_error.
+// `known`: words that a shell may complete, where there are any.
 template <class Value>
 struct read_by {
   takers of = everybody;
   std::string_view defaults{};
   std::string_view accepted{};  // for people
   std::size_t (*read)(std::span<const std::string> words, std::vector<Value>& into) = nullptr;
+  std::vector<std::string> (*known)() = nullptr;
 };
 
 // An axis without its type, for the command line.
@@ -107,11 +109,14 @@ class axis_declaration : public axis_text {
   // and what is accepted.
   std::any values_of(std::span<const std::string> words, topology::device) const;
   std::vector<std::string> default_words(topology::device) const;
+  // What a shell may complete to one of its words; none of the numbers of a range.
+  std::vector<std::string> known_words() const;
 
   struct described_form {
     takers of;
     std::string_view defaults;
     std::vector<std::string> names;   // of a table
+    std::vector<std::string> known;   // of words of a study's own
     std::optional<numbers_in> range;  // of numbers
     std::string text;                 // for people, of others than names
   };
@@ -205,11 +210,13 @@ class axis_of final : public axis_declaration {
     std::vector<described_form> all;
     for (std::size_t i = 0; i < count_; ++i) {
       const form& f = forms_[i];
-      auto& one = all.emplace_back(described_form{f.of, f.defaults, {}, {}, {}});
+      auto& one = all.emplace_back(described_form{f.of, f.defaults, {}, {}, {}, {}});
       if (f.named != nullptr)
         for (auto& [_, word] : f.named(f)) one.names.push_back(word);
-      else if (f.own.read != nullptr) one.text = f.own.accepted;
-      else one.text = text_of(*(one.range = f.range));
+      else if (f.own.read != nullptr) {
+        one.text = f.own.accepted;
+        if (f.own.known != nullptr) one.known = f.own.known();
+      } else one.text = text_of(*(one.range = f.range));
     }
     return all;
   }

@@ -1,7 +1,6 @@
 #include "src/results/machine_likeness.hpp"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,9 +10,6 @@
 
 namespace mgsync {
 namespace {
-
-constexpr std::pair<across, std::string_view> names[] = {
-    {across::nothing, "nothing"}, {across::hosts, "hosts"}, {across::machines, "machines"}};
 
 template <class Value>
 void note(std::vector<std::string>& sentences, std::string_view what, const Value& was, const Value& is) {
@@ -62,16 +58,9 @@ std::vector<std::string> host_differences(const machine_record& base, const mach
 
 }  // namespace
 
-std::string_view to_string(across level) {
-  for (const auto& [value, name] : names)
-    if (value == level) return name;
-  return "nothing";
-}
-
 across across_named(std::string_view option, std::string_view text) {
-  for (const auto& [value, name] : names)
-    if (name == text) return value;
-  throw usage_error(fmt::format("--{} is '{}'; accepted: nothing, hosts, machines", option, text));
+  if (const auto found = from_word<across>(text)) return *found;
+  throw usage_error(fmt::format("--{} is '{}'; accepted: {}", option, text, accepted_words<across>()));
 }
 
 likeness likeness_of(const machine_record& base, const machine_record& now) {

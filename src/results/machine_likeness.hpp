@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "src/base/words.hpp"
 #include "src/results/machine_record.hpp"
 
 namespace mgsync {
@@ -16,8 +17,13 @@ enum class across {
   machines,  // anything
 };
 
-// "nothing", "hosts", "machines", and back (usage_error names them).
-std::string_view to_string(across);
+template <>
+struct words<across> {
+  static constexpr std::pair<across, std::string_view> list[] = {
+      {across::nothing, "nothing"}, {across::hosts, "hosts"}, {across::machines, "machines"}};
+};
+
+// What the word means; usage_error names those there are.
 across across_named(std::string_view option, std::string_view text);
 
 struct likeness {

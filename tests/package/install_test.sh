@@ -10,6 +10,13 @@ prefix=$place/prefix
 
 "$cmake" --install "$build" --prefix "$prefix" >"$place/log" || { cat "$place/log"; exit 1; }
 "$prefix/bin/mgsync" --version
+for part in mgsync compiler CUDA NCCL MPI OpenMP hwloc; do
+  "$prefix/bin/mgsync" -V | grep -q "^$part ." || { echo "--version says nothing of $part"; exit 1; }
+done
+for page in share/man/man1/mgsync.1 share/bash-completion/completions/mgsync share/zsh/site-functions/_mgsync \
+  share/fish/vendor_completions.d/mgsync.fish; do
+  [ -s "$prefix/$page" ] || { echo "$page is not installed"; exit 1; }
+done
 # The installed program finds the reference results that came with it.
 (cd "$place" && "$prefix/bin/mgsync" compare --reference "$consumer/../../../docs/results/h200x4-gpu-barriers.json" >"$place/log" &&
   grep -q "^This node is normal" "$place/log" && grep -q "$prefix/share/mgsync/reference/h200x4-" "$place/log") || { cat "$place/log"; echo "no reference results were found"; exit 1; }

@@ -16,7 +16,8 @@ constexpr axis_of<backend_choice> choices(
         .defaults = "default",
         .accepted = "name, name:variant, name:* (all variants), default or all, as `mgsync list` "
                     "has them",
-        .read = [](auto words, auto& into) { return read_backend(words, into); }});
+        .read = [](auto words, auto& into) { return read_backend(words, into); },
+        .known = backend_words});
 constexpr axis_of<int> members(
     {.name = "members",
      .help = "how many take part; without a number powers of two of host threads, and every number of GPUs"},
@@ -31,10 +32,11 @@ constexpr axis_of<shape> shapes(
 constexpr axis_of<std::string> placements({.name = "placement", .help = "which members"},
                                           read_by<std::string>{.defaults = "near",
                                                                .accepted = accepted_placements,
-                                                               .read = read_placement});
-constexpr axis_of<load> loads({.name = "load", .help = "traffic beside the barrier"},
-                              read_by<load>{
-                                  .defaults = "idle", .accepted = accepted_loads, .read = read_load});
+                                                               .read = read_placement,
+                                                               .known = placement_words});
+constexpr axis_of<load> loads(
+    {.name = "load", .help = "traffic beside the barrier"},
+    read_by<load>{.defaults = "idle", .accepted = accepted_loads, .read = read_load, .known = load_words});
 constexpr axis_of<std::uint32_t> works({.name = "work",
                                         .help = "how long each round works before it synchronizes; not "
                                                 "counted, and neither is what hides behind it, such "

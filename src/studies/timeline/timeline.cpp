@@ -43,7 +43,8 @@ constexpr axis_of<backend_choice> choices(
     read_by<backend_choice>{
         .defaults = "multigrid:auto",
         .accepted = "backends as `mgsync list` names them: multigrid, multigrid:inbox, openmp",
-        .read = [](auto words, auto& into) { return read_backend(words, into); }});
+        .read = [](auto words, auto& into) { return read_backend(words, into); },
+        .known = backend_words});
 
 constexpr axis_of<int> members({.name = "members",
                                 .help = "how many members: host threads on cores of their own, or GPUs; "

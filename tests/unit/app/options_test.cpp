@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "src/app/help.hpp"
 #include "src/app/option_table.hpp"
 #include "src/app/study_command.hpp"
 #include "src/base/errors.hpp"
