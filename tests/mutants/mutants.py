@@ -2,13 +2,16 @@
 
   mutants.py check                 each applies exactly once (quick: CI's package.mutants_apply)
   mutants.py run WORK [NAME ...]   plants each in a copy of the committed sources under WORK, builds the target that it names,
-                                   runs its test, and says killed or survived
+                                   runs its test, and says killed or survived; WORK/verdicts.tsv has a line for each, and
+                                   what was killed by that commit's tests is not tried again
 """
+import datetime
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import time
 
 folder = pathlib.Path(__file__).resolve().parent
 root = folder.parent.parent
@@ -45,11 +48,11 @@ def check(mutants):
 def configure(sources, build, kind):
     if build.exists():
         return
-    own = [str(sources), "-DMGSYNC_TESTS=ON", "-DMGSYNC_CUDA=OFF", "-DMGSYNC_NCCL=OFF", "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+    own = [str(sources), "--preset", "host", "-DCMAKE_UNITY_BUILD=OFF", "-DMGSYNC_TESTS=ON",
            "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DNDEBUG"]
     if kind == "library":
-        own = [str(sources / "barriers/library"), "-DCMAKE_BUILD_TYPE=Release"]
-    subprocess.run(["cmake", "-S", own[0], "-B", str(build), "-G", "Ninja", *own[1:]], check=True, stdout=subprocess.DEVNULL)
+        own = [str(sources / "barriers/library"), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
+    subprocess.run(["cmake", "-S", own[0], "-B", str(build), *own[1:]], check=True, stdout=subprocess.DEVNULL)
 
 
 def built(build, target):
@@ -57,37 +60,68 @@ def built(build, target):
                           stderr=subprocess.DEVNULL).returncode == 0
 
 
-def passes(build, test):
-    return subprocess.run(["ctest", "--test-dir", str(build), "-R", test, "--no-tests=error"], stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL).returncode == 0
+def failing(build, test):
+    """The first test that fails, empty where all pass."""
+    ran = subprocess.run(["ctest", "--test-dir", str(build), "-R", test, "--no-tests=error", "--stop-on-failure"],
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    failed = re.search(r"Test +#\d+: (\S+) .*\*\*\*", ran.stdout)
+    return "" if ran.returncode == 0 else failed.group(1) if failed else "no test ran"
+
+
+def copied(work):
+    """The committed sources under WORK, as they are now, and their commit."""
+    sources = work / "sources"
+    here = subprocess.run(["git", "-C", str(root), "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    if not sources.exists():
+        subprocess.run(["git", "clone", "--quiet", "--no-checkout", str(root), str(sources)], check=True)
+    for words in (["fetch", "--quiet", str(root), here], ["checkout", "--quiet", "--force", here]):
+        subprocess.run(["git", "-C", str(sources), *words], check=True)
+    return sources, here[:9]
+
+
+def tried(mutant, sources, sound):
+    """The word for it, and the test that failed."""
+    file, build = sources / mutant["file"], sources / "build" / ("mutants-" + mutant["build"])
+    text, wanted = file.read_text(), (mutant["build"], mutant["target"], mutant["test"])
+    changed = planted(mutant, text)
+    if changed is None:
+        return "does not apply", ""
+    configure(sources, build, mutant["build"])
+    if wanted not in sound:
+        if not built(build, mutant["target"]):
+            return "no verdict", "without it the target does not build"
+        failed = failing(build, mutant["test"])
+        if failed:
+            return "no verdict", f"without it {failed} fails"
+        sound.add(wanted)
+    try:
+        file.write_text(changed)
+        if not built(build, mutant["target"]):
+            return "no verdict", "it does not compile"
+        failed = failing(build, mutant["test"])
+        return ("killed", failed) if failed else ("survived", "")
+    finally:
+        file.write_text(text)
+        os.utime(file)
 
 
 def run(mutants, work):
-    sources = work / "sources"
-    if not sources.exists():
-        subprocess.run(["git", "clone", "--quiet", str(root), str(sources)], check=True)
-    sound, words = set(), {}
-    for mutant in mutants:
-        file, build = sources / mutant["file"], work / mutant["build"]
-        text, wanted = file.read_text(), (mutant["build"], mutant["target"], mutant["test"])
-        configure(sources, build, mutant["build"])
-        if wanted not in sound and not (built(build, mutant["target"]) and passes(build, mutant["test"])):
-            word = "no verdict: without it the test does not pass"
-        else:
-            sound.add(wanted)
-            changed = planted(mutant, text)
-            if changed is None:
-                word = "does not apply"
-            else:
-                try:
-                    file.write_text(changed)
-                    word = ("no verdict: it does not compile" if not built(build, mutant["target"])
-                            else "survived" if passes(build, mutant["test"]) else "killed")
-                finally:
-                    file.write_text(text)
-                    os.utime(file)
-        words[mutant["name"]] = word
-        print(f"{word:10} {mutant['name']:48} {mutant['test']}", flush=True)
+    sources, commit = copied(work)
+    verdicts, done, sound = work / "verdicts.tsv", {}, set()
+    for line in verdicts.read_text().splitlines() if verdicts.exists() else []:
+        name, word, _, at, _, _ = line.split("\t")
+        done[name] = word if at == commit else ""
+    words = {}
+    for mutant in sorted(mutants, key=lambda m: (m["build"], m["target"], m["test"], m["name"])):
+        name, began = mutant["name"], time.monotonic()
+        if done.get(name) == "killed":
+            words[name] = "killed"
+            continue
+        words[name], failed = tried(mutant, sources, sound)
+        seconds = f"{time.monotonic() - began:.0f}"
+        with verdicts.open("a") as file:
+            print(name, words[name], failed, commit, datetime.date.today(), seconds, sep="\t", file=file)
+        print(f"{words[name]:14} {name:48} {failed} ({seconds} s)", flush=True)
     killed = sum(word == "killed" for word in words.values())
     print(f"{killed} of {len(words)} killed")
     return 0 if killed == len(words) else 1

@@ -28,7 +28,9 @@ TEST(launcher, reads_local_ranks_of_all_launchers) {
   EXPECT_FALSE(open_mpi.local_size.has_value());
   EXPECT_EQ(read({{"OMPI_COMM_WORLD_RANK", "5"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "8"}}).local_size, 8);
   EXPECT_EQ(read({{"PMI_RANK", "1"}, {"SLURM_STEP_TASKS_PER_NODE", "4(x2)"}}).local_size, 4);
-  EXPECT_FALSE(read({{"PMI_RANK", "1"}, {"SLURM_STEP_TASKS_PER_NODE", "4,2"}}).local_size.has_value());
+  for (const char* uneven : {"4,2", "4(x2),2"})
+    EXPECT_FALSE(read({{"PMI_RANK", "1"}, {"SLURM_STEP_TASKS_PER_NODE", uneven}}).local_size.has_value())
+        << uneven;
   EXPECT_TRUE(open_mpi.under_mpi);
   EXPECT_EQ(read({{"PMI_RANK", "2"}, {"MPI_LOCALRANKID", "0"}}).local_rank, 0);
   EXPECT_EQ(read({{"MV2_COMM_WORLD_RANK", "2"}, {"MV2_COMM_WORLD_LOCAL_RANK", "2"}}).local_rank, 2);
@@ -76,10 +78,10 @@ TEST(launcher, refuses_processes_that_do_not_meet) {
 }
 
 TEST(launcher, ignores_a_local_rank_that_is_no_number) {
-  EXPECT_FALSE(
-      read({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "x"}}).local_rank.has_value());
-  EXPECT_FALSE(
-      read({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "-1"}}).local_rank.has_value());
+  for (const char* none : {"x", "-1", "1x", "1 ", ""})
+    EXPECT_FALSE(
+        read({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK", none}}).local_rank.has_value())
+        << none;
 }
 
 }}  // namespace mgsync

@@ -54,6 +54,13 @@ TEST(merging, joins_the_samples_of_different_runs_as_batches_of_their_own) {
   EXPECT_DOUBLE_EQ(*joined.verdict.bound, 3.0 / 40000);
   EXPECT_TRUE(joined.verdict.control_flagged);
   EXPECT_EQ(merged.notes.size(), 1u);
+  EXPECT_EQ(joined.verdict.scope, verdict_scope::all);
+  // What was checked within hosts alone, in either, is so joined.
+  auto within = other;
+  within.verdict.scope = verdict_scope::within_hosts;
+  for (const auto& files : {std::vector{file_of("a", {one}), file_of("b", {within})},
+                            std::vector{file_of("a", {within}), file_of("b", {one})}})
+    EXPECT_EQ(merge_results(files).document.results.at(0).verdict.scope, verdict_scope::within_hosts);
   // Joined with an unchecked one it is unchecked.
   auto unchecked = other;
   unchecked.verdict = {};

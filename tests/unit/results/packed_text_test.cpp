@@ -57,6 +57,16 @@ TEST(packed_text, of_far_more_than_is_read_is_refused_before_it_takes_the_memory
   EXPECT_EQ(unpacked(bytes.substr(0, 2 * some.size()), "d.json.xz").size(), std::size_t{8} << 20);
 }
 
+// "{}", packed, and a header that asks for a dictionary of 1.5 GiB to unpack it.
+TEST(packed_text, that_asks_for_more_memory_than_any_file_needs_is_refused) {
+  if (!can_pack()) GTEST_SKIP() << "built without liblzma";
+  constexpr char bytes[] = "\xfd\x37\x7a\x58\x5a\x00\x00\x01\x69\x22\xde\x36\x02\x00\x21\x01\x25\x00\x00\x00"
+                           "\x3b\x78\x7b\x41\x01\x00\x01\x7b\x7d\x00\x00\x00\x43\xbf\xa6\xa3\x00\x01\x16\x02"
+                           "\xd0\x61\x10\xd2\x90\x42\x99\x0d\x01\x00\x00\x00\x00\x01\x59\x5a";
+  EXPECT_EQ(test::refused([&] { unpacked(std::string(bytes, sizeof bytes - 1), "f.json.xz"); }),
+            "f.json.xz: the packed file is damaged or cut off");
+}
+
 // Two million packed texts of nothing: that they come to no size does not make them endless.
 TEST(packed_text, that_takes_too_long_is_refused_while_it_is_unpacked) {
   if (!can_pack()) GTEST_SKIP() << "built without liblzma";

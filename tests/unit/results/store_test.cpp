@@ -11,6 +11,7 @@
 #include <csignal>
 #include <random>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "made_up_results.hpp"
@@ -301,6 +302,84 @@ TEST(store, lines_that_are_sealed_but_make_no_sense_are_reported_and_skipped) {
   EXPECT_EQ(in.damage.size(), 7U);  // the second result of the point too
   ASSERT_EQ(in.finished.size(), 1U);
   EXPECT_TRUE(test::same(in.finished[0], one));
+}
+
+// Each line is intact; together they say what cannot be.
+TEST(store, a_line_under_the_key_of_another_point_is_skipped) {
+  const test::scratch_folder folder;
+  const auto file = folder / "s.jsonl";
+  const result one = a_result(2);
+  {
+    store out(file, a_header());
+    add(out, one, one.samples[0]);
+  }
+  std::string forged;
+  const std::string content = content_of(file), key = short_key(one.point),
+                    other = short_key(a_result(3).point);
+  std::istringstream lines(content);
+  for (std::string line; std::getline(lines, line);) {
+    auto object = *unseal(line);
+    if (const auto at = object.find(key); at != object.npos) object.replace(at, key.size(), other);
+    forged += seal(object) + "\n";
+  }
+  write_to(file, forged);
+  const store_contents in = read_store(file);
+  ASSERT_EQ(in.damage.size(), 2U) << "the point, and its sample, which no line describes now";
+  EXPECT_NE(in.damage[0].find("the key is not that of the point"), std::string::npos) << in.damage[0];
+  EXPECT_TRUE(in.finished.empty() && in.unfinished.empty());
+}
+
+TEST(store, tells_how_many_samples_are_left_of_those_that_a_summary_is_of) {
+  const test::scratch_folder folder;
+  const auto file = folder / "s.jsonl";
+  const result one = a_result(2);
+  {
+    store out(file, a_header());
+    write_whole(out, one);
+  }
+  std::string content = content_of(file);
+  const auto sample = content.find(R"({"t":"sample")");
+  content.erase(sample,
+                content.find('\n', sample) + 1 - sample);  // a whole line, so that no other is damaged
+  write_to(file, content);
+  const store_contents in = read_store(file);
+  ASSERT_EQ(in.damage.size(), 1U);
+  EXPECT_NE(in.damage[0].find(
+                fmt::format(": {} of the {} samples of ", one.samples.size() - 1, one.samples.size())),
+            std::string::npos)
+      << in.damage[0];
+  ASSERT_EQ(in.finished.size(), 1U);
+  EXPECT_EQ(in.finished[0].samples.size(), one.samples.size() - 1);
+}
+
+TEST(store, samples_of_an_attempt_that_failed_are_none_of_the_next) {
+  const test::scratch_folder folder;
+  const auto file = folder / "s.jsonl";
+  result wrong = a_result(2), right = a_result(2);
+  wrong.status = result_status::failed;
+  wrong.reason = "member 1 left too early";
+  wrong.metrics.clear();
+  right.attempt = 2;
+  {
+    store out(file, a_header());
+    write_whole(out, wrong);
+  }
+  {
+    const auto in = read_store(file);
+    ASSERT_EQ(in.unfinished.size(), 1U);
+    EXPECT_TRUE(in.unfinished[0].samples.empty());
+    EXPECT_EQ(in.unfinished[0].attempt, 2U);
+  }
+  {
+    store out(file, a_header(), if_exists::resume);
+    write_whole(out, right);
+    out.end("complete");
+  }
+  const store_contents in = read_store(file);
+  EXPECT_TRUE(in.damage.empty());
+  ASSERT_EQ(in.finished.size(), 1U);
+  EXPECT_EQ(in.finished[0].status, result_status::measured);
+  EXPECT_TRUE(test::same(in.finished[0].samples, right.samples));
 }
 
 TEST(store, a_device_that_is_full_is_found_at_the_header_and_never_tears_a_line) {

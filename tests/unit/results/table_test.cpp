@@ -205,6 +205,16 @@ TEST(table, says_why_points_were_not_measured_by_reason_or_each) {
         << text;
 }
 
+TEST(table, tells_of_points_that_were_interrupted) {
+  auto before = test::waived(test::a_point("e", "x", 2), "interrupted before it was measured");
+  before.status = result_status::interrupted;
+  for (const auto wanted : {detail::grouped, detail::every}) {
+    const auto text = format_table(std::vector{between("mpi", 0.99, 1.03), before}, wanted);
+    EXPECT_NE(text.find("\nended   e:x  interrupted before it was measured (members 2)\n"), std::string::npos)
+        << text;
+  }
+}
+
 TEST(table, nothing_and_only_waived) {
   EXPECT_EQ(format_table({}), "");
   EXPECT_EQ(format_table(std::vector{test::waived(test::a_point("e", "x", 2), "no GPU")}),
