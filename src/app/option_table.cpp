@@ -46,6 +46,14 @@ template <const auto& Words>
 std::string word_of(std::string_view name, std::string_view word) {
   return one_of(name, word, Words);
 }
+// The profiles.
+constexpr typed_option quick[] = {{"precision", "5%"}, {"max-time", "60ms"}, {"check-rounds", "1000"}};
+constexpr typed_option full[] = {{"precision", "0.5%"}, {"max-time", "10s"}, {"check-rounds", "100000"}};
+template <const auto& Profile>
+void use(options& o, std::string_view, std::string_view) {
+  o.profile = Profile;
+}
+
 std::string checked_members(std::string_view name, std::string_view word) {
   parse_members(word, name);
   return std::string(word);
@@ -105,6 +113,10 @@ std::span<const described_option> all_options() {
      put<&options::check_rounds, whole_from<1, 1'000'000'000>>},
     {"no-check", 0, campaigns, "", "skip that check; the result then says unchecked",
      [](options& o, std::string_view, std::string_view) { o.check_rounds = 0; }},
+    {"quick", 0, campaigns, "", "for a first look, the usual table of a node in less than a minute: --precision 5% --max-time 60ms --check-rounds 1000, each unless it is typed",
+     use<quick>},
+    {"full", 0, campaigns, "", "for results that are kept: --precision 0.5% --max-time 10s --check-rounds 100000, each unless it is typed",
+     use<full>},
     {"seed", 0, campaigns, "N", "the number that the random order of samples and the check's random delays start from [taken from the clock; the result records it]",
      put<&options::seed, whole_from<0, most>>},
     {"processes", 0, campaigns, "N", "run the sweep in N fresh processes, one after the other. The interval is then over processes, and so contains the shift that a process has as a whole; 95 % takes six or more [1]",

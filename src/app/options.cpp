@@ -206,6 +206,15 @@ void settle_gpus(options& o) {
   o.device = "gpu";
 }
 
+// What a profile stands for gives way to what is typed.
+void apply_profile(options& o) {
+  if (o.given.contains("quick") && o.given.contains("full"))
+    throw usage_error("--quick and --full are two profiles; accepted: one of them");
+  for (const auto& [name, word] : o.profile)
+    if (!o.given.contains(name) && !(name == "check-rounds" && o.given.contains("no-check")))
+      std::ranges::find(all_options(), name, &described_option::name)->set(o, name, word);
+}
+
 void reject_contradictions(const options& o) {
   if (o.allow_missing && !o.fail_slower)
     throw usage_error("--allow-missing is for `mgsync compare BASE NEW --fail-slower SHARE`");
@@ -301,6 +310,7 @@ options parse_options(std::span<const std::string> arguments, declared_axes axes
   if (result.command == command::measure) result.command = what;
   check_files(result);
   for (const auto* option : used) must_take(what, *option, axes);
+  apply_profile(result);
   settle_gpus(result);
   reject_contradictions(result);
   return result;

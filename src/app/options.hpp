@@ -34,12 +34,18 @@ enum class command {
   version
 };
 
+struct typed_option {
+  std::string_view option, word;
+};
+
 struct options : output_request, study_settings {
   mgsync::command command = command::measure;
   std::optional<mgsync::command> help_for;  // of --help: the command that was named
   std::vector<std::string> files;           // the words after the command: files, or a study's name
   typed_words axes;                         // of the studies that are measured, as typed
   std::map<std::string, std::string, std::less<>> given;  // the options that were typed, without axes
+
+  std::span<const typed_option> profile;  // what --quick or --full stands for
 
   std::string device = "auto";  // auto | host | gpu
   std::string gpus;             // what --gpus said: then `device` is gpu

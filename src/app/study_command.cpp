@@ -88,8 +88,17 @@ void must_fit_ranks(std::span<const study* const> asked) {
                   fmt::join(in_ranks, ", "), asked.size() == 1 ? asked.front()->name : "mgsync study"));
 }
 
-// What a study's record says that it cannot use.
+// What a study's record says that it cannot use. A profile is such an option where it uses none of those that
+// it stands for.
 void must_be_used(const options& typed, std::span<const study* const> asked) {
+  for (const auto* s : asked) {
+    const auto refused = [s](const typed_option& one) { return !why_refused(*s, one.option).empty(); };
+    if (!typed.profile.empty() && std::ranges::all_of(typed.profile, refused)) {
+      const auto* const name = typed.given.contains("quick") ? "quick" : "full";
+      throw usage_error(fmt::format("mgsync study {} does not take --{}: {}; accepted: the same without --{}",
+                                    s->name, name, why_refused(*s, typed.profile.front().option), name));
+    }
+  }
   for (const auto& [option, word] : typed.given)
     for (const auto* s : asked)
       if (const auto why = why_refused(*s, option); !why.empty())
@@ -159,6 +168,9 @@ int tell_answer(const study& asked, const options& typed) {
 
 void refuse_without_study(const options& typed) {
   refuse_documents(typed);
+  if (!typed.profile.empty())
+    throw usage_error("--quick and --full: without a name the studies are listed, and nothing is measured; "
+                      "accepted: mgsync study NAME --quick");
   if (!typed.figures.empty())
     throw usage_error(
         "--figures: without a name the studies are listed; accepted: mgsync study NAME --figures FOLDER");

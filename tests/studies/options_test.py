@@ -19,10 +19,10 @@ MACHINE = {"format": "mgsync-machine", "version": 2, "host": "box", "packages": 
 # What is typed after each option; None: a switch. An option that is not here is new, and is to be tried too.
 WORDS = {"--device": "host", "--members-per-rank": "2", "--per-node": None, "--no-pin": None, "--oversubscribe": None,
          "--mpi-threads": "single", "--precision": "50%", "--max-time": "60ms", "--timeout": "20s", "--check-rounds": "50",
-         "--no-check": None, "--seed": "7", "--processes": "1", "--json": "j", "--csv": "c", "--anonymous": None, "--store": "s",
+         "--no-check": None, "--quick": None, "--full": None, "--seed": "7", "--processes": "1", "--json": "j", "--csv": "c", "--anonymous": None, "--store": "s",
          "--resume": None, "--dry-run": None, "--verbose": None, "--figures": "f", "--topology": "machine", "--less-order": None}
 ROUNDS, RANKS = {"--check-rounds", "--no-check"}, {"--members-per-rank", "--per-node"}
-SAMPLING, THREADS = {"--precision", "--max-time"}, {"--no-pin", "--oversubscribe"}
+SAMPLING, THREADS = {"--precision", "--max-time", "--quick", "--full"}, {"--no-pin", "--oversubscribe"}
 ALONE = ROUNDS | RANKS | {"--mpi-threads"}
 REFUSED = {"barriers": set(), "verify": ALONE | {"--oversubscribe"}, "launch": ALONE | {"--oversubscribe"}, "model": ALONE | THREADS,
            "pipeline": ALONE | THREADS | SAMPLING, "levels": ALONE | THREADS, "blocking": ALONE | THREADS | SAMPLING,
@@ -89,11 +89,42 @@ def measured(study):
     assert [r.get("metrics") for r in document("j")["results"]] == [r.get("metrics") for r in said["results"]], study
     # Each of several processes counts once.
     if ran:
-        words = [w for o in taken if o in SAMPLING | {"--seed"} for w in (o, WORDS[o])]
+        words = [w for o in taken if o in ("--precision", "--max-time", "--seed") for w in (o, WORDS[o])]
         assert run("study", study, *SMALL[study], "--device", "host", *words, "--processes", "2", "--json", "p").returncode == 0, study
         assert document("p")["settings"]["processes"] == "2", study
     for name in ("j", "c", "s"):
         os.remove(name)
+
+
+def profiles():
+    """--quick and --full set what their help says, and what is typed wins."""
+    kept = {"--quick": ("0.05", "60", "1000"), "--full": ("0.005", "10", "100000")}
+    for profile, (precision, longest, rounds) in kept.items():
+        help_of = " ".join(run("--help").stdout.split(profile + " ")[1].split("\n  --")[0].split())
+        said = dict(re.findall(r"--(precision|max-time|check-rounds) ([0-9.]+)", help_of))
+        assert float(said["precision"]) / 100 == float(precision) and said["max-time"] == longest and said["check-rounds"] == rounds, help_of
+        done = run(*SMALL["barriers"], "--device", "host", profile, "--max-time", "60ms", "--json", "j")
+        settings = document("j")["settings"]
+        assert done.returncode == 0 and settings["precision"] == precision and settings["check_rounds"] == rounds, (done, settings)
+        assert settings["max_time_s"] == "0.06", settings
+        run(*SMALL["barriers"], "--device", "host", profile, "--max-time", "60ms", "--precision", "30%", "--no-check", "--json", "j")
+        settings = document("j")["settings"]
+        assert settings["precision"] == "0.3" and settings["check_rounds"] == "0", settings
+        done = run("study", profile)
+        assert done.returncode == 2 and done.stderr.endswith("accepted: mgsync study NAME --quick\n"), done
+        done = run("show", "j", profile)
+        assert done.returncode == 2 and f"mgsync show does not take {profile} (mgsync measure, mgsync study do)" in done.stderr, done
+    done = run("--quick", "--full")
+    assert done.returncode == 2 and "accepted: one of them" in done.stderr, done
+    os.remove("j")
+    # By plan every variant for every usual number of members takes less than a minute, on a node of 64 cores too.
+    large = dict(MACHINE, cores=[{"ids": "0-63", "cpus": "0-63"}], allowed_cpus="0-63")
+    with open("large", "w") as file:
+        json.dump(large, file)
+    for words in ([], ["--backend", "all"]):
+        plan = run("--device", "host", "--topology", "large", "--quick", "--dry-run", *words).stdout
+        points, seconds = map(int, re.search(r"(\d+) of \d+ points can run here, about (\d+) s", plan).groups())
+        assert points >= 18 and seconds < 60, plan
 
 
 def ended_by(number, status, blame):
@@ -132,6 +163,7 @@ def main():
     # `mgsync` is `mgsync study barriers`.
     small = ["--backend", "openmp", "--members", "1,2", "--device", "host", "--dry-run"]
     assert run(*small).stdout == run("measure", *small).stdout == run("study", "barriers", *small).stdout
+    profiles()
     ended_by(signal.SIGTERM, "interrupted", "interrupted (while|before) it was measured|signal 15")
     ended_by(signal.SIGABRT, "error", "signal 6")
     print(f"{len(WORDS)} options on {len(studies)} studies: taken and recorded, or refused by name")
