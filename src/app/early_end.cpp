@@ -18,9 +18,7 @@ namespace {
 // Who of the job was lost. Where it is the rank that writes, the one that stands by does from now on.
 std::string lost_now(outputs& written) {
   auto lost = communicator::lost_ranks();
-  constexpr std::string_view the_first = "rank 0 ";
-  const auto first = std::string_view(lost).substr(0, lost.find(','));
-  if (first.starts_with(the_first) && first.ends_with(" is gone")) written.take_over();
+  if (!lost.empty() && communicator::first_is_gone()) written.take_over();
   return lost;
 }
 
@@ -29,7 +27,7 @@ void end_when_stuck(watchdog& dog, outputs& written, std::string why) {
   auto blame = dog.leaving_with() == static_cast<int>(exit_code::barrier_failed) ? result_status::failed
                                                                                  : result_status::error;
   if (!lost.empty()) {
-    why = fmt::format("{}; {}", lost, why);
+    why = communicator::has_word() ? lost : fmt::format("{}; {}", lost, why);
     dog.leave_with(static_cast<int>(exit_code::failure));
     blame = result_status::error;
   } else if (signal_received() != 0) {
@@ -46,15 +44,17 @@ bool write_at_signal(outputs& written) {
   if (crash_received() != 0) {
     const auto rank = communicator::this_rank();
     const auto why = fmt::format("{} crashed: {}", rank.empty() ? "mgsync" : rank, signal_in_words());
+    communicator::leave_word(why);
     say("mgsync: {}\n", why);
     return written.write_in_emergency(why, result_status::error);
   }
-  const auto lost = lost_now(written);
+  const auto lost = communicator::is_over() ? "" : lost_now(written);
   if (!communicator::speaks_first() && !written.has_files()) return true;
   if (lost.empty()) return written.write_meanwhile(fmt::format("interrupted by {}", signal_in_words()));
-  const auto why = fmt::format("{}; the launcher ended the job", lost);
+  const bool said = communicator::has_word();
+  const auto why = said ? lost : fmt::format("{}; the launcher ended the job", lost);
   if (!written.write_in_emergency(why, result_status::error)) return false;
-  say("mgsync: {}\n", why);
+  if (!said) say("mgsync: {}\n", why);
   _exit(static_cast<int>(exit_code::failure));
 }
 

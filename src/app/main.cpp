@@ -26,6 +26,7 @@
 #include "src/base/gpu_start.hpp"
 #include "src/base/hosts.hpp"
 #include "src/base/launcher.hpp"
+#include "src/base/shown_words.hpp"
 #include "src/base/standard_streams.hpp"
 
 namespace {
@@ -37,6 +38,13 @@ struct command_line {
   std::vector<const axis_declaration*> axes;
   options asked;
 };
+
+command_line read_words(const std::vector<std::string>& typed) {
+  command_line line{studies_asked(typed), {}, {}};
+  line.axes = axes_asked(line.studies, typed);
+  line.asked = parse_options(typed, line.axes);
+  return line;
+}
 
 bool is_campaign(const options& asked) {
   return asked.command == command::measure || asked.command == command::study;
@@ -74,27 +82,59 @@ std::optional<int> run_elsewhere(const command_line& line, const std::vector<std
   return measure_in_processes(line.asked, line.studies, words);
 }
 
-int run_together(const command_line& line, std::optional<communicator>& job, watchdog& dog,
+// Takes a step that may go wrong on this rank alone. Where there are others, it does not throw but returns
+// why: they wait for this one in MPI, and are told there.
+template <class Step>
+ending_word tried(Step step) {
+  const auto told = read_launch();
+  const bool alone = !told.under_mpi || told.size.value_or(1) == 1;
+  try {
+    step();
+  } catch (const usage_error& error) {
+    if (alone) throw;
+    return {error.what(), exit_code::usage};
+  } catch (const std::exception& error) {
+    if (alone) throw;
+    return {error.what(), exit_code::failure};
+  }
+  return {};
+}
+
+topology::machine look_and_start_gpus(const options& asked, const launch& told) {
+  auto seen = look_around(asked);
+  if (is_campaign(asked) && !asked.dry_run) {
+    auto own = gpus_to_own(asked, told, seen);
+    std::reverse(own.begin(), own.end());  // the first is the current one when MPI starts
+    if constexpr (with_cuda)
+      for (const int gpu : own) start_gpu(gpu);
+  }
+  return seen;
+}
+
+// `wrong`: why this rank cannot do what it was asked to.
+int run_together(const command_line& line, ending_word wrong, std::optional<communicator>& job, watchdog& dog,
                  outputs& written) {
   const auto& asked = line.asked;
   const launch told = read_launch();
   if (!told.under_mpi) must_meet(told, 1);
   topology::machine seen;
-  {
+  if (wrong.why.empty()) {
     const watchdog::guard watched(dog, "looking at the machine, and starting CUDA", asked.timeout);
-    seen = look_around(asked);
-    if (is_campaign(asked) && !asked.dry_run) {
-      auto own = gpus_to_own(asked, told, seen);
-      std::reverse(own.begin(), own.end());  // the first is the current one when MPI starts
-      if constexpr (with_cuda)
-        for (const int gpu : own) start_gpu(gpu);
-    }
+    wrong = tried([&] { seen = look_and_start_gpus(asked, told); });
   }
-  job = told.under_mpi ? communicator::world(asked.timeout, dog, asked.mpi_threads)
-                       : communicator::single(asked.timeout);
-  must_meet(told, job->size());
+  {
+    std::optional<watchdog::guard> telling;
+    if (!wrong.why.empty())
+      telling.emplace(dog, "telling the other ranks: " + one_line(wrong.why), asked.timeout);
+    job = told.under_mpi ? communicator::world(asked.timeout, dog, asked.mpi_threads)
+                         : communicator::single(asked.timeout);
+  }
   take_note_of_crashes();
-  must_agree(asked, *job);
+  if (const auto end = why_not_together(asked, wrong, *job); !end.why.empty()) {
+    if (told.first()) say("mgsync: {}\n", one_line(end.why));
+    return static_cast<int>(end.code);
+  }
+  must_meet(told, job->size());
   if (asked.command == command::topology) return topology_command(asked, *job, std::move(seen));
   if (asked.command != command::list)
     return measure_command(asked, line.studies, *job, std::move(seen), dog, written);
@@ -111,10 +151,21 @@ int leave(const std::optional<communicator>& job, exit_code code) {
   return static_cast<int>(code);
 }
 
-// How an error that only one rank knows of begins: with the rank, where there are several.
-std::string speaker() {
+// An error that only one rank knows of names it, where there are several.
+std::string of_this_rank(const std::exception& error) {
   const auto rank = read_launch().rank;
-  return rank ? fmt::format("mgsync: rank {} on {}: ", *rank, host_name()) : "mgsync: ";
+  const auto name = communicator::this_rank();
+  return !name.empty() ? fmt::format("{}: {}", name, error.what())
+         : rank        ? fmt::format("rank {} on {}: {}", *rank, host_name(), error.what())
+                       : error.what();
+}
+
+// What only this rank knows: the others are told so, and the sentence is the same everywhere.
+void tell_of(const std::exception& error, outputs& written) {
+  const auto why = of_this_rank(error);
+  communicator::leave_word(why);
+  if (!is_of_stdout(error)) say("mgsync: {}\n", why);
+  written.write_in_emergency(why, result_status::error);
 }
 
 int run(const std::vector<std::string>& entered) {
@@ -128,28 +179,30 @@ int run(const std::vector<std::string>& entered) {
   std::optional<communicator> job;
   const bool speaks = read_launch().first();
   try {
-    command_line line{studies_asked(typed), {}, {}};
-    line.axes = axes_asked(line.studies, typed);
-    line.asked = parse_options(typed, line.axes);
-    if (line.asked.anonymous) hide_host_name();
-    if (const auto done = run_alone(line, speaks)) return *done;
-    if (const auto done = run_elsewhere(line, typed)) return *done;
+    command_line line;
+    auto wrong = tried([&] { line = read_words(typed); });
+    if (wrong.why.empty()) {
+      if (line.asked.anonymous) hide_host_name();
+      if (const auto done = run_alone(line, speaks)) return *done;
+      std::optional<int> done;
+      wrong = tried([&] { done = run_elsewhere(line, typed); });
+      if (done) return *done;
+    }
     watch_over(dog, written);
-    return run_together(line, job, *dog, written);
+    return run_together(line, std::move(wrong), job, *dog, written);
   } catch (const usage_error& error) {
     if (speaks) say("mgsync: {}\n", one_line(error.what()));
     return leave(job, exit_code::usage);
   } catch (const rank_lost& error) {
-    say("{}{}\n", speaker(), error.what());
+    say("mgsync: {}\n", of_this_rank(error));
     written.write_in_emergency(error.what(), result_status::error);
     return leave(job, exit_code::failure);
   } catch (const timeout_error& error) {
-    say("{}{}\n", speaker(), error.what());
+    say("mgsync: {}\n", of_this_rank(error));
     written.write_in_emergency(error.what(), result_status::failed);
     return leave(job, exit_code::barrier_failed);
   } catch (const std::exception& error) {
-    if (!is_of_stdout(error)) say("{}{}\n", speaker(), error.what());
-    written.write_in_emergency(error.what(), result_status::error);
+    tell_of(error, written);
     return leave(job, exit_code::failure);
   }
 }

@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "mgsync/version.hpp"
-#include "src/base/errors.hpp"
 #include "src/base/gpu_start.hpp"
 #include "src/base/hosts.hpp"
 #include "src/base/loaded_libraries.hpp"
+#include "src/base/shown_words.hpp"
 #include "topology/description.hpp"
 #include "topology/discovery.hpp"
 
@@ -75,36 +75,67 @@ void must_meet(const launch& told, int ranks) {
     throw usage_error(why);
 }
 
-void must_agree(const options& asked, const communicator& job) {
-  using json = nlohmann::json;
-  json mine{{"command", static_cast<int>(asked.command)}, {"words", asked.files}};
+namespace {
+
+using json = nlohmann::json;
+
+// What decides what is measured, by option.
+json words_that_decide(const options& asked) {
+  json all{{"command", static_cast<int>(asked.command)}, {"words", asked.files}};
   for (const auto& [axis, words] : asked.axes) {
     auto name = axis;
     std::ranges::replace(name, '_', '-');
-    mine["--" + name] = fmt::format("{}", fmt::join(words, ","));
+    all["--" + name] = fmt::format("{}", fmt::join(words, ","));
   }
   constexpr std::string_view of_the_writer[] = {"json",    "store", "figures",  "resume",
                                                 "verbose", "seed",  "anonymous"};
   for (const auto& [name, word] : asked.given)
     if (!asked.forms.contains(name) && std::ranges::find(of_the_writer, name) == std::end(of_the_writer))
-      mine["--" + name] = word;
-  const auto all = job.all_gather(mine.dump(), "comparing the ranks' options");
-  const auto first = json::parse(all.front());
+      all["--" + name] = word;
+  return all;
+}
+
+// Of the ranks that cannot go on the first; that they are not all for one reason is said by its name.
+ending_word first_wrong(const std::vector<json>& all) {
+  for (const auto& one : all) {
+    if (!one.contains("wrong")) continue;
+    const std::string why = one["wrong"];
+    const bool everywhere = std::ranges::all_of(
+        all, [&](const json& other) { return other.contains("wrong") && other["wrong"] == why; });
+    return {everywhere ? why : fmt::format("{}: {}", one["rank"].get<std::string>(), why),
+            static_cast<exit_code>(one["code"].get<int>())};
+  }
+  return {};
+}
+
+}  // namespace
+
+ending_word why_not_together(const options& asked, const ending_word& mine, const communicator& job) {
+  auto told = mine.why.empty() ? words_that_decide(asked)
+                               : json{{"wrong", one_line(mine.why)},
+                                      {"code", static_cast<int>(mine.code)},
+                                      {"rank", communicator::this_rank()}};
+  std::vector<json> all;
+  for (const auto& text : job.all_gather(told.dump(), "comparing the ranks' options"))
+    all.push_back(json::parse(text));
+  if (auto wrong = first_wrong(all); !wrong.why.empty()) return wrong;
   const auto said = [](const json& of, const std::string& name) {
     return !of.contains(name)        ? "left out"
            : of.at(name).is_string() ? of.at(name).get<std::string>()
                                      : of.at(name).dump();
   };
+  const auto& first = all.front();
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    const auto other = json::parse(all[rank]);
     auto either = first;
-    either.update(other);
+    either.update(all[rank]);
     for (const auto& [name, value] : either.items())
-      if (said(first, name) != said(other, name))
-        throw usage_error(fmt::format("the ranks were not given the same options: {} is {} on rank 0 and {} "
-                                      "on rank {}; accepted: the same for all of them",
-                                      name, said(first, name), said(other, name), rank));
+      if (said(first, name) != said(all[rank], name))
+        return {
+            fmt::format("the ranks were not given the same options: {} is {} on rank 0 and {} on rank {}; "
+                        "accepted: the same for all of them",
+                        name, said(first, name), said(all[rank], name), rank)};
   }
+  return {};
 }
 
 std::vector<topology::rank_view> gather_views(const communicator& job, topology::machine mine) {

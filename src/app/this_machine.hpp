@@ -7,6 +7,7 @@
 
 #include "src/app/options.hpp"
 #include "src/base/communicator.hpp"
+#include "src/base/errors.hpp"
 #include "src/base/launcher.hpp"
 #include "src/results/machine_record.hpp"
 #include "topology/grouping.hpp"
@@ -24,9 +25,16 @@ std::vector<int> gpus_to_own(const options&, const launch&, const topology::mach
 // counts.
 void must_meet(const launch& told, int ranks);
 
-// Throws usage_error, on every rank, where the ranks were given options that do not measure the same: which,
-// and what was said. Collective over the job.
-void must_agree(const options&, const communicator& job);
+// Why a command ends before anything is measured, and how; no sentence: it does not.
+struct ending_word {
+  std::string why;
+  exit_code code = exit_code::usage;
+};
+
+// The same on every rank: what is wrong with the words of one, which it came to say (then the options are
+// nothing), or where the ranks were given options that do not measure the same: which, and what was said.
+// Collective over the job.
+ending_word why_not_together(const options&, const ending_word& mine, const communicator& job);
 
 // The machine as every rank sees it. Collective over the job.
 std::vector<topology::rank_view> gather_views(const communicator& job, topology::machine mine);

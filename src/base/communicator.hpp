@@ -36,9 +36,19 @@ class communicator {
   static std::string library_version();
 
   // "rank 2 (process 4711 on n1) is stopped, rank 3 ... is gone": those of this host, if any, whose process
-  // is gone, or stopped too, or this one where it was stopped until just now. From any thread.
+  // is gone, or stopped too, or this one where it was stopped until just now. Where one left word of why it
+  // ends, that alone. From any thread.
   enum class lost { gone, gone_or_stopped };
   static std::string lost_ranks(lost which = lost::gone_or_stopped);
+  static bool first_is_gone();
+  // Whether the ranks have begun to end MPI: who is gone since then has done all that it was to do.
+  static bool is_over();
+  // Tells the other ranks of this host why this one ends: a sentence that names it. The first that any of
+  // them leaves counts. Nothing before they have met, and where they cannot be reached: in another container,
+  // or as another user. From any thread.
+  static void leave_word(std::string_view sentence);
+  // Whether lost_ranks() is such a sentence, which its rank has said on stderr.
+  static bool has_word();
   // "rank 0 (process 4711 on n1)"; empty where there is one rank, or before they have met.
   static std::string this_rank();
   // Whether this is the rank that speaks for all: the first.

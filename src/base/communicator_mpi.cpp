@@ -1,7 +1,10 @@
 // The body of communicator with MPI. Only nonblocking collectives, polled with sleeps between.
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +21,9 @@
 #include "src/base/errors.hpp"
 #include "src/base/hosts.hpp"
 #include "src/base/mpi_native.hpp"
+#include "src/base/shown_words.hpp"
+#include "src/base/standard_streams.hpp"
+#include "src/base/unique_descriptor.hpp"
 
 namespace mgsync {
 
@@ -28,6 +34,7 @@ struct rank_process {
   char boot[64];
   char numbers[64];  // whose process numbers: containers of one host may have their own
   int pid;
+  int words;  // the descriptor of what the others left word in; negative: none
   bool is_near(const rank_process& other) const {
     return std::string_view(host) == other.host && std::string_view(boot) == other.boot &&
            std::string_view(numbers) == other.numbers;
@@ -38,6 +45,11 @@ struct rank_process {
 std::vector<rank_process> processes;
 std::atomic<int> job_rank = 0;
 std::atomic<bool> processes_known = false;  // the watchdog asks too, from a thread of its own
+
+// What others of this host left word in, and this rank itself: memory that ends with the process.
+int words = -1;
+constexpr std::size_t longest_word = 4096;
+std::atomic<bool> over = false;
 
 constexpr int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
 std::string level_in_force;
@@ -57,10 +69,29 @@ char process_state(int pid) {
   return end_of_name == std::string::npos || end_of_name + 2 >= line.size() ? '-' : line[end_of_name + 2];
 }
 
+bool is_gone(char state) { return state == 'Z' || state == 'X' || state == '-'; }
+
 std::string name_of_rank(std::size_t rank) {
   const auto& p = processes[rank];
   return fmt::format("rank {} (process {} on {})", rank, p.pid, p.host);
 }
+
+std::string word_left() {
+  char text[longest_word];
+  const auto size = words < 0 ? 0 : pread(words, text, sizeof text, 0);
+  const std::string_view all(text, static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  return std::string(all.substr(0, all.find('\n')));
+}
+
+#ifdef __GLIBC__
+// A library that calls exit() takes the rank out of the job, and no exception tells of it.
+void tell_of_exit(int code, void*) {
+  if (over || !processes_known || processes[static_cast<std::size_t>(job_rank)].pid != getpid()) return;
+  const auto why = fmt::format("{} called exit({}) before its end", communicator::this_rank(), code);
+  communicator::leave_word(why);
+  say("mgsync: {}\n", why);
+}
+#endif
 
 void wait_quietly(MPI_Request& request, std::chrono::nanoseconds timeout, std::string_view what) {
   using namespace std::chrono_literals;
@@ -92,13 +123,14 @@ void wait_quietly(MPI_Request& request, std::chrono::nanoseconds timeout, std::s
 
 std::string communicator::lost_ranks(lost which) {
   if (!processes_known) return {};
+  if (auto word = word_left(); !word.empty()) return word;
   std::string found;
   for (std::size_t rank = 0; rank < processes.size(); ++rank) {
     const auto& p = processes[rank];
     const auto& mine = processes[static_cast<std::size_t>(job_rank)];
     if (!p.is_near(mine)) continue;
     const char state = process_state(p.pid);
-    const char* word = state == 'Z' || state == 'X' || state == '-'                       ? "is gone"
+    const char* word = is_gone(state)                                                     ? "is gone"
                        : (state == 'T' || state == 't') && which == lost::gone_or_stopped ? "is stopped"
                                                                                           : nullptr;
     if (word != nullptr) found += fmt::format("{}{} {}", found.empty() ? "" : ", ", name_of_rank(rank), word);
@@ -114,6 +146,29 @@ std::string communicator::lost_ranks(lost which) {
 std::string communicator::this_rank() {
   return processes_known && processes.size() > 1 ? name_of_rank(static_cast<std::size_t>(job_rank)) : "";
 }
+
+bool communicator::first_is_gone() {
+  if (!processes_known) return false;
+  const auto& first = processes.front();
+  return first.is_near(processes[static_cast<std::size_t>(job_rank)]) && is_gone(process_state(first.pid));
+}
+
+void communicator::leave_word(std::string_view sentence) {
+  if (!processes_known || processes.size() == 1) return;
+  auto line = one_line(sentence.substr(0, longest_word / 2)) + "\n";  // escapes are longer
+  line.resize(std::min(line.size(), longest_word));
+  const auto& mine = processes[static_cast<std::size_t>(job_rank)];
+  for (const auto& other : processes) {
+    if (other.words < 0 || !other.is_near(mine)) continue;
+    const auto file = fmt::format("/proc/{}/fd/{}", other.pid, other.words);
+    const unique_descriptor open_one(open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+    if (!open_one || write(open_one.get(), line.data(), line.size()) < 0) continue;  // no way to reach it
+  }
+}
+
+bool communicator::is_over() { return over; }
+
+bool communicator::has_word() { return !word_left().empty(); }
 
 bool communicator::speaks_first() { return job_rank == 0; }
 
@@ -134,6 +189,7 @@ communicator::native::~native() {
   }
   if (owns_mpi) {
     const watched_call bounded(*this, "ending MPI (MPI_Finalize)");
+    over = true;
     MPI_Finalize();
   }
 }
@@ -194,6 +250,7 @@ communicator communicator::world(std::chrono::nanoseconds timeout, watchdog& dog
   boot_id().copy(mine.boot, sizeof mine.boot - 1);
   if (readlink("/proc/self/ns/pid", mine.numbers, sizeof mine.numbers - 1) < 0) mine.numbers[0] = '\0';
   mine.pid = static_cast<int>(getpid());
+  mine.words = words = memfd_create("mgsync: why ranks end", MFD_CLOEXEC);
   const auto gathered =
       all.all_gather({reinterpret_cast<const char*>(&mine), sizeof mine}, "gathering processes");
   std::vector<rank_process> everyone(gathered.size());
@@ -201,6 +258,9 @@ communicator communicator::world(std::chrono::nanoseconds timeout, watchdog& dog
     everyone[i] = *reinterpret_cast<const rank_process*>(gathered[i].data());
   processes = std::move(everyone);
   processes_known = true;
+#ifdef __GLIBC__
+  if (all.size_ > 1) on_exit(tell_of_exit, nullptr);
+#endif
   return all;
 }
 

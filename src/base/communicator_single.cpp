@@ -16,6 +16,10 @@ communicator::~communicator() = default;
 bool communicator::built_with_mpi() { return false; }
 std::string communicator::library_version() { return "none"; }
 std::string communicator::lost_ranks(lost) { return {}; }
+bool communicator::first_is_gone() { return false; }
+void communicator::leave_word(std::string_view) {}
+bool communicator::has_word() { return false; }
+bool communicator::is_over() { return false; }
 std::string communicator::this_rank() { return {}; }
 bool communicator::speaks_first() { return true; }
 std::string communicator::thread_level_in_force() { return {}; }

@@ -17,8 +17,7 @@ reason_of() { # SIGNAL WHOM
   case "$1 $2" in
     *' job') echo 'signal 15 \(Terminated\)' ;;
     KILL*) echo "rank $2 \\(process [0-9]+ on [^ ]*\\) is gone" ;;
-    *' 0') echo 'rank 0 \(process [0-9]+ on [^ ]*\) crashed: signal (6|11)' ;;
-    *) echo "rank $2 \\(process [0-9]+ on [^ ]*\\) is gone" ;;
+    *) echo "rank $2 \\(process [0-9]+ on [^ ]*\\) crashed: signal (6|11)" ;;
   esac
 }
 

@@ -76,3 +76,27 @@ expect_text '^mgsync: the ranks were not given the same options: --precision is 
 [ "$(grep -c 'not given the same options' "$work/err")" -eq 1 ] || fail "not said once"
 [ ! -e "$work/json" ] || fail "a document was written"
 passed "ranks with different options are told so"
+
+# One of them cannot go on: each ends at once, and one sentence names it and what is wrong.
+one_wrong() { # RANK SENTENCE WORDS...: exit code 2
+  local wrong=$1 sentence=$2 begin took rank job=()
+  shift 2
+  for rank in 0 1 2; do
+    if [ "$rank" -eq "$wrong" ]; then job+=(-np 1 "$mgsync" "${asked[@]}" "$@" :); else job+=(-np 1 "$mgsync" "${asked[@]}" --json "$work/json" :); fi
+  done
+  begin=$(now_ms)
+  timeout "$long_s" "$MPIRUN" "${job[@]:0:${#job[@]}-1}" >"$work/out" 2>"$work/err"
+  expect_code $? 2 "$* on rank $wrong"
+  took=$(($(now_ms) - begin))
+  [ "$took" -lt "$soon_ms" ] || fail "$* on rank $wrong: it took $took ms to end"
+  expect_text "^mgsync: rank $wrong \\(process [0-9]+ on [^ ]*\\): $sentence" "$work/err"
+  [ "$(grep -c '^mgsync: ' "$work/err")" -eq 1 ] || fail "$* on rank $wrong: not one sentence"
+  if grep -q MPI_ABORT "$work/err"; then fail "$* on rank $wrong: MPI speaks too"; fi
+  [ ! -e "$work/json" ] || fail "a document was written"
+  passed "$* on rank $wrong alone: told after $took ms"
+}
+one_wrong 1 "unknown option '--bogus'" --bogus
+one_wrong 0 "unknown option '--bogus'" --bogus
+one_wrong 2 '--timeout .*accepted' --timeout soon
+one_wrong 2 '.*--gpus' --gpus 4
+one_wrong 1 '--topology /nonexistent' --topology /nonexistent

@@ -3,6 +3,7 @@
 // pmodels/mpich 6227).
 #include <unistd.h>
 
+#include <cstdlib>
 #include <memory>
 #include <utility>
 
@@ -70,9 +71,10 @@ constexpr barrier_variant with() {
 // A good barrier on whose last rank a call fails, in one phase.
 class failing final : public barrier {
  public:
-  failing(std::unique_ptr<barrier> good, bool fails, run_mode phase)
-      : good_(std::move(good)), fails_(fails), phase_(phase) {}
+  failing(std::unique_ptr<barrier> good, bool fails, run_mode phase, bool exits)
+      : good_(std::move(good)), fails_(fails), phase_(phase), exits_(exits) {}
   trial run(const run_request& request) override {
+    if (fails_ && exits_ && request.mode == phase_) std::exit(42);  // as a library may
     if (fails_ && request.mode == phase_) throw api_error("planted", "error 42", "failing on purpose");
     return good_->run(request);
   }
@@ -81,6 +83,7 @@ class failing final : public barrier {
   std::unique_ptr<barrier> good_;
   bool fails_;
   run_mode phase_;
+  bool exits_;
 };
 
 // A good barrier whose destruction never ends on the last rank.
@@ -111,10 +114,10 @@ creation fail_in_creation(const topology::group& group, const configuration& wan
   return make<planted::no_fault>(group, wanted, where);
 }
 
-template <run_mode Phase>
+template <run_mode Phase, bool Exits = false>
 creation fail_in(const topology::group& group, const configuration& wanted, session& where) {
   auto made = make<planted::no_fault>(group, wanted, where);
-  made.barrier = std::make_unique<failing>(std::move(made.barrier), fails_here(group, where), Phase);
+  made.barrier = std::make_unique<failing>(std::move(made.barrier), fails_here(group, where), Phase, Exits);
   return made;
 }
 
@@ -147,6 +150,7 @@ constexpr barrier_variant variants[] = {
     planted_variant("fails-in-creation", makers::of_hosts(fail_in_creation)),
     planted_variant("fails-in-check", makers::of_hosts(fail_in<run_mode::check>)),
     planted_variant("fails-in-timing", makers::of_hosts(fail_in<run_mode::time>)),
+    planted_variant("exits-in-timing", makers::of_hosts(fail_in<run_mode::time, true>)),
     planted_variant("hangs-in-destruction", makers::of_hosts(hang_in_destruction))};
 
 }  // namespace
