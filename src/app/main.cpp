@@ -9,6 +9,7 @@
 
 #include "mgsync/version.hpp"
 #include "src/app/advise_command.hpp"
+#include "src/app/audit_command.hpp"
 #include "src/app/compare_command.hpp"
 #include "src/app/completion.hpp"
 #include "src/app/early_end.hpp"
@@ -67,6 +68,7 @@ std::optional<int> run_alone(const command_line& line, bool first) {
            : !asked.tables.empty() ? show_tables(asked)
                                    : show_results(asked);
   case command::advise: return advise_command(asked);
+  case command::audit: return audit_command(asked);
   case command::report: return report_command(asked);
   case command::compare: return compare_command(asked);
   case command::merge: return merge_command(asked);

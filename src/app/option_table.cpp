@@ -88,7 +88,7 @@ thread_level level_of_threads(std::string_view name, std::string_view word) {
 std::span<const described_option> all_options() {
   using enum command;
   constexpr command_set campaigns{measure, study}, where_members_are{measure, study, list, topology},
-      everywhere{measure, list, topology, study, show, compare, merge, report, advise, help, completion};
+      everywhere{measure, list, topology, study, show, compare, merge, report, advise, audit, help, completion};
   constexpr auto most = std::numeric_limits<std::uint64_t>::max();
   static constexpr described_option table[] = {
     {"device", 0, {measure, study, list, topology, advise}, "WHERE", "auto, host or gpu [auto: GPUs where there are any]",
@@ -121,7 +121,7 @@ std::span<const described_option> all_options() {
      put<&options::seed, whole_from<0, most>>},
     {"processes", 0, campaigns, "N", "run the sweep in N fresh processes, one after the other. The interval is then over processes, and so contains the shift that a process has as a whole; 95 % takes six or more [1]",
      put<&options::processes, whole_from<1, 1000>>},
-    {"json", 0, {measure, study, merge, advise}, "FILE", "write the results as JSON to this file; - is stdout, and then the table goes to stderr",
+    {"json", 0, {measure, study, merge, advise, audit}, "FILE", "write the results as JSON to this file; - is stdout, and then the table goes to stderr",
      keep<&options::json>},
     {"anonymous", 0, {measure, study, merge, report}, "", "write neither the names of hosts, nor paths of the command line, nor values of environment variables, nor UUIDs of GPUs: hashes stand for them, which still tell hosts apart (who guesses a name can check it)",
      turn<&options::anonymous>},
@@ -179,6 +179,8 @@ std::span<const described_option> all_options() {
      put<&options::across, across_named>, listed<words<across>::list>},
     {"over-processes", 0, {merge}, "", "count each file as one process; the interval is then over processes",
      turn<&options::over_processes>},
+    {"across-gpus", 0, {audit}, "", "take every flag for one that another GPU or the host polls, so that what reaches one GPU only is a fault",
+     turn<&options::across_gpus>},
     {"man", 0, {help}, "", "print the manual page, as man and mandoc read it",
      turn<&options::manual_page>},
     {"help", 'h', everywhere, "", "print this text",
@@ -201,6 +203,7 @@ std::span<const described_command> all_commands() {
     {compare, "compare", "BASE NEW", "what got slower or faster from one such file to another; a side may be several: a.json,b.json"},
     {report, "report", "FILE...", "what such files say: verdict, tables, machines; with --html one page with all figures"},
     {advise, "advise", "[FILE...]", "which barrier a program should call for a step of --work us on --gpus N, from files or a short measurement"},
+    {audit, "audit", "FILE...", "what is wrong with the memory order of loops that wait, and with reads of the clock, in PTX, cubins, shared objects"},
     {merge, "merge", "FILE...", "make one file of several: --json, --csv, --store"},
     {help, "help", "[COMMAND]", "this text, or what a command takes (as --help behind it); --man: the manual page"},
     {completion, "completion", "SHELL", "the script that completes mgsync's words in a shell: bash, zsh or fish"},

@@ -181,6 +181,11 @@ void check_files(const options& o) {
           "mgsync compare takes two files, BASE and NEW, written by --json or --store; several for a side: "
           "a.json,b.json");
     return;
+  case command::audit:
+    if (files == 0)
+      throw usage_error(
+          "mgsync audit takes files: PTX, cubins, fat binaries, shared objects or programs with such");
+    return;
   case command::merge:
     if (files == 0) throw usage_error("mgsync merge takes files written by --store or --json");
     return;

@@ -29,6 +29,7 @@ enum class command {
   merge,
   report,
   advise,
+  audit,
   help,
   completion,
   version
@@ -62,6 +63,7 @@ struct options : output_request, study_settings {
   std::vector<std::uint32_t> work = {0};                       // of advise: us
   std::uint64_t bytes = 0;                                     // of advise: given to others in a step
   std::chrono::nanoseconds within = std::chrono::seconds(20);  // of advise without files: what it may take
+  bool across_gpus = false;              // of audit: every flag is taken for one between GPUs
   bool less_order = false;               // what orders less than a barrier is ranked all the same
   std::string by;                        // of show: "shape", "members" or another axis, or empty
   std::string where;                     // of show: which points, as typed

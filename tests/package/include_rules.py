@@ -3,7 +3,8 @@
 
 src/studies/probes is what several studies are made of: the frame, the launch and the code of device-clock probes. The
 reader of machine code (src/harness/machine_code) includes nothing but the standard library, so that tests of the library
-may use it by itself. Models know src/base alone. The harness knows no barrier. Studies know barriers by
+may use it by itself. Models know src/base alone, and
+src/audit the readers of machine code besides. The harness knows no barrier. Studies know barriers by
 barriers/backend.hpp and by what options say of them (barriers/words.hpp); backends and studies include no other backend
 or study, only barriers/parts, topology, base and their vendor.
 
@@ -37,11 +38,12 @@ RULES = [
     ("src/results/", VALUES),
     ("src/models/", BASE),
     ("src/harness/machine_code/", ()),
+    ("src/audit/", BASE + ("src/harness/machine_code/",)),
     ("src/harness/", MEASURING),
     ("src/studies/probes/", MEASURING),
     ("src/studies/", MEASURING + BARRIERS + ("barriers/parts/", "src/studies/probes/")),
     ("src/report/", VALUES + ("src/results/",)),
-    ("src/app/", MEASURING + BARRIERS + ("src/studies/", "src/report/", "mgsync/version.hpp", "mgsync/commit.hpp", "mgsync/source_digest.hpp")),
+    ("src/app/", MEASURING + BARRIERS + ("src/studies/", "src/report/", "src/audit/", "mgsync/version.hpp", "mgsync/commit.hpp", "mgsync/source_digest.hpp")),
 ]
 VENDORS = re.compile(r"^(mpi|omp|hwloc|nvml|nccl|nccl_device|cuda|cuda_runtime|cuda_runtime_api|cooperative_groups)\b.*")
 MAY_CALL_VENDORS = ("src/base/", "topology/sources/", "barriers/", "src/studies/")
@@ -87,6 +89,7 @@ def self_test():
         "src/results/r.cpp": '#include "src/harness/runner.hpp"\n',
         "src/harness/machine_code/m.cpp": '#include "src/harness/runner.hpp"\n',
         "src/studies/probes/p.cpp": '#include "src/studies/levels/levels.hpp"\n',
+        "src/audit/a.cpp": '#include "src/harness/runner.hpp"\n',
         "src/studies/launch/l.cpp": '#include "src/studies/levels/levels.hpp"\n',
         "barriers/grid/g.cu": '#include "barriers/library/choice.hpp"\n',
     }

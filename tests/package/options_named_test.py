@@ -13,6 +13,7 @@ OTHERS = {
     "mpirun": "--bind-to --map-by",
     "docker": "--cpus --cpuset-cpus --gpus",
     "lstopo": "--of",
+    "nvcc": "--no-compress",
 }
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')

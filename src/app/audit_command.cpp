@@ -1,0 +1,162 @@
+#include "src/app/audit_command.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "src/audit/file.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/standard_streams.hpp"
+
+namespace mgsync {
+namespace {
+
+using json = nlohmann::ordered_json;
+using audit::severity;
+
+constexpr std::size_t most_places = 4;  // of a question, in the text
+
+struct totals {
+  std::size_t functions = 0, judged = 0, waits = 0, clocks = 0, faults = 0, doubts = 0;
+};
+
+std::string_view name_of(severity how) { return how == severity::fault ? "fault" : "doubt"; }
+
+std::string place(const audit::function& f, std::size_t at) {
+  const auto& s = f.steps[at];
+  return f.is_text ? fmt::format("line {}: {}", s.at, s.text) : fmt::format("{:#x}: {}", s.at, s.text);
+}
+
+// Nothing in it waits, or is timed, or is asked about.
+bool says_nothing(const audit::report& r) {
+  return r.waits.empty() && r.clocks < 2 && r.findings.empty() && r.not_known.empty();
+}
+
+totals count(const audit::audited_file& all) {
+  totals sum;
+  for (const auto& part : all.parts)
+    for (const auto& r : part.reports) {
+      ++sum.functions;
+      sum.judged += !r.waits.empty() || r.clocks > 1 || !r.findings.empty();
+      sum.waits += r.waits.size();
+      sum.clocks += r.clocks;
+      for (const auto& f : r.findings) ++(f.how == severity::fault ? sum.faults : sum.doubts);
+    }
+  return sum;
+}
+
+std::string many(std::size_t n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+std::string text_of(const audit::function& f, const audit::report& r) {
+  std::string text =
+      fmt::format("\n  {}: {} on memory, {}", f.name, many(r.waits.size(), "wait"), many(r.flags, "flag"));
+  if (r.clocks != 0) text += fmt::format(", {}", many(r.clocks, "clock read"));
+  text += "\n";
+  for (const auto& one : r.findings)
+    text += fmt::format("    {}: {}\n      {}: {}\n", name_of(one.how), place(f, one.step), one.broken->name,
+                        one.what);
+  for (const auto& one : r.not_known) {
+    text += fmt::format("    not known: {}\n", one.what);
+    for (std::size_t i = 0; i < std::min(one.at.size(), most_places); ++i)
+      text += fmt::format("      {}\n", place(f, one.at[i]));
+    if (one.at.size() > most_places) text += fmt::format("      and {} more\n", one.at.size() - most_places);
+  }
+  return text;
+}
+
+// Each rule that was broken, once.
+std::string rules_of(const audit::audited_file& all) {
+  std::set<const audit::rule*> broken;
+  for (const auto& part : all.parts)
+    for (const auto& r : part.reports)
+      for (const auto& f : r.findings) broken.insert(f.broken);
+  std::string text;
+  for (const auto& rule : audit::all_rules())
+    if (broken.count(&rule) != 0)
+      text += fmt::format("\n{} ({})\n  why: {}\n  instead: {}\n", rule.name, rule.source, rule.why,
+                          rule.instead);
+  return text;
+}
+
+json places(const audit::function& f, const std::vector<std::size_t>& steps) {
+  json all = json::array();
+  for (const std::size_t at : steps)
+    all.push_back({{f.is_text ? "line" : "address", f.steps[at].at}, {"text", f.steps[at].text}});
+  return all;
+}
+
+json json_of(const audit::function& f, const audit::report& r) {
+  std::vector<std::size_t> polls;
+  for (const auto& w : r.waits) polls.push_back(w.poll);
+  json findings = json::array(), not_known = json::array();
+  for (const auto& one : r.findings)
+    findings.push_back({{"severity", name_of(one.how)},
+                        {"rule", one.broken->name},
+                        {"at", places(f, {one.step}).front()},
+                        {"what", one.what},
+                        {"source", one.broken->source},
+                        {"why", one.broken->why},
+                        {"instead", one.broken->instead}});
+  for (const auto& one : r.not_known) not_known.push_back({{"what", one.what}, {"at", places(f, one.at)}});
+  return {{"name", f.name},     {"waits", places(f, polls)}, {"flags", r.flags},
+          {"clocks", r.clocks}, {"findings", findings},      {"not_known", not_known}};
+}
+
+std::string document_of(const audit::audited_file& all, const options& asked) {
+  json parts = json::array();
+  for (const auto& part : all.parts) {
+    json functions = json::array();
+    for (std::size_t i = 0; i < part.functions.size(); ++i)
+      functions.push_back(json_of(part.functions[i], part.reports[i]));
+    parts.push_back({{"name", part.name}, {"functions", functions}});
+  }
+  const json document{{"schema", "mgsync-audit/1"},
+                      {"command", asked.typed},
+                      {"across_gpus", asked.across_gpus},
+                      {"parts", parts},
+                      {"not_known", all.not_known}};
+  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+exit_code code_for(const totals& sum) {
+  if (sum.faults != 0) return exit_code::barrier_failed;
+  return sum.judged == 0 ? exit_code::all_waived : exit_code::success;
+}
+
+std::string summary(const totals& sum) {
+  if (sum.judged == 0)
+    return fmt::format("nothing to judge: of {} none waits on memory in a loop that was recognized, or reads "
+                       "the clock twice\n",
+                       many(sum.functions, "function"));
+  return fmt::format(
+      "{}, {} in {} that wait or read the clock, of {}. What has no finding is not thereby right: what is "
+      "looked for, and what not, is in docs/audit.md\n",
+      many(sum.faults, "fault"), many(sum.doubts, "doubt"), many(sum.judged, "function"), sum.functions);
+}
+
+}  // namespace
+
+int audit_command(const options& asked) {
+  prepare_files(asked, asked.files);
+  const auto all = audit::audit_files(asked.files, {.across_gpus = asked.across_gpus});
+  const auto sum = count(all);
+  const int code = static_cast<int>(code_for(sum));
+  if (!asked.json.empty()) write_json(asked, document_of(all, asked));
+  if (asked.json == "-") return code;
+  for (const auto& part : all.parts) {
+    tell("{}\n", part.name);
+    for (std::size_t i = 0; i < part.functions.size(); ++i)
+      if (!says_nothing(part.reports[i])) tell("{}", text_of(part.functions[i], part.reports[i]));
+    tell("\n");
+  }
+  for (const auto& sentence : all.not_known) tell("not known: {}\n", sentence);
+  tell("{}{}", summary(sum), rules_of(all));
+  return code;
+}
+
+}  // namespace mgsync

@@ -1,0 +1,349 @@
+#include "src/audit/findings.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "src/audit/clocks.hpp"
+#include "src/audit/waits.hpp"
+
+namespace mgsync::audit {
+namespace {
+
+using kind = step::kind;
+
+// Of the machine code in between it is known how far accesses reach.
+constexpr unsigned first_architecture = 80, last_architecture = 90;
+
+constexpr std::string_view about_gpus = "whether another GPU takes part in these, which reach less than the "
+                                        "system, or have a fence that does: they are right "
+                                        "only if none does (--across-gpus looks at them as if one did)";
+
+// What a walk through the code came to.
+struct walk {
+  std::set<std::size_t> fences, narrow, ends;
+  bool came_to_its_beginning = false;
+};
+
+class orders {
+ public:
+  orders(const flow& code, const assumptions& a, report& r) : code_(code), assumed_(a), report_(r) {}
+
+  void look() {
+    for (const std::size_t at : endless_branches(code_))
+      say(severity::fault, "endless-loop", at,
+          "this branch goes by what was read of memory before its loop, and nothing in the loop reads it "
+          "again");
+    waits_ = waiting_loops(code_);
+    for (const waiting_loop& w : waits_) {
+      if (w.looks_beside) continue;
+      report_.waits.push_back({w.poll, w.of->head});
+      if (!code_[w.poll].strong)
+        say(severity::fault, "ordinary-poll", w.poll, "the loop waits by an ordinary load");
+      held_back(w);
+      if (w.by_equality)
+        say(severity::doubt, "equality", w.poll, "the loop around this ends at one value alone");
+    }
+    if (waits_.empty()) return;
+    polls();
+    flags();
+    scopes();
+    std::sort(report_.findings.begin(), report_.findings.end(),
+              [](const auto& a, const auto& b) { return a.step < b.step; });
+  }
+
+ private:
+  void say(severity how, std::string_view which, std::size_t at, std::string what) {
+    report_.findings.push_back({how, &rule_named(which), at, std::move(what)});
+  }
+  bool is_poll(std::size_t at) const {
+    code_.spend(waits_.size());
+    return std::any_of(waits_.begin(), waits_.end(), [&](const auto& w) { return w.poll == at; });
+  }
+  bool is_flag(std::size_t at) const {
+    const step& s = code_[at];
+    if (!s.global || !s.strong || is_poll(at) || !code_.is_reached(at)) return false;
+    for (const waiting_loop& w : waits_)
+      if (w.looks_beside && !s.address.empty() && s.address == code_[w.poll].address) return false;
+    if (s.what == kind::store) return !s.puts_zero && !(s.data.size() == 1 && code_.is_zero(s.data.front()));
+    return s.what == kind::update && s.changes != step::change::nothing;
+  }
+  // How far this access's order must reach. A volatile one may be meant for one GPU, whatever PTX makes of
+  // it; machine code does not tell which is which.
+  reach wanted(const step& s) const {
+    if (assumed_.across_gpus) return reach::system;
+    return s.scope == reach::system && (s.is_volatile || !code_.of().is_text) ? reach::gpu : s.scope;
+  }
+
+  // From `first` on, over steps that `onward` names, until a fence that does, or what `stops`.
+  walk along(std::vector<std::size_t> first,
+             const std::function<std::vector<std::size_t>(std::size_t)>& onward, bool releases, reach far,
+             const std::function<bool(std::size_t)>& stops) const {
+    walk found;
+    if (!code_.spend(code_.size() / 64)) return found;
+    std::vector<bool> seen(code_.size());
+    while (!first.empty() && code_.spend(1)) {
+      const std::size_t at = first.back();
+      first.pop_back();
+      if (seen[at]) continue;
+      seen[at] = true;
+      const step& s = code_[at];
+      const bool orders_it = s.what == kind::fence && (releases ? s.releases : s.acquires);
+      if (orders_it && s.scope >= far) {
+        found.fences.insert(at);
+        continue;
+      }
+      if (orders_it) found.narrow.insert(at);
+      if (stops(at)) {
+        found.ends.insert(at);
+        continue;
+      }
+      const auto next = onward(at);
+      if (releases && at == 0) found.came_to_its_beginning = true;
+      first.insert(first.end(), next.begin(), next.end());
+    }
+    return found;
+  }
+
+  // The ways to this access, from where others' writes are behind it.
+  walk ways_to(std::size_t at) const {
+    const auto collects = [&](std::size_t b) {
+      const step& o = code_[b];
+      return o.what == kind::block_barrier || o.what == kind::warp_barrier || o.what == kind::call ||
+             (o.what == kind::store && o.global && !o.strong);
+    };
+    const auto back = [&](std::size_t b) { return code_.before(b); };
+    return along(code_.before(at), back, true, wanted(code_[at]), collects);
+  }
+
+  // What is stored is what some loop waits for, or is counted: who stores it arrives.
+  bool arrives(std::size_t at) const {
+    const step& s = code_[at];
+    if (s.what == kind::update) return s.changes == step::change::other;
+    for (const waiting_loop& w : waits_) {
+      if (w.looks_beside) continue;
+      for (const std::size_t branch : w.deciding)
+        for (const std::size_t source : code_.sources(code_[branch].condition, w.of))
+          for (const int r : code_[source].reads)
+            if (std::find(s.data.begin(), s.data.end(), r) != s.data.end()) return true;
+    }
+    return false;
+  }
+
+  // Flags that nothing releases are faults if that is what they are: what says what is waited for, or all
+  // that there is.
+  void flags() {
+    std::vector<std::pair<std::size_t, walk>> unreleased;
+    bool any_released = false;
+    for (std::size_t at = 0; at < code_.size() && !code_.is_tired(); ++at) {
+      if (!is_flag(at)) continue;
+      ++report_.flags;
+      if (code_[at].releases) {  // of a scope that is asked about with all flags
+        any_released = true;
+        continue;
+      }
+      walk w = ways_to(at);
+      const bool all_released = w.ends.empty() && !w.came_to_its_beginning;
+      any_released = any_released || !w.fences.empty();
+      ask_about_gpus(at, w);
+      if (!all_released) unreleased.emplace_back(at, std::move(w));
+    }
+    for (const auto& [at, w] : unreleased) {
+      std::string from = "the beginning of the function";
+      if (!w.ends.empty()) from = place(*w.ends.rbegin());
+      if (!w.fences.empty())
+        doubt("whether all ways to these flags have a release: some do, and which is taken is not followed",
+              at);
+      else if (!w.narrow.empty())
+        say(severity::fault, "release-scope", at,
+            fmt::format("{} in front of this flag reaches the {} only", place(*w.narrow.rbegin()),
+                        to_string(code_[*w.narrow.rbegin()].scope)));
+      else if (any_released && !arrives(at))
+        doubt("whether somebody waits for these, which nothing releases", at);
+      else
+        say(severity::fault, "release", at, fmt::format("nothing releases between {} and this flag", from));
+    }
+  }
+  // Of what is not known the code's places are said together.
+  void doubt(std::string_view what, std::size_t at) {
+    auto known = std::find_if(report_.not_known.begin(), report_.not_known.end(),
+                              [&](const auto& o) { return o.what == what; });
+    if (known == report_.not_known.end()) known = report_.not_known.insert(known, {std::string(what), {}});
+    known->at.push_back(at);
+  }
+
+  // From the poll to where the loop goes on by what it got, and what follows there.
+  walk ways_from(const waiting_loop& w) const {
+    // Who may go on with what was seen: the block's others, the warp's, this thread's next ordinary load, a
+    // caller.
+    const auto uses = [&](std::size_t at) {
+      const step& s = code_[at];
+      if (w.of->has(at)) return false;
+      return s.what == kind::block_barrier || (s.what == kind::warp_barrier && code_.of().is_text) ||
+             s.what == kind::call || (s.what == kind::load && s.global && !s.strong) ||
+             (s.what == kind::end && !s.is_leaving);
+    };
+    const auto on = [&](std::size_t at) {
+      std::vector<std::size_t> next = code_[at].next;
+      const bool decides = std::find(w.deciding.begin(), w.deciding.end(), at) != w.deciding.end();
+      if (w.of->has(at) && !decides)
+        next.erase(std::remove_if(next.begin(), next.end(), [&](std::size_t n) { return !w.of->has(n); }),
+                   next.end());
+      return next;
+    };
+    return along(code_[w.poll].next, on, false, wanted(code_[w.poll]), uses);
+  }
+
+  // A flag of system scope that may be meant for one GPU, with a fence that reaches one GPU.
+  void ask_about_gpus(std::size_t at, const walk& w) {
+    const auto reaches_less = [&](std::size_t fence) { return code_[fence].scope < reach::system; };
+    if (code_[at].scope == reach::system && std::any_of(w.fences.begin(), w.fences.end(), reaches_less))
+      doubt(about_gpus, at);
+  }
+
+  void polls() {
+    struct judged {
+      const waiting_loop* of;
+      walk found;
+    };
+    std::vector<judged> bad;
+    std::set<const loop*> acquired;
+    for (const waiting_loop& w : waits_) {
+      const step& p = code_[w.poll];
+      if (w.looks_beside || !p.strong) continue;
+      // An update that waits until there is room for a flag, and is that flag: nothing is read for it.
+      if (p.acquires || (p.what == kind::update && (p.releases || !ways_to(w.poll).fences.empty()))) {
+        acquired.insert(w.of);
+        continue;
+      }
+      walk found = ways_from(w);
+      ask_about_gpus(w.poll, found);
+      if (found.ends.empty()) acquired.insert(w.of);
+      else bad.push_back({&w, std::move(found)});
+    }
+    for (const auto& [w, found] : bad) {
+      const auto use = place(*found.ends.begin());
+      if (!found.fences.empty())
+        doubt(
+            "whether all ways from these polls have an acquire: some do, and which is taken is not followed",
+            w->poll);
+      else if (acquired.count(w->of) != 0)
+        doubt("whether these polls, which nothing acquires, are of flags: their loop waits for another one, "
+              "too",
+              w->poll);
+      else if (!found.narrow.empty())
+        say(severity::fault, "acquire-scope", w->poll,
+            fmt::format("{} behind this poll reaches the {} only", place(*found.narrow.begin()),
+                        to_string(code_[*found.narrow.begin()].scope)));
+      else
+        say(severity::fault, "acquire", w->poll,
+            fmt::format("nothing acquires between this poll and {}", use));
+    }
+  }
+
+  // Steps that can be come to from these without a barrier of the block.
+  std::vector<bool> without_barrier(std::vector<std::size_t> open, std::optional<std::size_t> never) const {
+    std::vector<bool> seen(code_.size());
+    while (!open.empty() && code_.spend(1)) {
+      const std::size_t at = open.back();
+      open.pop_back();
+      if (seen[at] || at == never || code_[at].what == kind::block_barrier ||
+          code_[at].what == kind::warp_barrier)
+        continue;
+      seen[at] = true;
+      open.insert(open.end(), code_[at].next.begin(), code_[at].next.end());
+    }
+    return seen;
+  }
+
+  // Some threads go around the loop, by who they are, and read what those behind it read.
+  void held_back(const waiting_loop& w) {
+    std::vector<bool> behind;
+    for (std::size_t at = 0; at < code_.size() && code_.spend(1); ++at) {
+      const step& s = code_[at];
+      if (s.what != kind::branch || s.condition < 0 || s.next.size() != 2 || w.of->has(at)) continue;
+      if (!code_.of_thread()[static_cast<std::size_t>(s.condition)]) continue;
+      const bool one = code_.dominates(s.next[0], w.of->head), other = code_.dominates(s.next[1], w.of->head);
+      if (one == other) continue;
+      if (behind.empty()) {
+        std::vector<std::size_t> first;
+        for (const std::size_t branch : w.deciding)
+          for (const std::size_t next : code_[branch].next)
+            if (!w.of->has(next)) first.push_back(next);
+        behind = without_barrier(first, at);
+      }
+      const auto around = without_barrier({s.next[one ? 1 : 0]}, at);
+      for (std::size_t use = 0; use < code_.size(); ++use)
+        if (around[use] && behind[use] && code_[use].what == kind::load && code_[use].global &&
+            !code_[use].strong) {
+          say(severity::fault, "poller-alone", w.poll,
+              fmt::format("threads that {} leads around this loop come to {} without a barrier of the block",
+                          place(at), place(use)));
+          return;
+        }
+    }
+  }
+
+  // All flags and polls of a function at once: which reach, and what is assumed.
+  void scopes() {
+    std::vector<std::size_t> narrow;
+    bool any_wide = false;
+    for (std::size_t at = 0; at < code_.size() && !code_.is_tired(); ++at) {
+      if (!is_flag(at) && !is_poll(at)) continue;
+      const step& s = code_[at];
+      if (s.strong && s.scope < reach::system) narrow.push_back(at);
+      any_wide = any_wide || (s.scope == reach::system && !s.is_volatile);
+    }
+    if (narrow.empty()) return;
+    if (!assumed_.across_gpus) {
+      for (const std::size_t at : narrow) doubt(about_gpus, at);
+      return;
+    }
+    for (const std::size_t at : narrow)
+      say(any_wide ? severity::doubt : severity::fault, "flag-scope", at,
+          fmt::format(
+              "this {} reaches the {} only{}", is_poll(at) ? "poll" : "flag", to_string(code_[at].scope),
+              any_wide ? ", where others of the function reach the system: is it for one GPU's blocks?"
+                       : ""));
+  }
+
+  std::string place(std::size_t at) const {
+    const step& s = code_[at];
+    return code_.of().is_text ? fmt::format("line {}: {}", s.at, s.text)
+                              : fmt::format("{:#x}: {}", s.at, s.text);
+  }
+
+  const flow& code_;
+  const assumptions& assumed_;
+  report& report_;
+  std::vector<waiting_loop> waits_;
+};
+
+}  // namespace
+
+report audit_function(const function& f, const assumptions& a) {
+  report made;
+  const flow code(f);
+  for (const auto* sentences : {&f.not_known, &code.not_known()})
+    for (const auto& one : *sentences) made.not_known.push_back({one, {}});
+  if (f.is_text || f.architecture >= first_architecture) orders(code, a, made).look();
+  else
+    made.not_known.push_back(
+        {fmt::format("everything: how far accesses reach is not read from machine code of compute "
+                     "capability {}.{}; audit its PTX",
+                     f.architecture / 10, f.architecture % 10),
+         {}});
+  if (!f.is_text && f.architecture > last_architecture)
+    made.not_known.push_back(
+        {fmt::format("instructions of compute capability {}.{} that 9.0 does not have; audit its PTX, too",
+                     f.architecture / 10, f.architecture % 10),
+         {}});
+  look_at_clocks(f, made);
+  if (code.is_tired()) made.not_known.push_back({"the rest of this function: it goes too many ways", {}});
+  return made;
+}
+
+}  // namespace mgsync::audit

@@ -1,0 +1,226 @@
+#include "src/audit/flow.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace mgsync::audit {
+namespace {
+
+// So many steps in all loops together; a function of loops inside of loops inside of loops has more.
+constexpr std::size_t most_in_loops = 4'000'000;
+constexpr std::size_t work_at_first = 200'000, work_for_each_step = 1'000, most_work = 30'000'000;
+constexpr auto none = static_cast<std::size_t>(-1);
+
+}  // namespace
+
+bool loop::has(std::size_t at) const { return std::binary_search(body.begin(), body.end(), at); }
+
+flow::flow(const function& f)
+    : of_(&f),
+      before_(f.steps.size()),
+      order_(f.steps.size(), -1),
+      left_(std::min(work_at_first + f.steps.size() * work_for_each_step, most_work)) {
+  for (std::size_t at = 0; at < size(); ++at)
+    for (const std::size_t next : f.steps[at].next) before_[next].push_back(at);
+  find_order();
+  find_dominators();
+  number_dominators();
+  find_values();
+  find_loops();
+}
+
+bool flow::spend(std::size_t steps) const {
+  left_ -= std::min(left_, steps);
+  return left_ != 0;
+}
+
+void flow::find_order() {
+  if (size() == 0) return;
+  std::vector<std::pair<std::size_t, std::size_t>> open{
+      {0, 0}};  // step, how many of its followers were tried
+  std::vector<bool> seen(size());
+  seen[0] = true;
+  while (!open.empty()) {
+    auto& [at, tried] = open.back();
+    const auto& next = (*this)[at].next;
+    if (tried == next.size()) {
+      by_order_.push_back(at);
+      open.pop_back();
+    } else if (const std::size_t one = next[tried++]; !seen[one]) {
+      seen[one] = true;
+      open.emplace_back(one, 0);
+    }
+  }
+  std::reverse(by_order_.begin(), by_order_.end());
+  for (std::size_t i = 0; i < by_order_.size(); ++i) order_[by_order_[i]] = static_cast<int>(i);
+}
+
+// Cooper, Harvey and Kennedy: until nothing changes, each is dominated by what all before it have in common.
+void flow::find_dominators() {
+  dominator_.assign(size(), none);
+  if (size() == 0) return;
+  dominator_[0] = 0;
+  const auto common = [&](std::size_t a, std::size_t b) {
+    while (a != b && spend(1)) {
+      while (order_[a] > order_[b] && spend(1)) a = dominator_[a];
+      while (order_[b] > order_[a] && spend(1)) b = dominator_[b];
+    }
+    return a;
+  };
+  for (bool changed = true; changed && spend(1);) {
+    changed = false;
+    for (const std::size_t at : by_order_) {
+      if (at == 0) continue;
+      std::size_t found = none;
+      for (const std::size_t b : before_[at])
+        if (order_[b] >= 0 && dominator_[b] != none) found = found == none ? b : common(found, b);
+      changed = changed || found != dominator_[at];
+      dominator_[at] = found;
+    }
+  }
+}
+
+void flow::number_dominators() {
+  std::vector<std::vector<std::size_t>> below(size());
+  for (const std::size_t at : by_order_)
+    if (at != 0) below[dominator_[at]].push_back(at);
+  begin_.assign(size(), 0);
+  end_.assign(size(), 0);
+  std::size_t time = 0;
+  std::vector<std::pair<std::size_t, std::size_t>> open;
+  if (size() != 0) open.emplace_back(0, 0);
+  while (!open.empty()) {
+    auto& [at, done] = open.back();
+    if (done == 0) begin_[at] = ++time;
+    if (done == below[at].size()) {
+      end_[at] = ++time;
+      open.pop_back();
+    } else {
+      const std::size_t one = below[at][done++];
+      open.emplace_back(one, 0);
+    }
+  }
+}
+
+bool flow::dominates(std::size_t first, std::size_t at) const {
+  return is_reached(at) && is_reached(first) && begin_[first] <= begin_[at] && end_[at] <= end_[first];
+}
+
+void flow::find_loops() {
+  std::map<std::size_t, std::vector<std::size_t>> ends;  // by head
+  for (const std::size_t at : by_order_)
+    for (const std::size_t next : (*this)[at].next)
+      if (order_[next] <= order_[at]) {
+        if (dominates(next, at)) ends[next].push_back(at);
+        else if (not_known_.empty()) not_known_.emplace_back("a loop that is entered at two places");
+      }
+  std::size_t in_all = 0;
+  std::vector<std::size_t> mark(size(), none);
+  for (auto& [head, open] : ends) {
+    loop made{head, {head}};
+    mark[head] = head;
+    while (!open.empty()) {
+      const std::size_t at = open.back();
+      open.pop_back();
+      if (mark[at] == head || !is_reached(at)) continue;
+      mark[at] = head;
+      made.body.push_back(at);
+      open.insert(open.end(), before_[at].begin(), before_[at].end());
+    }
+    in_all += made.body.size();
+    if (in_all > most_in_loops || !spend(made.body.size())) {
+      not_known_.emplace_back("its loops, of which there are too many inside of one another");
+      break;
+    }
+    std::sort(made.body.begin(), made.body.end());
+    loops_.push_back(std::move(made));
+  }
+  std::stable_sort(loops_.begin(), loops_.end(),
+                   [](const loop& a, const loop& b) { return a.body.size() < b.body.size(); });
+}
+
+void flow::find_values() {
+  const auto registers = static_cast<std::size_t>(of_->registers);
+  writers_.resize(registers);
+  of_thread_.assign(registers, false);
+  zero_.assign(registers, false);
+  std::vector<std::vector<std::size_t>> readers(registers);
+  std::vector<int> open;
+  for (std::size_t at = 0; at < size(); ++at) {
+    const step& s = (*this)[at];
+    for (const int r : s.writes) {
+      writers_[static_cast<std::size_t>(r)].push_back(at);
+      if (s.of_thread) open.push_back(r);
+    }
+    for (const int r : s.reads) readers[static_cast<std::size_t>(r)].push_back(at);
+  }
+  for (std::size_t r = 0; r < registers; ++r)
+    zero_[r] = !writers_[r].empty() &&
+               std::all_of(writers_[r].begin(), writers_[r].end(),
+                           [&](std::size_t at) { return (*this)[at].is_constant && (*this)[at].puts_zero; });
+  while (!open.empty()) {
+    const auto r = static_cast<std::size_t>(open.back());
+    open.pop_back();
+    if (of_thread_[r]) continue;
+    of_thread_[r] = true;
+    for (const std::size_t at : readers[r])
+      if ((*this)[at].what == step::kind::other)
+        open.insert(open.end(), (*this)[at].writes.begin(), (*this)[at].writes.end());
+  }
+}
+
+std::set<std::size_t> flow::sources(int reg, const loop* within) const {
+  std::set<std::size_t> found;
+  std::set<int> seen{reg};
+  std::vector<int> open{reg};
+  while (!open.empty() && !is_tired()) {
+    const auto r = static_cast<std::size_t>(open.back());
+    open.pop_back();
+    spend(1 + writers_[r].size());
+    for (const std::size_t at : writers_[r]) {
+      if ((within != nullptr && !within->has(at)) || !found.insert(at).second) continue;
+      for (const int source : (*this)[at].reads)
+        if (seen.insert(source).second) open.push_back(source);
+    }
+  }
+  return found;
+}
+
+std::vector<bool> flow::stable(const loop& l) const {
+  const auto registers = static_cast<std::size_t>(of_->registers);
+  if (!spend(registers / 8 + l.body.size())) return std::vector<bool>(registers, false);
+  std::vector<unsigned> left(registers, 0);  // steps of the loop that write it and may change it
+  std::vector<bool> is(registers, true);
+  std::map<int, std::vector<std::size_t>> readers;
+  std::vector<unsigned> unsettled(l.body.size(), 0);
+  for (const std::size_t at : l.body)
+    for (const int r : (*this)[at].writes) {
+      ++left[static_cast<std::size_t>(r)];
+      is[static_cast<std::size_t>(r)] = false;
+    }
+  std::vector<std::size_t> ready;
+  for (std::size_t i = 0; i < l.body.size(); ++i) {
+    const step& s = (*this)[l.body[i]];
+    if (!s.computes) unsettled[i] = ~0U;  // what memory holds may change, and time does
+    else
+      for (const int r : s.reads)
+        if (!is[static_cast<std::size_t>(r)]) {
+          ++unsettled[i];
+          readers[r].push_back(i);
+        }
+    if (unsettled[i] == 0) ready.push_back(i);
+  }
+  while (!ready.empty()) {
+    const std::size_t i = ready.back();
+    ready.pop_back();
+    for (const int r : (*this)[l.body[i]].writes) {
+      if (--left[static_cast<std::size_t>(r)] != 0) continue;
+      is[static_cast<std::size_t>(r)] = true;
+      for (const std::size_t reader : readers[r])
+        if (unsettled[reader] != ~0U && --unsettled[reader] == 0) ready.push_back(reader);
+    }
+  }
+  return is;
+}
+
+}  // namespace mgsync::audit

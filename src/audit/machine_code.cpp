@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "src/audit/code.hpp"
+#include "src/base/errors.hpp"
+#include "src/harness/machine_code/cubin.hpp"
+#include "src/harness/machine_code/opcodes.hpp"
+
+namespace mgsync::audit {
+namespace {
+
+using machine_code::instruction;
+
+// One numbering for the three files of registers.
+int number_of(const machine_code::register_name& r) {
+  return static_cast<int>(r.where) * 256 + static_cast<int>(r.number);
+}
+int predicate(std::uint32_t number) {
+  return number_of({machine_code::register_name::file::predicate, number});
+}
+
+reach reach_of(machine_code::scope s) {
+  switch (s) {
+  case machine_code::scope::block: return reach::block;
+  case machine_code::scope::gpu: return reach::gpu;
+  case machine_code::scope::system: return reach::system;
+  default: return reach::none;
+  }
+}
+
+void describe_access(step& s, const instruction& i) {
+  const auto name = i.name();
+  const bool load = name == "LD" || name == "LDG", store = name == "ST" || name == "STG";
+  if (!load && !store && name != "REDG" && name != "ATOM" && name != "ATOMG") return;
+  s.what = load ? step::kind::load : store ? step::kind::store : step::kind::update;
+  s.global = true;
+  s.scope = reach_of(i.access_scope());
+  s.strong = s.scope != reach::none || s.what == step::kind::update;
+  const bool nothing = i.bits(32, 8) == machine_code::zero_register;
+  s.puts_zero = store && nothing;
+  constexpr std::uint32_t swap_if[] = {0x18b, 0x1a9}, change_bits = 87, exchanges = 8;
+  const auto base = i.opcode() & 0x1ff;
+  if (s.what != step::kind::update) return;
+  if (std::ranges::find(swap_if, base) != std::end(swap_if)) s.changes = step::change::swap_if;
+  else if (i.bits(change_bits, 4) == exchanges) s.changes = step::change::exchange;
+  else if (nothing && i.bits(change_bits, 4) == 0) s.changes = step::change::nothing;
+}
+
+bool computes(std::string_view name) {
+  static constexpr std::array<std::string_view, 44> names{
+      "MOV",   "SEL",   "FSEL", "FMNMX",  "FSETP", "ISETP", "IADD3",  "LEA",  "LOP3",  "IABS",  "PRMT",
+      "IMNMX", "SHF",   "SGXT", "PLOP3",  "FMUL",  "FADD",  "FFMA",   "IMAD", "IDP",   "DMUL",  "DADD",
+      "DFMA",  "VIADD", "I2FP", "VIMNMX", "UMOV",  "USEL",  "UIADD3", "ULEA", "ULOP3", "UPRMT", "USHF",
+      "UIMAD", "ULDC",  "LDC",  "R2UR",   "FLO",   "BREV",  "F2I",    "I2F",  "MUFU",  "POPC",  "F2F"};
+  return std::ranges::find(names, name) != names.end();
+}
+
+void describe(step& s, const instruction& i) {
+  const auto name = i.name();
+  describe_access(s, i);
+  s.computes = computes(name);
+  s.marks = i.write_scoreboard();
+  s.waits_for = i.wait_mask();
+  if (name == "LDS" || name == "LDL") s.what = step::kind::load;
+  if (name == "STS" || name == "STL") s.what = step::kind::store;
+  if (name == "MEMBAR") {
+    s.what = step::kind::fence;
+    s.scope = reach_of(i.fence_scope());
+    s.releases = true;
+  } else if (i.invalidates_l1()) {  // of no scope that the code tells
+    s.what = step::kind::fence;
+    s.scope = reach::system;
+    s.acquires = true;
+  } else if (name == "BAR") s.what = step::kind::block_barrier;
+  else if (name == "WARPSYNC") s.what = step::kind::warp_barrier;
+  else if (i.reads_clock_64() || i.reads_clock_32()) {
+    s.what = step::kind::clock;
+    s.reads_cycles = true;
+  } else if (name == "CALL") s.what = step::kind::call;
+  else if (name == "BRA" || name == "BRX" || name == "JMP" || name == "JMX") s.what = step::kind::branch;
+  else if (name == "EXIT" || name == "KILL" || name == "RET") {
+    s.what = step::kind::end;
+    s.is_leaving = name != "RET";
+  } else if (name == "ISETP") {
+    constexpr std::uint32_t equal = 2, unequal = 5;
+    const auto how = i.bits(76, 3);
+    s.compares = how == equal     ? step::comparison::equal
+                 : how == unequal ? step::comparison::unequal
+                                  : step::comparison::other;
+  } else if (name == "S2R" || name == "S2UR") {
+    constexpr std::uint32_t lane = 0x00, first_of_thread = 0x21, last_of_thread = 0x23;
+    const auto which = i.bits(72, 8);
+    s.of_thread = which == lane || (which >= first_of_thread && which <= last_of_thread);
+  } else if (name == "MOV" && i.form() == 4) {
+    s.is_constant = true;
+    s.puts_zero = i.bits(32, 32) == 0;
+  }
+}
+
+void operands_of(step& s, const instruction& i) {
+  const auto found = machine_code::operands_of(i);
+  for (const auto& r : found.writes) s.writes.push_back(number_of(r));
+  for (const auto& r : found.reads) s.reads.push_back(number_of(r));
+  if (i.guard() != machine_code::true_predicate || i.guard_negated()) {
+    s.condition = predicate(i.guard());
+    s.if_not = i.guard_negated();
+    if (std::ranges::find(s.reads, s.condition) == s.reads.end()) s.reads.push_back(s.condition);
+  }
+  if (!s.global) return;
+  const auto base = static_cast<int>(i.bits(24, 8));
+  for (const int r : s.reads)
+    if (r == base) s.address.push_back(r);
+    else if (r != s.condition) s.data.push_back(r);
+}
+
+// The mnemonic, and what else is known of it.
+std::string shown(const step& s, const instruction& i) {
+  std::string text = i.name().empty() ? fmt::format("opcode {:#x}", i.opcode()) : std::string(i.name());
+  if (s.strong && s.scope != reach::none)
+    text += fmt::format(".STRONG.{}", s.scope == reach::system ? "SYS"
+                                      : s.scope == reach::gpu  ? "GPU"
+                                                               : "CTA");
+  if (i.name() == "MEMBAR")
+    text += fmt::format(".{}", s.scope == reach::system ? "SYS" : s.scope == reach::gpu ? "GPU" : "CTA");
+  if (i.invalidates_l1()) text += ".IVALL";
+  if (s.condition >= 0) text = fmt::format("@{}P{} {}", s.if_not ? "!" : "", i.guard(), text);
+  return text;
+}
+
+void connect(function& made, const std::vector<instruction>& code) {
+  constexpr std::int64_t bytes = sizeof(instruction);
+  auto& steps = made.steps;
+  for (std::size_t at = 0; at < steps.size(); ++at) {
+    step& s = steps[at];
+    const bool ends = s.what == step::kind::branch || s.what == step::kind::end;
+    // A branch may have a condition of its own besides its guard.
+    const bool may_go_on = s.condition >= 0 || (s.what == step::kind::branch &&
+                                                code[at].bits(87, 3) != machine_code::true_predicate);
+    if ((!ends || may_go_on) && at + 1 < steps.size()) s.next.push_back(at + 1);
+    if (s.what != step::kind::branch) continue;
+    const auto offset = code[at].branch_offset(made.architecture);
+    const std::int64_t target = static_cast<std::int64_t>(at) + 1 + offset.value_or(0) / bytes;
+    if (offset && target >= 0 && target < static_cast<std::int64_t>(steps.size()))
+      s.next.push_back(static_cast<std::size_t>(target));
+    else made.not_known.push_back(fmt::format("{:#x}: where this goes: {}", s.at, s.text));
+    if (s.condition < 0 && may_go_on) {
+      s.condition = predicate(code[at].bits(87, 3));
+      s.reads.push_back(s.condition);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<function> read_machine_code(std::span<const std::byte> cubin) {
+  machine_code::cubin image;
+  try {
+    image = machine_code::read_cubin(cubin);
+  } catch (const std::invalid_argument& error) { throw usage_error(error.what()); }
+  if (image.functions.size() > most_functions)
+    throw usage_error(fmt::format("this cubin has more than {} functions", most_functions));
+  std::vector<function> all;
+  for (const auto& f : image.functions) {
+    function made;
+    made.name = f.name;
+    made.is_text = false;
+    made.architecture = image.architecture;
+    made.registers = 3 * 256;
+    for (const auto& i : std::span(f.code).first(std::min(f.code.size(), most_steps))) {
+      step s;
+      s.at = made.steps.size() * sizeof(instruction);
+      describe(s, i);
+      operands_of(s, i);
+      s.text = shown(s, i);
+      made.steps.push_back(std::move(s));
+    }
+    if (f.code.size() > most_steps)
+      made.not_known.push_back(fmt::format("what stands behind its first {} instructions", most_steps));
+    connect(made, f.code);
+    all.push_back(std::move(made));
+  }
+  return all;
+}
+
+}  // namespace mgsync::audit

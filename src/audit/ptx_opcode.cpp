@@ -1,0 +1,88 @@
+#include "src/audit/ptx_opcode.hpp"
+
+#include <array>
+#include <cctype>
+
+namespace mgsync::audit {
+namespace {
+
+using kind = step::kind;
+using texts = std::vector<std::string_view>;
+
+bool is_zero(std::string_view text) {
+  return text == "0" || text == "0x0" || text == "0U" || text == "0f00000000" || text == "0x00000000";
+}
+bool is_number(std::string_view text) {
+  return std::isdigit(static_cast<unsigned char>(text.front())) != 0 || text.front() == '-';
+}
+
+kind access_of(const opcode& name) {
+  const auto first = name.first();
+  const bool of_several = first == "multimem";
+  if (first == "ld" || first == "ldu" || (of_several && name.has("ld_reduce"))) return kind::load;
+  if (first == "st" || (of_several && name.has("st"))) return kind::store;
+  if (first == "atom" || first == "red" || (of_several && name.has("red"))) return kind::update;
+  return kind::other;
+}
+
+void describe_access(step& s, const opcode& name, const texts& operands) {
+  const bool update = s.what == kind::update;
+  s.global = !name.begins("shared") && !name.has("local") && !name.begins("param") && !name.has("const");
+  s.is_volatile = name.has("volatile") || name.has("mmio");
+  s.read_only = name.has("nc") || name.first() == "ldu";
+  s.acquires = name.has("acquire") || name.has("acq_rel");
+  s.releases = name.has("release") || name.has("acq_rel");
+  s.strong = update || s.is_volatile || name.has("relaxed") || s.acquires || s.releases;
+  if (s.strong) s.scope = s.is_volatile ? reach::system : name.scope();
+  if (update && s.scope == reach::none) s.scope = reach::gpu;  // so PTX says of an atomic operation
+  const bool zero = !operands.empty() && is_zero(operands.back());
+  s.puts_zero = s.what == kind::store && zero;
+  if (!update) return;
+  if (name.has("cas")) s.changes = step::change::swap_if;
+  else if (name.has("exch")) s.changes = step::change::exchange;
+  else if (zero && (name.has("add") || name.has("or") || name.has("xor"))) s.changes = step::change::nothing;
+}
+
+// Fences of other proxies order nothing between ordinary accesses.
+void describe_order(step& s, const opcode& name) {
+  const auto first = name.first();
+  if (first == "membar" || first == "fence") {
+    if (name.begins("proxy") || name.begins("mbarrier_init")) return;
+    s.what = kind::fence;
+    s.scope = name.scope();
+    s.acquires = !name.has("release");
+    s.releases = !name.has("acquire");
+  }
+  if (first != "bar" && first != "barrier") return;
+  if (name.has("warp")) s.what = kind::warp_barrier;
+  else if (!name.has("arrive")) s.what = kind::block_barrier;
+}
+
+bool computes(const step& s, const opcode& name) {
+  static constexpr std::array<std::string_view, 40> words{
+      "abs", "add",  "addc", "and",      "bfe",   "bfi",  "bfind", "brev",  "clz",  "cnot",
+      "cvt", "cvta", "div",  "copysign", "fma",   "lop3", "mad",   "mad24", "mapa", "isspacep",
+      "max", "min",  "mov",  "mul",      "mul24", "neg",  "not",   "or",    "popc", "prmt",
+      "rem", "selp", "set",  "setp",     "shf",   "shl",  "shr",   "slct",  "sub",  "xor"};
+  return std::find(words.begin(), words.end(), name.first()) != words.end() ||
+         (s.what == kind::load && (name.begins("param") || name.has("const")));
+}
+
+}  // namespace
+
+void describe_ptx(step& s, const opcode& name, const texts& operands) {
+  s.what = access_of(name);
+  if (s.what != kind::other) describe_access(s, name, operands);
+  describe_order(s, name);
+  s.computes = computes(s, name);
+  if (name.first() == "setp")
+    s.compares = name.second() == "eq"   ? step::comparison::equal
+                 : name.second() == "ne" ? step::comparison::unequal
+                                         : step::comparison::other;
+  if (name.first() == "mov" && operands.size() == 2 && is_number(operands[1])) {
+    s.is_constant = true;
+    s.puts_zero = is_zero(operands[1]);
+  }
+}
+
+}  // namespace mgsync::audit

@@ -1,0 +1,181 @@
+#include "src/audit/waits.hpp"
+
+#include <algorithm>
+
+namespace mgsync::audit {
+namespace {
+
+using kind = step::kind;
+
+bool touches_memory(const step& s) {
+  return s.global && (s.what == kind::load || s.what == kind::store || s.what == kind::update);
+}
+
+// Whether a turn of the loop does more than to look.
+bool works(const flow& code, const loop& l) {
+  return std::any_of(l.body.begin(), l.body.end(), [&](std::size_t at) {
+    return code[at].what == kind::store && code[at].global && !code[at].strong;
+  });
+}
+bool writes_anything(const flow& code, const loop& l) {
+  return std::any_of(l.body.begin(), l.body.end(), [&](std::size_t at) {
+    const kind what = code[at].what;
+    return (touches_memory(code[at]) && what != kind::load) || what == kind::call;
+  });
+}
+
+bool may_poll(const step& s) {
+  if (!s.global || s.read_only) return false;
+  if (s.what == kind::load) return true;
+  return s.what == kind::update && s.changes != step::change::other && !s.writes.empty();
+}
+
+bool holds_still(const std::vector<int>& registers, const std::vector<bool>& stable) {
+  return std::all_of(registers.begin(), registers.end(),
+                     [&](int r) { return stable[static_cast<std::size_t>(r)]; });
+}
+
+class search {
+ public:
+  explicit search(const flow& code) : code_(code) {}
+
+  std::vector<waiting_loop> all() {
+    std::vector<bool> done(code_.size());
+    for (const loop& l : code_.loops()) {
+      if (!code_.spend(l.body.size())) break;
+      polls_.clear();
+      for (const std::size_t at : l.body)
+        if (!done[at] && may_poll(code_[at])) polls_.push_back(at);
+      if (polls_.empty() || works(code_, l)) continue;
+      const auto stable = code_.stable(l);
+      for (const std::size_t poll : polls_)
+        if (const auto found = as_wait(l, poll, stable); !found.deciding.empty()) {
+          done[poll] = true;
+          found_.push_back(found);
+        }
+    }
+    if (!code_.spend(found_.size() * found_.size())) return {};
+    for (waiting_loop& outer : found_)
+      outer.looks_beside = std::any_of(found_.begin(), found_.end(), [&](const auto& inner) {
+        return inner.of != outer.of && outer.of->has(inner.of->head);
+      });
+    std::sort(found_.begin(), found_.end(), [](const auto& a, const auto& b) { return a.poll < b.poll; });
+    return std::move(found_);
+  }
+
+ private:
+  waiting_loop as_wait(const loop& l, std::size_t poll, const std::vector<bool>& stable) const {
+    waiting_loop made{&l, poll, {}, false, false};
+    const step& p = code_[poll];
+    if (!holds_still(p.address, stable)) return made;
+    // A new value made of the last one: that is an update which is tried again, and waits for nobody.
+    if (p.what == kind::update && !holds_still(p.data, stable)) return made;
+    if (!p.strong && writes_anything(code_, l)) return made;
+    for (const std::size_t at : l.body) {
+      const step& s = code_[at];
+      if (s.condition < 0 || s.what != kind::branch) continue;
+      if (std::all_of(s.next.begin(), s.next.end(), [&](std::size_t n) { return l.has(n); })) continue;
+      const auto from = code_.sources(s.condition, &l);
+      if (from.count(poll) == 0 || (!p.strong && counts(from)) || is_counted(l, from, poll)) continue;
+      made.deciding.push_back(at);
+      made.by_equality = made.by_equality || ends_at_one_value(l, s, from, poll);
+    }
+    return made;
+  }
+  // Something that goes on by itself from turn to turn.
+  bool counts(const std::set<std::size_t>& from) const {
+    return std::any_of(from.begin(), from.end(), [&](std::size_t at) {
+      const step& s = code_[at];
+      return s.computes && std::any_of(s.writes.begin(), s.writes.end(), [&](int r) {
+               return r != s.condition && std::find(s.reads.begin(), s.reads.end(), r) != s.reads.end();
+             });
+    });
+  }
+  // "i < n": a loop that is gone through as often as the word says, and does not wait for it.
+  bool is_counted(const loop& l, const std::set<std::size_t>& from, std::size_t poll) const {
+    return std::any_of(from.begin(), from.end(), [&](std::size_t at) {
+      bool of_poll = false, of_counter = false;
+      if (code_[at].compares == step::comparison::none) return false;
+      for (const int r : code_[at].reads) {
+        const auto made_of = code_.sources(r, &l);
+        if (made_of.count(poll) != 0) of_poll = true;
+        else if (counts(made_of)) of_counter = true;
+      }
+      return of_poll && of_counter;
+    });
+  }
+  bool ends_at_one_value(const loop& l, const step& branch, const std::set<std::size_t>& from,
+                         std::size_t poll) const {
+    if (code_[poll].what == kind::update && code_[poll].changes != step::change::nothing) return false;
+    const bool leaves_if = !l.has(branch.next.back()) ? !branch.if_not : branch.if_not;
+    for (const std::size_t at : from) {
+      const step& s = code_[at];
+      if (s.writes.empty() || s.writes.front() != branch.condition) continue;
+      const bool of_poll = std::any_of(s.reads.begin(), s.reads.end(), [&](int r) {
+        return std::find(code_[poll].writes.begin(), code_[poll].writes.end(), r) != code_[poll].writes.end();
+      });
+      if (of_poll && s.compares == (leaves_if ? step::comparison::equal : step::comparison::unequal))
+        return true;
+    }
+    return false;
+  }
+
+  const flow& code_;
+  std::vector<std::size_t> polls_;
+  std::vector<waiting_loop> found_;
+};
+
+}  // namespace
+
+namespace {
+
+// What decides at this branch is made anew in each turn, before it: a register that comes from the turn
+// before may hold something else in the first.
+bool same_in_the_first_turn(const flow& code, const loop& l, std::size_t branch) {
+  auto from = code.sources(code[branch].condition, &l);
+  from.insert(branch);
+  for (const std::size_t reader : from)
+    for (const int r : code[reader].reads)
+      if (!code.spend(code.writers(r).size())) return false;
+      else
+        for (const std::size_t writer : code.writers(r))
+          if (l.has(writer) &&
+              (writer == reader || code[writer].condition >= 0 || !code.dominates(writer, reader)))
+            return false;
+  return true;
+}
+
+}  // namespace
+
+std::vector<waiting_loop> waiting_loops(const flow& code) { return search(code).all(); }
+
+std::vector<std::size_t> endless_branches(const flow& code) {
+  std::vector<std::size_t> found;
+  for (const loop& l : code.loops()) {
+    std::vector<std::size_t> ways_out;
+    bool can_end = false;
+    if (!code.spend(l.body.size())) break;
+    for (const std::size_t at : l.body) {
+      const step& s = code[at];
+      if (s.what == kind::call || (s.what == kind::end && s.condition >= 0)) can_end = true;
+      if (std::all_of(s.next.begin(), s.next.end(), [&](std::size_t n) { return l.has(n); })) continue;
+      ways_out.push_back(at);
+    }
+    if (can_end || ways_out.empty()) continue;
+    const auto stable = code.stable(l);
+    const bool all_stable = std::all_of(ways_out.begin(), ways_out.end(), [&](std::size_t at) {
+      return code[at].condition >= 0 && stable[static_cast<std::size_t>(code[at].condition)] &&
+             same_in_the_first_turn(code, l, at);
+    });
+    if (!all_stable) continue;
+    for (const std::size_t at : ways_out) {
+      const auto from = code.sources(code[at].condition, nullptr);
+      if (std::any_of(from.begin(), from.end(),
+                      [&](std::size_t s) { return touches_memory(code[s]) && !l.has(s); }))
+        found.push_back(at);
+    }
+  }
+  return found;
+}
+
+}  // namespace mgsync::audit

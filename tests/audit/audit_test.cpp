@@ -1,0 +1,323 @@
+// What `mgsync audit` finds in barriers that have order faults (tests/audit/barriers.cu), in PTX and in
+// machine code; that it finds nothing in sound ones, and in those that ship; that each rule notices when a
+// fence is taken out of a sound barrier; and that it comes to an end with any bytes.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "src/audit/file.hpp"
+#include "src/base/errors.hpp"
+
+namespace {
+
+using namespace mgsync;
+using audit::severity;
+using words = std::multiset<std::string>;
+
+std::string content(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  EXPECT_TRUE(in) << file;
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+const std::string& ptx() {
+  static const std::string text = content(MGSYNC_AUDIT_CODE "/barriers_90.ptx");
+  return text;
+}
+const std::string& cubin() {
+  static const std::string bytes = content(MGSYNC_AUDIT_CODE "/barriers_90.cubin");
+  return bytes;
+}
+
+audit::report report_of(const std::vector<audit::named_bytes>& files, const std::string& kernel,
+                        bool across = false) {
+  const auto all = audit::audit_bytes(files, {.across_gpus = across});
+  const auto& last = all.parts.back();
+  for (std::size_t i = 0; i < last.functions.size(); ++i)
+    if (last.functions[i].name == kernel) return last.reports[i];
+  ADD_FAILURE() << "no kernel " << kernel;
+  return {};
+}
+// "fault release", each as often as it was found.
+words found_in(const audit::report& r) {
+  words found;
+  for (const auto& one : r.findings)
+    found.insert((one.how == severity::fault ? "fault " : "doubt ") + std::string(one.broken->name));
+  return found;
+}
+words found(const std::string& bytes, const std::string& kernel, bool across = false) {
+  return found_in(report_of({{"code", bytes}}, kernel, across));
+}
+// The text with every line of the kernel that has this word in it left out, or put in its place.
+std::string changed(std::string text, const std::string& kernel, const std::string& word,
+                    const std::string& other = "") {
+  const auto begin = text.find(".entry " + kernel + "(");
+  EXPECT_NE(begin, std::string::npos) << kernel;
+  bool any = false;
+  for (auto at = text.find(word, begin); at < text.find(".entry ", begin + 1);
+       at = text.find(word, at + other.size())) {
+    any = true;
+    if (other.empty()) text.erase(at, text.find('\n', at) - at);
+    else text.replace(at, word.size(), other);
+  }
+  EXPECT_TRUE(any) << word << " in " << kernel;
+  return text;
+}
+
+struct wrong_one {
+  const char* kernel;
+  words in_text, in_machine_code;
+};
+const std::vector<wrong_one> wrong = {
+    {"wrong_relaxed_start", {"fault release"}, {"fault release"}},
+    {"wrong_relaxed_rounds", {"fault release", "fault release"}, {"fault release", "fault release"}},
+    {"wrong_fence_elsewhere", {"fault release", "fault release"}, {"fault release", "fault release"}},
+    {"wrong_only_the_poller_acquires",
+     {"fault acquire", "fault acquire"},
+     {"fault acquire", "fault acquire"}},
+    {"wrong_nobody_waits_for_the_poller", {"fault poller-alone"}, {"fault poller-alone"}},
+    {"wrong_acquire_elsewhere", {"fault acquire", "fault acquire"}, {"fault acquire", "fault acquire"}},
+    // ptxas has left the loop out: in machine code nothing waits.
+    {"wrong_missing_clobber", {"fault endless-loop"}, {}},
+    {"wrong_ordinary_poll", {"fault ordinary-poll"}, {"fault ordinary-poll"}},
+    {"wrong_narrow_fence", {"fault release-scope", "fault release-scope"}, {}},
+    {"doubtful_equality", {"doubt equality", "doubt equality"}, {"doubt equality", "doubt equality"}},
+};
+
+TEST(audit, finds_the_faults_of_wrong_barriers_in_ptx) {
+  for (const auto& one : wrong) EXPECT_EQ(found(ptx(), one.kernel), one.in_text) << one.kernel;
+}
+TEST(audit, finds_the_faults_of_wrong_barriers_in_machine_code) {
+  for (const auto& one : wrong) EXPECT_EQ(found(cubin(), one.kernel), one.in_machine_code) << one.kernel;
+}
+
+TEST(audit, asks_whether_other_gpus_take_part_or_is_told) {
+  for (const auto* bytes : {&ptx(), &cubin()}) {
+    const auto untold = report_of({{"code", *bytes}}, "wrong_gpu_scope");
+    EXPECT_TRUE(untold.findings.empty());
+    ASSERT_EQ(untold.not_known.size(), 1u);
+    EXPECT_NE(untold.not_known[0].what.find("--across-gpus"), std::string::npos);
+    const auto told = found(*bytes, "wrong_gpu_scope", true);
+    // A volatile poll is one of system scope in machine code.
+    EXPECT_EQ(told.count(bytes == &ptx() ? "fault flag-scope" : "doubt flag-scope"), 2u);
+    EXPECT_EQ(told.count("fault release-scope"), 2u);
+    EXPECT_FALSE(found(*bytes, "sound_grid", true).empty());
+    EXPECT_EQ(found(*bytes, "wrong_narrow_fence", true),
+              (words{"fault release-scope", "fault release-scope"}));
+  }
+  // An acquire leaves no scope in machine code.
+  EXPECT_EQ(found(ptx(), "wrong_gpu_scope", true).count("fault acquire-scope"), 2u);
+}
+
+TEST(audit, finds_nothing_in_sound_barriers) {
+  const std::map<std::string, std::size_t> waits{{"sound_release_acquire", 2},
+                                                 {"sound_fences", 2},
+                                                 {"sound_volatile", 2},
+                                                 {"sound_grid", 1},
+                                                 {"sound_taken", 4}};
+  for (const auto& [kernel, count] : waits) {
+    const auto r = report_of({{"code", ptx()}}, kernel);
+    EXPECT_EQ(found_in(r), words{}) << kernel;
+    EXPECT_EQ(r.waits.size(), count) << kernel << ": it must be seen to wait";
+    EXPECT_EQ(found(cubin(), kernel), words{}) << kernel;
+    if (kernel == "sound_grid") continue;
+    EXPECT_EQ(found(ptx(), kernel, true), words{}) << kernel;
+    EXPECT_EQ(found(cubin(), kernel, true), words{}) << kernel;
+  }
+}
+
+TEST(audit, finds_nothing_in_what_ships) {
+  for (const char* file : {"two_rounds_80", "two_rounds_90", "two_rounds_100", "backends_90"}) {
+    const auto all =
+        audit::audit_bytes({{file, content(MGSYNC_ORDER_TEXTS "/" + std::string(file) + ".ptx")}}, {});
+    ASSERT_GE(all.parts.at(0).functions.size(), 3u);
+    for (std::size_t i = 0; i < all.parts[0].functions.size(); ++i) {
+      const auto& r = all.parts[0].reports[i];
+      EXPECT_EQ(found_in(r), words{}) << file << ": " << all.parts[0].functions[i].name;
+      EXPECT_GE(r.waits.size(), 2u) << file << ": " << all.parts[0].functions[i].name;
+    }
+  }
+}
+TEST(audit, finds_what_was_taken_out_of_what_ships) {
+  const auto text = content(MGSYNC_ORDER_TEXTS "/two_rounds_90.ptx"),
+             other = content(MGSYNC_ORDER_TEXTS "/backends_90.ptx");
+  for (const char* kernel : {"sync", "arrive_and_wait", "sync_with_word"}) {
+    EXPECT_GT(found(changed(text, kernel, "fence.release"), kernel).count("fault release"), 0u) << kernel;
+    EXPECT_GT(found(changed(text, kernel, "fence.acquire"), kernel).count("fault acquire"), 0u) << kernel;
+    EXPECT_GT(found(changed(text, kernel, "fence.release.sys", "fence.release.gpu"), kernel)
+                  .count("fault release-scope"),
+              0u)
+        << kernel;
+  }
+  EXPECT_GT(found(changed(other, "inbox_rounds", "ld.acquire.sys", "ld.relaxed.sys"), "inbox_rounds")
+                .count("fault acquire"),
+            0u);
+}
+
+TEST(audit, notices_each_half_that_is_left_out_of_a_sound_barrier) {
+  const auto names = [](const std::string& text, const std::string& kernel) {
+    const auto all = found(text, kernel);
+    return std::set<std::string>(all.begin(), all.end());
+  };
+  using set = std::set<std::string>;
+  const std::string both = "sound_release_acquire";
+  EXPECT_EQ(names(changed(ptx(), both, "st.release.sys", "st.relaxed.sys"), both), set{"fault release"});
+  EXPECT_EQ(names(changed(ptx(), both, "ld.acquire.sys", "ld.relaxed.sys"), both), set{"fault acquire"});
+  EXPECT_EQ(names(changed(ptx(), both, "ld.acquire.sys", "ld.volatile"), both), set{"fault acquire"});
+  EXPECT_EQ(names(changed(ptx(), both, "bar.sync"), both).count("fault poller-alone"), 1u);
+  for (const char* kernel : {"sound_fences", "sound_volatile"})
+    EXPECT_EQ(names(changed(ptx(), kernel, "membar.sys"), kernel), (set{"fault acquire", "fault release"}))
+        << kernel;
+  EXPECT_EQ(names(changed(ptx(), "sound_fences", "membar.sys", "fence.release.sys"), "sound_fences"),
+            set{"fault acquire"});
+  EXPECT_EQ(names(changed(ptx(), "sound_fences", "membar.sys", "fence.acquire.sys"), "sound_fences"),
+            set{"fault release"});
+  EXPECT_EQ(names(changed(ptx(), "sound_fences", "membar.sys", "membar.gl"), "sound_fences"),
+            (set{"fault acquire-scope", "fault release-scope"}));
+  EXPECT_EQ(names(changed(ptx(), "sound_taken", "atom.cas.acquire", "atom.cas.relaxed"), "sound_taken"),
+            set{"fault acquire"});
+}
+
+TEST(audit, takes_no_loop_for_a_wait_that_is_none) {
+  for (const char* kernel : {"work_queue", "largest_of", "walks_a_list"})
+    for (const auto* bytes : {&ptx(), &cubin()}) {
+      const auto r = report_of({{"code", *bytes}}, kernel);
+      EXPECT_TRUE(r.waits.empty() && r.findings.empty()) << kernel;
+    }
+}
+
+// --- clocks
+
+TEST(audit, compares_where_the_clock_is_read) {
+  const std::vector<audit::named_bytes> both{{"k.ptx", ptx()}, {"k.cubin", cubin()}};
+  EXPECT_EQ(found_in(report_of(both, "clocks_around_a_barrier")), words{});
+  EXPECT_EQ(found_in(report_of(both, "clocks_around_a_load")), words{"doubt clock-not-waited"});
+  EXPECT_EQ(found_in(report_of(both, "clocks_around_arithmetic")), words{});
+  EXPECT_FALSE(report_of({{"k.cubin", cubin()}}, "clocks_around_a_barrier").not_known.empty());
+  EXPECT_FALSE(report_of({{"k.ptx", ptx()}}, "clocks_around_a_barrier").not_known.empty());
+}
+// PTX as if the source had meant something else than what machine code has.
+TEST(audit, notices_what_is_not_between_the_clocks_where_it_was) {
+  const std::string kernel = "clocks_around_a_load";
+  const auto begin = ptx().find(".entry " + kernel + "(");
+  const auto load = ptx().find("ld.volatile.global", begin),
+             second = ptx().find("mov.u64", ptx().find("mov.u64", begin) + 1);
+  ASSERT_LT(load, second);
+  std::string text = ptx();
+  const std::string line = text.substr(load, text.find('\n', load) - load);
+  text.insert(second + text.substr(second).find('\n') + 1, line + "\n");
+  text.erase(load, line.size());
+  EXPECT_EQ(found_in(report_of({{"k.ptx", text}, {"k.cubin", cubin()}}, kernel)).count("fault clock-moved"),
+            1u);
+  const auto barrier = changed(ptx(), "clocks_around_a_barrier", "bar.sync");
+  EXPECT_EQ(found_in(report_of({{"k.ptx", barrier}, {"k.cubin", cubin()}}, "clocks_around_a_barrier")),
+            words{"fault clock-moved"});
+}
+
+// --- fat binaries
+
+template <class T>
+void put(std::string& to, T value) {
+  to.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+std::string image(std::uint16_t kind, const std::string& bytes, std::uint64_t flags = 0) {
+  std::string made;
+  put<std::uint16_t>(made, kind), put<std::uint16_t>(made, 0x101), put<std::uint32_t>(made, 64);
+  put<std::uint64_t>(made, bytes.size());
+  for (int i = 0; i < 3; ++i) put<std::uint32_t>(made, 0);
+  put<std::uint32_t>(made, 90), put<std::uint64_t>(made, 0), put<std::uint64_t>(made, flags);
+  put<std::uint64_t>(made, 0), put<std::uint64_t>(made, 0);
+  made.resize(64);
+  return made + bytes;
+}
+std::string fat_binary(const std::string& images) {
+  std::string made;
+  put<std::uint32_t>(made, 0xba55ed50), put<std::uint16_t>(made, 1), put<std::uint16_t>(made, 16);
+  put<std::uint64_t>(made, images.size());
+  return made + images;
+}
+
+TEST(audit, reads_both_kinds_of_code_of_a_fat_binary) {
+  const auto all = audit::audit_bytes({{"fat", fat_binary(image(1, ptx()) + image(2, cubin()))}}, {});
+  ASSERT_EQ(all.parts.size(), 2u);
+  EXPECT_EQ(all.parts[0].functions.size(), all.parts[1].functions.size());
+  EXPECT_TRUE(all.not_known.empty());
+  EXPECT_NE(all.parts[0].name.find("PTX for 9.0"), std::string::npos) << all.parts[0].name;
+}
+TEST(audit, says_what_of_a_fat_binary_is_compressed) {
+  const auto all =
+      audit::audit_bytes({{"fat", fat_binary(image(1, ptx()) + image(2, "packed", 0x2000))}}, {});
+  EXPECT_EQ(all.parts.size(), 1u);
+  ASSERT_EQ(all.not_known.size(), 1u);
+  EXPECT_NE(all.not_known[0].find("cuobjdump"), std::string::npos);
+}
+
+// --- any bytes
+
+TEST(audit, refuses_what_it_cannot_read_with_a_sentence) {
+  const auto refusal = [](const std::string& bytes) -> std::string {
+    try {
+      audit::audit_bytes({{"given", bytes}}, {});
+    } catch (const usage_error& error) { return error.what(); }
+    return "accepted";
+  };
+  for (const std::string& bytes :
+       {std::string(), std::string("hello"), std::string(100, '\0'), cubin().substr(0, 200),
+        fat_binary(image(2, "x")), fat_binary(image(1, ptx())).substr(0, 500),
+        std::string(".version 9.0\n.entry k() { mov.u32")}) {
+    EXPECT_EQ(refusal(bytes).rfind("given: ", 0), 0u) << refusal(bytes);
+    EXPECT_NE(refusal(bytes).find("accepted: PTX, a cubin"), std::string::npos) << refusal(bytes);
+  }
+}
+// Cut anywhere, and with single bytes changed: it is read, or refused by a sentence, and nothing else.
+TEST(audit, survives_damaged_files) {
+  std::size_t refused = 0, read = 0;
+  const auto go = [&](const std::string& bytes) {
+    try {
+      audit::audit_bytes({{"given", bytes}}, {});
+      ++read;
+    } catch (const usage_error&) { ++refused; }
+  };
+  const std::string fat = fat_binary(image(1, ptx()) + image(2, cubin()));
+  for (const auto* whole : {&ptx(), &cubin(), &fat})
+    for (std::size_t cut = 0; cut < whole->size(); cut += 1 + whole->size() / 23) go(whole->substr(0, cut));
+  for (std::size_t at = 0; at < cubin().size(); at += 2'711) {
+    auto bytes = cubin();
+    bytes[at] = static_cast<char>(~bytes[at]);
+    go(bytes);
+  }
+  EXPECT_GT(refused, 10u);
+  EXPECT_GT(read, 10u);
+}
+// Texts made to take long: a second of work each at most, of a minute that is given.
+TEST(audit, ends_soon_with_code_that_goes_too_many_ways) {
+  std::string loops =
+      ".version 9.0\n.visible .entry k(){\n.reg .pred %p<9>;.reg .b32 %r<9>;.reg .b64 %rd<9>;\n";
+  std::string ends, polls = loops, braces = ".version 9.0\n.visible .entry k(){\n";
+  for (int i = 0; i < 3'000; ++i) {
+    loops += "L" + std::to_string(i) + ":\nld.volatile.global.u32 %r1, [%rd1];\nsetp.ne.s32 %p1, %r1, %r2;\n";
+    ends = "@%p1 bra L" + std::to_string(i) + ";\n" + ends;
+    const auto label = "P" + std::to_string(i);
+    polls += "st.volatile.global.u32 [%rd2], %r2;\n" + label +
+             ":\nld.volatile.global.u32 %r1, [%rd1];\nsetp.ne.s32 %p1, %r1, %r2;\n@%p1 bra " + label + ";\n";
+    braces += "{";
+  }
+  loops += std::string("ret;\n") + ends + "ret;\n}\n";
+  polls += "ret;\n}\n";
+  const auto begin = std::chrono::steady_clock::now();
+  for (const auto* text : {&loops, &polls}) EXPECT_NO_THROW(audit::audit_bytes({{"given", *text}}, {}));
+  EXPECT_THROW(audit::audit_bytes({{"given", braces}}, {}), usage_error);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(1));
+}
+
+}  // namespace

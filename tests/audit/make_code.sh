@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Compiles barriers.cu to what audit_test reads: barriers_90.ptx and barriers_90.cubin. Needs nvcc 13.0.
+#   tests/audit/make_code.sh           writes the files anew
+#   tests/audit/make_code.sh --check   says whether they are what the source compiles to; 77: there is no nvcc 13.0
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+export PATH="$PATH:/usr/local/cuda/bin"
+nvcc --version 2>/dev/null | grep -q 'release 13\.0' || { echo "no nvcc 13.0 here"; exit 77; }
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+cd "$here"
+nvcc -std=c++17 -O3 -ptx -arch=compute_90 -o "$made/raw" barriers.cu
+# What says nothing of the code: comments and blank lines.
+sed -e 's#^[[:space:]]*//.*##' -e 's/^\t//' -e 's/[[:space:]]*$//' -e '/^$/d' "$made/raw" > "$made/barriers_90.ptx"
+(cd "$made" && ptxas -arch=sm_90 -O3 -o barriers_90.cubin barriers_90.ptx)
+status=0
+for file in barriers_90.ptx barriers_90.cubin; do
+  if [ "${1:-}" != --check ]; then cp "$made/$file" "$here/$file"
+  elif ! cmp -s "$made/$file" "$here/$file"; then
+    echo "tests/audit/$file is not what barriers.cu compiles to: run tests/audit/make_code.sh"
+    status=1
+  fi
+done
+exit $status
