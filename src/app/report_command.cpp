@@ -48,16 +48,12 @@ std::string capitalized(std::string_view word) {
 table endings_of(std::span<const result> results) {
   table t{{"endings", "What was not measured",
            "Failed: the subject itself is wrong or stuck. Waived: it cannot run here."},
-          {"", "why", "points", "of"},
-          {},
-          {false, false, true, false},
-          {}};
+          {"", "why", {"points", ">"}, "of"}};
   std::map<std::string, std::pair<std::size_t, std::set<std::string>>> by_reason;
   for (const auto& r : results) {
     if (r.status == result_status::measured) continue;
     if (r.status != result_status::waived) {
-      t.rows.push_back({std::string(to_string(r.status)), r.reason, "1", name_of(r.point)});
-      t.sources.push_back(short_key(r.point));
+      t.add({to_string(r.status), r.reason, 1, name_of(r.point)}, short_key(r.point));
       continue;
     }
     auto& [count, names] = by_reason[r.reason];
@@ -68,9 +64,7 @@ table endings_of(std::span<const result> results) {
     std::vector<std::string> names(of.second.begin(), of.second.end());
     const auto more = names.size() > 6 ? fmt::format(" and {} more", names.size() - 6) : "";
     if (names.size() > 6) names.resize(6);
-    t.rows.push_back(
-        {"waived", why, fmt::format("{}", of.first), fmt::format("{}{}", fmt::join(names, ", "), more)});
-    t.sources.emplace_back();
+    t.add({"waived", why, of.first, fmt::format("{}{}", fmt::join(names, ", "), more)});
   }
   return t;
 }
@@ -86,10 +80,14 @@ std::optional<page_section> side_by_side(const std::vector<std::string>& names, 
   table t{{"changes", "Every point of both files",
            "After over before: the median of all quotients of two batches, its 95 % interval wider by what a "
            "process as a whole is shifted by (4 %)."},
-          {"result", "point", "metric", "before", "after", "after / before", "ci95", "note"},
-          {},
-          {false, false, false, true, true, true, true, false},
-          {}};
+          {"result",
+           "point",
+           "metric",
+           {"before", ".4g"},
+           {"after", ".4g"},
+           {"after / before", ".3f"},
+           {"ci95", ".3f"},
+           "note"}};
   chart c{{"changes", "After over before",
            "Above 1: more than before. Bars: 95 % intervals with the margin of a process's own shift."},
           {"before", true},
@@ -104,12 +102,10 @@ std::optional<page_section> side_by_side(const std::vector<std::string>& names, 
   std::stable_sort(ordered.begin(), ordered.end(), [&](auto* a, auto* b) { return place(a) < place(b); });
   for (const auto* one : ordered) {
     const std::string word(word_of(one->what, one->measured));
-    t.rows.push_back({word.empty() ? "no difference shown" : word, name_of(one->point),
-                      column_name(one->measured), fmt::format("{:.4g}", one->base_median),
-                      fmt::format("{:.4g}", one->new_median),
-                      !one->has_ratio() ? "-" : fmt::format("{:.3f}", one->ratio),
-                      !one->has_ratio() ? "-" : fmt::format("{:.3f} - {:.3f}", one->low, one->high),
-                      fmt::format("{}", fmt::join(one->notes, "; "))});
+    t.add({word.empty() ? "no difference shown" : word, name_of(one->point), column_name(one->measured),
+           one->base_median, one->new_median, one->has_ratio() ? table_entry(one->ratio) : std::nullopt,
+           one->has_ratio() ? table_entry(range{one->low, one->high}) : std::nullopt,
+           fmt::format("{}", fmt::join(one->notes, "; "))});
     if (!(one->base_median > 0) || !one->has_ratio()) continue;
     auto& curve = by_word[t.rows.back().front()];
     curve.name = t.rows.back().front();
@@ -278,12 +274,12 @@ std::string text_of(const report::page& p) {
     if (!f.remarks.empty()) text += fmt::format("{}: {}\n", f.name, fmt::join(f.remarks, "; "));
   text += "\n";
   for (const auto& sentence : p.verdict.shown.sentences) text += sentence + "\n";
-  for (const auto& t : p.verdict.shown.tables) text += "\n" + report::to_text(t);
+  for (const auto& t : p.verdict.shown.tables) text += "\n" + to_text(t);
   for (const auto& s : p.sections) {
     if (s.shown.sentences.empty() && s.shown.tables.empty() && s.shown.figures.empty()) continue;
     text += fmt::format("\n== {}\n", s.title);
     for (const auto& sentence : s.shown.sentences) text += sentence + "\n";
-    for (const auto& t : s.shown.tables) text += "\n" + report::to_text(t);
+    for (const auto& t : s.shown.tables) text += "\n" + to_text(t);
     for (const auto& f : s.shown.figures)
       text += fmt::format("figure {}: {}\n", heading_of(f).name, heading_of(f).title);
   }
@@ -299,7 +295,7 @@ std::string markdown_of(const report::page& p) {
     for (const auto& t : shown.tables)
       if (!t.rows.empty())
         text += fmt::format(
-            "\n### {}\n\n{}{}", markdown_words(t.heading.title), report::to_markdown(t),
+            "\n### {}\n\n{}{}", markdown_words(t.heading.title), to_markdown(t),
             t.heading.caption.empty() ? "" : fmt::format("\n{}\n", markdown_words(t.heading.caption)));
   };
   add(p.verdict.shown);
@@ -381,7 +377,7 @@ int show_tables(const options& asked) {
         names.insert(t.heading.name);
         if (t.heading.name != word) continue;
         found = true;
-        text += fmt::format("{}\n\n{}\n{}", markdown_words(t.heading.title), report::to_markdown(t),
+        text += fmt::format("{}\n\n{}\n{}", markdown_words(t.heading.title), to_markdown(t),
                             t.heading.caption.empty() ? "" : markdown_words(t.heading.caption) + "\n\n");
       }
     }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <system_error>
 
+#include <fmt/format.h>
+
 namespace mgsync {
 namespace {
 
@@ -64,6 +66,18 @@ std::optional<std::uint64_t> whole_in_unit(std::string_view text, std::string_vi
   return std::abs(*value - whole) <= 1e-9 * std::max(1.0, whole)
              ? std::optional(static_cast<std::uint64_t>(whole))
              : std::nullopt;
+}
+
+std::string size_in_words(double bytes) {
+  constexpr double ki = 1024;
+  for (const auto& [unit, name] :
+       {std::pair{ki * ki * ki, "GiB"}, std::pair{ki * ki, "MiB"}, std::pair{ki, "KiB"}})
+    if (bytes >= unit) return fmt::format("{:.4g} {}", bytes / unit, name);
+  return fmt::format("{:.0f} B", bytes);
+}
+
+std::string counted(std::uint64_t count, std::string_view what, std::string_view more) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : more);
 }
 
 }  // namespace mgsync

@@ -1,8 +1,10 @@
-// Numbers with a unit of time or of memory, as people type them: "20us", "5ms", "64KiB".
+// Numbers with a unit of time or of memory, as people type them: "20us", "5ms", "64KiB"; and as they are
+// told.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace mgsync {
@@ -14,5 +16,11 @@ std::optional<double> in_unit(std::string_view text, std::string_view unit);
 
 // The same where it is a whole number. Without a unit it is digits only.
 std::optional<std::uint64_t> whole_in_unit(std::string_view text, std::string_view unit);
+
+// "64 KiB", "1.5 GiB", "76 B".
+std::string size_in_words(double bytes);
+
+// "1 GPU", "2 GPUs"; counted(n, "process", "es").
+std::string counted(std::uint64_t count, std::string_view what, std::string_view more = "s");
 
 }  // namespace mgsync

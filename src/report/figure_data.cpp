@@ -1,5 +1,6 @@
 #include "src/report/figure_data.hpp"
 
+#include <numeric>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -30,61 +31,50 @@ void check(const bar_chart&) {}
 void check(const timeline&) {}
 
 table data(const chart& c) {
-  table t{c.heading,
-          {"curve", c.x.label, c.y.label, "low", "high", "note"},
-          {},
-          {false, true, true, true, true, false},
-          {}};
+  table t{c.heading, {"curve", {c.x.label, ">"}, {c.y.label, ">"}, {"low", ">"}, {"high", ">"}, "note"}};
   for (const auto& one : c.curves)
-    for (const auto& p : one.points) {
-      t.rows.push_back(
-          {one.name,
-           c.x.categories.empty() ? readable(p.x) : c.x.categories.at(static_cast<std::size_t>(p.x)),
-           readable(p.y), number(p.low), number(p.high), p.note});
-      t.sources.push_back(p.source);
-    }
+    for (const auto& p : one.points)
+      t.add({one.name,
+             c.x.categories.empty() ? readable(p.x) : c.x.categories.at(static_cast<std::size_t>(p.x)),
+             readable(p.y), number(p.low), number(p.high), p.note},
+            p.source);
   return t;
 }
 
 table data(const heat_map& map) {
-  table t{map.heading,
-          {fmt::format("{} \\ {} ({})", map.row_label, map.column_label, map.unit)},
-          {},
-          {false},
-          {}};
-  for (const auto& column : map.columns) t.columns.push_back(column), t.numbers.push_back(true);
+  table t{map.heading, {fmt::format("{} \\ {} ({})", map.row_label, map.column_label, map.unit)}};
+  for (const auto& column : map.columns) t.columns.push_back({column, ">"});
   for (std::size_t r = 0; r < map.rows.size(); ++r) {
-    t.rows.push_back({map.rows[r]});
-    for (const auto& value : map.values.at(r)) t.rows.back().push_back(number(value));
+    std::vector<table_entry> row{map.rows[r]};
+    for (const auto& value : map.values.at(r)) row.push_back(number(value));
+    t.add(row);
   }
   return t;
 }
 
 table data(const bar_chart& c) {
-  table t{c.heading, {""}, {}, {false}, {}};
-  for (const auto& part : c.part_names) t.columns.push_back(part), t.numbers.push_back(true);
-  t.columns.insert(t.columns.end(), {c.values.label, "low", "high", "note"});
-  t.numbers.insert(t.numbers.end(), {true, true, true, false});
+  table t{c.heading, {""}};
+  for (const auto& part : c.part_names) t.columns.push_back({part, ">"});
+  t.columns.insert(t.columns.end(), {{c.values.label, ">"}, {"low", ">"}, {"high", ">"}, "note"});
   for (const auto& b : c.bars) {
-    double sum = 0;
-    for (const double part : b.parts) sum += part;
-    t.rows.push_back({b.name});
+    std::vector<table_entry> row{b.name};
     for (std::size_t i = 0; i < c.part_names.size(); ++i)
-      t.rows.back().push_back(i < b.parts.size() ? readable(b.parts[i]) : "-");
-    for (auto& word : {readable(sum), number(b.low), number(b.high), b.note}) t.rows.back().push_back(word);
-    t.sources.push_back(b.source);
+      row.push_back(i < b.parts.size() ? readable(b.parts[i]) : "-");
+    const double sum = std::accumulate(b.parts.begin(), b.parts.end(), 0.0);
+    for (auto& word : {readable(sum), number(b.low), number(b.high), b.note}) row.push_back(word);
+    t.add(row, b.source);
   }
   return t;
 }
 
 table data(const timeline& line) {
   table t{line.heading,
-          {"track", "event", fmt::format("begin ({})", line.unit), fmt::format("end ({})", line.unit)},
-          {},
-          {false, false, true, true},
-          {}};
+          {"track",
+           "event",
+           {fmt::format("begin ({})", line.unit), ">"},
+           {fmt::format("end ({})", line.unit), ">"}}};
   for (const auto& one : line.tracks)
-    for (const auto& e : one.events) t.rows.push_back({one.name, e.name, readable(e.begin), readable(e.end)});
+    for (const auto& e : one.events) t.add({one.name, e.name, readable(e.begin), readable(e.end)});
   return t;
 }
 

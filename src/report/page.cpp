@@ -21,13 +21,11 @@ namespace {
 
 constexpr std::size_t longest_data = 1000;  // rows below a figure; more are in the results file only
 
-bool is_number(const table& t, std::size_t column) { return column < t.numbers.size() && t.numbers[column]; }
-
 std::string html_table(const table& t, std::string_view rows) {
   std::string text = "<div class=\"wide\"><table>\n<thead><tr>";
-  for (std::size_t c = 0; c < t.columns.size(); ++c)
-    text += fmt::format("<th scope=\"col\"{}>{}</th>", is_number(t, c) ? " class=\"n\"" : "",
-                        escaped(t.columns[c]));
+  for (const auto& one : t.columns)
+    text +=
+        fmt::format("<th scope=\"col\"{}>{}</th>", one.is_right() ? " class=\"n\"" : "", escaped(one.title));
   text += "</tr></thead>\n<tbody>\n";
   for (std::size_t r = 0; r < t.rows.size(); ++r) {
     const std::string source = rows.empty() || r >= t.sources.size() || t.sources[r].empty()
@@ -37,7 +35,7 @@ std::string html_table(const table& t, std::string_view rows) {
     for (std::size_t c = 0; c < t.rows[r].size(); ++c) {
       const auto words = escaped(t.rows[r][c]);
       text += fmt::format(
-          "<td{}>{}</td>", is_number(t, c) ? " class=\"n\"" : "",
+          "<td{}>{}</td>", t.columns[c].is_right() ? " class=\"n\"" : "",
           c == 0 && !source.empty() ? fmt::format("<a href=\"#{}\">{}</a>", escaped(source), words) : words);
     }
     text += "</tr>\n";

@@ -7,6 +7,8 @@
 #include <optional>
 #include <tuple>
 
+#include "src/results/frame/lines.hpp"
+
 namespace mgsync::report {
 namespace {
 
@@ -82,17 +84,13 @@ const known* find(const std::vector<known>& points, int members, const std::stri
 // The straight line of log latency over log members through the two nearest counts on either side; the
 // nearest alone, at the ends.
 std::optional<double> along_members(const std::vector<known>& points, const place& wanted) {
-  const known *below = nullptr, *above = nullptr;
-  for (const auto& k : points) {
-    if (k.at.shape != wanted.shape) continue;
-    if (k.at.members < wanted.members && (below == nullptr || k.at.members > below->at.members)) below = &k;
-    if (k.at.members > wanted.members && (above == nullptr || k.at.members < above->at.members)) above = &k;
-  }
-  if (below == nullptr && above == nullptr) return std::nullopt;
-  if (below == nullptr || above == nullptr) return std::log((below != nullptr ? below : above)->us());
-  const double share =
-      between(wanted.members, below->at.members) / between(above->at.members, below->at.members);
-  return std::log(below->us()) * (1 - share) + std::log(above->us()) * share;
+  std::map<double, double> us_of;
+  for (const auto& k : points)
+    if (k.at.shape == wanted.shape) us_of[k.at.members] = k.us();
+  if (us_of.empty()) return std::nullopt;
+  if (const auto us = between_points(us_of, wanted.members)) return std::log(*us);
+  const auto& nearest = wanted.members < us_of.begin()->first ? *us_of.begin() : *us_of.rbegin();
+  return std::log(nearest.second);
 }
 
 struct estimate {

@@ -7,10 +7,6 @@
 
 namespace mgsync::report {
 
-std::string to_text(const table&);
 std::string to_text(const evaluation&);
-
-// The same table for a page of documents.
-std::string to_markdown(const table&);
 
 }  // namespace mgsync::report

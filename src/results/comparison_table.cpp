@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "src/results/columns.hpp"
 #include "src/results/conditions.hpp"
+#include "src/results/frame/table.hpp"
 #include "src/results/table.hpp"
 
 namespace mgsync {
@@ -19,10 +19,10 @@ std::string note_of(const compared_point& one) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-row_of_words row_of(const compared_point& one, const conditions& under) {
+std::vector<std::string> row_of(const compared_point& one, const conditions& under) {
   const point& p = one.point;
-  row_of_words words{p.subject, p.variant, fmt::format("{}", p.members), fmt::format("{}", p.ranks),
-                     format_shape(p)};
+  std::vector<std::string> words{p.subject, p.variant, fmt::format("{}", p.members),
+                                 fmt::format("{}", p.ranks), format_shape(p)};
   for (const auto& name : under.varying) words.push_back(value_of(p, name));
   words.push_back(format_number(one.base_median));
   words.push_back(format_number(one.new_median));
@@ -35,13 +35,12 @@ row_of_words row_of(const compared_point& one, const conditions& under) {
 }
 
 std::vector<column> columns_of(const metric_name& measured, const conditions& under) {
-  std::vector<column> columns{
-      {"backend"}, {"variant"}, {"members", false}, {"ranks", false}, {"shape", false}};
+  std::vector<column> columns{{"backend"}, {"variant"}, {"members", ">"}, {"ranks", ">"}, {"shape", ">"}};
   for (const auto& name : under.varying) columns.push_back({name});
   const bool latency = column_name(measured) == "latency_us";
   for (const auto* side : {"BASE", "NEW"})
-    columns.push_back({fmt::format("{}_{}", side, latency ? "us" : column_name(measured)), false});
-  columns.insert(columns.end(), {{"NEW/BASE", false}, {"ci95"}, {"result"}, {"note"}});
+    columns.push_back({fmt::format("{}_{}", side, latency ? "us" : column_name(measured)), ">"});
+  columns.insert(columns.end(), {{"NEW/BASE", ">"}, {"ci95"}, {"result"}, {"note"}});
   return columns;
 }
 
@@ -64,7 +63,7 @@ std::string rows_text(const std::vector<const compared_point*>& rows) {
   std::vector<const point*> points;
   for (const compared_point* one : rows) points.push_back(&one->point);
   const conditions under = conditions_of(points);
-  std::vector<row_of_words> words;
+  std::vector<std::vector<std::string>> words;
   for (const compared_point* one : rows) words.push_back(row_of(*one, under));
   std::string text;
   for (const auto& line : aligned_lines(columns_of(rows.front()->measured, under), std::move(words)))

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace mgsync {
 namespace {
@@ -42,6 +43,17 @@ conditions conditions_of(const std::vector<const point*>& points) {
     }
   }
   return out;
+}
+
+std::string circumstances_of(const point& p) {
+  std::vector<std::string> words;
+  if (!p.node.empty()) words.push_back("on " + p.node);
+  if (p.ranks > 1)
+    words.push_back(p.ranks == p.members ? "one rank per member" : fmt::format("{} ranks", p.ranks));
+  if (p.placement != point{}.placement) words.push_back("placement " + p.placement);
+  for (const axis& one : p.axes)
+    if (!is_of_shape(one.name) && !is_ordinary(one)) words.push_back(describe(one));
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 }  // namespace mgsync

@@ -22,4 +22,8 @@ conditions conditions_of(const std::vector<const point*>& points);
 // The value of one of `varying`: a word of the table, "-" where the point has none.
 std::string value_of(const point&, const std::string& name);
 
+// What is out of the ordinary about one point besides its members and shape, in words: "on n7, one rank per
+// member, placement far". Tables and pictures are apart by it.
+std::string circumstances_of(const point&);
+
 }  // namespace mgsync

@@ -1,4 +1,4 @@
-// Pictures and tables as values: what a study's evaluation makes of results. How they look is src/report's
+// Pictures as values, and what a study's evaluation makes of results with them. How they look is src/report's
 // business.
 #pragma once
 
@@ -7,17 +7,12 @@
 #include <variant>
 #include <vector>
 
-#include "src/results/metric.hpp"
+#include "src/results/frame/expectation.hpp"
+#include "src/results/frame/table.hpp"
 
 namespace mgsync {
 
-// What every picture has. `name` is a word for files, anchors and --figure; `caption` says in sentences what
-// is seen and where the numbers are from.
-struct figure_heading {
-  std::string name;
-  std::string title;
-  std::string caption{};
-};
+struct result;
 
 struct scale {
   std::string label{};                    // with its unit: "latency (us)"
@@ -56,6 +51,9 @@ struct heat_map {
   std::string unit;
   std::vector<std::vector<std::string>> holes{};    // [row][column]; may be empty
   std::vector<std::vector<std::string>> sources{};  // [row][column], as a chart point's; may be empty
+
+  // A line of first metrics: of each column's result, or nothing where there is none.
+  void add(std::string row, const std::vector<const result*>&);
 };
 
 // Bars from zero (or, on a logarithmic scale, from the left edge), each of one part or of several stacked
@@ -101,21 +99,15 @@ using figure = std::variant<chart, heat_map, bar_chart, timeline>;
 
 const figure_heading& heading_of(const figure&);
 
-// A table of words and numbers already written as a reader wants them. `numbers`: columns that stand
-// right-aligned.
-struct table {
-  figure_heading heading;
-  std::vector<std::string> columns;
-  std::vector<std::vector<std::string>> rows;  // each as long as columns
-  std::vector<bool> numbers{};                 // by column; missing: words
-  std::vector<std::string> sources{};          // by row, as a chart point's; may be empty
-};
-
 // What a study made of results.
 struct evaluation {
   std::vector<std::string> sentences{};  // what was learned, the most important first
   std::vector<table> tables{};
   std::vector<figure> figures{};
+  mgsync::expectations expectations{};  // all of them, as they stand in the tables
+
+  void add(table);                                 // where it has rows
+  void add(figure_heading, mgsync::expectations);  // as a table, where there are any
 };
 
 }  // namespace mgsync

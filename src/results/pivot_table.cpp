@@ -11,6 +11,9 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/shown_words.hpp"
+#include "src/results/conditions.hpp"
+#include "src/results/frame/frame.hpp"
+#include "src/results/frame/table.hpp"
 #include "src/results/table.hpp"
 
 namespace mgsync {
@@ -18,10 +21,10 @@ namespace {
 
 constexpr const char* always[] = {"members", "ranks", "placement", "node"};  // that every point has
 
-std::string cell_text(const result& one) {
-  if (one.status == result_status::failed) return "FAIL";
-  if (!one.has_metrics()) return "-";
-  return format_number(one.metrics.front().median) + (one.metrics.front().of_one_batch() ? " ?" : "");
+table_entry entry_of(const result* one) {
+  if (one != nullptr && one->status == result_status::failed) return "FAIL";
+  if (one == nullptr || !one->has_metrics()) return std::nullopt;
+  return format_number(median_of(*one)) + (first_metric(*one).of_one_batch() ? " ?" : "");
 }
 
 // Below the tables: what a mark means, where there is one; and which figures mean little.
@@ -31,18 +34,6 @@ std::string legend_of(const std::string& tables, std::span<const result> results
   if (const std::string summary = summary_of(results); !summary.empty())
     text += (text.empty() ? "" : "\n") + summary + "\n";
   return text;
-}
-
-// What tables are apart by besides members and shape, in words; empty: nothing out of the ordinary.
-std::string circumstances_of(const point& p) {
-  std::vector<std::string> words;
-  if (!p.node.empty()) words.push_back("on " + p.node);
-  if (p.ranks > 1)
-    words.push_back(p.ranks == p.members ? "one rank per member" : fmt::format("{} ranks", p.ranks));
-  if (p.placement != point{}.placement) words.push_back("placement " + p.placement);
-  for (const axis& one : p.axes)
-    if (!is_of_shape(one.name) && !is_ordinary(one)) words.push_back(describe(one));
-  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 // One table: the results that have the same key, in the order of their first.
@@ -76,20 +67,8 @@ std::vector<part> parts_of(std::span<const result> results,
   return parts;
 }
 
-std::string markdown_table(const std::string& heading, const std::string& corner,
-                           const std::vector<std::string>& columns,
-                           const std::vector<std::vector<std::string>>& rows) {
-  std::string text = fmt::format("{}\n\n| {} |", markdown_words(heading), markdown_cell(corner));
-  for (const auto& name : columns) text += fmt::format(" {} |", markdown_cell(name));
-  text += "\n|---|";
-  for (std::size_t i = 0; i < columns.size(); ++i) text += "---|";
-  text += '\n';
-  for (const auto& row : rows) {
-    text += '|';
-    for (const auto& words : row) text += fmt::format(" {} |", markdown_cell(words));
-    text += '\n';
-  }
-  return text + '\n';
+std::string in_markdown(const table& t) {
+  return fmt::format("{}\n\n{}\n", markdown_words(t.heading.title), to_markdown(t));
 }
 
 std::string joined(std::initializer_list<std::string> words) {
@@ -208,18 +187,14 @@ std::string table_by(std::span<const result> results, const std::string& what) {
       found->by_column[column] = r;
     }
     std::stable_sort(methods.begin(), methods.end(), goes_first);
-    std::vector<std::string> columns;
-    for (const value& v : values) columns.push_back(v.text);
-    std::vector<std::vector<std::string>> rows;
+    table t{{what, heading_of(one, what)}, {what == "members" ? "method" : "method \\ " + what}};
+    for (const value& v : values) t.columns.push_back(v.text);
     for (const method& m : methods) {
-      rows.push_back({m.name});
-      for (std::size_t i = 0; i < columns.size(); ++i) {
-        const auto found = m.by_column.find(i);
-        rows.back().push_back(found == m.by_column.end() ? "-" : cell_text(*found->second));
-      }
+      std::vector<table_entry> row{m.name};
+      for (std::size_t i = 0; i < values.size(); ++i) row.push_back(entry_of(at(m.by_column, i)));
+      t.add(row);
     }
-    text += markdown_table(heading_of(one, what), what == "members" ? "method" : "method \\ " + what, columns,
-                           rows);
+    text += in_markdown(t);
   }
   return text + legend_of(text, results);
 }
@@ -232,32 +207,25 @@ std::string table_by_shape(std::span<const result> results) {
     return key;
   };
   for (const part& one : parts_of(results, key_of)) {
-    std::map<std::tuple<double, double, double>, const result*>
-        by_shape;  // blocks in all (0: per SM), per SM, threads
-    std::map<double, bool> threads;
-    std::map<std::pair<double, double>, bool> blocks;
-    for (const result* r : one.results) {
-      const auto in_all = r->point.number(axes::blocks);
-      const double per_sm = in_all ? 0 : r->point.number(axes::blocks_per_sm).value_or(1);
-      const double count = r->point.number(axes::threads_per_block).value_or(0);
-      by_shape[{in_all.value_or(0), per_sm, count}] = r;
-      blocks[{in_all.value_or(0), per_sm}] = true;
-      threads[count] = true;
+    // Blocks in all (0: per SM) and per SM, then threads.
+    const auto blocks = [](const result& r) {
+      const auto in_all = r.point.number(axes::blocks);
+      return std::pair{in_all.value_or(0), in_all ? 0 : r.point.number(axes::blocks_per_sm).value_or(1)};
+    };
+    const auto threads = number(axes::threads_per_block);
+    table t{{"shape", joined({fmt::format("{} on {} (medians in {})", subject_of(one.key),
+                                          count_of_members(one.key), one.unit()),
+                              circumstances_of(one.key)})},
+            {"blocks per SM \\ threads"}};
+    const auto columns = by(one.results, threads);
+    for (const auto& [count, some] : columns) t.columns.push_back(fmt::format("{}", count));
+    for (const auto& [b, line] : pivot(one.results, blocks, threads)) {
+      std::vector<table_entry> row{b.first > 0 ? fmt::format("{} in all", b.first)
+                                               : fmt::format("{}", b.second)};
+      for (const auto& [count, some] : columns) row.push_back(entry_of(at(line, count)));
+      t.add(row);
     }
-    std::vector<std::string> columns;
-    for (const auto& [count, seen] : threads) columns.push_back(fmt::format("{}", count));
-    std::vector<std::vector<std::string>> rows;
-    for (const auto& [b, seen] : blocks) {
-      rows.push_back({b.first > 0 ? fmt::format("{} in all", b.first) : fmt::format("{}", b.second)});
-      for (const auto& [t, also] : threads) {
-        const auto found = by_shape.find({b.first, b.second, t});
-        rows.back().push_back(found == by_shape.end() ? "-" : cell_text(*found->second));
-      }
-    }
-    const std::string heading = joined(
-        {fmt::format("{} on {} (medians in {})", subject_of(one.key), count_of_members(one.key), one.unit()),
-         circumstances_of(one.key)});
-    text += markdown_table(heading, "blocks per SM \\ threads", columns, rows);
+    text += in_markdown(t);
   }
   return text + legend_of(text, results);
 }

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "src/results/columns.hpp"
 #include "src/results/conditions.hpp"
+#include "src/results/frame/table.hpp"
 
 namespace mgsync {
 namespace {
@@ -154,28 +154,25 @@ std::string note_of(const cell_rows& cell, const result& one) {
 std::vector<column> columns_of(const section& all, const conditions& under) {
   const bool barriers = all.study == point{}.study;
   const bool less = all.measured == nullptr || all.measured->better == better::less;
-  std::vector<column> columns{{barriers ? "backend" : "subject"},
-                              {"variant"},
-                              {"members", false},
-                              {"ranks", false},
-                              {"shape", false}};
+  std::vector<column> columns{
+      {barriers ? "backend" : "subject"}, {"variant"}, {"members", ">"}, {"ranks", ">"}, {"shape", ">"}};
   for (const auto& name : under.varying) columns.push_back({name});
-  columns.push_back({all.measured == nullptr ? "median" : column_name(*all.measured), false});
-  columns.push_back({"", true, 1});
-  columns.push_back({"ci95", true, 1});
-  columns.push_back({less ? "min" : "max", false});
-  columns.push_back({"samples", false});
-  for (const metric* one : all.further) columns.push_back({column_name(*one), false});
+  columns.push_back({all.measured == nullptr ? "median" : column_name(*all.measured), ">"});
+  columns.push_back({"", "", "", 1});
+  columns.push_back({"ci95", "", "", 1});
+  columns.push_back({less ? "min" : "max", ">"});
+  columns.push_back({"samples", ">"});
+  for (const metric* one : all.further) columns.push_back({column_name(*one), ">"});
   columns.push_back({"status"});
   columns.push_back({"note"});
   return columns;
 }
 
-row_of_words row_of(const section& all, const conditions& under, const cell_rows& cell, const result& one,
-                    int most_decimals) {
+std::vector<std::string> row_of(const section& all, const conditions& under, const cell_rows& cell,
+                                const result& one, int most_decimals) {
   const point& p = one.point;
-  row_of_words words{p.subject, p.variant, fmt::format("{}", p.members), fmt::format("{}", p.ranks),
-                     format_shape(p)};
+  std::vector<std::string> words{p.subject, p.variant, fmt::format("{}", p.members),
+                                 fmt::format("{}", p.ranks), format_shape(p)};
   for (const auto& name : under.varying) words.push_back(value_of(p, name));
   if (one.has_metrics()) {
     const metric& first = one.metrics.front();
@@ -231,7 +228,7 @@ std::string format_section(const section& all) {
     if (one->has_metrics()) most_decimals = std::max(most_decimals, decimals_of(one->metrics.front().median));
   }
   const conditions under = conditions_of(points);
-  std::vector<row_of_words> rows;
+  std::vector<std::vector<std::string>> rows;
   std::vector<std::size_t> breaks;  // before these lines a cell begins
   for (const cell_rows& cell : all.cells) {
     breaks.push_back(rows.size() + 1);

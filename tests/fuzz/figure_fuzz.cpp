@@ -179,8 +179,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const std::invalid_argument&) {}
   try {
     const auto numbers = report::data_of(made);
-    report::to_text(numbers);
-    report::to_markdown(numbers);
+    to_text(numbers);
+    to_markdown(numbers);
   } catch (const std::invalid_argument&) {}
   return 0;
 }

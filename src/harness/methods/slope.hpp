@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "src/harness/methods/method.hpp"
+#include "src/results/frame/lines.hpp"
 
 namespace mgsync {
 
@@ -24,16 +25,6 @@ std::uint64_t median_of(const cycle_histogram&);
 
 // Under what name a sample holds the mode of this chain length: "mode_64".
 std::string mode_column(std::uint64_t length);
-
-// cycles = offset + slope x links, by least squares.
-struct line_fit {
-  double slope = 0;
-  double offset = 0;
-  double residual = 0;  // the largest distance of a point from the line, in its unit
-  double r_squared = 1;
-};
-// Throws std::invalid_argument unless there are as many of both, at least two, not all at one place.
-line_fit fit_line(std::span<const double> x, std::span<const double> y);
 
 struct slope_settings {
   std::vector<std::uint64_t> lengths = {64, 128, 256, 512};  // links; at least two that differ

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/results/conditions.hpp"
+#include "src/results/frame/frame.hpp"
 #include "src/studies/barriers/barrier_facts.hpp"
 
 namespace mgsync::barriers {
@@ -61,18 +63,6 @@ namespace {
 bool is_idle(const result& r) { return r.point.word("load", "idle") == "idle"; }
 
 std::string members_of(const point& p) { return count_of_members(p); }
-
-// What is out of the ordinary besides members and shape, in words: pictures and verdicts are apart by it.
-std::string circumstances_of(const point& p) {
-  std::string words;
-  const auto add = [&](const std::string& word) { words += (words.empty() ? "" : ", ") + word; };
-  if (p.ranks > 1) add(p.ranks == p.members ? "one rank per member" : fmt::format("{} ranks", p.ranks));
-  if (p.placement != point{}.placement) add("placement " + p.placement);
-  if (!p.node.empty()) add("on " + p.node);
-  for (const auto& one : p.axes)
-    if (!is_of_shape(one.name) && !is_ordinary(one) && one.name != axes::load) add(describe(one));
-  return words;
-}
 
 // Shapes in the order of their numbers: blocks in all first, then blocks per SM; then threads.
 using shape_place = std::tuple<bool, double, double>;
@@ -146,10 +136,12 @@ std::optional<heat_map> map_of(const std::string& subject, const std::vector<con
 void add_maps(std::span<const result> all, evaluation& e) {
   table drives{{"what-drives", "What drives the latency",
                 "Shares of the variance of log latency over the full rectangle that fits."},
-               {"barrier", "members", "rectangle", "blocks per SM", "threads per block", "both together"},
-               {},
-               {false, true, false, true, true, true},
-               {}};
+               {"barrier",
+                {"members", ">"},
+                "rectangle",
+                {"blocks per SM", ".0f %"},
+                {"threads per block", ".0f %"},
+                {"both together", ".0f %"}}};
   for (const auto& [of, results] : by_subject(all)) {
     const auto& subject = std::get<0>(of);
     auto map = map_of(subject, results);
@@ -160,16 +152,14 @@ void add_maps(std::span<const result> all, evaluation& e) {
       for (std::size_t r = 0; r < full.rows; ++r)
         for (std::size_t c = 0; c < full.columns; ++c) values[r].push_back(*map->values[r][c]);
       if (const auto shares = shares_of_variance(values))
-        drives.rows.push_back({subject, members_of(results.front()->point),
-                               fmt::format("1..{} x {}..{}", map->rows[full.rows - 1], map->columns.front(),
-                                           map->columns[full.columns - 1]),
-                               fmt::format("{:.0f} %", 100 * shares->rows),
-                               fmt::format("{:.0f} %", 100 * shares->columns),
-                               fmt::format("{:.0f} %", 100 * shares->rest)});
+        drives.add({subject, members_of(results.front()->point),
+                    fmt::format("1..{} x {}..{}", map->rows[full.rows - 1], map->columns.front(),
+                                map->columns[full.columns - 1]),
+                    shares->rows, shares->columns, shares->rest});
     }
     e.figures.push_back(std::move(*map));
   }
-  if (!drives.rows.empty()) e.tables.push_back(std::move(drives));
+  e.add(std::move(drives));
 }
 
 // Every barrier over the shapes, one group to a picture: the best at the last shape first.
@@ -211,16 +201,9 @@ void add_shapes(std::span<const result> all, evaluation& e) {
                          name);
     std::sort(order.begin(), order.end());
     for (const auto& [last, name] : order) {
-      map.rows.push_back(name);
-      map.values.emplace_back();
-      map.sources.emplace_back();
-      for (const auto& [place, word] : columns) {
-        const auto& by_shape = subjects.at(name);
-        const auto found = by_shape.find(place);
-        map.values.back().push_back(
-            found == by_shape.end() ? std::nullopt : std::optional(found->second->metrics.front().median));
-        map.sources.back().push_back(found == by_shape.end() ? "" : short_key(found->second->point));
-      }
+      std::vector<const result*> line;
+      for (const auto& [place, word] : columns) line.push_back(at(subjects.at(name), place));
+      map.add(name, line);
     }
     e.figures.push_back(std::move(map));
   }
@@ -419,32 +402,28 @@ void add_verdict(std::span<const result> all, evaluation& e) {
   }
   if (measured == 0) return;
   std::map<std::pair<std::string, std::string>, std::vector<const fastest*>> largest;
-  table t{{"fastest", "The fastest barrier of each group and shape",
-           "Of those that passed their check, idle, in more than one batch. The last column: whose interval "
-           "overlaps."},
-          {"members", "shape", "barrier", "latency, us", "ci95", "no difference shown to"},
-          {},
-          {false, false, false, true, true, false},
-          {}};
+  table t{
+      {"fastest", "The fastest barrier of each group and shape",
+       "Of those that passed their check, idle, in more than one batch. The last column: whose interval "
+       "overlaps."},
+      {"members", "shape", "barrier", {"latency", ".4g", "us"}, {"ci95", ".4g"}, "no difference shown to"}};
   for (const auto& [where, one] : cells) {
     const auto& [device, under, members, place] = where;
     auto& shapes = largest[{device, under}];
     if (!shapes.empty() && shapes.front()->best->point.members < members) shapes.clear();
     shapes.push_back(&one);
-    const auto& m = one.best->metrics.front();
-    t.rows.push_back({members_of(one.best->point) + (under.empty() ? "" : ", " + under),
-                      format_shape(one.best->point), subject_of(one.best->point),
-                      fmt::format("{:.4g}", m.median),
-                      fmt::format("{:.4g} - {:.4g}", m.ci95_low, m.ci95_high),
-                      fmt::format("{}", fmt::join(fastest::ties_of(*one.best, one.all), ", "))});
-    t.sources.push_back(short_key(one.best->point));
+    const auto& p = one.best->point;
+    t.add({members_of(p) + (under.empty() ? "" : ", " + under), format_shape(p), subject_of(p),
+           latency_of(one.best), ci95_of(one.best->metrics.front()),
+           fmt::format("{}", fmt::join(fastest::ties_of(*one.best, one.all), ", "))},
+          short_key(p));
   }
   for (auto& [where, shapes] : largest) e.sentences.push_back(best_sentence(shapes));
   e.sentences.push_back(fmt::format(
       "{} points of barriers were measured; {} {} violated or stuck, {} could not run here{}.", measured,
       violated == 0 ? "none" : fmt::format("{}", violated), violated <= 1 ? "was" : "were", waived,
       unchecked == 0 ? "" : fmt::format(", {} are unchecked or no barriers", unchecked)));
-  e.tables.push_back(std::move(t));
+  e.add(std::move(t));
 }
 
 }  // namespace

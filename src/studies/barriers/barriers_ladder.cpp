@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "src/base/units.hpp"
+#include "src/results/frame/frame.hpp"
 #include "src/studies/barriers/barrier_facts.hpp"
 #include "src/studies/barriers/barriers_evaluation.hpp"
 
@@ -41,9 +43,7 @@ rung rung_of(const result& r, const subject_facts& facts) {
     return {};
   if (p.study == default_study && !r.verdict.passed) return {};
   if (p.device == topology::device::host)
-    return {8, p.members,
-            fmt::format("{} host member{}{}", p.members, p.members == 1 ? "" : "s",
-                        p.ranks > 1 ? ", in ranks" : "")};
+    return {8, p.members, counted(p.members, "host member") + (p.ranks > 1 ? ", in ranks" : "")};
   const bool per_rank = p.ranks > 1;
   const int threads = static_cast<int>(p.number(axes::threads_per_block).value_or(32)),
             blocks = static_cast<int>(p.number(axes::blocks).value_or(1));
@@ -56,8 +56,7 @@ rung rung_of(const result& r, const subject_facts& facts) {
     return {6, 1, "launch: one more kernel"};
   if (r.facts->driver != fact::driver::device)
     return {7, p.members,
-            fmt::format("end of the kernel, {} GPU{}{}", p.members, p.members == 1 ? "" : "s",
-                        per_rank ? ", in ranks" : "")};
+            fmt::format("end of the kernel, {}{}", counted(p.members, "GPU"), per_rank ? ", in ranks" : "")};
   // One block alone has nobody to meet in its grid.
   if (p.members == 1) return {p.number(axes::blocks).value_or(2) > 1 ? 4 : 0, 1, "grid: 1 GPU"};
   return {5, p.members, fmt::format("{} GPUs{}", p.members, per_rank ? ", in ranks" : "")};
@@ -240,8 +239,7 @@ void add_loads(std::span<const result> all, evaluation& e) {
     if (subjects.empty()) continue;
     heat_map map{
         {fmt::format("loads-{}-{}", where.first, where.second),
-         fmt::format("Idle beside loaded: {} GPU{}, shape {}", where.first, where.first == 1 ? "" : "s",
-                     where.second),
+         fmt::format("Idle beside loaded: {}, shape {}", counted(where.first, "GPU"), where.second),
          "Latency in us, idle and beside traffic of each kind (docs/load.md); the colours are logarithmic."},
         "barrier",
         "beside",
@@ -253,15 +251,9 @@ void add_loads(std::span<const result> all, evaluation& e) {
         {}};
     if (const auto sentence = loaded_sentence(subjects); !sentence.empty()) e.sentences.push_back(sentence);
     for (const auto& [subject, loads_of_it] : subjects) {
-      map.rows.push_back(subject);
-      map.values.emplace_back();
-      map.sources.emplace_back();
-      for (const auto& load : columns) {
-        const auto found = loads_of_it.find(load);
-        map.values.back().push_back(
-            found == loads_of_it.end() ? std::nullopt : std::optional(found->second->metrics.front().median));
-        map.sources.back().push_back(found == loads_of_it.end() ? "" : short_key(found->second->point));
-      }
+      std::vector<const result*> line;
+      for (const auto& load : columns) line.push_back(at(loads_of_it, load));
+      map.add(subject, line);
     }
     e.figures.push_back(std::move(map));
   }

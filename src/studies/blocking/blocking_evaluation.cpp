@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/results/frame/frame.hpp"
 #include "src/studies/blocking/blocking_case.hpp"
 
 namespace mgsync::blocking {
@@ -19,7 +20,10 @@ std::string detail(const result& r, const std::string& key) {
 bool is_about(const result& r, std::string_view question) {
   return r.point.study == "blocking" && r.point.word("question") == question;
 }
-bool has_outcome(const result& r) { return !detail(r, "outcome").empty(); }
+bool has_any_outcome(const result& r) { return !detail(r, "outcome").empty(); }
+auto has_outcome(std::string_view word) {
+  return [word](const result& r) { return detail(r, "outcome") == word; };
+}
 
 // A row of the table: one barrier in one form, at one number of participants (lanes, warps, blocks, GPUs).
 struct asked_barrier {
@@ -37,13 +41,13 @@ std::string name_of(const asked_barrier& b) {
   return b.form.empty() ? b.name : fmt::format("{} ({})", b.name, b.form);
 }
 
-using cells = std::map<absence, std::vector<const result*>>;
+using cells = std::map<absence, frame<result>>;
 
 // The barriers in the order of the table of methods, so that levels go up.
 std::vector<std::pair<asked_barrier, cells>> cases_by_barrier(std::span<const result> all) {
   std::map<asked_barrier, cells> found;
   for (const auto& r : all)
-    if (is_about(r, "absent") && has_outcome(r))
+    if (is_about(r, "absent") && has_any_outcome(r))
       if (const auto how = from_word<absence>(r.point.word("how"))) found[barrier_of(r)][*how].push_back(&r);
   std::vector<std::pair<asked_barrier, cells>> ordered(found.begin(), found.end());
   const auto place = [](const asked_barrier& b) {
@@ -67,7 +71,7 @@ std::string word_of_case(const result& r) {
 }
 
 // One word where all agree, whoever is absent; else each with who was.
-std::string cell_of(const std::vector<const result*>& here) {
+std::string cell_of(const frame<result>& here) {
   std::map<std::string, std::vector<std::string>> who;
   for (const auto* r : here) who[word_of_case(*r)].push_back(r->point.word("who"));
   std::vector<std::string> parts;
@@ -77,22 +81,18 @@ std::string cell_of(const std::vector<const result*>& here) {
 }
 
 std::string cell_of(const cells& row, absence how) {
-  const auto found = row.find(how);
-  return found == row.end() ? "-" : cell_of(found->second);
+  const auto* here = at(row, how);
+  return here == nullptr ? "-" : cell_of(*here);
 }
 
-bool all_are(const cells& row, std::initializer_list<absence> hows, std::string_view word) {
-  return std::all_of(hows.begin(), hows.end(), [&](absence how) {
-    const auto found = row.find(how);
-    return found != row.end() && std::all_of(found->second.begin(), found->second.end(),
-                                             [&](const result* r) { return detail(*r, "outcome") == word; });
-  });
+bool all_are(const cells& row, absence how, std::string_view word) {
+  const auto* here = at(row, how);
+  return here != nullptr && first(*here, std::not_fn(has_outcome(word))) == nullptr;
 }
 
 bool any_is(const cells& row, absence how, std::string_view word) {
-  const auto found = row.find(how);
-  return found != row.end() && std::any_of(found->second.begin(), found->second.end(),
-                                           [&](const result* r) { return detail(*r, "outcome") == word; });
+  const auto* here = at(row, how);
+  return here != nullptr && first(*here, has_outcome(word)) != nullptr;
 }
 
 // What a user may rely on, from the cells that were asked.
@@ -110,7 +110,7 @@ std::pair<std::string, std::string> advice(const method* known, const cells& row
   for (const auto& [how, who] : kinds) {
     if (!row.contains(how)) continue;
     const bool counts = how == absence::elsewhere && known != nullptr && known->any_place_counts;
-    if (all_are(row, {how}, "held"))
+    if (all_are(row, how, "held"))
       may.push_back(counts ? "who waits for the same barrier at another place" : std::string(who));
     else
       may_not.push_back(any_is(row, how, "passed") ? fmt::format("{} (nobody waits for him)", who)
@@ -121,87 +121,96 @@ std::pair<std::string, std::string> advice(const method* known, const cells& row
           may_not.empty() ? "nobody" : fmt::format("{}", fmt::join(may_not, ", "))};
 }
 
+// A row for both forms of a barrier where they say the same.
+void add_user(const asked_barrier& barrier, const method* known,
+              const std::pair<std::string, std::string>& may_and_not, const std::string& source,
+              table& users) {
+  users.add({barrier.level, name_of(barrier), may_and_not.first, may_and_not.second,
+             known != nullptr ? known->why : ""},
+            source);
+  if (users.rows.size() < 2 || !name_of(barrier).starts_with(barrier.name + " (")) return;
+  auto same = users.rows.back();
+  auto& before = users.rows[users.rows.size() - 2];
+  same[1] = before[1];
+  if (same != before || !before[1].starts_with(barrier.name + " (")) return;
+  before[1] = barrier.name;
+  users.rows.pop_back();
+  users.sources.pop_back();
+}
+
 void add_outcomes(std::span<const result> all, evaluation& e) {
   const auto rows = cases_by_barrier(all);
   if (rows.empty()) return;
   table users{{"who-may-be-absent", "Who may be absent",
                "Of what was tried here; docs/studies/blocking.md says how."},
-              {"level", "barrier", "this may be absent", "this may not", "why"},
-              {}};
+              {"level", "barrier", "this may be absent", "this may not", "why"}};
   table outcomes{{"outcomes", "What becomes of the others while some stay away (000, section VIII)",
                   "held: they passed, and nobody before all who had to come; passed: without holding; hung: "
                   "they did not pass."},
-                 {"level", "barrier", "of", "exit before", "exit late", "spin", "elsewhere", "late", "drop",
-                  "foretold: exit", "spin"},
-                 {},
-                 {false, false, true}};
+                 {"level",
+                  "barrier",
+                  {"of", ">"},
+                  "exit before",
+                  "exit late",
+                  "spin",
+                  "elsewhere",
+                  "late",
+                  "drop",
+                  "foretold: exit",
+                  "spin"}};
   for (const auto& [barrier, row] : rows) {
     const auto* known = find_method(barrier.level, barrier.name);
-    const auto [may, may_not] = advice(known, row);
     const auto source = short_key(row.begin()->second.front()->point);  // of several, the first
-    // Once where both forms say the same.
-    std::vector<std::string> cells_of_users{barrier.level, name_of(barrier), may, may_not,
-                                            std::string(known != nullptr ? known->why : "")};
-    auto same = cells_of_users;
-    if (!users.rows.empty()) same[1] = users.rows.back()[1];
-    if (!users.rows.empty() && users.rows.back() == same && same[1].starts_with(barrier.name + " (")) {
-      users.rows.back()[1] = barrier.name;
-    } else {
-      users.rows.push_back(std::move(cells_of_users));
-      users.sources.push_back(source);
-    }
-    outcomes.sources.push_back(source);
+    add_user(barrier, known, advice(known, row), source, users);
     const auto foretold = [known, form = barrier.form](absence how) {
-      return std::string(known != nullptr ? predicted(*known, how, form) : "");
+      return known != nullptr ? predicted(*known, how, form) : "";
     };
-    outcomes.rows.push_back({barrier.level, name_of(barrier), fmt::format("{}", barrier.members),
-                             cell_of(row, absence::exit_before), cell_of(row, absence::exit_late),
-                             cell_of(row, absence::spin), cell_of(row, absence::elsewhere),
-                             cell_of(row, absence::late), cell_of(row, absence::drop),
-                             foretold(absence::exit_before), foretold(absence::spin)});
+    outcomes.add({barrier.level, name_of(barrier), barrier.members, cell_of(row, absence::exit_before),
+                  cell_of(row, absence::exit_late), cell_of(row, absence::spin),
+                  cell_of(row, absence::elsewhere), cell_of(row, absence::late), cell_of(row, absence::drop),
+                  foretold(absence::exit_before), foretold(absence::spin)},
+                 source);
   }
-  e.tables.push_back(std::move(users));
-  e.tables.push_back(std::move(outcomes));
+  e.add(std::move(users));
+  e.add(std::move(outcomes));
 }
 
 // Every cell that was not foretold, with what its verdict depends on.
 void add_findings(std::span<const result> all, evaluation& e) {
   table t{{"findings", "Findings: what was not foretold",
            "A verdict belongs to source form, toolkit and architecture."},
-          {"level", "barrier", "absent", "what they do", "finding", "built with", "architecture"},
-          {}};
+          {"level", "barrier", "absent", "what they do", "finding", "built with", "architecture"}};
   for (const auto& r : all) {
     if (r.point.study != "blocking" || detail(r, "finding").empty()) continue;
     auto with = detail(r, "toolkit");
     for (const auto* key : {"runtime", "library"})
       if (const auto more = detail(r, key); !more.empty()) with += ", " + more;
-    t.sources.push_back(short_key(r.point));
-    t.rows.push_back({r.point.word("level"), name_of(barrier_of(r)), r.point.word("who"), r.point.word("how"),
-                      detail(r, "finding"), with, detail(r, "architecture")});
+    t.add({r.point.word("level"), name_of(barrier_of(r)), r.point.word("who"), r.point.word("how"),
+           detail(r, "finding"), with, detail(r, "architecture")},
+          short_key(r.point));
   }
-  if (!t.rows.empty()) e.tables.push_back(std::move(t));
+  e.add(std::move(t));
 }
 
 // The paper says deadlock or none, of whole levels; it does not say what the absent did: those that ended are
 // compared.
 void add_paper(std::span<const result> all, evaluation& e) {
   table t{{"paper", "The paper's cells (000, section VIII-B): those who ended before being absent", ""},
-          {"level", "barrier", "V100, P100 (CUDA 10)", "here", "as there"},
-          {}};
+          {"level", "barrier", "V100, P100 (CUDA 10)", "here", "as there"}};
   for (const auto& [barrier, row] : cases_by_barrier(all)) {
     const auto* known = find_method(barrier.level, barrier.name);
     if (known == nullptr || known->paper.empty() || !row.contains(absence::exit_before)) continue;
     const bool deadlock = known->paper == "deadlock";
-    const bool as_there =
-        deadlock ? all_are(row, {absence::exit_before}, "hung") : !any_is(row, absence::exit_before, "hung");
-    const auto here = all_are(row, {absence::exit_before}, "hung")   ? "hung"
-                      : all_are(row, {absence::exit_before}, "held") ? "held"
-                                                                     : cell_of(row, absence::exit_before);
-    t.sources.push_back(short_key(row.at(absence::exit_before).front()->point));
-    t.rows.push_back({barrier.level, name_of(barrier), deadlock ? "deadlock" : "none", here,
-                      as_there ? "yes" : "no: a finding"});
+    const bool all_hung = all_are(row, absence::exit_before, "hung");
+    const bool as_there = deadlock ? all_hung : !any_is(row, absence::exit_before, "hung");
+    t.add({barrier.level, name_of(barrier), deadlock ? "deadlock" : "none",
+           all_hung                                     ? "hung"
+           : all_are(row, absence::exit_before, "held") ? "held"
+                                                        : cell_of(row, absence::exit_before),
+           as_there ? "yes" : "no: a finding"},
+          short_key(row.at(absence::exit_before).front()->point));
   }
-  if (!t.rows.empty()) e.tables.push_back(std::move(t));
+  e.add(std::move(t));
 }
 
 void add_staircase(const result& r, bool control, evaluation& e) {
@@ -229,31 +238,31 @@ void add_holding(std::span<const result> all, evaluation& e) {
   table t{{"holds", "Does it hold everybody? (000, figures 17 and 18)",
            "A violation: somebody left before the last arrived. The control is the same code without the "
            "barrier, and must violate in more than 99 % of its rounds."},
-          {"level", "barrier", "of", "rounds", "violations", "at most, per round", "wrong data",
-           "control violates", "verdict"},
-          {},
-          {false, false, true, true, true, true, true, true, false}};
+          {"level",
+           "barrier",
+           {"of", ">"},
+           {"rounds", ".0f"},
+           {"violations", ".0f"},
+           {"at most, per round", ".1e"},
+           {"wrong data", ".0f"},
+           {"control violates", ".2f %"},
+           "verdict"}};
   for (const auto& r : all) {
-    if (!is_about(r, "holds") || !has_outcome(r)) continue;
+    if (!is_about(r, "holds") || !has_any_outcome(r)) continue;
     const auto barrier = barrier_of(r);
     const auto whole = [&r](const char* name) {
       const auto number = r.number(name);
-      return number ? fmt::format("{:.0f}", *number) : std::string();
+      return number ? table_entry(*number) : missing{""};
     };
-    const double control = r.number("control_rounds").value_or(0);
-    t.sources.push_back(short_key(r.point));
-    t.rows.push_back(
-        {barrier.level, name_of(barrier), fmt::format("{}", barrier.members), whole("rounds"),
-         whole("violations"),
-         r.number("violations") == 0.0 && r.verdict.bound ? fmt::format("{:.1e}", *r.verdict.bound) : "-",
-         whole("wrong_data"),
-         control > 0 ? fmt::format("{:.2f} %", 100 * r.number("control_violations").value_or(0) / control)
-                     : "-",
-         r.verdict.control_flagged ? detail(r, "outcome") : "void"});
+    t.add({barrier.level, name_of(barrier), barrier.members, whole("rounds"), whole("violations"),
+           r.number("violations") == 0.0 ? r.verdict.bound : std::nullopt, whole("wrong_data"),
+           ratio(r.number("control_violations").value_or(0), r.number("control_rounds")),
+           r.verdict.control_flagged ? detail(r, "outcome") : "void"},
+          short_key(r.point));
     add_staircase(r, false, e);
     add_staircase(r, true, e);
   }
-  if (!t.rows.empty()) e.tables.push_back(std::move(t));
+  e.add(std::move(t));
 }
 
 }  // namespace
@@ -267,7 +276,7 @@ evaluation evaluate(std::span<const result> all) {
   std::size_t cases = 0, works = 0;
   double longest = 0;
   for (const auto& r : all)
-    if (is_about(r, "absent") && has_outcome(r)) {
+    if (is_about(r, "absent") && has_any_outcome(r)) {
       ++cases;
       works += detail(r, "afterwards") == "works";
       longest = std::max(longest, r.number("duration").value_or(0));

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "src/base/units.hpp"
+#include "src/results/frame/frame.hpp"
 #include "src/studies/launch/launch_figures.hpp"
 
 namespace mgsync::launch {
@@ -21,29 +23,28 @@ constexpr paper_row paper[] = {{"traditional", 2545, 2541, 1081, 8888},
                                {"cooperative", 3388, 3326, 1063, 10248},
                                {"multi-device", 3455, 3368, 1258, 10874}};
 
-std::string cell(double value) { return std::isnan(value) ? "-" : fmt::format("{:.0f}", value); }
-
-std::string cell_with_interval(const result* r, std::string_view name) {
+table_entry with_interval(const result* r, std::string_view name) {
   const auto* m = r != nullptr ? r->find(name) : nullptr;
-  if (m == nullptr) return r != nullptr && r->reason.starts_with("void") ? "void" : "-";
-  if (!is_shown(*m)) return "not shown";
-  if (m->of_one_batch()) return fmt::format("{:.0f} (one batch)", m->median * 1e3);
-  return fmt::format("{:.0f} ({:.0f} - {:.0f})", m->median * 1e3, m->ci95_low * 1e3, m->ci95_high * 1e3);
+  if (m == nullptr) return r != nullptr && r->reason.starts_with("void") ? missing{"void"} : missing{};
+  if (!is_shown(*m)) return missing{"not shown"};
+  return noted{m->median * 1e3,
+               m->of_one_batch() ? "(one batch)"
+                                 : fmt::format("({:.0f} - {:.0f})", m->ci95_low * 1e3, m->ci95_high * 1e3)};
 }
 
 // The fastest idle barrier that passed, of those that end a kernel or of those inside one.
 const result* fastest_barrier(std::span<const result> all, int members, const std::string& shape,
                               bool ends_kernel) {
-  const result* best = nullptr;
-  for (const auto& r : all)
-    if (r.facts && !r.orders_less() && r.facts->scope >= fact::scope::grid &&
-        r.point.device == topology::device::gpu && r.point.members == members &&
-        format_shape(r.point) == shape && r.has_metrics() && !r.metrics.front().of_one_batch() &&
-        r.verdict.passed && (r.facts->driver == fact::driver::kernel_boundary) == ends_kernel &&
-        r.point.word("load", "idle") == "idle" &&
-        (best == nullptr || r.metrics.front().median < best->metrics.front().median))
-      best = &r;
-  return best;
+  return least(where(all,
+                     [&](const result& r) {
+                       return r.facts && !r.orders_less() && r.facts->scope >= fact::scope::grid &&
+                              r.point.device == topology::device::gpu && r.point.members == members &&
+                              format_shape(r.point) == shape && r.has_metrics() &&
+                              !first_metric(r).of_one_batch() && r.verdict.passed &&
+                              (r.facts->driver == fact::driver::kernel_boundary) == ends_kernel &&
+                              r.point.word("load", "idle") == "idle";
+                     }),
+               median_of);
 }
 
 // On one GPU a launch behind another is a barrier. On several it is none: what ends a kernel on all of them
@@ -58,7 +59,7 @@ void add_advice(const std::map<place, found>& places, std::span<const result> al
     const result* launched = members == 1 ? here.fused : fastest_barrier(all, members, shape, true);
     if (launched == nullptr) continue;
     const double launch_us = launched->metrics.front().median;
-    const std::string on = fmt::format("On {} GPU{} at {}", members, members == 1 ? "" : "s", shape);
+    const std::string on = fmt::format("On {} at {}", counted(members, "GPU"), shape);
     const result* inside = fastest_barrier(all, members, shape, false);
     if (inside == nullptr) {
       e.sentences.push_back(
@@ -90,34 +91,34 @@ evaluation evaluate(std::span<const result> all) {
   table t{{"launch-overhead", "What a launch costs (000, table I; 004, figures 4 to 6)",
            "In ns, with 95 % intervals. Not shown: the interval reaches below zero, so that all of it may be "
            "noise."},
-          {"members", "shape", "launch", "call", "null kernel, additional", "fused overhead", "unit, us",
-           "null kernel, total", "other"},
-          {},
-          {true, false, false, true, true, true, true, true, true}};
+          {{"members", ">"},
+           "shape",
+           "launch",
+           {"call", ".0f"},
+           {"null kernel, additional", ".0f"},
+           {"fused overhead", ".0f"},
+           {"unit", ".0f", "us"},
+           {"null kernel, total", ".0f"},
+           {"other", ".0f"}}};
   for (const auto& [where, here] : places) {
     if (here.null == nullptr && here.total == nullptr && here.fused == nullptr) continue;
     const parts p{ns(here.null, "call"), ns(here.fused, "overhead"), ns(here.total, "time")};
     const result* const from = here.null != nullptr    ? here.null
                                : here.fused != nullptr ? here.fused
                                                        : here.total;
-    t.sources.push_back(from != nullptr ? short_key(from->point) : "");
-    t.rows.push_back(
-        {fmt::format("{}", where.members), where.shape, where.launch(), cell_with_interval(here.null, "call"),
-         cell_with_interval(here.null, "latency"), cell_with_interval(here.fused, "overhead"),
-         std::isnan(ns(here.fused, "unit")) ? "-" : fmt::format("{:.0f}", ns(here.fused, "unit") * 1e-3),
-         cell_with_interval(here.total, "time"), cell(p.other_ns())});
+    t.add({where.members, where.shape, where.launch(), with_interval(here.null, "call"),
+           with_interval(here.null, "latency"), with_interval(here.fused, "overhead"),
+           ns(here.fused, "unit") * 1e-3, with_interval(here.total, "time"), p.other_ns()},
+          short_key(from->point));
   }
-  const bool gpus = std::any_of(all.begin(), all.end(), [](const auto& r) {
-    return r.point.study == "launch" && r.point.device == topology::device::gpu;
-  });
+  const bool gpus = first(all, is_of("launch"),
+                          [](const result& r) { return r.point.device == topology::device::gpu; }) != nullptr;
   for (const auto& row : paper) {
     if (!gpus || t.rows.empty()) break;
-    const parts p{row.call, row.fused, row.total};
-    t.sources.emplace_back();
-    t.rows.push_back({"1", "", fmt::format("{} (V100, CUDA 10)", row.kind), cell(row.call),
-                      cell(row.null_additional), cell(row.fused), "5", cell(row.total), cell(p.other_ns())});
+    t.add({1, "", fmt::format("{} (V100, CUDA 10)", row.kind), row.call, row.null_additional, row.fused, 5,
+           row.total, parts{row.call, row.fused, row.total}.other_ns()});
   }
-  if (!t.rows.empty()) e.tables.push_back(std::move(t));
+  e.add(std::move(t));
   add_figures(places, e);
   add_advice(places, all, e);
   return e;

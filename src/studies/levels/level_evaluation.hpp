@@ -1,9 +1,8 @@
 // What the figures inside one GPU mean: the papers' tables with this machine beside V100 and P100, the line
-// of the block barrier over warps, throughput over warps per SM, and the statements that must hold. Pure.
+// of the block barrier over warps, throughput over warps per SM, and what must hold. Pure.
 #pragma once
 
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -19,19 +18,12 @@ struct this_gpu {
   std::map<std::string, std::string, std::less<>> not_checked;  // by family: why its code is not what it says
 };
 
-// A statement that the study tests: a row of its table of acceptances.
-struct statement {
-  std::string what;
-  std::string seen;
-  std::optional<bool> holds;  // nothing: reported, and nothing is asked of it
-};
-
 // In the order of the study's levels.
-std::vector<statement> statements(std::span<const level_value>, const this_gpu&);
+expectations expectations_of(std::span<const level_value>, const this_gpu&);
 
-// The statements as a table (those of `further` behind those of the values), tables II of 000 and 2, 4, 5, 7
-// of 001, the same by both clocks, all levels in one table, figure 4 of 000 and figure 6 of 001; and in
-// sentences how many statements hold, and which do not: what is checked and repeats is a finding.
-evaluation evaluate(std::span<const level_value>, const this_gpu&, std::span<const statement> further = {});
+// The expectations as a table (those of `further` behind those of the values), tables II of 000 and 2, 4, 5,
+// 7 of 001, the same by both clocks, all levels in one table, figure 4 of 000 and figure 6 of 001; and in
+// sentences how many hold, and which do not: what is checked and repeats is a finding.
+evaluation evaluate(std::span<const level_value>, const this_gpu&, std::span<const expectation> further = {});
 
 }  // namespace mgsync::levels

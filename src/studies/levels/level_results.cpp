@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "src/results/frame/frame.hpp"
 #include "src/studies/levels/probe_family.hpp"
 #include "src/studies/levels/probe_prover.hpp"
 
@@ -179,10 +180,14 @@ repetition compare_runs(std::span<const result> all, unsigned first, unsigned se
   found.apart = {
       {"repetition", "What two runs do not repeat",
        "Slopes further apart than is asked for, or another mode of the raw samples at some chain length."},
-      {"probe", "shape", "where", "run 1, cycles", "run 2, cycles", "difference", "modes, run 1",
-       "modes, run 2"},
-      {},
-      {false, false, false, true, true, true, false, false}};
+      {"probe",
+       "shape",
+       "where",
+       {"run 1", ".3f", "cycles"},
+       {"run 2", ".3f", "cycles"},
+       {"difference", ".2f %"},
+       "modes, run 1",
+       "modes, run 2"}};
   std::map<std::string, tally> tallies;
   for (const auto& r : all) {
     if (!counts(r) || run_number(r.point) != second) continue;
@@ -201,17 +206,15 @@ repetition compare_runs(std::span<const result> all, unsigned first, unsigned se
     t.slopes += slopes;
     t.worst = std::max(t.worst, difference);
     if (modes && slopes) continue;
-    found.apart.rows.push_back({r.point.subject, format_shape(r.point), r.point.word("where"),
-                                fmt::format("{:.3f}", a), fmt::format("{:.3f}", b),
-                                fmt::format("{:.2f} %", 100 * difference), modes_of(*other->second),
-                                modes_of(r)});
+    found.apart.add({r.point.subject, format_shape(r.point), r.point.word("where"), a, b, difference,
+                     modes_of(*other->second), modes_of(r)});
   }
   for (const auto& [name, t] : tallies) {
     if (t.asked.modes)
-      found.statements.push_back({fmt::format("{}: the modes of the raw samples are equal in two runs", name),
-                                  fmt::format("{} of {} points", t.modes, t.points), t.modes == t.points});
-    found.statements.push_back(
-        {fmt::format("{}: slopes of two runs within {:g} %", name, 100 * t.asked.slope),
+      found.expectations.push_back({name + ": the modes of the raw samples in two runs", "equal",
+                                    fmt::format("{} of {} points", t.modes, t.points), t.modes == t.points});
+    found.expectations.push_back(
+        {name + ": slopes of two runs", fmt::format("within {:g} %", 100 * t.asked.slope),
          fmt::format("{} of {} points, {:.2f} % at most", t.slopes, t.points, 100 * t.worst),
          t.slopes == t.points});
   }
@@ -225,23 +228,28 @@ table table_of_chance(std::span<const result> all) {
            "of a cluster stand where the launch puts them (on so many SMs, in so many launches), and where "
            "the study decides: warps begin together, a "
            "block asks for all of its SM's shared memory."},
-          {"probe", "shape", "left free", "run", "cycles, left free", "SMs", "cycles, decided", "SMs"},
-          {},
-          {false, false, false, true, true, false, true, false}};
-  std::map<std::string, const result*> decided;
-  for (const auto& r : all)
-    if (is_of_study(r) && r.has_metrics() && !is_left_free(r)) decided[canonical_text(r.point)] = &r;
-  const auto range = [](const result& r) {
-    return fmt::format("{:.2f} to {:.2f}", r.metrics.front().min, r.metrics.front().max);
+          {"probe",
+           "shape",
+           "left free",
+           {"run", ">"},
+           {"cycles, left free", ".2f"},
+           "SMs",
+           {"cycles, decided", ".2f"},
+           "SMs"}};
+  const auto is_measured = [](const result& r) { return is_of_study(r) && r.has_metrics(); };
+  const auto decided = one_by(where(all, is_measured, std::not_fn(is_left_free)),
+                              [](const result& r) { return canonical_text(r.point); });
+  const auto cycles = [](const result* r) {
+    return r == nullptr ? table_entry(std::nullopt)
+                        : range{r->metrics.front().min, r->metrics.front().max, " to "};
   };
-  const auto sms = [](const result& r) { return r.found("sms").empty() ? std::string("-") : r.found("sms"); };
-  for (const auto& r : all) {
-    if (!is_of_study(r) || !r.has_metrics() || !is_left_free(r)) continue;
-    const auto& p = r.point;
-    const auto other = decided.find(key_without(p, "left_free"));
-    t.rows.push_back({p.subject, format_shape(p), r.point.word("left_free"), std::to_string(run_number(p)),
-                      range(r), sms(r), other == decided.end() ? "-" : range(*other->second),
-                      other == decided.end() ? "-" : sms(*other->second)});
+  const auto sms = [](const result* r) {
+    return r == nullptr || r->found("sms").empty() ? "-" : r->found("sms");
+  };
+  for (const auto* r : where(all, is_measured, is_left_free)) {
+    const auto* other = at(decided, key_without(r->point, "left_free"));
+    t.add({r->point.subject, format_shape(r->point), r->point.word("left_free"), run_number(r->point),
+           cycles(r), sms(r), cycles(other), sms(other)});
   }
   return t;
 }

@@ -23,7 +23,7 @@ std::vector<unsigned> runs_in(std::span<const result>);
 // How far the second run repeats the first: the modes of the raw samples, and the slopes. Code-checked probes
 // only.
 struct repetition {
-  std::vector<statement> statements;  // by kind of probe
+  mgsync::expectations expectations;  // by kind of probe
   table apart;                        // the points that differ
 };
 repetition compare_runs(std::span<const result>, unsigned first, unsigned second);

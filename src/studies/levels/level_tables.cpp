@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "src/results/frame/frame.hpp"
 #include "src/studies/levels/level_points.hpp"
 
 namespace mgsync::levels {
@@ -13,12 +14,12 @@ namespace {
 
 constexpr std::array<std::string_view, 3> groups{"coalesced_sync", "syncwarp_mask", "coalesced_shuffle"};
 
-std::string cycles_of(std::span<const level_value> all, std::string_view name, unsigned lanes,
-                      const std::string& mask) {
-  for (const auto& v : all)
-    if (v.family == name && v.quantity == quantity::latency && v.lanes == lanes && v.mask == mask)
-      return fmt::format("{:.2f}", v.value);
-  return "-";
+std::optional<double> cycles_of(std::span<const level_value> all, std::string_view name, unsigned lanes,
+                                const std::string& mask) {
+  const auto* found = first(all, [&](const level_value& v) {
+    return v.family == name && v.quantity == quantity::latency && v.lanes == lanes && v.mask == mask;
+  });
+  return found == nullptr ? std::nullopt : std::optional(found->value);
 }
 
 }  // namespace
@@ -33,26 +34,26 @@ table table_of_lanes(std::span<const level_value> all) {
            "Cycles of a link, by the lanes that take part: the first so many, and as many drawn at random. A "
            "barrier of lanes that are "
            "together is no instruction; the shuffle of a coalesced group is library code, not code-checked."},
-          {"lanes", "coalesced_sync, first", "random", "syncwarp_mask, first", "random",
-           "coalesced_shuffle, first", "random"},
-          {},
-          std::vector<bool>(7, true)};
+          {{"lanes", ">"}}};
+  for (const auto name : groups)
+    t.columns.insert(t.columns.end(), {{std::string(name) + ", first", ".2f"}, {"random", ".2f"}});
   if (std::ranges::none_of(all, is_part_of_warp)) return t;
-  std::vector<std::string> before;
-  unsigned first = 1;
+  unsigned first = 1;  // of those that are alike
   for (unsigned lanes = 1; lanes <= 32; ++lanes) {
     const auto scattered = lanes == 32 ? std::string() : fmt::format("{:08x}", scattered_lanes(lanes));
-    std::vector<std::string> cells;
+    std::vector<table_entry> cells{lanes};
     for (const auto name : groups)
       for (const auto& mask : {std::string(), scattered}) cells.push_back(cycles_of(all, name, lanes, mask));
-    if (cells == before) {
-      t.rows.back().front() = fmt::format("{} to {}", first, lanes);
+    t.add(cells);
+    const auto is_alike = [](const auto& a, const auto& b) {
+      return std::equal(a.begin() + 1, a.end(), b.begin() + 1);
+    };
+    if (lanes == 1 || !is_alike(t.rows.back(), t.rows[t.rows.size() - 2])) {
+      first = lanes;
       continue;
     }
-    before = cells;
-    first = lanes;
-    cells.insert(cells.begin(), std::to_string(lanes));
-    t.rows.push_back(std::move(cells));
+    t.rows.pop_back();
+    t.rows.back().front() = fmt::format("{} to {}", first, lanes);
   }
   return t;
 }

@@ -1,6 +1,7 @@
 #include "src/studies/levels/level_values.hpp"
 
 #include "src/harness/methods/slope.hpp"
+#include "src/results/frame/frame.hpp"
 
 namespace mgsync::levels {
 
@@ -14,12 +15,11 @@ const level_value* find(std::span<const level_value> values, std::string_view fa
 }
 
 const level_value* largest_throughput(std::span<const level_value> values, std::string_view family) {
-  const level_value* best = nullptr;
-  for (const auto& v : values)
-    if (v.family == family && v.quantity == quantity::throughput &&
-        (best == nullptr || v.value > best->value))
-      best = &v;
-  return best;
+  return most(where(values,
+                    [family](const level_value& v) {
+                      return v.family == family && v.quantity == quantity::throughput;
+                    }),
+              &level_value::value);
 }
 
 warp_line line_over_warps(std::span<const level_value> values, std::string_view family) {

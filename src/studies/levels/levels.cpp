@@ -119,9 +119,9 @@ evaluation evaluate_results(std::span<const result> all) {
   const auto first = run_of(all, runs.front());
   if (runs.size() < 2) return evaluate(first.values, first.gpu);
   auto again = compare_runs(all, runs[0], runs[1]);
-  auto e = evaluate(first.values, first.gpu, again.statements);
-  if (auto chance = table_of_chance(all); !chance.rows.empty()) e.tables.push_back(std::move(chance));
-  if (!again.apart.rows.empty()) e.tables.push_back(std::move(again.apart));
+  auto e = evaluate(first.values, first.gpu, again.expectations);
+  e.add(table_of_chance(all));
+  e.add(std::move(again.apart));
   return e;
 }
 

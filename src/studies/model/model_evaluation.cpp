@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "src/harness/methods/slope.hpp"
+#include "src/results/frame/frame.hpp"
 #include "src/studies/model/measured_crossing.hpp"
 #include "src/studies/model/wider_switches.hpp"
 
@@ -26,23 +27,22 @@ struct steps {
 };
 
 unsigned workers_of(const result& r) { return static_cast<unsigned>(r.point.number("workers").value_or(0)); }
-double first_of(const result& r) { return r.metrics.front().median; }
 std::string name_of(unsigned workers) {
   return workers == 1 ? "1 thread" : workers == 32 ? "1 warp" : fmt::format("{} threads", workers);
 }
-std::string bytes_text(std::optional<double> bytes) {
-  return bytes ? fmt::format("{:.0f} B", *bytes) : "never";
+std::string text(std::optional<double> value, const char* how) {
+  return value ? fmt::format(fmt::runtime(how), *value) : "-";
 }
 
 steps steps_of(std::span<const result> all) {
   steps found;
-  for (const auto& r : all) {
-    if (r.point.study != "model" || r.point.subject != "step" || !r.has_metrics()) continue;
-    if (r.point.variant == "shuffle") found.shuffle = first_of(r), found.shuffles = &r;
-    if (r.point.variant == "join") found.join[workers_of(r)] = first_of(r);
-    if (r.point.variant == "shuffle-alone") found.shuffle_alone = first_of(r);
-    if (r.point.variant == "barrier-alone") found.barrier_alone = first_of(r);
-    if (r.point.variant == "tree") found.tree[workers_of(r)] = first_of(r);
+  for (const auto* step : where(all, is_measured_of("model"), is_subject("step"))) {
+    const auto& r = *step;
+    if (r.point.variant == "shuffle") found.shuffle = median_of(r), found.shuffles = &r;
+    if (r.point.variant == "join") found.join[workers_of(r)] = median_of(r);
+    if (r.point.variant == "shuffle-alone") found.shuffle_alone = median_of(r);
+    if (r.point.variant == "barrier-alone") found.barrier_alone = median_of(r);
+    if (r.point.variant == "tree") found.tree[workers_of(r)] = median_of(r);
   }
   return found;
 }
@@ -98,48 +98,37 @@ void add_table_iii(const std::map<std::string, measured_form>& forms, evaluation
            "The loop alone, without joining. Latency: a thread's or a warp's turn of one load at a time. C: "
            "throughput x latency (Little's law), what is under way at once; loads: C over 8 bytes and "
            "threads. V100, P100: 13.0 and 18.5 cycles."},
-          {"loop", "threads", "B/cycle V100", "P100", "here", "cycles a turn", "latency", "C V100", "P100",
-           "here", "loads a thread"},
-          {},
-          {false, true, true, true, true, true, true, true, true, true, true}};
+          {"loop",
+           {"threads", ">"},
+           {"B/cycle V100", ">"},
+           {"P100", ">"},
+           {"here", ".2f"},
+           {"cycles a turn", ".2f"},
+           {"latency", ".1f"},
+           {"C V100", ">"},
+           {"P100", ">"},
+           {"here", ".0f"},
+           {"loads a thread", ".2f"}}};
   for (const auto& [form, f] : forms) {
     for (const auto& [workers, r] : f.loops) {
       const auto line = line_of(*r);
       if (!line || line->per_turn <= 0) continue;
       const double latency = load_latency(forms, workers), rate = 8.0 * workers / line->per_turn,
                    c = rate * latency;
-      const auto* paper = std::find_if(std::begin(table_iii), std::end(table_iii),
-                                       [workers = workers](const auto& p) { return p.workers == workers; });
-      const bool known = paper != std::end(table_iii);
-      t.rows.push_back({form, fmt::format("{}", workers), known ? paper->v100_rate : "-",
-                        known ? paper->p100_rate : "-", fmt::format("{:.2f}", rate),
-                        fmt::format("{:.2f}", line->per_turn), fmt::format("{:.1f}", latency),
-                        known ? paper->v100_c : "-", known ? paper->p100_c : "-", fmt::format("{:.0f}", c),
-                        fmt::format("{:.2f}", c / 8 / workers)});
+      const auto* paper =
+          first(table_iii, [workers = workers](const papers& p) { return p.workers == workers; });
+      const auto of = [paper](const char* papers::*number) {
+        return paper == nullptr ? "-" : paper->*number;
+      };
+      t.add({form, workers, of(&papers::v100_rate), of(&papers::p100_rate), rate, line->per_turn, latency,
+             of(&papers::v100_c), of(&papers::p100_c), c, c / 8 / workers});
     }
   }
-  if (!t.rows.empty()) e.tables.push_back(std::move(t));
+  e.add(std::move(t));
 }
 
-class claims {
- public:
-  void add(std::string what, std::string limit, std::string measured, bool holds) {
-    rows_.push_back(
-        {std::move(what), std::move(limit), std::move(measured), holds ? "holds" : "DOES NOT HOLD"});
-  }
-  void give_to(evaluation& e) && {
-    if (!rows_.empty())
-      e.tables.push_back({{"model-claims", "What the model and a warp's sums must hold", ""},
-                          {"what", "limit", "measured", ""},
-                          std::move(rows_)});
-  }
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
-
-std::string ratio_text(std::optional<double> foretold, std::optional<double> measured) {
-  return foretold && measured && *measured > 0 ? fmt::format("{:.2f}", *foretold / *measured) : "-";
+void add(expectations& all, std::string what, std::string limit, std::string measured, bool holds) {
+  all.push_back({std::move(what), std::move(limit), std::move(measured), holds});
 }
 
 struct switch_case {
@@ -165,22 +154,20 @@ void add_joining(const steps& s, evaluation& e) {
            "Bare: five shuffles, or five barriers and five shuffles. Steps: with their stores, loads and "
            "additions. As a whole: a probe of joining with its branches, behind a loop that lanes may leave "
            "apart."},
-          {"threads", "bare", "steps", "as a whole", "beyond the steps"},
-          {},
-          {true, true, true, true, true}};
+          {{"threads", ">"},
+           {"bare", ".0f"},
+           {"steps", ".0f"},
+           {"as a whole", ".0f"},
+           {"beyond the steps", ".0f"}}};
   for (const auto& [workers, whole] : s.join) {
     const auto alone = steps_alone(s, workers);
     const bool tree = workers > 32;
     std::optional<double> bare = s.shuffle_alone;
     if (bare) *bare *= 5;
     if (bare && tree) bare = s.barrier_alone ? std::optional(*bare + 5 * *s.barrier_alone) : std::nullopt;
-    const auto text = [](std::optional<double> cycles) {
-      return cycles ? fmt::format("{:.0f}", *cycles) : "-";
-    };
-    t.rows.push_back({fmt::format("{}", workers), text(bare), text(alone), text(whole),
-                      alone ? text(whole - *alone) : "-"});
+    t.add({workers, bare, alone, whole, alone ? table_entry(whole - *alone) : std::nullopt});
   }
-  if (!t.rows.empty()) e.tables.push_back(std::move(t));
+  e.add(std::move(t));
 }
 
 std::vector<double> cycles_over(const refined_configuration& c, const std::vector<double>& bytes) {
@@ -191,7 +178,7 @@ std::vector<double> cycles_over(const refined_configuration& c, const std::vecto
 
 void add_switch(const std::string& form, const measured_form& f, const steps& s,
                 const std::map<std::string, measured_form>& forms, const switch_case& one, table& t,
-                evaluation& e, claims& c) {
+                evaluation& e, expectations& c) {
   if (!f.sums.contains(one.basic) || !f.sums.contains(one.more)) return;
   const auto& basic = f.sums.at(one.basic);
   const auto& more = f.sums.at(one.more);
@@ -214,24 +201,25 @@ void add_switch(const std::string& form, const measured_form& f, const steps& s,
   if (few && many)
     better_form = foretold_crossing(bytes, cycles_over(*few, bytes), cycles_over(*many, bytes));
   const auto between = name_of(one.basic) + " -> " + name_of(one.more);
-  t.rows.push_back(
-      {form, between, one.v100_sync, one.p100_sync, sync ? fmt::format("{:.0f}", 5 * *sync) : "-",
-       one.v100_point, one.p100_point, bytes_text(measured.at.first), bytes_text(measured.at.for_good),
-       measured.low ? fmt::format("{:.0f} - {:.0f}", *measured.low, *measured.high) : "-",
-       paper ? bytes_text(paper) : "-", ratio_text(paper, measured.at.for_good),
-       better_form ? bytes_text(better_form) : "-", ratio_text(better_form, measured.at.for_good)});
-  if (measured.at.for_good && better_form) {
-    const double ratio = *better_form / *measured.at.for_good;
-    c.add(fmt::format("{}, {}: refined form over measured", form, between), "1/1.3 to 1.3",
-          fmt::format("{:.2f}", ratio), ratio >= 1 / 1.3 && ratio <= 1.3);
-  }
+  const auto size = [](std::optional<double> meet, const char* none) {
+    return meet ? table_entry(noted{*meet, "B"}) : missing{none};
+  };
+  const auto by_paper = ratio(paper, measured.at.for_good),
+             refined_ratio = ratio(better_form, measured.at.for_good);
+  t.add({form, between, one.v100_sync, one.p100_sync, sync ? table_entry(5 * *sync) : std::nullopt,
+         one.v100_point, one.p100_point, size(measured.at.first, "never"),
+         size(measured.at.for_good, "never"),
+         measured.low ? table_entry(range{*measured.low, *measured.high}) : std::nullopt, size(paper, "-"),
+         by_paper, size(better_form, "-"), refined_ratio});
+  if (refined_ratio)
+    c.push_back({fmt::format("{}, {}: refined form over measured", form, between), "1/1.3 to 1.3",
+                 fmt::format("{:.2f}", *refined_ratio), *refined_ratio >= 1 / 1.3 && *refined_ratio <= 1.3});
   if (measured.at.for_good)
     e.sentences.push_back(fmt::format(
         "Sums in shared memory, {}: below {:.0f} B use {}, above {}; foretold: {} by the paper's form ({}), "
         "{} by the refined one ({}).",
-        form, *measured.at.for_good, name_of(one.basic), name_of(one.more), paper ? bytes_text(paper) : "-",
-        ratio_text(paper, measured.at.for_good), better_form ? bytes_text(better_form) : "-",
-        ratio_text(better_form, measured.at.for_good)));
+        form, *measured.at.for_good, name_of(one.basic), name_of(one.more), text(paper, "{:.0f} B"),
+        text(by_paper, "{:.2f}"), text(better_form, "{:.0f} B"), text(refined_ratio, "{:.2f}")));
 }
 
 void add_curves(const std::string& form, const measured_form& f, const steps& s, evaluation& e) {
@@ -258,81 +246,70 @@ void add_curves(const std::string& form, const measured_form& f, const steps& s,
 void add_table_v(std::span<const result> all, evaluation& e) {
   table t{{"table-v", "A warp's sum of 32 numbers in shared memory (000, table V)",
            "Cycles, by the SM's counter. A sum that is wrong has no rank."},
-          {"way", "type", "V100", "P100", "here", "ci95", "sum"},
-          {},
-          {false, false, true, true, true, true, false}};
+          {"way", "type", {"V100", ">"}, {"P100", ">"}, {"here", ".0f"}, {"ci95", ".0f"}, "sum"}};
   for (const auto& way : warp_ways)
-    for (const auto& r : all) {
-      if (r.point.study != "model" || r.point.subject != "warp" || r.point.variant != way.name ||
-          !r.has_metrics())
-        continue;
-      const auto& m = r.metrics.front();
-      const auto seen = r.number("seen"), expected = r.number("expected");
-      t.rows.push_back({std::string(way.name), std::string(way.type),
-                        way.v100_cycles ? fmt::format("{}", *way.v100_cycles) : "-",
-                        way.p100_cycles ? fmt::format("{}", *way.p100_cycles) : "-",
-                        fmt::format("{:.0f}", m.median),
-                        fmt::format("{:.0f} - {:.0f}", m.ci95_low, m.ci95_high),
-                        r.verdict.passed   ? "right"
-                        : seen && expected ? fmt::format("WRONG: {:g} in place of {:g}", *seen, *expected)
-                                           : "WRONG"});
+    for (const auto* r : where(all, is_measured_of("model"), is_subject("warp"), is_variant(way.name))) {
+      const auto seen = r->number("seen"), expected = r->number("expected");
+      t.add({way.name, way.type, way.v100_cycles, way.p100_cycles, median_of(*r), ci95_of(first_metric(*r)),
+             r->verdict.passed  ? "right"
+             : seen && expected ? fmt::format("WRONG: {:g} in place of {:g}", *seen, *expected)
+                                : "WRONG"});
     }
-  if (!t.rows.empty()) e.tables.push_back(std::move(t));
+  e.add(std::move(t));
 }
 
-// Table V's order, and what a shuffle's sum is made of.
 // Little's law: C over what a load brings is how many loads are under way. One at a time is one in each
 // thread, as long as shared memory is not the bound; and a warp has 32 times as many under way as one of its
-// threads.
-void add_littles_law(const std::map<std::string, measured_form>& forms, claims& c) {
+// threads. One at a time by 1 thread and by 1 warp is what the latency is taken from, and says nothing of it.
+void add_littles_law(const std::map<std::string, measured_form>& forms, expectations& c) {
   for (const auto& [form, f] : forms) {
     std::map<unsigned, double> under_way;
     for (const auto& [workers, r] : f.loops)
       if (const auto line = line_of(*r); line && line->per_turn > 0)
         under_way[workers] = load_latency(forms, workers) / line->per_turn;
-    for (const auto& [workers, loads] : under_way)
-      if (form == "one-load" && workers <= 128 && loads > 0)
-        c.add(fmt::format("Little's law: loads under way in each of {}, one at a time",
-                          workers == 1 ? "1 thread" : fmt::format("{} threads", workers)),
+    if (form == "one-load") {
+      for (const auto& [workers, loads] : under_way)
+        if (workers != 1 && workers != 32 && workers <= 128 && loads > 0)
+          add(c, fmt::format("Little's law: loads under way in each of {} threads, one at a time", workers),
               "1 within 10 %", fmt::format("{:.2f}", loads), std::abs(loads - 1) <= 0.1);
+      continue;
+    }
     if (!under_way.contains(1) || !under_way.contains(32) || under_way.at(1) <= 0) continue;
     const double ratio = 32 * under_way.at(32) / under_way.at(1);
-    c.add(fmt::format("Little's law: {}, C of a warp over C of a thread", form), "32 within 10 %",
-          fmt::format("{:.1f}", ratio), std::abs(ratio / 32 - 1) <= 0.1);
+    add(c, fmt::format("Little's law: {}, C of a warp over C of a thread", form), "32 within 10 %",
+        fmt::format("{:.1f}", ratio), std::abs(ratio / 32 - 1) <= 0.1);
   }
 }
 
-void add_warp_claims(std::span<const result> all, const steps& s, claims& c) {
-  std::map<std::string, const result*> ways;
-  for (const auto& r : all)
-    if (r.point.study == "model" && r.point.subject == "warp" && r.has_metrics()) ways[r.point.variant] = &r;
-  const auto cycles = [&](const char* way) { return ways.contains(way) ? first_of(*ways.at(way)) : 0.0; };
+void add_warp_claims(std::span<const result> all, const steps& s, expectations& c) {
+  const auto ways = one_by(where(all, is_measured_of("model"), is_subject("warp")),
+                           [](const result& r) { return r.point.variant; });
+  const auto cycles = [&](const char* way) { return ways.contains(way) ? median_of(*ways.at(way)) : 0.0; };
   const double remade = cycles("coalesced-shuffle-remade"), serial = cycles("serial"), tile = cycles("tile"),
                volatile_ = cycles("volatile"), coalesced = cycles("coalesced"),
                shuffle = cycles("tile-shuffle"), full = cycles("coalesced-shuffle");
   if (ways.contains("nosync"))
-    c.add("without a barrier the sum is wrong", "wrong",
-          ways.at("nosync")->verdict.passed ? "right" : "wrong", !ways.at("nosync")->verdict.passed);
+    add(c, "without a barrier the sum is wrong", "wrong",
+        ways.at("nosync")->verdict.passed ? "right" : "wrong", !ways.at("nosync")->verdict.passed);
   if (remade > 0 && serial > 0 && tile > 0 && volatile_ > 0 && coalesced > 0 && shuffle > 0) {
     const double most = std::max({tile, volatile_, coalesced}),
                  least = std::min({tile, volatile_, coalesced});
-    c.add("groups made anew > serial > volatile, tile, coalesced > tile shuffle", "in this order",
-          fmt::format("{:.0f}, {:.0f}, {:.0f} to {:.0f}, {:.0f}", remade, serial, least, most, shuffle),
-          remade > serial && serial > most && least > shuffle);
-    c.add("volatile and tile", "within 15 %", fmt::format("{:+.1f} %", 100 * (volatile_ / tile - 1)),
-          std::abs(volatile_ / tile - 1) <= 0.15);
+    add(c, "groups made anew > serial > volatile, tile, coalesced > tile shuffle", "in this order",
+        fmt::format("{:.0f}, {:.0f}, {:.0f} to {:.0f}, {:.0f}", remade, serial, least, most, shuffle),
+        remade > serial && serial > most && least > shuffle);
+    add(c, "volatile and tile", "within 15 %", fmt::format("{:+.1f} %", 100 * (volatile_ / tile - 1)),
+        std::abs(volatile_ / tile - 1) <= 0.15);
   }
   if (full > 0 && shuffle > 0)
-    c.add("a full coalesced group's shuffle over a tile's", "1.5", fmt::format("{:.2f}", full / shuffle),
-          full <= 1.5 * shuffle);
+    add(c, "a full coalesced group's shuffle over a tile's", "1.5", fmt::format("{:.2f}", full / shuffle),
+        full <= 1.5 * shuffle);
   const auto chain = s.shuffles == nullptr ? std::nullopt : line_of(*s.shuffles);
   if (shuffle > 0 && chain) {
     const double foretold =
         chain->entering +
         5 * chain->per_turn;  // entering: the load that the first shuffle waits for, and the clock
-    c.add("tile shuffle as a load and five steps of shuffle and addition foretell", "within 15 %",
-          fmt::format("{:.0f} foretold, {:.0f}", foretold, shuffle),
-          std::abs(shuffle / foretold - 1) <= 0.15);
+    add(c, "tile shuffle as a load and five steps of shuffle and addition foretell", "within 15 %",
+        fmt::format("{:.0f} foretold, {:.0f}", foretold, shuffle), std::abs(shuffle / foretold - 1) <= 0.15);
   }
 }
 
@@ -366,21 +343,31 @@ evaluation evaluate(std::span<const result> all) {
   table iv{{"table-iv", "From which size on more threads pay (000, table IV)",
             "Lat_sync: five shuffles, five barriers of the block, in cycles. For good: from there on more "
             "threads are never slower; its range over batches. Ratio: foretold over measured."},
-           {"loop", "between", "Lat_sync V100", "P100", "here", "point V100", "P100", "first", "for good",
-            "range", "paper's form", "ratio", "refined", "ratio"},
-           {},
-           {false, false, true, true, true, true, true, true, true, true, true, true, true, true}};
-  claims c;
+           {"loop",
+            "between",
+            {"Lat_sync V100", ">"},
+            {"P100", ">"},
+            {"here", ".0f"},
+            {"point V100", ">"},
+            {"P100", ">"},
+            {"first", ".0f"},
+            {"for good", ".0f"},
+            {"range", ".0f"},
+            {"paper's form", ".0f"},
+            {"ratio", ".2f"},
+            {"refined", ".0f"},
+            {"ratio", ".2f"}}};
+  expectations c;
   for (const auto& [form, f] : forms) {
     for (const auto& one : switches) add_switch(form, f, s, forms, one, iv, e, c);
     add_curves(form, f, s, e);
   }
-  if (!iv.rows.empty()) e.tables.push_back(std::move(iv));
+  e.add(std::move(iv));
   add_joining(s, e);
   add_littles_law(forms, c);
   add_table_v(all, e);
   add_warp_claims(all, s, c);
-  std::move(c).give_to(e);
+  e.add({"model-claims", "What the model and a warp's sums must hold"}, std::move(c));
   add_wider_switches(all, e);
   return e;
 }

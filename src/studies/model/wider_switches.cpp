@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "src/base/units.hpp"
+#include "src/results/frame/frame.hpp"
 #include "src/studies/model/measured_crossing.hpp"
 
 namespace mgsync::model {
@@ -97,10 +99,6 @@ struct wider_switch {
   std::string type, memory;
 };
 
-std::string plural(int count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 // One block or all that are resident at once, on one GPU: in graphs, where the host is out of the way.
 std::optional<wider_switch> block_to_grid(const all_series& all, const series& s) {
   if (!s.gpu || s.members != 1 || s.way != "auto-graph" || s.dealt != "one") return std::nullopt;
@@ -118,7 +116,7 @@ std::optional<wider_switch> gpu_to_several(const all_series& all, const series& 
   alone.members = alone.ranks = 1;
   const side one{"1 GPU", find(all, alone, "auto"), find(all, alone, "read"),
                  at_the_smallest(find(all, alone, "auto", "all"), find(all, alone, "read", "all"))};
-  const side several{plural(s.members, "GPU") + (s.ranks > 1 ? ", a rank each" : ""),
+  const side several{counted(s.members, "GPU") + (s.ranks > 1 ? ", a rank each" : ""),
                      find(all, s, "single-kernel"), find(all, s, "read"),
                      at_the_smallest(find(all, s, "single-kernel", "all"), find(all, s, "read", "all"))};
   return wider_switch{one, several, s.type, s.memory};
@@ -132,24 +130,15 @@ std::optional<wider_switch> one_to_several(const all_series& all, const series& 
   alone.members = alone.ranks = 1;
   const auto* read_alone = find(all, alone, "read");
   const char* what = s.ranks > 1 ? "rank" : "thread";
-  const side one{plural(1, what), find(all, s, "serial"), read_alone, 0};
-  const side several{plural(s.members, what), find(all, s, "ours"), find(all, s, "read"),
+  const side one{counted(1, what), find(all, s, "serial"), read_alone, 0};
+  const side several{counted(s.members, what), find(all, s, "ours"), find(all, s, "read"),
                      at_the_smallest(find(all, s, "ours", "first"), read_alone)};
   return wider_switch{one, several, s.type, s.memory};
 }
 
-std::string size_text(std::optional<double> bytes) {
-  if (!bytes) return "never";
-  for (const auto& [unit, name] :
-       {std::pair{1073741824.0, "GiB"}, std::pair{1048576.0, "MiB"}, std::pair{1024.0, "KiB"}})
-    if (*bytes >= unit) return fmt::format("{:.4g} {}", *bytes / unit, name);
-  return fmt::format("{:.0f} B", *bytes);
-}
-std::string ratio(std::optional<double> of, std::optional<double> to) {
-  return of && to ? fmt::format("{:.2f}", *of / *to) : "-";
-}
+table_entry size_of(std::optional<double> bytes) { return bytes ? size_in_words(*bytes) : "never"; }
 
-void add(const wider_switch& w, table& t, table& claims, evaluation& e) {
+void add(const wider_switch& w, table& t, expectations& all, evaluation& e) {
   if (w.basic.sums == nullptr || w.more.sums == nullptr) return;
   const auto bytes = common_sizes(*w.basic.sums, *w.more.sums);
   if (bytes.size() < 3) return;  // two sizes are no curve
@@ -163,22 +152,22 @@ void add(const wider_switch& w, table& t, table& claims, evaluation& e) {
   const auto between = w.basic.name + " -> " + w.more.name;
   const bool known = w.basic.joining_us && w.more.joining_us;
   const auto& at = measured.at;
-  t.rows.push_back({between, w.type, w.memory,
-                    known ? fmt::format("{:.2f}", *w.more.joining_us - *w.basic.joining_us) : "-",
-                    size_text(at.first), size_text(at.for_good),
-                    measured.low ? size_text(measured.low) + " - " + size_text(measured.high) : "-",
-                    known ? size_text(paper) : "-", ratio(paper, at.for_good),
-                    basic.empty() || more.empty() ? "-" : size_text(refined), ratio(refined, at.for_good)});
+  const bool refines = !basic.empty() && !more.empty();
+  const auto range_of = [](const measured_crossing& m) {
+    return m.low ? table_entry(size_in_words(*m.low) + " - " + size_in_words(*m.high)) : std::nullopt;
+  };
+  t.add({between, w.type, w.memory,
+         known ? table_entry(*w.more.joining_us - *w.basic.joining_us) : std::nullopt, size_of(at.first),
+         size_of(at.for_good), range_of(measured), known ? size_of(paper) : std::nullopt,
+         ratio(paper, at.for_good), refines ? size_of(refined) : std::nullopt, ratio(refined, at.for_good)});
+  const auto apart = ratio(refined, at.for_good);
   if (at.for_good)
     e.sentences.push_back(fmt::format(
-        "{} {}: below {} use {}, above {}{}.", w.type, w.memory, size_text(at.for_good), w.basic.name,
-        w.more.name,
-        refined ? fmt::format("; foretold: {} ({})", size_text(refined), ratio(refined, at.for_good)) : ""));
-  if (!at.for_good || !refined) return;
-  const double apart = *refined / *at.for_good;
-  claims.rows.push_back({fmt::format("{}, {} {}: refined form over measured", between, w.type, w.memory),
-                         "1/1.3 to 1.3", fmt::format("{:.2f}", apart),
-                         apart >= 1 / 1.3 && apart <= 1.3 ? "holds" : "DOES NOT HOLD"});
+        "{} {}: below {} use {}, above {}{}.", w.type, w.memory, size_in_words(*at.for_good), w.basic.name,
+        w.more.name, apart ? fmt::format("; foretold: {} ({:.2f})", size_in_words(*refined), *apart) : ""));
+  if (apart)
+    all.push_back({fmt::format("{}, {} {}: refined form over measured", between, w.type, w.memory),
+                   "1/1.3 to 1.3", fmt::format("{:.2f}", *apart), *apart >= 1 / 1.3 && *apart <= 1.3});
 }
 
 }  // namespace
@@ -188,19 +177,23 @@ void add_wider_switches(std::span<const result> results, evaluation& e) {
   table t{{"table-iv-wider", "From which size on more members pay",
            "Joining: us beside reading, by more members less by the few, where there is next to nothing to "
            "read. Refined: reading alone at each size, and joining. Ratio: foretold over measured."},
-          {"between", "type", "memory", "joining", "first", "for good", "range", "paper's form", "ratio",
-           "refined", "ratio"},
-          {},
-          {false, false, false, true, true, true, true, true, true, true, true}};
-  table claims{{"wider-claims", "What the model must hold beyond one block", ""},
-               {"what", "limit", "measured", ""},
-               {},
-               {}};
+          {"between",
+           "type",
+           "memory",
+           {"joining", ".2f"},
+           {"first", ">"},
+           {"for good", ">"},
+           {"range", ">"},
+           {"paper's form", ">"},
+           {"ratio", ".2f"},
+           {"refined", ">"},
+           {"ratio", ".2f"}}};
+  expectations held;
   for (const auto& [s, sizes] : all)
     for (const auto& make : {block_to_grid, gpu_to_several, one_to_several})
-      if (const auto one = make(all, s)) add(*one, t, claims, e);
-  if (!t.rows.empty()) e.tables.push_back(std::move(t));
-  if (!claims.rows.empty()) e.tables.push_back(std::move(claims));
+      if (const auto one = make(all, s)) add(*one, t, held, e);
+  e.add(std::move(t));
+  e.add({"wider-claims", "What the model must hold beyond one block"}, std::move(held));
 }
 
 }  // namespace mgsync::model

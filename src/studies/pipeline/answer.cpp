@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "src/base/units.hpp"
+
 #include "src/base/errors.hpp"
 #include "src/studies/pipeline/closed_form.hpp"
 #include "src/studies/pipeline/simulator.hpp"
@@ -19,11 +21,6 @@ constexpr std::size_t tiles_drawn = 2;
 constexpr int stages_drawn = 256;  // of one output tile
 
 double us(ticks t) { return static_cast<double>(t) / per_us; }
-
-// "1 wave", "3 waves"
-std::string counted(std::int64_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 std::string in_words(const configuration& c) {
   return fmt::format("tile {}, {}, {}, {}", text(c.tile), counted(c.warps.buffers, "buffer"),
@@ -153,9 +150,8 @@ std::string to_text(const gemm_question& question, const gemm_answer& a) {
   line(fmt::format("  binds        {}", a.binds.empty() ? "nothing alone: no single change helps" : a.binds));
   for (const relaxation& r : a.why)
     if (r.gain_percent >= 0.05)
-      line(fmt::format("    {:<28} twice as good: {:4.1f} % less time, with tile {} and {} buffer{}", r.what,
-                       r.gain_percent, text(r.best.tile), r.best.warps.buffers,
-                       r.best.warps.buffers == 1 ? "" : "s"));
+      line(fmt::format("    {:<28} twice as good: {:4.1f} % less time, with tile {} and {}", r.what,
+                       r.gain_percent, text(r.best.tile), counted(r.best.warps.buffers, "buffer")));
   for (std::size_t i = 1; i < a.best.ties.size() && i < 6; ++i)
     line(fmt::format("  as fast      {}", in_words(a.best.ties[i])));
   if (a.best.ties.size() > 6) line(fmt::format("  as fast      {} more", a.best.ties.size() - 6));

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "src/base/units.hpp"
+#include "src/results/frame/frame.hpp"
 #include "src/studies/pipeline/search.hpp"
 
 namespace mgsync::pipeline {
@@ -15,11 +17,11 @@ constexpr std::size_t most_dots = 250;  // of one family: enough to see the clou
 
 using pairs = std::vector<std::pair<double, double>>;
 
-std::string percent(double value) { return fmt::format("{:.2f} %", value); }
+// Errors are counted in percent.
+double share(double percent) { return percent / 100; }
 
 std::string kernel_name(const std::string& family, int producers) {
-  return family == "wgmma" ? family
-                           : fmt::format("{}, {} producer{}", family, producers, producers == 1 ? "" : "s");
+  return family == "wgmma" ? family : family + ", " + counted(producers, "producer");
 }
 
 std::string set_name(const std::string& set) {
@@ -73,18 +75,22 @@ void add_errors(const by_kernel_and_set& all, const namer& name, evaluation& e) 
            "both, as paper 003 does (its figures: mean 4.5 %, "
            "largest 21.5 %). The second model is launch + first load + sum of max(DMA, math, epilogue) + "
            "last epilogue."},
-          {"kernel", "sizes", "products", "whole, mean", "largest", "less launch, mean", "largest",
-           "second model, mean", "largest"},
-          {},
-          {false, false, true, true, true, true, true, true, true}};
+          {"kernel",
+           "sizes",
+           {"products", ">"},
+           {"whole, mean", ".2f %"},
+           {"largest", ".2f %"},
+           {"less launch, mean", ".2f %"},
+           {"largest", ".2f %"},
+           {"second model, mean", ".2f %"},
+           {"largest", ".2f %"}}};
   for (const auto& [kernel, sets] : all)
     for (const auto& [set, rows] : sets) {
       const auto whole = summarize_errors(rows.whole), less = summarize_errors(rows.less_launch),
                  second = summarize_errors(rows.second);
-      t.rows.push_back({kernel_name(kernel.first, kernel.second), set_name(set),
-                        fmt::format("{}", whole.count), percent(whole.mean_percent),
-                        percent(whole.max_percent), percent(less.mean_percent), percent(less.max_percent),
-                        percent(second.mean_percent), percent(second.max_percent)});
+      t.add({kernel_name(kernel.first, kernel.second), set_name(set), whole.count, share(whole.mean_percent),
+             share(whole.max_percent), share(less.mean_percent), share(less.max_percent),
+             share(second.mean_percent), share(second.max_percent)});
       if (set == "grid" || set == "random")
         e.sentences.push_back(fmt::format("{}, {} products of {} that the model never saw: the prediction is "
                                           "off by {:.1f} % in the mean and {:.1f} % at worst "
@@ -93,7 +99,7 @@ void add_errors(const by_kernel_and_set& all, const namer& name, evaluation& e) 
                                           set_name(set), whole.mean_percent, whole.max_percent,
                                           less.mean_percent, less.max_percent));
     }
-  if (!t.rows.empty()) e.tables.push_back(std::move(t));
+  e.add(std::move(t));
 }
 
 void add_histograms(const by_kernel_and_set& all, const namer& name, evaluation& e) {
@@ -146,9 +152,12 @@ void add_choices(const measured_study& study, const std::map<profile_key, tile_p
                  const namer& name, evaluation& e) {
   table t{{name("pipeline-choices"), "The model's best tile against the best measured",
            "Of each kernel's tiles, per size of the paper's grid."},
-          {"kernel", "sizes", "at most 5 % slower", "share", "mean", "worst"},
-          {},
-          {false, true, true, true, true, true}};
+          {"kernel",
+           {"sizes", ">"},
+           {"at most 5 % slower", ">"},
+           {"share", ".1f %"},
+           {"mean", ".2f %"},
+           {"worst", ".2f %"}}};
   std::map<std::pair<std::string, int>, std::vector<product_row>> grids;
   for (const product_row& r : study.products)
     if (r.set.starts_with("grid") && profiles.contains({r.family, r.instance, r.producers}))
@@ -157,16 +166,15 @@ void add_choices(const measured_study& study, const std::map<profile_key, tile_p
     const auto choice = choices_of(grid, [&](const product_row& r) {
       return simulated_ns(r, profiles.at({r.family, r.instance, r.producers}), study.facts.sms);
     });
-    const double share =
+    const double within_5 =
         100.0 * static_cast<double>(choice.within_5_percent) / static_cast<double>(choice.sizes);
-    t.rows.push_back({kernel_name(kernel.first, kernel.second), fmt::format("{}", choice.sizes),
-                      fmt::format("{}", choice.within_5_percent), fmt::format("{:.1f} %", share),
-                      percent(choice.mean_percent), percent(choice.worst_percent)});
+    t.add({kernel_name(kernel.first, kernel.second), choice.sizes, choice.within_5_percent, share(within_5),
+           share(choice.mean_percent), share(choice.worst_percent)});
     e.sentences.push_back(fmt::format("{}: the tile that the model chooses is at most 5 % slower than the "
                                       "best measured one for {:.1f} % of {} sizes.",
-                                      kernel_name(kernel.first, kernel.second), share, choice.sizes));
+                                      kernel_name(kernel.first, kernel.second), within_5, choice.sizes));
   }
-  if (!t.rows.empty()) e.tables.push_back(std::move(t));
+  e.add(std::move(t));
 }
 
 double tflops(const product_row& r) { return 2.0 * r.size.m * r.size.n * r.size.k / r.median_ns * 1e-3; }
@@ -185,20 +193,24 @@ void add_kernels(const measured_study& study, const std::map<profile_key, tile_p
   }
   table t{{name("pipeline-kernels"), "What a stage takes, all SMs at work",
            "In ns, from stage to stage; both: as many buffers as fit. The rate is that of 8192 cubed."},
-          {"kernel", "tile", "consumers", "loads", "multiplying", "both", "one buffer", "launch", "TFLOP/s"},
-          {},
-          {false, false, true, true, true, true, true, true, true}};
+          {"kernel",
+           "tile",
+           {"consumers", ">"},
+           {"loads", ".0f"},
+           {"multiplying", ".0f"},
+           {"both", ".0f"},
+           {"one buffer", ".0f"},
+           {"launch", ".0f"},
+           {"TFLOP/s", ".0f"}}};
   for (const auto& [key, p] : profiles) {
-    const auto whole = [&](double value) { return fmt::format("{:.0f}", value); };
-    const auto rate = at_8192.find(key);
-    t.rows.push_back({kernel_name(p.family, p.producers), text(p.tile),
-                      p.consumers == 2 ? "2, ping-pong" : fmt::format("{} warps", p.math_warps),
-                      whole(p.load.at(study.facts.sms)), whole(p.math.at(study.facts.sms)),
-                      whole(p.both.at(study.facts.sms)), whole(p.round.at(study.facts.sms)),
-                      whole(p.launch.at(study.facts.sms)),
-                      rate == at_8192.end() ? "-" : whole(rate->second.whole)});
+    const int sms = study.facts.sms;
+    const auto* rate = at(at_8192, key);
+    t.add({kernel_name(p.family, p.producers), text(p.tile),
+           p.consumers == 2 ? "2, ping-pong" : fmt::format("{} warps", p.math_warps), p.load.at(sms),
+           p.math.at(sms), p.both.at(sms), p.round.at(sms), p.launch.at(sms),
+           rate == nullptr ? std::nullopt : table_entry(rate->whole)});
   }
-  if (!t.rows.empty()) e.tables.push_back(std::move(t));
+  e.add(std::move(t));
   for (const auto& [family, rate] : best)
     if (rate.alone > 0)
       e.sentences.push_back(fmt::format("{} at 8192 cubed: {:.0f} TFLOP/s, {:.1f} % of the {:.0f} that the "
@@ -209,9 +221,7 @@ void add_kernels(const measured_study& study, const std::map<profile_key, tile_p
 void add_asked(const measured_study& study, const std::map<profile_key, tile_profile>& profiles,
                const namer& name, evaluation& e) {
   table t{{name("pipeline-asked"), "The products asked for", "The fastest first."},
-          {"size", "kernel", "tile", "us", "predicted, us", "TFLOP/s"},
-          {},
-          {false, false, false, true, true, true}};
+          {"size", "kernel", "tile", {"us", ".2f"}, {"predicted", ".2f", "us"}, {"TFLOP/s", ".1f"}}};
   std::vector<const product_row*> rows;
   for (const product_row& r : study.products)
     if (r.set.starts_with("asked") && profiles.contains({r.family, r.instance, r.producers}))
@@ -221,25 +231,21 @@ void add_asked(const measured_study& study, const std::map<profile_key, tile_pro
            std::make_tuple(b->size.m, b->size.n, b->size.k, b->median_ns);
   });
   for (const auto* r : rows)
-    t.rows.push_back(
-        {text(r->size), kernel_name(r->family, r->producers),
-         text(r->tile) + (r->consumers == 2 ? ", ping-pong" : ""), fmt::format("{:.2f}", r->median_ns * 1e-3),
-         fmt::format("{:.2f}",
-                     simulated_ns(*r, profiles.at({r->family, r->instance, r->producers}), study.facts.sms) *
-                         1e-3),
-         fmt::format("{:.1f}", tflops(*r))});
-  if (!t.rows.empty()) e.tables.push_back(std::move(t));
+    t.add({text(r->size), kernel_name(r->family, r->producers),
+           text(r->tile) + (r->consumers == 2 ? ", ping-pong" : ""), r->median_ns * 1e-3,
+           simulated_ns(*r, profiles.at({r->family, r->instance, r->producers}), study.facts.sms) * 1e-3,
+           tflops(*r)});
+  e.add(std::move(t));
 }
 
 // Eqs. 4 to 7, and each tile predicted from lines that were fitted to the others.
 void add_lines(const measured_study& study, const std::map<profile_key, tile_profile>& profiles,
                const namer& name, evaluation& e) {
-  table t{{name("pipeline-lines"), "Lines instead of tiles: eqs. 4 to 7, least squares over the tiles",
-           "startup + work / rate, and how far the measured tiles are from the line. The last rows predict "
-           "whole products of tiles from lines that were fitted to the others."},
-          {"kernel", "of", "startup, ns", "rate", "mean", "largest"},
-          {},
-          {false, false, true, true, true, true}};
+  table t{
+      {name("pipeline-lines"), "Lines instead of tiles: eqs. 4 to 7, least squares over the tiles",
+       "startup + work / rate, and how far the measured tiles are from the line. The last rows predict "
+       "whole products of tiles from lines that were fitted to the others."},
+      {"kernel", "of", {"startup", ".1f", "ns"}, {"rate", ".2f"}, {"mean", ".2f %"}, {"largest", ".2f %"}}};
   std::map<std::pair<std::string, int>, std::vector<tile_profile>> kernels;
   for (const auto& [key, p] : profiles) kernels[{p.family, p.producers}].push_back(p);
   for (const auto& [kernel, tiles] : kernels) {
@@ -247,9 +253,8 @@ void add_lines(const measured_study& study, const std::map<profile_key, tile_pro
     const auto called = kernel_name(kernel.first, kernel.second);
     const machine_fit all = fit_machine(tiles, study.facts);
     const auto line = [&](const char* what, const line_fit& f, const char* unit) {
-      t.rows.push_back({called, what, fmt::format("{:.1f}", f.line.startup_ns),
-                        fmt::format("{:.2f} {}", f.line.per_ns, unit), percent(f.mean_error_percent),
-                        percent(f.max_error_percent)});
+      t.add({called, what, f.line.startup_ns, noted{f.line.per_ns, unit}, share(f.mean_error_percent),
+             share(f.max_error_percent)});
     };
     line("loads of a stage", all.load, "B/ns");
     line("multiplying, by bytes", all.math_by_bytes, "B/ns");
@@ -272,10 +277,10 @@ void add_lines(const measured_study& study, const std::map<profile_key, tile_pro
     }
     if (predicted.empty()) continue;
     const auto s = summarize_errors(predicted);
-    t.rows.push_back({called, "whole products of tiles left out", "-", "-", percent(s.mean_percent),
-                      percent(s.max_percent)});
+    t.add({called, "whole products of tiles left out", std::nullopt, std::nullopt, share(s.mean_percent),
+           share(s.max_percent)});
   }
-  if (!t.rows.empty()) e.tables.push_back(std::move(t));
+  e.add(std::move(t));
 }
 
 void add_synthetic(std::span<const synthetic_summary> all, const namer& name, evaluation& e) {
@@ -284,9 +289,14 @@ void add_synthetic(std::span<const synthetic_summary> all, const namer& name, ev
        "Fitted on some settings; the errors are those of others, drawn at random. item: what a wait lasts "
        "longer than asked for; query: between two stages of an agent; "
        "handover: from a signal to who waited for it, with the recorder's clock reads in it; start: once."},
-      {"semaphore", "item", "query", "handover", "start", "settings", "mean error", "largest"},
-      {},
-      {false, true, true, true, true, true, true, true}};
+      {"semaphore",
+       {"item", ".0f"},
+       {"query", ".0f"},
+       {"handover", ".0f"},
+       {"start", ".0f"},
+       {"settings", ">"},
+       {"mean error", ".2f %"},
+       {"largest", ".2f %"}}};
   for (const auto& s : all) {
     if (s.held_out.count == 0) continue;
     if (s.semaphore == "all") {
@@ -295,12 +305,10 @@ void add_synthetic(std::span<const synthetic_summary> all, const namer& name, ev
                                         s.held_out.count, s.held_out.mean_percent, s.held_out.max_percent));
       continue;
     }
-    const auto cycles = [](double value) { return fmt::format("{:.0f}", value); };
-    t.rows.push_back({s.semaphore, cycles(s.costs.item), cycles(s.costs.query), cycles(s.costs.handover),
-                      cycles(s.costs.start), fmt::format("{}", s.held_out.count),
-                      percent(s.held_out.mean_percent), percent(s.held_out.max_percent)});
+    t.add({s.semaphore, s.costs.item, s.costs.query, s.costs.handover, s.costs.start, s.held_out.count,
+           share(s.held_out.mean_percent), share(s.held_out.max_percent)});
   }
-  if (!t.rows.empty()) e.tables.push_back(std::move(t));
+  e.add(std::move(t));
 }
 
 // By kind of semaphore and number: every kind's timelines begin with 0.
@@ -372,9 +380,8 @@ mgsync::timeline simulated_over_measured(std::span<const stamp_row> rows, const 
   for (const activity& a : measured) measured_end = std::max(measured_end, static_cast<double>(a.end));
   for (const activity& a : simulated)
     simulated_end = std::max(simulated_end, static_cast<double>(a.end + shift));
-  picture.heading.title =
-      fmt::format("Simulated over measured: {}, {} producer{}, {} buffer{}", any.semaphore, any.producers,
-                  any.producers == 1 ? "" : "s", buffers, buffers == 1 ? "" : "s");
+  picture.heading.title = fmt::format("Simulated over measured: {}, {}, {}", any.semaphore,
+                                      counted(any.producers, "producer"), counted(buffers, "buffer"));
   picture.heading.caption =
       fmt::format("{} stages of the synthetic kernel on one SM, by its cycle counter, and as simulated; "
                   "asked for were {:.0f}, {:.0f} and {:.0f} cycles of "

@@ -9,6 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "src/base/units.hpp"
+#include "src/results/frame/frame.hpp"
+#include "src/results/frame/lines.hpp"
 #include "src/results/statistics.hpp"
 
 namespace mgsync::reduction {
@@ -27,52 +30,35 @@ using by_way = std::map<std::string, const result*>;
 using by_place = std::map<place, by_way>;
 
 by_place places_of(std::span<const result> all) {
-  by_place found;
-  for (const auto& r : all)
-    if (r.point.study == "reduction" && r.point.device == topology::device::gpu && r.point.variant.empty() &&
-        r.has_metrics() && is_a_time(r.metrics.front()))
-      found[{r.point.members, r.point.ranks, r.point.word("type"), r.point.word("memory"),
-             r.point.number("bytes").value_or(0)}][r.point.subject] = &r;
-  return found;
+  const auto counts = [](const result& r) {
+    return r.point.device == topology::device::gpu && r.point.variant.empty() && is_a_time(first_metric(r));
+  };
+  return pivot(
+      where(all, is_measured_of("reduction"), counts),
+      [](const result& r) {
+        return place{r.point.members, r.point.ranks, r.point.word("type"), r.point.word("memory"),
+                     r.point.number("bytes").value_or(0)};
+      },
+      [](const result& r) { return r.point.subject; });
 }
 
 const metric* time_of(const by_way& here, const std::string& way) {
-  const auto found = here.find(way);
-  return found == here.end() ? nullptr : &found->second->metrics.front();
+  const auto* found = at(here, way);
+  return found == nullptr ? nullptr : &found->metrics.front();
 }
 
-std::string size_of(double bytes) {
-  for (const auto& [unit, name] : {std::pair{gib, "GiB"}, std::pair{mib, "MiB"}, std::pair{kib, "KiB"}})
-    if (bytes >= unit) return fmt::format("{:.4g} {}", bytes / unit, name);
-  return fmt::format("{:.4g} B", bytes);
-}
 std::string name_of(const place& p) {
-  return fmt::format("{} {} {}{}", p.type, p.memory, size_of(p.bytes), p.ranks > 1 ? ", a rank each" : "");
-}
-std::string gpus_of(const place& p) {
-  return fmt::format("{} GPU{}{}", p.gpus, p.gpus == 1 ? "" : "s", p.ranks > 1 ? ", a rank each," : "");
+  return fmt::format("{} {} {}{}", p.type, p.memory, size_in_words(p.bytes),
+                     p.ranks > 1 ? ", a rank each" : "");
 }
 
-class claims {
- public:
-  void add(std::string what, std::string limit, std::string measured, bool holds) {
-    rows_.push_back(
-        {std::move(what), std::move(limit), std::move(measured), holds ? "holds" : "DOES NOT HOLD"});
-  }
-  void give_to(evaluation& e) && {
-    if (rows_.empty()) return;
-    e.tables.push_back({{"reduction-claims", "What sums on GPUs must hold", ""},
-                        {"what", "limit", "measured", ""},
-                        std::move(rows_)});
-  }
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
+void add(expectations& all, std::string what, std::string limit, std::string measured, bool holds) {
+  all.push_back({std::move(what), std::move(limit), std::move(measured), holds});
+}
 
 // At how many places `mine` is slower than `other`, their intervals apart; and the worst of them.
 void add_never_slower(const by_place& all, int gpus, const std::string& mine, const std::string& other,
-                      claims& c) {
+                      expectations& c) {
   unsigned compared = 0, slower = 0;
   double worst = 0;
   std::string where;
@@ -85,35 +71,32 @@ void add_never_slower(const by_place& all, int gpus, const std::string& mine, co
     if (const double ratio = a->median / b->median; ratio > worst) worst = ratio, where = name_of(p);
   }
   if (compared == 0) return;
-  c.add(fmt::format("{} nowhere slower than {} beyond intervals", mine, other), "0",
-        slower == 0 ? fmt::format("0 of {}", compared)
-                    : fmt::format("{} of {}, at most {:.2f} times, {}", slower, compared, worst, where),
-        slower == 0);
+  add(c, fmt::format("{} nowhere slower than {} beyond intervals", mine, other), "0",
+      slower == 0 ? fmt::format("0 of {}", compared)
+                  : fmt::format("{} of {}, at most {:.2f} times, {}", slower, compared, worst, where),
+      slower == 0);
 }
 
-// The extreme of a ratio over the places that have both ways.
+// A ratio of two ways at each place that has both, and where they are told apart.
 struct ratio_at {
   double ratio = 0;
   std::string where;
 };
-std::optional<ratio_at> extreme(const by_place& all, const std::string& over, const std::string& under,
-                                bool largest, const std::function<bool(const place&)>& counts) {
-  std::optional<ratio_at> found;
-  for (const auto& [p, here] : all) {
-    const auto *a = time_of(here, over), *b = time_of(here, under);
-    if (a == nullptr || b == nullptr || !counts(p)) continue;
-    const double ratio = a->median / b->median;
-    if (!found || (largest ? ratio > found->ratio : ratio < found->ratio))
-      found = ratio_at{ratio, name_of(p)};
-  }
+std::vector<ratio_at> ratios(const by_place& all, const std::string& over, const std::string& under,
+                             const std::function<bool(const place&)>& counts) {
+  std::vector<ratio_at> found;
+  for (const auto& [p, here] : all)
+    if (const auto* a = time_of(here, over), *b = time_of(here, under);
+        a != nullptr && b != nullptr && counts(p))
+      found.push_back({a->median / b->median, name_of(p)});
   return found;
 }
 
 bool alone(const place& p) { return p.gpus == 1; }
 
 const metric* call_of(const by_way& here, const std::string& way) {
-  const auto found = here.find(way);
-  return found == here.end() ? nullptr : found->second->find("call");
+  const auto* found = at(here, way);
+  return found == nullptr ? nullptr : found->find("call");
 }
 
 // What issuing a kernel that may start early takes the host, over an ordinary one: from reading, and from
@@ -130,7 +113,7 @@ double early_over_ordinary(const by_place& all) {
 
 // A way in a graph costs the device's time alone; without, the host's calls or that, whichever is longer. The
 // host's are those of reading, in the same minutes. How far a sum's interval is from what they foretell.
-void add_small_sizes(const by_place& all, claims& c) {
+void add_small_sizes(const by_place& all, expectations& c) {
   double worst = 0;
   std::string where;
   const double early = early_over_ordinary(all);
@@ -146,36 +129,26 @@ void add_small_sizes(const by_place& all, claims& c) {
     }
   }
   if (!where.empty())
-    c.add("up to 64 KiB: the longer of the host's calls and the device's time in a graph",
-          "15 % beyond its interval", fmt::format("{:.1f} % apart, {}", 100 * worst, where), worst <= 0.15);
+    add(c, "up to 64 KiB: the longer of the host's calls and the device's time in a graph",
+        "15 % beyond its interval", fmt::format("{:.1f} % apart, {}", 100 * worst, where), worst <= 0.15);
 }
 
-void add_several(const by_place& all, claims& c) {
+void add_several(const by_place& all, expectations& c) {
   for (const auto& [p, here] : all) {
     if (alone(p) || p.bytes != 4 * gib) continue;
-    const auto one = all.find({1, 1, p.type, p.memory, p.bytes});
+    const auto* one = at(all, {1, 1, p.type, p.memory, p.bytes});
     const auto* together = time_of(here, "single-kernel");
     const auto* best =
-        one == all.end() ? nullptr : time_of(one->second, "read");  // the harder bar: nothing is put together
+        one == nullptr ? nullptr : time_of(*one, "read");  // the harder bar: nothing is put together
     if (together == nullptr || best == nullptr) continue;
     const double times = p.gpus * best->median / together->median, least = 0.975 * p.gpus;
-    c.add(
-        fmt::format("{} at {} each, {}: so many times what one reads", gpus_of(p), size_of(p.bytes), p.type),
+    add(c,
+        fmt::format("{}{} at {} each, {}: so many times what one reads", counted(p.gpus, "GPU"),
+                    p.ranks > 1 ? ", a rank each," : "", size_in_words(p.bytes), p.type),
         fmt::format("{:.3g}", least), fmt::format("{:.3f}", times), times >= least);
   }
   add_never_slower(all, 2, "single-kernel", "host-barrier", c);
   add_never_slower(all, 2, "single-kernel", "vendor", c);
-}
-
-// Between two sizes: a straight line of log time over log size. Nothing outside.
-std::optional<double> time_at(const std::map<double, double>& curve, double bytes) {
-  const auto above = curve.lower_bound(bytes);
-  if (above == curve.end()) return std::nullopt;
-  if (above->first == bytes) return above->second;
-  if (above == curve.begin()) return std::nullopt;
-  const auto below = std::prev(above);
-  const double share = std::log(bytes / below->first) / std::log(above->first / below->first);
-  return std::exp(std::log(below->second) + share * std::log(above->second / below->second));
 }
 
 // From how many bytes in all on several GPUs, each with its share, are never slower than one.
@@ -195,7 +168,7 @@ void add_switch_to_several(const by_place& all, evaluation& e) {
     std::optional<double> since;
     bool compared = false;
     for (double bytes = 4096; bytes <= one.rbegin()->first; bytes *= 1.02) {
-      const auto a = time_at(one, bytes), b = time_at(several, bytes / gpus);
+      const auto a = between_points(one, bytes), b = between_points(several, bytes / gpus);
       if (!a || !b) continue;
       compared = true;
       if (*b >= *a) since.reset();
@@ -205,7 +178,7 @@ void add_switch_to_several(const by_place& all, evaluation& e) {
     e.sentences.push_back(
         since ? fmt::format(
                     "{} {}: below {} in all use one GPU, above {} GPUs with a barrier inside the kernel.",
-                    where.first, where.second, size_of(*since), gpus)
+                    where.first, where.second, size_in_words(*since), gpus)
               : fmt::format("{} {}: {} GPUs are not faster than one at the largest size that was measured.",
                             where.first, where.second, gpus));
   }
@@ -215,36 +188,38 @@ void add_switch_to_several(const by_place& all, evaluation& e) {
 
 void add_acceptance(std::span<const result> results, evaluation& e) {
   const auto all = places_of(results);
-  claims c;
-  if (const auto here = all.find({1, 1, "int32", "cold", gib}); here != all.end())
-    if (const auto cub = here->second.find("cub");
-        cub != here->second.end() && cub->second->found("gpu").find("H200") != std::string::npos) {
+  expectations c;
+  if (const auto* here = at(all, {1, 1, "int32", "cold", gib}); here != nullptr)
+    if (const auto* cub = at(*here, "cub");
+        cub != nullptr && cub->found("gpu").find("H200") != std::string::npos) {
       constexpr double published_us = 249.3;
-      const double us = cub->second->metrics.front().median;
-      c.add("CUB, 2^28 int32 on an H200: published 249.3 us", "5 %",
-            fmt::format("{:.1f} us, {:+.1f} %", us, 100 * (us / published_us - 1)),
-            std::abs(us / published_us - 1) <= 0.05);
+      const double us = median_of(*cub);
+      add(c, "CUB, 2^28 int32 on an H200: published 249.3 us", "5 %",
+          fmt::format("{:.1f} us, {:+.1f} %", us, 100 * (us / published_us - 1)),
+          is_within(us, published_us, 0.05));
     }
   add_never_slower(all, 1, "auto", "cub", c);
   add_never_slower(all, 1, "auto-graph", "cub-graph", c);
-  const auto middle = [](const place& p) { return alone(p) && p.bytes >= 64 * kib && p.bytes <= 4 * mib; };
-  if (const auto r = extreme(all, "cub", "auto", false, middle))
-    c.add("auto faster than cub, 64 KiB to 4 MiB", "1.3",
-          fmt::format("{:.2f} at least, {}", r->ratio, r->where), r->ratio >= 1.3);
-  const auto largest = [](const place& p) { return alone(p) && p.bytes == 4 * gib; };
-  if (const auto r = extreme(all, "auto", "read", true, largest))
-    c.add("auto beside the best plain read at 4 GiB", "1.02",
-          fmt::format("{:.3f} at most, {}", r->ratio, r->where), r->ratio <= 1.02);
-  const auto one_gib = [](const place& p) { return alone(p) && p.bytes == gib; };
-  const auto high = extreme(all, "implicit", "grid-sync", true, one_gib),
-             low = extreme(all, "implicit", "grid-sync", false, one_gib);
-  if (high && low)
-    c.add("implicit over grid-sync at 1 GiB", "0.97 to 1.03",
-          fmt::format("{:.3f} to {:.3f}", low->ratio, high->ratio),
-          low->ratio >= 0.97 && high->ratio <= 1.03);
+  const auto size = &ratio_at::ratio;
+  const auto middle = ratios(all, "cub", "auto", [](const place& p) {
+    return alone(p) && p.bytes >= 64 * kib && p.bytes <= 4 * mib;
+  });
+  if (const auto* r = least(middle, size))
+    add(c, "auto faster than cub, 64 KiB to 4 MiB", "1.3",
+        fmt::format("{:.2f} at least, {}", r->ratio, r->where), r->ratio >= 1.3);
+  const auto largest =
+      ratios(all, "auto", "read", [](const place& p) { return alone(p) && p.bytes == 4 * gib; });
+  if (const auto* r = most(largest, size))
+    add(c, "auto beside the best plain read at 4 GiB", "1.02",
+        fmt::format("{:.3f} at most, {}", r->ratio, r->where), r->ratio <= 1.02);
+  const auto one_gib =
+      ratios(all, "implicit", "grid-sync", [](const place& p) { return alone(p) && p.bytes == gib; });
+  if (const auto* low = least(one_gib, size), *high = most(one_gib, size); low != nullptr)
+    add(c, "implicit over grid-sync at 1 GiB", "0.97 to 1.03",
+        fmt::format("{:.3f} to {:.3f}", low->ratio, high->ratio), low->ratio >= 0.97 && high->ratio <= 1.03);
   add_small_sizes(all, c);
   add_several(all, c);
-  std::move(c).give_to(e);
+  e.add({"reduction-claims", "What sums on GPUs must hold"}, std::move(c));
 }
 
 void add_costs(std::span<const result> results, evaluation& e) {
@@ -259,25 +234,23 @@ void add_costs(std::span<const result> results, evaluation& e) {
   for (const auto& [members, columns] : ways_of) {
     const auto [gpus, ranks] = members;
     table t{{fmt::format("barrier-costs-{}{}", gpus, ranks > 1 ? "-ranks" : ""),
-             fmt::format("What putting the parts together costs an application, {} GPU{}{}", gpus,
-                         gpus == 1 ? "" : "s", ranks > 1 ? ", a rank each" : ""),
+             fmt::format("What putting the parts together costs an application, {}{}", counted(gpus, "GPU"),
+                         ranks > 1 ? ", a rank each" : ""),
              "us that a sum takes longer than reading the same numbers one after the other. Below 0: the "
              "next sum begins early, in a graph or otherwise, as reading does not."},
-            {"type", "memory", "size", "read, us"},
-            {},
-            {false, false, true, true}};
-    for (const auto& way : columns) t.columns.push_back(way), t.numbers.push_back(true);
+            {"type", "memory", {"size", ">"}, {"read", ".2f", "us"}}};
+    for (const auto& way : columns) t.columns.push_back({way, ".2f"});
     for (const auto& [p, here] : all) {
       const auto* read = time_of(here, "read");
       if (p.gpus != gpus || p.ranks != ranks || read == nullptr) continue;
-      std::vector<std::string> row{p.type, p.memory, size_of(p.bytes), fmt::format("{:.2f}", read->median)};
+      std::vector<table_entry> row{p.type, p.memory, size_in_words(p.bytes), read};
       for (const auto& way : columns) {
         const auto* took = time_of(here, way);
-        row.push_back(took != nullptr ? fmt::format("{:.2f}", took->median - read->median) : "-");
+        row.push_back(took == nullptr ? std::nullopt : table_entry(took->median - read->median));
       }
-      t.rows.push_back(std::move(row));
+      t.add(row);
     }
-    if (!t.rows.empty()) e.tables.push_back(std::move(t));
+    e.add(std::move(t));
   }
   add_switch_to_several(all, e);
 }

@@ -38,8 +38,6 @@ std::string names(const recording& r, const std::vector<std::uint32_t>& some) {
   return fmt::format("{}", fmt::join(all, " or "));
 }
 
-std::string cell(double value) { return value == value ? fmt::format("{:.0f}", value) : "-"; }
-
 // A member's workers in one round, as one.
 struct member_round {
   double first_came = std::numeric_limits<double>::infinity(), last_came = -first_came;
@@ -150,28 +148,31 @@ timeline picture_of_rounds(const recording& r, std::span<const barrier_round> ro
 
 table table_of_rounds(const recording& r, std::span<const barrier_round> rounds, figure_heading heading) {
   table t{std::move(heading),
-          {"round", "came last", "first waited", "first left", "last left", "all in"},
-          {},
-          {true, false, true, true, true, true}};
+          {{"round", ">"},
+           "came last",
+           {"first waited", ".0f"},
+           {"first left", ".0f"},
+           {"last left", ".0f"},
+           {"all in", ".0f"}}};
   for (const auto& round : rounds)
-    t.rows.push_back({std::to_string(round.number), names(r, round.last),
-                      cell(round.last_arrival - round.first_arrival),
-                      cell(round.first_departure - round.last_arrival), cell(round.release()),
-                      cell(round.last_departure - round.first_arrival)});
+    t.add({round.number, names(r, round.last), round.last_arrival - round.first_arrival,
+           round.first_departure - round.last_arrival, round.release(),
+           round.last_departure - round.first_arrival});
   return t;
 }
 
 table table_of_members(const recording& r, const barrier_round& round, figure_heading heading) {
   table t{std::move(heading),
-          {"member", "first came", "last came", "spoke", "first left", "last left"},
-          {},
-          {false, true, true, true, true, true}};
-  for (const auto& [name, m] : members_of(r, round)) {
-    std::vector<std::string> row{name};
-    for (const double at : {m.first_came, m.last_came, m.spoke, m.first_left, m.last_left})
-      row.push_back(cell(at - round.first_arrival));
-    t.rows.push_back(std::move(row));
-  }
+          {"member",
+           {"first came", ".0f"},
+           {"last came", ".0f"},
+           {"spoke", ".0f"},
+           {"first left", ".0f"},
+           {"last left", ".0f"}}};
+  const double from = round.first_arrival;
+  for (const auto& [name, m] : members_of(r, round))
+    t.add({name, m.first_came - from, m.last_came - from, m.spoke - from, m.first_left - from,
+           m.last_left - from});
   return t;
 }
 

@@ -17,31 +17,23 @@ const instruction* known(const result& r) {
   return found == all.end() ? nullptr : &*found;
 }
 
-std::string cycles(const result& r, std::string_view metric) {
-  const auto* m = r.find(metric);
-  return m == nullptr ? "-" : fmt::format("{:.1f}", m->median);
-}
-
 void add_table(std::span<const result> all, evaluation& e) {
-  table t{{"instructions", "Single instructions, in cycles",
-           "by link: the slope over chains of 4 to 32, in which no clock read is. once: one between two "
-           "clock reads, these included. as compiled: the same with clock reads that nothing ties to it, as "
-           "an unchecked probe has them."},
-          {"instruction", "of", "by link", "once", "as compiled", "published"},
-          {},
-          {false, true, true, true, true, false},
-          {}};
+  table t{
+      {"instructions", "Single instructions, in cycles",
+       "by link: the slope over chains of 4 to 32, in which no clock read is. once: one between two "
+       "clock reads, these included. as compiled: the same with clock reads that nothing ties to it, as "
+       "an unchecked probe has them."},
+      {"instruction", {"of", ">"}, {"by link", ".1f"}, {"once", ".1f"}, {"as compiled", ".1f"}, "published"}};
   for (const auto& r : all) {
     const auto* const i = known(r);
     if (i == nullptr) continue;
     const bool varied = !i->varied.empty();
     const double over = varied ? r.point.number(i->varied).value_or(0) : 0;
-    t.rows.push_back({std::string(i->what), varied ? fmt::format("{}: {:.0f}", i->varied, over) : "",
-                      cycles(r, "latency"), cycles(r, "once"), cycles(r, "as_compiled"),
-                      !varied || over == i->published_at ? std::string(i->published) : ""});
-    t.sources.push_back(short_key(r.point));
+    t.add({i->what, varied ? fmt::format("{}: {:.0f}", i->varied, over) : "", r.find("latency"),
+           r.find("once"), r.find("as_compiled"), !varied || over == i->published_at ? i->published : ""},
+          short_key(r.point));
   }
-  if (!t.rows.empty()) e.tables.push_back(std::move(t));
+  e.add(std::move(t));
 }
 
 void add_curves(std::span<const result> all, evaluation& e) {
@@ -75,27 +67,17 @@ void add_pairs(const result& r, evaluation& e) {
            "1 - (T(ab) - max(T(a), T(b))) / min(T(a), T(b)), of one warp, each single shot between two clock "
            "reads less what these add, which is seen around a load: 100 %, the shorter costs nothing; 0 %, "
            "one after the other; below, they hinder each other."},
-          {"instruction", "alone, cycles"},
-          {},
-          {false, true},
-          {}};
-  for (const auto& i : lone_instructions) {
-    t.columns.push_back(fmt::format("beside {}", i.what));
-    t.numbers.push_back(true);
-  }
-  for (std::size_t a = 0; a < lone_instructions.size(); ++a) {
-    std::vector<std::string> row{
-        fmt::format("{} ({})", lone_instructions[a].what, lone_instructions[a].opcode),
-        cycles(r, lone_instructions[a].name)};
-    for (std::size_t b = 0; b < lone_instructions.size(); ++b) {
-      const auto* m =
-          a == b ? nullptr
-                 : r.find(pair_kernel(lone_instructions[std::min(a, b)], lone_instructions[std::max(a, b)]));
-      row.push_back(m == nullptr ? "" : fmt::format("{:.0f} %", 100 * m->median));
+          {"instruction", {"alone", ".1f", "cycles"}}};
+  for (const auto& i : lone_instructions) t.columns.push_back({fmt::format("beside {}", i.what), ".0f %"});
+  for (const auto& a : lone_instructions) {
+    std::vector<table_entry> row{fmt::format("{} ({})", a.what, a.opcode), r.find(a.name)};
+    for (const auto& b : lone_instructions) {
+      const auto* m = &a == &b ? nullptr : r.find(&a < &b ? pair_kernel(a, b) : pair_kernel(b, a));
+      row.push_back(m == nullptr ? missing{""} : table_entry(m));
     }
-    t.rows.push_back(std::move(row));
+    t.add(row);
   }
-  e.tables.push_back(std::move(t));
+  e.add(std::move(t));
 }
 
 }  // namespace

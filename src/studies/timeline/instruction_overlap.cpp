@@ -3,28 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <vector>
+
+#include "src/results/frame/lines.hpp"
 
 namespace mgsync::timelines {
 
 load_overlap overlap_of_loads(std::span<const loads_point> points) {
-  const auto n = static_cast<double>(points.size());
-  double k = 0, t = 0, kk = 0, kt = 0;
-  for (const auto& p : points) {
-    const double before = p.loads - 1;
-    k += before;
-    t += p.cycles;
-    kk += before * before;
-    kt += before * p.cycles;
-  }
-  const double spread = n * kk - k * k;
-  if (!(spread > 0)) throw std::invalid_argument("a line through fewer than two different numbers of loads");
-  load_overlap found;
-  found.interval = (n * kt - k * t) / spread;
-  found.latency = (t - found.interval * k) / n;
-  for (const auto& p : points)
-    found.residual =
-        std::max(found.residual, std::abs(p.cycles - found.latency - found.interval * (p.loads - 1)));
-  return found;
+  std::vector<double> before, cycles;
+  for (const auto& p : points) before.push_back(p.loads - 1), cycles.push_back(p.cycles);
+  const auto line = fit_line(before, cycles);
+  return {.latency = line.offset, .interval = line.slope, .residual = line.residual};
 }
 
 double overlap_of_pair(double a_cycles, double b_cycles, double both_cycles) {

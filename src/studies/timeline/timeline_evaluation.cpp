@@ -118,21 +118,18 @@ void add_region(const result& r, evaluation& e) {
   table t{{"region-parts", "Paper 002's region in cycles",
            "The first two between two clock reads; the parts by link of a chain. What two reads add is seen "
            "around the load."},
-          {"region", "cycles", "paper, sm_75"},
-          {},
-          {false, true, true}};
-  const auto line = [&](std::string what, double cycles, std::string paper) {
-    t.sources.push_back(short_key(r.point));
-    t.rows.push_back({std::move(what), fmt::format("{:.0f}", cycles), std::move(paper)});
+          {"region", {"cycles", ".0f"}, {"paper, sm_75", ">"}}};
+  const auto line = [&](const char* what, double cycles, const char* paper = "") {
+    t.add({what, cycles, paper}, short_key(r.point));
   };
   line("as compiled", of("as_compiled"), "378 to 384");
   line("corrected", of("corrected"), "56 to 58");
-  line("sum of the parts", j.sum_of_parts, "");
-  line("store and load of one warp", of("store_and_load"), "");
-  line("barrier of 4 warps", of("barrier"), "");
-  line("two clock reads", of("reads"), "");
+  line("sum of the parts", j.sum_of_parts);
+  line("store and load of one warp", of("store_and_load"));
+  line("barrier of 4 warps", of("barrier"));
+  line("two clock reads", of("reads"));
   line("load alone", of("load"), "22 to 23");
-  e.tables.push_back(std::move(t));
+  e.add(std::move(t));
   for (const auto& [file, name, title] :
        {std::tuple{"recording.json", "timeline-region", "Store, barrier, load: corrected"},
         {"recording-as-compiled.json", "timeline-region-as-compiled", "Store, barrier, load: as compiled"}})

@@ -8,6 +8,7 @@
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/methods/slope.hpp"
 #include "src/harness/study.hpp"
+#include "src/results/frame/frame.hpp"
 #include "src/results/statistics.hpp"
 #include "src/studies/probes/arithmetic_code.hpp"
 #include "src/studies/verify/gpu_chain.hpp"
@@ -176,14 +177,9 @@ std::vector<measurement> points(const study_request& asked) {
 
 const result* find(std::span<const result> all, std::string_view subject, std::string_view clock,
                    std::string_view form = "") {
-  for (const auto& r : all)
-    if (r.point.study == "verify" && r.has_metrics() && r.point.subject == subject &&
-        r.point.word("clock") == clock && (form.empty() || r.point.word("form") == form))
-      return &r;
-  return nullptr;
+  return first(all, is_measured_of("verify"), is_subject(subject), has("clock", clock),
+               [form](const result& r) { return form.empty() || r.point.word("form") == form; });
 }
-
-std::string cell(double value, int digits = 3) { return fmt::format("{:.{}f}", value, digits); }
 
 // 001, table 1: V100, cycles of a float add by repeat difference, host and device.
 struct paper_row {
@@ -210,95 +206,88 @@ void evaluate_host(std::span<const result> all, evaluation& e) {
         median(ratios), within.low, within.high, ratios.size()));
   }
   table t{{"host-chains", "Chains on a host thread, by the host's clock"},
-          {"operation", "ns per link", "ci95"},
-          {},
-          {false, true, true}};
-  for (const auto* r : {add, multiply}) {
-    const auto& m = r->metrics.front();
-    t.sources.push_back(short_key(r->point));
-    t.rows.push_back({r->point.subject, cell(m.median * 1e3, 4),
-                      fmt::format("{:.4f} - {:.4f}", m.ci95_low * 1e3, m.ci95_high * 1e3)});
-  }
-  e.tables.push_back(std::move(t));
+          {"operation", {"ns per link", ".4f"}, {"ci95", ".4f"}}};
+  for (const auto* r : {add, multiply})
+    t.add({r->point.subject, median_of(*r) * 1e3, ci95_of(first_metric(*r), 1e3)}, short_key(r->point));
+  e.add(std::move(t));
 }
 
-std::vector<std::string> cached_row(unsigned difference, double cycles) {
-  constexpr double bytes_per_instruction = 16, first = 512;
-  std::vector<std::string> row{fmt::format("{}", difference),
-                               fmt::format("{:.0f}", (first + difference) * bytes_per_instruction / 1024),
-                               cell(cycles), "-"};
-  for (const auto& known : paper_table)
-    if (known.difference == difference) row.back() = cell(known.device);
-  return row;
+const paper_row* paper_at(double difference) {
+  return first(paper_table, [difference](const paper_row& known) { return known.difference == difference; });
+}
+table_entry of_paper(const paper_row* known, double paper_row::*clock) {
+  return known == nullptr ? table_entry(std::nullopt) : known->*clock;
+}
+
+// Latencies by the cycle counter.
+table latencies(const frame<result>& by_device) {
+  table t{{"gpu-chains", "Latency of a dependent operation, by the SM's cycle counter"},
+          {"operation",
+           "form",
+           {"cycles", ".3f"},
+           {"cycles over links, least", ".3f"},
+           {"residual", ".2f"},
+           {"MHz", ".1f"},
+           "machine code"}};
+  for (const auto* r : by_device) {
+    const double mhz = r->number("clock").value_or(0);
+    t.add({r->point.subject, r->point.word("form"), median_of(*r), r->find("per_link"), r->find("residual"),
+           mhz > 0 ? table_entry(mhz) : missing{""}, r->found("code")},
+          short_key(r->point));
+  }
+  return t;
+}
+
+table chains_in_code(const frame<result>& all_in_code) {
+  table t{{"instruction-cache", "Chains of float adds that are all in the code (001, table 1)",
+           "By the SM's cycle counter, from 512 links on: beyond the instruction caches each instruction "
+           "is fetched anew."},
+          {{"difference", ">"}, {"KiB of code", ".0f"}, {"cycles", ".3f"}, {"V100 device", ".3f"}}};
+  constexpr double bytes_per_instruction = 16, shortest = 512;
+  for (const auto* r : all_in_code) {
+    const double difference = number("difference")(*r);
+    t.add({difference, (shortest + difference) * bytes_per_instruction / 1024, median_of(*r),
+           of_paper(paper_at(difference), &paper_row::device)});
+  }
+  return t;
 }
 
 void evaluate_gpu(std::span<const result> all, evaluation& e) {
-  table latencies{
-      {"gpu-chains", "Latency of a dependent operation, by the SM's cycle counter"},
-      {"operation", "form", "cycles", "cycles over links, least", "residual", "MHz", "machine code"},
-      {},
-      {false, false, true, true, true, true, false}};
+  const auto chains = where(all, is_measured_of("verify"),
+                            [](const result& r) { return r.point.device == topology::device::gpu; });
+  const auto in_code = has("form", "all-in-code"), by_device = has("clock", "device");
+  e.add(latencies(where(chains, std::not_fn(in_code), by_device)));
+  e.add(chains_in_code(where(chains, in_code)));
   table both{{"both-clocks", "The same chain by both clocks (001, table 1)",
               "Looped chains. On V100 the paper's unrolled chain left the instruction cache of 128 KB "
               "between 7680 and 10240 adds."},
-             {"operation", "difference", "host, cycles", "ci95", "device, cycles", "host over device",
-              "V100 host", "V100 device"},
-             {},
-             {false, true, true, true, true, true, true, true}};
-  table cache{{"instruction-cache", "Chains of float adds that are all in the code (001, table 1)",
-               "By the SM's cycle counter, from 512 links on: beyond the instruction caches each instruction "
-               "is fetched anew."},
-              {"difference", "KiB of code", "cycles", "V100 device"},
-              {},
-              {true, true, true, true}};
+             {"operation",
+              {"difference", ">"},
+              {"host, cycles", ".3f"},
+              {"ci95", ".3f"},
+              {"device, cycles", ".3f"},
+              {"host over device", ".4f"},
+              {"V100 host", ".3f"},
+              {"V100 device", ".3f"}}};
   double worst = 0;
-  for (const auto& r : all) {
-    if (r.point.study != "verify" || r.point.device != topology::device::gpu || !r.has_metrics()) continue;
-    const auto& m = r.metrics.front();
-    if (r.point.word("form") == "all-in-code") {
-      cache.rows.push_back(
-          cached_row(static_cast<unsigned>(r.point.number("difference").value_or(0)), m.median));
-      continue;
-    }
-    const double mhz = r.number("clock").value_or(0);
-    if (r.point.word("clock") == "device") {
-      latencies.sources.push_back(short_key(r.point));
-      latencies.rows.push_back({r.point.subject, r.point.word("form"), cell(m.median),
-                                cell(r.find("per_link")->median), cell(r.find("residual")->median, 2),
-                                mhz > 0 ? cell(mhz, 1) : "", r.found("code")});
-      continue;
-    }
-    const auto* device = find(all, r.point.subject, "device", "looped");
-    const auto difference = static_cast<unsigned>(r.point.number("difference").value_or(0));
-    std::vector<std::string> row{r.point.subject,
-                                 fmt::format("{}", difference),
-                                 cell(m.median * mhz),
-                                 fmt::format("{:.3f} - {:.3f}", m.ci95_low * mhz, m.ci95_high * mhz),
-                                 device != nullptr ? cell(device->metrics.front().median) : "-",
-                                 "-",
-                                 "-",
-                                 "-"};
-    if (device != nullptr) {
-      const double ratio = m.median * mhz / device->metrics.front().median;
-      row[5] = cell(ratio, 4);
-      if (difference >= 5120) worst = std::max(worst, std::abs(ratio - 1));
-    }
-    for (const auto& known : paper_table)
-      if (r.point.subject == "fp32_add" &&
-          (known.difference == difference || known.difference == difference + 8)) {
-        row[6] = cell(known.host);
-        row[7] = cell(known.device);
-      }
-    both.sources.push_back(short_key(r.point));
-    both.rows.push_back(std::move(row));
+  for (const auto* r : where(chains, std::not_fn(in_code), std::not_fn(by_device))) {
+    const double mhz = r->number("clock").value_or(0), difference = number("difference")(*r);
+    const auto* device = find(all, r->point.subject, "device", "looped");
+    std::optional<double> device_cycles;
+    if (device != nullptr) device_cycles = median_of(*device);
+    const auto times = ratio(median_of(*r) * mhz, device_cycles);
+    if (times && difference >= 5120) worst = std::max(worst, std::abs(*times - 1));
+    const auto* known = r->point.subject != "fp32_add" ? nullptr : paper_at(difference);
+    if (known == nullptr && r->point.subject == "fp32_add") known = paper_at(difference + 8);
+    both.add({r->point.subject, difference, median_of(*r) * mhz, ci95_of(first_metric(*r), mhz),
+              device_cycles, times, of_paper(known, &paper_row::host), of_paper(known, &paper_row::device)},
+             short_key(r->point));
   }
-  if (!latencies.rows.empty()) e.tables.push_back(std::move(latencies));
-  if (!cache.rows.empty()) e.tables.push_back(std::move(cache));
   if (both.rows.empty()) return;
   e.sentences.push_back(fmt::format(
       "From 5120 links on, the host's clock and the SM's cycle counter differ by at most {:.2f} %{}.",
       100 * worst, worst <= 0.01 ? ": the host-clock method is right" : ""));
-  e.tables.push_back(std::move(both));
+  e.add(std::move(both));
 }
 
 evaluation evaluate(std::span<const result> all) {

@@ -27,4 +27,13 @@ TEST(units, other_text_is_no_number_of_them) {
   EXPECT_EQ(whole_in_unit("0.5B", "B"), std::nullopt);
 }
 
+TEST(units, are_told_in_words) {
+  EXPECT_EQ(size_in_words(76), "76 B");
+  EXPECT_EQ(size_in_words(65536), "64 KiB");
+  EXPECT_EQ(size_in_words(1536 * 1048576.0), "1.5 GiB");
+  EXPECT_EQ(counted(1, "GPU"), "1 GPU");
+  EXPECT_EQ(counted(0, "GPU"), "0 GPUs");
+  EXPECT_EQ(counted(2, "process", "es"), "2 processes");
+}
+
 }}  // namespace mgsync

@@ -1,0 +1,160 @@
+// Rows of any type, chosen, grouped and put side by side: what evaluations are written in. Rows are results,
+// or what a study made of them; a frame points to rows that somebody else holds.
+//     const auto sums = where(results, is_measured_of("reduction"));
+//     for (const auto& [type, some] : by(sums, word("type")))
+//       for (const auto& [bytes, ways] : pivot(some, number("bytes"), subject_of_row)) ...
+#pragma once
+
+#include <functional>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "src/results/result.hpp"
+
+namespace mgsync {
+
+template <class Row>
+using frame = std::vector<const Row*>;
+
+namespace frames {
+
+template <class Row>
+const Row& row_of(const Row& one) {
+  return one;
+}
+template <class Row>
+const Row& row_of(const Row* one) {
+  return *one;
+}
+template <class Row>
+const Row& row_of(Row* one) {
+  return *one;
+}
+template <class Rows>
+using row = std::remove_cvref_t<decltype(row_of(*std::begin(std::declval<const Rows&>())))>;
+template <class Rows, class Key>
+using key = std::remove_cvref_t<std::invoke_result_t<Key, const row<Rows>&>>;
+
+}  // namespace frames
+
+// The rows of which all conditions hold, in their order.
+template <class Rows, class... Conditions>
+frame<frames::row<Rows>> where(const Rows& rows, const Conditions&... hold) {
+  frame<frames::row<Rows>> some;
+  for (const auto& each : rows)
+    if (const auto& one = frames::row_of(each); (std::invoke(hold, one) && ...)) some.push_back(&one);
+  return some;
+}
+
+// The first of them; nullptr: there is none.
+template <class Rows, class... Conditions>
+const frames::row<Rows>* first(const Rows& rows, const Conditions&... hold) {
+  for (const auto& each : rows)
+    if (const auto& one = frames::row_of(each); (std::invoke(hold, one) && ...)) return &one;
+  return nullptr;
+}
+
+// The one of the smallest value, or of the largest; of several the first. nullptr: there are no rows.
+template <class Rows, class Value>
+const frames::row<Rows>* least(const Rows& rows, const Value& value) {
+  const frames::row<Rows>* best = nullptr;
+  for (const auto& each : rows)
+    if (const auto& one = frames::row_of(each);
+        best == nullptr || std::invoke(value, one) < std::invoke(value, *best))
+      best = &one;
+  return best;
+}
+template <class Rows, class Value>
+const frames::row<Rows>* most(const Rows& rows, const Value& value) {
+  return least(rows, [&value](const auto& one) { return -std::invoke(value, one); });
+}
+
+// The rows of each key, in their order.
+template <class Rows, class Key>
+std::map<frames::key<Rows, Key>, frame<frames::row<Rows>>> by(const Rows& rows, const Key& key) {
+  std::map<frames::key<Rows, Key>, frame<frames::row<Rows>>> groups;
+  for (const auto& each : rows)
+    groups[std::invoke(key, frames::row_of(each))].push_back(&frames::row_of(each));
+  return groups;
+}
+
+// The row of each key; of several the last.
+template <class Rows, class Key>
+std::map<frames::key<Rows, Key>, const frames::row<Rows>*> one_by(const Rows& rows, const Key& key) {
+  std::map<frames::key<Rows, Key>, const frames::row<Rows>*> found;
+  for (const auto& each : rows) found[std::invoke(key, frames::row_of(each))] = &frames::row_of(each);
+  return found;
+}
+
+// A line of cells for each key: {down: {across: the row, of several the last}}.
+template <class Rows, class Down, class Across>
+std::map<frames::key<Rows, Down>, std::map<frames::key<Rows, Across>, const frames::row<Rows>*>> pivot(
+    const Rows& rows, const Down& down, const Across& across) {
+  std::map<frames::key<Rows, Down>, std::map<frames::key<Rows, Across>, const frames::row<Rows>*>> lines;
+  for (const auto& each : rows) {
+    const auto& one = frames::row_of(each);
+    lines[std::invoke(down, one)][std::invoke(across, one)] = &one;
+  }
+  return lines;
+}
+
+// Each row of one side with that of the other which has its key; those without one are left out.
+template <class Rows, class Others, class Key>
+std::vector<std::pair<const frames::row<Rows>*, const frames::row<Others>*>> join(const Rows& rows,
+                                                                                  const Others& others,
+                                                                                  const Key& key) {
+  std::vector<std::pair<const frames::row<Rows>*, const frames::row<Others>*>> pairs;
+  const auto partners = one_by(others, key);
+  for (const auto& each : rows)
+    if (const auto found = partners.find(std::invoke(key, frames::row_of(each))); found != partners.end())
+      pairs.emplace_back(&frames::row_of(each), found->second);
+  return pairs;
+}
+
+// What stands under a key, or nullptr.
+template <class Key, class Value, class Order>
+const Value* at(const std::map<Key, Value, Order>& all, const std::type_identity_t<Key>& key) {
+  const auto found = all.find(key);
+  return found == all.end() ? nullptr : &found->second;
+}
+template <class Key, class Row, class Order>
+const Row* at(const std::map<Key, const Row*, Order>& all, const std::type_identity_t<Key>& key) {
+  const auto found = all.find(key);
+  return found == all.end() ? nullptr : found->second;
+}
+
+// Nothing where one of them is missing, or the second is not above 0.
+std::optional<double> ratio(std::optional<double> of, std::optional<double> to);
+
+// Of results. Conditions, and keys.
+inline auto is_of(std::string_view study) {
+  return [study](const result& r) { return r.point.study == study; };
+}
+inline auto is_measured_of(std::string_view study) {
+  return [study](const result& r) { return r.point.study == study && r.has_metrics(); };
+}
+inline auto is_subject(std::string_view subject) {
+  return [subject](const result& r) { return r.point.subject == subject; };
+}
+inline auto is_variant(std::string_view variant) {
+  return [variant](const result& r) { return r.point.variant == variant; };
+}
+inline auto has(std::string_view axis, std::string_view word) {
+  return [axis, word](const result& r) { return r.point.word(axis) == word; };
+}
+inline auto word(std::string_view axis) {
+  return [axis](const result& r) { return r.point.word(axis); };
+}
+inline auto number(std::string_view axis, double otherwise = 0) {
+  return [axis, otherwise](const result& r) { return r.point.number(axis).value_or(otherwise); };
+}
+// The first metric's, which decides who is best.
+inline double median_of(const result& r) { return r.metrics.front().median; }
+inline const metric& first_metric(const result& r) { return r.metrics.front(); }
+
+}  // namespace mgsync

@@ -1,0 +1,131 @@
+#include "src/results/frame/frame.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <stdexcept>
+
+#include "src/results/figure.hpp"
+#include "src/results/frame/lines.hpp"
+
+namespace mgsync { namespace {
+
+using words = std::vector<std::string>;
+
+struct car {
+  std::string name, colour;
+  int doors = 0;
+  double speed = 0;
+};
+const std::vector<car> cars{
+    {"a", "red", 2, 10}, {"b", "blue", 4, 30}, {"c", "red", 4, 20}, {"d", "red", 4, 30}};
+const auto is_red = [](const car& one) { return one.colour == "red"; };
+const auto has_four = [](const car& one) { return one.doors == 4; };
+
+words names_of(const frame<car>& some) {
+  words all;
+  for (const auto* one : some) all.push_back(one->name);
+  return all;
+}
+
+TEST(frame, where_takes_the_rows_of_which_all_conditions_hold) {
+  EXPECT_EQ(names_of(where(cars, is_red, has_four)), (words{"c", "d"}));
+  EXPECT_EQ(names_of(where(where(cars, is_red), has_four)), (words{"c", "d"})) << "a frame has rows too";
+  EXPECT_EQ(first(cars, has_four)->name, "b");
+  EXPECT_EQ(first(cars, [](const car& one) { return one.speed > 99; }), nullptr);
+}
+
+TEST(frame, least_and_most_take_the_first_of_equal_ones) {
+  EXPECT_EQ(least(cars, &car::speed)->name, "a");
+  EXPECT_EQ(most(cars, &car::speed)->name, "b");
+  EXPECT_EQ(least(where(cars, [](const car&) { return false; }), &car::speed), nullptr);
+}
+
+TEST(frame, by_groups_and_pivot_has_a_line_for_each_key) {
+  const auto colours = by(cars, &car::colour);
+  ASSERT_EQ(colours.size(), 2u);
+  EXPECT_EQ(names_of(colours.at("red")), (words{"a", "c", "d"}));
+  EXPECT_EQ(one_by(cars, &car::colour).at("red")->name, "d");
+  const auto lines = pivot(cars, &car::colour, &car::doors);
+  EXPECT_EQ(at(lines.at("red"), 4)->name, "d");
+  EXPECT_EQ(at(lines.at("blue"), 2), nullptr);
+  EXPECT_EQ(at(lines, "green"), nullptr);
+}
+
+TEST(frame, join_leaves_out_what_has_no_partner) {
+  const std::vector<car> others{{"x", "red", 4, 5}, {"y", "green", 2, 7}};
+  const auto pairs = join(cars, others, [](const car& one) { return std::pair(one.colour, one.doors); });
+  ASSERT_EQ(pairs.size(), 2u);
+  EXPECT_EQ(pairs[0].first->name, "c");
+  EXPECT_EQ(pairs[1].first->name, "d");
+  EXPECT_EQ(pairs[1].second->name, "x");
+}
+
+TEST(frame, a_ratio_needs_both) {
+  EXPECT_EQ(ratio(3, 2), 1.5);
+  EXPECT_EQ(ratio(std::nullopt, 2), std::nullopt);
+  EXPECT_EQ(ratio(3, std::nullopt), std::nullopt);
+  EXPECT_EQ(ratio(3, 0), std::nullopt);
+}
+
+TEST(table, columns_write_what_rows_hold) {
+  metric m;
+  m.median = 2, m.ci95_low = 1, m.ci95_high = 3;
+  const metric* const none = nullptr;
+  table t{{"t", "T"}, {"words", {"count", ">"}, {"time", ".2f", "us"}, {"share", ".1f %"}}};
+  EXPECT_EQ(t.columns[2].title, "time, us");
+  EXPECT_FALSE(t.columns[0].is_right());
+  EXPECT_TRUE(t.columns[1].is_right());
+  t.add({"a", 3, 1.0, 0.5}, "source");
+  t.add({std::string_view("b"), 0.25, &m, std::optional(1.0)});
+  t.add({std::string("c"), "as it is", ci95_of(m, 10), noted{0.5, "(why)"}});
+  t.add({missing{"no code"}, std::nullopt, none, std::numeric_limits<double>::quiet_NaN()});
+  t.add({"e", std::optional<int>(), range{1, 2, " to "}, missing{}});
+  EXPECT_EQ(t.rows[0], (words{"a", "3", "1.00", "50.0 %"}));
+  EXPECT_EQ(t.rows[1], (words{"b", "0.25", "2.00", "100.0 %"}));
+  EXPECT_EQ(t.rows[2], (words{"c", "as it is", "10.00 - 30.00", "50.0 % (why)"}));
+  EXPECT_EQ(t.rows[3], (words{"no code", "-", "-", "-"}));
+  EXPECT_EQ(t.rows[4], (words{"e", "-", "1.00 to 2.00", "-"}));
+  EXPECT_EQ(t.sources, (words{"source", "", "", "", ""}));
+  EXPECT_THROW(t.add({"too", "few"}), std::invalid_argument);
+}
+
+TEST(table, lines_are_as_wide_as_the_widest_word) {
+  const auto lines =
+      aligned_lines({"name", {"n", ">"}, {"", "", "", 1}}, {{"é", "10", ""}, {"abcdef", "2", "*"}});
+  EXPECT_EQ(lines, (words{"name     n\n", "é       10\n", "abcdef   2 *\n"}));
+}
+
+TEST(evaluation, has_no_table_without_rows) {
+  evaluation e;
+  e.add(table{{"empty", "Empty"}, {"a", "b"}});
+  e.add({"none", "None"}, expectations{});
+  EXPECT_TRUE(e.tables.empty());
+}
+
+TEST(expectations, stand_in_a_table_with_what_came_of_them) {
+  evaluation e;
+  e.add({"claims", "What must hold"}, {{"it is fast", "2 us", "1 us", true},
+                                       {"it is cheap", "1", "2", false},
+                                       {"it is blue", "", "red", std::nullopt, "nobody says so"}});
+  ASSERT_EQ(e.tables.size(), 1u);
+  EXPECT_EQ(e.tables[0].rows[0], (words{"it is fast", "2 us", "1 us", "holds"}));
+  EXPECT_EQ(e.tables[0].rows[1].back(), "DOES NOT HOLD");
+  EXPECT_EQ(e.tables[0].rows[2].back(), "not judged: nobody says so");
+  EXPECT_EQ(e.expectations.size(), 3u);
+}
+
+TEST(lines, are_fitted_and_followed) {
+  const auto line = fit_line(std::vector{1.0, 2.0, 3.0}, std::vector{12.0, 14.0, 16.0});
+  EXPECT_NEAR(line.slope, 2, 1e-12);
+  EXPECT_NEAR(line.offset, 10, 1e-12);
+  EXPECT_THROW(fit_line(std::vector{1.0, 1.0}, std::vector{1.0, 2.0}), std::invalid_argument);
+  const std::map<double, double> curve{{1, 10}, {4, 40}, {16, 40}};
+  EXPECT_NEAR(*between_points(curve, 2), 20, 1e-9);
+  EXPECT_EQ(between_points(curve, 4), 40);
+  EXPECT_NEAR(*between_points(curve, 8), 40, 1e-9);
+  EXPECT_EQ(between_points(curve, 0.5), std::nullopt);
+  EXPECT_EQ(between_points(curve, 17), std::nullopt);
+}
+
+}}  // namespace mgsync
