@@ -240,7 +240,10 @@ class orders {
                         to_string(code_[*found.narrow.begin()].scope)));
       else
         say(severity::fault, "acquire", w->poll,
-            fmt::format("nothing acquires between this poll and {}", use));
+            fmt::format("{}nothing acquires between this poll and {}",
+                        code_[w->poll].what == kind::update ? "nothing releases ahead of this update, and "
+                                                            : "",
+                        use));
     }
   }
 
