@@ -12,7 +12,7 @@
 
 namespace mgsync::topology {
 
-inline constexpr std::size_t max_description_bytes = std::size_t{16} << 20;
+inline constexpr std::size_t max_description_bytes = std::size_t{64} << 20;
 inline constexpr int max_gpus = 256;  // and as many switches
 
 // Every field of the machine. What no source could tell, and empty texts and lists, are left out.

@@ -1,11 +1,14 @@
 #include "topology/sources/xml_reader.hpp"
 
 #include <hwloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
 #include "src/base/json_fields.hpp"
+#include "src/base/unique_descriptor.hpp"
 #include "topology/description.hpp"
 #include "topology/discovery.hpp"
 #include "topology/sources/bounded_child.hpp"
@@ -49,14 +52,24 @@ std::string describe(hwloc_topology_t t) {
   return write_description(m);
 }
 
+bool wrote_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const auto written = write(file, text.data(), text.size());
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
 // Runs in the child: everything here may crash.
 std::string load(std::string_view text) {
   const hwloc_handle topology = new_topology();
   if (!topology) return std::string(refused) + "hwloc does not start";
   const auto t = topology.get();
-  // The length that hwloc wants counts the terminating null.
-  const std::string buffer(text);
-  if (hwloc_topology_set_xmlbuffer(t, buffer.c_str(), static_cast<int>(buffer.size()) + 1) != 0)
+  // As a file: of a buffer libxml reads no more than 10 MB.
+  const unique_descriptor file(memfd_create("topology", MFD_CLOEXEC));
+  if (!file || !wrote_all(file.get(), text)) return std::string(refused) + "there is no memory for it";
+  if (hwloc_topology_set_xml(t, fmt::format("/proc/self/fd/{}", file.get()).c_str()) != 0)
     return std::string(refused) + "it is not XML that hwloc understands";
   hwloc_topology_set_flags(t, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   hwloc_topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_ALL);

@@ -244,7 +244,7 @@ TEST(description, every_error_says_where_and_what_is_accepted) {
 }
 
 TEST(description, refuses_what_is_too_large) {
-  EXPECT_NE(refusal_of(std::string(max_description_bytes + 1, ' ')).find("larger than 16 MiB"),
+  EXPECT_NE(refusal_of(std::string(max_description_bytes + 1, ' ')).find("larger than 64 MiB"),
             std::string::npos);
   EXPECT_NE(refusal_of(std::string(max_description_bytes, '[')).find("nested deeper than 32"),
             std::string::npos);

@@ -10,6 +10,7 @@
 #include "topology/grouping.hpp"
 #include "topology/placement.hpp"
 #include "topology/reports/reports.hpp"
+#include "topology/sources/xml_reader.hpp"
 
 namespace mgsync::topology { namespace {
 
@@ -72,6 +73,16 @@ TEST(large_machine, is_described_and_reported) {
               for (const auto format : report_formats()) write_report(views, {std::string(format), 0, true});
             }),
             60 * test::slack);
+}
+
+// What is written as XML was ten times what is read.
+TEST(large_machine, comes_back_from_xml) {
+  const auto large = machine_of(8192);
+  std::string text;
+  EXPECT_LT(mgsync::test::cpu_seconds_of([&] { text = write_xml(large); }), 5 * test::slack);
+  EXPECT_LT(text.size(), max_description_bytes);
+  if (test::sanitized) GTEST_SKIP() << "hwloc is bounded by the clock, and slow under a sanitizer";
+  EXPECT_EQ(read_xml(text, "large.xml"), large);
 }
 
 }}  // namespace mgsync::topology
