@@ -218,6 +218,7 @@ struct barrier_variant {
   user_call host_call{};  // for host members
   bool bounded = false;   // its waits end by themselves; otherwise the watchdog ends the process
   can_run_function* can_run = nullptr;  // what it asks for beside its backend
+  std::string (*library)() = nullptr;   // what provides it in this process, and its version
 
   const user_call& call_for(topology::device device) const {
     return device == topology::device::gpu ? call : host_call;

@@ -1,6 +1,7 @@
 // MPI_Barrier of the ranks that own members, on hosts and between kernels on GPUs.
 #include "barriers/mpi/gpu_mpi.hpp"
 #include "barriers/mpi/rank_barrier.hpp"
+#include "src/base/communicator.hpp"
 
 namespace mgsync {
 
@@ -23,7 +24,8 @@ constexpr barrier_variant variants[] = {
               .call = "cudaStreamSynchronize(), then MPI_Barrier()",
               .needs = "#include <mpi.h>",
               .least_members = 2},
-     .host_call = {.maker = "MPI", .call = "MPI_Barrier()", .needs = "#include <mpi.h>"}}};
+     .host_call = {.maker = "MPI", .call = "MPI_Barrier()", .needs = "#include <mpi.h>"},
+     .library = communicator::library_in_use}};
 
 support can_run(const topology::machine&, const topology::group& group, const configuration& wanted) {
   if (!MGSYNC_WITH_MPI) return support::no(without_mpi);

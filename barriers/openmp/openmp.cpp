@@ -2,10 +2,13 @@
 #include <barrier>
 #include <cstddef>
 
+#include <fmt/format.h>
+
 #include "barriers/backend.hpp"
 #include "barriers/openmp/gpu_openmp.hpp"
 #include "barriers/openmp/team.hpp"
 #include "barriers/parts/round_loop/host_crew.hpp"
+#include "src/base/loaded_libraries.hpp"
 #include "src/base/worker_pool.hpp"
 
 namespace mgsync {
@@ -19,6 +22,14 @@ struct runtime_pass {
     return true;
   }
 };
+
+std::string standard_library() {
+#ifdef __GLIBCXX__
+  return fmt::format("libstdc++ ({})", __GLIBCXX__);
+#else
+  return fmt::format("libc++ ({})", _LIBCPP_VERSION);
+#endif
+}
 
 class runtime_barrier final : public barrier {
  public:
@@ -106,7 +117,8 @@ constexpr barrier_variant variants[] = {
               .call = "cudaStreamSynchronize(), then #pragma omp barrier",
               .needs = "-fopenmp, a thread for each GPU",
               .least_members = 2},
-     .host_call = {.maker = "OpenMP", .call = "#pragma omp barrier", .needs = "-fopenmp"}},
+     .host_call = {.maker = "OpenMP", .call = "#pragma omp barrier", .needs = "-fopenmp"},
+     .library = openmp_runtime},
     {.name = "std-barrier",
      .summary = "std::barrier of C++20, for comparison",
      .facts = of_the_run_time,
@@ -115,8 +127,10 @@ constexpr barrier_variant variants[] = {
               .call = "cudaStreamSynchronize(), then std::barrier::arrive_and_wait()",
               .needs = "#include <barrier>, C++20, a thread for each GPU",
               .least_members = 2},
-     .host_call = {
-         .maker = "C++", .call = "std::barrier::arrive_and_wait()", .needs = "#include <barrier>, C++20"}}};
+     .host_call = {.maker = "C++",
+                   .call = "std::barrier::arrive_and_wait()",
+                   .needs = "#include <barrier>, C++20"},
+     .library = standard_library}};
 
 support can_run(const topology::machine&, const topology::group& group, const configuration& wanted) {
   if (!wanted.load.idle()) return support::never("load is made beside in-kernel barriers only");

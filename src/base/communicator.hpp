@@ -34,6 +34,9 @@ class communicator {
   static bool built_with_mpi();
   // The library's name and version in one line ("none" without MPI). Needs no MPI_Init.
   static std::string library_version();
+  // The same, and behind MPI_Init what it moves messages with, as far as that is known: "Open MPI v4.1.4 (pml
+  // ob1, btl self vader)", "MPICH 4.0.2 (ch4:ucx)".
+  static std::string library_in_use();
 
   // "rank 2 (process 4711 on n1) is stopped, rank 3 ... is gone": those of this host, if any, whose process
   // is gone, or stopped too, or this one where it was stopped until just now. Where one left word of why it

@@ -12,14 +12,15 @@
 #include <fstream>
 #include <iterator>
 #include <numeric>
-#include <sstream>
 #include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "src/base/awake_clock.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/hosts.hpp"
+#include "src/base/loaded_libraries.hpp"
 #include "src/base/mpi_native.hpp"
 #include "src/base/shown_words.hpp"
 #include "src/base/standard_streams.hpp"
@@ -28,6 +29,14 @@
 namespace mgsync {
 
 namespace {
+
+// What MPI says of itself, before it was started too.
+std::string mpi_text() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  return text;
+}
 
 struct rank_process {
   char host[64];
@@ -201,17 +210,16 @@ communicator::~communicator() = default;
 
 bool communicator::built_with_mpi() { return true; }
 
-std::string communicator::library_version() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-  int length = 0;
-  MPI_Get_library_version(text, &length);
-  // "Open MPI v4.1.4, package: ..."; "MPICH Version:\t4.0.2\nMPICH Release date: ..."
-  std::istringstream line(std::string(
-      text, std::string_view(text).substr(0, static_cast<std::size_t>(length)).find_first_of(",\n")));
-  std::string shown;
-  for (std::string word; line >> word;)
-    if (word != "Version:") shown += (shown.empty() ? "" : " ") + word;
-  return shown;
+std::string communicator::library_version() { return mpi_name(mpi_text()); }
+
+std::string communicator::library_in_use() {
+  const auto text = mpi_text();
+  auto transport = mpi_device(text);
+  if (transport.empty())
+    for (const std::string_view kind : {"pml", "mtl", "btl"})
+      if (const auto those = loaded_components(fmt::format("mca_{}_", kind)); !those.empty())
+        transport += fmt::format("{}{} {}", transport.empty() ? "" : ", ", kind, fmt::join(those, " "));
+  return mpi_name(text) + (transport.empty() ? "" : fmt::format(" ({})", transport));
 }
 
 std::string communicator::thread_level_in_force() { return level_in_force; }

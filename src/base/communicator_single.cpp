@@ -15,6 +15,7 @@ communicator::~communicator() = default;
 
 bool communicator::built_with_mpi() { return false; }
 std::string communicator::library_version() { return "none"; }
+std::string communicator::library_in_use() { return {}; }
 std::string communicator::lost_ranks(lost) { return {}; }
 bool communicator::first_is_gone() { return false; }
 void communicator::leave_word(std::string_view) {}

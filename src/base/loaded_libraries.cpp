@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 
 namespace mgsync {
 namespace {
@@ -59,6 +60,25 @@ std::string openmp_runtime() {
   // LLVM's has symbols of GCC's versions too.
   if (version.empty() && name == "libgomp") version = last_symbol_version(*library, "GOMP_");
   return name + (version.empty() ? "" : " (" + version + ")");
+}
+
+std::string mpi_name(std::string_view text) {
+  // "Open MPI v4.1.4, package: ..."; "MPICH Version:\t4.0.2\nMPICH Release date: ..."
+  std::istringstream line(std::string(text.substr(0, text.find_first_of(",\n"))));
+  std::string name;
+  for (std::string word; line >> word;)
+    if (word != "Version:") name += (name.empty() ? "" : " ") + word;
+  return name;
+}
+
+std::string mpi_device(std::string_view text) {
+  constexpr std::string_view label = "MPICH Device:";
+  const auto at = text.find(label);
+  if (at == std::string_view::npos) return {};
+  std::istringstream rest(std::string(text.substr(at + label.size())));
+  std::string device;
+  rest >> device;
+  return device;
 }
 
 std::vector<std::string> loaded_components(std::string_view prefix) {

@@ -15,4 +15,9 @@ std::string openmp_runtime();
 // "ob1".
 std::vector<std::string> loaded_components(std::string_view prefix);
 
+// Of what MPI says of itself: its name and version, "Open MPI v4.1.4", "MPICH 4.0.2"; and the device that
+// MPICH and what came from it move messages with, "ch4:ucx", or nothing.
+std::string mpi_name(std::string_view library_version);
+std::string mpi_device(std::string_view library_version);
+
 }  // namespace mgsync

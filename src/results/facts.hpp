@@ -107,7 +107,8 @@ struct facts {
 struct known_facts : facts {
   std::string maker{};  // whose it is, by name: "NVIDIA", "OpenMP"
   std::string call{};
-  std::string needs{};         // of the call: an include, a way to launch
+  std::string needs{};    // of the call: an include, a way to launch
+  std::string library{};  // what provided it where it was measured, and its version: "libgomp (GOMP_5.1)"
   bool ranked_anyway = false;  // although it orders less: as this command was asked; not written
 };
 void fields(auto& way, known_facts& f) {
@@ -119,6 +120,7 @@ void fields(auto& way, known_facts& f) {
   way.may("maker", f.maker);
   way.may("call", f.call);
   way.may("needs", f.needs);
+  way.may("library", f.library);
 }
 // What is read into.
 inline known_facts unread(const known_facts*) {

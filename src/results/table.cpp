@@ -220,6 +220,17 @@ std::string legend(const section& all) {
   return parts.empty() ? "" : fmt::format("\n{}\n", fmt::join(parts, "\n"));
 }
 
+// Which library provided what was measured, where the results say so.
+std::string libraries_of(const section& all) {
+  std::vector<std::string> lines;
+  for (const result* one : all.rows) {
+    if (!one->facts || one->facts->library.empty()) continue;
+    auto line = fmt::format("{} is that of {}", subject_of(one->point), one->facts->library);
+    if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
+  }
+  return lines.empty() ? "" : fmt::format("\n{}\n", fmt::join(lines, "\n"));
+}
+
 std::string format_section(const section& all) {
   std::vector<const point*> points;
   int most_decimals = 0;
@@ -242,7 +253,7 @@ std::string format_section(const section& all) {
     out += lines[i];
   }
   if (!under.common.empty()) out += fmt::format("\nall rows: {}\n", fmt::join(under.common, ", "));
-  out += legend(all);
+  out += libraries_of(all) + legend(all);
   if (const std::string summary = summary_of(all.rows); !summary.empty()) out += "\n" + summary + "\n";
   return out;
 }

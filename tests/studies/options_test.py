@@ -74,6 +74,9 @@ def measured(study):
     if "--precision" not in taken:
         assert "precision" not in settings and "max_time_s" not in settings, (study, settings)
     assert settings.get("check_rounds") == ("50" if study == "barriers" else None), (study, settings)
+    if study == "barriers" and ran:  # the run time that was measured, in the document and below the table
+        library = ran[0]["facts"]["library"]
+        assert re.match(r"lib\w+", library) and f"openmp:runtime is that of {library}\n" in done.stdout, (library, done.stdout)
     assert (said["machine"]["pinning"] == "none") == ("--no-pin" in taken), (study, said["machine"])
     if "--no-pin" in taken:
         assert all(r["axes"]["pinned"]["value"] == "no" for r in said["results"]), study

@@ -9,6 +9,7 @@
 
 #include "src/base/session.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
+#include "src/studies/barriers/barrier_facts.hpp"
 #include "src/studies/barriers/barrier_subject.hpp"
 #include "src/studies/barriers/rounds_prover.hpp"
 
@@ -95,6 +96,10 @@ std::vector<measurement> points_of(plan made, const settings& asked, const sessi
       m.enter_cell = [meeting, has_members = !mine.empty()] { meeting->enter(has_members); };
       m.speaker = where.group.members.empty() ? 0 : where.group.members.front().rank;
       m.notes = where.notes;
+      m.facts = known_facts_of(each.point);
+      if (const auto library = each.choice.variant->library;
+          m.facts && library != nullptr && m.waived.empty() && where_we_are != nullptr)
+        m.facts->library = library();
       m.create = [planned, &where, &each, where_we_are, meeting, mine, asked] {
         creation built;
         if (!mine.empty())
