@@ -225,21 +225,11 @@ void add_drawings(report::page& p, const report_files& all) {
 report::page page_of(const options& asked, report_files& all, std::vector<std::string>& failed) {
   report::page p;
   p.written = fmt::format("mgsync {}", version_with_commit);
-  const auto allowed = asked.across.value_or(across::hosts);
-  std::vector<result> raw_results;
-  auto raw = evaluate_all(all.raw, &raw_results);
-  failed = failures_of(raw);
-  if (allowed == across::machines && !all.machines.empty()) {
-    auto& first = all.machines.front();
-    first.from.insert(first.from.end(), raw_results.size(), all.measured.size());
-    std::move(raw_results.begin(), raw_results.end(), std::back_inserter(first.results));
-  }
   std::vector<std::string> titles;
   for (const auto& m : all.machines) titles.push_back(m.title);
   for (const auto& m : all.drawn)
     if (titles.empty()) titles.push_back(topology::machine_title(m));
-  p.title =
-      titles.empty() ? "What raw rows say" : fmt::format("Synchronization on {}", fmt::join(titles, "; "));
+  p.title = fmt::format("Synchronization on {}", fmt::join(titles, "; "));
   std::vector<std::string> days;
   for (const auto& f : all.measured)
     if (const auto day = f.document.started.substr(0, 10);
@@ -254,15 +244,8 @@ report::page page_of(const options& asked, report_files& all, std::vector<std::s
   }
   for (std::size_t i = 0; i < all.machines.size(); ++i)
     add_machine(p, all, all.machines[i], i + 1, all.machines.size() == 1, failed);
-  for (auto& one : raw)
-    p.sections.push_back({fmt::format("raw-{}", one.of->name),
-                          fmt::format("{}, from raw rows", capitalized(one.of->name)),
-                          std::move(one.shown),
-                          {},
-                          ""});
   add_drawings(p, all);
   for (const auto& f : all.measured) p.files.push_back(file_of(f));
-  for (const auto& f : all.raw) p.files.push_back({f.name, "", "", "raw rows of a study", {}, {}, {}});
   if (asked.anonymous)
     for (auto& f : p.files) f.name = std::filesystem::path(f.name).filename().string();
   return p;
@@ -345,7 +328,6 @@ std::vector<shown_study> evaluations_of(const options& asked) {
   auto all = read_report_files(asked.files, across::machines, asked.less_order);
   say_damage(all);
   std::vector<result> results;
-  auto shown = evaluate_all(all.raw, &results);
   std::vector<result> earlier;
   for (auto& m : all.machines) {
     std::move(m.results.begin(), m.results.end(), std::back_inserter(results));
@@ -355,7 +337,7 @@ std::vector<shown_study> evaluations_of(const options& asked) {
     results = selected(std::move(results), asked.where);
     earlier.clear();
   }
-  for (auto& one : evaluate_all(results, earlier)) shown.push_back(std::move(one));
+  auto shown = evaluate_all(results, earlier);
   say_what_failed(shown);
   return shown;
 }

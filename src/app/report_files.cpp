@@ -101,17 +101,12 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
                                bool anonymous) {
   report_files all;
   for (const auto& name : names) {
-    const auto text = read_text(name, "files of --json, --store, or of a study's raw rows");
+    const auto text = read_text(name, "files of --json or --store, and machine descriptions");
     if (topology::is_description(text) || text.starts_with("<")) {
       topology::discovery_request request;
       request.file = name;
       all.drawn.push_back(topology::discover(request));
       if (anonymous) hide_names(all.drawn.back());
-      continue;
-    }
-    if (std::ranges::any_of(studies(),
-                            [&](const study* s) { return s->knows != nullptr && s->knows(text); })) {
-      all.raw.push_back({name, text});
       continue;
     }
     all.measured.push_back(result_file_of(name, text));
@@ -190,25 +185,6 @@ std::vector<shown_study> evaluate_all(std::span<const result> results, std::span
     if (s->evaluate == nullptr) continue;
     auto one = s->of_one_program && programs.size() > 1 ? shown_apart(*s, programs)
                                                         : shown_of(*s, [&] { return s->evaluate(results); });
-    if (shows_something(one.shown)) all.push_back(std::move(one));
-  }
-  return all;
-}
-
-std::vector<shown_study> evaluate_all(std::span<const raw_file> raw, std::vector<result>* results) {
-  std::vector<shown_study> all;
-  for (const auto* s : studies()) {
-    if (s->knows == nullptr) continue;
-    std::vector<raw_file> own;
-    for (const auto& one : raw)
-      if (s->knows(one.text)) own.push_back(one);
-    if (own.empty()) continue;
-    auto one = shown_of(*s, [&] {
-      auto found = s->evaluate_raw(own);
-      if (results != nullptr)
-        std::move(found.results.begin(), found.results.end(), std::back_inserter(*results));
-      return std::move(found.shown);
-    });
     if (shows_something(one.shown)) all.push_back(std::move(one));
   }
   return all;

@@ -29,12 +29,11 @@ struct report_files {
   std::vector<result_file> measured;       // without their results, which are in `machines`
   std::vector<reported_machine> machines;  // those with GPUs first, the most of them first
   std::vector<topology::machine> drawn;    // machine descriptions
-  std::vector<raw_file> raw;               // rows that a study knows
 };
 
-// Results files and stores, machine descriptions (ours or hwloc XML), and raw rows of studies. Machines that
-// differ by no more than `alike` count as one. `anonymous`: as make_anonymous() leaves them. Throws
-// usage_error, beginning with the name, for a file that is nothing of this.
+// Results files and stores, and machine descriptions (ours or hwloc XML). Machines that differ by no more
+// than `alike` count as one. `anonymous`: as make_anonymous() leaves them. Throws usage_error, beginning with
+// the name, for a file that is nothing of this.
 report_files read_report_files(const std::vector<std::string>& names, across alike, bool less_order,
                                bool anonymous = false);
 
@@ -44,7 +43,5 @@ void say_damage(const report_files&);
 // Of every study that has something to show. `earlier`: the same points in files that were started before,
 // for studies whose curves are of one program, whole.
 std::vector<shown_study> evaluate_all(std::span<const result>, std::span<const result> earlier = {});
-// The same of raw rows; their results are added to `results` where they are given.
-std::vector<shown_study> evaluate_all(std::span<const raw_file>, std::vector<result>* results = nullptr);
 
 }  // namespace mgsync

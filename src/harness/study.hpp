@@ -104,18 +104,6 @@ struct study_answer {
   std::vector<std::string> read{};  // the files that it comes from
 };
 
-// A file of a study's own raw rows, of before there were results files or beside them.
-struct raw_file {
-  std::string name;
-  std::string text;
-};
-
-// What raw rows mean, and the figures that other studies may take up, as results.
-struct raw_evaluation {
-  evaluation shown{};
-  std::vector<result> results{};
-};
-
 // An option that a study cannot use, and why: a clause for whoever typed it.
 struct refused_option {
   std::string_view option;  // without its dashes
@@ -136,9 +124,6 @@ struct study {
   // Answers what its model is asked, where an axis that asks it was typed; the request knows no machine then.
   // Throws usage_error for typed axes that the answer does not use. nullptr: the study has none.
   study_answer (*answer)(const study_request&) = nullptr;
-  // Whether a text is raw rows of this study, and what several such files mean together. Both or neither.
-  bool (*knows)(std::string_view text) = nullptr;
-  raw_evaluation (*evaluate_raw)(std::span<const raw_file>) = nullptr;
   // Whether its members may be spread over the ranks of a job.
   bool in_ranks = false;
   // Whether its curves are of one program: between points of several they would cross where none of them

@@ -25,6 +25,8 @@ struct kernel_plan {
 };
 
 inline constexpr std::string_view rows_attachment = "rows.csv", stamps_attachment = "stamps.csv";
+inline constexpr std::string_view synthetic_subject =
+    "synthetic";  // of rows of this kind; others are products
 inline constexpr std::string_view fault_of_products = "one wrong entry", fault_of_stages = "released early";
 
 // Of one product, described in words: right where its largest error is no more than rounding explains.

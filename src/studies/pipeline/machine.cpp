@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "src/base/errors.hpp"
+#include "src/base/json_fields.hpp"
 
 namespace mgsync::pipeline {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 constexpr double longest_stage_ns = 1e12;  // a quarter of an hour
 constexpr double longest_ticks = 4e18;     // of the 9e18 that there are
@@ -25,63 +24,21 @@ ticks to_ticks(double ns) {
   return std::llround(ns * static_cast<double>(ticks_per_ns));
 }
 
-json to_json(const cost_line& line, const char* rate) {
-  return {{"startup_ns", line.startup_ns}, {rate, line.per_ns}};
-}
-
-// Reads the keys of one object and in the end complains about those that nobody asked for.
-class object_reader {
- public:
-  object_reader(const json& object, std::string where) : object_(object), where_(std::move(where)) {
-    if (!object.is_object())
-      throw usage_error(fmt::format("{} is not a JSON object; accepted: {}", where_, machine_files));
-  }
-
-  double number(const char* key, double least, std::optional<double> otherwise = std::nullopt) {
-    known_.emplace_back(key);
-    if (!object_.contains(key)) {
-      if (otherwise) return *otherwise;
-      throw usage_error(fmt::format("{} lacks \"{}\"; accepted: {}", where_, key, machine_files));
-    }
-    const json& value = object_.at(key);
-    if (!value.is_number() || value.get<double>() < least)
-      throw usage_error(fmt::format("{}: \"{}\" is {}; a number of at least {} is wanted", where_, key,
-                                    value.dump(), least));
-    return value.get<double>();
-  }
-
-  int whole(const char* key, int least, std::optional<double> otherwise = std::nullopt) {
-    const double value = number(key, least, otherwise);
-    if (value != std::floor(value) || value > 1e9)
-      throw usage_error(fmt::format("{}: \"{}\" is {}; a whole number is wanted", where_, key, value));
-    return static_cast<int>(value);
-  }
-
-  const json* child(const char* key) {
-    known_.emplace_back(key);
-    return object_.contains(key) ? &object_.at(key) : nullptr;
-  }
-
-  void finish() const {
-    for (const auto& [key, _] : object_.items())
-      if (std::find(known_.begin(), known_.end(), key) == known_.end())
-        throw usage_error(fmt::format("{}: \"{}\" is none of {}", where_, key, fmt::join(known_, ", ")));
-  }
-
- private:
-  const json& object_;
-  std::string where_;
-  std::vector<std::string> known_;
-};
-
-cost_line read_line(const json* found, const char* rate, const std::string& where) {
-  if (found == nullptr) throw usage_error(fmt::format("{} is missing; accepted: {}", where, machine_files));
-  object_reader reader(*found, where);
-  cost_line line;
-  line.startup_ns = reader.number("startup_ns", 0, 0.0);
-  line.per_ns = reader.number(rate, 0, 0.0);
-  reader.finish();
-  return line;
+void check(const machine& m, std::string_view source) {
+  constexpr std::int64_t largest = 1'000'000'000;
+  const std::tuple<const char*, std::int64_t, std::int64_t> whole[] = {
+      {"sms", m.sms, 1},
+      {"shared_bytes", m.shared_bytes, 1},
+      {"accumulator_bytes", m.accumulator_bytes, 0},
+      {"element_bytes", m.element_bytes, 1},
+      {"output_bytes", m.output_bytes, 1},
+      {"l2_bytes", m.l2_bytes, 0}};
+  for (const auto& [key, value, least] : whole)
+    if (value < least || value > largest)
+      throw usage_error(fmt::format("{}.{}: {}; accepted: whole numbers of at least {}, and at most {}",
+                                    source, key, value, least, largest));
+  if (m.producers < 1 || m.producers > 2)
+    throw usage_error(fmt::format("{}.producers: {}; accepted: 1, 2", source, m.producers));
 }
 
 }  // namespace
@@ -151,77 +108,32 @@ hardware_peaks peaks_of(std::string_view gpu) {
   return {};
 }
 
-machine read_machine(std::string_view text, std::string_view source) {
-  const json parsed = json::parse(text, nullptr, false);
-  if (parsed.is_discarded())
-    throw usage_error(fmt::format("{} is not JSON; accepted: {}", source, machine_files));
-  const std::string where(source);
-  object_reader reader(parsed, where);
-  machine m;
-  if (const json* name = reader.child("name"); name != nullptr && name->is_string())
-    m.name = name->get<std::string>();
-  m.sms = reader.whole("sms", 1);
-  m.shared_bytes = reader.whole("shared_bytes", 1);
-  m.accumulator_bytes = reader.whole("accumulator_bytes", 0, 0.0);
-  m.element_bytes = reader.whole("element_bytes", 1);
-  m.producers = reader.whole("producers", 1, 1.0);
-  if (m.producers > 2)
-    throw usage_error(fmt::format("{}: \"producers\" is {}; accepted: 1, 2", where, m.producers));
-  if (const json* persistent = reader.child("persistent"); persistent != nullptr) {
-    if (!persistent->is_boolean())
-      throw usage_error(fmt::format("{}: \"persistent\" is neither true nor false", where));
-    m.persistent = persistent->get<bool>();
-  }
-  m.launch_ns = reader.number("launch_ns", 0);
-  m.dma = read_line(reader.child("dma"), "bytes_per_ns", where + ": \"dma\"");
-  m.dma_latency_ns = reader.number("dma_latency_ns", 0, 0.0);
-  m.chip_bytes_per_ns = reader.number("chip_bytes_per_ns", 0, 0.0);
-  const json* math = reader.child("math");
-  const bool by_work = math != nullptr && math->is_object() && math->contains("multiply_adds_per_ns");
-  m.math_work = by_work ? work_unit::multiply_adds : work_unit::bytes;
-  m.math = read_line(math, by_work ? "multiply_adds_per_ns" : "bytes_per_ns", where + ": \"math\"");
-  m.math_peak_per_ns = reader.number("math_peak_per_ns", 0, 0.0);
-  m.epilogue = read_line(reader.child("epilogue"), "bytes_per_ns", where + ": \"epilogue\"");
-  m.output_bytes = reader.whole("output_bytes", 1, 4.0);
-  m.query_ns = reader.number("query_ns", 0, 0.0);
-  m.handover_ns = reader.number("handover_ns", 0, 0.0);
-  m.peak_tflops = reader.number("peak_tflops", 0, 0.0);
-  m.memory_bytes_per_ns = reader.number("memory_bytes_per_ns", 0, 0.0);
-  m.l2_bytes = reader.whole("l2_bytes", 0, 0.0);
-  if (const json* from = reader.child("from"); from != nullptr && from->is_string())
-    m.from = from->get<std::string>();
-  if (const json* list = reader.child("assumptions"); list != nullptr && list->is_array())
-    for (const json& line : *list)
-      if (line.is_string()) m.assumptions.push_back(line.get<std::string>());
-  reader.finish();
+math_line math_told(const machine& m) {
+  math_line told{m.math.startup_ns};
+  (m.math_work == work_unit::bytes ? told.bytes_per_ns : told.multiply_adds_per_ns) = m.math.per_ns;
+  return told;
+}
+
+machine with_math(machine m, const math_line& told, json_text& place) {
+  if (told.bytes_per_ns && told.multiply_adds_per_ns)
+    place.refuse("it has both bytes_per_ns and multiply_adds_per_ns");
+  m.math_work = told.multiply_adds_per_ns ? work_unit::multiply_adds : work_unit::bytes;
+  m.math = {told.startup_ns, told.multiply_adds_per_ns.value_or(told.bytes_per_ns.value_or(0))};
   return m;
 }
 
-nlohmann::ordered_json to_json(const machine& m) {
-  return {
-      {"name", m.name},
-      {"sms", m.sms},
-      {"shared_bytes", m.shared_bytes},
-      {"accumulator_bytes", m.accumulator_bytes},
-      {"element_bytes", m.element_bytes},
-      {"producers", m.producers},
-      {"persistent", m.persistent},
-      {"launch_ns", m.launch_ns},
-      {"dma", to_json(m.dma, "bytes_per_ns")},
-      {"dma_latency_ns", m.dma_latency_ns},
-      {"chip_bytes_per_ns", m.chip_bytes_per_ns},
-      {"math", to_json(m.math, m.math_work == work_unit::bytes ? "bytes_per_ns" : "multiply_adds_per_ns")},
-      {"math_peak_per_ns", m.math_peak_per_ns},
-      {"epilogue", to_json(m.epilogue, "bytes_per_ns")},
-      {"output_bytes", m.output_bytes},
-      {"query_ns", m.query_ns},
-      {"handover_ns", m.handover_ns},
-      {"peak_tflops", m.peak_tflops},
-      {"memory_bytes_per_ns", m.memory_bytes_per_ns},
-      {"l2_bytes", m.l2_bytes},
-      {"from", m.from},
-      {"assumptions", m.assumptions}};
+machine read_machine(std::string_view text, std::string_view source) {
+  machine m;
+  try {
+    read_json(text, source, m, {.knows_all_keys = true, .most = 1'000'000'000});
+  } catch (const usage_error& error) {
+    throw usage_error(fmt::format("{}; accepted: {}", error.what(), machine_files));
+  }
+  check(m, source);
+  return m;
 }
+
+nlohmann::ordered_json to_json(const machine& m) { return mgsync::to_json(m, whole_doubles::with_a_point); }
 
 std::string write_machine(const machine& m) { return to_json(m).dump(2) + "\n"; }
 

@@ -8,7 +8,12 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "src/base/fields.hpp"
 #include "src/studies/pipeline/pipeline_model.hpp"
+
+namespace mgsync {
+class json_text;
+}
 
 namespace mgsync::pipeline {
 
@@ -19,6 +24,10 @@ struct cost_line {
   double ns(double work) const { return startup_ns + (per_ns > 0 ? work / per_ns : 0); }
   bool operator==(const cost_line&) const = default;
 };
+void fields(auto& way, cost_line& l) {
+  way.may("startup_ns", l.startup_ns);
+  way.may("bytes_per_ns", l.per_ns);
+}
 
 enum class work_unit {
   bytes,
@@ -53,6 +62,45 @@ struct machine {
   std::vector<std::string> assumptions;  // what was not measured
   bool operator==(const machine&) const = default;
 };
+
+// A multiplication's line as a file has it: one of its rates says what its time is proportional to.
+struct math_line {
+  double startup_ns = 0;
+  std::optional<double> bytes_per_ns{}, multiply_adds_per_ns{};
+};
+void fields(auto& way, math_line& l) {
+  way.may("startup_ns", l.startup_ns);
+  way("bytes_per_ns", l.bytes_per_ns);
+  way("multiply_adds_per_ns", l.multiply_adds_per_ns);
+}
+math_line math_told(const machine&);
+machine with_math(machine, const math_line&, json_text& place);
+
+void fields(auto& way, machine& m) {
+  way.may("name", m.name);
+  way.needs("sms", m.sms);
+  way.needs("shared_bytes", m.shared_bytes);
+  way.may("accumulator_bytes", m.accumulator_bytes);
+  way.needs("element_bytes", m.element_bytes);
+  way.may("producers", m.producers);
+  way.may("persistent", m.persistent);
+  way.needs("launch_ns", m.launch_ns);
+  way.needs("dma", m.dma);
+  way.may("dma_latency_ns", m.dma_latency_ns);
+  way.may("chip_bytes_per_ns", m.chip_bytes_per_ns);
+  way.needs("math", told_as{m, math_told,
+                            [&m](const math_line& l, json_text& place) { return with_math(m, l, place); }});
+  way.may("math_peak_per_ns", m.math_peak_per_ns);
+  way.needs("epilogue", m.epilogue);
+  way.may("output_bytes", m.output_bytes);
+  way.may("query_ns", m.query_ns);
+  way.may("handover_ns", m.handover_ns);
+  way.may("peak_tflops", m.peak_tflops);
+  way.may("memory_bytes_per_ns", m.memory_bytes_per_ns);
+  way.may("l2_bytes", m.l2_bytes);
+  way.may("from", m.from);
+  way.may("assumptions", m.assumptions);
+}
 
 // The paper's RTX A6000 (section 4.2): throughputs as printed, per ms; what it lost is assumed, and listed.
 // No such machine is possible: see impossible().

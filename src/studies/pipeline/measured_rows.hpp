@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/fields.hpp"
 #include "src/studies/pipeline/pipeline_model.hpp"
 
 namespace mgsync::pipeline {
@@ -37,6 +38,28 @@ struct product_row {
   double min_ns = 0;
   std::vector<double> raw_ns{};  // what those are of, in the order of measuring; empty in files of before
 };
+void fields(auto& way, product_row& r) {
+  way.needs("family", r.family);
+  way.needs("instance", r.instance);
+  way.needs("tm", r.tile.m);
+  way.needs("tn", r.tile.n);
+  way.needs("tk", r.tile.k);
+  way.needs("consumers", r.consumers);
+  way.needs("math_warps", r.math_warps);
+  way.needs("buffers", r.buffers);
+  way.needs("producers", r.producers);
+  way.needs("blocks", r.blocks);
+  way.needs("m", r.size.m);
+  way.needs("n", r.size.n);
+  way.needs("k", r.size.k);
+  way.needs("loads", r.loads);
+  way.needs("math", r.math);
+  way.needs("epilogue", r.epilogue);
+  way.needs("set", r.set);
+  way.needs("median_ns", r.median_ns);
+  way.needs("min_ns", r.min_ns);
+  way.may("raw_ns", r.raw_ns);
+}
 
 struct synthetic_row {
   std::string semaphore;
@@ -48,6 +71,18 @@ struct synthetic_row {
   double median_cycles = 0;
   std::vector<double> raw_cycles{};
 };
+void fields(auto& way, synthetic_row& r) {
+  way.needs("semaphore", r.semaphore);
+  way.needs("producers", r.producers);
+  way.needs("buffers", r.buffers);
+  way.needs("stages", r.stages);
+  way.needs("load_a_cycles", r.load_a_cycles);
+  way.needs("load_b_cycles", r.load_b_cycles);
+  way.needs("math_cycles", r.math_cycles);
+  way.needs("set", r.set);
+  way.needs("median_cycles", r.median_cycles);
+  way.may("raw_cycles", r.raw_cycles);
+}
 
 // One event of a measured timeline of the synthetic kernel.
 struct stamp_row {
@@ -62,6 +97,21 @@ struct stamp_row {
   double begin = 0, end = 0;
   double load_a_cycles = 0, load_b_cycles = 0, math_cycles = 0;  // that were asked for
 };
+void fields(auto& way, stamp_row& r) {
+  way.needs("timeline", r.timeline);
+  way.needs("semaphore", r.semaphore);
+  way.needs("producers", r.producers);
+  way.needs("buffers", r.buffers);
+  way.needs("stages", r.stages);
+  way.may("load_a_cycles", r.load_a_cycles);
+  way.may("load_b_cycles", r.load_b_cycles);
+  way.may("math_cycles", r.math_cycles);
+  way.needs("agent", r.agent);
+  way.needs("what", r.what);
+  way.needs("stage", r.stage);
+  way.needs("begin", r.begin);
+  way.needs("end", r.end);
+}
 
 template <class Row>
 struct measured {
@@ -69,10 +119,9 @@ struct measured {
   std::vector<Row> rows;
 };
 
-// The same with a header and the facts before it.
-std::string to_csv(std::span<const product_row>, const machine_facts&);
-std::string to_csv(std::span<const synthetic_row>, const machine_facts&);
-std::string to_csv(std::span<const stamp_row>, const machine_facts&);
+// With the facts and a line of the fields' names before them; numbers to a tenth.
+template <class Row>
+std::string to_csv(std::span<const Row>, const machine_facts&);
 
 // A row's figures from one value of each batch.
 void set_times(product_row&, std::vector<double> raw_ns);
@@ -80,8 +129,7 @@ void set_times(synthetic_row&, std::vector<double> raw_cycles);
 
 // Columns are found by their names; columns that nobody knows are skipped. Throws usage_error naming
 // `source`, the line and what is wrong with it.
-measured<product_row> read_product_rows(std::string_view csv, std::string_view source);
-measured<synthetic_row> read_synthetic_rows(std::string_view csv, std::string_view source);
-measured<stamp_row> read_stamp_rows(std::string_view csv, std::string_view source);
+template <class Row>
+measured<Row> read_rows(std::string_view csv, std::string_view source);
 
 }  // namespace mgsync::pipeline

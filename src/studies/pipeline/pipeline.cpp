@@ -11,10 +11,10 @@
 #include "src/results/json_document.hpp"
 #include "src/results/packed_text.hpp"
 #include "src/studies/pipeline/answer.hpp"
+#include "src/studies/pipeline/attached_rows.hpp"
 #include "src/studies/pipeline/kernel_provers.hpp"
 #include "src/studies/pipeline/kernel_rows.hpp"
 #include "src/studies/pipeline/kernel_subjects.hpp"
-#include "src/studies/pipeline/raw_rows.hpp"
 #include "src/studies/pipeline/rows_in_turn.hpp"
 
 namespace mgsync {
@@ -38,8 +38,9 @@ figure picture_of(const gemm_question& asked, const timeline& schedule) {
 }
 
 enum class kernel { synthetic, mma, wgmma };
-constexpr std::pair<kernel, std::string_view> kernel_words[] = {
-    {kernel::synthetic, "synthetic"}, {kernel::mma, mma_family.name}, {kernel::wgmma, wgmma_family.name}};
+constexpr std::pair<kernel, std::string_view> kernel_words[] = {{kernel::synthetic, synthetic_subject},
+                                                                {kernel::mma, mma_family.name},
+                                                                {kernel::wgmma, wgmma_family.name}};
 constexpr axis_of<kernel> kernels({.name = "kernel", .help = "which kernels are measured"}, kernel_words);
 
 // Of all families, each once.
@@ -207,7 +208,7 @@ std::string why_not(const study_request& asked, int least_major, bool this_one_o
 
 void add_synthetic(const study_request& asked, std::vector<measurement>& all) {
   for (std::size_t i = 0; i < semaphores.size(); ++i) {
-    auto m = planned(asked, "synthetic", semaphores[i]);
+    auto m = planned(asked, synthetic_subject, semaphores[i]);
     m.waived = why_not(asked, 8, false);
     const auto plan = std::make_shared<kernel_plan>();
     if constexpr (MGSYNC_WITH_CUDA)
@@ -287,8 +288,6 @@ const study pipeline_study{
     .evaluate = pipeline::evaluate_results,
     .seconds_per_point = 2.5,
     .answer = pipeline::answer_for,
-    .knows = pipeline::knows_rows,
-    .evaluate_raw = pipeline::evaluate_rows,
     .refuses = pipeline::refused};
 
 }  // namespace mgsync

@@ -14,7 +14,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/results/json_document.hpp"
-#include "src/studies/pipeline/raw_rows.hpp"
+#include "src/studies/pipeline/attached_rows.hpp"
 #include "src/studies/pipeline/shown_study.hpp"
 
 namespace mgsync::pipeline { namespace {
@@ -99,12 +99,12 @@ TEST(measured_timeline, out_of_order_stamps_are_found) {
                             "0,named-barrier,1,2,2,0,a,0,350,979\n0,named-barrier,1,2,2,0,b,0,1028,1530\n"
                             "0,named-barrier,1,2,2,2,m,0,371,2020\n0,named-barrier,1,2,2,0,a,1,1810,2439\n"
                             "0,named-barrier,1,2,2,0,b,1,2488,2990\n0,named-barrier,1,2,2,2,m,1,2332,3947\n";
-  const auto wrong = read_stamp_rows(moved, "x.csv").rows;
+  const auto wrong = read_rows<stamp_row>(moved, "x.csv").rows;
   EXPECT_FALSE(violations(activities_of(wrong), 1, 2, {1, 1, 2, false}).empty());
   const std::string right = header + "0,mbarrier,1,2,2,0,a,0,453,1060\n0,mbarrier,1,2,2,0,b,0,1109,1611\n"
                                      "0,mbarrier,1,2,2,2,m,0,1730,3392\n0,mbarrier,1,2,2,0,a,1,1906,2513\n"
                                      "0,mbarrier,1,2,2,0,b,1,2562,3064\n0,mbarrier,1,2,2,2,m,1,3653,5315\n";
-  EXPECT_EQ(violations(activities_of(read_stamp_rows(right, "x.csv").rows), 1, 2, {1, 1, 2, false}),
+  EXPECT_EQ(violations(activities_of(read_rows<stamp_row>(right, "x.csv").rows), 1, 2, {1, 1, 2, false}),
             std::vector<std::string>{});
 }
 
@@ -207,7 +207,7 @@ constexpr made_up_tile seven[] = {{0, {64, 64, 64}},   {1, {64, 128, 64}}, {2, {
                                   {6, {128, 64, 128}}};
 
 TEST(products, a_machine_that_is_the_model_is_predicted_to_the_rounding) {
-  const auto rows = read_product_rows(made_up_rows(seven), "x.csv");
+  const auto rows = read_rows<product_row>(made_up_rows(seven), "x.csv");
   const auto profiles = profiles_of(rows.rows, few_sms);
   ASSERT_EQ(profiles.size(), 7u);
   int compared = 0;
@@ -264,7 +264,7 @@ TEST(products, the_second_output_tile_of_a_block_is_another_than_those_after_it)
 
 TEST(products, what_is_shown_has_every_part_and_notices_a_machine_that_is_not_the_model) {
   measured_study study;
-  const auto good = read_product_rows(made_up_rows(seven), "x.csv");
+  const auto good = read_rows<product_row>(made_up_rows(seven), "x.csv");
   study.facts = good.facts;
   study.products = good.rows;
   mgsync::evaluation e;
@@ -285,7 +285,7 @@ TEST(products, what_is_shown_has_every_part_and_notices_a_machine_that_is_not_th
   for (const auto& b : bars->bars) counted += b.parts.front();
   EXPECT_EQ(counted, 84);
   const auto errors_of = [&](double scale) {
-    const auto rows = read_product_rows(made_up_rows(seven, scale), "x.csv").rows;
+    const auto rows = read_rows<product_row>(made_up_rows(seven, scale), "x.csv").rows;
     const auto profiles = profiles_of(rows, few_sms);
     std::vector<std::pair<double, double>> pairs;
     for (const product_row& r : rows)
@@ -299,7 +299,7 @@ TEST(products, what_is_shown_has_every_part_and_notices_a_machine_that_is_not_th
 }
 
 TEST(machine_fit, has_the_lines_that_the_times_were_made_of) {
-  const auto rows = read_product_rows(made_up_rows(seven), "x.csv");
+  const auto rows = read_rows<product_row>(made_up_rows(seven), "x.csv");
   std::vector<tile_profile> tiles;
   for (const auto& [_, p] : profiles_of(rows.rows, few_sms)) tiles.push_back(p);
   const machine_fit fit = fit_machine(tiles, rows.facts);
@@ -422,7 +422,7 @@ TEST(errors, are_counted_by_sign_and_size) {
 TEST(rows, say_which_line_is_wrong) {
   const auto complaint = [](const std::string& csv) -> std::string {
     try {
-      read_synthetic_rows(csv, "x.csv");
+      read_rows<synthetic_row>(csv, "x.csv");
     } catch (const usage_error& error) { return error.what(); }
     return "";
   };
@@ -432,7 +432,7 @@ TEST(rows, say_which_line_is_wrong) {
   EXPECT_NE(complaint(header + "mbarrier,1,2\n").find("line 2: 3 cells, and the header has 10"),
             std::string::npos);
   EXPECT_NE(complaint(header + "mbarrier,x,2,8,1,2,3,held-out,99,98\n")
-                .find("'x' in column 'producers' is no number"),
+                .find("'x' in column 'producers' is no whole number"),
             std::string::npos);
   EXPECT_NE(complaint("semaphore,producers\nmbarrier,1\n").find("there is no column 'buffers'"),
             std::string::npos);

@@ -67,8 +67,8 @@ TEST(kernel_rows, sizes_are_words_or_products) {
 TEST(kernel_rows, come_back_from_csv_with_every_batch) {
   auto rows = product_settings({&wgmma_family, 7, 1}, h200, {});
   for (auto& r : rows) set_times(r, {3000, 1000, 2000});
-  const auto read =
-      read_product_rows(to_csv(std::span<const product_row>(rows), {.name = "H200", .sms = 132}), "x.csv");
+  const auto read = read_rows<product_row>(
+      to_csv(std::span<const product_row>(rows), {.name = "H200", .sms = 132}), "x.csv");
   ASSERT_EQ(read.rows.size(), rows.size());
   EXPECT_EQ(read.facts.sms, 132);
   EXPECT_EQ(read.rows[5].raw_ns, (std::vector<double>{3000, 1000, 2000}));
@@ -162,7 +162,7 @@ TEST(product_prover, keeps_every_time_for_the_result) {
   result r;
   p.add_to(r);
   ASSERT_EQ(r.attachments.size(), 1u);
-  const auto rows = read_product_rows(r.attachments[0].content, "x").rows;
+  const auto rows = read_rows<product_row>(r.attachments[0].content, "x").rows;
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].raw_ns, (std::vector<double>{100, 101}));
 }

@@ -39,6 +39,7 @@ void refused(const std::string& text, const std::string& because) {
   } catch (const usage_error& error) {
     EXPECT_NE(std::string(error.what()).find(because), std::string::npos) << error.what();
     EXPECT_NE(std::string(error.what()).find("x.json"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("accepted: "), std::string::npos) << error.what();
   }
 }
 
@@ -49,15 +50,20 @@ TEST(machine_file, says_what_is_wrong) {
     text.replace(text.find(from), from.size(), to);
     return text;
   };
-  refused("{", "not JSON");
-  refused("[1]", "not a JSON object");
-  refused("{}", "lacks \"sms\"");
+  refused("{", "parse error");
+  refused("[1]", "expected an object");
+  refused("{}", "x.json.sms: missing");
   refused(with("\"sms\": 84", "\"sms\": 0"), "at least 1");
   refused(with("\"sms\": 84", "\"sms\": 8.5"), "whole number");
   refused(with("\"producers\": 1", "\"producers\": 3"), "accepted: 1, 2");
-  refused(with("\"query_ns\"", "\"query_us\""), "\"query_us\" is none of");
-  refused(with("\"persistent\": true", "\"persistent\": 1"), "neither true nor false");
-  refused(with("\"dma\"", "\"dna\""), "\"dma\" is missing");
+  refused(with("\"query_ns\"", "\"query_us\""), "unknown key \"query_us\"");
+  refused(with("\"persistent\": true", "\"persistent\": 1"), "persistent: expected true or false");
+  refused(with("\"dma\"", "\"dna\""), "unknown key \"dna\"");
+  refused(R"({"sms": 1, "shared_bytes": 1, "element_bytes": 1, "launch_ns": 0})", "x.json.dma: missing");
+  refused(with("\"launch_ns\": 1680.0", "\"launch_ns\": -1"), "launch_ns: expected a number of 0 or more");
+  refused(with("\"shared_bytes\": ", "\"shared_bytes\": -"), "shared_bytes");
+  refused(with("\"multiply_adds_per_ns\": 3500.0", "\"multiply_adds_per_ns\": 1, \"bytes_per_ns\": 1"),
+          "math: it has both bytes_per_ns and multiply_adds_per_ns");
 }
 
 TEST(machine_times, are_startup_and_bytes_over_throughput) {
