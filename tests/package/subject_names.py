@@ -16,7 +16,6 @@ import sys
 EXCEPTIONS = {
     ("src/studies/timeline/timeline.cpp", "multigrid:auto"): "the default of an axis, which --help shows",
     ("src/studies/model/wider_switches.cpp", "reduction"): "the model beyond one block foretells that study's curves",
-    ("src/studies/model/model_evaluation.cpp", "warp"): "a subject of its own study, which is called so too",
 }
 RECORD = re.compile(r'const (?:backend|study) \w+_(backend|study)\{\s*(?:\.name = )?"([\w-]+)"')
 VARIANT = re.compile(r'\{\s*\.name = "([\w-]+)"')
