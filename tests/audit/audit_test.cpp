@@ -182,6 +182,8 @@ TEST(audit, notices_each_half_that_is_left_out_of_a_sound_barrier) {
             set{"fault acquire"});
   EXPECT_EQ(names(changed(ptx(), "sound_fences", "membar.sys", "fence.acquire.sys"), "sound_fences"),
             set{"fault release"});
+  EXPECT_EQ(names(changed(ptx(), "sound_fences", "membar.sys", "fence.proxy.async"), "sound_fences"),
+            (set{"fault acquire", "fault release"}));
   EXPECT_EQ(names(changed(ptx(), "sound_fences", "membar.sys", "membar.gl"), "sound_fences"),
             (set{"fault acquire-scope", "fault release-scope"}));
   EXPECT_EQ(names(changed(ptx(), "sound_taken", "atom.cas.acquire", "atom.cas.relaxed"), "sound_taken"),
@@ -222,6 +224,15 @@ TEST(audit, notices_what_is_not_between_the_clocks_where_it_was) {
   const auto barrier = changed(ptx(), "clocks_around_a_barrier", "bar.sync");
   EXPECT_EQ(found_in(report_of({{"k.ptx", barrier}, {"k.cubin", cubin()}}, "clocks_around_a_barrier")),
             words{"fault clock-moved"});
+}
+
+TEST(audit, notices_what_machine_code_has_carried_out_from_between_the_clocks) {
+  const std::string kernel = "clocks_around_arithmetic";
+  auto text = ptx();
+  const auto first = text.find("%clock64", text.find(".entry " + kernel + "("));
+  ASSERT_NE(first, std::string::npos);
+  text.insert(text.find('\n', first) + 1, "bar.sync 0;\n");
+  EXPECT_EQ(found_in(report_of({{"k.ptx", text}, {"k.cubin", cubin()}}, kernel)), words{"fault clock-moved"});
 }
 
 // --- fat binaries
@@ -279,6 +290,20 @@ TEST(audit, refuses_what_it_cannot_read_with_a_sentence) {
     EXPECT_NE(refusal(bytes).find("accepted: PTX, a cubin"), std::string::npos) << refusal(bytes);
   }
 }
+TEST(audit, reads_no_image_that_lies_outside_of_its_file) {
+  auto bytes = fat_binary(image(2, cubin()));
+  for (const std::size_t size_at : {std::size_t{8}, std::size_t{16 + 8}}) {
+    auto longer = bytes;
+    longer[size_at + 4] = 1;  // 4 GiB more
+    try {
+      audit::audit_bytes({{"given", longer}}, {});
+      ADD_FAILURE() << size_at;
+    } catch (const usage_error& error) {
+      EXPECT_NE(std::string(error.what()).find("lies outside of the file"), std::string::npos)
+          << error.what();
+    }
+  }
+}
 // Cut anywhere, and with single bytes changed: it is read, or refused by a sentence, and nothing else.
 TEST(audit, survives_damaged_files) {
   std::size_t refused = 0, read = 0;
@@ -299,12 +324,12 @@ TEST(audit, survives_damaged_files) {
   EXPECT_GT(refused, 10u);
   EXPECT_GT(read, 10u);
 }
-// Texts made to take long: a second of work each at most, of a minute that is given.
+// Texts made to take long: seconds each, of a minute that is given.
 TEST(audit, ends_soon_with_code_that_goes_too_many_ways) {
   std::string loops =
       ".version 9.0\n.visible .entry k(){\n.reg .pred %p<9>;.reg .b32 %r<9>;.reg .b64 %rd<9>;\n";
   std::string ends, polls = loops, braces = ".version 9.0\n.visible .entry k(){\n";
-  for (int i = 0; i < 3'000; ++i) {
+  for (int i = 0; i < 6'000; ++i) {
     loops += "L" + std::to_string(i) + ":\nld.volatile.global.u32 %r1, [%rd1];\nsetp.ne.s32 %p1, %r1, %r2;\n";
     ends = "@%p1 bra L" + std::to_string(i) + ";\n" + ends;
     const auto label = "P" + std::to_string(i);
@@ -312,10 +337,15 @@ TEST(audit, ends_soon_with_code_that_goes_too_many_ways) {
              ":\nld.volatile.global.u32 %r1, [%rd1];\nsetp.ne.s32 %p1, %r1, %r2;\n@%p1 bra " + label + ";\n";
     braces += "{";
   }
-  loops += std::string("ret;\n") + ends + "ret;\n}\n";
+  loops += ends + "ret;\n}\n";
   polls += "ret;\n}\n";
   const auto begin = std::chrono::steady_clock::now();
-  for (const auto* text : {&loops, &polls}) EXPECT_NO_THROW(audit::audit_bytes({{"given", *text}}, {}));
+  for (const auto* text : {&loops, &polls}) {
+    const auto r = report_of({{"given", *text}}, "k");
+    EXPECT_TRUE(std::any_of(r.not_known.begin(), r.not_known.end(), [](const auto& one) {
+      return one.what.find("too many") != std::string::npos;
+    })) << "it must be said what was left out";
+  }
   EXPECT_THROW(audit::audit_bytes({{"given", braces}}, {}), usage_error);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(1));
 }
