@@ -57,12 +57,12 @@ wait_until() {
 
 gone() { ! kill -0 "$1" 2>/dev/null; }
 
-# The ranks of a job under way, as "rank pid": children of mpirun.
+# The ranks of a job under way, as "rank pid": children of Open MPI's mpirun; of MPICH's, children of the proxy that it starts.
 ranks_of() { # MPIRUN_PID
   local pid rank
   for pid in $(pgrep -P "$1"); do
-    rank=$(tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | sed -n 's/^OMPI_COMM_WORLD_RANK=//p')
-    if [ -n "$rank" ]; then echo "$rank $pid"; fi
+    rank=$(tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | sed -n 's/^\(OMPI_COMM_WORLD_RANK\|PMI_RANK\)=//p' | head -n 1)
+    if [ -n "$rank" ]; then echo "$rank $pid"; else ranks_of "$pid"; fi
   done
 }
 has_samples() { grep -qs '"t":"sample"' "$work/store"; }

@@ -9,11 +9,11 @@ mgsync=$1
 library=$2
 
 run() { # LIE
-  timeout -k 5 "$long_s" "$MPIRUN" -np 3 -x LD_PRELOAD="$library" -x MGSYNC_LIE="$1" "$mgsync" --device host --backend mpi \
+  timeout -k 5 "$long_s" "$MPIRUN" -np 3 env LD_PRELOAD="$library" MGSYNC_LIE="$1" "$mgsync" --device host --backend mpi \
     --members 3 --oversubscribe --max-time 200ms --timeout 5s --json "$work/json" >"$work/out" 2>"$work/err"
 }
 
-timeout -k 5 "$long_s" "$MPIRUN" -np 3 -x LD_PRELOAD="$library" "$mgsync" --device host --backend mpi --members 3 --oversubscribe \
+timeout -k 5 "$long_s" "$MPIRUN" -np 3 env LD_PRELOAD="$library" "$mgsync" --device host --backend mpi --members 3 --oversubscribe \
   --max-time 200ms --check-rounds 2000 --json "$work/json" >"$work/out" 2>"$work/err"
 expect_code $? 0 "the truth"
 grep -qw pass "$work/out" || fail "an honest MPI_Barrier did not pass"

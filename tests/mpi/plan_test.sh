@@ -53,7 +53,7 @@ passed "help and version are printed once"
 mapfile -t cpus < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)), sep="\n")')
 if [ "${#cpus[@]}" -ge 2 ]; then
   # shellcheck disable=SC2016  # for the shell of each rank
-  timeout "$long_s" "$MPIRUN" --bind-to none -np 2 bash -c 'exec taskset -c "${@:1+OMPI_COMM_WORLD_RANK:1}" "${@:3}"' _ "${cpus[1]}" "${cpus[0]}" \
+  timeout "$long_s" "$MPIRUN" --bind-to none -np 2 bash -c 'exec taskset -c "${@:1+${OMPI_COMM_WORLD_RANK:-$PMI_RANK}:1}" "${@:3}"' _ "${cpus[1]}" "${cpus[0]}" \
     "$mgsync" --device host --backend mpi --members 2 --max-time 50ms --check-rounds 50 --json "$work/json" >"$work/out" 2>"$work/err"
   expect_code $? 0 "ranks placed by another program"
   expect_text "\"placed\": \"0: rank 0 on [^ ]+, CPU ${cpus[1]}; 1: rank 1 on [^ ]+, CPU ${cpus[0]}\"" "$work/json"

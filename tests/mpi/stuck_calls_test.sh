@@ -14,7 +14,7 @@ stuck() { # PROGRAM BACKEND LIE PATTERN
   # Open MPI 4.1.4's mpirun was seen to crash (a null pointer of its own) when all ranks end in the same moment: once more.
   for ((attempt = 1; code == 139 && attempt <= 3; ++attempt)); do
     begin=$(now_ms)
-    timeout -k 5 "$long_s" "$MPIRUN" -np 2 -x LD_PRELOAD="$library" -x MGSYNC_LIE="$3" "$1" --device host --backend "$2" \
+    timeout -k 5 "$long_s" "$MPIRUN" -np 2 env LD_PRELOAD="$library" MGSYNC_LIE="$3" "$1" --device host --backend "$2" \
       --members 2 --oversubscribe --max-time 100ms --check-rounds 200 --timeout 3s --json "$work/json" >"$work/out" 2>"$work/err"
     code=$?
   done
