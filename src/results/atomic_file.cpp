@@ -87,7 +87,7 @@ std::string why_not_writable(const std::filesystem::path& file) {
   if (exists && ::access(target.c_str(), W_OK) != 0)
     return fmt::format("it cannot be written ({})", reason());
   if (exists && S_ISSOCK(what.st_mode)) return "it is a socket, which is no file to write to (- is stdout)";
-  if (exists && !S_ISREG(what.st_mode)) return "";
+  if (exists && (!S_ISREG(what.st_mode) || std::filesystem::is_symlink(target))) return "";
   const auto temporary = temporary_beside(target);
   const unique_descriptor tried(::open(temporary.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
   if (!tried)
@@ -111,8 +111,10 @@ void write_file_atomically(const std::filesystem::path& file, std::string_view c
   const bool exists = ::stat(target.c_str(), &what) == 0;
   if (exists && S_ISDIR(what.st_mode))
     throw usage_error(fmt::format("cannot write '{}': it is a directory", file.string()));
-  if (exists && !S_ISREG(what.st_mode)) {
-    const unique_descriptor descriptor = open_or_refuse(file, 0, file);
+  // What has no name cannot be replaced: a pipe, and a file that was removed while /dev/stderr leads to it,
+  // where the link would be replaced.
+  if (exists && (!S_ISREG(what.st_mode) || std::filesystem::is_symlink(target))) {
+    const unique_descriptor descriptor = open_or_refuse(file, O_TRUNC, file);
     write_all(descriptor.get(), content, file);
     return;
   }

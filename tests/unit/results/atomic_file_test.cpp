@@ -1,5 +1,6 @@
 #include "src/results/atomic_file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -77,6 +78,23 @@ TEST(atomic_file, tells_beforehand_what_cannot_be_written) {
 TEST(atomic_file, writes_to_what_is_no_regular_file) {
   EXPECT_NO_THROW(write_file_atomically("/dev/null", "nothing"));
   EXPECT_THROW(write_file_atomically("/dev/full", "nothing"), api_error);
+}
+
+// As /dev/stderr leads to a log that was removed or rotated: root would have replaced /dev/stderr itself.
+TEST(atomic_file, a_link_to_an_open_file_that_was_removed_stays_a_link) {
+  const test::scratch_folder folder;
+  const auto removed = folder / "log", link = folder / "link";
+  const unique_descriptor log(::open(removed.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  ASSERT_TRUE(log);
+  std::filesystem::remove(removed);
+  std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(log.get()), link);
+  EXPECT_EQ(why_not_writable(link), "");
+  write_file_atomically(link, "first and long");
+  write_file_atomically(link, "second");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  char text[32];
+  const auto size = pread(log.get(), text, sizeof text, 0);
+  EXPECT_EQ(std::string(text, static_cast<std::size_t>(std::max<ssize_t>(size, 0))), "second");
 }
 
 TEST(atomic_file, says_what_cannot_be_written) {
