@@ -55,6 +55,8 @@ TEST(machine_file, says_what_is_wrong) {
   refused("{}", "x.json.sms: missing");
   refused(with("\"sms\": 84", "\"sms\": 0"), "at least 1");
   refused(with("\"sms\": 84", "\"sms\": 8.5"), "whole number");
+  refused(with("\"sms\": 84", "\"sms\": 3000000000"), "sms: expected a whole number from 0 to 1000000000");
+  refused(with("\"sms\": 84", "\"sms\": null"), "sms: expected a whole number");
   refused(with("\"producers\": 1", "\"producers\": 3"), "accepted: 1, 2");
   refused(with("\"query_ns\"", "\"query_us\""), "unknown key \"query_us\"");
   refused(with("\"persistent\": true", "\"persistent\": 1"), "persistent: expected true or false");
