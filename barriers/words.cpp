@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "src/base/closest_word.hpp"
-#include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
 
 namespace mgsync {
@@ -15,18 +14,6 @@ namespace {
 
 constexpr unsigned most_blocks = 4096;
 constexpr unsigned most_threads = 1024;
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  auto words = split_at_commas(text);
-  for (auto& word : words) word = trimmed(word);
-  return words;
-}
 
 std::optional<unsigned> number(std::string_view text, unsigned largest) {
   unsigned value = 0;
@@ -125,51 +112,23 @@ void add_named(std::vector<backend_choice>& chosen, const backend& one, std::str
 
 }  // namespace
 
-std::vector<int> parse_members(std::string_view text, std::string_view option) {
-  std::vector<int> members;
-  for (const std::string_view word : words_of(text)) {
-    const auto dash = word.find('-');
-    const auto first = number(word.substr(0, dash), most_members);
-    const auto last = dash == std::string_view::npos ? first : number(word.substr(dash + 1), most_members);
-    if (!first || !last || *last < *first)
-      throw usage_error(fmt::format("--{}: '{}' is no number of members; accepted: numbers from 1 to {} and "
-                                    "ranges of them, as in 1-4,8",
-                                    option, word, most_members));
-    for (unsigned count = *first; count <= *last; ++count) members.push_back(static_cast<int>(count));
-  }
-  std::vector<bool> known(most_members + 1);
-  std::erase_if(members, [&known](int count) {
-    const auto at = static_cast<std::size_t>(count);
-    const bool again = known[at];
-    known[at] = true;
-    return again;
-  });
-  return members;
-}
-
 std::string to_string(const shape& one) {
   return one.blocks ? fmt::format("b{}x{}", *one.blocks, one.threads_per_block)
                     : fmt::format("{}x{}", one.blocks_per_sm.value_or(1), one.threads_per_block);
 }
 
 std::size_t read_shape(std::span<const std::string> words, std::vector<shape>& into) {
-  if (words.front() == "all") {
-    for (unsigned blocks = 1; blocks <= 32; blocks *= 2)
-      for (unsigned threads = 32; threads <= most_threads; threads *= 2)
-        add_once(into, {.blocks_per_sm = blocks, .blocks = {}, .threads_per_block = threads});
-    return 1;
-  }
   const auto one = shape_of(words.front());
   if (one) add_once(into, *one);
   return one ? 1 : 0;
 }
 
-std::vector<shape> parse_shapes(std::string_view text) {
-  std::vector<shape> shapes;
-  for (const std::string_view word : words_of(text))
-    if (const std::string one(word); read_shape({&one, 1}, shapes) == 0)
-      throw usage_error(fmt::format("--shape: '{}' is no shape; accepted: {}", word, accepted_shapes));
-  return shapes;
+std::size_t read_shapes(std::span<const std::string> words, std::vector<shape>& into) {
+  if (words.front() != "all") return read_shape(words, into);
+  for (unsigned blocks = 1; blocks <= 32; blocks *= 2)
+    for (unsigned threads = 32; threads <= most_threads; threads *= 2)
+      add_once(into, {.blocks_per_sm = blocks, .blocks = {}, .threads_per_block = threads});
+  return 1;
 }
 
 std::string to_string(const load& one) {
@@ -186,14 +145,6 @@ std::size_t read_load(std::span<const std::string> words, std::vector<load>& int
     throw usage_error(fmt::format("--load is '{}'{}; accepted: {}", word, near, accepted_loads));
   else return 0;
   return 1;
-}
-
-std::vector<load> parse_loads(std::string_view text) {
-  std::vector<load> loads;
-  for (const std::string_view word : words_of(text))
-    if (const std::string one(word); read_load({&one, 1}, loads) == 0)
-      throw usage_error(fmt::format("--load: '{}' is no load; accepted: {}", word, accepted_loads));
-  return loads;
 }
 
 std::vector<std::string> load_words() { return {std::begin(kinds), std::end(kinds)}; }
@@ -246,16 +197,6 @@ std::vector<std::string> backend_words() {
     for (const auto& each : one->variants) all.push_back(to_string(backend_choice{one, &each}));
   }
   return all;
-}
-
-std::vector<backend_choice> parse_backends(std::string_view text, std::span<const backend* const> table) {
-  std::vector<backend_choice> chosen;
-  for (const std::string_view word : words_of(text.empty() ? "default" : text)) {
-    if (word.empty()) throw usage_error(fmt::format("--backend: an empty word in '{}'", text));
-    const std::string one(word);
-    read_backend({&one, 1}, chosen, table);
-  }
-  return chosen;
 }
 
 }  // namespace mgsync

@@ -1,7 +1,6 @@
 #include "src/app/advise_command.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "barriers/words.hpp"
 #include "src/app/processes_command.hpp"
 #include "src/app/report_files.hpp"
 #include "src/app/this_machine.hpp"
@@ -26,27 +26,45 @@
 namespace mgsync {
 namespace {
 
-int one_number(const std::string& members) {
-  int n = 0;
-  const auto [end, error] = std::from_chars(members.data(), members.data() + members.size(), n);
-  if (error != std::errc() || end != members.data() + members.size() || n < 1)
-    throw usage_error(
-        fmt::format("--members or --gpus is '{}'; mgsync advise takes one number of members", members));
-  return n;
-}
+constexpr axis_of<int> members({.name = "members",
+                                .help = "how many members the step has; without a number all that there are",
+                                .counts = word_count::one},
+                               numbers_in{.least = 1, .most = most_members});
+constexpr axis_of<int> gpus({.name = "gpus",
+                             .help = "the same of GPUs alone: never host threads in their place",
+                             .counts = word_count::one,
+                             .another_name_of = &members},
+                            numbers_in{.least = 1, .most = most_members});
+constexpr axis_of<shape> shapes({.name = "shape",
+                                 .help = "of the step's kernel; of a host member the first number is its "
+                                         "threads; without one the smallest that was measured",
+                                 .counts = word_count::one},
+                                read_by<shape>{.accepted = accepted_shape, .read = read_shape});
+constexpr axis_of<std::uint32_t> work({.name = "work",
+                                       .help = "how long the step works before it synchronizes",
+                                       .unit = "us",
+                                       .counts = word_count::one},
+                                      numbers_in{.least = 0, .most = 1'000'000, .defaults = "0"});
+constexpr axis_of<std::uint64_t> bytes({.name = "bytes",
+                                        .help = "what each member gives to others in a step",
+                                        .unit = "B",
+                                        .counts = word_count::one},
+                                       numbers_in{
+                                           .least = 0, .most = std::uint64_t{1} << 50, .defaults = "0"});
+constexpr const axis_declaration* axes_of_advise[] = {&members, &gpus, &shapes, &work, &bytes};
 
 // Counts that tell of this one: itself first, its half, and two.
-std::string counts_around(int members) {
-  if (members <= 2) return fmt::format("{}", members);
-  const int half = (members + 1) / 2;
-  return half == 2 ? fmt::format("{},2", members) : fmt::format("{},{},2", members, half);
+std::string counts_around(int all) {
+  if (all <= 2) return fmt::format("{}", all);
+  const int half = (all + 1) / 2;
+  return half == 2 ? fmt::format("{},2", all) : fmt::format("{},{},2", all, half);
 }
 
 // The barriers of this machine by a process of this program, that ends in time: what it has by then is what
 // is known.
-std::vector<std::string> measure_here(const options& asked, const scratch_folder& folder, int members) {
+std::vector<std::string> measure_here(const options& asked, const scratch_folder& folder, int how_many) {
   const auto file = folder.file(0);
-  std::vector<std::string> words{"--members",      counts_around(members),
+  std::vector<std::string> words{"--members",      counts_around(how_many),
                                  "--backend",      "all",
                                  "--max-time",     "120ms",
                                  "--check-rounds", "500",
@@ -54,7 +72,8 @@ std::vector<std::string> measure_here(const options& asked, const scratch_folder
                                  "--precision",    "3%",
                                  "--device",       asked.device,
                                  "--json",         file};
-  if (!asked.shape.empty()) words.insert(words.end(), {"--shape", asked.shape});
+  if (const auto typed = asked.axes.find("shape"); typed != asked.axes.end())
+    words.insert(words.end(), {"--shape", typed->second.front()});
   take_note_of_signals();
   say("mgsync: no files were named: measuring here first\n");
   // What writing down and answering take is not the child's.
@@ -74,14 +93,26 @@ std::vector<std::string> measure_here(const options& asked, const scratch_folder
 
 }  // namespace
 
-int advise_command(const options& asked) {
-  prepare_files(asked, asked.files);
+declared_axes advise_axes() { return axes_of_advise; }
+
+report::step step_asked(const options& asked) {
+  const auto typed = settled(axes_of_advise, asked.axes, topology::device::gpu);
   report::step step;
-  step.work_us = asked.work.front();
-  step.bytes = static_cast<double>(asked.bytes);
-  step.shape = asked.shape;
-  if (asked.work.size() != 1 || step.shape.find(',') != std::string::npos || step.shape == "all")
-    throw usage_error("mgsync advise is asked about one step: one --work, one --shape");
+  const auto* count = typed.find(members);
+  step.members = count != nullptr ? *count : 0;
+  step.work_us = typed.one(work);
+  step.bytes = static_cast<double>(typed.one(bytes));
+  if (const auto* of = typed.find(shapes))
+    step.shape =
+        member_shape{.blocks = static_cast<double>(of->blocks ? *of->blocks : of->blocks_per_sm.value_or(1)),
+                     .in_all = of->blocks.has_value(),
+                     .threads = of->threads_per_block};
+  return step;
+}
+
+int advise_command(const options& asked) {
+  auto step = step_asked(asked);
+  prepare_files(asked, asked.files);
   const bool here = asked.files.empty();
   std::optional<scratch_folder> folder;
   std::vector<std::string> files = asked.files;
@@ -93,11 +124,10 @@ int advise_command(const options& asked) {
     const bool gpus = asked.device != "host" && !seen.gpus.empty();
     if (asked.device == "gpu" && !gpus) refuse_gpus(asked, "no GPU is visible here");
     const auto all = static_cast<int>(gpus ? seen.gpus.size() : seen.allowed_cpus.size());
-    if (all < 2 && asked.members.empty())
+    if (all < 2 && step.members == 0)
       throw usage_error(
           "there is one member only here, which needs no barrier; name results files of another machine");
-    files =
-        measure_here(asked, *folder, asked.members.empty() ? std::min(all, 8) : one_number(asked.members));
+    files = measure_here(asked, *folder, step.members == 0 ? std::min(all, 8) : step.members);
     if (files.empty()) return 128 + signal_received();
   }
   auto known = read_report_files(files, across::machines, asked.less_order);
@@ -128,7 +158,7 @@ int advise_command(const options& asked) {
   int largest = 1;
   for (const auto& r : results)
     if (r.has_metrics() && r.point.device == step.device) largest = std::max(largest, r.point.members);
-  step.members = asked.members.empty() ? largest : one_number(asked.members);
+  if (step.members == 0) step.members = largest;
   for (const auto& machine : known.drawn)
     step.gbps = std::max(step.gbps, topology::drawing_of(machine).most_gbps);
   const auto advice = report::advise(results, step, barriers::facts_of);

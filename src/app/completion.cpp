@@ -122,7 +122,7 @@ completion_answer everything_for(std::span<const std::string> typed) {
   const auto studied = studies_asked(before);
   const auto axes = axes_asked(studied, before);
   auto offered = offered_axes(axes);
-  std::ranges::move(offered_options(found->what, axes), std::back_inserter(offered));
+  std::ranges::move(offered_options(found->what), std::back_inserter(offered));
   for (const auto& option : offered) {
     if (option.value.empty()) continue;
     const auto name = fmt::format("--{}", option.name);

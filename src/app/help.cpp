@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "src/app/advise_command.hpp"
 #include "src/app/option_table.hpp"
 
 namespace mgsync {
@@ -138,7 +139,7 @@ std::string help_text(std::optional<command> of, declared_axes axes) {
     std::string text =
         fmt::format("mgsync {}{}{}: {}\n", c.name, c.words.empty() ? "" : " ", c.words, c.help);
     if (!axes.empty()) text += "\nAxes:\n" + help_lines(axes);
-    return text + "\nOptions:\n" + help_of_options(offered_options(of, axes));
+    return text + "\nOptions:\n" + help_of_options(offered_options(of));
   }
   std::string text = wrapped("", 0, 104, fmt::format("mgsync: {}", purpose)) + "\n";
   for (const auto& [line, what] : examples) text += fmt::format("  {:<56}{}\n", line, what);
@@ -146,7 +147,7 @@ std::string help_text(std::optional<command> of, declared_axes axes) {
   for (const auto& c : all_commands())
     text += fmt::format("  {:<22}{}\n", fmt::format("{} {}", c.name, c.words), c.help);
   text += "\nAxes of what is measured:\n" + help_lines(axes);
-  text += "\nOptions:\n" + help_of_options(offered_options({}, axes));
+  text += "\nOptions:\n" + help_of_options(offered_options({}));
   text +=
       "\n`mgsync help COMMAND` lists what a command takes, `mgsync help study NAME` what a study varies.\n";
   std::string codes;
@@ -166,7 +167,8 @@ std::string manual_page(declared_axes axes, std::string_view version, std::strin
                         c.words.empty() ? "" : fmt::format(" Ar {}", as_argument(c.words)),
                         as_mdoc(fmt::format("{}.", c.help)));
   text += ".El\n.Sh WHAT IS VARIED\n" + as_mdoc("Without a study's name:") + list_of(offered_axes(axes));
-  text += ".Sh OPTIONS\n" + list_of(offered_options({}, axes)) + studies_as_mdoc();
+  text += ".Sh OPTIONS\n" + list_of(offered_options({})) + ".Sh THE STEP THAT ADVISE IS ASKED ABOUT\n" +
+          list_of(offered_axes(advise_axes())) + studies_as_mdoc();
   text += ".Sh EXIT STATUS\n.Bl -tag -width Ds\n";
   for (const auto& [code, what] : endings) text += fmt::format(".It {}\n{}", code, as_mdoc(what));
   text += ".El\n.Sh EXAMPLES\n.Bl -tag -width Ds\n";

@@ -5,7 +5,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "barriers/words.hpp"
 #include "src/app/option_words.hpp"
 #include "src/results/document_forms.hpp"
 
@@ -54,14 +53,6 @@ void use(options& o, std::string_view, std::string_view) {
   o.profile = Profile;
 }
 
-std::string checked_members(std::string_view name, std::string_view word) {
-  parse_members(word, name);
-  return std::string(word);
-}
-std::string checked_shapes(std::string_view, std::string_view word) {
-  parse_shapes(word);
-  return std::string(word);
-}
 // Behind --json the other forms of documents.
 std::vector<described_option> with_forms(std::span<const described_option> table) {
   std::vector<described_option> all(table.begin(), table.end());
@@ -139,16 +130,6 @@ std::span<const described_option> all_options() {
      keep<&options::topology_file>},
     {"format", 0, {topology}, "FORMAT", "text, json, xml, dot, svg, description [text]",
      put<&options::format, word_of<formats>>, listed<formats>},
-    {"members", 'm', {advise}, "N", "how many members the step has [all that there are]",
-     put<&options::members, checked_members>},
-    {"gpus", 'g', {advise}, "N", "the same of GPUs alone: never host threads in their place",
-     put<&options::gpus, checked_members>},
-    {"shape", 's', {advise}, "BxT", "blocks per SM x threads per block of the step's kernel, or threads per host member [1x32]",
-     put<&options::shape, checked_shapes>},
-    {"work", 0, {advise}, "TIME", "how long the step works before it synchronizes, such as 20us (microseconds without a unit) [0]",
-     put<&options::work, microseconds>},
-    {"bytes", 0, {advise}, "B", "what each member gives to others in a step, such as 4096 or 1MiB [0]",
-     put<&options::bytes, bytes>},
     {"within", 0, {advise}, "TIME", "without files: how long the measurement may take; the answer comes from what was measured by then [20s]",
      put<&options::within, duration>},
     {"html", 0, {report}, "FILE", "write one page that needs no network and no other file; - is stdout [sentences and tables as text]",

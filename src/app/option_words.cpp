@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/units.hpp"
 
@@ -48,13 +47,6 @@ std::chrono::nanoseconds duration(std::string_view option, std::string_view text
   return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 
-std::uint64_t bytes(std::string_view option, std::string_view text) {
-  const auto value = whole_in_unit(text, "B");
-  if (!value || *value > std::uint64_t{1} << 50)
-    refuse(option, text, "whole bytes from 0 to 1PiB, such as 4096, 64KiB, 1MB (bytes without a unit)");
-  return *value;
-}
-
 double fraction(std::string_view option, std::string_view text) {
   constexpr std::string_view accepted = "a share above 0 and up to 1, such as 0.01 or 1%";
   const double value = share(text);
@@ -74,18 +66,6 @@ std::string one_of(std::string_view option, std::string_view text,
   for (const auto word : accepted)
     if (word == text) return std::string(text);
   refuse(option, text, fmt::format("{}", fmt::join(accepted, ", ")));
-}
-
-std::vector<std::uint32_t> microseconds(std::string_view option, std::string_view text) {
-  std::vector<std::uint32_t> all;
-  for (const auto word : split_at_commas(text)) {
-    const auto value = whole_in_unit(word, "us");
-    if (!value || *value > 1'000'000)
-      refuse(option, word,
-             "times from 0 to 1s in whole microseconds, such as 20, 20us, 5ms (microseconds without a unit)");
-    all.push_back(static_cast<std::uint32_t>(*value));
-  }
-  return all;
 }
 
 }  // namespace mgsync

@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace mgsync {
 
@@ -20,9 +19,5 @@ double fraction(std::string_view option, std::string_view text);
 double excess(std::string_view option, std::string_view text);
 std::string one_of(std::string_view option, std::string_view text,
                    std::span<const std::string_view> accepted);
-// "4096", "64KiB", "1MB": whole bytes up to 1 PiB.
-std::uint64_t bytes(std::string_view option, std::string_view text);
-// "0,20us,5ms": whole microseconds up to a second.
-std::vector<std::uint32_t> microseconds(std::string_view option, std::string_view text);
 
 }  // namespace mgsync

@@ -46,21 +46,12 @@ const described_command& description_of(command what) {
   return *std::ranges::find(all_commands(), what, &described_command::what);
 }
 
-// The options of the table that an axis of the same name does not stand for.
-std::vector<const described_option*> besides(declared_axes axes) {
-  std::vector<const described_option*> rest;
-  for (const auto& option : all_options())
-    if (std::ranges::none_of(axes, [&](const auto* axis) { return axis->option() == option.name; }))
-      rest.push_back(&option);
-  return rest;
-}
-
 // Everything that this command takes: the studies' axes, and options.
 std::vector<std::string> accepted_by(command what, declared_axes axes) {
   std::vector<std::string> names;
   for (const auto* axis : axes) names.push_back(axis->option());
-  for (const auto* option : besides(axes))
-    if (option->used_by.contains(what)) names.emplace_back(option->name);
+  for (const auto& option : all_options())
+    if (option.used_by.contains(what)) names.emplace_back(option.name);
   return names;
 }
 
@@ -102,11 +93,11 @@ namespace po = boost::program_options;
 [[noreturn]] void explain(const po::error_with_option_name& error, command what, declared_axes axes) {
   const std::string name = error.get_option_name();
   if (dynamic_cast<const po::unknown_option*>(&error) != nullptr) explain_unknown(name, what, axes);
-  for (const auto* option : besides(axes))
-    if (name == fmt::format("--{}", option->name))
+  for (const auto& option : all_options())
+    if (name == fmt::format("--{}", option.name))
       throw usage_error(fmt::format(
           "{}{}", error.what(),
-          option->value.empty() ? "" : fmt::format("; it takes {}: {}", option->value, option->help)));
+          option.value.empty() ? "" : fmt::format("; it takes {}: {}", option.value, option.help)));
   throw usage_error(error.what());
 }
 
@@ -119,10 +110,8 @@ po::parsed_options parse(std::span<const std::string> arguments, declared_axes a
   };
   for (const auto* axis : axes)
     add(with_letter(axis->option(), letter_of(*axis, axes)), axis->counts == word_count::none);
-  for (const auto* option : besides(axes))
-    add(with_letter(std::string(option->name),
-                    axes.empty() || option->used_by.contains(command::study) ? option->letter : char{0}),
-        option->value.empty());
+  for (const auto& option : all_options())
+    add(with_letter(std::string(option.name), option.letter), option.value.empty());
   all.add_options()("command", po::value<std::vector<std::string>>());
   po::positional_options_description positions;
   positions.add("command", -1);
@@ -201,13 +190,12 @@ void check_files(const options& o) {
 // --gpus is --members and --device gpu in one.
 void settle_gpus(options& o) {
   if (o.gpus.empty()) return;
-  if (!o.members.empty() || o.axes.contains("members"))
+  if (o.axes.contains("members"))
     throw usage_error("--members and --gpus are two names for one number; accepted: one of them");
   if (o.device == "host")
     throw usage_error(fmt::format(
         "--gpus {} and --device host contradict each other; accepted: --members {} for host threads", o.gpus,
         o.gpus));
-  if (o.command == command::advise) o.members = o.gpus;
   o.device = "gpu";
 }
 
@@ -293,16 +281,16 @@ options parse_options(std::span<const std::string> arguments, declared_axes axes
           result.axes[std::string(axis->name)] = {list.begin(), list.end()};
           if (axis->name == "gpus") result.gpus = value;
         }
-      for (const auto* option : besides(axes))
-        if (given.string_key == option->name) {
-          if ((option->value == "FILE" || option->value == "DIR") && value.starts_with("-") && value != "-")
+      for (const auto& option : all_options())
+        if (given.string_key == option.name) {
+          if ((option.value == "FILE" || option.value == "DIR") && value.starts_with("-") && value != "-")
             throw usage_error(fmt::format("--{} takes a file's name, not the option '{}'; accepted: {}, or "
                                           "./{} for a name that begins so",
-                                          option->name, value, option->value, value));
-          option->set(result, option->name, value);  // most say themselves what they take in place of nothing
-          if (!option->value.empty()) refuse_nothing(option->name, value, option->value, option->help);
-          used.push_back(option);
-          result.given.emplace(option->name, value);
+                                          option.name, value, option.value, value));
+          option.set(result, option.name, value);  // most say themselves what they take in place of nothing
+          if (!option.value.empty()) refuse_nothing(option.name, value, option.value, option.help);
+          used.push_back(&option);
+          result.given.emplace(option.name, value);
         }
     }
   } catch (const po::error_with_option_name& error) {
@@ -334,13 +322,13 @@ std::vector<offered_option> offered_axes(declared_axes axes) {
   return all;
 }
 
-std::vector<offered_option> offered_options(std::optional<command> of, declared_axes axes) {
+std::vector<offered_option> offered_options(std::optional<command> of) {
   std::vector<offered_option> all;
-  for (const auto* option : besides(axes))
-    if (!of || option->used_by.contains(*of))
-      all.push_back({std::string(option->name), option->letter, std::string(option->value),
-                     std::string(option->help),
-                     option->words == nullptr ? std::vector<std::string>() : option->words()});
+  for (const auto& option : all_options())
+    if (!of || option.used_by.contains(*of))
+      all.push_back({std::string(option.name), option.letter, std::string(option.value),
+                     std::string(option.help),
+                     option.words == nullptr ? std::vector<std::string>() : option.words()});
   return all;
 }
 

@@ -43,7 +43,7 @@ struct options : output_request, study_settings {
   mgsync::command command = command::measure;
   std::optional<mgsync::command> help_for;  // of --help: the command that was named
   std::vector<std::string> files;           // the words after the command: files, or a study's name
-  typed_words axes;                         // of the studies that are measured, as typed
+  typed_words axes;                         // of the studies that are measured, or of advise, as typed
   std::map<std::string, std::string, std::less<>> given;  // the options that were typed, without axes
 
   std::span<const typed_option> profile;  // what --quick or --full stands for
@@ -58,10 +58,6 @@ struct options : output_request, study_settings {
   std::string format = "text";  // of topology
 
   bool manual_page = false;                                    // of help
-  std::string members;                                         // of advise
-  std::string shape;                                           // of advise
-  std::vector<std::uint32_t> work = {0};                       // of advise: us
-  std::uint64_t bytes = 0;                                     // of advise: given to others in a step
   std::chrono::nanoseconds within = std::chrono::seconds(20);  // of advise without files: what it may take
   bool across_gpus = false;              // of audit: every flag is taken for one between GPUs
   bool less_order = false;               // what orders less than a barrier is ranked all the same
@@ -81,7 +77,7 @@ struct options : output_request, study_settings {
 std::vector<std::string> plain_words(std::span<const std::string> arguments);
 
 // Throws usage_error naming the option, the value and what is accepted. The axes of the studies that are
-// measured are options too, and stand for others of the same name.
+// measured, or of advise, are options too.
 options parse_options(std::span<const std::string> arguments, declared_axes axes = {});
 
 // Throws usage_error: GPUs alone were asked for, by whichever option, and `why` is why none can be had.
@@ -98,7 +94,7 @@ struct offered_option {
 };
 std::vector<offered_option> offered_axes(declared_axes);
 // The others; of no command: of every one.
-std::vector<offered_option> offered_options(std::optional<command>, declared_axes);
+std::vector<offered_option> offered_options(std::optional<command>);
 
 // `help study launch` is `study launch --help`: the words that are parsed. Others are left as they are.
 std::vector<std::string> as_parsed(std::vector<std::string> typed);

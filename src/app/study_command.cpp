@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "mgsync/version.hpp"
+#include "src/app/advise_command.hpp"
 #include "src/app/help.hpp"
 #include "src/app/surroundings.hpp"
 #include "src/app/this_machine.hpp"
@@ -148,7 +149,7 @@ int tell_answer(const study& asked, const options& typed) {
   campaign_request request;
   request.axes = typed.axes;
   const auto answered = asked.answer(request_for(asked, request, {&nowhere, 1}));
-  if (!typed.json.empty() && answered.document.empty())
+  if (!typed.json.empty() && answered.document == nullptr)
     throw usage_error(
         fmt::format("--json {}: this answer is a file already, on stdout; accepted: the same without --json",
                     typed.json));
@@ -159,7 +160,7 @@ int tell_answer(const study& asked, const options& typed) {
   if (!typed.json.empty()) {
     nlohmann::ordered_json document{
         {"schema", nullptr}, {"command", typed.typed}, {"mgsync", version_with_commit}};
-    document.update(nlohmann::ordered_json::parse(answered.document));
+    document.update(*answered.document);
     write_json(typed, document.dump(2) + "\n");
   }
   print_table(typed, answered.text);
@@ -199,6 +200,8 @@ std::vector<const study*> studies_asked(std::span<const std::string> arguments) 
 
 std::vector<const axis_declaration*> axes_asked(std::span<const study* const> several,
                                                 std::span<const std::string> arguments) {
+  if (const auto words = plain_words(arguments); !words.empty() && words.front() == "advise")
+    return {advise_axes().begin(), advise_axes().end()};
   auto axes = axes_of(several);
   if (several.size() > 1) refuse_several_meanings(arguments, axes);
   return axes;

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "src/base/session.hpp"
 #include "src/harness/axis.hpp"
 #include "src/harness/methods/method.hpp"
@@ -100,8 +102,8 @@ measurement measurement_of(const study_request&, std::string_view study, std::st
 struct study_answer {
   std::string text;  // ends with a newline
   std::vector<figure> figures{};
-  std::string document{};           // the same as a JSON object that names its schema; empty: there is none
-  std::vector<std::string> read{};  // the files that it comes from
+  std::shared_ptr<const nlohmann::ordered_json> document{};  // the same, naming its schema; nullptr: none
+  std::vector<std::string> read{};                           // the files that it comes from
 };
 
 // An option that a study cannot use, and why: a clause for whoever typed it.

@@ -32,7 +32,7 @@ std::string names_of(const std::vector<std::string>& names, std::size_t most) {
 // What measures these barriers there.
 std::string command_for(const step& s, int ranks, const std::vector<std::string>& barriers) {
   const bool gpus = s.device == topology::device::gpu;
-  const auto shape = s.shape.empty() ? "" : fmt::format(" --shape {}{}", s.shape, gpus ? "" : "x1");
+  const auto shape = s.shape ? fmt::format(" --shape {}{}", to_string(*s.shape), gpus ? "" : "x1") : "";
   return fmt::format("{}mgsync {} {}{} --backend {}", ranks > 1 ? fmt::format("mpirun -np {} ", ranks) : "",
                      gpus ? "--gpus" : "--device host --members", s.members, shape, fmt::join(barriers, ","));
 }
@@ -46,7 +46,7 @@ void add_counts(advice& a, std::span<const result> all, facts_of_point facts_of)
   for (const int n : counts) {
     auto on = a.asked;
     on.members = n;
-    const bool meets_nobody = n == 1 && on.device == topology::device::host && on.shape == "1";
+    const bool meets_nobody = n == 1 && on.device == topology::device::host && on.shape == member_shape{};
     const auto there = meets_nobody ? std::vector<prediction>() : predict(all, on, facts_of);
     if (there.empty() && n > 1) continue;
     a.over_members.push_back({n, work / n + (there.empty() ? 0 : there.front().us) + transfer_us(a.asked, n),
@@ -72,7 +72,8 @@ std::string reasons_of(const std::vector<refusal>& refused) {
     throw usage_error(fmt::format("nothing is known of barriers of {}; {}", word_for(asked, asked.members),
                                   what_there_is(all, facts_of)));
   throw usage_error(fmt::format("none of the barriers in these results joins {}, shape {}: {}",
-                                word_for(asked, asked.members), asked.shape, reasons_of(refused)));
+                                word_for(asked, asked.members), asked.shape ? to_string(*asked.shape) : "",
+                                reasons_of(refused)));
 }
 
 std::string_view origin_of(const prediction& p) {
@@ -89,7 +90,7 @@ std::string_view origin_of(const prediction& p) {
 void add_answer(advice& a) {
   const auto& best = a.barriers.front();
   const auto where = fmt::format("{}{}", word_for(a.asked, a.asked.members),
-                                 a.asked.shape.empty() ? "" : ", shape " + a.asked.shape);
+                                 a.asked.shape ? ", shape " + to_string(*a.asked.shape) : "");
   const auto figure =
       fmt::format("{:.4g} us ({:.4g} - {:.4g}, {})", best.us, best.low, best.high, origin_of(best));
   if (best.is_callable()) {
@@ -151,17 +152,17 @@ void add_faster(advice& a) {
 // The same barrier for several shapes in one sentence each.
 void add_other_shapes(advice& a, std::span<const result> all, facts_of_point facts_of,
                       const std::vector<std::string>& ties) {
-  std::set<std::string> seen{a.asked.shape};
+  std::set<std::optional<member_shape>> seen{a.asked.shape};
   std::map<std::pair<std::string, bool>, std::vector<std::string>> winners;
   for (const auto& r : all) {
     auto other = a.asked;
-    other.shape = format_shape(r.point);
+    other.shape = shape_of(r.point);
     if (!is_usable(r, a.asked, facts_of) || !seen.insert(other.shape).second) continue;
     const auto there = predict(all, other, facts_of);
     if (there.empty() || !there.front().is_callable()) continue;
     const auto& name = there.front().barrier;
     if (name != a.barriers.front().barrier && std::ranges::find(ties, name) == ties.end())
-      winners[{name, there.front().measured}].push_back(other.shape);
+      winners[{name, there.front().measured}].push_back(format_shape(r.point));
   }
   for (const auto& [winner, shapes] : winners)
     a.sentences.push_back(fmt::format("With shape{} {} it would {}be {}.", shapes.size() == 1 ? "" : "s",
@@ -237,11 +238,9 @@ std::string what_there_is(std::span<const result> all, facts_of_point facts_of) 
 
 advice advise(std::span<const result> all, step asked, facts_of_point facts_of) {
   // The B of a shape BxT is a host member's threads; it has no T.
-  if (asked.device == topology::device::host) {
-    asked.shape.resize(std::min(asked.shape.size(), asked.shape.find('x')));
-    if (asked.shape.starts_with('b')) asked.shape.erase(0, 1);
-  }
-  if (asked.shape.empty()) asked.shape = smallest_shape(all, asked, facts_of);
+  if (asked.device == topology::device::host && asked.shape)
+    asked.shape = member_shape{.blocks = asked.shape->blocks};
+  if (!asked.shape) asked.shape = smallest_shape(all, asked, facts_of);
   std::vector<refusal> refused;
   advice a{asked, predict(all, asked, facts_of, &refused), {}, {}, 0, 0, 0, {}, 1, {}};
   if (a.barriers.empty()) refuse(asked, all, facts_of, refused);
@@ -319,7 +318,7 @@ nlohmann::ordered_json to_json(const advice& a) {
                                {"work_us", a.asked.work_us},
                                {"bytes", a.asked.bytes},
                                {"gbps", a.asked.gbps},
-                               {"shape", a.asked.shape}}},
+                               {"shape", a.asked.shape ? to_string(*a.asked.shape) : ""}}},
                              {"share", {{"of_step", a.share}, {"low", a.share_low}, {"high", a.share_high}}},
                              {"best_members", a.best_members}};
   for (const auto& p : a.barriers)

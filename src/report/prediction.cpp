@@ -15,23 +15,19 @@ namespace {
 // Where a point lies: distances are in logarithms.
 struct place {
   int members = 1;
-  std::string shape;
-  double blocks = 1, threads = 1;
-  bool one_block = false;  // per GPU, of all
+  member_shape shape{};
+  double threads() const { return shape.threads.value_or(1); }
 };
 
-place place_of(const point& p) {
-  const auto in_all = p.number(axes::blocks);
-  return {p.members, format_shape(p), in_all ? *in_all : p.number(axes::blocks_per_sm).value_or(1),
-          p.number(axes::threads_per_block).value_or(1), in_all.has_value()};
-}
+place place_of(const point& p) { return {p.members, shape_of(p).value_or(member_shape{})}; }
 
-bool is_alone(const place& at) { return at.members == 1 && at.one_block && at.blocks == 1; }
+bool is_alone(const place& at) { return at.members == 1 && at.shape.in_all && at.shape.blocks == 1; }
 
 double between(const place& a, const place& b) {
-  const double by_blocks = std::log2(a.blocks / b.blocks), by_threads = std::log2(a.threads / b.threads);
+  const double by_blocks = std::log2(a.shape.blocks / b.shape.blocks),
+               by_threads = std::log2(a.threads() / b.threads());
   return std::sqrt(by_blocks * by_blocks + 0.25 * by_threads * by_threads) +
-         (a.one_block != b.one_block ? 4 : 0);
+         (a.shape.in_all != b.shape.in_all ? 4 : 0);
 }
 double between(int a, int b) { return std::abs(std::log2(static_cast<double>(a) / b)); }
 
@@ -75,7 +71,7 @@ by_barrier what_is_known(std::span<const result> all, const step& asked, facts_o
   return found;
 }
 
-const known* find(const std::vector<known>& points, int members, const std::string& shape) {
+const known* find(const std::vector<known>& points, int members, const member_shape& shape) {
   for (const auto& k : points)
     if (k.at.members == members && k.at.shape == shape) return &k;
   return nullptr;
@@ -145,7 +141,7 @@ double most_growth(double doublings, double most) {
 
 // Of all blocks of a GPU, which has about 128 multiprocessors: one block of all is seven doublings from one
 // on each.
-double blocks_in_doublings(const place& at) { return std::log2(at.blocks) + (at.one_block ? 0 : 7); }
+double blocks_in_doublings(const place& at) { return std::log2(at.shape.blocks) + (at.shape.in_all ? 0 : 7); }
 
 struct log_interval {
   double low = -std::numeric_limits<double>::infinity(), high = -low;
@@ -165,7 +161,7 @@ log_interval bounds(const std::vector<known>& points, const place& wanted, const
       high += doublings < 0 ? -least : steepest;
     };
     grow(blocks_in_doublings(wanted) - blocks_in_doublings(k.at), by.most_by_blocks);
-    grow(std::log2(wanted.threads / k.at.threads), by.most_by_threads);
+    grow(std::log2(wanted.threads() / k.at.threads()), by.most_by_threads);
     grow(std::log2(static_cast<double>(wanted.members) / k.at.members), by.most_by_members);
     all.low = std::max(all.low, low), all.high = std::min(all.high, high);
     any.low = std::min(any.low, low), any.high = std::max(any.high, high);
@@ -181,19 +177,19 @@ point point_at(point p, const place& wanted) {
   p.members = wanted.members;
   p.group.clear();
   for (const auto axis : {axes::blocks, axes::blocks_per_sm, axes::threads_per_block}) p.remove(axis);
-  p.set(wanted.one_block ? axes::blocks : axes::blocks_per_sm, wanted.blocks);
-  if (p.device == topology::device::gpu) p.set(axes::threads_per_block, wanted.threads);
+  p.set(wanted.shape.in_all ? axes::blocks : axes::blocks_per_sm, wanted.shape.blocks);
+  if (p.device == topology::device::gpu) p.set(axes::threads_per_block, wanted.threads());
   return p;
 }
 
 // Where it was tried there, and could not run or was violated: the reason.
-std::string why_refused(std::span<const result> all, const point& there, const std::string& shape) {
+std::string why_refused(std::span<const result> all, const point& there, const member_shape& shape) {
   const auto found = std::ranges::find_if(all, [&](const result& r) {
     const auto& p = r.point;
     return (r.status == result_status::waived || r.status == result_status::failed) &&
            p.study == there.study && p.subject == there.subject && p.variant == there.variant &&
            p.device == there.device && p.members == there.members && p.ranks == there.ranks &&
-           format_shape(p) == shape && is_plain(p);
+           shape_of(p) == shape && is_plain(p);
   });
   return found == all.end() ? "" : found->reason.empty() ? "it was violated" : found->reason;
 }
@@ -247,25 +243,8 @@ std::optional<prediction> predict_one(std::span<const result> results, const std
   };
   p.beyond_members = lies_outside([](const place& at) { return static_cast<double>(at.members); });
   p.beyond_shape =
-      lies_outside(blocks_in_doublings) || lies_outside([](const place& at) { return at.threads; });
+      lies_outside(blocks_in_doublings) || lies_outside([](const place& at) { return at.threads(); });
   return p;
-}
-
-// The place of a shape's words, as some result has it; of a shape that none has, from its digits.
-place place_named(std::span<const result> all, const step& asked) {
-  for (const auto& r : all)
-    if (r.point.device == asked.device && format_shape(r.point) == asked.shape) {
-      auto at = place_of(r.point);
-      at.members = asked.members;
-      return at;
-    }
-  place at{asked.members, asked.shape, 1, 1, asked.shape.starts_with('b')};
-  const auto digits = at.one_block ? asked.shape.substr(1) : asked.shape;
-  const auto cross = digits.find('x');
-  at.blocks = std::max(1.0, std::strtod(digits.c_str(), nullptr));
-  if (cross != std::string::npos)
-    at.threads = std::max(1.0, std::strtod(digits.c_str() + cross + 1, nullptr));
-  return at;
 }
 
 }  // namespace
@@ -280,20 +259,20 @@ bool is_usable(const result& r, const step& asked, facts_of_point facts_of) {
                        facts_of(r.point).by_host);
 }
 
-std::string smallest_shape(std::span<const result> all, const step& asked, facts_of_point facts_of) {
-  std::map<std::tuple<bool, double, double>, std::string> shapes;
+std::optional<member_shape> smallest_shape(std::span<const result> all, const step& asked,
+                                           facts_of_point facts_of) {
+  const auto size_of = [](const member_shape& s) { return std::tuple(s.in_all, s.blocks, s.threads); };
+  std::optional<member_shape> smallest;
   for (const auto& r : all)
-    if (is_usable(r, asked, facts_of)) {
-      const auto at = place_of(r.point);
-      shapes[{at.one_block, at.blocks, at.threads}] = at.shape;
-    }
-  return shapes.empty() ? "" : shapes.begin()->second;
+    if (const auto shape = shape_of(r.point); shape && is_usable(r, asked, facts_of))
+      if (!smallest || size_of(*shape) < size_of(*smallest)) smallest = shape;
+  return smallest;
 }
 
 std::vector<prediction> predict(std::span<const result> all, const step& asked, facts_of_point facts_of,
                                 std::vector<refusal>* refused) {
   std::vector<prediction> found;
-  const auto wanted = place_named(all, asked);
+  const place wanted{asked.members, asked.shape.value_or(member_shape{})};
   for (const auto& [name, points] : what_is_known(all, asked, facts_of))
     if (auto p = predict_one(all, name, points, wanted, facts_of, refused)) found.push_back(std::move(*p));
   std::ranges::stable_sort(found, {},

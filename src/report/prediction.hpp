@@ -16,8 +16,8 @@ struct step {
   int members = 2;
   double work_us = 0;
   double bytes = 0;
-  double gbps = 0;      // what moves them; 0: unknown
-  std::string shape{};  // "1x32"; empty: the smallest measured
+  double gbps = 0;                      // what moves them; 0: unknown
+  std::optional<member_shape> shape{};  // none: the smallest measured
 };
 
 // The latency of one passage; where it was not measured at this group and shape, from its neighbours: along
@@ -59,6 +59,6 @@ std::vector<prediction> predict(std::span<const result>, const step&, facts_of_p
 // drives: launches hide behind work.
 bool is_usable(const result&, const step&, facts_of_point);
 // Of all usable results.
-std::string smallest_shape(std::span<const result>, const step&, facts_of_point);
+std::optional<member_shape> smallest_shape(std::span<const result>, const step&, facts_of_point);
 
 }  // namespace mgsync::report

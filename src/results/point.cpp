@@ -86,12 +86,21 @@ bool is_of_shape(std::string_view name) {
   return name == axes::blocks_per_sm || name == axes::blocks || name == axes::threads_per_block;
 }
 
-std::string format_shape(const point& one) {
+std::optional<member_shape> shape_of(const point& one) {
   const auto blocks = one.number(axes::blocks), per_sm = one.number(axes::blocks_per_sm),
              threads = one.number(axes::threads_per_block);
-  if (!blocks && !per_sm && !threads) return "";
-  const std::string first = blocks ? fmt::format("b{}", *blocks) : fmt::format("{}", per_sm.value_or(1));
-  return threads || blocks ? fmt::format("{}x{}", first, threads.value_or(1)) : first;
+  if (!blocks && !per_sm && !threads) return std::nullopt;
+  return member_shape{blocks ? *blocks : per_sm.value_or(1), blocks.has_value(), threads};
+}
+
+std::string to_string(const member_shape& one) {
+  if (!one.in_all && !one.threads) return fmt::format("{}", one.blocks);
+  return fmt::format("{}{}x{}", one.in_all ? "b" : "", one.blocks, one.threads.value_or(1));
+}
+
+std::string format_shape(const point& one) {
+  const auto shape = shape_of(one);
+  return shape ? to_string(*shape) : "";
 }
 
 std::string text_of(const axis& one) {

@@ -2,6 +2,7 @@
 // axes. It knows no barrier: what only some studies vary is an axis.
 #pragma once
 
+#include <compare>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -100,8 +101,17 @@ std::string subject_of(const point&);
 // "4 GPUs", "1 host member".
 std::string count_of_members(const point&);
 
-// "1x32", "b1x32", "2" (host: threads per member); empty for a point without these axes.
-std::string format_shape(const point&);
+// Of a GPU member blocks and their threads, of a host member its threads.
+struct member_shape {
+  double blocks = 1;              // per SM; of a host member its threads
+  bool in_all = false;            // blocks per GPU, not per SM
+  std::optional<double> threads;  // per block; a host member has no blocks
+  auto operator<=>(const member_shape&) const = default;
+};
+std::optional<member_shape> shape_of(const point&);  // nothing: it has none of these axes
+// "1x32", "b1x32", "2".
+std::string to_string(const member_shape&);
+std::string format_shape(const point&);  // empty for a point without a shape
 bool is_of_shape(std::string_view axis_name);
 
 // The value alone: "20", "streaming". Whole numbers have no point.

@@ -15,7 +15,6 @@ import sys
 # File and name, and why it may stand there.
 EXCEPTIONS = {
     ("src/studies/timeline/timeline.cpp", "multigrid:auto"): "the default of an axis, which --help shows",
-    ("src/studies/model/wider_switches.cpp", "reduction"): "the model beyond one block foretells that study's curves",
 }
 RECORD = re.compile(r'const (?:backend|study) \w+_(backend|study)\{\s*(?:\.name = )?"([\w-]+)"')
 VARIANT = re.compile(r'\{\s*\.name = "([\w-]+)"')

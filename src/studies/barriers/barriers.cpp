@@ -28,7 +28,7 @@ constexpr axis_of<int> gpus({.name = "gpus",
                             numbers_in{.of = only_gpus, .least = 1, .most = most_members, .ranges = true});
 constexpr axis_of<shape> shapes(
     {.name = "shape", .help = "of a GPU member; of a host member the first number is its threads"},
-    read_by<shape>{.defaults = "1x32", .accepted = accepted_shapes, .read = read_shape});
+    read_by<shape>{.defaults = "1x32", .accepted = accepted_shapes, .read = read_shapes});
 constexpr axis_of<std::string> placements({.name = "placement", .help = "which members"},
                                           read_by<std::string>{.defaults = "near",
                                                                .accepted = accepted_placements,

@@ -95,7 +95,7 @@ using results_by_shape =
     std::map<std::pair<double, double>,
              std::vector<std::pair<const result*, subject_facts>>>;  // blocks per SM, threads
 
-std::pair<double, double> shape_of(const point& p) {
+std::pair<double, double> size_of(const point& p) {
   return {p.number(axes::blocks_per_sm).value_or(0), p.number(axes::threads_per_block).value_or(0)};
 }
 
@@ -142,7 +142,7 @@ std::map<rung, stood> ladder_of(std::span<const result> all) {
     const auto facts = r.point.study == default_study ? facts_of(r.point) : subject_facts{};
     const auto where = rung_of(r, facts);
     if (where.level != 0 && standing_of(r))
-      measured[where][kind_of(where) == 0 ? std::pair{0.0, 0.0} : shape_of(r.point)].emplace_back(&r, facts);
+      measured[where][kind_of(where) == 0 ? std::pair{0.0, 0.0} : size_of(r.point)].emplace_back(&r, facts);
   }
   std::map<rung, stood> ladder;
   for (const auto& [where, shapes] : measured) {

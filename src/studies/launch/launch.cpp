@@ -45,7 +45,7 @@ constexpr axis_of<shape> shapes({.name = "shape", .help = "of the kernels"},
                                     .defaults = "1x32",
                                     .accepted = "BxT (blocks per SM x threads, as in 1x32,1x1024), all",
                                     .read = [](auto words, auto& into) {
-                                      const auto read = read_shape(words, into);
+                                      const auto read = read_shapes(words, into);
                                       return !into.empty() && into.back().blocks ? 0 : read;
                                     }});
 

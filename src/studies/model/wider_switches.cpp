@@ -39,7 +39,9 @@ std::string dealt_of(const std::string& variant) {
 all_series series_of(std::span<const result> all) {
   all_series found;
   for (const auto& r : all) {
-    if (r.point.study != "reduction" || !r.has_metrics() || !r.verdict.passed) continue;
+    const bool sums = r.point.find("type") != nullptr && r.point.find("memory") != nullptr &&
+                      r.point.find("bytes") != nullptr;
+    if (!sums || !r.has_metrics() || !r.verdict.passed) continue;
     const bool gpu = r.point.device == topology::device::gpu;
     const double parts = gpu ? r.point.members : 1;
     found[{gpu, r.point.members, r.point.ranks, r.point.word("type"), r.point.word("memory"), r.point.subject,

@@ -46,6 +46,6 @@ gemm_answer answer(const gemm_question&);
 std::string to_text(const gemm_question&, const gemm_answer&);
 
 // The same for scripts: a JSON object, schema "mgsync-gemm/1" (docs/results.md).
-std::string to_document(const gemm_question&, const gemm_answer&);
+nlohmann::ordered_json to_document(const gemm_question&, const gemm_answer&);
 
 }  // namespace mgsync::pipeline

@@ -49,7 +49,7 @@ json of(const search_answer& a) {
 
 }  // namespace
 
-std::string to_document(const gemm_question& question, const gemm_answer& a) {
+json to_document(const gemm_question& question, const gemm_answer& a) {
   const bool found = a.best.how == search_answer::outcome::optimal;
   json out{
       {"schema", "mgsync-gemm/1"},       {"gemm", text(question.size)},
@@ -78,7 +78,7 @@ std::string to_document(const gemm_question& question, const gemm_answer& a) {
   }
   out["solver"] = a.solver ? of(*a.solver) : json();
   if (a.solver) out["solver"]["agrees"] = a.agree;
-  return out.dump();
+  return out;
 }
 
 }  // namespace mgsync::pipeline

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "src/base/errors.hpp"
 #include "src/harness/study.hpp"
@@ -172,14 +173,14 @@ study_answer answer_for(const study_request& asked) {
   if (size == nullptr) {
     if (asked.typed(solver))
       throw usage_error("--solver: it checks the answer to --gemm; accepted: with --gemm MxNxK");
-    return {write_machine(machine_from(asked)), {}, "", read};
+    return {write_machine(machine_from(asked)), {}, nullptr, read};
   }
   gemm_question question{*size, machine_from(asked), name == "paper" ? paper_space() : wide_space()};
   if (asked.typed(solver)) question.solver_limit = solver_limit;
   const auto answered = answer(question);
   return {to_text(question, answered),
           {picture_of(question, answered.schedule)},
-          to_document(question, answered),
+          std::make_shared<const nlohmann::ordered_json>(to_document(question, answered)),
           read};
 }
 

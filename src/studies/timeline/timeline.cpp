@@ -55,7 +55,7 @@ constexpr axis_of<int> gpus({.name = "gpus", .help = "the same of GPUs alone", .
 
 constexpr axis_of<shape> shapes(
     {.name = "shape", .help = "of a GPU member; of a host member the first number is its threads"},
-    read_by<shape>{.defaults = "1x32", .accepted = accepted_shapes, .read = read_shape});
+    read_by<shape>{.defaults = "1x32", .accepted = accepted_shapes, .read = read_shapes});
 
 constexpr axis_of<std::uint32_t> lateness({.name = "late",
                                            .help = "how much later than all others the last member comes",

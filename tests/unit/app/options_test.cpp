@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "src/app/advise_command.hpp"
 #include "src/app/help.hpp"
 #include "src/app/option_table.hpp"
 #include "src/app/study_command.hpp"
@@ -59,7 +60,6 @@ TEST(options, names_what_is_accepted) {
   EXPECT_NE(refusal({"lst"}).find("did you mean 'list'?"), std::string::npos);
   EXPECT_NE(refusal({"--max-time", "soon"}).find("500ms, 2s, 5min"), std::string::npos);
   EXPECT_NE(refusal({"--timeout"}).find("TIME"), std::string::npos);
-  EXPECT_NE(refusal({"advise", "--members", "0"}).find("1-4,8"), std::string::npos);
   EXPECT_NE(refusal({"--check-rounds", "3", "--no-check"}).find("accepted: one of them"), std::string::npos);
   EXPECT_NE(refusal({"--check-rounds", "-3"}).find("from 1 to"), std::string::npos);
   EXPECT_NE(refusal({"--resume"}).find("--store"), std::string::npos);
@@ -75,31 +75,48 @@ TEST(options, refuses_every_kind_of_hostile_number) {
 }
 
 TEST(options, times_and_sizes_have_units) {
-  EXPECT_EQ(parse({"advise", "--work", "0,20us,20ms,1s"}).work,
-            (std::vector<std::uint32_t>{0, 20, 20'000, 1'000'000}));
-  EXPECT_NE(refusal({"advise", "--work", "0,,1"}).find("whole microseconds"), std::string::npos);
   EXPECT_EQ(parse({"--max-time", "2500us"}).max_time, std::chrono::microseconds(2500));
-  EXPECT_EQ(parse({"advise", "--bytes", "1MiB"}).bytes, 1 << 20);
-  EXPECT_EQ(parse({"advise", "--bytes", "4096"}).bytes, 4096);
-  // What is refused names the limit, and the unit that a bare number has.
-  EXPECT_EQ(refusal({"advise", "--work", "0,2s"}),
-            "--work is '2s'; accepted: times from 0 to 1s in whole "
-            "microseconds, such as 20, 20us, 5ms (microseconds without a unit)");
-  EXPECT_NE(refusal({"advise", "--work", "0.5us"}).find("whole microseconds"), std::string::npos);
-  EXPECT_EQ(refusal({"advise", "--bytes", "2PiB"}), "--bytes is '2PiB'; accepted: whole bytes from 0 to "
-                                                    "1PiB, such as 4096, 64KiB, 1MB (bytes without a unit)");
   EXPECT_EQ(refusal({"--timeout", "500us"}), "--timeout is '500us'; accepted: a time from 1ms to 24h, such "
                                              "as 500ms, 2s, 5min (seconds without a unit)");
-  EXPECT_EQ(refusal({"advise", "--members", "1000000"}),
-            "--members: '1000000' is no number of members; accepted: "
-            "numbers from 1 to 65536 and ranges of them, as in 1-4,8");
-  EXPECT_NE(refusal({"advise", "--gpus", "1000000"}).find("--gpus: '1000000'"), std::string::npos);
+}
+
+// What advise is asked about is typed like an axis of a study.
+TEST(options, of_a_step_are_one_value_each) {
+  const auto of = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "advise");
+    return step_asked(parse(words));
+  };
+  const auto refused = [&](std::vector<std::string> words) -> std::string {
+    try {
+      of(std::move(words));
+    } catch (const usage_error& error) { return error.what(); }
+    return "accepted";
+  };
+  const auto step = of({"--gpus", "4", "--shape", "4x256", "--work", "20ms", "--bytes", "1MiB"});
+  EXPECT_EQ(step.members, 4);
+  EXPECT_EQ(step.shape, (member_shape{4, false, 256}));
+  EXPECT_EQ(step.work_us, 20'000);
+  EXPECT_EQ(step.bytes, 1 << 20);
+  EXPECT_EQ(of({"-m", "2", "-s", "b1x32"}).shape, (member_shape{1, true, 32}));
+  EXPECT_EQ(of({}).members, 0);
+  EXPECT_FALSE(of({}).shape.has_value());
+  // What is refused names the limit, and the unit that a bare number has.
+  EXPECT_EQ(refused({"--work", "2s"}),
+            "--work is '2s'; accepted: 0 to 1000000, in us or with a unit of its own");
+  EXPECT_NE(refused({"--work", "0.5us"}).find("accepted: 0 to 1000000"), std::string::npos);
+  EXPECT_NE(refused({"--bytes", "2PiB"}).find("in B or with a unit of its own"), std::string::npos);
+  EXPECT_EQ(refused({"--members", "1000000"}), "--members is '1000000'; accepted: 1 to 65536");
+  EXPECT_EQ(refused({"--gpus", "0"}), "--gpus is '0'; accepted: 1 to 65536");
+  EXPECT_EQ(refused({"--members", "2,4"}), "--members takes one word; accepted: 1 to 65536");
+  EXPECT_NE(refused({"--shape", "1x32,4x256"}).find("--shape takes one word; accepted: BxT"),
+            std::string::npos);
+  EXPECT_NE(refused({"--shape", "all"}).find("--shape is 'all'; accepted: BxT"), std::string::npos);
 }
 
 TEST(options, gpus_are_never_host_threads) {
   const auto o = parse({"--gpus", "1-3"});
   EXPECT_EQ(o.gpus, "1-3");
-  EXPECT_EQ(parse({"advise", "--gpus", "2"}).members, "2");
+  EXPECT_EQ(parse({"advise", "--gpus", "2"}).device, "gpu");
   EXPECT_EQ(o.device, "gpu");
   EXPECT_EQ(parse({"--gpus", "2", "--device", "auto"}).device, "gpu");
   EXPECT_EQ(parse({"--members", "2"}).device, "auto");
@@ -213,7 +230,8 @@ TEST(options, that_a_command_does_not_use_are_refused_with_its_own_list) {
   EXPECT_NE(refusal({"show", "a", "--svg", "x"}).find("--figure"), std::string::npos);
   EXPECT_NE(refusal({"report"}).find("takes files"), std::string::npos);
   EXPECT_NE(refusal({"compare", "a", "b", "--reference"}).find("one file"), std::string::npos);
-  EXPECT_EQ(parse({"advise", "--work", "20us", "--gpus", "4"}).work.front(), 20u);
+  EXPECT_NE(refusal({"advise", "--backend", "mpi"}).find("mgsync advise does not take --backend"),
+            std::string::npos);
   EXPECT_NE(refusal({"list", "--resume"}).find("mgsync list does not take --resume"), std::string::npos);
   EXPECT_EQ(refusal({"list", "--members", "2"}), "accepted");
 }

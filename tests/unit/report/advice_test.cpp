@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "barriers/words.hpp"
 #include "src/base/errors.hpp"
 #include "src/results/result_file.hpp"
 #include "src/studies/barriers/barrier_facts.hpp"
@@ -19,6 +20,18 @@ namespace mgsync::report { namespace {
 
 std::vector<result> committed(const std::string& name) {
   return read_result_file(std::string(MGSYNC_RESULTS) + "/" + name).document.results;
+}
+
+// "4x256", "b1x32", and of host members "4".
+std::optional<member_shape> shape_named(const std::string& text) {
+  point p;
+  std::vector<shape> read;
+  const std::string word = text.find('x') == std::string::npos ? text + "x1" : text;
+  if (read_shape({&word, 1}, read) == 0) return std::nullopt;
+  const auto& one = read.front();
+  p.set(one.blocks ? axes::blocks : axes::blocks_per_sm, one.blocks ? *one.blocks : *one.blocks_per_sm);
+  if (word == text) p.set(axes::threads_per_block, one.threads_per_block);
+  return shape_of(p);
 }
 
 struct held_out {
@@ -48,7 +61,8 @@ TEST(advice, of_ten_cases_that_it_does_not_know_is_within_5_percent_of_the_best)
       else if (r.has_metrics() && r.verdict.passed) truth[subject_of(r.point)] = r.metrics.front().median;
     }
     ASSERT_GE(truth.size(), 3U);
-    const auto found = advise(known, {one.device, one.members, 20, 0, 0, one.shape}, barriers::facts_of);
+    const auto found =
+        advise(known, {one.device, one.members, 20, 0, 0, shape_named(one.shape)}, barriers::facts_of);
     // The answer among those that a program can call, and the fastest of all.
     const auto& answer = found.barriers.front();
     const auto& fastest = *std::ranges::min_element(found.barriers, {}, &prediction::us);
@@ -78,7 +92,7 @@ void leave_out(coverage& all, const std::vector<result>& of, const result& left,
   std::vector<result> known;
   std::copy_if(of.begin(), of.end(), std::back_inserter(known), is_kept);
   step asked{left.point.device, left.point.members};
-  asked.shape = format_shape(left.point);
+  asked.shape = shape_of(left.point);
   for (const auto& p : predict(known, asked, barriers::facts_of)) {
     const double us = left.metrics.front().median;
     ++all.cases;
@@ -145,7 +159,7 @@ TEST(advice, weighs_work_barrier_launch_and_bytes) {
   const std::vector<result> all{made_up("multigrid", 2, 2), made_up("multigrid", 4, 2.5),
                                 made_up("kernel-boundary", 2, 4), made_up("kernel-boundary", 4, 18),
                                 made_up("multigrid", 2, 8, "peer-stores")};
-  const auto a = advise(all, {topology::device::gpu, 4, 22.5, 0, 0, ""});
+  const auto a = advise(all, {topology::device::gpu, 4, 22.5, 0, 0, {}});
   EXPECT_EQ(a.barriers.front().barrier, "multigrid");
   EXPECT_TRUE(a.barriers.front().measured);
   EXPECT_NEAR(a.share, 0.1, 1e-12);
@@ -159,14 +173,14 @@ TEST(advice, weighs_work_barrier_launch_and_bytes) {
   EXPECT_NE(text.find("15.5 us more than multigrid"), std::string::npos) << text;
   EXPECT_NE(text.find("up to 4 times as long (peer-stores)"), std::string::npos) << text;
   // 1 MB at 100 GB/s takes 10 us; little work on many is not worth its exchange.
-  EXPECT_EQ(advise(all, {topology::device::gpu, 4, 1, 1e6, 100, ""}).best_members, 1);
-  EXPECT_NEAR(advise(all, {topology::device::gpu, 4, 10, 1e6, 100, ""}).share, 2.5 / 22.5, 1e-12);
+  EXPECT_EQ(advise(all, {topology::device::gpu, 4, 1, 1e6, 100, {}}).best_members, 1);
+  EXPECT_NEAR(advise(all, {topology::device::gpu, 4, 10, 1e6, 100, {}}).share, 2.5 / 22.5, 1e-12);
 }
 
 TEST(advice, beyond_what_was_measured_is_a_guess) {
   const std::vector<result> all{made_up("multigrid", 2, 2), made_up("multigrid", 4, 2.5)};
-  const auto guess = advise(all, {topology::device::gpu, 8, 10, 0, 0, ""}).barriers.front(),
-             between = advise(all, {topology::device::gpu, 3, 10, 0, 0, ""}).barriers.front();
+  const auto guess = advise(all, {topology::device::gpu, 8, 10, 0, 0, {}}).barriers.front(),
+             between = advise(all, {topology::device::gpu, 3, 10, 0, 0, {}}).barriers.front();
   EXPECT_TRUE(guess.beyond_members);
   EXPECT_GT(guess.high / guess.low, 1.9);
   EXPECT_FALSE(between.beyond());
@@ -182,7 +196,7 @@ result with_shape(result r, double blocks_per_sm, double threads) {
 
 TEST(advice, beyond_the_shapes_that_were_measured_is_a_guess_as_wide_as_barriers_grow) {
   const std::vector<result> one_shape{made_up("multigrid", 2, 2), made_up("multigrid", 4, 2.068)};
-  const auto a = advise(one_shape, {topology::device::gpu, 4, 20, 0, 0, "32x64"});
+  const auto a = advise(one_shape, {topology::device::gpu, 4, 20, 0, 0, shape_named("32x64")});
   const auto& guess = a.barriers.front();
   EXPECT_TRUE(guess.beyond_shape);
   EXPECT_FALSE(guess.beyond_members);
@@ -196,26 +210,28 @@ TEST(advice, beyond_the_shapes_that_were_measured_is_a_guess_as_wide_as_barriers
   auto large = with_shape(made_up("multigrid", 4, 2.2), 32, 64);
   large.metrics.front().ci95_low = 1.8, large.metrics.front().ci95_high = 2.6;
   const std::vector<result> two{made_up("multigrid", 4, 2.1), large};
-  const auto inside = advise(two, {topology::device::gpu, 4, 20, 0, 0, "8x64"}).barriers.front();
+  const auto inside = advise(two, {topology::device::gpu, 4, 20, 0, 0, shape_named("8x64")}).barriers.front();
   EXPECT_FALSE(inside.beyond());
   EXPECT_LT(inside.high / inside.low, 1.6);
   auto rough = made_up("multigrid", 4, 2);
   rough.metrics.front().ci95_low = 1, rough.metrics.front().ci95_high = 4;
   const auto near =
-      advise(std::vector<result>{rough}, {topology::device::gpu, 4, 20, 0, 0, "1x64"}).barriers.front();
+      advise(std::vector<result>{rough}, {topology::device::gpu, 4, 20, 0, 0, shape_named("1x64")})
+          .barriers.front();
   EXPECT_LE(near.low, 1);
   EXPECT_GE(near.high, 4);
   for (const double none : {std::nan(""), -1.0}) {
     rough.metrics.front().ci95_low = none, rough.metrics.front().ci95_high = none;
     const auto unsure =
-        advise(std::vector<result>{rough}, {topology::device::gpu, 4, 20, 0, 0, "1x64"}).barriers.front();
+        advise(std::vector<result>{rough}, {topology::device::gpu, 4, 20, 0, 0, shape_named("1x64")})
+            .barriers.front();
     EXPECT_GT(unsure.low, 0.5);
     EXPECT_LE(unsure.low, 1);
     EXPECT_GE(unsure.high, 4);
     EXPECT_LT(unsure.high, 8);
   }
   // One block of all is fewer than one on each multiprocessor.
-  EXPECT_TRUE(advise(std::vector<result>{rough}, {topology::device::gpu, 4, 20, 0, 0, "b1x32"})
+  EXPECT_TRUE(advise(std::vector<result>{rough}, {topology::device::gpu, 4, 20, 0, 0, shape_named("b1x32")})
                   .barriers.front()
                   .beyond_shape);
 }
@@ -226,8 +242,9 @@ TEST(advice, the_shape_of_host_members_is_their_threads) {
   host.point.axes.clear();
   host.point.set("blocks_per_sm", 1.0);
   const std::vector<result> all{host};
-  EXPECT_TRUE(advise(all, {topology::device::host, 2, 20, 0, 0, "1x32"}).barriers.front().measured);
-  const auto a = advise(all, {topology::device::host, 2, 20, 0, 0, "4x256"});
+  EXPECT_TRUE(
+      advise(all, {topology::device::host, 2, 20, 0, 0, shape_named("1x32")}).barriers.front().measured);
+  const auto a = advise(all, {topology::device::host, 2, 20, 0, 0, shape_named("4x256")});
   EXPECT_NE(a.sentences[2].find("mgsync --device host --members 2 --shape 4x1 --backend multigrid."),
             std::string::npos)
       << a.sentences[2];
@@ -266,7 +283,7 @@ TEST(advice, offers_no_barrier_for_a_shape_that_it_cannot_join) {
   const auto all = committed("h200x4-barriers.json");
   for (const std::string shape : {"1x32", "4x256", "32x64", "2x96", "16x128"}) {
     SCOPED_TRACE(shape);
-    const auto a = advise(all, {topology::device::gpu, 1, 20, 0, 0, shape}, barriers::facts_of);
+    const auto a = advise(all, {topology::device::gpu, 1, 20, 0, 0, shape_named(shape)}, barriers::facts_of);
     for (const auto& p : a.barriers) {
       EXPECT_TRUE(p.facts.never.empty()) << p.barrier << ": " << p.facts.never;
       EXPECT_FALSE(p.barrier.starts_with("warp") || p.barrier.starts_with("block") ||
@@ -277,19 +294,21 @@ TEST(advice, offers_no_barrier_for_a_shape_that_it_cannot_join) {
       EXPECT_GT(p.us, 0.7) << p.barrier;
     }
   }
-  const auto a = advise(all, {topology::device::gpu, 1, 20, 0, 0, "32x64"}, barriers::facts_of);
+  const auto a = advise(all, {topology::device::gpu, 1, 20, 0, 0, shape_named("32x64")}, barriers::facts_of);
   EXPECT_EQ(a.barriers.front().barrier, "multigrid:library");
   EXPECT_TRUE(a.barriers.front().measured);
   // Where one block is all there is, they are offered.
-  EXPECT_TRUE(advise(all, {topology::device::gpu, 1, 20, 0, 0, "b1x32"}, barriers::facts_of)
+  EXPECT_TRUE(advise(all, {topology::device::gpu, 1, 20, 0, 0, shape_named("b1x32")}, barriers::facts_of)
                   .barriers.front()
                   .barrier.starts_with("block"));
   // One block alone meets no other: it says nothing of eight.
-  EXPECT_GT(
-      advise(all, {topology::device::gpu, 1, 20, 0, 0, "b8x64"}, barriers::facts_of).barriers.front().us,
-      0.7);
+  EXPECT_GT(advise(all, {topology::device::gpu, 1, 20, 0, 0, shape_named("b8x64")}, barriers::facts_of)
+                .barriers.front()
+                .us,
+            0.7);
   // More threads than a multiprocessor holds meet at the end of a kernel only.
-  const auto large = advise(all, {topology::device::gpu, 4, 20, 0, 0, "32x1024"}, barriers::facts_of);
+  const auto large =
+      advise(all, {topology::device::gpu, 4, 20, 0, 0, shape_named("32x1024")}, barriers::facts_of);
   for (const auto& p : large.barriers) EXPECT_TRUE(p.facts.by_host) << p.barrier;
   EXPECT_TRUE(says(
       large, "No barrier inside a kernel is for them: no GPU holds more than 32 blocks or 2048 threads"));
@@ -297,8 +316,8 @@ TEST(advice, offers_no_barrier_for_a_shape_that_it_cannot_join) {
 
 TEST(advice, says_why_none_of_the_barriers_joins_a_shape) {
   try {
-    advise(committed("h200x1-inner-barriers.json"), {topology::device::gpu, 1, 20, 0, 0, "32x64"},
-           barriers::facts_of);
+    advise(committed("h200x1-inner-barriers.json"),
+           {topology::device::gpu, 1, 20, 0, 0, shape_named("32x64")}, barriers::facts_of);
     FAIL() << "it gave an answer";
   } catch (const usage_error& error) {
     EXPECT_EQ(
@@ -325,7 +344,7 @@ TEST(advice, answers_with_what_a_program_can_call_and_never_with_a_guess_before_
     for (const int members : one.members)
       for (const auto& shape : one.shapes) {
         SCOPED_TRACE(fmt::format("{}, {}, {}", one.file, members, shape));
-        const auto a = advise(all, {one.device, members, 20, 0, 0, shape}, barriers::facts_of);
+        const auto a = advise(all, {one.device, members, 20, 0, 0, shape_named(shape)}, barriers::facts_of);
         EXPECT_TRUE(a.barriers.front().is_callable()) << a.barriers.front().barrier;
         EXPECT_TRUE(says(a, "To call it: " + a.barriers.front().facts.call));
         for (std::size_t i = 1; i < a.barriers.size(); ++i) {
@@ -357,8 +376,8 @@ TEST(advice, names_what_is_faster_and_cannot_be_called_behind_the_answer) {
 }
 
 TEST(advice, says_what_to_measure_where_only_what_cannot_be_called_was) {
-  const auto a = advise(committed("h200x4-gpu-barriers.json"), {topology::device::gpu, 4, 20, 0, 0, "1x32"},
-                        barriers::facts_of);
+  const auto a = advise(committed("h200x4-gpu-barriers.json"),
+                        {topology::device::gpu, 4, 20, 0, 0, shape_named("1x32")}, barriers::facts_of);
   EXPECT_EQ(a.barriers.front().barrier, "nccl-device:hub");
   EXPECT_TRUE(says(a, "multigrid:library, which a program can call in place of multigrid:auto, was not "
                       "measured: mgsync --gpus 4 --shape 1x32 --backend multigrid:library."));
@@ -389,7 +408,7 @@ TEST(advice, does_not_tell_whether_an_unknown_barrier_can_be_called) {
 TEST(advice, ranks_what_was_measured_there_before_what_may_be_faster) {
   const std::vector<result> all{with_shape(made_up("measured", 2, 4), 2, 32), made_up("elsewhere", 2, 1),
                                 with_shape(made_up("elsewhere", 2, 1.2), 4, 32)};
-  const auto a = advise(all, {topology::device::gpu, 2, 20, 0, 0, "2x32"});
+  const auto a = advise(all, {topology::device::gpu, 2, 20, 0, 0, shape_named("2x32")});
   EXPECT_EQ(a.barriers.front().barrier, "measured");
   EXPECT_TRUE(says(a, "Perhaps faster, but not measured there, or in one batch only: elsewhere ("));
   EXPECT_TRUE(says(a, "mgsync --gpus 2 --shape 2x32 --backend elsewhere."));
@@ -412,8 +431,10 @@ TEST(advice, offers_nothing_where_it_could_not_run_or_was_violated) {
     refused.status = ended, refused.reason = "264 blocks fit", refused.metrics.clear();
     const std::vector<result> all{made_up("one", 2, 1), with_shape(made_up("one", 2, 1.2), 4, 32),
                                   made_up("other", 2, 5), refused};
-    EXPECT_EQ(advise(all, {topology::device::gpu, 2, 20, 0, 0, "2x32"}).barriers.front().barrier, "other");
-    EXPECT_EQ(advise(all, {topology::device::gpu, 2, 20, 0, 0, "3x32"}).barriers.front().barrier, "one");
+    EXPECT_EQ(advise(all, {topology::device::gpu, 2, 20, 0, 0, shape_named("2x32")}).barriers.front().barrier,
+              "other");
+    EXPECT_EQ(advise(all, {topology::device::gpu, 2, 20, 0, 0, shape_named("3x32")}).barriers.front().barrier,
+              "one");
   }
 }
 
