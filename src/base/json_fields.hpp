@@ -59,15 +59,15 @@ class json_writer {
   explicit json_writer(whole_doubles how) : how_(how) {}
 
   template <class Type>
-  void needs(const char* key, const Type& value, std::int64_t = 0) {
+  void needs(std::string_view key, const Type& value, std::int64_t = 0) {
     fields_.emplace_back(key, json_of(value));
   }
   template <class Type>
-  void may(const char* key, const Type& value, std::int64_t = 0) {
+  void may(std::string_view key, const Type& value, std::int64_t = 0) {
     fields_.emplace_back(key, json_of(value));
   }
   template <class Type>
-  void operator()(const char* key, const Type& value, std::int64_t = 0) {
+  void operator()(std::string_view key, const Type& value, std::int64_t = 0) {
     json told = json_of(value);
     const bool silent = told.is_null() || (told.is_structured() && told.empty()) || told == "";
     if (!silent) fields_.emplace_back(key, std::move(told));
@@ -222,15 +222,15 @@ class json_reader {
       next_key();
     }
     template <class Type>
-    void needs(const char* key, Type&& value, std::int64_t most = -1) {
+    void needs(std::string_view key, Type&& value, std::int64_t most = -1) {
       field(key, value, most, true);
     }
     template <class Type>
-    void may(const char* key, Type&& value, std::int64_t most = -1) {
+    void may(std::string_view key, Type&& value, std::int64_t most = -1) {
       field(key, value, most, false);
     }
     template <class Type>
-    void operator()(const char* key, Type&& value, std::int64_t most = -1) {
+    void operator()(std::string_view key, Type&& value, std::int64_t most = -1) {
       field(key, value, most, false);
     }
 
@@ -251,7 +251,7 @@ class json_reader {
     enum class pass { reading, checking, naming };
 
     template <class Type>
-    void field(const char* key, Type& value, std::int64_t most, bool needed) {
+    void field(std::string_view key, Type& value, std::int64_t most, bool needed) {
       const auto bit = std::uint64_t{1} << index_++;
       auto& in = reader_.in_;
       if (what_ == pass::naming) known_.emplace_back(key);
@@ -308,7 +308,7 @@ class json_reader {
    public:
     explicit row_way(json_reader& reader) : reader_(reader) {}
     template <class Type>
-    void needs(const char*, Type&& value, std::int64_t most = -1) {
+    void needs(std::string_view, Type&& value, std::int64_t most = -1) {
       if (!reader_.in_.more()) reader_.in_.expected("a value for each column");
       reader_.take(value, most < 0 ? reader_.how_.most : most);
     }

@@ -29,10 +29,8 @@ metric summarize_batches(const metric_name& name, const std::vector<std::vector<
   m.max = *most;
   m.spread = spread(all);
   m.samples = all.size();
-  if (all.size() >= samples_for_percentiles) {
-    m.p5 = quantile(all, 0.05);
-    m.p95 = quantile(all, 0.95);
-  }
+  for (std::size_t i = 0; i < m.further.size(); ++i)
+    if (const auto& each = further_statistics()[i]; all.size() >= each.least) m.further[i] = each.of(all);
   return m;
 }
 

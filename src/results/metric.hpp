@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,15 @@ void fields(auto& way, metric_name& m) {
   way.needs("better", m.better);
 }
 
+// What is told of every metric beside its median, interval and range: a line each in further_statistics.cpp,
+// from which writing, reading and the columns of CSV follow (docs/extending.md).
+struct further_statistic {
+  std::string_view name;  // "p95": its key in JSON, and behind the metric's name its column
+  std::size_t least = 1;  // of fewer samples it is not told
+  double (*of)(std::span<const double> samples) = nullptr;
+};
+std::span<const further_statistic> further_statistics();
+
 // Numbers that a file does not tell are NaN.
 struct metric : metric_name {
   double median = 0;    // over the batches' medians
@@ -45,7 +55,8 @@ struct metric : metric_name {
   double spread = 0;  // of the samples themselves: half the central 68 %
   std::optional<double>
       sigma{};  // eq. 8, where the method is the difference of two runs: expected of one sample
-  std::optional<double> p5{}, p95{};  // of the samples; only from 100 samples on
+  std::vector<std::optional<double>> further =
+      std::vector<std::optional<double>>(further_statistics().size());  // in their order
   std::size_t samples = 0;
   std::vector<double>
       raw{};  // the batches' medians, in their order: the unit of replication, what comparisons take
@@ -63,8 +74,7 @@ void fields(auto& way, metric& m) {
   way.needs("max", m.max);
   way.needs("spread", m.spread);
   way.may("sigma", m.sigma);
-  way.may("p5", m.p5);
-  way.may("p95", m.p95);
+  for (std::size_t i = 0; i < m.further.size(); ++i) way.may(further_statistics()[i].name, m.further[i]);
   way.needs("samples", m.samples);
   way.needs("raw", m.raw);
 }

@@ -13,11 +13,11 @@ namespace {
 struct gaps_in {
   const metric& of;
   std::vector<std::string>& notes;
-  void needs(const char* key, double value) const {
+  void needs(std::string_view key, double value) const {
     if (!std::isfinite(value)) notes.push_back(fmt::format("{}.{} is no finite number", of.name, key));
   }
-  void needs(const char*, const auto&) const {}
-  void may(const char*, const auto&) const {}
+  void needs(std::string_view, const auto&) const {}
+  void may(std::string_view, const auto&) const {}
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-BLOCK = re.compile(r"(?:^`(?P<file>[\w./]+)`\n\n|in `(?P<into>[\w./]+)` \((?P<how>after|in place of) `(?P<line>[^`]+)`\):\n\n)"
+BLOCK = re.compile(r"(?:^`(?P<file>[\w./-]+)`\n\n|in `(?P<into>[\w./-]+)` \((?P<how>after|in place of) `(?P<line>[^`]+)`\):\n\n)"
                    r"```\w+\n(?P<text>.*?)```\n", re.M | re.S)
 
 
@@ -73,7 +73,7 @@ def refusal(*words):
 
 
 def try_study(program, folder):
-    """The study, its axis, its metric, and the output form."""
+    """The study, its axis, its metric, the statistic, and the output form."""
     study = [program, "study", "yielding"]
     told = run(study)
     assert "A thread that yields pays" in told, told
@@ -86,7 +86,12 @@ def try_study(program, folder):
     results = json.loads(document.read_text())["results"]
     assert [r["axes"]["threads"]["value"] for r in results] == [1, 2], results
     assert all(r["metrics"]["processor"]["unit"] == "us" and r["metrics"]["processor"]["median"] > 0 for r in results), results
+    assert all(r["metrics"]["latency"]["deviation"] >= 0 for r in results), results
+    run([program, "merge", document, "--json", folder / "again"])
+    again = json.loads((folder / "again").read_text())["results"]
+    assert [r["metrics"] for r in again] == [r["metrics"] for r in results], again
     columns = next(csv.reader(rows.open()))
+    assert {"latency_us_deviation", "processor_us_deviation", "latency_us_p95"} <= set(columns), columns
     assert {"threads", "processor_us", "processor_us_ci95_low"} <= set(columns), columns
     by = run([program, "show", document, "--by", "threads"])
     assert re.search(r"^\| [^|]*threads \| 1 \| 2 \|$", by, re.M), by
@@ -105,12 +110,12 @@ def main():
         shutil.copytree(source, copy, ignore=shutil.ignore_patterns("build", ".git"), symlinks=True)
         page = (copy / "docs/extending.md").read_text()
         done = follow(page, copy)
-        assert len(done) == len(re.findall(r"^```(?:cpp|cmake)$", page, re.M)), done
+        assert len(done) == len(re.findall(r"^```(?:cpp|cmake|json)$", page, re.M)), done
         run([cmake, "-S", copy, "-B", made, "-G", "Ninja", "-DMGSYNC_CUDA=OFF", "-DMGSYNC_NCCL=OFF", "-DMGSYNC_MPI=OFF", "-DMGSYNC_Z3=OFF",
              "-DMGSYNC_TESTS=OFF", "-DMGSYNC_WERROR=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0"])
         # Only what is new, by the commands that CMake gives: the libraries are those of the build at hand.
         new = ("backend_table.cpp", "study_table.cpp", "tally.cpp", "yielding.cpp", "document_forms.cpp",
-               "prometheus_document.cpp")
+               "prometheus_document.cpp", "further_statistics.cpp")
         commands = [c for c in json.loads((made / "compile_commands.json").read_text()) if c["file"].endswith(new)]
         assert len(commands) == len(new), commands
         objects = [pathlib.Path(folder) / (pathlib.Path(c["file"]).name + ".o") for c in commands]

@@ -124,8 +124,8 @@ inline bool same(const metric& a, const metric& b) {
   for (const auto member : {&metric::median, &metric::ci95_low, &metric::ci95_high, &metric::confidence,
                             &metric::min, &metric::max, &metric::spread})
     if (!same_number(a.*member, b.*member)) return false;
-  return a.name == b.name && a.unit == b.unit && a.better == b.better && a.sigma == b.sigma && a.p5 == b.p5 &&
-         a.p95 == b.p95 && a.samples == b.samples && a.raw == b.raw;
+  return a.name == b.name && a.unit == b.unit && a.better == b.better && a.sigma == b.sigma &&
+         a.further == b.further && a.samples == b.samples && a.raw == b.raw;
 }
 
 inline bool same(const verdict& a, const verdict& b) {

@@ -110,9 +110,9 @@ TEST(statistics, the_batch_is_the_unit) {
   EXPECT_DOUBLE_EQ(summary.ci95_high, 9);
   EXPECT_DOUBLE_EQ(summary.confidence, 0.96875);
   EXPECT_DOUBLE_EQ(summary.min, 1);
-  EXPECT_TRUE(summary.p5.has_value());
+  EXPECT_TRUE(summary.further.at(0).has_value());
   series.pop_back();
-  EXPECT_FALSE(summarize(metric_name{"latency", "us"}, series).p5.has_value());
+  EXPECT_FALSE(summarize(metric_name{"latency", "us"}, series).further.at(0).has_value());
   EXPECT_LT(summarize(metric_name{"latency", "us"}, series).confidence, 0.95);
 }
 
