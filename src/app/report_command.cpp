@@ -5,24 +5,20 @@
 #include <filesystem>
 #include <map>
 #include <set>
-#include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "mgsync/version.hpp"
 #include "src/app/report_files.hpp"
-#include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
 #include "src/harness/outputs.hpp"
 #include "src/report/page.hpp"
-#include "src/report/svg.hpp"
 #include "src/report/text.hpp"
 #include "src/results/anonymous.hpp"
 #include "src/results/atomic_file.hpp"
 #include "src/results/comparison.hpp"
-#include "src/results/selection.hpp"
 #include "topology/findings.hpp"
 #include "topology/reports/drawing.hpp"
 #include "topology/reports/reports.hpp"
@@ -148,11 +144,6 @@ std::vector<std::string> failures_of(const std::vector<shown_study>& several) {
   for (const auto& one : several)
     if (!one.failed.empty()) sentences.push_back(one.shown.sentences.front());
   return sentences;
-}
-
-// For a command whose answer is another one, and there.
-void say_what_failed(const std::vector<shown_study>& several) {
-  for (const auto& sentence : failures_of(several)) say("mgsync: {}\n", sentence);
 }
 
 // Rows and sections of one machine; what was learned goes to the verdict, and what could not be evaluated to
@@ -319,78 +310,6 @@ int report_command(const options& asked) {
   if (!asked.html.empty() && asked.html != "-") say("mgsync: the report is in {}\n", asked.html);
   for (const auto& sentence : failed) say("mgsync: {}\n", sentence);
   return static_cast<int>(failed.empty() ? exit_code::success : exit_code::failure);
-}
-
-namespace {
-
-// What every study makes of the files that show was given, whatever their machines are.
-std::vector<shown_study> evaluations_of(const options& asked) {
-  auto all = read_report_files(asked.files, across::machines, asked.less_order);
-  say_damage(all);
-  std::vector<result> results;
-  std::vector<result> earlier;
-  for (auto& m : all.machines) {
-    std::move(m.results.begin(), m.results.end(), std::back_inserter(results));
-    std::move(m.earlier.begin(), m.earlier.end(), std::back_inserter(earlier));
-  }
-  if (!asked.where.empty()) {
-    results = selected(std::move(results), asked.where);
-    earlier.clear();
-  }
-  auto shown = evaluate_all(results, earlier);
-  say_what_failed(shown);
-  return shown;
-}
-
-}  // namespace
-
-int show_tables(const options& asked) {
-  const auto shown = evaluations_of(asked);
-  const auto words = split_at_commas(asked.tables);
-  std::string text;
-  for (const auto word : words) {
-    std::set<std::string> names{"sentences"};
-    bool found = word == "sentences";
-    for (const auto& study : shown) {
-      if (word == "sentences")
-        for (const auto& sentence : study.shown.sentences)
-          text += fmt::format("{}\n\n", markdown_words(sentence));
-      for (const auto& t : study.shown.tables) {
-        names.insert(t.heading.name);
-        if (t.heading.name != word) continue;
-        found = true;
-        text += fmt::format("{}\n\n{}\n{}", markdown_words(t.heading.title), to_markdown(t),
-                            t.heading.caption.empty() ? "" : markdown_words(t.heading.caption) + "\n\n");
-      }
-    }
-    if (!found)
-      throw usage_error(
-          fmt::format("--tables has '{}'; of these files accepted: {}", word, fmt::join(names, ", ")));
-  }
-  tell("{}", text);
-  return 0;
-}
-
-int show_figure(const options& asked) {
-  prepare_files(asked, asked.files);
-  const auto shown = evaluations_of(asked);
-  std::vector<std::string> names;
-  for (const auto& study : shown)
-    for (const auto& one : study.shown.figures) {
-      if (heading_of(one).name == asked.figure) {
-        try {
-          write(asked.svg, report::to_svg(one));
-        } catch (const std::invalid_argument& error) {
-          throw usage_error(
-              fmt::format("--figure {}: it cannot be drawn of these files: {}", asked.figure, error.what()));
-        }
-        return 0;
-      }
-      names.push_back(heading_of(one).name);
-    }
-  throw usage_error(fmt::format("--figure is '{}'; of these files accepted: {}", asked.figure,
-                                names.empty() ? "nothing, they give no figure"
-                                              : fmt::format("{}", fmt::join(names, ", "))));
 }
 
 }  // namespace mgsync

@@ -2,12 +2,20 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "src/app/report_files.hpp"
+#include "src/base/comma_list.hpp"
+#include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
+#include "src/harness/outputs.hpp"
+#include "src/report/svg.hpp"
 #include "src/report/text.hpp"
+#include "src/results/atomic_file.hpp"
 #include "src/results/pivot_table.hpp"
 #include "src/results/result_file.hpp"
 #include "src/results/selection.hpp"
@@ -32,6 +40,26 @@ std::string what_is_missing(const result_file& shown) {
                         count(shown.unfinished.size(), have(shown.unfinished.size())));
   if (cut_short != 0) text += fmt::format("; {} fewer samples, or none", count(cut_short, have(cut_short)));
   return text + "\n";
+}
+
+// What every study makes of the files that show was given, whatever their machines are.
+std::vector<shown_study> evaluations_of(const options& asked) {
+  auto all = read_report_files(asked.files, across::machines, asked.less_order);
+  say_damage(all);
+  std::vector<result> results;
+  std::vector<result> earlier;
+  for (auto& m : all.machines) {
+    std::move(m.results.begin(), m.results.end(), std::back_inserter(results));
+    std::move(m.earlier.begin(), m.earlier.end(), std::back_inserter(earlier));
+  }
+  if (!asked.where.empty()) {
+    results = selected(std::move(results), asked.where);
+    earlier.clear();
+  }
+  auto shown = evaluate_all(results, earlier);
+  for (const auto& one : shown)
+    if (!one.failed.empty()) say("mgsync: {}\n", one.shown.sentences.front());
+  return shown;
 }
 
 }  // namespace
@@ -66,6 +94,57 @@ int show_results(const options& asked) {
     if (std::ranges::any_of(document.results, [&](const result& r) { return r.point.study == one.of->name; }))
       tell("\n{}", report::to_text(one.shown));
   return code;
+}
+
+int show_tables(const options& asked) {
+  const auto shown = evaluations_of(asked);
+  const auto words = split_at_commas(asked.tables);
+  std::string text;
+  for (const auto word : words) {
+    std::set<std::string> names{"sentences"};
+    bool found = word == "sentences";
+    for (const auto& study : shown) {
+      if (word == "sentences")
+        for (const auto& sentence : study.shown.sentences)
+          text += fmt::format("{}\n\n", markdown_words(sentence));
+      for (const auto& t : study.shown.tables) {
+        names.insert(t.heading.name);
+        if (t.heading.name != word) continue;
+        found = true;
+        text += fmt::format("{}\n\n{}\n{}", markdown_words(t.heading.title), to_markdown(t),
+                            t.heading.caption.empty() ? "" : markdown_words(t.heading.caption) + "\n\n");
+      }
+    }
+    if (!found)
+      throw usage_error(
+          fmt::format("--tables has '{}'; of these files accepted: {}", word, fmt::join(names, ", ")));
+  }
+  tell("{}", text);
+  return 0;
+}
+
+int show_figure(const options& asked) {
+  prepare_files(asked, asked.files);
+  const auto shown = evaluations_of(asked);
+  std::vector<std::string> names;
+  for (const auto& study : shown)
+    for (const auto& one : study.shown.figures) {
+      if (heading_of(one).name == asked.figure) {
+        try {
+          const auto picture = report::to_svg(one);
+          if (asked.svg.empty() || asked.svg == "-") tell("{}", picture);
+          else write_file_atomically(asked.svg, picture);
+        } catch (const std::invalid_argument& error) {
+          throw usage_error(
+              fmt::format("--figure {}: it cannot be drawn of these files: {}", asked.figure, error.what()));
+        }
+        return 0;
+      }
+      names.push_back(heading_of(one).name);
+    }
+  throw usage_error(fmt::format("--figure is '{}'; of these files accepted: {}", asked.figure,
+                                names.empty() ? "nothing, they give no figure"
+                                              : fmt::format("{}", fmt::join(names, ", "))));
 }
 
 }  // namespace mgsync

@@ -1,4 +1,5 @@
-// `mgsync show`: what the command printed that wrote a file, or the tables that --by asks for.
+// `mgsync show`: what the command printed that wrote a file, the tables that --by asks for, or
+// tables and figures of what studies make of the files.
 #pragma once
 
 #include "src/app/options.hpp"
@@ -6,5 +7,13 @@
 namespace mgsync {
 
 int show_results(const options&);
+
+// --tables LIST of the files' evaluations, in Markdown, in this order. Throws usage_error naming the tables
+// there are.
+int show_tables(const options&);
+
+// --figure NAME of the files' evaluations, to --svg FILE or stdout. Throws usage_error naming the figures
+// there are.
+int show_figure(const options&);
 
 }  // namespace mgsync
