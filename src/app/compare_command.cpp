@@ -12,6 +12,7 @@
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
+#include "src/harness/study.hpp"
 #include "src/results/comparison_table.hpp"
 #include "src/results/node_check.hpp"
 #include "src/results/result_file.hpp"
@@ -29,6 +30,7 @@ std::vector<result_file> read_side(std::string_view side, const std::string& lis
       throw usage_error(
           fmt::format("{} is '{}': a file name is empty; accepted: a.json or a.json,b.json", side, list));
     files.push_back(read_result_file(std::string(name)));
+    know_facts(studies(), files.back().document.results, false);
   }
   return files;
 }

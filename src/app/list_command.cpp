@@ -28,8 +28,10 @@ int list_backends(const campaign_request& asked, const communicator& job,
       const auto& b = *p.choice.backend;
       const bool first = p.choice.variant == &b.variants.front();
       if (first) tell("{:<16} {}\n", b.name, b.summary);
-      tell("  {:<30} {}{}\n", to_string(p.choice), p.waived.empty() ? "can run" : "waived: " + p.waived,
-           first ? "  (default)" : "");
+      const auto& v = *p.choice.variant;
+      tell("  {:<30} {}{}\n      {}{}\n", to_string(p.choice),
+           p.waived.empty() ? "can run" : "waived: " + p.waived, first ? "  (default)" : "", v.summary,
+           v.facts_for(request.device).orders_less() ? "; orders less than a barrier" : "");
     }
   }
   return 0;

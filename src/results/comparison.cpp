@@ -29,6 +29,7 @@ struct side_of_a_point {
   std::string reason;      // of the last that has no number
   result_status status = result_status::waived;  // the worst that has no number
   bool was_lost = false;                         // one of them has no number
+  bool orders_less = false;                      // than a barrier
   std::vector<doubt> doubts;
 };
 
@@ -67,6 +68,7 @@ void take(side_of_a_point& into, std::map<std::string, medians_of_batches>& here
     here[each.name].insert(here[each.name].end(), each.raw.begin(), each.raw.end());
   }
   into.algorithm = one.found("algorithm").substr(0, one.found("algorithm").find(':'));
+  into.orders_less = into.orders_less || one.orders_less();
   into.checked = into.checked && one.verdict.passed;
   into.refuted = into.refuted || (one.verdict.kind != verdict_kind::unchecked && !one.verdict.passed);
   add_doubts(into.doubts, one.doubts);
@@ -143,6 +145,7 @@ compared_point compare_point(const side_of_a_point& base, const side_of_a_point&
     out.notes.push_back(fmt::format("ran {}, was {}",
                                     now.algorithm.empty() ? "another algorithm" : now.algorithm,
                                     base.algorithm.empty() ? "unknown" : base.algorithm));
+  if (base.orders_less || now.orders_less) out.notes.emplace_back("orders less than a barrier");
   out.decides = measured.name == base.metrics.front().name;
   if (base.checked && !now.checked) {
     out.notes.push_back(now.refuted ? "FAIL in NEW" : "unchecked in NEW");

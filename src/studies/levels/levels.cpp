@@ -138,7 +138,7 @@ std::optional<known_facts> facts_of(const point& p) {
                                : f.source == "block" || one_block ? fact::scope::block
                                                                   : fact::scope::cluster,
                       .extent = fact::extent::everything,
-                      .order = f.name.starts_with("cluster_relaxed") ? fact::order::none : fact::order::both},
+                      .order = f.relaxed ? fact::order::none : fact::order::both},
                      "NVIDIA",
                      std::string(f.what)};
 }

@@ -172,6 +172,7 @@ void add_splits(std::vector<probe_family>& all) {
              of_clusters, {{"UCGABAR_ARV", 1}, {"LDS", loads}, {"UCGABAR_WAIT", 1}, {"CCTL", 1}}, "");
     split.code.enclosed = {"UCGABAR_ARV", "LDS", "UCGABAR_WAIT"};
     split.cluster = 4;
+    split.relaxed = true;
     split.oldest = 90;
     all.push_back(split);
   }
@@ -191,6 +192,7 @@ void add_cluster(std::vector<probe_family>& all) {
     auto relaxed = make("cluster_relaxed_" + std::to_string(size), "cluster", "barrier.cluster, relaxed",
                         of_clusters, {{"UCGABAR_ARV", 1}, {"UCGABAR_WAIT", 1}, {"CCTL", 1}}, "");
     release.cluster = relaxed.cluster = size;
+    relaxed.relaxed = true;
     release.oldest = relaxed.oldest = 90;
     all.push_back(release);
     all.push_back(relaxed);

@@ -31,6 +31,7 @@ struct probe_family {
   unsigned threads = 32;  // per block, of the latency
   unsigned lanes = 32;    // of a warp that take part
   bool diverged = false;  // lanes come from two branches
+  bool relaxed = false;   // a barrier that orders no memory
   unsigned oldest = 75;   // architecture that has it
   unsigned loop_body =
       0;  // links of the kernel <name>_loop_<loop_body>, for the host's clock; 0: there is none

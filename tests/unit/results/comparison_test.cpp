@@ -275,6 +275,20 @@ TEST(comparison, says_when_auto_ran_something_else_or_the_check_was_skipped) {
             std::string::npos);
 }
 
+TEST(comparison, marks_what_orders_less_than_a_barrier) {
+  auto less = measured(hub, 2);
+  less.facts = known_facts{{.origin = fact::origin::vendor,
+                            .driver = fact::driver::device,
+                            .scope = fact::scope::node,
+                            .extent = fact::extent::block,
+                            .order = fact::order::both}};
+  const auto both = compare_two({less, measured(inbox, 2)}, {less, measured(inbox, 2)});
+  EXPECT_EQ(both.points[0].notes, std::vector<std::string>{"orders less than a barrier"});
+  EXPECT_TRUE(both.points[1].notes.empty());
+  less.facts->ranked_anyway = true;
+  EXPECT_TRUE(compare_two({less}, {less}).points[0].notes.empty());
+}
+
 TEST(comparison, table_names_what_changed_first) {
   const auto text = format_comparison(
       compare_two({measured(hub, 2, 1), measured(inbox, 2, 2), measured(a_point("mpi", "default", 2), 5, 3)},

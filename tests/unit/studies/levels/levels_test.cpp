@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "src/harness/study.hpp"
 #include "src/studies/levels/known_answers.hpp"
 #include "src/studies/levels/level_evaluation.hpp"
 #include "src/studies/levels/level_points.hpp"
@@ -15,6 +16,10 @@
 #include "src/studies/levels/probe_prover.hpp"
 #include "src/studies/probes/probe_image.hpp"
 #include "src/studies/probes/probe_seen.hpp"
+
+namespace mgsync {
+extern const study levels_study;
+}
 
 namespace mgsync::levels { namespace {
 
@@ -46,6 +51,28 @@ TEST(known_answers, every_row_has_a_probe_beside_it) {
 }
 
 // families
+
+// A relaxed arrival orders no memory, with loads behind it or without. Two warps that hand over and back meet
+// like at a barrier: neither goes on before the other has come.
+TEST(families, say_what_their_barriers_order) {
+  const auto facts = [](const char* name) {
+    point p;
+    p.study = "levels";
+    p.subject = name;
+    p.set("quantity", std::string("latency"));
+    return levels_study.facts_of(p);
+  };
+  for (const auto* relaxed :
+       {"cluster_relaxed_1", "cluster_relaxed_16", "cluster_split_1_4", "cluster_split_8_4"}) {
+    ASSERT_TRUE(facts(relaxed)) << relaxed;
+    EXPECT_TRUE(facts(relaxed)->orders_less()) << relaxed;
+    EXPECT_EQ(facts(relaxed)->order, fact::order::none) << relaxed;
+  }
+  for (const auto* whole : {"cluster_release_4", "block_sync", "hand_over"}) {
+    ASSERT_TRUE(facts(whole)) << whole;
+    EXPECT_FALSE(facts(whole)->orders_less()) << whole;
+  }
+}
 
 TEST(lanes, every_size_has_exactly_that_many) {
   for (unsigned size = 1; size <= 32; ++size)
