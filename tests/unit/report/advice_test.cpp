@@ -29,8 +29,9 @@ std::optional<member_shape> shape_named(const std::string& text) {
   const std::string word = text.find('x') == std::string::npos ? text + "x1" : text;
   if (read_shape({&word, 1}, read) == 0) return std::nullopt;
   const auto& one = read.front();
-  p.set(one.blocks ? axes::blocks : axes::blocks_per_sm, one.blocks ? *one.blocks : *one.blocks_per_sm);
-  if (word == text) p.set(axes::threads_per_block, one.threads_per_block);
+  p.set(one.blocks ? axes::blocks : axes::blocks_per_sm,
+        static_cast<double>(one.blocks ? *one.blocks : *one.blocks_per_sm));
+  if (word == text) p.set(axes::threads_per_block, static_cast<double>(one.threads_per_block));
   return shape_of(p);
 }
 
