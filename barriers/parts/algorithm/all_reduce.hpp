@@ -31,7 +31,6 @@ struct reduction_layout {
 MGSYNC_HD constexpr std::uint64_t pack(std::uint32_t epoch, std::uint32_t value) {
   return static_cast<std::uint64_t>(value) << 32 | epoch;
 }
-MGSYNC_HD constexpr std::uint32_t epoch_of(std::uint64_t pair) { return static_cast<std::uint32_t>(pair); }
 MGSYNC_HD constexpr std::uint32_t value_of(std::uint64_t pair) {
   return static_cast<std::uint32_t>(pair >> 32);
 }

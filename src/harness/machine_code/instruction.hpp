@@ -34,7 +34,6 @@ struct instruction {
   }                                                 // cycles until the warp may issue its next instruction
   bool yield() const { return bits(109, 1) == 0; }  // stored inverted
   std::uint32_t write_scoreboard() const { return bits(110, 3); }  // set until the result is there
-  std::uint32_t read_scoreboard() const { return bits(113, 3); }   // set until the sources are read
   std::uint32_t wait_mask() const { return bits(116, 6); }  // scoreboards that must be clear before it issues
 
   // The mnemonic up to its first dot: "FADD", "BAR"; empty where the table does not have the opcode.
