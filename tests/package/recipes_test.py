@@ -93,6 +93,8 @@ def try_study(program, folder):
     columns = next(csv.reader(rows.open()))
     assert {"latency_us_deviation", "processor_us_deviation", "latency_us_p95"} <= set(columns), columns
     assert {"threads", "processor_us", "processor_us_ci95_low"} <= set(columns), columns
+    assert re.search(r"threads +a call, us +ci95 +processor, us\n +1 +[0-9.]+ ", table), table
+    assert re.search(r"a call beside an addition on a V100 .* above 0\.0032 us .* holds", table), table
     by = run([program, "show", document, "--by", "threads"])
     assert re.search(r"^\| [^|]*threads \| 1 \| 2 \|$", by, re.M), by
     assert len(re.findall(r'^mgsync_median\{study="yielding",point="[^"]+",metric="processor_us"\} \d', medians.read_text(), re.M)) == 2
@@ -110,12 +112,14 @@ def main():
         shutil.copytree(source, copy, ignore=shutil.ignore_patterns("build", ".git"), symlinks=True)
         page = (copy / "docs/extending.md").read_text()
         done = follow(page, copy)
-        assert len(done) == len(re.findall(r"^```(?:cpp|cmake|json)$", page, re.M)), done
+        assert len(done) == len(re.findall(r"^```(?:cpp|cmake|csv|json)$", page, re.M)), done
         run([cmake, "-S", copy, "-B", made, "-G", "Ninja", "-DMGSYNC_CUDA=OFF", "-DMGSYNC_NCCL=OFF", "-DMGSYNC_MPI=OFF", "-DMGSYNC_Z3=OFF",
              "-DMGSYNC_TESTS=OFF", "-DMGSYNC_WERROR=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0"])
+        run([cmake, f"-DINPUT={copy}/src/results/frame/papers.csv", f"-DOUTPUT={made}/src/results/papers.cpp", "-DSYMBOL=mgsync_papers_csv",
+             "-P", copy / "cmake/embed.cmake"])
         # Only what is new, by the commands that CMake gives: the libraries are those of the build at hand.
         new = ("backend_table.cpp", "study_table.cpp", "tally.cpp", "yielding.cpp", "document_forms.cpp",
-               "prometheus_document.cpp", "further_statistics.cpp")
+               "prometheus_document.cpp", "further_statistics.cpp", "papers.cpp")
         commands = [c for c in json.loads((made / "compile_commands.json").read_text()) if c["file"].endswith(new)]
         assert len(commands) == len(new), commands
         objects = [pathlib.Path(folder) / (pathlib.Path(c["file"]).name + ".o") for c in commands]

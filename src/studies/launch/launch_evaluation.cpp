@@ -8,20 +8,12 @@
 
 #include "src/base/units.hpp"
 #include "src/results/frame/frame.hpp"
+#include "src/results/frame/paper_numbers.hpp"
 #include "src/studies/launch/launch_figures.hpp"
 
 namespace mgsync::launch {
 
 namespace {
-
-// V100 of a DGX-1, CUDA 10, in ns (000, table I; 004, figures 4 to 6).
-struct paper_row {
-  std::string_view kind;
-  double call, null_additional, fused, total;
-};
-constexpr paper_row paper[] = {{"traditional", 2545, 2541, 1081, 8888},
-                               {"cooperative", 3388, 3326, 1063, 10248},
-                               {"multi-device", 3455, 3368, 1258, 10874}};
 
 table_entry with_interval(const result* r, std::string_view name) {
   const auto* m = r != nullptr ? r->find(name) : nullptr;
@@ -113,10 +105,15 @@ evaluation evaluate(std::span<const result> all) {
   }
   const bool gpus = first(all, is_of("launch"),
                           [](const result& r) { return r.point.device == topology::device::gpu; }) != nullptr;
-  for (const auto& row : paper) {
+  for (const auto* kind : {"traditional", "cooperative", "multi-device"}) {
     if (!gpus || t.rows.empty()) break;
-    t.add({1, "", fmt::format("{} (V100, CUDA 10)", row.kind), row.call, row.null_additional, row.fused, 5,
-           row.total, parts{row.call, row.fused, row.total}.other_ns()});
+    const auto of = [kind](const char* paper, const char* place, const char* quantity) {
+      return number_of(paper, place, kind, "V100", quantity);
+    };
+    const parts p{of("004", "figure 4", "call"), of("000", "table I", "fused overhead"),
+                  of("000", "table I", "null kernel total")};
+    t.add({1, "", fmt::format("{} (V100, CUDA 10)", kind), p.call_ns,
+           of("004", "figure 4", "null kernel additional"), p.execution_ns, 5, p.total_ns, p.other_ns()});
   }
   e.add(std::move(t));
   add_figures(places, e);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace mgsync::levels {
@@ -41,12 +42,12 @@ std::span<const block_row> table_5();
 struct summary_row {
   std::string_view type;
   std::string_view group_size;
-  std::string_view v100, p100;  // as printed: two of the rows are ranges, and two contradict table 4
+  std::string v100, p100;  // as printed: two of the rows are ranges, and two contradict table 4
 };
 std::span<const summary_row> table_7();
 
 // The clocks of the papers' machines (000 table VII), MHz.
-inline constexpr pair_of_gpus clock_mhz{1312, 1189};
+pair_of_gpus clock_mhz();
 
 // Block barriers per us and SM as barriers of warps per cycle and SM.
 double warp_syncs_per_cycle(double block_syncs_per_us, unsigned threads, double mhz);

@@ -197,7 +197,7 @@ chart throughput_over_warps(values all, const this_gpu& gpu) {
     c.curves.push_back(std::move(one));
   }
   add_papers(c, ", largest", [](const block_row& row, double pair_of_gpus::*on) {
-    return warp_syncs_per_cycle(row.block_syncs_per_us.*on, row.threads, clock_mhz.*on);
+    return warp_syncs_per_cycle(row.block_syncs_per_us.*on, row.threads, clock_mhz().*on);
   });
   return c;
 }

@@ -7,6 +7,7 @@
 
 #include "src/harness/methods/slope.hpp"
 #include "src/results/frame/frame.hpp"
+#include "src/results/frame/paper_numbers.hpp"
 #include "src/studies/model/measured_crossing.hpp"
 #include "src/studies/model/wider_switches.hpp"
 
@@ -86,12 +87,12 @@ double load_latency(const std::map<std::string, measured_form>& forms, unsigned 
   return loop == one->second.loops.end() ? 0 : line_of(*loop->second).value_or(turns_line{}).per_turn;
 }
 
-struct papers {
-  unsigned workers;
-  const char *v100_rate, *p100_rate, *v100_c, *p100_c;
-};
-constexpr papers table_iii[] = {
-    {1, "0.62", "0.43", "8", "8"}, {32, "19.6", "13.8", "256", "256"}, {1024, "215", "141", "2796", "2615"}};
+// What paper 000 prints in a cell; "-" where it has none.
+std::string of_paper(std::string_view place, std::string_view row, std::string_view machine,
+                     std::string_view quantity) {
+  const auto* known = published("000", place, row, machine, quantity);
+  return known == nullptr ? "-" : known->quoted;
+}
 
 void add_table_iii(const std::map<std::string, measured_form>& forms, evaluation& e) {
   table t{{"table-iii", "What so many threads add up of shared memory (000, table III)",
@@ -115,13 +116,11 @@ void add_table_iii(const std::map<std::string, measured_form>& forms, evaluation
       if (!line || line->per_turn <= 0) continue;
       const double latency = load_latency(forms, workers), rate = 8.0 * workers / line->per_turn,
                    c = rate * latency;
-      const auto* paper =
-          first(table_iii, [workers = workers](const papers& p) { return p.workers == workers; });
-      const auto of = [paper](const char* papers::*number) {
-        return paper == nullptr ? "-" : paper->*number;
+      const auto of = [row = fmt::format("{}", workers)](const char* machine, const char* quantity) {
+        return of_paper("table III", row, machine, quantity);
       };
-      t.add({form, workers, of(&papers::v100_rate), of(&papers::p100_rate), rate, line->per_turn, latency,
-             of(&papers::v100_c), of(&papers::p100_c), c, c / 8 / workers});
+      t.add({form, workers, of("V100", "bandwidth"), of("P100", "bandwidth"), rate, line->per_turn, latency,
+             of("V100", "concurrency"), of("P100", "concurrency"), c, c / 8 / workers});
     }
   }
   e.add(std::move(t));
@@ -133,10 +132,11 @@ void add(expectations& all, std::string what, std::string limit, std::string mea
 
 struct switch_case {
   unsigned basic, more;
-  const char *v100_sync, *p100_sync, *v100_point, *p100_point;
+  std::string of(const char* machine, const char* quantity) const {
+    return of_paper("table IV", fmt::format("{} -> {}", basic, more), machine, quantity);
+  }
 };
-constexpr switch_case switches[] = {{1, 32, "110", "155", "76", "75"},
-                                    {32, 1024, "420", "2135", "9076", "32681"}};
+constexpr switch_case switches[] = {{1, 32}, {32, 1024}};
 
 std::optional<refined_configuration> refined(const measured_form& f, const steps& s, unsigned workers) {
   const auto loop = f.loops.find(workers);
@@ -206,8 +206,9 @@ void add_switch(const std::string& form, const measured_form& f, const steps& s,
   };
   const auto by_paper = ratio(paper, measured.at.for_good),
              refined_ratio = ratio(better_form, measured.at.for_good);
-  t.add({form, between, one.v100_sync, one.p100_sync, sync ? table_entry(5 * *sync) : std::nullopt,
-         one.v100_point, one.p100_point, size(measured.at.first, "never"),
+  t.add({form, between, one.of("V100", "synchronization"), one.of("P100", "synchronization"),
+         sync ? table_entry(5 * *sync) : std::nullopt, one.of("V100", "switch point"),
+         one.of("P100", "switch point"), size(measured.at.first, "never"),
          size(measured.at.for_good, "never"),
          measured.low ? table_entry(range{*measured.low, *measured.high}) : std::nullopt, size(paper, "-"),
          by_paper, size(better_form, "-"), refined_ratio});
@@ -250,7 +251,8 @@ void add_table_v(std::span<const result> all, evaluation& e) {
   for (const auto& way : warp_ways)
     for (const auto* r : where(all, is_measured_of("model"), is_subject("warp"), is_variant(way.name))) {
       const auto seen = r->number("seen"), expected = r->number("expected");
-      t.add({way.name, way.type, way.v100_cycles, way.p100_cycles, median_of(*r), ci95_of(first_metric(*r)),
+      t.add({way.name, way.type, of_paper("table V", way.name, "V100", "latency"),
+             of_paper("table V", way.name, "P100", "latency"), median_of(*r), ci95_of(first_metric(*r)),
              r->verdict.passed  ? "right"
              : seen && expected ? fmt::format("WRONG: {:g} in place of {:g}", *seen, *expected)
                                 : "WRONG"});

@@ -17,26 +17,24 @@ namespace mgsync::model {
 // A way of table V: a warp's sum of 32 numbers.
 struct warp_way {
   std::string_view name, kernel, type;
-  std::optional<int> v100_cycles{}, p100_cycles{};  // the paper's
-  unsigned oldest = 70;                             // architecture that has it
-  unsigned blocks = 1;  // of a cluster: the numbers lie in the second one's shared memory
+  unsigned oldest = 70;  // architecture that has it
+  unsigned blocks = 1;   // of a cluster: the numbers lie in the second one's shared memory
 };
-inline constexpr warp_way warp_ways[] = {
-    {"serial", "warp_serial", "fp64", 299, 383},
-    {"nosync", "warp_nosync", "fp64", 89, 112},  // no barrier: its sum is wrong
-    {"volatile", "warp_volatile", "fp64", 237, 282},
-    {"tile", "warp_tile", "fp64", 237, 281},
-    {"coalesced", "warp_coalesced", "fp64", 237, 251},
-    {"tile-shuffle", "warp_tile_shuffle", "fp64", 164, 212},
-    {"coalesced-shuffle", "warp_coalesced_shuffle", "fp64"},
-    {"coalesced-shuffle-remade", "warp_coalesced_remade", "fp64", 1261, 1423},
-    {"raw-shuffle", "warp_raw_shuffle", "fp64"},
-    {"group-reduce", "warp_group_reduce", "fp64"},
-    {"raw-shuffle-fp32", "warp_raw_shuffle_fp32", "fp32"},
-    {"raw-shuffle-int32", "warp_raw_shuffle_int32", "int32"},
-    {"redux", "warp_redux_int32", "int32", {}, {}, 80},
-    {"dsmem-tile", "warp_remote_tile", "fp64", {}, {}, 90, 2},
-    {"dsmem-shuffle", "warp_remote_shuffle", "fp64", {}, {}, 90, 2}};
+inline constexpr warp_way warp_ways[] = {{"serial", "warp_serial", "fp64"},
+                                         {"nosync", "warp_nosync", "fp64"},  // no barrier: its sum is wrong
+                                         {"volatile", "warp_volatile", "fp64"},
+                                         {"tile", "warp_tile", "fp64"},
+                                         {"coalesced", "warp_coalesced", "fp64"},
+                                         {"tile-shuffle", "warp_tile_shuffle", "fp64"},
+                                         {"coalesced-shuffle", "warp_coalesced_shuffle", "fp64"},
+                                         {"coalesced-shuffle-remade", "warp_coalesced_remade", "fp64"},
+                                         {"raw-shuffle", "warp_raw_shuffle", "fp64"},
+                                         {"group-reduce", "warp_group_reduce", "fp64"},
+                                         {"raw-shuffle-fp32", "warp_raw_shuffle_fp32", "fp32"},
+                                         {"raw-shuffle-int32", "warp_raw_shuffle_int32", "int32"},
+                                         {"redux", "warp_redux_int32", "int32", 80},
+                                         {"dsmem-tile", "warp_remote_tile", "fp64", 90, 2},
+                                         {"dsmem-shuffle", "warp_remote_shuffle", "fp64", 90, 2}};
 
 // Every length of a loop or of steps is a power of two, and none is longer.
 inline constexpr std::uint64_t most_turns = 64;

@@ -9,6 +9,7 @@
 #include "src/harness/methods/slope.hpp"
 #include "src/harness/study.hpp"
 #include "src/results/frame/frame.hpp"
+#include "src/results/frame/paper_numbers.hpp"
 #include "src/results/statistics.hpp"
 #include "src/studies/probes/arithmetic_code.hpp"
 #include "src/studies/verify/gpu_chain.hpp"
@@ -181,15 +182,6 @@ const result* find(std::span<const result> all, std::string_view subject, std::s
                [form](const result& r) { return form.empty() || r.point.word("form") == form; });
 }
 
-// 001, table 1: V100, cycles of a float add by repeat difference, host and device.
-struct paper_row {
-  unsigned difference;
-  double host, device;
-};
-constexpr paper_row paper_table[] = {{2056, 4.045, 4.025},  {5120, 4.034, 4.025},  {7680, 5.278, 5.067},
-                                     {10240, 7.259, 6.952}, {20480, 7.080, 6.950}, {25600, 7.066, 6.958},
-                                     {40960, 7.014, 6.954}, {51200, 7.005, 6.958}};
-
 void evaluate_host(std::span<const result> all, evaluation& e) {
   const auto *add = find(all, "add", "host"), *multiply = find(all, "multiply", "host");
   if (add == nullptr || multiply == nullptr || add->point.device != topology::device::host) return;
@@ -212,11 +204,10 @@ void evaluate_host(std::span<const result> all, evaluation& e) {
   e.add(std::move(t));
 }
 
-const paper_row* paper_at(double difference) {
-  return first(paper_table, [difference](const paper_row& known) { return known.difference == difference; });
-}
-table_entry of_paper(const paper_row* known, double paper_row::*clock) {
-  return known == nullptr ? table_entry(std::nullopt) : known->*clock;
+// 001, table 1: V100, cycles of a float add by repeat difference.
+table_entry of_paper(double difference, const char* clock) {
+  const auto* known = published("001", "table 1", fmt::format("{}", difference), "V100", clock);
+  return known == nullptr ? table_entry(std::nullopt) : known->value;
 }
 
 // Latencies by the cycle counter.
@@ -247,7 +238,7 @@ table chains_in_code(const frame<result>& all_in_code) {
   for (const auto* r : all_in_code) {
     const double difference = number("difference")(*r);
     t.add({difference, (shortest + difference) * bytes_per_instruction / 1024, median_of(*r),
-           of_paper(paper_at(difference), &paper_row::device)});
+           of_paper(difference, "device")});
   }
   return t;
 }
@@ -277,10 +268,14 @@ void evaluate_gpu(std::span<const result> all, evaluation& e) {
     if (device != nullptr) device_cycles = median_of(*device);
     const auto times = ratio(median_of(*r) * mhz, device_cycles);
     if (times && difference >= 5120) worst = std::max(worst, std::abs(*times - 1));
-    const auto* known = r->point.subject != "fp32_add" ? nullptr : paper_at(difference);
-    if (known == nullptr && r->point.subject == "fp32_add") known = paper_at(difference + 8);
+    const bool is_papers = r->point.subject == "fp32_add";
+    const double papers =
+        published("001", "table 1", fmt::format("{}", difference), "V100", "host") != nullptr
+            ? difference
+            : difference + 8;
     both.add({r->point.subject, difference, median_of(*r) * mhz, ci95_of(first_metric(*r), mhz),
-              device_cycles, times, of_paper(known, &paper_row::host), of_paper(known, &paper_row::device)},
+              device_cycles, times, is_papers ? of_paper(papers, "host") : std::nullopt,
+              is_papers ? of_paper(papers, "device") : std::nullopt},
              short_key(r->point));
   }
   if (both.rows.empty()) return;

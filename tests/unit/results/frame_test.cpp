@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <set>
 #include <stdexcept>
+
+#include <fmt/format.h>
 
 #include "src/results/figure.hpp"
 #include "src/results/frame/lines.hpp"
+#include "src/results/frame/paper_numbers.hpp"
 
 namespace mgsync { namespace {
 
@@ -126,6 +130,38 @@ TEST(lines, are_fitted_and_followed) {
   EXPECT_NEAR(*between_points(curve, 8), 40, 1e-9);
   EXPECT_EQ(between_points(curve, 0.5), std::nullopt);
   EXPECT_EQ(between_points(curve, 17), std::nullopt);
+}
+
+TEST(paper_numbers, are_found_by_their_words) {
+  const auto* one = published("000", "table III", "32", "V100", "bandwidth");
+  ASSERT_NE(one, nullptr);
+  EXPECT_EQ(one->value, 19.6);
+  EXPECT_EQ(one->quoted, "19.6");
+  EXPECT_EQ(one->unit, "B/cycle");
+  EXPECT_EQ(published("000", "table III", "33", "V100", "bandwidth"), nullptr);
+  EXPECT_EQ(number_of("001", "table 4", "TILE *", "P100", "throughput of size 1"), 2.89);
+  EXPECT_THROW(number_of("000", "table III", "33", "V100", "bandwidth"), std::out_of_range);
+}
+
+TEST(paper_numbers, are_what_is_quoted_and_stand_once) {
+  std::set<words> keys;
+  for (const auto& one : paper_numbers()) {
+    EXPECT_TRUE(keys.insert({one.paper, one.place, one.row, one.machine, one.quantity}).second)
+        << one.place << " " << one.row << " " << one.quantity;
+    EXPECT_FALSE(one.unit.empty());
+    if (one.quoted.empty()) continue;  // of a figure
+    const auto at = one.quoted.find(fmt::format("{}", one.value));
+    EXPECT_NE(at, std::string::npos) << one.value << " is not in '" << one.quoted << "'";
+  }
+  EXPECT_GT(keys.size(), 100u);
+}
+
+TEST(paper_numbers, of_another_form_are_refused) {
+  const std::string head = "paper,place,row,machine,quantity,unit,value,quoted\n";
+  EXPECT_EQ(read_paper_numbers(head + "000,text,a,V100,latency,us,1.5,1.5\n").at(0).value, 1.5);
+  for (const auto* wrong : {"000,text,a,V100,latency,us,1.5\n", "000,text,a,V100,latency,us,x,1.5\n", "\n"})
+    EXPECT_THROW(read_paper_numbers(head + wrong), std::runtime_error) << wrong;
+  EXPECT_THROW(read_paper_numbers("paper,place\n"), std::runtime_error);
 }
 
 }}  // namespace mgsync

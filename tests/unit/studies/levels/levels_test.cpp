@@ -34,14 +34,14 @@ TEST(known_answers, table_5_in_warp_barriers_per_cycle_is_table_ii) {
   const double expected[] = {0.167, 0.306, 0.436, 0.495, 0.498, 0.475};
   for (std::size_t k = 0; k < table_5().size(); ++k) {
     const auto& row = table_5()[k];
-    EXPECT_NEAR(warp_syncs_per_cycle(row.block_syncs_per_us.v100, row.threads, clock_mhz.v100), expected[k],
+    EXPECT_NEAR(warp_syncs_per_cycle(row.block_syncs_per_us.v100, row.threads, clock_mhz().v100), expected[k],
                 0.0006);
-    const double p100 = warp_syncs_per_cycle(row.block_syncs_per_us.p100, row.threads, clock_mhz.p100);
+    const double p100 = warp_syncs_per_cycle(row.block_syncs_per_us.p100, row.threads, clock_mhz().p100);
     EXPECT_GE(p100, 0.073);
     EXPECT_LE(p100, 0.0935);
   }
   // Table II prints the largest blocks' rate.
-  EXPECT_NEAR(warp_syncs_per_cycle(table_5().back().block_syncs_per_us.v100, 1024, clock_mhz.v100),
+  EXPECT_NEAR(warp_syncs_per_cycle(table_5().back().block_syncs_per_us.v100, 1024, clock_mhz().v100),
               table_ii().back().throughput.v100, 0.001);
 }
 
