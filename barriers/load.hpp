@@ -14,13 +14,13 @@ enum class traffic {
 };
 
 // Which SMs make it. `others`: none that holds a block of the barrier. `all`: every one.
-enum class load_place { others, all };
+enum class load_sms { others, all };
 
 struct load {
   traffic kind = traffic::none;
-  unsigned blocks = 0;   // per GPU; 0: one on every SM of the place
+  unsigned blocks = 0;   // per GPU; 0: one on every one of these SMs
   unsigned threads = 0;  // of a block
-  load_place place = load_place::others;
+  load_sms sms = load_sms::others;
 
   bool idle() const { return kind == traffic::none; }
   bool operator==(const load&) const = default;

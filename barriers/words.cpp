@@ -43,9 +43,9 @@ std::optional<shape> shape_of(std::string_view word) {
 
 constexpr std::string_view kinds[] = {"idle",         "peer-stores", "peer-loads",
                                       "local-stores", "local-loads", "host-reads"};
-constexpr std::string_view places[] = {"others", "all"};
+constexpr std::string_view all_sms[] = {"others", "all"};
 static_assert(std::size(kinds) == static_cast<std::size_t>(traffic::host_reads) + 1);
-static_assert(std::size(places) == static_cast<std::size_t>(load_place::all) + 1);
+static_assert(std::size(all_sms) == static_cast<std::size_t>(load_sms::all) + 1);
 
 // The part of `word` from `mark` on, less the mark; nothing where there is none. It is cut off.
 std::optional<std::string_view> cut_at(std::string_view& word, char mark) {
@@ -58,17 +58,17 @@ std::optional<std::string_view> cut_at(std::string_view& word, char mark) {
 
 std::optional<load> load_of(std::string_view word) {
   load one;
-  const auto place = cut_at(word, '@'), strength = cut_at(word, ':');
+  const auto sms = cut_at(word, '@'), strength = cut_at(word, ':');
   const auto kind = std::ranges::find(kinds, word);
   if (kind == std::end(kinds)) return {};
   one.kind = static_cast<traffic>(kind - std::begin(kinds));
-  if (one.idle()) return place || strength ? std::nullopt : std::optional(one);
-  if (place) {
-    const auto found = std::ranges::find(places, *place);
-    if (found == std::end(places)) return {};
-    one.place = static_cast<load_place>(found - std::begin(places));
+  if (one.idle()) return sms || strength ? std::nullopt : std::optional(one);
+  if (sms) {
+    const auto found = std::ranges::find(all_sms, *sms);
+    if (found == std::end(all_sms)) return {};
+    one.sms = static_cast<load_sms>(found - std::begin(all_sms));
   }
-  one.threads = one.kind == traffic::host_reads ? 32 : one.place == load_place::all ? 128 : 512;
+  one.threads = one.kind == traffic::host_reads ? 32 : one.sms == load_sms::all ? 128 : 512;
   if (!strength) return one;
   const auto cross = strength->find('x');
   if (cross == std::string_view::npos) return {};
@@ -135,7 +135,7 @@ std::string to_string(const load& one) {
   const auto kind = kinds[static_cast<std::size_t>(one.kind)];
   if (one.idle()) return std::string(kind);
   return fmt::format("{}:{}x{}@{}", kind, one.blocks == 0 ? "" : std::to_string(one.blocks), one.threads,
-                     places[static_cast<std::size_t>(one.place)]);
+                     all_sms[static_cast<std::size_t>(one.sms)]);
 }
 
 std::size_t read_load(std::span<const std::string> words, std::vector<load>& into) {

@@ -37,17 +37,17 @@ inline constexpr std::string_view accepted_shape = "BxT (blocks per SM x threads
                                                     "b1xT (1 block per GPU in all), all; blocks 1 to 4096, "
                                                     "threads 1 to 1024";
 
-// KIND[:BxT][@others|@all]: B blocks per GPU (left out: one on every SM of the place) of T threads (512; on
+// KIND[:BxT][@others|@all]: B blocks per GPU (left out: one on every such SM) of T threads (512; on
 // all SMs 128; host reads 32), on the SMs that the barrier does not use (the default), or on all.
 std::size_t read_load(std::span<const std::string> words, std::vector<load>& into);
 inline constexpr std::string_view accepted_loads =
     "idle, peer-stores, peer-loads, local-stores, local-loads, host-reads; all but idle may be given a "
     "strength in "
-    "blocks per GPU x threads (whole warps) and a place, as in peer-stores:16x512@others, "
+    "blocks per GPU x threads (whole warps) and where they run, as in peer-stores:16x512@others, "
     "peer-stores:x128@all (every "
     "SM); blocks 1 to 4096, threads 32 to 1024";
 std::vector<std::string> load_words();
-std::string to_string(const load&);  // with its strength and place: "peer-stores:x512@others"
+std::string to_string(const load&);  // with its strength and its SMs: "peer-stores:x512@others"
 
 // near, far, spread, or list:0 and the numbers behind it.
 std::size_t read_placement(std::span<const std::string> words, std::vector<std::string>& into);

@@ -262,7 +262,7 @@ def ranks(shape, members, *files):
                 found[f"{one['subject']}:{one['variant']}"] = f"{m['median']:.3f} ({m['ci95_low']:.3f}..{m['ci95_high']:.3f})"
         return found
     columns = [of(file) for file in files]
-    return markdown(["method", *files], [[name, *(column.get(name, "-") for column in columns)] for name in columns[-1]])
+    return markdown(["barrier", *files], [[name, *(column.get(name, "-") for column in columns)] for name in columns[-1]])
 
 
 def pairs(file):
@@ -377,7 +377,7 @@ def before_after(before, after, slower="0.02"):
         above = [f"{gpus} GPU{'s' if gpus > 1 else ''} {shape} {ratio[p]:.3f}" for p in mine for _, gpus, shape in [p] if holm[p] < 0.05]
         rows.append([method, str(len(mine)), f"{statistics.geometric_mean(ratio[p] for p in mine):.3f}", f"{min(ratio[p] for p in mine):.3f} to {max(ratio[p] for p in mine):.3f}",
                      f"{min(holm[p] for p in mine):.2g}", ", ".join(above) or "none"])
-    return markdown(["method", "points", "after / before, mean", "of its points", f"least p of \"over {100 * float(slower):g} % slower\", corrected", "points shown to be"], rows)
+    return markdown(["barrier", "points", "after / before, mean", "of its points", f"least p of \"over {100 * float(slower):g} % slower\", corrected", "points shown to be"], rows)
 
 
 TABLES = {"made": made, "load-hops": load_hops, "load-parts": load_parts, "widths": widths, "sync-ranges": sync_ranges, "times-as-long": times_as_long, "jacobi-variants": jacobi_variants, "surcharge": surcharge, "stencil": stencil, "loadlab": loadlab, "load-rates": load_rates, "late-fences": late_fences, "graph-edges": graph_edges, "sync-cost": sync_cost, "sync-variants": sync_variants, "pairs": pairs, "ranks": ranks,

@@ -9,21 +9,21 @@
 
 #include <fmt/format.h>
 
+#include "src/base/enum_words.hpp"
 #include "src/base/fields.hpp"
-#include "src/base/words.hpp"
 #include "topology/cpu_list.hpp"
 #include "topology/description.hpp"
 
 namespace mgsync {
 
 template <>
-struct words<topology::end_kind> {
+struct enum_words<topology::end_kind> {
   using enum topology::end_kind;
   static constexpr std::pair<topology::end_kind, std::string_view> list[] = {
       {gpu, "gpu"}, {nvswitch, "switch"}, {cpu, "cpu"}};
 };
 template <>
-struct words<topology::pcie_path> {
+struct enum_words<topology::pcie_path> {
   using enum topology::pcie_path;
   static constexpr std::pair<topology::pcie_path, std::string_view> list[] = {
       {self, "self"}, {pix, "pix"}, {pxb, "pxb"},        {phb, "phb"},

@@ -63,7 +63,7 @@ void multi_grid::launch_on(const void* kernel, dim3 blocks, dim3 threads, std::s
     std::vector<launch_parameters> launches;
     for (unsigned l = 0; l < local_gpus(); ++l)
       launches.push_back({kernel, blocks, threads, arguments_of(l), shared_bytes,
-                          streams.empty() ? state_->places[l].own.get() : streams[l]});
+                          streams.empty() ? state_->states[l].own.get() : streams[l]});
     return launches;
   });
 }
@@ -72,7 +72,7 @@ void multi_grid::prepare(const void* kernel, dim3 blocks, dim3 threads, std::siz
   state_->make_ready(library::volume(blocks), [&] {
     for (unsigned l = 0; l < local_gpus(); ++l) {
       const cuda::device_scope scope(state_->ordinal(l));
-      state_->check_kernel({kernel, blocks, threads, nullptr, shared_bytes, state_->places[l].own.get()}, l);
+      state_->check_kernel({kernel, blocks, threads, nullptr, shared_bytes, state_->states[l].own.get()}, l);
     }
   });
 }

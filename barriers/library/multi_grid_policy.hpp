@@ -4,8 +4,8 @@
 
 #include <mgsync/multi_grid_handle.hpp>
 
-#include "barriers/library/multi_grid_words.hpp"
-#include "barriers/parts/algorithm/cuda_words.hpp"
+#include "barriers/library/multi_grid_addresses.hpp"
+#include "barriers/parts/algorithm/cuda_operations.hpp"
 
 namespace mgsync { inline namespace v1 { namespace algorithm {
 
@@ -87,8 +87,8 @@ class told_in_word {
 
 // The policy of a user's kernel: blocks of any dimensions whose first warp is whole, system scope unless the
 // GPU is alone, waits bounded one by one.
-class multi_grid_policy : public cuda_words<ptx::scope::system> {
-  using words = cuda_words<ptx::scope::system>;
+class multi_grid_policy : public cuda_operations<ptx::scope::system> {
+  using operations = cuda_operations<ptx::scope::system>;
 
  public:
   static constexpr unsigned polls_per_look = 4096;
@@ -120,7 +120,7 @@ class multi_grid_policy : public cuda_words<ptx::scope::system> {
     for (;;) {
 #pragma unroll 1
       for (unsigned polls = 0; polls < polls_per_look; ++polls)
-        if (words::template all_reached<Loop, N>([&](unsigned) { return w; })) return 1;
+        if (operations::template all_reached<Loop, N>([&](unsigned) { return w; })) return 1;
       if (gives_up(epoch)) return 0;
     }
   }

@@ -20,13 +20,13 @@ namespace {
 
 using algorithm::host_lines;
 using algorithm::host_policy;
-using algorithm::place;
+using algorithm::position;
 
 // One worker's passage, with its own epoch.
 template <class Algorithm>
 class alignas(algorithm::line_bytes) pass {  // its epoch is written every round: no line is shared
  public:
-  pass(std::uint32_t* const* parts, const place& at) : lines_{parts}, at_(at) {}
+  pass(std::uint32_t* const* parts, const position& at) : lines_{parts}, at_(at) {}
   void begin(const algorithm::host_limits& limits) { policy_ = host_policy(limits); }
   bool operator()() { return Algorithm::arrive_and_wait(policy_, lines_, at_, ++epoch_); }
 
@@ -38,7 +38,7 @@ class alignas(algorithm::line_bytes) pass {  // its epoch is written every round
  private:
   host_policy policy_;
   host_lines lines_;
-  place at_;
+  position at_;
   std::uint32_t epoch_ = round_loop::first_epoch;
 };
 

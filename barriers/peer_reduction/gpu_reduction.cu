@@ -23,7 +23,7 @@ class reduction_pass {
   using arguments = cuda_lines;
 
   __device__ reduction_pass(const arguments& lines, const device_run& run)
-      : policy_(round_loop::limits_of(run)), lines_(lines), at_(round_loop::place_in(run)) {}
+      : policy_(round_loop::limits_of(run)), lines_(lines), at_(round_loop::position_in(run)) {}
   __device__ bool operator()(std::uint32_t epoch) {
     const std::uint32_t mine = at_.member * at_.blocks + at_.block + 3 * epoch;
     return Algorithm::all_reduce(policy_, lines_, at_, epoch, mine, total_);
@@ -39,7 +39,7 @@ class reduction_pass {
  private:
   algorithm::cuda_policy<Widest> policy_;
   const arguments& lines_;
-  algorithm::place at_;
+  algorithm::position at_;
   std::uint32_t total_ = 0;
 };
 

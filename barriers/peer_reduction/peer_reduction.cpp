@@ -15,12 +15,12 @@ namespace {
 
 using algorithm::host_lines;
 using algorithm::host_policy;
-using algorithm::place;
+using algorithm::position;
 
 template <class Algorithm>
 class alignas(algorithm::line_bytes) pass {  // its epoch is written every round: no line is shared
  public:
-  pass(std::uint32_t* const* parts, const place& at) : lines_{parts}, at_(at) {}
+  pass(std::uint32_t* const* parts, const position& at) : lines_{parts}, at_(at) {}
   void begin(const algorithm::host_limits& limits) { policy_ = host_policy(limits); }
 
   // Worker w gives epoch * (2w + 1): a stale or missing contribution always changes the sum.
@@ -50,7 +50,7 @@ class alignas(algorithm::line_bytes) pass {  // its epoch is written every round
  private:
   host_policy policy_;
   host_lines lines_;
-  place at_;
+  position at_;
   std::uint32_t epoch_ = round_loop::first_epoch;
   std::uint32_t total_ = 0;
 };

@@ -157,13 +157,13 @@ class trial {
     run.yields = 1;  // nothing is timed here
     run.crowd = crowd_;
     run.abort = &told_[0].abort;
-    order.at = place_of(me, launch);
+    order.at = position_of(me, launch);
     order.what = scenario_.what;
     of_.run(&order, &findings_[w]);
   }
 
-  check::place place_of(const worker& me, std::uint32_t launch) const {
-    check::place at{};
+  check::position position_of(const worker& me, std::uint32_t launch) const {
+    check::position at{};
     at.member = me.member;
     at.members = shape_.members;
     at.block = me.block;

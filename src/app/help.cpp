@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view purpose =
     "measures every way to synchronize GPUs (or host threads) on this machine, "
-    "proves that each is a barrier, and says which is fastest.";
+    "checks that each is a barrier, and says which is fastest.";
 
 constexpr std::pair<std::string_view, std::string_view> examples[] = {
     {"mgsync", "every barrier that runs here, compared"},
@@ -149,7 +149,8 @@ std::string help_text(std::optional<command> of, declared_axes axes) {
   text += "\nAxes of what is measured:\n" + help_lines(axes);
   text += "\nOptions:\n" + help_of_options(offered_options({}));
   text +=
-      "\n`mgsync help COMMAND` lists what a command takes, `mgsync help study NAME` what a study varies.\n";
+      "\n`mgsync help COMMAND` lists what a command takes, `mgsync help study NAME` what a study varies.\n"
+      "docs/glossary.md has a sentence for every word that mgsync uses.\n";
   std::string codes;
   for (const auto& [code, what] : endings)
     codes += fmt::format("{}{} {}", codes.empty() ? "" : ", ", code, what);

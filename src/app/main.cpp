@@ -27,7 +27,7 @@
 #include "src/base/gpu_start.hpp"
 #include "src/base/hosts.hpp"
 #include "src/base/launcher.hpp"
-#include "src/base/shown_words.hpp"
+#include "src/base/printable.hpp"
 #include "src/base/standard_streams.hpp"
 
 namespace {

@@ -157,7 +157,7 @@ std::span<const described_option> all_options() {
     {"noise", 0, {compare}, "SHARE", "what a process as a whole may be shifted by [4%; 0 with four files or more a side]",
      put<&options::noise, excess>},
     {"across", 0, {compare, merge, report}, "WHAT", "what the machines may differ in: nothing, hosts (same hardware) or machines (anything) [nothing]; of report: what files of one machine may differ in [hosts]",
-     put<&options::across, across_named>, listed<words<across>::list>},
+     put<&options::across, across_named>, listed<enum_words<across>::list>},
     {"over-processes", 0, {merge}, "", "count each file as one process; the interval is then over processes",
      turn<&options::over_processes>},
     {"across-gpus", 0, {audit}, "", "take every flag for one that another GPU or the host polls, so that what reaches one GPU only is a fault",

@@ -12,7 +12,7 @@
 #include "src/base/gpu_start.hpp"
 #include "src/base/hosts.hpp"
 #include "src/base/loaded_libraries.hpp"
-#include "src/base/shown_words.hpp"
+#include "src/base/printable.hpp"
 #include "topology/description.hpp"
 #include "topology/discovery.hpp"
 

@@ -22,7 +22,7 @@
 #include "src/base/hosts.hpp"
 #include "src/base/loaded_libraries.hpp"
 #include "src/base/mpi_native.hpp"
-#include "src/base/shown_words.hpp"
+#include "src/base/printable.hpp"
 #include "src/base/standard_streams.hpp"
 #include "src/base/unique_descriptor.hpp"
 

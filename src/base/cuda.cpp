@@ -138,7 +138,7 @@ memory memory::on_gpu(int ordinal, std::size_t bytes) {
   const device_scope scope(ordinal);
   void* made = nullptr;
   check(cudaMalloc(&made, bytes), filled("allocating {} bytes on GPU {}", bytes, ordinal));
-  memory owner(static_cast<std::byte*>(made), bytes, place::gpu, ordinal);
+  memory owner(static_cast<std::byte*>(made), bytes, memory_kind::gpu, ordinal);
   const auto own = make_stream();
   check(cudaMemsetAsync(made, 0, bytes, own.get()), filled("zeroing memory of GPU {}", ordinal));
   check(cudaStreamSynchronize(own.get()), filled("zeroing memory of GPU {}", ordinal));
@@ -185,7 +185,7 @@ memory memory::in_pool(int ordinal, std::size_t bytes) {
   void* made = nullptr;
   check(cudaMallocFromPoolAsync(&made, bytes, pool, nullptr),
         filled("allocating {} bytes on GPU {}", bytes, ordinal));
-  memory owner(static_cast<std::byte*>(made), bytes, place::pool, ordinal);
+  memory owner(static_cast<std::byte*>(made), bytes, memory_kind::pool, ordinal);
   check(cudaMemsetAsync(made, 0, bytes, nullptr), filled("zeroing memory of GPU {}", ordinal));
   check(cudaStreamSynchronize(nullptr), filled("zeroing memory of GPU {}", ordinal));
   return owner;
@@ -198,7 +198,7 @@ memory memory::on_host(std::size_t bytes) {
   std::memset(made, 0, bytes);
   int ordinal = 0;
   check(cudaGetDevice(&ordinal), "asking for the current GPU");
-  return {static_cast<std::byte*>(made), bytes, place::host, ordinal};
+  return {static_cast<std::byte*>(made), bytes, memory_kind::host, ordinal};
 }
 
 memory& memory::operator=(memory&& other) noexcept {
@@ -218,8 +218,8 @@ void memory::free() noexcept {
   if (address_ == nullptr) return;
   try {
     const device_scope scope(ordinal_);
-    if (where_ == place::gpu) report(cudaFree(address_), "freeing GPU memory");
-    else if (where_ == place::pool) report(cudaFreeAsync(address_, nullptr), "giving GPU memory back");
+    if (where_ == memory_kind::gpu) report(cudaFree(address_), "freeing GPU memory");
+    else if (where_ == memory_kind::pool) report(cudaFreeAsync(address_, nullptr), "giving GPU memory back");
     else report(cudaFreeHost(address_), "freeing pinned host memory");
   } catch (const std::exception& failed) {
     // At the end of the process the driver may be gone before the last owner.

@@ -84,7 +84,7 @@ event make_event();
 
 // Where memory lies: on a GPU, in a GPU's pool (what is given back stays with the process, so that the next
 // allocation takes microseconds), or on the host, pinned and mapped into every GPU of the process.
-enum class place { gpu, pool, host };
+enum class memory_kind { gpu, pool, host };
 
 class memory {
  public:
@@ -112,13 +112,13 @@ class memory {
   void abandon() { address_ = nullptr; }
 
  private:
-  memory(std::byte* address, std::size_t bytes, place where, int ordinal = 0)
+  memory(std::byte* address, std::size_t bytes, memory_kind where, int ordinal = 0)
       : address_(address), bytes_(bytes), where_(where), ordinal_(ordinal) {}
   void free() noexcept;
 
   std::byte* address_ = nullptr;
   std::size_t bytes_ = 0;
-  place where_ = place::gpu;
+  memory_kind where_ = memory_kind::gpu;
   int ordinal_ = 0;
 };
 

@@ -24,9 +24,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "src/base/enum_words.hpp"
 #include "src/base/fields.hpp"
 #include "src/base/strict_json.hpp"
-#include "src/base/words.hpp"
 
 namespace mgsync {
 

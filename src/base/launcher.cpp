@@ -15,11 +15,11 @@ struct known_launcher {
   const char* name;
   const char* local_rank;  // variable
   const char* local_size;  // variable; nullptr: none
-  const char* proof;       // the rank in the job: a variable that only a process manager for MPI sets
+  const char* sign;        // the rank in the job: a variable that only a process manager for MPI sets
   const char* size;        // how many ranks the job has
 };
 
-// The first whose proof is there speaks; Slurm is last, since the others run inside its steps too.
+// The first whose sign is there speaks; Slurm is last, since the others run inside its steps too.
 constexpr known_launcher launchers[] = {
     {"Open MPI", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_RANK",
      "OMPI_COMM_WORLD_SIZE"},
@@ -51,9 +51,9 @@ std::optional<int> tasks_of_node(std::optional<std::string> text) {
 
 launch read_launch(const std::function<std::optional<std::string>(const char*)>& variable) {
   for (const auto& known : launchers) {
-    if (!variable(known.proof)) continue;
-    launch found{known.name,   number(variable(known.proof)), number(variable(known.local_rank)),
-                 std::nullopt, number(variable(known.size)),  true};
+    if (!variable(known.sign)) continue;
+    launch found{known.name,   number(variable(known.sign)), number(variable(known.local_rank)),
+                 std::nullopt, number(variable(known.size)), true};
     if (known.local_size != nullptr) found.local_size = number(variable(known.local_size));
     // srun with PMI-2 sets PMI_RANK; only Slurm's own variable tells the local rank then.
     if (!found.local_rank) found.local_rank = number(variable("SLURM_LOCALID"));

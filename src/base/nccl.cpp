@@ -32,7 +32,7 @@ std::string version_text(int version) {
 
 namespace {
 
-std::vector<ncclComm_t> start(const std::vector<place>& members, int process,
+std::vector<ncclComm_t> start(const std::vector<process_gpu>& members, int process,
                               const std::function<std::string(std::string)>& share) {
   ncclUniqueId id{};
   if (members.front().process == process) check(ncclGetUniqueId(&id), "getting an id for a communicator");
@@ -54,9 +54,9 @@ std::vector<ncclComm_t> start(const std::vector<place>& members, int process,
 
 }  // namespace
 
-const std::vector<ncclComm_t>& communicators_of(const std::vector<place>& members, int process,
+const std::vector<ncclComm_t>& communicators_of(const std::vector<process_gpu>& members, int process,
                                                 const std::function<std::string(std::string)>& share) {
-  static std::map<std::vector<place>, std::vector<ncclComm_t>> started;
+  static std::map<std::vector<process_gpu>, std::vector<ncclComm_t>> started;
   auto found = started.find(members);
   if (found == started.end()) found = started.emplace(members, start(members, process, share)).first;
   return found->second;

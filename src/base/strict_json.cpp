@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
-#include "src/base/shown_words.hpp"
+#include "src/base/printable.hpp"
 
 namespace mgsync {
 

@@ -50,7 +50,7 @@ class json_text {
   bool boolean();
   std::string_view number();  // as it stands there
   std::string text();
-  std::string line();  // the same on one line: src/base/shown_words.hpp
+  std::string line();  // the same on one line: src/base/printable.hpp
   // One by one: open, and as long as there is more the value (of an object the key first).
   void open();
   bool more();

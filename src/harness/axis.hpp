@@ -25,7 +25,7 @@
 #include <variant>
 #include <vector>
 
-#include "src/base/words.hpp"
+#include "src/base/enum_words.hpp"
 #include "src/results/point.hpp"
 #include "topology/group.hpp"
 
@@ -67,7 +67,7 @@ template <class Named>
 struct words_in {
   takers of = everybody;
   std::string_view defaults = "all";
-  std::span<const entry<Named>> table = words<Named>::list;
+  std::span<const entry<Named>> table = enum_words<Named>::list;
 };
 
 // The same of what a function lists: words, values with their words, or records that have a name (the values

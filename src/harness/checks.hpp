@@ -1,5 +1,5 @@
 // What the checks of several runs add up to, said alike by every study that compares: so much was checked, so
-// much of it was wrong, and what was broken on purpose was noticed. A prover feeds it with its runs:
+// much of it was wrong, and what was broken on purpose was noticed. A checker feeds it with its runs:
 //
 //     for (const auto& run : came) checks_.add(run);
 //     return checks_.judge(verdict_kind::sum);

@@ -32,8 +32,8 @@ std::string to_string(const time_spent& all) {
                      s(all.creating), s(all.checking), s(all.preparing), s(all.sampling));
 }
 
-// One point while its cell is being measured. Its method and its prover are rank 0's; its status is what rank
-// 0 says.
+// One point while its cell is being measured. Its method and its checker are rank 0's; its status is what
+// rank 0 says.
 struct runner::candidate {
   candidate() = default;
   candidate(const candidate&) = delete;
@@ -53,7 +53,7 @@ struct runner::candidate {
   std::chrono::nanoseconds patience{};
   std::unique_ptr<mgsync::subject> subject;
   std::unique_ptr<mgsync::method> method;
-  std::unique_ptr<mgsync::prover> prover;
+  std::unique_ptr<mgsync::checker> checker;
   std::optional<step> next;
   std::chrono::nanoseconds
       spent{};           // in sampling, and in making subjects for it: what came before is not counted
@@ -131,7 +131,7 @@ void runner::run_cell(std::span<const measurement> points, std::span<result> res
 // Takes over what the store holds of a point: its result, or samples to go on from.
 void runner::resume(candidate& c) {
   c.method = c.planned->method();
-  if (c.planned->prover) c.prover = c.planned->prover();
+  if (c.planned->checker) c.checker = c.planned->checker();
   c.result->method = c.method->description();
   if (saved_ == nullptr) return;
   for (const auto& r : saved_->before().finished) {
@@ -195,10 +195,10 @@ bool runner::create(candidate& c) {
   return false;
 }
 
-// Proves the subject and makes the method's pilot, on a life of its own.
+// Checks the subject and makes the method's pilot, on a life of its own.
 void runner::prepare(candidate& c) {
   if (!create(c)) return;
-  prove(c);
+  check(c);
   const stopwatch timed(spent_.preparing);
   while (c.active) {
     c.next = agree(c, c.method && c.active ? c.method->next({}) : std::nullopt);
@@ -208,24 +208,24 @@ void runner::prepare(candidate& c) {
   }
 }
 
-void runner::prove(candidate& c) {
+void runner::check(candidate& c) {
   const stopwatch timed(spent_.checking);
-  while (const auto asked = agree(c, c.prover && c.active ? c.prover->next() : std::nullopt)) {
+  while (const auto asked = agree(c, c.checker && c.active ? c.checker->next() : std::nullopt)) {
     const auto came = perform(c, *asked, "checking");
     if (!came) break;
-    if (!c.prover) continue;
-    c.prover->take(*asked, *came);
+    if (!c.checker) continue;
+    c.checker->take(*asked, *came);
     judge(c);
   }
   if (c.active) judge(c);
   agree(c, std::nullopt);
 }
 
-// What the prover says by now. False: it found the subject or its figures wrong, and the point is over.
+// What the checker says by now. False: it found the subject or its figures wrong, and the point is over.
 bool runner::judge(candidate& c) {
-  if (!c.prover) return true;
-  c.result->verdict = c.prover->judge();
-  const auto refuted = c.prover->refuted(), void_because = c.prover->void_because();
+  if (!c.checker) return true;
+  c.result->verdict = c.checker->judge();
+  const auto refuted = c.checker->refuted(), void_because = c.checker->void_because();
   if (refuted.empty() && void_because.empty()) return true;
   c.result->status = refuted.empty() ? result_status::error : result_status::failed;
   c.result->reason = refuted.empty() ? "void: " + void_because : refuted;
@@ -317,8 +317,8 @@ void runner::take(candidate& c, std::span<const seen> came) {
       ++c.beside.timed;
       c.beside.switched += taken->second.front() > much_taken;
     }
-  if (c.prover) {
-    c.prover->take(*c.next, came);
+  if (c.checker) {
+    c.checker->take(*c.next, came);
     if (!judge(c)) return;
   }
   c.method->take(*c.next, came);
@@ -375,7 +375,7 @@ void runner::end(candidate& c) {
       r.reason = "void: " + c.method->void_because();  // waived: there is no figure here
       r.metrics.clear();
     }
-    if (c.prover && c.made) c.prover->add_to(r);
+    if (c.checker && c.made) c.checker->add_to(r);
     if (c.sampled) add_doubts(r.doubts, doubts_of_samples(r.metrics, r.samples));
     if (!r.has_metrics()) r.doubts.clear();
     if (const auto stopped = awake_clock::stopped() - c.stopped_before; c.stops == 0 && stopped.count() > 0)

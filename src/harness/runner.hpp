@@ -1,7 +1,7 @@
-// Measures points: makes each subject, proves it, then asks its method for steps until it is done, batch by
-// batch, the points of a cell interleaved. Knows subjects, methods and provers; what is measured is none of
+// Measures points: makes each subject, checks it, then asks its method for steps until it is done, batch by
+// batch, the points of a cell interleaved. Knows subjects, methods and checkers; what is measured is none of
 // its business. SPMD: every rank of the job calls run() with the same measurements. Rank 0 has the methods
-// and the provers, decides (what comes next, in which order, when to stop) and tells the others.
+// and the checkers, decides (what comes next, in which order, when to stop) and tells the others.
 #pragma once
 
 #include <chrono>
@@ -64,7 +64,7 @@ class runner {
   void resume(candidate&);
   bool create(candidate&);
   void prepare(candidate&);
-  void prove(candidate&);
+  void check(candidate&);
   bool judge(candidate&);
   void measure_batch(std::vector<candidate*>&);
   bool was_stopped_in(candidate&, const seen&);

@@ -16,8 +16,8 @@
 
 #include "src/base/session.hpp"
 #include "src/harness/axis.hpp"
+#include "src/harness/checker.hpp"
 #include "src/harness/methods/method.hpp"
-#include "src/harness/prover.hpp"
 #include "src/harness/stopping.hpp"
 #include "src/harness/subject.hpp"
 #include "src/results/figure.hpp"
@@ -76,13 +76,13 @@ struct subject_creation {
 };
 
 // One point, and how it is measured. The functions are called once the point's turn has come: create on every
-// rank, and again for each batch; method and prover on rank 0.
+// rank, and again for each batch; method and checker on rank 0.
 struct measurement {
   mgsync::point point;
   std::string waived;  // why it is not even tried; empty: it is
   std::function<subject_creation()> create;
   std::function<std::unique_ptr<mgsync::method>()> method;
-  std::function<std::unique_ptr<mgsync::prover>()> prover;  // empty: unchecked
+  std::function<std::unique_ptr<mgsync::checker>()> checker;  // empty: unchecked
   std::string cell;                    // points of one cell are measured interleaved, batch by batch
   std::function<void()> enter_cell;    // of a cell's first point: called on every rank before any is made
   int speaker = 0;                     // the rank whose word counts of what a creation found

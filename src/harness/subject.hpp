@@ -15,15 +15,15 @@
 
 namespace mgsync {
 
-// What one run is to do. Methods and provers write orders, subjects carry them out.
+// What one run is to do. Methods and checkers write orders, subjects carry them out.
 struct order {
-  enum class purpose { time, prove };
+  enum class purpose { time, check };
   purpose what = purpose::time;
   std::uint64_t count = 1;   // rounds | launches | links of a chain | repeats: what the method varies
   std::uint64_t units = 0;   // units of waiting in each of them
   double unit_us = 0;        // what a unit is asked to last
-  std::uint64_t seed = 1;    // of whatever is random in a proving run
-  std::string fault{};       // what is to go wrong, in the prover's words; empty: nothing
+  std::uint64_t seed = 1;    // of whatever is random in a checking run
+  std::string fault{};       // what is to go wrong, in the checker's words; empty: nothing
   std::uint32_t faulty = 0;  // the member, an index in the group, that it is to go wrong with
   bool operator==(const order&) const = default;
 };
@@ -67,7 +67,7 @@ struct seen {
   std::optional<check_counts> checked{};  // where the run compared anything
   std::string outcome{};       // a word of the study's, of what may hang or fail: "held", "passed", "hung"
   std::string void_because{};  // why its figures mean nothing although it completed, in a sentence
-  // What only the study's own prover understands, as a value: a recording, stamps, how a process ended.
+  // What only the study's own checker understands, as a value: a recording, stamps, how a process ended.
   std::any own{};
   bool interrupted = false;  // somebody was asked to end; the run may have completed all the same
   double stopped_s = 0;      // so long somebody's process was stopped meanwhile (awake_clock)

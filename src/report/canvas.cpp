@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "src/base/shown_words.hpp"
+#include "src/base/printable.hpp"
 #include "src/report/svg.hpp"
 
 namespace mgsync::report {

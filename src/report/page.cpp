@@ -12,6 +12,7 @@
 #include "src/base/json_fields.hpp"
 #include "src/report/canvas.hpp"
 #include "src/report/figure_data.hpp"
+#include "src/report/glossary.hpp"
 #include "src/report/page_assets.hpp"
 #include "src/report/svg.hpp"
 #include "src/results/table.hpp"
@@ -300,8 +301,8 @@ std::string to_html(const page& p) {
   text += fmt::format("</section>\n<footer><p class=\"soft\">Written by {}. The summaries and the medians of "
                       "all batches are in this file as JSON, in the element "
                       "\"mgsync-data\". Latency is the median over batches, with its 95 % confidence "
-                      "interval.</p></footer>\n",
-                      escaped(p.written));
+                      "interval.</p>\n{}</footer>\n",
+                      escaped(p.written), html_glossary());
   text += fmt::format("<script type=\"application/json\" "
                       "id=\"mgsync-data\">{}</script>\n<script>{}</script>\n</body>\n</html>\n",
                       json_of(p), script);

@@ -13,17 +13,17 @@ namespace mgsync::report {
 namespace {
 
 // Where a point lies: distances are in logarithms.
-struct place {
+struct coordinates {
   int members = 1;
   member_shape shape{};
   double threads() const { return shape.threads.value_or(1); }
 };
 
-place place_of(const point& p) { return {p.members, shape_of(p).value_or(member_shape{})}; }
+coordinates coordinates_of(const point& p) { return {p.members, shape_of(p).value_or(member_shape{})}; }
 
-bool is_alone(const place& at) { return at.members == 1 && at.shape.in_all && at.shape.blocks == 1; }
+bool is_alone(const coordinates& at) { return at.members == 1 && at.shape.in_all && at.shape.blocks == 1; }
 
-double between(const place& a, const place& b) {
+double between(const coordinates& a, const coordinates& b) {
   const double by_blocks = std::log2(a.shape.blocks / b.shape.blocks),
                by_threads = std::log2(a.threads() / b.threads());
   return std::sqrt(by_blocks * by_blocks + 0.25 * by_threads * by_threads) +
@@ -32,7 +32,7 @@ double between(const place& a, const place& b) {
 double between(int a, int b) { return std::abs(std::log2(static_cast<double>(a) / b)); }
 
 struct known {
-  place at;
+  coordinates at;
   const result* of = nullptr;
   double us() const { return of->metrics.front().median; }
   // Of too few batches there is no interval, and that of a noisy short one may begin below zero: half and
@@ -61,7 +61,7 @@ by_barrier what_is_known(std::span<const result> all, const step& asked, facts_o
   for (const auto& r : all) {
     if (!is_usable(r, asked, facts_of) || (one_process && r.point.ranks > 1)) continue;
     auto& points = found[subject_of(r.point)];
-    const auto at = place_of(r.point);
+    const auto at = coordinates_of(r.point);
     const auto same = std::find_if(points.begin(), points.end(), [&](const known& k) {
       return k.at.members == at.members && k.at.shape == at.shape;
     });
@@ -79,7 +79,7 @@ const known* find(const std::vector<known>& points, int members, const member_sh
 
 // The straight line of log latency over log members through the two nearest counts on either side; the
 // nearest alone, at the ends.
-std::optional<double> along_members(const std::vector<known>& points, const place& wanted) {
+std::optional<double> along_members(const std::vector<known>& points, const coordinates& wanted) {
   std::map<double, double> us_of;
   for (const auto& k : points)
     if (k.at.shape == wanted.shape) us_of[k.at.members] = k.us();
@@ -94,7 +94,7 @@ struct estimate {
 };
 
 // L(n, s) = L(n, s') L(n', s) / L(n', s') for every other count and shape of which the three are known.
-std::vector<estimate> estimates(const std::vector<known>& points, const place& wanted) {
+std::vector<estimate> estimates(const std::vector<known>& points, const coordinates& wanted) {
   std::vector<estimate> all;
   for (const auto& shape_other : points) {
     if (shape_other.at.members != wanted.members || shape_other.at.shape == wanted.shape) continue;
@@ -141,7 +141,9 @@ double most_growth(double doublings, double most) {
 
 // Of all blocks of a GPU, which has about 128 multiprocessors: one block of all is seven doublings from one
 // on each.
-double blocks_in_doublings(const place& at) { return std::log2(at.shape.blocks) + (at.shape.in_all ? 0 : 7); }
+double blocks_in_doublings(const coordinates& at) {
+  return std::log2(at.shape.blocks) + (at.shape.in_all ? 0 : 7);
+}
 
 struct log_interval {
   double low = -std::numeric_limits<double>::infinity(), high = -low;
@@ -150,7 +152,7 @@ struct log_interval {
 
 // What each known point allows there, and of this what all of them allow. Where they contradict each other,
 // as noise may make two, it is what any of them allows.
-log_interval bounds(const std::vector<known>& points, const place& wanted, const growth& by) {
+log_interval bounds(const std::vector<known>& points, const coordinates& wanted, const growth& by) {
   log_interval all, any{all.high, all.low, nullptr};
   double narrowest = all.high;
   for (const auto& k : points) {
@@ -172,7 +174,7 @@ log_interval bounds(const std::vector<known>& points, const place& wanted, const
 }
 
 // The point that would be measured there: of the barrier as it is known, its members in as many ranks each.
-point point_at(point p, const place& wanted) {
+point point_at(point p, const coordinates& wanted) {
   p.ranks = p.ranks == p.members ? wanted.members : std::min(p.ranks, wanted.members);
   p.members = wanted.members;
   p.group.clear();
@@ -195,8 +197,8 @@ std::string why_refused(std::span<const result> all, const point& there, const m
 }
 
 std::optional<prediction> predict_one(std::span<const result> results, const std::string& name,
-                                      std::vector<known> points, const place& wanted, facts_of_point facts_of,
-                                      std::vector<refusal>* refused) {
+                                      std::vector<known> points, const coordinates& wanted,
+                                      facts_of_point facts_of, std::vector<refusal>* refused) {
   // What one member does by itself says nothing of several, and the other way round: it may not even run
   // there.
   std::erase_if(points, [&](const known& k) { return (k.at.members == 1) != (wanted.members == 1); });
@@ -241,9 +243,9 @@ std::optional<prediction> predict_one(std::span<const result> results, const std
         std::ranges::minmax(points, {}, [&](const known& k) { return of_place(k.at); });
     return of_place(wanted) < of_place(least.at) || of_place(wanted) > of_place(most.at);
   };
-  p.beyond_members = lies_outside([](const place& at) { return static_cast<double>(at.members); });
+  p.beyond_members = lies_outside([](const coordinates& at) { return static_cast<double>(at.members); });
   p.beyond_shape =
-      lies_outside(blocks_in_doublings) || lies_outside([](const place& at) { return at.threads(); });
+      lies_outside(blocks_in_doublings) || lies_outside([](const coordinates& at) { return at.threads(); });
   return p;
 }
 
@@ -272,7 +274,7 @@ std::optional<member_shape> smallest_shape(std::span<const result> all, const st
 std::vector<prediction> predict(std::span<const result> all, const step& asked, facts_of_point facts_of,
                                 std::vector<refusal>* refused) {
   std::vector<prediction> found;
-  const place wanted{asked.members, asked.shape.value_or(member_shape{})};
+  const coordinates wanted{asked.members, asked.shape.value_or(member_shape{})};
   for (const auto& [name, points] : what_is_known(all, asked, facts_of))
     if (auto p = predict_one(all, name, points, wanted, facts_of, refused)) found.push_back(std::move(*p));
   std::ranges::stable_sort(found, {},

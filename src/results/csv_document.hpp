@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "src/base/shown_words.hpp"
+#include "src/base/printable.hpp"
 #include "src/results/json_document.hpp"
 
 namespace mgsync {

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "src/base/words.hpp"
+#include "src/base/enum_words.hpp"
 
 namespace mgsync {
 
@@ -38,20 +38,20 @@ enum class order { none, release, acquire, both };
 }  // namespace fact
 
 template <>
-struct words<fact::origin> {
+struct enum_words<fact::origin> {
   static constexpr std::pair<fact::origin, std::string_view> list[] = {
       {fact::origin::vendor, "vendor"},   {fact::origin::nccl, "NCCL"}, {fact::origin::mpi, "MPI"},
       {fact::origin::runtime, "runtime"}, {fact::origin::peer, "peer"}, {fact::origin::ours, "ours"}};
 };
 template <>
-struct words<fact::driver> {
+struct enum_words<fact::driver> {
   static constexpr std::pair<fact::driver, std::string_view> list[] = {
       {fact::driver::device, "device"},
       {fact::driver::host, "host"},
       {fact::driver::kernel_boundary, "kernel boundary"}};
 };
 template <>
-struct words<fact::scope> {
+struct enum_words<fact::scope> {
   static constexpr std::pair<fact::scope, std::string_view> list[] = {
       {fact::scope::converged_lanes, "converged lanes"},
       {fact::scope::lanes, "lanes"},
@@ -62,7 +62,7 @@ struct words<fact::scope> {
       {fact::scope::nodes, "nodes"}};
 };
 template <>
-struct words<fact::extent> {
+struct enum_words<fact::extent> {
   static constexpr std::pair<fact::extent, std::string_view> list[] = {
       {fact::extent::nothing, "nothing"},
       {fact::extent::equal_threads, "equal threads"},
@@ -71,7 +71,7 @@ struct words<fact::extent> {
       {fact::extent::everything, "everything"}};
 };
 template <>
-struct words<fact::order> {
+struct enum_words<fact::order> {
   static constexpr std::pair<fact::order, std::string_view> list[] = {{fact::order::none, "none"},
                                                                       {fact::order::release, "release"},
                                                                       {fact::order::acquire, "acquire"},

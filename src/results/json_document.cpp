@@ -7,7 +7,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/json_fields.hpp"
-#include "src/results/numbers_in_words.hpp"
+#include "src/results/numbers_in_text.hpp"
 
 namespace mgsync {
 
@@ -60,7 +60,7 @@ json_document parse_json(std::string_view text, const std::string& name) {
   json_document document;
   document.ended.clear();
   read_json(text, name, document);
-  std::ranges::for_each(document.results, take_numbers_from_words);
+  std::ranges::for_each(document.results, take_numbers_from_text);
   const auto early = [](const result& one) { return one.status == result_status::interrupted; };
   if (document.ended.empty())
     document.ended =

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "src/base/words.hpp"
+#include "src/base/enum_words.hpp"
 #include "src/results/machine_record.hpp"
 
 namespace mgsync {
@@ -18,7 +18,7 @@ enum class across {
 };
 
 template <>
-struct words<across> {
+struct enum_words<across> {
   static constexpr std::pair<across, std::string_view> list[] = {
       {across::nothing, "nothing"}, {across::hosts, "hosts"}, {across::machines, "machines"}};
 };

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/enum_words.hpp"
 #include "src/base/fields.hpp"
-#include "src/base/words.hpp"
 
 namespace mgsync {
 
@@ -19,7 +19,7 @@ class json_text;
 
 enum class better { less, more };  // which of two values a reader prefers
 template <>
-struct words<better> {
+struct enum_words<better> {
   static constexpr std::pair<better, std::string_view> list[] = {{better::less, "less"},
                                                                  {better::more, "more"}};
 };

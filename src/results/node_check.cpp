@@ -46,11 +46,11 @@ node_verdict judge_node(const comparison& compared, double limit, const std::str
       compared.points, [&](const auto& one) { return one.point.members == all && shown(one); });
   const auto within = static_cast<std::size_t>(std::ranges::count_if(compared.points, shown));
   const auto lost = compared.lost.size();
-  const auto unproven = static_cast<std::size_t>(std::ranges::count_if(
+  const auto unchecked = static_cast<std::size_t>(std::ranges::count_if(
       compared.points, [](const auto& one) { return one.decides && !one.void_because.empty(); }));
-  const auto worse = found.violations.size() - lost - unproven;
+  const auto worse = found.violations.size() - lost - unchecked;
   const auto rest = not_judged(compared, compared.points.size() -
-                                             std::min(compared.points.size(), within + worse + unproven));
+                                             std::min(compared.points.size(), within + worse + unchecked));
   const auto of_both = fmt::format("of {} that it and the reference both have, ",
                                    so_many_points(compared.points.size() + lost));
   const auto near = fmt::format("{} shown to be within {:.4g}% of it", so_many_are(within), 100 * limit);
@@ -64,7 +64,7 @@ node_verdict judge_node(const comparison& compared, double limit, const std::str
     found.sentence = fmt::format(
         "This node is not normal: {}{}, or seem{}, worse by more than {:.4g}%, {}and {} {} no number here{}",
         of_both, so_many_are(worse), worse == 1 ? "s" : "", 100 * limit,
-        unproven == 0 ? "" : fmt::format("{} did not pass the check, ", unproven), lost,
+        unchecked == 0 ? "" : fmt::format("{} did not pass the check, ", unchecked), lost,
         lost == 1 ? "has" : "have", rest);
   } else if (!doubt.empty()) {
     found.sentence = fmt::format(

@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
-#include "src/base/shown_words.hpp"
+#include "src/base/printable.hpp"
 #include "src/results/conditions.hpp"
 #include "src/results/frame/frame.hpp"
 #include "src/results/frame/table.hpp"
@@ -187,7 +187,8 @@ std::string table_by(std::span<const result> results, const std::string& what) {
       found->by_column[column] = r;
     }
     std::stable_sort(methods.begin(), methods.end(), goes_first);
-    table t{{what, heading_of(one, what)}, {what == "members" ? "method" : "method \\ " + what}};
+    const std::string compared = one.key.study == point{}.study ? "barrier" : "subject";
+    table t{{what, heading_of(one, what)}, {what == "members" ? compared : compared + " \\ " + what}};
     for (const value& v : values) t.columns.push_back(v.text);
     for (const method& m : methods) {
       std::vector<table_entry> row{m.name};

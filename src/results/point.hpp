@@ -9,14 +9,14 @@
 #include <variant>
 #include <vector>
 
+#include "src/base/enum_words.hpp"
 #include "src/base/fields.hpp"
-#include "src/base/words.hpp"
 #include "topology/group.hpp"
 
 namespace mgsync {
 
 template <>
-struct words<topology::device> {
+struct enum_words<topology::device> {
   static constexpr std::pair<topology::device, std::string_view> list[] = {{topology::device::host, "host"},
                                                                            {topology::device::gpu, "gpu"}};
 };

@@ -24,7 +24,7 @@ enum class result_status {
   interrupted,  // the command was asked to end; what was measured until then is there
 };
 template <>
-struct words<result_status> {
+struct enum_words<result_status> {
   static constexpr std::pair<result_status, std::string_view> list[] = {
       {result_status::measured, "measured"},
       {result_status::waived, "waived"},
@@ -35,7 +35,7 @@ struct words<result_status> {
 
 enum class stop_reason { none, precision, max_time, interrupted };  // why sampling ended
 template <>
-struct words<stop_reason> {
+struct enum_words<stop_reason> {
   static constexpr std::pair<stop_reason, std::string_view> list[] = {
       {stop_reason::none, ""},
       {stop_reason::precision, "precision"},
@@ -53,7 +53,7 @@ enum class verdict_kind {
   outcome,       // what happened: finished, deadlocked, refused
 };
 template <>
-struct words<verdict_kind> {
+struct enum_words<verdict_kind> {
   static constexpr std::pair<verdict_kind, std::string_view> list[] = {
       {verdict_kind::unchecked, "unchecked"}, {verdict_kind::rounds, "rounds"},
       {verdict_kind::trivial, "trivial"},     {verdict_kind::sum, "sum"},
@@ -67,7 +67,7 @@ enum class verdict_scope {
   within_hosts,  // members of one host; no order between hosts was checked
 };
 template <>
-struct words<verdict_scope> {
+struct enum_words<verdict_scope> {
   static constexpr std::pair<verdict_scope, std::string_view> list[] = {
       {verdict_scope::all, "all"}, {verdict_scope::within_hosts, "within-hosts"}};
 };

@@ -8,9 +8,9 @@
 #include "src/base/bounded_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/json_fields.hpp"
-#include "src/base/shown_words.hpp"
+#include "src/base/printable.hpp"
 #include "src/results/checksum.hpp"
-#include "src/results/numbers_in_words.hpp"
+#include "src/results/numbers_in_text.hpp"
 
 namespace mgsync {
 
@@ -136,7 +136,7 @@ class reading {
                 way.needs("key", key);
                 way.needs("result", one);
               }});
-    take_numbers_from_words(one);
+    take_numbers_from_text(one);
     entry& found = entry_of(one.point, key);
     if (found.result) {
       const mgsync::result& last = *found.result;

@@ -1,6 +1,6 @@
 // Barriers that are wrong, as some that were in use are: known_wrong.csv has their numbers, where they were
 // seen, and what catches them. Those that only a GPU shows are in known_wrong.cu.
-#include "tests/check/words.hpp"
+#include "lines.hpp"
 
 namespace mgsync::known { namespace {
 
@@ -126,7 +126,7 @@ struct sentinel_in_the_data : of_lines<sentinel_in_the_data> {
 struct epoch_of_the_launch : of_lines<epoch_of_the_launch> {
   static constexpr const char* name = "epoch-of-the-launch";
   static unsigned lines(unsigned workers) { return 1 + workers; }
-  explicit epoch_of_the_launch(const place& where) : of_lines(where) { epoch = where.epoch; }
+  explicit epoch_of_the_launch(const position& where) : of_lines(where) { epoch = where.epoch; }
   bool arrive_and_wait() {
     const word now = ++epoch;
     for (unsigned to = 0; to < at.workers; ++to) store(line(to, 1 + self()), now);
@@ -155,7 +155,7 @@ struct with_an_epoch_per_member : of_lines<Barrier> {
 // late reads the next one.
 struct epoch_read_late : with_an_epoch_per_member<epoch_read_late> {
   static constexpr const char* name = "epoch-read-late";
-  explicit epoch_read_late(const place& where) : with_an_epoch_per_member(where) {
+  explicit epoch_read_late(const position& where) : with_an_epoch_per_member(where) {
     epoch = load(of_the_member());
   }
   bool arrive_and_wait() {
@@ -217,7 +217,7 @@ struct same_grid_everywhere {
       if (!at.go_on()) return false;
     return true;
   }
-  place at;
+  position at;
 };
 
 // 13. May run in two streams at once, and has one set of flags.
@@ -267,7 +267,7 @@ struct signed_counts : of_lines<signed_counts> {
 struct silent_no_op {
   static constexpr const char* name = "silent-no-op";
   static constexpr std::size_t bytes = 128;
-  place at;
+  position at;
   void arrive_and_wait() {}
 };
 
@@ -293,7 +293,7 @@ struct too_few_flags : of_lines<too_few_flags> {
 struct emptied_as_it_begins : of_lines<emptied_as_it_begins> {
   static constexpr const char* name = "emptied-as-it-begins";
   static unsigned lines(unsigned workers) { return 1 + workers; }
-  explicit emptied_as_it_begins(const place& where) : of_lines(where) {
+  explicit emptied_as_it_begins(const position& where) : of_lines(where) {
     for (unsigned from = 0; from < at.workers; ++from) store(line(self(), 1 + from), 0);
   }
   bool arrive_and_wait() {
@@ -356,7 +356,7 @@ struct bytes_of_one_word {
       if (!at.go_on()) return false;
     return true;
   }
-  place at;
+  position at;
 };
 
 }}  // namespace mgsync::known

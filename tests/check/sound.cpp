@@ -1,5 +1,5 @@
 // Twelve barriers that are right, in twelve ways: none may be accused of anything.
-#include "tests/check/words.hpp"
+#include "lines.hpp"
 
 namespace mgsync::known { namespace {
 
@@ -186,7 +186,7 @@ struct in_two_calls {
     words[0] = s.epoch * s.workers;
     for (unsigned b = 1; b <= s.blocks; ++b) words[b * 32] = s.epoch;
   }
-  explicit in_two_calls(const place& where) : at(where), epoch(load_relaxed(own())) {}
+  explicit in_two_calls(const position& where) : at(where), epoch(load_relaxed(own())) {}
   word& own() const { return at.part<word>(at.member)[(1 + at.block) * 32]; }
   void arrive() {
     store_relaxed(own(), ++epoch);
@@ -197,7 +197,7 @@ struct in_two_calls {
       if (!at.go_on()) return false;
     return true;
   }
-  place at;
+  position at;
   word epoch;
 };
 
@@ -214,7 +214,7 @@ struct flags_of_each_stream {
       for (unsigned l = 0; l <= s.blocks; ++l)
         words[(stream * (1 + s.blocks) + l) * 32] = l == 0 ? s.epoch * s.workers : s.epoch;
   }
-  explicit flags_of_each_stream(const place& where)
+  explicit flags_of_each_stream(const position& where)
       : at(where), epoch(load_relaxed(line(at.member, 1 + at.block))) {}
   word& line(unsigned member, unsigned l) const {
     return at.part<word>(member)[(at.stream * (1 + at.blocks) + l) * 32];
@@ -226,7 +226,7 @@ struct flags_of_each_stream {
       if (!at.go_on()) return false;
     return true;
   }
-  place at;
+  position at;
   word epoch;
 };
 

@@ -7,21 +7,21 @@ namespace mgsync::round_loop { namespace {
 
 constexpr unsigned sms = 132;
 
-load stores(unsigned blocks, load_place place) { return {traffic::peer_stores, blocks, 128, place}; }
+load stores(unsigned blocks, load_sms sms) { return {traffic::peer_stores, blocks, 128, sms}; }
 
 TEST(load_blocks, others_are_the_sms_that_the_barrier_leaves) {
-  EXPECT_EQ(blocks_of_load(stores(0, load_place::others), 1, sms).blocks, 131u);
-  EXPECT_EQ(blocks_of_load(stores(16, load_place::others), 1, sms).blocks, 16u);
-  EXPECT_EQ(blocks_of_load(stores(131, load_place::others), 1, sms).blocks, 131u);
-  EXPECT_NE(blocks_of_load(stores(132, load_place::others), 1, sms).reason, "");
-  EXPECT_NE(blocks_of_load(stores(17, load_place::others), 116, sms).reason, "");
-  EXPECT_NE(blocks_of_load(stores(1, load_place::others), 132, sms).reason.find("@all"), std::string::npos);
+  EXPECT_EQ(blocks_of_load(stores(0, load_sms::others), 1, sms).blocks, 131u);
+  EXPECT_EQ(blocks_of_load(stores(16, load_sms::others), 1, sms).blocks, 16u);
+  EXPECT_EQ(blocks_of_load(stores(131, load_sms::others), 1, sms).blocks, 131u);
+  EXPECT_NE(blocks_of_load(stores(132, load_sms::others), 1, sms).reason, "");
+  EXPECT_NE(blocks_of_load(stores(17, load_sms::others), 116, sms).reason, "");
+  EXPECT_NE(blocks_of_load(stores(1, load_sms::others), 132, sms).reason.find("@all"), std::string::npos);
 }
 
 TEST(load_blocks, all_are_as_many_as_sms_or_a_multiple) {
-  EXPECT_EQ(blocks_of_load(stores(0, load_place::all), 528, sms).blocks, 132u);
-  EXPECT_EQ(blocks_of_load(stores(264, load_place::all), 1, sms).blocks, 264u);
-  EXPECT_NE(blocks_of_load(stores(16, load_place::all), 1, sms).reason, "");
+  EXPECT_EQ(blocks_of_load(stores(0, load_sms::all), 528, sms).blocks, 132u);
+  EXPECT_EQ(blocks_of_load(stores(264, load_sms::all), 1, sms).blocks, 264u);
+  EXPECT_NE(blocks_of_load(stores(16, load_sms::all), 1, sms).reason, "");
 }
 
 }}  // namespace mgsync::round_loop

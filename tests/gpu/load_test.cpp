@@ -29,11 +29,11 @@ TEST(load, is_counted_and_in_its_place_beside_every_kind_of_kernel) {
   MGSYNC_NEEDS_GPUS(1);
   one_rank here;
   for (const traffic kind : {traffic::local_stores, traffic::local_loads, traffic::host_reads})
-    for (const load_place place : {load_place::others, load_place::all})
+    for (const load_sms sms : {load_sms::others, load_sms::all})
       for (const auto& [backend, variant] :
            {std::pair{"multigrid", "auto"}, {"grid", "cooperative-groups"}}) {
         auto wanted = shape(0, 32);
-        wanted.load = {kind, 0, 64, place};
+        wanted.load = {kind, 0, 64, sms};
         const auto seen = timed(named(backend, variant), wanted, 1, here.session());
         ASSERT_EQ(seen.loads.size(), 1u);
         EXPECT_GT(seen.loads[0].gbps, 0) << backend;
@@ -51,7 +51,7 @@ TEST(load, lets_every_kernel_start_beside_it) {
          {std::pair{"multigrid", "library"}, {"multigrid", "auto"}, {"grid", "cooperative-groups"}})
       for (const unsigned block : {32u, 256u}) {
         auto wanted = shape(1, block);
-        wanted.load = {traffic::local_stores, 0, threads, load_place::all};
+        wanted.load = {traffic::local_stores, 0, threads, load_sms::all};
         const auto begin = std::chrono::steady_clock::now();
         const auto seen = timed(named(backend, variant), wanted, 1, here.session());
         EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s)
@@ -67,7 +67,7 @@ TEST(load, reaches_the_peers) {
   one_rank here;
   for (const traffic kind : {traffic::peer_stores, traffic::peer_loads}) {
     auto wanted = shape(0, 32);
-    wanted.load = {kind, 0, 512, load_place::others};
+    wanted.load = {kind, 0, 512, load_sms::others};
     const auto seen = timed(named("multigrid", "auto"), wanted, 2, here.session());
     ASSERT_EQ(seen.loads.size(), 2u);
     for (const auto& one : seen.loads) EXPECT_GT(one.gbps, 5) << static_cast<int>(kind);
@@ -82,17 +82,17 @@ TEST(load, says_when_it_shared_an_sm_or_did_not) {
   std::vector<std::uint32_t> every(sms);
   std::iota(every.begin(), every.end(), 0u);
   const cuda::device_scope scope(0);
-  for (const load_place place : {load_place::others, load_place::all}) {
-    auto made = round_loop::make_load_maker(group_of(1), {traffic::local_stores, 0, 64, place}, 1, "",
-                                            here.session());
+  for (const load_sms sms : {load_sms::others, load_sms::all}) {
+    auto made =
+        round_loop::make_load_maker(group_of(1), {traffic::local_stores, 0, 64, sms}, 1, "", here.session());
     ASSERT_TRUE(made.maker) << made.reason;
     made.maker->start(0, awake_clock::now() + 5s);
     made.maker->count(0);
     made.maker->stop(0);
     const auto on_every = made.maker->seen(0, every);
-    EXPECT_EQ(on_every.misplaced.empty(), place == load_place::all) << on_every.misplaced;
+    EXPECT_EQ(on_every.misplaced.empty(), sms == load_sms::all) << on_every.misplaced;
     const std::vector<std::uint32_t> nowhere{sms + 1000};
-    EXPECT_EQ(made.maker->seen(0, nowhere).misplaced.empty(), place == load_place::others);
+    EXPECT_EQ(made.maker->seen(0, nowhere).misplaced.empty(), sms == load_sms::others);
   }
 }
 
@@ -100,7 +100,7 @@ TEST(load, ends_by_itself_when_nobody_stops_it) {
   MGSYNC_NEEDS_GPUS(1);
   one_rank here;
   const cuda::device_scope scope(0);
-  auto made = round_loop::make_load_maker(group_of(1), {traffic::local_stores, 0, 64, load_place::all}, 1, "",
+  auto made = round_loop::make_load_maker(group_of(1), {traffic::local_stores, 0, 64, load_sms::all}, 1, "",
                                           here.session());
   ASSERT_TRUE(made.maker) << made.reason;
   const auto begin = std::chrono::steady_clock::now();

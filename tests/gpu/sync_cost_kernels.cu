@@ -75,7 +75,7 @@ __device__ __forceinline__ void algorithm_turns(const multi_grid_handle& handle,
   using policy = algorithm::cuda_policy<Widest>;
   Algorithm<policy> barrier(policy({handle.records[0].told, 10'000'000'000}),
                             reinterpret_cast<const cuda_lines&>(handle),
-                            algorithm::place{handle.rank, handle.gpus, blockIdx.x, handle.blocks}, shape);
+                            algorithm::position{handle.rank, handle.gpus, blockIdx.x, handle.blocks}, shape);
   std::uint32_t epoch = handle.records[blockIdx.x].epoch;
   bool ok = true;
   while (ok && turns-- != 0) ok = barrier.arrive_and_wait(++epoch) != 0;

@@ -45,7 +45,8 @@ class relay_twin {
   using arguments = cuda_lines;
 
   __device__ relay_twin(const arguments& lines, const device_run& run)
-      : relay_(Policy(round_loop::limits_of(run)), lines, place_of(run), {1, 1}), left_out_(left_out(run)) {}
+      : relay_(Policy(round_loop::limits_of(run)), lines, position_of(run), {1, 1}),
+        left_out_(left_out(run)) {}
   __device__ bool operator()(std::uint32_t epoch) {
     if (left_out_) return true;
     return relay_.arrive_and_wait(Twin == twin::one_flag_two_epochs ? epoch - epoch % 2 : epoch);
@@ -56,8 +57,8 @@ class relay_twin {
   __device__ static bool left_out(const device_run& run) {
     return Twin == twin::arrival_left_out && blockIdx.x == run.blocks - 1;
   }
-  __device__ static algorithm::place place_of(const device_run& run) {
-    auto at = round_loop::place_in(run);
+  __device__ static algorithm::position position_of(const device_run& run) {
+    auto at = round_loop::position_in(run);
     if (Twin == twin::arrival_left_out) --at.blocks;
     return at;
   }

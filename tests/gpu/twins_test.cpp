@@ -1,4 +1,4 @@
-// The proof is proven: barriers broken on purpose are caught by the same check, on 1, 2 and 4 GPUs.
+// The check is checked: barriers broken on purpose are caught by the same check, on 1, 2 and 4 GPUs.
 #include <cstdio>
 
 #include "barriers/kernel_boundary/boundary_graph.hpp"
@@ -22,7 +22,7 @@ TEST_P(weakened, is_caught) {
     return;
   }
   if (which == twin::narrow_release || which == twin::no_release) {
-    // What the hardware lets pass is no proof: the order test reads the code. docs/results/library-lab.md
+    // What the hardware lets pass shows nothing: the order test reads the code. docs/results/library-lab.md
     // says what these show.
     std::printf("%s release, %d GPUs: %llu violations of %llu observations\n",
                 which == twin::no_release ? "no" : "a narrow", gpus,

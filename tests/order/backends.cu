@@ -15,7 +15,7 @@ template <class Algorithm>
 __device__ __forceinline__ void two_rounds(const cuda_lines& lines, const cuda_limits& limits, unsigned rank,
                                            unsigned gpus, unsigned* mine, const unsigned* theirs) {
   cuda_policy<ptx::scope::system> policy(limits);
-  const place at{rank, gpus, blockIdx.x, gridDim.x};
+  const position at{rank, gpus, blockIdx.x, gridDim.x};
   unsigned seen;
 #pragma unroll
   for (unsigned round = 1; round <= 2; ++round) {

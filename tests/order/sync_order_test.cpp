@@ -45,10 +45,10 @@ const std::map<std::string, grids> shapes{
 };
 
 std::string question_of(const word_pair& p) {
-  const auto place = [](const ptx::place& one) {
+  const auto position = [](const ptx::position& one) {
     return fmt::format("GPU {} block {} thread {}", one.gpu, one.block, one.thread);
   };
-  return fmt::format("what {} writes, read by {}", place(p.writer), place(p.reader));
+  return fmt::format("what {} writes, read by {}", position(p.writer), position(p.reader));
 }
 
 // Every so many pairs.

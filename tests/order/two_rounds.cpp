@@ -18,7 +18,7 @@ enum class region : std::uint64_t { flags, records, stopped, payload, scratch };
 constexpr std::uint64_t at(unsigned gpu, region of) {
   return (std::uint64_t{gpu} + 1) << 40 | (static_cast<std::uint64_t>(of) << 32);
 }
-constexpr std::uint64_t word_of_thread(const ptx::place& p, region of) {
+constexpr std::uint64_t word_of_thread(const ptx::position& p, region of) {
   return at(p.gpu, of) + 256 * p.block + 8 * p.thread;
 }
 constexpr std::uint64_t told = std::uint64_t{1} << 50;
@@ -111,8 +111,8 @@ ptx::launch launch_of(const ptx::kernel& kernel, const grids& g, const word_pair
                    .parameters = {},
                    .name_of = g.of_backend ? name_of_line : name_of};
   for (unsigned gpu = 0; gpu < g.gpus; ++gpu) fill(made.memory, g, gpu);
-  made.parameters = [g, asked](const ptx::place& p) {
-    const auto is = [&](const ptx::place& one) {
+  made.parameters = [g, asked](const ptx::position& p) {
+    const auto is = [&](const ptx::position& one) {
       return one.gpu == p.gpu && one.block == p.block && one.thread == p.thread;
     };
     const auto word = word_of_thread(asked.writer, region::payload), own = word_of_thread(p, region::scratch);
@@ -154,13 +154,13 @@ condition wrong_read(const memory_order::program& program, int event, int round)
 }  // namespace
 
 std::vector<word_pair> all_pairs(const grids& g) {
-  std::vector<ptx::place> places;
+  std::vector<ptx::position> positions;
   for (unsigned gpu = 0; gpu < g.gpus; ++gpu)
     for (unsigned block = 0; block < g.blocks; ++block)
-      for (unsigned thread = 0; thread < g.threads; ++thread) places.push_back({gpu, block, thread});
+      for (unsigned thread = 0; thread < g.threads; ++thread) positions.push_back({gpu, block, thread});
   std::vector<word_pair> pairs;
-  for (const auto& writer : places)
-    for (const auto& reader : places)
+  for (const auto& writer : positions)
+    for (const auto& reader : positions)
       if (&writer != &reader) pairs.push_back({writer, reader});
   return pairs;
 }

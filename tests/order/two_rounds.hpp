@@ -24,7 +24,7 @@ struct grids {
 
 // Each thread but `writer` and `reader` has a word of its own to write and to read, which orders nothing.
 struct word_pair {
-  ptx::place writer, reader;
+  ptx::position writer, reader;
 };
 std::vector<word_pair> all_pairs(const grids&);
 

@@ -54,7 +54,7 @@ struct barrier_case {
     return word == lines.center() ? counter_start(members, start) : start;
   }
   template <class P>
-  static void pass(P& p, relacy_memory& memory, const place& at, unsigned epoch) {
+  static void pass(P& p, relacy_memory& memory, const position& at, unsigned epoch) {
     RL_ASSERT(Algorithm::arrive_and_wait(p, memory, at, epoch));
   }
 };
@@ -68,7 +68,7 @@ struct reduction_case {
     return word == reduction_layout{members}.arrivals() ? counter_start(blocks, start) : 0;
   }
   template <class P>
-  static void pass(P& p, relacy_memory& memory, const place& at, unsigned epoch) {
+  static void pass(P& p, relacy_memory& memory, const position& at, unsigned epoch) {
     const unsigned worker = at.member * at.blocks + at.block;
     const unsigned workers = at.members * at.blocks;
     std::uint32_t total = 0;
@@ -93,7 +93,7 @@ void pass_once(P& p, Barrier& barrier, unsigned epoch) {
 
 // As the library's sync() does at a relay: the release ahead of every question.
 template <class P, class Barrier>
-void come_released(P& p, Barrier& barrier, relacy_memory& memory, const place& at, unsigned counters,
+void come_released(P& p, Barrier& barrier, relacy_memory& memory, const position& at, unsigned counters,
                    unsigned epoch) {
   if (at.blocks == 1) return barrier.tell(epoch);
   auto& arrival = memory.word(at.member, relay_layout{}.counter(at.block % counters), 0);
@@ -121,7 +121,7 @@ struct relay_case {
     return word < Counters ? counter_start(share_of(word, blocks, Counters), start) : 0;
   }
   template <class P>
-  static void pass(P& p, relacy_memory& memory, const place& at, unsigned epoch) {
+  static void pass(P& p, relacy_memory& memory, const position& at, unsigned epoch) {
     relay<P, relacy_memory> barrier(p, memory, at, relay_shape{Counters, Replicas});
     if (How == way::mixed ? epoch % 2 == 0 : How == way::released && epoch % 2 != 0) {
       p.sync();
@@ -146,7 +146,7 @@ struct spread_case {
     return counter_start(share_of(word % 2, blocks, 2), start);
   }
   template <class P>
-  static void pass(P& p, relacy_memory& memory, const place& at, unsigned epoch) {
+  static void pass(P& p, relacy_memory& memory, const position& at, unsigned epoch) {
     spread_counter<P, relacy_memory> barrier(p, memory, at, spread_shape{2, 2, 0});
     pass_once<How>(p, barrier, epoch);
   }
@@ -184,7 +184,7 @@ class rounds_of final : public scenario {
     relacy_policy<Lanes> policy(weakened_, lane);
     relacy_memory memory{words_.first(),        pairs_.first(), Case::words(members_),
                          Case::pairs(members_), members_,       Case::place_of};
-    const place at{block / blocks_, members_, block % blocks_, blocks_};
+    const position at{block / blocks_, members_, block % blocks_, blocks_};
     for (unsigned round = 1; round <= rounds; ++round) {
       var<unsigned>* slot = data_.first() + round % 2 * workers();
       slot[self]($) = round;

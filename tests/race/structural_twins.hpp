@@ -8,13 +8,13 @@
 namespace mgsync::race {
 
 using algorithm::layout;
-using algorithm::place;
+using algorithm::position;
 
 // Inbox that waits for all members but its right neighbour (rapidsmpf issue 857: leaving before all arrived).
 struct arrival_left_out {
   static constexpr const char* name = "arrival-left-out";
   template <class P, class M>
-  static bool arrive_and_wait(P& p, M& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(P& p, M& memory, const position& at, std::uint32_t epoch) {
     const layout lines{at.members};
     bool ok = true;
     if (algorithm::arrive_locally(p, memory, at, epoch)) {
@@ -34,7 +34,7 @@ struct arrival_left_out {
 struct one_step_short {
   static constexpr const char* name = "one-step-short";
   template <class P, class M>
-  static bool arrive_and_wait(P& p, M& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(P& p, M& memory, const position& at, std::uint32_t epoch) {
     const layout lines{at.members};
     const bool last = algorithm::arrive_locally(p, memory, at, epoch);
     bool ok = true;
@@ -52,7 +52,7 @@ struct one_step_short {
 struct one_flag_for_two_epochs {
   static constexpr const char* name = "one-flag-for-two-epochs";
   template <class P, class M>
-  static bool arrive_and_wait(P& p, M& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(P& p, M& memory, const position& at, std::uint32_t epoch) {
     const std::uint32_t shared = epoch & ~1u;
     const layout lines{at.members};
     bool ok = true;
@@ -74,7 +74,7 @@ struct one_flag_for_two_epochs {
 struct counter_reset_too_early {
   static constexpr const char* name = "counter-reset-too-early";
   template <class P, class M>
-  static bool arrive_and_wait(P& p, M& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(P& p, M& memory, const position& at, std::uint32_t epoch) {
     const layout lines{at.members};
     bool ok = true;
     const bool last = algorithm::arrive_locally(p, memory, at, epoch);

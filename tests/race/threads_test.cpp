@@ -50,7 +50,7 @@ struct barrier_case {
     memory.line(member, at.crowd()) = counter_start(s.members * s.blocks, start);
   }
   template <class P>
-  static bool pass(P& policy, thread_lines& memory, const place& at, std::uint32_t epoch) {
+  static bool pass(P& policy, thread_lines& memory, const position& at, std::uint32_t epoch) {
     return Algorithm::arrive_and_wait(policy, memory, at, epoch);
   }
 };
@@ -66,7 +66,7 @@ struct reduction_case {
     memory.line(member, at.sum_before()) = 0;
   }
   template <class P>
-  static bool pass(P& policy, thread_lines& memory, const place& at, std::uint32_t epoch) {
+  static bool pass(P& policy, thread_lines& memory, const position& at, std::uint32_t epoch) {
     const std::uint32_t worker = at.member * at.blocks + at.block;
     const std::uint32_t workers = at.members * at.blocks;
     std::uint32_t total = 0;
@@ -96,12 +96,12 @@ struct relay_case {
       memory.word(member, at.counter(k), 0) = counter_start(share_of(k, s.blocks, Counters), start);
   }
   template <class P>
-  static bool pass(P& policy, thread_lines& memory, const place& at, std::uint32_t epoch) {
+  static bool pass(P& policy, thread_lines& memory, const position& at, std::uint32_t epoch) {
     auto barrier = make(policy, memory, at);
     return pass_once(barrier, How, epoch);
   }
   template <class P>
-  static relay<P, thread_lines> make(P& policy, thread_lines& memory, const place& at) {
+  static relay<P, thread_lines> make(P& policy, thread_lines& memory, const position& at) {
     return {policy, memory, at, relay_shape{Counters, Replicas}};
   }
 };
@@ -116,19 +116,19 @@ struct spread_case {
         memory.word(member, at.counter(copy, k), 0) = counter_start(share_of(k, s.blocks, 2), start);
   }
   template <class P>
-  static bool pass(P& policy, thread_lines& memory, const place& at, std::uint32_t epoch) {
+  static bool pass(P& policy, thread_lines& memory, const position& at, std::uint32_t epoch) {
     auto barrier = make(policy, memory, at);
     return pass_once(barrier, How, epoch);
   }
   template <class P>
-  static spread_counter<P, thread_lines> make(P& policy, thread_lines& memory, const place& at) {
+  static spread_counter<P, thread_lines> make(P& policy, thread_lines& memory, const position& at) {
     return {policy, memory, at, spread_shape{2, 2, 0}};
   }
 };
 
 // One worker's rounds. Returns how many values were wrong; a barrier given up counts as one.
 template <class Case, class P>
-unsigned work(P& policy, thread_lines memory, const place& at, std::uint32_t* data) {
+unsigned work(P& policy, thread_lines memory, const position& at, std::uint32_t* data) {
   unsigned wrong = 0;
   const unsigned workers = at.members * at.blocks;
   for (std::uint32_t round = 1; round <= rounds; ++round) {
@@ -158,7 +158,7 @@ unsigned run(shape s, const std::function<P()>& make_policy) {
     threads.emplace_back([&, w] {
       P policy = make_policy();
       wrong[w] =
-          work<Case>(policy, lines, place{w / s.blocks, s.members, w % s.blocks, s.blocks}, data.data());
+          work<Case>(policy, lines, position{w / s.blocks, s.members, w % s.blocks, s.blocks}, data.data());
     });
   unsigned total = 0;
   for (unsigned w = 0; w < workers; ++w) {
@@ -229,9 +229,9 @@ unsigned arrive_alone(shape s) {
   unsigned wrong = 0;
   for (std::uint32_t epoch = start + 1; epoch != start + rounds; ++epoch) {
     for (unsigned w = 0; w < s.members * s.blocks; ++w)
-      Case::make(policy, lines, place{w / s.blocks, s.members, w % s.blocks, s.blocks}).arrive(epoch);
+      Case::make(policy, lines, position{w / s.blocks, s.members, w % s.blocks, s.blocks}).arrive(epoch);
     for (unsigned w = 0; w < s.members * s.blocks; ++w)
-      if (!Case::make(policy, lines, place{w / s.blocks, s.members, w % s.blocks, s.blocks}).await(epoch))
+      if (!Case::make(policy, lines, position{w / s.blocks, s.members, w % s.blocks, s.blocks}).await(epoch))
         ++wrong;
   }
   return wrong;

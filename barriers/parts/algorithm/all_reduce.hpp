@@ -38,7 +38,7 @@ MGSYNC_HD constexpr std::uint32_t value_of(std::uint64_t pair) {
 // Adds the block's value to its member's. True in the whole team of the last block, which gets the member's
 // sum.
 template <class P, class M>
-MGSYNC_HD bool combine_locally(P& p, M& memory, const place& at, std::uint32_t epoch, std::uint32_t value,
+MGSYNC_HD bool combine_locally(P& p, M& memory, const position& at, std::uint32_t epoch, std::uint32_t value,
                                std::uint32_t& member_sum) {
   if (at.blocks == 1) {
     member_sum = value;
@@ -69,8 +69,8 @@ struct push {
   static constexpr const char* name = "push";
 
   template <class P, class M>
-  MGSYNC_HD static bool all_reduce(P& p, M& memory, const place& at, std::uint32_t epoch, std::uint32_t value,
-                                   std::uint32_t& total) {
+  MGSYNC_HD static bool all_reduce(P& p, M& memory, const position& at, std::uint32_t epoch,
+                                   std::uint32_t value, std::uint32_t& total) {
     const reduction_layout lines{at.members};
     p.sync();
     bool ok = true;
@@ -103,8 +103,8 @@ struct pull {
   static constexpr const char* name = "pull";
 
   template <class P, class M>
-  MGSYNC_HD static bool all_reduce(P& p, M& memory, const place& at, std::uint32_t epoch, std::uint32_t value,
-                                   std::uint32_t& total) {
+  MGSYNC_HD static bool all_reduce(P& p, M& memory, const position& at, std::uint32_t epoch,
+                                   std::uint32_t value, std::uint32_t& total) {
     p.sync();
     bool ok = true;
     if (p.in_team()) {
@@ -118,7 +118,7 @@ struct pull {
 
  private:
   template <class P, class M>
-  MGSYNC_HD static bool exchange(P& p, M& memory, const place& at, std::uint32_t epoch, std::uint32_t mine,
+  MGSYNC_HD static bool exchange(P& p, M& memory, const position& at, std::uint32_t epoch, std::uint32_t mine,
                                  std::uint32_t& total) {
     const reduction_layout lines{at.members};
     p.fence_release_system();
@@ -142,7 +142,7 @@ struct pull {
   }
 
   template <class P, class M>
-  MGSYNC_HD static bool release(P& p, M& memory, const place& at, std::uint32_t epoch, bool last,
+  MGSYNC_HD static bool release(P& p, M& memory, const position& at, std::uint32_t epoch, bool last,
                                 std::uint32_t& total) {
     const reduction_layout lines{at.members};
     bool ok = true;

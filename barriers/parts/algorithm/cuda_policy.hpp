@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "barriers/parts/algorithm/cuda_words.hpp"
+#include "barriers/parts/algorithm/cuda_operations.hpp"
 
 namespace mgsync { inline namespace v1 { namespace algorithm {
 
@@ -20,21 +20,21 @@ struct cuda_limits {
 };
 
 template <ptx::scope Widest>
-class cuda_policy : public cuda_words<Widest> {
-  using words = cuda_words<Widest>;
+class cuda_policy : public cuda_operations<Widest> {
+  using operations = cuda_operations<Widest>;
   static constexpr ptx::scope local = ptx::scope::gpu;
 
  public:
-  using word = typename words::word;
-  using pair = typename words::pair;
-  using words::lanes;
+  using word = typename operations::word;
+  using pair = typename operations::pair;
+  using operations::lanes;
   static constexpr unsigned polls_per_look = 4096;
 
   __device__ __forceinline__ explicit cuda_policy(const cuda_limits& limits)
       : abort_(limits.abort),
         deadline_ns_(ptx::global_time_ns() + limits.budget_ns),
-        one_warp_(words::kept(blockDim.x == lanes)),
-        in_team_(words::kept(threadIdx.x < lanes)) {}
+        one_warp_(operations::kept(blockDim.x == lanes)),
+        in_team_(operations::kept(threadIdx.x < lanes)) {}
 
   __device__ __forceinline__ void sync() const {
     if (one_warp_ != 0) __syncwarp();
@@ -64,7 +64,7 @@ class cuda_policy : public cuda_words<Widest> {
   // one lane that polls while the others wait (0.1 us on Hopper).
   template <polling Loop, unsigned N, class Words>
   __device__ __forceinline__ unsigned wait_words(word, Words lane_words) const {
-    return spin([&] { return words::template all_reached<Loop, N>(lane_words); });
+    return spin([&] { return operations::template all_reached<Loop, N>(lane_words); });
   }
   // Until holds(), which the whole team evaluates alike.
   template <class Condition>

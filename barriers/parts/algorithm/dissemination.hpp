@@ -15,7 +15,7 @@ struct dissemination {
   static constexpr const char* name = "dissemination";
 
   template <class P, class M>
-  MGSYNC_HD static bool arrive_and_wait(P& p, M& memory, const place& at, std::uint32_t epoch) {
+  MGSYNC_HD static bool arrive_and_wait(P& p, M& memory, const position& at, std::uint32_t epoch) {
     p.sync();
     bool ok = true;
     if (p.in_team()) {
@@ -27,7 +27,7 @@ struct dissemination {
   }
 
   template <class P, class M>
-  MGSYNC_HD static bool exchange(P& p, M& memory, const place& at, std::uint32_t epoch) {
+  MGSYNC_HD static bool exchange(P& p, M& memory, const position& at, std::uint32_t epoch) {
     const layout lines{at.members};
     bool ok = true;
     unsigned slot = 0;

@@ -11,7 +11,7 @@ struct hub {
   static constexpr const char* name = "hub";
 
   template <class P, class M>
-  MGSYNC_HD static bool arrive_and_wait(P& p, M& memory, const place& at, std::uint32_t epoch) {
+  MGSYNC_HD static bool arrive_and_wait(P& p, M& memory, const position& at, std::uint32_t epoch) {
     p.sync();
     bool ok = true;
     if (p.in_team()) {
@@ -25,7 +25,7 @@ struct hub {
 
   // All members to all members, by one team each.
   template <class P, class M>
-  MGSYNC_HD static bool exchange(P& p, M& memory, const place& at, std::uint32_t epoch) {
+  MGSYNC_HD static bool exchange(P& p, M& memory, const position& at, std::uint32_t epoch) {
     const layout lines{at.members};
     p.fence_release_system();
     p.for_each(at.members - 1, [&](unsigned i) {

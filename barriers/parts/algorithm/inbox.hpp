@@ -12,7 +12,7 @@ struct inbox {
   static constexpr const char* name = "inbox";
 
   template <class P, class M>
-  MGSYNC_HD static bool arrive_and_wait(P& p, M& memory, const place& at, std::uint32_t epoch) {
+  MGSYNC_HD static bool arrive_and_wait(P& p, M& memory, const position& at, std::uint32_t epoch) {
     const layout lines{at.members};
     p.sync();
     bool ok = true;

@@ -9,7 +9,7 @@ namespace mgsync { inline namespace v1 { namespace algorithm {
 // which all that the member's blocks wrote before arriving is visible to it (acquire-release chain on the
 // counter).
 template <class P, class M>
-MGSYNC_HD bool arrive_locally(P& p, M& memory, const place& at, std::uint32_t epoch) {
+MGSYNC_HD bool arrive_locally(P& p, M& memory, const position& at, std::uint32_t epoch) {
   if (at.blocks == 1) return true;
   bool last = false;
   if (p.leader()) {
@@ -24,7 +24,7 @@ MGSYNC_HD bool arrive_locally(P& p, M& memory, const place& at, std::uint32_t ep
 
 // The last block lets the others of its member go; they wait for it.
 template <class P, class M>
-MGSYNC_HD bool release_locally(P& p, M& memory, const place& at, std::uint32_t epoch, bool last) {
+MGSYNC_HD bool release_locally(P& p, M& memory, const position& at, std::uint32_t epoch, bool last) {
   if (at.blocks == 1) return true;
   const layout lines{at.members};
   bool ok = true;

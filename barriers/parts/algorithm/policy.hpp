@@ -46,7 +46,7 @@ namespace mgsync { inline namespace v1 { namespace algorithm {
 inline constexpr std::size_t line_bytes = 128;
 
 // Where the caller stands: block `block` of `blocks` in member `member` of `members`.
-struct place {
+struct position {
   unsigned member;
   unsigned members;
   unsigned block;

@@ -17,7 +17,7 @@ struct pull_dissemination {
   static constexpr const char* name = "pull-dissemination";
 
   template <class P, class M>
-  MGSYNC_HD static bool arrive_and_wait(P& p, M& memory, const place& at, std::uint32_t epoch) {
+  MGSYNC_HD static bool arrive_and_wait(P& p, M& memory, const position& at, std::uint32_t epoch) {
     p.sync();
     bool ok = true;
     if (p.in_team()) {
@@ -29,7 +29,7 @@ struct pull_dissemination {
   }
 
   template <class P, class M>
-  MGSYNC_HD static bool exchange(P& p, M& memory, const place& at, std::uint32_t epoch) {
+  MGSYNC_HD static bool exchange(P& p, M& memory, const position& at, std::uint32_t epoch) {
     const layout lines{at.members};
     unsigned step = 0;
     for (unsigned distance = 1; distance < at.members; distance *= Radix, ++step) {

@@ -47,7 +47,7 @@ class relay {
   static constexpr const char* name = "relay";
 
   // Called by every thread of every block, once per launch where the addresses are kept.
-  MGSYNC_HD relay(const P& policy, M& memory, const place& at, const relay_shape& shape)
+  MGSYNC_HD relay(const P& policy, M& memory, const position& at, const relay_shape& shape)
       : p_(policy), a_(policy, memory, at, shape) {}
   MGSYNC_HD relay(const P& policy, const Addresses& addresses) : p_(policy), a_(addresses) {}
 

@@ -42,7 +42,7 @@ class relay_outbox {
   using word = typename P::word;
 
  public:
-  MGSYNC_HD relay_outbox(const P& p, M& memory, const place& at, unsigned replicas) {
+  MGSYNC_HD relay_outbox(const P& p, M& memory, const position& at, unsigned replicas) {
     const relay_layout lines{};
     const unsigned at_once = P::lanes / at.members, lane = p.lane();
     const unsigned replica = lane / at.members;
@@ -69,7 +69,7 @@ class relay_outbox<P, M, false> {
   using word = typename P::word;
 
  public:
-  MGSYNC_HD relay_outbox(const P&, M& memory, const place& at, unsigned replicas)
+  MGSYNC_HD relay_outbox(const P&, M& memory, const position& at, unsigned replicas)
       : count_(at.members * replicas) {
     for (unsigned w = 0; w < count_; ++w)
       words_[w] = &memory.word(w % at.members, relay_layout{}.inbox(w / at.members), at.member);
@@ -94,7 +94,7 @@ class relay_addresses {
   static constexpr unsigned ins = per_lane(relay_shape::most_members),
                             sums = per_lane(relay_shape::most_counters);
 
-  MGSYNC_HD relay_addresses(const P& p, M& memory, const place& at, const relay_shape& shape)
+  MGSYNC_HD relay_addresses(const P& p, M& memory, const position& at, const relay_shape& shape)
       : blocks_(P::kept(at.blocks)),
         way_(P::kept(relay_ways(at.block, at.blocks, shape))),
         counters_(shape.counters),

@@ -35,7 +35,7 @@ class spread_addresses {
  public:
   static constexpr unsigned per_lane = (spread_shape::most + P::lanes - 1) / P::lanes;
 
-  MGSYNC_HD spread_addresses(const P& p, M& memory, const place& at, const spread_shape& shape)
+  MGSYNC_HD spread_addresses(const P& p, M& memory, const position& at, const spread_shape& shape)
       : hold_(P::kept(shape.hold)) {
     const spread_layout lines{};
     const unsigned lane = p.lane();
@@ -73,7 +73,7 @@ class spread_counter {
   static constexpr const char* name = "counter";
 
   // Called by every thread of every block, once per launch where the addresses are kept.
-  MGSYNC_HD spread_counter(const P& policy, M& memory, const place& at, const spread_shape& shape)
+  MGSYNC_HD spread_counter(const P& policy, M& memory, const position& at, const spread_shape& shape)
       : p_(policy), a_(policy, memory, at, shape) {}
   MGSYNC_HD spread_counter(const P& policy, const Addresses& addresses) : p_(policy), a_(addresses) {}
 

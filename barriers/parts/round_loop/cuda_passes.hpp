@@ -10,7 +10,7 @@
 
 namespace mgsync::round_loop {
 
-__device__ inline algorithm::place place_in(const device_run& run) {
+__device__ inline algorithm::position position_in(const device_run& run) {
   return {run.member, run.members, blockIdx.x, run.blocks};
 }
 __device__ inline algorithm::cuda_limits limits_of(const device_run& run) {
@@ -26,7 +26,7 @@ class stateless_pass {
   using arguments = algorithm::cuda_lines;
 
   __device__ __forceinline__ stateless_pass(const arguments& lines, const device_run& run)
-      : policy_(limits_of(run)), lines_(lines), at_(place_in(run)) {}
+      : policy_(limits_of(run)), lines_(lines), at_(position_in(run)) {}
   __device__ __forceinline__ bool operator()(std::uint32_t epoch) {
     return Algorithm::arrive_and_wait(policy_, lines_, at_, epoch);
   }
@@ -34,7 +34,7 @@ class stateless_pass {
  private:
   Policy policy_;
   const arguments& lines_;
-  algorithm::place at_;
+  algorithm::position at_;
 };
 
 // Lines that cross GPUs in host memory, all others in GPU memory.
@@ -55,7 +55,7 @@ class host_flags_pass {
   using arguments = host_flag_lines;
 
   __device__ __forceinline__ host_flags_pass(const arguments& lines, const device_run& run)
-      : policy_(limits_of(run)), lines_(lines), at_(place_in(run)) {}
+      : policy_(limits_of(run)), lines_(lines), at_(position_in(run)) {}
   __device__ __forceinline__ bool operator()(std::uint32_t epoch) {
     return Algorithm::arrive_and_wait(policy_, lines_, at_, epoch);
   }
@@ -63,7 +63,7 @@ class host_flags_pass {
  private:
   Policy policy_;
   const arguments& lines_;
-  algorithm::place at_;
+  algorithm::position at_;
 };
 
 template <class Shape>
@@ -81,7 +81,7 @@ class shaped_pass {
   using arguments = shaped_arguments<Shape>;
 
   __device__ __forceinline__ shaped_pass(const arguments& given, const device_run& run)
-      : algorithm_(Policy(limits_of(run)), given.lines, place_in(run), given.shape) {}
+      : algorithm_(Policy(limits_of(run)), given.lines, position_in(run), given.shape) {}
   __device__ __forceinline__ bool operator()(std::uint32_t epoch) {
     return algorithm_.arrive_and_wait(epoch);
   }

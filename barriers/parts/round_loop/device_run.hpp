@@ -49,31 +49,31 @@ struct device_board {
   }
 
   // Whose worker that is, and its block there. No division: every thread asks in every round.
-  struct place {
+  struct position {
     unsigned member, block;
   };
-  MGSYNC_HD place place_of(unsigned worker) const {
-    place at{0, worker};
+  MGSYNC_HD position position_of(unsigned worker) const {
+    position at{0, worker};
     for (; at.block >= blocks; ++at.member) at.block -= blocks;
     return at;
   }
-  MGSYNC_HD bool has(unsigned worker) const { return parts[place_of(worker).member] != nullptr; }
+  MGSYNC_HD bool has(unsigned worker) const { return parts[position_of(worker).member] != nullptr; }
   MGSYNC_HD std::uint32_t* phase(std::uint32_t phase_now, unsigned worker) const {
-    const place at = place_of(worker);
+    const position at = position_of(worker);
     return reinterpret_cast<std::uint32_t*>(parts[at.member] + offset_phase(phase_now & 1, blocks)) +
            at.block;
   }
   MGSYNC_HD std::uint32_t* payload(std::uint32_t phase_now, unsigned worker) const {
-    const place at = place_of(worker);
+    const position at = position_of(worker);
     return line_of(parts[at.member] + offset_payload(blocks), phase_now, at.block);
   }
   // What the worker writes into another member's memory: in the part of `holder`.
   MGSYNC_HD std::uint32_t* pushed(std::uint32_t phase_now, unsigned holder, unsigned worker) const {
-    return line_of(parts[holder] + offset_pushed(blocks), phase_now, place_of(worker).block);
+    return line_of(parts[holder] + offset_pushed(blocks), phase_now, position_of(worker).block);
   }
   // Whose memory that is in this phase: each member's by one other. The same member where there is no other.
   MGSYNC_HD unsigned holder_of(unsigned worker, unsigned members, std::uint32_t phase_now) const {
-    const unsigned from = place_of(worker).member;
+    const unsigned from = position_of(worker).member;
     return members == 1 ? from : after(from, members == 2 ? 1 : 1 + phase_now % (members - 1), members);
   }
 

@@ -98,7 +98,7 @@ gpu_crew::gpu_crew(const topology::group& group, session& where, crew_memory mem
       cuda::load(settings_.kernels.timed, settings_.what);
       cuda::load(settings_.kernels.checked, settings_.what);
     }
-    places_.push_back(
+    states_.push_back(
         {cuda::make_stream(), cuda::memory::in_pool(g.ordinal, record_bytes(settings_.blocks)), {}});
   }
   launch_ = [this](unsigned local, const void* kernel, unsigned grid, unsigned threads, void** arguments,
@@ -138,7 +138,7 @@ device_run gpu_crew::describe(const run_request& request, unsigned local, std::u
   run.budget_ns = budget_ns;
   run.abort = abort_word();
   run.heartbeat = heartbeat(gpus_[local].member);
-  run.findings = places_[local].records.as<device_findings>();
+  run.findings = states_[local].records.as<device_findings>();
   run.arrived = arrived(local);
   run.sms = sms(local);
   run.board.blocks = settings_.blocks;
@@ -200,8 +200,8 @@ void gpu_crew::launch_and_wait(const run_request& request, unsigned local, bool&
   using clock = std::chrono::steady_clock;
   const auto& gpu = gpus_[local];
   cuda::check(cudaSetDevice(gpu.ordinal), fmt::format("selecting GPU {}", gpu.ordinal));
-  const auto stream = places_[local].stream.get();
-  cuda::check(cudaMemsetAsync(places_[local].records.get(), 0, sizeof(device_findings), stream),
+  const auto stream = states_[local].stream.get();
+  cuda::check(cudaMemsetAsync(states_[local].records.get(), 0, sizeof(device_findings), stream),
               "clearing the findings");
   cuda::check(cudaStreamSynchronize(stream), "clearing the findings");
   const auto left =
@@ -210,8 +210,8 @@ void gpu_crew::launch_and_wait(const run_request& request, unsigned local, bool&
   std::uint32_t phase = start_phase;
   const bool checked = takes_checked_kernel(request);
   const bool recorded =
-      !checked && request.mode == run_mode::record && places_[local].events.get() != nullptr;
-  std::byte* events = places_[local].events.get();
+      !checked && request.mode == run_mode::record && states_[local].events.get() != nullptr;
+  std::byte* events = states_[local].events.get();
   void* arguments[] = {&run, const_cast<void*>(settings_.arguments[local]),
                        recorded ? static_cast<void*>(&events) : &phase};
   const void* const kernel = checked    ? settings_.kernels.checked
@@ -244,10 +244,10 @@ bool gpu_crew::prepare_recording() {
            .empty())
     return false;
   for (std::size_t l = 0; l < gpus_.size(); ++l) {
-    if (places_[l].events.get() != nullptr) continue;
+    if (states_[l].events.get() != nullptr) continue;
     const cuda::device_scope scope(gpus_[l].ordinal);
     cuda::load(kernel, settings_.what);
-    places_[l].events = cuda::memory::on_gpu(gpus_[l].ordinal, settings_.blocks * sizeof(block_events));
+    states_[l].events = cuda::memory::on_gpu(gpus_[l].ordinal, settings_.blocks * sizeof(block_events));
   }
   return true;
 }
@@ -256,7 +256,7 @@ void gpu_crew::add_records(trial& result, const run_request& request) const {
   const std::uint32_t told = std::min({request.kept_rounds, most_recorded_rounds, request.rounds});
   std::vector<block_events> blocks(settings_.blocks);
   for (std::size_t l = 0; l < gpus_.size(); ++l) {
-    cuda::check(cudaMemcpy(blocks.data(), places_[l].events.get(), blocks.size() * sizeof blocks[0],
+    cuda::check(cudaMemcpy(blocks.data(), states_[l].events.get(), blocks.size() * sizeof blocks[0],
                            cudaMemcpyDeviceToHost),
                 "reading what was recorded");
     for (const auto& b : blocks)
@@ -265,7 +265,7 @@ void gpu_crew::add_records(trial& result, const run_request& request) const {
 }
 
 std::uint32_t* gpu_crew::arrived(unsigned local) const {
-  return reinterpret_cast<std::uint32_t*>(places_[local].records.get() + sizeof(device_findings));
+  return reinterpret_cast<std::uint32_t*>(states_[local].records.get() + sizeof(device_findings));
 }
 
 load_seen gpu_crew::load_beside(unsigned local) const {
@@ -281,11 +281,11 @@ void gpu_crew::collect(trial& result, bool checked) {
     result.outcome = last_ = why == timed_out_word ? outcome::timed_out : outcome::aborted;
     add_arrivals(result);
   } else {
-    for (const auto& p : places_)
+    for (const auto& p : states_)
       must_be_launched_as_asked(p.records, settings_.blocks, settings_.threads, settings_.what);
   }
   if (checked)
-    for (const auto& p : places_) add_findings(result, p.records, settings_.blocks);
+    for (const auto& p : states_) add_findings(result, p.records, settings_.blocks);
 }
 
 void gpu_crew::add_arrivals(trial& result) {

@@ -75,7 +75,7 @@ class gpu_crew {
   void launch_with(launcher how) { launch_ = std::move(how); }
 
  private:
-  struct place {
+  struct gpu_state {
     cuda::stream stream;
     cuda::memory records;  // device_findings, then `arrived` of every block, then `sms`
     cuda::memory events;   // block_events of every block; made for the first recorded run
@@ -103,7 +103,7 @@ class gpu_crew {
   std::vector<gpu_member> gpus_;
   crew_memory memory_;
   start_line start_;
-  std::vector<place> places_;
+  std::vector<gpu_state> states_;
   launcher launch_;
   worker_pool pool_;
   std::uint32_t rounds_done_ = 0;

@@ -13,9 +13,9 @@
 namespace mgsync::round_loop {
 
 // Pass, besides what host_crew asks of it:
-//   Pass(std::uint32_t* const* parts, const algorithm::place&)   one worker's passage over the members' parts
-//   static unsigned lines(unsigned members)                      lines of flags that a member's part has
-//   static void start(const algorithm::host_lines&, unsigned member, unsigned members, unsigned blocks)
+//   Pass(std::uint32_t* const* parts, const algorithm::position&)   one worker's passage over the members'
+//   parts static unsigned lines(unsigned members)                      lines of flags that a member's part
+//   has static void start(const algorithm::host_lines&, unsigned member, unsigned members, unsigned blocks)
 //                                                                writes a member's part before the first
 //                                                                round
 template <class Pass>
@@ -31,7 +31,7 @@ class host_barrier final : public barrier {
     for (unsigned m = 0; m < members; ++m)
       parts_.push_back(reinterpret_cast<std::uint32_t*>(flags_->part(m)));
     for (const auto& w : crew_.workers())
-      passes_.emplace_back(parts_.data(), algorithm::place{w.member, members, w.block, blocks});
+      passes_.emplace_back(parts_.data(), algorithm::position{w.member, members, w.block, blocks});
     // Whoever polls a part touches it first, so that its pages lie near.
     pool_.run([&](unsigned i) {
       const auto& w = crew_.workers()[i];

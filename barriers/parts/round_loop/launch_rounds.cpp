@@ -22,7 +22,7 @@ launch_rounds::launch_rounds(const topology::group& group, session& where, std::
   for (const auto& g : gpus_) {
     const cuda::device_scope scope(g.ordinal);
     cuda::load(launch_kernel(), "the kernel of a round");
-    places_.push_back({cuda::make_stream(),
+    states_.push_back({cuda::make_stream(),
                        cuda::memory::in_pool(g.ordinal, sizeof(device_findings) + sizeof rounds_done_)});
   }
 }
@@ -33,7 +33,7 @@ void launch_rounds::begin(const run_request& request) {
     board_ = allocate_board(group_, blocks_, reach::own_host, peer_memory_, session_);
   for (std::size_t l = 0; l < gpus_.size(); ++l) {
     const cuda::device_scope scope(gpus_[l].ordinal);
-    cuda::check(cudaMemset(places_[l].records.get(), 0, sizeof(device_findings)), "clearing the findings");
+    cuda::check(cudaMemset(states_[l].records.get(), 0, sizeof(device_findings)), "clearing the findings");
     cuda::check(cudaMemcpy(rounds_before(static_cast<unsigned>(l)), &rounds_done_, sizeof rounds_done_,
                            cudaMemcpyHostToDevice),
                 "numbering the rounds");
@@ -54,7 +54,7 @@ void launch_rounds::fill(launch_arguments& into, unsigned local, std::uint32_t r
   run.fault = request_.fault.what == fault::kind::arrive_early ? fault_early : no_fault;
   run.fault_member = request_.fault.member;
   run.fault_block = request_.fault.block;
-  run.findings = places_[local].records.as<device_findings>();
+  run.findings = states_[local].records.as<device_findings>();
   run.board.blocks = blocks_;
   for (unsigned m = 0; m < group_.members.size() && board_; ++m) run.board.parts[m] = board_->part(m, local);
   into.round = round;
@@ -93,14 +93,14 @@ std::vector<progress> launch_rounds::progress_now() const {
 }
 
 std::uint32_t* launch_rounds::rounds_before(unsigned local) const {
-  return reinterpret_cast<std::uint32_t*>(places_[local].records.get() + sizeof(device_findings));
+  return reinterpret_cast<std::uint32_t*>(states_[local].records.get() + sizeof(device_findings));
 }
 
 trial launch_rounds::finish(const run_request& request, std::vector<std::chrono::nanoseconds> elapsed) {
   trial result;
   result.elapsed = std::move(elapsed);
   if (request.mode == run_mode::check)
-    for (const auto& p : places_) {
+    for (const auto& p : states_) {
       must_be_launched_as_asked(p.records, blocks_, threads_, "the kernel of a round");
       add_findings(result, p.records, blocks_);
     }

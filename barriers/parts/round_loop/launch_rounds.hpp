@@ -35,7 +35,7 @@ class launch_rounds {
   const std::vector<gpu_member>& gpus() const { return gpus_; }
   unsigned blocks() const { return blocks_; }
   unsigned threads() const { return threads_; }
-  cudaStream_t stream(unsigned local) const { return places_[local].stream.get(); }
+  cudaStream_t stream(unsigned local) const { return states_[local].stream.get(); }
 
   // Before the first launch of a run: clears what the last one found. Collective over the session's ranks.
   void begin(const run_request&);
@@ -52,7 +52,7 @@ class launch_rounds {
   trial finish(const run_request&, std::vector<std::chrono::nanoseconds> elapsed);
 
  private:
-  struct place {
+  struct gpu_state {
     cuda::stream stream;
     cuda::memory records;  // device_findings, then the rounds before this run
   };
@@ -66,7 +66,7 @@ class launch_rounds {
   unsigned blocks_;
   unsigned threads_;
   kernel_end end_;
-  std::vector<place> places_;
+  std::vector<gpu_state> states_;
   std::vector<std::uint64_t> beats_;
   run_request request_;
   std::uint32_t rounds_done_ = 0;

@@ -34,7 +34,7 @@ int most_shared_bytes(int ordinal) {
 }  // namespace
 
 load_blocks blocks_of_load(const load& wanted, unsigned blocks, unsigned sms) {
-  if (wanted.place == load_place::all) {
+  if (wanted.sms == load_sms::all) {
     const unsigned count = wanted.blocks == 0 ? sms : wanted.blocks;
     if (count % sms != 0)
       return {0, fmt::format("load on all {} SMs takes as many blocks, or a multiple, not {}", sms, count)};
@@ -58,7 +58,7 @@ std::string why_no_room_for_load(const load& wanted, const void* kernel, unsigne
     const auto sms = static_cast<unsigned>(cuda::sm_count(gpus[l].ordinal));
     const auto needed = blocks_of_load(wanted, blocks, sms);
     if (!needed.reason.empty()) return needed.reason;
-    if (wanted.place == load_place::others) continue;
+    if (wanted.sms == load_sms::others) continue;
     // Its threads take no more of an SM than the kernel's.
     const unsigned each = (needed.blocks / sms * wanted.threads + threads - 1) / threads;
     if (blocks + each * sms > static_cast<unsigned>(fit(l, kernel, threads)) * sms)
@@ -89,10 +89,10 @@ load_maker::load_maker(const load& wanted, const std::vector<gpu_member>& gpus, 
     cuda::check(cudaFuncSetAttribute(load_kernel(load_.kind), cudaFuncAttributePreferredSharedMemoryCarveout,
                                      cudaSharedmemCarveoutMaxShared),
                 "leaving the barrier room beside the load");
-    place p;
+    gpu_state p;
     p.ordinal = gpus[l].ordinal;
     p.blocks = blocks_of_load(load_, barrier_blocks, static_cast<unsigned>(cuda::sm_count(p.ordinal))).blocks;
-    if (load_.place == load_place::others) {
+    if (load_.sms == load_sms::others) {
       // All of an SM's shared memory: nothing else fits beside such a block.
       p.shared_bytes = most_shared_bytes(p.ordinal) - fixed_shared_bytes();
       cuda::check(cudaFuncSetAttribute(load_kernel(load_.kind), cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -107,14 +107,14 @@ load_maker::load_maker(const load& wanted, const std::vector<gpu_member>& gpus, 
     p.device = cuda::memory::in_pool(p.ordinal, device_records + p.blocks * sizeof(load_record));
     p.host = cuda::memory::on_host(host_words * sizeof(std::uint32_t));
     for (std::uint32_t phase = 0; phase <= load_ends; ++phase) p.host.as<std::uint32_t>()[phase] = phase;
-    places_.push_back(std::move(p));
+    states_.push_back(std::move(p));
   }
 }
 
 load_maker::~load_maker() {
-  for (unsigned l = 0; l < places_.size(); ++l) try {
-      if (!places_[l].runs) continue;
-      cudaSetDevice(places_[l].ordinal);
+  for (unsigned l = 0; l < states_.size(); ++l) try {
+      if (!states_[l].runs) continue;
+      cudaSetDevice(states_[l].ordinal);
       stop(l);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "mgsync: ending a load: %s\n", error.what());
@@ -128,7 +128,7 @@ int load_maker::fixed_shared_bytes() const {
   return static_cast<int>(kernel.sharedSizeBytes);
 }
 
-void load_maker::tell(place& p, std::uint32_t phase) const {
+void load_maker::tell(gpu_state& p, std::uint32_t phase) const {
   cuda::check(cudaMemcpyAsync(p.device.get() + device_phase, p.host.as<std::uint32_t>() + phase, sizeof phase,
                               cudaMemcpyHostToDevice, p.copies.get()),
               "telling the load");
@@ -136,7 +136,7 @@ void load_maker::tell(place& p, std::uint32_t phase) const {
 }
 
 void load_maker::start(unsigned local, awake_clock::time_point deadline) {
-  place& p = places_[local];
+  gpu_state& p = states_[local];
   std::byte* const device = p.device.get();
   cuda::check(cudaMemsetAsync(device, 0, p.device.bytes(), p.stream.get()), "preparing load");
   load_run run{};
@@ -164,10 +164,10 @@ void load_maker::start(unsigned local, awake_clock::time_point deadline) {
   std::this_thread::sleep_for(settling);
 }
 
-void load_maker::count(unsigned local) { tell(places_[local], load_counts); }
+void load_maker::count(unsigned local) { tell(states_[local], load_counts); }
 
 void load_maker::stop(unsigned local) {
-  place& p = places_[local];
+  gpu_state& p = states_[local];
   if (!p.runs) return;
   tell(p, load_ends);
   cuda::check(cudaStreamSynchronize(p.stream.get()), "waiting for the load to end");
@@ -175,7 +175,7 @@ void load_maker::stop(unsigned local) {
 }
 
 load_seen load_maker::seen(unsigned local, std::span<const std::uint32_t> barrier_sms) const {
-  const place& p = places_[local];
+  const gpu_state& p = states_[local];
   std::vector<load_record> records(p.blocks);
   cuda::check(cudaMemcpy(records.data(), p.device.get() + device_records,
                          records.size() * sizeof(load_record), cudaMemcpyDeviceToHost),
@@ -190,10 +190,10 @@ load_seen load_maker::seen(unsigned local, std::span<const std::uint32_t> barrie
   std::ranges::sort(sms);
   const auto together = static_cast<std::size_t>(std::ranges::count_if(
       barrier_sms, [&](std::uint32_t sm) { return std::ranges::binary_search(sms, sm); }));
-  if (load_.place == load_place::others && together != 0)
+  if (load_.sms == load_sms::others && together != 0)
     all.misplaced = fmt::format("{} of the barrier's {} blocks on GPU {} shared an SM with the load",
                                 together, barrier_sms.size(), p.ordinal);
-  if (load_.place == load_place::all && together != barrier_sms.size())
+  if (load_.sms == load_sms::all && together != barrier_sms.size())
     all.misplaced = fmt::format("{} of the barrier's {} blocks on GPU {} had no load on their SM",
                                 barrier_sms.size() - together, barrier_sms.size(), p.ordinal);
   return all;

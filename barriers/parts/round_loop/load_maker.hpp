@@ -56,7 +56,7 @@ class load_maker {
   load_seen seen(unsigned local, std::span<const std::uint32_t> barrier_sms) const;
 
  private:
-  struct place {
+  struct gpu_state {
     int ordinal = 0;
     unsigned blocks = 0;
     int shared_bytes = 0;
@@ -66,12 +66,12 @@ class load_maker {
     cuda::memory host;    // pinned: the words that are copied there, and back; what host reads read
     bool runs = false;
   };
-  void tell(place&, std::uint32_t phase) const;
+  void tell(gpu_state&, std::uint32_t phase) const;
   int fixed_shared_bytes() const;
 
   load load_;
   std::unique_ptr<group_memory> scratch_;
-  std::vector<place> places_;
+  std::vector<gpu_state> states_;
 };
 
 }  // namespace mgsync::round_loop

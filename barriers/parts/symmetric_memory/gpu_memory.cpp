@@ -73,7 +73,8 @@ std::vector<unsigned> gpu_members::local() const {
 }
 
 bool gpu_members::one_process() const {
-  return std::all_of(places.begin(), places.end(), [&](const gpu_place& p) { return p.process == process; });
+  return std::all_of(places.begin(), places.end(),
+                     [&](const process_gpu& p) { return p.process == process; });
 }
 
 std::string open_peer_access(const gpu_members& members) {

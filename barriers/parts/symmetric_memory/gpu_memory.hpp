@@ -15,7 +15,7 @@
 namespace mgsync {
 
 // A member's GPU: `ordinal` is what CUDA calls it in process number `process`.
-struct gpu_place {
+struct process_gpu {
   int process = 0;
   int ordinal = 0;
 };
@@ -27,7 +27,7 @@ using byte_exchange = std::function<std::vector<std::string>(const std::string& 
 
 // The members of a group, as the calling process knows them. All but `process` is the same in every process.
 struct gpu_members {
-  std::vector<gpu_place> places;
+  std::vector<process_gpu> places;
   int process = 0;
   byte_exchange exchange;
   std::chrono::nanoseconds patience =

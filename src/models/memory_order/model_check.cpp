@@ -82,16 +82,17 @@ class encoding {
   bool same_address(std::size_t a, std::size_t b) const {
     return same_memory(a, b) && (at(a).address == at(b).address || is_start(a) || is_start(b));
   }
-  const thread_place& place(std::size_t e) const {
+  const thread_position& position(std::size_t e) const {
     return program_.threads[static_cast<std::size_t>(at(e).thread)];
   }
   bool same_block(std::size_t a, std::size_t b) const {
-    return !is_start(a) && !is_start(b) && place(a).gpu == place(b).gpu && place(a).block == place(b).block;
+    return !is_start(a) && !is_start(b) && position(a).gpu == position(b).gpu &&
+           position(a).block == position(b).block;
   }
   bool includes(std::size_t a, std::size_t other) const {
     switch (at(a).scope) {
     case scope::block: return same_block(a, other);
-    case scope::gpu: return place(a).gpu == place(other).gpu;
+    case scope::gpu: return position(a).gpu == position(other).gpu;
     case scope::system: break;
     }
     return true;
@@ -417,10 +418,10 @@ class encoding {
   // By its number among the threads of its block.
   std::string who(std::size_t e) const {
     const auto& all = program_.threads;
-    const auto same = [&](const thread_place& p) {
-      return p.gpu == place(e).gpu && p.block == place(e).block;
+    const auto same = [&](const thread_position& p) {
+      return p.gpu == position(e).gpu && p.block == position(e).block;
     };
-    return fmt::format("GPU {} block {} thread {}", place(e).gpu, place(e).block,
+    return fmt::format("GPU {} block {} thread {}", position(e).gpu, position(e).block,
                        std::count_if(all.begin(), all.begin() + at(e).thread, same));
   }
   std::vector<std::string> story(const z3::model& model) const {

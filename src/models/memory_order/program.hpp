@@ -55,7 +55,7 @@ struct event {
   std::vector<guard> guards;  // all must hold
 };
 
-struct thread_place {
+struct thread_position {
   int gpu = 0;
   int block = 0;  // of that GPU
 };
@@ -77,7 +77,7 @@ struct condition {
 };
 
 struct program {
-  std::vector<thread_place> threads;
+  std::vector<thread_position> threads;
   std::vector<address> addresses;
   std::vector<std::int64_t> start;  // what each memory holds at first
   std::vector<event> events;        // those of one thread in its order

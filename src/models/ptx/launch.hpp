@@ -2,7 +2,7 @@
 // what it reads of memory that others write is left open, so that memory_order::check() can ask for all
 // executions at once.
 //   ptx::launch asked{.kernel = &kernel, .gpus = 2, .blocks = 1, .threads = 2, .warp = 2};
-//   asked.parameters = [&](const ptx::place& at) { return bytes_of(handles[at.gpu]); };
+//   asked.parameters = [&](const ptx::position& at) { return bytes_of(handles[at.gpu]); };
 //   const ptx::recording made = ptx::record(asked);
 //   made.program.question = made.unexplored;   // first of all: is there a read that was not thought of?
 //
@@ -31,7 +31,7 @@
 
 namespace mgsync::ptx {
 
-struct place {
+struct position {
   unsigned gpu = 0;
   unsigned block = 0;   // of the GPU
   unsigned thread = 0;  // of the block
@@ -47,7 +47,7 @@ struct launch {
   unsigned threads = 1;  // of each block, which has one dimension
   unsigned warp = 32;    // lanes of a warp that are there
   memory_image memory;
-  std::function<std::vector<std::uint8_t>(const place&)> parameters;  // as bytes, of each thread its own
+  std::function<std::vector<std::uint8_t>(const position&)> parameters;  // as bytes, of each thread its own
   std::function<std::string(std::uint64_t)>
       name_of;  // of a word of memory, for the stories; else its address
   // To see that what is left out hides nothing: so many polls that fail; and ways that never meet again, and
@@ -68,7 +68,7 @@ struct recording {
 recording record(const launch&);
 
 // Threads are numbered by GPU, then block, then thread.
-inline int thread_number(const launch& of, const place& at) {
+inline int thread_number(const launch& of, const position& at) {
   return static_cast<int>((at.gpu * of.blocks + at.block) * of.threads + at.thread);
 }
 

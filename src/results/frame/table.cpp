@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "src/base/shown_words.hpp"
+#include "src/base/printable.hpp"
 
 namespace mgsync {
 namespace {

@@ -11,16 +11,16 @@
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/studies/barriers/barrier_facts.hpp"
 #include "src/studies/barriers/barrier_subject.hpp"
-#include "src/studies/barriers/rounds_prover.hpp"
+#include "src/studies/barriers/rounds_checker.hpp"
 
 namespace mgsync::barriers {
 namespace {
 
 // The ranks that own members of the cell being measured. Cells are measured one after the other, and the
 // communicator of one is freed before the next has its own: a large sweep has hundreds, and MPI a limit.
-class meeting_place {
+class cell_session {
  public:
-  explicit meeting_place(const session& job) : job_(&job) {}
+  explicit cell_session(const session& job) : job_(&job) {}
 
   // Collective over the job.
   void enter(bool has_members) {
@@ -45,7 +45,7 @@ std::vector<unsigned> members_of_rank(const topology::group& group, int rank) {
 }
 
 // Member, rank, host, CPU and GPU, as asked for. A thread that is not where it was pinned to ends the
-// creation; of host members the prover writes over it where they were.
+// creation; of host members the checker writes over it where they were.
 std::string placed(const topology::group& group) {
   std::vector<std::string> all;
   for (const auto& m : group.members)
@@ -82,7 +82,7 @@ std::chrono::nanoseconds default_max_time(std::size_t points) {
 
 std::vector<measurement> points_of(plan made, const settings& asked, const session* where_we_are) {
   const auto planned = std::make_shared<const plan>(std::move(made));
-  const auto meeting = where_we_are == nullptr ? nullptr : std::make_shared<meeting_place>(*where_we_are);
+  const auto meeting = where_we_are == nullptr ? nullptr : std::make_shared<cell_session>(*where_we_are);
   std::vector<measurement> all;
   for (std::size_t i = 0; i < planned->cells.size(); ++i) {
     const cell& where = planned->cells[i];
@@ -115,9 +115,9 @@ std::vector<measurement> points_of(plan made, const settings& asked, const sessi
         return out;
       };
       m.method = [stopping = asked.stopping] { return latency(stopping); };
-      m.prover = [planned, &where, &each, asked] {
-        return std::make_unique<rounds_prover>(each.point, where.group, asked.check_rounds, asked.seed,
-                                               !each.choice.variant->facts.joins_all());
+      m.checker = [planned, &where, &each, asked] {
+        return std::make_unique<rounds_checker>(each.point, where.group, asked.check_rounds, asked.seed,
+                                                !each.choice.variant->facts.joins_all());
       };
       all.push_back(std::move(m));
     }

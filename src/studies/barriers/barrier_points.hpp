@@ -1,5 +1,5 @@
 // A plan's points as the harness measures them: barriers/backend.hpp made into subjects, the difference of
-// two runs as their method, checked rounds as their proof (docs/method.md, "Barrier latency", "Is it a
+// two runs as their method, checked rounds as their check (docs/method.md, "Barrier latency", "Is it a
 // barrier?").
 #pragma once
 

@@ -43,7 +43,7 @@ seen barrier_subject::run(const order& asked) {
   // The rest of the patience is for telling the others and writing down what happened.
   began_ = clock::now();
   request.deadline = began_ + timeout_ * 3 / 5;
-  if (asked.what == order::purpose::prove) {
+  if (asked.what == order::purpose::check) {
     request.mode = run_mode::check;
     if (asked.fault == early_arrival) request.fault.what = fault::kind::arrive_early;
     request.fault.member = asked.faulty;
@@ -80,7 +80,7 @@ seen barrier_subject::put_together(seen came) {
   }
   if (came.ended != ending::completed) return came;
   const auto rounds = static_cast<double>(came.done.count);
-  if (came.done.what == order::purpose::prove) {
+  if (came.done.what == order::purpose::check) {
     came.checked = check_counts{came.done.count, all.observations, all.violations};
     if (all.violations > 0)
       came.checked->example = violation_sentence(point_, where_->group, all, came.done.count);

@@ -25,7 +25,7 @@ inline const metric_name load_rate{"load", "GB/s", better::more};
 // A timed run yields "duration_us" (the longest of the members' own durations, less the work in its rounds)
 // and, where there are any, "worked_us", "slowest" (the member's index in the group, where one took longest),
 // "load" and "load_gbps" with "load_members", "taken" (of host members that are not oversubscribed and wait
-// awake); it is void where the load was misplaced. A proving run is checked, and yields "far_violations".
+// awake); it is void where the load was misplaced. A checking run is checked, and yields "far_violations".
 class barrier_subject final : public subject {
  public:
   // `mine`: the group's indices of this rank's members; without any, no barrier. The cell outlives the

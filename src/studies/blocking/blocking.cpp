@@ -42,7 +42,8 @@ constexpr axis_of<std::string_view> barriers(
     names_in<words_of_methods<device::gpu, &method::name>>{.of = only_gpus});
 
 constexpr axis_of<absence> absences({.name = "how", .help = "what the absent do instead"},
-                                    words_in<absence>{.table = std::span(words<absence>::list).subspan(1)});
+                                    words_in<absence>{
+                                        .table = std::span(enum_words<absence>::list).subspan(1)});
 constexpr std::string_view who_words[] = {"first", "last", "half"};
 constexpr axis_of<std::string_view> absentees_asked({.name = "who", .help = "who is absent"}, who_words);
 
@@ -218,7 +219,7 @@ class planner {
     const auto times = what == question::holds ? 1 : asked_->one(runs);
     all.create = [by = by_, c] { return make_case_subject(by, c); };
     all.method = [times] { return std::make_unique<outcome_of_runs>(times); };
-    all.prover = [c] { return make_outcome_prover(c); };
+    all.checker = [c] { return make_outcome_checker(c); };
     return all;
   }
 

@@ -10,14 +10,14 @@
 #include <string_view>
 #include <vector>
 
-#include "src/base/words.hpp"
+#include "src/base/enum_words.hpp"
 #include "topology/group.hpp"
 
 namespace mgsync::blocking {
 
 // What the absent do instead of coming to the barrier.
 enum class absence {
-  nobody,       // all come: what a fresh process proves afterwards
+  nobody,       // all come: what a fresh process shows afterwards
   exit_before,  // they end before the others wait
   exit_late,    // they end while the others wait
   spin,         // they go on for ever
@@ -32,7 +32,7 @@ enum class outcome { held, passed, hung };  // passed and held; passed without h
 
 namespace mgsync {
 template <>
-struct words<blocking::absence> {
+struct enum_words<blocking::absence> {
   static constexpr std::pair<blocking::absence, std::string_view> list[] = {
       {blocking::absence::nobody, "nobody"},
       {blocking::absence::exit_before, "exit-before"},
@@ -43,7 +43,7 @@ struct words<blocking::absence> {
       {blocking::absence::drop, "drop"}};
 };
 template <>
-struct words<blocking::outcome> {
+struct enum_words<blocking::outcome> {
   static constexpr std::pair<blocking::outcome, std::string_view> list[] = {
       {blocking::outcome::held, "held"},
       {blocking::outcome::passed, "passed"},

@@ -142,9 +142,9 @@ class case_subject final : public subject {
   std::string broken_;  // even when all come
 };
 
-class outcome_prover final : public prover {
+class outcome_checker final : public checker {
  public:
-  explicit outcome_prover(blocking_case c)
+  explicit outcome_checker(blocking_case c)
       : case_(std::move(c)), method_(find_method(case_.level, case_.method)) {}
 
   std::optional<step> next() override { return std::nullopt; }
@@ -280,8 +280,8 @@ subject_creation make_case_subject(const case_starter& by, const blocking_case& 
   return {std::make_unique<case_subject>(by, c, here.broken), {}, {}};
 }
 
-std::unique_ptr<prover> make_outcome_prover(const blocking_case& c) {
-  return std::make_unique<outcome_prover>(c);
+std::unique_ptr<checker> make_outcome_checker(const blocking_case& c) {
+  return std::make_unique<outcome_checker>(c);
 }
 
 }  // namespace mgsync::blocking

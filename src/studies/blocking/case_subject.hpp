@@ -1,12 +1,12 @@
 // A case as a subject: carried out in a child process, with a bound on everything, and followed by another
-// process that proves that what was stuck works again.
+// process that shows that what was stuck works again.
 #pragma once
 
 #include <chrono>
 #include <memory>
 #include <string>
 
-#include "src/harness/prover.hpp"
+#include "src/harness/checker.hpp"
 #include "src/harness/study.hpp"
 #include "src/studies/blocking/blocking_case.hpp"
 
@@ -44,6 +44,6 @@ subject_creation make_case_subject(const case_starter&, const blocking_case&);
 // details["finding"]. The result's quantities: "duration", "named", "absent"; of rounds "rounds",
 // "violations", "wrong_data", "control_rounds", "control_violations", "hung_in", and a round's stamps by
 // participant.
-std::unique_ptr<prover> make_outcome_prover(const blocking_case&);
+std::unique_ptr<checker> make_outcome_checker(const blocking_case&);
 
 }  // namespace mgsync::blocking

@@ -28,7 +28,7 @@ class flag_barrier {
     algorithm::host_policy policy(algorithm::host_limits{patience_, abort_word(), true, nullptr});
     algorithm::host_lines lines{parts_.data()};
     return algorithm::dissemination<2>::arrive_and_wait(policy, lines,
-                                                        algorithm::place{me, participants_, 0, 1}, epoch);
+                                                        algorithm::position{me, participants_, 0, 1}, epoch);
   }
   std::vector<unsigned> behind(unsigned me) const {
     std::vector<unsigned> all;

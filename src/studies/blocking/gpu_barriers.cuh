@@ -111,7 +111,7 @@ struct with_grid_sync {
 // The algorithm of this project: of the blocks of one GPU or of several. Its heartbeat says who came.
 struct with_flags {
   const flags_of_case& flags;
-  gpu_place& mine;
+  gpu_progress& mine;
 
   __device__ bool meet(bool speaks) {
     if (speaks) *static_cast<volatile unsigned*>(&mine.heartbeat) = 1;
@@ -130,7 +130,7 @@ struct with_flags {
     algorithm::cuda_policy<algorithm::ptx::scope::system> policy(
         algorithm::cuda_limits{flags.abort, flags.budget_ns});
     return algorithm::dissemination<2>::arrive_and_wait(
-        policy, lines, algorithm::place{flags.gpu, flags.gpus, blockIdx.x, gridDim.x}, 1);
+        policy, lines, algorithm::position{flags.gpu, flags.gpus, blockIdx.x, gridDim.x}, 1);
   }
 };
 

@@ -78,9 +78,9 @@ __device__ inline void act_early(const gpu_board& b, unsigned me, bool speaks) {
 template <class Barrier>
 __device__ void stay_away(const gpu_board& b, unsigned me, bool speaks, Barrier& barrier) {
   constexpr unsigned long long well_waited_ns = 30'000'000;
-  gpu_place& mine = b.places[me];
+  gpu_progress& mine = b.places[me];
   if (b.how == away::late || b.how == away::exit_late) {
-    wait_for_all(b, false, [](gpu_place& p) -> unsigned long long& { return p.arrived; });
+    wait_for_all(b, false, [](gpu_progress& p) -> unsigned long long& { return p.arrived; });
     for (const auto since = algorithm::ptx::global_time_ns();
          algorithm::ptx::global_time_ns() - since < well_waited_ns;)
       rest();
@@ -106,7 +106,7 @@ __device__ void stay_away(const gpu_board& b, unsigned me, bool speaks, Barrier&
 // What those who are present do ahead of the barrier: who comes first decides what the case asks.
 __device__ inline void come(const gpu_board& b, unsigned me, bool speaks) {
   if (b.how != away::nobody && b.how != away::late && b.how != away::exit_late)
-    wait_for_all(b, true, [](gpu_place& p) -> unsigned long long& { return p.acted; });
+    wait_for_all(b, true, [](gpu_progress& p) -> unsigned long long& { return p.acted; });
   if (speaks) put_stamp(b, b.places[me].arrived);
 }
 

@@ -10,13 +10,13 @@ namespace mgsync::blocking {
 enum class away : unsigned { nobody, exit_before, exit_late, spin, elsewhere, late, drop };
 enum class chosen : unsigned { first, last, half };
 
-struct gpu_place {  // pinned host memory, all zero
+struct gpu_progress {  // pinned host memory, all zero
   unsigned long long arrived, left, acted;
   unsigned heartbeat;   // of barriers that name the absent
   unsigned zero;        // always
   unsigned unused[24];  // a line of its own
 };
-static_assert(sizeof(gpu_place) == 128);
+static_assert(sizeof(gpu_progress) == 128);
 
 struct gpu_counts {  // memory that all GPUs reach, all zero
   unsigned long long tickets;
@@ -24,7 +24,7 @@ struct gpu_counts {  // memory that all GPUs reach, all zero
 };
 
 struct gpu_board {
-  gpu_place* places;
+  gpu_progress* places;
   gpu_counts* counts;
   unsigned participants;
   away how;

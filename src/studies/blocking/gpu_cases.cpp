@@ -40,7 +40,7 @@ away how_of(absence how) {
   return away::nobody;
 }
 
-// A fresh process proves that the GPU computes: the sum of 0 .. n - 1.
+// A fresh process shows that the GPU computes: the sum of 0 .. n - 1.
 void check_that_it_computes(int gpu) {
   constexpr unsigned count = 1u << 20;
   auto sum = cuda::memory::on_gpu(gpu, sizeof(unsigned long long));
@@ -76,7 +76,7 @@ void open_peers(const std::vector<int>& gpus) {
 struct gpu_case {
   const blocking_case* asked;
   unsigned participants = 0;
-  gpu_place* places = nullptr;
+  gpu_progress* places = nullptr;
   std::uint32_t* abort = nullptr;
   gpu_board board{};
   std::vector<flags_of_case> flags{};  // of each GPU
@@ -99,8 +99,8 @@ unsigned participants_of(const blocking_case& c) {
 
 void allocate(gpu_case& g) {
   const auto& c = *g.asked;
-  g.memory.push_back(cuda::memory::on_host(sizeof(gpu_place) * g.participants + 128));
-  g.places = g.memory.back().as<gpu_place>();
+  g.memory.push_back(cuda::memory::on_host(sizeof(gpu_progress) * g.participants + 128));
+  g.places = g.memory.back().as<gpu_progress>();
   g.abort = reinterpret_cast<std::uint32_t*>(g.places + g.participants);
   g.memory.push_back(cuda::memory::on_gpu(c.gpus.front(), sizeof(gpu_counts)));
   g.board = {g.places,
@@ -247,7 +247,7 @@ std::string wait_for_the_end(const gpu_case& g) {
 // Stamps lie in host memory and are read after a trap too.
 void say_places(const gpu_case& g) {
   for (unsigned i = 0; i < g.participants; ++i) {
-    const volatile gpu_place& p = g.places[i];
+    const volatile gpu_progress& p = g.places[i];
     for (const auto& [what, stamp] :
          {std::pair{"arrived", std::uint64_t{p.arrived}}, std::pair{"left", std::uint64_t{p.left}},
           std::pair{"acted", std::uint64_t{p.acted}}})
@@ -305,7 +305,7 @@ const void* kernel_of(const blocking_case& c) {
   say_places(g);
   if (timed_out(g))
     for (unsigned i = 0; i < g.participants; ++i)
-      if (static_cast<const volatile gpu_place&>(g.places[i]).heartbeat == 0)
+      if (static_cast<const volatile gpu_progress&>(g.places[i]).heartbeat == 0)
         say_line(fmt::format("named {}", i));
   say_line("ended " + (timed_out(g) ? "time-out" : ended));
   end_process();

@@ -46,7 +46,7 @@ std::string prepare_vendor(const std::vector<int>& gpus, bool predicated) {
       return fmt::format("the vendor's cubin was not built for GPU {}", gpu);
     cuda::check_driver(status, fmt::format("loading the vendor's barrier on GPU {}", gpu));
     if (number_in(module, "mgsync_vendor_case_abi") !=
-        sizeof(gpu_board) + sizeof(gpu_place) + sizeof(gpu_counts))
+        sizeof(gpu_board) + sizeof(gpu_progress) + sizeof(gpu_counts))
       return "the vendor's cubin has no cases, or those of another version of mgsync; build it anew";
     CUfunction kernel = nullptr;
     const char* name = predicated ? "mgsync_vendor_case_predicated" : "mgsync_vendor_case_branch";

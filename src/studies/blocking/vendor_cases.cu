@@ -32,7 +32,7 @@ __device__ void be_in_case(const gpu_board& b, bool whole_gpus) {
 
 // What the loader compares with its own, so that a cubin of another version is refused; and what made it.
 extern "C" __device__ const unsigned mgsync_vendor_case_abi =
-    sizeof(gpu_board) + sizeof(gpu_place) + sizeof(gpu_counts);
+    sizeof(gpu_board) + sizeof(gpu_progress) + sizeof(gpu_counts);
 extern "C" __device__ const unsigned mgsync_vendor_case_toolkit =
     __CUDACC_VER_MAJOR__ * 10 + __CUDACC_VER_MINOR__;
 

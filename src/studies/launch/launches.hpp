@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/base/words.hpp"
+#include "src/base/enum_words.hpp"
 #include "src/harness/subject.hpp"
 
 namespace mgsync::launch {
@@ -35,7 +35,7 @@ enum class host_kind { openmp_region, std_thread };
 
 namespace mgsync {
 template <>
-struct words<launch::gpu_kind> {
+struct enum_words<launch::gpu_kind> {
   using enum launch::gpu_kind;
   static constexpr std::pair<launch::gpu_kind, std::string_view> list[] = {
       {traditional, "traditional"},
@@ -48,13 +48,13 @@ struct words<launch::gpu_kind> {
       {device_graph, "device-graph"}};
 };
 template <>
-struct words<launch::host_policy> {
+struct enum_words<launch::host_policy> {
   using enum launch::host_policy;
   static constexpr std::pair<launch::host_policy, std::string_view> list[] = {
       {synchronize, "synchronize"}, {spin, "spin"}, {yield, "yield"}, {block, "block"}};
 };
 template <>
-struct words<launch::host_kind> {
+struct enum_words<launch::host_kind> {
   using enum launch::host_kind;
   static constexpr std::pair<launch::host_kind, std::string_view> list[] = {{openmp_region, "openmp-region"},
                                                                             {std_thread, "std-thread"}};

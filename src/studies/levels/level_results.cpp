@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "src/results/frame/frame.hpp"
+#include "src/studies/levels/probe_checker.hpp"
 #include "src/studies/levels/probe_family.hpp"
-#include "src/studies/levels/probe_prover.hpp"
 
 namespace mgsync::levels {
 

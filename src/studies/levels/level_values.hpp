@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/base/words.hpp"
+#include "src/base/enum_words.hpp"
 
 namespace mgsync::levels {
 
@@ -19,7 +19,7 @@ enum class quantity {
 }  // namespace mgsync::levels
 
 template <>
-struct mgsync::words<mgsync::levels::quantity> {
+struct mgsync::enum_words<mgsync::levels::quantity> {
   using enum levels::quantity;
   static constexpr std::pair<levels::quantity, std::string_view> list[] = {
       {latency, "latency"}, {throughput, "throughput"}, {host, "host"}};

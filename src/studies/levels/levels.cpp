@@ -12,7 +12,7 @@
 #include "src/studies/levels/level_evaluation.hpp"
 #include "src/studies/levels/level_points.hpp"
 #include "src/studies/levels/level_results.hpp"
-#include "src/studies/levels/probe_prover.hpp"
+#include "src/studies/levels/probe_checker.hpp"
 
 namespace mgsync {
 namespace levels { namespace {
@@ -72,7 +72,7 @@ measurement planned(const study_request& asked, const level_probe& one, unsigned
   // by themselves.
   m.cell = fmt::format("{} {} {} {}", one.family->source, one.where, to_string(one.quantity), run);
   m.method = method_for(asked, one);
-  m.prover = [one] { return std::make_unique<probe_prover>(one); };
+  m.checker = [one] { return std::make_unique<probe_checker>(one); };
   const auto* gpu = asked.first_gpu();
   if (gpu != nullptr) m.point.group = {gpu->id};
   m.create = [make, one, name = gpu == nullptr ? std::string() : gpu->name] {

@@ -30,7 +30,7 @@ expected_code steps_of(const std::string& kernel, unsigned count, counts per_lin
   return e;
 }
 
-class block_prover final : public prover {
+class block_checker final : public checker {
  public:
   std::optional<step> next() override { return std::nullopt; }
   void take(const step&, std::span<const seen> came) override {
@@ -79,6 +79,6 @@ std::vector<expected_code> block_code(unsigned architecture) {
   return all;
 }
 
-std::unique_ptr<prover> make_block_prover() { return std::make_unique<block_prover>(); }
+std::unique_ptr<checker> make_block_checker() { return std::make_unique<block_checker>(); }
 
 }  // namespace mgsync::model

@@ -39,6 +39,6 @@ double sum_of(unsigned count);
 std::vector<machine_code::expected_code> block_code(unsigned architecture);
 
 // What was wrong with `sums`, as words for a person: every pass of every run.
-std::unique_ptr<prover> make_block_prover();
+std::unique_ptr<checker> make_block_checker();
 
 }  // namespace mgsync::model

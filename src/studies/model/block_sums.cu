@@ -218,9 +218,9 @@ __device__ __forceinline__ void warp_sum(const arguments& a, Work work) {
 // stay.
 class remote_numbers {
  public:
-  class place {
+  class shared_double {
    public:
-    __device__ explicit place(std::uint32_t at) : at_(at) {}
+    __device__ explicit shared_double(std::uint32_t at) : at_(at) {}
     __device__ operator double() const {
       double v;
       asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(v) : "r"(at_) : "memory");
@@ -237,7 +237,7 @@ class remote_numbers {
     const auto here = static_cast<std::uint32_t>(__cvta_generic_to_shared(mine));
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at_) : "r"(here), "r"(block));
   }
-  __device__ place operator[](std::uint32_t i) const { return place(at_ + 8 * i); }
+  __device__ shared_double operator[](std::uint32_t i) const { return shared_double(at_ + 8 * i); }
 
  private:
   std::uint32_t at_;

@@ -59,7 +59,7 @@ measurement planned(const study_request& asked, std::string_view subject, std::s
   }
   if constexpr (MGSYNC_WITH_CUDA)
     m.create = [run, ordinal = asked.first_ordinal()] { return make_block_run(run, ordinal); };
-  m.prover = [] { return make_block_prover(); };
+  m.checker = [] { return make_block_checker(); };
   m.method = [stopping = asked.stops({.max_time = std::chrono::milliseconds(200)})] {
     one_run_settings settings;
     settings.value = "typical_cycles";

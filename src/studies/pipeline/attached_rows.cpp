@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "src/studies/pipeline/kernel_provers.hpp"
+#include "src/studies/pipeline/kernel_checkers.hpp"
 #include "src/studies/pipeline/shown_study.hpp"
 
 namespace mgsync::pipeline {

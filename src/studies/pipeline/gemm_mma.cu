@@ -70,7 +70,7 @@ __device__ void produce(const arguments& x, std::uint32_t buffer, std::uint64_t*
   unsigned filled = 0;
   const bool loads_a = producer == 0, loads_b = producer == x.producers - 1;
   for (int tile = blockIdx.x; tile < x.tiles_m * x.tiles_n; tile += gridDim.x) {
-    const tile_place place = place_of(tile, x.tiles_m, x.tiles_n);
+    const tile_position place = position_of(tile, x.tiles_m, x.tiles_n);
     for (int stage = 0; stage < x.depth; ++stage) {
       mbarrier_wait(&empty[at.slot], at.parity ^ 1);
       if (x.parts.loads || (x.parts.math && filled < x.buffers)) {
@@ -136,8 +136,8 @@ __device__ void multiply_stage(float (&sum)[TM / 32][TN / 16][4], std::uint32_t 
 }
 
 template <int TM, int TN>
-__device__ void store(const float (&sum)[TM / 32][TN / 16][4], const arguments& x, tile_place place, int warp,
-                      int lane) {
+__device__ void store(const float (&sum)[TM / 32][TN / 16][4], const arguments& x, tile_position place,
+                      int warp, int lane) {
   const int first_row = place.m * TM + (warp / 2) * (TM / 2) + lane / 4;
   const int first_column = place.n * TN + (warp % 2) * (TN / 2) + (lane % 4) * 2;
 #pragma unroll
@@ -167,7 +167,7 @@ __device__ void consume(const arguments& x, std::uint32_t buffer, std::uint64_t*
       if (lane == 0) mbarrier_arrive(&empty[at.slot]);
       at.advance(x.buffers);
     }
-    if (x.parts.epilogue) store<TM, TN>(sum, x, place_of(tile, x.tiles_m, x.tiles_n), warp, lane);
+    if (x.parts.epilogue) store<TM, TN>(sum, x, position_of(tile, x.tiles_m, x.tiles_n), warp, lane);
   }
 }
 

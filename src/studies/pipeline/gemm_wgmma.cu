@@ -70,7 +70,7 @@ __device__ void produce(const arguments& x, const CUtensorMap& a, const CUtensor
   ring_position at;
   unsigned filled = 0;
   for (int tile = blockIdx.x; tile < x.tiles_m * x.tiles_n; tile += gridDim.x) {
-    const tile_place place = place_of(tile, x.tiles_m, x.tiles_n);
+    const tile_position place = position_of(tile, x.tiles_m, x.tiles_n);
     for (int stage = 0; stage < x.depth; ++stage) {
       std::uint64_t* const full = &at_block->full[at.slot];
       mbarrier_wait(&at_block->empty[at.slot], at.parity ^ 1);
@@ -145,7 +145,7 @@ __device__ void consume(const arguments& x, std::uint32_t buffer, barriers* at_b
       at.advance(x.buffers);
     }
     if (PingPong && lane == 0) mbarrier_arrive(&at_block->turn[1 - group]);
-    const tile_place place = place_of(tile, x.tiles_m, x.tiles_n);
+    const tile_position place = position_of(tile, x.tiles_m, x.tiles_n);
     if (x.parts.epilogue) store<TN>(sum, x, place.m * TM + row_in_tile, place.n * TN, warp, lane);
   }
 }

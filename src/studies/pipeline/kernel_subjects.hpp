@@ -4,17 +4,17 @@
 #include <memory>
 
 #include "src/harness/study.hpp"
-#include "src/studies/pipeline/kernel_provers.hpp"
+#include "src/studies/pipeline/kernel_checkers.hpp"
 #include "src/studies/pipeline/kernel_rows.hpp"
 
 namespace mgsync::pipeline {
 
 // Makes the subject and, the first time, its plan. A timing run yields "time_ns" of the row that it is asked
-// for, one launch in the mean of several; a proving run checks a product and yields its "error".
+// for, one launch in the mean of several; a checking run checks a product and yields its "error".
 subject_creation make_product(const product_choice&, const held_out_sizes&, int gpu,
                               std::shared_ptr<kernel_plan>);
 
-// A timing run yields "cycles"; a proving run's own value are its stamp_rows.
+// A timing run yields "cycles"; a checking run's own value are its stamp_rows.
 subject_creation make_synthetic(std::size_t which, int held_out, int gpu, std::shared_ptr<kernel_plan>);
 
 }  // namespace mgsync::pipeline

@@ -13,7 +13,7 @@
 #include "src/results/packed_text.hpp"
 #include "src/studies/pipeline/answer.hpp"
 #include "src/studies/pipeline/attached_rows.hpp"
-#include "src/studies/pipeline/kernel_provers.hpp"
+#include "src/studies/pipeline/kernel_checkers.hpp"
 #include "src/studies/pipeline/kernel_rows.hpp"
 #include "src/studies/pipeline/kernel_subjects.hpp"
 #include "src/studies/pipeline/rows_in_turn.hpp"
@@ -216,7 +216,7 @@ void add_synthetic(const study_request& asked, std::vector<measurement>& all) {
       m.create = [i, plan, gpu = asked.first_ordinal()] {
         return make_synthetic(i, held_out_settings, gpu, plan);
       };
-    m.prover = [plan] { return std::make_unique<handover_prover>(plan); };
+    m.checker = [plan] { return std::make_unique<handover_checker>(plan); };
     m.method = [plan] {
       rows_settings settings;
       settings.rows = [plan] { return plan->synthetic.size(); };
@@ -251,7 +251,7 @@ void add_products(const study_request& asked, const gemm_family& family, std::ve
         m.create = [of, held_out, plan, gpu = asked.first_ordinal()] {
           return make_product(of, held_out, gpu, plan);
         };
-      m.prover = [plan] { return std::make_unique<product_prover>(plan); };
+      m.checker = [plan] { return std::make_unique<product_checker>(plan); };
       m.method = [plan] {
         rows_settings settings;
         settings.rows = [plan] { return plan->products.size(); };

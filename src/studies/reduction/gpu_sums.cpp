@@ -11,8 +11,8 @@
 #include "src/studies/reduction/gpu_kernels.hpp"
 #include "src/studies/reduction/gpu_numbers.hpp"
 #include "src/studies/reduction/places.hpp"
+#include "src/studies/reduction/sum_checker.hpp"
 #include "src/studies/reduction/sum_launch.hpp"
-#include "src/studies/reduction/sum_prover.hpp"
 
 namespace mgsync::reduction {
 namespace {

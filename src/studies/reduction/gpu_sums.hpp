@@ -65,7 +65,7 @@ struct gpu_sum {
 
 // Yields, of `count` sums one after the other in one stream, "duration_us" by the host's clock from before
 // the first launch call until the host has seen the end, "call_us" until the last call has returned, "event"
-// in us, by the device's events, for one sum, "bytes" of one, and the check that make_sum_prover() takes.
+// in us, by the device's events, for one sum, "bytes" of one, and the check that make_sum_checker() takes.
 subject_creation make_gpu_sum(const gpu_sum&);
 
 // Why this GPU cannot add up so much, or like this; empty where it can.

@@ -12,8 +12,8 @@
 #include "src/base/mpi_native.hpp"
 #include "src/base/pinning.hpp"
 #include "src/studies/reduction/host_numbers.hpp"
+#include "src/studies/reduction/sum_checker.hpp"
 #include "src/studies/reduction/sum_exchange.hpp"
-#include "src/studies/reduction/sum_prover.hpp"
 
 namespace mgsync::reduction {
 namespace {
@@ -155,7 +155,7 @@ class rank_sums final : public subject {
         algorithm::host_limits{where_->timeout() / 3, &abort_, yields_, nullptr, awake_clock::ticks});
     algorithm::host_lines lines{flag_parts_.data()};
     return algorithm::dissemination<2>::arrive_and_wait(
-        policy, lines, algorithm::place{me_, asked_.threads, 0, 1}, ++epoch_);
+        policy, lines, algorithm::position{me_, asked_.threads, 0, 1}, ++epoch_);
   }
 
   // On rank 0; what is not put together there is added up for the check.

@@ -24,7 +24,7 @@ inline constexpr std::pair<rank_way, std::string_view> rank_ways[] = {
     {rank_way::ours, "ours"}, {rank_way::last, "last-done"}, {rank_way::mpi_reduce, "mpi-reduce"}};
 
 // `sum.threads` and `sum.cpus` are the group's. Yields "duration_us", the longest of the ranks' own, "bytes"
-// and the check that make_sum_prover() takes. Collective over the session's ranks. At most sums_in_a_run()
+// and the check that make_sum_checker() takes. Collective over the session's ranks. At most sums_in_a_run()
 // sums a run.
 subject_creation make_rank_sum(const host_sum& sum, rank_way, const topology::group&, const session&);
 constexpr std::size_t sums_in_a_run = 256;

@@ -15,7 +15,7 @@
 #include "barriers/parts/algorithm/host_policy.hpp"
 #include "src/base/pinning.hpp"
 #include "src/studies/reduction/host_numbers.hpp"
-#include "src/studies/reduction/sum_prover.hpp"
+#include "src/studies/reduction/sum_checker.hpp"
 
 namespace mgsync::reduction {
 namespace {
@@ -184,7 +184,7 @@ class sums final : public subject {
     algorithm::host_policy policy(
         algorithm::host_limits{std::chrono::seconds(10), &abort_, asked_.cpus.empty(), nullptr});
     algorithm::host_lines lines{flag_parts_.data()};
-    algorithm::dissemination<2>::arrive_and_wait(policy, lines, algorithm::place{me, asked_.threads, 0, 1},
+    algorithm::dissemination<2>::arrive_and_wait(policy, lines, algorithm::position{me, asked_.threads, 0, 1},
                                                  epoch);
   }
 

@@ -38,7 +38,7 @@ struct host_sum {
   bool all_first = false;  // all numbers are the first member's, and the others only meet: what joining costs
 };
 
-// Yields "duration_us" of `count` sums, "bytes" of one, and the check that make_sum_prover() takes.
+// Yields "duration_us" of `count` sums, "bytes" of one, and the check that make_sum_checker() takes.
 subject_creation make_host_sum(const host_sum&);
 
 // Of the last level, in bytes; 0: unknown.

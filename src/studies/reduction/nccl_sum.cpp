@@ -23,7 +23,7 @@ ncclDataType_t type_of(value_type type) {
 bool has_nccl() { return true; }
 
 void start_nccl(const topology::group& group, const session& where) {
-  std::vector<nccl::place> places;
+  std::vector<nccl::process_gpu> places;
   for (const auto& m : group.members) places.push_back({m.rank, m.gpu});
   communicators = &nccl::communicators_of(places, where.rank(), [&](const std::string& bytes) {
     return where.ranks().broadcast(bytes, group.members.front().rank, "starting NCCL");

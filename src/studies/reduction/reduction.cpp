@@ -13,7 +13,7 @@
 #include "src/studies/reduction/host_sums.hpp"
 #include "src/studies/reduction/reduction_evaluation.hpp"
 #include "src/studies/reduction/several_gpus.hpp"
-#include "src/studies/reduction/sum_prover.hpp"
+#include "src/studies/reduction/sum_checker.hpp"
 
 namespace mgsync {
 namespace reduction { namespace {
@@ -101,7 +101,7 @@ measurement planned(const study_request& asked, any_way how, value_type type, st
   set(m.point, types, type);
   set(m.point, bytes_of_a_sum, bytes);
   set(m.point, memories, cold ? memory::cold : memory::cache);
-  m.prover = [] { return make_sum_prover(); };
+  m.checker = [] { return make_sum_checker(); };
   return m;
 }
 

@@ -17,9 +17,9 @@
 #include "src/studies/reduction/gpu_numbers.hpp"
 #include "src/studies/reduction/nccl_sum.hpp"
 #include "src/studies/reduction/places.hpp"
+#include "src/studies/reduction/sum_checker.hpp"
 #include "src/studies/reduction/sum_exchange.hpp"
 #include "src/studies/reduction/sum_launch.hpp"
-#include "src/studies/reduction/sum_prover.hpp"
 #include "src/studies/reduction/vendor_sum.hpp"
 
 namespace mgsync::reduction {

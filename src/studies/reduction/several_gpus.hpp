@@ -45,7 +45,7 @@ struct several_sum {
 };
 
 // Yields "duration_us" of `count` sums, the longest of the GPUs' own, "call_us", "bytes" of one on all GPUs
-// together, and the check that make_sum_prover() takes. Collective over the session's ranks.
+// together, and the check that make_sum_checker() takes. Collective over the session's ranks.
 subject_creation make_several_sum(const several_sum&);
 
 }  // namespace mgsync::reduction

@@ -37,15 +37,15 @@ class gpu_clock final : public common_clock {
   explicit gpu_clock(const topology::group& group) {
     for (const auto& m : group.members) {
       const cuda::device_scope scope(m.gpu);
-      places_.push_back({m.gpu, cuda::make_stream(), cuda::memory::in_pool(m.gpu, sizeof(std::uint32_t)),
+      states_.push_back({m.gpu, cuda::make_stream(), cuda::memory::in_pool(m.gpu, sizeof(std::uint32_t)),
                          cuda::memory::on_gpu(m.gpu, messages * sizeof(exchange)),
                          cuda::memory::on_gpu(m.gpu, sizeof(std::uint64_t))});
     }
-    const cuda::device_scope scope(places_.front().gpu);
-    auto* const out = places_.front().done.as<std::uint64_t>();
-    launch_timer_step(out, places_.front().stream.get());
+    const cuda::device_scope scope(states_.front().gpu);
+    auto* const out = states_.front().done.as<std::uint64_t>();
+    launch_timer_step(out, states_.front().stream.get());
     cuda::check(cudaGetLastError(), "launching the probe of the timer");
-    wait_for_stream(places_.front().stream.get());
+    wait_for_stream(states_.front().stream.get());
     std::uint64_t step = 0;
     cuda::check(cudaMemcpy(&step, out, sizeof step, cudaMemcpyDeviceToHost), "reading the timer's step");
     step_ns_ = static_cast<double>(step);
@@ -74,11 +74,11 @@ class gpu_clock final : public common_clock {
   std::string description() const override {
     return fmt::format(
         "the GPU's timer, which steps by {:.0f} ns{}", step_ns_,
-        places_.size() > 1 ? "; between GPUs messages sent back and forth before and after each run" : "");
+        states_.size() > 1 ? "; between GPUs messages sent back and forth before and after each run" : "");
   }
 
  private:
-  struct place {
+  struct gpu_state {
     int gpu;
     cuda::stream stream;
     cuda::memory word;  // that this GPU polls and another writes
@@ -89,12 +89,12 @@ class gpu_clock final : public common_clock {
   // Of every GPU to the first.
   std::vector<clock_offset> measure(std::string& reason) {
     std::vector<clock_offset> all{same_clock};
-    for (std::size_t i = 1; i < places_.size(); ++i) {
-      const auto found = offset_to(places_[i]);
+    for (std::size_t i = 1; i < states_.size(); ++i) {
+      const auto found = offset_to(states_[i]);
       if (!found) {
         reason = fmt::format("the timers of GPUs {} and {} cannot be compared: messages did not arrive, or "
                              "they do not run alike",
-                             places_.front().gpu, places_[i].gpu);
+                             states_.front().gpu, states_[i].gpu);
         return {};
       }
       all.push_back(*found);
@@ -106,15 +106,15 @@ class gpu_clock final : public common_clock {
   // Some moment of the first GPU's timer, so that times are small numbers.
   std::uint64_t latest_ns() {
     exchange one{};
-    if (places_.size() > 1)
-      cuda::check(cudaMemcpy(&one, places_.front().out.get(), sizeof one, cudaMemcpyDeviceToHost),
+    if (states_.size() > 1)
+      cuda::check(cudaMemcpy(&one, states_.front().out.get(), sizeof one, cudaMemcpyDeviceToHost),
                   "reading a timer");
     return one.asked != 0 ? one.asked
                           : static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch() /
                                                        std::chrono::nanoseconds(1));
   }
 
-  void start(place& at, const place& with, bool asks) {
+  void start(gpu_state& at, const gpu_state& with, bool asks) {
     const cuda::device_scope scope(at.gpu);
     cuda::check(cudaMemsetAsync(at.done.get(), 0, at.done.bytes(), at.stream.get()), "clearing");
     launch_messages(at.word.as<std::uint32_t>(), with.word.as<std::uint32_t>(), asks, at.out.as<exchange>(),
@@ -122,8 +122,8 @@ class gpu_clock final : public common_clock {
     cuda::check(cudaGetLastError(), "launching an exchange of messages");
   }
 
-  std::optional<clock_offset> offset_to(place& other) {
-    auto& first = places_.front();
+  std::optional<clock_offset> offset_to(gpu_state& other) {
+    auto& first = states_.front();
     for (auto* at : {&first, &other}) {
       const cuda::device_scope scope(at->gpu);
       cuda::check(cudaMemset(at->word.get(), 0, sizeof(std::uint32_t)), "clearing");
@@ -147,7 +147,7 @@ class gpu_clock final : public common_clock {
     return offset_of(seen, step_ns_);
   }
 
-  std::vector<place> places_;
+  std::vector<gpu_state> states_;
   std::vector<clock_offset> offsets_;
   std::uint64_t zero_ns_ = 0;
   double step_ns_ = 32;

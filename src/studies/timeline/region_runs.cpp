@@ -70,12 +70,12 @@ std::vector<metric_name> region_method::columns() const {
   return all;
 }
 
-void region_prover::take(const step&, std::span<const seen> came) {
+void region_checker::take(const step&, std::span<const seen> came) {
   for (const auto& run : came)
     if (const auto* found = std::any_cast<region_recordings>(&run.own)) last_ = *found;
 }
 
-void region_prover::add_to(result& r) const {
+void region_checker::add_to(result& r) const {
   for (const auto& [name, what] : {std::pair{std::string("recording"), &last_.corrected},
                                    {std::string("recording-as-compiled"), &last_.as_compiled}}) {
     if (what->events.empty()) continue;

@@ -52,7 +52,7 @@ class region_method final : public single_passes {
 };
 
 // Keeps the last pass of the last run.
-class region_prover final : public code_prover {
+class region_checker final : public code_checker {
  public:
   void take(const step&, std::span<const seen>) override;
   void add_to(result&) const override;

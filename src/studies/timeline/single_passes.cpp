@@ -19,7 +19,7 @@ void single_passes::resume(std::span<const sample> before, std::uint32_t next_ba
   batch_ = std::min(next_batch, batches);
 }
 
-verdict code_prover::judge() const {
+verdict code_checker::judge() const {
   verdict v;
   v.kind = verdict_kind::code;
   v.passed = true;

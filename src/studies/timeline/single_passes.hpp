@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "src/harness/checker.hpp"
 #include "src/harness/methods/method.hpp"
-#include "src/harness/prover.hpp"
 
 namespace mgsync::timelines {
 
@@ -27,7 +27,7 @@ class single_passes : public method {
 };
 
 // The machine code was read when the subject was made.
-class code_prover : public prover {
+class code_checker : public checker {
  public:
   std::optional<step> next() override { return std::nullopt; }
   void take(const step&, std::span<const seen>) override {}

@@ -12,7 +12,7 @@
 #include "src/harness/study.hpp"
 #include "src/studies/timeline/instruction_list.hpp"
 #include "src/studies/timeline/instruction_runs.hpp"
-#include "src/studies/timeline/order_prover.hpp"
+#include "src/studies/timeline/order_checker.hpp"
 #include "src/studies/timeline/recorded_barrier.hpp"
 #include "src/studies/timeline/region_code.hpp"
 #include "src/studies/timeline/region_runs.hpp"
@@ -125,7 +125,7 @@ measurement planned(const study_request& asked, const backend_choice& choice, co
                        to_string(asked.device));
   m.create = [given] { return make_recorded_barrier(given); };
   m.method = [settings = timing(asked)] { return std::make_unique<rounds_difference>(settings); };
-  if (recorder) m.prover = [] { return std::make_unique<order_prover>(); };
+  if (recorder) m.checker = [] { return std::make_unique<order_checker>(); };
   return m;
 }
 
@@ -149,7 +149,7 @@ std::vector<measurement> planned_instructions(const study_request& asked) {
       m.create = [&i, varied, gpu = asked.first_ordinal()] { return make_gpu_instruction(gpu, i, varied); };
 #endif
       m.method = [&i] { return std::make_unique<instruction_method>(i); };
-      m.prover = [] { return std::make_unique<code_prover>(); };
+      m.checker = [] { return std::make_unique<code_checker>(); };
     }
   return all;
 }
@@ -160,7 +160,7 @@ measurement planned_pairs(const study_request& asked) {
   m.create = [gpu = asked.first_ordinal()] { return make_gpu_pairs(gpu); };
 #endif
   m.method = [] { return std::make_unique<pairs_method>(); };
-  m.prover = [] { return std::make_unique<code_prover>(); };
+  m.checker = [] { return std::make_unique<code_checker>(); };
   return m;
 }
 
@@ -171,7 +171,7 @@ measurement planned_region(const study_request& asked) {
   m.create = [gpu = asked.first_ordinal()] { return make_gpu_region(gpu); };
 #endif
   m.method = [] { return std::make_unique<region_method>(); };
-  m.prover = [] { return std::make_unique<region_prover>(); };
+  m.checker = [] { return std::make_unique<region_checker>(); };
   return m;
 }
 

@@ -73,7 +73,7 @@ rounds_difference_settings host_clock(const study_request& asked, std::uint64_t 
 }
 
 // The code was read when the subject was made (it is none otherwise); what is left to say is so.
-class code_was_read final : public prover {
+class code_was_read final : public checker {
  public:
   std::optional<step> next() override { return std::nullopt; }
   void take(const step&, std::span<const seen>) override {}
@@ -140,7 +140,7 @@ void add_gpu(const study_request& asked, std::vector<measurement>& all) {
             m.create = [name = std::string(name), form, ordinal = asked.first_ordinal(), passes] {
               return make_gpu_chain(name, form, ordinal, passes);
             };
-          m.prover = [] { return std::make_unique<code_was_read>(); };
+          m.checker = [] { return std::make_unique<code_was_read>(); };
           return m;
         };
         if (form == chain_form::all_in_code) {

@@ -13,7 +13,7 @@ namespace mgsync::planted {
 using algorithm::host_lines;
 using algorithm::host_policy;
 using algorithm::layout;
-using algorithm::place;
+using algorithm::position;
 
 struct fault_traits {
   static constexpr bool forgets = false;  // begins every run at the first epoch
@@ -24,20 +24,20 @@ struct fault_traits {
 struct no_fault : fault_traits {
   static constexpr const char* name = "no-fault";
   template <class P, class M>
-  static bool arrive_and_wait(P& p, M& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(P& p, M& memory, const position& at, std::uint32_t epoch) {
     return algorithm::inbox::arrive_and_wait(p, memory, at, epoch);
   }
 };
 
 struct no_op : fault_traits {
   static constexpr const char* name = "no-op";
-  static bool arrive_and_wait(host_policy&, host_lines&, const place&, std::uint32_t) { return true; }
+  static bool arrive_and_wait(host_policy&, host_lines&, const position&, std::uint32_t) { return true; }
 };
 
 // A counter that lets everybody go when one member is still missing.
 struct leaves_at_all_but_one : fault_traits {
   static constexpr const char* name = "leaves-at-all-but-one";
-  static bool arrive_and_wait(host_policy& p, host_lines& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(host_policy& p, host_lines& memory, const position& at, std::uint32_t epoch) {
     auto& counter = memory.line(0, layout{at.members}.center());
     p.add_acq_rel_system(counter, 1);
     return p.wait_system(counter, at.members * epoch - 1);
@@ -47,7 +47,7 @@ struct leaves_at_all_but_one : fault_traits {
 // Member 0 tells the others and does not wait for them.
 struct root_leaves_at_once : fault_traits {
   static constexpr const char* name = "root-leaves-at-once";
-  static bool arrive_and_wait(host_policy& p, host_lines& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(host_policy& p, host_lines& memory, const position& at, std::uint32_t epoch) {
     const layout lines{at.members};
     for (unsigned to = 0; to < at.members; ++to)
       p.store_fenced_system(memory.line(to, lines.inbox(at.member)), epoch);
@@ -60,7 +60,7 @@ struct root_leaves_at_once : fault_traits {
 template <class Twin>
 struct twin : fault_traits {
   static constexpr const char* name = Twin::name;
-  static bool arrive_and_wait(host_policy& p, host_lines& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(host_policy& p, host_lines& memory, const position& at, std::uint32_t epoch) {
     return Twin::arrive_and_wait(p, memory, at, epoch);
   }
 };
@@ -72,7 +72,7 @@ using counter_reset_too_early = twin<race::counter_reset_too_early>;
 // Arrives, and one time in a thousand does not wait.
 struct rare_early_exit : fault_traits {
   static constexpr const char* name = "rare-early-exit";
-  static bool arrive_and_wait(host_policy& p, host_lines& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(host_policy& p, host_lines& memory, const position& at, std::uint32_t epoch) {
     const layout lines{at.members};
     for (unsigned to = 0; to < at.members; ++to)
       p.store_fenced_system(memory.line(to, lines.inbox(at.member)), epoch);
@@ -87,7 +87,7 @@ struct rare_early_exit : fault_traits {
 struct forgets_its_epoch : fault_traits {
   static constexpr const char* name = "forgets-its-epoch";
   static constexpr bool forgets = true;
-  static bool arrive_and_wait(host_policy& p, host_lines& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(host_policy& p, host_lines& memory, const position& at, std::uint32_t epoch) {
     return algorithm::inbox::arrive_and_wait(p, memory, at, epoch);
   }
 };
@@ -95,7 +95,7 @@ struct forgets_its_epoch : fault_traits {
 // Compares epochs as plain numbers.
 struct wraps_wrongly : fault_traits {
   static constexpr const char* name = "wraps-wrongly";
-  static bool arrive_and_wait(host_policy& p, host_lines& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(host_policy& p, host_lines& memory, const position& at, std::uint32_t epoch) {
     const layout lines{at.members};
     for (unsigned to = 0; to < at.members; ++to)
       p.store_fenced_system(memory.line(to, lines.inbox(at.member)), epoch);
@@ -111,7 +111,7 @@ struct wraps_wrongly : fault_traits {
 // Right up to four members: a verdict holds for the size that it was given at.
 struct broken_above_four : fault_traits {
   static constexpr const char* name = "broken-above-four";
-  static bool arrive_and_wait(host_policy& p, host_lines& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(host_policy& p, host_lines& memory, const position& at, std::uint32_t epoch) {
     if (at.members > 4) return true;
     return algorithm::inbox::arrive_and_wait(p, memory, at, epoch);
   }
@@ -122,7 +122,7 @@ constexpr std::uint32_t fatal_epoch = 0xfffffe00u + 1500;  // after the positive
 // Member 1 is never told of the others' arrival at one epoch.
 struct never_released : fault_traits {
   static constexpr const char* name = "never-released";
-  static bool arrive_and_wait(host_policy& p, host_lines& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(host_policy& p, host_lines& memory, const position& at, std::uint32_t epoch) {
     if (at.member != 1 && at.members > 1 && algorithm::reached(epoch, fatal_epoch)) {
       const layout lines{at.members};
       for (unsigned to = 0; to < at.members; ++to)
@@ -139,7 +139,7 @@ struct never_released : fault_traits {
 struct hangs : fault_traits {
   static constexpr const char* name = "hangs";
   static constexpr bool bounded = false;
-  static bool arrive_and_wait(host_policy& p, host_lines& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(host_policy& p, host_lines& memory, const position& at, std::uint32_t epoch) {
     const bool ok = algorithm::inbox::arrive_and_wait(p, memory, at, epoch);
     while (at.member == 1 && epoch == fatal_epoch) pause();
     return ok;
@@ -152,7 +152,7 @@ struct hangs : fault_traits {
 // out (torchcomms 3213). Right with 2, 4 and 8 members; with 3, 5, 6 and 7 some never learn of some.
 struct butterfly_skips_peers : fault_traits {
   static constexpr const char* name = "butterfly-skips-peers";
-  static bool arrive_and_wait(host_policy& p, host_lines& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(host_policy& p, host_lines& memory, const position& at, std::uint32_t epoch) {
     const layout lines{at.members};
     unsigned step = 0;
     for (unsigned distance = 1; distance < at.members; distance *= 2, ++step) {
@@ -169,7 +169,7 @@ struct butterfly_skips_peers : fault_traits {
 // 1052). An object is as old here that this falls into its check.
 struct accumulating_counter_overflows : fault_traits {
   static constexpr const char* name = "accumulating-counter-overflows";
-  static bool arrive_and_wait(host_policy& p, host_lines& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(host_policy& p, host_lines& memory, const position& at, std::uint32_t epoch) {
     constexpr std::uint32_t first = 0xfffffe00u, raise = 1024, rounds_before = (1u << 21) - 1500;
     const layout lines{at.members};
     const auto value = [&](std::uint32_t rounds) {
@@ -191,7 +191,7 @@ struct accumulating_counter_overflows : fault_traits {
 // several blocks.
 struct epoch_is_not_atomic : fault_traits {
   static constexpr const char* name = "epoch-is-not-atomic";
-  static bool arrive_and_wait(host_policy& p, host_lines& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(host_policy& p, host_lines& memory, const position& at, std::uint32_t epoch) {
     constexpr std::uint32_t first = 0xfffffe00u;
     const layout lines{at.members};
     auto& raised = memory.line(at.member, lines.release());  // by every thread, starts at `first`
@@ -211,7 +211,7 @@ struct epoch_is_not_atomic : fault_traits {
 // A counter that once in 5,000 rounds lets everybody go when one of all is missing.
 struct once_in_5000_one_short : fault_traits {
   static constexpr const char* name = "once-in-5000-one-short";
-  static bool arrive_and_wait(host_policy& p, host_lines& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(host_policy& p, host_lines& memory, const position& at, std::uint32_t epoch) {
     constexpr std::uint32_t first = 0xfffffe00u, seldom = 5000;
     auto& arrivals = memory.line(0, layout{at.members}.center());
     p.add_acq_rel_system(arrivals, 1);
@@ -225,7 +225,7 @@ struct once_in_5000_one_short : fault_traits {
 // The first worker does not wait for the last one, and for all others; the others wait for everybody.
 struct one_edge_of_all : fault_traits {
   static constexpr const char* name = "one-edge-of-all";
-  static bool arrive_and_wait(host_policy& p, host_lines& memory, const place& at, std::uint32_t epoch) {
+  static bool arrive_and_wait(host_policy& p, host_lines& memory, const position& at, std::uint32_t epoch) {
     constexpr std::uint32_t first = 0xfffffe00u;
     const layout lines{at.members};
     const bool is_first = at.member == 0 && at.block == 0;

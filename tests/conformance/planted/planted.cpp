@@ -18,12 +18,12 @@ namespace {
 
 using algorithm::host_lines;
 using algorithm::host_policy;
-using algorithm::place;
+using algorithm::position;
 
 template <class Fault>
 class pass {
  public:
-  pass(std::uint32_t* const* parts, const place& at) : lines_{parts}, at_(at) {}
+  pass(std::uint32_t* const* parts, const position& at) : lines_{parts}, at_(at) {}
   void begin(const algorithm::host_limits& limits) {
     policy_ = host_policy(limits);
     if constexpr (Fault::forgets) epoch_ = round_loop::first_epoch;
@@ -41,7 +41,7 @@ class pass {
  private:
   host_policy policy_;
   host_lines lines_;
-  place at_;
+  position at_;
   std::uint32_t epoch_ = round_loop::first_epoch;
 };
 

@@ -28,7 +28,7 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 struct example {
   static constexpr const char* name = "example";
   static constexpr std::size_t bytes = 128;
-  check::place at;
+  check::position at;
   void arrive_and_wait() {}
 };
 

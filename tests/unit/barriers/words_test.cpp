@@ -76,10 +76,10 @@ TEST(loads, kinds_with_strength_and_place) {
       typed(load_axis, "idle,peer-stores,peer-loads:16x64,local-stores@all,host-reads:1x32@others,idle");
   ASSERT_EQ(loads.size(), 5U);
   EXPECT_TRUE(loads[0].idle());
-  EXPECT_EQ(loads[1], (load{traffic::peer_stores, 0, 512, load_place::others}));
-  EXPECT_EQ(loads[2], (load{traffic::peer_loads, 16, 64, load_place::others}));
-  EXPECT_EQ(loads[3], (load{traffic::local_stores, 0, 128, load_place::all}));
-  EXPECT_EQ(loads[4], (load{traffic::host_reads, 1, 32, load_place::others}));
+  EXPECT_EQ(loads[1], (load{traffic::peer_stores, 0, 512, load_sms::others}));
+  EXPECT_EQ(loads[2], (load{traffic::peer_loads, 16, 64, load_sms::others}));
+  EXPECT_EQ(loads[3], (load{traffic::local_stores, 0, 128, load_sms::all}));
+  EXPECT_EQ(loads[4], (load{traffic::host_reads, 1, 32, load_sms::others}));
   EXPECT_EQ(to_string(loads[0]), "idle");
   EXPECT_EQ(to_string(loads[1]), "peer-stores:x512@others");
   for (const load& one : loads) EXPECT_EQ(typed(load_axis, to_string(one)), std::vector{one});

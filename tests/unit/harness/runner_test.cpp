@@ -1,4 +1,4 @@
-// The runner with scripted subjects: what is proven, timed, interrupted, void, wrong and stuck.
+// The runner with scripted subjects: what is checked, timed, interrupted, void, wrong and stuck.
 #include "src/harness/runner.hpp"
 
 #include <gtest/gtest.h>
@@ -33,10 +33,10 @@ class scripted final : public subject {
 };
 
 // Every run, timed or its own, must say that its sum is right.
-class right_sum final : public prover {
+class right_sum final : public checker {
  public:
   std::optional<step> next() override {
-    return asked_++ == 0 ? std::optional(step{{order{.what = order::purpose::prove}}, 0, true})
+    return asked_++ == 0 ? std::optional(step{{order{.what = order::purpose::check}}, 0, true})
                          : std::nullopt;
   }
   void take(const step&, std::span<const seen> came) override {
@@ -68,7 +68,7 @@ measurement chain(const std::string& name, std::function<void(seen&)> script) {
     return subject_creation{std::make_unique<scripted>(script), {}, {{"code", "read"}}};
   };
   m.method = [] { return std::make_unique<slope>(slope_settings{{16, 32}, 3}); };
-  m.prover = [] { return std::make_unique<right_sum>(); };
+  m.checker = [] { return std::make_unique<right_sum>(); };
   return m;
 }
 
@@ -134,7 +134,7 @@ TEST(runner, a_wrong_subject_has_no_figure_and_takes_none_from_its_neighbours) {
 }
 
 // Every timed run shows that its surroundings were not those asked for.
-class wrong_surroundings final : public prover {
+class wrong_surroundings final : public checker {
  public:
   std::optional<step> next() override { return std::nullopt; }
   void take(const step&, std::span<const seen>) override { void_ = "the load ran elsewhere"; }
@@ -148,7 +148,7 @@ class wrong_surroundings final : public prover {
 
 TEST(runner, void_figures_are_an_error_and_not_a_failure) {
   auto planned = chain("beside load", [](seen&) {});
-  planned.prover = [] { return std::make_unique<wrong_surroundings>(); };
+  planned.checker = [] { return std::make_unique<wrong_surroundings>(); };
   const run_of_study done({planned, chain("good", [](seen&) {})});
   EXPECT_EQ(done.results[0].status, result_status::error);
   EXPECT_EQ(done.results[0].reason, "void: the load ran elsewhere");
@@ -174,7 +174,7 @@ TEST(runner, says_where_the_time_went) {
   auto job = communicator::single(std::chrono::seconds(5));
   runner measuring(job, dog, {}, nullptr, {});
   const std::vector all{chain("good", [](seen& s) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(s.done.what == order::purpose::prove ? 20 : 5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(s.done.what == order::purpose::check ? 20 : 5));
   })};
   measuring.run(all);
   EXPECT_GE(measuring.spent().checking, std::chrono::milliseconds(20));

@@ -39,7 +39,7 @@ recording run(const kernel& code, const places& where, unsigned failed_polls = 0
                .parameters = {},
                .name_of = {},
                .failed_polls = failed_polls};
-  asked.parameters = [](const place&) {
+  asked.parameters = [](const position&) {
     std::vector<std::uint8_t> bytes(16);
     const std::uint64_t words[2] = {x, y};
     std::memcpy(bytes.data(), words, sizeof words);

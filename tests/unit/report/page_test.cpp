@@ -90,6 +90,15 @@ TEST(page, names_its_style_and_script_by_hash_and_loads_nothing) {
   EXPECT_EQ(count(html, "url("), 0U);
 }
 
+TEST(page, says_what_its_words_mean) {
+  const auto html = to_html(page_of({measured(1, 32, "idle")}));
+  const auto glossary = html.substr(html.find("<details id=\"glossary\">"));
+  EXPECT_GE(count(glossary, "<dt>"), 50U);
+  EXPECT_EQ(count(glossary, "<dt>"), count(glossary, "<dd>"));
+  EXPECT_EQ(count(glossary, "<dt>positive control</dt><dd>a subject broken on purpose"), 1U);
+  EXPECT_EQ(count(glossary, "**"), 0U);
+}
+
 TEST(page, hostile_names_are_words_in_text_and_in_json) {
   std::vector<result> all{measured(1, 32, "</script><script>alert(1)</script>")};
   all.front().point.set("load", std::string("\" onmouseover=\"alert(2)"));

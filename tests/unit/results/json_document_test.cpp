@@ -38,7 +38,7 @@ json_document a_document() {
   results.push_back(test::waived(gpu, "no GPU here"));
   results.push_back(test::failed(test::a_point("mpi", "default", 2), "member 1 left too early"));
   results.push_back(test::an_error(test::a_point("mpi", "default", 4), "not tried: CUDA: out of memory"));
-  // Of another study: other axes, two metrics, one of which is to be more, another proof, something to look
+  // Of another study: other axes, two metrics, one of which is to be more, another check, something to look
   // at.
   result copy = test::measured(test::a_point("copy", "", 1), 4);
   copy.point.study = "bandwidth";

@@ -25,7 +25,7 @@ TEST(pivot, a_row_per_method_over_the_member_counts_fastest_first) {
                         on_gpus("hub", 4, 1, 32, 4.5), on_gpus("auto", 4, 1, 32, 2.75),
                         on_gpus("vendor", 4, 1, 32, 0)};
   EXPECT_EQ(table_by(all, "members"), "1x32, GPUs (medians in us)\n\n"
-                                      "| method | 2 | 4 |\n|---|---|---|\n"
+                                      "| barrier | 2 | 4 |\n|---|---|---|\n"
                                       "| multigrid:auto | 2.500 | 2.750 |\n"
                                       "| multigrid:hub | 3.500 | 4.500 |\n\n");
 }
@@ -44,7 +44,7 @@ TEST(pivot, a_column_per_shape_in_the_order_of_their_numbers) {
   const std::vector all{on_gpus("auto", 4, 1, 1024, 2.5), on_gpus("auto", 4, 1, 32, 2),
                         on_gpus("auto", 4, 32, 64, 3)};
   EXPECT_NE(table_by(all, "shapes")
-                .find("| method \\ shapes | 1x32 | 1x1024 | 32x64 |\n|---|---|---|---|\n| multigrid:auto | "
+                .find("| barrier \\ shapes | 1x32 | 1x1024 | 32x64 |\n|---|---|---|---|\n| multigrid:auto | "
                       "2.000 | 2.500 | 3.000 |"),
             std::string::npos)
       << table_by(all, "shapes");
@@ -72,7 +72,7 @@ TEST(pivot, over_any_axis_of_the_results) {
   auto loaded = on_gpus("auto", 2, 1, 32, 9);
   loaded.point.set(axes::load, "peer-stores:16x512@others");
   const auto text = table_by(std::vector{on_gpus("auto", 2, 1, 32, 2), loaded}, "load");
-  EXPECT_NE(text.find("| method \\ load | idle | peer-stores:16x512@others |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| barrier \\ load | idle | peer-stores:16x512@others |"), std::string::npos) << text;
   EXPECT_NE(text.find("| multigrid:auto | 2.000 | 9.000 |"), std::string::npos) << text;
 }
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "small_machines.hpp"
-#include "src/base/shown_words.hpp"
+#include "src/base/printable.hpp"
 #include "tests/unit/refused.hpp"
 #include "topology/cpu_list.hpp"
 #include "topology/description.hpp"

@@ -7,8 +7,8 @@
 //     struct counted {                                          // one counter in member 0's memory
 //       static constexpr const char* name = "counted";
 //       static constexpr std::size_t bytes = 4;                 // of every member's memory; it starts as
-//       zeros mgsync::check::place at;                                // each worker has an object of its own
-//       bool arrive_and_wait() {
+//       zeros mgsync::check::position at;                                // each worker has an object of its
+//       own bool arrive_and_wait() {
 //         auto* count = at.part<std::uint32_t>(0);
 //         __atomic_fetch_add(count, 1, __ATOMIC_ACQ_REL);
 //         at.epoch += 1;
@@ -28,7 +28,7 @@
 //   static constexpr std::size_t bytes               of each member's memory; or static std::size_t
 //   bytes(const
 //                                                    shape&). It begins at a multiple of 128
-//   a constructor from a place                       an aggregate whose first field is a place has it. It
+//   a constructor from a position                    an aggregate whose first field is a position has it. It
 //   runs
 //                                                    in each worker by itself, right before its first
 //                                                    arrival: others may be waiting by then. An object lasts
@@ -87,7 +87,7 @@ struct shape {
 enum class extent : std::uint32_t { everything, equal_blocks };
 
 // Where a worker stands, and what it shares with the others. A worker is a host thread, or a block of a GPU.
-struct place {
+struct position {
   std::uint32_t member, members;
   std::uint32_t block, blocks;    // of this member
   std::uint32_t workers;          // blocks of all members
@@ -122,7 +122,7 @@ enum class loop : std::uint32_t { time, check, record, ordinary };
 
 struct host_order {
   round_loop::host_run run;
-  place at;
+  position at;
   loop what;
   std::uint32_t kept;  // recorded: in a ring of so many, a power of two
   round_loop::host_passage* ring;
@@ -278,7 +278,7 @@ MGSYNC_HD constexpr unsigned asked_of(std::uint32_t round, std::uint32_t member,
 template <class B, bool Late>
 class passages {
  public:
-  MGSYNC_HD explicit passages(const place& at) : at_(at) {
+  MGSYNC_HD explicit passages(const position& at) : at_(at) {
     if constexpr (!Late) make();
   }
   passages(const passages&) = delete;
@@ -303,7 +303,7 @@ class passages {
  private:
   MGSYNC_HD void make() { made_ = new (static_cast<void*>(room_)) B{at_}; }
 
-  place at_;
+  position at_;
   std::uint32_t round_ = 0, seen_ = 0;
   unsigned from_ = 0;
   B* made_ = nullptr;

@@ -96,8 +96,8 @@ class multi_grid_group_over : private Policy::verdict {
       else if (why_not != 0) *static_cast<volatile std::uint32_t*>(record().told) = 1;
       return;
     }
-    state_ = policy_type::kept(algorithm::multi_grid_words::state_of(handle, block(), thread()));
-    words_ = algorithm::multi_grid_words(handle, block(), thread() & 31u);
+    state_ = policy_type::kept(algorithm::multi_grid_addresses::state_of(handle, block(), thread()));
+    words_ = algorithm::multi_grid_addresses(handle, block(), thread() & 31u);
     epoch_ = handle.records[block()].epoch;
   }
   template <class... Place>
@@ -167,9 +167,9 @@ class multi_grid_group_over : private Policy::verdict {
  private:
   using policy_type = Policy;
   using relay_type =
-      algorithm::relay<policy_type, const multi_grid_handle, algorithm::multi_grid_relay_words>;
-  using counter_type =
-      algorithm::spread_counter<policy_type, const multi_grid_handle, algorithm::multi_grid_counter_words>;
+      algorithm::relay<policy_type, const multi_grid_handle, algorithm::multi_grid_relay_addresses>;
+  using counter_type = algorithm::spread_counter<policy_type, const multi_grid_handle,
+                                                 algorithm::multi_grid_counter_addresses>;
   struct flags : algorithm::multi_grid_state {};
   static constexpr std::uint32_t apart =
       ~0u;  // why a kernel's new group does not join; another number: it had given up before
@@ -223,7 +223,7 @@ class multi_grid_group_over : private Policy::verdict {
   const multi_grid_handle& handle_;  // the kernel's parameter: no register
   std::uint32_t state_ = flags::lost;
   std::uint32_t epoch_ = 0;
-  algorithm::multi_grid_words words_;
+  algorithm::multi_grid_addresses words_;
 };
 
 class multi_grid_group : public multi_grid_group_over<algorithm::multi_grid_policy> {

@@ -210,7 +210,7 @@ result made_up(const blocking_case& c, std::string outcome, case_report report =
   r.point.set("who", c.who);
   if (!c.form.empty()) r.point.set("form", c.form);
   r.status = result_status::measured;
-  auto told = make_outcome_prover(c);
+  auto told = make_outcome_checker(c);
   seen run;
   run.outcome = std::move(outcome);
   run.own = std::move(report);
@@ -225,7 +225,7 @@ blocking_case with_form(blocking_case c, std::string form) {
   return c;
 }
 
-TEST(outcome_prover, a_barrier_of_ours_must_name_the_absent_and_let_nobody_through) {
+TEST(outcome_checker, a_barrier_of_ours_must_name_the_absent_and_let_nobody_through) {
   const auto c = a_case("thread", "ours", absence::spin);
   EXPECT_TRUE(made_up(c, "hung", ended("time-out", {3})).verdict.passed);
   EXPECT_EQ(made_up(c, "hung", ended("time-out", {2})).verdict.violations, 1U);
@@ -237,7 +237,7 @@ TEST(outcome_prover, a_barrier_of_ours_must_name_the_absent_and_let_nobody_throu
   EXPECT_EQ(made_up(a_case("thread", "std-barrier", absence::spin), "hung", broken).verdict.violations, 1U);
 }
 
-TEST(outcome_prover, tells_what_was_not_foretold) {
+TEST(outcome_checker, tells_what_was_not_foretold) {
   const auto r = made_up(with_form(a_case("grid", "grid-sync", absence::exit_before), "branch"), "held");
   EXPECT_EQ(r.verdict.details.at("finding"), "hung was foretold, and it held");
   EXPECT_TRUE(r.verdict.passed);  // it is a finding, not a failure
@@ -261,7 +261,7 @@ result of_rounds(const blocking_case& c, std::uint64_t violations, std::uint64_t
   return made_up(c, hung_in != 0 ? "hangs" : violations == 0 ? "holds" : "does not hold", std::move(report));
 }
 
-TEST(outcome_prover, rounds_need_a_control_that_violates) {
+TEST(outcome_checker, rounds_need_a_control_that_violates) {
   auto c = a_case("lane", "shuffle", absence::nobody);
   c.rounds = 1000;
   const auto good = of_rounds(c, 0, 1000);
@@ -278,7 +278,7 @@ TEST(outcome_prover, rounds_need_a_control_that_violates) {
   EXPECT_EQ(of_rounds(c, 1, 1000).verdict.violations, 1U);
 }
 
-TEST(outcome_prover, rounds_that_hang_are_a_finding_and_no_error) {
+TEST(outcome_checker, rounds_that_hang_are_a_finding_and_no_error) {
   auto c = a_case("lane", "syncthreads", absence::nobody);
   c.rounds = 1000;
   const auto hung = of_rounds(c, 0, 1000, 17);
@@ -422,7 +422,7 @@ TEST(thread_cases, rounds_hold_everybody_and_without_the_barrier_nobody) {
   }
 }
 
-TEST(thread_cases, a_fresh_process_afterwards_proves_that_all_works) {
+TEST(thread_cases, a_fresh_process_afterwards_shows_that_all_works) {
   auto c = a_case("thread", "std-barrier", absence::exit_before);
   c.bound_ms = 100;
   const auto made = make_case_subject({MGSYNC_BLOCKING_CASE, {}}, c);

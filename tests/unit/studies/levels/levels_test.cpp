@@ -12,8 +12,8 @@
 #include "src/studies/levels/level_points.hpp"
 #include "src/studies/levels/level_results.hpp"
 #include "src/studies/levels/level_tables.hpp"
+#include "src/studies/levels/probe_checker.hpp"
 #include "src/studies/levels/probe_family.hpp"
-#include "src/studies/levels/probe_prover.hpp"
 #include "src/studies/probes/probe_image.hpp"
 #include "src/studies/probes/probe_seen.hpp"
 

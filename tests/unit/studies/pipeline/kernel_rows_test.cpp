@@ -1,4 +1,4 @@
-// What is measured of each kernel, how it is timed and how it is proved, with subjects that are values.
+// What is measured of each kernel, how it is timed and how it is checked, with subjects that are values.
 #include "src/studies/pipeline/kernel_rows.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/studies/pipeline/evaluation.hpp"
-#include "src/studies/pipeline/kernel_provers.hpp"
+#include "src/studies/pipeline/kernel_checkers.hpp"
 #include "src/studies/pipeline/rows_in_turn.hpp"
 
 namespace mgsync::pipeline { namespace {
@@ -118,8 +118,8 @@ std::shared_ptr<kernel_plan> plan_of_two_checks() {
   return plan;
 }
 
-// Runs the prover with products that are off by `right`, and by `spoiled` where an entry was spoiled.
-verdict proved(product_prover& p, double right, double spoiled) {
+// Runs the checker with products that are off by `right`, and by `spoiled` where an entry was spoiled.
+verdict checked(product_checker& p, double right, double spoiled) {
   const auto asked = p.next();
   std::vector<seen> came;
   for (const auto& o : asked->orders) {
@@ -131,27 +131,27 @@ verdict proved(product_prover& p, double right, double spoiled) {
   return p.judge();
 }
 
-TEST(product_prover, passes_right_products_and_catches_wrong_ones) {
-  product_prover good(plan_of_two_checks());
-  const auto v = proved(good, 0.1, 900);
+TEST(product_checker, passes_right_products_and_catches_wrong_ones) {
+  product_checker good(plan_of_two_checks());
+  const auto v = checked(good, 0.1, 900);
   EXPECT_TRUE(v.passed);
   EXPECT_TRUE(v.control_flagged);
   EXPECT_EQ(v.rounds, 2u);
   EXPECT_FALSE(good.next());
-  product_prover wrong(plan_of_two_checks());
-  EXPECT_FALSE(proved(wrong, 1.5, 900).passed);
+  product_checker wrong(plan_of_two_checks());
+  EXPECT_FALSE(checked(wrong, 1.5, 900).passed);
   EXPECT_NE(wrong.refuted().find("is off by 1.5 times"), std::string::npos) << wrong.refuted();
-  product_prover blind(plan_of_two_checks());
-  EXPECT_FALSE(proved(blind, 0.1, 0.1).passed);
+  product_checker blind(plan_of_two_checks());
+  EXPECT_FALSE(checked(blind, 0.1, 0.1).passed);
   EXPECT_TRUE(blind.refuted().empty());
   EXPECT_NE(blind.void_because(), "");
   EXPECT_EQ(good.void_because(), "");
-  product_prover infinite(plan_of_two_checks());
-  EXPECT_FALSE(proved(infinite, std::numeric_limits<double>::infinity(), 900).passed);
+  product_checker infinite(plan_of_two_checks());
+  EXPECT_FALSE(checked(infinite, std::numeric_limits<double>::infinity(), 900).passed);
 }
 
-TEST(product_prover, keeps_every_time_for_the_result) {
-  product_prover p(plan_of_two_checks());
+TEST(product_checker, keeps_every_time_for_the_result) {
+  product_checker p(plan_of_two_checks());
   for (std::uint32_t batch = 0; batch < 2; ++batch) {
     step asked;
     asked.batch = batch;
@@ -180,13 +180,13 @@ std::vector<stamp_row> stamps(const synthetic_row& r, bool early) {
   return rows;
 }
 
-TEST(handover_prover, passes_stages_in_order_and_needs_the_early_release_to_be_caught) {
+TEST(handover_checker, passes_stages_in_order_and_needs_the_early_release_to_be_caught) {
   for (const bool caught : {true, false})
     for (const bool right : {true, false}) {
       auto plan = std::make_shared<kernel_plan>();
       plan->recorded = {{"mbarrier", 1, 1, 4, 100, 100, 250, "recorded"},
                         {"mbarrier", 1, 1, 4, 300, 100, 250, "recorded"}};
-      handover_prover p(plan);
+      handover_checker p(plan);
       const auto asked = p.next();
       ASSERT_TRUE(asked);
       EXPECT_EQ(asked->orders.size(), 3u);  // where loads decide, nobody notices an early release

@@ -10,7 +10,7 @@
 #include "src/studies/reduction/host_sums.hpp"
 #include "src/studies/reduction/reading.hpp"
 #include "src/studies/reduction/reduction_evaluation.hpp"
-#include "src/studies/reduction/sum_prover.hpp"
+#include "src/studies/reduction/sum_checker.hpp"
 #include "topology/description.hpp"
 
 namespace mgsync::reduction { namespace {
@@ -51,7 +51,7 @@ TEST(host_sums, a_number_that_is_left_out_is_found_in_every_sum) {
     sum.working_set = 4 << 16;
     sum.threads = 2;
     const auto came =
-        carried_out(sum, order{.what = order::purpose::prove, .count = 4, .fault = leave_out_the_last});
+        carried_out(sum, order{.what = order::purpose::check, .count = 4, .fault = leave_out_the_last});
     EXPECT_EQ(came.ended, ending::completed);  // it was asked for
     EXPECT_EQ(came.checked.value().wrong, 4U) << name;
   }
@@ -63,8 +63,8 @@ seen of_sums(std::uint64_t wrong, std::string fault = "") {
   return run;
 }
 
-TEST(sum_prover, asks_for_the_fault_once_and_passes_only_where_it_was_found) {
-  const auto found = make_sum_prover(), missed = make_sum_prover();
+TEST(sum_checker, asks_for_the_fault_once_and_passes_only_where_it_was_found) {
+  const auto found = make_sum_checker(), missed = make_sum_checker();
   const auto asked = found->next();
   ASSERT_TRUE(asked);
   EXPECT_EQ(asked->orders.front().fault, leave_out_the_last);

@@ -14,7 +14,7 @@
 #include "src/studies/timeline/instruction_list.hpp"
 #include "src/studies/timeline/instruction_overlap.hpp"
 #include "src/studies/timeline/instruction_runs.hpp"
-#include "src/studies/timeline/order_prover.hpp"
+#include "src/studies/timeline/order_checker.hpp"
 #include "src/studies/timeline/region_runs.hpp"
 #include "src/studies/timeline/timeline_evaluation.hpp"
 #include "tests/unit/results/chrome_trace_reader.hpp"
@@ -199,7 +199,7 @@ TEST(block_record, moments_lie_on_the_line_through_its_clock_readings) {
 }
 
 seen recorded(const recording& r, order::purpose what) {
-  const bool control = what == order::purpose::prove;
+  const bool control = what == order::purpose::check;
   return {.done = {.what = what, .count = 2, .fault = control ? "early" : ""}, .own = r};
 }
 
@@ -210,12 +210,12 @@ recording broken() {
   return r;
 }
 
-TEST(order_prover, passes_what_is_a_barrier_once_its_control_was_found) {
-  order_prover p;
+TEST(order_checker, passes_what_is_a_barrier_once_its_control_was_found) {
+  order_checker p;
   const auto control = p.next();
   ASSERT_TRUE(control);
   EXPECT_EQ(control->orders.front().fault, "early");
-  p.take(*control, std::vector{recorded(broken(), order::purpose::prove)});
+  p.take(*control, std::vector{recorded(broken(), order::purpose::check)});
   EXPECT_FALSE(p.next());
   p.take({}, std::vector{recorded(two_rounds(), order::purpose::time)});
   const auto v = p.judge();
@@ -231,10 +231,10 @@ TEST(order_prover, passes_what_is_a_barrier_once_its_control_was_found) {
   EXPECT_EQ(complaints_about_trace(r.attachments[2].content), std::vector<std::string>{});
 }
 
-TEST(order_prover, refuses_what_is_none_and_voids_what_nothing_could_have_found) {
-  order_prover p;
+TEST(order_checker, refuses_what_is_none_and_voids_what_nothing_could_have_found) {
+  order_checker p;
   const auto control = p.next();
-  p.take(*control, std::vector{recorded(two_rounds(), order::purpose::prove)});  // the control went unnoticed
+  p.take(*control, std::vector{recorded(two_rounds(), order::purpose::check)});  // the control went unnoticed
   p.take({}, std::vector{recorded(two_rounds(), order::purpose::time)});
   EXPECT_FALSE(p.judge().passed);
   EXPECT_NE(p.void_because(), "");
@@ -324,7 +324,7 @@ TEST(region, a_pass_is_the_papers_table_and_the_first_one_is_not_counted) {
 
 TEST(region, is_measured_in_batches_and_told_with_its_twin) {
   region_method m;
-  region_prover p;
+  region_checker p;
   for (auto asked = m.next({}); asked; asked = m.next({})) {
     const std::vector came{region_run(58)};
     p.take(*asked, came);

@@ -1,4 +1,4 @@
-#include "src/studies/pipeline/kernel_provers.hpp"
+#include "src/studies/pipeline/kernel_checkers.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,8 +11,8 @@ namespace mgsync::pipeline {
 
 namespace {
 
-order proving(std::size_t which, std::string_view fault) {
-  return {.what = order::purpose::prove, .units = which, .fault = std::string(fault)};
+order check_of(std::size_t which, std::string_view fault) {
+  return {.what = order::purpose::check, .units = which, .fault = std::string(fault)};
 }
 
 template <class Row>
@@ -41,20 +41,20 @@ check_counts check_of_product(double error, std::string_view product) {
   return {1, 1, 1, fmt::format("the product {} is off by {:.3g} times what rounding allows", product, error)};
 }
 
-std::optional<step> kernel_prover::next() {
+std::optional<step> kernel_checker::next() {
   if (std::exchange(asked_, true)) return std::nullopt;
-  return step{.orders = proofs(), .preparing = true};
+  return step{.orders = checking_runs(), .preparing = true};
 }
 
-std::vector<order> product_prover::proofs() const {
+std::vector<order> product_checker::checking_runs() const {
   std::vector<order> all;
   for (std::size_t i = 0; i < plan_->checks; ++i)
     for (const std::string_view fault : {std::string_view{}, fault_of_products})
-      all.push_back(proving(i, fault));
+      all.push_back(check_of(i, fault));
   return all;
 }
 
-void product_prover::take(const step& asked, std::span<const seen> came) {
+void product_checker::take(const step& asked, std::span<const seen> came) {
   times_.take(asked, came, "time_ns");
   if (!asked.preparing) return;
   for (const seen& one : came) {
@@ -63,31 +63,31 @@ void product_prover::take(const step& asked, std::span<const seen> came) {
   }
 }
 
-std::string product_prover::void_because() const {
+std::string product_checker::void_because() const {
   if (checks_.unnoticed() == 0) return {};
   return fmt::format("{} of {} products with a wrong entry were not noticed: the check shows nothing",
                      checks_.unnoticed(), checks_.controls());
 }
 
-void product_prover::add_to(result& r) const {
+void product_checker::add_to(result& r) const {
   if (checks_.rounds() > 0) r.quantities["error_over_rounding"] = {"", {largest_}};
   if (!times_.empty())
     r.attachments.push_back(
         {std::string(rows_attachment), "text/csv", csv_with_times(plan_->products, times_, plan_->facts)});
 }
 
-std::vector<order> handover_prover::proofs() const {
+std::vector<order> handover_checker::checking_runs() const {
   std::vector<order> all;
   for (std::size_t i = 0; i < plan_->recorded.size(); ++i) {
     const synthetic_row& r = plan_->recorded[i];
-    all.push_back(proving(i, {}));
+    all.push_back(check_of(i, {}));
     // Only where producers wait for buffers does it matter when these are given back.
-    if (r.math_cycles > r.load_a_cycles + r.load_b_cycles) all.push_back(proving(i, fault_of_stages));
+    if (r.math_cycles > r.load_a_cycles + r.load_b_cycles) all.push_back(check_of(i, fault_of_stages));
   }
   return all;
 }
 
-void handover_prover::take(const step& asked, std::span<const seen> came) {
+void handover_checker::take(const step& asked, std::span<const seen> came) {
   times_.take(asked, came, "cycles");
   if (!asked.preparing) return;
   for (const seen& one : came) {
@@ -102,13 +102,13 @@ void handover_prover::take(const step& asked, std::span<const seen> came) {
   }
 }
 
-std::string handover_prover::void_because() const {
+std::string handover_checker::void_because() const {
   if (checks_.unnoticed() == 0) return {};
   return "a consumer that gave its buffers back too early was not noticed: the order of the recorded stages "
          "shows nothing";
 }
 
-void handover_prover::add_to(result& r) const {
+void handover_checker::add_to(result& r) const {
   if (!times_.empty())
     r.attachments.push_back(
         {std::string(rows_attachment), "text/csv", csv_with_times(plan_->synthetic, times_, plan_->facts)});

@@ -1,5 +1,5 @@
 // Names of others: they stand on their own line, steer no terminal, run in no page and are no formula.
-#include "src/base/shown_words.hpp"
+#include "src/base/printable.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 namespace mgsync { namespace {
 
-TEST(shown_words, of_one_line_are_what_they_were_without_what_steers) {
+TEST(printable, of_one_line_are_what_they_were_without_what_steers) {
   EXPECT_EQ(one_line("multigrid:auto, 1.3 µs – π"), "multigrid:auto, 1.3 µs – π");
   EXPECT_EQ(one_line("a\x1b[31m\nb\r\tc\x7f"), "a\\u001b[31m\\u000ab\\u000d\\u0009c\\u007f");
   EXPECT_EQ(one_line("\xc2\x9b"
@@ -21,12 +21,12 @@ TEST(shown_words, of_one_line_are_what_they_were_without_what_steers) {
     EXPECT_EQ(one_line(one_line(text)), one_line(text));
 }
 
-TEST(shown_words, for_a_terminal_keep_their_lines) {
+TEST(printable, for_a_terminal_keep_their_lines) {
   EXPECT_EQ(printable("a\tb\nc\x1b]0;title\x07\n"), "a\tb\nc\\u001b]0;title\\u0007\n");
   EXPECT_EQ(printable("Δt=1\n"), "Δt=1\n");
 }
 
-TEST(shown_words, of_markdown_are_no_html_no_link_and_no_cell) {
+TEST(printable, of_markdown_are_no_html_no_link_and_no_cell) {
   EXPECT_EQ(markdown_words("<img src=x onerror=alert(1)> | a"), "&lt;img src=x onerror=alert(1)> | a");
   EXPECT_EQ(markdown_cell("<i> || a|"), "&lt;i> \\|\\| a\\|");
   EXPECT_EQ(markdown_words("![x](http://e/) [1]"), "![x\\](http://e/) [1]");
@@ -35,7 +35,7 @@ TEST(shown_words, of_markdown_are_no_html_no_link_and_no_cell) {
   EXPECT_EQ(markdown_code("a`b``<i>\n"), "``` a`b``<i>\\u000a ```");
 }
 
-TEST(shown_words, of_csv_are_no_formula) {
+TEST(printable, of_csv_are_no_formula) {
   EXPECT_EQ(csv_field("=HYPERLINK(\"x\")"), "\"'=HYPERLINK(\"\"x\"\")\"");
   EXPECT_EQ(csv_field("+cmd|' /C calc'!A0"), "'+cmd|' /C calc'!A0");
   EXPECT_EQ(csv_field("@SUM(1)"), "'@SUM(1)");
@@ -44,7 +44,7 @@ TEST(shown_words, of_csv_are_no_formula) {
 }
 
 // Where documents are read, every name in them comes to stand on one line; what is attached stays as it is.
-TEST(shown_words, are_what_documents_hold) {
+TEST(printable, are_what_documents_hold) {
   using names = std::map<std::string, std::map<std::string, std::string>>;
   EXPECT_EQ(from_json<names>(R"({"na\u001bme": {"a\nb": "x\u001b[2J\ny"}})", "f"),
             (names{{"na\\u001bme", {{"a\\u000ab", "x\\u001b[2J\\u000ay"}}}}));

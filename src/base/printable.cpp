@@ -1,4 +1,4 @@
-#include "src/base/shown_words.hpp"
+#include "src/base/printable.hpp"
 
 #include <algorithm>
 #include <charconv>

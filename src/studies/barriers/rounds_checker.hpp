@@ -8,18 +8,18 @@
 #include <string>
 #include <vector>
 
-#include "src/harness/prover.hpp"
+#include "src/harness/checker.hpp"
 #include "src/studies/barriers/trial_exchange.hpp"
 #include "src/studies/barriers/verdict.hpp"
 #include "topology/group.hpp"
 
 namespace mgsync::barriers {
 
-class rounds_prover final : public prover {
+class rounds_checker final : public checker {
  public:
   // `rounds` are checked at least, 0: none. A piece of a barrier has nothing to check. The group outlives the
-  // prover.
-  rounds_prover(const point&, const topology::group&, std::uint64_t rounds, std::uint64_t seed, bool piece);
+  // checker.
+  rounds_checker(const point&, const topology::group&, std::uint64_t rounds, std::uint64_t seed, bool piece);
 
   std::optional<step> next() override;
   void take(const step&, std::span<const seen>) override;

@@ -1,4 +1,4 @@
-#include "src/studies/reduction/sum_prover.hpp"
+#include "src/studies/reduction/sum_checker.hpp"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 namespace mgsync::reduction {
 namespace {
 
-class sum_prover final : public prover {
+class sum_checker final : public checker {
  public:
   std::optional<step> next() override {
     if (asked_) return std::nullopt;
     asked_ = true;
-    return step{{order{.what = order::purpose::prove, .fault = leave_out_the_last}}, 0, true};
+    return step{{order{.what = order::purpose::check, .fault = leave_out_the_last}}, 0, true};
   }
   void take(const step&, std::span<const seen> came) override {
     for (const auto& run : came) checks_.add(run);
@@ -30,7 +30,7 @@ class sum_prover final : public prover {
 
 }  // namespace
 
-std::unique_ptr<prover> make_sum_prover() { return std::make_unique<sum_prover>(); }
+std::unique_ptr<checker> make_sum_checker() { return std::make_unique<sum_checker>(); }
 
 void tell_of_sums(std::uint64_t sums, std::uint64_t wrong, bool fault_was_asked, seen& came) {
   came.checked = check_counts{.rounds = sums, .compared = sums, .wrong = wrong};

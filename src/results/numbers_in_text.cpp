@@ -1,4 +1,4 @@
-#include "src/results/numbers_in_words.hpp"
+#include "src/results/numbers_in_text.hpp"
 
 #include <charconv>
 
@@ -74,7 +74,7 @@ void take_histograms(words_by_name& words, quantities_by_name& into) {
 
 }  // namespace
 
-void take_numbers_from_words(result& one) {
+void take_numbers_from_text(result& one) {
   auto &environment = one.environment, &details = one.verdict.details;
   for (const auto& each : of_environment) take(environment, each, one.quantities);
   take_histograms(environment, one.quantities);

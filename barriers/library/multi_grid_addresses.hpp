@@ -28,13 +28,13 @@ struct multi_grid_state {
 
 // The words of the caller's lane, worked out once: nine registers with the state and the epoch. What only the
 // block that speaks needs is worked out while it waits for an answer.
-class multi_grid_words {
+class multi_grid_addresses {
   using word = std::uint32_t;
 
  public:
-  multi_grid_words() = default;
-  __device__ __forceinline__ multi_grid_words(const multi_grid_handle& handle, unsigned block,
-                                              unsigned lane) {
+  multi_grid_addresses() = default;
+  __device__ __forceinline__ multi_grid_addresses(const multi_grid_handle& handle, unsigned block,
+                                                  unsigned lane) {
     const unsigned counter = block & (handle.counters - 1), copy = block & (handle.copies - 1);
     if (handle.algorithm == multi_grid_handle::relay) {
       arrival_ = line(handle, relay_layout{}.counter(counter));
@@ -104,14 +104,14 @@ class multi_grid_words {
   word share_ = 0;           // by how much the polled word grows in a round
 };
 
-class multi_grid_relay_words {
+class multi_grid_relay_addresses {
   using word = std::uint32_t;
 
  public:
   static constexpr unsigned ins = 1, sums = 1;
 
-  __device__ __forceinline__ multi_grid_relay_words(const multi_grid_handle& handle, std::uint32_t state,
-                                                    const multi_grid_words& words)
+  __device__ __forceinline__ multi_grid_relay_addresses(const multi_grid_handle& handle, std::uint32_t state,
+                                                        const multi_grid_addresses& words)
       : handle_(handle), state_(state), words_(words) {}
 
   __device__ __forceinline__ bool is(relay_way way) const {
@@ -124,13 +124,13 @@ class multi_grid_relay_words {
   __device__ __forceinline__ word* in(unsigned) const { return words_.polled_; }
   __device__ __forceinline__ word& arrival() const { return *words_.arrival_; }
   __device__ __forceinline__ word* sum(unsigned) const {
-    return multi_grid_words::line(handle_, relay_layout{}.counter(lane() & (handle_.counters - 1)));
+    return multi_grid_addresses::line(handle_, relay_layout{}.counter(lane() & (handle_.counters - 1)));
   }
   __device__ __forceinline__ unsigned share(unsigned) const {
-    return multi_grid_words::share_of_counter(handle_, lane() & (handle_.counters - 1));
+    return multi_grid_addresses::share_of_counter(handle_, lane() & (handle_.counters - 1));
   }
   __device__ __forceinline__ word& split() const {
-    return *multi_grid_words::line(handle_, relay_layout{}.split());
+    return *multi_grid_addresses::line(handle_, relay_layout{}.split());
   }
   template <class F>
   __device__ __forceinline__ void each_counter(F f) const {
@@ -163,17 +163,18 @@ class multi_grid_relay_words {
 
   const multi_grid_handle& handle_;
   std::uint32_t state_;
-  const multi_grid_words& words_;
+  const multi_grid_addresses& words_;
 };
 
-class multi_grid_counter_words {
+class multi_grid_counter_addresses {
   using word = std::uint32_t;
 
  public:
   static constexpr unsigned per_lane = 1;
 
-  __device__ __forceinline__ multi_grid_counter_words(const multi_grid_handle& handle, std::uint32_t state,
-                                                      const multi_grid_words& words)
+  __device__ __forceinline__ multi_grid_counter_addresses(const multi_grid_handle& handle,
+                                                          std::uint32_t state,
+                                                          const multi_grid_addresses& words)
       : handle_(handle), state_(state), words_(words) {}
 
   __device__ __forceinline__ unsigned hold() const { return handle_.hold; }
@@ -185,7 +186,7 @@ class multi_grid_counter_words {
  private:
   const multi_grid_handle& handle_;
   std::uint32_t state_;
-  const multi_grid_words& words_;
+  const multi_grid_addresses& words_;
 };
 
 }}}  // namespace mgsync::v1::algorithm

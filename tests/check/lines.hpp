@@ -6,7 +6,7 @@
 
 namespace mgsync::known {
 
-using check::place;
+using check::position;
 using check::shape;
 using word = std::uint32_t;
 
@@ -25,7 +25,7 @@ inline bool reached(word seen, word target) { return static_cast<std::int32_t>(s
 // ended.
 template <class Barrier>
 struct of_lines {
-  explicit of_lines(const place& where) : at(where), epoch(load_relaxed(line(self(), 0))) {}
+  explicit of_lines(const position& where) : at(where), epoch(load_relaxed(line(self(), 0))) {}
 
   static std::size_t bytes(const shape& s) { return std::size_t{s.blocks} * Barrier::lines(s.workers) * 128; }
   static void start(void* part, unsigned, const shape& s) {
@@ -49,7 +49,7 @@ struct of_lines {
     return true;
   }
 
-  place at;
+  position at;
   word epoch;
 };
 

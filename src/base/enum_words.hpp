@@ -12,23 +12,23 @@ namespace mgsync {
 // Specialised for each enumeration: `static constexpr std::pair<Enum, std::string_view> list[]`, every value
 // once.
 template <class Enum>
-struct words;
+struct enum_words;
 
 template <class Enum>
 concept worded = requires {
-  words<Enum>::list;
+  enum_words<Enum>::list;
 };
 
 template <worded Enum>
 constexpr std::string_view to_string(Enum value) {
-  for (const auto& [one, word] : words<Enum>::list)
+  for (const auto& [one, word] : enum_words<Enum>::list)
     if (one == value) return word;
   return {};
 }
 
 template <worded Enum>
 constexpr std::optional<Enum> from_word(std::string_view text) {
-  for (const auto& [one, word] : words<Enum>::list)
+  for (const auto& [one, word] : enum_words<Enum>::list)
     if (word == text) return one;
   return std::nullopt;
 }
@@ -37,7 +37,7 @@ constexpr std::optional<Enum> from_word(std::string_view text) {
 template <worded Enum>
 std::string accepted_words() {
   std::string text;
-  for (const auto& [one, word] : words<Enum>::list) text.append(text.empty() ? "" : ", ").append(word);
+  for (const auto& [one, word] : enum_words<Enum>::list) text.append(text.empty() ? "" : ", ").append(word);
   return text;
 }
 

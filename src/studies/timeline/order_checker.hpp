@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "src/harness/checker.hpp"
 #include "src/harness/checks.hpp"
-#include "src/harness/prover.hpp"
 #include "src/results/recording.hpp"
 
 namespace mgsync::timelines {
 
 // Runs with the recorder have a recording as their own value.
-class order_prover final : public prover {
+class order_checker final : public checker {
  public:
   // First a positive control: a run whose last member reads its clock too late, which must be found.
   std::optional<step> next() override;

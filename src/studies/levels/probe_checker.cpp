@@ -1,4 +1,4 @@
-#include "src/studies/levels/probe_prover.hpp"
+#include "src/studies/levels/probe_checker.hpp"
 
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ by_length histograms_of(const result& r) {
   return all;
 }
 
-void probe_prover::take(const step& asked, std::span<const seen> came) {
+void probe_checker::take(const step& asked, std::span<const seen> came) {
   if (what_.quantity != quantity::latency || what_.on_every_sm()) return;
   for (std::size_t i = 0; i < came.size(); ++i)
     if (const auto found = came[i].values.find("cycles"); found != came[i].values.end())
@@ -42,7 +42,7 @@ void probe_prover::take(const step& asked, std::span<const seen> came) {
       for (const auto& [sm, times] : histogram_of(found->second)) first_sms_[sm] += times;
 }
 
-verdict probe_prover::judge() const {
+verdict probe_checker::judge() const {
   verdict v;
   if (what_.family->kind == kind::library) return v;  // unchecked
   v.kind = verdict_kind::code;
@@ -50,7 +50,7 @@ verdict probe_prover::judge() const {
   return v;
 }
 
-void probe_prover::add_to(result& r) const {
+void probe_checker::add_to(result& r) const {
   r.environment["link"] = std::string(link_of(*what_.family));
   set_histograms(r, histograms_);
   const auto counted = [](const cycle_histogram& all) {

@@ -8,6 +8,6 @@ namespace mgsync {
 
 // Each word that is known to be a number, or several, moves into the quantities, under the name that it has
 // today. What is no number after all stays a word.
-void take_numbers_from_words(result&);
+void take_numbers_from_text(result&);
 
 }  // namespace mgsync

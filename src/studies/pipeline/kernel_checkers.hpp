@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "src/harness/checker.hpp"
 #include "src/harness/checks.hpp"
-#include "src/harness/prover.hpp"
 #include "src/studies/pipeline/measured_rows.hpp"
 
 namespace mgsync::pipeline {
@@ -43,15 +43,15 @@ class times_kept {
   std::vector<std::vector<double>> batches_;
 };
 
-// Asks once for the runs that prove, some of them with a planted fault, and keeps the times of all others.
-class kernel_prover : public prover {
+// Asks once for the runs that check, some of them with a planted fault, and keeps the times of all others.
+class kernel_checker : public checker {
  public:
   std::optional<step> next() final;
   std::string refuted() const final { return checks_.example(); }
 
  protected:
-  explicit kernel_prover(std::shared_ptr<const kernel_plan> plan) : plan_(std::move(plan)) {}
-  virtual std::vector<order> proofs() const = 0;
+  explicit kernel_checker(std::shared_ptr<const kernel_plan> plan) : plan_(std::move(plan)) {}
+  virtual std::vector<order> checking_runs() const = 0;
 
   std::shared_ptr<const kernel_plan> plan_;
   checks checks_;
@@ -61,33 +61,33 @@ class kernel_prover : public prover {
   bool asked_ = false;
 };
 
-// A run that proves multiplies the check number `units`, checks the product and yields "error": the largest
+// A run that checks multiplies the check number `units`, checks the product and yields "error": the largest
 // over what rounding allows.
-class product_prover final : public kernel_prover {
+class product_checker final : public kernel_checker {
  public:
-  explicit product_prover(std::shared_ptr<const kernel_plan> plan) : kernel_prover(std::move(plan)) {}
+  explicit product_checker(std::shared_ptr<const kernel_plan> plan) : kernel_checker(std::move(plan)) {}
   void take(const step&, std::span<const seen>) override;
   verdict judge() const override { return checks_.judge(verdict_kind::sum); }
   std::string void_because() const override;
   void add_to(result&) const override;
 
  private:
-  std::vector<order> proofs() const override;
+  std::vector<order> checking_runs() const override;
 
   double largest_ = 0;
 };
 
-// A run that proves records the setting number `units`; its own value is what every agent did when.
-class handover_prover final : public kernel_prover {
+// A run that checks records the setting number `units`; its own value is what every agent did when.
+class handover_checker final : public kernel_checker {
  public:
-  explicit handover_prover(std::shared_ptr<const kernel_plan> plan) : kernel_prover(std::move(plan)) {}
+  explicit handover_checker(std::shared_ptr<const kernel_plan> plan) : kernel_checker(std::move(plan)) {}
   void take(const step&, std::span<const seen>) override;
   verdict judge() const override { return checks_.judge(verdict_kind::rounds); }
   std::string void_because() const override;
   void add_to(result&) const override;
 
  private:
-  std::vector<order> proofs() const override;
+  std::vector<order> checking_runs() const override;
 
   std::vector<stamp_row> stamps_;
 };

@@ -9,7 +9,7 @@
 namespace mgsync { inline namespace v1 { namespace algorithm {
 
 template <ptx::scope Widest>
-class cuda_words {
+class cuda_operations {
   static constexpr ptx::scope local = ptx::scope::gpu;
   static constexpr unsigned whole_warp = 0xffffffffu;
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
+#include "src/harness/checker.hpp"
 #include "src/harness/methods/slope.hpp"
-#include "src/harness/prover.hpp"
 #include "src/studies/levels/level_points.hpp"
 
 namespace mgsync::levels {
@@ -17,9 +17,9 @@ using by_length = std::map<std::uint64_t, cycle_histogram>;
 by_length histograms_of(const result&);
 void set_histograms(result&, const by_length&);
 
-class probe_prover final : public prover {
+class probe_checker final : public checker {
  public:
-  explicit probe_prover(const level_probe& what) : what_(what) {}
+  explicit probe_checker(const level_probe& what) : what_(what) {}
 
   std::optional<step> next() override { return std::nullopt; }
   void take(const step&, std::span<const seen>) override;

@@ -1,4 +1,4 @@
-#include "src/studies/timeline/order_prover.hpp"
+#include "src/studies/timeline/order_checker.hpp"
 
 #include <algorithm>
 
@@ -9,13 +9,13 @@
 
 namespace mgsync::timelines {
 
-std::optional<step> order_prover::next() {
+std::optional<step> order_checker::next() {
   if (asked_control_) return std::nullopt;
   asked_control_ = true;
-  return step{.orders = {{.what = order::purpose::prove, .count = 32, .fault = "early"}}, .preparing = true};
+  return step{.orders = {{.what = order::purpose::check, .count = 32, .fault = "early"}}, .preparing = true};
 }
 
-void order_prover::take(const step& asked, std::span<const seen> came) {
+void order_checker::take(const step& asked, std::span<const seen> came) {
   constexpr std::size_t most_kept = 64;
   for (std::size_t i = 0; i < came.size(); ++i) {
     const auto* what = std::any_cast<recording>(&came[i].own);
@@ -31,13 +31,13 @@ void order_prover::take(const step& asked, std::span<const seen> came) {
   }
 }
 
-std::string order_prover::void_because() const {
+std::string order_checker::void_because() const {
   if (!asked_control_ || checks_.rounds() == 0 || checks_.show_something()) return {};
   return "a member that read its clock too late on purpose was not found: the order of what was recorded "
          "shows nothing";
 }
 
-void order_prover::add_to(result& r) const {
+void order_checker::add_to(result& r) const {
   if (taken_.empty()) return;
   std::vector<const kept*> order;
   for (const auto& k : taken_) order.push_back(&k);

@@ -10,9 +10,9 @@
 
 namespace mgsync {
 
-class prover {
+class checker {
  public:
-  virtual ~prover() = default;
+  virtual ~checker() = default;
   // The next of its own runs, before timing; nothing when it needs no more.
   virtual std::optional<step> next() = 0;
   // What came of its own runs and of every step of sampling, before the method sees it.

@@ -1,4 +1,4 @@
-#include "src/studies/barriers/rounds_prover.hpp"
+#include "src/studies/barriers/rounds_checker.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -18,8 +18,8 @@ constexpr std::uint64_t fewest_launches = 4, most_rounds = 16384;
 
 }  // namespace
 
-rounds_prover::rounds_prover(const point& p, const topology::group& group, std::uint64_t rounds,
-                             std::uint64_t seed, bool piece)
+rounds_checker::rounds_checker(const point& p, const topology::group& group, std::uint64_t rounds,
+                               std::uint64_t seed, bool piece)
     : point_(p), group_(&group), seed_(seed), times_slowest_(group.members.size()) {
   if (piece) notes_.push_back("a piece of a barrier: nothing to check");
   if (rounds == 0 || piece) return;
@@ -33,11 +33,11 @@ rounds_prover::rounds_prover(const point& p, const topology::group& group, std::
   per_launch_ = (rounds + launches_left_ - 1) / launches_left_;
 }
 
-std::optional<step> rounds_prover::next() {
+std::optional<step> rounds_checker::next() {
   if (launches_left_ == 0 || !refuted_.empty()) return std::nullopt;
   step one;
   one.preparing = true;
-  one.orders.push_back({.what = order::purpose::prove, .count = per_launch_, .seed = seed_});
+  one.orders.push_back({.what = order::purpose::check, .count = per_launch_, .seed = seed_});
   // The first rounds of a fresh object are checked too: the control's own violations would hide what is
   // missing in them.
   if (trivial_ || verdict_.rounds == 0 || verdict_.control_flagged) return one;
@@ -47,13 +47,13 @@ std::optional<step> rounds_prover::next() {
   return one;
 }
 
-void rounds_prover::take(const step& asked, std::span<const seen> came) {
+void rounds_checker::take(const step& asked, std::span<const seen> came) {
   if (asked.orders.front().what == order::purpose::time) return take_sample(came.back());
   if (asked.orders.front().fault.empty()) return take_rounds(came.front());
   take_control(came.front());
 }
 
-void rounds_prover::take_control(const seen& run) {
+void rounds_checker::take_control(const seen& run) {
   const auto all = run.checked.value().wrong,
              far = static_cast<std::uint64_t>(value_of(run, "far_violations"));
   verdict_.control_flagged = (!reach_.within_hosts || all > far) && (!reach_.across_hosts || far > 0);
@@ -61,12 +61,12 @@ void rounds_prover::take_control(const seen& run) {
   if (verdict_.control_flagged) verdict_.kind = verdict_kind::rounds;
   else if (control_rounds_ > most_control_rounds)
     refuted_ =
-        fmt::format("unproven: the check did not notice a member of {} that arrives before its time, so its "
+        fmt::format("void: the check did not notice a member of {} that arrives before its time, so its "
                     "verdict is void",
                     name_of(point_));
 }
 
-void rounds_prover::take_rounds(const seen& run) {
+void rounds_checker::take_rounds(const seen& run) {
   const auto& found = run.checked.value();
   verdict_.rounds += found.rounds;
   verdict_.observations += found.compared;
@@ -77,7 +77,7 @@ void rounds_prover::take_rounds(const seen& run) {
 }
 
 // A row beside a load that was none, or ran elsewhere, is void.
-void rounds_prover::take_sample(const seen& longer) {
+void rounds_checker::take_sample(const seen& longer) {
   if (const auto slowest = longer.values.find("slowest"); slowest != longer.values.end())
     ++times_slowest_[static_cast<std::size_t>(slowest->second.front())];
   if (const auto members = longer.values.find("ran_member"); members != longer.values.end())
@@ -98,7 +98,7 @@ void rounds_prover::take_sample(const seen& longer) {
   }
 }
 
-void rounds_prover::add_to(result& r) const {
+void rounds_checker::add_to(result& r) const {
   r.notes.insert(r.notes.end(), notes_.begin(), notes_.end());
   if (r.metrics.empty()) return;
   const auto most = std::max_element(times_slowest_.begin(), times_slowest_.end());
