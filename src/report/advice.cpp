@@ -239,7 +239,7 @@ std::string what_there_is(std::span<const result> all, facts_of_point facts_of) 
 advice advise(std::span<const result> all, step asked, facts_of_point facts_of) {
   // The B of a shape BxT is a host member's threads; it has no T.
   if (asked.device == topology::device::host && asked.shape)
-    asked.shape = member_shape{.blocks = asked.shape->blocks};
+    *asked.shape = {asked.shape->blocks, false, std::nullopt};
   if (!asked.shape) asked.shape = smallest_shape(all, asked, facts_of);
   std::vector<refusal> refused;
   advice a{asked, predict(all, asked, facts_of, &refused), {}, {}, 0, 0, 0, {}, 1, {}};
