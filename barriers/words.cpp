@@ -189,14 +189,4 @@ std::size_t read_backend(std::span<const std::string> words, std::vector<backend
   return 1;
 }
 
-std::vector<std::string> backend_words() {
-  std::vector<std::string> all{"all", "default"};
-  for (const auto* one : backends()) {
-    all.emplace_back(one->name);
-    if (one->variants.size() > 1) all.push_back(fmt::format("{}:*", one->name));
-    for (const auto& each : one->variants) all.push_back(to_string(backend_choice{one, &each}));
-  }
-  return all;
-}
-
 }  // namespace mgsync
