@@ -3,10 +3,12 @@
 namespace mgsync {
 
 awake_clock::time_point awake_clock::now() {
-  // In this order: what was noted before the look that is read here is in left_out_ by now.
+  // looked_ is loaded before left_out_: then left_out_ contains every stop that was noted before the time
+  // that is loaded here.
   const rep looked = looked_.load(std::memory_order_acquire);
   const rep time = raw().count();
-  constexpr rep often_enough = shortest_stop.count() / 50;  // not every reader writes to this line
+  constexpr rep often_enough =
+      shortest_stop.count() / 50;  // so that not every reader writes to this cache line
   if (time - looked > often_enough && keepers_.load(std::memory_order_relaxed) > 0) {
     const std::lock_guard lock(noting_);
     const rep since = time - looked_.load(std::memory_order_relaxed);

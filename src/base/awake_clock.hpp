@@ -1,10 +1,9 @@
-// A clock that stands still while this process does: while it is stopped (Ctrl-Z until fg, scontrol suspend,
-// a debugger), or its machine is. What is bounded in time is bounded by this one: who was stopped is not
-// late.
-//   const auto late = awake_clock::now() + 30s;   // of time in which this process could do something about
-//   it
-// It knows by its keeper, a thread that looks at it every few ms: where nobody did for half a second, nobody
-// could.
+// A clock that does not count the time during which this process is stopped (Ctrl-Z until fg, scontrol
+// suspend, a debugger) or its machine is suspended. All time-outs are measured by it, so that a process that
+// was stopped is not taken for a late one.
+//   const auto late = awake_clock::now() + 30s;   // 30 s in which this process was not stopped
+// A keeper thread reads the clock every few ms. Where nobody has read it for half a second, the process must
+// have been stopped, and that time is left out.
 #pragma once
 
 #include <atomic>
@@ -23,10 +22,10 @@ class awake_clock {
   static constexpr bool is_steady = true;
   static constexpr duration shortest_stop = std::chrono::milliseconds(500);
 
-  // From any thread. As the steady clock, where no keeper lives.
+  // May be called from any thread. Without a keeper this is the steady clock.
   static time_point now();
   static duration ticks() { return now().time_since_epoch(); }
-  // All that it has left out so far.
+  // All the time that the clock has left out so far.
   static duration stopped();
   // The last stop; nothing when it ended longer ago than `recent`.
   static duration stopped_within(duration recent);
@@ -44,7 +43,7 @@ class awake_clock {
   static duration raw() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
   static inline std::atomic<int> keepers_ = 0;
-  static inline std::atomic<rep> looked_ = 0;  // when somebody last did, of the steady clock
+  static inline std::atomic<rep> looked_ = 0;  // when somebody last read the clock, by the steady clock
   static inline std::atomic<rep> left_out_ = 0;
   static inline std::atomic<rep> last_stop_ = 0, last_stop_ended_ = 0;
   static inline std::mutex noting_;

@@ -31,7 +31,8 @@ bool comes_before(int file, std::chrono::steady_clock::time_point end) {
     if (left <= 0) return false;
     pollfd waiting{file, POLLIN, 0};
     const int ready = poll(&waiting, 1, static_cast<int>(left));
-    if (ready > 0 || (ready < 0 && errno != EINTR)) return true;  // an error is what reading will say
+    if (ready > 0 || (ready < 0 && errno != EINTR))
+      return true;  // on an error the read that follows reports it
   }
 }
 

@@ -27,7 +27,7 @@ std::size_t edits(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::optional<std::string_view> closest(std::string_view word, std::span<const std::string_view> accepted) {
-  constexpr std::size_t longest_word = 64;  // of a person; longer ones are not worth comparing
+  constexpr std::size_t longest_word = 64;  // longer ones are not compared: nobody typed them
   if (word.empty() || word.size() > longest_word) return {};
   std::optional<std::string_view> best;
   std::size_t fewest = std::max<std::size_t>(2, word.size() / 3) + 1;

@@ -38,30 +38,32 @@ class communicator {
   // ob1, btl self vader)", "MPICH 4.0.2 (ch4:ucx)".
   static std::string library_in_use();
 
-  // "rank 2 (process 4711 on n1) is stopped, rank 3 ... is gone": those of this host, if any, whose process
-  // is gone, or stopped too, or this one where it was stopped until just now. Where one left word of why it
-  // ends, that alone. From any thread.
+  // "rank 2 (process 4711 on n1) is stopped, rank 3 ... is gone": the ranks of this host whose process is
+  // gone, or also those that are stopped; or this rank, where it was stopped itself until just now. Where a
+  // rank has left a sentence that says why it ends (leave_word), only that. Empty where nobody is lost. From
+  // any thread.
   enum class lost { gone, gone_or_stopped };
   static std::string lost_ranks(lost which = lost::gone_or_stopped);
   static bool first_is_gone();
-  // Whether the ranks have begun to end MPI: who is gone since then has done all that it was to do.
+  // Whether the ranks have begun to finalize MPI: a rank that is gone since then has done all its work.
   static bool is_over();
-  // Tells the other ranks of this host why this one ends: a sentence that names it. The first that any of
-  // them leaves counts. Nothing before they have met, and where they cannot be reached: in another container,
-  // or as another user. From any thread.
+  // Tells the other ranks of this host why this one ends, by a sentence that names it. Each rank keeps the
+  // first such sentence that it gets. Does nothing before world(), nor for ranks in another container or of
+  // another user. From any thread.
   static void leave_word(std::string_view sentence);
-  // Whether lost_ranks() is such a sentence, which its rank has said on stderr.
+  // Whether lost_ranks() returns a sentence of leave_word(), which its rank has already printed on stderr.
   static bool has_word();
-  // "rank 0 (process 4711 on n1)"; empty where there is one rank, or before they have met.
+  // "rank 0 (process 4711 on n1)"; empty where there is only one rank, or before world().
   static std::string this_rank();
-  // Whether this is the rank that speaks for all: the first.
+  // Whether this is rank 0, which prints what concerns all ranks.
   static bool speaks_first();
 
   // One rank, no MPI.
   static communicator single(std::chrono::nanoseconds timeout);
   // Starts MPI and returns all ranks. Call once, first, from the thread that will make all calls; finalised
   // by the destructor of the communicator that world() returned, unless an exception is in flight. Throws
-  // api_error when the library does not offer the level. The watchdog outlives all that comes of it.
+  // api_error when the library does not offer the level. The watchdog must outlive every communicator made
+  // from this one.
   static communicator world(std::chrono::nanoseconds timeout, watchdog&,
                             thread_level wanted = thread_level::single);
 
@@ -82,7 +84,7 @@ class communicator {
   void barrier(std::string_view what) const;
   std::vector<std::string> all_gather(std::string_view mine, std::string_view what) const;
   std::string broadcast(std::string value, int root, std::string_view what) const;
-  // The same of numbers, or other plain values: of every rank in rank order; the root's.
+  // The same for numbers and other trivially copyable values.
   template <class Value>
   std::vector<Value> all_gather_values(const Value& mine, std::string_view what) const {
     std::vector<Value> all;
@@ -97,10 +99,11 @@ class communicator {
   communicator split_by_host() const;
   // The ranks that passed the same non-negative color, in rank order; nothing for a negative one.
   std::optional<communicator> split(int color) const;
-  // The same ranks, whose messages meet no others.
+  // The same ranks with a separate space of messages, as by MPI_Comm_dup.
   communicator duplicate() const;
 
-  // Ends every rank of the job with this code, after a failure that the others do not know of.
+  // Ends every rank of the job with this exit code, as MPI_Abort does, after a failure that the others do not
+  // know of.
   [[noreturn]] void abort(int code) const;
 
   const native* native_handle() const { return native_.get(); }
@@ -118,7 +121,7 @@ class communicator {
     std::memcpy(&one, bytes.data(), sizeof one);
     return one;
   }
-  // What `make` (MPI_Comm* -> result of the MPI call) makes of this communicator's ranks, under the watchdog.
+  // The communicator that `make` (MPI_Comm* -> result of the MPI call) creates, called under the watchdog.
   template <class Make>
   std::optional<communicator> made_by(std::string_view what, Make) const;
 

@@ -30,7 +30,7 @@ namespace mgsync {
 
 namespace {
 
-// What MPI says of itself, before it was started too.
+// MPI's description of itself; may be called before MPI_Init.
 std::string mpi_text() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
@@ -41,21 +41,21 @@ std::string mpi_text() {
 struct rank_process {
   char host[64];
   char boot[64];
-  char numbers[64];  // whose process numbers: containers of one host may have their own
+  char numbers[64];  // the PID namespace: containers of one host may have their own
   int pid;
-  int words;  // the descriptor of what the others left word in; negative: none
+  int words;  // the file descriptor of this process that others write their last sentence to; negative: none
   bool is_near(const rank_process& other) const {
     return std::string_view(host) == other.host && std::string_view(boot) == other.boot &&
            std::string_view(numbers) == other.numbers;
   }
 };
 
-// Of all ranks of the job, gathered once at the start: what a time-out can say about the silent ones.
+// The processes of all ranks, gathered once in world(), so that a time-out can name those that do not answer.
 std::vector<rank_process> processes;
 std::atomic<int> job_rank = 0;
 std::atomic<bool> processes_known = false;  // the watchdog asks too, from a thread of its own
 
-// What others of this host left word in, and this rank itself: memory that ends with the process.
+// An anonymous file in memory, to which this rank and others of this host write why they end (leave_word).
 int words = -1;
 constexpr std::size_t longest_word = 4096;
 std::atomic<bool> over = false;
@@ -121,7 +121,8 @@ void wait_quietly(MPI_Request& request, std::chrono::nanoseconds timeout, std::s
     if (waited > timeout)
       throw timeout_error(fmt::format("not all ranks answered within {:.3g} s while {}",
                                       std::chrono::duration<double>(timeout).count(), what));
-    // Short waits are answered at once, long ones cost the cores under test nothing.
+    // Short waits poll without a pause; longer ones sleep, so that they take nothing from the cores under
+    // test.
     if (waited > std::chrono::microseconds(20))
       std::this_thread::sleep_for(waited > std::chrono::milliseconds(10) ? std::chrono::microseconds(500)
                                                                          : std::chrono::microseconds(20));
@@ -144,7 +145,7 @@ std::string communicator::lost_ranks(lost which) {
                                                                                           : nullptr;
     if (word != nullptr) found += fmt::format("{}{} {}", found.empty() ? "" : ", ", name_of_rank(rank), word);
   }
-  // Who was stopped until just now finds the others gone because of that.
+  // Where this process was stopped until just now, that may be why the others are gone.
   const auto own = awake_clock::stopped_within(std::chrono::seconds(2));
   if (own.count() > 0 && processes.size() > 1 && (!found.empty() || which == lost::gone_or_stopped))
     return fmt::format("{} was stopped for {:.3g} s", this_rank(),
@@ -164,7 +165,7 @@ bool communicator::first_is_gone() {
 
 void communicator::leave_word(std::string_view sentence) {
   if (!processes_known || processes.size() == 1) return;
-  auto line = one_line(sentence.substr(0, longest_word / 2)) + "\n";  // escapes are longer
+  auto line = one_line(sentence.substr(0, longest_word / 2)) + "\n";  // escaped characters are longer
   line.resize(std::min(line.size(), longest_word));
   const auto& mine = processes[static_cast<std::size_t>(job_rank)];
   for (const auto& other : processes) {
@@ -190,7 +191,7 @@ void check_mpi(int result, std::string_view action, source_location where) {
 }
 
 communicator::native::~native() {
-  // While an exception unwinds, both would wait for ranks that are elsewhere.
+  // Both calls are collective: while an exception unwinds, they would wait for ranks that never call them.
   if (std::uncaught_exceptions() > 0) return;
   if (owns_comm && comm != MPI_COMM_NULL) {
     const watched_call bounded(*this, "freeing a communicator (MPI_Comm_free)");

@@ -1,5 +1,4 @@
-// SHA-256: by which a page's content policy names its own style and script, and names stand for what shall
-// not be told. And bytes as text.
+// SHA-256 and base64: for the Content-Security-Policy of HTML pages, and for pseudonyms of hosts.
 #pragma once
 
 #include <string>

@@ -16,9 +16,9 @@ namespace mgsync::cuda {
 
 namespace {
 
-// What a destructor may say about a call that failed.
+// Reports a failed call on stderr, for destructors, which must not throw.
 void report(cudaError_t status, const char* action) noexcept {
-  // At the end of the process the runtime may be gone before the last owner.
+  // When the process ends, the runtime may be unloaded before the last owner is destroyed.
   if (status != cudaSuccess && status != cudaErrorCudartUnloading)
     std::fprintf(stderr, "mgsync: CUDA: %s: %s\n", action, cudaGetErrorString(status));
 }
@@ -44,15 +44,16 @@ std::optional<std::string> intercepting_tool() {
 
 void check(cudaError_t status, std::string_view action, source_location where) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // a sticky error comes back by itself; others must not surprise the next launch
+  cudaGetLastError();  // clears the error, so that the next launch does not report it; a sticky one is
+                       // returned again anyway
   throw api_error("CUDA", filled("{} ({})", cudaGetErrorString(status), cudaGetErrorName(status)), action,
                   where, static_cast<int>(status));
 }
 
 namespace {
 
-// A GPU's own context, which the runtime uses too: kept for as long as the process lives. `again`: it is
-// another since the program reset the GPU.
+// A GPU's primary context, which the runtime uses too, retained for as long as the process lives. `again`
+// retains it anew, after the program has reset the GPU.
 CUcontext own_context(int ordinal, bool again = false) {
   static const auto start = driver_function<decltype(&cuInit)>("cuInit");
   static const auto retain = driver_function<decltype(&cuDevicePrimaryCtxRetain)>("cuDevicePrimaryCtxRetain");
@@ -69,8 +70,9 @@ CUcontext own_context(int ordinal, bool again = false) {
 
 }  // namespace
 
-// By the driver's stack of contexts: cudaSetDevice would start the GPU that it gives back, on which the
-// caller may want nothing, and knows a GPU's own context only, where the caller's may be a green one.
+// Uses the driver's stack of contexts. Restoring by cudaSetDevice would initialize the caller's GPU even if
+// the caller never uses it, and would replace a context of the caller's own (such as a green context) by the
+// primary one.
 device_scope::device_scope(int ordinal) {
   static const auto push = driver_function<decltype(&cuCtxPushCurrent)>("cuCtxPushCurrent");
   auto status = push(own_context(ordinal));
@@ -94,7 +96,7 @@ unsigned long long life_of(int ordinal) {
   return number;
 }
 
-// By the driver: the runtime would start the thread's GPU for it.
+// Through the driver, because the runtime's function would initialize the thread's current GPU.
 outside_of_captures::outside_of_captures() { changed_ = exchange(); }
 outside_of_captures::~outside_of_captures() {
   if (changed_) exchange();
@@ -222,7 +224,7 @@ void memory::free() noexcept {
     else if (where_ == memory_kind::pool) report(cudaFreeAsync(address_, nullptr), "giving GPU memory back");
     else report(cudaFreeHost(address_), "freeing pinned host memory");
   } catch (const std::exception& failed) {
-    // At the end of the process the driver may be gone before the last owner.
+    // When the process ends, the driver may be unloaded before the last owner is destroyed.
     if (cudaFree(nullptr) != cudaErrorCudartUnloading) std::fprintf(stderr, "mgsync: %s\n", failed.what());
   }
   address_ = nullptr;

@@ -18,8 +18,8 @@ namespace mgsync::cuda {
 // Throws api_error naming the error, the action and the caller unless `status` is cudaSuccess.
 void check(cudaError_t status, std::string_view action, source_location where = source_location::current());
 
-// Makes `ordinal` the calling thread's GPU, and gives back the one before, and the context that was current.
-// A thread that had chosen no GPU has chosen none afterwards, and no GPU but this one is started by it.
+// While it lives, `ordinal` is the calling thread's current GPU; then the context that was current before is
+// current again. A thread that had chosen no GPU has chosen none afterwards, and no other GPU is initialized.
 class device_scope {
  public:
   [[nodiscard]] explicit device_scope(int ordinal);
@@ -28,12 +28,12 @@ class device_scope {
   device_scope& operator=(const device_scope&) = delete;
 };
 
-// Which life of GPU `ordinal` in this process it is: another number after cudaDeviceReset(), with which all
-// memory, streams and events of before have gone.
+// A number that changes with cudaDeviceReset() on GPU `ordinal`, which destroys all its memory, streams and
+// events.
 unsigned long long life_of(int ordinal);
 
-// While it lives, the calling thread may allocate although a stream somewhere is being captured: what it does
-// on its own streams is part of no capture.
+// While it lives, the calling thread may allocate although some stream of the process is being captured into
+// a graph (cudaStreamCaptureModeRelaxed).
 class outside_of_captures {
  public:
   [[nodiscard]] outside_of_captures();
@@ -45,7 +45,7 @@ class outside_of_captures {
   bool exchange();
 
   int before_ = cudaStreamCaptureModeRelaxed;
-  bool changed_ = false;  // not where there is no driver
+  bool changed_ = false;  // false where there is no driver
 };
 
 struct stream_traits {
@@ -89,8 +89,9 @@ enum class memory_kind { gpu, pool, host };
 class memory {
  public:
   memory() = default;
-  // All zeroed, without waiting for anything else on the GPU. In a pool the memory is open to those GPUs of
-  // the process whose memory `ordinal` can be opened to. On the host: by the calling thread's GPU.
+  // All return zeroed memory, without waiting for other work on the GPU. Memory in a pool is accessible to
+  // those GPUs of the process that have peer access to `ordinal`. on_host() zeroes by the calling thread's
+  // GPU.
   static memory on_gpu(int ordinal, std::size_t bytes);
   static memory in_pool(int ordinal, std::size_t bytes);
   static memory on_host(std::size_t bytes);
@@ -108,7 +109,7 @@ class memory {
     return reinterpret_cast<T*>(address_);
   }
   std::size_t bytes() const { return bytes_; }
-  // Never freed by this process: others may still use it.
+  // Gives up ownership without freeing the memory, because others may still use it.
   void abandon() { address_ = nullptr; }
 
  private:

@@ -10,8 +10,8 @@
 
 namespace mgsync::cuda {
 
-// The driver's entry point `name`, as it was in CUDA `version` (12000: 12.0), as a function pointer; nothing
-// where the driver does not have it.
+// The driver's function `name` in its form of CUDA `version` (12000: 12.0); nullptr where the driver does not
+// have it.
 void* find_driver_entry(const char* name, unsigned version = 12000);
 // The same; throws api_error where it is missing.
 void* driver_entry(const char* name);

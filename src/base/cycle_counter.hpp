@@ -1,5 +1,6 @@
-// The cycle counter of the hardware thread that asks: the finest clock there is, and every core's own. On x86
-// it counts at a constant rate of its own (TSC), on Arm it is the virtual counter. Elsewhere there is none.
+// The cycle counter of the calling hardware thread: the clock with the finest resolution, which need not
+// agree between cores. On x86 it is the TSC, which counts at a constant rate, on Arm the virtual counter.
+// Elsewhere there is none.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ inline constexpr bool has_cycle_counter = true;
 inline constexpr bool has_cycle_counter = false;
 #endif
 
-// Read once all loads and computations before it are done, and before any store after it is seen by others:
-// what was waited for lies before, what is given away lies behind. Loads after it may come before.
+// The counter is read after all earlier loads and computations have finished, and before any later store is
+// visible to others. Later loads may be executed before it.
 inline std::uint64_t cycles_now() {
 #if defined(__x86_64__)
   unsigned processor = 0;

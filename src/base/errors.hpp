@@ -1,4 +1,4 @@
-// The kinds of failure and the exit codes. "Cannot run here" is none of them: that is a value
+// The exceptions and the exit codes. That a barrier cannot run on this machine is no exception but a value
 // (barriers/backend.hpp).
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace mgsync { inline namespace v1 {
 
-// What the process tells its caller. interrupted is 128 + the signal's number.
+// The exit codes of the process. After a signal it is 128 + the signal's number.
 enum class exit_code : int {
   success = 0,         // measured, and every barrier passed its check
   failure = 1,         // a library call or the program failed, or a rank was lost
@@ -22,9 +22,9 @@ enum class exit_code : int {
   gate_shut = 5,       // a comparison found what its gate does not let through
 };
 
-#pragma GCC visibility push(default)  // what a shared library of mgsync throws
+#pragma GCC visibility push(default)  // so that callers of a shared library of mgsync can catch these
 
-// What all of them are.
+// The base class of all exceptions of mgsync.
 class error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -36,10 +36,10 @@ class usage_error : public error {
   using error::error;
 };
 
-// A grid of which not all came to a barrier: its rank in the group, and the blocks that did not.
+// A grid that did not arrive at a barrier in full: its rank in the group, and the blocks that are missing.
 struct absent_grid {
   unsigned grid_rank = 0;
-  std::vector<unsigned> blocks{};  // empty: of a GPU of another process, whose blocks nobody here sees
+  std::vector<unsigned> blocks{};  // empty for a GPU of another process, whose blocks this process cannot see
 };
 
 // A member did not arrive, or a rank did not answer, before the deadline. Exit 3.
@@ -47,15 +47,14 @@ class timeout_error : public error {
  public:
   explicit timeout_error(const std::string& what, std::vector<absent_grid> who = {})
       : error(what), who_(std::move(who)) {}
-  // Who did not arrive at a barrier of the library's; empty where nobody knows, or it was no such barrier.
+  // Who did not arrive at a barrier of the library; empty where that is unknown, or for other waits.
   const std::vector<absent_grid>& who() const noexcept { return who_; }
 
  private:
   std::vector<absent_grid> who_;
 };
 
-// A rank of the job is gone, or stopped for longer than the deadline: no word about what was measured.
-// Exit 1.
+// A rank of the job is gone, or stopped for longer than the deadline. Says nothing about the barrier. Exit 1.
 class rank_lost : public error {
  public:
   using error::error;
@@ -68,7 +67,7 @@ class api_error : public error {
   // own number of the error, 0 where it has none.
   api_error(std::string_view library, std::string_view failure, std::string_view action,
             source_location where = source_location::current(), int code = 0);
-  // A cudaError_t of "CUDA", a CUresult of "CUDA driver", an errno of "system".
+  // A cudaError_t for library "CUDA", a CUresult for "CUDA driver", an errno for "system"; 0: none.
   int code() const noexcept { return code_; }
 
  private:

@@ -4,13 +4,13 @@
 //
 //   struct gpu { int id = 0; std::string name; std::optional<int> numa; std::vector<int> cpus; };
 //   void fields(auto& way, gpu& g) {
-//     way.needs("id", g.id);                // stands in every file
-//     way.may("name", g.name);              // is always written; where it is missing or null the default
-//     stays way("numa", g.numa);                  // is written where it says something: not null, "", [] or
-//     {} way("cpus", as_cpu_list(g.cpus), 64); // told by another value; so large, or so many, at most
+//     way.needs("id", g.id);                    // stands in every file
+//     way.may("name", g.name);                  // always written; where missing or null: the default
+//     way("numa", g.numa);                      // written unless it is null, "", [] or {}
+//     way("cpus", as_cpu_list(g.cpus), 64);     // written as another value; at most so large, or so many
 //   }
 //
-// A field is a number, a text, a word of an enumeration (src/base/words.hpp), a bool, a list, a map from
+// A field is a number, a text, a word of an enumeration (src/base/enum_words.hpp), a bool, a list, a map from
 // text, optional, another type with fields, or one of the forms below. The ways of JSON:
 // src/base/json_fields.hpp.
 #pragma once
@@ -20,10 +20,10 @@
 
 namespace mgsync {
 
-// In place of fields(), `bare(thing)` gives the one value that stands for a thing. Of a type without a
-// default, `unread(const Type*)` gives the value that is read into.
+// A type may have `bare(thing)` in place of fields(): it returns the one value that is written for the thing.
+// For a type without a default constructor, `unread(const Type*)` returns the object that is read into.
 
-// A list of things that have a `name`: an object of them, each under its name.
+// A list of things that have a `name`, written as an object with each under its name.
 template <class List>
 struct by_name {
   List& list;
@@ -31,7 +31,7 @@ struct by_name {
 template <class List>
 by_name(List&) -> by_name<List>;
 
-// A list of things as rows: of each an array of its fields, without their names.
+// A list of things, each written as an array of its fields without their names.
 template <class List>
 struct as_rows {
   List& list;
@@ -39,7 +39,7 @@ struct as_rows {
 template <class List>
 as_rows(List&) -> as_rows<List>;
 
-// A list of things whose fields `of(way, thing)` hands over, not those of their type.
+// A list of things whose fields `of(way, thing)` names, in place of the function for their type.
 template <class List, class Fields>
 struct each_by {
   List& list;
@@ -48,14 +48,14 @@ struct each_by {
 template <class List, class Fields>
 each_by(List&, Fields) -> each_by<List, Fields>;
 
-// A text that is kept to the letter, in several lines if need be; others are read as names, on one line.
+// A text that is kept unchanged and may have several lines; other texts are reduced to one line when read.
 struct verbatim {
   std::string& text;
 };
 
-// A value that another one tells: `tell(value)` gives that one, and `take(told, place)` the value back, or
-// ends in place.expected("what it must be"). What a text tells is given as an optional one: nothing where
-// there was no text.
+// A value that is written as another one: `tell(value)` converts it for writing, and `take(told, place)`
+// converts it back or calls place.expected("what it must be"). Where it is written as a text, take gets an
+// optional one: nothing where there was no text.
 template <class Value, class Tell, class Take>
 struct told_as {
   Value& value;
@@ -65,7 +65,8 @@ struct told_as {
 template <class Value, class Tell, class Take>
 told_as(Value&, Tell, Take) -> told_as<Value, Tell, Take>;
 
-// An object that no type stands for: told_by([&](auto& way) { way.needs("t", kind); ... }).
+// An object whose fields a function names rather than a type: told_by([&](auto& way) { way.needs("t", kind);
+// ... }).
 template <class List>
 struct told_by {
   List list;

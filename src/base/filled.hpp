@@ -1,4 +1,4 @@
-// Text with values in its places, for the sources of the library, which need no package but the CUDA toolkit.
+// Formats text like fmt::format, for the sources of the library, which need no package but the CUDA toolkit.
 //
 //     filled("{} blocks on GPU {}", blocks, ordinal)
 //
@@ -20,7 +20,7 @@ class text_with_places {
  public:
   template <class Text>
   requires std::convertible_to<const Text&, std::string_view>
-  consteval text_with_places(const Text& text) : text_(text) {  // a literal, as it stands at the call
+  consteval text_with_places(const Text& text) : text_(text) {  // a string literal
     std::size_t places = 0;
     for (std::size_t i = 0; i + 1 < text_.size(); ++i)
       places += text_[i] == '{' && text_[i + 1] == '}' ? 1 : 0;

@@ -1,5 +1,5 @@
-// Which processes are on one host: names alone do not tell, since clusters and containers exist where every
-// node is called "localhost".
+// Which processes are on the same host. Names alone do not tell: on some clusters and in some containers
+// every node is called "localhost".
 #pragma once
 
 #include <span>
@@ -8,14 +8,13 @@
 
 namespace mgsync {
 
-// This host's name, as every result, message and store has it: the kernel's, "localhost" where it has none,
-// or what stands for it.
+// This host's name in every result, message and store: the kernel's name, "localhost" where that is empty, or
+// the pseudonym after hide_host_name().
 std::string host_name();
-// From here on host_name() is a pseudonym: for those who pass results on and do not want to tell where they
-// come from.
+// From now on host_name() returns a pseudonym (--anonymous).
 void hide_host_name();
-// "host-" and ten hexadecimal digits of the name's SHA-256: the same for the same name, another for another.
-// Who guesses the name can check the guess. A pseudonym stands for itself. Pure.
+// "host-" and ten hexadecimal digits of the name's SHA-256. Not a secret: whoever guesses a name can check
+// the guess. The pseudonym of a pseudonym is itself. Pure.
 std::string pseudonym_of(const std::string& name);
 
 // The kernel's identifier of this boot, the same for all processes of a host and no other; empty where it

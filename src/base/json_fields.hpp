@@ -49,10 +49,10 @@ concept with_a_bare_value = requires(Type& thing) {
 
 }  // namespace json_fields
 
-// How a number is written that is whole, and of a type that holds others too.
+// How a double whose value is whole is written: 2 or 2.0.
 enum class whole_doubles { as_whole, with_a_point };
 
-// Writes. JSON has no other numbers than finite ones: the others are null.
+// Builds JSON from fields. JSON has no infinities and no NaN: these are written as null.
 class json_writer {
  public:
   using json = nlohmann::ordered_json;
@@ -144,9 +144,11 @@ class json_writer {
 
 // How strictly a text is read.
 struct json_reading {
-  bool knows_all_keys = false;  // others are refused, not passed over as what a newer mgsync has written
-  int most = -1;  // where at least 0: numbers are not below 0; an int is at most this, and a list as long
-  bool to_the_letter = false;  // every text: between processes of ours
+  bool knows_all_keys =
+      false;  // unknown keys are refused; otherwise they are ignored, as a newer mgsync may have written them
+  int most = -1;  // negative: no bound; otherwise numbers must be >= 0, an int at most this, and a list at
+                  // most so long
+  bool to_the_letter = false;  // texts are taken unchanged, for messages between processes of mgsync
   mgsync::comments comments = mgsync::comments::refused;
 };
 
@@ -298,12 +300,13 @@ class json_reader {
     bool more_ = false, taken_ = false;
     pass what_ = pass::reading;
     unsigned index_ = 0;
-    std::uint64_t met_ = 0;  // by index
+    std::uint64_t met_ = 0;  // bit i: field i was read
     keys_met others_;
     std::vector<std::string> known_;
   };
 
-  // The fields of one row by their places. What stands behind them a newer mgsync wrote.
+  // Reads the fields of one row by position. Further values are ignored, as a newer mgsync may have written
+  // them.
   class row_way {
    public:
     explicit row_way(json_reader& reader) : reader_(reader) {}
@@ -422,7 +425,8 @@ nlohmann::ordered_json to_json(const Type& value, whole_doubles how = whole_doub
   return json_writer(how).json_of(value);
 }
 
-// Reads all of a text. Throws usage_error that begins with `name` for anything else than the value.
+// Reads one value, which must be the whole text. Otherwise throws usage_error, whose message begins with
+// `name`.
 template <class Type>
 void read_json(std::string_view text, std::string_view name, Type&& value, const json_reading& how = {}) {
   json_reader(text, name, how).whole(value);
@@ -434,12 +438,12 @@ Type from_json(std::string_view text, std::string_view name, const json_reading&
   return value;
 }
 
-// On one line, whatever its texts hold.
+// The JSON on one line: newlines in its texts are escaped.
 inline std::string dumped(const nlohmann::ordered_json& value) {
   return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-// Between processes of one job, which are of one program.
+// Messages between the processes of a job, which all run the same program.
 template <class Type>
 std::string on_wire(const Type& value) {
   return dumped(to_json(value));

@@ -14,12 +14,12 @@ namespace {
 struct known_launcher {
   const char* name;
   const char* local_rank;  // variable
-  const char* local_size;  // variable; nullptr: none
+  const char* local_size;  // variable; nullptr: it sets none
   const char* sign;        // the rank in the job: a variable that only a process manager for MPI sets
   const char* size;        // how many ranks the job has
 };
 
-// The first whose sign is there speaks; Slurm is last, since the others run inside its steps too.
+// The first whose `sign` is set is taken. Slurm is last, since the others also run inside its steps.
 constexpr known_launcher launchers[] = {
     {"Open MPI", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_RANK",
      "OMPI_COMM_WORLD_SIZE"},

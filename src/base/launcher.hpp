@@ -1,4 +1,4 @@
-// What the launcher (mpirun, srun, ...) says in the environment, before MPI may be started.
+// What the launcher (mpirun, srun, ...) tells by environment variables, readable before MPI_Init.
 #pragma once
 
 #include <functional>
@@ -18,20 +18,20 @@ struct launch {
 
   bool first() const {
     return rank.value_or(0) == 0;
-  }  // the process that speaks for all before they have met
+  }  // the process that prints for all ranks before MPI is started
 };
 
 // Pure: `variable` looks up one environment variable.
 launch read_launch(const std::function<std::optional<std::string>(const char*)>& variable);
 launch read_launch();
 
-// Whether who started this process, as one of several ranks, has ended since. MPI ends it then too, in about
-// a second.
+// Whether the launcher that started this process as one of several ranks has ended since. MPI then ends this
+// process too, after about a second.
 bool launcher_is_gone();
 
-// Why the processes that the launcher started would not measure together, but each by itself, over the
-// others' files: a sentence with the remedy, empty when they would. `mpi_ranks`: how many MPI counts (1 where
-// it was not started), and `library` its name. Pure.
+// Why the processes that the launcher started would each measure by themselves, overwriting each other's
+// files, rather than together: a sentence with the remedy, or empty when they measure together. `mpi_ranks`
+// is the size of MPI_COMM_WORLD (1 where MPI was not started), `library` the MPI library's name. Pure.
 std::string why_apart(const launch&, int mpi_ranks, std::string_view library);
 
 }  // namespace mgsync

@@ -10,11 +10,11 @@
 namespace mgsync {
 namespace {
 
-// The last version of this family that the library's symbols have.
+// The last symbol version of this family ("GOMP_") that the library defines.
 std::string last_symbol_version(const link_map& library, std::string_view family) {
   const ElfW(Verdef)* definition = nullptr;
   const char* names = nullptr;
-  // Some of these addresses are the file's, others were made the process's when it was loaded.
+  // The dynamic loader has relocated some of these addresses; others are still offsets in the file.
   const auto in_process = [&](const ElfW(Dyn) & entry) {
     return entry.d_un.d_ptr + (entry.d_un.d_ptr < library.l_addr ? library.l_addr : 0);
   };
@@ -57,7 +57,7 @@ std::string openmp_runtime() {
   auto name = file.filename().string();
   name.erase(std::min(name.find(".so"), name.size()));
   auto version = folder_with_version(std::filesystem::canonical(file, unreadable));
-  // LLVM's has symbols of GCC's versions too.
+  // LLVM's library defines GCC's symbol versions too.
   if (version.empty() && name == "libgomp") version = last_symbol_version(*library, "GOMP_");
   return name + (version.empty() ? "" : " (" + version + ")");
 }

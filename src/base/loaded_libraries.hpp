@@ -11,12 +11,12 @@ namespace mgsync {
 // version of its symbols; "libomp (llvm-14)", after its folder; "libomp" where nothing does; "none".
 std::string openmp_runtime();
 
-// Of the loaded files whose names begin so, what stands between that and ".so", sorted: of "mca_pml_",
-// "ob1".
+// What stands between `prefix` and ".so" in the names of the loaded libraries that begin with it, sorted:
+// "ob1" for "mca_pml_".
 std::vector<std::string> loaded_components(std::string_view prefix);
 
-// Of what MPI says of itself: its name and version, "Open MPI v4.1.4", "MPICH 4.0.2"; and the device that
-// MPICH and what came from it move messages with, "ch4:ucx", or nothing.
+// From the text of MPI_Get_library_version: name and version, "Open MPI v4.1.4" or "MPICH 4.0.2"; and the
+// device of MPICH and its derivatives, "ch4:ucx", or an empty text.
 std::string mpi_name(std::string_view library_version);
 std::string mpi_device(std::string_view library_version);
 

@@ -18,7 +18,7 @@ struct communicator::native {
   MPI_Comm comm = MPI_COMM_NULL;
   bool owns_mpi = false;    // finalises MPI when destroyed
   bool owns_comm = false;   // frees the communicator when destroyed
-  watchdog* dog = nullptr;  // none: a rank by itself
+  watchdog* dog = nullptr;  // nullptr: a communicator without MPI
   std::chrono::nanoseconds timeout{};
   ~native();
 };

@@ -22,17 +22,17 @@ int version();
 // "2.28.9"
 std::string version_text(int version);
 
-// A member's GPU: what CUDA calls it in its process.
+// A member's GPU, as its CUDA ordinal in its process.
 struct process_gpu {
   int process = 0;
   int ordinal = 0;
   auto operator<=>(const process_gpu&) const = default;
 };
 
-// The communicators of the calling process's members, in their order; a member's rank is its index. They live
-// as long as the process and are the same for the same members: starting them takes longer than measuring
-// with them. Collective over the members' processes; `share` gives everybody the first member's process's
-// bytes. Called from one thread.
+// The communicators of the calling process's members, in their order; a member's rank is its index. They are
+// kept until the process ends and reused for the same members, because creating them takes longer than
+// measuring with them. Collective over the members' processes; `share` gives everybody the first member's
+// process's bytes. Called from one thread.
 const std::vector<ncclComm_t>& communicators_of(const std::vector<process_gpu>& members, int process,
                                                 const std::function<std::string(std::string)>& share);
 

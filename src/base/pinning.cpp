@@ -55,7 +55,7 @@ std::string pin_calling_thread(int cpu) {
   if (!restrict_calling_thread({cpu}))
     return fmt::format("the kernel refused to pin to CPU {}: {}", cpu,
                        std::generic_category().message(errno));
-  // Once the mask is in force the kernel has moved the thread: the call returns on the new CPU.
+  // By the time that sched_setaffinity returns, the kernel has moved the thread to the new CPU.
   const auto mask = allowed_cpus();
   if (mask == std::vector<int>{cpu} && sched_getcpu() == cpu) return {};
   return fmt::format("pinning to CPU {} did not take effect: the mask is {}, and the thread runs on CPU {}",

@@ -1,5 +1,5 @@
-// This process's place in the job: its ranks, its watchdog, its patience. Passed to whatever starts
-// something.
+// This process's place in the job: its communicators, its watchdog and its time-out. Passed to whatever
+// starts runs.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Where a call stands, as std::source_location tells it: a class of our own, so that public types are the
+// The file and line of a call, like std::source_location: a class of our own, so that public types are the
 // same in C++17 and C++20.
 #pragma once
 

@@ -21,13 +21,13 @@ bool has_no_reader(int descriptor) {
   return poll(&seen, 1, 0) > 0 && (seen.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-// A descriptor that others made non-blocking is waited for a moment.
+// Waits up to a second for a descriptor that another process may have made non-blocking.
 bool has_room(int descriptor) {
   pollfd seen{descriptor, POLLOUT, 0};
   return poll(&seen, 1, 1000) > 0;
 }
 
-std::atomic<int> why_stdout_failed = 0;  // errno, which is gone once the text is
+std::atomic<int> why_stdout_failed = 0;  // errno of the write that failed: it is overwritten before the end
 
 extern "C" void pass_over(int) {}
 
@@ -40,7 +40,7 @@ void open_standard_streams() noexcept {
 }
 
 void outlive_readers() noexcept {
-  // A handler, since to be ignored would be handed down to child processes.
+  // An empty handler rather than SIG_IGN, because child processes would inherit SIG_IGN.
   struct sigaction action {};
   action.sa_handler = pass_over;
   action.sa_flags = SA_RESTART;
@@ -80,7 +80,7 @@ int end_of_stdout(int code) noexcept {
   if (code != 0) return code;
   std::signal(SIGPIPE, SIG_DFL);
   std::raise(SIGPIPE);
-  return 1;  // SIGPIPE is blocked
+  return 1;  // reached only where SIGPIPE is blocked
 }
 
 }  // namespace mgsync

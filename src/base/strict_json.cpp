@@ -14,10 +14,10 @@ namespace mgsync {
 
 namespace {
 
-// Of a text: what stands for itself, and is one byte.
+// Whether a byte of a JSON string is one printable ASCII character that needs no escape.
 bool is_plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
 
-// The whole text as a number of this type.
+// The text as a number of this type; nothing unless all of it is one.
 template <class Number>
 std::optional<Number> all_of(std::string_view digits) {
   Number value{};
@@ -88,7 +88,7 @@ void json_text::count_listed(std::size_t numbers) {
 
 double json_text::number_of(std::string_view digits) const {
   if (const auto value = all_of<double>(digits)) return *value;
-  const double value = std::strtod(std::string(digits).c_str(), nullptr);  // too large, or nearly 0
+  const double value = std::strtod(std::string(digits).c_str(), nullptr);  // out of range of a double
   if (!std::isfinite(value))
     throw usage_error(fmt::format("{}: number overflow parsing '{}'", name_, digits.substr(0, 60)));
   return value;

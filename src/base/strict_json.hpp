@@ -19,36 +19,36 @@ inline constexpr std::size_t largest_document_bytes = std::size_t{256} << 20;
 inline constexpr std::size_t deepest_nesting = 32;
 inline constexpr std::size_t most_keys = 1000;  // of one object
 inline constexpr std::size_t most_values =
-    std::size_t{1} << 24;  // in one document: an empty one takes three bytes, and much memory
+    std::size_t{1} << 24;  // in one document: a value may take only three bytes of text, but much memory
 
 inline constexpr std::size_t most_listed = std::size_t{1} << 21;
 
-enum class comments { refused, passed_over };  // those of C++
+enum class comments { refused, passed_over };  // comments in the style of C++
 
-// Keys of one object: which of them stood there before.
+// The keys of one object, to find those that stand there twice.
 class keys_met {
  public:
-  bool add(const std::string& key);  // false: it did
+  bool add(const std::string& key);  // false: the key was there already
 
  private:
-  std::vector<std::string> few_;  // are looked through, which takes less than to make a set of them
+  std::vector<std::string> few_;  // searched one by one, which is faster for few keys than a set
   std::set<std::string> many_;
 };
 
-// Where one stands in the text, and what comes next. All throw usage_error: of what is no JSON or beyond the
-// bounds it begins with the name and says the line and the column, of anything else it begins with the name
-// and the path of the value ("file.json.results[3].status").
+// A position in the text, and what comes next. All functions throw usage_error. For malformed JSON, and
+// beyond the bounds, its message begins with the name, the line and the column; otherwise with the name and
+// the path of the value ("file.json.results[3].status").
 class json_text {
  public:
-  // Both texts stay alive as long as this.
+  // Both texts must outlive this object.
   json_text(std::string_view text, std::string_view name, comments = comments::refused);
 
   // What comes next: '{', '[', '"', '0' (a number), 't' (true or false) or 'n' (null).
   char kind();
-  // The value that comes next. Each is for its own kind only.
+  // Each takes the value that comes next, which must be of its kind.
   void null() { word("null"); }
   bool boolean();
-  std::string_view number();  // as it stands there
+  std::string_view number();  // its digits, unchanged
   std::string text();
   std::string line();  // the same on one line: src/base/printable.hpp
   // One by one: open, and as long as there is more the value (of an object the key first).
@@ -57,11 +57,12 @@ class json_text {
   std::string key();  // on one line
   // Anything, whatever is in it.
   void skip();
-  // Nothing stands behind the value.
+  // Throws unless nothing but blanks follows the value.
   void end();
-  // The number that digits of number() are; nothing larger than a double holds.
+  // Converts what number() returned; throws where a double cannot hold it.
   double number_of(std::string_view digits) const;
-  // Counts the numbers of a list that is one text: of all lists together there are so many at most.
+  // Counts numbers of lists that are written as one text ("0-3,8"), which all together are bounded by
+  // most_listed.
   void count_listed(std::size_t numbers);
 
   template <class Member>
@@ -83,7 +84,7 @@ class json_text {
     }
   }
 
-  // The path goes through this member or item as long as it lives.
+  // While it lives, paths in messages contain this member or item.
   class inside {
    public:
     inside(json_text& of, std::string_view key, std::size_t index = 0) : of_(of) {
@@ -106,7 +107,7 @@ class json_text {
 
  private:
   struct part {
-    std::string_view key;  // of no text at all: an item
+    std::string_view key;  // data() is nullptr for an item of an array
     std::size_t index;
   };
   struct level {
@@ -129,12 +130,12 @@ class json_text {
   std::vector<part> path_;
 };
 
-// The digits of a whole number, or nothing: of another number, or one that the type does not hold.
+// The whole number that these digits are; nothing where they are another number or the type cannot hold it.
 std::optional<std::int64_t> whole_signed(std::string_view);
 std::optional<std::uint64_t> whole_unsigned(std::string_view);
 
-// The text that stands under `key` in the object that `text` is; nothing where there is none. The rest may be
-// anything.
+// The string under `key` of the JSON object `text`, nothing where there is none. The rest of the object is
+// not checked.
 std::optional<std::string> text_under(std::string_view key, std::string_view text, std::string_view name);
 
 }  // namespace mgsync

@@ -1,5 +1,5 @@
-// Numbers with a unit of time or of memory, as people type them: "20us", "5ms", "64KiB"; and as they are
-// told.
+// Numbers with a unit of time or of memory, read as people type them ("20us", "5ms", "64KiB") and written for
+// people.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace mgsync {
 
-// `text` in `unit`: in_unit("20ms", "us") is 20000; a number without a unit is in `unit` already. Nothing for
-// other text, and for a unit of another kind. Of time: ns, us, ms, s, min, h; of memory: B, kB (or KB), MB,
-// GB, TB, PB, KiB, MiB, GiB, TiB, PiB.
+// `text` converted to `unit`: in_unit("20ms", "us") is 20000. A number without a unit is taken to be in
+// `unit`. Nothing for other text, and for a unit of another kind. Units of time: ns, us, ms, s, min, h; of
+// memory: B, kB (or KB), MB, GB, TB, PB, KiB, MiB, GiB, TiB, PiB.
 std::optional<double> in_unit(std::string_view text, std::string_view unit);
 
-// The same where it is a whole number. Without a unit it is digits only.
+// The same where the result is a whole number. Without a unit the text must be digits only.
 std::optional<std::uint64_t> whole_in_unit(std::string_view text, std::string_view unit);
 
 // "64 KiB", "1.5 GiB", "76 B".

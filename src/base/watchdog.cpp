@@ -21,12 +21,12 @@ namespace mgsync {
 
 namespace {
 
-std::atomic<int> first_signal = 0;  // read by the watchdog too
+std::atomic<int> first_signal = 0;  // read by the watchdog's thread too
 std::atomic<std::int64_t> first_signal_ms = 0;
 std::atomic<bool> launcher_was_lost = false;
 std::atomic<int> crash = 0;
 std::atomic<bool> crash_was_told = false;
-std::atomic<int> listening = 0;  // watchdogs that tell of a signal
+std::atomic<int> listening = 0;  // watchdogs that have an at_signal
 static_assert(std::atomic<int>::is_always_lock_free, "set by a signal handler");
 
 std::int64_t now_ms() {
@@ -43,8 +43,9 @@ extern "C" void note_signal(int number) {
     first_signal_ms = now_ms();
     return;
   }
-  // A batch system's warning may come several times, by the scheduler, the job's shell and the launcher, and
-  // its end after it. A launcher's end may come twice. What a person sends again later on ends at once.
+  // A batch system's warning may come several times, from the scheduler, the job's shell and the launcher,
+  // and is followed by its signal to end. A launcher may send its signal twice. What a person sends again
+  // more than a second later ends the process at once.
   if (is_a_warning(number)) return;
   if (is_a_warning(first) && first_signal.compare_exchange_strong(first, number)) {
     first_signal_ms = now_ms();
@@ -155,7 +156,7 @@ watchdog::guard::~guard() {
 }
 
 void watchdog::watch() {
-  sigset_t all;  // signals are for the main thread
+  sigset_t all;  // blocked in this thread, so that signals go to the main thread
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   if (at_signal_) ++listening;
@@ -172,7 +173,7 @@ void watchdog::watch() {
   if (at_signal_) --listening;
 }
 
-// Without the lock: writing may take a while, and the command goes on.
+// Calls at_signal without the lock: writing files may take a while, and the command goes on meanwhile.
 void watchdog::tell_of_signal(std::unique_lock<std::mutex>& lock) {
   const int crashed = crash, number = crashed != 0 ? crashed : signal_received();
   if (number == told_of_) return;
@@ -195,7 +196,7 @@ void watchdog::give_up_if_stuck() {
   }
   if (signal_received() != 0 && !signal_seen_) signal_seen_ = time;
   if (signal_seen_ && now.on_signal) std::exchange(now.on_signal, {})();
-  // Of several ranks the first speaks.
+  // Other ranks wait two seconds longer, so that rank 0 reports first.
   const auto turn = communicator::speaks_first() ? 0s : 2s;
   if (signal_seen_ &&
       (time - std::max(*signal_seen_, now.last_change) > 1s + turn || time - *signal_seen_ > 5s + turn))
@@ -223,8 +224,8 @@ void watchdog::give_up(const watched& stuck, int code) {
   leave_with(code);
   report_(text);
   before_exit_(text);
-  // The other ranks' patience ends about now: who had gone would seem lost to them, and they would leave with
-  // another code.
+  // The time-outs of the other ranks end about now. If this process ended before them, they would take it for
+  // lost and exit with another code.
   if (code_ == static_cast<int>(exit_code::barrier_failed) && !communicator::this_rank().empty())
     std::this_thread::sleep_for(std::chrono::seconds(1));
   _exit(code_);

@@ -24,12 +24,12 @@ struct progress {
 
 class watchdog {
  public:
-  // `report` gets one paragraph, then `before_exit` makes durable what was measured, and gets the paragraph
-  // too. Both are called from the watchdog's thread, once. After them the process leaves by _exit(3); after a
-  // signal that the command did not follow within a second, by _exit(128 + signal); where a rank is gone, or
-  // something went on for too long without being stuck, by _exit(1). `at_signal` is called from there too, as
-  // soon as a signal asks the command to end or it crashes, and again every 50 ms until it says that it did
-  // what it could: the command goes on meanwhile.
+  // When the watchdog gives up, its thread calls `report` and then `before_exit`, once each, with a paragraph
+  // that says why; before_exit saves what was measured. Then the process ends: by _exit(3) where something is
+  // stuck; by _exit(128 + signal) where a signal came and the command did not end within a second; by
+  // _exit(1) where a rank is gone, or something lasted longer than `longest` although it progressed.
+  // `at_signal` is called from the same thread as soon as a signal asks the command to end or it crashes, and
+  // again every 50 ms until it returns true; the command goes on meanwhile.
   watchdog(std::function<void(const std::string&)> report,
            std::function<void(const std::string&)> before_exit, std::function<bool()> at_signal = {});
   ~watchdog();
@@ -39,8 +39,8 @@ class watchdog {
   // While a guard lives, `look` must show progress at least once in `patience`. `what` names what is going
   // on. Only the innermost guard counts; the report names all of them. look() may be empty: then the guard's
   // own lifetime is bounded. on_signal() is called once, from the watchdog's thread, when a signal asks the
-  // command to end: it makes waits give up. Whatever the progress, all of it may last `longest`; 0: as long
-  // as it takes. Time in which the process was stopped is none.
+  // command to end: it makes waits give up. Whatever its progress, the guard may live at most `longest`; 0:
+  // without a bound. Time in which the process was stopped does not count.
   class guard {
    public:
     guard(watchdog& owner, std::string what, std::chrono::nanoseconds patience,
@@ -82,28 +82,28 @@ class watchdog {
   std::vector<watched> stack_;
   bool stop_ = false;
   std::optional<awake_clock::time_point> signal_seen_;
-  int told_of_ = 0;  // the signal
+  int told_of_ = 0;  // the signal that at_signal was last called for with success
   int code_ = 0;
   awake_clock::keeper keeper_;
   std::thread thread_;
 };
 
 // Signals that ask the command to end: SIGINT, SIGTERM, SIGHUP (unless it was ignored: nohup), SIGQUIT,
-// SIGXCPU, SIGXFSZ, and SIGUSR1 and SIGUSR2, with which batch systems warn of a time limit. Another one ends
-// the process at once where it comes more than a second later: sooner it is the same wish by another way (a
-// launcher, a shell). Installed once, by main.
+// SIGXCPU, SIGXFSZ, and SIGUSR1 and SIGUSR2, with which batch systems warn of a time limit. A second one ends
+// the process at once if it comes more than a second after the first: sooner it is taken for the same
+// request, sent by the launcher or the shell too. Called once, by main.
 void take_note_of_signals();
-// The first such signal that arrived (one of the first two after a warning), 0: none.
+// The first such signal that arrived, 0: none. SIGTERM and the like replace an earlier SIGUSR1 or SIGUSR2.
 int signal_received();
-// "signal 15 (Terminated)": the one above, or what this process crashed by. Empty: neither.
+// "signal 15 (Terminated)": that signal, or the one that this process crashed with. Empty: neither.
 std::string signal_in_words();
 
-// The process crashes as ever, after a watchdog's at_signal did what it could for at most two seconds. Called
-// once, after libraries that have handlers of their own were started: those come afterwards.
+// From now on a crash first waits for a watchdog's at_signal, for at most two seconds, and then goes on as
+// without it. Called once, after libraries that install handlers of their own: theirs run afterwards.
 void take_note_of_crashes();
 int crash_received();  // 0: none
 
-// The sentence for a stuck run: who is behind, from the rounds each has arrived at.
+// A clause for a stuck run that names the workers that have arrived at the fewest rounds.
 std::string who_is_late(const std::vector<progress>&);
 
 }  // namespace mgsync

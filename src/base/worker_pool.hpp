@@ -1,6 +1,5 @@
-// Threads that run one function at a time, each pinned to its own hardware thread. Idle ones sleep.
-// The thread that calls run() may be one of them: what only one thread of a process may do (call MPI) stays
-// with it.
+// Threads that run one function at a time, each pinned to its own hardware thread. Idle ones sleep. The
+// thread that calls run() may be one of them, as only that thread may call MPI.
 #pragma once
 
 #include <condition_variable>

@@ -31,11 +31,11 @@
 
 namespace mgsync {
 
-using typed_words = std::map<std::string, std::vector<std::string>, std::less<>>;  // of axes, by name
+using typed_words = std::map<std::string, std::vector<std::string>, std::less<>>;  // by the name of the axis
 
 enum class word_count { list, one, none };  // none: a switch
 
-// Whose members take some of an axis's words.
+// The kind of members for which some words of an axis are accepted.
 struct takers {
   std::string_view name;
   std::optional<topology::device> device;  // none: members of both kinds
@@ -49,17 +49,19 @@ class axis_declaration;
 struct axis_text {
   std::string_view name;    // "argument_bytes"; the option is --argument-bytes
   std::string_view help;    // a sentence
-  std::string_view unit{};  // of its numbers, "us" or "B": they may be typed with another one of that kind
+  std::string_view unit{};  // of its numbers, "us" or "B"; other units of time or memory may be typed
   word_count counts = word_count::list;
-  bool asks_model = false;  // typed, it asks the study's model, and nothing is measured
-  const axis_declaration* another_name_of = nullptr;  // what is typed here is said of that axis
+  bool asks_model = false;  // when typed, the study's model answers, and nothing is measured
+  const axis_declaration* another_name_of = nullptr;  // this axis is an alias of that one
 };
 
-// What an axis may take, for everybody or for members of one kind: an axis has one or several of these forms.
-// `defaults` are words joined by commas, typed for whoever types none; empty: the study finds its own.
+// The following forms say what words an axis accepts, for all members or for those of one kind; an axis has
+// one form or several. `defaults` are words joined by commas, which are used when none is typed; empty: the
+// study chooses its own.
 
-// Words of a table, and in a list `all`: every one of them. A table by itself, of values with their words or
-// of words, is a form too. Two forms may know the same word, and then it means both.
+// The words of a table; axes of lists also accept `all` for every one of them. A table of words, or of values
+// with their words, may be given directly as a form. A word that two forms contain stands for the values of
+// both.
 template <class Named>
 using entry = std::conditional_t<std::is_same_v<Named, std::string_view>, std::string_view,
                                  std::pair<Named, std::string_view>>;
@@ -70,26 +72,27 @@ struct words_in {
   std::span<const entry<Named>> table = enum_words<Named>::list;
 };
 
-// The same of what a function lists: words, values with their words, or records that have a name (the values
-// point at them).
+// The names in a list that a function returns: words, values with their words, or records with a name (the
+// values are then pointers to them).
 template <auto List>
 struct names_in {
   takers of = everybody;
   std::string_view defaults = "all";
 };
 
-// Whole numbers from `least` to `most`, or some.
+// Whole numbers from `least` to `most` in steps, or only those in `only`.
 struct numbers_in {
   takers of = everybody;
   std::uint64_t least = 0, most = 0, step = 1;
   std::string_view defaults{};
-  bool ranges = false;                    // 1-4 is 1, 2, 3 and 4
+  bool ranges = false;                    // whether 1-4 may be typed for 1, 2, 3 and 4
   std::span<const std::uint64_t> only{};  // these, in place of a range
 };
 
-// Words of a study's own. `read` adds what the first of these words means, and says how many it took to say
-// so: 0, it means nothing. Where it can say better than "accepted: ..." what is wrong, it throws usage_error.
-// `known`: words that a shell may complete, where there are any.
+// Words that a function of the study reads. `read` appends the values that the first word, or the first few
+// together, stand for, and returns how many words it used; 0: the first means nothing. It may throw
+// usage_error with a better message than the usual "accepted: ...". `known` returns words for shell
+// completion.
 template <class Value>
 struct read_by {
   takers of = everybody;
@@ -104,21 +107,21 @@ class axis_declaration : public axis_text {
  public:
   std::string option() const;    // "argument-bytes"
   std::string accepted() const;  // for people: "0 to 1000, in us or with a unit of its own"
-  std::string defaults() const;  // for people; empty: the study finds its own
+  std::string defaults() const;  // for people; empty: the study chooses its own
   // The values that the words mean to members of this kind. Throws usage_error naming the option, the word
   // and what is accepted.
   std::any values_of(std::span<const std::string> words, topology::device) const;
   std::vector<std::string> default_words(topology::device) const;
-  // What a shell may complete to one of its words; none of the numbers of a range.
+  // Words for shell completion, without numbers of a range.
   std::vector<std::string> known_words() const;
 
   struct described_form {
     takers of;
     std::string_view defaults;
-    std::vector<std::string> names;   // of a table
-    std::vector<std::string> known;   // of words of a study's own
-    std::optional<numbers_in> range;  // of numbers
-    std::string text;                 // for people, of others than names
+    std::vector<std::string> names;   // of a table or of a list
+    std::vector<std::string> known;   // words for completion, of a read_by
+    std::optional<numbers_in> range;  // of a numbers_in
+    std::string text;                 // what is accepted, for people, where there are no names
   };
   virtual std::vector<described_form> forms() const = 0;
 
@@ -138,12 +141,12 @@ class axis_declaration : public axis_text {
 
 using declared_axes = std::span<const axis_declaration* const>;
 
-// Whether two studies mean the same by an axis.
+// Whether two axes of different studies are declared alike.
 bool operator==(const axis_declaration&, const axis_declaration&);
 
 // "1 to 8", "0, 8, 128", "256 to 51200 in steps of 256".
 std::string text_of(const numbers_in&);
-// Adds the number, or the numbers of a range, that the word is; false: it is none.
+// Appends the number, or the numbers of a range, that the word stands for. False: it is neither.
 bool read_numbers(const numbers_in&, std::string_view word, std::string_view unit,
                   std::vector<std::uint64_t>& into);
 
@@ -154,7 +157,7 @@ class axis_of final : public axis_declaration {
   constexpr explicit axis_of(const axis_text& text, const Forms&... forms)
       : axis_declaration(text), forms_{form(forms)...}, count_(sizeof...(forms)) {}
 
-  // As it is typed, and stands in results.
+  // The word for a value, as typed and as in results; empty where the value has none.
   std::string word_for(const Value& value) const {
     for (std::size_t i = 0; i < count_; ++i)
       if (forms_[i].named != nullptr)
@@ -260,16 +263,16 @@ class axis_of final : public axis_declaration {
   std::size_t count_;
 };
 
-// The values of a study's axes, typed or by default. The axis itself is the key: one of another study is
-// std::logic_error.
+// The values of a study's axes, typed or by default, looked up by the axis itself. Throws std::logic_error
+// for an axis of another study.
 class axis_values {
  public:
-  // In the order that they were typed in, each once.
+  // All values in the order in which they were typed, without repetitions.
   template <class Value>
   const std::vector<Value>& values(const axis_of<Value>& of) const {
     return std::any_cast<const std::vector<Value>&>(known(of).values);
   }
-  // Of an axis with values of several types: those of one.
+  // For an axis with values of several types: the values of type One.
   template <class One, class... Types>
   std::vector<One> values(const axis_of<std::variant<Types...>>& of) const {
     std::vector<One> some;
@@ -277,20 +280,20 @@ class axis_values {
       if (const auto* one = std::get_if<One>(&value)) some.push_back(*one);
     return some;
   }
-  // nullptr: nothing was typed, and there is no default.
+  // The first value; nullptr: nothing was typed, and there is no default.
   template <class Value>
   const Value* find(const axis_of<Value>& of) const {
     const auto& all = values(of);
     return all.empty() ? nullptr : &all.front();
   }
-  // Of an axis that has one value on every machine.
+  // The first value of an axis that always has one.
   template <class Value>
   Value one(const axis_of<Value>& of) const {
     return values(of).at(0);
   }
-  // Whether it was typed: what a switch says.
+  // Whether the axis was typed: for a switch, whether it is on.
   bool typed(const axis_declaration& axis) const { return known(axis).typed; }
-  // As they were typed, or by default.
+  // The words that were typed, or the defaults.
   const std::vector<std::string>& words_of(const axis_declaration& axis) const { return known(axis).words; }
 
  private:
@@ -305,12 +308,12 @@ class axis_values {
   std::map<const axis_declaration*, chosen> of_;
 };
 
-// The values of every axis for members of this kind: of the words that were typed, or the defaults. Throws
-// usage_error for a word that the axis does not take, or that means nothing to such members, and names the
-// accepted ones. Words of other axes are another study's.
+// The values of every axis for members of this kind, from the typed words or the defaults. Throws
+// usage_error, naming the accepted words, for a word that the axis does not accept for such members. Typed
+// words of axes that are not in `axes` are ignored: they belong to another study.
 axis_values settled(declared_axes axes, const typed_words&, topology::device);
 
-// Says in a point what it has of an axis.
+// Sets a point's value of an axis.
 template <class Value>
 void set(point& p, const axis_of<Value>& of, const std::type_identity_t<Value>& value) {
   if (auto word = of.word_for(value); !word.empty()) p.set(of.name, std::move(word));

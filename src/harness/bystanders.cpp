@@ -33,7 +33,7 @@ std::string content_of(const char* file) {
   return text;
 }
 
-// Threads of this process that are running or want to, this one among them.
+// The number of runnable threads of this process, the calling one included.
 int own_runnable() {
   int count = 0;
   std::error_code gone;
@@ -64,7 +64,7 @@ std::optional<int> runnable_threads(std::string_view loadavg) {
           loadavg.data() + slash)
     return std::nullopt;
   return count > 0 ? std::optional(count)
-                   : std::nullopt;  // whoever reads it runs: 0 is a file that tells nothing
+                   : std::nullopt;  // the reading thread itself is runnable, so 0 cannot be a true count
 }
 
 std::optional<cpu_time> cpu_time_of(std::string_view stat, double ticks_per_second) {

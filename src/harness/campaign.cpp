@@ -29,7 +29,7 @@ struct campaign_plan {
 campaign_plan make_plan(const campaign_request& asked, std::span<const topology::rank_view> ranks,
                         const session* where = nullptr) {
   campaign_plan plan{{}, machine_notes(asked, ranks)};
-  std::set<std::string> known;  // a word may be typed twice
+  std::set<std::string> known;  // two typed words may mean the same point
   for (const auto* s : asked.studies)
     for (auto& m : s->points(request_for(*s, asked, ranks, where, &plan.notes)))
       if (known.insert(canonical_text(m.point)).second) plan.points.push_back(std::move(m));
@@ -41,7 +41,7 @@ campaign_plan make_plan(const campaign_request& asked, std::span<const topology:
   return plan;
 }
 
-// What decides the results, as it is used: where points differ, each of their values.
+// The settings that determine the results, with the values in use: all of them where points differ.
 std::map<std::string, std::string> settings_used(const campaign_request& asked, const campaign_plan& plan) {
   std::map<std::string, std::string> used;
   std::set<double> precisions, times;
@@ -65,7 +65,8 @@ std::map<std::string, std::string> settings_used(const campaign_request& asked, 
                           [](const auto* s) { return why_refused(*s, "check-rounds").empty(); }))
     used["check_rounds"] = std::to_string(asked.settings.check_rounds);
   used["timeout_s"] = fmt::format("{}", std::chrono::duration<double>(asked.settings.timeout).count());
-  // What steers the run times decides a result, too. Which GPUs are visible stands in the machine.
+  // Environment variables that control the run-time libraries affect results too. Which GPUs are visible is
+  // part of the machine's record.
   for (const auto& [name, value] : asked.surroundings)
     if (name.starts_with("environment ") && name != "environment CUDA_VISIBLE_DEVICES") used[name] = value;
   return used;
@@ -84,7 +85,7 @@ std::uint64_t agreed_seed(const campaign_request& asked, const communicator& job
   return job.broadcast_value(asked.seed.value_or(now % 1'000'000'007), 0, "agreeing on the seed");
 }
 
-// What an early end leaves of the points: waived ones as they are, the others as errors.
+// The results to write for points that were not reached: waived ones as such, the others as errors.
 std::vector<result> unfinished(const campaign_plan& plan) {
   std::vector<result> all;
   for (const auto& m : plan.points) {
@@ -96,8 +97,8 @@ std::vector<result> unfinished(const campaign_plan& plan) {
   return all;
 }
 
-// A timeline belongs to one result: its picture goes with it, and with the figures what else is attached to
-// that result.
+// Attaches the picture of a timeline to the result that it shows, and adds the other attachments of that
+// result to the files of figures.
 void attach_timelines(const study& s, std::vector<result>& results, named_files& files) {
   for (auto& r : results) {
     if (r.attachments.empty() || r.point.study != s.name) continue;
@@ -113,7 +114,7 @@ void attach_timelines(const study& s, std::vector<result>& results, named_files&
   }
 }
 
-// What went wrong, a line for each point.
+// A line for each point that failed or had an error.
 std::string failures(std::span<const result> results) {
   std::string text;
   for (const auto& r : results)
@@ -124,8 +125,8 @@ std::string failures(std::span<const result> results) {
   return text;
 }
 
-// On rank 0. The documents are written before the figures, which can be drawn again from them; what was asked
-// to end is not kept waiting by them. False: an evaluation failed.
+// Called on rank 0. The documents are written before the figures, which can be drawn again from them. After
+// an interruption nothing is evaluated, so that the command ends soon. False: an evaluation failed.
 bool report_on(const campaign_request& asked, const runner& measured, std::vector<result> results,
                outputs& written) {
   const auto spent = to_string(measured.spent());
@@ -187,7 +188,7 @@ presented_results present(std::span<const study* const> studies, std::vector<res
     if (s->evaluate == nullptr) continue;
     const auto one = shown_of(*s, [&] {
       auto made = s->evaluate(results);
-      // One picture that cannot be drawn costs no other.
+      // A picture that cannot be drawn does not prevent the others.
       for (const auto& each : made.figures) try {
           all.files[heading_of(each).name + ".svg"] = how.svg(each);
         } catch (const std::invalid_argument& error) {
@@ -235,7 +236,7 @@ int measure(const campaign_request& typed, communicator& job, std::span<const to
   events.idle = [&] { written.idle(); };
   const time_spent* spent = nullptr;
   events.finished = [&](const result& r) {
-    // By now: a document that is cut short says it too.
+    // Noted after every point, so that the document of an early end has it too.
     if (spent != nullptr) written.note("time_spent", to_string(*spent));
     written.add(r);
     line.finished();

@@ -22,7 +22,7 @@ namespace mgsync {
 // How evaluations are shown: as text, and their figures as files.
 struct presentation {
   std::string (*text)(const evaluation&) = nullptr;
-  std::string (*svg)(const figure&) = nullptr;  // std::invalid_argument: this one cannot be drawn
+  std::string (*svg)(const figure&) = nullptr;  // throws std::invalid_argument where it cannot be drawn
 };
 
 struct campaign_request {
@@ -35,25 +35,26 @@ struct campaign_request {
   std::string not_gpus;     // why host members stand in for the GPUs that are here; empty: they do not
   bool with_cuda = false;   // this build can run kernels
   bool planning = false;    // nothing will be measured: the machine may be another one
-  bool less_order = false;  // what orders less than a barrier is ranked among them all the same
+  bool less_order = false;  // rank subjects that order less than a barrier together with barriers
   machine_record machine;
-  std::map<std::string, std::string> surroundings;  // of this process, for the document's settings
+  std::map<std::string, std::string>
+      surroundings;  // environment of this process, for the document's settings
   presentation shown;
 };
 
-// What is asked of one of the studies, its axes settled. `where` is nullptr where nothing is measured; what a
-// study notes about the whole plan goes to `notes`.
+// The request for one of the studies, with the values of its axes. `where` is nullptr where nothing is
+// measured; `notes` gets the study's notes about the whole plan.
 study_request request_for(const study&, const campaign_request&, std::span<const topology::rank_view>,
                           const session* where = nullptr, std::vector<std::string>* notes = nullptr);
 
-// What is amiss with the machines, and shows in the figures; a sentence each.
+// A sentence for each condition of the machines that affects the measured values.
 std::vector<std::string> machine_notes(const campaign_request&, std::span<const topology::rank_view>);
 
 // What would be measured, and where, in lines for people.
 std::string plan_text(const campaign_request&, std::span<const topology::rank_view>);
 
-// Measures. Returns what the process exits with, the same on every rank. `written` is told of every result as
-// soon as it is there, so that whoever ends the process early can still write them all, each with its blame.
+// Measures the studies, and returns the exit code, the same on every rank. `written` gets every result as
+// soon as it exists, so that an early end can still write all of them.
 int measure(const campaign_request&, communicator& job, std::span<const topology::rank_view>, watchdog&,
             outputs& written);
 

@@ -1,5 +1,5 @@
-// What shows that a figure means something: runs of its own before anything is timed, or a look at every
-// timed run.
+// Checks that a subject is what it claims to be: by runs of its own before anything is timed, or by examining
+// every timed run.
 #pragma once
 
 #include <optional>
@@ -13,20 +13,19 @@ namespace mgsync {
 class checker {
  public:
   virtual ~checker() = default;
-  // The next of its own runs, before timing; nothing when it needs no more.
+  // The next checking run to make before timing; nothing when no more are needed.
   virtual std::optional<step> next() = 0;
-  // What came of its own runs and of every step of sampling, before the method sees it.
+  // Called with the outcome of each checking run and of every step of sampling, before the method gets it.
   virtual void take(const step&, std::span<const seen>) = 0;
-  // What it can say by now.
+  // The verdict over everything taken so far.
   virtual verdict judge() const = 0;
-  // Why the subject is not what it says, in a sentence; empty while it may be. Then nothing more is timed: it
-  // failed.
+  // A sentence that says why the subject is not what it claims to be; empty while nothing speaks against it.
+  // Once it is not empty, the point has failed and nothing more is timed.
   virtual std::string refuted() const { return {}; }
-  // Why its figures would mean nothing although it did nothing wrong, in a sentence; empty where they mean
-  // something.
+  // A sentence that says why the subject's values are void although it did nothing wrong; empty where they
+  // are not.
   virtual std::string void_because() const { return {}; }
-  // What else the runs told about the point: notes, and what it ran with. Called once, when the point is
-  // done.
+  // Adds what else the runs showed to the result (notes, environment). Called once, when the point is done.
   virtual void add_to(result&) const {}
 };
 

@@ -1,5 +1,5 @@
-// What the checks of several runs add up to, said alike by every study that compares: so much was checked, so
-// much of it was wrong, and what was broken on purpose was noticed. A checker feeds it with its runs:
+// Adds up the checks of several runs to a verdict: how much was checked, how much of it was wrong, and
+// whether every positive control was caught. A checker passes its runs:
 //
 //     for (const auto& run : came) checks_.add(run);
 //     return checks_.judge(verdict_kind::sum);
@@ -15,21 +15,21 @@ namespace mgsync {
 
 class checks {
  public:
-  // A run that was asked for a fault is a control, which must be found wrong. One that compared nothing says
-  // nothing.
+  // A run with an injected fault is a positive control, which must be found wrong. A run that compared
+  // nothing is ignored.
   void add(const seen& run) {
     if (run.checked) add(*run.checked, !run.done.fault.empty());
   }
   void add(const check_counts&, bool is_control);
 
   std::uint64_t rounds() const { return all_.rounds; }
-  // The first that was wrong, in its run's sentence; empty: none was.
+  // The example sentence of the first run that was wrong; empty: none was.
   const std::string& example() const { return all_.example; }
   std::uint64_t controls() const { return controls_; }
   std::uint64_t unnoticed() const { return controls_ - noticed_; }  // controls that were not found wrong
   bool show_something() const { return controls_ > 0 && unnoticed() == 0; }
-  // Passed where something was checked, nothing was wrong, and there was a control and every one was noticed.
-  // Rounds are bounded.
+  // Passed where something was checked, nothing was wrong, and there was at least one positive control and
+  // all were caught.
   verdict judge(verdict_kind) const;
 
  private:

@@ -28,7 +28,7 @@ namespace mgsync {
 
 namespace {
 
-constexpr const char* ended_because = "ended_because";  // of the document's settings
+constexpr const char* ended_because = "ended_because";  // a key of the document's settings
 
 struct named_file {
   std::string_view option;
@@ -53,14 +53,14 @@ void must_be_writable(const named_file& file) {
     throw usage_error(fmt::format("--{} {}: {}; name another file", file.option, file.name, why));
 }
 
-// Links count as what they lead to.
+// Compares what symbolic links point to.
 bool are_one_file(const std::string& a, const std::string& b) {
   if (a == "-" || b == "-") return a == b;
   std::error_code absent;
   return std::filesystem::equivalent(a, b, absent) || behind_links(a) == behind_links(b);
 }
 
-// What the command writes, one by one.
+// All files that the command writes.
 std::vector<named_file> files_to_write(const output_request& asked) {
   auto written = files_at_the_end(asked);
   if (!asked.store.empty()) written.push_back({"store", asked.store});
@@ -116,7 +116,7 @@ exit_code exit_code_of(std::span<const result> results) {
   if (any(result_status::failed)) return exit_code::barrier_failed;
   if (any(result_status::error)) return exit_code::failure;
   const bool something =
-      any(result_status::measured) ||  // an outcome is no metric
+      any(result_status::measured) ||  // subjects that only have an outcome have no metrics
       std::any_of(results.begin(), results.end(), [](const auto& r) { return r.has_metrics(); });
   return something ? exit_code::success : exit_code::all_waived;
 }
@@ -229,7 +229,7 @@ void outputs::take_over() {
   const auto lock = lock_soon();
   if (!lock || !stands_by_ || opened_) return;
   try {
-    // It may have come to that itself: the store is the first that it ends.
+    // Rank 0 may have written everything before it ended: it ends the store first.
     if (!asked_.store.empty() ? read_store(asked_.store).complete : has_written(asked_.json, document_))
       return;
     open_store(if_exists::resume);
@@ -263,7 +263,8 @@ void outputs::replace(std::vector<result> all) {
   document_.results = std::move(all);
 }
 
-// The point in flight is to blame, or what broke is; the points that the plan holds besides were not tried.
+// The document with a result for every planned point: the point in flight gets `blame`, the others were not
+// tried.
 json_document outputs::with_unfinished(const std::string& why, result_status blame,
                                        std::optional<result>& blamed) const {
   auto document = document_;
@@ -288,7 +289,7 @@ json_document outputs::with_unfinished(const std::string& why, result_status bla
 }
 
 void outputs::write(const std::string& end, std::string_view remarks) {
-  // Another rank may have heard first that the job is to end: this one's own word of it is a moment away.
+  // Another rank may have received the signal first; waits up to a second for this rank's own, to name it.
   for (int i = 0; i < 100 && end != "complete" && signal_in_words().empty(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   std::lock_guard lock(mutex_);
@@ -299,7 +300,7 @@ void outputs::write(const std::string& end, std::string_view remarks) {
   auto why = end == "complete" ? "" : signal_in_words();
   if (why.empty() && end != "complete") why = "another rank was asked to end";
   if (!why.empty()) document_.settings[ended_because] = why;
-  // Whatever lasts comes first, and one that cannot be written takes nothing else along.
+  // The files come before the text on the terminal, and each is written even if another cannot be.
   do_each({[&] {
              if (store_) store_->end(end, why);
            },
@@ -316,12 +317,12 @@ void outputs::idle() {
   current_ = {};
 }
 
-// Whoever has it takes what is known and goes on, or writes the end.
+// Tries for 0.3 s: the other thread holds the lock either briefly, or because it is writing the files itself.
 std::unique_lock<std::mutex> outputs::lock_soon() {
   std::unique_lock lock(mutex_, std::try_to_lock);
   for (int i = 0; i < 30 && !lock; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    static_cast<void>(lock.try_lock());  // the loop asks
+    static_cast<void>(lock.try_lock());  // the loop's condition tests it
   }
   return lock;
 }
@@ -369,7 +370,7 @@ bool outputs::write_meanwhile(const std::string& why) {
              },
              [&] { write_documents(replaceable, document); }});
   } catch (const std::exception&) {
-    // The command meets it again, and says it.
+    // Not reported: the command will meet the same error and report it.
   }
   return true;
 }

@@ -25,85 +25,88 @@ namespace mgsync {
 struct output_request {
   std::string typed;  // the whole command line, for the results
   std::string json;   // file, "-" for stdout, "" for none; and so the others
-  std::map<std::string, std::string, std::less<>> forms;  // of the results, by option (document_forms.hpp)
-  std::string html;                                       // of report
-  std::string markdown;                                   // of report
-  std::string svg;                                        // of show --figure
+  std::map<std::string, std::string, std::less<>>
+      forms;             // files for other forms of the results, by option (document_forms.hpp)
+  std::string html;      // of report
+  std::string markdown;  // of report
+  std::string svg;       // of show --figure
   std::string store;
   std::string figures;     // a folder
-  bool resume = false;     // the store continues
-  bool anonymous = false;  // results do not tell where they come from
+  bool resume = false;     // continue the store of an earlier command
+  bool anonymous = false;  // replace the names of hosts by pseudonyms
   bool verbose = false;
 
   detail listed() const { return verbose ? detail::every : detail::grouped; }
 };
 
-// What the results say: barrier_failed when one did, all_waived when none was measured, else success.
+// barrier_failed when a barrier failed, all_waived when nothing was measured, else success or failure.
 exit_code exit_code_of(std::span<const result>);
 
 // Before the work of a command that writes files: throws usage_error where one cannot be written, or is
-// another one of them, or one of those that the command reads, or the folder of --figures cannot be. From
-// here on a reader that leaves (`2>&1 | head`) does not end the command before they are written; without
-// files there is nothing to stay for.
+// another one of them, or one of those that the command reads, or the folder of --figures cannot be. Where
+// files are to be written, SIGPIPE does not end the command from now on (`2>&1 | head`).
 void prepare_files(const output_request&, std::span<const std::string> read = {});
 
-// Every step, although one before it threw; then throws the first of these, having said the others.
+// Carries out every step, also after one that threw. Then throws the first exception; the others are printed
+// on stderr.
 void do_each(const std::vector<std::function<void()>>& steps);
 
-// The same where only the work has shown what was read.
+// Throws usage_error where an output is one of the files in `read`, for commands that learn late what they
+// read.
 void must_not_write_over(const output_request&, std::span<const std::string> read);
 
-// A text to --json, where that was asked for.
+// Writes the text to the file of --json, where that was given.
 void write_json(const output_request&, const std::string& text);
 
-// The document to --json and in the other forms that were asked for; each although another cannot be written.
+// Writes the document to --json and in the other requested forms. Tries all of them even if one cannot be
+// written.
 void write_documents(const output_request&, const json_document&);
 
-// To stdout, or to stderr where a document goes to stdout.
+// Prints the text to stdout, or to stderr where a document goes to stdout.
 void print_table(const output_request&, std::string_view text) noexcept;
 
-// Files of these names into the folder of --figures, where that was asked for.
+// Writes files of these names into the folder of --figures, where that was given.
 using named_files = std::map<std::string, std::string>;
 void write_figures(const output_request&, const named_files&);
 
 class outputs {
  public:
-  // Finds out now whether the files can be written (usage_error), not after an hour of measuring. `about`
-  // says what decides a result, `surroundings` what else is known of this command alone: a store may be
-  // resumed on another day. Rank 0 only.
+  // Throws usage_error where a file cannot be written, before anything is measured. `about` holds what
+  // determines results and must match when a store is resumed; `surroundings` is what may differ then. Called
+  // by rank 0 only.
   void open(const output_request&, store_header about, std::map<std::string, std::string> surroundings = {});
-  // Of another rank: remembers the same, for take_over(), and opens nothing.
+  // Called by another rank: keeps the arguments for take_over(), and opens nothing.
   void stand_by(const output_request&, store_header about,
                 std::map<std::string, std::string> surroundings = {});
-  // Where the rank that had opened them is gone: what the store holds is what there is. Does nothing where
-  // nobody stands by.
+  // Called after stand_by() when rank 0 is gone: continues with the results that the store holds, so that
+  // this rank can write the files. Otherwise does nothing.
   void take_over();
   bool has_files() const { return opened_; }
 
   mgsync::store* store() { return store_.get(); }
 
-  // Every point that is to be measured, waived ones with their status and reason, the others as errors: what
-  // an early end leaves of them.
+  // Takes a result for every planned point, to be written if the command ends early: waived ones with their
+  // reason, the others as errors.
   void plan(std::vector<result>);
-  // What is being made or measured right now; nothing is.
+  // Sets the point that is being measured now; idle(): none is.
   void measuring(const point&);
   void idle();
-  // One more result, as soon as it is there.
+  // Adds the result of a point that is done.
   void add(const result&);
-  // Something about the whole command, for the document: where its time went.
+  // Adds an entry to the document's settings, such as the time spent.
   void note(const std::string& key, std::string value);
-  // The final list, in the plan's order: replaces what was added.
+  // Replaces all results that were added by the final list, in the plan's order.
   void replace(std::vector<result>);
-  // Writes the files, then `remarks` to stderr and the table; throws what kept a file from being written
-  // after all of that. `end` is what the store says of the end.
+  // Writes the files, then `remarks` to stderr, then the table. Where a file could not be written, throws
+  // after all of that. `end` is stored as how the command ended.
   void write(const std::string& end, std::string_view remarks = {});
-  // The same from another thread while the command is stuck: the files and the store, with `why` as the
-  // reason of the point in flight, which `blame` says of it: failed, error or interrupted. Points that were
-  // not tried are errors, or interrupted. Never blocks for long; does nothing the second time. False: the
-  // command is writing, and it could not.
+  // Writes the files and the store from another thread while the command is stuck. The point in flight gets
+  // the status `blame` (failed, error or interrupted) and the reason `why`; points that were not tried become
+  // errors, or interrupted. Waits less than a second for the lock, and does nothing when called again. False:
+  // the command held the lock, and nothing was written.
   bool write_in_emergency(const std::string& why, result_status blame);
-  // The same of a command that was asked to end and goes on to do so, in case that it does not get there:
-  // what it writes then replaces this. What cannot be replaced (a pipe) is not written. False as above.
+  // Writes the same while a command that was asked to end is still ending, in case that it is killed before.
+  // Its own writing later replaces these files, so nothing is written to pipes. False as above.
   bool write_meanwhile(const std::string& why);
 
  private:
@@ -118,7 +121,7 @@ class outputs {
   json_document document_;
   store_header about_;
   std::unique_ptr<mgsync::store> store_;
-  point current_;  // no subject: none
+  point current_;  // without a subject: no point is being measured
   std::vector<result> planned_;
   bool stands_by_ = false;
   std::atomic<bool> opened_ = false;

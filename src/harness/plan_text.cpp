@@ -9,12 +9,12 @@
 namespace mgsync {
 namespace {
 
-// What a point's method stops by, where it is measured and its time is not known beforehand.
+// The stopping rule of a point's method; nothing where the point is waived or its number of batches is fixed.
 std::optional<stopping_rule> rule_of(const measurement& m) {
   return m.waived.empty() && m.method ? m.method()->stops() : std::nullopt;
 }
 
-// About how long it takes: what its study says, or less where sampling may not take so long.
+// Roughly how long the point takes: its study's estimate, or less where its sampling is limited to less.
 double seconds_of(const study& s, const measurement& m) {
   constexpr double beside_sampling = 0.2;
   const auto rule = rule_of(m);
@@ -23,14 +23,14 @@ double seconds_of(const study& s, const measurement& m) {
                   beside_sampling + std::chrono::duration<double>(rule->max_time).count());
 }
 
-// The points that are described together: of a cell without a description one.
+// The first points, which are described together: one point where the cell has no description.
 std::span<const measurement> first_cell(std::span<const measurement> all) {
   std::size_t size = 1;
   while (all[0].describe_cell && size < all.size() && all[size].cell == all[0].cell) ++size;
   return all.first(size);
 }
 
-// The members, and what is measured of them; without a description each point by its whole name.
+// A cell's lines: its members and its subjects; without a description each point by its full name.
 std::string format_cell(std::span<const measurement> cell, detail wanted) {
   const auto& describe = cell.front().describe_cell;
   std::string text = describe ? describe(wanted) : "";

@@ -1,5 +1,5 @@
-// How far a long command is: one line on stderr that is written over where somebody watches, else a line now
-// and then.
+// Shows the progress of a long command on stderr: one line that is overwritten on a terminal, otherwise a
+// line from time to time.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace mgsync {
 
 class progress_line {
  public:
-  // Without points it says nothing.
+  // Prints nothing where `points` is 0.
   explicit progress_line(std::size_t points);
   ~progress_line() { clear(); }
   progress_line(const progress_line&) = delete;

@@ -11,7 +11,7 @@ namespace {
 
 using clock = awake_clock;
 
-// What is done while one of these lives is added to `total`.
+// Adds the time from its construction to its destruction to `total`.
 class stopwatch {
  public:
   explicit stopwatch(std::chrono::nanoseconds& total) : total_(&total) {}
@@ -32,15 +32,16 @@ std::string to_string(const time_spent& all) {
                      s(all.creating), s(all.checking), s(all.preparing), s(all.sampling));
 }
 
-// One point while its cell is being measured. Its method and its checker are rank 0's; its status is what
-// rank 0 says.
+// One point while its cell is being measured. Only rank 0 has its method and its checker, and decides its
+// status.
 struct runner::candidate {
   candidate() = default;
   candidate(const candidate&) = delete;
   candidate& operator=(const candidate&) = delete;
   ~candidate() { destroy(); }
 
-  // Under the watchdog, also while an exception unwinds: it may be collective, and wait for a device.
+  // Destroying a subject may be collective or wait for a device, so it is under the watchdog, also while an
+  // exception unwinds.
   void destroy() {
     if (!subject) return;
     const watchdog::guard watched(*dog, "destroying " + name_of(planned->point), patience);
@@ -56,17 +57,17 @@ struct runner::candidate {
   std::unique_ptr<mgsync::checker> checker;
   std::optional<step> next;
   std::chrono::nanoseconds
-      spent{};           // in sampling, and in making subjects for it: what came before is not counted
-  seen_beside beside{};  // its timed runs, on this rank's host
+      spent{};           // in sampling and in creating subjects for it; checks and the pilot do not count
+  seen_beside beside{};  // what was seen beside its timed runs, on this rank's host
   std::optional<cpu_time> before{};        // when sampling began
   std::size_t saved = 0;                   // samples that are in the store
-  bool active = true;                      // it goes on
-  bool made = false;                       // there was a subject
+  bool active = true;                      // it is not done yet
+  bool made = false;                       // a subject was created
   bool sampled = false;                    // sampling began
   bool from_store = false;                 // finished by an earlier command
   unsigned stops = 0;                      // times that a process of the job was stopped in one of its runs
-  double stopped_s = 0;                    // so long in all
-  awake_clock::duration stopped_before{};  // what this process had been stopped for when its cell began
+  double stopped_s = 0;                    // seconds of all these stops together
+  awake_clock::duration stopped_before{};  // how long this process had been stopped before its cell began
 };
 
 runner::runner(communicator& job, watchdog& dog, const runner_settings& settings, store* saved,
@@ -195,7 +196,7 @@ bool runner::create(candidate& c) {
   return false;
 }
 
-// Checks the subject and makes the method's pilot, on a life of its own.
+// Creates a subject only for the checker's runs and the method's pilot.
 void runner::prepare(candidate& c) {
   if (!create(c)) return;
   check(c);
@@ -221,7 +222,8 @@ void runner::check(candidate& c) {
   agree(c, std::nullopt);
 }
 
-// What the checker says by now. False: it found the subject or its figures wrong, and the point is over.
+// Asks the checker for its verdict. False: it found the subject wrong or its values void, and the point is
+// over.
 bool runner::judge(candidate& c) {
   if (!c.checker) return true;
   c.result->verdict = c.checker->judge();
@@ -233,8 +235,8 @@ bool runner::judge(candidate& c) {
   return false;
 }
 
-// Whether a process of the job was stopped in this run, so that it shows nothing and is to be made again, if
-// need be on a new life. The same on all ranks. Who is stopped again and again is not followed for ever.
+// Whether a process of the job was stopped during this run, so that it must be repeated, on a new subject
+// where it did not complete. The same on all ranks. False after 20 repetitions of a point, so that this ends.
 bool runner::was_stopped_in(candidate& c, const seen& last) {
   constexpr unsigned often = 20;
   const bool may_be_its_doing =
@@ -245,7 +247,8 @@ bool runner::was_stopped_in(candidate& c, const seen& last) {
   return true;
 }
 
-// The runs of one step, as all ranks saw them. Nothing when the point is over: interrupted, stuck, wrong.
+// Carries out the runs of one step and returns what all ranks saw of them. Nothing when the point is over,
+// because it was interrupted, stuck or wrong.
 std::optional<std::vector<seen>> runner::perform(candidate& c, const step& asked, std::string_view what) {
   std::vector<seen> came;
   while (came.size() < asked.orders.size()) {
@@ -260,7 +263,8 @@ std::optional<std::vector<seen>> runner::perform(candidate& c, const step& asked
     announce(c, what);
     seen mine;
     {
-      // Names the point; the run inside it has the shorter patience.
+      // Adds the point's name to the watchdog's report. The guard of the run inside it has the shorter
+      // time-out.
       const watchdog::guard watched(*watchdog_, name_of(c.planned->point), settings_.timeout * 2);
       const auto before = awake_clock::stopped();
       mine = c.subject->run(order);
@@ -292,7 +296,7 @@ std::optional<std::vector<seen>> runner::perform(candidate& c, const step& asked
   return came;
 }
 
-// What spoke against its figures meanwhile, on any rank, and what its own samples show; on rank 0.
+// Collects the doubts of all ranks in rank 0's result. Collective over the job.
 void runner::gather_doubts(candidate& c) const {
   if (const auto now = beside_->cpu_time_now(); now && c.before)
     c.beside.spent = {now->used - c.before->used, now->stolen - c.before->stolen};
@@ -310,7 +314,7 @@ void runner::interrupt(candidate& c) {
                                                               : "interrupted before it was measured";
 }
 
-// What came of a step of sampling, on rank 0: judged, then kept.
+// Judges the runs of a sampling step and stores their samples, on rank 0.
 void runner::take(candidate& c, std::span<const seen> came) {
   for (const seen& run : came)
     if (const auto taken = run.values.find(std::string(taken_from_members)); taken != run.values.end()) {
@@ -326,7 +330,8 @@ void runner::take(candidate& c, std::span<const seen> came) {
     saved_->add(c.planned->point, c.method->columns(), c.method->description(), c.method->samples()[c.saved]);
 }
 
-// One batch of every point of the cell, on new lives, their steps interleaved in random order.
+// Measures one batch of every point of the cell, each on a new subject, their steps interleaved in random
+// order.
 void runner::measure_batch(std::vector<candidate*>& active) {
   std::vector<candidate*> going;
   for (candidate* c : active) {
@@ -364,7 +369,8 @@ void runner::end(candidate& c) {
   auto& r = *c.result;
   if (c.method && !c.from_store) {
     r.samples = c.method->samples();
-    const bool done = r.status == result_status::waived && r.reason.empty();  // nothing was said against it
+    const bool done = r.status == result_status::waived &&
+                      r.reason.empty();  // still the initial state: neither failed nor interrupted
     if (c.sampled && (done || r.status == result_status::interrupted)) {
       r.metrics = c.method->values();
       r.stopped = done ? c.method->stopped() : stop_reason::interrupted;
@@ -372,7 +378,7 @@ void runner::end(candidate& c) {
     if (done && c.method->void_because().empty()) {
       r.status = result_status::measured;
     } else if (done) {
-      r.reason = "void: " + c.method->void_because();  // waived: there is no figure here
+      r.reason = "void: " + c.method->void_because();  // the status stays `waived`: there is no value
       r.metrics.clear();
     }
     if (c.checker && c.made) c.checker->add_to(r);

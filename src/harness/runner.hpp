@@ -1,7 +1,7 @@
 // Measures points: makes each subject, checks it, then asks its method for steps until it is done, batch by
-// batch, the points of a cell interleaved. Knows subjects, methods and checkers; what is measured is none of
-// its business. SPMD: every rank of the job calls run() with the same measurements. Rank 0 has the methods
-// and the checkers, decides (what comes next, in which order, when to stop) and tells the others.
+// batch, the points of a cell interleaved. Knows subjects, methods and checkers, but not what is measured.
+// SPMD: every rank of the job calls run() with the same measurements. Rank 0 has the methods and the
+// checkers, decides (what comes next, in which order, when to stop) and tells the others.
 #pragma once
 
 #include <chrono>
@@ -24,21 +24,22 @@
 namespace mgsync {
 
 struct runner_settings {
-  std::uint64_t seed = 1;  // of the order of measuring
+  std::uint64_t seed = 1;  // of the random order in which the points of a cell are measured
   std::chrono::nanoseconds timeout =
-      std::chrono::seconds(30);       // of a subject's creation, and half that of its runs
-  std::map<int, std::string> gpus{};  // UUIDs of this process's GPUs by their ids, to look at them meanwhile
+      std::chrono::seconds(30);  // for creating a subject; a run may take twice as long
+  std::map<int, std::string>
+      gpus{};  // UUIDs of this process's GPUs by their ids, for watching their state (bystanders)
 };
 
-// What the runner tells while it runs; all of it is called on rank 0 only.
+// Callbacks while it runs; called on rank 0 only.
 struct runner_events {
   // Before a subject is made and before every run: "creating", "checking", "trying run lengths", "batch 3".
   std::function<void(const point&, std::string_view what)> running;
-  std::function<void()> idle;                   // what running() announced has ended, well or not
+  std::function<void()> idle;                   // what running() announced has ended, successfully or not
   std::function<void(const result&)> finished;  // a point is done
 };
 
-// Where the time went, on rank 0.
+// How the time was spent, as seen on rank 0.
 struct time_spent {
   std::chrono::nanoseconds creating{}, checking{}, preparing{}, sampling{};
 };
@@ -82,7 +83,7 @@ class runner {
   store* saved_;
   runner_events events_;
   std::mt19937_64 random_;
-  std::optional<bystanders> beside_;  // while it runs
+  std::optional<bystanders> beside_;  // empty until run() is called
   time_spent spent_;
   bool interrupted_ = false;
 };

@@ -93,14 +93,14 @@ pilot_line fit(std::span<const pilot_run> pilot) {
     line.sigma_us = std::max(line.sigma_us, spread(durations));
   const auto& [fewest, shortest] = *by_rounds.begin();
   const auto& [most, longest] = *by_rounds.rbegin();
-  // All of the longest run's time as rounds: an upper limit of the latency, and the estimate where there is
-  // no other.
+  // The longest run's whole time divided by its rounds: an upper bound of the latency, and the estimate where
+  // there is no slope.
   const double limit = minimum(longest) / most;
   line.latency_us = limit;
   if (most > fewest) {
     const double slope = (median(longest) - median(shortest)) / (static_cast<double>(most) - fewest);
-    // A slope lost in the noise would ask for runs without end: no less than a hundredth of the limit is
-    // believed.
+    // A slope near zero, lost in the noise, would ask for endless runs, so it is taken as at least a
+    // hundredth of that bound.
     line.latency_us = std::clamp(slope, limit / 100, limit);
   }
   return line;
@@ -117,10 +117,10 @@ rounds_choice choose_rounds(std::span<const pilot_run> pilot, const rounds_reque
   const double outlasting_skew = std::ceil(request.start_skew_us / latency);
   const double rounds_short = std::clamp(std::max<double>(request.fewest_rounds, outlasting_skew), 1.0,
                                          std::max(1.0, std::floor(affordable / 4)));
-  // Eq. 8 with equal sigma at both ends; the clock rounds each end by at most a tick.
+  // Eq. 8 with equal sigma of both runs; the clock's resolution adds an error of at most one tick to each.
   const double uncertain_us = std::sqrt(2.0) * std::hypot(line.sigma_us, request.clock_tick_us);
   const double for_precision = std::ceil(uncertain_us / (request.precision * latency));
-  // Three times the short run at least, so that what does not cancel (cold first rounds) weighs little.
+  // At least three times the short run, so that what does not cancel (cold first rounds) has little weight.
   const double difference =
       std::max({for_precision, 3 * rounds_short, std::ceil(request.least_difference_us / latency)});
   const double least = rounds_short + 1;

@@ -21,11 +21,10 @@ struct stopping_rule {
   double precision = 0.01;  // half-width of the interval, relative to the median
   std::chrono::nanoseconds max_time = std::chrono::seconds(2);  // of one point
   std::uint32_t min_batches = 6;
-  std::uint32_t batches_in_a_row = 2;  // that must all find the interval narrow enough
+  std::uint32_t batches_in_a_row = 2;  // successive batches after which the interval must be narrow enough
 };
 
-// Fed with the values of one metric as they are measured (or as a store gives them back), asked whether to go
-// on.
+// Takes the values of one metric as they are measured or read from a store, and decides whether to go on.
 class stopping {
  public:
   // Throws usage_error unless 0 < precision <= 1, max_time > 0 and min_batches >= 6.
@@ -33,11 +32,11 @@ class stopping {
 
   // A value of another batch than the last one closes that batch first.
   void add_value(std::uint32_t batch, double value);
-  // The open batch is complete: the criterion is looked at. Without samples nothing happens.
+  // Completes the open batch and evaluates the criterion. Does nothing for a batch without samples.
   void close_batch();
 
-  // `elapsed` is the time spent on this point by this command. Interruption goes first, then precision, then
-  // time.
+  // `elapsed` is the time spent on this point by this command. Of several reasons to stop, interruption is
+  // returned before precision, and precision before time.
   stop_reason decide(std::chrono::nanoseconds elapsed, bool interrupted = false) const;
 
   std::uint32_t batches() const { return static_cast<std::uint32_t>(medians_.size()); }  // closed ones
@@ -56,9 +55,9 @@ class stopping {
 
 // How many samples the next batch is worth, at most `most`. With a spread of w inside batches and of b
 // between them, and a new object that costs as much as `beginning` samples, a given time yields the narrowest
-// interval with sqrt(beginning) w / b samples a batch: more would know better what this one object does, and
-// no better what the next one will. Both spreads are robust: a hiccup is no noise. Before three batches of
-// two samples or more: 3.
+// interval with sqrt(beginning) w / b samples a batch: more samples would only describe this one object
+// better. Both spreads are robust estimates, so a single outlier hardly changes them. Returns 3 before there
+// are three batches of at least two samples.
 std::uint32_t samples_worth_taking(std::span<const std::vector<double>> batches, double beginning,
                                    std::uint32_t most);
 
@@ -69,13 +68,14 @@ struct pilot_run {
 };
 
 struct rounds_request {
-  double precision = 0.01;         // wanted of one sample: sigma_L over L
-  double longest_run_us = 20'000;  // no run is meant to last longer, unless two rounds do
+  double precision = 0.01;         // wanted for one sample: sigma_L / L
+  double longest_run_us = 20'000;  // no run should last longer, unless two rounds do
   double clock_tick_us = 0.05;     // resolution of the clock that takes T
   double start_skew_us = 2;  // members leave the start barrier this far apart; the short run must outlast it
-  double least_difference_us =
-      0;  // the long run outlasts the short one by this: for hiccups that no pilot sees
-  std::uint32_t fewest_rounds = 8;  // of the short run, where time allows: the first rounds find cold caches
+  double least_difference_us = 0;  // the least difference between the long and the short run, against
+                                   // disturbances that the pilot does not see
+  std::uint32_t fewest_rounds =
+      8;  // of the short run, where time allows, because the caches are cold in the first rounds
 };
 
 struct rounds_choice {

@@ -27,30 +27,30 @@
 
 namespace mgsync {
 
-// What every study is asked for alike: the options that are no axes.
+// The settings that all studies have in common: options that are no axes.
 struct study_settings {
-  std::optional<double> precision;                   // of a figure, where it was typed
-  std::optional<std::chrono::nanoseconds> max_time;  // of sampling a point, where it was typed
+  std::optional<double> precision;                   // --precision, where it was typed
+  std::optional<std::chrono::nanoseconds> max_time;  // for sampling a point: --max-time, where it was typed
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);
   std::uint64_t check_rounds = 10'000;  // 0: unchecked
   int members_per_rank = 0;             // 0: all in one rank when there is one, else one each
-  bool per_node = false;                // every node by itself
+  bool per_node = false;                // every node measures by itself
   bool pin = true;
   bool oversubscribe = false;
 };
 
-// What a command asks of a study: values of its axes, and of which members.
+// What a command requests of a study: values of its axes, the members and the settings.
 struct study_request : axis_values {
   std::span<const topology::rank_view> ranks;  // at least one
   topology::device device = topology::device::host;
   bool with_cuda = false;  // this build can run kernels
-  bool planning = false;   // nothing will be measured: the machine may be another one
+  bool planning = false;   // nothing will be measured, and the machine may be one that was read from a file
   study_settings settings;
-  std::uint64_t seed = 1;          // of whatever is random in measuring
+  std::uint64_t seed = 1;          // of all random numbers
   const session* where = nullptr;  // this process's place among the ranks, where something is measured
-  std::vector<std::string>* notes = nullptr;  // where it says what is to be known of the whole plan
+  std::vector<std::string>* notes = nullptr;  // gets the study's notes about the whole plan
 
-  // What was typed, in place of the study's own precision and time.
+  // The study's own stopping rule, with the precision and time that were typed.
   stopping_rule stops(stopping_rule own) const {
     own.precision = settings.precision.value_or(own.precision);
     own.max_time = settings.max_time.value_or(own.max_time);
@@ -60,10 +60,10 @@ struct study_request : axis_values {
   bool pins() const { return settings.pin && machine().is_this_machine; }
 
   const topology::machine& machine() const { return ranks.front().seen; }
-  // The first GPU that CUDA shows; without one the first that is known; nullptr: there is none.
+  // The first GPU that is visible to CUDA; without one the first that is known; nullptr: there is none.
   const topology::gpu* first_gpu() const;
-  int first_ordinal() const;  // its number in CUDA; 0 without one
-  // Settles the study's axes for these members, by the words that were typed (src/harness/axis.hpp).
+  int first_ordinal() const;  // its CUDA ordinal; 0 without one
+  // Sets the values of the study's axes from the typed words (src/harness/axis.hpp).
   void settle(declared_axes axes, const typed_words&);
 };
 
@@ -79,26 +79,26 @@ struct subject_creation {
 // rank, and again for each batch; method and checker on rank 0.
 struct measurement {
   mgsync::point point;
-  std::string waived;  // why it is not even tried; empty: it is
+  std::string waived;  // why it is not tried; empty: it is
   std::function<subject_creation()> create;
   std::function<std::unique_ptr<mgsync::method>()> method;
   std::function<std::unique_ptr<mgsync::checker>()> checker;  // empty: unchecked
-  std::string cell;                    // points of one cell are measured interleaved, batch by batch
-  std::function<void()> enter_cell;    // of a cell's first point: called on every rank before any is made
-  int speaker = 0;                     // the rank whose word counts of what a creation found
+  std::string cell;  // points of one cell are measured interleaved, batch by batch
+  std::function<void()>
+      enter_cell;  // for a cell's first point: called on every rank before any subject of the cell is created
+  int speaker = 0;                     // the rank whose subject_creation::found goes into the result
   std::vector<std::string> notes;      // for the result
   std::optional<known_facts> facts{};  // for the result
-  // Of a cell's first point: who its members are and what goes on beside them, in lines for a plan. Empty:
-  // nothing that the points' names do not say.
+  // For a cell's first point: lines for --dry-run that name the members and the load beside them. Without a
+  // function the points' names say everything.
   std::function<std::string(detail)> describe_cell{};
 };
 
-// What measurements of all studies begin with: a point of one member, the first GPU or thread, on the asked
-// device.
+// A measurement to start from: its point has one member, the first GPU or thread, on the requested device.
 measurement measurement_of(const study_request&, std::string_view study, std::string_view subject,
                            std::string_view variant = {});
 
-// What a study says without measuring anything: a model's answer, in words, for scripts and in pictures.
+// What a study's model answers without measuring anything: text, figures, and a document for scripts.
 struct study_answer {
   std::string text;  // ends with a newline
   std::vector<figure> figures{};
@@ -106,7 +106,7 @@ struct study_answer {
   std::vector<std::string> read{};                           // the files that it comes from
 };
 
-// An option that a study cannot use, and why: a clause for whoever typed it.
+// An option that a study cannot use, and a clause that says why.
 struct refused_option {
   std::string_view option;  // without its dashes
   std::string_view why;
@@ -116,48 +116,47 @@ struct study {
   std::string_view name;
   std::string_view summary;  // one line
   declared_axes axes;
-  // Pure. Throws usage_error for words that each are right, and together are not.
+  // The points for these values of the axes. Pure. Throws usage_error for values that do not go together.
   std::vector<measurement> (*points)(const study_request&) = nullptr;
-  // What results mean, of this study's points and of others that it knows. Pure, and happy with what there
-  // is.
+  // Evaluates results of this study's points and of others that it knows. Pure. Results may be missing.
   evaluation (*evaluate)(std::span<const result>) = nullptr;
-  // About how long a point takes, for the estimate before a long study.
+  // Roughly how long a point takes, for the estimate of the whole time.
   double seconds_per_point = 1;
-  // Answers what its model is asked, where an axis that asks it was typed; the request knows no machine then.
-  // Throws usage_error for typed axes that the answer does not use. nullptr: the study has none.
+  // Answers by the study's model, where an axis with asks_model was typed; the request then has no machine.
+  // Throws usage_error for typed axes that the answer does not use. nullptr: the study has no model.
   study_answer (*answer)(const study_request&) = nullptr;
   // Whether its members may be spread over the ranks of a job.
   bool in_ranks = false;
-  // Whether its curves are of one program: between points of several they would cross where none of them
-  // does. Results of several are then evaluated each by itself.
+  // Whether its curves only make sense within one program (points of several would show crossings that none
+  // of them has). Results of several programs are then evaluated separately.
   bool of_one_program = false;
-  // What is true of a point's subject, where one passage of it synchronizes anybody (src/results/facts.hpp):
-  // for the results, and for those of files that do not say it. nullptr: nothing here does.
+  // The facts of a point's subject, where it synchronizes anything (src/results/facts.hpp): for new results,
+  // and for results from files that lack them. nullptr: no subject of this study synchronizes.
   std::optional<known_facts> (*facts_of)(const point&) = nullptr;
-  // The options that it does not use. What only several ranks use is refused where in_ranks is false
-  // (why_refused).
+  // The options that it does not use. Options that only several ranks use are refused anyway where in_ranks
+  // is false (why_refused).
   std::span<const refused_option> refuses{};
 };
 
-// Whether these words ask the study's model, and nothing is to be measured.
+// Whether one of the typed axes has asks_model, so that the study's model answers and nothing is measured.
 bool asks_for_answer(const study&, const typed_words&);
 
-// Takes from these studies what results do not say of their subjects. `less_order`: what orders
-// less than a barrier is ranked among them all the same.
+// Adds the facts that results or measurements lack, from these studies. `less_order`: subjects that order
+// less than a barrier are ranked together with barriers.
 void know_facts(std::span<const study* const>, std::span<result>, bool less_order);
 void know_facts(std::span<const study* const>, std::span<measurement>, bool less_order);
 
-// Why this study refuses the option, from its record; empty: it takes it.
+// Why this study refuses the option; empty: it accepts it.
 std::string_view why_refused(const study&, std::string_view option);
 
-// What one study makes of results. An evaluation that throws costs its own section: `failed` says why, and
-// what is shown is a sentence that says it too.
+// One study's evaluation of results. Where it threw, `failed` says why, and `shown` is only a sentence that
+// says so.
 struct shown_study {
   const study* of = nullptr;
   evaluation shown;
   std::string failed{};
 };
-// Runs `evaluate`, what `one` makes of something.
+// Runs `evaluate`, an evaluation of study `one`, and catches its exceptions.
 shown_study shown_of(const study& one, const std::function<evaluation()>& evaluate);
 
 // Every study of this build, in the order of src/studies/CMakeLists.txt. The table is generated.

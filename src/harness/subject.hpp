@@ -1,6 +1,6 @@
-// What is timed, as the runner knows it: something that carries out orders and says what it saw. A barrier, a
-// chain of instructions, a launch or a reduction is a subject by what its study makes of it; the harness
-// knows none of them.
+// A subject, as the runner knows it: something that carries out orders and reports what happened. Studies
+// implement it for barriers, chains of instructions, launches and reductions, which the harness does not
+// know.
 #pragma once
 
 #include <any>
@@ -20,11 +20,11 @@ struct order {
   enum class purpose { time, check };
   purpose what = purpose::time;
   std::uint64_t count = 1;   // rounds | launches | links of a chain | repeats: what the method varies
-  std::uint64_t units = 0;   // units of waiting in each of them
-  double unit_us = 0;        // what a unit is asked to last
-  std::uint64_t seed = 1;    // of whatever is random in a checking run
-  std::string fault{};       // what is to go wrong, in the checker's words; empty: nothing
-  std::uint32_t faulty = 0;  // the member, an index in the group, that it is to go wrong with
+  std::uint64_t units = 0;   // how long each of them waits, in units of unit_us
+  double unit_us = 0;        // the wanted duration of a unit
+  std::uint64_t seed = 1;    // of the random numbers of a checking run
+  std::string fault{};       // the fault to inject, for positive controls, named by the checker; empty: none
+  std::uint32_t faulty = 0;  // the member, as its index in the group, that gets the fault
   bool operator==(const order&) const = default;
 };
 void fields(auto& way, order& o) {
@@ -37,17 +37,16 @@ void fields(auto& way, order& o) {
   way.needs("faulty", o.faulty);
 }
 
-// How a run ended. stuck: a bounded wait gave up; aborted: asked to stop; wrong: it ran, and its result was
-// not what it must be; died: its process or its GPU did not survive it; overdue: it went on, and for too
-// long.
+// How a run ended. stuck: a bounded wait gave up; aborted: asked to stop; wrong: it ran, but its result was
+// wrong; died: its process or its GPU crashed; overdue: it made progress, but took too long.
 enum class ending { completed, aborted, stuck, wrong, died, overdue };
 
-// What a run compared, and how much of it was not what it must be.
+// How much a run compared, and how much of that was wrong.
 struct check_counts {
-  std::uint64_t rounds = 0;    // or sums, products, stages: what was checked
+  std::uint64_t rounds = 0;    // rounds, sums, products or stages that were checked
   std::uint64_t compared = 0;  // comparisons made
-  std::uint64_t wrong = 0;     // of those
-  std::string example{};       // the first that was wrong, in a sentence; may be empty
+  std::uint64_t wrong = 0;     // comparisons that failed
+  std::string example{};       // a sentence about the first that failed; may be empty
 };
 void fields(auto& way, check_counts& c) {
   way.needs("rounds", c.rounds);
@@ -56,8 +55,7 @@ void fields(auto& way, check_counts& c) {
   way.needs("example", c.example);
 }
 
-// What all members saw in one run. A value that a method needs and does not find is its
-// std::invalid_argument.
+// What one run showed. A method throws std::invalid_argument where a value that it needs is missing.
 struct seen {
   order done;
   ending ended = ending::completed;
@@ -65,14 +63,15 @@ struct seen {
   std::map<std::string, std::vector<double>>
       values{};                           // by name with its unit: "duration_us", "cycles", "bytes"
   std::optional<check_counts> checked{};  // where the run compared anything
-  std::string outcome{};       // a word of the study's, of what may hang or fail: "held", "passed", "hung"
-  std::string void_because{};  // why its figures mean nothing although it completed, in a sentence
-  // What only the study's own checker understands, as a value: a recording, stamps, how a process ended.
+  std::string
+      outcome{};  // for subjects that may hang or fail, one of the study's words: "held", "passed", "hung"
+  std::string void_because{};  // a sentence that says why its values are void although it completed
+  // Data for the study's own checker alone: a recording, time stamps, how a process ended.
   std::any own{};
   bool interrupted = false;  // somebody was asked to end; the run may have completed all the same
-  double stopped_s = 0;      // so long somebody's process was stopped meanwhile (awake_clock)
+  double stopped_s = 0;      // seconds for which a process was stopped during the run (awake_clock)
 };
-// What a rank tells the others: what it was asked to do they know, and `own` is of its process.
+// The fields that ranks exchange: `done` is known to all of them, and `own` stays in its process.
 void fields(auto& way, seen& s) {
   way.needs("ended", s.ended);
   way.needs("reason", s.reason);
@@ -84,8 +83,8 @@ void fields(auto& way, seen& s) {
   way.needs("stopped_s", s.stopped_s);
 }
 
-// A value of timed runs that the runner itself looks at: the share of the run that others took from the
-// member that lost most.
+// The name of the one value of timed runs that the runner itself reads: the largest share of the run for
+// which any member was preempted.
 inline constexpr std::string_view taken_from_members = "taken";
 
 class subject {
@@ -94,8 +93,8 @@ class subject {
   // Carries out one order on this process's members and returns when they have finished or were given up.
   // Collective over the ranks of the group. Never throws for what the subject did wrong: that is an ending.
   virtual seen run(const order&) = 0;
-  // What all ranks saw of the run just made, the same on each of them, from what this one saw. Collective
-  // over the job, also for ranks without members. What runs in one process has nothing to put together.
+  // Combines what each rank saw of the last run, and returns the same on all of them. Collective over the
+  // whole job, including ranks without members. A subject of a single process needs no override.
   virtual seen put_together(seen mine) { return mine; }
 };
 

@@ -21,7 +21,8 @@ struct stretch {
 
 std::string word(std::size_t number, const char* what) { return std::to_string(number) + " " + what; }
 
-// A product with the zero register, and what is added to it: how the compiler copies by the multipliers.
+// A multiply-add with the zero register as a factor, by which the compiler copies a register on the
+// multiplier's unit.
 bool copies(const instruction& i) {
   return (i.name() == "IMAD" || i.name() == "HFMA2") && i.bits(24, 8) == zero_register;
 }
@@ -74,7 +75,7 @@ class examination {
     return found;
   }
 
-  // Up to the last link, itself included.
+  // Up to and including the last link.
   std::uint64_t stall_sum() const {
     std::uint64_t sum = code_[stretch_.first - 1].stall(), since_link = 0;
     for (std::size_t i = stretch_.first; i < stretch_.last; ++i) {
@@ -90,7 +91,7 @@ class examination {
     if (each == expected_.stall_per_link.end()) return;
     const double predicted = each->second * static_cast<double>(expected_.links);
     const auto sum = static_cast<double>(verdict_.stall_sum);
-    // A loop's own instructions stand in it besides.
+    // A loop's body also contains the loop's own instructions.
     const double slack =
         expected_.looped ? 3 * stall_slack : std::max(stall_slack, predicted * stall_slack_share);
     if (std::abs(sum - predicted) > slack)
@@ -147,7 +148,7 @@ class examination {
                                     *offset / static_cast<std::int64_t>(sizeof(instruction)));
   }
 
-  // From where the branch goes until the code comes back.
+  // Checks the path from the branch's target until the code returns to the stretch.
   void check_side_path(std::size_t begin) {
     if (expected_.side_per_link.empty()) return;
     std::size_t end = begin;
@@ -162,8 +163,8 @@ class examination {
     }
   }
 
-  // Whose results are still on their way when the first clock is read, and who then waits for them. A read
-  // scoreboard (a source that may be overwritten) is none of it.
+  // Finds instructions between the clock reads that wait for results that were still pending at the first
+  // read. Read scoreboards (which protect source registers from being overwritten) are not considered.
   void check_prepared() {
     std::map<unsigned, std::string> pending;  // by scoreboard
     const auto pass = [&](const instruction& one) {
@@ -174,7 +175,7 @@ class examination {
       if (code_[i].write_scoreboard() != no_scoreboard)
         pending[code_[i].write_scoreboard()] = called(code_[i]);
     }
-    pass(code_[stretch_.first - 1]);  // the first read itself
+    pass(code_[stretch_.first - 1]);  // the first clock read
     for (std::size_t i = stretch_.first; i <= stretch_.last; ++i) {
       for (const auto& [scoreboard, who] : pending)
         if ((code_[i].wait_mask() >> scoreboard & 1) != 0)
@@ -197,10 +198,10 @@ class examination {
     if (outside != 0) complain(word(outside, work.c_str()) + " outside of " + first + " and " + last);
   }
 
-  // Follows the chain: of every register, from which link its value comes.
+  // Follows the chain by tracking, for every register, which link its value comes from.
   void check_chain() {
     std::map<register_name, std::size_t> from;        // link + 1
-    std::map<register_name, unsigned> scoreboard_of;  // still to be waited for
+    std::map<register_name, unsigned> scoreboard_of;  // registers whose scoreboard has not been waited for
     std::vector<register_name> first_reads;
     std::size_t links = 0;
     bool taken = false, waited = true;
@@ -228,7 +229,7 @@ class examination {
         }
         newest = ++links;
         taken = false;
-      } else if (links != 0 && newest == links) {  // takes the newest result, maybe the last
+      } else if (links != 0 && newest == links) {  // uses the newest result, which may be the last one
         taken = true;
         waited = ready;
       }

@@ -14,15 +14,15 @@
 namespace mgsync::machine_code {
 
 struct function {
-  std::string name;  // as the linker knows it: mangled, where it is not extern "C"
+  std::string name;  // the symbol's name, mangled unless it is extern "C"
   std::vector<instruction> code;
 };
 
 struct cubin {
-  unsigned architecture = 0;        // 90: compute capability 9.0; 0 where the header does not tell
+  unsigned architecture = 0;        // 90 for compute capability 9.0; 0 where the header does not contain it
   std::vector<function> functions;  // in the order of the file
 
-  // The kernel `name`, nothing where there is none.
+  // The kernel `name`; nullptr where there is none.
   const function* find(std::string_view name) const;
 };
 

@@ -59,7 +59,8 @@ bool instruction::invalidates_l1() const { return name() == "CCTL" && bits(87, 4
 
 std::optional<std::int64_t> instruction::branch_offset(unsigned architecture) const {
   if (name() != "BRA") return std::nullopt;
-  // In units of 4 bytes, signed: 48 bits from bit 34 on; from 9.0 on with 8 more below them, at bit 16.
+  // The offset is signed and in units of 4 bytes: 48 bits from bit 34 on; from compute capability 9.0 on with
+  // 8 lower bits at bit 16.
   const std::uint64_t raw = (low >> 34) | ((high & 0x3ffff) << 30);
   const std::int64_t upper = static_cast<std::int64_t>(raw << 16) >> 16;
   return architecture >= 90 ? (upper * 256 + bits(16, 8)) * 4 : upper * 4;

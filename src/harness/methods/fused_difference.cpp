@@ -35,8 +35,8 @@ fused_difference::fused_difference(fused_settings settings) : settings_(settings
   tried_.push_back({settings_.first_unit_us});
 }
 
-// O of the last length agrees with those of the two before it, each within the wider of both intervals, and
-// all are valid.
+// Whether O of the last length agrees with O of the two lengths before it, each within the wider of the two
+// intervals, and all three are valid.
 bool fused_difference::settled() const {
   if (tried_.size() < 3) return false;
   const auto last = tried_.back().figure("overhead");

@@ -6,8 +6,8 @@
 //
 // The unit must outlast the launch pipeline, which nobody knows beforehand: it is doubled until O stops
 // changing within its interval for two doublings. And the host must not be what is waited for: the additional
-// latency of a launch that waits, (T(2i,j) - T(i,j)) / i, must exceed what the launch call takes by more than
-// both are uncertain.
+// latency of a launch that waits, (T(2i,j) - T(i,j)) / i, must exceed the duration of the launch call by more
+// than the uncertainty of both.
 #pragma once
 
 #include <cstdint>
@@ -43,12 +43,12 @@ class fused_difference final : public method {
   std::string void_because() const override;
   std::string description() const override { return "host clock, fused launches"; }
 
-  // One length of the unit, as it was measured.
+  // What was measured with one length of the unit.
   struct at_unit {
     double unit_us = 0;
     std::vector<sample> samples{};
     metric figure(std::string_view name) const;
-    bool host_bound() const;  // the rule of validity is not met
+    bool host_bound() const;  // the host, not the device, limited the launches, so the value is not valid
   };
   const std::vector<at_unit>& tried() const { return tried_; }
 

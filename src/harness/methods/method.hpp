@@ -1,6 +1,6 @@
-// How a number is taken (docs/method.md). A method is asked for its next step and fed with what came of it;
-// it has no clock of its own, starts nothing and is not random, so that made-up series test it. Lengths,
-// units and validity are found while measuring.
+// A method turns times into values (docs/method.md). The runner asks it for its next step and passes what
+// came of it back. It reads no clock, starts nothing and is not random, so that tests can drive it with
+// invented series.
 #pragma once
 
 #include <chrono>
@@ -16,12 +16,12 @@
 
 namespace mgsync {
 
-// Orders that are carried out back to back, on one life of the subject.
+// Orders that are carried out back to back on one object of the subject.
 struct step {
   std::vector<mgsync::order> orders;
-  std::uint32_t batch =
-      0;  // of sampling; the subject is made anew between batches, so that its place is part of the spread
-  bool preparing = false;  // a pilot: not a sample, not interleaved with others
+  std::uint32_t batch = 0;  // of sampling; the subject is created anew for each batch, so that its placement
+                            // in memory is part of the spread
+  bool preparing = false;   // a pilot: makes no sample and is not interleaved with other points
 };
 void fields(auto& way, step& s) {
   way.needs("orders", s.orders);
@@ -35,30 +35,30 @@ class method {
   // The next step; nothing when it is done, and stopped() says why. `spent` is the time that sampling has
   // taken.
   virtual std::optional<step> next(std::chrono::nanoseconds spent) = 0;
-  // What came of the step that next() gave, a seen for each order, all completed.
+  // Takes the outcome of the step that next() returned: one `seen` for each order, all completed.
   virtual void take(const step&, std::span<const seen>) = 0;
-  // Its figures by name, unit and direction, the most important first; the numbers are those of values().
+  // The names, units and directions of its metrics, the most important first; values() has their values.
   virtual std::vector<metric_name> columns() const = 0;
   // Why it ended; none while it goes on.
   virtual stop_reason stopped() const = 0;
-  // Why its figures are void, in a sentence; empty where they are not.
+  // A sentence that says why its values are void; empty where they are not.
   virtual std::string void_because() const { return {}; }
-  // What it stops by; nothing: it takes a number of batches that is known beforehand.
+  // Its stopping rule; nothing: its number of batches is fixed.
   virtual std::optional<stopping_rule> stops() const { return std::nullopt; }
   virtual std::string description() const = 0;  // for the result: "host clock, difference of two runs"
-  // What an earlier command measured: its samples count, and the next batch is `next_batch`.
+  // Takes the samples of an earlier command, read from a store; the next batch is number `next_batch`.
   virtual void resume(std::span<const sample> before, std::uint32_t next_batch) = 0;
 
-  // A row for each sample: what the figures are computed from.
+  // A row for each sample, from which the metrics are computed.
   const std::vector<sample>& samples() const { return samples_; }
-  // Every column over the samples; empty before there is one.
+  // Each column summarized over the samples; empty before the first sample.
   std::vector<metric> values() const;
 
  protected:
   std::vector<sample> samples_;
 };
 
-// The only value of that name of a run that was carried out; std::invalid_argument names what is missing.
+// The only value of that name in a run. Throws std::invalid_argument, naming what is missing.
 double value_of(const seen&, const std::string& name);
 // All values of that name.
 const std::vector<double>& values_of(const seen&, const std::string& name);

@@ -11,15 +11,17 @@ namespace mgsync {
 struct one_run_settings {
   stopping_rule stopping;
   std::uint32_t runs_per_batch = 5;
-  std::uint32_t warm_ups = 1;  // of a batch: the first runs of a new subject find cold caches; not counted
-  std::uint64_t count = 1;     // how often a run carries the operation out
-  std::string value = "duration_us";   // the name of what is timed
-  metric_name measured{"time", "us"};  // what it is called per operation: cycles, where a counter took it
+  std::uint32_t warm_ups =
+      1;                    // runs at the start of a batch that are not counted, because the caches are cold
+  std::uint64_t count = 1;  // how often a run carries the operation out
+  std::string value = "duration_us";  // the name of what is timed
+  metric_name measured{"time",
+                       "us"};  // the metric per operation: in cycles, where a cycle counter measures it
 };
 
 // A run yields its duration in us for `count` operations and, where it moves data, "bytes" per operation.
-// Metrics: "time" in us per operation, and "bandwidth" in GB/s (10^9), more being better. Or in cycles, by a
-// name of its own.
+// Metrics: "time" in us per operation, and "bandwidth" in GB/s (10^9), more being better. Where `measured` is
+// set, that metric in place of "time".
 class one_run final : public method {
  public:
   explicit one_run(one_run_settings);

@@ -1,5 +1,5 @@
-// What becomes of something that may hang or fail: no figure but a word, the same in every run or said to
-// vary. The subject ends what does not end by itself (a child process, a trap, a bounded wait) and says how.
+// For subjects that may hang or fail: the result is a word instead of a value, and says so where runs differ.
+// The subject ends what does not end by itself (a child process, a trap, a bounded wait) and says how.
 #pragma once
 
 #include <map>
@@ -20,11 +20,12 @@ class outcome_of_runs final : public method {
   stop_reason stopped() const override {
     return runs_ == asked_ ? stop_reason::precision : stop_reason::none;
   }
-  void resume(std::span<const sample>, std::uint32_t) override {}  // quickly run anew
+  void resume(std::span<const sample>, std::uint32_t) override {
+  }  // not resumed: it is quickly measured again
   std::string description() const override { return "outcome of runs"; }
 
-  // The outcome that all runs had, or all that were seen with their numbers: "held 9, hung 1". Empty before
-  // any.
+  // The outcome that all runs had, or each outcome with the number of its runs: "held 9, hung 1". Empty
+  // before the first run.
   std::string word() const;
   const std::map<std::string, std::uint32_t>& counts() const { return counts_; }
 

@@ -1,5 +1,5 @@
-// How much is done in a unit of time by all that can work at once: operations per cycle and SM, with all
-// warps issuing (docs/method.md, "Latency inside one SM"). Each place that took part has a rate of its own.
+// Throughput: operations per cycle and SM, with all warps issuing (docs/method.md, "Latency inside one SM").
+// Each place that took part, such as an SM, has a rate of its own.
 #pragma once
 
 #include <string>

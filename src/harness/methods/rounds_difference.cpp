@@ -31,7 +31,7 @@ step rounds_difference::pilot_step() const {
   return pilot;
 }
 
-// What the pair that was taken last has cost.
+// Notes how many seconds the last pair of runs took.
 void rounds_difference::note_cost(std::chrono::nanoseconds spent) {
   if (taken_ > 0)
     (taken_ == 1 ? first_costs_ : later_costs_)
@@ -39,7 +39,7 @@ void rounds_difference::note_cost(std::chrono::nanoseconds spent) {
   asked_at_ = spent;
 }
 
-// What a new object costs, and its warming up, in pairs.
+// The time to create and warm up a new object, as a multiple of the time of a pair of runs.
 double rounds_difference::beginning() const {
   if (first_costs_.empty() || later_costs_.empty() || median(later_costs_) <= 0) return 1;
   return median(first_costs_) / median(later_costs_) - 1;
@@ -64,13 +64,14 @@ std::optional<step> rounds_difference::next(std::chrono::nanoseconds spent) {
     wanted_ = samples_of_a_batch();
   }
   if (taken_ == 0 && rule_.batches() > 0) {
-    // Too few batches are no interval: something slow gets up to twice the time for them.
+    // Fewer than min_batches give no interval, so a slow subject gets up to twice the time for them.
     why_ = rule_.decide(rule_.batches() < settings_.stopping.min_batches ? spent / 2 : spent);
     if (why_ != stop_reason::none) return std::nullopt;
   }
   step pair;
   pair.batch = batch_;
-  if (taken_ == 0) pair.orders.push_back({.count = chosen_->rounds_short});  // warms a new life up
+  if (taken_ == 0)
+    pair.orders.push_back({.count = chosen_->rounds_short});  // warms up a new object, not counted
   pair.orders.push_back({.count = chosen_->rounds_short});
   pair.orders.push_back({.count = chosen_->rounds_long});
   return pair;

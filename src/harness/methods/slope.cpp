@@ -57,7 +57,7 @@ line_fit fit_through(const by_length& histograms, bool medians) {
 void add_places(sample& row, const std::map<double, by_length>& places, bool medians) {
   std::vector<double> slopes, residuals;
   for (const auto& [place, histograms] : places) {
-    if (histograms.size() < 2) continue;  // it took no part in some launch
+    if (histograms.size() < 2) continue;  // this place took no part in some launches
     const auto line = fit_through(histograms, medians);
     slopes.push_back(line.slope);
     residuals.push_back(line.residual);

@@ -23,15 +23,16 @@ std::uint64_t mode_of(const cycle_histogram&);
 // The one in the middle, the smaller one of two. std::invalid_argument for an empty histogram.
 std::uint64_t median_of(const cycle_histogram&);
 
-// Under what name a sample holds the mode of this chain length: "mode_64".
+// The name under which a sample holds the mode of this chain length: "mode_64".
 std::string mode_column(std::uint64_t length);
 
 struct slope_settings {
   std::vector<std::uint64_t> lengths = {64, 128, 256, 512};  // links; at least two that differ
   std::uint32_t batches = 6;                                 // launches of each length
-  bool medians = false;  // in place of modes: where no two samples are alike, as of loads from L2 and DRAM
-  std::string
-      place{};  // values of this name say where each sample was taken: every place has a slope of its own
+  bool medians =
+      false;  // use medians in place of modes, where no two samples are equal, as with loads from L2 and DRAM
+  std::string place{};  // the values of this name say where (on which SM) each sample was taken; each place
+                        // gets its own slope
 };
 
 // Each batch runs every length once; a run yields "cycles", one or more integer samples. Metrics, in cycles:
