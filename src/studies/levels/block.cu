@@ -20,7 +20,7 @@ struct block_sync : word_per_lane {
   __device__ void step() { __syncthreads(); }
 };
 
-// A barrier with a name, for as many threads as are said at run time.
+// A named barrier, for a number of threads that is known at run time only.
 struct named_sync : word_per_lane {
   std::uint32_t threads;
   __device__ explicit named_sync(const arguments& a) : word_per_lane(a), threads(blockDim.x) {}
@@ -46,8 +46,8 @@ struct barrier_or : word_per_lane {
   }
 };
 
-// Two warps hand over to each other and back: the first arrives at one barrier and waits at the other. A link
-// is a round trip.
+// A hand-over between two warps and back: the first arrives at one named barrier and waits at the other. A
+// link is a round trip.
 struct hand_over : word_per_lane {
   static constexpr bool of_whole_block = false;
   using word_per_lane::word_per_lane;
@@ -60,7 +60,7 @@ struct hand_over : word_per_lane {
 };
 
 #if __CUDA_ARCH__ >= 800
-// An mbarrier of all threads: arrive, then ask until the phase is over.
+// An mbarrier of all threads: arrive, then poll until the phase has ended.
 template <bool TryWait>
 struct shared_barrier : word_per_lane {
   std::uint32_t address;
@@ -105,8 +105,8 @@ struct library_barrier : word_per_lane {
 #endif
 
 #if __CUDA_ARCH__ >= 900
-// An mbarrier whose phase ends with bytes that arrive: the first thread says how many it expects and has them
-// come, all wait.
+// An mbarrier whose phase ends once the expected bytes have arrived: the first thread sets how many bytes are
+// expected and has them sent, and all threads wait.
 enum class sent_by { the_thread, a_store, a_copy };
 template <sent_by By>
 struct transaction_barrier : word_per_lane {
@@ -121,7 +121,7 @@ struct transaction_barrier : word_per_lane {
     address = static_cast<std::uint32_t>(__cvta_generic_to_shared(&barrier));
     payload = static_cast<std::uint32_t>(__cvta_generic_to_shared(arrives_here));
     there = address;
-    if constexpr (By == sent_by::a_store) {  // as the cluster knows them
+    if constexpr (By == sent_by::a_store) {  // st.async takes shared::cluster addresses
       asm volatile("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(there) : "r"(address));
       asm volatile("mapa.shared::cluster.u32 %0, %0, 0;" : "+r"(payload));
     }
@@ -129,7 +129,7 @@ struct transaction_barrier : word_per_lane {
     if (sends != 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(address) : "memory");
     __syncthreads();
   }
-  // Predicated, not branched around: a branch would bring the warp together again by two instructions more.
+  // Predicated instead of branched: to reconverge the warp after a branch takes two more instructions.
   __device__ void send() {
     asm volatile("{\n .reg .pred mine;\n setp.ne.u32 mine, %2, 0;\n @mine "
                  "mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;\n}" ::"r"(address),
@@ -202,7 +202,7 @@ MGSYNC_PROBE_SHORT_SLOPE(library_barrier, library_barrier)
 #if __CUDA_ARCH__ >= 900
 MGSYNC_PROBE_SHORT_SLOPE(mbarrier_try_wait, shared_barrier<true>)
 MGSYNC_PROBE_SHORT_SLOPE(mbarrier_transaction, transaction_barrier<sent_by::the_thread>)
-// st.async exists in launches of clusters only, be it of one block.
+// st.async works in launches with clusters only, even if a cluster is a single block.
 #define MGSYNC_IN_A_CLUSTER(name, Op, steps)                                                                 \
   extern "C" __global__ void __cluster_dims__(1, 1, 1) name##_##steps(const __grid_constant__ arguments a) { \
     mgsync::probes::timed_chain<Op, steps>(a);                                                               \

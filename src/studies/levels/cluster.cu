@@ -1,6 +1,6 @@
-// Probes of a cluster's barriers: all blocks of a cluster, by the hardware's barrier with release or relaxed
-// arrival, and by barriers in each other's shared memory. The cluster's size stands in the code: without it
-// the compiler adds a branch to the block's barrier for launches without clusters.
+// Probes of a cluster's barriers, over all of its blocks: the hardware's barrier with release or relaxed
+// arrival, and mbarriers in each other's shared memory. The cluster's size is a constant: otherwise the
+// compiler adds a branch to the block's barrier, for launches without clusters.
 #include "src/studies/probes/probe_frame.hpp"
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -29,8 +29,8 @@ struct cluster_relaxed : word_per_lane {
   }
 };
 
-// Work between arriving and waiting: loads from shared memory, each from where the one before says. Adds
-// would not do: the assembler moves them past the barrier.
+// Work between arriving and waiting: loads from shared memory, each from the address that the one before
+// returned. Additions would not do, since the assembler moves them past the barrier.
 template <int Loads>
 struct cluster_split : word_per_lane {
   __device__ explicit cluster_split(const arguments& a) : word_per_lane(a) {

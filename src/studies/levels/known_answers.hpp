@@ -13,15 +13,16 @@ struct pair_of_gpus {
   double p100 = 0;
 };
 
-// Which of this study's probes stands beside a row: its family, the lanes that take part, and its threads.
+// The probe of this study whose value stands beside a row of the papers: its family, the lanes that take
+// part, and its threads.
 struct counterpart {
   std::string_view family;
-  unsigned lanes = 0;  // 0: the family's own
+  unsigned lanes = 0;  // 0: as many as the family has
   unsigned threads = 32;
 };
 
 struct warp_row {
-  std::string_view type;  // as the paper calls it
+  std::string_view type;  // its name in the paper
   pair_of_gpus latency_cycles;
   pair_of_gpus throughput;  // warp operations per cycle and SM
   counterpart here;

@@ -20,10 +20,10 @@ namespace mgsync::levels {
 namespace {
 
 constexpr std::uint32_t passes = 65, passes_of_chaos = 1025,
-                        passes_of_dram = 17;  // DRAM: each pass is to meet nodes that no cache has seen
+                        passes_of_dram = 17;  // DRAM: few, since each pass needs nodes that no cache holds
 constexpr std::uint32_t throughput_passes = 8;
-// A pass of a throughput begins at a window of the global timer, which must outlast it: so many ns to begin
-// with, and twice as many as long as no pass fits.
+// Throughput passes start together at a boundary of windows of the global timer, and a pass must end within
+// its window. The window is 2^first_window_log2_ns ns long at first, and is doubled until a pass fits.
 constexpr unsigned first_window_log2_ns = 17, last_window_log2_ns = 22;
 constexpr std::uint32_t size_at_run_time = 32;  // of the group whose size is known at run time only
 
@@ -34,7 +34,7 @@ std::span<const probes::image> images_of(std::string_view source) {
   return probes::memory_images();
 }
 
-// The cubin of one source as it is loaded on the GPU, and what its machine code says.
+// One source's cubin, loaded on the GPU, and what the check of its machine code found.
 struct loaded_source {
   std::unique_ptr<probes::runner> runner;
   std::string missing;                                         // why there is none
@@ -63,7 +63,7 @@ loaded_source load(std::string_view source, int ordinal) {
   return one;
 }
 
-// What all subjects of a GPU share.
+// What all subjects of a GPU share: the loaded code, the memory and the clock.
 class bench {
  public:
   explicit bench(int ordinal) : ordinal_(ordinal), sms_(static_cast<unsigned>(cuda::sm_count(ordinal))) {
@@ -84,7 +84,7 @@ class bench {
                                    : sources_.emplace(name, load(name, ordinal_)).first->second;
   }
 
-  // Measured anew when it is older than a second.
+  // The SM's clock in MHz, measured again when the last measurement is older than a second.
   double mhz() {
     const auto now = std::chrono::steady_clock::now();
     if (now - measured_ > std::chrono::seconds(1)) {
@@ -96,13 +96,13 @@ class bench {
 
   memory_ring& ring_of(std::string_view where) {
     auto& one = rings_[std::string(where)];
-    // DRAM: nodes that no cache has seen, as the whole is several times L2.
+    // DRAM: the whole ring is several times the size of L2, so that its nodes are in no cache.
     if (!one && where == "L1") one.emplace(ordinal_, 16u << 10, 128, 1);
     if (!one && where == "L2") one.emplace(ordinal_, 4u << 20, 128, sms_);
     if (!one) one.emplace(ordinal_, std::size_t{512} << 20, 256, sms_);
     return *one;
   }
-  // Of the first cluster of each size, the lowest of its SMs.
+  // By cluster size: the lowest SM of the first cluster of that size, where later ones must run too.
   std::map<unsigned, std::uint32_t>& places() { return places_; }
   // Words for atomics.
   std::uint64_t* words() {
@@ -153,8 +153,8 @@ class probe_subject final : public subject {
   }
 
  private:
-  // A cluster is launched again until it stands where the first of its size stood: elsewhere a fence has
-  // another way to go.
+  // Launches a cluster again until it runs where the first cluster of its size ran (at most 48 times), since
+  // the path of a fence, and so its time, depends on where the cluster is.
   std::optional<probes::probe_seen> run_at_its_place(probes::probe_order launch, std::string& reason) {
     constexpr unsigned most_tries = 48;
     for (unsigned tries = 1;; ++tries) {
@@ -176,7 +176,7 @@ class probe_subject final : public subject {
     launch.words = size_at_run_time;
     launch.passes = what_.is_chaotic() && what_.quantity == quantity::latency ? passes_of_chaos : passes;
     launch.together = what_.quantity == quantity::latency && what_.left_free != "start";
-    // Blocks that share an SM queue there: each has one to itself, where that many can be together.
+    // Blocks on the same SM would queue for its units, so each gets an SM of its own where that many fit.
     launch.fill_sms = f.source == "cluster" && f.cluster > 1 && what_.left_free != "place";
     launch.kernel = fmt::format("{}_{}", f.name, links);
     if (launch.fill_sms) launch.fill_sms = bench_->source(f.source).runner->resident_clusters(launch) > 0;
@@ -195,13 +195,14 @@ class probe_subject final : public subject {
     } else if (!what_.where.empty()) {
       point_to_ring(launch, links);
     } else if (f.name == "global_atomic" || f.name == "mbarrier_bulk_copy") {
-      launch.memory = bench_->words();  // one line for all launches: others are nearer or farther
+      launch.memory = bench_->words();  // the same cache line in all launches, since its distance varies
       launch.words = 0;
     }
     return launch;
   }
 
-  // How many lanes of the only warp run the chain; 0: there are more warps, and all of them do.
+  // How many lanes must have ended the chain where the probe is a single warp; 0 where all lanes of several
+  // warps run it.
   unsigned lanes_at_the_end() const {
     const auto& f = *what_.family;
     if (f.source != "warp" || what_.quantity != quantity::latency) return 0;
@@ -235,7 +236,7 @@ class probe_subject final : public subject {
     came.reason = "no pass of the probe has both of its stamps";
   }
 
-  // Of each SM that of its fastest pass; false: no pass was in one window.
+  // Adds each SM's rate, that of its fastest pass; returns false where no pass fitted into a window.
   bool add_rates(const probes::probe_seen& saw, seen& came) const {
     std::map<std::uint32_t, double> best;
     for (const auto& p : saw.passes()) {

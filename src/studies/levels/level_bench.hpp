@@ -8,15 +8,16 @@
 
 namespace mgsync::levels {
 
-// Makes the subject of a point, or says why there is none: a probe whose machine code is not what it says has
-// no figure.
+// Makes the subject of a point, or gives the reason why there is none: a probe whose machine code is not what
+// it must be is not measured.
 using subject_maker = std::function<subject_creation(const level_probe&)>;
 
-// On the GPU `ordinal`. What the subjects share (the probes' code, rings in memory) is loaded when the first
-// needs it, and lives as long as the maker. A run of a latency is of order.count links and yields "cycles", a
-// sample for each pass, "sms_used", on how many SMs its blocks were, "first_sm", the lowest of them, and of
-// L2 and DRAM "sm", where each was taken; of a throughput "per_cycle", links of warps per cycle, for each SM;
-// by the host's clock "duration_us". Creations find the SM's "clock", and "code".
+// A maker for the GPU `ordinal`. What the subjects share (the code of the probes, rings in memory) is loaded
+// on first use, and lives as long as the maker. A run of a latency takes order.count links and yields
+// "cycles", a sample for each pass; "sms_used", the number of SMs that its blocks ran on; "first_sm", the
+// lowest of them; and for L2 and DRAM "sm", the SM of each sample. A run of a throughput yields "per_cycle"
+// for each SM, links times warps per cycle. A run by the host's clock yields "duration_us". Creating a
+// subject finds the SM's "clock", and "code".
 subject_maker probes_on(int ordinal);
 
 }  // namespace mgsync::levels

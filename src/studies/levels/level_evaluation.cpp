@@ -20,7 +20,7 @@ auto is_of(std::string_view family, quantity what) {
   return [family, what](const level_value& v) { return v.family == family && v.quantity == what; };
 }
 
-// A figure, with what must be said beside it.
+// A value as a table entry, with the label that must stand beside it.
 table_entry shown(const level_value* v, const this_gpu& gpu) {
   if (v == nullptr) return std::nullopt;
   if (const auto* why = at(gpu.not_checked, v->family)) return missing{"none: " + *why};
@@ -45,8 +45,8 @@ table warp_table(values all, const this_gpu& gpu, std::span<const warp_row> rows
   return t;
 }
 
-// Block barriers per us and SM, the fastest of the shapes with blocks of so many threads; nothing where the
-// clock is not known.
+// Block barriers per us and SM: the largest over the shapes with blocks of that many threads; nothing where
+// the clock is unknown.
 std::optional<double> block_syncs_per_us(values all, double mhz, unsigned threads) {
   const auto* best = most(where(all, is_of("block_sync", quantity::throughput),
                                 [threads](const auto& v) { return v.threads == threads; }),
@@ -172,7 +172,7 @@ chart_point over_warps(const level_value& v) {
   return {static_cast<double>(v.warps_per_sm()), v.value, v.low, v.high};
 }
 
-// The papers' two machines, by the rows of 001's table 5.
+// Adds the papers' two GPUs, from the rows of table 5 of 001.
 void add_papers(chart& c, std::string_view which, double (*of)(const block_row&, double pair_of_gpus::*)) {
   for (const auto& [name, gpu] : {std::pair{"V100", &pair_of_gpus::v100}, {"P100", &pair_of_gpus::p100}}) {
     curve known{fmt::format("{}{}", name, which), {}, true};
@@ -218,7 +218,6 @@ chart latency_over_warps(values all, const this_gpu& gpu) {
   return c;
 }
 
-// Expectations.
 void about_shuffles(values all, expectations& out) {
   std::vector<double> tiles;
   for (const unsigned size : {1u, 2u, 4u, 8u, 16u, 32u})
@@ -243,7 +242,7 @@ void about_shuffles(values all, expectations& out) {
   };
   beside_a_tile("a shuffle on a full coalesced group beside a tile's",
                 find(all, "coalesced_shuffle", quantity::latency, 32, 32), "at most 1.5 times", true);
-  // Library code has no checked figure, but the claim is the library's.
+  // This value is of library code, which is not code-checked; the expectation is about the library too.
   beside_a_tile("on a part of a warp beside a tile's",
                 least(where(all, is_of("coalesced_shuffle", quantity::latency),
                             [](const auto& v) { return v.lanes < 32; }),
@@ -251,7 +250,7 @@ void about_shuffles(values all, expectations& out) {
                 "at least 3 times", false);
 }
 
-// What both clocks say of one point.
+// Expects that the SM's cycle counter and the host's clock agree on one point.
 void add_both_clocks(values all, const level_value& v, std::string what, int digits, double share,
                      expectations& out) {
   if (const auto* host = by_host(all, v); host != nullptr)
@@ -267,7 +266,7 @@ void about_blocks(values all, expectations& out) {
                    fmt::format("{:.2f} + {:.3f} x warps, R^2 {:.4f}, {} block sizes", line.intercept,
                                line.slope, line.r_squared, line.points),
                    std::abs(line.slope - 2) <= 0.1 && line.r_squared > 0.99});
-  // 16 threads per cycle and SM, the guide says of compute capability 7.0 and later.
+  // The programming guide gives 16 threads per cycle and SM for compute capability 7.0 and later.
   if (const auto* best = largest_throughput(all, "block_sync"))
     out.push_back(
         {"the block barrier's throughput saturates at the guide's 0.5 barriers of warps per cycle and SM",
@@ -279,7 +278,7 @@ void about_blocks(values all, expectations& out) {
                     out);
 }
 
-// The label comes from the machine code: NOPs between the clock reads, and nothing else.
+// The label "no instruction" comes from the machine code: only NOPs stand between the clock reads.
 void about_no_instruction(values all, expectations& out) {
   for (const auto* const name : {"tile_sync_32", "syncwarp_full", "coalesced_sync"})
     if (const auto* v = find(all, name, quantity::latency, 32, 32); v != nullptr)
@@ -292,8 +291,8 @@ void about_no_instruction(values all, expectations& out) {
                    fmt::format("{:.2f} cycles", apart->value), std::nullopt, "nobody says what it takes"});
 }
 
-// A chain of which every link takes the same is a line. Of one warp: where several come together, which is
-// the last to arrive and the first to leave differs from pass to pass.
+// If every link takes equally long, the time of a chain is linear in its length. Only for single warps: with
+// several, the last warp to arrive and the first to leave differ from pass to pass.
 void about_residuals(values all, expectations& out) {
   const auto is_line = [](const level_value& v) {
     const auto& f = family(v.family);
@@ -343,7 +342,7 @@ void about_memory(values all, expectations& out) {
 }  // namespace
 
 expectations expectations_of(values all, const this_gpu& gpu) {
-  // Only what is what it says can hold or fail anything.
+  // Only values of probes that passed the code check can decide an expectation.
   std::vector<level_value> checked;
   for (const auto& v : all)
     if (!gpu.not_checked.contains(v.family)) checked.push_back(v);

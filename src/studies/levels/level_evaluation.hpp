@@ -1,5 +1,5 @@
-// What the figures inside one GPU mean: the papers' tables with this machine beside V100 and P100, the line
-// of the block barrier over warps, throughput over warps per SM, and what must hold. Pure.
+// What the values inside one GPU mean: the papers' tables with this GPU beside V100 and P100, the block
+// barrier as a line over warps, throughput over warps per SM, and expectations. Pure.
 #pragma once
 
 #include <map>
@@ -11,19 +11,20 @@
 
 namespace mgsync::levels {
 
-// What is known of the machine besides the figures.
+// What is known of the GPU besides the measured values.
 struct this_gpu {
   std::string name = "this GPU";
   double mhz = 0;  // the SM's clock, measured in the same run; 0: unknown
-  std::map<std::string, std::string, std::less<>> not_checked;  // by family: why its code is not what it says
+  std::map<std::string, std::string, std::less<>> not_checked;  // by family: what the code check found wrong
 };
 
 // In the order of the study's levels.
 expectations expectations_of(std::span<const level_value>, const this_gpu&);
 
-// The expectations as a table (those of `further` behind those of the values), tables II of 000 and 2, 4, 5,
-// 7 of 001, the same by both clocks, all levels in one table, figure 4 of 000 and figure 6 of 001; and in
-// sentences how many hold, and which do not: what is checked and repeats is a finding.
+// The expectations as a table (those of `further` after those of the values); table II of 000 and tables 2,
+// 4, 5 and 7 of 001; values by both clocks; all levels in one table; figure 4 of 000 and figure 6 of 001.
+// Sentences tell how many expectations hold, and which do not: where a value is checked and repeats, that is
+// a finding.
 evaluation evaluate(std::span<const level_value>, const this_gpu&, std::span<const expectation> further = {});
 
 }  // namespace mgsync::levels

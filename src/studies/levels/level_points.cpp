@@ -14,18 +14,17 @@ namespace {
 
 constexpr std::uint32_t every_other = 0x55555555u;
 constexpr unsigned sizes_of_blocks[] = {64, 128, 256, 384, 512, 640, 768, 896, 1024};
-// Barriers of a block that are measured over its size.
+// Barriers of a block that are measured over the size of the block.
 constexpr std::string_view block_barriers[] = {"block_sync",         "named_sync",        "barrier_popc",
                                                "mbarrier_test_wait", "mbarrier_try_wait", "library_barrier"};
-// Groups of lanes that are measured over their size.
+// Groups of lanes that are measured over the number of lanes.
 constexpr std::string_view groups_of_lanes[] = {"coalesced_sync", "coalesced_shuffle", "syncwarp_mask"};
 constexpr std::string_view throughputs[] = {
     "tile_sync_32",      "tile_shuffle_32", "tile_shuffle_8", "coalesced_shuffle", "coalesced_sync",
     "thread_group_sync", "redux_add",       "ballot",         "match_any",         "match_all",
     "block_sync",        "named_sync",      "shared_chase"};
 constexpr unsigned most_threads_of_sm = 2048;
-// Barriers that are polled: from so many threads on the order in which questions meet depends on how a pass
-// begins.
+// From this many threads on, the order in which the polls of an mbarrier queue depends on how a pass begins.
 constexpr unsigned polled_in_any_order = 384;
 
 void add_latencies(const probe_family& f, std::vector<level_probe>& all) {

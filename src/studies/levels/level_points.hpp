@@ -22,27 +22,28 @@ struct level_probe {
   levels::quantity quantity = quantity::latency;
   unsigned threads = 32;
   unsigned blocks_per_sm = 1;       // throughput
-  std::uint32_t lanes = all_lanes;  // that take part, of each warp
+  std::uint32_t lanes = all_lanes;  // of each warp: those that take part
   std::string_view where{};         // memory: "L1", "L2", "DRAM"
-  // What is left to chance, to show what it does to the figure: "start" (when the warps of a block begin a
-  // pass), "place" (onto which SMs the blocks of a cluster are put). Else warps begin together, and each
+  // What is left to chance, to show how it changes the value: "start" (when the warps of a block begin a
+  // pass) or "place" (on which SMs the blocks of a cluster run). Otherwise warps begin together, and each
   // block of a cluster has an SM of its own.
   std::string_view left_free{};
 
   unsigned lane_count() const;
-  // Asked again and again by so many warps that no two passes are alike: their questions meet in another
-  // order each time.
+  // Whether so many warps poll the same barrier that the order of their polls, and so the time, differs from
+  // pass to pass.
   bool is_chaotic() const { return family->name.starts_with("mbarrier_t") && threads > 512; }
   bool on_every_sm() const { return where == "L2" || where == "DRAM"; }
 };
 
-// So many lanes, drawn at random: for each count always the same ones. std::invalid_argument unless 1 to 32.
+// A mask of `count` lanes drawn at random, the same in every run of the program. std::invalid_argument unless
+// `count` is 1 to 32.
 std::uint32_t scattered_lanes(unsigned count);
 
-// In the order of the levels; every point once.
+// The points of a level and quantity, each once, in the order of the study.
 std::vector<level_probe> probes_of(std::string_view level, quantity);
 
-// Of the first run the point has no axis "run".
+// The point of a probe in the given run; points of the first run have no axis "run".
 point point_of(const level_probe&, unsigned run);
 
 // What a link is, in a word: "barrier", "operation", "no instruction", "library code".

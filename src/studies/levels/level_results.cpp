@@ -33,9 +33,9 @@ std::string key_without(point p, std::string_view axis) {
   return canonical_text(p);
 }
 
-// Which results are the study's figures. Of a cluster that was also measured as the launch puts it, that: to
-// ask for all of an SM's shared memory, so that no other block is there, changes what a fence takes from
-// launch to launch.
+// Selects the results that stand for the study's values. Where a cluster was also measured as the launch
+// places it, that result is taken: a block that asks for all of an SM's shared memory, to be alone there,
+// makes the time of a fence vary from launch to launch.
 class figures_of {
  public:
   explicit figures_of(std::span<const result> all) {
@@ -51,8 +51,8 @@ class figures_of {
   std::set<std::string> as_launched_;
 };
 
-// Through the medians of all samples of each length: where hardly two are alike the most frequent one says
-// little.
+// The slope through the median of all samples of each length, for probes whose samples hardly ever repeat, so
+// that the mode says little.
 double slope_of_medians(const result& r) {
   std::vector<double> lengths, cycles;
   for (const auto& [links, counts] : histograms_of(r)) {
@@ -81,7 +81,7 @@ level_value value_of(const result& r, quantity what, double mhz) {
   v.lanes = number("lanes", 32);
   v.mask = r.point.word("mask");
   v.where = r.point.word("where");
-  const double factor = what == quantity::host ? mhz : 1;  // us into cycles
+  const double factor = what == quantity::host ? mhz : 1;  // converts us into cycles
   v.value = m.median * factor;
   v.low = of(r, "lowest", m.ci95_low) * factor;
   v.high = of(r, "highest", m.ci95_high) * factor;
@@ -91,8 +91,8 @@ level_value value_of(const result& r, quantity what, double mhz) {
   return v;
 }
 
-// How closely a second run must repeat the slope: as the hardware is the same, to the cycle; where it goes
-// through the chip, 1 %.
+// How closely a second run must repeat the slope, as a share of it: within 0.1 % where only the SM itself is
+// used, within 1 % where other parts of the chip are.
 struct demand {
   std::string name;
   double slope = 0.001;
@@ -105,7 +105,7 @@ demand demand_of(const point& p) {
   if (scope == "cluster") return {"clusters, medians", 0.01, false};
   if (p.subject == "remote_shared_chase" || p.subject == "global_atomic" || p.subject == "mbarrier_bulk_copy")
     return {"other SMs' shared memory, atomics in L2, copies from L2", 0.01, false};
-  // Of those that are polled by many warps no two passes are alike, wherever they begin: they have no mode.
+  // Where many warps poll, no two passes are alike, however they begin: there is no mode to compare.
   if (p.subject.starts_with("mbarrier_t") && p.number(axes::threads_per_block).value_or(32) > 512)
     return {"mbarriers polled by more than 512 threads, medians", 0.001, false};
   if (p.subject.starts_with("mbarrier")) return {"mbarriers", 0.001, true};
@@ -121,7 +121,7 @@ struct tally {
   demand asked;
 };
 
-// "modes 387, 771" by length, where both have samples.
+// Whether two results have samples of the same lengths, with the same mode at each length.
 bool equal_modes(const result& a, const result& b) {
   const auto first = histograms_of(a), second = histograms_of(b);
   return !first.empty() && std::ranges::equal(first, second, [](const auto& x, const auto& y) {

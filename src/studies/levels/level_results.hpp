@@ -1,5 +1,5 @@
-// Results of this study as its evaluation takes them: figures by family and shape, and how two runs compare.
-// Pure.
+// Results of this study in the form that its evaluation takes: values by family and shape, and how two runs
+// compare. Pure.
 #pragma once
 
 #include <span>
@@ -17,18 +17,19 @@ struct measured_run {
 };
 measured_run run_of(std::span<const result>, unsigned run);
 
-// The runs that the results hold figures of, in order.
+// The runs that the results hold values of, in ascending order.
 std::vector<unsigned> runs_in(std::span<const result>);
 
-// How far the second run repeats the first: the modes of the raw samples, and the slopes. Code-checked probes
-// only.
+// How well the second run repeats the first: the modes of the samples, and the slopes. Only probes whose code
+// was checked.
 struct repetition {
   mgsync::expectations expectations;  // by kind of probe
   table apart;                        // the points that differ
 };
 repetition compare_runs(std::span<const result>, unsigned first, unsigned second);
 
-// What was measured twice, once with something left to chance; no rows where nothing was.
+// Compares points that were measured twice, once with something left to chance (level_probe::left_free); no
+// rows where there are none.
 table table_of_chance(std::span<const result>);
 
 }  // namespace mgsync::levels

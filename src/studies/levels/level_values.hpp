@@ -1,4 +1,5 @@
-// The figures of this study by family and shape: latencies of a link, throughputs as the papers define them.
+// The values of this study by family and shape: latencies of a link, and throughputs as the papers define
+// them.
 #pragma once
 
 #include <span>
@@ -34,7 +35,7 @@ struct level_value {
   unsigned blocks_per_sm = 1;
   unsigned cluster = 1;
   unsigned lanes = 32;
-  std::string mask{};  // which lanes, where they are not the first
+  std::string mask{};  // the lanes, where they are not the lowest ones
   std::string where;   // memory: "L1", "L2", "DRAM"
   double value = 0;
   double low =
@@ -42,15 +43,15 @@ struct level_value {
   double high = 0;
   double residual = 0;  // latency: the largest distance of a length's mode from the line, in cycles
   std::size_t samples = 0;
-  std::size_t sms = 1;  // that took part
+  std::size_t sms = 1;  // how many SMs took part
 
   unsigned warps_per_sm() const { return blocks_per_sm * ((threads + 31) / 32); }
 };
 
-// The figure of that family and shape, nullptr where there is none.
+// The value of that family and shape; nullptr where there is none.
 const level_value* find(std::span<const level_value>, std::string_view family, quantity,
                         unsigned threads = 32, unsigned lanes = 0, std::string_view where = {});
-// The largest throughput over all shapes, as the papers give it; nullptr where there is none.
+// The largest throughput over all shapes, which is what the papers give; nullptr where there is none.
 const level_value* largest_throughput(std::span<const level_value>, std::string_view family);
 
 // A line over warps: latency = intercept + slope x warps.
@@ -60,7 +61,8 @@ struct warp_line {
   double r_squared = 0;
   std::size_t points = 0;
 };
-// Of a family of block barriers; points 0 where fewer than three block sizes were measured.
+// Fits the line to a family of block barriers; `points` is 0 where fewer than three block sizes were
+// measured.
 warp_line line_over_warps(std::span<const level_value>, std::string_view family);
 
 }  // namespace mgsync::levels

@@ -38,7 +38,7 @@ constexpr refused_option refused[] = {
     {"oversubscribe", "its members are GPUs, and no host threads"},
 };
 
-// By the host's clock a run must last: so many links more.
+// The two lengths of a run by the host's clock, long enough for that clock.
 rounds_choice host_lengths(const probe_family& f) {
   return f.loop_body != 0 ? rounds_choice{64 * f.loop_body, 1024 * f.loop_body}
                           : rounds_choice{128 * f.lengths.back(), 1024 * f.lengths.back()};
@@ -68,8 +68,8 @@ measurement planned(const study_request& asked, const level_probe& one, unsigned
                     const subject_maker& make) {
   measurement m;
   m.point = point_of(one, run);
-  // Walks through DRAM would throw out of L2 what walks through L2 are to find there: L2 and DRAM are cells
-  // by themselves.
+  // L2 and DRAM are cells of their own: a chase through DRAM would evict from L2 what the chase through L2
+  // must find there.
   m.cell = fmt::format("{} {} {} {}", one.family->source, one.where, to_string(one.quantity), run);
   m.method = method_for(asked, one);
   m.checker = [one] { return std::make_unique<probe_checker>(one); };
@@ -86,7 +86,7 @@ measurement planned(const study_request& asked, const level_probe& one, unsigned
 std::vector<measurement> points(const study_request& asked) {
   std::vector<measurement> all;
   if (asked.device != topology::device::gpu || !asked.with_cuda) {
-    // A line for each level, in place of hundreds that say the same.
+    // One point for each level, instead of hundreds with the same reason.
     for (const auto level : asked.values(levels_of_a_gpu)) {
       measurement m;
       m.point.study = "levels";
@@ -125,7 +125,7 @@ evaluation evaluate_results(std::span<const result> all) {
   return e;
 }
 
-// Of latencies whose links are the hardware's barriers.
+// The facts of a latency whose links are barriers of the hardware; nothing for other points.
 std::optional<known_facts> facts_of(const point& p) {
   const auto found = std::ranges::find(families(), p.subject, &probe_family::name);
   if (found == families().end() || p.word("quantity") != "latency" || link_of(*found) != "barrier")

@@ -6,8 +6,8 @@ namespace {
 
 using mgsync::probes::arguments;
 
-// A ring of words per lane, stride 32: no bank conflicts. What is stored is the next word's address, or its
-// index.
+// A ring of words per lane with a stride of 32 words, so that there are no bank conflicts. A word holds the
+// address of the next one, or its index.
 constexpr int ring = 64;
 __device__ __forceinline__ std::uint32_t* make_ring(bool addresses) {
   __shared__ std::uint32_t words[ring * 32];
@@ -21,7 +21,7 @@ __device__ __forceinline__ std::uint32_t* make_ring(bool addresses) {
   return words;
 }
 
-// One LDS per link: the word is the address.
+// One LDS per link: the loaded word is the next address.
 struct shared_chase {
   std::uint32_t at;
   __device__ explicit shared_chase(const arguments&) {
@@ -31,7 +31,7 @@ struct shared_chase {
   __device__ std::uint32_t value() const { return at; }
 };
 
-// As most programs chase: the word is an index, and the address is computed from it.
+// The usual chase in programs: the loaded word is an index, from which the address is computed.
 struct shared_chase_index {
   volatile std::uint32_t* words;
   std::uint32_t at;
@@ -40,7 +40,7 @@ struct shared_chase_index {
   __device__ std::uint32_t value() const { return at; }
 };
 
-// 64-bit pointers in global memory. From a.memory[a.words] on stands where each block begins.
+// A ring of 64-bit pointers in global memory. a.memory[a.words + block] is where that block begins.
 struct global_start {
   std::uint64_t at;
   __device__ explicit global_start(const arguments& a) : at(a.memory[a.words + blockIdx.x]) {}
@@ -50,7 +50,7 @@ struct l1_chase : global_start {
   using global_start::global_start;
   __device__ void step() { asm volatile("ld.global.ca.u64 %0, [%0];" : "+l"(at)::"memory"); }
 };
-// Past L1: what it meets, L2 or DRAM, is a matter of where the nodes lie.
+// A chase that bypasses L1. Whether it is served by L2 or DRAM depends on the ring.
 struct l2_chase : global_start {
   using global_start::global_start;
   __device__ void step() { asm volatile("ld.global.cg.u64 %0, [%0];" : "+l"(at)::"memory"); }
@@ -79,7 +79,7 @@ struct remote_shared_chase : shared_chase {
   __device__ explicit remote_shared_chase(const arguments& a) : shared_chase(a) {
     std::uint32_t rank;
     asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-    // The ring's addresses lead to the other block too: each word is mapped to it.
+    // The distance from an address in this block to the same place in the other block's shared memory.
     std::uint32_t mapped;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped) : "r"(at), "r"(rank ^ 1));
     const std::uint32_t distance = mapped - at;

@@ -9,19 +9,19 @@
 
 namespace mgsync::levels {
 
-// A ring through all nodes of `bytes`, `stride` bytes apart, in random order: words that are addresses. After
-// them stands where each of `blocks` begins.
+// A ring through nodes `stride` bytes apart, over all of `bytes`, in random order: each node holds the
+// address of the next. Behind them stand the addresses where each of `blocks` blocks begins.
 class memory_ring {
  public:
   memory_ring(int ordinal, std::size_t bytes, std::size_t stride, unsigned blocks);
 
-  // The blocks begin evenly apart, `nodes` after where they began before.
+  // Sets where the blocks begin: evenly apart, and `nodes` nodes further than the last time.
   void begin(std::size_t nodes);
 
   std::uint64_t* memory() const { return memory_.as<std::uint64_t>(); }
   std::uint32_t starts() const {
     return static_cast<std::uint32_t>(words_);
-  }  // the index of the first block's
+  }  // the index of the first block's address in memory()
 
  private:
   std::uint64_t address(std::uint32_t node) const;

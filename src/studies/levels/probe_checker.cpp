@@ -44,9 +44,9 @@ void probe_checker::take(const step& asked, std::span<const seen> came) {
 
 verdict probe_checker::judge() const {
   verdict v;
-  if (what_.family->kind == kind::library) return v;  // unchecked
+  if (what_.family->kind == kind::library) return v;  // library code is not checked
   v.kind = verdict_kind::code;
-  v.passed = true;  // there is no subject otherwise
+  v.passed = true;  // where the code check fails, no subject is made
   return v;
 }
 

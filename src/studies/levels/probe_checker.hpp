@@ -1,5 +1,5 @@
-// The verdict on a probe: its machine code was read when the subject was made. And what it saw, kept as it
-// came.
+// The verdict on a probe, whose machine code was checked when the subject was made; also keeps the raw
+// samples.
 #pragma once
 
 #include <map>
@@ -11,8 +11,8 @@
 
 namespace mgsync::levels {
 
-// The raw samples of a result by chain length; empty where it has none. They stand in three columns, a row
-// for each count that was seen: "links", "cycles" and how many "times".
+// The raw samples of a result by chain length; empty where it has none. In the result they are three columns
+// with a row for each number of cycles that was seen: "links", "cycles" and how many "times".
 using by_length = std::map<std::uint64_t, cycle_histogram>;
 by_length histograms_of(const result&);
 void set_histograms(result&, const by_length&);
@@ -24,15 +24,15 @@ class probe_checker final : public checker {
   std::optional<step> next() override { return std::nullopt; }
   void take(const step&, std::span<const seen>) override;
   verdict judge() const override;
-  // The environment's "link" (a word of link_of), and what histograms_of() reads (not of L2 and DRAM, where
-  // no two are alike); of clusters "sms", on how many SMs the blocks were, and in brackets in how many
-  // launches, and "first_sm", the lowest of them.
+  // Adds the environment's "link" (a word of link_of), and the samples that histograms_of() reads (not for L2
+  // and DRAM, where hardly two samples are equal); for clusters also "sms", the number of SMs that the blocks
+  // ran on, with the number of launches in brackets, and "first_sm", the lowest of these SMs.
   void add_to(result&) const override;
 
  private:
   level_probe what_;
   by_length histograms_;
-  cycle_histogram sms_of_launches_, first_sms_;  // how many launches were on so many SMs; from which SM on
+  cycle_histogram sms_of_launches_, first_sms_;  // over launches: how many SMs were used; the lowest of them
 };
 
 }  // namespace mgsync::levels

@@ -13,12 +13,13 @@ const std::vector<unsigned> shorter = {16, 32, 64, 128};
 const std::vector<unsigned> of_clusters = {8, 16, 32, 64};
 const std::vector<unsigned> of_long_links = {4, 8, 16, 32};
 
-// Finds out which lanes the mask of a tile names, once before the chain; the slope does not see it.
+// Instructions that find the lanes of a tile's mask, once before the chain; the slope does not contain them.
 const counts tile_membership = {{"MOV", 2},   {"IMAD", 1},  {"VOTEU", 1}, {"SHF", 1},
                                 {"MATCH", 1}, {"REDUX", 1}, {"LOP3", 1},  {"BRA", 1}};
-// Are the lanes together? Asked once before the chain.
+// Instructions that test whether the lanes are converged, once before the chain.
 const counts together = {{"UMOV", 1}, {"MOV", 1}, {"BRA", 1}};
-// The address of shared memory, which on Hopper starts with the block's place in its cluster.
+// Instructions that compute the address of shared memory, which on Hopper includes the block's rank in its
+// cluster.
 const counts shared_address = {{"S2UR", 1}, {"UMOV", 1}, {"ULEA", 1}};
 
 counts with(counts a, const counts& b) {
@@ -98,7 +99,7 @@ void add_warp(std::vector<probe_family>& all) {
   all.push_back(make("ballot", "warp", "ballot", usual, {{"ISETP", 1}, {"VOTE", 1}}, "VOTE"));
   all.push_back(make("match_any", "warp", "match_any", usual, {{"MATCH", 1}}, "MATCH"));
   all.push_back(make("match_all", "warp", "match_all", usual, {{"MATCH", 1}}, "MATCH"));
-  // Finding out that the mask is the same in all lanes (REDUX, R2UR) stands before each election.
+  // Before each election stand instructions (REDUX, R2UR) that make the mask the same in all lanes.
   auto elect =
       make("elect", "warp", "elect.sync, mask of the one before", usual,
            {{"ELECT", 1}, {"REDUX", 1}, {"R2UR", 1}, {"LOP3", 1}, {"BRA", 1}, {"MOV", 1}}, "", {{"LDC", 1}});
@@ -114,10 +115,10 @@ void add_warp(std::vector<probe_family>& all) {
   }
 }
 
-// An mbarrier whose phase ends with bytes that arrive, sent by one thread.
+// An mbarrier whose phase ends once the expected bytes have arrived, sent by one thread.
 void add_transactions(std::vector<probe_family>& all) {
   const auto most = of_long_links.back();
-  // The other lanes go around what one thread alone does.
+  // Branches by which the other lanes skip what one thread alone does.
   const counts around = {{"BSSY", most}, {"BSYNC", most}, {"BRA", most}, {"MOV", 3 * most}, {"SHF", 2}};
   const counts addresses = {{"S2R", 1}, {"VIADD", 1}, {"LEA", 2}};
   const counts in_one_lane = {{"PLOP3", 4 * most}, {"ULDC", 2 * most}, {"UMOV", 2 * most},
@@ -140,7 +141,7 @@ void add_block(std::vector<probe_family>& all) {
   all.push_back(make("block_sync", "block", "__syncthreads", usual, {{"BAR", 1}}, ""));
   all.back().loop_body = 256;
   all.push_back(make("named_sync", "block", "named barrier, count at run time", usual, {{"BAR", 1}}, ""));
-  // What was counted becomes each thread's own word again.
+  // Instructions that turn the barrier's result back into each thread's own word.
   const counts own_word = {{"MOV", 512}, {"IMAD", 256}, {"IADD3", 256}, {"VIADD", 256}};
   for (const auto* const name : {"barrier_popc", "barrier_and", "barrier_or"})
     all.push_back(
@@ -158,13 +159,14 @@ void add_block(std::vector<probe_family>& all) {
   }
   add_transactions(all);
   for (auto& f : all)
-    if (f.source == "block" && f.name != "hand_over") f.code.reads_before = 1;  // of the common start
+    if (f.source == "block" && f.name != "hand_over") f.code.reads_before = 1;  // the one of start_together()
   all.push_back(library("library_barrier", "block", "cuda::barrier", of_long_links));
   all.back().oldest = 80;
   all.back().code.reads_before = 1;
 }
 
-// Loads from shared memory between arriving and waiting: how much of them the barrier hides.
+// A barrier with loads from shared memory between arriving and waiting, which shows how much of them it
+// hides.
 void add_splits(std::vector<probe_family>& all) {
   for (const unsigned loads : {1u, 2u, 4u, 8u}) {
     auto split =
@@ -248,7 +250,7 @@ machine_code::expected_code probe_family::expected_loop() const {
   auto e = expected(loop_body);
   e.kernel = name + "_loop_" + std::to_string(loop_body);
   e.looped = true;
-  // The turn's counter: set to zero, stepped, compared; and the branch back.
+  // The loop counter: set to zero, increment, compare, and the branch back.
   e.extras = with(e.extras, {{"ISETP", 1}, {"UMOV", 1}, {"MOV", 1}, {"UIADD3", 1}, {"VIADD", 1}, {"BRA", 1}});
   return e;
 }

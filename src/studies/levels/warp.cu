@@ -1,6 +1,6 @@
 // Probes of a warp (000 section V-A, table II; 001 table 4): shuffles, barriers, votes and reductions of its
-// lanes. Where the lanes come together and where they come from two branches are two things: on Hopper a
-// barrier of lanes that are together is no instruction.
+// lanes. Converged lanes and lanes from two branches are measured separately: on Hopper a barrier of
+// converged lanes compiles to no instruction.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
@@ -17,7 +17,6 @@ struct word_per_lane {
   __device__ std::uint32_t value() const { return v; }
 };
 
-// Shuffles.
 template <int Size>
 struct tile_shuffle : word_per_lane {
   cg::thread_block_tile<Size> tile;
@@ -49,7 +48,6 @@ struct coalesced_shuffle : word_per_lane {
   __device__ void step() { v = group.shfl_down(v, 1); }
 };
 
-// Barriers.
 template <int Size>
 struct tile_sync : word_per_lane {
   cg::thread_block_tile<Size> tile;
@@ -58,7 +56,7 @@ struct tile_sync : word_per_lane {
   __device__ void step() { tile.sync(); }
 };
 
-// The group whose size is known at run time only, as the earlier report measured it: library code.
+// A group whose size is known at run time only, as in the earlier report: library code.
 struct thread_group_sync : word_per_lane {
   cg::thread_group group;
   __device__ explicit thread_group_sync(const arguments& a)
@@ -83,8 +81,8 @@ struct syncwarp_mask : word_per_lane {
   __device__ void step() { __syncwarp(mask); }
 };
 
-// Votes and reductions. What comes out is the same for all lanes: each makes it its own again, or the
-// compiler would know what the next one gives.
+// Votes and reductions, whose result is the same for all lanes. Each lane combines it with a word of its own;
+// otherwise the compiler could derive the next link's result.
 struct own_lane : word_per_lane {
   std::uint32_t own;
   __device__ explicit own_lane(const arguments& a)
@@ -125,9 +123,9 @@ struct match_all : word_per_lane {
     v = __match_all_sync(0xffffffffu, v, &same);
   }
 };
-// ptxas knows that a second election among the same lanes gives what the first gave, and leaves one of any
-// chain. Here the mask depends on who was elected before (all lanes it is, which only the host knows): each
-// has to be held.
+// ptxas knows that electing again among the same lanes gives the same lane, and would reduce a chain to one
+// election. Here the mask depends on the lane elected before, so that every election stays. (The mask is
+// always all lanes, but only the host knows this.)
 struct elected_lane : word_per_lane {
   std::uint32_t all;
   __device__ explicit elected_lane(const arguments& a) : word_per_lane(a), all(a.lanes) {}
@@ -135,13 +133,14 @@ struct elected_lane : word_per_lane {
     asm volatile("{\n .reg .pred elected;\n elect.sync %0|elected, %1;\n}" : "=r"(v) : "r"(all | v));
   }
 };
-// The lanes of a.lanes alone run the probe.
+// Runs the probe in the lanes of a.lanes only.
 template <class Op, int Steps>
 __device__ __forceinline__ void by_some_lanes(const arguments& a) {
   if ((a.lanes >> (threadIdx.x % 32) & 1) != 0) mgsync::probes::timed_chain<Op, Steps>(a);
 }
 
-// Lanes come from two branches: the lower half times its side, the upper half meets it at every link.
+// Runs the probe in two branches: the lower half of the lanes is timed, and the upper half meets it at every
+// link.
 template <class Op, int Steps>
 __device__ __forceinline__ void from_two_branches(const arguments& a) {
   if (threadIdx.x % 32 < 16) {

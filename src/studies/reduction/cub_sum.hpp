@@ -9,7 +9,8 @@
 
 namespace mgsync::reduction {
 
-// As the vendor's: without temporary memory it says in `bytes` how much it wants.
+// Adds up `count` numbers. As with cub itself, a call without temporary memory only writes the size that is
+// needed to `bytes`.
 cudaError_t cub_sum(value_type, void* temporary, std::size_t& bytes, const void* from, void* to,
                     std::size_t count, cudaStream_t);
 int cub_version();  // 300000 for 3.0.0

@@ -24,7 +24,7 @@ std::vector<unsigned> gather_tree::children_of(unsigned member) const {
 
 gather_tree gather_tree_of(const topology::machine& machine, const std::vector<int>& gpus) {
   gather_tree tree;
-  std::vector<std::vector<int>> sets;  // of indices
+  std::vector<std::vector<int>> sets;  // sets of indices of GPUs that can all address each other
   for (int i = 0; i < static_cast<int>(gpus.size()); ++i) {
     const auto reaches = [&](int other) {
       return address_each_other(machine, gpus[static_cast<std::size_t>(i)],

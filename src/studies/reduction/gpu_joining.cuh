@@ -1,5 +1,5 @@
-// What blocks found, put together: of a warp, of a block, of a cluster, and of a grid by its last block or by
-// block 0.
+// Device code that combines partial sums: of a warp, a block, a cluster, and of a grid by its last block or
+// by block 0.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -11,7 +11,8 @@
 
 namespace mgsync::reduction {
 
-// Of the block, in its first warp. Every thread calls it, with whole warps.
+// The sum over the block's threads, returned in its first warp. All threads of the block call it; the block
+// is a multiple of 32 threads.
 template <class T>
 __device__ __forceinline__ T sum_of_warp(T mine) {
 #pragma unroll
@@ -40,7 +41,8 @@ __device__ __forceinline__ T sum_of_block(T mine) {
 
 namespace device {
 
-// Of what other blocks stored: past the first-level cache, in the first warp's lane 0.
+// The sum of `count` values that other blocks stored, read past L1; returned in lane 0 of the first warp. All
+// threads of the block call it.
 template <class T>
 __device__ __forceinline__ T sum_of_stored(const T* sums, std::size_t count) {
   T mine = 0;
@@ -53,8 +55,8 @@ __device__ __forceinline__ T* at(void* memory) {
   return static_cast<T*>(memory);
 }
 
-// Whether the calling block is the last of `blocks` to come, in all its threads. What the others stored
-// before is visible.
+// Counts the calling block in, and returns in all its threads whether it is the last of `blocks`; if so, what
+// the others stored before is visible, and the counter is 0 again.
 __device__ __forceinline__ bool comes_last(unsigned long long* arrived, unsigned blocks) {
   __shared__ bool last;
   if (threadIdx.x == 0) {
@@ -67,8 +69,8 @@ __device__ __forceinline__ bool comes_last(unsigned long long* arrived, unsigned
   return last;
 }
 
-// The last block by a counter adds up. Whole numbers of 32 bits travel in the counter itself: one atomic is
-// all.
+// The last block to arrive at a counter adds up. 32-bit integers are added within the counter itself, so that
+// one atomic operation per block is enough.
 template <class T>
 __device__ __forceinline__ void join_last(const sum_arguments& given, T mine, unsigned block,
                                           unsigned blocks) {
@@ -90,9 +92,9 @@ __device__ __forceinline__ void join_last(const sum_arguments& given, T mine, un
   }
 }
 
-// Block 0's: every other block sends its sum in words of 32 bits with a flag beside each, as pairs are stored
-// at once: no fence, and nobody but block 0 waits, for blocks that run or will. It leaves the slots as they
-// were.
+// Slots of block 0: every other block sends its sum in 32-bit words with a flag beside each. A word and its
+// flag are stored at once, so no fence is needed. Only block 0 waits, so blocks that are not yet resident
+// cannot cause a deadlock. It leaves all slots zero.
 __device__ __forceinline__ void send(uint4* slot, double v) {
   asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(slot), "r"(__double2loint(v)),
                "r"(1), "r"(__double2hiint(v)), "r"(1)
@@ -128,7 +130,8 @@ __device__ __forceinline__ T take(uint4* slot) {
   __trap();
   return T{0};
 }
-// The sum of `mine` of the calling block's thread 0 and of what lies in slots from `first` on, in thread 0.
+// Adds `mine` of the block's thread 0 and the slots from `first` to before `end`; the sum is returned in
+// thread 0. All threads of the block call it.
 template <class T>
 __device__ __forceinline__ T sum_of_slots(T mine, uint4* slots, unsigned first, unsigned end) {
   T all = threadIdx.x == 0 ? mine : T{0};
@@ -153,14 +156,14 @@ __device__ __forceinline__ void join_inbox(const sum_arguments& given, T mine) {
 }
 
 #if __CUDA_ARCH__ >= 900
-// Of the cluster, in its first block.
+// The sum over the cluster's blocks, returned in its first block. All threads of the cluster call it.
 template <class T>
 __device__ __forceinline__ T sum_of_cluster(T mine) {
   namespace cg = cooperative_groups;
   __shared__ T of_blocks[cluster_blocks];
   auto cluster = cg::this_cluster();
   const unsigned rank = cluster.block_rank(), blocks = cluster.num_blocks();
-  cluster.sync();  // nobody writes into a block that has not begun
+  cluster.sync();  // a block may write into another only once that one has started
   if (threadIdx.x == 0) *cluster.map_shared_rank(&of_blocks[rank], 0) = mine;
   cluster.sync();
   if (rank != 0) return T{0};

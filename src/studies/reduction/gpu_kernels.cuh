@@ -1,4 +1,4 @@
-// The kernels of sums of one type; each type is compiled by itself.
+// The kernels that add up numbers of one type; a source file per type instantiates them.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,8 @@ __global__ void sum(const sum_arguments given) {
   }
 }
 
-// One barrier of this project between the blocks' sums and the sum of these, on one GPU or several.
+// Each block stores its sum, all blocks pass one of this project's barriers, and one block adds the sums up;
+// on one GPU or several.
 template <class T, class Reading, class Pass, class Meeting>
 __global__ void sum_with_barrier(const sum_arguments given, const __grid_constant__ Meeting meeting) {
   using namespace device;
@@ -48,7 +49,7 @@ __global__ void sum_with_barrier(const sum_arguments given, const __grid_constan
   static_assert(offsetof(Meeting, shape) == offsetof(arguments, shape) &&
                 sizeof(algorithm::cuda_lines) == sizeof(meeting.parts));
   Pass pass(reinterpret_cast<const arguments&>(meeting),
-            meeting.run);  // where they are: copied, they would lie in local memory
+            meeting.run);  // used in place: a copy would lie in local memory
   const T mine =
       sum_of_block(Reading::sum(at<const T>(const_cast<void*>(given.numbers)), given.count, given.in_chunks));
   if (threadIdx.x == 0) at<T>(given.partials)[meeting.run.member * gridDim.x + blockIdx.x] = mine;
@@ -67,7 +68,7 @@ __global__ void join(const void* partials, std::size_t count, void* result) {
   if (threadIdx.x == 0) *static_cast<T*>(result) = all;
 }
 
-// No barrier: the last block of all GPUs adds up, whichever GPU it is on.
+// No barrier: the last block over all GPUs to arrive at a counter adds up, whichever GPU it is on.
 template <class T, class Reading>
 __global__ void sum_of_several(const sum_arguments given, const __grid_constant__ relay_arguments meeting) {
   using namespace device;
@@ -87,8 +88,8 @@ __global__ void sum_of_several(const sum_arguments given, const __grid_constant_
   if (threadIdx.x == 0) *at<T>(given.result) = all;
 }
 
-// No barrier: each GPU's block 0 puts together what the GPU's blocks send it and what the GPUs below it in a
-// tree do, and sends that on, or, at the root, stores it. Values travel with a flag beside each.
+// No barrier: each GPU's block 0 adds what its other blocks and the GPUs below it in the tree send, and sends
+// the sum on to its parent; the root stores it. Each value travels with a flag beside it.
 template <class T, class Reading>
 __global__ void sum_gathered(const sum_arguments given, const __grid_constant__ gather_arguments tree) {
   using namespace device;

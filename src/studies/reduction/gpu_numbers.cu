@@ -12,7 +12,8 @@ __global__ void fill(T* numbers, std::size_t count) {
     numbers[i] = static_cast<T>(number_at(static_cast<std::uint32_t>(i)));
 }
 
-// All of it is zero: nothing is ever stored, and the compiler does not know.
+// Reads `count` vectors, all of which are zero: nothing is ever stored, but the compiler cannot know this and
+// keeps the reads.
 __global__ void read(const uint4* memory, std::size_t count, std::uint32_t* unread) {
   std::uint32_t any = 0;
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
@@ -38,7 +39,7 @@ std::shared_ptr<const gpu_numbers> gpu_numbers::on(int ordinal, value_type type,
   static std::map<int, std::shared_ptr<const gpu_numbers>> kept;
   auto& here = kept[ordinal];
   if (here && here->type_ == type && here->memory_.bytes() >= bytes) return here;
-  here.reset();  // before the new ones are made
+  here.reset();  // frees the old numbers before new ones are allocated
   here.reset(new gpu_numbers(ordinal, type, bytes));
   return here;
 }

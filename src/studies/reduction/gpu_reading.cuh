@@ -15,7 +15,7 @@ struct alignas(16) vector_of {
   T values[count];
 };
 
-// Read once, by nobody else: past the first-level cache.
+// A load that bypasses L1, since each number is read once.
 template <class T>
 __device__ __forceinline__ vector_of<T> load(const vector_of<T>* from) {
   union {
@@ -48,7 +48,7 @@ __device__ __forceinline__ T total(const T (&sums)[vector_of<T>::count]) {
   return all;
 }
 
-// The tiles of one block: first, first + step, ... below end.
+// The tiles that one block reads: first, first + step, ... below end.
 struct tiles {
   std::size_t first, step, end;
 };
@@ -58,7 +58,7 @@ __device__ __forceinline__ tiles tiles_of_block(std::size_t all, bool in_chunks)
   return {first, 1, first + each < all ? first + each : all};
 }
 
-// The numbers behind the last whole vector, in block 0.
+// The sum of the numbers behind the last whole vector, which block 0 adds; the calling thread's part.
 template <class T>
 __device__ __forceinline__ T rest_of(const T* numbers, std::size_t count) {
   constexpr unsigned per = vector_of<T>::count;
@@ -66,7 +66,7 @@ __device__ __forceinline__ T rest_of(const T* numbers, std::size_t count) {
   return blockIdx.x == 0 && at < count ? numbers[at] : T{0};
 }
 
-// The calling thread's part of the sum.
+// The sum of the calling thread's share of the numbers.
 template <class T, unsigned Unroll>
 struct by_words {
   static constexpr bool bulk = false;
@@ -125,7 +125,8 @@ __device__ __forceinline__ void copy_tile(void* to, const void* from, std::uint3
       "l"(from), "r"(bytes), "r"(shared_address(full))
       : "memory");
 }
-// Bounded: a copy that never comes ends the kernel.
+// Waits until a tile has been copied. The number of polls is bounded: a copy that never completes ends the
+// kernel.
 __device__ __forceinline__ void wait_for_tile(std::uint64_t* full, std::uint32_t parity) {
   for (unsigned polls = 0; polls < (1u << 24); ++polls) {
     std::uint32_t done;

@@ -73,7 +73,8 @@ reading reading_of(const gpu_sum& asked) {
   return is_bulk(best.how) && compute_major(asked.ordinal) < 9 ? reading{} : best;
 }
 
-// As many blocks as there are tiles, as they may be, and as are resident at once.
+// The number of blocks: the least of how many tiles there are, how many are allowed, and how many are
+// resident at once.
 unsigned blocks_of(const gpu_sum& asked, const void* kernel) {
   const auto r = reading_of(asked);
   const auto tiles = (asked.bytes + tile_bytes_of(r.how, r.threads, bytes_of(asked.type)) - 1) /
@@ -275,11 +276,11 @@ class gpu_sums final : public subject {
   relay_arguments relay_{};
   bool by_counter_ = false;
   bool early_ = false;                  // a sum's kernel may start before the one before has ended
-  std::vector<std::int64_t> expected_;  // by place
+  std::vector<std::int64_t> expected_;  // the exact sum at each place
   std::map<std::pair<std::uint64_t, bool>, std::vector<cuda::executable>> graphs_;
 };
 
-// What is told of a GPU: asked for once, since some of it is slow to answer.
+// What a result tells of its GPU. Queried once per GPU, since some of it takes long.
 struct told_of_gpu {
   std::string name;
   quantities_by_name numbers;

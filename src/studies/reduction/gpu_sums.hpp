@@ -17,20 +17,20 @@
 namespace mgsync::reduction {
 
 enum class gpu_way {
-  read,        // every block adds up its part, and nobody puts the parts together: the bound
+  read,        // every block adds up its share, nothing is combined: the lower bound
   read_graph,  // the same as nodes of a graph
-  word_read,   // as read, by the loop of the paper's figure 10: a number a load
+  word_read,   // as `read`, with the loop of the paper's figure 10: one number per load
   automatic,   // what this project takes at this size: one kernel, block 0 puts together what the others send
                // it
   automatic_graph,  // the same as nodes of a graph
-  last,             // one kernel without a barrier: the last block, by a counter, puts the parts together
+  last,             // one kernel without a barrier: the last block to arrive at a counter adds up
   implicit,         // two kernels: the end of the first is the barrier
   implicit_graph,   // the same as nodes of a graph
   programmatic,     // two kernels, the second started before the first has ended, and waiting for it inside
   grid_sync,        // one kernel with cooperative groups' barrier of the grid
-  grid_ours,        // one kernel with this project's
+  grid_ours,        // the same with this project's barrier of the grid
   cluster,          // clusters of eight blocks join over distributed shared memory, then the last cluster
-  bulk,             // the last block, over numbers that come by bulk copies
+  bulk,             // as `last`, with numbers that come by bulk copies
   cub,              // cub::DeviceReduce::Sum
   cub_graph,        // the same as nodes of a graph
 };
@@ -51,28 +51,29 @@ inline constexpr std::pair<gpu_way, std::string_view> gpu_ways[] = {
     {gpu_way::cub, "cub"},
     {gpu_way::cub_graph, "cub-graph"}};
 
-// What this project takes: pure.
+// The reading that measured best for this way, type and size. Pure.
 reading best_reading(gpu_way, value_type, std::size_t bytes);
 
 struct gpu_sum {
   gpu_way how = gpu_way::automatic;
   value_type type = value_type::fp64;
-  std::size_t bytes = 1 << 20;  // of one sum
-  bool cold = true;  // sums go through four times the second-level cache; else always the same numbers
-  int ordinal = 0;   // CUDA's
-  std::optional<reading> asked{};  // else best_reading()
+  std::size_t bytes = 1 << 20;     // size of the numbers of one sum
+  bool cold = true;                // sums cycle through four times the L2 cache; else always the same numbers
+  int ordinal = 0;                 // the GPU, as CUDA counts
+  std::optional<reading> asked{};  // how blocks read; nothing: best_reading()
 };
 
-// Yields, of `count` sums one after the other in one stream, "duration_us" by the host's clock from before
-// the first launch call until the host has seen the end, "call_us" until the last call has returned, "event"
-// in us, by the device's events, for one sum, "bytes" of one, and the check that make_sum_checker() takes.
+// A run makes `count` sums one after the other in one stream. It yields "duration_us", by the host's clock
+// from before the first launch call until the host has seen the end; "call_us", until the last launch call
+// has returned; "event", us per sum by CUDA events; "bytes" of one sum; and the counts that
+// make_sum_checker() takes.
 subject_creation make_gpu_sum(const gpu_sum&);
 
-// Why this GPU cannot add up so much, or like this; empty where it can.
+// Why this GPU cannot run these sums; empty where it can.
 std::string why_no_gpu_sum(const gpu_sum&);
 
-// What the numbers could come in at most, by the driver's own words: bus width x 2 x memory clock. 0: it does
-// not say.
+// The theoretical memory bandwidth in GB/s from what the driver reports: bus width x 2 x memory clock. 0
+// where it does not report these.
 double theory_gbps(int ordinal);
 
 }  // namespace mgsync::reduction

@@ -15,7 +15,7 @@ namespace mgsync::reduction {
 
 inline constexpr std::size_t sum_granularity = 4096;
 
-// Made once, for all points of a command, and where they are asked for: a rank makes its own part only.
+// The numbers, made on demand and once for all points of a command: a rank makes only its own share.
 template <class T>
 class numbers {
  public:
@@ -25,8 +25,8 @@ class numbers {
     return made;
   }
   const T* values() const { return memory_.get(); }
-  // Numbers from place `first` to `end`, by so many threads: before any of them is pinned, as new threads
-  // begin where they are made.
+  // Makes the numbers from place `first` to before `end` with that many threads. To be called before any
+  // thread is pinned, since new threads inherit the affinity of their creator.
   void make(std::size_t first, std::size_t end, unsigned threads) {
     constexpr std::size_t each = sum_granularity / sizeof(T);
     std::vector<std::size_t> wanted;
@@ -55,7 +55,7 @@ class numbers {
   std::vector<char> made_;  // by chunks of sum_granularity
 };
 
-// Of one thread: independent sums side by side, so that the latency of an addition is hidden.
+// The sum of one thread's share, by several independent sums that hide the latency of an addition.
 template <class T>
 T sum_of(const T* values, std::size_t count) {
   constexpr std::size_t at_once = 16;
@@ -71,7 +71,8 @@ T sum_of(const T* values, std::size_t count) {
   return all;
 }
 
-// Where a member's part of `count` numbers begins: at a whole line; or all are the first member's.
+// Where a member's share of `count` numbers begins: at a cache line. With `all_first` the first member has
+// all numbers.
 constexpr std::size_t first_of_part(std::size_t count, unsigned member, unsigned members, bool all_first) {
   if (all_first) return member == 0 ? 0 : count;
   return std::min(count, (count * member / members + 31) / 32 * 32);

@@ -20,9 +20,9 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-// What lies in each rank's part of the memory that all address, in lines of 128 bytes: the start line, the
-// barrier's flags, and a word for each turn of a run: the rank's part of that sum. On rank 0 also a counter
-// and the sum itself for each turn.
+// The layout of each rank's part of the shared memory, in lines of 128 bytes: the start line, the barrier's
+// flags, and for each turn of a run a word for the rank's partial sum. On rank 0 also a counter and the whole
+// sum for each turn.
 struct rank_memory {
   explicit rank_memory(unsigned ranks)
       : flags(1),
@@ -61,7 +61,7 @@ class rank_sums final : public subject {
     for (unsigned m = 0; m < asked.threads; ++m) flag_parts_.push_back(words(m, lies_.flags));
     for (std::size_t i = 0; i < buffers_; ++i)
       numbers_->make(i * count_ + first_of(me_), i * count_ + end_of(me_), 1);
-    if (me_ == 0) sum_of_numbers(0, buffers_ * count_);  // kept from here on
+    if (me_ == 0) sum_of_numbers(0, buffers_ * count_);  // computes the exact sums, which are then kept
     if (const auto& cpus = group.members[me_].cpus; !cpus.empty()) pin_calling_thread(cpus.front());
   }
   ~rank_sums() override { restrict_calling_thread(before_); }
@@ -158,7 +158,8 @@ class rank_sums final : public subject {
         policy, lines, algorithm::position{me_, asked_.threads, 0, 1}, ++epoch_);
   }
 
-  // On rank 0; what is not put together there is added up for the check.
+  // Compares the sums on rank 0. Where the way itself does not combine the partial sums, they are added up
+  // here.
   void compare(std::size_t first, std::size_t sums, bool faulty, seen& came) {
     std::uint64_t wrong = 0;
     for (std::size_t i = 0; me_ == 0 && i < sums; ++i) {

@@ -33,7 +33,7 @@ class sums final : public subject {
         before_(allowed_cpus()),
         parts_(asked.threads) {
     numbers_->make(0, buffers_ * count_, asked.threads);
-    sum_of_numbers(0, buffers_ * count_);  // kept from here on
+    sum_of_numbers(0, buffers_ * count_);  // computes the exact sums, which are kept from here on
     in_parallel([](unsigned) {});
     start_flags();
   }
@@ -68,8 +68,8 @@ class sums final : public subject {
  private:
   const T* buffer(std::size_t turn) const { return numbers_->values() + turn % buffers_ * count_; }
 
-  // Every thread reads its parts of all, and none waits for another until the end. The parts are put together
-  // for the check.
+  // Every thread reads its shares of all sums, without waiting for another until the end. The partial sums
+  // are combined afterwards, for the check only.
   void read_all(std::vector<T>& results, std::size_t first, std::size_t count) {
     std::vector<std::vector<T>> parts(asked_.threads, std::vector<T>(results.size()));
 #pragma omp parallel num_threads(static_cast <int>(asked_.threads))
@@ -81,7 +81,7 @@ class sums final : public subject {
       for (std::size_t i = 0; i < results.size(); ++i) results[i] += of_thread[i];
   }
 
-  // Parts begin at whole lines.
+  // Shares begin at cache lines.
   std::size_t first_of(unsigned member) const {
     return first_of_part(count_, member, asked_.threads, asked_.all_first);
   }

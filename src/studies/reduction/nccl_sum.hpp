@@ -1,4 +1,4 @@
-// NCCL's reduction of one value of every GPU of a group.
+// NCCL's reduction of one value per GPU of a group.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,11 +10,11 @@
 namespace mgsync::reduction {
 
 bool has_nccl();
-// Before nccl_reduce(), from one thread. The communicators live as long as the process. Collective over the
-// session's ranks.
+// Creates the communicators, which live as long as the process. To be called before nccl_reduce(), from one
+// thread. Collective over the ranks of the session.
 void start_nccl(const topology::group&, const session&);
-// By each GPU's own thread, of this process's GPU number `local`: the sum of all GPUs' values at `from` lies
-// at the first one's `to`.
+// Enqueues the sum of the value at `from` on every GPU into `to` on the group's first GPU. Each GPU's own
+// thread calls it; `local` is the GPU's number within this process.
 void nccl_reduce(unsigned local, value_type, const void* from, void* to, cudaStream_t);
 
 }  // namespace mgsync::reduction

@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t chunk = 512;
 
 std::int64_t added_up(std::size_t first, std::size_t end) {
-  std::int32_t sum = 0;  // of at most a chunk
+  std::int32_t sum = 0;  // at most 512 numbers, for which 32 bits are enough
   for (auto i = first; i < end; ++i) sum += number_at(static_cast<std::uint32_t>(i));
   return sum;
 }

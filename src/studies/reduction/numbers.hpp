@@ -1,7 +1,7 @@
-// The numbers that are added up, by their place: whole, from -8 to 8 and never 0, so that every order of
-// adding them gives the same sum to the last bit (the sums of any of them stay far below 2^24, which FP32
-// holds exactly), and so that one that is left out or counted twice always shows. C++17, the same on host and
-// GPU.
+// The numbers that are added up, as a function of their place: integers from -8 to 8 and never 0. Sums of
+// them stay far below 2^24, up to which FP32 is exact, so that every order of addition gives the same sum to
+// the last bit; and a number that is left out or counted twice always changes the sum. C++17, the same on
+// host and GPU.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,7 @@ MGSYNC_REDUCTION_HD constexpr std::int32_t number_at(std::uint32_t place) {
   return low < 0 ? low : low + 1;
 }
 
-// Of `count` numbers from place `first` on: exact. What was once added up is kept; not from several threads
-// at once.
+// The exact sum of `count` numbers from place `first` on. Partial sums are cached; not thread-safe.
 std::int64_t sum_of_numbers(std::size_t first, std::size_t count);
 
 }  // namespace mgsync::reduction

@@ -1,5 +1,5 @@
-// Where in a GPU's memory the numbers of one sum after the other lie, and whether a sum is right. Host code
-// with CUDA.
+// Where in a GPU's memory the numbers of successive sums are, and whether a sum is right. Host code with
+// CUDA.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,11 @@ constexpr std::size_t stride_of(std::size_t bytes) {
 }
 
 struct sums_in_turn {
-  std::size_t bytes = 0;  // of one
-  bool cold = true;       // four times the cache's size lies between two visits to the same numbers
+  std::size_t bytes = 0;  // of one sum
+  bool cold = true;       // sums cycle through four times the size of the L2 cache
   int ordinal = 0;
 };
-// How many sums it takes to come back to the same numbers.
+// After how many sums the same numbers are used again.
 inline std::size_t places_of(const sums_in_turn& all) {
   const auto stride = stride_of(all.bytes);
   return all.cold ? std::max<std::size_t>(1, (4 * cache_bytes(all.ordinal) + stride - 1) / stride) : 1;
@@ -35,7 +35,7 @@ bool adds_up_to(const std::byte* parts, std::size_t count, std::int64_t expected
   return all == static_cast<T>(expected);
 }
 
-// Whether the `count` values of `type` at `parts` together are what must come out.
+// Whether the `count` values of `type` at `parts` add up to `expected`.
 inline bool is_sum(value_type type, const std::byte* parts, std::size_t count, std::int64_t expected) {
   switch (type) {
   case value_type::fp64: return adds_up_to<double>(parts, count, expected);

@@ -1,4 +1,4 @@
-// Study reduction: what a sum costs by the way its parts are put together (paper 000, sections VII-C to
+// Study reduction: what a sum costs, by the way its partial sums are combined (paper 000, sections VII-C to
 // VII-E): by host threads, by the blocks of one GPU, and by several GPUs.
 #include <algorithm>
 
@@ -18,7 +18,7 @@
 namespace mgsync {
 namespace reduction { namespace {
 
-// A word that several kinds of members know means the way of each.
+// A way to combine partial sums, of any kind of members. One word may name a way of several kinds.
 using any_way = std::variant<way, rank_way, gpu_way, several_way>;
 constexpr takers host_threads{"host threads", topology::device::host},
     host_ranks{"host ranks", topology::device::host}, one_gpu{"one GPU", topology::device::gpu},
@@ -58,10 +58,10 @@ constexpr axis_of<unsigned> members(
     numbers_in{.of = only_hosts, .least = 1, .most = 64, .ranges = true},
     numbers_in{.of = only_gpus, .least = 1, .most = 16, .ranges = true});
 
-// How numbers are read: as is best, or as was asked for.
+// How numbers are to be read.
 struct asked_reading {
-  bool all_first = false;            // host members: all numbers are the first one's
-  std::optional<reading> of_gpus{};  // none: best_reading()
+  bool all_first = false;            // host members: the first one has all numbers
+  std::optional<reading> of_gpus{};  // nothing: best_reading()
   bool operator==(const asked_reading&) const = default;
 };
 constexpr std::pair<asked_reading, std::string_view> reading_words[] = {{{}, "auto"}, {{true, {}}, "first"}};
@@ -105,7 +105,8 @@ measurement planned(const study_request& asked, any_way how, value_type type, st
   return m;
 }
 
-// A run of sums lasts long enough for the clock, and a batch of runs not longer than a point may.
+// How many sums a run makes: enough for the clock, but not so many that a batch takes longer than a point
+// may.
 std::uint64_t sums_of_a_run(std::size_t bytes) {
   return std::clamp<std::uint64_t>((std::size_t{4} << 20) / bytes, 1, 256);
 }
@@ -130,7 +131,7 @@ std::string why_not_here(const study_request& asked, const host_sum& sum, bool c
   return {};
 }
 
-// As many members as there are ranks, each in one; or all in this process.
+// A group with one member in each rank where there are several ranks, else with all members in this process.
 topology::group group_of(const study_request& asked, unsigned count) {
   topology::grouping_request wanted;
   wanted.kind = asked.device;
@@ -139,7 +140,7 @@ topology::group group_of(const study_request& asked, unsigned count) {
   return topology::make_group(asked.ranks, wanted).chosen;
 }
 
-// What all host members have in common; the subject is still to be made.
+// The parts of a measurement that all host members share; the caller adds how its subject is made.
 measurement host_point(const study_request& asked, any_way how, host_sum& sum, bool cold,
                        const stopping_rule& stopping) {
   const auto many = (4 * last_cache_bytes() / sum.bytes + 1) * sum.bytes;
@@ -238,7 +239,7 @@ std::vector<unsigned> member_counts(const study_request& asked, unsigned in_one_
   return {in_ranks(asked) ? static_cast<unsigned>(asked.ranks.size()) : in_one_process};
 }
 
-// Of whole numbers of the type.
+// The sizes of a sum in bytes, multiples of the size of the type.
 const std::vector<std::uint64_t>& sizes(const study_request& asked, value_type type) {
   const auto& all = asked.values(bytes_of_a_sum);
   for (const auto size : all)
@@ -248,7 +249,7 @@ const std::vector<std::uint64_t>& sizes(const study_request& asked, value_type t
   return all;
 }
 
-// At most so long for each point.
+// When sampling stops, which includes a limit of time for each point.
 stopping_rule stopping_of(const study_request& asked) {
   const bool gpus = asked.device == topology::device::gpu;
   return asked.stops({.max_time = std::chrono::milliseconds(gpus ? 90 : 300)});
@@ -305,7 +306,7 @@ std::vector<measurement> host_points(const study_request& asked) {
 
 std::vector<measurement> points(const study_request& asked) {
   auto all = asked.device == topology::device::gpu ? gpu_points(asked) : host_points(asked);
-  // Threads or ranks, one GPU or several: as many members as are asked for.
+  // A word that is no way of the members that were asked for is an error.
   for (const auto& word : asked.words_of(every_way))
     if (word != "all" && std::ranges::none_of(all, [&](const auto& m) { return m.point.subject == word; }))
       throw usage_error(fmt::format("--way is '{}', and no way of these members; accepted: {}", word,

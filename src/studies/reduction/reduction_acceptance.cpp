@@ -56,7 +56,8 @@ void add(expectations& all, std::string what, std::string limit, std::string mea
   all.push_back({std::move(what), std::move(limit), std::move(measured), holds});
 }
 
-// At how many places `mine` is slower than `other`, their intervals apart; and the worst of them.
+// Expects that `mine` is nowhere slower than `other` with disjoint intervals; tells at how many places it is,
+// and the worst.
 void add_never_slower(const by_place& all, int gpus, const std::string& mine, const std::string& other,
                       expectations& c) {
   unsigned compared = 0, slower = 0;
@@ -77,7 +78,7 @@ void add_never_slower(const by_place& all, int gpus, const std::string& mine, co
       slower == 0);
 }
 
-// A ratio of two ways at each place that has both, and where they are told apart.
+// The ratio of the medians of two ways, at each place that has both.
 struct ratio_at {
   double ratio = 0;
   std::string where;
@@ -99,8 +100,8 @@ const metric* call_of(const by_way& here, const std::string& way) {
   return found == nullptr ? nullptr : found->find("call");
 }
 
-// What issuing a kernel that may start early takes the host, over an ordinary one: from reading, and from
-// pairs of both.
+// By how much longer the host's launch call is for a kernel that may start early, relative to an ordinary
+// one: a pair of both, less the ordinary one, which is that of `read`. 1 where nothing was measured.
 double early_over_ordinary(const by_place& all) {
   std::vector<double> ratios;
   for (const auto& [p, here] : all) {
@@ -111,8 +112,9 @@ double early_over_ordinary(const by_place& all) {
   return ratios.empty() ? 1 : median(ratios);
 }
 
-// A way in a graph costs the device's time alone; without, the host's calls or that, whichever is longer. The
-// host's are those of reading, in the same minutes. How far a sum's interval is from what they foretell.
+// Expects at small sizes that a sum takes the longer of the host's launch calls and the device's time. The
+// device's time is that of the same way in a graph, a launch call's that of `read`, measured at about the
+// same time. Tells how far the sum's interval is from that prediction.
 void add_small_sizes(const by_place& all, expectations& c) {
   double worst = 0;
   std::string where;
@@ -139,7 +141,7 @@ void add_several(const by_place& all, expectations& c) {
     const auto* one = at(all, {1, 1, p.type, p.memory, p.bytes});
     const auto* together = time_of(here, "single-kernel");
     const auto* best =
-        one == nullptr ? nullptr : time_of(*one, "read");  // the harder bar: nothing is put together
+        one == nullptr ? nullptr : time_of(*one, "read");  // the stricter bound: `read` combines nothing
     if (together == nullptr || best == nullptr) continue;
     const double times = p.gpus * best->median / together->median, least = 0.975 * p.gpus;
     add(c,
@@ -151,7 +153,7 @@ void add_several(const by_place& all, expectations& c) {
   add_never_slower(all, 2, "single-kernel", "vendor", c);
 }
 
-// From how many bytes in all on several GPUs, each with its share, are never slower than one.
+// Finds from how many bytes in all several GPUs, each with its share, are never slower than one.
 void add_switch_to_several(const by_place& all, evaluation& e) {
   std::set<std::pair<int, std::pair<std::string, std::string>>> groups;
   for (const auto& [p, here] : all)

@@ -14,7 +14,8 @@
 namespace mgsync::reduction {
 namespace {
 
-// What is compared with each other: members, whether each is a rank, type, where the numbers lie.
+// Results that are compared with each other have these in common: members, whether each is a rank, type, and
+// where the numbers are.
 struct family {
   bool gpu = false;
   int members = 1, ranks = 1;
@@ -37,8 +38,8 @@ family family_of(const result& r) {
 const metric& time_of(const result& r) { return r.metrics.front(); }
 double gbps(const result& r, double us) { return r.point.number("bytes").value_or(0) / us * 1e-3; }
 
-// From which size on the threads' best way is never slower than one thread: intervals that overlap decide
-// nothing.
+// Adds a sentence: from which size on the best way with several threads is never slower than one thread.
+// Sizes where the intervals overlap decide nothing.
 void add_advice(const family& f, const by_size& sizes, evaluation& e) {
   double since = 0;
   bool asked = false;
@@ -62,7 +63,7 @@ void add_advice(const family& f, const by_size& sizes, evaluation& e) {
                                           f.ranks > 1 ? "rank" : "thread"));
 }
 
-// A sum in the table, and its rate on the curve of its way.
+// Adds a sum to the table, and its rate to the curve of its way.
 void add_sum(const family& f, double bytes, const result& r, const result* read, table& t, curve& c) {
   const auto& time = time_of(r);
   t.add({members_of(f), f.type, f.memory, size_in_words(bytes), subject_of(r.point), &time, ci95_of(time),

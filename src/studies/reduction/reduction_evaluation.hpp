@@ -1,5 +1,4 @@
-// What sums cost by size and way, as shares of what the same threads read, and where more threads begin to
-// pay.
+// What sums cost by size and way, relative to what the same threads read, and from where more threads pay.
 #pragma once
 
 #include <span>

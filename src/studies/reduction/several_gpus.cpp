@@ -49,7 +49,7 @@ joining joining_of(several_way how) {
   }
 }
 
-// The members that this process has, by their index in the group.
+// The members that belong to this process, as indices in the group.
 std::vector<unsigned> locals_of(const several_sum& asked) {
   std::vector<unsigned> all;
   for (unsigned m = 0; m < asked.group.members.size(); ++m)
@@ -58,20 +58,21 @@ std::vector<unsigned> locals_of(const several_sum& asked) {
 }
 bool one_process(const several_sum& asked) { return asked.where->ranks().size() == 1; }
 
-// What lies in every GPU's part of the memory that others address: a barrier's flags, and by turn slots for
-// what GPUs below it in a tree send; on GPU 0 what the blocks of all GPUs found, how many came, and the sums.
+// The layout of each GPU's part of the memory that other GPUs address, in bytes: a barrier's flags, and by
+// turn the slots for what the GPUs below it in a tree send. On GPU 0 also, by turn, the sums of the blocks of
+// all GPUs, a counter of blocks, and the whole sums.
 struct shared_memory {
   std::size_t flags = 0, arrived = 0, partials = 0, results = 0, slots = 0, bytes = 0;
 };
 
-// One GPU, as its host thread uses it.
+// A GPU of this process, with the host thread that uses it.
 struct lane {
   unsigned member = 0;
   int ordinal = 0;
   cuda::stream stream;
   std::shared_ptr<const gpu_numbers> numbers;
-  cuda::memory own;  // a counter, a result and partial sums of its own
-  cuda::memory box;  // a tree in one process: its part, which not every GPU need address
+  cuda::memory own;  // a counter, a result and partial sums of its own GPU
+  cuda::memory box;  // a tree in one process: its part of the shared memory
   relay_arguments meeting{};
   double duration_us = 0, call_us = 0;
   std::string failure;
@@ -149,7 +150,8 @@ class several_sums final : public subject {
   std::size_t stride() const { return stride_of(asked_.bytes); }
   std::size_t sums_of_blocks() const { return std::size_t{blocks_} * gpus(); }
   bool is_boxed() const { return asked_.how == several_way::gather && one_process(asked_); }
-  // Of how many turns the blocks' sums are kept: all where they are the result, or where a GPU may run ahead.
+  // For how many turns the blocks' sums are kept: for all turns where they are the result, or where one GPU
+  // may be turns ahead of another.
   std::size_t turns_kept(std::size_t count) const {
     switch (asked_.how) {
     case several_way::single:
@@ -175,7 +177,8 @@ class several_sums final : public subject {
     return here;
   }
 
-  // Why there is no memory; empty: there is. Collective over the ranks.
+  // Allocates and clears the memory for a run of `count` sums. Returns why that failed, or nothing.
+  // Collective over the ranks.
   std::string prepare(std::size_t count) {
     if (count > capacity_) {
       memory_.reset();
@@ -231,7 +234,7 @@ class several_sums final : public subject {
     try {
       cuda::check(cudaSetDevice(l.ordinal), "selecting a GPU");
       if (asked_.cold) l.numbers->push_out_of_cache(l.stream.get());
-      if (asked_.how == several_way::nccl) issue(l, 0, faulty);  // all of them connected, and begun together
+      if (asked_.how == several_way::nccl) issue(l, 0, faulty);  // connects all GPUs
       cuda::check(cudaStreamSynchronize(l.stream.get()), "emptying the cache");
     } catch (const std::exception& error) { l.failure = error.what(); }
     const bool all_came = line_.meet(l.member, late);
@@ -250,9 +253,9 @@ class several_sums final : public subject {
     } catch (const std::exception& error) {
       l.failure = error.what();
       if (asked_.how == several_way::host && one_process(asked_))
-        meeting_.arrive_and_drop();  // the others go on
+        meeting_.arrive_and_drop();  // so that the others do not wait for this thread
     }
-    line_.meet(l.member, late);  // what others store into GPU 0's memory is there
+    line_.meet(l.member, late);  // after this, what others stored into GPU 0's memory is there
   }
 
   sum_arguments arguments_of(const lane& l, std::uint64_t turn, bool faulty) const {
@@ -305,7 +308,7 @@ class several_sums final : public subject {
       launch_joining(second_, partials(l, turn), sums_of_blocks(), result(l, turn), false, l.stream.get());
   }
 
-  // One call of the driver launches on all GPUs: the first lane makes it, and the others wait for their
+  // One call of the driver launches on all GPUs: the first lane makes it, and the others only wait for their
   // streams.
   void issue_vendor(const lane& l, std::uint64_t count, bool faulty) {
     if (&l == &lanes_.front()) {
@@ -356,7 +359,7 @@ class several_sums final : public subject {
   std::size_t capacity_ = 0;
   std::uint32_t epoch_ = 0, first_epoch_ = 0;
   cuda::memory abort_;
-  std::vector<std::int64_t> expected_;  // by place
+  std::vector<std::int64_t> expected_;  // the exact sum at each place
   worker_pool pool_;
   std::barrier<> meeting_;
   communicator ranks_;
@@ -384,7 +387,8 @@ std::string why_not_together(const several_sum& asked, const std::vector<int>& o
   return {};
 }
 
-// Why this process's GPUs cannot; else how many blocks each takes.
+// Why this process's GPUs cannot run these sums; otherwise empty, and `blocks` is how many blocks each GPU
+// takes.
 std::string why_not(const several_sum& asked, const reading& r, const vendor_sum* vendor, unsigned& blocks) {
   const auto ordinals = ordinals_of(asked);
   if (auto reason = why_not_together(asked, ordinals); !reason.empty()) return reason;

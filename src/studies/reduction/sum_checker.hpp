@@ -1,4 +1,5 @@
-// Every sum of every timed run is right, and a sum that leaves a number out is found.
+// Checks that every sum of every timed run is right; as the positive control, a sum that leaves a number out
+// must be noticed.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +9,13 @@
 
 namespace mgsync::reduction {
 
-// The fault that a checking run may ask for: the last number is left out.
+// The fault of the positive control: the last number is left out.
 inline constexpr const char* leave_out_the_last = "leave out the last number";
 
 std::unique_ptr<checker> make_sum_checker();
 
-// What a run says of its sums, as the checker takes it. A run of which a sum is wrong ends as wrong, unless
-// it was asked for the fault.
+// Writes the counts of sums and of wrong sums into a run, for the checker. A run with wrong sums ends as
+// ending::wrong, unless the fault was asked for.
 void tell_of_sums(std::uint64_t sums, std::uint64_t wrong, bool fault_was_asked, seen& came);
 
 }  // namespace mgsync::reduction

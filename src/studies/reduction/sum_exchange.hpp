@@ -1,4 +1,4 @@
-// What the ranks of a job saw of a run of sums, put together.
+// Combines what the ranks of a job saw of a run of sums.
 #pragma once
 
 #include "src/base/communicator.hpp"
@@ -6,11 +6,12 @@
 
 namespace mgsync::reduction {
 
-// The longest durations and calls of all ranks, what rank 0 says of the sums, and the worst ending with its
-// reason. The same on every rank. Collective over them; alone: what was seen.
+// Combines the runs of all ranks: the longest durations and calls, what rank 0 says of the sums, and the
+// worst ending with its reason. Returns the same on every rank. Collective over the ranks; with a single rank
+// returns `mine`.
 seen put_sums_together(const communicator& ranks, seen mine);
 
-// MPI_Barrier. Collective; of builds with MPI.
+// MPI_Barrier over the ranks. Builds with MPI only.
 void meet_by_mpi(const communicator& ranks);
 
 }  // namespace mgsync::reduction

@@ -35,7 +35,7 @@ inline void launch(const sum_launch& what, void** parameters, cudaStream_t strea
   cuda::check(cudaLaunchKernelExC(&config, what.kernel, parameters), "launching a sum");
 }
 
-// The second kernel, of one block, that adds up `sums` values at `partials`.
+// Launches the second kernel, of one block, which adds up the `sums` values at `partials`.
 inline void launch_joining(const void* kernel, const void* partials, std::size_t sums, void* result,
                            bool early, cudaStream_t stream) {
   void* parameters[] = {&partials, &sums, &result};
@@ -44,7 +44,8 @@ inline void launch_joining(const void* kernel, const void* partials, std::size_t
   launch(what, parameters, stream);
 }
 
-// Before asking how many blocks fit, and before launching.
+// Allows the kernel the shared memory that it needs. To be called before asking how many blocks fit, and
+// before launching.
 inline void allow_shared_memory(const void* kernel, loads how) {
   if (is_bulk(how))
     cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -33,7 +33,7 @@ unsigned abi_of(CUmodule module) {
   return abi;
 }
 
-// Loaded once per process, and never unloaded: that would wait for everything on the GPU.
+// Loaded once per process and never unloaded, since unloading would wait for everything on the GPU.
 CUmodule module_on(int ordinal, std::string& reason) {
   static std::map<int, CUmodule> loaded;
   static const auto load = cuda::driver_function<decltype(&cuModuleLoadData)>("cuModuleLoadData");
@@ -84,7 +84,7 @@ unsigned vendor_sum::resident_blocks(unsigned gpu, unsigned threads) const {
 
 void vendor_sum::launch(unsigned blocks, unsigned threads, std::vector<sum_arguments>& given,
                         const std::vector<cudaStream_t>& streams) const {
-  // The declaration is deprecated, the call is not gone.
+  // cuda.h marks the declaration as deprecated, but the driver still has the function.
   using launch_function = CUresult (*)(CUDA_LAUNCH_PARAMS*, unsigned, unsigned);
   static const auto launch_all =
       cuda::driver_function<launch_function>("cuLaunchCooperativeKernelMultiDevice");

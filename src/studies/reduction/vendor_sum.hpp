@@ -1,5 +1,5 @@
-// NVIDIA's multi-grid barrier inside a sum: kernels of a cubin that an nvcc before 13 made, launched on all
-// GPUs at once.
+// Sums with NVIDIA's multi-grid barrier inside the kernel: kernels from a cubin that an nvcc older than 13
+// compiled, launched on all GPUs at once.
 #pragma once
 
 #include <memory>
@@ -17,9 +17,9 @@ class vendor_sum {
   // Nothing, and the reason, where this build has no such cubin, or it has no code for these GPUs.
   static std::unique_ptr<vendor_sum> load(value_type, const std::vector<int>& ordinals, std::string& reason);
 
-  // How many of its blocks an SM of the GPU number `gpu` holds.
+  // How many of the kernel's blocks one SM of GPU number `gpu` can hold.
   unsigned resident_blocks(unsigned gpu, unsigned threads) const;
-  // On all GPUs by one call, a stream and arguments each.
+  // Launches on all GPUs by one call, with a stream and arguments for each.
   void launch(unsigned blocks, unsigned threads, std::vector<sum_arguments>&,
               const std::vector<cudaStream_t>&) const;
 

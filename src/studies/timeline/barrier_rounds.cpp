@@ -28,7 +28,8 @@ void sum_up(barrier_round& r, double uncertainty) {
     if (r.arrived[w] >= r.last_arrival - uncertainty) r.last.push_back(w);
 }
 
-// "GPU 1" of "GPU 1 block 7"; other names as they are.
+// The member that a worker belongs to: "GPU 1" of "GPU 1 block 7". A name without a block is returned as it
+// is.
 std::string member_of(const std::string& worker) { return worker.substr(0, worker.find(" block ")); }
 
 std::string names(const recording& r, const std::vector<std::uint32_t>& some) {
@@ -38,14 +39,14 @@ std::string names(const recording& r, const std::vector<std::uint32_t>& some) {
   return fmt::format("{}", fmt::join(all, " or "));
 }
 
-// A member's workers in one round, as one.
+// What the workers of one member did in one round, taken together.
 struct member_round {
   double first_came = std::numeric_limits<double>::infinity(), last_came = -first_came;
   double first_left = first_came, last_left = -first_came;
-  double spoke = unknown;  // the last of it, where several spoke
+  double spoke = unknown;  // the latest signal, where several workers signalled
 };
 
-// In the order of the workers.
+// The members of a round in the order of their workers, each with its name.
 std::vector<std::pair<std::string, member_round>> members_of(const recording& r, const barrier_round& round) {
   std::vector<std::pair<std::string, member_round>> all;
   std::map<std::string, std::size_t> index;
@@ -120,7 +121,8 @@ timeline picture_of_rounds(const recording& r, std::span<const barrier_round> ro
     for (const auto& round : rounds) {
       const double from = round.arrived[w], to = round.left[w];
       const double free = std::clamp(round.last_arrival, from, to);
-      // The last one too: every row has the same bars, so that rows of many workers can be merged.
+      // The worker that came last gets a bar of length 0: every row has the same bars, so that rows of many
+      // workers can be merged.
       row.events.push_back({"waits for the last", from - first, free - first,
                             fmt::format("round {}, for {}", round.number, names(r, round.last))});
       row.events.push_back({"is released", free - first, to - first, fmt::format("round {}", round.number)});
@@ -131,7 +133,7 @@ timeline picture_of_rounds(const recording& r, std::span<const barrier_round> ro
   for (const auto& round : rounds)
     for (const auto& [name, m] : members_of(r, round)) {
       if (m.spoke != m.spoke) continue;
-      // A stamp may be off by its clock's step: no bar ends before it begins.
+      // A stamp may be off by its clock's step, so times are clamped: no bar may end before it begins.
       const double told = std::max(m.spoke, m.last_came), heard = std::max(m.first_left, told);
       auto& row = speaking.try_emplace(name, track{name + " speaks", {}}).first->second;
       const double free =

@@ -12,8 +12,8 @@ std::optional<clock_offset> offset_of(std::span<const exchange> all, double step
     return static_cast<double>(static_cast<std::int64_t>(a - b));
   };
   for (const auto& e : all) {
-    // asked <= the moment of the answer <= heard, on the asker's clock; a step more, since clocks tell whole
-    // steps.
+    // On the asker's clock, asked <= the moment of the answer <= heard. Each bound is widened by one step,
+    // since a clock's reading may be up to a step old.
     allowed.low = std::max(allowed.low, difference(e.answered, e.heard) - step);
     allowed.high = std::min(allowed.high, difference(e.answered, e.asked) + step);
   }

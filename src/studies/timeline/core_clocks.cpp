@@ -17,7 +17,7 @@ using steady = std::chrono::steady_clock;
 constexpr std::uint64_t exchanges = 1000;
 constexpr auto patience = std::chrono::seconds(10);
 
-// Spins until the word is `wanted`; false: somebody did not come in time.
+// Spins until the word is `wanted`; false where that takes too long.
 bool wait_for(const std::atomic<std::uint64_t>& word, std::uint64_t wanted, steady::time_point deadline,
               std::atomic<bool>& given_up) {
   for (std::uint64_t polls = 1; word.load(std::memory_order_acquire) != wanted; ++polls) {

@@ -1,5 +1,5 @@
-// The cycle counters of the host's cores: how fast they count, and how far apart they are, found out by
-// threads on these cores that send each other messages.
+// The rate of the cycle counters of the host's cores, and their offsets, measured by threads on these cores
+// that send each other messages.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace mgsync::timelines {
 
-// Ticks of the cycle counter in a ns, by the monotonic clock over 20 ms of the calling thread.
+// Ticks of the cycle counter per ns, measured on the calling thread against 20 ms of the monotonic clock.
 double measure_ticks_per_ns();
 
 class core_clocks {
@@ -19,8 +19,8 @@ class core_clocks {
   // does.
   explicit core_clocks(const std::vector<int>& cpus) : pool_(cpus) {}
 
-  // The offsets of all clocks to the first one's. Every wait is bounded: nothing, and the reason, where a
-  // thread did not answer within ten seconds or the clocks do not run alike.
+  // The offset of each clock to the first one's. Returns nothing, and sets `reason`, where a thread did not
+  // answer within ten seconds or the clocks run at different rates.
   std::vector<clock_offset> measure(std::string& reason);
 
  private:

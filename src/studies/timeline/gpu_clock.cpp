@@ -1,5 +1,5 @@
-// One axis of time for the blocks of several GPUs: the timer that the SMs of a GPU share, and between GPUs
-// messages through their memory (docs/method.md, "Time across processors").
+// One axis of time for the blocks of several GPUs: the global timer that the SMs of a GPU share, and between
+// GPUs messages through their memory (docs/method.md, "Time across processors").
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -81,12 +81,13 @@ class gpu_clock final : public common_clock {
   struct gpu_state {
     int gpu;
     cuda::stream stream;
-    cuda::memory word;  // that this GPU polls and another writes
+    cuda::memory word;  // this GPU polls it, and the other GPU writes it
     cuda::memory out;
     cuda::memory done;
   };
 
-  // Of every GPU to the first.
+  // The offset of every GPU's timer to the first one's; nothing, and the reason, where they cannot be
+  // compared.
   std::vector<clock_offset> measure(std::string& reason) {
     std::vector<clock_offset> all{same_clock};
     for (std::size_t i = 1; i < states_.size(); ++i) {
@@ -103,7 +104,8 @@ class gpu_clock final : public common_clock {
     return all;
   }
 
-  // Some moment of the first GPU's timer, so that times are small numbers.
+  // The zero of the common axis, a recent moment, so that times are small numbers: a reading of the first
+  // GPU's timer, or of the host's clock where there is one GPU only.
   std::uint64_t latest_ns() {
     exchange one{};
     if (states_.size() > 1)

@@ -10,14 +10,15 @@ namespace ptx = algorithm::ptx;
 
 constexpr std::uint64_t budget_ns = 1'000'000'000;
 
-// False: the other did not come within the budget.
+// Polls until the word is `wanted`; false where the time since `since` exceeds the budget.
 __device__ bool wait_for(const std::uint32_t* word, std::uint32_t wanted, std::uint64_t since) {
   while (ptx::load_acquire<ptx::scope::system>(word) != wanted)
     if (ptx::global_time_ns() - since > budget_ns) return false;
   return true;
 }
 
-// One thread on each of two GPUs. Each polls a word of its own and writes the other's.
+// Runs with one thread on each of two GPUs: each polls `mine` and writes `theirs`. One of them asks, the
+// other answers.
 __global__ void exchange_messages(std::uint32_t* mine, std::uint32_t* theirs, bool asks, exchange* out,
                                   std::uint32_t* done) {
   const std::uint64_t since = ptx::global_time_ns();

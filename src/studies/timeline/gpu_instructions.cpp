@@ -25,7 +25,8 @@ class gpu_kernels final : public subject {
         came.ended = ending::died;
         return came;
       }
-      // From the last warp's start to the first one's end, of the passes that meet warm caches.
+      // The cycles of each pass, from the last warp's start to the first warp's end, without the first pass,
+      // which meets cold caches.
       auto cycles = saw->latency_cycles();
       if (cycles.empty()) {
         came.ended = ending::wrong;
@@ -43,7 +44,8 @@ class gpu_kernels final : public subject {
   std::vector<probes::probe_order> launches_;
 };
 
-// The kernels, once their machine code was read; or why there is no subject.
+// A subject of these kernels once their machine code has passed the check; otherwise the reason why there is
+// none.
 subject_creation make(int gpu, const std::vector<machine_code::expected_code>& code,
                       const machine_code::expected_code* twin, const probes::probe_order& like) {
   subject_creation made;
@@ -90,7 +92,7 @@ subject_creation make_gpu_instruction(int gpu, const instruction& i, unsigned va
 
 subject_creation make_gpu_pairs(int gpu) {
   probes::probe_order like;
-  like.threads = 32;  // one warp: what overlaps is its own
+  like.threads = 32;  // one warp only, so that no other warps overlap with the pair
   like.dynamic_shared_bytes = region_shared_bytes;
   return make(gpu, code_of_pairs(), nullptr, like);
 }

@@ -6,11 +6,12 @@
 
 namespace mgsync::timelines {
 
-// A run launches every kernel of the instruction once and yields its cycles under its name. `varied`: of how
-// many ways, or warps; 0: it is not varied. Kernels whose machine code is not what they say make no subject;
-// nor does a twin that the check lets pass.
+// One instruction as a subject: a run launches each of its kernels once and yields their cycles under their
+// names. `varied`: the number of ways or warps; 0 where the instruction has none. No subject is made where
+// the machine code is not what it must be. Whether the check refuses the twin is told in what the creation
+// found, under "twin".
 subject_creation make_gpu_instruction(int gpu, const instruction&, unsigned varied);
-// The same of all pairs and of what they are made of.
+// The same for all pairs of instructions, and for each instruction alone.
 subject_creation make_gpu_pairs(int gpu);
 
 }  // namespace mgsync::timelines

@@ -55,7 +55,7 @@ subject_creation make_gpu_region(int gpu) {
       if (made.reason.empty())
         made.reason =
             fmt::format("the machine code is not what the probe says: {}: {}", expected.kernel, complaint);
-  // The twin must be refused, or the check of the others is worth nothing.
+  // The check must refuse the twin; otherwise its verdict on the other kernels is void.
   const auto twin = machine_code::check_code(code, as_compiled_claims());
   if (made.reason.empty() && twin.passed())
     made.reason = "the check of the machine code lets the region pass as the compiler leaves it";

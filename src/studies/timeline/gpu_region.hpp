@@ -5,9 +5,8 @@
 
 namespace mgsync::timelines {
 
-// A run launches every kernel of region.cu once and yields its cycles under its name; its own value are the
-// region_recordings. Kernels whose machine code is not what they say make no
-// subject.
+// A run launches every kernel of region.cu once and yields its cycles under its name; the run also carries
+// region_recordings. No subject is made where the machine code of a kernel is not what it must be.
 subject_creation make_gpu_region(int gpu);
 
 }  // namespace mgsync::timelines

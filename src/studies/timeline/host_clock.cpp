@@ -31,7 +31,8 @@ class host_clock final : public common_clock {
     const auto since = static_cast<double>(static_cast<std::int64_t>(when.clock - zero_));
     return (since - offsets_.at(worker.member * blocks_ + worker.block).ticks()) / ticks_per_ns_;
   }
-  // Of any two workers: what the two least known offsets may be off by together.
+  // The sum of the two largest error bounds, which bounds the error of a time difference between any two
+  // workers.
   double uncertainty_ns() const override {
     std::vector<double> bounds;
     for (const auto& o : offsets_) bounds.push_back(o.bound() / ticks_per_ns_);

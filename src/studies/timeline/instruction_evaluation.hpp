@@ -1,4 +1,5 @@
-// What single instructions and pairs of them took, in tables and pictures (paper 002; spec of probes). Pure.
+// Tables and figures of how long single instructions and pairs of them took (paper 002; spec of probes).
+// Pure.
 #pragma once
 
 #include <span>
@@ -8,8 +9,8 @@
 
 namespace mgsync::timelines {
 
-// A table of all instructions beside what others published and what a probe that nobody checks would have
-// told; curves of those that are measured over something; a table of the pairs.
+// Adds a table of all instructions beside published values and beside what an unchecked probe would have
+// measured; curves of the instructions that are measured over ways or warps; and a table of the pairs.
 void add_instructions(std::span<const result>, evaluation&);
 
 }  // namespace mgsync::timelines

@@ -57,7 +57,7 @@ std::vector<instruction> make_instructions() {
                                            ? "cp.async of 8 bytes through L1, wait, load"
                                            : "cp.async of 16 bytes past L1, wait, load",
                                        "", {{"LDGSTS", 1}, {"LDGDEPBAR", 1}, {"DEPBAR", 1}}, ""));
-    // Loads that never execute stand in front of each copy.
+    // The compiler puts loads in front of each copy that never execute.
     copy.extras_per_link = {{"LDS", 4}};
     copy.oldest = 80;
   }
@@ -101,8 +101,8 @@ expected_code chain(const instruction& i, unsigned links) {
 }
 
 void prepare(expected_code& e) {
-  e.extras["ISETP"] += 1;  // waits for the last result
-  e.extras["SEL"] += 2;    // moves the first stamp, or a zero where it is none
+  e.extras["ISETP"] += 1;  // makes the clock read wait for the last result
+  e.extras["SEL"] += 2;    // selects the first stamp, or 0 where there is no sample
   e.prepared = true;
 }
 
@@ -140,7 +140,7 @@ std::vector<expected_code> code_of(const instruction& i) {
     for (const unsigned links : chain_lengths) all.push_back(chain(i, links));
   if (!i.once) return all;
   all.push_back(single_shot(i));
-  // What the twin is: the same instructions. Whether anything waits for them is what it does not say.
+  // The twin has the same instructions, but nothing is required of what waits for them.
   expected_code twin;
   twin.kernel = i.name + "_as_compiled";
   twin.per_link = i.per_link;
@@ -163,7 +163,7 @@ std::vector<expected_code> code_of_pairs() {
     e.kernel = std::move(kernel);
     e.per_link = std::move(opcodes);
     e.result_of = std::move(result_of);
-    if (joined != 0) e.extras["LOP3"] = joined;  // takes both results
+    if (joined != 0) e.extras["LOP3"] = joined;  // combines both results
     prepare(e);
   };
   for (const unsigned links : {4u, 32u}) {

@@ -35,8 +35,8 @@ std::vector<metric_name> instruction_method::columns() const {
 
 std::vector<named_value> pairs_method::row_of(const seen& run) const {
   std::vector<named_value> row;
-  // What the reads add around an instruction, and what joins the results: seen around a load, whose latency
-  // is a slope.
+  // The cycles that the clock reads, and the combining of results, add to an instruction: measured on a load,
+  // whose true latency is known from a slope.
   const double load = (value_of(run, "pair_chased_loads_32") - value_of(run, "pair_chased_loads_4")) / 28;
   const double around = value_of(run, "alone_lds") - load;
   const auto alone = [&](const lone_instruction& i) {

@@ -9,9 +9,9 @@
 
 namespace mgsync::timelines {
 
-// Of one instruction. A run of the subject yields the cycles of each kernel under its name. Metrics in
-// cycles: "latency" (the slope over its links), "residual", "once" (the single shot, the two reads included),
-// "as_compiled" (its twin); those that it has.
+// Measures one instruction. A run of the subject yields the cycles of each kernel under its name. Metrics in
+// cycles, as far as there are kernels for them: "latency" (the slope over the links), "residual", "once" (the
+// single shot, with both clock reads), "as_compiled" (its twin).
 class instruction_method final : public single_passes {
  public:
   explicit instruction_method(const instruction& of) : of_(of) {}
@@ -26,9 +26,9 @@ class instruction_method final : public single_passes {
   const instruction& of_;
 };
 
-// Of all pairs. Metrics: what each takes alone, in cycles ("lds"), less what the reads add (seen around a
-// load); and of each pair, what of the shorter one is hidden beside the other ("lds_beside_shfl": 1 all of
-// it, 0 nothing).
+// Measures all pairs. Metrics: the cycles of each instruction alone ("lds"), without what the clock reads
+// add; and for each pair, which share of the shorter instruction is hidden beside the other
+// ("lds_beside_shfl": 1 all of it, 0 nothing).
 class pairs_method final : public single_passes {
  public:
   std::vector<metric_name> columns() const override;

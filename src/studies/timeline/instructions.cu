@@ -14,7 +14,7 @@ __device__ __forceinline__ std::uint32_t in_shared(const void* at) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(at));
 }
 
-// The two reads themselves.
+// An empty operation, which times the two clock reads themselves.
 struct nothing_at_all {
   std::uint32_t v;
   __device__ explicit nothing_at_all(const arguments& a) : v(a.input[threadIdx.x]) {}
@@ -22,8 +22,8 @@ struct nothing_at_all {
   __device__ std::uint32_t value() const { return v; }
 };
 
-// A word per thread in shared memory, and its own address is what goes through it: link by link the address
-// comes out of the load before.
+// A word per thread in shared memory that holds its own address: each link takes the address from the load of
+// the link before.
 struct own_word {
   std::uint32_t v;
   __device__ explicit own_word(const arguments&) {
@@ -47,14 +47,14 @@ struct store_barrier_load : own_word {
     asm volatile("ld.volatile.shared.u32 %0, [%0];" : "+r"(v)::"memory");
   }
 };
-// Stores that nothing waits for: how often another may be issued.
+// Stores that nothing waits for: the slope is how many cycles apart stores can be issued.
 struct store_issue : own_word {
   using own_word::own_word;
   __device__ void step() { asm volatile("st.volatile.shared.u32 [%0], %0;" ::"r"(v) : "memory"); }
 };
 
-// A chase in which a.words lanes (1, 2, 4, ... 32) want words of one bank: lane l is in bank l / ways, in a
-// row of its own.
+// A chase with bank conflicts: a.words lanes (1, 2, 4, ... 32) access different words of the same bank. Lane
+// l uses bank l / ways, and a row of its own within it.
 struct bank_conflict {
   static constexpr std::uint32_t ring = 8;
   std::uint32_t at;
@@ -72,7 +72,7 @@ struct bank_conflict {
   __device__ std::uint32_t value() const { return at; }
 };
 
-// Through the constant cache: each word is where the next one stands, in bytes.
+// A chase through the constant cache: each word is the offset of the next one, in bytes.
 __constant__ std::uint32_t offsets[16] = {4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 0};
 struct constant_chase {
   std::uint32_t at;
@@ -83,8 +83,8 @@ struct constant_chase {
   __device__ std::uint32_t value() const { return at; }
 };
 
-// Rows of a matrix whose words are the rows' own addresses, so that what a lane gets is where the next load
-// finds its row.
+// ldmatrix as a chain: the words of the matrix rows are addresses of the rows, so that what a lane loads is
+// the address for its next load.
 struct matrix_load {
   std::uint32_t at;
   __device__ explicit matrix_load(const arguments&) {
@@ -101,7 +101,8 @@ struct matrix_load {
 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-// 16 x 8 x 16 halves, sums of 32 bits: what one multiplies up is the next one's sum to add to.
+// mma.sync of 16 x 8 x 16 halves with 32-bit sums. As a chain: the sums of one multiplication are the
+// accumulator of the next.
 struct matrix_multiply {
   float sum[4];
   std::uint32_t left[4], right[2];
@@ -120,8 +121,8 @@ struct matrix_multiply {
   __device__ std::uint32_t value() const { return __float_as_uint(sum[0]); }
 };
 
-// Global memory to shared memory and from there into a register: a pointer to itself, 8 bytes through L1 or
-// 16 past it.
+// cp.async from global to shared memory and a load from there into a register. What is copied is a pointer to
+// itself, the source of the next copy: 8 bytes through L1, or 16 bytes that bypass it.
 template <int Bytes>
 struct asynchronous_copy {
   std::uint32_t to;
@@ -150,8 +151,8 @@ __device__ __forceinline__ void init_mbarrier(std::uint32_t barrier) {
   asm volatile("mbarrier.init.shared.b64 [%0], 1;\n fence.mbarrier_init.release.cluster;" ::"r"(barrier)
                : "memory");
 }
-// Until the phase has come, which is under way. Each try waits by itself for as long as the hardware lets it;
-// given up after 4096 of them, so that no fault of a probe keeps a GPU.
+// Waits until the current phase of the mbarrier has ended. The hardware suspends each try for a while; the
+// wait gives up after 4096 tries, so that a faulty probe does not block the GPU.
 __device__ __forceinline__ void wait_for_phase(std::uint32_t barrier, std::uint32_t parity) {
   asm volatile(
       "{\n .reg .pred done, more;\n .reg .u32 tries;\n mov.u32 tries, 0;\n"
@@ -162,8 +163,8 @@ __device__ __forceinline__ void wait_for_phase(std::uint32_t barrier, std::uint3
       : "memory");
 }
 
-// The same by the copy engine, 16 bytes; a transaction counted by an mbarrier says that they are there. One
-// lane.
+// The same chain by the copy engine (cp.async.bulk), 16 bytes, run by one lane; an mbarrier that counts the
+// bytes tells when they have arrived.
 struct bulk_copy {
   std::uint32_t to, barrier, parity = 0;
   std::uint64_t at;
@@ -194,7 +195,7 @@ struct bulk_copy {
 };
 
 // Two blocks of a cluster store into each other's shared memory, and each waits at its own mbarrier for what
-// the other stored: one way. One lane of each, between two barriers of the cluster.
+// the other stored: a link is one way. Run by one lane of each block, between two barriers of the cluster.
 struct remote_store {
   std::uint32_t barrier, there, their_barrier, parity = 0, v;
   __device__ explicit remote_store(const arguments& a) : v(a.input[threadIdx.x]) {
@@ -239,9 +240,9 @@ __device__ __forceinline__ void by_one_lane(const arguments& a) {
 #endif
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-// A warpgroup multiplies two matrices of halves in shared memory, 64 x 16 and 16 x 8 or 16 x 256: begun,
-// committed and waited for, the sums of 32 bits being the next one's. All elements are 0, and every layout of
-// them the same.
+// A warpgroup multiplies two matrices of halves in shared memory, 64 x 16 by 16 x 8 or 16 x 256. A link
+// issues wgmma, commits it and waits for it; its 32-bit sums are the accumulator of the next. All elements
+// are 0, so their layout does not matter.
 template <int Columns>
 struct warpgroup_multiply {
   static constexpr int sums = Columns / 2;
@@ -265,7 +266,7 @@ struct warpgroup_multiply {
   __device__ std::uint32_t value() const { return __float_as_uint(sum[0]); }
 
  private:
-  // The compiler is to leave the sums where they are while they are being added to.
+  // Keeps the compiler from moving the sums to other registers while wgmma is adding to them.
   __device__ void keep() {
 #pragma unroll
     for (int k = 0; k < sums; ++k) asm volatile("" : "+f"(sum[k])::"memory");
@@ -316,7 +317,7 @@ __device__ __forceinline__ void warpgroup_multiply<256>::multiply() {
 }
 #endif
 
-// Once, with the reads corrected or as the compiler leaves them.
+// The operation once between two clock reads, corrected or as the compiler leaves them.
 template <class Op, bool Corrected>
 __device__ __forceinline__ void once(const arguments& a) {
   Op op(a);
@@ -339,8 +340,8 @@ __device__ __forceinline__ void once(const arguments& a) {
   a.output[threadIdx.x + behind] = op.value();
 }
 
-// Instructions that are laid side by side: each takes what was found ahead of the first read, and gives a
-// word.
+// Instructions that run side by side in pairs: each takes operands that were loaded before the first clock
+// read, and returns a word.
 struct by_lds {
   __device__ static std::uint32_t of(const places& p) { return shared_load(p.load_at); }
 };
@@ -394,7 +395,8 @@ template <class A>
 struct alone : places_and_global {
   std::uint32_t first;
   __device__ __forceinline__ void run() { first = A::of(*this); }
-  // Joined with a word as the results of two are with each other, so that this is in all alike.
+  // The result is combined with a word just as the two results of a pair are, so that this costs the same in
+  // every kernel.
   __device__ __forceinline__ std::uint32_t value() const { return first ^ store_at; }
 };
 template <class A, class B>
@@ -412,7 +414,7 @@ struct beside : places_and_global {
 #define MGSYNC_ONCE(name, Op)                                                                                \
   extern "C" __global__ void name##_once(const __grid_constant__ arguments a) { once<Op, true>(a); }         \
   extern "C" __global__ void name##_as_compiled(const __grid_constant__ arguments a) { once<Op, false>(a); }
-// A chain's lengths, the single shot and its twin.
+// Defines the kernels of one instruction: its chains, its single shot and the twin of that.
 #define MGSYNC_INSTRUCTION(name, Op) MGSYNC_PROBE_SHORT_SLOPE(name, Op) MGSYNC_ONCE(name, Op)
 MGSYNC_ONCE(nothing, nothing_at_all)
 MGSYNC_INSTRUCTION(store_load, store_load)

@@ -25,7 +25,7 @@ void order_checker::take(const step& asked, std::span<const seen> came) {
     checks_.add({rounds.size(), rounds.size() * what->workers.size(), wrong.size(),
                  wrong.empty() ? std::string() : wrong.front()},
                 !came[i].done.fault.empty());
-    // Of a step the last run is the longest: the others start with caches that are cold.
+    // Only the last run of each step is kept: it is the longest, and earlier ones start with cold caches.
     if (i + 1 == came.size() && !asked.preparing && taken_.size() < most_kept)
       taken_.push_back({round_time(rounds), *what});
   }

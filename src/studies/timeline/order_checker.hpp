@@ -1,5 +1,5 @@
-// Shows that the rounds of a recording are rounds of a barrier: nobody leaves before all have come, within
-// what is known of the clocks. Keeps the recording of a typical run.
+// Checks that the rounds of a recording are rounds of a barrier: nobody leaves before all have come, within
+// the uncertainty of the clocks. Keeps the recording of a typical run.
 #pragma once
 
 #include <string>
@@ -11,16 +11,17 @@
 
 namespace mgsync::timelines {
 
-// Runs with the recorder have a recording as their own value.
+// Expects runs that carry a recording, as those with the recorder do.
 class order_checker final : public checker {
  public:
-  // First a positive control: a run whose last member reads its clock too late, which must be found.
+  // The first step is a positive control: a run whose last member reads its clock too late, which the check
+  // must find.
   std::optional<step> next() override;
   void take(const step&, std::span<const seen>) override;
   verdict judge() const override { return checks_.judge(verdict_kind::rounds); }
   std::string refuted() const override { return checks_.example(); }
   std::string void_because() const override;
-  // Attaches recording.json, table.txt and trace.json of the run whose rounds were the median of those taken.
+  // Attaches recording.json, table.txt and trace.json of the run with the median round time.
   void add_to(result&) const override;
 
  private:

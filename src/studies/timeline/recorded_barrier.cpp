@@ -11,14 +11,14 @@ namespace mgsync::timelines {
 
 namespace {
 
-// The command's own watchdog speaks and writes what was measured; this one only ends the process should that
-// not happen.
+// The command's own watchdog reports and writes what was measured, and ends the process. This handler only
+// delays, so that the process also ends should that not happen.
 void let_the_command_end(const std::string&) { std::this_thread::sleep_for(std::chrono::seconds(10)); }
 
-// A process for all members: the place of one rank in a job of one.
+// A job of a single rank that owns all members.
 struct own_session {
-  // The longest that a wait of a bounded barrier may last. What cannot give up by itself is the command's to
-  // end.
+  // The longest wait of a barrier whose waits are bounded. A barrier that cannot time out is ended by the
+  // command's watchdog instead.
   static constexpr auto bounded = std::chrono::seconds(20), unbounded = std::chrono::seconds(3600);
 
   explicit own_session(bool ends_by_itself)
@@ -76,7 +76,7 @@ class recorded_barrier final : public subject {
     return came;
   }
 
-  // Whether the backend records at all.
+  // Whether the backend can record.
   bool records() {
     run_request one;
     one.deadline = awake_clock::now() + where_->patience;
@@ -115,7 +115,7 @@ class recorded_barrier final : public subject {
   recorded_barrier_settings settings_;
   std::unique_ptr<own_session> where_;
   std::unique_ptr<common_clock> clock_;
-  std::unique_ptr<barrier> barrier_;  // goes before what it was made with
+  std::unique_ptr<barrier> barrier_;  // declared last, so that it is destroyed before what it uses
 };
 
 }  // namespace

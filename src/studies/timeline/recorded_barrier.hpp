@@ -23,10 +23,10 @@ struct recorded_barrier_settings {
   std::uint32_t late_us = 0;  // how much later than the others the last member comes
 };
 
-// The barrier, or why there is none. A run yields "duration_us", the largest of its members' own, less what
-// the last member was late; with the recorder its own value is the recording of its last rounds in ns. The
-// order's fault "early" lets the last member read its clock after it went through: what looks at the
-// recordings must find it.
+// Makes the barrier, or gives the reason why there is none. A run yields "duration_us", the longest duration
+// of any member, less the time by which the last member was late; with the recorder it also carries the
+// recording of its last rounds, in ns. With the fault "early" in the order the last member reads its clock
+// only after it has passed the barrier: a positive control for what looks at the recordings.
 subject_creation make_recorded_barrier(const recorded_barrier_settings&);
 
 }  // namespace mgsync::timelines

@@ -10,7 +10,7 @@ using mgsync::timelines::nothing;
 using mgsync::timelines::places;
 using mgsync::timelines::shared_load;
 
-// What stands between the clock reads.
+// The whole region between the clock reads.
 struct whole_region : places {
   std::uint32_t loaded;
   __device__ __forceinline__ void run() {
@@ -25,8 +25,8 @@ struct load_part : places {
   __device__ __forceinline__ void run() { loaded = shared_load(load_at); }
   __device__ __forceinline__ std::uint32_t value() const { return loaded; }
 };
-// The parts as chains, whose slopes hold nothing of the clock reads: the store and the load of one warp, the
-// barrier, and the load alone. The value is the word's own address.
+// The parts as chains, whose slopes contain no clock reads: a warp's store and load, the barrier, and the
+// load alone. The value that passes from link to link is the word's own address.
 template <int Links>
 struct stores_and_loads : places {
   __device__ __forceinline__ void run() {
@@ -45,8 +45,8 @@ struct barriers : places {
   }
   __device__ __forceinline__ std::uint32_t value() const { return load_at; }
 };
-// Loads that do not wait for each other, each 512 bytes on. What joins their results stands behind one of
-// them too, so that it is in all alike.
+// Independent loads, 512 bytes apart. Combining their results costs the same for any count, since the result
+// of one load is combined with a word too.
 template <int Count>
 struct loads : places {
   std::uint32_t loaded[Count];

@@ -18,8 +18,8 @@ expected_code prepared(std::string kernel, counts per_link, std::string result_o
   e.result_of = std::move(result_of);
   e.side_by_side = static_cast<unsigned>(links);
   e.extras = std::move(extras);
-  e.extras["ISETP"] += 1;  // waits for the last result
-  e.extras["SEL"] += 2;    // moves the first stamp, or a zero where it is none
+  e.extras["ISETP"] += 1;  // makes the clock read wait for the last result
+  e.extras["SEL"] += 2;    // selects the first stamp, or 0 where there is no sample
   e.prepared = true;
   return e;
 }
@@ -44,7 +44,7 @@ std::vector<expected_code> region_code() {
     all.push_back(prepared("loads_" + std::to_string(count), {{"LDS", 1}}, "LDS", count, {{"LOP3", count}}));
   all.push_back(prepared("shuffle_alone", {{"SHFL", 1}}, "SHFL", 1, {{"LOP3", 1}}));
   all.push_back(prepared("load_beside_shuffle", {{"LDS", 1}, {"SHFL", 1}}, "", 1, {{"LOP3", 1}}));
-  // What it is: the same instructions, with waits where they do not belong.
+  // The twin has the same instructions, but waits stand in the wrong places.
   expected_code naive;
   naive.kernel = "region_as_compiled";
   naive.per_link = {{"STS", 1}, {"BAR", 1}, {"LDS", 1}};

@@ -1,8 +1,8 @@
-// What stands between two reads of the SM's cycle counter once, not as a chain: the frame of paper 002's
-// region, and of single instructions. As the compiler leaves the reads, or corrected: the first waits for all
-// that is needed, the second for what came of it. The paper moved clock reads by hand in the machine code. A
-// read that depends on a value stands where that value has arrived: the same, without an assembler
-// (docs/studies/timeline.md).
+// The frame for code that stands once between two reads of the SM's cycle counter, not as a chain: paper
+// 002's region, and single instructions. The clock reads are either as the compiler leaves them or corrected:
+// the first waits for all operands, the second for the result. The paper moved the clock reads in the machine
+// code by hand; here a read is made to depend on a value, so that it cannot be issued before the value has
+// arrived, and no assembler is needed (docs/studies/timeline.md).
 //
 // What is timed is a struct with
 //   __device__ void find(const arguments&)     // what it needs, out of memory, in every pass
@@ -18,8 +18,8 @@ namespace mgsync::timelines {
 
 using probes::arguments;
 
-// Past L1, as the paper's loads went (LDG.E.SYS): their wait is what an unchecked probe takes for shared
-// memory's.
+// A load that bypasses L1, as the paper's did (LDG.E.SYS): an unchecked probe mistakes the wait for it for
+// the latency of shared memory.
 __device__ __forceinline__ std::uint32_t far_load(const std::uint32_t* from) {
   std::uint32_t v;
   asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(v) : "l"(from) : "memory");
@@ -31,17 +31,18 @@ __device__ __forceinline__ std::uint32_t shared_load(std::uint32_t at) {
   return v;
 }
 
-// Where a thread stores and where it loads, as addresses out of global memory: the compiler knows neither,
-// and nothing has to be computed of them. The thread's own 4 bytes, and what it stores is their address.
+// The addresses in shared memory where a thread stores and loads. They are loaded from global memory, so that
+// the compiler knows neither and no address arithmetic is needed. Both are the address of the thread's own 4
+// bytes, and this address is also what is stored there.
 struct places {
   std::uint32_t store_at, load_at;
   __device__ __forceinline__ void find(const arguments& a) {
     store_at = far_load(a.output + threadIdx.x);
     load_at = far_load(a.output + threadIdx.x);
   }
-  // The warps together, with what they need: a load behind the barrier is what waits for it, since the
-  // instructions of the arithmetic units behind one go on (BAR.SYNC.DEFER_BLOCKING). The word is the address
-  // of the word again.
+  // Brings the warps together before the first clock read. The load behind the barrier is what waits for it:
+  // arithmetic instructions after a barrier may be issued before it has completed (BAR.SYNC.DEFER_BLOCKING).
+  // The word that is loaded is its own address again.
   __device__ __forceinline__ void meet() {
     asm volatile("st.shared.u32 [%0], %0;" ::"r"(store_at) : "memory");
     __syncthreads();
@@ -55,8 +56,8 @@ struct nothing : places {
   __device__ __forceinline__ std::uint32_t value() const { return load_at; }
 };
 
-// The latency of a load as a chain, whose slope holds nothing of the clock reads: what they add is seen
-// around one load.
+// The latency of a load as a chain, whose slope contains no clock reads; with it, the cost of the clock reads
+// is found from a single load.
 template <int Links>
 struct chased_loads : places {
   __device__ __forceinline__ void run() {
@@ -86,7 +87,7 @@ __device__ __forceinline__ void timed_region(const arguments& a) {
     end = Corrected ? probes::clock_after(region.value(), never) : probes::clock_now();
     const auto behind = static_cast<std::uint32_t>(end >> 63);
     a.stamps[static_cast<std::size_t>(pass + behind) * warps + warp + behind] = {begin, end};
-    if (region.value() == never) a.output[threadIdx.x + behind] = 0;  // so that it is needed
+    if (region.value() == never) a.output[threadIdx.x + behind] = 0;  // keeps the value alive
   }
   const auto behind = static_cast<std::uint32_t>(end >> 63);
   a.sms[warp + behind] = sm_before;

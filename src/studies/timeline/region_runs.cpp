@@ -41,7 +41,7 @@ region_figures figures_of(const seen& run) {
   f.cycles = {slope("stores_and_loads"), slope("barriers"),      slope("chased_loads"),   of("region_load"),
               of("region_nothing"),      of("region_corrected"), of("region_as_compiled")};
   f.judged = judge(f.cycles);
-  // What the reads add around a load, and what joins the results, is no part of it.
+  // Subtracted, since the clock reads and the combining of results are no part of the loads.
   const double around = of("loads_1") - f.cycles.load;
   std::vector<loads_point> line;
   for (const unsigned count : {1u, 2u, 4u, 8u, 16u})

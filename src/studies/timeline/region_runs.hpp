@@ -1,5 +1,5 @@
-// Paper 002's region as it was seen: what its passes took, and one pass as a recording. How it is measured: a
-// batch is a launch of every kernel. Pure.
+// Measurement of paper 002's region: the cycles of its passes, one pass as a recording, and the method, in
+// which a batch is a launch of every kernel. Pure.
 #pragma once
 
 #include <span>
@@ -18,21 +18,22 @@ struct warp_pass {
   std::uint64_t end = 0;
 };
 
-// The median over all warps and passes but the first, which meets cold caches. `seen`: [passes][warps];
-// std::invalid_argument without a second pass.
+// The median in cycles over all warps and passes but the first, which meets cold caches. `seen`:
+// [passes][warps]; std::invalid_argument without a second pass.
 double typical_cycles(std::span<const warp_pass> seen, unsigned warps);
 
-// One pass of all warps of an SM as the paper's table has it: START and STOP of every warp.
+// A recording of one pass of all warps of an SM with the START and STOP of every warp, as in the paper's
+// table.
 recording recording_of_pass(std::span<const warp_pass> one_pass, std::uint32_t sm);
 
-// The last pass of a run, of the region as it is to be and of its twin as the compiler leaves it: what a run
-// has as its own value.
+// What a run carries besides numbers: the last pass of the corrected region, and that of its twin as the
+// compiler leaves it.
 struct region_recordings {
   recording corrected{}, as_compiled{};
 };
 
-// What a run of the subject yields, in cycles under the kernels' names, as numbers: of the region, of loads
-// and of a pair.
+// What follows from a run of the subject, whose values are cycles by the kernels' names: about the region,
+// loads side by side and a pair.
 struct region_figures {
   region_cycles cycles;
   region_judgement judged;
@@ -41,8 +42,9 @@ struct region_figures {
 };
 region_figures figures_of(const seen&);
 
-// Eight batches of one run each. Metrics in cycles: "corrected", "sum_of_parts", "as_compiled", the parts,
-// the latency of a load beside others and the interval between them; and "overlap" of a load and a shuffle.
+// Takes eight batches of one run each. Metrics in cycles: "corrected", "sum_of_parts", "as_compiled", the
+// parts, the latency of a load beside others and the interval between loads; and "overlap" of a load and a
+// shuffle.
 class region_method final : public single_passes {
  public:
   std::vector<metric_name> columns() const override;

@@ -1,5 +1,5 @@
-// What the methods of code between two clock reads share: eight batches of one run, and code that was read
-// beforehand.
+// What the methods of code between two clock reads share: eight batches of one run each, and a checker for
+// code that was checked when the subject was made.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace mgsync::timelines {
 
-// A method takes one row of every run.
+// A derived class computes the values of each run in row_of().
 class single_passes : public method {
  public:
   std::optional<step> next(std::chrono::nanoseconds spent) final;
@@ -26,7 +26,7 @@ class single_passes : public method {
   std::uint32_t batch_ = 0;
 };
 
-// The machine code was read when the subject was made.
+// Runs nothing: the machine code was checked when the subject was made.
 class code_checker : public checker {
  public:
   std::optional<step> next() override { return std::nullopt; }

@@ -82,7 +82,7 @@ std::vector<int> member_counts(const study_request& asked) {
   return {static_cast<int>(std::min<std::size_t>(there, 2))};
 }
 
-// Why the clocks of the workers would not be their own.
+// Why the workers would have no clocks of their own; empty where they have.
 std::string why_no_clocks(const topology::group& group, const topology::machine& machine) {
   if (group.device == topology::device::gpu) return {};
   if (!has_cycle_counter) return "this processor has no cycle counter that programs can read";
@@ -129,7 +129,7 @@ measurement planned(const study_request& asked, const backend_choice& choice, co
   return m;
 }
 
-// What stands between two reads of an SM's clock: on one GPU.
+// The measurement of a subject that stands between two clock reads of an SM, on one GPU.
 measurement of_one_sm(const study_request& asked, std::string_view subject) {
   auto m = measurement_of(asked, "timeline", subject);
   if (asked.device == topology::device::host)

@@ -45,7 +45,7 @@ std::string_view word_of(const recorder_cost& c) {
   return "what the recorder costs is not decided";
 }
 
-// Of rounds back to back: who came last how often, where the clocks tell.
+// How often each worker came last in rounds back to back, as far as the clocks can tell.
 std::string who_waits(const recording& r, std::span<const barrier_round> rounds) {
   std::size_t untold = 0;
   std::vector<std::size_t> last(r.workers.size());
@@ -102,7 +102,7 @@ void add(const result& r, std::span<const result> all, evaluation& e) {
                                                          rounds.back().number, title)}));
 }
 
-// Paper 002's region: whether it is the sum of its parts, and what its twin would have told.
+// Adds whether paper 002's region is the sum of its parts, and what its twin would have measured.
 void add_region(const result& r, evaluation& e) {
   if (!r.has_metrics()) return;
   const auto of = [&](std::string_view name) { return r.find(name) == nullptr ? 0.0 : r.find(name)->median; };

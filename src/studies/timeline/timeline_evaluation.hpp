@@ -1,4 +1,4 @@
-// What recorded rounds say, in words, tables and pictures, and what the recorder costs. Pure.
+// What recorded rounds say, in words, tables and figures, and what the recorder costs. Pure.
 #pragma once
 
 #include <optional>
@@ -10,22 +10,21 @@
 
 namespace mgsync::timelines {
 
-// How much longer a round takes with the recorder than without it, relative to that; of points that differ in
-// nothing else.
+// The relative increase of the time of a round through the recorder; from points that differ in nothing else.
 struct recorder_cost {
   double without_us = 0, with_us = 0;
-  shift_interval relative;  // 0.05: a twentieth longer
+  shift_interval relative;  // 0.05: a round takes 5 % longer
 
-  // Of fewer batches there is no interval of 95 %, and nothing is concluded.
+  // Too few batches give no 95 % interval, and then nothing is concluded.
   bool is_decidable() const { return relative.confidence >= 0.95; }
 };
 std::optional<recorder_cost> cost_of_recorder(std::span<const result>, const result& recorded);
 
-// Up to this much, either way, the recorder leaves a barrier's latency as it is.
+// Up to this relative change, in either direction, the recorder is said not to affect a barrier's latency.
 inline constexpr double small_shift = 0.05;
 
-// Of recorded results (study timeline): a picture of their rounds, who came last and what it cost the others;
-// a sentence for what the recorder costs.
+// Evaluates recorded results of the study: a timeline of their rounds, who came last and what this cost the
+// others, and a sentence on what the recorder costs.
 evaluation evaluate(std::span<const result>);
 
 }  // namespace mgsync::timelines
