@@ -15,6 +15,12 @@ import sys
 import tempfile
 
 
+# Converted from files that were written before a document named its sources; no document is added here.
+OLDER = {"h200x1-pipeline-rows.json.xz", "h200x1-pipeline-synthetic-rows.json.xz", "h200x4-all-backends.json",
+         "h200x4-gpu-barriers.json", "h200x4-host-64-ranks.json", "h200x4-host-one-process.json", "h200x4-host-run1.json",
+         "h200x4-host-run2.json", "h200x4-library-before.json", "h200x4-library.json"}
+
+
 def digest_of_folder(cmake, root, folder):
     return subprocess.run([cmake, "-D", f"ROOT={folder}", "-P", f"{root}/cmake/source_digest.cmake"], check=True,
                           capture_output=True, text=True).stdout.strip()
@@ -75,6 +81,8 @@ def main(cmake, root):
             continue
         document = read(path)
         if not isinstance(document, dict) or document.get("schema") != "mgsync-results/2":
+            continue
+        if path.name in OLDER and complaint(document, digest_of) == "names no sources":
             continue
         try:
             if said := complaint(document, digest_of):

@@ -185,7 +185,7 @@ bool may_be_missing(const std::string& path) {
        {".ended",   ".machine.notes", ".verdict.rounds", ".observations", ".violations", ".control_flagged",
         ".bound",   ".details",       ".sigma",          ".p5",           ".p95",        ".method",
         ".stopped", ".attempt",       ".attachments",    ".environment",  ".quantities", "].notes",
-        ".doubts",  ".facts",         ".maker",          ".call",         ".needs"})
+        ".doubts",  ".facts",         ".maker",          ".call",         ".needs",      ".library"})
     if (path.ends_with(end)) return true;
   return of_axis && path.ends_with(".unit");
 }

@@ -344,7 +344,7 @@ TEST(region, is_measured_in_batches_and_told_with_its_twin) {
   EXPECT_NEAR(r.find("overlap")->median, 1 - 2.0 / 23, 1e-9);
   const auto e = evaluate(std::span(&r, 1));
   ASSERT_EQ(e.figures.size(), 2U);
-  EXPECT_EQ(e.tables.front().rows[0], (std::vector<std::string>{"as compiled", "384", "378 to 384"}));
+  EXPECT_EQ(e.tables.front().rows[0], (std::vector<std::string>{"as compiled", "384", "378-384"}));
   EXPECT_NE(
       e.sentences[0].find("take 58 cycles; the sum of the parts is 58. As compiled it would have been 384"),
       std::string::npos)
