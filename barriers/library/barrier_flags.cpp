@@ -18,16 +18,16 @@ namespace {
 
 using algorithm::first_gpu_epoch;
 
-// In 2^20 ns, the unit of the device.
+// The time-out in the unit that kernels use, 2^20 ns, rounded up.
 std::uint32_t patience_of(std::chrono::nanoseconds timeout) {
   const auto ns = timeout.count();
   if (ns == 0) return UINT32_MAX;
   constexpr long long unit = 1 << 20;
   return static_cast<std::uint32_t>(
-      std::min<long long>(ns / unit + (ns % unit != 0), INT32_MAX));  // of any time-out, the largest too
+      std::min<long long>(ns / unit + (ns % unit != 0), INT32_MAX));  // no overflow for any time-out
 }
 
-// On the calling thread's GPU, whatever its default stream does.
+// Copies on a stream of the calling thread's GPU, so that it does not wait for the default stream.
 void copy(void* to, const void* from, std::size_t bytes, std::string_view action) {
   const auto stream = cuda::make_stream();
   cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.get()), action);
@@ -38,8 +38,8 @@ void copy(void* to, const void* from, std::size_t bytes, std::string_view action
 
 memory_source own_memory(peer_memory wanted) {
   return [wanted](const gpu_members& members, std::size_t bytes) {
-    // By VMM memory stays until the last process has let go of it, so that nobody waits for anybody to free
-    // it.
+    // Memory shared by VMM exists until the last process has released it, so that no process has to wait for
+    // the others before it frees its part.
     const bool both = wanted == peer_memory::automatic && !members.one_process();
     auto made = allocate_gpu_memory(members, bytes, both ? peer_memory::vmm : wanted, given_back::at_once);
     if (!made.memory && both) {
@@ -54,7 +54,7 @@ memory_source own_memory(peer_memory wanted) {
 
 namespace {
 
-// A stretch of each of the caller's parts.
+// A range of the parts that the caller gave.
 class borrowed_memory final : public gpu_memory {
  public:
   borrowed_memory(const std::vector<void*>& parts, std::size_t from, std::size_t bytes, std::size_t locals)
@@ -79,7 +79,7 @@ std::string why_no_parts(const gpu_members& members, const std::vector<void*>& p
 
 }  // namespace
 
-// Stretches follow one another in the order in which they are asked for, which is that of all processes.
+// Ranges are taken in the order of the requests, which is the same in all processes.
 memory_source memory_of_caller(std::vector<void*> parts, std::size_t bytes) {
   return [parts = std::move(parts), bytes, taken = std::size_t{0}](const gpu_members& members,
                                                                    std::size_t wanted) mutable {
@@ -114,7 +114,7 @@ barrier_flags::barrier_flags(const group_members& group, const wait_bounds& boun
     heard_.as<std::uint32_t>()[1] = 1;
     voice_ = cuda::make_stream();
   });
-  // Here it is found out where there is no way from GPU to GPU.
+  // This allocation throws where one GPU cannot address another.
   stops_ = source_(members_, algorithm::line_bytes);
   const std::uint32_t none = 0;
   all_or_none(members_, [&] {
@@ -132,15 +132,16 @@ barrier_flags::barrier_flags(const group_members& group, const wait_bounds& boun
   if (members_.places.size() > 1) probe_all_ways();
 }
 
-// The stream goes where it belongs: elsewhere the runtime would start the thread's GPU for it.
+// A stream is destroyed with its own GPU current: otherwise the runtime would start CUDA on the thread's
+// current GPU.
 barrier_flags::~barrier_flags() try {
   const cuda::device_scope scope(members_.places[local_.front()].ordinal);
   voice_ = {};
 } catch (const std::exception& error) { std::fprintf(stderr, "mgsync: %s\n", error.what()); }
 
-// Every GPU writes a number to all, and finds its own behind it; then everybody looks whether those of all
-// have come. In the line of the stop words, behind them. Nothing waits for ever where a way between two GPUs
-// is broken.
+// Every GPU writes a number to every GPU and reads it back; then every GPU checks that the numbers of all
+// have arrived. The numbers lie behind the stop word in its line. Every copy has a time limit, so that a
+// broken link between two GPUs makes no process wait for ever.
 void barrier_flags::probe_all_ways() const {
   constexpr auto patience = std::chrono::seconds(10);
   constexpr std::size_t slots = 16;  // the first of them in the line

@@ -1,6 +1,6 @@
-// The flags of a library group's barriers in GPU memory, each block's record, and the handles that kernels
-// are passed. Flags are made once per number of blocks, and stay: kernels of different grids may follow one
-// another.
+// The flags of a library group's barriers in GPU memory, the record of each block, and the handles that are
+// passed to kernels. Flags are made once per number of blocks and kept, so that kernels of different grids
+// can alternate.
 #pragma once
 
 #include <chrono>
@@ -33,16 +33,17 @@ struct wait_bounds {
   std::chrono::nanoseconds of_the_first{};  // of the first barrier of each number of blocks
 };
 
-// Where the memory comes from that all GPUs address: so many bytes on each, zeroed or not. Collective, and
-// throws in all processes alike.
+// Allocates `bytes` bytes on each GPU that all GPUs of the group can address; they need not be zeroed.
+// Collective; throws in all processes alike.
 using memory_source = std::function<std::unique_ptr<gpu_memory>(const gpu_members&, std::size_t bytes)>;
-// Of the library's own: between processes by VMM, or by IPC where that does not work, or as `wanted`.
+// The library's own memory: shared between processes by VMM, or by IPC where that does not work, or as
+// `wanted` says.
 memory_source own_memory(peer_memory wanted);
-// Of memory that the caller made: `parts` of so many bytes, by member. Throws usage_error for what cannot be
-// such memory.
+// Memory that the caller made: `parts` of `bytes` bytes each, by member. Throws usage_error for parts that
+// are missing or badly aligned, and where they are used up.
 memory_source memory_of_caller(std::vector<void*> parts, std::size_t bytes);
 inline constexpr std::size_t part_alignment = 256;
-// How many bytes so many blocks take of a source, on GPUs of so many SMs.
+// The bytes on each GPU for the flags of so many blocks per GPU, on GPUs of so many SMs.
 std::size_t memory_of_flags(unsigned gpus, unsigned blocks, unsigned sms);
 
 class barrier_flags {
@@ -52,25 +53,28 @@ class barrier_flags {
   ~barrier_flags();
 
   bool has(unsigned blocks) const { return grids_.count(blocks) != 0; }
-  // Makes them. Collective, and throws in all processes alike; once it is back, no process lacks any.
+  // Makes the flags for `blocks` blocks per GPU. Collective, and throws in all processes alike; when it
+  // returns, all processes have them.
   void add(unsigned blocks);
-  // Those that there are.
+  // The flags for a number of blocks for which has() is true.
   const grid_flags& of(unsigned blocks) const { return grids_.at(blocks); }
-  // All as new, and handles of before are stale. No kernel of any process uses them. Not for processes to go
-  // on from at once: others may still be here.
+  // Resets all flags and makes all earlier handles stale. Called when no kernel of any process uses them. It
+  // does not wait for the other processes, so the caller must before it launches anything.
   void renew();
 
-  // Of that kernel of this process that has most to tell. Kernels of this process have ended.
+  // The most telling report of the kernels of this process, which must have ended.
   multi_grid_report report() const;
   bool given_up() const;
-  // Ends all waits, in all processes: a launch failed half-way, at local GPU `local`; or somebody wants it,
-  // and says why. Neither waits for anything. What fails is said on stderr. Any thread may abort at any time.
+  // Both end all waits, in all processes: because a launch failed on local GPU `local` after others had
+  // succeeded, or because the user wants it and gives a reason. Neither waits for anything; errors are
+  // printed on stderr. abort() may be called from any thread at any time.
   void launch_failed(unsigned blocks, unsigned local) noexcept;
   void abort(std::string_view why) noexcept;
   std::string why_aborted() const;
-  // Of all waits from now on, also of kernels that run.
+  // Sets the time-outs of all waits from now on, also of kernels that are running.
   void set_bounds(const wait_bounds&);
-  // Asks whether another process told a local GPU that it gave up. `stream`: of that GPU, with nothing on it.
+  // Asks local GPU `local` whether another process told it that it gave up. `stream`: an idle stream of that
+  // GPU.
   void listen(unsigned local, cudaStream_t stream);
   // Which GPUs and blocks had not arrived when the others gave up. Kernels of this process have ended.
   absence who_is_missing() const;
@@ -88,20 +92,20 @@ class barrier_flags {
   memory_source source_;
   std::uint32_t generation_ = 1;
   multi_grid_report* reports() const { return report_.as<multi_grid_report>(); }
-  // GPU `member`'s, as local GPU `local` addresses it.
+  // The stop word of GPU `member`, as local GPU `local` addresses it.
   std::uint32_t* stop_word(unsigned member, unsigned local) const {
     return reinterpret_cast<std::uint32_t*>(stops_->part(member, local));
   }
   std::uint32_t* told() const { return reinterpret_cast<std::uint32_t*>(reports() + local_.size() + 1); }
 
-  cuda::memory
-      report_;  // of every local GPU, then one of the host, then the word that says that there are any
-  cuda::memory heard_;  // words of the host: a stop word as it was read, and one as it is written
-  cuda::stream voice_;  // of the first local GPU, for that
-  mutable std::mutex told_by_host_;  // what abort() touches
+  cuda::memory report_;  // one per local GPU, one of the host, then the word told(): not 0 if there is any
+  cuda::memory heard_;   // two words in host memory: a stop word as it was read, and the 1 that is written
+  cuda::stream voice_;   // of the first local GPU: writes stop words
+  mutable std::mutex told_by_host_;  // guards what abort() and launch_failed() write
   std::string why_aborted_;
-  std::unique_ptr<gpu_memory> stops_;     // a word per GPU
-  std::vector<cuda::memory> stop_lists_;  // of every local GPU: where they are
+  std::unique_ptr<gpu_memory> stops_;  // a word per GPU
+  std::vector<cuda::memory>
+      stop_lists_;  // of every local GPU: the addresses of all stop words, its own first
   std::map<unsigned, grid_flags> grids_;
 };
 

@@ -61,8 +61,8 @@ std::vector<int> list_of(const int* gpus, int count) {
   return std::vector<int>(gpus, gpus + std::max(count, 0));
 }
 
-// Strings of any length over a gather of equal ones: first the lengths, then the bytes filled up to the
-// longest.
+// Exchanges strings of any length by a gather of equal lengths: first the lengths, then the strings padded to
+// the longest.
 mgsync::process_exchange exchange_over(mgsync_all_gather gather, void* context, int processes) {
   return [=](const std::string& mine) {
     const auto call = [&](const void* from, void* to, std::size_t bytes) {

@@ -10,15 +10,15 @@ namespace mgsync {
 // On `members` GPUs of `sms` SMs (the GPU with the fewest) with `blocks` blocks each, and why.
 algorithm::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsigned sms);
 
-// The handle of GPU `rank`, whose addresses of all GPUs' flags are `parts`; but for the records and the
-// generation.
+// The handle of GPU `rank`, from which `parts` are the addresses of all GPUs' flags; the records and the
+// generation are left to be set.
 multi_grid_handle describe(const algorithm::grid_choice&, std::uint32_t* const* parts, unsigned rank,
                            unsigned gpus, unsigned blocks);
 
-// What every GPU's flags hold at first.
+// The initial content of every GPU's flags.
 algorithm::flag_image image_of(const algorithm::grid_choice&, unsigned blocks);
 
-// The record of a block that has met nobody yet.
+// The record of a block that has passed no barrier yet.
 inline multi_grid_block fresh_block() {
   multi_grid_block block{};
   block.epoch = block.looked_at = algorithm::first_gpu_epoch;

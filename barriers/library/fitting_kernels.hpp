@@ -1,6 +1,5 @@
-// How many blocks of a kernel one GPU holds at once: found out once for each kernel, block and amount of
-// shared memory, and kept, so that kernels that follow one another in a loop are launched without asking CUDA
-// anew.
+// How many blocks of a kernel one GPU holds at once, cached per kernel, block size and amount of shared
+// memory, so that a kernel that is launched again and again does not query CUDA each time.
 #pragma once
 
 #include <compare>
@@ -18,7 +17,7 @@ struct kernel_shape {
 
 class fitting_kernels {
  public:
-  // Of a program that never asks for the same shape twice; each is some 80 bytes.
+  // Bounds the memory of a program that never asks for the same shape twice; an entry takes some 80 bytes.
   static constexpr std::size_t most = 256;
 
   // Blocks on the whole GPU; 0: it is not known.

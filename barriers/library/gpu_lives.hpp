@@ -15,11 +15,11 @@
 
 namespace mgsync::library {
 
-// The GPUs of a group in this process as they were when something was made on them.
+// Remembers the GPUs of a group in this process as they were when something was made on them.
 class gpu_lives {
  public:
   void add(int ordinal) { known_.emplace_back(ordinal, cuda::life_of(ordinal)); }
-  // The GPU that the program has reset since; nothing where there is none.
+  // A GPU that the program has reset since then, or nothing.
   std::optional<int> reset_since() const {
     for (const auto& [ordinal, life] : known_)
       if (cuda::life_of(ordinal) != life) return ordinal;
@@ -32,8 +32,8 @@ class gpu_lives {
                  "group had there: make another group",
                  *gone));
   }
-  // Whether an object of these GPUs can be destroyed in this process: not where it was forked, and not where
-  // a GPU was reset. Then it is left to the system.
+  // Whether an object on these GPUs can be destroyed in this process: not in a forked child, and not after a
+  // GPU was reset. If not, it is leaked and left to the system.
   bool can_destroy() const noexcept {
     if (made_in_ != getpid()) return false;
     try {

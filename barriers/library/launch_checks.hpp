@@ -1,5 +1,5 @@
-// Whether a kernel can be launched as one of a group, asked before the launch: a question or a refusal each.
-// Through the driver where the runtime's answer would become the caller's last error.
+// Checks before a launch whether a kernel can be launched as one of a group. They use the driver's interface
+// where a failing runtime call would set the caller's last error.
 #pragma once
 
 #include <optional>
@@ -19,25 +19,26 @@ inline std::string written(const dim3& d) {
   return filled("({}, {}, {})", d.x, d.y, d.z);
 }
 
-// Throws where the kernel's first parameter cannot be a handle, as far as CUDA tells.
+// Throws usage_error if the kernel's first parameter cannot be a handle, as far as this CUDA version can
+// tell.
 void check_first_parameter(const void* kernel);
 
-// The SMs of the green context that the stream belongs to; nothing where it has all of its GPU's.
+// The number of SMs of the green context that the stream belongs to; nothing if it belongs to none.
 std::optional<unsigned> sms_of_green_context(cudaStream_t stream);
 
-// Whether the stream is being captured. Asked before anything else: a question that is not about the capture
-// may end it.
+// Whether the stream is being captured. Must be asked first, because other calls may invalidate a capture.
 bool is_captured(cudaStream_t stream, int ordinal);
 
-// Why a launch on GPU `ordinal`, the calling thread's, cannot go to `stream`; empty: it can.
+// Why a launch on GPU `ordinal`, which is the calling thread's current one, cannot go to `stream`; empty if
+// it can.
 std::string why_not_on(cudaStream_t stream, int ordinal);
 
-// How many blocks of the kernel the calling thread's GPU holds at once, for one with clusters in whole
-// clusters.
+// How many blocks of the kernel the calling thread's GPU holds at once; for a kernel with clusters, a
+// multiple of the cluster size.
 unsigned resident_at_once(const launch_parameters& p, unsigned threads, int ordinal);
 
-// Where the kernel may not use as much shared memory as the GPU would give it: how it may. On the calling
-// thread's GPU.
+// If the kernel asks for more shared memory than it may use but no more than the GPU has: a sentence that
+// says how to allow it, else empty. Asks the calling thread's current GPU.
 std::string remedy_for_shared_memory(const launch_parameters& p, int ordinal);
 
 }  // namespace mgsync::library

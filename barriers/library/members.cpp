@@ -19,13 +19,13 @@ namespace {
 
 enum class complaint : std::uint32_t { none, usage, unsupported };
 
-// What a process tells of itself; then `gpus` cards follow, then the complaint's text. The first two words
-// are the same in all versions.
+// The head of a process's message to the others; `gpus` cards and the text of the complaint follow it. The
+// first two words are the same in all versions.
 struct greeting {
   std::uint32_t abi = multi_grid_handle::this_version;
   std::uint32_t version = MGSYNC_VERSION;
-  char host[64] = {};  // for people
-  char node[64] = {};  // the same text where processes are on one node
+  char host[64] = {};  // for messages
+  char node[64] = {};  // equal for processes on one node
   complaint kind = complaint::none;
   std::uint32_t gpus = 0;
 };
@@ -86,7 +86,7 @@ card ask_one(int ordinal, std::string& why) {
   return c;
 }
 
-// Never throws: the other processes wait for what this one has to say.
+// Never throws, since the other processes wait for this one's message.
 local_gpus ask(const std::vector<int>& ordinals, const std::string& wrong_use) {
   local_gpus mine;
   try {
@@ -110,8 +110,8 @@ local_gpus ask(const std::vector<int>& ordinals, const std::string& wrong_use) {
   return mine;
 }
 
-// What all processes of a node say alike, and those of no other, also where each has a host name of its own:
-// the number of the system's boot.
+// A text that is the same for all processes of a node and differs between nodes, even if every container has
+// a host name of its own: the id of the boot.
 std::string boot_of_system() {
   std::string number;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), number);
@@ -136,14 +136,14 @@ std::string written(const local_gpus& mine, const std::string& node) {
   return bytes + mine.why;
 }
 
-// Before anything else is read of what they say.
+// Must come before anything else of the messages is read.
 void check_versions(const std::vector<std::string>& all) {
   for (std::size_t p = 0; p < all.size(); ++p) {
     std::size_t at = 0;
     const auto abi = take<std::uint32_t>(all[p], at), version = take<std::uint32_t>(all[p], at);
     if (abi == multi_grid_handle::this_version) continue;
     const bool known =
-        (abi ^ multi_grid_handle::this_version) >> 16 == 0;  // else it is of before the first that tells
+        (abi ^ multi_grid_handle::this_version) >> 16 == 0;  // else from before versions were exchanged
     const auto theirs = known ? filled("{}.{}.{}", version / 10000, version / 100 % 100, version % 100)
                               : std::string("another version");
     refuse(complaint::usage,

@@ -1,5 +1,5 @@
-// Who the members of a library group are: asked of CUDA here, told to the other processes, checked by all
-// alike.
+// The members of a library group: each process asks CUDA about its own GPUs and tells the others, and all
+// check the whole alike.
 #pragma once
 
 #include <string>
@@ -14,8 +14,9 @@ struct group_members {
   unsigned fewest_sms = 0;  // of any GPU of the group
 };
 
-// Collective. `node` names the caller's, empty: the boot of its system does. `wrong_use`: what else the
-// caller asked for wrongly, if anything. Throws usage_error or unsupported_error, in all processes alike.
+// Collective. `node`: the name of the caller's node; if empty, the system's boot id. `wrong_use`: why the
+// caller's other arguments are wrong, or empty. Throws usage_error or unsupported_error, in all processes
+// alike.
 group_members meet(const std::vector<int>& ordinals, int process, byte_exchange, const std::string& node,
                    const std::string& wrong_use);
 

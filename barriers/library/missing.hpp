@@ -1,4 +1,4 @@
-// Who had not arrived at a barrier that was given up, by the epochs that blocks and processes came to.
+// Who had not arrived at a barrier that was given up, by the last epochs of blocks and processes.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace mgsync::library {
 struct arrivals {
   unsigned grid_rank = 0;
   std::string who;                    // "GPU 1 (grid 1)"
-  std::vector<std::uint32_t> epochs;  // of its blocks; of a GPU of another process one, of the whole
+  std::vector<std::uint32_t> epochs;  // one per block; of a GPU of another process one for the whole GPU
   bool in_blocks = true;
 };
 
@@ -22,7 +22,7 @@ struct absence {
   bool first = false;  // it was the first barrier of its number of blocks
 };
 
-// Epochs may have wrapped: what counts is their difference.
+// Compares epochs by their difference, since they may have wrapped.
 absence who_is_missing(const std::vector<arrivals>&);
 
 }  // namespace mgsync::library

@@ -24,7 +24,7 @@ multi_grid multi_grid::over(const symmetric_parts& theirs, const std::vector<int
   return multi_grid(whole{}, std::make_unique<state>(gpus, process, std::move(exchange), options,
                                                      library::memory_of_caller(theirs.parts, theirs.bytes)));
 }
-// Of every choice that some GPU has for so many blocks.
+// The most over all choices that GPUs with any number of SMs can lead to for so many blocks.
 std::size_t multi_grid::flag_bytes(unsigned gpus, unsigned blocks_per_gpu) {
   std::size_t most = 0;
   for (const unsigned per_sm : {1u, 2u, 3u, 5u, 6u, 8u, 10u, 16u, 32u, 64u})

@@ -1,5 +1,5 @@
-// Where a block of a library's kernel arrives, polls and speaks, and the few bits that say how. Device code,
-// C++17; a part of the public header mgsync/multi_grid.cuh.
+// The addresses at which a block of a library's kernel arrives, polls and writes, and the state bits that
+// select them. Device code, C++17; a part of the public header mgsync/multi_grid.cuh.
 #pragma once
 
 #include <mgsync/multi_grid_handle.hpp>
@@ -13,10 +13,10 @@ namespace mgsync { inline namespace v1 { namespace algorithm {
 struct multi_grid_state {
   static constexpr std::uint32_t counted = 1, spread = 2, sums_up = 4;  // relay_way
   static constexpr std::uint32_t counter = 8;                           // the algorithm; else the relay
-  static constexpr std::uint32_t keeps = 16;  // the block's record, as it leaves the kernel: the first thread
+  static constexpr std::uint32_t keeps = 16;  // this thread writes the block's record as it leaves the kernel
   static constexpr std::uint32_t lost = 32;   // given up, or no handle that fits: every barrier fails
-  static constexpr std::uint32_t in_team = 64;  // has something to do between the block's two barriers
-  static constexpr std::uint32_t arrives = counted | spread | counter;  // somewhere, as of a team of several
+  static constexpr std::uint32_t in_team = 64;  // works between the block's two barriers
+  static constexpr std::uint32_t arrives = counted | spread | counter;  // any way to arrive at a counter
   static constexpr std::uint32_t alone = 128;                           // no other GPU
   static constexpr std::uint32_t asks =
       256;  // the lane adds to the word where it arrives, and asks what was there
@@ -26,8 +26,8 @@ struct multi_grid_state {
   static constexpr unsigned more_words = 16;
 };
 
-// The words of the caller's lane, worked out once: nine registers with the state and the epoch. What only the
-// block that speaks needs is worked out while it waits for an answer.
+// The addresses of the calling lane, computed once: nine registers together with the state and the epoch.
+// What only the block that speaks needs is computed while it waits for an answer.
 class multi_grid_addresses {
   using word = std::uint32_t;
 
@@ -38,7 +38,8 @@ class multi_grid_addresses {
     const unsigned counter = block & (handle.counters - 1), copy = block & (handle.copies - 1);
     if (handle.algorithm == multi_grid_handle::relay) {
       arrival_ = line(handle, relay_layout{}.counter(counter));
-      // Lanes without a member of their own poll the last one's word too: no divergence.
+      // Lanes without a member of their own poll the last member's word too, so that the warp does not
+      // diverge.
       polled_ = line(handle, relay_layout{}.inbox(copy)) + (lane < handle.gpus ? lane : handle.gpus - 1);
       share_ = 1;
       if (writes(handle, lane)) {
@@ -55,11 +56,11 @@ class multi_grid_addresses {
     asm volatile("" : "+l"(arrival_), "+l"(polled_), "+l"(out_), "+r"(share_));
   }
 
-  // What never changes of thread `thread` of a block.
+  // The bits that never change for thread `thread` of a block.
   __device__ __forceinline__ static std::uint32_t state_of(const multi_grid_handle& handle, unsigned block,
                                                            unsigned thread) {
     std::uint32_t state = thread == 0 ? multi_grid_state::keeps : 0;
-    // One block in all meets nobody; its threads do.
+    // A single block on a single GPU has no other block to wait for; only its threads meet.
     if (thread >= 32 || handle.blocks * handle.gpus == 1) return state;
     state |= multi_grid_state::in_team;
     if (handle.gpus == 1) state |= multi_grid_state::alone;
@@ -87,7 +88,7 @@ class multi_grid_addresses {
   __device__ __forceinline__ static unsigned share_of_counter(const multi_grid_handle& handle, unsigned k) {
     return (handle.blocks + handle.counters - 1 - k) >> handle.counter_bits;
   }
-  // The replicas that a warp writes at once, a lane for each of their words; and the first of this lane's.
+  // How many replicas a warp writes at once, with one lane per word; and the first replica of this lane.
   __device__ __forceinline__ static unsigned at_once(const multi_grid_handle& handle) {
     return 32 * handle.gpus_inverse >> 12;
   }
@@ -137,7 +138,7 @@ class multi_grid_relay_addresses {
     if (lane() < handle_.counters) f(*sum(0), share(0));
   }
 
-  // The words that the lane writes: of one GPU, in one replica after the other.
+  // The words that the lane writes: all of one GPU, one per replica.
   struct outbox {
     const multi_grid_handle& handle;
     std::uint32_t state;
@@ -154,7 +155,7 @@ class multi_grid_relay_addresses {
   __device__ __forceinline__ outbox out() const { return {handle_, state_, words_.out_}; }
 
  private:
-  // Anew in every round: what follows from it is not kept.
+  // Read anew in every round (volatile), so that values derived from it are not kept in registers.
   __device__ __forceinline__ static unsigned lane() {
     unsigned mine;
     asm volatile("mov.u32 %0, %%laneid;" : "=r"(mine));

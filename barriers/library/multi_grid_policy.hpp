@@ -1,5 +1,5 @@
-// The policy of the library's kernels: what the algorithms are written over there. Device code, C++17;
-// a part of the public header mgsync/multi_grid.cuh.
+// The policy (policy.hpp) over which the algorithms run in the library's kernels. Device code, C++17; a part
+// of the public header mgsync/multi_grid.cuh.
 #pragma once
 
 #include <mgsync/multi_grid_handle.hpp>
@@ -9,15 +9,15 @@
 
 namespace mgsync { inline namespace v1 { namespace algorithm {
 
-// Tells the host of this process, by the first block of this GPU that has something to tell, and the kernels
-// of all processes. Volatile throughout: what is read early would be kept in registers that the kernel's own
-// work could have.
+// Called by a block that cannot synchronize: the first such block of a GPU writes the report for the host of
+// this process, and each tells the kernels of all processes to give up. All accesses are volatile, so that
+// the compiler does not read early and hold the values in registers that the kernel's own work could use.
 __device__ __forceinline__ void report_and_stop(const multi_grid_handle& handle,
                                                 volatile multi_grid_block& mine, std::uint32_t what,
                                                 std::uint32_t launched) {
   if (atomicCAS(&handle.records[0].claimed, 0u, 1u) == 0) {
     volatile multi_grid_report* const report = mine.report;
-    // A kernel before may have written it, of another grid and so with other records.
+    // An earlier kernel with another grid, and so with other records, may have written the report already.
     if (report != nullptr && report->what == multi_grid_report::none) {
       report->rank = handle.rank;
       report->launched = launched;
@@ -30,8 +30,8 @@ __device__ __forceinline__ void report_and_stop(const multi_grid_handle& handle,
   for (unsigned m = 0; m < mine.stop_count; ++m) *static_cast<volatile std::uint32_t*>(mine.stops[m]) = 1;
 }
 
-// How the threads of a block that do not wait themselves learn what its team found. By the block's last
-// barrier: it takes no shared memory, of which a kernel may need the last byte.
+// How the threads of a block that do not wait themselves learn what its team found. This one uses the block's
+// last barrier (__syncthreads_or), which takes no shared memory: a kernel may need all of it.
 class told_by_barrier {
   using word = std::uint32_t;
 
@@ -40,14 +40,14 @@ class told_by_barrier {
   __device__ __forceinline__ void tell() const {}
   __device__ __forceinline__ unsigned asks_where() const { return 0; }
   __device__ __forceinline__ word sync_and_ask(unsigned, word known) const { return sync_and_tell(known); }
-  // The block's barrier, and behind it whether any of its threads said so.
+  // The block's barrier; returns not 0 if any of its threads passed in not 0.
   __device__ __forceinline__ static word sync_and_tell(word said) {
     return static_cast<word>(__syncthreads_or(static_cast<int>(said)));
   }
 };
 
-// In a word of shared memory that the kernel gives: written only as the team gives up, and faster to ask than
-// a barrier is to answer.
+// This one uses a word of shared memory that the kernel provides. It is written only when the team gives up,
+// and reading it is faster than a barrier with a result.
 class told_in_word {
   using word = std::uint32_t;
 
@@ -55,19 +55,20 @@ class told_in_word {
   __device__ __forceinline__ explicit told_in_word(word& place) : word_(&place) {}
 
   __device__ __forceinline__ void begin(bool first) const {
-    __syncthreads();  // behind the last question to a group before, with the same word
+    __syncthreads();  // an earlier group of the kernel may still read the same word
     if (first) *word_ = 0;
   }
   __device__ __forceinline__ void tell() const { *word_ = 1; }
-  // Where it lies, worked out while others wait; the lowest bit says that it is asked, since shared memory
-  // may begin at 0.
+  // The address of the word in shared memory, computed while others wait. The lowest bit is set to tell it
+  // from 0 (do not read), since shared memory may begin at address 0.
   __device__ __forceinline__ unsigned asks_where() const {
     unsigned where = static_cast<unsigned>(__cvta_generic_to_shared(word_)) | 1u;
     asm volatile("" : "+r"(where));
     return where;
   }
-  // The block's barrier, and behind it what lies there; `known`, without a question, where `where` is 0. One
-  // instruction for all warps (compute-sanitizer wants that of a barrier), and nothing to work out behind it.
+  // The block's barrier. Returns the word's value after it, or `known` without reading where `where` is 0. In
+  // assembly so that all warps execute one and the same barrier instruction (compute-sanitizer requires it)
+  // and nothing has to be computed after it.
   __device__ __forceinline__ word sync_and_ask(unsigned where, word known) const {
     asm volatile("{\n\t"
                  ".reg .pred asks;\n\t"
@@ -85,8 +86,8 @@ class told_in_word {
   word* word_;
 };
 
-// The policy of a user's kernel: blocks of any dimensions whose first warp is whole, system scope unless the
-// GPU is alone, waits bounded one by one.
+// The policy of a user's kernel: blocks may have any dimensions but at least one whole warp; the scope is the
+// system, or the GPU if the group has only one; every wait has a time-out of its own.
 class multi_grid_policy : public cuda_operations<ptx::scope::system> {
   using operations = cuda_operations<ptx::scope::system>;
 
@@ -101,7 +102,8 @@ class multi_grid_policy : public cuda_operations<ptx::scope::system> {
     return (state_ & (multi_grid_state::asks | multi_grid_state::tells)) != 0;
   }
 
-  // The same for blocks of one warp: the barrier of 32 threads takes 14 cycles, a branch around it more.
+  // Also used for blocks of one warp: the barrier of 32 threads takes 14 cycles, and a branch around it would
+  // take more.
   __device__ __forceinline__ void sync() const { __syncthreads(); }
 
   using verdict = told_by_barrier;
@@ -112,8 +114,8 @@ class multi_grid_policy : public cuda_operations<ptx::scope::system> {
     else ptx::fence_release<ptx::scope::system>();
   }
 
-  // 0: given up. A variable that outlived a turn of the outer loop would make every poll gather the warp
-  // anew, so what is kept of a long wait lies in the block's record.
+  // Returns 0 if given up. A variable that lived across iterations of the outer loop would make the compiler
+  // reconverge the warp at every poll, so the state of a long wait is kept in the block's record.
   template <polling Loop, unsigned N, class Words>
   __device__ __forceinline__ unsigned wait_words(word epoch, Words lane_words) const {
     const polled_word<word> w = lane_words(0);
@@ -124,8 +126,8 @@ class multi_grid_policy : public cuda_operations<ptx::scope::system> {
       if (gives_up(epoch)) return 0;
     }
   }
-  // Until each lane's word is reached, whatever the algorithm; fence_polled_system() acquires it. Not 0:
-  // given up, and said so.
+  // Waits until each lane's word is reached, for either algorithm; the caller then acquires with
+  // fence_polled_system(). Returns not 0 if given up, after it has reported that.
   __device__ __forceinline__ unsigned await(word* polled, word target, word epoch) const {
     unsigned gave_up = 0;
     if (wait_words<polling::inbox, 1>(epoch, [&](unsigned) {
@@ -152,7 +154,8 @@ class multi_grid_policy : public cuda_operations<ptx::scope::system> {
     asm volatile("mov.u32 %0, %%laneid;" : "=r"(mine));
     return mine == 0;
   }
-  // The block's, found anew at every look: its address would be kept in registers over the kernel's own work.
+  // The block's record. Its address is computed anew at every look, so that it is not kept in registers
+  // during the kernel's own work.
   __device__ __forceinline__ volatile multi_grid_block& record() const {
     unsigned number = block();
     asm volatile("" : "+r"(number));
@@ -162,7 +165,8 @@ class multi_grid_policy : public cuda_operations<ptx::scope::system> {
     return *static_cast<volatile word*>(mine.watched) != 0;
   }
 
-  // The look of a long wait; the first one starts its clock. The first lane sees and decides for the team.
+  // Whether a long wait is to end: others gave up, or its time is over. The first look at an epoch starts its
+  // clock. The first lane decides for the team.
   __device__ __forceinline__ bool gives_up(word epoch) const {
     word over = 0;
     if (is_first_lane()) {
@@ -184,7 +188,7 @@ class multi_grid_policy : public cuda_operations<ptx::scope::system> {
   const multi_grid_handle& handle_;
 };
 
-// The same for a kernel that gives a word.
+// The same for a kernel that provides a word of shared memory.
 class multi_grid_policy_with_word : public multi_grid_policy {
  public:
   using multi_grid_policy::multi_grid_policy;

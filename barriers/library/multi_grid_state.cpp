@@ -55,9 +55,10 @@ multi_grid::state::state(const std::vector<int>& gpus, int process, process_exch
 }
 
 multi_grid::state::~state() {
-  // Kernels of other processes need not wait for those that will not be launched here.
+  // The group is destroyed by stack unwinding: kernels of other processes must not wait for kernels that will
+  // never be launched here.
   if (std::uncaught_exceptions() > exceptions_then) flags.abort("an exception ended the group");
-  for (unsigned l = 0; l < places.size(); ++l) try {  // streams and events go where they belong
+  for (unsigned l = 0; l < places.size(); ++l) try {  // streams and events are destroyed where they belong
       const cuda::device_scope scope(ordinal(l));
       places[l] = {};
     } catch (const std::exception& error) { std::fprintf(stderr, "mgsync: %s\n", error.what()); }
@@ -72,7 +73,7 @@ void multi_grid::state::wait_for_kernels() const {
 }
 
 bool multi_grid::state::kernels_ended() const {
-  // Not the runtime's: that a kernel still runs would become the caller's last error.
+  // The driver's query, because the runtime's would make "not ready" the caller's last error.
   static const auto query = cuda::driver_function<decltype(&cuEventQuery)>("cuEventQuery");
   for (unsigned l = 0; l < local.size(); ++l) {
     const cuda::device_scope scope(ordinal(l));
@@ -127,7 +128,7 @@ void multi_grid::state::check() const {
 void multi_grid::state::renew() {
   all_or_none(group.gpus, [&] {
     lives.must_go_on();
-    for (unsigned l = 0; l < local.size(); ++l) {  // also kernels that the user launched
+    for (unsigned l = 0; l < local.size(); ++l) {  // waits also for kernels that the user launched
       const cuda::device_scope scope(ordinal(l));
       cuda::check(cudaDeviceSynchronize(), filled("waiting for {}", name(l)));
     }
@@ -164,7 +165,7 @@ void multi_grid::state::launch_all(unsigned blocks,
       start_kernel(launches[l], l);
     } catch (...) {
       if (launches.size() > 1 || !group.gpus.one_process())
-        flags.launch_failed(blocks, l);  // those launched would wait for one that never comes
+        flags.launch_failed(blocks, l);  // the kernels already launched would wait for it in vain
       throw;
     }
 }
@@ -201,7 +202,8 @@ void multi_grid::state::check_launch(const launch_parameters& p, unsigned l) {
   check_kernel(p, l);
 }
 
-// Also loads the kernel: its first launch would wait for kernels that run. On the calling thread's GPU.
+// Also loads the kernel now, since lazy loading at its first launch would wait for running kernels. Asks the
+// calling thread's current GPU.
 void multi_grid::state::check_kernel(const launch_parameters& p, unsigned l) {
   const unsigned threads = volume(p.blockDim), blocks = volume(p.gridDim);
   if (p.func == nullptr) throw usage_error("no kernel (func is null)");
@@ -230,11 +232,11 @@ void multi_grid::state::start_kernel(const launch_parameters& p, unsigned l) {
   place& at = places[l];
   const cuda::device_scope scope(ordinal(l));
   const auto action = [&] { return filled("launching on {}", name(l)); };
-  // An event of before the capture is no part of it, and one of the graph would be recorded when it is
-  // replayed: nobody could wait for that.
+  // During a capture neither wait for the event nor record it: an event recorded before the capture is not
+  // part of it, and one recorded in the graph could not be waited for.
   const bool captured = is_captured(p.stream, ordinal(l));
-  // Also on the stream of the last launch, as it seems: a stream's handle may come back for another, or mean
-  // another to this thread.
+  // Waits even if this looks like the stream of the last launch: the handle of a destroyed stream may be used
+  // again, and cudaStreamPerThread is another stream in every thread.
   if (at.launched && !captured) cuda::check(cudaStreamWaitEvent(p.stream, at.done.get(), 0), action());
   multi_grid_handle handle = flags.of(volume(p.gridDim)).handles[l];
   p.args[0] = &handle;  // copied by the launch

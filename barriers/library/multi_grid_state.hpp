@@ -19,14 +19,14 @@
 namespace mgsync {
 
 namespace library {
-// Why no group waits so long; empty: it does.
+// Why these time-outs cannot be used; empty if they can.
 std::string why_not_for(const wait_bounds&);
 }  // namespace library
 
 struct multi_grid::state {
   struct place {
     cuda::stream own;
-    cuda::event done;  // behind the last launch
+    cuda::event done;  // recorded after the last launch
     bool launched = false;
     library::fitting_kernels fitting;
   };
@@ -36,7 +36,7 @@ struct multi_grid::state {
   ~state();
 
   int ordinal(unsigned l) const { return group.gpus.places[local[l]].ordinal; }
-  // `l`, where this process has such a GPU.
+  // Returns `l`; throws usage_error if this process has no such GPU.
   unsigned known(unsigned l) const {
     if (l >= local.size()) throw usage_error(filled("no GPU {} here: this process has {}", l, local.size()));
     return l;
@@ -47,15 +47,16 @@ struct multi_grid::state {
 
   bool kernels_ended() const;
 
-  // Once kernels have ended. They may never have had to wait for the process that gave up, and then told
-  // nothing; within one process, whose kernel it is tells all.
+  // Asks this process's GPUs whether another process gave up; called once kernels have ended. They may never
+  // have had to wait for that process, and then reported nothing. With one process nothing is asked: the
+  // kernel that gave up reports it itself.
   void listen();
 
-  // Throws where the group was given up: what came to it.
+  // Throws the reason if the group was given up.
   void check() const;
 
-  // Ready for kernels of so many blocks. `may` throws where this process may not; where the number is new,
-  // which is collective, all do.
+  // Prepares the group for kernels with so many blocks. `may` throws if this process may not; where the
+  // number is new the call is collective, and then all processes throw.
   template <class F>
   void make_ready(unsigned blocks, F may) {
     const auto lives_and_may = [&] {
@@ -73,15 +74,16 @@ struct multi_grid::state {
     present = blocks;
   }
 
-  // Collective: the flags as new, once no kernel of any process uses them, and before any is launched.
+  // Collective: resets the flags. No kernel of any process may use them, and the caller must let no process
+  // launch one before all have returned.
   void renew();
 
-  // Collective: throws in all processes where one wants another number of `things` than process 0.
+  // Collective: throws in all processes where one wants another `number` than process 0.
   void agree_on(std::size_t number, const char* things, const char* what) const;
 
   void launch(const launch_parameters* launches, unsigned count);
-  // Starts what `all` gives, once `all`, which may throw, was asked: where the number of blocks is new, in
-  // all processes.
+  // Launches what `all` returns. `all` may throw; where the number of blocks is new, all processes then
+  // throw.
   void launch_all(unsigned blocks, const std::function<std::vector<launch_parameters>()>& all);
   void check_launches(const launch_parameters* launches, unsigned count);
   void check_launch(const launch_parameters& p, unsigned l);

@@ -59,7 +59,7 @@ MGSYNC_HD bool combine_locally(P& p, M& memory, const position& at, std::uint32_
   }
   member_sum = p.broadcast(sum);
   last = p.broadcast(last);
-  p.sync_team();  // only the leader acquired the counter, and the team's lanes speak each for itself
+  p.sync_team();  // only the leader acquired the counter, but every lane releases by itself
   return last;
 }
 

@@ -1,9 +1,9 @@
 // Crowd: every block tells every member by itself, adding to a counter in each member's memory, and polls its
-// own member's: one system fence and one hop, side by side in all blocks, and no step inside a member. On an
-// idle machine the fences of many SMs are in each other's way (docs/gpu-budget.md, 1). Beside stores from the
-// barrier's own SMs, where whatever a block does waits for its SM's backlog, the steps that the relay does
-// one after the other cost more. Memory ordering: block barrier, one system release fence per block, acquire
-// polls.
+// own member's counter. All blocks do one system fence and one hop at the same time, and there is no step
+// inside a member. On an idle machine the fences of many SMs delay each other (docs/gpu-budget.md, 1). While
+// the barrier's own SMs have many stores in flight, every operation of a block waits for its SM's backlog,
+// and the relay's steps, which follow one another, cost more. Memory ordering: block barrier, one system
+// release fence per block, acquire polls.
 #pragma once
 
 #include "barriers/parts/algorithm/layout.hpp"

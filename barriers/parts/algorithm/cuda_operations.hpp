@@ -18,8 +18,8 @@ class cuda_operations {
   using pair = std::uint64_t;
   static constexpr unsigned lanes = 32;
 
-  // A value worked out once and kept: else the compiler works it out anew in every round, from kernel
-  // parameters whose reads, one after the other, cost 0.1 us.
+  // Hides from the compiler how the value was computed, so that it is kept in a register and not computed
+  // anew in every round from kernel parameters, whose reads, one after the other, cost 0.1 us.
   __device__ __forceinline__ static unsigned kept(unsigned value) {
     asm volatile("" : "+r"(value));
     return value;
@@ -46,7 +46,7 @@ class cuda_operations {
   __device__ __forceinline__ word add_acq_rel_system(word& w, word v) const {
     return ptx::fetch_add_acq_rel<Widest>(&w, v);
   }
-  // Its answer is acquired by fence_polled_local(), which only those call who need it.
+  // No acquire by itself: who needs one for the returned value calls fence_polled_local() afterwards.
   __device__ __forceinline__ word fetch_add_release_local(word& w, word v) const {
     ptx::fence_release<local>();
     return ptx::fetch_add_polled<local>(&w, v);
@@ -95,8 +95,8 @@ class cuda_operations {
     return __reduce_add_sync(whole_warp, v);
 #endif
   }
-  // One poll of every lane's words: whether all are reached. Each loop votes by an instruction of its own:
-  // relay.hpp says why.
+  // Polls every lane's words once; returns whether all are reached. Each kind of loop uses another vote
+  // instruction: relay.hpp says why.
   template <polling Loop, unsigned N, class Words>
   __device__ __forceinline__ bool all_reached(Words words) const {
     bool here = true;
@@ -117,8 +117,8 @@ class cuda_operations {
     __syncwarp();
   }
 
-  // Holds the first poll back while the answer cannot be there yet: a poll that comes too early costs a whole
-  // turn.
+  // Delays the first poll while the answer cannot be there yet: a poll that comes too early costs a whole
+  // round trip.
   __device__ __forceinline__ void hold(unsigned cycles) const {
     const unsigned begin = static_cast<unsigned>(clock64());
     while (static_cast<unsigned>(clock64()) - begin < cycles) {}

@@ -43,7 +43,7 @@ class cuda_policy : public cuda_operations<Widest> {
   __device__ __forceinline__ unsigned sync_and(unsigned ok) const {
     if (one_warp_ == 0) return __syncthreads_and(ok);
     __syncwarp();
-    return ok;  // the team is the block, and agrees
+    return ok;  // the team is the whole block, and its lanes already agree
   }
   __device__ __forceinline__ bool in_team() const { return in_team_ != 0; }
 
@@ -60,13 +60,14 @@ class cuda_policy : public cuda_operations<Widest> {
     return wait_pair<Widest>(w, epoch, seen);
   }
 
-  // Until every lane's words are reached. 0: given up. A warp that polls together and votes is faster than
-  // one lane that polls while the others wait (0.1 us on Hopper).
+  // Waits until every lane's words are reached; returns 0 if given up. A warp that polls together and votes
+  // is faster than one lane that polls while the others wait (0.1 us on Hopper).
   template <polling Loop, unsigned N, class Words>
   __device__ __forceinline__ unsigned wait_words(word, Words lane_words) const {
     return spin([&] { return operations::template all_reached<Loop, N>(lane_words); });
   }
-  // Until holds(), which the whole team evaluates alike.
+  // Waits until holds() is true, which must have the same value in all lanes of the team; returns 0 if given
+  // up.
   template <class Condition>
   __device__ __forceinline__ unsigned wait_until(word, Condition holds) const {
     return spin(holds);
@@ -84,8 +85,8 @@ class cuda_policy : public cuda_operations<Widest> {
     return ok;
   }
 
-  // The only spin loop. No local variable's address is taken: a store to the stack ahead of a fence costs 0.2
-  // us.
+  // The only spin loop. It takes no local variable's address, because a store to the stack before a fence
+  // costs 0.2 us.
   template <class Condition>
   __device__ __forceinline__ unsigned spin(Condition holds) const {
     for (;;) {
@@ -95,8 +96,8 @@ class cuda_policy : public cuda_operations<Widest> {
       if (*static_cast<volatile word*>(abort_) != 0) return 0;
       if (ptx::global_time_ns() > deadline_ns_) break;
     }
-    // No atomic: of several GPUs on host memory it need not be one. What the host wrote meanwhile is lost at
-    // most.
+    // No compare-and-swap, since on host memory it need not be atomic between GPUs. At worst a reason that
+    // the host wrote in the meantime is lost.
     if (*static_cast<volatile word*>(abort_) == 0)
       *static_cast<volatile word*>(abort_) = cuda_limits::timed_out;
     return 0;

@@ -31,7 +31,7 @@ struct host_limits {
   std::uint32_t* abort = nullptr;
   bool yield = false;                 // more threads than cores: let the others run
   bool (*asked_to_stop)() = nullptr;  // whether this process was asked to end
-  ticks (*now)() = steady;            // of a clock that may stand still while the process does
+  ticks (*now)() = steady;            // the clock, which may stand still while the process is stopped
   ticks ends = ticks::max();          // of that clock: no wait of the run goes on after it
 };
 
@@ -101,7 +101,7 @@ class host_policy {
   // The only spin loop of host members. False: given up.
   template <class Condition>
   bool wait_until(Condition holds) const {
-    constexpr unsigned quick_polls = 64;  // a line that is on its way
+    constexpr unsigned quick_polls = 64;  // without a pause, for a line that is already on its way
     // On a busy machine every yield may cost a time slice: a look at the clock after a thousand of them comes
     // seconds late.
     const unsigned polls_per_look = limits_.yield ? 16 : 1024;

@@ -17,13 +17,13 @@ struct hub {
     if (p.in_team()) {
       const bool last = arrive_locally(p, memory, at, epoch);
       if (last) ok = exchange(p, memory, at, epoch);
-      // After a wait given up nobody is released: the others give up too.
+      // After a give-up nobody is released: the other blocks give up by themselves.
       if (ok) ok = release_locally(p, memory, at, epoch, last);
     }
     return p.sync_and(ok);
   }
 
-  // All members to all members, by one team each.
+  // Exchanges epochs among all members; called by one team of each.
   template <class P, class M>
   MGSYNC_HD static bool exchange(P& p, M& memory, const position& at, std::uint32_t epoch) {
     const layout lines{at.members};

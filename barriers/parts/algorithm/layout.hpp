@@ -25,7 +25,7 @@ struct layout {
   MGSYNC_HD unsigned step(unsigned k) const {
     return 4 + members + k;
   }  // dissemination: from the k-th partner
-  // Pull dissemination: this member's own line of a step; two in turn.
+  // Pull dissemination: this member's own line of a step; two lines alternate by epoch.
   MGSYNC_HD unsigned announcement(unsigned k, std::uint32_t epoch) const {
     return 4 + members + max_dissemination_steps + 2 * k + (epoch & 1);
   }

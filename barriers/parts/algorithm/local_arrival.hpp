@@ -18,7 +18,7 @@ MGSYNC_HD bool arrive_locally(P& p, M& memory, const position& at, std::uint32_t
     last = before + 1 == at.blocks * epoch;
   }
   last = p.broadcast(last);
-  p.sync_team();  // only the leader acquired the counter, and the team's lanes speak each for itself
+  p.sync_team();  // only the leader acquired the counter, but every lane releases by itself
   return last;
 }
 

@@ -9,19 +9,21 @@
 //   add_acq_rel_local(word&, v), add_acq_rel_system(word&, v)    return the value before
 //   fence_release_system()            orders all that this member's blocks made visible to the caller before
 //   ... store_fenced_system(word&, v)     ... this store (relaxed; a release store where a checker ignores
-//   fences) add_fenced_system(word&, v)       the same of an addition without an answer sync(), sync_and(ok)
-//   barrier of the block's own threads (nothing where a block is one thread); ok and
-//                                     what it returns: 0 or 1
+//   fences) add_fenced_system(word&, v)       ... or this addition, which returns nothing sync(),
+//   sync_and(ok)              barrier of the block's own threads (nothing where a block is one thread);
+//                                     ok and what sync_and returns: 0 or 1
 //   in_team()                         whether the calling thread belongs to the team: one warp of the block,
-//   or the thread leader()                          whether it is the team's first thread broadcast(v) the
-//   leader's value, to the whole team for_each(n, f)                    f(i) for 0 <= i < n, spread over the
-//   team all(bool)                         whether the condition holds in the whole team sync_team() barrier
-//   of the team's own threads. It alone orders their accesses: broadcast, all and
-//                                     the other votes do not, so what one lane acquired another may release
-//                                     only behind it
+//                                     or the thread
+//   leader()                          whether it is the team's first thread
+//   broadcast(v)                      the leader's value, to the whole team
+//   for_each(n, f)                    f(i) for 0 <= i < n, spread over the team
+//   all(bool)                         whether the condition holds in the whole team
+//   sync_team()                       barrier of the team's own threads. It alone orders their accesses:
+//                                     broadcast, all and the other votes do not, so another lane may release
+//                                     what one lane acquired only after it
 //   wait_local(word&, epoch), wait_system(word&, epoch)
-//                                     polls with acquire until reached(word, epoch); false: given up
-//                                     (bounded)
+//                                     polls with acquire until reached(word, epoch); returns false if it gave
+//                                     up (waits are bounded)
 // A memory M supplies word& line(member, index): line `index` of that member's part, addressable by every
 // member.
 #pragma once
@@ -34,7 +36,8 @@
 #define MGSYNC_HD
 #endif
 
-// Ahead of a loop: not unrolled on GPUs, where the addresses of all its turns would be kept in registers.
+// Written before a loop to keep it from being unrolled on GPUs, where the addresses of all iterations would
+// be kept in registers.
 #if defined(__CUDA_ARCH__)
 #define MGSYNC_ROLLED _Pragma("unroll 1")
 #else
@@ -56,7 +59,7 @@ struct position {
 // The polling loops of relay.hpp and spread_counter.hpp.
 enum class polling { inbox, sums, counter };
 
-// What a lane polls, until reached(word, target). No word: nothing to wait for.
+// A word that a lane polls until reached(word, target). Null address: nothing to wait for.
 template <class Word>
 struct polled_word {
   Word* address;

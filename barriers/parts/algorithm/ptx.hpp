@@ -9,9 +9,9 @@ namespace mgsync { inline namespace v1 { namespace algorithm { namespace ptx {
 
 enum class scope { gpu, system };
 
-// fence.release and fence.acquire take compute capability 9.0, below which ptxas compiles them to nothing
-// without a word, and PTX ISA 8.6 (CUDA 12.7). Without them a release is a full fence, and what is polled is
-// loaded with acquire.
+// fence.release and fence.acquire need compute capability 9.0 (below it ptxas compiles them to nothing
+// without a warning) and PTX ISA 8.6 (CUDA 12.7). Where they are missing, a release is a full fence, and
+// polls are acquire loads.
 #if defined(__CUDA_ARCH__) &&                                                                                \
     (__CUDA_ARCH__ < 900 || __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1207)
 inline constexpr bool one_sided_fences = false;
@@ -108,7 +108,7 @@ __device__ __forceinline__ void fence_release() {
   else asm volatile("fence.release.sys;" ::: "memory");
 }
 
-// A poll or an addition, and the fence after the last of them that makes it an acquire.
+// A poll or an addition of which fence_polled(), after the last of them, makes an acquire.
 template <scope S>
 __device__ __forceinline__ std::uint32_t fetch_add_polled(std::uint32_t* w, std::uint32_t v) {
   if constexpr (one_sided_fences) return fetch_add_relaxed<S>(w, v);

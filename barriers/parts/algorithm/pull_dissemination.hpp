@@ -1,10 +1,11 @@
 // Pull dissemination: in every step a member announces the epoch in one line of its own, and reads the lines
-// of its radix - 1 partners. Fewer stores than dissemination, and a step of any radix costs one: on
-// cache-coherent hosts, where a line that many read costs its writer nothing more, the fastest from five
-// members on. Two lines a step, in turn, so that nobody writes a line that slower members still poll. Not for
-// peers over a link: every poll would cross it. Memory ordering: every step is a system release of the
-// member's own line and an acquire of the partners' lines, so what any member wrote before is visible to all
-// after the last step; the local arrival and release carry it on.
+// of its radix - 1 partners. It takes one store per step, whatever the radix, and so fewer than
+// dissemination. On cache-coherent hosts, where a line that many read costs its writer nothing more, it is
+// the fastest from five members on. Every step has two lines, used alternately, so that nobody writes a line
+// that slower members still poll. Not for peers over a link, which every poll would cross. Memory ordering:
+// every step is a system release of the member's own line and an acquire of the partners' lines, so what any
+// member wrote before is visible to all after the last step; the local arrival and release pass it on to all
+// blocks.
 #pragma once
 
 #include "barriers/parts/algorithm/local_arrival.hpp"

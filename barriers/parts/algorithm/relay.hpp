@@ -1,35 +1,47 @@
-// Relay: the blocks of a member arrive at counters of their own GPU; one block speaks for the member and
-// writes the epoch into its word of every replica of every member's inbox; every block polls one replica of
-// its own member's. One local step, one system fence per member and round, one hop, no release step.
-//   counters == 1: the last block to arrive speaks (it learns so from its addition). Least latency with few
-//   blocks. counters > 1: arrivals are spread over counters, without an answer; block 0 polls them, each of
-//   which knows how many
-//     come to it, and speaks. Additions to one address are served one after the other (0.8 a cycle on
-//     Hopper), and so are polls: with thousands of blocks the spread decides.
-// Arrival and wait may also be two calls (arrive, await), in any order with whole rounds. An arrival waits
-// for nobody: at spread counters the blocks then meet at a counter of their own, whose last block speaks.
+// Relay: the blocks of a member arrive at counters of their own GPU; one block speaks for the member: it
+// writes the epoch into the member's word of every replica of every member's inbox. Every block polls one
+// replica of its own member's inbox. One local step, one system fence per member and round, one hop, no
+// release step.
+//   counters == 1: the last block to arrive speaks, as it learns from its addition. Least latency with few
+//     blocks.
+//   counters > 1: blocks arrive at one of the counters, by additions that return nothing; block 0 polls all
+//     counters, knowing how many blocks come to each, and speaks. Additions to one address are served one
+//     after the other (0.8 a cycle on Hopper), and so are polls: with thousands of blocks the spread decides.
+// Arrival and wait may also be two calls (arrive, await), in any order with whole rounds. Such an arrival
+// waits for nobody: where there are several counters, its blocks meet at a counter of their own, whose last
+// block speaks.
+//
 // Memory ordering: what any thread of any member wrote before is visible after to all threads of all members:
 // block barrier, release to the counter; acquire of the counter by the speaker's lanes, a barrier of its
-// warp, one system release per lane; system acquire of the polls, block barrier. A block alone has no
-// counter: it only releases. Besides policy.hpp the policy supplies lanes, lane(), kept(value), any(bool),
-// wait_words<loop, n>(epoch, words), which polls words(i), i < n, of every lane until all are reached (words
-// of one member; the inbox with system scope), fence_polled_local and fence_polled_system after that,
-// add_release_local(word&, v), fetch_add_release_local(word&, v), whose answer fence_polled_local acquires,
-// store_relaxed_local(word&, v) and add_relaxed_local(word&, v). The memory supplies word& word(member, line,
-// offset). Every instruction between two rounds is issued by every warp of an SM: by 64 of them in 16 cycles,
-// 8 ns on an H200. So what is known once is kept, verdicts are words (a bool between branches is converted
-// twice), and each kind of vote stands in one polling loop of a kernel only: ptxas compiles two of a kind so
-// that every poll gathers the warp anew (BREAK in the SASS), up to 0.1 us a round.
+// warp, one system release per lane; system acquire of the polls, block barrier. A member of one block has no
+// counter: it only releases.
+//
+// Besides policy.hpp the policy supplies
+//   lanes, lane(), kept(value), any(bool)
+//   wait_words<loop, n>(epoch, words)     polls words(i), i < n, of every lane until all are reached (words
+//   of
+//                                         one member; the inbox with system scope)
+//   fence_polled_local(), fence_polled_system()                  make polls before them acquires
+//   add_release_local(word&, v), fetch_add_release_local(word&, v)
+//                                         fence_polled_local() acquires what the second returns
+//   store_relaxed_local(word&, v), add_relaxed_local(word&, v)
+// and the memory supplies word& word(member, line, offset).
+//
+// Every instruction between two rounds is issued by every warp of an SM: by 64 of them in 16 cycles, 8 ns on
+// an H200. So values that do not change are computed once and kept, verdicts are words (a bool between
+// branches is converted twice), and each kind of vote stands in only one polling loop of a kernel: where two
+// loops have the same, ptxas reconverges the warp at every poll (BREAK in the SASS), which costs up to 0.1 us
+// a round.
 #pragma once
 
 #include "barriers/parts/algorithm/relay_addresses.hpp"
 
 namespace mgsync { inline namespace v1 { namespace algorithm {
 
-// A team arrives where it learns at run time how: the release comes first, so that questions are answered
-// while the team waits for its fence. The lane adds to a counter whose answer nobody needs (`tells`), or
-// needs it (`asks`), or neither. What was there before, which fence_polled_local() acquires; `none` without
-// an answer.
+// The arrival of a team that learns at run time how it arrives. The release fence comes first, so that the
+// branches are evaluated while the team waits for it. The lane adds to a counter without needing the value
+// before (`tells`), adds and returns the value before (`asks`), which fence_polled_local() acquires, or does
+// nothing. Returns `none` if it did not ask.
 template <class P>
 MGSYNC_HD std::uint32_t arrive_released(P& p, typename P::word* arrival, bool tells, bool asks,
                                         std::uint32_t none) {
@@ -65,8 +77,8 @@ class relay {
     return await(epoch);
   }
 
-  // The first half of it. Block 0 may give up here: then its member never speaks, and every await() gives up
-  // too.
+  // The first half of meet(). Block 0 may give up here: then its member never speaks, and every await() gives
+  // up too.
   MGSYNC_HD void come(std::uint32_t epoch) {
     if (a_.is(relay_way::counted)) {
       if (!arrive_counted(epoch)) return;
@@ -76,8 +88,8 @@ class relay {
     speak(epoch);
   }
 
-  // The first half after arrive_released(), where the block is not alone. `before`: what that returned; by
-  // the lanes that did not ask, blocks * epoch.
+  // The rest of the first half after arrive_released(), for a member of several blocks. `before`: what that
+  // returned; in lanes that did not ask, blocks * epoch.
   MGSYNC_HD void go_on(std::uint32_t epoch, std::uint32_t before) {
     if (a_.is(relay_way::counted)) {
       if (!p_.any(before + 1 == a_.blocks() * epoch)) return;
@@ -87,7 +99,7 @@ class relay {
     acquire_counters();
     tell(epoch);
   }
-  // All of it where the block is alone on its member.
+  // Speaks for the member. The whole first half where the member has one block.
   MGSYNC_HD void tell(std::uint32_t epoch) {
     p_.fence_release_system();
     a_.out().each([&](word& w) { p_.store_fenced_system(w, epoch); });
@@ -100,7 +112,7 @@ class relay {
     if (p_.in_team()) meet_later(epoch);
   }
 
-  // The team's part of it; the block's own barrier is behind it.
+  // The team's part of arrive(); the block's own barrier must have come before it.
   MGSYNC_HD void meet_later(std::uint32_t epoch) {
     if (a_.is(relay_way::counted)) {
       if (!arrive_counted(epoch)) return;
@@ -110,7 +122,7 @@ class relay {
     speak(epoch);
   }
 
-  // The second call, by the team; the block's own barrier is behind it.
+  // The second call, by the team; the block's own barrier must come after it. Returns 0 if given up.
   MGSYNC_HD unsigned await(std::uint32_t epoch) {
     const unsigned ok = p_.template wait_words<polling::inbox, Addresses::ins>(epoch, [&](unsigned i) {
       return polled_word<word>{a_.in(i), epoch};
@@ -139,8 +151,8 @@ class relay {
            });
   }
 
-  // True in the last block. It empties the counter, and makes up for the round at the spread counters: nobody
-  // arrives again before it has spoken, and the fence in speak() stands behind both.
+  // True in the last block. It resets the counter, and adds the round to the spread counters, which no block
+  // did. Nobody arrives again before this block has spoken, and the fence in speak() comes after both.
   MGSYNC_HD bool arrive_split() {
     bool last = false;
     if (p_.leader()) last = p_.fetch_add_release_local(a_.split(), 1) + 1 == a_.blocks();
@@ -150,9 +162,9 @@ class relay {
     return true;
   }
 
-  // What some lanes saw of the counters holds for all lanes of the team, each of which speaks for itself: an
-  // acquire, a barrier of the team, and the release. A vote between them would order nothing. A block alone
-  // saw no counter.
+  // What some lanes read from the counters must be ordered before the stores of all lanes: by an acquire, a
+  // barrier of the team, and the release. A vote in place of that barrier would order nothing. A member of
+  // one block has no counter to acquire.
   MGSYNC_HD void speak(std::uint32_t epoch) {
     if (a_.counts()) acquire_counters();
     tell(epoch);
@@ -162,7 +174,7 @@ class relay {
     p_.sync_team();
   }
 
-  P p_;  // its own: an object that refers to itself would be kept in memory, not in registers
+  P p_;  // a copy: an object that refers to itself would be kept in memory, not in registers
   Addresses a_;
 };
 

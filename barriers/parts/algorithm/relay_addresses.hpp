@@ -14,8 +14,8 @@ struct relay_shape {
   static constexpr unsigned most_members = 32;
 };
 
-// How a block of several arrives, as bits: at one counter; at one of several; and polls them all. None: it is
-// alone.
+// How a block of a member of several blocks arrives, as bits: at the only counter; at one of several; and
+// whether it polls them all. 0: the member has one block.
 enum class relay_way : unsigned { counted = 1, spread = 2, sums_up = 4 };
 MGSYNC_HD constexpr unsigned relay_ways(unsigned block, unsigned blocks, const relay_shape& shape) {
   if (blocks == 1) return 0;
@@ -24,7 +24,7 @@ MGSYNC_HD constexpr unsigned relay_ways(unsigned block, unsigned blocks, const r
          (block == 0 ? static_cast<unsigned>(relay_way::sums_up) : 0);
 }
 
-// Lines lie on pages of their own: neighbours of one page share a slice of the L2 cache's address hash.
+// Every line lies on another page, because neighbouring lines of a page share a slice of the L2 cache.
 struct relay_layout {
   static constexpr unsigned stride = 33;  // lines: 4 KiB and one line
 
@@ -84,7 +84,7 @@ class relay_outbox<P, M, false> {
   unsigned count_;
 };
 
-// The addresses of one lane, worked out once per launch and kept: what costs the least between two rounds.
+// The addresses of one lane, computed once per launch and kept, which costs the least between two rounds.
 template <class P, class M>
 class relay_addresses {
   using word = typename P::word;

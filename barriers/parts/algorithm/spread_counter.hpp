@@ -1,9 +1,9 @@
 // Spread counter: the barrier of one member's blocks with a single hop. Every block adds itself to one of
-// `counters` counters in each of `copies` copies, and polls all counters of one copy, each of which knows how
-// many come to it: nobody is released by anybody. The spread divides both the additions and the polls that
-// meet at one address. Memory ordering: block barrier, one local release fence before the additions, local
-// acquire of the polls. Arrival and wait may also be two calls, in any order with whole rounds. Besides
-// policy.hpp the policy supplies what relay.hpp lists, fence_release_local() and hold(cycles).
+// `counters` counters in each of `copies` copies, and polls all counters of one copy, knowing how many blocks
+// come to each: no block releases another. The spread divides both the additions and the polls that meet at
+// one address. Memory ordering: block barrier, one local release fence before the additions, local acquire of
+// the polls. Arrival and wait may also be two calls, in any order with whole rounds. Besides policy.hpp the
+// policy supplies what relay.hpp lists, fence_release_local() and hold(cycles).
 #pragma once
 
 #include "barriers/parts/algorithm/layout.hpp"
@@ -102,14 +102,15 @@ class spread_counter {
     if (p_.in_team()) meet_later(epoch);
   }
 
-  // The team's part of it; the block's own barrier is behind it, so that every lane may speak for the block.
+  // The team's part of arrive(); the block's own barrier must have come before it, so that every lane may
+  // release for the block.
   MGSYNC_HD void meet_later(std::uint32_t) {
     p_.fence_release_local();
     for (unsigned i = 0; i < Addresses::per_lane; ++i)
       if (a_.adds(i)) p_.add_relaxed_local(a_.added(i), 1);
   }
 
-  // The second call, by the team; the block's own barrier is behind it.
+  // The second call, by the team; the block's own barrier must come after it. Returns 0 if given up.
   MGSYNC_HD unsigned await(std::uint32_t epoch) {
     const unsigned ok = p_.template wait_words<polling::counter, Addresses::per_lane>(epoch, [&](unsigned i) {
       return polled_word<word>{a_.polled(i), a_.share(i) * epoch};
@@ -119,7 +120,7 @@ class spread_counter {
   }
 
  private:
-  P p_;  // its own: an object that refers to itself would be kept in memory, not in registers
+  P p_;  // a copy: an object that refers to itself would be kept in memory, not in registers
   Addresses a_;
 };
 

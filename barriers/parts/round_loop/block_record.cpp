@@ -6,7 +6,7 @@ namespace mgsync::round_loop {
 
 namespace {
 
-// The shared timer at a count of the block's own counter.
+// Converts values of the SM's cycle counter to times of the timer that the GPU's SMs share.
 class timer_line {
  public:
   explicit timer_line(const block_events& b) : from_(b.readings[2]), to_(b.readings[2]) {

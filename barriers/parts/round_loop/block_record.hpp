@@ -1,4 +1,4 @@
-// What the blocks of a recorded run wrote, as the rounds of workers. Pure.
+// Turns what the blocks of a recorded run wrote into the rounds of workers; no side effects.
 #pragma once
 
 #include "barriers/backend.hpp"
@@ -6,10 +6,10 @@
 
 namespace mgsync::round_loop {
 
-// The last `told` of a run's `rounds` rounds as that block of the member saw them. Moments without a timer of
-// their own have that of the line through the earliest and the last of the block's clock readings, which is
-// off by no more than these (the timer's step). A block that stamps no coming of its own came as it left the
-// round before. At most most_recorded_rounds are told.
+// The last `told` of a run's `rounds` rounds as this block of the member recorded them; at most
+// most_recorded_rounds. Stamps are values of the SM's cycle counter: their time on the GPU's shared timer is
+// interpolated between the earliest and the last of the block's clock readings, which is as accurate as these
+// (one step of the timer). A block that stamps no arrivals arrived at a round when it left the one before.
 worker_record record_of(const block_events&, unsigned member, std::uint32_t rounds, std::uint32_t told);
 
 }  // namespace mgsync::round_loop

@@ -72,7 +72,7 @@ struct shaped_arguments {
   Shape shape;
 };
 
-// An algorithm that works its addresses out once.
+// An algorithm object that computes its addresses once.
 template <class Algorithm, class Policy, class Shape>
 class shaped_pass {
  public:

@@ -19,7 +19,7 @@ __device__ __forceinline__ bool is_faulty(const device_run& run, std::uint32_t f
   return run.fault == fault && run.fault_member == run.member && run.fault_block == blockIdx.x;
 }
 
-// Ordinary accesses, that the compiler may neither drop nor make strong.
+// Ordinary (weak) loads and stores that the compiler can neither drop nor turn into strong ones.
 __device__ __forceinline__ std::uint32_t plain_load(const std::uint32_t* w) {
   std::uint32_t v;
   asm volatile("ld.global.u32 %0, [%1];" : "=r"(v) : "l"(w) : "memory");
@@ -40,10 +40,10 @@ __device__ inline void note(const device_run& run, std::uint32_t round, unsigned
   run.findings->what = what;
 }
 
-// Threads that have a word of a payload to write or read; a block may have more.
+// Words of one payload.
 inline constexpr unsigned payload_words = payload_lines * words_per_line;
 
-// Four words of a payload, or of where they go.
+// Four words of a payload, which one instruction loads or stores.
 struct alignas(16) quad {
   std::uint32_t word[4];
 };
@@ -80,26 +80,26 @@ __device__ inline void publish(const device_run& run, unsigned self, std::uint32
   }
 }
 
-// Where to read what `other` wrote: in its own memory, or where it pushed it to, in turn. Nothing: it cannot
-// be reached.
+// The address at which to read what `other` wrote in this phase: in its own memory, or where it pushed it to
+// (`pushed`). Null: it cannot be reached.
 __device__ inline const std::uint32_t* written_by(const device_run& run, unsigned other, std::uint32_t phase,
                                                   bool pushed) {
   const unsigned holder = run.board.holder_of(other, run.members, phase);
-  // Both ways must be open: what another host's member pushes does not arrive here.
+  // The memory pushed to must be reachable too: what a member of another host pushes does not arrive here.
   if (!run.board.has(other) || (pushed && (run.members == 1 || run.board.parts[holder] == nullptr)))
     return nullptr;
   return pushed ? run.board.pushed(phase, holder, other) : run.board.payload(phase, other);
 }
 
-// A round as a worker reads in it: its phase, and whom and what it reads.
+// What a worker's reads in a round depend on: its phase, and whom and what it reads.
 struct round_reads {
   std::uint32_t phase;
   std::uint32_t in_life;  // the round's number over the life of the barrier object
   const reading& turn;
 };
 
-// What will be read after the next round is read before it too, so that a line left in the L1 cache shows: of
-// every sector of 32 bytes one word.
+// Reads, before the next round, one word of every sector of 32 bytes that will be read after that round, so
+// that a stale line left in the L1 cache is noticed. Returns a value that depends on all of them.
 __device__ __forceinline__ std::uint32_t touch(const device_run& run, unsigned self,
                                                const round_reads& next) {
   constexpr unsigned words_of_sector = 8, payload_sectors = payload_words / words_of_sector;
@@ -122,9 +122,10 @@ __device__ __forceinline__ std::uint32_t touch(const device_run& run, unsigned s
   return seen;
 }
 
-// What this thread saw of others in the round just passed: phases of others, and one other's payload, where
-// that lies and where it was pushed to. Several loads are on their way at once: one after the other, each
-// across a link, they would take longer than all else in a checked round.
+// Compares what this thread reads of others with what they should have published in the round just passed:
+// phases of others, and one other's payload, in its own memory and where it was pushed to. Several loads are
+// in flight at once: one after the other, each across a link, they would take longer than everything else in
+// a checked round.
 __device__ __forceinline__ void judge(const device_run& run, unsigned self, const round_reads& passed,
                                       unsigned& observations, unsigned& violations) {
   constexpr unsigned at_once = 4;
@@ -162,8 +163,8 @@ __device__ __forceinline__ void judge(const device_run& run, unsigned self, cons
   }
 }
 
-// Reads what others wrote for the round just passed (nothing: none was), and touches what will be read after
-// the next.
+// Judges what others wrote for the round just passed (null: there was none), and touches what will be read
+// after the next.
 __device__ __forceinline__ void read_others(const device_run& run, unsigned self, const round_reads* passed,
                                             const round_reads& next, unsigned& observations,
                                             unsigned& violations) {
@@ -172,22 +173,22 @@ __device__ __forceinline__ void read_others(const device_run& run, unsigned self
   asm volatile("" ::"r"(touched));
 }
 
-// The turns of rounds, by their number: the one just passed is still read when that after the next is
-// computed.
+// The turns of the last rounds in a ring: that of the round just passed is still in use when that of the
+// round after the next is computed.
 struct kept_turns {
   reading of_round[4];
   __device__ const reading& operator[](std::uint32_t in_life) const { return of_round[in_life % 4]; }
 };
 
-// By one thread of the block; the others see it after their next __syncthreads().
+// Called by one thread of the block; the others see the result after their next __syncthreads().
 __device__ inline void find_turn(const device_run& run, unsigned self, std::uint32_t in_life,
                                  kept_turns& turns) {
   const unsigned workers = run.members * run.blocks;
   if (workers > 1) turns.of_round[in_life % 4] = reading_of(run.seed, self, workers, in_life);
 }
 
-// Adds what the threads of this block found; one addition for all of them, since kernels of one round come
-// here often.
+// Adds what the threads of this block found to the GPU's findings, by one atomic addition per block, since
+// the kernels of a single round come here often.
 __device__ inline void add_up(const device_run& run, unsigned observations, unsigned violations) {
   __shared__ unsigned sums[2];
   if (threadIdx.x < 2) sums[threadIdx.x] = 0;
@@ -200,8 +201,8 @@ __device__ inline void add_up(const device_run& run, unsigned observations, unsi
   if (sums[1] != 0) atomicAdd(&run.findings->violations, static_cast<unsigned long long>(sums[1]));
 }
 
-// Skews this block's arrival, and holds the late worker's back long enough to be noticed. Meanwhile the next
-// round's turn is found.
+// Delays this block's arrival by its random skew, and if it is the late worker long enough to be noticed.
+// Meanwhile the next round's turn is computed.
 __device__ inline void skew_arrival(const device_run& run, unsigned self, std::uint32_t in_life, bool late,
                                     kept_turns& turns) {
   if (threadIdx.x == 0) {

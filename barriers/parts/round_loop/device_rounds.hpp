@@ -23,15 +23,16 @@ inline constexpr unsigned resident_at_most_threads = 1;
 inline constexpr unsigned resident_at_most_threads = 2;
 #endif
 
-// Work between rounds: of the block's first warp, as every barrier begins with the block's own. All warps of
-// a full GPU asking for the time together keep some of them waiting for the answer for 10 us.
+// Work between rounds, by the first warp of the block only, since every barrier begins with one of the block.
+// If all warps of a full GPU read the global timer together, some of them wait 10 us for the answer.
 __device__ __forceinline__ void work_ns(std::uint64_t how_long) {
   if (threadIdx.x < 32) hold_ns(how_long);
 }
 
-// The last epoch that was arrived at. Two loops, so that the one without work has nothing but the barrier in
-// it. A barrier whose waits nothing bounds tells of its progress between stretches of rounds: in every round,
-// even the question whether it is time would stand in the figure (NCCL's barrier of one block: 0.08 us).
+// Returns the last epoch that was arrived at. There are two instances, so that the loop without work has
+// nothing but the barrier in it. A barrier whose waits are not bounded tells its progress between stretches
+// of rounds: even a test for it in every round would add to the measured value (for NCCL's barrier of one
+// block 0.08 us).
 template <bool Works, class Pass>
 __device__ __forceinline__ std::uint32_t pass_rounds(Pass& pass, const device_run& run) {
   constexpr std::uint32_t stretch = 1024;
@@ -53,7 +54,7 @@ __device__ __forceinline__ std::uint32_t pass_rounds(Pass& pass, const device_ru
   return epoch;
 }
 
-// When a block spoke for its GPU, by epoch modulo their number: of a recorded run.
+// When a block spoke for its GPU in a recorded run, at index epoch % most_recorded_rounds.
 struct speech {
   std::uint64_t clock[most_recorded_rounds];
   std::uint32_t epoch[most_recorded_rounds];
@@ -63,7 +64,7 @@ __device__ __forceinline__ speech& heard_speech() {
   return heard;
 }
 
-// What was launched, for the host to compare with what was asked for.
+// Stores the shape that was launched, for the host to compare with what it asked for.
 __device__ __forceinline__ void tell_shape(const device_run& run) {
   if (blockIdx.x != 0 || threadIdx.x != 0) return;
   run.findings->blocks = gridDim.x * gridDim.y * gridDim.z;
@@ -108,8 +109,8 @@ __device__ __forceinline__ void run_checked(const device_run& run, const typenam
     if (!early) publish(run, self, phase);
     if (threadIdx.x == 0) {
       run.arrived[blockIdx.x] = in_life + 1;
-      // A system fence waits for it to reach the host: not in every round where a wait that gives up tells
-      // who is missing.
+      // The next system fence waits until this store has reached the host. So where waits give up by
+      // themselves and tell who is missing, it is not done in every round.
       if (blockIdx.x == 0 && (!Pass::bounded || in_life % 32 == 0))
         *static_cast<volatile std::uint32_t*>(run.heartbeat) = in_life + 1;
     }
@@ -140,10 +141,10 @@ __global__ void __launch_bounds__(most_threads, resident_at_most_threads)
   run_timed<Pass>(run, given);
 }
 
-// A Pass with cooperative_groups' grid.sync on either side of something says so by this base: its timed
-// rounds are a kernel without launch bounds, as whoever writes such a barrier has none. Under bounds ptxas
-// reads the block's place in the grid anew in each grid.sync, though the registers would do: 0.05 us.
-// (grid.sync alone is no faster without, and with one block slower.)
+// Base of a Pass that calls cooperative_groups' grid.sync on either side of something. Its timed rounds are a
+// kernel without launch bounds, as a user's kernel with such a barrier has none: with bounds, ptxas reads the
+// block's index anew in each grid.sync although there are registers enough, which costs 0.05 us. (grid.sync
+// alone is no faster without bounds, and with one block slower.)
 struct has_grid_sync {};
 template <class Pass>
 __global__ void timed_rounds_of_grid_sync(const __grid_constant__ device_run run,
@@ -158,12 +159,13 @@ __device__ __forceinline__ clock_reading read_clocks() {
   return now;
 }
 
-// A moment of each of the last rounds, held by the lanes of a warp in turn: a store in every round would have
-// to be waited for by the fence behind it, which takes longer than all else of a stamp. Every 32 rounds they
-// go to shared memory together.
+// Time stamps of the last 32 rounds, one in a register of each lane of a warp. A store in every round would
+// have to be waited for by the fence after it, which takes longer than the rest of a stamp; so every 32
+// rounds all stamps go to shared memory together.
 class held_moments {
  public:
-  // Once `verdict` is there, 0 or 1: a clock read that merely stands behind a barrier does not wait for it.
+  // Reads the clock once `verdict` (0 or 1) is known: without this dependence the read would not wait for the
+  // barrier before it.
   __device__ __forceinline__ void stamp(std::uint32_t round, bool verdict = true) {
     std::uint64_t now;
     asm volatile("{\n .reg .pred there;\n setp.ne.u32 there, %1, 2;\n mov.u64 %0, 0;\n @there mov.u64 %0, "
@@ -173,7 +175,7 @@ class held_moments {
                  : "memory");
     if (round % 32 == threadIdx.x % 32) mine_ = now;
   }
-  // Of `rounds` rounds, at most 32, from `first` on.
+  // Writes the stamps of `rounds` rounds, at most 32, from `first` on.
   __device__ __forceinline__ void store(std::uint64_t (&ring)[recorded_ring], std::uint32_t first,
                                         std::uint32_t rounds) const {
     if (threadIdx.x < rounds) ring[(first + threadIdx.x) % recorded_ring] = mine_;
@@ -188,8 +190,8 @@ struct recorded_stretch {
   bool early;                   // reads its clock after it went through, on purpose
 };
 
-// Nothing but the barrier and the stamps stands between two rounds, as in pass_rounds(). The rounds that were
-// passed.
+// Returns how many rounds were passed. Nothing but the barrier and the stamps stands between two rounds, as
+// in pass_rounds().
 template <bool Works, class Pass>
 __device__ __forceinline__ std::uint32_t record_stretch(Pass& pass, const device_run& run,
                                                         const recorded_stretch& s, held_moments& coming,
@@ -213,8 +215,8 @@ __device__ __forceinline__ std::uint32_t record_stretch(Pass& pass, const device
   return i;
 }
 
-// As run_timed(), the first warp of every block stamping when it comes to a round and when it leaves it. Pass
-// notes in heard_speech() when its block speaks, where it is made to (recorded_pass.hpp).
+// Like run_timed(), but the first warp of every block stamps when it comes to a round and when it leaves it.
+// A Pass of recorded_pass.hpp also notes in heard_speech() when its block speaks.
 template <class Pass>
 __device__ __forceinline__ void run_recorded(const device_run& run, const typename Pass::arguments& given,
                                              block_events* recorded) {

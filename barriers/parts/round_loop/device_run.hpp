@@ -27,8 +27,9 @@ struct device_findings {
   std::uint32_t threads;  // of a block
 };
 
-// Where things lie in a member's part of the board: the same for every member of a group. No part (nullptr):
-// the member is on another host, and what it publishes is not read.
+// The layout of a member's part of the board, the memory on which checked runs publish; the same for every
+// member of a group. A part is null if its member is on another host, and what that member publishes is not
+// read.
 struct device_board {
   std::byte* parts[most_gpus];
   std::uint32_t blocks;
@@ -48,7 +49,8 @@ struct device_board {
     return std::size_t{blocks} * payload_lines * 128u;
   }
 
-  // Whose worker that is, and its block there. No division: every thread asks in every round.
+  // The member and the block of a worker. Without a division, which would be slow because every thread asks
+  // in every round.
   struct position {
     unsigned member, block;
   };
@@ -67,11 +69,12 @@ struct device_board {
     const position at = position_of(worker);
     return line_of(parts[at.member] + offset_payload(blocks), phase_now, at.block);
   }
-  // What the worker writes into another member's memory: in the part of `holder`.
+  // The payload that the worker writes into another member's memory, the part of `holder`.
   MGSYNC_HD std::uint32_t* pushed(std::uint32_t phase_now, unsigned holder, unsigned worker) const {
     return line_of(parts[holder] + offset_pushed(blocks), phase_now, position_of(worker).block);
   }
-  // Whose memory that is in this phase: each member's by one other. The same member where there is no other.
+  // The member into whose memory a worker's member pushes in this phase: another one for every member. With
+  // one member, that member itself.
   MGSYNC_HD unsigned holder_of(unsigned worker, unsigned members, std::uint32_t phase_now) const {
     const unsigned from = position_of(worker).member;
     return members == 1 ? from : after(from, members == 2 ? 1 : 1 + phase_now % (members - 1), members);
@@ -116,17 +119,17 @@ struct clock_reading {
   std::uint64_t timer_ns;
 };
 
-// What the first warp of a block records of a run: the counter as the block came to a round (only where it
-// does something between rounds: else it comes as it left the one before) and as it left it, by round modulo
-// recorded_ring, the last rounds. The readings say what the timer showed then: the last two of those that are
-// taken every most_recorded_rounds, and one at the end.
+// What the first warp of a block records of the last rounds of a run, at index round % recorded_ring: the
+// cycle counter as the block came to a round (only where it does something between rounds: otherwise it comes
+// as it leaves the round before) and as it left it. The readings relate the counter to the timer: they are
+// taken every most_recorded_rounds, of which the last two are kept, and once at the end.
 inline constexpr unsigned recorded_ring = 2 * most_recorded_rounds;
 struct block_events {
   std::uint64_t came[recorded_ring], left[recorded_ring];
   std::uint64_t began;  // when it came to round 0
   clock_reading readings[3];
   std::uint64_t
-      spoke[most_recorded_rounds];  // by epoch modulo their number: when this block spoke for its GPU
+      spoke[most_recorded_rounds];  // at epoch % most_recorded_rounds: when this block spoke for its GPU
   std::uint32_t spoke_round[most_recorded_rounds];  // which round that was; none: ~0
   std::uint32_t sm, block;
   std::uint32_t stamps_coming;  // 1: came[] is filled

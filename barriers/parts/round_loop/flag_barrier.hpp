@@ -20,9 +20,9 @@ const void* timed_kernel() {
   else return reinterpret_cast<const void*>(timed_rounds<Pass>);
 }
 
-// The barrier, or why it cannot be had: its blocks are not all resident, a GPU cannot address another.
-// `image` empty: no flags. `arguments(lines)` makes what the kernels take out of the lines as one local GPU
-// addresses them. Collective over the session's ranks.
+// Makes the barrier, or says why it cannot: its blocks are not all resident at once, or a GPU cannot address
+// another. An empty `image` means no flags. `arguments(lines)` returns the arguments of the kernels on one
+// local GPU, given the flags' addresses on that GPU. Collective over the session's ranks.
 template <class Pass, class F>
 creation make_flag_barrier(const flag_barrier_request& w, std::string chosen, const flag_image& image,
                            F arguments, std::shared_ptr<void> keep = {}) {

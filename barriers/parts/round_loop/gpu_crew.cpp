@@ -186,7 +186,7 @@ trial gpu_crew::run(const run_request& request) {
   return result;
 }
 
-// After a failure it still runs.
+// Also after a failure, when the load still runs.
 void gpu_crew::end_load(unsigned local, std::exception_ptr& failure) {
   if (!memory_.load) return;
   try {
@@ -235,8 +235,8 @@ void gpu_crew::launch_and_wait(const run_request& request, unsigned local, bool&
   result.loads[local] = load_beside(local);
 }
 
-// Room for what every local GPU records. False: there is no such kernel, or its blocks are not all resident
-// at once.
+// Allocates the memory for what every local GPU records. Returns false if there is no such kernel, or if its
+// blocks are not all resident at once.
 bool gpu_crew::prepare_recording() {
   const void* const kernel = settings_.kernels.recorded;
   if (kernel == nullptr ||

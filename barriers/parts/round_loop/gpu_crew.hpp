@@ -21,8 +21,8 @@
 
 namespace mgsync::round_loop {
 
-// Throws api_error unless the last kernel, whose findings these `records` begin with, ran with this shape: a
-// figure is never given out in the name of a larger team.
+// Throws api_error unless the last kernel, whose findings are the first in `records`, ran with this shape, so
+// that no value is reported for another shape than was asked for.
 void must_be_launched_as_asked(const cuda::memory& records, unsigned blocks, unsigned threads,
                                const std::string& what);
 
@@ -33,7 +33,7 @@ void add_findings(trial&, const cuda::memory& records, unsigned blocks);
 struct crew_memory {
   std::unique_ptr<group_memory> board;  // what checked runs publish; made for the first of them
   std::unique_ptr<pinned_parts>
-      control;                       // per member: abort word (the first member's counts), heartbeat, start
+      control;  // per member: abort word (only the first member's is used), heartbeat, start
   std::unique_ptr<load_maker> load;  // what makes load beside timed runs; empty: nothing does
 };
 
@@ -58,7 +58,7 @@ class gpu_crew {
     bool bounded = true;
     std::string what;  // for the watchdog: "multigrid (relay)"
     round_kernels kernels;
-    bool preloaded = false;              // the kernels are no symbols of this program, and loaded
+    bool preloaded = false;              // the kernels are not symbols of this program, and already loaded
     std::string peer_memory;             // how processes are asked to share GPU memory
     std::vector<const void*> arguments;  // per local member: what the kernels' Pass takes
   };
@@ -69,7 +69,7 @@ class gpu_crew {
   // One launch on every local GPU. Collective over the session's ranks.
   trial run(const run_request&);
 
-  // How kernels are launched, where not by cudaLaunchCooperativeKernel on each GPU by its thread.
+  // Replaces the cooperative launch that the thread of each GPU makes otherwise.
   using launcher = std::function<void(unsigned local, const void* kernel, unsigned grid, unsigned threads,
                                       void** arguments, cudaStream_t)>;
   void launch_with(launcher how) { launch_ = std::move(how); }

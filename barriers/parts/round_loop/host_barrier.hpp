@@ -12,12 +12,13 @@
 
 namespace mgsync::round_loop {
 
-// Pass, besides what host_crew asks of it:
-//   Pass(std::uint32_t* const* parts, const algorithm::position&)   one worker's passage over the members'
-//   parts static unsigned lines(unsigned members)                      lines of flags that a member's part
-//   has static void start(const algorithm::host_lines&, unsigned member, unsigned members, unsigned blocks)
-//                                                                writes a member's part before the first
-//                                                                round
+// What Pass has besides what host_crew asks of it:
+//   Pass(std::uint32_t* const* parts, const algorithm::position&)
+//       one worker's passage over the members' parts
+//   static unsigned lines(unsigned members)
+//       how many lines of flags a member's part has
+//   static void start(const algorithm::host_lines&, unsigned member, unsigned members, unsigned blocks)
+//       writes a member's part before the first round
 template <class Pass>
 class host_barrier final : public barrier {
  public:
@@ -32,7 +33,7 @@ class host_barrier final : public barrier {
       parts_.push_back(reinterpret_cast<std::uint32_t*>(flags_->part(m)));
     for (const auto& w : crew_.workers())
       passes_.emplace_back(parts_.data(), algorithm::position{w.member, members, w.block, blocks});
-    // Whoever polls a part touches it first, so that its pages lie near.
+    // The worker that polls a part writes it first, so that its pages are placed in memory near that worker.
     pool_.run([&](unsigned i) {
       const auto& w = crew_.workers()[i];
       if (w.block == 0) Pass::start(algorithm::host_lines{parts_.data()}, w.member, members, blocks);
@@ -52,7 +53,8 @@ class host_barrier final : public barrier {
   std::vector<Pass> passes_;
 };
 
-// Collective over the session's ranks. `what` names it when it is stuck, `algorithm` in its results.
+// Collective over the session's ranks. `what` is the name in the watchdog's messages, `algorithm` that in
+// results.
 template <class Pass>
 creation make_host_barrier(const topology::group& group, unsigned blocks, session& where, std::string what,
                            std::string algorithm, bool bounded = true) {

@@ -97,7 +97,8 @@ trial host_crew::run_loops(const run_request& request, const loop& one_worker, c
   const wait_limits bounds = limits(request);
   std::vector<findings> found(workers_.size());
   {
-    // Bounded waits end by themselves; of several ranks the first speaks, and the launcher ends the others.
+    // Bounded waits get time to end by themselves. With several ranks, rank 0's watchdog speaks first, and
+    // the MPI launcher then ends the others.
     const auto grace = std::chrono::milliseconds((bounded_ ? 2000 : 0) + (session_->rank() == 0 ? 0 : 300));
     const auto patience = bounds.patience + grace;
     const auto longest = request.ends == awake_clock::time_point::max()

@@ -64,7 +64,7 @@ class host_crew {
         execute);
   }
 
-  // The same with another loop than that over a Pass. False: given up.
+  // The same with a loop of the caller's own, which returns false if it was given up.
   using ring = std::vector<host_passage>;
   using loop =
       std::function<bool(unsigned local, const wait_limits&, const host_run&, ring&, host_findings&)>;
@@ -106,7 +106,8 @@ class host_crew {
   std::uint64_t rounds_done_ = 0;
 };
 
-// The epoch before the first of every barrier of ours: near the end of 32 bits, as start_phase is.
+// The epoch before the first round of every barrier of host members: near the end of 32 bits, so that its
+// counters cross the wrap, as start_phase does for phases.
 inline constexpr std::uint32_t first_epoch = 0xfffffe00u;
 
 }  // namespace mgsync::round_loop

@@ -1,11 +1,12 @@
 // What a host thread does in a run: timed, recorded and checked rounds of one worker (docs/method.md, "Is it
 // a barrier?"). host_crew runs it for the barriers of this program, <mgsync/check.hpp> for a user's. C++17,
 // standard library only.
-// Pass is what takes the worker through the barrier once: `bool operator()()`, false: given up. Optionally
-// `std::optional<std::pair<std::uint32_t, std::uint32_t>> wrong_result()`, the expected and seen value of the
-// last pass where they differ; and told(), which returns what learns of departures where members share no
-// memory, or nothing (nullptr): left(round, late worker's member) is called after the worker's pass,
-// who_left(round, patience) ahead of its arrival, finish() after a check.
+// Pass takes the worker through the barrier once: `bool operator()()`, which returns false if it was given
+// up. It may also have `std::optional<std::pair<std::uint32_t, std::uint32_t>> wrong_result()`, the expected
+// and the seen value of the last pass where they differ; and told(), which returns an object that exchanges
+// messages about departures between members that share no memory, or nullptr: its left(round, member of the
+// late worker) is called after the worker's pass, who_left(round, patience) before its arrival, finish()
+// after a check.
 #pragma once
 
 #include <sched.h>
@@ -44,7 +45,8 @@ struct alignas(128) worker_page {
   alignas(128) float ordinary;  // check_ordinary() alone
 };
 
-// One run of one worker: plain values, of which a user's file has the same (<mgsync/check.hpp>).
+// One run of one worker: plain values, since a user's shared object gets the same struct
+// (<mgsync/check.hpp>).
 struct host_run {
   static constexpr std::uint32_t no_fault = 0, arrive_early = 1, never_arrive = 2;
 
@@ -62,7 +64,7 @@ struct host_run {
   std::uint32_t yields;          // 1: more threads than hardware threads
   std::uint32_t crowd;           // threads that take turns on a hardware thread
   std::uint32_t* abort;          // not 0: give up
-  void (*timing_begins)(void*);  // called right ahead of the timed rounds, where there is one
+  void (*timing_begins)(void*);  // if not null, called right before the timed rounds
   void* context;                 // for it
 };
 
@@ -74,14 +76,14 @@ struct host_findings {
   std::uint64_t elapsed_ns;  // of the timed or recorded rounds
   std::uint64_t observations, violations;
   std::uint64_t far_violations;  // of these: between members of different hosts
-  std::uint32_t given_up;        // 1: a pass was
+  std::uint32_t given_up;        // 1: a pass was given up
   // The first violation.
   std::uint32_t round, reader, offender, expected, seen;
   const char* what;
 };
 
-// How long a member that is held back for long waits for a message that somebody left without it: several
-// times one between nodes.
+// How long a member in a long hold waits for a message that somebody left without it: several times the
+// latency of a message between nodes.
 inline constexpr std::chrono::nanoseconds message_patience = std::chrono::microseconds(200);
 
 // Rounds of the barrier itself that precede the timed ones: the last is the start barrier, the others warm
@@ -145,7 +147,7 @@ MGSYNC_RACES_ON_PURPOSE inline void touch_payload(const host_run& run, std::uint
   for (unsigned w = 0; w < payload_lines * words_per_line; w += words_per_line) (void)payload[w];
 }
 
-// `round`: of the object's life.
+// `round` is counted over the object's life.
 inline void note(const host_run& run, host_findings& found, std::uint32_t round, unsigned reader,
                  unsigned offender, std::uint32_t expected, std::uint32_t seen, const char* what) {
   if (found.violations++ != 0) return;
@@ -181,7 +183,7 @@ MGSYNC_RACES_ON_PURPOSE inline void read_others(const host_run& run, std::uint32
   }
 }
 
-// A message of a departure from a round that this worker has not arrived at is a violation.
+// Looks for messages about departures: one about a round that this worker has not arrived at is a violation.
 template <class Pass>
 void listen(const host_run& run, Pass& pass, std::uint32_t round, std::uint32_t phase, bool delayed,
             host_findings& found) {
@@ -196,7 +198,7 @@ void listen(const host_run& run, Pass& pass, std::uint32_t round, std::uint32_t 
   }
 }
 
-// Whose arrival at this round of the object's life a check delays.
+// The worker whose arrival a check delays at this round of the object's life.
 inline unsigned delayed_worker(const host_run& run, std::uint32_t round) {
   return run.fault == host_run::arrive_early && arrives_early(round)
              ? run.fault_worker
@@ -250,8 +252,8 @@ bool time(const host_run& run, Pass& pass, host_findings& found) {
   return true;
 }
 
-// As time(), each round between two reads of the cycle counter, all of them written and the last ones kept:
-// in a ring of `kept`, a power of two.
+// Like time(), but reads the cycle counter before and after each round and keeps the last rounds in a ring of
+// `kept` elements, a power of two.
 template <class Pass>
 bool record(const host_run& run, Pass& pass, host_passage* ring, std::uint32_t kept, host_findings& found) {
   constexpr auto late_stamp =
@@ -320,9 +322,10 @@ inline float ordinary_value(std::uint32_t round, std::uint32_t worker) {
   return static_cast<float>(mix(round, worker) % (1u << 20));
 }
 
-// A round of three passages: what `theirs` holds, and again once its owner wrote behind the next. The
-// compiler may merge the two loads, unless the barrier tells it not to: no store to a word of another type
-// comes between them. ThreadSanitizer finds them ordered only where the barrier orders them.
+// One round of three passages: reads `theirs` after the first, and again after the third, when its owner has
+// written it after the second. The compiler may merge the two loads unless the barrier forbids it: no store
+// to a word of another type comes between them. ThreadSanitizer finds the accesses ordered only where the
+// barrier orders them.
 template <class Pass>
 __attribute__((always_inline)) inline bool read_around(Pass& pass, float value, float* __restrict mine,
                                                        const float* theirs, float& before, float& after) {

@@ -13,7 +13,7 @@ struct inner_team {
   static_assert(Lanes == 1 || Lanes == 32, "a lane or a warp");
   __device__ __forceinline__ unsigned worker() const { return threadIdx.x / Lanes; }
   __device__ __forceinline__ unsigned lane() const { return threadIdx.x % Lanes; }
-  // A worker's own threads alone: the barrier under test brings it together with the others.
+  // Joins a worker's own threads only; the barrier under test brings it together with the others.
   __device__ __forceinline__ void sync() const {
     if constexpr (Lanes > 1) __syncwarp();
   }
@@ -48,7 +48,8 @@ __device__ __forceinline__ void publish_inner(const device_run& run, std::uint32
     plain_store(payload + w, payload_word(phase, team.worker(), w));
 }
 
-// Of all others the phase, of one the payload. `see(what, offender, expected, seen)` is told of every word.
+// Reads the phases of all other workers and the payload of one; calls `see(what, offender, expected, seen)`
+// for every word.
 template <unsigned Lanes, class See>
 __device__ __forceinline__ void read_inner(const device_run& run, std::uint32_t phase, std::uint32_t in_life,
                                            See see) {
@@ -62,8 +63,9 @@ __device__ __forceinline__ void read_inner(const device_run& run, std::uint32_t 
     see(1u, of, payload_word(phase, of, w), plain_load(payload + w));
 }
 
-// One checked round. The late worker has a function of its own, barrier and reads included: lanes whose ways
-// part meet again where these join, and would wait for each other there although no barrier held them.
+// One checked round. The late worker runs an instance of its own, barrier and reads included: lanes that have
+// diverged reconverge where their paths join, and would wait for each other there even if no barrier held
+// them.
 template <bool Late, class Pass, unsigned Lanes>
 __device__ __noinline__ void checked_inner_round(Pass& pass, const device_run& run, std::uint32_t round,
                                                  std::uint32_t phase, bool early, unsigned& observations,
@@ -81,7 +83,7 @@ __device__ __noinline__ void checked_inner_round(Pass& pass, const device_run& r
     run.arrived[team.worker()] = in_life + 1;
     if (team.worker() == 0) *static_cast<volatile std::uint32_t*>(run.heartbeat) = in_life + 1;
   }
-  team.sync();  // barriers of a block take whole warps
+  team.sync();  // a block's barrier instructions need whole warps
   pass(run.epoch + round + 1);
   if (early) return;
   read_inner<Lanes>(run, phase, in_life,
@@ -110,7 +112,8 @@ __global__ void __launch_bounds__(most_threads)
       checked_inner_round<true, Pass, Lanes>(pass, run, round, phase, early, observations, violations);
     else checked_inner_round<false, Pass, Lanes>(pass, run, round, phase, early, observations, violations);
     if (run.fault != fault_early) continue;
-    // Lanes run one branch after another: whoever arrived early publishes when the others have read.
+    // Diverged lanes run one branch after another, so whoever arrived early publishes only after the others
+    // have read.
     if constexpr (Lanes == 1) __syncwarp();
     else if (early && team.lane() == 0) hold_ns(long_hold_ns);
     team.sync();
@@ -122,8 +125,8 @@ __global__ void __launch_bounds__(most_threads)
   tell_inner_shape<Lanes>(run);
 }
 
-// The barrier of one block of `w.threads` threads in workers of so many lanes. Pass's arguments hold no
-// state. Collective over the session's ranks.
+// The barrier of one block of `w.threads` threads whose workers have `Lanes` lanes each. Pass's arguments are
+// default-constructed. Collective over the session's ranks.
 template <class Pass, unsigned Lanes>
 creation make_inner_barrier(const flag_barrier_request& w, std::string chosen) {
   const round_kernels kernels{reinterpret_cast<const void*>(timed_inner_rounds<Pass, Lanes>),

@@ -24,7 +24,7 @@ struct kernel_barrier_parts {
   std::string algorithm;  // for the result
   round_kernels kernels;
   bool bounded = true;
-  bool preloaded = false;  // the kernels are no symbols of this program: loaded, and found resident
+  bool preloaded = false;  // the kernels are not symbols of this program: already loaded and found resident
   std::unique_ptr<group_memory> flags;            // may be empty
   std::shared_ptr<void> keep;                     // whatever else must live as long
   std::vector<std::vector<std::byte>> arguments;  // of the kernels' Pass, for every local GPU
@@ -44,7 +44,7 @@ std::vector<std::byte> bytes_of(const Arguments& given) {
   return bytes;
 }
 
-// What a variant starts from.
+// What a variant of a backend makes its barrier from.
 struct flag_barrier_request {
   const topology::group& group;
   session& where;
@@ -61,12 +61,12 @@ struct flag_barrier_request {
 // Collective over the session's ranks.
 flag_barrier_request request_of(const topology::group&, const configuration&, session&, std::string backend);
 
-// Why the kernels cannot run at the shape that is asked for, with the load that is: not all blocks are
-// resident, there is no room. Collective over the session's ranks.
+// Why the kernels cannot run with this shape and this load, because not all blocks are resident at once;
+// empty if they can. Collective over the session's ranks.
 std::string why_no_room(const flag_barrier_request&, const round_kernels&,
                         const resident_blocks& = runtime_resident_blocks);
 
-// Builds the crew and its memory; there is room. Collective over the session's ranks.
+// Builds the crew and its memory, once why_no_room() has found nothing. Collective over the session's ranks.
 creation make_kernel_barrier(const flag_barrier_request&, kernel_barrier_parts);
 
 }  // namespace mgsync::round_loop

@@ -5,7 +5,7 @@ namespace mgsync::round_loop {
 
 namespace {
 
-// Rounds of the object's life before this run are read from memory, where run.arrived points to: a graph of
+// The number of the object's rounds before this run is read from memory, at run.arrived, so that a graph of
 // these kernels can be replayed in every run.
 __global__ void __launch_bounds__(most_threads, resident_at_most_threads)
     launch_round(const __grid_constant__ device_run run, std::uint32_t round, std::uint32_t first_phase,

@@ -123,7 +123,7 @@ launch_rounds_creation make_launch_rounds(const topology::group& group, const co
   const auto w = request_of(group, asked, where, "");
   if (auto reason = why_no_room(w, {launch_kernel(), launch_kernel()}); !reason.empty())
     return {nullptr, reason};
-  // A check reads what other GPUs wrote: whether it can is found out before it is needed.
+  // A check reads what other GPUs wrote; this finds out early whether that is possible.
   if (auto probe = allocate_group_memory(group, 1, reach::own_host, w.peer_memory, where); !probe.memory)
     return {nullptr, probe.reason};
   return {std::make_unique<launch_rounds>(group, where, w.peer_memory, w.blocks, w.threads, end), {}};

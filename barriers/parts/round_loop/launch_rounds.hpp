@@ -13,7 +13,7 @@
 
 namespace mgsync::round_loop {
 
-// The kernel, and what one launch of it takes.
+// The arguments of one launch of the kernel.
 struct launch_arguments {
   device_run run;
   std::uint32_t round = 0;
@@ -23,8 +23,8 @@ struct launch_arguments {
 };
 const void* launch_kernel();
 
-// How a checked round's kernel ends: its end orders what it stored into other GPUs' memory where whatever
-// follows does, else a fence has to.
+// How a checked round's kernel ends. Its end alone orders its stores into other GPUs' memory only where
+// whatever follows it does so; otherwise it ends with a system fence.
 enum class kernel_end { as_it_is, system_fence };
 
 class launch_rounds {
@@ -41,14 +41,15 @@ class launch_rounds {
   void begin(const run_request&);
   // One launch on local GPU `local`, which is the calling thread's; `cooperative`: as a cooperative launch.
   void launch(unsigned local, std::uint32_t round, bool cooperative) const;
-  // What a launch of that round takes, for a graph or another call. The pointers point into `into`. The same
-  // for every run of as many rounds that asks for the same: same_launches().
+  // The arguments of that round's launch, for a graph or another call. The pointers point into `into`. They
+  // are the same for all runs that same_launches() finds alike.
   void fill(launch_arguments& into, unsigned local, std::uint32_t round) const;
-  // Round `round` has been launched on it (for the watchdog).
+  // Tells the watchdog that round `round` has been launched on local GPU `local`.
   void beat(unsigned local, std::uint32_t round);
   std::vector<progress> progress_now() const;
 
-  // After all launches have finished: `elapsed` per local GPU. Adds what a checked run found.
+  // The result of a run whose launches have all finished, with what a checked run found. `elapsed`: per local
+  // GPU.
   trial finish(const run_request&, std::vector<std::chrono::nanoseconds> elapsed);
 
  private:
@@ -72,7 +73,7 @@ class launch_rounds {
   std::uint32_t rounds_done_ = 0;
 };
 
-// Whether a graph of the launches of one run does for the other.
+// Whether a graph of the launches of one run can be replayed for the other.
 bool same_launches(const run_request&, const run_request&);
 
 // The board and the rounds, or why they cannot be had.
@@ -80,8 +81,8 @@ struct launch_rounds_creation {
   std::unique_ptr<launch_rounds> rounds;
   std::string reason;
 };
-// Collective over the session's ranks. Members may be on several hosts: a check then reads what those of its
-// own wrote.
+// Collective over the session's ranks. Members may be on several hosts: a worker's check then reads only what
+// members of its own host wrote.
 launch_rounds_creation make_launch_rounds(const topology::group&, const configuration&, session&,
                                           kernel_end = kernel_end::as_it_is);
 

@@ -8,9 +8,9 @@ namespace {
 
 namespace ptx = algorithm::ptx;
 
-constexpr unsigned steps = 4;  // of a thread between two looks at the phase: they are on their way at once
+constexpr unsigned steps = 4;  // accesses of a thread between two looks at the phase, in flight at once
 
-// Where a thread reads or writes next: on through a target, then to the next one.
+// The addresses that a thread reads or writes one after the other: through a target, then the next one.
 class walk {
  public:
   __device__ explicit walk(const load_run& run)
@@ -34,7 +34,7 @@ class walk {
   std::uint32_t target_ = 0;
 };
 
-// What was read is used: else nobody would wait for it, and any number of reads would be on their way.
+// The result must be used: otherwise no thread would wait for its reads, and any number would be in flight.
 __device__ std::uint32_t read(const uint4* from) {
   uint4 v;
   asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"

@@ -1,5 +1,5 @@
-// The kernels that make load beside a barrier, in a stream of their own. They touch no host memory but where
-// that is the load: a system fence waits for the reads of host memory that other SMs have in flight.
+// The kernels that make load beside a barrier, in a stream of their own. They read host memory only where
+// that is the load, because a system fence waits for the reads of host memory that other SMs have in flight.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace mgsync::round_loop {
 
-// What the host writes into `phase`.
+// The phases of a load, written by the host: running but not counted, counted, to end.
 inline constexpr std::uint32_t load_settles = 0, load_counts = 1, load_ends = 2;
 
 // What one block did while the phase was load_counts. In the GPU's own memory; read by the host after the
@@ -20,7 +20,7 @@ struct load_record {
   std::uint64_t began_ns;  // global timer; 0: it never counted
   std::uint64_t ended_ns;
   std::uint32_t sm;
-  std::uint32_t used;  // of no meaning: it depends on all that was read
+  std::uint32_t used;  // no meaning: depends on all reads, so that the compiler keeps them
 };
 
 // One launch on one GPU. Trivially copyable: it is a kernel parameter.

@@ -59,7 +59,7 @@ std::string why_no_room_for_load(const load& wanted, const void* kernel, unsigne
     const auto needed = blocks_of_load(wanted, blocks, sms);
     if (!needed.reason.empty()) return needed.reason;
     if (wanted.sms == load_sms::others) continue;
-    // Its threads take no more of an SM than the kernel's.
+    // A thread of the load takes no more of an SM than one of the kernel.
     const unsigned each = (needed.blocks / sms * wanted.threads + threads - 1) / threads;
     if (blocks + each * sms > static_cast<unsigned>(fit(l, kernel, threads)) * sms)
       return "this shape leaves no room for the blocks that make load";
@@ -83,9 +83,9 @@ load_maker::load_maker(const load& wanted, const std::vector<gpu_member>& gpus, 
   for (unsigned l = 0; l < gpus.size(); ++l) {
     const cuda::device_scope scope(gpus[l].ordinal);
     cuda::load(load_kernel(load_.kind), "the kernel that makes load");
-    // An SM's split into L1 cache and shared memory changes only when it is idle, and the driver chooses it
-    // by each kernel's resources: only beside a kernel that leaves the most shared memory does every other
-    // one start.
+    // An SM changes its split into L1 cache and shared memory only when it is idle, and the driver chooses
+    // the split by each kernel's resources. Only beside a kernel that leaves the most shared memory can every
+    // other kernel start.
     cuda::check(cudaFuncSetAttribute(load_kernel(load_.kind), cudaFuncAttributePreferredSharedMemoryCarveout,
                                      cudaSharedmemCarveoutMaxShared),
                 "leaving the barrier room beside the load");

@@ -48,11 +48,11 @@ class load_maker {
   // Starts it on the calling thread's GPU, the local-th, and returns once it runs and has settled, or at the
   // deadline.
   void start(unsigned local, awake_clock::time_point deadline);
-  // What is counted begins here: the barrier is launched next.
+  // Begins to count the traffic; the barrier is launched next.
   void count(unsigned local);
-  // The barrier has ended. Ends the load, and waits for that. Also to be called after a failure.
+  // Ends the load after the barrier has ended, and waits for it. Also to be called after a failure.
   void stop(unsigned local);
-  // Of the last run; `barrier_sms`: the SMs that held blocks of the barrier.
+  // The last run's load; `barrier_sms`: the SMs that held blocks of the barrier.
   load_seen seen(unsigned local, std::span<const std::uint32_t> barrier_sms) const;
 
  private:

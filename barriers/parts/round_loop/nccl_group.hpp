@@ -9,7 +9,7 @@
 
 namespace mgsync {
 
-// Of this rank's members, in their order. Collective over the session's ranks.
+// The communicators of this rank's members, in their order. Collective over the session's ranks.
 inline const std::vector<ncclComm_t>& nccl_communicators(const topology::group& group, const session& where) {
   std::vector<nccl::process_gpu> places;
   for (const auto& m : group.members) places.push_back({m.rank, m.gpu});

@@ -24,7 +24,7 @@ inline constexpr std::uint64_t skew_unit_ns = 100;
 // wrap.
 inline constexpr std::uint32_t start_phase = 0xffffff00u;
 
-// A well mixed 32-bit value of two (the finalizer of MurmurHash3).
+// Mixes two values into one of 32 bits (the finalizer of MurmurHash3).
 MGSYNC_HD constexpr std::uint32_t mix(std::uint32_t a, std::uint32_t b) {
   std::uint32_t h = a * 0x9e3779b9u ^ (b + 0x7f4a7c15u);
   h ^= h >> 16;
@@ -48,13 +48,14 @@ MGSYNC_HD constexpr std::uint64_t hold_ns_of(std::uint32_t round) {
   return holds_long(round) ? long_hold_ns : short_hold_ns;
 }
 
-// The worker that is held back in this round. In `workers` successive short holds everybody is once, and so
-// in as many long ones; in which order changes each time, and with the seed. For fewer than 2^20 workers.
+// The worker that is held back in this round. In `workers` successive short holds every worker has one turn,
+// and so in as many long ones; the order changes each time, and with the seed. For fewer than 2^20 workers.
 MGSYNC_HD constexpr unsigned late_worker(std::uint32_t seed, std::uint32_t round, unsigned workers) {
   const std::uint32_t longs = round / long_hold_every;
   const std::uint32_t turn = holds_long(round) ? longs : round - longs;
   const std::uint32_t key = mix(mix(seed, turn / workers), holds_long(round) ? 1 : 0);
-  // What 2^20 lacks to eight primes: steps that have no factor in common with the number of workers.
+  // The distances from 2^20 to eight greater primes: a prime step has no factor in common with the number of
+  // workers.
   constexpr std::uint64_t to_a_prime = 0x5539332521190d07u;
   const std::uint64_t step = (1u << 20) + (to_a_prime >> (8 * (key & 7)) & 0xff);
   return static_cast<unsigned>((turn % workers * step + (key >> 3)) % workers);
@@ -66,8 +67,8 @@ MGSYNC_HD constexpr unsigned after(unsigned worker, unsigned steps, unsigned wor
   return sum >= workers ? sum - workers : sum;
 }
 
-// What a worker reads in a round, for 2 workers or more. The divisions are in here, once a round, and not
-// beside every read: with all warps of an SM at it they took longer than the reads.
+// What a worker reads in a round, for 2 workers or more. Computed once a round: if all warps of an SM did
+// these divisions beside every read, they would take longer than the reads.
 struct reading {
   unsigned late = 0;        // the worker that is held back
   unsigned first = 0;       // where the rotating sample begins, in steps

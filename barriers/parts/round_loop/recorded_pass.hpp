@@ -16,7 +16,8 @@ class noting_policy : public Policy {
   using word = typename Policy::word;
   using Policy::Policy;
 
-  // What every algorithm tells the other members with. Of several stores of a round the last is noted.
+  // The store by which every algorithm tells the other members. Of several stores in a round, the time of the
+  // last remains.
   __device__ __forceinline__ void store_fenced_system(word& w, word v) const {
     Policy::store_fenced_system(w, v);
     speech& heard = heard_speech();
@@ -27,7 +28,7 @@ class noting_policy : public Policy {
   }
 };
 
-// Passes without a policy of ours are recorded as they are: nobody hears when they speak.
+// Passes without one of mgsync's policies are recorded unchanged, and without the time when they speak.
 template <class Pass>
 struct recorded_form {
   using type = Pass;

@@ -22,7 +22,7 @@ bool start_line::meet(unsigned member, awake_clock::time_point deadline) {
     while (!algorithm::reached(std::atomic_ref<std::uint32_t>(*line).load(std::memory_order_acquire),
                                turns_[member])) {
       if (yields_) sched_yield();
-      // A yield may cost a time slice.
+      // A yield may cost a time slice, so look at the clock more often then.
       if (++polls % (yields_ ? 16 : 1024) == 0 && awake_clock::now() > deadline) return false;
     }
   }

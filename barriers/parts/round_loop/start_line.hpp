@@ -19,7 +19,7 @@ class start_line {
 
   // Called once per run by the thread of each member; false: the others did not come before `deadline`.
   bool meet(unsigned member, awake_clock::time_point deadline);
-  // Instead of meet(), by a member that cannot take part: nobody waits for it.
+  // Called instead of meet() by a member that cannot take part, so that nobody waits for it.
   void pass_by(unsigned member);
 
  private:

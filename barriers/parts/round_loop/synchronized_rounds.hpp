@@ -1,4 +1,4 @@
-// A barrier on the side of the hosts: every GPU's thread launches a kernel, waits for it, and meets the other
+// A barrier made by the hosts: every GPU's thread launches a kernel, waits for it, and meets the other
 // threads.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace mgsync::round_loop {
 
 class synchronized_rounds : public barrier {
  public:
-  // `what` names it when it is stuck.
+  // `what`: the name in the watchdog's messages.
   synchronized_rounds(session&, std::string what, std::unique_ptr<launch_rounds>);
   trial run(const run_request&) override;
 
@@ -22,7 +22,7 @@ class synchronized_rounds : public barrier {
   using member_work = std::function<void(unsigned local, const std::function<void()>& meet)>;
   // Runs the work on one pinned thread per local GPU; meet() is the barrier of the threads of all GPUs.
   virtual void on_all(const member_work&) = 0;
-  // For on_all: the run fails with this, once all threads are through.
+  // To be called in on_all(): the run throws `why` once all threads have finished.
   void fail(unsigned local, std::exception_ptr why) { failures_[local] = std::move(why); }
 
   std::unique_ptr<launch_rounds> rounds_;

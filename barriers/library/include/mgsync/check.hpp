@@ -1,14 +1,15 @@
 // Your own barrier on mgsync's bench. Write a struct like this one, compile the file to a shared object, and
-// mgsync runs its checks on it and times it beside all others. Of host threads so far: what is for GPUs
-// in here has no launcher yet. docs/check.md explains it. C++17, no library is linked.
+// mgsync runs its checks on it and times it beside all others. Only barriers of host threads can be run so
+// far; what this header has for GPUs cannot be launched yet. docs/check.md explains it. C++17; there is no
+// library to link.
 //
 //     #include <mgsync/check.hpp>
 //
-//     struct counted {                                          // one counter in member 0's memory
+//     struct counted {                             // one counter in member 0's memory
 //       static constexpr const char* name = "counted";
-//       static constexpr std::size_t bytes = 4;                 // of every member's memory; it starts as
-//       zeros mgsync::check::position at;                                // each worker has an object of its
-//       own bool arrive_and_wait() {
+//       static constexpr std::size_t bytes = 4;    // of every member's memory, which starts as zeros
+//       mgsync::check::position at;                // each worker has an object of its own
+//       bool arrive_and_wait() {
 //         auto* count = at.part<std::uint32_t>(0);
 //         __atomic_fetch_add(count, 1, __ATOMIC_ACQ_REL);
 //         at.epoch += 1;
@@ -21,40 +22,39 @@
 //
 //     g++ -std=c++17 -O2 -shared -fPIC -I PREFIX/include counted.cpp -o counted.so
 //
-// (mgsync finds what is wrong with this one: its counter overflows.)
+// (mgsync finds the fault of this one: its counter overflows.)
 //
-// What the struct has:
-//   static constexpr const char* name                lower-case words joined by '-'
-//   static constexpr std::size_t bytes               of each member's memory; or static std::size_t
-//   bytes(const
-//                                                    shape&). It begins at a multiple of 128
-//   a constructor from a position                    an aggregate whose first field is a position has it. It
-//   runs
-//                                                    in each worker by itself, right before its first
-//                                                    arrival: others may be waiting by then. An object lasts
-//                                                    for one launch; what must outlast it belongs into the
-//                                                    memory
+// What the struct must have:
+//   static constexpr const char* name
+//       lower-case words joined by '-'
+//   static constexpr std::size_t bytes, or static std::size_t bytes(const shape&)
+//       the size of each member's memory, which begins at a multiple of 128
+//   a constructor from a position
+//       An aggregate whose first field is a position has one. It runs in every worker, right before that
+//       worker's first arrival, when others may already be waiting. An object lasts for one launch; state
+//       that must outlast it belongs into the members' memory.
 // and one of:
-//   void arrive_and_wait()                           called by every worker, on GPUs by all threads of the
-//                                                    block; behind it every worker may read what all wrote
-//                                                    ahead of it
-//   void arrive(), void wait()                       the same in two calls
+//   void arrive_and_wait()
+//       called by every worker, on GPUs by all threads of the block; afterwards every worker may read what
+//       all workers wrote before it
+//   void arrive(), void wait()
+//       the same in two calls
 //   std::uint32_t exchange(std::uint32_t mine, unsigned from)
-//                                                    the same, and every member brings a word (the workers of
-//                                                    a member the same): returns the one of member `from`
-// The first three may also return bool: false where go_on() said so, and the run ends there. Where yours may
-// wait for ever, mgsync ends it: of host threads, and of kernels with their process.
-// Optional:
+//       the same, and every member contributes a word (all workers of a member the same one): returns the
+//       word of member `from`
+// The first two forms may return bool from arrive_and_wait() or wait(): false once go_on() returned false,
+// which ends the run. A barrier that waits for ever is ended by mgsync: host threads, and kernels with their
+// process. Optional:
 //   static void start(void* part, unsigned member, const shape&)
-//                                                    writes a member's first values, on the host, before
-//                                                    anybody arrives. A second object on the same memory
-//                                                    begins with it too. Without one: zeros
+//       writes a member's initial values, on the host, before anybody arrives, and again for a second object
+//       on the same memory; without it the memory is zeroed
 //   static constexpr auto orders = extent::equal_blocks
-//                                                    block 3 waits for the others' block 3 only
-//   static bool takes(const shape&)                  whether it is meant for it; without one: all members
-//   have as
-//                                                    many blocks
-//   static constexpr unsigned streams = 2            so many launches at once on the same memory; else one
+//       block 3 waits only for the others' block 3
+//   static bool takes(const shape&)
+//       whether the barrier is meant for this shape; without it: every shape in which all members have
+//       equally many blocks
+//   static constexpr unsigned streams = 2
+//       how many launches may use the same memory at once; without it one
 #pragma once
 
 #include <cstddef>
@@ -81,7 +81,7 @@ struct shape {
   std::uint32_t blocks;   // of the member that has most
   std::uint32_t workers;  // blocks of all members
   std::uint32_t streams;  // launches at once
-  std::uint32_t epoch;    // rounds that the counters are to begin with: near a wrap, to see them cross it
+  std::uint32_t epoch;    // epoch that the counters start from: near the wrap, so that a check crosses it
 };
 
 enum class extent : std::uint32_t { everything, equal_blocks };
@@ -92,18 +92,18 @@ struct position {
   std::uint32_t block, blocks;    // of this member
   std::uint32_t workers;          // blocks of all members
   std::uint32_t stream, streams;  // which of the launches at once it belongs to
-  std::uint32_t epoch;            // rounds before this launch: what a host would pass to its kernel
+  std::uint32_t epoch;            // rounds passed before this launch, as a host would pass it to its kernel
   void* const* parts;             // the members' memory
-  std::uint64_t ends;             // GPUs: when go_on() ends the wait, by clock64()
-  const std::uint32_t* abort;     // host threads: not 0: given up
-  std::uint32_t yields;           // host threads: more of them than hardware threads
+  std::uint64_t ends;             // GPUs: the value of clock64() from which go_on() returns false
+  const std::uint32_t* abort;     // host threads: not 0 once the run is given up
+  std::uint32_t yields;           // host threads: not 0 if there are more of them than hardware threads
 
   template <class T>
   MGSYNC_HD T* part(unsigned of) const {
     return static_cast<T*>(parts[of]);
   }
 
-  // For a loop that waits: false once mgsync gives up on it.
+  // To be called in every loop that waits; false once mgsync gives up on it.
   MGSYNC_HD bool go_on() const {
 #if defined(__CUDA_ARCH__)
     return static_cast<std::uint64_t>(clock64()) < ends;
@@ -114,17 +114,18 @@ struct position {
   }
 };
 
-// ---- From here on: what mgsync and the shared object tell each other.
+// ---- From here on: the binary interface between mgsync and the shared object.
 
-// What run() does with a host worker. `ordinary`: only ordinary loads and stores on either side of the
-// barrier, which a compiler may keep back where the barrier does not tell it, and ThreadSanitizer follows.
+// What run() does with a host worker. `ordinary`: only ordinary loads and stores stand on either side of the
+// barrier: the compiler may move them across a barrier that does not forbid it, and ThreadSanitizer follows
+// them.
 enum class loop : std::uint32_t { time, check, record, ordinary };
 
 struct host_order {
   round_loop::host_run run;
   position at;
   loop what;
-  std::uint32_t kept;  // recorded: in a ring of so many, a power of two
+  std::uint32_t kept;  // recorded runs: the length of `ring`, a power of two
   round_loop::host_passage* ring;
 };
 
@@ -143,26 +144,26 @@ struct barrier_table {
   std::uint32_t on_gpu;  // 0: of host threads
   extent orders;
   std::uint32_t exchanges;    // 1: carries a word
-  std::uint32_t ends_itself;  // 1: its waits may say that they gave up
+  std::uint32_t ends_itself;  // 1: its functions return bool, false once given up
   std::uint32_t streams;
   std::uint64_t (*bytes)(const shape*);
   std::uint32_t (*takes)(const shape*);
   void (*start)(void* part, unsigned member, const shape*);
-  // Host threads: by each worker. 0: given up.
+  // Host threads: called by each worker. Returns 0 if the run was given up.
   std::uint32_t (*run)(const host_order*, round_loop::host_findings*);
-  // GPUs: a CUDA error, 0: none. `resident`: how many blocks fit on an SM.
+  // GPUs: both return a CUDA error code, 0 for none. `resident` finds out how many blocks fit on an SM.
   int (*launch)(const launch_order*);
   int (*resident)(kernel, std::uint32_t threads, int* blocks);
 };
 
-// The first two words stay where they are for ever.
+// The first two words never change their place, so that any version of mgsync can read them.
 struct file_table {
   static constexpr std::uint32_t this_magic = 0x6d677363, this_interface = 1;
   static constexpr unsigned sizes_told = 7;
 
   std::uint32_t magic;
   std::uint32_t interface;
-  std::uint32_t sizes[sizes_told];  // of what the two exchange
+  std::uint32_t sizes[sizes_told];  // of the structs that the two exchange, to be compared
   std::uint32_t count;
   const barrier_table* const* barriers;
   const char* compiler;
@@ -234,7 +235,8 @@ void start(void* part, unsigned member, const shape* of) {
   else std::memset(part, 0, bytes<B>(of));
 }
 
-// One passage, whichever way it is written. `seen`: the word that was exchanged. False: given up.
+// One passage through the barrier, in whichever form it is written. `seen`: the word from exchange(). Returns
+// false if given up.
 template <class B>
 MGSYNC_HD bool pass_once(B& barrier, std::uint32_t mine, unsigned from, std::uint32_t& seen) {
   static_assert(exchanges<B>::value || waits_at_once<B>::value || waits_later<B>::value,
@@ -252,8 +254,8 @@ MGSYNC_HD bool pass_once(B& barrier, std::uint32_t mine, unsigned from, std::uin
   return true;
 }
 
-// The word that a member brings in a round: new in every round, and now and then one that means something
-// to somebody: -0.0, a NaN, all ones, a denormal number, two halves of -0.0.
+// The word that a member contributes in a round: different in every round, and now and then a pattern that
+// may have a special meaning to somebody: -0.0, a NaN, all ones, a denormal number, two halves of -0.0.
 MGSYNC_HD constexpr std::uint32_t brought(std::uint32_t round, std::uint32_t member) {
   const std::uint32_t h = round_loop::mix(round, member + 4242u);
   switch (h % 32) {
@@ -272,9 +274,9 @@ MGSYNC_HD constexpr unsigned asked_of(std::uint32_t round, std::uint32_t member,
   return members < 2 ? member : (member + 1 + round % (members - 1)) % members;
 }
 
-// A worker's passages through its barrier, as the loops of host_loop.hpp and device_rounds.hpp take it. The
-// object is made right ahead of its first passage where Late, in a checked run, in which its worker may be
-// held back until all others wait; else with the pass.
+// A worker's passages through its barrier, in the form that the loops of host_loop.hpp and device_rounds.hpp
+// expect. If Late (checked runs), the barrier object is constructed right before its first passage, when the
+// worker may have been held back until all others wait; else together with this object.
 template <class B, bool Late>
 class passages {
  public:
@@ -338,7 +340,7 @@ std::uint32_t run(const host_order* order, round_loop::host_findings* found) {
   return loops::record(order->run, pass, order->ring, order->kept, *found) ? 1 : 0;
 }
 
-// What a table says of a barrier of either kind.
+// The entries of a table that are the same for host and GPU barriers.
 template <class B>
 barrier_table described() {
   barrier_table table{};
@@ -397,7 +399,7 @@ const file_table* file_of() {
 #pragma GCC visibility pop
 }}  // namespace mgsync::check
 
-// Once in a file, at its end: the barriers that it holds.
+// To be written once, at the end of a file: names the barriers that the file offers.
 #define MGSYNC_CHECK_BARRIER(...)                                                                            \
   extern "C" __attribute__((visibility("default"))) const ::mgsync::check::file_table* mgsync_check_file() { \
     return ::mgsync::check::inside::file_of<::mgsync::check::inside::host_table, 0, __VA_ARGS__>();          \

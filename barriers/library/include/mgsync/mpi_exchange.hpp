@@ -1,4 +1,4 @@
-// The exchange of mgsync::multi_grid over an MPI communicator. A header of its own, so that nothing else
+// The exchange of mgsync::multi_grid over an MPI communicator. It is a separate header so that nothing else
 // needs MPI.
 #pragma once
 
@@ -16,11 +16,12 @@
 
 namespace mgsync { inline namespace v1 {
 
-// Collective over `ranks`, which is duplicated: the group's messages never meet the program's. The copy goes
-// with the last copy of what is returned, or stays where MPI has ended by then. The group's process number is
-// the rank in `ranks`. Groups and their memory are to go before MPI_Finalize: behind it they are freed
-// without the other ranks, and say so on stderr. Ranks that do not come within `patience` (0: for ever) make
-// it throw timeout_error in those that did; the communicator is of no use then.
+// Collective over `ranks`, which is duplicated so that the group's messages cannot meet the program's. The
+// duplicate is freed with the last copy of the returned function, unless MPI has been finalized by then. A
+// process's number in the group is its rank in `ranks`. Destroy groups and their memory before MPI_Finalize:
+// afterwards they are freed without the other ranks, and a message on stderr says so. If some rank does not
+// come within `patience` (0: wait for ever), those that did throw timeout_error, and the communicator must
+// not be used any more.
 inline process_exchange mpi_exchange(MPI_Comm ranks,
                                      std::chrono::nanoseconds patience = std::chrono::minutes(5)) {
   const auto check = [](int status) {
@@ -35,7 +36,8 @@ inline process_exchange mpi_exchange(MPI_Comm ranks,
   const std::shared_ptr<MPI_Comm> own(new MPI_Comm(MPI_COMM_NULL), free_it);
   check(MPI_Comm_dup(ranks, own.get()));
   check(MPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN));
-  // An operation that did not end cannot be taken back: what it writes to stays, with what it belongs to.
+  // A pending MPI collective cannot be cancelled, so after a time-out the buffers that it may still write to
+  // are leaked on purpose.
   struct gathering {
     std::string mine, bytes;
     std::vector<int> lengths, begins;
@@ -57,7 +59,7 @@ inline process_exchange mpi_exchange(MPI_Comm ranks,
   };
   return [own, check, wait_for](const std::string& mine) {
     int ended = 0;
-    MPI_Finalized(&ended);  // any other call would end the whole job
+    MPI_Finalized(&ended);  // after MPI_Finalize any other call would abort the job
     if (ended != 0)
       throw std::runtime_error("MPI has ended: groups and their memory are to go before MPI_Finalize");
     const MPI_Comm ranks_of_group = *own;

@@ -30,11 +30,11 @@ namespace mgsync { inline namespace v1 {
 // All threads of the grids that one launch of mgsync::multi_grid started, one grid per GPU, alike in
 // dimensions.
 //
-// Made by every thread of every block; several objects in one kernel may follow one another but not
-// interleave, and neither may kernels of one group on a GPU. One that is made while another is in use joins
-// nothing: its sync() returns false at once, and multi_grid::check() says so; the other stays a barrier,
-// until a long wait finds that the group is lost. It carries the block's count of barriers, so it cannot be
-// copied: pass it on by reference.
+// Constructed by every thread of every block. Objects in one kernel may follow one another but must not
+// overlap in time, and neither may kernels of one group on a GPU. An object that is constructed while another
+// is in use does not take part: its sync() returns false at once, and multi_grid::check() reports it; the
+// other stays a barrier until a long wait finds that the group was given up. The object holds the block's
+// count of barriers, so it cannot be copied: pass it on by reference.
 //
 // Memory ordering of sync(), and of barrier_arrive() with barrier_wait(): all that any thread of any GPU of
 // the group wrote before it arrived, to the memory of any of these GPUs or to mapped host memory, with
@@ -50,7 +50,7 @@ namespace mgsync { inline namespace v1 {
 // unknown. A kernel that begins after its group gave up, of whatever grid, passes no barrier: all its sync()
 // return false at once, until the host's reset().
 //
-// Policy: how it waits and orders memory. The tests alone give another one than multi_grid_group below.
+// Policy: how it waits and orders memory. Only the tests use another one than multi_grid_group below.
 template <class Policy>
 class multi_grid_group_over : private Policy::verdict {
  public:
@@ -59,23 +59,24 @@ class multi_grid_group_over : private Policy::verdict {
     std::uint32_t epoch_ = 0;
   };
 
-  // `place`: of what the policy keeps of the block, nothing or a word.
+  // `place`: the word of shared memory that multi_grid_policy_with_word needs; none for multi_grid_policy.
   template <class... Place>
   __device__ __forceinline__ explicit multi_grid_group_over(const multi_grid_handle& handle, Place&... place)
       : Policy::verdict(place...), handle_(handle) {
-    // Not 0: no handle, or of a library that this header is not of. Nothing else of it is read, and there is
-    // nobody to tell.
+    // Not 0: this is no handle, or one of a library with another ABI version. Nothing else of it may be read
+    // then, and there is no record in which to report the error.
     const std::uint32_t unknown = handle.version ^ multi_grid_handle::this_version;
     // A grid of more blocks than the handle's has no record for all of them.
     const auto record = [&]() -> multi_grid_block& {
       return handle.records[block() < handle.blocks ? block() : 0];
     };
     const auto fits = [&] { return handle.blocks == blocks() && handle.generation == record().generation; };
-    // Whether the group gave up is asked of this GPU's own word: reads of host memory would be in the way of
-    // system fences. Who gives up writes the word of every GPU, its own first. So a kernel finds it behind
-    // one that gave up on the same GPU; one let in on another, with the word still on its way, passes at most
-    // the barrier given up, if it is what that one lacked: who gave up arrives nowhere any more, nor do the
-    // kernels behind it. The number is not kept for later.
+    // Whether the group gave up is read from a word in this GPU's memory, since reads of host memory would
+    // delay system fences. A block that gives up writes this word on every GPU, its own GPU first. A kernel
+    // that follows on the same GPU therefore sees it. A kernel on another GPU that starts before the word
+    // gets there can pass at most the barrier that was given up, if its own arrival was the missing one:
+    // blocks that gave up arrive nowhere any more, nor do the kernels after them. kept() makes the compiler
+    // forget the thread's number after this test instead of holding it in a register.
     this->begin(thread() == 0);
     std::uint32_t why_not = 0;
     if (policy_type::kept(thread() | unknown) == 0) {
@@ -85,8 +86,7 @@ class multi_grid_group_over : private Policy::verdict {
     }
     if (algorithm::told_by_barrier::sync_and_tell(unknown | why_not) != 0) {
       this->tell();
-      // The kernel runs without the group, of which the others' verdicts are no business of it:
-      // multi_grid::check() says so.
+      // The kernel runs without the barrier, and multi_grid::check() reports why.
       if (why_not == apart)
         algorithm::report_and_stop(handle, record(),
                                    handle.blocks != blocks() ? multi_grid_report::wrong_grid
@@ -101,21 +101,24 @@ class multi_grid_group_over : private Policy::verdict {
     epoch_ = handle.records[block()].epoch;
   }
   template <class... Place>
-  multi_grid_group_over(const multi_grid_handle&&, Place&...) = delete;  // it would refer to what is gone
+  multi_grid_group_over(const multi_grid_handle&&,
+                        Place&...) = delete;  // it would refer to a destroyed temporary
   multi_grid_group_over(const multi_grid_group_over&) =
       delete;  // two copies would count their barriers apart
   multi_grid_group_over& operator=(const multi_grid_group_over&) = delete;
-  // Here, once per kernel, and not in every round: a release fence asks the home of all lines that the SM
-  // wrote since the last, so one store more in a round costs it 0.1 us.
+  // The epoch is stored here, once per kernel, and not in every round: a release fence involves the home
+  // memory of every line that the SM has written since the previous fence, so one more store in a round makes
+  // it 0.1 us slower.
   __device__ __forceinline__ ~multi_grid_group_over() {
     if ((state_ & flags::keeps) == 0) return;
     multi_grid_block& record = handle_.records[block()];
-    // Given up: of the last barrier that it came to in time.
+    // After a give-up: the epoch of the last barrier at which this block arrived in time.
     record.epoch = (state_ & flags::lost) == 0 ? epoch_ : record.looked_at - record.late;
     record.open = 0;
   }
 
-  // The barrier. Called by all threads of all blocks of all GPUs. False: given up (see above), or not valid.
+  // The barrier. Called by all threads of all blocks of all GPUs. Returns false once a barrier was given up
+  // (see above), or if the object is not valid.
   __device__ __forceinline__ bool sync() {
     ++epoch_;
     const policy_type policy = this->policy();
@@ -126,9 +129,9 @@ class multi_grid_group_over : private Policy::verdict {
     return leave(where);
   }
 
-  // The barrier in two calls, for work that neither side of it depends on; each is called by all threads of
-  // all blocks, and nothing of this group comes between them. The arrival waits for the threads of its own
-  // block only.
+  // The barrier in two calls, between which the kernel can do work that depends on neither side. Each is
+  // called by all threads of all blocks, and no other call to this group may come between them.
+  // barrier_arrive() waits only for the threads of its own block; barrier_wait() returns what sync() returns.
   __device__ __forceinline__ arrival_token barrier_arrive() {
     arrival_token token;
     ++epoch_;
@@ -172,22 +175,23 @@ class multi_grid_group_over : private Policy::verdict {
                                                  algorithm::multi_grid_counter_addresses>;
   struct flags : algorithm::multi_grid_state {};
   static constexpr std::uint32_t apart =
-      ~0u;  // why a kernel's new group does not join; another number: it had given up before
+      ~0u;  // `why_not` where the handle does not fit or is in use; other numbers: the group gave up before
 
-  // The state anew in every round: else what follows from it would be kept in registers over the kernel's own
-  // work.
+  // kept() hides the state's value from the compiler in every round, so that it does not hold values derived
+  // from it in registers during the kernel's own work.
   __device__ __forceinline__ policy_type policy() const { return {policy_type::kept(state_), handle_}; }
 
   __device__ __forceinline__ relay_type relay_of(const policy_type& policy) const {
     return {policy, {handle_, policy.state(), words_}};
   }
 
-  // The first half of sync(). False: not of the team. Questions are in an order in which the block that all
-  // wait for is asked fewest ahead of its fence.
+  // The first half of sync(). Returns false in threads that are not of the block's team (policy.hpp). The
+  // tests are ordered so that the block that all others wait for goes through the fewest of them before its
+  // fence.
   __device__ __forceinline__ bool come(const policy_type& policy) const {
     if ((policy.state() & flags::arrives) == 0) {
       if (!policy.in_team()) return false;
-      relay_of({policy.state() & ~flags::alone, handle_}).tell(epoch_);  // one block per GPU, of several
+      relay_of({policy.state() & ~flags::alone, handle_}).tell(epoch_);  // several GPUs of one block each
       return true;
     }
     const std::uint32_t before =
@@ -197,7 +201,7 @@ class multi_grid_group_over : private Policy::verdict {
     else relay_of(policy).go_on(epoch_, before);
     return true;
   }
-  // What every team polls is alike, whatever the algorithm: one loop for both.
+  // Both algorithms poll words of the same form, so one loop serves both.
   __device__ __forceinline__ void await(const policy_type& policy, std::uint32_t epoch) {
     if (policy.await(words_.polled_, words_.share_ * epoch, epoch) != 0) {
       state_ = (state_ & flags::keeps) | flags::lost;
@@ -206,7 +210,7 @@ class multi_grid_group_over : private Policy::verdict {
     policy.fence_polled_system();
   }
 
-  // All threads of the block leave with the same verdict, which its team knows.
+  // The block's closing barrier, which tells the team's verdict to all its threads.
   __device__ __forceinline__ bool leave(unsigned where) {
     if (this->sync_and_ask(where, state_ & flags::lost) == 0) return true;
     state_ |= flags::lost;
@@ -220,7 +224,7 @@ class multi_grid_group_over : private Policy::verdict {
   __device__ __forceinline__ static unsigned blocks() { return gridDim.x * gridDim.y * gridDim.z; }
   __device__ __forceinline__ static unsigned block() { return policy_type::block(); }
 
-  const multi_grid_handle& handle_;  // the kernel's parameter: no register
+  const multi_grid_handle& handle_;  // refers to the kernel's parameter, which takes no register
   std::uint32_t state_ = flags::lost;
   std::uint32_t epoch_ = 0;
   algorithm::multi_grid_addresses words_;
@@ -231,8 +235,8 @@ class multi_grid_group : public multi_grid_group_over<algorithm::multi_grid_poli
   using multi_grid_group_over::multi_grid_group_over;
 };
 
-// The same, some ns faster where blocks are of several warps, for a word of the block's shared memory: of
-// this group alone as long as it lives.
+// The same, some ns faster for blocks of several warps. It needs a word of the block's shared memory, which
+// nothing else may use while the object lives.
 class multi_grid_group_with_word : public multi_grid_group_over<algorithm::multi_grid_policy_with_word> {
  public:
   using multi_grid_group_over::multi_grid_group_over;
@@ -247,7 +251,8 @@ __device__ __forceinline__ multi_grid_group_with_word this_multi_grid(const mult
                                                                       std::uint32_t& shared_word) {
   return multi_grid_group_with_word(handle, shared_word);
 }
-__device__ multi_grid_group this_multi_grid(const multi_grid_handle&&) = delete;  // a temporary's
+__device__ multi_grid_group this_multi_grid(const multi_grid_handle&&) =
+    delete;  // it would refer to a destroyed temporary
 __device__ multi_grid_group_with_word this_multi_grid(const multi_grid_handle&&, std::uint32_t&) = delete;
 
 }}  // namespace mgsync::v1

@@ -1,5 +1,5 @@
-/* The C interface of mgsync::multi_grid (multi_grid.hpp says what each call does), for C, Fortran and Python. Every call
-   that returns int returns MGSYNC_SUCCESS or why not; mgsync_last_error() is the sentence. */
+/* The C interface of mgsync::multi_grid (multi_grid.hpp says what each call does), for C, Fortran and Python.
+   Every call that returns int returns MGSYNC_SUCCESS or why not; mgsync_last_error() is the sentence. */
 #ifndef MGSYNC_MULTI_GRID_H
 #define MGSYNC_MULTI_GRID_H
 
@@ -25,39 +25,45 @@ enum {
 
 typedef struct mgsync_multi_grid mgsync_multi_grid;
 
-/* Of the library that runs: MGSYNC_VERSION and MGSYNC_ABI_VERSION (version.h) of the header that it was built with. A program that
+/* MGSYNC_VERSION and MGSYNC_ABI_VERSION (version.h) that the loaded library was built with. A program that
    loads the library by name compares the second with its own before it calls anything else. */
 int mgsync_version(void);
 int mgsync_abi_version(void);
 
-/* Of the calling thread's last call that failed; "" before. */
+/* The message of the calling thread's last call that failed; "" if none has. */
 const char* mgsync_last_error(void);
 
 /* All GPUs in this process. timeout_seconds bounds every wait at a barrier, the first too; 0: for ever. */
 int mgsync_multi_grid_create(mgsync_multi_grid** made, const int* gpus, int count, double timeout_seconds);
 
-/* Like MPI_Allgather: every process gives `bytes` bytes and gets those of all processes in their order. Returns 0. */
+/* Like MPI_Allgather: every process gives `bytes` bytes and gets those of all processes in their order.
+ * Returns 0. */
 typedef int (*mgsync_all_gather)(const void* mine, void* all, size_t bytes, void* context);
 
-/* This process, number `process` of `processes`, brings `gpus`. Collective, as are resize and a launch with a
-   number of blocks that is new, reset and destroy: what one process is refused there all are, with the sentence that names it.
-   Refused here alone: a number, a gather or a time-out that is none. */
-int mgsync_multi_grid_create_across(mgsync_multi_grid** made, const int* gpus, int count, int process, int processes,
-                                    mgsync_all_gather gather, void* context, double timeout_seconds);
-/* The same with flags in memory that somebody else made symmetric: `parts` has its address on each of all GPUs, by
-   grid rank, as this process's GPUs reach it, aligned to 256; `bytes` is the size of each. It takes 256 bytes and
-   mgsync_multi_grid_flag_bytes() for each number of blocks, and outlives the group. */
+/* A group of several processes, to which this one, number `process` of `processes`, brings `gpus`.
+   Collective, as are resize and a launch with a new number of blocks, reset and destroy: if one process is
+   refused, all are, with a message that names it. Only an invalid process number, gather or time-out is
+   refused in the calling process alone. */
+int mgsync_multi_grid_create_across(mgsync_multi_grid** made, const int* gpus, int count, int process,
+                                    int processes, mgsync_all_gather gather, void* context,
+                                    double timeout_seconds);
+/* The same with flags in memory that the caller made symmetric: `parts` has the addresses of its parts on all
+   GPUs, by grid rank, as this process's GPUs reach them, aligned to 256; `bytes` is the size of each. The
+   group takes 256 bytes and mgsync_multi_grid_flag_bytes() for each number of blocks of it. The memory must
+   outlive the group. */
 int mgsync_multi_grid_create_over(mgsync_multi_grid** made, void* const* parts, int part_count, size_t bytes,
-                                  const int* gpus, int count, int process, int processes, mgsync_all_gather gather,
-                                  void* context, double timeout_seconds);
+                                  const int* gpus, int count, int process, int processes,
+                                  mgsync_all_gather gather, void* context, double timeout_seconds);
 size_t mgsync_multi_grid_flag_bytes(unsigned gpus, unsigned blocks_per_gpu);
-int mgsync_multi_grid_destroy(mgsync_multi_grid* grids);  /* NULL: does nothing, and succeeds */
+int mgsync_multi_grid_destroy(mgsync_multi_grid* grids); /* NULL: does nothing, and succeeds */
 
-int mgsync_multi_grid_gpus(const mgsync_multi_grid* grids);       /* of all processes; 0 where grids is NULL */
+int mgsync_multi_grid_gpus(const mgsync_multi_grid* grids); /* of all processes; 0 where grids is NULL */
 int mgsync_multi_grid_local_gpus(const mgsync_multi_grid* grids); /* of this one; 0 where grids is NULL */
-int mgsync_multi_grid_rank(const mgsync_multi_grid* grids, int local);  /* -1 where grids is NULL, or there is no GPU `local` */
+int mgsync_multi_grid_rank(const mgsync_multi_grid* grids,
+                           int local); /* -1 where grids is NULL, or there is no GPU `local` */
 
-/* One GPU's launch; arguments[0] is set to the kernel's handle. `stream` is a cudaStream_t, NULL the default stream. */
+/* One GPU's launch; arguments[0] is set to the kernel's handle. `stream` is a cudaStream_t, NULL the default
+ * stream. */
 typedef struct mgsync_launch {
   const void* kernel;
   unsigned grid[3];
@@ -76,13 +82,16 @@ int mgsync_multi_grid_reset(mgsync_multi_grid* grids);
 int mgsync_multi_grid_abort(mgsync_multi_grid* grids, const char* why);
 enum { MGSYNC_DONE = 0, MGSYNC_AT_WORK = 1, MGSYNC_LOST = 2, MGSYNC_NO_GROUP = -1 };
 int mgsync_multi_grid_poll(const mgsync_multi_grid* grids);
-int mgsync_multi_grid_set_timeout(mgsync_multi_grid* grids, double timeout_seconds, double first_timeout_seconds);
+int mgsync_multi_grid_set_timeout(mgsync_multi_grid* grids, double timeout_seconds,
+                                  double first_timeout_seconds);
 
-/* All that a launch would do beside launching: afterwards launches wait for nothing, and can be captured. */
+/* Does everything that the first launch would do except the launch itself: afterwards launches wait for
+   nothing, and can be captured. */
 int mgsync_multi_grid_prepare(mgsync_multi_grid* grids, const void* kernel, const unsigned grid[3],
                               const unsigned block[3], size_t shared_bytes);
-/* For launches of the user's own: the bytes of the handle that the kernel on GPU `local` takes, with so many
-   blocks. `size` is that of `handle`, at least mgsync_multi_grid_handle_size(). */
+/* For kernels that the program launches itself: resize prepares a number of blocks, and handle copies the
+   handle that the kernel on GPU `local` takes to `handle`. `size` is the room there, at least
+   mgsync_multi_grid_handle_size(). */
 int mgsync_multi_grid_resize(mgsync_multi_grid* grids, unsigned blocks_per_gpu);
 size_t mgsync_multi_grid_handle_size(void);
 int mgsync_multi_grid_handle(const mgsync_multi_grid* grids, unsigned blocks_per_gpu, int local, void* handle,

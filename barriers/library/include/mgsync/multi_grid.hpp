@@ -2,30 +2,32 @@
 // launches a kernel on every GPU, as cudaLaunchCooperativeKernelMultiDevice did until CUDA 13.
 //
 //     mgsync::multi_grid grids({0, 1, 2, 3});
-//     grids.launch(kernel, blocks_per_gpu, threads, 0, {}, data);   // kernel(const __grid_constant__
-//     mgsync::multi_grid_handle, float*) grids.wait();
+//     // kernel(const __grid_constant__ mgsync::multi_grid_handle, float*)
+//     grids.launch(kernel, blocks_per_gpu, threads, 0, {}, data);
+//     grids.wait();
 //
 // Errors are exceptions, all of them mgsync::error: usage_error (wrong use), unsupported_error (these GPUs
 // cannot do it), timeout_error (a barrier was given up; who() did not arrive), aborted_error (somebody called
 // abort()), api_error (a CUDA call failed, here or in another process; code() is its number). C++17. Link
 // libmgsync and the CUDA runtime.
 //
-// Every function leaves the calling thread's current GPU as it was, and starts CUDA on no GPU that the group
-// does not have. One that throws nothing also leaves an error that the caller has not yet looked at
-// (cudaGetLastError), unless CUDA refuses the first way to share memory between processes and another is
-// found. Memory that is freed goes back to the GPU at once, or as soon as the last process lets go of it.
-// Only reset(), and destroying a group or its memory, wait for all that runs on the group's GPUs.
+// Every function leaves the calling thread's current GPU as it was, and starts CUDA on no GPU outside the
+// group. A function that does not throw also leaves the CUDA runtime's last error (cudaGetLastError) as it
+// was, unless CUDA refuses the first way to share memory between processes and another is found. Freed memory
+// goes back to the GPU at once, or as soon as the last process lets go of it. Only reset(), and destroying a
+// group or its memory, wait for all work on the group's GPUs.
 //
-// "Collective" means: called by all processes of a group alike. These are, and nothing else: making a group,
-// the first launch, prepare() or resize() with a number of blocks, reset(), allocate(); and, where memory is
-// shared by IPC because VMM does not work, destroying a group and what allocate() gave. What one process
-// throws in them all throw, wrong use too: the others a sentence that names the process and its reason, as
-// usage_error or timeout_error where it threw one. A launch whose number of blocks was there before is not
-// collective, and throws alone; a grid of no blocks is of a new number. A group of one process has no
-// collective calls.
+// "Collective" means: called by all processes of a group alike. Only these are: making a group; the first
+// launch, prepare() or resize() with a number of blocks; reset(); allocate(); and, where memory is shared by
+// IPC because VMM does not work, destroying a group and the memory from allocate(). If one process throws in
+// a collective call, for wrong use too, all throw: the others with a message that names the process and its
+// reason, as usage_error or timeout_error if that is what it threw. A launch with a number of blocks that was
+// used before is not collective, and throws in its own process alone; a grid of no blocks counts as a new
+// number. A group of one process has no collective calls.
 //
-// A group that goes because an exception is on its way ends the waits of all kernels, in all processes, and
-// waits for nobody; where memory is shared by IPC, this process's part of it stays until the process ends.
+// A group that is destroyed by stack unwinding after an exception ends the waits of all kernels, in all
+// processes, and waits for nobody; where memory is shared by IPC, this process's part of it stays until the
+// process ends.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -62,28 +64,29 @@ class aborted_error : public error {
   using error::error;
 };
 
-// How processes talk while a group is set up: each gives some bytes and gets those of all, in the order of
-// their numbers. Called by all processes together. One that does not come should make it throw after a while
-// rather than wait for ever. mpi_exchange.hpp makes one from an MPI communicator.
+// How processes communicate while a group is set up: each gives some bytes and gets those of all, in the
+// order of the processes' numbers. Called by all processes together. If a process does not come, it should
+// throw after a while rather than wait for ever. mpi_exchange.hpp makes one from an MPI communicator.
 using process_exchange = std::function<std::vector<std::string>(const std::string& mine)>;
 
 // How processes share GPU memory: by VMM where that works and else by IPC, or by one of them alone.
 enum class memory_sharing { automatic, vmm, ipc };
 
-// What a group may be told as it is made.
+// Options of a new group.
 struct group_options {
-  // Of every wait at a barrier (not the kernel's whole run), to within a few milliseconds; 0: for ever.
+  // The longest that one wait at a barrier may take (not the whole kernel), to within a few milliseconds; 0:
+  // for ever.
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);
-  // The same of the first barrier with each number of blocks, to which processes may come minutes apart: they
-  // load, compile and tune their kernels before it.
+  // The same for the first barrier with each number of blocks, at which processes may arrive minutes apart,
+  // because they load, compile and tune their kernels before it.
   std::chrono::nanoseconds first_timeout = std::chrono::minutes(5);
-  // Processes that give the same word are on one node, whatever the system says (a container for each
-  // process); empty: those whose system was started by one boot.
+  // Processes that give the same text count as being on one node, whatever the system says (for a container
+  // per process); empty: processes of one boot of one operating system do.
   std::string node{};
   memory_sharing sharing = memory_sharing::automatic;
 
   group_options() = default;
-  // One time-out for all of them.
+  // The same time-out for all waits.
   template <class Count, class Period>
   group_options(std::chrono::duration<Count, Period> all) : timeout(all), first_timeout(all) {}
 };
@@ -95,9 +98,9 @@ enum class group_status {
   lost      // a barrier was given up or aborted, or a kernel ran without it: check() says why
 };
 
-// Memory that somebody else made symmetric (torch's symmetric memory, NVSHMEM's heap, a mapping of your own):
-// a part of `bytes` on every GPU, by grid rank, at the addresses by which all of this process's GPUs reach
-// it, aligned to 256.
+// Memory that the program made symmetric (torch's symmetric memory, NVSHMEM's heap, a mapping of its own):
+// the address of the part on every GPU, by grid rank, aligned to 256 and valid on all of this process's GPUs;
+// and the size of each part in bytes.
 struct symmetric_parts {
   std::vector<void*> parts;
   std::size_t bytes = 0;
@@ -114,7 +117,7 @@ struct launch_parameters {
 };
 
 // Memory in parts, one on every GPU of a group, each addressable by all its GPUs and aligned to 256 bytes.
-// Freed when the object goes: by then kernels that use it have ended; collective.
+// Freed with the object, which is collective; kernels that use it must have ended by then.
 class multi_grid_memory {
  public:
   multi_grid_memory(multi_grid_memory&&) noexcept;
@@ -135,20 +138,20 @@ class multi_grid_memory {
   std::unique_ptr<owner> owner_;
 };
 
-// Every GPU's rank in the grid is its place in the list; with several processes, those of process 0 come
+// Every GPU's rank in the grid is its index in the list; with several processes, those of process 0 come
 // first. One object is used by one thread at a time.
 class multi_grid {
  public:
-  // All GPUs in this process, by their CUDA ordinals. In place of options a time-out of every wait will do.
+  // All GPUs in this process, by their CUDA ordinals. A time-out may be given in place of options.
   explicit multi_grid(const std::vector<int>& gpus, const group_options& = {});
   // This process, number `process`, brings `gpus`; others bring more. Collective.
   multi_grid(const std::vector<int>& gpus, int process, process_exchange exchange, const group_options& = {});
-  // The same with flags in memory of the program's own, which outlives the group and holds whatever it likes
-  // until then. Takes flag_bytes() for each number of blocks, and 256 bytes; where that is not there,
-  // resize() and what calls it throw usage_error. Collective.
+  // The same with flags in the program's own memory, which outlives the group and may hold anything before.
+  // The group takes flag_bytes() of it for each number of blocks, and 256 bytes; where it is too small,
+  // resize() and whatever calls it throw usage_error. Collective.
   static multi_grid over(const symmetric_parts&, const std::vector<int>& gpus, int process,
                          process_exchange exchange, const group_options& = {});
-  // How many bytes of each part so many blocks on so many GPUs take at most, whatever the GPUs are.
+  // The most bytes of each part that so many blocks on so many GPUs take, whatever the GPUs are.
   static std::size_t flag_bytes(unsigned gpus, unsigned blocks_per_gpu);
   multi_grid(multi_grid&&) noexcept;
   multi_grid& operator=(multi_grid&&) noexcept;
@@ -158,7 +161,7 @@ class multi_grid {
   unsigned local_gpus() const;  // of this one
   unsigned grid_rank(unsigned local = 0) const;
   int ordinal(unsigned local = 0) const;
-  std::string algorithm() const;  // what the present number of blocks made it choose, and why
+  std::string algorithm() const;  // the one chosen for the present number of blocks, and why
 
   // Launches `kernel` cooperatively on every GPU of this process: `blocks` x `threads` on each (at least 32
   // threads per block; all blocks resident at once, checked), with the handle as its first parameter and
@@ -170,11 +173,11 @@ class multi_grid {
   // Kernels that were launched before that and begin after it pass no barrier: their sync() returns false at
   // once.
   //
-  // Into streams that are being captured once the kernel was prepared: the graph has a kernel of each GPU and
-  // nothing else, so it is the program that orders replays with launches of the group (by one stream a GPU,
-  // or events), and all processes replay alike: one that replays once more waits for the others, which its
-  // time-out then names. Kernels that overlap all the same are told of by check(). wait() and poll() do not
-  // know of replays.
+  // May also go to streams that are being captured, once the kernel was prepared. The graph then has one
+  // kernel of each GPU and nothing else. So the program must order replays and other launches of the group
+  // (by one stream per GPU, or events), and all processes must replay equally often: one that replays once
+  // more waits for the others until its time-out, whose error names them. check() reports kernels that
+  // overlap all the same. wait() and poll() do not know of replays.
   template <class... Parameters, class... Arguments>
   void launch(void (*kernel)(multi_grid_handle, Parameters...), dim3 blocks, dim3 threads,
               std::size_t shared_bytes, const std::vector<cudaStream_t>& streams,
@@ -194,8 +197,9 @@ class multi_grid {
     using values = std::tuple<std::remove_cv_t<Parameters>...>;
     std::vector<values> given;
     std::vector<std::vector<void*>> addresses(local_gpus());
-    given.reserve(local_gpus());  // whose elements stay where they are
-    // Asked once all processes are sure to hear of what it throws.
+    given.reserve(local_gpus());  // so that the addresses of its elements do not change
+    // launch_on() calls this inside its collective part, so that all processes learn of what arguments_of
+    // throws.
     launch_on(reinterpret_cast<const void*>(kernel), blocks, threads, shared_bytes, streams,
               [&](unsigned local) {
                 given.push_back(values(arguments_of(local)));
@@ -216,10 +220,10 @@ class multi_grid {
   // their order.
   void launch(const launch_parameters* launches, unsigned count);
 
-  // Does all that the first launch of this kernel with this grid would do beside launching it: loads the
-  // kernel on every GPU, makes the flags for the number of blocks (1 to 5 MB on each GPU, kept for every
-  // number), and finds out whether it fits. Afterwards its launches wait for nothing, allocate nothing and
-  // can be captured. Throws what the launch would. Collective where the number of blocks is new.
+  // Does everything that the first launch of this kernel with this grid would do except the launch itself:
+  // loads the kernel on every GPU, makes the flags for the number of blocks (1 to 5 MB on each GPU, kept for
+  // every number), and finds out whether the grid fits. Afterwards its launches wait for nothing, allocate
+  // nothing and can be captured. Throws what the launch would. Collective where the number of blocks is new.
   template <class... Parameters>
   void prepare(void (*kernel)(multi_grid_handle, Parameters...), dim3 blocks, dim3 threads,
                std::size_t shared_bytes = 0) {
@@ -229,14 +233,14 @@ class multi_grid {
   // The same for a number of blocks alone, for kernels that the program launches itself. Collective where the
   // number is new.
   void resize(unsigned blocks_per_gpu);
-  // For launches of the user's own (all GPUs, cooperative, this many blocks, each after the kernel before on
-  // its GPU has ended; graphs too): what the kernel on GPU `local` is passed. It stays the same until
-  // reset(). A kernel whose grid it does not fit, or that got it before a reset(), runs without the barrier:
-  // its sync() returns false at once, and check() throws. Throws usage_error for a number of blocks that is
-  // not ready.
+  // The handle to pass to the kernel on GPU `local` where the program launches it itself, graphs included: on
+  // all GPUs, cooperatively, with this many blocks, and each after the previous kernel on its GPU has ended.
+  // It stays the same until reset(). A kernel with another grid, or with a handle from before a reset(), runs
+  // without the barrier: its sync() returns false at once, and check() throws. Throws usage_error for a
+  // number of blocks that was not prepared.
   const multi_grid_handle& handle_for(unsigned blocks_per_gpu, unsigned local = 0) const;
 
-  // From now on, in this process and for kernels that run too; as group_options have them.
+  // Changes the time-outs of group_options in this process, also for kernels that are running.
   void set_timeout(std::chrono::nanoseconds timeout);
   void set_timeout(std::chrono::nanoseconds timeout, std::chrono::nanoseconds first_timeout);
 
@@ -244,21 +248,22 @@ class multi_grid {
   // check() and launch() throw aborted_error with `why` in this process, timeout_error in others, until
   // reset(). From any thread, at any time while the group lives; waits for nothing.
   void abort(std::string_view why) noexcept;
-  // How the launched kernels are, without waiting for them.
+  // The state of the launched kernels, without waiting for them.
   group_status poll() const noexcept;
 
-  // Until the launched kernels of this process have ended; then check().
+  // Waits until the launched kernels of this process have ended, then does what check() does.
   void wait();
   // Throws timeout_error where a barrier was given up, naming the GPUs and blocks, or the process, that did
   // not arrive; aborted_error where this process aborted the group; and usage_error where a kernel ran with a
-  // handle that does not fit it, or two groups of a
-  // kernel, or kernels of the group, were at work at once on a GPU. After a launch of the user's own: once
-  // that ended. After a launch() that failed on one GPU of several, timeout_error: the kernels on the others
-  // were ended. Where another process gave up at which no kernel of this one was waiting, it throws
-  // timeout_error too, once the launched kernels have ended: a word of each GPU of this process tells, which
-  // is copied on a stream of the group's own (none with one process).
+  // handle that does not fit it, or where two groups of a kernel, or two kernels of the group, were in use at
+  // once on a GPU. For kernels that the program launched itself, call it after they have ended. After a
+  // launch() that failed on one of several GPUs it throws timeout_error: the kernels on the others were
+  // ended. It throws timeout_error too where another process gave up at a barrier at which no kernel of this
+  // process was waiting, but only once the launched kernels have ended: it then reads a word of each GPU of
+  // this process on a stream of the group's own (not with one process).
   void check();
-  // After either of them in any process: as new. Waits for the GPUs. Collective.
+  // Makes the group usable again after wait() or check() threw in any process. Waits for the GPUs.
+  // Collective.
   void reset();
 
   // Memory of `bytes` on every GPU, zeroed, addressable by all of them: halos, results, flags of the user's

@@ -9,11 +9,11 @@
 
 namespace mgsync { inline namespace v1 {
 
-// What the host learns of a GPU's kernel that could not synchronize. In host memory, one for each GPU: blocks
-// of one GPU agree on who writes it by a word of that GPU, since atomics of several GPUs on host memory need
-// not be any (CUDA's hostNativeAtomicSupported).
+// What the host learns of a GPU's kernel that could not synchronize. There is one per GPU, in host memory.
+// The blocks of a GPU decide who writes it by a word in that GPU's memory, because an atomic operation of a
+// GPU on host memory need not be atomic for other GPUs (CUDA's hostNativeAtomicSupported).
 struct multi_grid_report {
-  // The greater says more.
+  // Of several reports the host takes the one with the greatest value.
   static constexpr std::uint32_t none = 0, followed = 1, timed_out = 2, launch_failed = 3, wrong_grid = 4,
                                  stale_handle = 5, two_groups = 6, aborted = 7;
 
@@ -23,8 +23,8 @@ struct multi_grid_report {
   std::uint32_t made_for;  // blocks that its handle was made for
 };
 
-// A block's place in its GPU's memory. The epoch outlives the launch: the next one goes on from it. What only
-// a long wait needs lies here, where it costs no registers.
+// What is kept of a block in its GPU's memory. The epoch outlives the launch: the next launch goes on from
+// it. Values that only a long wait needs lie here, where they take no registers.
 struct alignas(16) multi_grid_block {
   std::uint32_t epoch;      // of the last barrier that the block came to in time, set as it leaves the kernel
   std::uint32_t looked_at;  // epoch of the last barrier that took long
@@ -38,8 +38,8 @@ struct alignas(16) multi_grid_block {
       told;  // a word of the process in host memory: not 0 once one of its kernels could not synchronize
   multi_grid_report* report;    // the GPU's; null: nobody reads it
   std::uint32_t* const* stops;  // every GPU's word that is not 0 once somebody gave up, this GPU's first
-  std::uint32_t* watched;       // what a long wait looks at: this GPU's of these words
-  std::uint32_t open;           // 1: a group of the block's is in use
+  std::uint32_t* watched;       // this GPU's own word of these, which a long wait reads
+  std::uint32_t open;           // 1: a group object of the block is in use
   std::uint32_t claimed;        // of block 0: 1 once a block writes the report
 };
 static_assert(sizeof(multi_grid_block) == 80);
@@ -47,11 +47,12 @@ static_assert(sizeof(multi_grid_block) == 80);
 struct multi_grid_handle {
   static constexpr unsigned most_gpus = 16;
   static constexpr std::uint32_t none = 0, relay = 1, counter = 2;  // algorithms
-  // Of the handle that the reader was compiled for: no other word of another one means what it thinks.
+  // The version of the layout that the reader was compiled for. Nothing else may be read of a handle with
+  // another `version`.
   static constexpr std::uint32_t this_version = 0x6d670000u + MGSYNC_ABI_VERSION;
 
-  std::uint32_t* parts[most_gpus] = {};    // of every GPU's flags, as this GPU addresses them
-  std::uint32_t* own = nullptr;            // this GPU's of them
+  std::uint32_t* parts[most_gpus] = {};    // the flags of every GPU, as this GPU addresses them
+  std::uint32_t* own = nullptr;            // this GPU's own flags: parts[rank]
   multi_grid_block* records = nullptr;     // one per block of this GPU
   const std::uint32_t* stopped = nullptr;  // in this GPU's memory: not 0 once the group gave up; null: never
   std::uint32_t rank = 0;                  // this GPU's
@@ -60,13 +61,13 @@ struct multi_grid_handle {
   std::uint32_t generation = 0;  // counts the group's resets
   std::uint32_t algorithm = none;
   std::uint32_t counters = 1;      // a power of two
-  std::uint32_t counter_bits = 0;  // which
+  std::uint32_t counter_bits = 0;  // log2 of counters
   std::uint32_t copies = 1;        // of the inboxes, or of the counters: a power of two
-  std::uint32_t hold = 0;          // cycles ahead of the first poll, as the algorithm alone waits
-  std::uint32_t sync_hold = 0;     // as sync() does, which comes to its first poll later
+  std::uint32_t hold = 0;          // cycles before the first poll in the algorithm without the library
+  std::uint32_t sync_hold = 0;     // the same in sync(), which comes to its first poll later
   std::uint32_t gpus_inverse = 0;  // lane * gpus_inverse >> 12 is lane / gpus
-  std::uint32_t out_step = 0;      // words between two that a lane writes in one GPU's flags
-  std::uint32_t version = 0;       // this_version, once it is the handle of a group
+  std::uint32_t out_step = 0;  // distance in words between two words that a lane writes in one GPU's flags
+  std::uint32_t version = 0;   // this_version, once it is the handle of a group
 };
 
 }}  // namespace mgsync::v1

@@ -1,5 +1,6 @@
-/* Which mgsync this is. What is compiled with one version and linked, or run, with another is told so: by the linker (mgsync::v1,
-   the library's SONAME), by the other processes as a group is made, and by kernels, whose sync() returns false. */
+/* The version of mgsync. Code that is compiled with one version and linked or run with another is told so: by
+   the linker (mgsync::v1, the library's SONAME), by the other processes when a group is made, and by kernels,
+   whose sync() returns false. */
 #ifndef MGSYNC_VERSION_H
 #define MGSYNC_VERSION_H
 
@@ -9,8 +10,8 @@
 /* 100 is 0.1.0, 10203 is 1.2.3. */
 #define MGSYNC_VERSION (MGSYNC_VERSION_MAJOR * 10000 + MGSYNC_VERSION_MINOR * 100 + MGSYNC_VERSION_PATCH)
 
-/* Of what kernels, library and processes tell each other: a handle's and a record's layout, the flags, the first exchange. It
-   grows with any change of these, and mgsync::v1 with it. */
+/* The version of what kernels, library and processes tell each other: the layout of handles and records, the
+   flags, the first exchange. It grows with any change of these, and mgsync::v1 with it. */
 #define MGSYNC_ABI_VERSION 1
 
 #endif
