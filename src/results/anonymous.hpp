@@ -1,4 +1,4 @@
-// Results that do not tell where they come from, for those who pass them on.
+// Removes from results what tells where they come from (--anonymous).
 #pragma once
 
 #include <map>
@@ -8,16 +8,15 @@
 
 namespace mgsync {
 
-// Takes out of a document the names of hosts, the paths of the command line, and the values of environment
-// variables and the UUIDs of GPUs: hashes stand for them, the same for the same name, so that hosts and GPUs
-// are still told apart. Names that other texts of the document contain are replaced there too. A document
-// that is anonymous stays as it is.
+// Replaces the names of hosts, the paths of the command line, the values of environment variables and the
+// UUIDs of GPUs by hashes; equal names get equal hashes, so that hosts and GPUs can still be told apart. Host
+// names inside other texts of the document are replaced too. An anonymous document does not change.
 void make_anonymous(json_document&);
 
-// "GPU-" or "MIG-" and ten hexadecimal digits; a pseudonym stands for itself. Pure.
+// "GPU-" or "MIG-" and ten hexadecimal digits; the pseudonym of a pseudonym is itself. Pure.
 std::string pseudonym_of_gpu(const std::string& uuid);
 
-// The same of what the document of a command that measures begins with.
+// The same for the parts with which the document of a measuring command begins.
 void make_anonymous(machine_record&);
 std::string anonymous_command(const std::string& typed);
 void make_anonymous(std::map<std::string, std::string>& settings);

@@ -46,7 +46,7 @@ std::filesystem::path temporary_beside(const std::filesystem::path& target) {
 void replace(const std::filesystem::path& target, std::string_view content,
              const std::filesystem::path& named) {
   const auto temporary = temporary_beside(target);
-  ::unlink(temporary.c_str());  // of a killed process that had this number
+  ::unlink(temporary.c_str());  // left by a killed process with the same process number
   const unique_descriptor descriptor = open_or_refuse(temporary, O_CREAT | O_EXCL, named);
   try {
     struct stat before {};
@@ -69,9 +69,9 @@ std::filesystem::path behind_links(const std::filesystem::path& file) {
   std::error_code error;
   if (const auto there = std::filesystem::canonical(file, error); !error) return there;
   if (std::filesystem::exists(file, error))
-    return file;  // what it leads to has no name: a pipe at /dev/stdout
+    return file;  // the link's target has no path, such as a pipe at /dev/stdout
   auto real = std::filesystem::absolute(file);
-  constexpr int most_links = 40;  // as the system
+  constexpr int most_links = 40;  // the kernel's limit
   for (int i = 0; i < most_links && std::filesystem::is_symlink(real, error); ++i)
     real = real.parent_path() / std::filesystem::read_symlink(real, error);
   const auto plain = std::filesystem::weakly_canonical(real, error);
@@ -111,8 +111,8 @@ void write_file_atomically(const std::filesystem::path& file, std::string_view c
   const bool exists = ::stat(target.c_str(), &what) == 0;
   if (exists && S_ISDIR(what.st_mode))
     throw usage_error(fmt::format("cannot write '{}': it is a directory", file.string()));
-  // What has no name cannot be replaced: a pipe, and a file that was removed while /dev/stderr leads to it,
-  // where the link would be replaced.
+  // Only a regular file with a path can be replaced by a rename. A pipe has none, nor has a removed file that
+  // /dev/stderr still leads to: there the rename would replace the link.
   if (exists && (!S_ISREG(what.st_mode) || std::filesystem::is_symlink(target))) {
     const unique_descriptor descriptor = open_or_refuse(file, O_TRUNC, file);
     write_all(descriptor.get(), content, file);

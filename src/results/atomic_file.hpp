@@ -1,4 +1,4 @@
-// Files that are there whole or not at all, also after a crash.
+// Writes files so that after a crash they are complete or have their old content.
 #pragma once
 
 #include <filesystem>
@@ -10,15 +10,15 @@
 namespace mgsync {
 
 // Replaces `file` by `content`: a temporary file beside it, fsync, rename, fsync of the directory. A symbolic
-// link is followed; what is no regular file (a pipe, /dev/stdout) is written to directly. Throws usage_error
-// when the file cannot be created there, api_error when writing fails; the old content then stands.
+// link is followed; a file that is not regular (a pipe, /dev/stdout) is written to directly. Throws
+// usage_error when the file cannot be created there, api_error when writing fails; the old content then
+// stands.
 void write_file_atomically(const std::filesystem::path& file, std::string_view content);
 
-// What write_file_atomically would complain of, tried without a change to the file; empty where it would not.
+// Why write_file_atomically would fail, found without changing the file; empty where it would not.
 std::string why_not_writable(const std::filesystem::path& file);
 
-// Where its content goes in the end: behind symbolic links, also such as lead to a file that is not there
-// yet.
+// The path after following symbolic links, also those to a file that does not exist yet.
 std::filesystem::path behind_links(const std::filesystem::path& file);
 
 // Makes the name of `file` in its directory durable. Throws api_error.

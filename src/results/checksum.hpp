@@ -22,7 +22,7 @@ std::string hex(std::uint32_t value);
 // Adds the last member "crc" to a JSON object in one line: {"a":1} becomes {"a":1,"crc":"xxxxxxxx"}, where
 // the digits are crc32 of the object without it.
 std::string seal(std::string_view object);
-// The object without its checksum, or nothing where there is none or it does not fit.
+// The object without its checksum; nothing where the checksum is missing or wrong.
 std::optional<std::string> unseal(std::string_view line);
 
 }  // namespace mgsync

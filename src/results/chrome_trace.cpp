@@ -36,7 +36,7 @@ std::string to_chrome_trace(const timeline& t) {
     for (const auto& e : track.events) {
       if (e.end < e.begin)
         throw std::invalid_argument(fmt::format("{} of {} ends before it begins", e.name, track.name));
-      // What a difference of two doubles may be off by.
+      // Tolerates the rounding error of a difference of two doubles.
       if (before != nullptr && e.begin < before->end - 1e-6)
         throw std::invalid_argument(fmt::format("{} and {} of {} overlap", before->name, e.name, track.name));
       const double begin = before != nullptr ? std::max(e.begin, before->end) : e.begin;

@@ -21,14 +21,14 @@ struct side_of_a_point {
   const mgsync::point* point = nullptr;
   std::vector<metric_name> metrics;
   std::map<std::string, std::vector<medians_of_batches>> processes;  // of each metric
-  std::string algorithm;                                             // of the last that has a number
+  std::string algorithm;                                             // of the last file that has a value
   bool checked = true;                                               // all of them were
   std::string mixed;       // the name of a metric that its files have in different units
-  bool refuted = false;    // one of them was checked, and did not pass
+  bool refuted = false;    // one of them did not pass its check
   bool cut_short = false;  // one of them was interrupted
-  std::string reason;      // of the last that has no number
-  result_status status = result_status::waived;  // the worst that has no number
-  bool was_lost = false;                         // one of them has no number
+  std::string reason;      // of the last file that has no value
+  result_status status = result_status::waived;  // the worst status without a value
+  bool was_lost = false;                         // one of them has no value
   bool orders_less = false;                      // than a barrier
   std::vector<doubt> doubts;
 };
@@ -54,7 +54,7 @@ std::string pairing_key(const point& one, const machine_record& machine,
   return canonical_text(paired);
 }
 
-// Whether numbers of both can be set against each other.
+// Whether two metrics of one name have the same unit and direction, so that their values can be compared.
 bool alike(const metric_name& a, const metric_name& b) { return a.unit == b.unit && a.better == b.better; }
 
 void take(side_of_a_point& into, std::map<std::string, medians_of_batches>& here, const result& one) {
@@ -171,7 +171,7 @@ compared_point compare_point(const side_of_a_point& base, const side_of_a_point&
   return out;
 }
 
-// The metric is named where it is not the barrier's latency.
+// The point's name, with the metric where it is not the latency of a barrier.
 std::string name_of(const compared_point& one) {
   return name_of(one.point) + (one.measured.name == "latency" ? "" : ", " + one.measured.name);
 }
@@ -180,7 +180,7 @@ std::string unit_of(const metric_name& one) {
   return fmt::format("'{}'{}", one.unit, one.better == better::less ? "" : " (more is better)");
 }
 
-// What NEW has no number of.
+// Adds to out.lost what BASE measured of a point and NEW has no value of.
 void find_lost(const side_of_a_point& before, const side_of_a_point& after, comparison& out) {
   if (after.processes.empty() || (after.was_lost && after.status == result_status::failed)) {
     out.lost.push_back({*before.point, after.reason, after.status});

@@ -1,7 +1,7 @@
-// Two measurements of the same points, set against each other: what got slower or faster, and what was lost.
-// The unit of replication is the process where each side has enough of them, else the batch; a process as a
-// whole is shifted by 1 to 4 % in a way that its own batches do not show (docs/results/host-barriers.md), so
-// that with batches the interval is widened by a margin.
+// Compares two measurements of the same points: what got slower or faster, and what has no number any more.
+// The unit of replication is the process where each side has enough of them, else the batch. Whole processes
+// differ by 1 to 4 %, which their own batches do not show (docs/results/host-barriers.md), so the interval
+// over batches is widened by a margin.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,15 @@
 
 namespace mgsync {
 
-// The largest shift from process to process that was seen.
+// The margin over batches: the largest difference between processes that was observed.
 inline constexpr double default_noise = 0.04;
 
 enum class change {
   worse,  // the whole interval lies on the wrong side of 1: above where less is better, below where more is
   improved,   // the whole interval lies on the other side
-  not_shown,  // the interval holds 1
+  not_shown,  // the interval contains 1
   too_few,    // too few batches for an interval of 95 %, or batches among them that are not positive
-  no_ratio,   // a side's median is 0 or below: of such there is no quotient
+  no_ratio,   // a side's median is 0 or below, so there is no meaningful ratio
 };
 // "slower" and "faster" of a time, "worse" and "better" of anything else.
 std::string_view word_of(change, const metric_name&);
@@ -35,13 +35,13 @@ struct compared_point {
   double low = 1;    // its 95 % interval, with the margin
   double high = 1;
   bool by_process = false;  // the units are processes (files), not batches
-  double margin = 0;        // share by which the interval was widened on either side
+  double margin = 0;        // the share by which each end of the interval was moved outwards
   change what = change::not_shown;
-  bool decides = true;  // the point's first metric, which says who is best
-  std::string
-      void_because;  // why NEW's number counts for nothing although BASE's passed its check; empty: it counts
+  bool decides = true;       // this is the point's first metric, by which subjects are ranked
+  std::string void_because;  // why NEW's value is void although BASE's passed its check; empty: it is not
   std::vector<doubt> base_doubts, new_doubts;  // of all files of a side
-  std::vector<std::string> notes;  // "ran hub, was inbox" where auto chose otherwise, "unchecked in NEW"
+  std::vector<std::string>
+      notes;  // "ran hub, was inbox" where auto chose another algorithm, "unchecked in NEW"
 
   bool has_ratio() const { return what != change::too_few && what != change::no_ratio; }
   double times_worse() const { return measured.better == better::less ? ratio : 1 / ratio; }
@@ -52,11 +52,11 @@ struct compared_point {
 struct lost_point {
   mgsync::point point;
   std::string reason;
-  result_status status = result_status::waived;  // that NEW has
+  result_status status = result_status::waived;  // the status in NEW
 };
 
 struct comparison {
-  std::vector<compared_point> points;  // those of both sides, in the order of BASE
+  std::vector<compared_point> points;  // points that both sides measured, in the order of BASE
   std::vector<lost_point> lost;
   std::vector<mgsync::point> only_base;  // measured there, and the other side never tried
   std::vector<mgsync::point> only_new;   // measured in NEW, not in BASE
@@ -82,10 +82,10 @@ struct gate {
 // first metric is 0 or below on a side, which no time is.
 std::vector<std::string> gate_violations(const comparison&, const gate&);
 
-// Which side's figures mean little, a sentence each: "NEW: 3 of 5 points mean little: ...".
+// A sentence for each side with doubtful values: "NEW: 3 of 5 points mean little: ...".
 std::vector<std::string> doubtful_sides(const comparison&);
 
-// How many points may be worse by more than the limit for all that is known, without a difference shown.
+// The number of points whose interval allows a change for the worse beyond the limit without showing one.
 std::size_t undecided(const comparison&, double limit);
 
 }  // namespace mgsync

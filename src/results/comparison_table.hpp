@@ -1,5 +1,5 @@
-// A comparison for people: one row per point of both sides, what changed first, then what could not be
-// compared.
+// A comparison as a text table: one row per point that both sides measured, changed points first, then what
+// could not be compared.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@ namespace mgsync {
 
 // A table for each metric. Columns: backend variant members ranks shape, an axis each that varies, BASE_us
 // NEW_us NEW/BASE ci95 result note. Slower points first, the most slowed at the top, then faster ones, then
-// the rest in the order of BASE. Below stand the points of one side only, a count, and what the numbers mean.
+// the rest in the order of BASE. Below the table: the points of one side only, a summary, and what the
+// numbers mean.
 std::string format_comparison(const comparison&);
 
 }  // namespace mgsync

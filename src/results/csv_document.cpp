@@ -15,7 +15,7 @@ namespace {
 
 using field = std::pair<std::string, std::string>;  // its column and its text
 
-// Every metric of any result once, by its column's name, and every axis.
+// The columns: every metric (by its column's name) and every axis of any result, once.
 struct columns {
   std::vector<metric> metrics;
   std::vector<std::string> axes;
@@ -47,8 +47,8 @@ columns columns_of(const std::vector<result>& results) {
   return all;
 }
 
-// A way of fields (src/base/fields.hpp) that makes a column of each: of a metric those of its numbers, behind
-// its own name.
+// A way of fields (src/base/fields.hpp) that makes a column of each field; the columns of a metric's numbers
+// begin with the metric's name.
 class cells {
  public:
   cells(std::vector<field>& row, const columns& all, std::string of = "", bool empty = false)
@@ -64,7 +64,7 @@ class cells {
     add(key, fmt::format("{}", fmt::join(all, " ")));
   }
   void needs(std::string_view key, const std::string& text) {
-    if (key != "unit") add(key, text);  // stands in the name
+    if (key != "unit") add(key, text);  // the column's name contains the unit
   }
   void needs(std::string_view key, std::integral auto number) { add(key, fmt::format("{}", number)); }
   void needs(std::string_view key, topology::device device) { add(key, std::string(to_string(device))); }
@@ -97,7 +97,7 @@ void add_metric(std::vector<field>& row, const columns& all, metric column, cons
   fields(way, column);
 }
 
-// Names and values side by side, so that the header cannot drift from the rows.
+// Column names together with their values, so that the header always matches the rows.
 std::vector<field> row_of(const columns& all, const json_document& document, const result& one) {
   const bool unchecked = one.verdict.kind == verdict_kind::unchecked;
   const auto or_else = [&one](const char* key, const std::string& otherwise) {

@@ -10,10 +10,9 @@
 
 namespace mgsync {
 
-// The header and one row per result; what a point or a result does not have is an empty field. Lists are
-// joined by blanks, notes by "; ". The axes and metrics of any result have their columns, in the order in
-// which they come up, so the rows of one file say by which host and version each was measured, and files of
-// other sweeps may have others.
+// The header and one row per result; a value that a result does not have is an empty field. Lists are joined
+// by blanks, notes by "; ". Axes and metrics have columns in the order of their first appearance, so files of
+// different sweeps may have different columns. Each row names the host and the version of mgsync.
 std::string format_csv(const json_document&);
 
 }  // namespace mgsync

@@ -30,8 +30,9 @@ std::optional<double> two_regimes(std::span<const double> medians) {
     logs.push_back(std::log(value));
   }
   std::sort(logs.begin(), logs.end());
-  const std::size_t least = std::max<std::size_t>(2, (logs.size() + 4) / 5);  // on either side
-  std::size_t at = 0;                                                         // the first of the upper side
+  const std::size_t least =
+      std::max<std::size_t>(2, (logs.size() + 4) / 5);  // the fewest batches on either side
+  std::size_t at = 0;                                   // index of the first batch of the upper side
   double gap = std::log(regimes_apart);
   for (std::size_t i = least; i + least <= logs.size(); ++i)
     if (logs[i] - logs[i - 1] > gap) {

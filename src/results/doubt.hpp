@@ -1,6 +1,6 @@
-// Why a figure may mean little (docs/method.md, "When a figure means little"): what went on beside the
-// measurement, and what its samples show by themselves. A doubt stands in the point's result and travels with
-// it; whoever ranks, compares or gates by the figure says it.
+// Doubts: why a value may mean little (docs/method.md, "When a figure means little"), because of what went on
+// beside the measurement or what its samples show. They are part of the point's result, and everything that
+// ranks, compares or gates by the value reports them.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct result;
 
 struct doubt {
   std::string kind;   // one of doubt_kinds, or one of a later version
-  double amount = 0;  // how much of it; where several saw it, the most counts
+  double amount = 0;  // how large it is; of several observations the largest
   std::string text;   // "4 runnable threads for 2 hardware threads"
   bool operator==(const doubt&) const = default;
 };
@@ -32,19 +32,19 @@ inline constexpr std::string_view load = "load";          // more runnable threa
 inline constexpr std::string_view steal = "steal";        // the hypervisor gave the time to others
 inline constexpr std::string_view switches = "switches";  // members lost their hardware threads
 inline constexpr std::string_view regimes = "regimes";    // the batches fall into two groups
-inline constexpr std::string_view negative = "negative";  // samples below zero of what is a time
+inline constexpr std::string_view negative = "negative";  // a time has samples below zero
 inline constexpr std::string_view gpu_processes = "gpu_processes";  // others use the GPU
-inline constexpr std::string_view slowed = "slowed";                // a GPU's clocks were held down
+inline constexpr std::string_view slowed = "slowed";                // a GPU's clocks were lowered
 inline constexpr std::string_view clocks = "clocks";                // a GPU's clock moved
 }  // namespace doubt_kinds
 
-// What is rare does not move a median: something counts once it was seen in more than a tenth of the looks,
-// runs or samples.
+// Something is reported only if it was seen in more than this share of the looks, runs or samples: what is
+// rarer does not move a median.
 inline constexpr double rare_share = 0.1;
-// Two groups of batches lie apart by at least this factor.
+// The least factor between the medians of two groups of batches to report two regimes.
 inline constexpr double regimes_apart = 1.25;
 
-// Of each kind there is one, that with the largest amount.
+// Both keep only one doubt of each kind, that with the largest amount.
 void add_doubt(std::vector<doubt>& to, const doubt&);
 void add_doubts(std::vector<doubt>& to, std::span<const doubt>);
 
@@ -53,7 +53,7 @@ void add_doubts(std::vector<doubt>& to, std::span<const doubt>);
 // batches, and two at least, on each side.
 std::optional<double> two_regimes(std::span<const double> medians);
 
-// What the samples of the first metric show: kinds negative and regimes.
+// The doubts that the samples of the first metric show, of kinds negative and regimes.
 std::vector<doubt> doubts_of_samples(const std::vector<metric>&, std::span<const sample>);
 
 // "4 runnable threads for 2 hardware threads, two regimes 3.1x apart"; empty without doubts.
@@ -62,7 +62,7 @@ std::string words_of(std::span<const doubt>);
 // One line for points with these doubts each (empty ones count): "3 of 5 points mean little: 4 runnable
 // threads for 2 hardware threads (3), two regimes 3.1x apart (1)". Empty where none has any.
 std::string summary_of(std::span<const std::vector<doubt>> points);
-// Of those of the results that have a figure.
+// The same for those of the results that have metrics.
 std::string summary_of(std::span<const result* const>);
 std::string summary_of(std::span<const result>);
 

@@ -1,6 +1,6 @@
-// What is true of a subject wherever it runs: whose it is, who drives it, whom it joins, and what it orders.
-// Declared in one record beside the code, written into each result, and read by tables, advice and pictures,
-// which know no subject by its name:
+// The properties of a subject that do not depend on where it runs: its origin, its driver, its scope, and
+// what it orders. Declared once beside the subject's code and written into each result, so that tables,
+// advice and pictures need not know subjects by name:
 //     constexpr facts of_the_hardware{.origin = fact::origin::vendor, .driver = fact::driver::device,
 //                                     .scope = fact::scope::block, .extent = fact::extent::everything,
 //                                     .order = fact::order::both};
@@ -15,24 +15,25 @@ namespace mgsync {
 
 namespace fact {
 
-// vendor: the GPU's maker's. runtime: of a language or its run-time library, as OpenMP. peer: another
-// project's form, written anew here.
+// vendor: the maker of the GPU. runtime: a language or its run-time library, such as OpenMP. peer: an
+// algorithm that another project published, implemented here.
 enum class origin { vendor, nccl, mpi, runtime, peer, ours };
 
-// Of GPU members, who takes them from one round to the next: threads of a kernel that goes on running; the
-// host, which waits for their kernels and starts the next; or the end of a kernel, behind which the next one
-// starts by itself. Host threads are driven by the host.
+// What takes GPU members from one round to the next: device: the threads of a kernel that keeps running;
+// host: the host, which waits for the kernels and launches the next ones; kernel_boundary: the end of a
+// kernel, after which the next one in the stream starts by itself. Host threads are driven by the host.
 enum class driver { device, host, kernel_boundary };
 
-// The widest group that it joins. converged_lanes: lanes that are together, as they are when it is timed, and
-// need no instruction for it.
+// The widest set of workers that it synchronizes. converged_lanes: lanes that are already converged when it
+// is timed, so that it needs no instruction.
 enum class scope { converged_lanes, lanes, block, cluster, grid, node, nodes };
 
-// Whose rounds it orders among all that take part: nobody's; those of workers of one number on each member;
-// those of each block, or of each GPU, by themselves; or everybody's with everybody's, as a barrier does.
+// Which workers' rounds it orders with each other: none; those of equal number on each member; those within
+// each block, or within each GPU; or all of them, as a barrier does.
 enum class extent { nothing, equal_threads, block, gpu, everything };
 
-// What is stored before it is there for whoever comes behind it (both); release and acquire are the halves.
+// both: what was stored before the barrier is visible after it. release and acquire are the two halves of
+// this.
 enum class order { none, release, acquire, both };
 
 }  // namespace fact
@@ -78,11 +79,11 @@ struct enum_words<fact::order> {
                                                                       {fact::order::both, "both"}};
 };
 
-// A member of a record that must be said: without it the record does not compile.
+// A member of an aggregate that must be initialized: otherwise the code does not compile.
 template <class Value>
 class said {
  public:
-  constexpr said(Value value) : value_(value) {}  // implicit: the record reads as if it held the value
+  constexpr said(Value value) : value_(value) {}  // implicit, so that the value can be written directly
   constexpr operator Value() const { return value_; }
   friend constexpr Value& bare(said& one) { return one.value_; }
 
@@ -97,19 +98,21 @@ struct facts {
   said<fact::extent> extent;
   said<fact::order> order;
 
-  // It joins everybody that takes part.
+  // Whether it synchronizes all workers that take part.
   constexpr bool joins_all() const { return extent == fact::extent::everything; }
-  // It promises less than a barrier does: no faster one by what it takes.
+  // Whether it orders less than a barrier, so that its time cannot be compared with a barrier's.
   constexpr bool orders_less() const { return !joins_all() || order != fact::order::both; }
 };
 
-// The facts of what a result timed, and what a program writes to have it; without a call it cannot.
+// The facts of a result's subject, and the call by which a user's program gets it; empty: it cannot.
 struct known_facts : facts {
-  std::string maker{};  // whose it is, by name: "NVIDIA", "OpenMP"
+  std::string maker{};  // the name of its maker: "NVIDIA", "OpenMP"
   std::string call{};
-  std::string needs{};    // of the call: an include, a way to launch
-  std::string library{};  // what provided it where it was measured, and its version: "libgomp (GOMP_5.1)"
-  bool ranked_anyway = false;  // although it orders less: as this command was asked; not written
+  std::string needs{};  // what the call needs: an include, a way to launch
+  std::string
+      library{};  // the library that provided it in this measurement, with its version: "libgomp (GOMP_5.1)"
+  bool ranked_anyway =
+      false;  // rank it although it orders less, as this command was asked to; not written to files
 };
 void fields(auto& way, known_facts& f) {
   way.needs("origin", f.origin);
@@ -122,7 +125,7 @@ void fields(auto& way, known_facts& f) {
   way.may("needs", f.needs);
   way.may("library", f.library);
 }
-// What is read into.
+// The object that is read into (src/base/fields.hpp).
 inline known_facts unread(const known_facts*) {
   return {{fact::origin{}, fact::driver{}, fact::scope{}, fact::extent{}, fact::order{}}};
 }

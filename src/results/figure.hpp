@@ -1,5 +1,4 @@
-// Pictures as values, and what a study's evaluation makes of results with them. How they look is src/report's
-// business.
+// Figures as plain values, and the evaluation that a study makes of results. src/report draws them.
 #pragma once
 
 #include <optional>
@@ -16,16 +15,16 @@ struct result;
 
 struct scale {
   std::string label{};                    // with its unit: "latency (us)"
-  bool logarithmic = false;               // then every value is above 0
+  bool logarithmic = false;               // all values must then be above 0
   std::vector<std::string> categories{};  // at 0, 1, 2, ... in place of numbers
 };
 
 struct chart_point {
   double x = 0;
   double y = 0;
-  std::optional<double> low{}, high{};  // its interval: drawn as a band
+  std::optional<double> low{}, high{};  // its 95 % interval, drawn as a band
   std::vector<double> samples{};        // the batches' values: drawn as small dots
-  std::string note{};                   // shown when pointed at
+  std::string note{};                   // shown while the pointer is on it
   std::string source{};                 // short_key() of the point it is from: a page links to that row
 };
 
@@ -33,7 +32,7 @@ struct curve {
   std::string name;
   std::vector<chart_point> points;  // in the order of x
   bool reference = false;           // from elsewhere (a paper, a prediction): drawn dashed
-  bool dots = false;                // no line joins its points, and intervals are drawn as bars
+  bool dots = false;                // draw the points without a line, and intervals as bars
 };
 
 struct chart {
@@ -52,7 +51,7 @@ struct heat_map {
   std::vector<std::vector<std::string>> holes{};    // [row][column]; may be empty
   std::vector<std::vector<std::string>> sources{};  // [row][column], as a chart point's; may be empty
 
-  // A line of first metrics: of each column's result, or nothing where there is none.
+  // Adds a row with the first metric of each column's result; nullptr: no value.
   void add(std::string row, const std::vector<const result*>&);
 };
 
@@ -79,7 +78,7 @@ struct event {
   std::string name;  // its kind: events of one name have one colour
   double begin = 0;
   double end = 0;
-  std::string note{};  // shown when pointed at
+  std::string note{};  // shown while the pointer is on it
   bool operator==(const event&) const = default;
 };
 
@@ -99,15 +98,15 @@ using figure = std::variant<chart, heat_map, bar_chart, timeline>;
 
 const figure_heading& heading_of(const figure&);
 
-// What a study made of results.
+// A study's evaluation of results.
 struct evaluation {
-  std::vector<std::string> sentences{};  // what was learned, the most important first
+  std::vector<std::string> sentences{};  // the findings, the most important first
   std::vector<table> tables{};
   std::vector<figure> figures{};
-  mgsync::expectations expectations{};  // all of them, as they stand in the tables
+  mgsync::expectations expectations{};  // all expectations that are in the tables
 
-  void add(table);                                 // where it has rows
-  void add(figure_heading, mgsync::expectations);  // as a table, where there are any
+  void add(table);                                 // adds it if it has rows
+  void add(figure_heading, mgsync::expectations);  // adds them as a table, if there are any
 };
 
 }  // namespace mgsync

@@ -22,7 +22,7 @@ struct json_document {
   std::string ended = "complete";  // or what ended the command early: "interrupted", "failed", "error"
   machine_record machine;
   std::map<std::string, std::string>
-      settings;  // what else decides a result: precision, max-time, check-rounds, ...
+      settings;  // settings that affect results: precision, max-time, check-rounds, ...
   std::vector<result> results;
 };
 void fields(auto& way, json_document& d) {
@@ -37,13 +37,13 @@ void fields(auto& way, json_document& d) {
   way.needs("results", each_by{d.results, [](auto& inner, result& r) { all_fields(inner, r); }});
 }
 
-// The document, indented, numbers that sum up a series in one line each; ends with a newline. Never NaN or
-// infinity.
+// The document as indented JSON, where a list or object of plain values takes one line; ends with a newline.
+// Never contains NaN or infinity.
 std::string format_json(const json_document&);
 
 // Reads what format_json wrote and gives back equal results. `name` (of the file) begins every message.
-// Throws usage_error for another schema (looked at first), a key twice, a missing or wrong one, or sizes out
-// of bounds. Keys that are not known are passed over.
+// Throws usage_error for another schema (checked first), a repeated, missing or wrong key, or sizes out of
+// bounds. Unknown keys are ignored.
 json_document parse_json(std::string_view text, const std::string& name);
 
 }  // namespace mgsync

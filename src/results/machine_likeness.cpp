@@ -16,7 +16,7 @@ void note(std::vector<std::string>& sentences, std::string_view what, const Valu
   if (was != is) sentences.push_back(fmt::format("{} is {}, was {}", what, is, was));
 }
 
-// Absent where no source told it: then it decides nothing.
+// Absent where no source reported it; then it is not compared.
 bool differ(const std::optional<int>& a, const std::optional<int>& b) { return a && b && *a != *b; }
 
 bool same_model(const topology::gpu& a, const topology::gpu& b) {

@@ -1,4 +1,4 @@
-// Whether results of two machine records may be set against each other, or put into one file.
+// Whether results of two machine records may be compared, or merged into one file.
 #pragma once
 
 #include <string>
@@ -23,23 +23,23 @@ struct enum_words<across> {
       {across::nothing, "nothing"}, {across::hosts, "hosts"}, {across::machines, "machines"}};
 };
 
-// What the word means; usage_error names those there are.
+// The value of the word; throws usage_error, which names the accepted words.
 across across_named(std::string_view option, std::string_view text);
 
 struct likeness {
-  across level = across::nothing;  // the least that covers the difference
-  std::string difference;          // a sentence for each field that decides, empty when nothing differs
+  across level = across::nothing;  // the lowest level that allows the difference
+  std::string difference;          // a sentence for each field that differs and matters; empty when none does
 };
 
 likeness likeness_of(const machine_record& base, const machine_record& now);
 
-// Throws usage_error when `now` is further from `base` than `allowed`: what differs, and the option that
-// allows it.
+// Throws usage_error when `now` differs from `base` by more than `allowed`; it names the difference and the
+// option that would allow it.
 void refuse_unless_alike(const machine_record& base, const std::string& base_name, const machine_record& now,
                          const std::string& now_name, across allowed);
 
-// What else differs and may explain a difference in latency: the software, the CPUs that the launcher gave.
-// No refusal.
+// Differences that are always allowed but may explain a difference in latency: the software, the CPUs that
+// the launcher gave.
 std::string software_difference(const machine_record& base, const machine_record& now);
 
 }  // namespace mgsync

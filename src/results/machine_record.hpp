@@ -1,5 +1,4 @@
-// What a result says about where it was measured: filled by the command, written into every document and
-// store.
+// The record of where results were measured, filled by the command and written into every document and store.
 #pragma once
 
 #include <string>
@@ -26,7 +25,7 @@ struct machine_record {
   std::string pinning;  // "one core per worker", "none", ...
   std::vector<topology::gpu> gpus;
   std::vector<std::string>
-      notes;  // what is amiss with the machines, and shows in the figures; a sentence each
+      notes;  // a sentence for each condition of the machines that affects the measured values
   bool operator==(const machine_record&) const = default;
 };
 
@@ -62,7 +61,7 @@ void fields(auto& way, machine_record& m) {
   way.may("notes", m.notes);
 }
 
-// The notes as lines below a table.
+// The notes, formatted as lines below a table.
 std::string format_notes(const machine_record&);
 
 // One sentence for each field that differs, empty when the machines are the same: "host is 'a', was 'b';

@@ -14,8 +14,8 @@
 namespace mgsync {
 namespace {
 
-// Says something that an error elsewhere does not take back: a whole measurement, which of an outcome has no
-// samples, or one that was cut short.
+// Whether the result counts although another file has an error for its point: it was measured (an outcome has
+// no samples), or interrupted with samples.
 bool usable(const result& one) {
   return one.status == result_status::measured ||
          (one.status == result_status::interrupted && !one.samples.empty());
@@ -26,7 +26,7 @@ std::string outcome_of(const result& one) {
   return found == one.verdict.details.end() ? "" : found->second;
 }
 
-// Whether all samples of `part` are among those of `whole`: the same measurement, read twice.
+// Whether all samples of `part` are among those of `whole`, so that both are the same measurement.
 bool holds(const std::vector<sample>& whole, const std::vector<sample>& part) {
   const auto all = [](const std::vector<sample>& samples) {
     std::multiset<std::string> set;
@@ -37,7 +37,7 @@ bool holds(const std::vector<sample>& whole, const std::vector<sample>& part) {
   return std::includes(outer.begin(), outer.end(), inner.begin(), inner.end());
 }
 
-// Checked only if both were, and as far as both were; then the rounds of both bound the violations.
+// The joined verdict: checked only if both were, within the smaller scope; the rounds of both are added up.
 verdict joint(const verdict& a, const verdict& b) {
   if (a.kind != b.kind || !a.passed || !b.passed) return a.passed ? b : a;
   verdict both = a;
@@ -96,7 +96,7 @@ class merging {
   void add(result one, const result_file& from) {
     if (unit_ == replication::processes) {
       for (sample& each : one.samples) each.batch = 0;
-      // Of one process there is no interval over processes, however many batches it has.
+      // A single process gives no interval over processes, however many batches it has.
       if (one.has_metrics() && !one.samples.empty())
         one.metrics = summarize_all({one.metrics.begin(), one.metrics.end()}, one.samples);
       if (one.has_metrics()) one.environment["processes"] = "1";
@@ -137,7 +137,7 @@ class merging {
         notes_.push_back(fmt::format("{}: {} in one file and {} in {}: the first stands",
                                      name_of(known.point), outcome_of(known), outcome_of(other), file));
     } else if (holds(known.samples, other.samples)) {
-      // A document of the same samples has the check that an unfinished store lacks.
+      // Of two files with the same samples, a document also has the verdict, which an unfinished store lacks.
       if (!known.verdict.passed && known.samples.size() == other.samples.size()) known = std::move(other);
     } else if (holds(other.samples, known.samples)) {
       known = std::move(other);
@@ -154,7 +154,7 @@ class merging {
     }
   }
 
-  // --resume tried it again, for a reason: what came of it counts, and says what was before.
+  // The attempt of --resume with the higher number counts; it has a note about the earlier one.
   static void take_later_attempt(result& known, result&& other) {
     if (other.attempt > known.attempt) known = std::move(other);
   }

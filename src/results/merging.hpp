@@ -1,4 +1,4 @@
-// Several files of one sweep, or of several, as one set of results.
+// Merges several files of results, of one sweep or of several.
 #pragma once
 
 #include <span>
@@ -9,14 +9,14 @@
 
 namespace mgsync {
 
-// What counts once where samples of several files are joined: every batch, or every file, as one process's.
-// Two processes that run the same command differ by more than the batches of one.
+// The unit of replication where samples of several files are joined: the batch, or the file as the result of
+// one process. Two processes that run the same command differ by more than the batches of one.
 enum class replication { batches, processes };
 
 struct merged_results {
   json_document document;  // machine, seed and settings of the first file; every point once
   std::vector<std::string>
-      notes;  // one sentence each: points that were in several files, and what became of them
+      notes;  // a sentence for each kind of point that several files contained, and how it was merged
 };
 
 // Points stand in the order in which the files name them first. A point that several files have becomes one:
@@ -31,7 +31,8 @@ struct merged_results {
 // Samples that a store holds without a result come out as a point that was interrupted; its check is not in
 // the store, so it says unchecked. A result of another host or mgsync than the first file's carries its name
 // in the environment. Over processes the environment says in "processes" how many a point's metrics are of.
-// The caller has seen to it that the machines may be merged (machine_likeness.hpp). Needs at least one file.
+// The caller must have checked that the machines may be merged (machine_likeness.hpp). Needs at least one
+// file.
 merged_results merge_results(std::span<const result_file> files, replication = replication::batches);
 
 }  // namespace mgsync

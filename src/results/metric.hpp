@@ -1,5 +1,5 @@
-// What was measured, as values: a metric is one figure in its unit, with what is known of its uncertainty;
-// samples are the rows of named numbers that it was computed from.
+// Measured values: a metric is a quantity with its unit and its uncertainty; samples are the rows of named
+// numbers from which it was computed.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace mgsync {
 
 class json_text;
 
-enum class better { less, more };  // which of two values a reader prefers
+enum class better { less, more };  // which of two values is the better one
 template <>
 struct enum_words<better> {
   static constexpr std::pair<better, std::string_view> list[] = {{better::less, "less"},
@@ -35,33 +35,34 @@ void fields(auto& way, metric_name& m) {
   way.needs("better", m.better);
 }
 
-// What is told of every metric beside its median, interval and range: a line each in further_statistics.cpp,
-// from which writing, reading and the columns of CSV follow (docs/extending.md).
+// A statistic that is reported for every metric besides its median, interval and range. Each is one line in
+// further_statistics.cpp; files and CSV columns follow from it (docs/extending.md).
 struct further_statistic {
-  std::string_view name;  // "p95": its key in JSON, and behind the metric's name its column
-  std::size_t least = 1;  // of fewer samples it is not told
+  std::string_view name;  // "p95": its key in JSON, and appended to the metric's name its CSV column
+  std::size_t least = 1;  // it is absent for fewer samples
   double (*of)(std::span<const double> samples) = nullptr;
 };
 std::span<const further_statistic> further_statistics();
 
-// Numbers that a file does not tell are NaN.
+// Numbers that a file does not contain are NaN.
 struct metric : metric_name {
-  double median = 0;    // over the batches' medians
+  double median = 0;    // of the batches' medians
   double ci95_low = 0;  // of that median
   double ci95_high = 0;
-  double confidence = 0;  // that the interval really has: below 0.95 (too few batches) it is the whole range
-  double min = 0;         // of the samples
+  double confidence =
+      0;  // the interval's actual confidence: below 0.95 (too few batches), the interval is the whole range
+  double min = 0;  // of the samples
   double max = 0;
-  double spread = 0;  // of the samples themselves: half the central 68 %
-  std::optional<double>
-      sigma{};  // eq. 8, where the method is the difference of two runs: expected of one sample
+  double spread = 0;              // of the samples themselves: half the central 68 %
+  std::optional<double> sigma{};  // the standard deviation expected of one sample by eq. 8, where the method
+                                  // is the difference of two runs
   std::vector<std::optional<double>> further =
       std::vector<std::optional<double>>(further_statistics().size());  // in their order
   std::size_t samples = 0;
   std::vector<double>
-      raw{};  // the batches' medians, in their order: the unit of replication, what comparisons take
+      raw{};  // the batches' medians in order, which comparisons use as the unit of replication
 
-  // Of one batch there is no interval: ci95_low and ci95_high are that value, and it neither wins nor ties.
+  // One batch gives no interval: ci95_low and ci95_high are its value, and the metric is not ranked.
   bool of_one_batch() const { return raw.size() == 1; }
 };
 void fields(auto& way, metric& m) {
@@ -79,18 +80,17 @@ void fields(auto& way, metric& m) {
   way.needs("raw", m.raw);
 }
 
-// Of values in batches, the batch being the unit of replication (src/results/statistics.hpp). Batches without
-// values are left out; std::invalid_argument where there is none with any.
+// The metric of values in batches; the batch is the unit of replication (src/results/statistics.hpp). Empty
+// batches are left out. Throws std::invalid_argument where all are empty.
 metric summarize_batches(const metric_name&, const std::vector<std::vector<double>>& batches);
 
-// "latency_us", "bandwidth_GB/s": how columns are called.
+// The name of its column: "latency_us", "bandwidth_GB/s".
 std::string column_name(const metric_name&);
 
-// Whether it is a duration: more of it is slower.
+// Whether it is a duration, so that "slower" and "faster" apply.
 bool is_a_time(const metric_name&);
 
-// What `value` is worth beside `best`, as a factor that is at least 1 for the worse one: how often as long,
-// or how many times less of what is to be more.
+// The factor by which `value` is worse than `best`: their quotient, or its inverse where more is better.
 double times_worse(const metric& best, const metric& value);
 
 struct named_value {
@@ -99,10 +99,10 @@ struct named_value {
 };
 inline auto& bare(named_value& v) { return v.value; }
 
-// One row of what was measured: of barriers the latency, and the durations and rounds that it was computed
-// from. A value under a metric's name, in its unit, is that metric's.
+// One sample: for barriers the latency, and the durations and rounds from which it was computed. A value with
+// a metric's name is that metric's value, in its unit.
 struct sample {
-  std::uint32_t batch = 0;  // what is measured is made anew for each batch
+  std::uint32_t batch = 0;  // its number; the measured object is created anew for each batch
   std::vector<named_value> values{};
 
   double at(std::string_view name) const;  // NaN where the sample has no such value
@@ -118,9 +118,10 @@ struct sample_columns {
   std::vector<sample_column> all;
 };
 inline auto bare(sample_columns& c) { return by_name{c.all}; }
-// The first is "batch", the others in the order in which they come up.
+// The samples as columns: "batch" first, then the others in the order of their first appearance.
 sample_columns columns_of(const std::vector<sample>&);
-// Back. `place` is where they stand in a text, and refuses what are no columns of samples.
+// The inverse of columns_of(). Throws usage_error, with the position from `place`, for anything else than
+// columns of samples.
 std::vector<sample> samples_of(const sample_columns&, json_text& place);
 
 }  // namespace mgsync

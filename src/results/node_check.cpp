@@ -21,7 +21,7 @@ int members_of_all(const comparison& compared) {
   return most;
 }
 
-// What was not judged, and why, to end the sentence with.
+// The end of the sentence: what was not judged, and why.
 std::string not_judged(const comparison& compared, std::size_t uncertain) {
   std::string text;
   if (uncertain > 0) text += fmt::format("; {} too uncertain to tell", so_many_are(uncertain));

@@ -1,6 +1,6 @@
-// Whether a node is as it should be, from what it measured and a reference of its own kind: `mgsync compare
-// --reference`. Only what both have is judged: a reference holds far more points than a short run measures,
-// and those say nothing.
+// Judges whether a node performs normally, by comparing its results with a reference of the same kind of
+// machine (`mgsync compare --reference`). Only points that both have are judged, as a reference has far more
+// points than a short run measures.
 #pragma once
 
 #include <string>
@@ -10,24 +10,24 @@
 
 namespace mgsync {
 
-// Fewer points than these that are shown to be within the limit make no node normal.
+// The fewest points that must be shown to be within the limit for a node to be normal.
 inline constexpr std::size_t least_points_of_a_node = 3;
 
 enum class node_state {
-  normal,      // nothing is worse or lost, and enough is shown to be within the limit, some of it over all
-               // members
-  not_normal,  // something is worse, or has no number here
-  cannot_be_told,  // nothing is wrong in what there is, and that is too little
+  normal,  // nothing is worse or lost, and enough points are shown to be within the limit, one of them over
+           // all members
+  not_normal,      // some point is worse, or has no value on this node
+  cannot_be_told,  // nothing is wrong in the points there are, but they are too few
 };
 
 struct node_verdict {
   node_state what = node_state::cannot_be_told;
-  std::string sentence;                 // the answer, with what was judged and what was not
-  std::vector<std::string> violations;  // of a node that is not normal, a sentence each
+  std::string sentence;                 // the verdict, with what was judged and what was not
+  std::vector<std::string> violations;  // a sentence for each reason why the node is not normal
 };
 
-// BASE is the reference, NEW the node. `limit`: what a point may be worse by, as a share. `doubt`: why NEW
-// may not say all that was measured ("its command was cut short"); then it is normal by nothing.
+// BASE is the reference, NEW the node. `limit`: the share by which a point may be worse. `doubt`: why NEW may
+// be incomplete ("its command was cut short"); if not empty, the node is never judged normal.
 node_verdict judge_node(const comparison&, double limit, const std::string& doubt = "");
 
 }  // namespace mgsync

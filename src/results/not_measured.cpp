@@ -23,7 +23,7 @@ std::string subject_with_study(const point& p) {
   return (p.study == point{}.study ? "" : p.study + "/") + p.subject;
 }
 
-// What one reason is true for.
+// The points that one reason applies to.
 struct group {
   std::string_view why;
   std::size_t points = 0;
@@ -66,7 +66,7 @@ std::string names_in(const group& one) {
 // `text` in lines of at most `width` columns, all but the first behind `indent` blanks.
 std::string wrapped(std::string first, std::string_view text, std::size_t indent) {
   std::string out, line = std::move(first);
-  bool empty = true;  // but for what it begins with
+  bool empty = true;  // whether the line has only its beginning so far
   while (!text.empty()) {
     const auto end = std::min(text.find(' '), text.size());
     if (!empty && line.size() + 1 + end > width) {

@@ -1,5 +1,5 @@
-// Points that were not measured, and why, for people: a paragraph for each reason, or a line for each point's
-// subject.
+// Lists, for people, the points that were not measured and why: a paragraph for each reason, or a line for
+// each subject.
 #pragma once
 
 #include <cstddef>

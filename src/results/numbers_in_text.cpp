@@ -7,7 +7,7 @@ namespace {
 
 using words_by_name = std::map<std::string, std::string>;
 
-// The numbers of a text, between which one of these characters stands; nothing where there is anything else.
+// The numbers of a text, separated by any of these characters; nothing where it contains anything else.
 std::optional<std::vector<double>> numbers_in(std::string_view text, std::string_view between) {
   std::vector<double> all;
   const char *at = text.data(), *const end = text.data() + text.size();

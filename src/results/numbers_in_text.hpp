@@ -1,13 +1,13 @@
-// Files of before there were quantities hold some numbers as words of `environment` and of the verdict's
-// `details`: "mhz" as "1979.8". They become quantities here, once, when such a file is read.
+// Files written before quantities existed hold some numbers as texts in `environment` and in the verdict's
+// `details`: "mhz" as "1979.8". They are converted to quantities when such a file is read.
 #pragma once
 
 #include "src/results/result.hpp"
 
 namespace mgsync {
 
-// Each word that is known to be a number, or several, moves into the quantities, under the name that it has
-// today. What is no number after all stays a word.
+// Moves each such text into the quantities, under its present name. A text that is not a number stays as it
+// is.
 void take_numbers_from_text(result&);
 
 }  // namespace mgsync

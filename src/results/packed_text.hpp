@@ -1,4 +1,4 @@
-// Files of results in a packed form: as `xz` makes them, a tenth to a fifth of the text's size.
+// Compressed files of results, in the format of `xz`: a tenth to a fifth of the text's size.
 #pragma once
 
 #include <chrono>
@@ -9,21 +9,22 @@
 
 namespace mgsync {
 
-// Whether this build can pack and unpack (liblzma).
+// Whether this build can compress and decompress (liblzma).
 bool can_pack();
 
-// A file's text: what is packed is unpacked, anything else is the text itself. Throws usage_error naming the
-// file where it is damaged, too large, or takes longer than `within`, or where this build cannot unpack.
+// The text of a file's bytes, decompressed if need be. Throws usage_error naming the file where it is
+// damaged, too large, or takes longer than `within`, or where this build cannot decompress.
 std::string unpacked(std::string bytes, const std::string& file,
                      std::chrono::milliseconds within = longest_reading);
 
-// Throws usage_error where this build cannot.
+// The text compressed. Throws usage_error where this build cannot.
 std::string packed(std::string_view text);
 
-// Whether a file of this name is to be packed: ".xz" at its end.
+// Whether a file of this name is to be compressed: it ends in ".xz".
 bool is_packed_name(std::string_view file);
 
-// The text of a file, unpacked. Throws usage_error where it cannot be read: `accepted` says what could.
+// Reads a file and decompresses it if need be. Throws usage_error where it cannot be read; `accepted` is what
+// the message names as acceptable.
 std::string read_text(const std::string& file, std::string_view accepted);
 
 }  // namespace mgsync

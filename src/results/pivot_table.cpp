@@ -19,7 +19,7 @@
 namespace mgsync {
 namespace {
 
-constexpr const char* always[] = {"members", "ranks", "placement", "node"};  // that every point has
+constexpr const char* always[] = {"members", "ranks", "placement", "node"};  // what every point has
 
 table_entry entry_of(const result* one) {
   if (one != nullptr && one->status == result_status::failed) return "FAIL";
@@ -27,7 +27,7 @@ table_entry entry_of(const result* one) {
   return format_number(median_of(*one)) + (first_metric(*one).of_one_batch() ? " ?" : "");
 }
 
-// Below the tables: what a mark means, where there is one; and which figures mean little.
+// The lines below the tables: the meaning of marks that occur, and which values mean little.
 std::string legend_of(const std::string& tables, std::span<const result> results) {
   std::string text =
       tables.find(" ? |") == std::string::npos ? "" : "?: of one batch only, without an interval\n";
@@ -78,7 +78,7 @@ std::string joined(std::initializer_list<std::string> words) {
   return text;
 }
 
-// Numbers rise, words stand in the order in which they come up.
+// The order of columns: numbers ascending, words in the order of their first appearance.
 struct value {
   std::string text;
   double number = 0;
@@ -89,7 +89,7 @@ value said_of(const point& p, const std::string& what) {
   if (what == "ranks") return {fmt::format("{}", p.ranks), static_cast<double>(p.ranks)};
   if (what == "placement") return {p.placement};
   if (what == "node") return {p.node.empty() ? "-" : p.node};
-  if (what == "shapes") {  // blocks in all first, then blocks per SM, then threads
+  if (what == "shapes") {  // by blocks per GPU in all, then blocks per SM, then threads
     const auto in_all = p.number(axes::blocks);
     return {format_shape(p), (in_all ? *in_all : 1e6 + p.number(axes::blocks_per_sm).value_or(0)) * 1e5 +
                                  p.number(axes::threads_per_block).value_or(0)};

@@ -1,6 +1,5 @@
-// Results against one of the things they were measured over, as tables in Markdown: a subject over the member
-// counts (as in figure 9 of the paper) or over any other axis, or over the shapes (the heat maps of figures
-// 5, 7 and 8). Pure.
+// Tables of results in Markdown: each subject over the member counts (as in figure 9 of the paper), over any
+// other axis, or over the shapes (as the heat maps of figures 5, 7 and 8). Pure.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// What was asked for: one measurement, described by its study, its subject, its members and the study's own
-// axes. It knows no barrier: what only some studies vary is an axis.
+// A point: one measurement, described by its study, its subject, its members and the study's own axes. What
+// only some studies vary is an axis, so nothing here is specific to barriers.
 #pragma once
 
 #include <compare>
@@ -21,7 +21,7 @@ struct enum_words<topology::device> {
                                                                            {topology::device::gpu, "gpu"}};
 };
 
-// One of the things that a study varies: a number with its unit, or a word.
+// A point's value of one axis: a number with its unit, or a word.
 struct axis {
   std::string name;  // lower case, words joined by '_'
   std::variant<double, std::string> value;
@@ -33,26 +33,27 @@ void fields(auto& way, axis& a) {
   way.may("unit", a.unit);
 }
 
-// Names that several studies share. An axis that only matters where it is out of the ordinary is absent
-// elsewhere.
+// Names of axes that several studies share. Most of them are absent from points that have their ordinary
+// value.
 namespace axes {
 inline constexpr std::string_view blocks_per_sm =
     "blocks_per_sm";                                  // of a shape; host members: threads per member
 inline constexpr std::string_view blocks = "blocks";  // per GPU in all, instead of blocks_per_sm
 inline constexpr std::string_view threads_per_block = "threads_per_block";  // GPU members only
-inline constexpr std::string_view load = "load";        // what goes on beside; "idle": nothing
-inline constexpr std::string_view work = "work";        // in front of each round, in us
-inline constexpr std::string_view late = "late";        // the last member beside the work of all, in us
-inline constexpr std::string_view payload = "payload";  // what a reduction carries, in words of 32 bits
-inline constexpr std::string_view pinned = "pinned";    // "no", where threads are left alone
+inline constexpr std::string_view load = "load";  // the load beside the barrier; "idle": none
+inline constexpr std::string_view work = "work";  // before each round, in us
+inline constexpr std::string_view late = "late";  // what the last member computes more than the others, in us
+inline constexpr std::string_view payload = "payload";  // of a reduction, in words of 32 bits
+inline constexpr std::string_view pinned = "pinned";    // "no", where threads are not pinned
 inline constexpr std::string_view oversubscribed =
     "oversubscribed";  // "yes", with more threads than hardware threads
 inline constexpr std::string_view mpi_threads =
     "mpi_threads";  // MPI's thread level, where it is not "single"
-inline constexpr std::string_view peer_memory_asked = "peer_memory_asked";  // "ipc" or "vmm", where it was
+inline constexpr std::string_view peer_memory_asked =
+    "peer_memory_asked";  // "ipc" or "vmm", where one was requested
 }  // namespace axes
 
-// What `mgsync` alone measures. Of a point of this study the subject goes without its study's name.
+// The study that `mgsync` alone measures. Names of its points omit the study.
 inline constexpr std::string_view default_study = "barriers";
 
 struct point {
@@ -86,22 +87,22 @@ void fields(auto& way, point& p) {
   way.needs("axes", by_name{p.axes});
 }
 
-// All that describes the point, as JSON with sorted keys and without blanks: equal for the same points only,
-// in whatever order their axes stand. The resume key and the join key.
+// The whole point as JSON with sorted keys and without blanks: equal for equal points only, whatever the
+// order of their axes. The key by which --resume and comparisons match points.
 std::string canonical_text(const point&);
-// Sixteen hexadecimal digits of it.
+// A hash of canonical_text() as sixteen hexadecimal digits.
 std::string short_key(const point&);
 bool operator==(const point&, const point&);
 
 // "multigrid:inbox on 4 GPUs {0,1,2,3} in 2 ranks, shape 1x32, load streaming": the point's name wherever one
-// is printed. Another study than barriers goes first: "launch/graph on 1 GPU {0}".
+// is printed. Studies other than barriers are named first: "launch/graph on 1 GPU {0}".
 std::string name_of(const point&);
 // "multigrid:inbox", "graph".
 std::string subject_of(const point&);
 // "4 GPUs", "1 host member".
 std::string count_of_members(const point&);
 
-// Of a GPU member blocks and their threads, of a host member its threads.
+// The shape of a GPU member (blocks and threads) or of a host member (threads).
 struct member_shape {
   double blocks = 1;              // per SM; of a host member its threads
   bool in_all = false;            // blocks per GPU, not per SM
@@ -116,9 +117,10 @@ bool is_of_shape(std::string_view axis_name);
 
 // The value alone: "20", "streaming". Whole numbers have no point.
 std::string text_of(const axis&);
-// With its name, for a reader: "work 20 us", "load streaming", "oversubscribed" (yes), "not pinned" (no).
+// With the axis's name, for people: "work 20 us", "load streaming", "oversubscribed" (yes), "not pinned"
+// (no).
 std::string describe(const axis&);
-// Whether it says only that nothing special was asked for ("idle", "none").
+// Whether this is the ordinary value, such as "idle" or "none".
 bool is_ordinary(const axis&);
 
 }  // namespace mgsync

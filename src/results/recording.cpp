@@ -21,7 +21,7 @@ double first_of(const recording& r) {
   return first;
 }
 
-// By index of the event: how long ago the same worker began what it ends.
+// For each event, by its index, the time since the event of the same worker that began its bar.
 std::vector<std::optional<double>> durations_of(const recording& r) {
   std::vector<std::optional<double>> all(r.events.size());
   std::map<std::pair<std::uint32_t, std::size_t>, double> last;  // by worker and kind
@@ -40,7 +40,7 @@ struct table_line {
   std::vector<std::pair<std::uint32_t, std::optional<double>>> workers;  // in the order of their stamps
 };
 
-// More than one line has room for are told as a range.
+// Lists workers; more than fit a line are written as a range.
 std::string workers_of(const table_line& line, int digits) {
   constexpr std::size_t most_named = 16;
   std::string all = "[";

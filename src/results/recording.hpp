@@ -1,6 +1,5 @@
-// Events that workers stamped while they ran (warps, blocks, host members), on one axis of time: what a
-// recorder saw, as values. From them come the table of paper 002, the bars of a timeline and the JSON that is
-// kept with a result.
+// A recording: events that workers (warps, blocks, host members) time-stamped while they ran, on one common
+// time axis. The table of paper 002, timelines and the JSON that is kept with a result are made from it.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +17,8 @@ namespace mgsync {
 struct event_kind {
   std::string name;  // "STOP"
   std::optional<std::size_t>
-      since{};        // the kind whose last event of the same worker began what this one ends
-  std::string bar{};  // what lay between the two: "store, barrier, load"
+      since{};        // the kind of event that begins the bar that this one ends, in the same worker
+  std::string bar{};  // the name of the bar between the two: "store, barrier, load"
   bool operator==(const event_kind&) const = default;
 };
 void fields(auto& way, event_kind& k) {
@@ -28,13 +27,13 @@ void fields(auto& way, event_kind& k) {
   way("bar", k.bar);
 }
 
-// One stamp. What was read stays beside what became of it.
+// One event. Keeps the readings of the clocks beside the time computed from them.
 struct recorded_event {
   double at = 0;                // on the common axis, in the recording's unit
   std::uint32_t worker = 0;     // index in recording::workers
   std::uint32_t kind = 0;       // index in recording::kinds
-  std::uint32_t round = 0;      // of what is repeated
-  std::uint64_t clock = 0;      // the worker's own cycle counter, as it was read
+  std::uint32_t round = 0;      // number of the repetition
+  std::uint64_t clock = 0;      // the reading of the worker's own cycle counter
   std::uint64_t timer_ns = 0;   // the GPU's global timer; 0: not read
   std::uint32_t processor = 0;  // the SM, or the host's hardware thread
   bool operator==(const recorded_event&) const = default;
@@ -54,9 +53,9 @@ struct recording {
   std::string worker_word;           // "warp", "block", "member"
   std::vector<std::string> workers;  // their names: "warp 0", "GPU 1 block 7"
   std::vector<event_kind> kinds;
-  std::vector<recorded_event> events;  // of one worker in its own order
-  double uncertainty = 0;              // no order is claimed between workers within this time
-  std::uint64_t lost = 0;              // events that a recorder had no room for
+  std::vector<recorded_event> events;  // the events of one worker stand in its order
+  double uncertainty = 0;  // events of different workers that are less than this apart have no known order
+  std::uint64_t lost = 0;  // events that were dropped because the recorder's buffer was full
   bool operator==(const recording&) const = default;
 };
 void fields(auto& way, recording& r) {
@@ -71,13 +70,13 @@ void fields(auto& way, recording& r) {
   way.needs("events", as_rows{r.events});
 }
 
-// The table `t | event | warp(s)` of paper 002: a line for all events of one kind at one time, counted from
-// the first event of all; behind a worker the time since the event that began what this one ends. Ends with a
-// newline.
+// The table `t | event | warp(s)` of paper 002: one line for all events of one kind at one time, which counts
+// from the first event of all. Each worker is followed by the time since the event that began its bar. Ends
+// with a newline.
 std::string event_table(const recording&);
 
-// A bar from each event that begins something to the one that ends it, a track for each worker. An end
-// without a beginning (it was lost) has no bar.
+// A timeline with a track for each worker and a bar from each beginning event to its end. An end whose
+// beginning was lost has no bar.
 timeline bars_of(const recording&, figure_heading);
 
 // Every stamp as JSON, and back. Throws usage_error, beginning with `name`, for anything else.

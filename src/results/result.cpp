@@ -9,7 +9,7 @@ namespace mgsync {
 
 namespace {
 
-// A way that finds numbers of a metric which are none.
+// A way of fields that adds a note for each number of a metric that is not finite.
 struct gaps_in {
   const metric& of;
   std::vector<std::string>& notes;

@@ -20,8 +20,8 @@ enum class result_status {
   measured,
   waived,       // cannot be measured here, for a reason
   failed,       // this subject is wrong, or stuck
-  error,        // something else broke: while it was measured, or before it was tried
-  interrupted,  // the command was asked to end; what was measured until then is there
+  error,        // something else failed, while it was measured or before it was tried
+  interrupted,  // the command was asked to end; the samples taken until then are kept
 };
 template <>
 struct enum_words<result_status> {
@@ -47,10 +47,10 @@ enum class verdict_kind {
   unchecked,
   rounds,        // checked rounds of a barrier
   trivial,       // one worker only: there is nothing to check
-  sum,           // a sum, or another result of computing, that must come out
+  sum,           // a computed result, such as a sum, compared with the right one
   code,          // machine code that was read
-  known_answer,  // a number that is known from elsewhere
-  outcome,       // what happened: finished, deadlocked, refused
+  known_answer,  // compared with a number that is known from elsewhere
+  outcome,       // an observed outcome: finished, deadlocked, refused
 };
 template <>
 struct enum_words<verdict_kind> {
@@ -61,7 +61,7 @@ struct enum_words<verdict_kind> {
       {verdict_kind::outcome, "outcome"}};
 };
 
-// Between whom a check compared.
+// Which members a check compared with each other.
 enum class verdict_scope {
   all,           // every member with every other
   within_hosts,  // members of one host; no order between hosts was checked
@@ -72,18 +72,18 @@ struct enum_words<verdict_scope> {
       {verdict_scope::all, "all"}, {verdict_scope::within_hosts, "within-hosts"}};
 };
 
-// Whether the figure means something: what was shown, and how.
+// What the check of a subject has shown, and how.
 struct verdict {
   verdict_kind kind = verdict_kind::unchecked;
   verdict_scope scope = verdict_scope::all;
   bool passed = false;
-  std::uint64_t rounds = 0;        // that were checked, or other repetitions of the check
+  std::uint64_t rounds = 0;        // checked rounds, or other repetitions of the check
   std::uint64_t observations = 0;  // comparisons made
   std::uint64_t violations = 0;
   bool control_flagged =
       false;                    // a subject broken on purpose was caught; without it a pass of rounds is void
   std::optional<double> bound;  // violations per round are at most this, with 95 % confidence (3 / rounds)
-  std::map<std::string, std::string> details;  // what else, in words: "outcome", "finding", "architecture"
+  std::map<std::string, std::string> details;  // further facts in words: "outcome", "finding", "architecture"
 };
 void fields(auto& way, verdict& v) {
   way.needs("kind", v.kind);
@@ -100,7 +100,7 @@ void fields(auto& way, verdict& v) {
 // "pass", "partial" (nothing was found within the scope, and the scope is not all), "unchecked", "FAIL".
 std::string_view word_of(const verdict&);
 
-// Something to keep beside the numbers: a timeline, a histogram, machine code.
+// A text that belongs to a result: a timeline, a histogram, machine code.
 struct attachment {
   std::string name;
   std::string media_type = "text/plain";
@@ -113,8 +113,8 @@ void fields(auto& way, attachment& a) {
   way.needs("content", verbatim{a.content});
 }
 
-// What was told in numbers beside the metrics: one value, or several in their order. Quantities of one result
-// with equally many values may be columns of one table.
+// Numbers that belong to a result and are no metric: one value, or several in order. Quantities of one result
+// with equally many values may be shown as columns of one table.
 struct quantity {
   std::string unit;  // empty: a count
   std::vector<double> values;
@@ -131,36 +131,35 @@ struct result {
   result_status status = result_status::waived;
   std::string reason;  // why not measured; empty when measured
   mgsync::verdict verdict;
-  std::vector<metric> metrics;  // the first decides who is best; none: no number was found
+  std::vector<metric> metrics;  // subjects are ranked by the first; empty: nothing was measured
   std::vector<sample> samples;  // all that the metrics were computed from, in the order of measuring
-  std::string method;           // what gave the numbers: "host clock, difference of two runs"
+  std::string method;           // how the values were obtained: "host clock, difference of two runs"
   stop_reason stopped = stop_reason::none;
-  std::uint32_t attempt = 1;  // a point that failed, or met an error, and was tried again counts on
+  std::uint32_t attempt = 1;  // incremented when --resume tries a failed point again
   std::vector<attachment> attachments;
-  // What it ran with, as found out: "algorithm" (where the variant is auto), "peer_memory", "slowest_member"
-  // (of which the duration was longest most often), "host" (in a merged document, where it is another), ...
+  // What it was measured in, as found at run time: "algorithm" (where the variant is auto), "peer_memory",
+  // "slowest_member" (of which the duration was longest most often), "host" (in a merged document, where it
+  // is another), ...
   std::map<std::string, std::string> environment;
-  // The same in numbers, and what was seen beside the metrics: "clock" in MHz, "begin" and "end" of a round,
-  // ...
+  // Further numbers: "clock" in MHz, "begin" and "end" of a round, ...
   quantities_by_name quantities;
   std::vector<std::string> notes;
-  std::vector<doubt> doubts;  // why its figures may mean little; of each kind one
-  // Where one passage of its subject, which is what the first metric says, synchronizes anybody.
+  std::vector<doubt> doubts;  // why its values may mean little; at most one of each kind
+  // Present where the subject synchronizes, so that the first metric is the latency of one passage.
   std::optional<known_facts> facts;
 
   bool has_metrics() const { return !metrics.empty(); }
   const metric* find(std::string_view name) const;  // nullptr: no such metric
-  std::string found(const std::string& key) const;  // of the environment; empty: unknown
-  // It synchronizes, and promises less than a barrier does: it wins and ties nothing, unless that was asked
-  // for.
+  std::string found(const std::string& key) const;  // an entry of the environment; empty: unknown
+  // Whether the subject orders less than a barrier does. Then it is not ranked, unless that was requested.
   bool orders_less() const { return facts && facts->orders_less() && !facts->ranked_anyway; }
-  // Of the quantities: the first value, or all of them; nothing where there is no such quantity.
+  // The first value of a quantity, or all of its values; nothing or empty where there is no such quantity.
   std::optional<double> number(std::string_view name) const;
   const std::vector<double>& numbers(std::string_view name) const;
 };
-// The notes of a result, and one for each number of its metrics that a file has no word for.
+// The notes of a result, and one for each number of its metrics that JSON cannot hold (NaN, infinity).
 std::vector<std::string> notes_with_gaps(const result&);
-// All but the samples, which a store has in lines of their own.
+// All fields except the samples, which a store writes in lines of their own.
 void fields(auto& way, result& r) {
   fields(way, r.point);
   way.needs("status", r.status);
@@ -178,13 +177,13 @@ void fields(auto& way, result& r) {
   way("doubts", r.doubts);
   way("facts", r.facts);
 }
-// With the samples too, as a document has it.
+// All fields including the samples, as a document contains them.
 void all_fields(auto& way, result& r) {
   fields(way, r);
   way.needs("samples", told_as{r.samples, columns_of, samples_of});
 }
 
-// "nccl:stream (orders less)": its subject where it stands among others.
+// The subject's name in tables with others: "nccl:stream (orders less)".
 std::string marked_subject_of(const result&);
 
 }  // namespace mgsync

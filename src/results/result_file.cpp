@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view accepted = "a file of --json or --store";
 
-// Text of another kind is told by what it is, not by where a parser of JSON stumbled.
+// For files of another kind, says what they are rather than where the JSON parser failed.
 void refuse_other_text(std::string_view text, const std::string& name) {
   const auto first = text.find_first_not_of(" \t\r\n");
   const auto refuse = [&](std::string_view what) {

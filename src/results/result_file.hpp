@@ -1,5 +1,4 @@
-// Reading back what an earlier command measured, whichever of its files is there: the document (--json) or
-// the store.
+// Reads what an earlier command measured, from its document (--json) or its store.
 #pragma once
 
 #include <string>
@@ -12,17 +11,18 @@
 namespace mgsync {
 
 struct result_file {
-  std::string name;                          // as it was given
-  json_document document;                    // of a store: its finished points, with their samples
-  std::vector<unfinished_point> unfinished;  // of a store: what has samples but no result
+  std::string name;                          // the name by which the file was given
+  json_document document;                    // for a store: its finished points, with their samples
+  std::vector<unfinished_point> unfinished;  // for a store: points with samples but no result
   bool is_store = false;
   bool complete = true;             // its last command reached its end
-  std::vector<std::string> damage;  // of a store: a sentence each
+  std::vector<std::string> damage;  // for a store: a sentence for each damaged part
 };
 
-// Throws usage_error, beginning with the file's name, when it cannot be opened or is neither.
+// Throws usage_error, beginning with the file's name, when it cannot be opened or is neither a document nor a
+// store.
 result_file read_result_file(const std::string& name);
-// The same of its text, where that was read already: a pipe gives it once.
+// The same from a text that was read already, as a pipe can be read only once.
 result_file result_file_of(const std::string& name, std::string_view text);
 
 }  // namespace mgsync

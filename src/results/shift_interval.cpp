@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t most_exact_pairs = 4000;
 
-// P(U = 0), P(U = 1), ... for series of m and n values without a shift. Whichever value is the largest, the
-// rest is the same question with one value less.
+// P(U = 0), P(U = 1), ... of the rank-sum statistic for series of m and n values without a shift, by
+// recursion: without the largest value the series are one value shorter.
 std::vector<double> null_distribution(std::size_t m, std::size_t n) {
   std::vector<std::vector<double>> row(n + 1, {1.0});  // of no values on one side: U is 0
   for (std::size_t i = 1; i <= m; ++i) {
@@ -31,7 +31,7 @@ std::vector<double> null_distribution(std::size_t m, std::size_t n) {
 }
 
 struct dropped_pairs {
-  std::size_t count = 0;  // given up at either end
+  std::size_t count = 0;  // differences left out at either end
   double confidence = 0;
 };
 
@@ -80,7 +80,8 @@ class sorted_differences {
  private:
   std::size_t up_to(double value) const {
     std::size_t count = 0;
-    std::size_t place = 0;  // values of now_ whose difference from this one of base_ is small enough
+    std::size_t place =
+        0;  // number of values of now_ whose difference from this value of base_ does not exceed the bound
     for (const double one : base_) {
       while (place < now_.size() && now_[place] - one <= value) ++place;
       count += place;

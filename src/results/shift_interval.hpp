@@ -13,15 +13,15 @@ struct shift_interval {
   double estimate = 0;  // the median of all differences of a value of `now` and one of `base`
   double low = 0;       // order statistics of these differences
   double high = 0;
-  double confidence = 0;  // that the interval encloses the shift; below the wanted one it is the whole range
+  double confidence = 0;  // the interval's confidence; below the wanted one, the interval is the whole range
 };
 
-// The shift from `base` to `now`, in the values' unit. Values are independent, in any order, at least one in
-// each series (std::invalid_argument otherwise). The exact distribution up to 4000 differences, its Gaussian
-// limit above.
+// The shift from `base` to `now`, in the values' unit. Values must be independent, in any order. Throws
+// std::invalid_argument for an empty series. Uses the exact distribution for up to 4000 differences, its
+// Gaussian approximation above.
 shift_interval shift_between(std::span<const double> base, std::span<const double> now, double wanted = 0.95);
 
-// The confidence that the widest interval has, the range of all differences: 1 - 2 / (m + n over m).
+// The confidence of the widest interval, the range of all differences: 1 - 2 / binomial(m + n, m).
 double best_confidence(std::size_t base_count, std::size_t now_count);
 
 }  // namespace mgsync

@@ -64,7 +64,7 @@ interval median_interval(std::span<const double> values, double wanted) {
   if (n == 1) return {ordered.front(), ordered.front(), 0};
   const boost::math::binomial below_the_median(static_cast<double>(n), 0.5);
   double confidence = 1 - 2 * pdf(below_the_median, 0);
-  std::size_t dropped = 0;  // order statistics given up at either end
+  std::size_t dropped = 0;  // order statistics left out at either end
   while (2 * (dropped + 1) + 1 < n) {
     const double next = confidence - 2 * pdf(below_the_median, static_cast<double>(dropped + 1));
     if (next < wanted) break;

@@ -118,13 +118,14 @@ void store::append(const std::string& line) {
   std::size_t written = 0;
   int error = 0;
   while (written < line.size() && error == 0) {
-    // Where only a part was written the device is full or a limit was met: what of it, the rest tells.
+    // After a partial write (the device is full, or a limit is reached) writing the rest gives the error
+    // number.
     const ssize_t now = ::write(descriptor_.get(), line.data() + written, line.size() - written);
     if (now > 0) written += static_cast<std::size_t>(now);
     else if (now == 0 || errno != EINTR) error = now == 0 ? ENOSPC : errno;
   }
   if (error == 0) return;
-  // Taken back, so that the store ends with a line.
+  // Cuts the partial line off, so that the store ends with a whole line.
   if (written > 0 && ::ftruncate(descriptor_.get(), what.st_size) != 0)
     throw api_error("system", std::generic_category().message(error),
                     action + " (and its last line is torn)");

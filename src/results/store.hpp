@@ -1,7 +1,7 @@
-// The crash-safe store of a sweep: JSON Lines, every sample appended at once, so that nothing measured is
-// ever lost. One writer (store_lock.hpp); one line is one write(2) with O_APPEND and ends in a checksum of
-// itself; fdatasync per finished point. A torn last line is cut off on opening, a damaged one inside is
-// reported and skipped. Format: docs/results.md.
+// The crash-safe store of a sweep: JSON Lines, every sample appended at once, so that a crash loses no
+// sample. Only one process may write it (store_lock.hpp). Each line is one write(2) with O_APPEND and ends
+// with its checksum; fdatasync is called per finished point. An incomplete last line is cut off on opening, a
+// damaged line elsewhere is reported and skipped. Format: docs/results.md.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct store_header {
   std::uint64_t seed = 0;
   std::string started;  // UTC, "2026-01-31T12:00:00Z"
   std::map<std::string, std::string>
-      settings;  // what else decides a result: precision, max-time, check-rounds, ...
+      settings;  // settings that affect results: precision, max-time, check-rounds, ...
 };
 void fields(auto& way, store_header& h) {
   way.needs("machine", h.machine);
@@ -44,27 +44,26 @@ void fields(auto& way, store_header& h) {
 // or an error cut short, or it failed.
 struct unfinished_point {
   mgsync::point point;
-  std::vector<sample>
-      samples;  // in order, with the batch numbers they were measured under; none of what failed
-  std::uint32_t next_batch = 0;  // the first number that is free: what is measured now is a batch of its own
-  std::vector<metric_name> metrics;  // that the samples have values of
+  std::vector<sample> samples;       // in order, with their batch numbers; empty for a failed attempt
+  std::uint32_t next_batch = 0;      // the first free batch number, as new samples must not join an old batch
+  std::vector<metric_name> metrics;  // the metrics whose values the samples hold
   std::string method;
   std::uint32_t attempt = 1;  // the number that the next attempt has
-  std::string before;         // what became of the attempt before, a sentence; empty: this is the first
+  std::string before;         // a sentence about how the previous attempt ended; empty: there was none
 };
 
 // What a store holds.
 struct store_contents {
   store_header header;  // of the command that began it
   std::vector<result>
-      finished;  // with their samples, in the order of their first lines; of each point the last
+      finished;  // the last result of each point with its samples, in the order of the points' first lines
   std::vector<unfinished_point> unfinished;  // in the order of their first sample
   bool complete = false;                     // the last command reached its end
   std::string ended;  // why the last command ended: "complete", "interrupted", ...; may be empty
   std::vector<std::string> damage;  // one sentence each: a torn tail, a damaged line
 };
 
-// Reads a store without changing or locking it. Throws usage_error when the file is none.
+// Reads a store without changing or locking it. Throws usage_error when the file is not a store.
 store_contents read_store(const std::filesystem::path& file);
 
 enum class if_exists { refuse, resume };
@@ -77,14 +76,15 @@ class store {
   // created), api_error when writing fails.
   store(const std::filesystem::path& file, const store_header& header, if_exists policy = if_exists::refuse);
 
-  // What earlier commands left; nothing in a new store.
+  // What earlier commands wrote; empty in a new store.
   const store_contents& before() const { return before_; }
 
   // Appends. A failed write throws api_error, and the store ends at the last whole line. The samples of a
   // point are the values of these metrics (by name, unit and direction), taken by `method`.
   void add(const point&, const std::vector<metric_name>&, const std::string& method, const sample&);
   void finish(const result&);  // the point is done, whatever its status; durable on return
-  // "complete", "interrupted", ..., and what it was that ended it early; durable on return.
+  // Appends how the command ended ("complete", "interrupted", ...) and, if early, the reason; durable on
+  // return.
   void end(std::string_view why, std::string_view reason = {});
 
   // Makes all that was appended durable. May be called from any thread, at any time of the store's life, and
@@ -94,12 +94,12 @@ class store {
  private:
   void append(const std::string& line);
 
-  std::mutex appending_;  // a signal's thread says the end while the command goes on
+  std::mutex appending_;  // the watchdog's thread may append the end while the command goes on
   std::filesystem::path file_;
   unique_descriptor descriptor_;
   std::unique_ptr<store_lock> lock_;
   store_contents before_;
-  std::set<std::string> declared_;  // short keys of the points that the file describes
+  std::set<std::string> declared_;  // short keys of the points that the file has a describing line for
 };
 
 }  // namespace mgsync

@@ -45,7 +45,7 @@ bool gone(const owner& one) {
          errno == ESRCH;
 }
 
-// False: there is one.
+// False: there is a lock file already.
 bool create(const std::filesystem::path& file) {
   const unique_descriptor made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!made && errno == EEXIST) return false;
@@ -58,8 +58,8 @@ bool create(const std::filesystem::path& file) {
   return true;
 }
 
-// Moved aside first, so that of two who find it only one takes it away; a fresh one that came between is put
-// back.
+// Renames a stale lock file before removing it, so that of two processes that find it only one does. A new
+// lock file that was created in between is put back.
 void remove_if_left_by(const owner& left, const std::filesystem::path& file) {
   const auto aside = fmt::format("{}.{}", file.string(), getpid());
   if (::rename(file.c_str(), aside.c_str()) != 0) return;

@@ -17,7 +17,7 @@ namespace mgsync {
 namespace {
 
 constexpr std::size_t most_sentences = 20;
-constexpr std::string_view here = "line";  // what the paths of sentences about one begin with
+constexpr std::string_view here = "line";  // the beginning of paths in messages about a line
 constexpr std::string_view header_start = R"({"t":"header","schema":"mgsync-store/)";
 
 class reading {
@@ -64,7 +64,7 @@ class reading {
   }
 
  private:
-  // What the lines say of one point.
+  // What the lines read so far say about one point.
   struct entry {
     mgsync::point point;
     std::vector<metric_name> metrics;
@@ -72,7 +72,7 @@ class reading {
     std::vector<sample> samples;           // of the attempt under way
     std::optional<mgsync::result> result;  // of the last attempt that ended
     std::uint32_t next_batch = 0;
-    std::string before;  // what became of the attempt before the last one
+    std::string before;  // how the attempt before the last one ended
   };
 
   void take_intact(std::string_view line) {
@@ -143,7 +143,7 @@ class reading {
       if (!is_to_be_tried_again(last)) throw usage_error("a second result of a point that was done");
       if (one.attempt > last.attempt) found.before = what_became_of(last);
     }
-    // What was measured of something wrong is none of the next attempt's.
+    // Samples of a failed attempt do not count for the next one.
     if (one.status == result_status::failed) one.samples = std::exchange(found.samples, {});
     found.result = std::move(one);
   }
@@ -158,7 +158,7 @@ class reading {
                        one.status == result_status::failed ? "failed" : "met an error", one.reason);
   }
 
-  // What ended is a result; what is to be continued or tried again is unfinished, and may be both.
+  // A point that ended has a result. A point to be continued or tried again is unfinished; it may be both.
   void hand_over(entry& one) {
     if (one.result ? is_to_be_tried_again(*one.result) : !one.samples.empty()) {
       unfinished_point next{one.point, one.samples, one.next_batch, one.metrics, one.method, 1, one.before};

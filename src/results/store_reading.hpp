@@ -1,4 +1,4 @@
-// Reading a store line by line, for the flat reader and for opening one to go on with it.
+// Reads a store line by line, for readers of results and for opening it to continue.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 namespace mgsync {
 
 struct store_scan {
-  bool begun = false;  // an intact header stands in front; otherwise empty, or torn in the header
+  bool begun = false;  // the header is intact; false: the file is empty or its header incomplete
   store_contents contents;
-  std::uint64_t whole_bytes = 0;    // up to and with the last newline: what to cut the file back to
+  std::uint64_t whole_bytes = 0;  // bytes up to and including the last newline, to which the file is cut back
   std::set<std::string> described;  // short keys of the points that a line of the file describes
 };
 
 // Throws usage_error when the file cannot be read, is no store, or is one of another schema.
 store_scan scan_store(const std::filesystem::path& file);
 
-// The same of a text that was read already; `name` is for sentences.
+// The same for a text that was read already; `name` is used in messages.
 store_scan scan_store_text(std::string_view text, const std::string& name);
 
 // Throws usage_error where the store is empty.

@@ -1,5 +1,5 @@
-// What is declared of a subject where it is declared, beside its results: whether a program can call it, and
-// whom it joins.
+// What a subject's declaration says, independent of results: whether a program can call it, and what it
+// synchronizes.
 #pragma once
 
 #include <string>
@@ -10,18 +10,19 @@
 namespace mgsync {
 
 struct subject_facts {
-  bool known = false;         // to this build; of a subject that is not, nothing else is said
-  bool by_host = false;       // of GPU members: their kernels end, or the host drives it
-  std::string maker{};        // whose it is: "mgsync", "NVIDIA", "MPI"; empty: no program can call it
+  bool known = false;         // whether this build has the subject; otherwise the other fields are empty
+  bool by_host = false;       // for GPU members: their kernels end in each round, or the host drives it
+  std::string maker{};        // its maker: "mgsync", "NVIDIA", "MPI"; empty: no program can call it
   std::string call{};         // what a program writes; empty: it cannot
   std::string needs{};        // what the call needs: an include, a way to launch
-  bool meets_nobody = false;  // of fewer members than it is for: what it takes there says nothing of it
-  std::string never{};        // why such members, or such a shape, are nothing that it joins on any machine
-  std::vector<std::string>
-      beside{};  // of the same backend, what a program can call for them: "multigrid:library"
+  bool meets_nobody = false;  // fewer members than it is made for, so that its time there says nothing
+  std::string
+      never{};  // why it cannot synchronize such members or such a shape on any machine; empty: it can
+  std::vector<std::string> beside{};  // variants of the same backend that a program can call for these
+                                      // members: "multigrid:library"
 };
 
-// Of the point's subject, for its members and its shape.
+// Returns the facts of the point's subject for its members and its shape.
 using facts_of_point = subject_facts (*)(const point&);
 
 }  // namespace mgsync

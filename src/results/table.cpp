@@ -23,14 +23,14 @@ int decimals_of(double value) {
   return size >= 1 ? 3 : 4;
 }
 
-// Pads numbers behind, so that the points of a column stand below each other.
+// Pads numbers on the right, so that the decimal points of a column are aligned.
 std::string aligned(double value, int decimals, int most_decimals) {
   std::string text = fmt::format("{:.{}f}", value, decimals);
   const int missing = decimals == 0 && most_decimals > 0 ? most_decimals + 1 : most_decimals - decimals;
   return text + std::string(static_cast<std::size_t>(missing), ' ');
 }
 
-// What results share when they can be compared: everything but what was measured.
+// The key of a cell: everything that describes a point except its subject and variant.
 std::string cell_of(const point& one) {
   point anonymous = one;
   anonymous.subject.clear();
@@ -38,7 +38,7 @@ std::string cell_of(const point& one) {
   return canonical_text(anonymous);
 }
 
-// Whether no difference was shown.
+// Whether the two intervals overlap, so that no difference is shown.
 bool overlap(const metric& a, const metric& b) {
   return a.ci95_low <= b.ci95_high && b.ci95_low <= a.ci95_high;
 }
@@ -50,7 +50,7 @@ struct cell_rows {
   std::vector<const result*> all;  // the best first, failed ones last
   const result* best = nullptr;    // of those with an interval; nullptr: none has one
   std::size_t ranked = 0;          // rows with an interval
-  std::size_t tied = 0;            // of these: whose interval overlaps the best's
+  std::size_t tied = 0;            // rows of these whose interval overlaps the best's
   bool ties(const result& one) const {
     return is_ranked(one) && overlap(one.metrics.front(), best->metrics.front());
   }
@@ -240,7 +240,7 @@ std::string format_section(const section& all) {
   }
   const conditions under = conditions_of(points);
   std::vector<std::vector<std::string>> rows;
-  std::vector<std::size_t> breaks;  // before these lines a cell begins
+  std::vector<std::size_t> breaks;  // indices of the lines before which a cell begins
   for (const cell_rows& cell : all.cells) {
     breaks.push_back(rows.size() + 1);
     for (const result* one : cell.all) rows.push_back(row_of(all, under, cell, *one, most_decimals));
@@ -258,7 +258,7 @@ std::string format_section(const section& all) {
   return out;
 }
 
-// Those of one ending that stand in no row above.
+// The results with one status that have no row in a table.
 std::vector<not_measured> ended_so(std::span<const result> results, result_status status) {
   std::vector<not_measured> all;
   for (const result& one : results)

@@ -1,4 +1,4 @@
-// The comparison for people: one row per measured point, the points of a cell (the same but for subject and
+// The results as a text table: one row per measured point, the points of a cell (the same but for subject and
 // variant) together and the best first, then one line for each subject that failed, and why others met an
 // error, were interrupted or waived: by reason, or one by one (not_measured.hpp).
 #pragma once

@@ -1,6 +1,6 @@
-// A sentence of a paper or of ours that results can be held against: what, within which bound, what was seen,
-// and whether that holds. Each follows from what was measured: a test changes every input by 10 %, and one of
-// which then nothing changes could only have held.
+// An expectation: a statement, from a paper or from mgsync, that results are compared with: what, its bound,
+// what was measured, and whether it holds. A test changes every input by 10 % and requires that something in
+// each expectation changes, since otherwise it could never fail.
 //     list.push_back({"a full group's shuffle over a tile's", "1.5", fmt::format("{:.2f}", x), x <= 1.5});
 #pragma once
 
@@ -15,8 +15,8 @@ struct expectation {
   std::string text;
   std::string bound;
   std::string seen;
-  std::optional<bool> holds;  // nothing: it cannot be judged here
-  std::string why_not{};      // then: why
+  std::optional<bool> holds;  // nothing: the results do not suffice to judge it
+  std::string why_not{};      // why it cannot be judged
 
   std::string outcome() const {
     return !holds   ? "not judged" + (why_not.empty() ? "" : ": " + why_not)
@@ -26,7 +26,7 @@ struct expectation {
 };
 using expectations = std::vector<expectation>;
 
-// Whether a value is that one to within this share of it.
+// Whether `value` differs from `of` by at most this share of `of`.
 inline bool is_within(double value, double of, double share) { return std::abs(value / of - 1) <= share; }
 
 }  // namespace mgsync

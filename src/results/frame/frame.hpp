@@ -1,5 +1,5 @@
-// Rows of any type, chosen, grouped and put side by side: what evaluations are written in. Rows are results,
-// or what a study made of them; a frame points to rows that somebody else holds.
+// Selects, groups and joins rows of any type, for evaluations. Rows are results, or what a study made of
+// them. A frame holds pointers to rows that somebody else owns.
 //     const auto sums = where(results, is_measured_of("reduction"));
 //     for (const auto& [type, some] : by(sums, word("type")))
 //       for (const auto& [bytes, ways] : pivot(some, number("bytes"), subject_of_row)) ...
@@ -42,7 +42,7 @@ using key = std::remove_cvref_t<std::invoke_result_t<Key, const row<Rows>&>>;
 
 }  // namespace frames
 
-// The rows of which all conditions hold, in their order.
+// The rows for which all conditions hold, in their order.
 template <class Rows, class... Conditions>
 frame<frames::row<Rows>> where(const Rows& rows, const Conditions&... hold) {
   frame<frames::row<Rows>> some;
@@ -59,7 +59,7 @@ const frames::row<Rows>* first(const Rows& rows, const Conditions&... hold) {
   return nullptr;
 }
 
-// The one of the smallest value, or of the largest; of several the first. nullptr: there are no rows.
+// The row with the smallest, or the largest, value; of several the first. nullptr: there are no rows.
 template <class Rows, class Value>
 const frames::row<Rows>* least(const Rows& rows, const Value& value) {
   const frames::row<Rows>* best = nullptr;
@@ -74,7 +74,7 @@ const frames::row<Rows>* most(const Rows& rows, const Value& value) {
   return least(rows, [&value](const auto& one) { return -std::invoke(value, one); });
 }
 
-// The rows of each key, in their order.
+// The rows grouped by key, in their order.
 template <class Rows, class Key>
 std::map<frames::key<Rows, Key>, frame<frames::row<Rows>>> by(const Rows& rows, const Key& key) {
   std::map<frames::key<Rows, Key>, frame<frames::row<Rows>>> groups;
@@ -91,7 +91,7 @@ std::map<frames::key<Rows, Key>, const frames::row<Rows>*> one_by(const Rows& ro
   return found;
 }
 
-// A line of cells for each key: {down: {across: the row, of several the last}}.
+// The rows as a table of two keys: {down: {across: row}}; of several rows with the same keys the last.
 template <class Rows, class Down, class Across>
 std::map<frames::key<Rows, Down>, std::map<frames::key<Rows, Across>, const frames::row<Rows>*>> pivot(
     const Rows& rows, const Down& down, const Across& across) {
@@ -103,7 +103,8 @@ std::map<frames::key<Rows, Down>, std::map<frames::key<Rows, Across>, const fram
   return lines;
 }
 
-// Each row of one side with that of the other which has its key; those without one are left out.
+// Pairs each row of one side with the row of the other side that has the same key; rows without a partner are
+// left out.
 template <class Rows, class Others, class Key>
 std::vector<std::pair<const frames::row<Rows>*, const frames::row<Others>*>> join(const Rows& rows,
                                                                                   const Others& others,
@@ -116,7 +117,7 @@ std::vector<std::pair<const frames::row<Rows>*, const frames::row<Others>*>> joi
   return pairs;
 }
 
-// What stands under a key, or nullptr.
+// The value of a key, or nullptr.
 template <class Key, class Value, class Order>
 const Value* at(const std::map<Key, Value, Order>& all, const std::type_identity_t<Key>& key) {
   const auto found = all.find(key);
@@ -128,10 +129,10 @@ const Row* at(const std::map<Key, const Row*, Order>& all, const std::type_ident
   return found == all.end() ? nullptr : found->second;
 }
 
-// Nothing where one of them is missing, or the second is not above 0.
+// of / to; nothing where one of them is missing or `to` is not above 0.
 std::optional<double> ratio(std::optional<double> of, std::optional<double> to);
 
-// Of results. Conditions, and keys.
+// Conditions and keys for rows that are results.
 inline auto is_of(std::string_view study) {
   return [study](const result& r) { return r.point.study == study; };
 }
@@ -153,7 +154,7 @@ inline auto word(std::string_view axis) {
 inline auto number(std::string_view axis, double otherwise = 0) {
   return [axis, otherwise](const result& r) { return r.point.number(axis).value_or(otherwise); };
 }
-// The first metric's, which decides who is best.
+// The median of the first metric, by which subjects are ranked.
 inline double median_of(const result& r) { return r.metrics.front().median; }
 inline const metric& first_metric(const result& r) { return r.metrics.front(); }
 

@@ -1,4 +1,4 @@
-// Straight lines through measured points: the best one, and from each point to the next.
+// Fits a straight line to measured points, and interpolates between neighbouring points.
 #pragma once
 
 #include <map>
@@ -11,17 +11,17 @@ namespace mgsync {
 struct line_fit {
   double slope = 0;
   double offset = 0;
-  double residual = 0;  // the largest distance of a point from the line, in its unit
+  double residual = 0;  // the largest vertical distance of a point from the line, in the unit of y
   double r_squared = 1;
 };
-// Throws std::invalid_argument unless there are as many of both, at least two, not all at one place.
+// Throws std::invalid_argument unless x and y have the same size of at least two, and not all x are equal.
 line_fit fit_line(std::span<const double> x, std::span<const double> y);
 
-// How far `x` is on the way from `low` to `high`, of their logarithms: 0 to 1 between them.
+// The position of log x between log low (0) and log high (1).
 double share_between(double x, double low, double high);
 
-// A curve of values above 0 at `x`: a straight line of log y over log x from each point to the next. Nothing
-// outside of them.
+// The curve at `x`, interpolated linearly in log y over log x between neighbouring points; all values must be
+// above 0. Nothing outside of the curve's range.
 std::optional<double> between_points(const std::map<double, double>& curve, double x);
 
 }  // namespace mgsync

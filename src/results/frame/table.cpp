@@ -19,7 +19,7 @@ std::string written(double number, const column& in) {
   return fmt::format(fmt::runtime("{:" + format + "}"), share ? 100 * number : number) + (share ? " %" : "");
 }
 
-// Not its bytes.
+// The width in characters rather than bytes.
 std::size_t letters_of(std::string_view words) {
   return static_cast<std::size_t>(
       std::count_if(words.begin(), words.end(), [](char c) { return (c & 0xc0) != 0x80; }));

@@ -1,8 +1,9 @@
-// Tables as values. A column says how its numbers are written, once; a row gives them as they are:
+// Tables as plain values. A column's format says once how its numbers are written; rows give the bare
+// numbers:
 //     table t{{"sums", "Sums over memory", "One each."}, {"way", {"time", ".2f", "us"}, {"share", ".1f %"}}};
 //     t.add({r.point.subject, r.find("time"), ratio(least, mine)}, short_key(r.point));
 //     e.add(std::move(t));
-// As text and as Markdown they are written here, as HTML by src/report.
+// This file writes them as text and as Markdown, src/report as HTML.
 #pragma once
 
 #include <cstddef>
@@ -17,24 +18,24 @@
 
 namespace mgsync {
 
-// What every table and picture has. `name` is a word for files, anchors, --tables and --figure; `caption`
-// says in sentences what is seen and where the numbers are from.
+// The heading of every table and figure. `name` is a word for files, anchors, --tables and --figure;
+// `caption` says in sentences what is seen and where the numbers are from.
 struct figure_heading {
   std::string name;
   std::string title;
   std::string caption{};
 };
 
-// Without a format a column holds words and stands to the left; with one it stands to the right. ">" writes a
-// number as short as it is; ".2f" and the like as fmt does; ".1f %" a share, 0.5 being "50.0 %".
+// A column without a format holds words and is left-aligned, one with a format right-aligned. ">" writes a
+// number in its shortest form; ".2f" and the like as in fmt; ".1f %" a share, so that 0.5 becomes "50.0 %".
 struct column {
   std::string title;
   std::string format{};
   std::string unit{};      // part of the title: "time, us"
-  std::size_t blanks = 2;  // in text, between it and the column before
+  std::size_t blanks = 2;  // blanks before this column in text
 
-  column(const char* words) : title(words) {}             // implicit: a list of columns reads as
-  column(std::string words) : title(std::move(words)) {}  // a list of their titles
+  column(const char* words) : title(words) {}             // implicit, so that columns can be
+  column(std::string words) : title(std::move(words)) {}  // given by their titles alone
   column(std::string words, std::string format_, std::string unit_ = "", std::size_t blanks_ = 2)
       : title(unit_.empty() ? std::move(words) : words + ", " + unit_),
         format(std::move(format_)),
@@ -44,26 +45,26 @@ struct column {
   bool is_right() const { return !format.empty(); }
 };
 
-// From a number to another one: "1.2 - 1.4".
+// A range of numbers: "1.2 - 1.4".
 struct range {
   double low = 0, high = 0;
   std::string_view between = " - ";
 };
 range ci95_of(const metric&, double factor = 1);
 
-// Nothing, with the word that stands in its place.
+// A missing value, with the word to print in its place.
 struct missing {
   std::string why = "-";
 };
 
-// A number with words behind it, "12.34 (no instruction)"; without words it is that number.
+// A number with a remark, "12.34 (no instruction)"; without words only the number.
 struct noted {
   double number = 0;
   std::string words;
 };
 
-// What stands in a table: words as they are, a number for its column's format, or nothing, which is "-": an
-// empty optional, no metric, no number (NaN).
+// An entry of a table: words, a number in its column's format, or "-" for a missing value: an empty optional,
+// a null metric, or NaN.
 class table_entry {
  public:
   table_entry(missing one) : holds_(std::move(one.why)) {}
@@ -87,24 +88,24 @@ class table_entry {
   std::variant<std::string, noted, range> holds_;
 };
 
-// Words and numbers as a reader wants them.
+// A table whose entries are already formatted.
 struct table {
   figure_heading heading;
   std::vector<column> columns;
   std::vector<std::vector<std::string>> rows{};  // each as long as columns
-  std::vector<std::string> sources{};            // by row, as a chart point's; may be empty
+  std::vector<std::string> sources{};            // by row, short_key() as in chart_point; may be empty
 
   // `source`: short_key() of the point that the row is from; a page links to it.
   void add(const std::vector<table_entry>&, std::string source = "");
 };
 
-// The titles and one line for each row, each column as wide as its widest word, without blanks at the end.
+// The titles and one line for each row, each column as wide as its widest entry, without trailing blanks.
 std::vector<std::string> aligned_lines(const std::vector<column>&,
                                        std::vector<std::vector<std::string>> rows);
 
-// Title, columns and rows for a terminal, and the caption behind them.
+// Title, columns, rows and then the caption, for a terminal.
 std::string to_text(const table&);
-// Columns and rows for a page of documents.
+// Columns and rows as a table in Markdown.
 std::string to_markdown(const table&);
 
 }  // namespace mgsync
