@@ -10,7 +10,7 @@
 
 namespace mgsync::pipeline {
 
-// The place of a stage in the circular buffer, and the parity of how often the buffer has come round.
+// The buffer that a stage uses, and the parity of how often the ring of buffers has been gone round.
 struct ring_position {
   unsigned slot = 0;
   unsigned parity = 0;
@@ -22,8 +22,9 @@ struct ring_position {
   }
 };
 
-// A barrier of phases is `full` or `empty` per buffer. Producers wait for the phase before the first as if it
-// had ended: every buffer is free in the beginning.
+// Semaphores from one phase barrier (such as an mbarrier) `full` and one `empty` per buffer. A producer first
+// waits for the phase before the first one, which counts as ended, since every buffer is free at the
+// beginning.
 template <class Barrier, class Policy>
 class ring_semaphores {
  public:

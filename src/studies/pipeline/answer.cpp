@@ -47,7 +47,8 @@ std::string solver_line(const gemm_answer& a) {
                      a.agree ? "the same optimum" : "NOT the same optimum as brute force");
 }
 
-// What keeps the pipeline from going faster from stage to stage.
+// Sets the period from stage to stage, and the times that bound it from below: loading, multiplying, and the
+// loop through the buffers.
 void add_stage(const stage_times& t, const arrangement& warps, gemm_answer& a) {
   const ticks load = warps.producers == 1 ? t.a.issue + t.b.issue : std::max(t.a.issue, t.b.issue);
   const ticks latency = warps.producers == 1 ? std::max(t.a.latency, t.a.issue + t.b.latency)
@@ -59,8 +60,8 @@ void add_stage(const stage_times& t, const arrangement& warps, gemm_answer& a) {
   a.loop_ns = ns(latency + t.math + 2 * t.handover) / warps.buffers;
 }
 
-// Up to two output tiles; of one that is too long to be drawn its first stages, on which those after them
-// have no influence.
+// The schedule of up to two output tiles; of a tile with too many stages to draw, only the first stages,
+// which do not depend on the later ones.
 timeline first_stages(const sm_work& work, const arrangement& warps) {
   std::vector<stage_times> tiles(static_cast<std::size_t>(std::min<std::int64_t>(
                                      work.tiles, work.stages > stages_drawn ? 1 : tiles_drawn)),

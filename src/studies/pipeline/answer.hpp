@@ -1,4 +1,4 @@
-// The paper's question, answered in words: which configuration for C = A B, how long, and why.
+// Answers the paper's question in words: which configuration is best for C = A B, how long it takes, and why.
 #pragma once
 
 #include <chrono>
@@ -20,23 +20,23 @@ struct gemm_question {
   extent size;
   machine on;
   search_space space;
-  std::optional<std::chrono::milliseconds> solver_limit{};  // nothing: the solver is not asked
+  std::optional<std::chrono::milliseconds> solver_limit{};  // nothing: the solver is not run
 };
 
 struct gemm_answer {
   search_answer best;                   // of brute force, which always answers
-  std::optional<search_answer> solver;  // Z3's, where it was asked and its encoding describes the machine
+  std::optional<search_answer> solver;  // Z3's, where it was run and its encoding describes the machine
   bool agree = true;                    // the two, where the solver found an optimum
-  std::string binds;                    // what helps most where it is twice as good
-  std::vector<relaxation> why;          // all that was tried, the most helpful first
+  std::string binds;                    // which resource would help most if it were twice as good
+  std::vector<relaxation> why;          // all resources that were tried, the most helpful first
   std::int64_t output_tiles = 0;
   int waves = 0;
   int stages = 0;
   double steady_ns = 0;                                    // from stage to stage
-  double loading_ns = 0, multiplying_ns = 0, loop_ns = 0;  // what of these is the longest decides it
+  double loading_ns = 0, multiplying_ns = 0, loop_ns = 0;  // the longest of these is the period
   double tflops = 0;
-  std::string impossible;             // why there is no such machine; empty: there may be
-  std::vector<std::string> warnings;  // which of the machine's peaks the answer passes
+  std::string impossible;             // why no such machine can exist; empty: it may
+  std::vector<std::string> warnings;  // the machine's peaks that the answer exceeds
   timeline schedule;                  // of the most loaded SM, in ns; the first stages of a long one
 };
 

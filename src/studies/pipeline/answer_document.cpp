@@ -34,7 +34,7 @@ const char* word_of(search_answer::outcome how) {
   return "unknown";
 }
 
-// What one search found; null for what it did not.
+// The answer of one search; null where it found nothing.
 json of(const search_answer& a) {
   const bool found = a.how == search_answer::outcome::optimal;
   return {{"by", a.by},

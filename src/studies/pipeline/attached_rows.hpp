@@ -10,7 +10,7 @@
 
 namespace mgsync::pipeline {
 
-// The rows of one machine together, by its name.
+// Collects the rows of each machine, by its name.
 std::map<std::string, measured_study> studies_in(std::span<const result>);
 
 evaluation evaluate_results(std::span<const result>);

@@ -16,9 +16,9 @@ namespace mgsync::pipeline {
 namespace {
 
 constexpr int early_stages = 16;
-constexpr double fine = 1000;  // ticks per cycle or ns while fitting
+constexpr double fine = 1000;  // ticks per cycle or ns during fitting
 
-// A file's figures, to a thousandth of their unit.
+// Rounds a number to a thousandth of its unit, as it is written to a file.
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 cost_line rounded(const cost_line& line) { return {rounded(line.startup_ns), rounded(line.per_ns)}; }
 
@@ -30,7 +30,7 @@ double median_of(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// The rows of one instance, asked by what was measured.
+// The rows of one kernel instance, found by what they measured.
 class rows_of_instance {
  public:
   explicit rows_of_instance(std::vector<const product_row*> rows) : rows_(std::move(rows)) {
@@ -41,7 +41,7 @@ class rows_of_instance {
   int most_buffers() const { return most_buffers_; }
   const product_row& any() const { return *rows_.front(); }
 
-  // depth -> ns of "stage" rows
+  // ns by depth of the "stage" rows
   std::map<int, double> stages(bool loads, bool math, int buffers, int blocks) const {
     std::map<int, double> found;
     for (const product_row* r : rows_)
@@ -56,8 +56,9 @@ class rows_of_instance {
     const auto& [last, late] = *of.rbegin();
     return (late - early) / (last - first);
   }
-  // Of stages like those of the products that are predicted: the first ones are no steady state, and where a
-  // row of A and B is so long that they leave the L2 cache, loads are others.
+  // The slope over stages like those of the products to be predicted. The first stages are no steady state,
+  // and with more than 16 the rows of A and B are so long that they leave the L2 cache, which changes the
+  // loads.
   static double stage_slope(std::map<int, double> of) {
     std::erase_if(of, [](const auto& one) { return one.first < 4 || one.first > early_stages; });
     return slope(of);
@@ -66,7 +67,7 @@ class rows_of_instance {
     std::erase_if(of, [](const auto& one) { return one.first < early_stages; });
     return of.size() < 2 ? std::nullopt : std::optional(slope(of));
   }
-  // Block counts for which there are rows of loads alone.
+  // The numbers of blocks for which there are rows of loads alone.
   std::vector<int> block_counts() const {
     std::vector<int> counts;
     for (const product_row* r : rows_)
@@ -132,9 +133,9 @@ tile_profile profile_of(const rows_of_instance& rows, int sms) {
     p.first.add(blocks, ns - p.launch.at(blocks) - (depth - 1) * period - round);
     if (alone.contains(1) && alone.contains(2)) p.second_alone.add(blocks, alone.at(2) - alone.at(1) - round);
   }
-  // What whole products of one output tile to a block take beyond their stages: of those with the fewest
-  // stages, where an error of a stage's time weighs least. Their second stage is what the next product takes
-  // longer.
+  // The epilogue: what products with one output tile per block take beyond their stages. Taken from those
+  // with the fewest stages, where an error in a stage's time weighs least. The second stage is found as the
+  // time by which a product of two stages takes longer than one of a single stage.
   std::map<int, std::map<int, double>> wholes;
   rows.each("epilogue", [&](const product_row& r) {
     if (r.loads && r.math && r.epilogue) wholes[r.blocks][stages(r.size, r.tile)] = r.median_ns;
@@ -156,7 +157,7 @@ tile_profile profile_of(const rows_of_instance& rows, int sms) {
   rows.each("store", [&](const product_row& r) {
     if (stores_only(r)) p.store_by_width[r.size.n].add(r.blocks, r.median_ns);
   });
-  // One output tile to an SM, and several.
+  // Products with one output tile per SM, and with several.
   std::map<int, std::map<bool, std::map<int, double>>>
       waves_of;  // by stages, and by whether each output tile has its own block
   rows.each("wave", [&](const product_row& r) {
@@ -167,8 +168,8 @@ tile_profile profile_of(const rows_of_instance& rows, int sms) {
     if (count == 1 || r.blocks != sms) of[true][count] = r.median_ns;
   });
   for (auto& [depth, of] : waves_of) {
-    // The second from one tile and two, those after it from two and four; where only two numbers are known,
-    // alike.
+    // The time of the second tile is the slope from one tile to two, that of later ones the slope from two to
+    // four; with only two measured numbers both are the same slope.
     const auto steps = [&](std::map<int, double> times) {
       auto first = times, later = times;
       if (times.size() > 2) {
@@ -185,7 +186,7 @@ tile_profile profile_of(const rows_of_instance& rows, int sms) {
     p.next_wave.add(depth, wave.first - stages_of_wave);
     p.later_wave.add(depth, wave.second - stages_of_wave);
   }
-  // Nothing but stores, one output tile after the other.
+  // Launches that only store, one output tile after the other.
   std::map<int, double> stores;
   rows.each("wave", [&](const product_row& r) {
     if (!r.loads && !r.math && r.epilogue && (r.blocks == sms))
@@ -274,8 +275,9 @@ stage_times times_of(const tile_profile& p, double active, int buffers, int stag
     t.math = of_cycles(math);
     return t;
   }
-  // Loads alone may contend with each other more than beside multiplying, and both together slow each other
-  // down: what was measured together holds, and the slower of the two carries it.
+  // Loads alone may contend with each other more than they do beside multiplying, and loads and multiplying
+  // slow each other down. So the period measured with both is what counts, and it is assigned to the slower
+  // of the two.
   const double period = mean_stage_ns(p.both, p.late_both, active, stages);
   double load = std::min(p.load.at(active), period), math = std::min(p.math.at(active), period);
   (load > math ? load : math) = period;
@@ -314,7 +316,7 @@ machine_fit fit_machine(std::span<const tile_profile> tiles, const machine_facts
   m.accumulator_bytes = std::int64_t{2} * 64 * 256 * 4;
   m.persistent = true;
   m.launch_ns = rounded(median_of(launches));
-  m.dma = rounded({fit.load.line.startup_ns / 2, fit.load.line.per_ns});  // of each of a stage's two loads
+  m.dma = rounded({fit.load.line.startup_ns / 2, fit.load.line.per_ns});  // half: a stage has two loads
   m.dma_latency_ns = rounded(median_of(latencies));
   m.chip_bytes_per_ns = rounded(median_of(chip));
   const bool by_bytes = fit.math_by_bytes.mean_error_percent < fit.math_by_multiply_adds.mean_error_percent;

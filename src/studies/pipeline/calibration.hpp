@@ -1,5 +1,5 @@
-// From measured rows to the model's parameters: lines by least squares (paper 003, eqs. 4 to 7), the times of
-// each measured tile, and what the synthetic kernel's semaphores cost.
+// Computes the model's parameters from measured rows: lines by least squares (paper 003, eqs. 4 to 7), the
+// times of each measured tile, and what the synthetic kernel's semaphores cost.
 #pragma once
 
 #include <map>
@@ -17,17 +17,17 @@ struct work_and_time {
   double ns = 0;
 };
 
-// Least squares of relative errors; through two points it is eqs. 4 and 5 (6 and 7). A startup below 0
-// becomes 0, as the paper's "negligible". Needs two different amounts of work: std::invalid_argument
-// otherwise.
+// A line fitted by least squares of relative errors; through two points it is eqs. 4 and 5 (6 and 7). A
+// startup below 0 becomes 0, which the paper calls "negligible". std::invalid_argument with fewer than two
+// different amounts of work.
 struct line_fit {
   cost_line line;
-  double mean_error_percent = 0;  // of the points, absolute
+  double mean_error_percent = 0;  // mean absolute error over the points
   double max_error_percent = 0;
 };
 line_fit fit_line(std::span<const work_and_time>);
 
-// A time that depends on how many SMs are busy: straight lines between the measured numbers, constant beyond
+// A time as a function of how many SMs are busy: linear between the measured numbers of SMs, constant beyond
 // them.
 class by_active {
  public:
@@ -39,7 +39,7 @@ class by_active {
   std::map<double, double> points_;
 };
 
-// What was measured of one instance of a kernel, in ns.
+// What was measured of one instance of a kernel, in ns, as functions of the number of busy SMs.
 struct tile_profile {
   std::string family;
   int instance = 0;
@@ -48,17 +48,17 @@ struct tile_profile {
   int consumers = 1;
   int math_warps = 4;
   by_active launch;  // an empty launch, its semaphores included
-  by_active load;    // of one stage, from stage to stage, many buffers
-  by_active math;    // of one stage
+  by_active load;    // loading one stage, in steady state with many buffers
+  by_active math;    // multiplying one stage
   by_active
       both;  // of one stage, as many buffers as fit: what loads and multiplying do to each other shows here
-  by_active round;  // of one stage with one buffer: load, multiply, and both handovers
-  by_active first;  // what the first stage of a block takes longer than its load's latency
+  by_active round;  // one stage with one buffer: load, multiply, and both handovers
+  by_active first;  // what a block's first stage takes beyond its load's latency
   by_active late_both,
       late_round;    // the same two of the stages beyond the 16th: long rows of A and B leave the L2 cache
-  by_active second;  // what the second one takes longer than those after it: copies start cold
+  by_active second;  // what the second stage takes beyond those after it: copies start cold
   by_active second_alone;  // the same with one buffer
-  by_active epilogue;      // of a block's last output tile, until its stores are done
+  by_active epilogue;      // after a block's last output tile, until its stores are done
   by_active store_alone;   // of a launch that does nothing but store a tile in each block, C as wide as for
                            // `epilogue`
   std::map<int, by_active> store_by_width;  // the same by the width of C: how far apart its rows are decides
@@ -70,23 +70,25 @@ struct tile_profile {
   by_active next_wave, later_wave;  // the same where each output tile has its own block
 };
 
-// (family, instance, producers) -> profile, from the rows for calibration alone: no product of the grid is
-// looked at.
+// Profiles by (family, instance, producers), from the rows for calibration alone: products that are to be
+// predicted are not used.
 using profile_key = std::tuple<std::string, int, int>;
 std::map<profile_key, tile_profile> profiles_of(std::span<const product_row>, int sms);
 
-// How much longer an epilogue takes where C has this many columns than where the profile's was measured.
+// By how many ns an epilogue takes longer with C of this width than with the width that the profile was
+// measured with.
 double width_shift_ns(const tile_profile&, int width, double active);
 
-// One stage's time in the mean over so many: `early` up to the 16th, `late` beyond, where that was measured.
+// The mean time of a stage in ns over that many stages: `early` up to the 16th, and `late` beyond where it
+// was measured.
 double mean_stage_ns(const by_active& early, const by_active& late, double active, int stages);
 
-// The stage times that a profile gives the simulator while `active` SMs are busy.
+// The stage times that the profile gives the simulator while `active` SMs are busy.
 stage_times times_of(const tile_profile&, double active, int buffers, int stages);
 
-// The paper's machine: one line each for loads (bytes), multiplying (multiply-adds and bytes, whichever fits
-// better) and epilogue over the given tiles, the rest as the median of them. Needs two tiles:
-// std::invalid_argument otherwise.
+// The paper's form of a machine: one line each over the given tiles for loads (in bytes), multiplying (in
+// multiply-adds or bytes, whichever fits better) and epilogue; the other parameters are medians over the
+// tiles. std::invalid_argument with fewer than two tiles.
 struct machine_fit {
   machine on;
   line_fit load, math_by_bytes, math_by_multiply_adds, epilogue;
@@ -94,16 +96,15 @@ struct machine_fit {
 };
 machine_fit fit_machine(std::span<const tile_profile>, const machine_facts&);
 
-// Semaphores of the synthetic kernel, in cycles.
+// What the semaphores of the synthetic kernel cost, in cycles.
 struct semaphore_costs {
-  double item = 0;      // what a wait lasts longer than asked for
+  double item = 0;      // by how much a timed wait exceeds what was asked for
   double query = 0;     // between two stages of one agent
-  double handover = 0;  // from a signal to who waited for it
-  double start = 0;     // once
+  double handover = 0;  // from a signal until the agent that waits for it goes on
+  double start = 0;     // once per run
 };
 double predicted_cycles(const synthetic_row&, const semaphore_costs&);
-// The costs that fit the rows best (least squares of relative errors, coordinate by coordinate until nothing
-// improves).
+// The costs that fit the rows best: least squares of relative errors, by coordinate descent.
 semaphore_costs fit_semaphores(std::span<const synthetic_row>);
 
 }  // namespace mgsync::pipeline

@@ -7,15 +7,16 @@ namespace mgsync::pipeline {
 
 namespace {
 
-// An agent's own time from stage to stage, and from its start of a stage until the consumer could start it.
+// An agent's own time from stage to stage, and the time from its start of a stage until the consumer can
+// start that stage.
 struct row {
   ticks step = 0;
   ticks arrives = 0;
 };
 
 struct rows {
-  row a, b;        // equal where one producer loads both
-  ticks consumer;  // step of the consumer
+  row a, b;        // equal where one producer loads both A and B
+  ticks consumer;  // time of the consumer from stage to stage
 };
 
 rows rows_of(const stage_times& t, const arrangement& warps) {

@@ -6,24 +6,23 @@
 
 namespace mgsync::pipeline {
 
-// From the start of a wave to the end of its last multiplying (the paper's c_S + t_C). The longest path
-// through the recurrences (1) to (3): with one stage's own times a path either stays with whichever agent is
-// slowest, or goes round the loop load -> multiply -> free buffer as often as the buffers allow, so only the
-// two extremes count. With loads that are complete when their engine is free, d = t_A + t_B (one producer) or
-// max(t_A, t_B) (two) and free semaphores this is S (d + t_C) for one buffer and d + t_C + (S - 1) max(d,
-// t_C) for more.
+// The time of a wave from its start to the end of its last multiplication (the paper's c_S + t_C), which is
+// the longest path through the recurrences (1) to (3). As all stages take the same times, a path either stays
+// with the slowest agent, or goes round the loop load -> multiply -> free buffer as often as the buffers
+// allow, so only these two extremes count. With loads that are complete when their engine is free, d = t_A +
+// t_B (one producer) or max(t_A, t_B) (two) and free semaphores this is S (d + t_C) for one buffer and d +
+// t_C + (S - 1) max(d, t_C) for more.
 ticks wave_time(const stage_times&, int stages, const arrangement&);
 
-// What repeats from stage to stage in a long wave: max(d, t_C, (latency + t_C) / buffers), in ticks, not
-// rounded.
+// The period of a long wave: max(d, t_C, (latency + t_C) / buffers), in ticks, not rounded.
 double steady_period(const stage_times&, const arrangement&);
 
-// All of one SM's output tiles, an epilogue each (a persistent arrangement has no closed form:
-// std::invalid_argument). With two consumers an epilogue is hidden behind the next tile, as far as it is no
-// longer than that.
+// The time of all of one SM's output tiles with an epilogue each. With two consumers an epilogue is hidden
+// behind the next tile, unless it takes longer than that. std::invalid_argument for a persistent arrangement,
+// which has no closed form.
 ticks waves_time(const sm_work&, const arrangement&);
 
-// For how long the consumers wait in all of that.
+// How long the consumers wait within waves_time().
 ticks waves_waiting(const sm_work&, const arrangement&);
 
 }  // namespace mgsync::pipeline

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double ticks_of_profile_per_ns = 1000;
 
-// How many SMs are busy in each wave of this row.
+// How many SMs are busy in each wave of the product.
 std::vector<int> busy_sms(const product_row& row, int sms) {
   const std::int64_t all = output_tiles(row.size, row.tile);
   std::vector<int> busy(static_cast<std::size_t>(waves(row.size, row.tile, sms)),
@@ -20,8 +20,8 @@ std::vector<int> busy_sms(const product_row& row, int sms) {
   return busy;
 }
 
-// How much of an output tile is stored: less than all where the product is smaller than the tile. What was
-// calibrated by the width of C knows of its columns.
+// The share of an output tile that is stored, below 1 where the product is smaller than the tile. The columns
+// do not count where the epilogue was calibrated with C of this width, since that includes them.
 double stored_share(const product_row& row, const tile_profile& p) {
   const auto share = [](int size, int tile) { return size < tile ? static_cast<double>(size) / tile : 1.0; };
   return share(row.size.m, row.tile.m) *
@@ -60,7 +60,7 @@ double simulated_ns(const product_row& row, const tile_profile& p, int sms) {
   };
   std::vector<stage_times> tiles;
   for (const int active : busy) tiles.push_back(times_of(p, active, row.buffers, depth));
-  // The first load of a block has nothing beside it that slows it down, as those after it have.
+  // The first load of a block is not slowed down by multiplications beside it, as later ones are.
   const double alone = p.round.at(most) - static_cast<double>(tiles.front().a.latency + tiles.front().math) /
                                               ticks_of_profile_per_ns;
   for (std::size_t i = 0; i + 1 < tiles.size(); ++i) {
@@ -72,8 +72,7 @@ double simulated_ns(const product_row& row, const tile_profile& p, int sms) {
   tiles.back().epilogue = to_profile_ticks(
       (p.epilogue.at(busy.back()) + width_shift_ns(p, row.size.n, busy.back())) * stored_share(row, p));
   const simulation run = simulate(tiles, depth, {1, stays ? row.consumers : 1, row.buffers, stays});
-  // Stores are handed over to memory and hidden behind the next output tile, but no faster than memory takes
-  // them.
+  // Stores are hidden behind the next output tile, but cannot be faster than memory takes them.
   const double stores = stays ? static_cast<double>(output_tiles(row.size, row.tile)) / sms * p.store_ns : 0;
   const double stages_ns = p.round.at(most) + (depth - 1) * p.both.at(most);
   const double cold =

@@ -1,5 +1,5 @@
-// Which products the study compiles: their tiles and how their warps are arranged. Plain values; the kernels
-// of gemm_kernel.hpp have the same order.
+// Which matrix products the study compiles: their tiles, and how their warps are arranged. Plain values; the
+// kernels of gemm_kernel.hpp are in the same order.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace mgsync::pipeline {
 struct gemm_instance {
   extent tile;
   int consumers = 1;   // 2: ping-pong, output tiles alternate between them and one multiplies at a time
-  int math_warps = 4;  // of one consumer
+  int math_warps = 4;  // of each consumer
 };
 
 inline constexpr std::array<gemm_instance, 8> mma_instances = {{{{64, 64, 64}},
@@ -40,7 +40,7 @@ inline constexpr std::array<gemm_instance, 12> wgmma_instances = {{{{64, 64, 64}
 
 struct gemm_family {
   std::string_view name;
-  std::string_view instruction;  // what multiplies, for the reader
+  std::string_view instruction;  // the multiplication, for people to read
   std::span<const gemm_instance> instances;
   int most_producers = 1;
 };

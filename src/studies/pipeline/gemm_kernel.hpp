@@ -22,16 +22,16 @@ struct gemm_launch {
   int instance = 0;
   int buffers = 2;
   int producers = 1;
-  int blocks = 0;  // at most one output tile per block: waves; fewer: persistent blocks
+  int blocks = 0;  // as many as output tiles: one tile per block, in waves; fewer: persistent blocks
   gemm_parts parts;
 };
 
 // One family of kernels. All functions act on the calling thread's GPU.
 struct gemm_kernel {
   const gemm_family& compiled;
-  // Why none of them can run on this GPU; nothing when they can.
+  // The reason why no kernel of the family runs on this GPU; nothing where they can.
   std::optional<std::string> (*cannot_run)();
-  // Shared memory of a launch, in bytes; a block has an SM to itself.
+  // Shared memory of a launch in bytes: enough that a block has an SM to itself.
   std::size_t (*shared_bytes)(const gemm_launch&);
   // Enqueues one launch. Throws api_error.
   void (*launch)(const gemm_launch&, const gemm_operands&, cudaStream_t);

@@ -18,7 +18,7 @@ constexpr int most_producers = mma_family.most_producers;
 constexpr int threads = 32 * (math_warps + most_producers);
 constexpr std::size_t barrier_bytes = 1024;
 constexpr int most_buffers = 16;
-// Above half of an SM's shared memory, so that a block has its SM to itself, as the model says.
+// More than half of what an SM has, so that a block has its SM to itself, as in the model.
 constexpr std::size_t least_shared_bytes = 118 * 1024;
 
 struct arguments {
@@ -32,8 +32,8 @@ struct arguments {
   gemm_parts parts;
 };
 
-// Rows of TK elements in chunks of 16 bytes; chunks change places within a row so that neither the copies nor
-// the matrix loads of eight rows meet in the same banks.
+// The layout of a tile in shared memory: rows of TK elements in chunks of 16 bytes, which are permuted within
+// a row so that neither the copies nor the matrix loads of eight rows have bank conflicts.
 template <int TK>
 __device__ std::uint32_t chunk_address(std::uint32_t base, int row, int chunk) {
   return base + static_cast<std::uint32_t>(row * TK * 2 + ((chunk ^ (row & 7)) << 4));
@@ -46,7 +46,7 @@ __device__ inline void copy_16(std::uint32_t to, const void* from, bool inside) 
 #endif
 }
 
-// Copies rows x TK elements with one warp; what lies outside the matrix becomes 0.
+// Copies rows x TK elements with one warp; elements outside the matrix become 0.
 template <int Rows, int TK>
 __device__ void load_tile(std::uint32_t to, const __half* from, int first_row, int rows, int first_k, int k,
                           int lane) {
@@ -110,7 +110,7 @@ __device__ inline void multiply(float (&d)[4], const unsigned (&a)[4], unsigned 
 #endif
 }
 
-// One warp's quarter of a stage: TM/2 x TN/2.
+// One warp's quarter of a stage's tile: TM/2 x TN/2.
 template <int TM, int TN, int TK>
 __device__ void multiply_stage(float (&sum)[TM / 32][TN / 16][4], std::uint32_t a, std::uint32_t b, int warp,
                                int lane) {

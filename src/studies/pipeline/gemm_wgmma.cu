@@ -1,7 +1,7 @@
-// Hopper's kernel: one thread loads input tiles with tensor copies into a circular buffer, warpgroups
+// The kernel for Hopper: one thread loads input tiles by tensor copies into a circular buffer, warpgroups
 // multiply them with wgmma and store the output tile. Cooperative: all warpgroups share an output tile.
-// Ping-pong: output tiles alternate between two, one multiplies at a time and the other's epilogue is hidden.
-// Compiled for sm_90a alone.
+// Ping-pong: output tiles alternate between two warpgroups, one multiplies at a time, and the other's
+// epilogue is hidden behind that. Compiled for sm_90a only.
 #include <cuda.h>
 #include <cuda_fp16.h>
 
@@ -20,10 +20,10 @@ namespace {
 
 constexpr int group_threads = 128;
 constexpr int group_warps = 4;
-constexpr int strip = 64;  // elements of k to a swizzled row of 128 bytes
+constexpr int strip = 64;  // elements of k in a swizzled row of 128 bytes
 constexpr std::size_t barrier_bytes = 1024;
 constexpr int most_buffers = 16;
-constexpr std::size_t least_shared_bytes = 118 * 1024;  // a block has its SM to itself
+constexpr std::size_t least_shared_bytes = 118 * 1024;  // so that a block has an SM to itself
 
 struct arguments {
   float* c;
@@ -45,7 +45,7 @@ __device__ inline void expect_bytes(std::uint64_t* barrier, unsigned bytes) {
                : "memory");
 }
 
-// Copies a box of 64 elements of k and the map's number of rows; what lies outside the matrix becomes 0.
+// Copies a box of 64 elements of k by the map's number of rows; elements outside the matrix become 0.
 __device__ inline void copy_box(std::uint32_t to, const CUtensorMap& map, int k, int row,
                                 std::uint64_t* barrier) {
   asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
@@ -216,7 +216,7 @@ std::optional<std::string> cannot_run() {
   return std::nullopt;
 }
 
-// The view of a matrix of `rows` rows of k halves that a copy of boxes of 64 x box_rows needs.
+// A tensor map of a matrix with `rows` rows of k halves, for copies of boxes of 64 x box_rows elements.
 CUtensorMap map_of(const void* matrix, int rows, int k, int box_rows) {
   static const auto encode =
       cuda::driver_function<decltype(&cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");

@@ -81,7 +81,8 @@ std::vector<order> handover_checker::checking_runs() const {
   for (std::size_t i = 0; i < plan_->recorded.size(); ++i) {
     const synthetic_row& r = plan_->recorded[i];
     all.push_back(check_of(i, {}));
-    // Only where producers wait for buffers does it matter when these are given back.
+    // The fault is planted only where producers wait for buffers: otherwise it does not matter when these are
+    // given back.
     if (r.math_cycles > r.load_a_cycles + r.load_b_cycles) all.push_back(check_of(i, fault_of_stages));
   }
   return all;

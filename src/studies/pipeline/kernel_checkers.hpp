@@ -1,6 +1,6 @@
-// What shows that a kernel of this study is what it claims to be: its products are right, and a wrong entry
-// is noticed; its stages were handed over in order, and a consumer that gives its buffer back too early is
-// noticed. Every timed row is kept for the result, as CSV.
+// Checkers of the kernels of this study: whether products are right, and whether stages are handed over in
+// order. The positive controls are a wrong entry, and a consumer that gives its buffer back too early. The
+// checkers also keep every timed row for the result, as CSV.
 #pragma once
 
 #include <functional>
@@ -14,14 +14,15 @@
 
 namespace mgsync::pipeline {
 
-// What is known once a subject was made: the machine, and the settings of which order i times number i.
+// What is known after a subject was made: the machine, and the settings. An order with `units` i is about
+// setting i.
 struct kernel_plan {
   machine_facts facts;
   int sms = 1;
   std::vector<product_row> products;
   std::vector<synthetic_row> synthetic;
   std::vector<synthetic_row> recorded;
-  std::size_t checks = 0;  // products that are multiplied and checked
+  std::size_t checks = 0;  // how many products are checked
 };
 
 inline constexpr std::string_view rows_attachment = "rows.csv", stamps_attachment = "stamps.csv";
@@ -29,7 +30,8 @@ inline constexpr std::string_view synthetic_subject =
     "synthetic";  // of rows of this kind; others are products
 inline constexpr std::string_view fault_of_products = "one wrong entry", fault_of_stages = "released early";
 
-// Of one product, described in words: right where its largest error is no more than rounding explains.
+// The counts of checking one product: right where its largest error is within what rounding explains.
+// `product`: its name for people.
 check_counts check_of_product(double error_over_rounding, std::string_view product);
 
 // The times of every batch, by row.
@@ -43,7 +45,7 @@ class times_kept {
   std::vector<std::vector<double>> batches_;
 };
 
-// Asks once for the runs that check, some of them with a planted fault, and keeps the times of all others.
+// Asks once for the checking runs, some of them with a planted fault, and keeps the times of all other runs.
 class kernel_checker : public checker {
  public:
   std::optional<step> next() final;
@@ -61,8 +63,8 @@ class kernel_checker : public checker {
   bool asked_ = false;
 };
 
-// A run that checks multiplies the check number `units`, checks the product and yields "error": the largest
-// over what rounding allows.
+// A checking run computes and checks product number `units`, and yields "error", the largest error relative
+// to what rounding explains.
 class product_checker final : public kernel_checker {
  public:
   explicit product_checker(std::shared_ptr<const kernel_plan> plan) : kernel_checker(std::move(plan)) {}
@@ -77,7 +79,7 @@ class product_checker final : public kernel_checker {
   double largest_ = 0;
 };
 
-// A run that checks records the setting number `units`; its own value is what every agent did when.
+// A checking run records setting number `units`, and carries its stamp_rows: what every agent did when.
 class handover_checker final : public kernel_checker {
  public:
   explicit handover_checker(std::shared_ptr<const kernel_plan> plan) : kernel_checker(std::move(plan)) {}

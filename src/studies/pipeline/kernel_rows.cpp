@@ -15,12 +15,12 @@ namespace mgsync::pipeline {
 
 namespace {
 
-constexpr std::int64_t reserved_bytes = 1024;  // of shared memory, by the kernels' own barriers
+constexpr std::int64_t reserved_bytes = 1024;  // of shared memory, for the kernels' own barriers
 constexpr std::uint64_t seed_of_sizes = 24;
-constexpr int random_products = 40;            // of each point
-constexpr int width_step = 64, widest = 3072;  // of C, where the epilogue is calibrated
+constexpr int random_products = 40;            // per point
+constexpr int width_step = 64, widest = 3072;  // widths of C at which the epilogue is calibrated
 
-// So many output tiles, in a rectangle as square as can be.
+// The size of a product with `tiles` output tiles, in a rectangle as square as possible.
 extent rectangle(int tiles, extent tile, int depth) {
   int rows = 1;
   for (int r = 1; r * r <= tiles; ++r)
@@ -28,7 +28,7 @@ extent rectangle(int tiles, extent tile, int depth) {
   return {rows * tile.m, tiles / rows * tile.n, depth * tile.k};
 }
 
-// The settings of one point, one after the other.
+// Collects the settings of one point in the order of measuring.
 class product_list {
  public:
   product_list(const product_choice& of, const gpu_room& room)
@@ -45,7 +45,7 @@ class product_list {
     rows_.push_back({std::string(of_.family->name), of_.instance, i.tile, i.consumers, i.math_warps, buffers,
                      of_.producers, blocks, size, parts.loads, parts.math, parts.epilogue, set});
   }
-  // Whether a whole product of this size is in the list already.
+  // Whether the list already has a whole product of this size.
   bool is_calibrated(extent size) const {
     return std::any_of(rows_.begin(), rows_.end(), [&](const product_row& r) {
       return r.size == size && r.loads && r.math && r.epilogue;
@@ -63,8 +63,8 @@ class product_list {
 constexpr gemm_parts none{false, false, false}, loads_alone{true, false, false},
     math_alone{false, true, false}, whole{}, stores_alone{false, false, true}, no_epilogue{true, true, false};
 
-// C as wide as any product that is predicted, on as many SMs as its tiles need; what memory takes depends on
-// how far apart the rows of C are.
+// Adds settings with C as wide as any product that is predicted, on as many SMs as its tiles need, since how
+// fast memory takes stores depends on how far apart the rows of C are.
 void add_widths(product_list& list, extent tile, int sms) {
   for (int n = width_step; n <= widest; n += width_step) {
     int before = 0;
@@ -90,7 +90,7 @@ void add_calibration(product_list& list, extent tile, int sms) {
       if (depth == 4 || depth == 16) list.add("stage", most, blocks, loads_alone, size);
       if ((depth == 4 || depth == 16) && (blocks == 1 || blocks == sms))
         list.add("stage", some, blocks, math_alone, size);
-      // One output tile to a block, with few and with all SMs storing at the same time.
+      // One output tile per block, with few SMs and with all of them storing at the same time.
       if (depth <= 2) list.add("epilogue", some, blocks, whole, size);
       if (depth == 1) list.add("epilogue", some, blocks, stores_alone, size);
     }
@@ -210,7 +210,7 @@ std::vector<synthetic_row> synthetic_settings(std::string_view semaphore, int mo
     return low + static_cast<int>(random() % static_cast<std::uint64_t>(high - low + 1));
   };
   for (int i = 0; i < held_out; ++i) {
-    // Even over the orders of magnitude: short waits are where synchronization shows.
+    // Log-uniform over the orders of magnitude: the cost of synchronization shows in short waits.
     const auto cycles = [&] { return static_cast<int>(200 * std::pow(100.0, draw(0, 1000) / 1000.0)); };
     const int producers = draw(1, 2), buffers = draw(1, most_buffers), stages = draw(1, 64), a = cycles(),
               b = cycles(), math = cycles();

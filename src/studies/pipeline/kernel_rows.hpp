@@ -1,5 +1,5 @@
-// What is measured of each kernel: the settings for calibration and those that are held out, as rows without
-// times, and what one batch of their times says. Pure; which kernel a point times is a value too.
+// What is measured of each kernel: settings for calibration and held-out ones, as rows without times; and the
+// metrics that follow from one batch of times. Pure; which kernel a point times is a value too.
 #pragma once
 
 #include <cstdint>
@@ -35,16 +35,17 @@ struct product_choice {
 };
 struct gpu_room {
   int sms = 1;
-  std::int64_t shared_bytes = 49152;  // that a block may have
+  std::int64_t shared_bytes = 49152;  // what a block may use
 };
 int buffers_that_fit(extent tile, const gpu_room&);
 
-// Calibration (sets "launch", "stage", "epilogue", "store", "wave"), then the held-out products ("grid",
-// "random", "large", "asked"): always the same ones. Sizes of the paper's grid that calibration multiplies
-// too are "grid-known": the choice of the best tile needs them, the errors leave them out.
+// The settings for calibration (sets "launch", "stage", "epilogue", "store", "wave"), then the held-out
+// products ("grid", "random", "large", "asked"); the same in every run of the program. Sizes of the paper's
+// grid that calibration measures too are in the set "grid-known": the choice of the best tile needs them, but
+// they do not count in the errors.
 std::vector<product_row> product_settings(const product_choice&, const gpu_room&, const held_out_sizes&);
-// What is multiplied for the check, in full up to 1024 cubed; the first of them for every number of buffers
-// and schedule.
+// A product that is checked, in full up to 1024 cubed. The first ones cover every number of buffers and
+// schedule.
 struct product_check_setting {
   int buffers = 1;
   int blocks = 1;
@@ -57,7 +58,8 @@ std::vector<synthetic_row> synthetic_settings(std::string_view semaphore, int mo
                                               std::uint64_t seed);
 std::vector<synthetic_row> recorded_settings(std::string_view semaphore);
 
-// Of one batch, by the names of their metrics. Errors are those of held-out rows, with the launch subtracted.
+// The names of the metrics that one batch gives. Errors are those of held-out rows, with the launch
+// subtracted.
 std::span<const metric_name> product_columns();
 std::vector<named_value> product_figures(std::span<const product_row>, int sms);
 std::span<const metric_name> synthetic_columns();

@@ -30,7 +30,7 @@ machine_facts facts_of(int gpu) {
            {"highest_clock_mhz", fmt::format("{}", khz / 1000)}}};
 }
 
-// The largest of each extent over the rows, so that one set of operands holds them all.
+// The largest m, n and k over the rows, so that one set of operands is large enough for all.
 extent largest(std::span<const product_row> rows) {
   extent all{64, 64, 64};
   for (const product_row& r : rows)
@@ -48,7 +48,7 @@ class product_subject final : public subject {
         plan_(std::move(plan)),
         checks_(product_checks(of, room)),
         operands_(largest(plan_->products), 1) {
-    // A GPU that was idle is slower for a while.
+    // Warm-up: a GPU that was idle runs slower for a while.
     const extent size{2048, 2048, 2048};
     product_row row = plan_->products.front();
     row.size = size;
@@ -146,7 +146,7 @@ class synthetic_subject final : public subject {
     const synthetic_row& r = plan_->recorded.at(asked.units);
     auto setting = setting_of(r);
     setting.releases_early = asked.fault == fault_of_stages;
-    run_synthetic(setting, true, stream_.get());  // the first finds no code in the caches
+    run_synthetic(setting, true, stream_.get());  // warm-up: the first launch has cold instruction caches
     std::vector<stamp_row> rows;
     for (const activity_cycles& a : run_synthetic(setting, true, stream_.get()).activities)
       rows.push_back({static_cast<int>(asked.units), r.semaphore, r.producers, r.buffers, r.stages, a.agent,

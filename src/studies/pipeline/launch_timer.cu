@@ -8,7 +8,7 @@ namespace {
 
 constexpr long long longest_hold_cycles = 4'000'000'000LL;
 
-// Ends when the host sets the flag, or after some seconds.
+// Spins until the host sets the flag, but at most for some seconds.
 __global__ void hold(const volatile int* released) {
   const long long begin = clock64();
   while (*released == 0 && clock64() - begin < longest_hold_cycles) __nanosleep(200);
@@ -42,7 +42,7 @@ std::vector<double> launch_timer::time_ns(const std::function<void(cudaStream_t)
     *released = 0;
     hold<<<1, 1, 0, on>>>(parts_->released.as<int>());
     cuda::check(cudaGetLastError(), "holding the stream back");
-    launch(on);  // one before the clock starts: caches and clocks as they are between the others
+    launch(on);  // warm-up before the clock starts
     cuda::check(cudaEventRecord(parts_->begin.get(), on), "recording an event");
     for (int i = 0; i < launches; ++i) launch(on);
     cuda::check(cudaEventRecord(parts_->end.get(), on), "recording an event");

@@ -1,5 +1,5 @@
-// How long one launch of a kernel takes where many of them follow each other: launches wait in the stream
-// behind a kernel that the host lets go, so that the host's own time for a launch does not show.
+// Times one launch of a kernel among many in a row: the launches are queued behind a kernel that spins until
+// the host releases it, so that the host's own time per launch does not show.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,7 +18,7 @@ class launch_timer {
   launch_timer(const launch_timer&) = delete;
   launch_timer& operator=(const launch_timer&) = delete;
 
-  // ns per launch over `launches` of them, once per sample. Throws api_error.
+  // ns per launch, the mean over `launches` of them, for each of `samples`. Throws api_error.
   std::vector<double> time_ns(const std::function<void(cudaStream_t)>& launch, int launches, int samples);
   cudaStream_t stream() const;
 

@@ -161,7 +161,7 @@ sm_work work_on(const machine& m, extent size, extent tile) {
   const sm_work work{times_on(m, tile, static_cast<int>(std::min<std::int64_t>(all, m.sms))),
                      times_on(m, tile, static_cast<int>(all - (count - 1) * m.sms)), count,
                      stages(size, tile)};
-  // At worst, one thing after the other.
+  // An upper bound: nothing overlaps.
   const auto one_by_one = [&](const stage_times& t) {
     const ticks stage = t.a.latency + t.b.latency + t.math + 2 * (t.query + t.handover);
     return static_cast<double>(work.stages) * static_cast<double>(stage) + static_cast<double>(t.epilogue);
@@ -184,7 +184,7 @@ std::vector<stage_times> waves_on(const machine& m, extent size, extent tile) {
 
 double multiplying_tflops(const machine& m, extent tile) {
   const double ns = static_cast<double>(times_on(m, tile, m.sms).math) / ticks_per_ns;
-  return 2e-3 * tile.m * tile.n * tile.k / ns * m.sms;  // infinite where it takes no time
+  return 2e-3 * tile.m * tile.n * tile.k / ns * m.sms;  // infinite where multiplying takes no time
 }
 
 std::string impossible(const machine& m, const std::vector<extent>& tiles) {
@@ -206,7 +206,8 @@ std::vector<std::string> beyond_peaks(const machine& m, extent size, ticks total
     found.push_back(
         fmt::format("{:.2f} TFLOP/s are more than the hardware's peak of {}: no such time is possible",
                     tflops, m.peak_tflops));
-  // A and B once in and C once out, but for what the L2 cache held before and holds after.
+  // Least traffic of memory: A and B are read once and C is written once, except for what the L2 cache holds
+  // before and after.
   const double in = (rows + columns) * depth * m.element_bytes, out = rows * columns * m.output_bytes,
                cached = static_cast<double>(m.l2_bytes);
   const double rate = (std::max(0.0, in - cached) + std::max(0.0, out - cached)) / ns;

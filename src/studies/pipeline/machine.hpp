@@ -17,7 +17,7 @@ class json_text;
 
 namespace mgsync::pipeline {
 
-// startup + work / rate, as in eqs. 4 to 7.
+// A time that is linear in the amount of work: startup + work / rate, as in eqs. 4 to 7.
 struct cost_line {
   double startup_ns = 0;
   double per_ns = 0;  // units of work per ns; 0: the work costs nothing
@@ -32,16 +32,16 @@ void fields(auto& way, cost_line& l) {
 enum class work_unit {
   bytes,
   multiply_adds
-};  // what a multiplication's time is proportional to: the paper says bytes
+};  // what the time of a multiplication is proportional to; the paper takes bytes
 
 struct machine {
   std::string name;
   int sms = 1;
-  std::int64_t shared_bytes = 0;  // of one block, for the buffers
+  std::int64_t shared_bytes = 0;  // shared memory of one block that its buffers may use
   std::int64_t accumulator_bytes =
       0;  // of one block's registers, for its consumers' tiles of C in 32 bits; 0: no limit
   int element_bytes = 2;
-  int producers = 1;        // that load side by side: 1 serial, 2 parallel
+  int producers = 1;        // load side by side: 1 serial, 2 parallel
   bool persistent = false;  // whether blocks stay for all their output tiles
   double launch_ns = 0;     // T_0
   cost_line dma;            // of one load, in bytes, of one SM alone: how long its engine is busy
@@ -50,20 +50,21 @@ struct machine {
   double chip_bytes_per_ns = 0;  // what all SMs together can load; 0: no limit
   work_unit math_work = work_unit::bytes;
   cost_line math;
-  double math_peak_per_ns = 0;  // no tile multiplies more of that work per ns; 0: no limit beyond the line
+  double math_peak_per_ns = 0;  // upper bound of the rate for any tile; 0: only the line
   cost_line epilogue;           // of one output tile, in bytes of C; the paper's is a constant
   int output_bytes = 4;         // of one element of C
   double query_ns = 0;
   double handover_ns = 0;
-  double peak_tflops = 0;                // what the hardware multiplies at most, by its maker; 0: unknown
-  double memory_bytes_per_ns = 0;        // the same of its memory
-  std::int64_t l2_bytes = 0;             // what may lie in its L2 cache in place of memory
-  std::string from;                      // where all of this was measured: file, date, commit
+  double peak_tflops = 0;                // the hardware's peak, by its maker; 0: unknown
+  double memory_bytes_per_ns = 0;        // the peak of its memory, by its maker; 0: unknown
+  std::int64_t l2_bytes = 0;             // how much of the operands may lie in L2
+  std::string from;                      // where this was measured: file, date, commit
   std::vector<std::string> assumptions;  // what was not measured
   bool operator==(const machine&) const = default;
 };
 
-// A multiplication's line as a file has it: one of its rates says what its time is proportional to.
+// A multiplication's line as a machine file has it; the rate that is given says what the time is proportional
+// to.
 struct math_line {
   double startup_ns = 0;
   std::optional<double> bytes_per_ns{}, multiply_adds_per_ns{};
@@ -102,14 +103,15 @@ void fields(auto& way, machine& m) {
   way.may("assumptions", m.assumptions);
 }
 
-// The paper's RTX A6000 (section 4.2): throughputs as printed, per ms; what it lost is assumed, and listed.
-// No such machine is possible: see impossible().
+// The paper's RTX A6000 (section 4.2): throughputs as printed, per ms; values missing in the paper are
+// assumed, and listed. No such machine can exist: see impossible().
 machine rtx_a6000();
 
-// One H200, its kernels of wgmma: what `--machine docs/results/h200x1-pipeline-wgmma.json` gives.
+// One H200 with its wgmma kernels: the same as `--machine docs/results/h200x1-pipeline-wgmma.json`.
 machine h200();
 
-// What its maker says of a GPU, by the name that its driver gives; zeros where this is not known here.
+// What its maker states of a GPU, looked up by the name that the driver gives; zeros for GPUs that are not
+// listed here.
 struct hardware_peaks {
   double tflops = 0;        // halves in, 32-bit sums, no sparsity
   double bytes_per_ns = 0;  // of its memory
@@ -117,12 +119,12 @@ struct hardware_peaks {
 };
 hardware_peaks peaks_of(std::string_view gpu);
 
-// What may be named as a machine, for messages.
+// What `--machine` accepts, for messages.
 inline constexpr std::string_view machine_files =
     "h200, paper, a machine file, or results of `mgsync study pipeline`";
 
-// From and to JSON. Reading throws usage_error naming `source` and the key that is missing, unknown or
-// impossible.
+// Conversion from and to JSON. Reading throws usage_error, which names `source` and the key that is missing,
+// unknown or impossible.
 machine read_machine(std::string_view json, std::string_view source);
 nlohmann::ordered_json to_json(const machine&);
 std::string write_machine(const machine&);
@@ -130,24 +132,24 @@ std::string write_machine(const machine&);
 // The times of one stage of `tile`, while `active` SMs load.
 stage_times times_on(const machine&, extent tile, int active);
 
-// The most loaded SM: all SMs active but in the last wave, where some may be idle. Throws usage_error where
-// that takes so long that it cannot be counted in ticks.
+// The work of the most loaded SM. All SMs are active except in the last wave, where some may be idle. Throws
+// usage_error where the time would overflow ticks.
 sm_work work_on(const machine&, extent size, extent tile);
 
-// The same with an entry for each output tile.
+// The same work with an entry for each output tile.
 std::vector<stage_times> waves_on(const machine&, extent size, extent tile);
 
-// What is multiplied per second where all SMs do nothing but multiply such tiles.
+// The rate in TFLOP/s when all SMs do nothing but multiply such tiles.
 double multiplying_tflops(const machine&, extent tile);
 
-// Why no machine can be so, as its peaks say: its SMs multiply one of these tiles faster. Empty: it can be,
-// or no peak is known.
+// Why no such machine can exist: its SMs would multiply one of these tiles faster than the hardware's peak.
+// Empty where it can, or where no peak is known.
 std::string impossible(const machine&, const std::vector<extent>& tiles);
 
-// Which of the machine's peaks a product of this size passes where it takes so long, a sentence each.
+// The machine's peaks that a product of this size would exceed if it took `total`, a sentence each.
 std::vector<std::string> beyond_peaks(const machine&, extent size, ticks total);
 
-// Shared memory of the buffers, and registers of the consumers, in bytes.
+// The shared memory of the buffers and the registers of the consumers, in bytes.
 std::int64_t buffer_bytes(const machine&, const configuration&);
 std::int64_t accumulator_bytes(const configuration&);
 bool fits(const machine&, const configuration&);

@@ -34,7 +34,7 @@ std::optional<Number> number_of(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-// The ways of fields (src/base/fields.hpp) to the cells of a line, and back.
+// Converts the fields of a row (src/base/fields.hpp) to the cells of a line, and back.
 class cells_told {
  public:
   void needs(const char* name, const auto& value) {
@@ -109,7 +109,7 @@ class cells_read {
   const std::vector<std::string_view>& names_;
   std::vector<std::string_view> values_;
   std::string where_;
-  std::string_view name_, cell_;  // of the field at hand
+  std::string_view name_, cell_;  // of the field being converted
 };
 
 void set(machine_facts& facts, std::string_view key, std::string_view value, std::string_view source) {

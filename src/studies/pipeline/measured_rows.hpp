@@ -1,5 +1,5 @@
-// What is measured row by row, as plain values and as CSV, so that everything after measuring runs anywhere.
-// A row without a time is a setting to be measured.
+// Measured rows as plain values and as CSV, so that everything after measuring runs on any machine. A row
+// without a time is a setting to be measured.
 #pragma once
 
 #include <map>
@@ -13,12 +13,12 @@
 
 namespace mgsync::pipeline {
 
-// Of the machine: "# key=value" lines before the header.
+// Facts about the machine, written as "# key=value" lines before the header.
 struct machine_facts {
   std::string name{};
   int sms = 1;
-  int shared_bytes = 49152;                     // that a block may ask for
-  std::map<std::string, std::string> others{};  // "driver", "runtime": to be read by people
+  int shared_bytes = 49152;                     // what a block may use
+  std::map<std::string, std::string> others{};  // "driver", "runtime": for people to read
 };
 
 struct product_row {
@@ -36,7 +36,7 @@ struct product_row {
                     // (kernel_rows.hpp)
   double median_ns = 0;
   double min_ns = 0;
-  std::vector<double> raw_ns{};  // what those are of, in the order of measuring; empty in files of before
+  std::vector<double> raw_ns{};  // one per batch, in the order of measuring; empty in old files
 };
 void fields(auto& way, product_row& r) {
   way.needs("family", r.family);
@@ -95,7 +95,7 @@ struct stamp_row {
   char what = 'm';
   int stage = 0;
   double begin = 0, end = 0;
-  double load_a_cycles = 0, load_b_cycles = 0, math_cycles = 0;  // that were asked for
+  double load_a_cycles = 0, load_b_cycles = 0, math_cycles = 0;  // the times that were asked for
 };
 void fields(auto& way, stamp_row& r) {
   way.needs("timeline", r.timeline);
@@ -119,15 +119,15 @@ struct measured {
   std::vector<Row> rows;
 };
 
-// With the facts and a line of the fields' names before them; numbers to a tenth.
+// Writes the rows as CSV, after the facts and a header of field names; numbers have one decimal.
 template <class Row>
 std::string to_csv(std::span<const Row>, const machine_facts&);
 
-// A row's figures from one value of each batch.
+// Sets a row's times and their statistics from one value per batch.
 void set_times(product_row&, std::vector<double> raw_ns);
 void set_times(synthetic_row&, std::vector<double> raw_cycles);
 
-// Columns are found by their names; columns that nobody knows are skipped. Throws usage_error naming
+// Reads CSV. Columns are found by name, and unknown ones are skipped. Throws usage_error, which names
 // `source`, the line and what is wrong with it.
 template <class Row>
 measured<Row> read_rows(std::string_view csv, std::string_view source);

@@ -44,7 +44,7 @@ constexpr std::pair<kernel, std::string_view> kernel_words[] = {{kernel::synthet
                                                                 {kernel::wgmma, wgmma_family.name}};
 constexpr axis_of<kernel> kernels({.name = "kernel", .help = "which kernels are measured"}, kernel_words);
 
-// Of all families, each once.
+// The tiles of all kernel families, each once.
 std::vector<std::pair<extent, std::string>> compiled_tiles() {
   std::vector<std::pair<extent, std::string>> all;
   for (const gemm_family* family : gemm_families)
@@ -77,7 +77,7 @@ constexpr axis_of<extent> product(
                       return std::size_t{1};
                     }});
 
-// Read once, where it is used: it may be a pipe.
+// The file is read once, where it is used, since it may be a pipe.
 constexpr axis_of<std::string> machines({.name = "machine",
                                          .help = "the machine it runs on, else h200; alone: prints its "
                                                  "machine file. paper: the RTX A6000 of paper 003, "
@@ -124,8 +124,8 @@ std::string machine_name(const study_request& asked) {
   return name == nullptr ? "h200" : *name;
 }
 
-// A machine that is named, a machine file, or the results of this study: then lines over the tiles that were
-// measured of one kernel.
+// The machine that was asked for: by name, from a machine file, or from results of this study, in which case
+// lines are fitted over the tiles that were measured of one kernel.
 machine machine_from(const study_request& asked) {
   const auto name = machine_name(asked);
   const auto text = is_file(name) ? read_text(name, machine_files) : "";
@@ -184,7 +184,7 @@ study_answer answer_for(const study_request& asked) {
           read};
 }
 
-constexpr int held_out_settings = 60;  // of each kind of semaphore
+constexpr int held_out_settings = 60;  // for each kind of semaphore
 constexpr std::array<std::string_view, 4> semaphores = {"named-barrier", "mbarrier", "cuda-pipeline",
                                                         "block-barrier"};
 
@@ -192,7 +192,7 @@ measurement planned(const study_request& asked, std::string_view subject, std::s
   return measurement_of(asked, "pipeline", subject, variant);
 }
 
-// Why no kernel that needs this compute capability runs here; empty: it may.
+// Why no kernel that needs this compute capability can run here; empty where it can.
 std::string why_not(const study_request& asked, int least_major, bool this_one_only) {
   if (asked.device != topology::device::gpu)
     return "this kernel runs on GPUs only; the model, its simulator and its solver answer anywhere: --gemm "

@@ -1,4 +1,4 @@
-// The words of the warp-specialization model (paper 003, section 2): a matrix product, its tiles, what one
+// The terms of the warp-specialization model (paper 003, section 2): a matrix product, its tiles, what one
 // stage costs, and how producers and consumers are arranged. Plain values; nothing here needs a GPU.
 #pragma once
 
@@ -8,15 +8,15 @@
 
 namespace mgsync::pipeline {
 
-// A whole number of one unit of time that the caller chooses: picoseconds where a machine is described in ns,
-// cycles for the synthetic kernel. Whole numbers, so that simulator, closed form and solver can be compared
-// without a margin.
+// A time as a whole number of a unit that the caller chooses: picoseconds where a machine is described in ns,
+// cycles for the synthetic kernel. Integers, so that simulator, closed form and solver can be compared
+// exactly.
 using ticks = std::int64_t;
 
-inline constexpr ticks ticks_per_ns = 1000;  // where a machine's nanoseconds become ticks
+inline constexpr ticks ticks_per_ns = 1000;  // for converting a machine's ns to ticks
 
-// C (m x n) = A (m x k) B (k x n). As a tile: the part of C that one block computes, and the depth of one
-// stage.
+// The size of a product, C (m x n) = A (m x k) B (k x n). For a tile: the part of C that one block computes,
+// and the depth k of one stage.
 struct extent {
   int m = 0;
   int n = 0;
@@ -47,13 +47,13 @@ struct stage_times {
   load_time a, b;
   ticks math = 0;      // t_C
   ticks epilogue = 0;  // E, once per output tile
-  ticks query = 0;     // of an agent's own time between two of its stages: wait and signal that need not wait
-  ticks handover = 0;  // from a signal to the start of who waited for it
+  ticks query = 0;     // an agent's overhead between two of its stages, when it need not wait
+  ticks handover = 0;  // from a signal until the agent that waits for it goes on
   bool operator==(const stage_times&) const = default;
 };
 
-// What one SM computes of a product, one output tile after the other: all alike but the last, which may find
-// the chip less busy. As two entries and a number, because there may be millions.
+// What one SM computes of a product, one output tile after the other: all alike except the last, while which
+// fewer SMs may be busy. Stored as two entries and a count, because there may be millions of tiles.
 struct sm_work {
   stage_times each, last;
   std::int64_t tiles = 1;
@@ -84,7 +84,7 @@ inline std::string text(extent e) {
   return std::to_string(e.m) + "x" + std::to_string(e.n) + "x" + std::to_string(e.k);
 }
 
-// One bar of a timeline, in the unit of who made it.
+// One bar of a timeline, in the unit of whoever made it.
 struct timeline_span {
   std::string track;
   std::string event;

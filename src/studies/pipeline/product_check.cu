@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned threads = 256;
 
-// splitmix64: one well-mixed word for each index.
+// splitmix64: a well-mixed 64-bit word for each index.
 __host__ __device__ inline std::uint64_t mixed(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -32,8 +32,8 @@ struct view {
   int m, n, k;
 };
 
-// Products rounded to 24 bits or a little worse, k/16 additions one after the other: a random walk of this
-// size.
+// The error that rounding explains: products rounded to 24 bits or a little worse, and k/16 successive
+// additions, whose errors add up as a random walk.
 __device__ inline double allowed(int k, double sum_of_squares) {
   return 16.0 * (k / 16.0 + 16) * 0x1p-23 * sqrt(sum_of_squares);
 }
@@ -51,7 +51,8 @@ __device__ inline double entry_error(const view& x, int row, int column) {
   return error == error ? error : INFINITY;
 }
 
-// Not negative, so the bits of doubles are in their order.
+// Atomic maximum. The values are not negative, so the bit patterns of doubles are in the same order as the
+// values.
 __device__ inline void keep_largest(unsigned long long* largest, double value) {
   atomicMax(largest, static_cast<unsigned long long>(__double_as_longlong(value)));
 }
@@ -73,7 +74,8 @@ __device__ inline double sign_of(std::uint64_t seed, int i) {
   return (mixed(seed + static_cast<std::uint64_t>(i)) & 1) != 0 ? 1.0 : -1.0;
 }
 
-// u = B r: k sums over n, one thread each; neighbours read neighbouring elements.
+// u = B r, where r is a vector of random signs: k sums over n, one thread each; adjacent threads read
+// adjacent elements.
 __global__ void times_signs(view x, std::uint64_t seed, double* u) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= x.k) return;
@@ -83,7 +85,8 @@ __global__ void times_signs(view x, std::uint64_t seed, double* u) {
   u[i] = sum;
 }
 
-// |C r - A u| of one row per block of one warp, over what rounding of n entries with random signs explains.
+// |C r - A u| of one row per block of one warp, relative to what rounding of n entries with random signs
+// explains.
 __global__ void compare_rows(view x, std::uint64_t seed, const double* u, unsigned long long* largest) {
   const int row = static_cast<int>(blockIdx.x);
   double difference = 0;

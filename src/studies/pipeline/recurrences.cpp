@@ -9,11 +9,11 @@ namespace mgsync::pipeline {
 
 namespace {
 
-constexpr ticks never = -1;  // no such event: no time is negative
+constexpr ticks never = -1;  // no such event; real times are not negative
 
 ticks after(ticks when, ticks lasts) { return when == never ? never : when + lasts; }
 
-// The times that what comes next depends on: those of so many buffers, and four more.
+// The state between stages: the times when each buffer was multiplied, and four more times.
 constexpr std::size_t most_buffers = 12;
 using moments = std::array<ticks, most_buffers + 4>;
 
@@ -23,7 +23,8 @@ moments nothing() {
   return all;
 }
 
-// A map of moments that is linear in (later of, after): column by column, what it makes of one moment alone.
+// A map of states that is linear in (max, +), stored by columns: the result for each state with a single
+// event at time 0.
 class linear_map {
  public:
   template <class Map>
@@ -48,7 +49,7 @@ class linear_map {
     return linear_map(columns_.size(), [&](const moments& alone) { return next((*this)(alone)); });
   }
 
-  // So many times in a row.
+  // This map applied `times` times in a row, by squaring.
   linear_map repeated(std::int64_t times) const {
     linear_map all(columns_.size(), [](moments alone) { return alone; });
     for (linear_map power = *this; times > 0; times /= 2, power = times > 0 ? power.then(power) : power)
@@ -60,7 +61,7 @@ class linear_map {
   std::vector<moments> columns_;
 };
 
-// One SM's producers and consumers. Of the moments, the first ones are when the buffers' stages were
+// The producers and consumers of one SM. A state begins with the times when the stages in the buffers were
 // multiplied, the latest first.
 class block {
  public:
@@ -72,7 +73,7 @@ class block {
         mine_(buffers_ + 2),
         others_(buffers_ + 3) {}
 
-  // Before the first stage every buffer is free, and so is everybody.
+  // The state before the first stage: every buffer and every agent is free.
   moments start() const {
     moments all = nothing();
     for (const std::size_t free : {a_, b_, mine_, others_}) all[free] = 0;
@@ -93,7 +94,7 @@ class block {
     return first.then(next.repeated(stages - 1)).then(end);
   }
 
-  // When this consumer, and the other one, had finished.
+  // When the consumer of the last tile, and the other one, finished.
   ticks mine(const moments& now) const { return now[mine_]; }
   ticks others(const moments& now) const { return now[others_]; }
 
@@ -130,7 +131,7 @@ time_of_tiles persistent_time(const sm_work& work, const arrangement& warps) {
   now = sm.tile(work.last, work.stages)(now);
   const ticks query = work.last.query;
   time_of_tiles found{std::max(sm.mine(now), sm.others(now)) - query, 0};
-  // A consumer waits whenever it does nothing else, up to the end of its last output tile.
+  // A consumer counts as waiting whenever it does nothing else, up to the end of its last output tile.
   const auto busy = [&](const stage_times& t) { return work.stages * (t.math + query) + t.epilogue; };
   found.waiting = sm.mine(now) + sm.others(now) - (work.tiles - 1) * busy(work.each) - busy(work.last);
   return found;

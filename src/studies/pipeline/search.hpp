@@ -1,4 +1,5 @@
-// Which configuration is the fastest for a product on a machine, by the model: brute force, and Z3 beside it.
+// Finds the configuration that the model says is fastest for a product on a machine: by brute force, and by
+// Z3.
 #pragma once
 
 #include <chrono>
@@ -20,16 +21,16 @@ search_space paper_space();  // tiles of 64 and 128 each, 1 to 4 buffers, one co
 search_space wide_space();   // m and n multiples of 64 to 256, k multiples of 16 to 128, 1 to 8 buffers, 1 or
                              // 2 consumers
 
-// What the model says of one configuration, launch included, in ticks (picoseconds).
+// The model's prediction for one configuration, launch included, in ticks (picoseconds).
 struct prediction {
   ticks total = 0;
-  ticks waiting = 0;  // of the consumers, on the most loaded SM: the paper's second goal
+  ticks waiting = 0;  // wait of the consumers on the most loaded SM: the paper's second goal
   bool operator==(const prediction&) const = default;
 };
 prediction predict(const machine&, extent size, const configuration&);
 
-// No schedule is faster than its busiest engine alone: launch and that, in ticks. The same for any number of
-// buffers.
+// A lower bound in ticks: the launch, and the time that the busiest engine needs alone. It does not depend on
+// the number of buffers.
 ticks lower_bound(const machine&, extent size, const configuration&);
 
 // All configurations of the space that fit the machine, in the space's order.
@@ -39,19 +40,20 @@ struct search_answer {
   enum class outcome { optimal, nothing_fits, time_out, unknown };
   outcome how = outcome::nothing_fits;
   std::string by;      // "brute force", "Z3 4.8.12"
-  std::string reason;  // of time_out and unknown
+  std::string reason;  // why it timed out or is unknown
   configuration best;
   prediction time;
   std::vector<configuration> ties;  // brute force: all with the least total, the best first
-  std::size_t tried = 0;            // candidates
+  std::size_t tried = 0;            // how many candidates
   double seconds = 0;
 };
 
-// The least total; among equals the least waiting, then the least shared memory, then the first. Exact:
-// configurations are skipped only where a lower bound of their time is above the best.
+// Finds the configuration with the least total time; among equals the one with the least waiting, then with
+// the least shared memory, then the first. Exact: only configurations whose lower bound is above the best
+// time are skipped.
 search_answer brute_force(const machine&, extent size, const search_space&);
 
-// Whether Z3 is in this build.
+// Whether this build has Z3.
 bool has_z3();
 
 // The paper's encoding (section 3.2): event times as arrays of integers indexed by stage, buffers and tile as
@@ -62,12 +64,12 @@ bool has_z3();
 std::optional<search_answer> solve_with_z3(const machine&, extent size, const search_space&,
                                            std::chrono::milliseconds limit);
 
-// How much faster the best configuration would be if one thing were twice as good: what binds is what helps
-// most.
+// How much faster the best configuration would be if one resource were twice as good: the bottleneck is what
+// helps most.
 struct relaxation {
   std::string what;  // "DMA throughput", "shared memory", ...
   double gain_percent = 0;
-  configuration best;  // then
+  configuration best;  // the best configuration then
 };
 std::vector<relaxation> relaxations(const machine&, extent size, const search_space&, const search_answer&);
 

@@ -1,5 +1,5 @@
-// The semaphores of the study's kernels: mbarriers in shared memory, waited for within a bound. Below compute
-// capability 8.0 there are none: the code compiles there and must not run.
+// The semaphores of the study's kernels: mbarriers in shared memory, with bounded waits. Below compute
+// capability 8.0, which has no mbarriers, the code compiles but must not run.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,7 @@
 
 namespace mgsync::pipeline {
 
-// A wait that lasts longer than this has lost its partner: the kernel is ended with a trap instead of
-// spinning forever.
+// A wait longer than this is taken for a deadlock: the kernel is ended by a trap instead of spinning forever.
 inline constexpr long long longest_wait_cycles = 4'000'000'000LL;
 
 __device__ inline std::uint32_t shared_address(const void* pointer) {
@@ -37,8 +36,8 @@ __device__ inline void mbarrier_arrive(std::uint64_t* barrier) {
 #endif
 }
 
-// Whether the phase of this parity has ended; on compute capability 9.0 and above the hardware waits a while
-// for it.
+// Whether the phase with this parity has ended; on compute capability 9.0 and above the hardware suspends the
+// thread for a while first.
 __device__ inline bool mbarrier_ended(std::uint32_t address, unsigned parity) {
   unsigned ended = 1;
 #if MGSYNC_HAS_MBARRIER
@@ -60,8 +59,8 @@ __device__ inline bool mbarrier_ended(std::uint32_t address, unsigned parity) {
   return ended != 0;
 }
 
-// Returns once the phase of this parity has ended; all that the arriving threads wrote before is visible
-// then. A clock is read only where there is something to wait for: it would cost as much as the rest.
+// Waits until the phase with this parity has ended; then all writes of the arriving threads are visible. The
+// clock is read only if the first test fails, since a read costs as much as the test.
 __device__ inline void mbarrier_wait(std::uint64_t* barrier, unsigned parity) {
   const std::uint32_t address = shared_address(barrier);
   if (mbarrier_ended(address, parity)) return;

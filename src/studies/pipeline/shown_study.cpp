@@ -13,11 +13,11 @@
 namespace mgsync::pipeline {
 namespace {
 
-constexpr std::size_t most_dots = 250;  // of one family: enough to see the cloud
+constexpr std::size_t most_dots = 250;  // per kernel family: enough to see the cloud
 
 using pairs = std::vector<std::pair<double, double>>;
 
-// Errors are counted in percent.
+// Converts percent, in which errors are stored, to a share.
 double share(double percent) { return percent / 100; }
 
 std::string kernel_name(const std::string& family, int producers) {
@@ -31,7 +31,7 @@ std::string set_name(const std::string& set) {
                            : "sizes asked for";
 }
 
-// One figure's or table's name on this machine.
+// Names of figures and tables of this machine.
 struct namer {
   std::string machine;
   std::string operator()(std::string name) const {
@@ -42,7 +42,7 @@ struct namer {
   }
 };
 
-// The held-out rows of one kernel with what both models say of them.
+// The held-out rows of one kernel with the predictions of both models.
 struct predicted_rows {
   std::vector<const product_row*> rows;
   pairs whole, less_launch, second, second_less_launch;
@@ -238,7 +238,7 @@ void add_asked(const measured_study& study, const std::map<profile_key, tile_pro
   e.add(std::move(t));
 }
 
-// Eqs. 4 to 7, and each tile predicted from lines that were fitted to the others.
+// Adds the lines of eqs. 4 to 7, and predictions for each tile from lines fitted to the other tiles.
 void add_lines(const measured_study& study, const std::map<profile_key, tile_profile>& profiles,
                const namer& name, evaluation& e) {
   table t{
@@ -311,7 +311,7 @@ void add_synthetic(std::span<const synthetic_summary> all, const namer& name, ev
   e.add(std::move(t));
 }
 
-// By kind of semaphore and number: every kind's timelines begin with 0.
+// Adds a timeline for each kind of semaphore and number; the numbers of every kind begin at 0.
 void add_timelines(const measured_study& study, std::span<const synthetic_summary> fitted, const namer& name,
                    evaluation& e) {
   std::map<std::pair<std::string, int>, std::vector<stamp_row>> recorded;
@@ -350,7 +350,7 @@ mgsync::timeline simulated_over_measured(std::span<const stamp_row> rows, const 
   mgsync::timeline picture{
       {fmt::format("pipeline-timeline-{}-{}", any.semaphore, any.timeline), "", ""}, "cycles", {}, 0};
   const ticks shift =
-      measured.front().begin - simulated.front().begin;  // the first loads are put on top of each other
+      measured.front().begin - simulated.front().begin;  // aligns the starts of the first loads
   const auto add = [&](const std::vector<activity>& all, bool consumer, int agent, const char* how,
                        ticks by) {
     track one{fmt::format("{}, {}",

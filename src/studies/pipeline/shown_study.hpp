@@ -1,4 +1,4 @@
-// What a measured study says, in sentences, tables and pictures: how far the model is off, which tile it
+// Presents a measured study in sentences, tables and figures: how far the model is off, which tile it
 // chooses, what the semaphores cost, and the simulated stages over the recorded ones.
 #pragma once
 
@@ -9,10 +9,11 @@
 
 namespace mgsync::pipeline {
 
-// Adds to `e`. `machine` tells several apart and goes into the names; empty: there is one.
+// Adds the study to `e`. `machine` goes into the names, to tell several machines apart; empty: there is only
+// one.
 void show(const measured_study&, const std::string& machine, evaluation& e);
 
-// The stages of one recorded run, and beneath each agent what the simulator makes of it with these costs.
+// A timeline of one recorded run; beneath each agent stands the simulation with these costs.
 mgsync::timeline simulated_over_measured(std::span<const stamp_row> one_timeline, const semaphore_costs&);
 
 }  // namespace mgsync::pipeline

@@ -13,8 +13,8 @@ namespace mgsync::pipeline {
 
 namespace {
 
-// Agents act, events wake them. A stage is counted over all output tiles of the part that is simulated; slot
-// = stage modulo buffers.
+// The event loop of the simulation. Stages are counted over all output tiles of the part that is simulated; a
+// stage uses slot = stage modulo buffers.
 class event_loop {
  public:
   event_loop(std::span<const stage_times> tiles, int first_tile, int stages, const arrangement& warps,
@@ -32,7 +32,7 @@ class event_loop {
     for (int c = 0; c < warps.consumers; ++c) consumers_[c].stage = c * stages;
   }
 
-  // Runs until nothing is left to do.
+  // Handles events until there are none left.
   void run(ticks begin) {
     for (int p = 0; p < warps_.producers; ++p) wake(begin, kind::producer, p);
     for (int c = 0; c < warps_.consumers; ++c) wake(begin, kind::consumer, c);
@@ -60,8 +60,8 @@ class event_loop {
   };
   struct producer_state {
     int stage = 0;
-    bool b_next = false;  // one producer: A of this stage is under way, B follows
-    bool idle = false;    // waits for a buffer
+    bool b_next = false;  // one producer: the load of A is under way, and B follows
+    bool idle = false;    // is waiting for a buffer
     ticks busy_until = 0;
   };
   struct consumer_state {
@@ -102,7 +102,7 @@ class event_loop {
   void produce(int p) {
     producer_state& me = producers_[p];
     if (me.stage >= all_ || now_ < me.busy_until)
-      return;  // several events of one moment may wake an agent twice
+      return;  // several events at the same time may wake an agent twice
     const int before = me.stage - warps_.buffers;
     if (!me.b_next && before >= 0 && !released_[before] && broken_ != fault::producer_never_waits) {
       me.idle = true;
@@ -138,8 +138,8 @@ class event_loop {
     math_end = std::max(math_end, end);
     wake(end + t.handover, kind::buffer_free, me.stage);
     const bool last = (me.stage + 1) % stages_ == 0;
-    // The next stage is this consumer's own, or the next tile's first, which the other consumer may have been
-    // waiting for.
+    // Wakes whoever multiplies the next stage: this consumer, or the other one, which may be waiting for its
+    // turn with the next tile.
     wake(end + (last && warps_.consumers == 2 ? t.handover : 0), kind::turn, me.stage + 1);
     const ticks free = end + (last ? t.epilogue : 0);
     if (last) epilogue_end = free;
@@ -177,7 +177,7 @@ constexpr std::int64_t most_stages = 1 << 24;  // of all output tiles; each take
 
 int most_in_flight(std::span<const activity> all) {
   std::map<std::pair<int, int>, std::pair<ticks, ticks>>
-      lives;  // of a stage's buffer: first load to end of multiplying
+      lives;  // when a stage's buffer is in use: from its first load to the end of multiplying
   for (const activity& a : all) {
     if (a.kind == activity_kind::epilogue) continue;
     auto [at, is_new] = lives.try_emplace({a.tile, a.stage}, a.begin, a.end);
@@ -189,7 +189,7 @@ int most_in_flight(std::span<const activity> all) {
     changes.emplace_back(life.first, +1);
     changes.emplace_back(life.second, -1);
   }
-  std::sort(changes.begin(), changes.end());  // at equal times a buffer is given back before it is taken
+  std::sort(changes.begin(), changes.end());  // at equal times a release comes before the next use
   int now = 0, most = 0;
   for (const auto& [_, change] : changes) most = std::max(most, now += change);
   return most;
@@ -224,8 +224,8 @@ simulation simulate(std::span<const stage_times> tiles, int stages, const arrang
     loop.run(0);
     take(loop);
   } else {
-    // Each output tile starts with an empty buffer: once the tile before is multiplied, and once the consumer
-    // that gets it has finished its last epilogue.
+    // Without persistent blocks each output tile begins with empty buffers, after the tile before was
+    // multiplied, and after its consumer has finished its previous epilogue.
     ticks math_end = 0;
     std::vector<ticks> free_again(2, 0);
     for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
@@ -255,7 +255,7 @@ std::vector<std::string> violations(std::span<const activity> all, int tiles, in
   std::vector<std::string> found;
   const int count = tiles * stages;
   std::vector<std::array<const activity*, 3>> of_stage(count, {nullptr, nullptr, nullptr});
-  std::map<std::pair<int, int>, ticks> engine_free;  // load engines by producer, and the multiplying as one
+  std::map<std::pair<int, int>, ticks> engine_free;  // by producer, and the multiplying engine as one
   for (const activity& a : all) {
     if (a.kind == activity_kind::epilogue) continue;
     const int which = a.kind == activity_kind::load_a ? 0 : a.kind == activity_kind::load_b ? 1 : 2;

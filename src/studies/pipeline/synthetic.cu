@@ -25,13 +25,13 @@ struct setting_on_gpu {
 
 struct stamps {
   long long cycles;
-  long long begin[3][2 * most_stages_kept];  // by agent; a lone producer's B follows its A's
+  long long begin[3][2 * most_stages_kept];  // by agent; a single producer alternates A and B
   long long end[3][2 * most_stages_kept];
 };
 
-// The SM's counter, its low half: half the cost of the whole, and waits are far shorter than its 2^32 cycles.
-// The compiler moves a clock read over a barrier unless the read needs something that the barrier holds back:
-// a word of shared memory, which is never the one that it is compared with.
+// Reads the low half of the SM's counter, which costs half as much as the whole; waits are far shorter than
+// its 2^32 cycles. The compiler may move a clock read across a barrier unless the read depends on something
+// that may not move: here on a word of shared memory, which is never equal to the constant.
 __device__ inline unsigned clock_after(const unsigned* shared_word) {
   unsigned word, now;
   asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(word) : "r"(shared_address(shared_word)) : "memory");
@@ -47,7 +47,7 @@ __device__ inline unsigned clock_now() {
   return now;
 }
 
-// One item of an agent, with its stamps where they are wanted.
+// Runs one timed wait of an agent, and records when if that is wanted.
 struct recorder {
   stamps* out;
   bool keeps;
@@ -74,10 +74,10 @@ __device__ inline void load_stage(const setting_on_gpu& s, const recorder& notes
   }
 }
 
-// Two barriers of hardware per buffer: one that the producers arrive at and the consumer waits for, one the
-// other way.
+// Two of the hardware's named barriers per buffer: at one the producers arrive and the consumer waits, at the
+// other the reverse.
 struct named_barriers {
-  static constexpr unsigned first = 1;  // 0 is __syncthreads
+  static constexpr unsigned first = 1;  // 0 is that of __syncthreads()
   unsigned buffers, threads;
 
   __device__ named_barriers(const setting_on_gpu& s)
@@ -99,7 +99,7 @@ struct named_barriers {
   }
 };
 
-// One lane speaks for its warp.
+// One lane arrives for its warp.
 struct warp_speaks {
   __device__ void arrive(std::uint64_t& barrier) const {
     __syncwarp();
@@ -146,7 +146,7 @@ __device__ void run_agents(Semaphores& semaphores, const setting_on_gpu& s, stam
   if (threadIdx.x % 32 == 0) out->cycles = clock_now() - *start;
 }
 
-// All warps start together, at a time that all know: the low half of the counter, in shared memory.
+// All warps start at the same time, which is stored in shared memory as the low half of the counter.
 __device__ inline const unsigned* common_start() {
   __shared__ unsigned start;
   __syncthreads();

@@ -14,22 +14,22 @@
 
 namespace mgsync::pipeline {
 
-// Block barriers: the synchronous kernel, where nobody overlaps with anybody.
+// How agents synchronize. block_barrier: the synchronous kernel, in which nothing overlaps.
 enum class semaphore { named_barrier, mbarrier, cuda_pipeline, block_barrier };
 inline constexpr std::array<semaphore, 4> all_semaphores = {
     semaphore::named_barrier, semaphore::mbarrier, semaphore::cuda_pipeline, semaphore::block_barrier};
 const char* name_of(semaphore);
-int most_buffers(semaphore);  // a block has 16 named barriers, two per buffer and one of its own
+int most_buffers(semaphore);  // a block has 16 named barriers: two per buffer and one of its own
 
 struct synthetic_setting {
   semaphore kind = semaphore::mbarrier;
-  int producers = 1;  // 1: waits load_a and then load_b; 2: side by side
+  int producers = 1;  // 1: waits load_a, then load_b; 2: both side by side
   int buffers = 2;
   int stages = 1;
   int load_a_cycles = 0;
   int load_b_cycles = 0;
   int math_cycles = 0;
-  bool releases_early = false;  // broken on purpose: a buffer is given back before it is multiplied
+  bool releases_early = false;  // the planted fault: a buffer is given back before it is multiplied
 };
 
 // What an agent did when, in cycles of the SM since the common start.
@@ -42,12 +42,12 @@ struct activity_cycles {
 };
 
 struct synthetic_run {
-  long long cycles = 0;                     // from the common start to the end of the last multiplying
-  std::vector<activity_cycles> activities;  // where asked for
+  long long cycles = 0;                     // from the common start to the end of the last multiplication
+  std::vector<activity_cycles> activities;  // empty unless asked for
 };
 
-// Runs it once on the calling thread's GPU. `with_activities` keeps each agent's begin and end (at most 256
-// stages). Throws api_error.
+// Runs the kernel once on the calling thread's GPU. `with_activities` records when each agent began and ended
+// each stage (at most 256 stages). Throws api_error.
 synthetic_run run_synthetic(const synthetic_setting&, bool with_activities, cudaStream_t);
 
 }  // namespace mgsync::pipeline

@@ -8,8 +8,8 @@ struct tile_position {
   int n = 0;
 };
 
-// Groups of 8 rows of tiles, column by column within a group: the tiles that run at the same time share their
-// inputs in the L2 cache.
+// Output tiles are computed in groups of 8 rows of tiles, column by column within a group, so that the tiles
+// that run at the same time share their inputs in the L2 cache.
 __host__ __device__ inline tile_position position_of(int tile, int tiles_m, int tiles_n) {
   constexpr int group = 8;
   const int of_group = group * tiles_n;

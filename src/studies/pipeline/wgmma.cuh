@@ -6,8 +6,8 @@
 
 namespace mgsync::pipeline {
 
-// Where an operand begins: rows of 64 halves (128 bytes), eight rows (1024 bytes) to a swizzled group. The
-// next 16 elements of k are 32 bytes further, 2 in the descriptor's units.
+// The descriptor of an operand: rows of 64 halves (128 bytes), eight rows (1024 bytes) to a swizzled group.
+// The next 16 elements of k are 32 bytes further, which is 2 in the descriptor's units.
 __device__ inline std::uint64_t operand_at(std::uint32_t shared_address) {
   constexpr std::uint64_t group_bytes = 1024, swizzle_128 = 1;
   return static_cast<std::uint64_t>((shared_address & 0x3ffff) >> 4) | (std::uint64_t{1} << 16) |
@@ -15,7 +15,8 @@ __device__ inline std::uint64_t operand_at(std::uint32_t shared_address) {
 }
 
 __device__ inline void multiplying_begins() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-// Everything since multiplying_begins() is done, and its shared memory may be overwritten.
+// Waits until all multiplications since multiplying_begins() are done, and their shared memory may be
+// overwritten.
 __device__ inline void multiplying_ends() {
   asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
 }

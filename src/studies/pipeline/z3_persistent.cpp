@@ -10,8 +10,8 @@ namespace mgsync::pipeline {
 
 namespace {
 
-// One tile: event times of every stage of every output tile of the most loaded SM, as expressions of buffers
-// and consumers.
+// The problem of one tile: the event times of every stage of every output tile of the most loaded SM, as
+// expressions of the number of buffers and consumers.
 class persistent_tile {
  public:
   persistent_tile(z3::context& context, const machine& m, extent size, extent tile, const search_space& space)
@@ -24,7 +24,7 @@ class persistent_tile {
     assert_recurrences();
   }
 
-  // Improves `best` until there is nothing better here; or says why nobody knows whether there is.
+  // Improves `best` until this tile has nothing better. Returns why the solver could not tell, or nothing.
   std::string improve(search_answer& best) {
     while (true) {
       if (best.how == search_answer::outcome::optimal) {
@@ -46,7 +46,7 @@ class persistent_tile {
 
  private:
   z3::expr number(std::int64_t value) { return context_.int_val(value); }
-  // A name for the later of two times: without names the expressions would grow with every stage.
+  // A named variable for the later of two times: without names the expressions would grow with every stage.
   z3::expr later(const z3::expr& x, const z3::expr& y) {
     const z3::expr named = context_.int_const(fmt::format("t{}", names_++).c_str());
     solver_.add(named == z3::ite(x >= y, x, y));
@@ -65,8 +65,8 @@ class persistent_tile {
     most_buffers_ = *std::max_element(space.buffers.begin(), space.buffers.end());
   }
 
-  // When the buffer of stage i is free again: with Q buffers, once stage i - Q is multiplied; 0 for the first
-  // Q.
+  // When the buffer of stage i is free: with Q buffers, once stage i - Q has been multiplied; 0 for the first
+  // Q stages.
   z3::expr freed(std::int64_t i) {
     z3::expr when = number(0);
     for (std::int64_t q = std::min<std::int64_t>(most_buffers_, i); q >= 1; --q) {
@@ -93,7 +93,7 @@ class persistent_tile {
       a_next = serial ? b + number(t.b.issue + t.query) : a + number(t.a.issue + t.query);
       b_next = b + number(t.b.issue + t.query);
       const z3::expr data = later(a + number(t.a.latency), b + number(t.b.latency)) + number(t.handover);
-      // Ready: the consumer whose turn it is has ended what it did before, an epilogue included.
+      // A consumer is ready once it has finished its previous tile, epilogue included.
       const std::int64_t tile = i / depth;
       z3::expr ready = number(0), turn = number(0);
       if (i % depth != 0) {

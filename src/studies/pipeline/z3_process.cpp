@@ -1,5 +1,5 @@
-// Z3 in a process of its own. It does not listen to its interrupt while a problem is written down, and not
-// always while it works on it; a process can be ended whatever it does, and takes its memory along.
+// Runs Z3 in a process of its own. Z3 ignores its interrupt while a problem is being built, and sometimes
+// while it solves; a process can always be killed, which also frees its memory.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -26,7 +26,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// What comes through the pipe, and after it the reason.
+// What is sent through the pipe; the reason follows it.
 struct solved {
   bool described = false;
   search_answer::outcome how = search_answer::outcome::unknown;
@@ -40,7 +40,7 @@ constexpr const char* most_memory_mb = "150";
 [[noreturn]] void solve_and_leave(int to, const machine& m, extent size, const search_space& space) {
   solved found;
   std::string text(sizeof found, '\0');
-  std::set_terminate([] { _exit(1); });  // it throws from a destructor where there is no more memory
+  std::set_terminate([] { _exit(1); });  // Z3 throws from a destructor when memory runs out
   try {
     z3::set_param("memory_max_size", most_memory_mb);
     const auto answer =
@@ -63,7 +63,7 @@ constexpr const char* most_memory_mb = "150";
   _exit(0);
 }
 
-// Everything up to the end of the pipe; nothing where it does not end in time.
+// Reads up to the end of the pipe; nothing where that has not come by `end`.
 std::optional<std::string> read_until(int from, clock::time_point end) {
   std::string text;
   std::array<char, 4096> part;
@@ -80,7 +80,7 @@ std::optional<std::string> read_until(int from, clock::time_point end) {
   }
 }
 
-// What the other process says; nothing where it has not said all in time. It is gone afterwards.
+// The answer of the other process, which is gone afterwards; nothing where it did not answer in time.
 std::optional<std::string> asked_elsewhere(const machine& m, extent size, const search_space& space,
                                            clock::time_point end) {
   std::array<int, 2> ends{};
@@ -89,7 +89,7 @@ std::optional<std::string> asked_elsewhere(const machine& m, extent size, const 
   const pid_t parent = getpid(), child = fork();
   check_errno(child, "starting a process for the solver");
   if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // a signal that ends this command ends the solver
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // the solver is killed when its parent ends
     if (getppid() == parent) solve_and_leave(to.get(), m, size, space);
     _exit(1);
   }
@@ -108,7 +108,7 @@ std::optional<search_answer> solve_with_z3(const machine& m, extent size, const 
                                            std::chrono::milliseconds limit) {
   const auto begin = clock::now();
   const auto said = asked_elsewhere(
-      m, size, space, begin + limit - limit / 10);  // a process with much memory takes a while to end
+      m, size, space, begin + limit - limit / 10);  // a tenth is left for ending a process with much memory
   search_answer answer;
   answer.how = search_answer::outcome::time_out;
   answer.reason = fmt::format("no answer within {} ms", limit.count());

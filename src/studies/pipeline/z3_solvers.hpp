@@ -1,5 +1,5 @@
-// Z3 in this process, however long that takes: solve_with_z3 (search.hpp) has it done in another one, and
-// sets the limit.
+// Z3 in the calling process, without a time limit: solve_with_z3 (search.hpp) runs these in another process
+// and sets the limit.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,15 @@
 
 namespace mgsync::pipeline {
 
-// Both fill all of the answer but `by`, `tried` and `seconds`, and throw z3::exception.
+// Both functions fill all of the answer but `by`, `tried` and `seconds`, and throw z3::exception.
 
-// The paper's encoding. Nothing where the last wave is another than the others: the recurrences do not
-// describe that.
+// The paper's encoding. Nothing where the last wave differs from the others, which the recurrences do not
+// describe.
 std::optional<search_answer> solve_waves(const machine&, extent size, const search_space&);
 
-// On persistent machines the recurrences are carried on over the output tiles of one SM: one small problem
-// per tile, of buffers and consumers, from the tile with the least lower bound on; tiles whose bound is above
-// the best time found are left out.
+// For persistent machines: the recurrences go on over the output tiles of one SM. There is one small problem
+// per tile, with buffers and consumers as variables; tiles are tried in the order of their lower bounds, and
+// those whose bound is above the best time are left out.
 search_answer solve_persistent(const machine&, extent size, const search_space&);
 
 }  // namespace mgsync::pipeline

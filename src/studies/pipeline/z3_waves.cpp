@@ -8,7 +8,7 @@ namespace mgsync::pipeline {
 
 namespace {
 
-// One tile's constants of the encoding; tiles whose times, stages and waves are alike are one choice to the
+// The constants of one tile in the encoding; tiles with equal times, stages and waves are one choice for the
 // solver.
 struct tile_choice {
   extent tile;
@@ -52,7 +52,7 @@ class encoding {
   z3::expr number(std::int64_t value) { return context_.int_val(value); }
   static z3::expr later(const z3::expr& x, const z3::expr& y) { return z3::ite(x >= y, x, y); }
 
-  // A constant of the chosen tile, as a table of cases.
+  // A constant of the chosen tile, defined by an implication for each tile.
   template <class Value>
   z3::expr table(const char* name, Value value) {
     z3::expr x = context_.int_const(name);
@@ -81,7 +81,8 @@ class encoding {
     }
   }
 
-  // Equations (1) to (3), with the semaphores' costs; stages beyond the tile's own are computed and not used.
+  // Asserts equations (1) to (3), with the semaphores' costs. Stages beyond those of the chosen tile are
+  // computed, but not used.
   void assert_recurrences() {
     const z3::expr a_issue = table("a_issue", [](const tile_choice& c) { return c.times.a.issue; });
     const z3::expr a_latency = table("a_latency", [](const tile_choice& c) { return c.times.a.latency; });
