@@ -46,10 +46,10 @@ multi_grid::state::state(const std::vector<int>& gpus, int process, process_exch
   all_or_none(group.gpus, [&] {
     for (unsigned l = 0; l < local.size(); ++l) {
       const cuda::device_scope scope(ordinal(l));
-      places.push_back({});
+      states.push_back({});
       lives.add(ordinal(l));
-      places.back().own = cuda::make_stream();
-      places.back().done = cuda::make_event();
+      states.back().own = cuda::make_stream();
+      states.back().done = cuda::make_event();
     }
   });
 }
@@ -58,17 +58,17 @@ multi_grid::state::~state() {
   // The group is destroyed by stack unwinding: kernels of other processes must not wait for kernels that will
   // never be launched here.
   if (std::uncaught_exceptions() > exceptions_then) flags.abort("an exception ended the group");
-  for (unsigned l = 0; l < places.size(); ++l) try {  // streams and events are destroyed where they belong
+  for (unsigned l = 0; l < states.size(); ++l) try {  // streams and events are destroyed where they belong
       const cuda::device_scope scope(ordinal(l));
-      places[l] = {};
+      states[l] = {};
     } catch (const std::exception& error) { std::fprintf(stderr, "mgsync: %s\n", error.what()); }
 }
 
 void multi_grid::state::wait_for_kernels() const {
   for (unsigned l = 0; l < local.size(); ++l) {
-    if (!places[l].launched) continue;
+    if (!states[l].launched) continue;
     const cuda::device_scope scope(ordinal(l));
-    cuda::check(cudaEventSynchronize(places[l].done.get()), filled("waiting for the kernel on {}", name(l)));
+    cuda::check(cudaEventSynchronize(states[l].done.get()), filled("waiting for the kernel on {}", name(l)));
   }
 }
 
@@ -77,14 +77,14 @@ bool multi_grid::state::kernels_ended() const {
   static const auto query = cuda::driver_function<decltype(&cuEventQuery)>("cuEventQuery");
   for (unsigned l = 0; l < local.size(); ++l) {
     const cuda::device_scope scope(ordinal(l));
-    if (places[l].launched && query(places[l].done.get()) == CUDA_ERROR_NOT_READY) return false;
+    if (states[l].launched && query(states[l].done.get()) == CUDA_ERROR_NOT_READY) return false;
   }
   return true;
 }
 
 void multi_grid::state::listen() {
   for (unsigned l = 0; l < local.size() && !group.gpus.one_process() && !flags.given_up(); ++l)
-    flags.listen(l, places[l].own.get());
+    flags.listen(l, states[l].own.get());
 }
 
 void multi_grid::state::check() const {
@@ -191,7 +191,7 @@ void multi_grid::state::check_launch(const launch_parameters& p, unsigned l) {
   const cuda::device_scope scope(ordinal(l));
   if (is_captured(p.stream, ordinal(l))) {
     const unsigned blocks = volume(p.gridDim);
-    if (!flags.has(blocks) || places[l].fitting.at_once({p.func, volume(p.blockDim), p.sharedMem}) < blocks)
+    if (!flags.has(blocks) || states[l].fitting.at_once({p.func, volume(p.blockDim), p.sharedMem}) < blocks)
       throw usage_error(
           filled("the stream of the launch on GPU {} is being captured: prepare() the kernel with "
                  "this grid before, outside of the capture",
@@ -210,7 +210,7 @@ void multi_grid::state::check_kernel(const launch_parameters& p, unsigned l) {
   if (blocks == 0) throw usage_error("a grid of no blocks");
   if (threads < 32 || threads > 1024)
     throw usage_error(filled("blocks of {} threads: it takes 32 to 1024", threads));
-  auto& fitting = places[l].fitting;
+  auto& fitting = states[l].fitting;
   const auto fewer = library::sms_of_green_context(p.stream);
   const library::kernel_shape shape{p.func, threads, p.sharedMem};
   const auto sms = static_cast<unsigned>(cuda::sm_count(ordinal(l)));
@@ -229,7 +229,7 @@ void multi_grid::state::check_kernel(const launch_parameters& p, unsigned l) {
 }
 
 void multi_grid::state::start_kernel(const launch_parameters& p, unsigned l) {
-  place& at = places[l];
+  gpu_state& at = states[l];
   const cuda::device_scope scope(ordinal(l));
   const auto action = [&] { return filled("launching on {}", name(l)); };
   // During a capture neither wait for the event nor record it: an event recorded before the capture is not

@@ -24,7 +24,7 @@ std::string why_not_for(const wait_bounds&);
 }  // namespace library
 
 struct multi_grid::state {
-  struct place {
+  struct gpu_state {
     cuda::stream own;
     cuda::event done;  // recorded after the last launch
     bool launched = false;
@@ -97,7 +97,7 @@ struct multi_grid::state {
   library::memory_source own;
   library::barrier_flags flags;
   unsigned present = 0;  // the last number of blocks
-  std::vector<place> places;
+  std::vector<gpu_state> states;
   library::gpu_lives lives;
 };
 
