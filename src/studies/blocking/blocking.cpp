@@ -1,5 +1,5 @@
-// Study blocking: who is held by a barrier, and who may be absent from it (paper 000, section VIII, figures
-// 17 and 18).
+// Study blocking: whom does a barrier hold, and who may be absent from it (paper 000, section VIII, figures
+// 17 and 18)?
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -23,7 +23,7 @@ constexpr axis_of<question> questions({.name = "question",
                                        .help = "does it hold everybody, and what if some stay away?"},
                                       question_words);
 
-// The levels, or the names, of the barriers of a device.
+// The levels, or the names (`Part`), of a device's barriers.
 template <topology::device Device, auto Part>
 std::set<std::string_view> words_of_methods() {
   std::set<std::string_view> all;
@@ -96,8 +96,8 @@ std::vector<const method*> chosen(const study_request& asked) {
   return some;
 }
 
-// What CUDA shows of the machine's GPUs, as it calls them; all, where nobody asked CUDA: planning on a
-// machine that was described.
+// The ordinals of the machine's GPUs that CUDA reports; all GPUs where CUDA was not asked, since a described
+// machine is planned for.
 std::vector<int> gpus_of(const study_request& asked) {
   std::vector<int> shown, all;
   for (const auto& gpu : asked.machine().gpus) {
@@ -145,7 +145,7 @@ class planner {
   }
 
  private:
-  // Part 1: of GPUs the lanes of a warp only, as in the paper; on the host every barrier.
+  // Adds part 1: on GPUs the lanes of a warp only, as in the paper; on the host every barrier.
   void add_rounds(const method& m, std::vector<measurement>& all) const {
     if (m.device == topology::device::gpu && m.level != "lane") return;
     auto c = base(m);

@@ -13,9 +13,9 @@ namespace {
 
 using topology::device;
 
-// What is foretold follows from what a barrier counts: those who are alive (hardware), those who made it (a
-// mask), or a number in memory, which no exit changes. The paper tried some of the threads, warps, blocks and
-// GPUs, and does not say what the others did.
+// A prediction follows from what a barrier counts: the threads that are alive (hardware), those that made it
+// (a mask), or a number in memory, which no exit changes. In the paper some of the threads, warps, blocks and
+// GPUs were absent; it does not say what these did instead.
 constexpr method every_method[] = {
     {.level = "thread",
      .name = "std-barrier",
@@ -308,7 +308,7 @@ std::string_view predicted(const method& m, absence how, std::string_view form) 
   case absence::exit_before:
   case absence::exit_late: return m.on_exit;
   case absence::elsewhere:
-    if (m.any_place_counts && m.device == device::host) return "held";  // waiting there is arriving
+    if (m.any_place_counts && m.device == device::host) return "held";  // waiting elsewhere is an arrival too
     [[fallthrough]];
   case absence::spin:
     return form == "predicated" && !m.on_spin_predicated.empty() ? m.on_spin_predicated : m.on_spin;
@@ -402,7 +402,7 @@ std::optional<outcome> judge(const case_seen& seen, const blocking_case& c, cons
     last_arrival = std::max(last_arrival.value_or(*p.arrived), *p.arrived);
     first_leaving = std::min(first_leaving.value_or(*p.left), *p.left);
   }
-  // A launcher that ends a job for one rank's exit may be quicker than the others' arrival.
+  // A launcher that ends the job when one rank exits may do so before the others have arrived.
   const bool ended_from_outside = seen.ended_by.empty() && !seen.participants.empty();
   if (!asked && !(hung && ended_from_outside)) return std::nullopt;
   if (hung) return outcome::hung;

@@ -1,5 +1,5 @@
-// Who is held, and who may be absent (paper 000, section VIII): what one case is, what was seen of it, and
-// what that means. Values only; no barrier, no process.
+// Who is held by a barrier, and who may be absent from it (paper 000, section VIII): what one case is, what
+// was seen of it, and what that means. Plain values; no barrier, no process.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,20 @@ namespace mgsync::blocking {
 
 // What the absent do instead of coming to the barrier.
 enum class absence {
-  nobody,       // all come: what a fresh process shows afterwards
+  nobody,       // all come: shows that a fresh process works
   exit_before,  // they end before the others wait
   exit_late,    // they end while the others wait
-  spin,         // they go on for ever
+  spin,         // they spin for ever
   elsewhere,    // they wait at another barrier
   late,         // they come after the others have waited
-  drop,         // they sign off, where the barrier lets them
+  drop,         // they leave the barrier for good (as arrive_and_drop), where it lets them
 };
 
-enum class outcome { held, passed, hung };  // passed and held; passed without holding; did not pass
+enum class outcome {
+  held,
+  passed,
+  hung
+};  // held: passed once all had arrived; passed: before; hung: not at all
 
 }  // namespace mgsync::blocking
 
@@ -53,80 +57,80 @@ struct enum_words<blocking::outcome> {
 
 namespace mgsync::blocking {
 
-// A barrier that is asked, and what is foretold of it. A prediction is a word of outcome, or empty: none is
-// made.
+// A barrier under test, and the predictions for it. A prediction is a word of outcome; empty: there is none.
 struct method {
-  std::string_view level;  // whose barrier: "thread", "member" (of an OpenMP team), "rank", "lane", ...
+  std::string_view level;  // its participants: "thread", "member" (of an OpenMP team), "rank", "lane", ...
   std::string_view name;   // "std-barrier", "ours"
   topology::device device = topology::device::host;
-  bool ours = false;                           // its waits end by themselves and name the absent
-  bool members_are_those_who_make_it = false;  // the absent never were members (a coalesced group)
-  bool any_place_counts = false;  // one object, whatever the place in the code: waiting elsewhere is arriving
+  bool ours = false;                           // its waits time out and name the absent
+  bool members_are_those_who_make_it = false;  // the absent are no members (a coalesced group)
+  bool any_place_counts = false;  // one object for every place in the code: waiting elsewhere is arriving
   bool may_drop = false;
-  bool has_forms = false;                 // predicated or a real branch, in the machine code
-  std::string_view on_exit{}, on_spin{};  // what is foretold; spin: and elsewhere
-  std::string_view on_spin_predicated{};  // where the code is predicated; empty: the same
+  bool has_forms = false;                 // the machine code has a predicated form and one with a branch
+  std::string_view on_exit{}, on_spin{};  // predictions; on_spin also for absence::elsewhere
+  std::string_view on_spin_predicated{};  // in the predicated form; empty: the same
   std::string_view paper{};  // "deadlock", "no deadlock" (paper 000, section VIII-B); empty: not in it
-  std::string_view why{};    // half a sentence
+  std::string_view why{};    // the reason for the predictions, half a sentence
 };
 
 std::span<const method> methods();
 const method* find_method(std::string_view level, std::string_view name);
 
-// Empty where nothing is foretold. `form`: "predicated", "branch" or empty.
+// The predicted outcome; empty where there is no prediction. `form`: "predicated", "branch" or empty.
 std::string_view predicted(const method&, absence, std::string_view form);
 
-// One case, as the parent tells it to the process that carries it out.
+// One case. The parent passes it as words to the process that carries it out.
 struct blocking_case {
   std::string level, method;
   absence how = absence::nobody;
   std::string who = "last";  // first, last, half (every other one)
   std::string form;          // "predicated", "branch"; empty where there is none
-  unsigned members = 4;      // participants; of several GPUs: GPUs
-  unsigned bound_ms = 500;   // how long all may wait once everybody has done what he does
-  unsigned rounds = 0;       // above 0: part 1, does it hold everybody?
+  unsigned members = 4;      // how many participants; for several GPUs, how many GPUs
+  unsigned bound_ms = 500;   // how long waits may last once everybody has begun what it does
+  unsigned rounds = 0;       // above 0: part 1, the rounds that ask whether the barrier holds everybody
   std::uint64_t seed = 1;
   std::vector<int> gpus{};  // CUDA ordinals
   bool operator==(const blocking_case&) const = default;
 };
 
 std::vector<std::string> words_of(const blocking_case&);
-// std::invalid_argument names the word that is none.
+// std::invalid_argument, naming the word, where a word is unknown.
 blocking_case case_from(std::span<const std::string> words);
 
 bool is_absent(const blocking_case&, unsigned participant, unsigned participants);
 std::vector<unsigned> absentees(const blocking_case&, unsigned participants);
 
-// One participant's stamps in ns, of one clock; missing: it did not come that far.
+// One participant's stamps on a common clock: ns on the host, tickets of a counter on GPUs; missing: it did
+// not get that far.
 struct participant {
   std::optional<std::int64_t> arrived{}, left{};
-  std::optional<std::int64_t> acted{};  // the absent have begun what they do instead
+  std::optional<std::int64_t> acted{};  // when an absent one began what it does instead
 };
 
-// Part 1: rounds with the barrier and rounds without, the same otherwise.
+// Part 1: rounds with the barrier, and otherwise equal rounds without it (the control).
 struct holding {
-  std::uint64_t rounds = 0, violations = 0, wrong_data = 0;  // wrong_data: reads of another round's
+  std::uint64_t rounds = 0, violations = 0, wrong_data = 0;  // wrong_data: reads of a slot of another round
   std::uint64_t control_rounds = 0, control_violations = 0;
-  std::uint64_t hung_in = 0;  // the round, from 1 on, in which nobody got through; nothing else is known then
-  std::vector<double> begin{}, end{};  // of one round, by participant, from the first stamp on
+  std::uint64_t hung_in = 0;  // the round, from 1 on, that hung; else 0. All other values are then unknown
+  std::vector<double> begin{}, end{};  // one round by participant, from its first stamp on
   std::vector<double> control_begin{}, control_end{};
   std::string unit = "ns";
 };
 
-// What a case's process said.
+// What a case's process reported on stdout.
 struct case_seen {
   std::map<unsigned, participant> participants{};
-  std::vector<unsigned> named{};  // whom our time-out named
-  std::string ended_by{};         // "itself", "time-out", "bound", "trap", "guard"; empty: it did not say
+  std::vector<unsigned> named{};  // absent ones that the time-out of our barrier named
+  std::string ended_by{};         // "itself", "time-out", "bound", "trap", "guard"; empty: not reported
   std::optional<holding> held{};
   std::map<std::string, std::string> found{};  // "toolkit", "architecture", "error", "waived", ...
 };
 
 case_seen case_seen_from(std::string_view output);
 
-// Passed and held: nobody left before all had arrived who had to. Whoever has ended has not to; whoever lives
-// and is a member has, and has not arrived while he spins or waits at another object. Nothing where the
-// others never came, so that nothing was asked of the barrier.
+// The outcome. Held means that nobody left before all members had arrived, not counting those that have
+// ended. A member that is alive and spins, or waits at another object, has not arrived. Nothing where the
+// others never came, so that the barrier was not tested.
 std::optional<outcome> judge(const case_seen&, const blocking_case&, const method&);
 
 }  // namespace mgsync::blocking

@@ -25,7 +25,7 @@ auto has_outcome(std::string_view word) {
   return [word](const result& r) { return detail(r, "outcome") == word; };
 }
 
-// A row of the table: one barrier in one form, at one number of participants (lanes, warps, blocks, GPUs).
+// The key of a row: one barrier in one form, with a number of participants (lanes, warps, blocks, GPUs).
 struct asked_barrier {
   std::string level, name, form;
   int members;
@@ -43,7 +43,7 @@ std::string name_of(const asked_barrier& b) {
 
 using cells = std::map<absence, frame<result>>;
 
-// The barriers in the order of the table of methods, so that levels go up.
+// The cases of each barrier, in the order of methods(), so that levels ascend.
 std::vector<std::pair<asked_barrier, cells>> cases_by_barrier(std::span<const result> all) {
   std::map<asked_barrier, cells> found;
   for (const auto& r : all)
@@ -70,7 +70,8 @@ std::string word_of_case(const result& r) {
   return word;
 }
 
-// One word where all agree, whoever is absent; else each with who was.
+// The text of a cell: one word where all results agree, whoever is absent; otherwise each word with who was
+// absent.
 std::string cell_of(const frame<result>& here) {
   std::map<std::string, std::vector<std::string>> who;
   for (const auto* r : here) who[word_of_case(*r)].push_back(r->point.word("who"));
@@ -95,7 +96,7 @@ bool any_is(const cells& row, absence how, std::string_view word) {
   return here != nullptr && first(*here, has_outcome(word)) != nullptr;
 }
 
-// What a user may rely on, from the cells that were asked.
+// What a user may rely on, as far as the cells were measured.
 std::pair<std::string, std::string> advice(const method* known, const cells& row) {
   struct kind {
     absence how;
@@ -121,7 +122,7 @@ std::pair<std::string, std::string> advice(const method* known, const cells& row
           may_not.empty() ? "nobody" : fmt::format("{}", fmt::join(may_not, ", "))};
 }
 
-// A row for both forms of a barrier where they say the same.
+// Adds one row for both forms of a barrier where they say the same.
 void add_user(const asked_barrier& barrier, const method* known,
               const std::pair<std::string, std::string>& may_and_not, const std::string& source,
               table& users) {
@@ -160,7 +161,7 @@ void add_outcomes(std::span<const result> all, evaluation& e) {
                   "spin"}};
   for (const auto& [barrier, row] : rows) {
     const auto* known = find_method(barrier.level, barrier.name);
-    const auto source = short_key(row.begin()->second.front()->point);  // of several, the first
+    const auto source = short_key(row.begin()->second.front()->point);  // of several results, the first
     add_user(barrier, known, advice(known, row), source, users);
     const auto foretold = [known, form = barrier.form](absence how) {
       return known != nullptr ? predicted(*known, how, form) : "";
@@ -175,7 +176,7 @@ void add_outcomes(std::span<const result> all, evaluation& e) {
   e.add(std::move(outcomes));
 }
 
-// Every cell that was not foretold, with what its verdict depends on.
+// Adds every outcome that was not predicted, with what it depends on.
 void add_findings(std::span<const result> all, evaluation& e) {
   table t{{"findings", "Findings: what was not foretold",
            "A verdict belongs to source form, toolkit and architecture."},
@@ -192,8 +193,8 @@ void add_findings(std::span<const result> all, evaluation& e) {
   e.add(std::move(t));
 }
 
-// The paper says deadlock or none, of whole levels; it does not say what the absent did: those that ended are
-// compared.
+// Compares with the paper, which gives deadlock or none for whole levels, but not what the absent did:
+// compared are cases in which they ended.
 void add_paper(std::span<const result> all, evaluation& e) {
   table t{{"paper", "The paper's cells (000, section VIII-B): those who ended before being absent", ""},
           {"level", "barrier", "V100, P100 (CUDA 10)", "here", "as there"}};

@@ -1,5 +1,5 @@
-// What the cases say together: who may be absent, which predictions did not come true, whether the paper's
-// cells did, and which barrier holds everybody.
+// What the cases mean together: who may be absent, which predictions were wrong, whether the paper's results
+// are confirmed, and which barrier holds everybody.
 #pragma once
 
 #include <span>

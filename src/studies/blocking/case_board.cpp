@@ -6,13 +6,14 @@ namespace mgsync::blocking {
 namespace {
 
 constexpr auto look_every = std::chrono::milliseconds(1);
-// How long the others wait already when the late come and the last exit.
+// How long the others have already been waiting when the late ones come, or the last ones exit.
 constexpr auto well_waited = std::chrono::milliseconds(30);
 constexpr auto longest_start = std::chrono::seconds(30);
 
 bool absent(const case_run& run, unsigned i) { return is_absent(*run.asked, i, run.participants); }
 
-// Until all others of a kind have that stamp. The bound is the watcher's: it ends the process.
+// Waits until all absent, or all present, participants have that stamp. Unbounded here: the watcher ends the
+// process.
 template <class Stamp>
 void wait_for(const case_run& run, bool absentees_only, Stamp stamp) {
   for (unsigned i = 0; i < run.participants; ++i)
@@ -93,7 +94,7 @@ bool finished(const case_run& run) {
 }
 
 std::string watch(const case_run& run) {
-  // Waits that end by themselves do so after the bound.
+  // Waits of our barrier time out after the bound, so they get twice as long.
   const auto bound = std::chrono::milliseconds(run.asked->bound_ms) * (run.asked->method == "ours" ? 2 : 1);
   const auto begin = std::chrono::steady_clock::now();
   auto since = begin;
@@ -116,7 +117,7 @@ std::string watch(const case_run& run) {
 
 void say_line(const std::string& line) {
   const auto text = line + "\n";
-  if (write(STDOUT_FILENO, text.data(), text.size()) < 0) _exit(4);  // nobody reads it any more
+  if (write(STDOUT_FILENO, text.data(), text.size()) < 0) _exit(4);  // the parent has closed the pipe
 }
 
 }  // namespace mgsync::blocking

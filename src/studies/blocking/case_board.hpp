@@ -1,5 +1,5 @@
-// Where the participants of a case on the host stand: stamps that all of them and a watcher see, in a
-// process's memory or in memory that ranks share. And how a participant takes part.
+// The state of the participants of a case on the host: stamps that they and a watcher see, in a process's
+// memory or in memory shared by ranks; and what a participant does.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace mgsync::blocking {
 
 inline constexpr unsigned most_participants = 64;
 
-// All zero at first; stamps are ns of the monotonic clock, which all processes of a host share.
+// All zero at first. Stamps are ns of the monotonic clock, which is the same for all processes of a host.
 struct case_board {
   struct alignas(128) place {
     std::atomic<std::int64_t> arrived, left, acted, done;
@@ -34,7 +34,7 @@ inline std::int64_t now_ns() {
 class meeting {
  public:
   virtual ~meeting() = default;
-  // Through the barrier. False: its own wait came to an end, and named() says who was missing.
+  // Passes the barrier. False where its wait timed out; named() then tells who was missing.
   virtual bool meet(unsigned participant) = 0;
   // Waits at another barrier, to which nobody else comes.
   virtual void wait_elsewhere(unsigned participant) = 0;
@@ -42,7 +42,7 @@ class meeting {
   virtual std::vector<unsigned> named(unsigned) const { return {}; }
 };
 
-// What the case's participants share.
+// What the participants of a case share.
 struct case_run {
   const blocking_case* asked;
   unsigned participants;
@@ -50,21 +50,21 @@ struct case_run {
   meeting* barrier;
 };
 
-// What participant `me` does in the case. `exit` ends it where the absent are to end: of a rank it does not
-// return. Every stamp goes to `say` too ("arrived", ns), which may be empty.
+// Does what participant `me` does in the case. `exit` is called where an absent one is to end; for a rank it
+// does not return. Every stamp is also passed to `say` ("arrived", ns), which may be empty.
 using stamp_listener = std::function<void(const char* what, std::int64_t ns)>;
 void take_part(const case_run&, unsigned me, const stamp_listener& say, const std::function<void()>& exit);
 
-// Whether everybody has done what he does, so that all that could end a wait has happened.
+// Whether every participant has begun what it does, so that nothing more can end a wait.
 bool settled(const case_run&);
-// Whether all are done who will ever be.
+// Whether all participants are done that will ever be.
 bool finished(const case_run&);
 
-// Waits until the case is finished, or its bound (of ours twice, whose waits last that long) has passed since
-// it was settled, or has not been settled after 30 s; how it ended.
+// Waits until the case is finished, or until the bound (twice the bound for our barrier, whose waits last
+// that long) has passed after it settled, or until it has not settled for 30 s. Returns how it ended.
 std::string watch(const case_run&);
 
-// One line on stdout by one write, so that those of several processes do not mix.
+// Writes a line to stdout by a single write, so that the lines of several processes do not mix.
 void say_line(const std::string& line);
 
 }  // namespace mgsync::blocking

@@ -1,5 +1,5 @@
-// mgsync_blocking_case KEY=VALUE...: one case of the study blocking, in a process that may hang, trap and be
-// killed. mgsync starts it; what it says on stdout is read by case_seen_from().
+// mgsync_blocking_case KEY=VALUE...: carries out one case of the study blocking, in a process that may hang,
+// trap and be killed. mgsync starts it and reads its stdout with case_seen_from().
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/utsname.h>
@@ -18,7 +18,7 @@
 
 namespace {
 
-// What a verdict on the host belongs to, besides the library that the case names.
+// Reports what a verdict on the host depends on, besides the library that the case names.
 void say_what_it_was_built_with() {
   utsname machine{};
   uname(&machine);
@@ -35,7 +35,7 @@ void say_what_it_was_built_with() {
 int main(int argc, char** argv) {
   using namespace mgsync;
   using namespace mgsync::blocking;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // not to outlive whoever waits for it
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends when its parent does
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   try {
     const auto asked = case_from(words);

@@ -17,7 +17,7 @@
 namespace mgsync::blocking {
 namespace {
 
-// Beyond its own bound: what a busy machine may take to start a process, its ranks or its GPU.
+// Time on top of a case's own bound: starting a process, its ranks or its GPU on a busy machine.
 constexpr auto longest_around = std::chrono::seconds(40);
 
 std::string last_line(const std::string& text) {
@@ -37,7 +37,8 @@ std::vector<std::string> command_of(const case_starter& by, const blocking_case&
   return all;
 }
 
-// More ranks than hardware threads must give way to each other; whatever the user has set himself stays.
+// Lets more ranks than hardware threads run, which must yield to each other; the user's own settings are
+// kept.
 std::map<std::string, std::string> environment_of(const blocking_case& c) {
   std::map<std::string, std::string> all;
   if (c.level != "rank") return all;
@@ -48,13 +49,13 @@ std::map<std::string, std::string> environment_of(const blocking_case& c) {
   return all;
 }
 
-// How a case ended that did not say so itself.
+// How a case ended whose process did not report it.
 std::string ended_from_outside(const blocking_case& c, const child_end& child) {
   if (child.outlived) return "killed";
   return c.level == "rank" ? "launcher" : "died";
 }
 
-// Of a process that said nothing that counts.
+// Why there is no outcome, for a process that reported none.
 std::string why_nothing(const child_end& child) {
   const auto how = child.outlived     ? std::string("went on for too long, and was killed")
                    : child.code > 128 ? fmt::format("was ended by signal {}", child.code - 128)
@@ -124,7 +125,7 @@ class case_subject final : public subject {
   }
 
  private:
-  // All come, in a process of its own: what was stuck is free again.
+  // Runs the case again with nobody absent, in a fresh process: what was stuck must be free again.
   std::string afterwards() const {
     auto fresh = case_;
     fresh.how = absence::nobody;
@@ -254,14 +255,14 @@ case_end carry_out(const case_starter& by, const blocking_case& c) {
 }
 
 subject_creation make_case_subject(const case_starter& by, const blocking_case& c) {
-  // What cannot be here says so when all come: asked once of every barrier.
+  // Whether a barrier can run here shows in a case with nobody absent: tried once for every barrier.
   auto all_come = c;
   all_come.how = absence::nobody;
   all_come.rounds = 0;
   all_come.who = "last";
   all_come.bound_ms = std::max(c.bound_ms, 5000u);
   struct ability {
-    std::string waived, broken;  // why it cannot be here; what is wrong with it
+    std::string waived, broken;  // why it cannot run here; what is wrong with it
   };
   static std::map<std::string, ability> known;
   const auto key = fmt::format("{} {}", by.program, fmt::join(words_of(all_come), " "));

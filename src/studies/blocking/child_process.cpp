@@ -51,7 +51,7 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
   return all;
 }
 
-// Appends what there is. False: the other end was closed.
+// Appends what can be read now; false where the other end was closed.
 bool take(int descriptor, std::string& into) {
   char buffer[4096];
   const auto got = read(descriptor, buffer, sizeof buffer);
@@ -59,7 +59,7 @@ bool take(int descriptor, std::string& into) {
   return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-// What was written before the end, and no more: a grandchild that lives on may hold the pipe open.
+// Reads what is in the pipe without waiting for its end: a grandchild that still runs may hold it open.
 void drain(int descriptor, std::string& into) {
   fcntl(descriptor, F_SETFL, O_NONBLOCK);
   for (std::size_t before = into.size();; before = into.size()) {
@@ -67,7 +67,7 @@ void drain(int descriptor, std::string& into) {
   }
 }
 
-// Without giving its number back.
+// Whether the child has ended. WNOWAIT leaves it a zombie, so that its process id is not reused yet.
 bool has_ended(pid_t child) {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
@@ -88,7 +88,7 @@ child_end run_child(const std::vector<std::string>& command,
   auto failure = make_pipe();
   const pid_t parent = getpid(), child = fork();
   if (child == 0) {
-    // A launcher ends its ranks at this, and leaves nothing behind.
+    // SIGTERM when the parent ends: an MPI launcher then ends its ranks too.
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(127);
     setpgid(0, 0);
@@ -110,7 +110,7 @@ child_end run_child(const std::vector<std::string>& command,
     return end;
   }
   end.started = true;
-  setpgid(child, child);  // whoever comes first
+  setpgid(child, child);  // in the child and here, since either may run first
   const auto deadline = clock::now() + longest;
   int status = 0;
   pollfd ends[] = {{out.read.get(), POLLIN, 0}, {err.read.get(), POLLIN, 0}};
@@ -122,7 +122,7 @@ child_end run_child(const std::vector<std::string>& command,
     if ((ends[0].revents & (POLLIN | POLLHUP)) != 0 && !take(ends[0].fd, end.out)) ends[0].fd = -1;
     if ((ends[1].revents & (POLLIN | POLLHUP)) != 0 && !take(ends[1].fd, end.err)) ends[1].fd = -1;
   }
-  kill(-child, SIGKILL);  // and whom it left behind: its number is taken until it is waited for
+  kill(-child, SIGKILL);  // the whole group; the id is not reused before waitpid()
   waitpid(child, &status, 0);
   drain(out.read.get(), end.out);
   drain(err.read.get(), end.err);

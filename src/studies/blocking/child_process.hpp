@@ -1,4 +1,4 @@
-// A process of its own for what may hang: whatever it does, it is over after a while, and what it said until
+// Runs what may hang in a process of its own: it is ended after a given time, and what it had written until
 // then is kept.
 #pragma once
 
@@ -10,15 +10,15 @@
 namespace mgsync::blocking {
 
 struct child_end {
-  std::string out, err;      // what it wrote
+  std::string out, err;      // stdout and stderr
   bool started = false;      // otherwise `err` says why not
   bool outlived = false;     // it was killed after `longest`
   bool interrupted = false;  // it was killed because this process was asked to end
-  int code = -1;             // of its exit; 128 + signal where one ended it
+  int code = -1;             // exit code; 128 + signal where a signal ended it
 };
 
-// Starts command[0] (looked for in PATH) in a process group of its own, with `environment` added to this
-// process's, and ends the group once the process has ended, or after `longest`.
+// Starts command[0] (found in PATH) in a process group of its own, with `environment` added to that of this
+// process. Kills the group once the process has ended, or after `longest`.
 child_end run_child(const std::vector<std::string>& command,
                     const std::map<std::string, std::string>& environment, std::chrono::milliseconds longest);
 

@@ -1,5 +1,5 @@
-// The barrier of this project among the participants of a case: flags in memory that they share. Its waits
-// are bounded, and whoever gives up names those whose heartbeat is behind.
+// The barrier of this project between the participants of a case, by flags in memory that they share. Its
+// waits are bounded; whoever gives up names the participants whose heartbeat is behind.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace mgsync::blocking {
 
-// Memory of words() words, all zero, at the same place for all threads or shared between ranks; each rank
-// makes its own object.
+// `memory`: words() words, all zero, shared by the threads or ranks. Threads share one object; each rank has
+// its own.
 class flag_barrier {
  public:
   static std::size_t words(unsigned participants) {
@@ -23,7 +23,7 @@ class flag_barrier {
       parts_.push_back(memory + m * lines_of(participants) * words_per_line);
   }
   bool meet(unsigned me) {
-    const auto epoch = ++epochs_[me];  // written by `me` alone
+    const auto epoch = ++epochs_[me];  // only participant `me` writes it
     heartbeat(me).store(epoch);
     algorithm::host_policy policy(algorithm::host_limits{patience_, abort_word(), true, nullptr});
     algorithm::host_lines lines{parts_.data()};
@@ -57,7 +57,7 @@ class flag_barrier {
 
 class flag_meeting final : public meeting {
  public:
-  // `memory`: twice words(); the second half is the other barrier.
+  // `memory`: twice words(); the second half is for the barrier of wait_elsewhere().
   flag_meeting(std::uint32_t* memory, unsigned participants, std::chrono::nanoseconds patience)
       : here_(memory, participants, patience),
         elsewhere_(memory + flag_barrier::words(participants), participants, patience) {}

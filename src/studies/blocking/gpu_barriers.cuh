@@ -1,4 +1,4 @@
-// The barriers that the cases ask, by level, each in the form that take_part() calls.
+// The barriers that the cases test, by level, each in the form that take_part() calls.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -10,7 +10,7 @@
 
 namespace mgsync::blocking {
 
-// A named barrier that one warp more than there is would have to reach.
+// Waits at a named barrier for more warps than the block has.
 __device__ inline void wait_where_nobody_comes() { asm volatile("barrier.sync 7, 1024;" ::: "memory"); }
 
 struct at_hardware {
@@ -28,7 +28,7 @@ struct with_shuffle : at_hardware {
   __device__ bool meet(bool) {
     const unsigned lane = threadIdx.x % 32;
     const unsigned got = __shfl_xor_sync(0xffffffffu, lane, 1);
-    asm volatile("" ::"r"(got));  // somebody reads it
+    asm volatile("" ::"r"(got));  // uses the result, so that the shuffle is kept
     return true;
   }
 };
@@ -46,7 +46,7 @@ struct with_redux : at_hardware {
     asm volatile("" ::"r"(got));
     return true;
 #else
-    return false;  // never launched there: no such instruction
+    return false;  // never launched there: the instruction does not exist
 #endif
   }
 };
@@ -56,14 +56,14 @@ struct with_tile : at_hardware {
     return true;
   }
 };
-// Members are whoever is there when the group is made.
+// The members are the lanes that are converged when the group is made.
 struct with_coalesced : at_hardware {
   __device__ bool meet(bool) {
     cooperative_groups::coalesced_threads().sync();
     return true;
   }
 };
-// One barrier wherever the code names it.
+// All __syncthreads() of a kernel are the same barrier, wherever they stand in the code.
 struct with_syncthreads {
   __device__ bool meet(bool) {
     __syncthreads();
@@ -95,7 +95,7 @@ struct with_cluster : at_hardware {
     cooperative_groups::this_cluster().sync();
     return true;
 #else
-    return false;  // never launched there: no clusters
+    return false;  // never launched there: clusters do not exist
 #endif
   }
 };
@@ -108,7 +108,7 @@ struct with_grid_sync {
   __device__ void drop() {}
 };
 
-// The algorithm of this project: of the blocks of one GPU or of several. Its heartbeat says who came.
+// This project's algorithm, over the blocks of one GPU or of several. A heartbeat tells who has arrived.
 struct with_flags {
   const flags_of_case& flags;
   gpu_progress& mine;

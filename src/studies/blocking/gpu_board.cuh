@@ -1,6 +1,6 @@
-// What the participants of a case on GPUs do, in device code: lanes, warps, blocks and GPUs alike. Stamps are
-// numbers that a counter of all gives out, so that no clock need be shared; they lie in host memory, which
-// outlives a trap.
+// Device code of the participants of a case on GPUs: lanes, warps, blocks and GPUs alike. A stamp is a ticket
+// from a counter that all share, so that no common clock is needed. Stamps lie in host memory, which can be
+// read after a trap.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +24,15 @@ __device__ inline void put_stamp(const gpu_board& b, unsigned long long& into) {
   __threadfence_system();
 }
 
-// Of the word itself: one of another type would be copied, and never change.
+// Only for unsigned words: a value of another type would be converted to a temporary, which never changes.
 template <class Word>
 __device__ unsigned value_of(const Word&) = delete;
 __device__ inline unsigned value_of(const unsigned& word) {
   return *static_cast<const volatile unsigned*>(&word);
 }
 
-// Until all of a kind have the stamp that `field` chooses. Whoever guards the kernel ends what waits here for
-// ever.
+// Waits until all absent, or all present, participants have the stamp that `field` selects. Unbounded here:
+// the guard ends the kernel.
 template <class Field>
 __device__ void wait_for_all(const gpu_board& b, bool absentees, Field field) {
   for (unsigned i = 0; i < b.participants; ++i)
@@ -49,9 +49,9 @@ __device__ inline void is_done(const gpu_board& b, bool speaks, bool present) {
 
 __device__ inline void end_thread() { asm volatile("exit;"); }
 
-// Ends by a trap what has not ended by itself within the bound. Once all who are present are done, whoever
-// spins is let go, so that a kernel whose barrier passed ends as it should. By one thread that takes part in
-// nothing.
+// Run by one thread that is no participant. Ends the kernel by a trap when the bound has passed. Once all
+// present participants are done, it releases those that spin, so that a kernel whose barrier let them through
+// ends normally.
 __device__ inline void guard(const gpu_board& b) {
   const auto begin = algorithm::ptx::global_time_ns();
   unsigned absentees = 0;
@@ -65,7 +65,8 @@ __device__ inline void guard(const gpu_board& b) {
   }
 }
 
-// What the absent do before the others come: only those who end, or say that they are at something else.
+// What an absent participant does before the others arrive: it exits (exit_before), or stamps that it has
+// begun something else.
 __device__ inline void act_early(const gpu_board& b, unsigned me, bool speaks) {
   if (b.how == away::late || b.how == away::exit_late) return;
   if (speaks) put_stamp(b, b.places[me].acted);
@@ -74,7 +75,8 @@ __device__ inline void act_early(const gpu_board& b, unsigned me, bool speaks) {
   end_thread();
 }
 
-// Barrier: bool meet(speaks), false when its own wait came to an end; void wait_elsewhere(); void drop().
+// What an absent participant does instead of, or after, the barrier. Barrier must have: bool meet(speaks),
+// which returns false when its wait timed out; void wait_elsewhere(); void drop().
 template <class Barrier>
 __device__ void stay_away(const gpu_board& b, unsigned me, bool speaks, Barrier& barrier) {
   constexpr unsigned long long well_waited_ns = 30'000'000;
@@ -103,7 +105,8 @@ __device__ void stay_away(const gpu_board& b, unsigned me, bool speaks, Barrier&
   is_done(b, speaks, false);
 }
 
-// What those who are present do ahead of the barrier: who comes first decides what the case asks.
+// What a present participant does before the barrier: it waits for the absent to act first, where the case
+// asks for that order, and stamps.
 __device__ inline void come(const gpu_board& b, unsigned me, bool speaks) {
   if (b.how != away::nobody && b.how != away::late && b.how != away::exit_late)
     wait_for_all(b, true, [](gpu_progress& p) -> unsigned long long& { return p.acted; });
@@ -115,16 +118,17 @@ __device__ inline void go(const gpu_board& b, unsigned me, bool speaks, bool thr
   is_done(b, speaks, true);
 }
 
-// Every thread of the case, `me` being its participant and `speaks` whether it is the one that stamps.
-// Predicated: nothing but the barrier itself stands under the condition; else all that the participant does
-// stands in its own branch.
+// Called by every thread of the case. `me`: its participant; `speaks`: whether it is the thread that stamps.
+// Predicated: only the barrier itself stands under the condition; otherwise all that the participant does
+// stands in a branch of its own.
 template <bool Predicated, class Barrier>
 __device__ void take_part(const gpu_board& b, unsigned me, bool speaks, Barrier& barrier) {
   const bool absent = is_absent(b, me);
   if constexpr (Predicated) {
     if (absent) act_early(b, me, speaks);
     else come(b, me, speaks);
-    // A condition that no compiler sees through: else what stands under it joins the branches around it.
+    // The condition is loaded from memory, so that the compiler cannot merge the barrier into the branches
+    // around it.
     const bool stays_out = absent != (value_of(b.places[me].zero) != 0);
     bool through = true;
     if (!stays_out) through = barrier.meet(speaks);

@@ -1,4 +1,4 @@
-// What the kernels of the cases on GPUs take, and where the host finds them.
+// The parameters of the kernels of the cases on GPUs, and how the host gets these kernels.
 #pragma once
 
 #include <cstdint>
@@ -6,19 +6,19 @@
 
 namespace mgsync::blocking {
 
-// As in blocking_case.hpp, whose header device code does not read.
+// The same as blocking::absence, in the same order: device code cannot include blocking_case.hpp.
 enum class away : unsigned { nobody, exit_before, exit_late, spin, elsewhere, late, drop };
 enum class chosen : unsigned { first, last, half };
 
 struct gpu_progress {  // pinned host memory, all zero
   unsigned long long arrived, left, acted;
-  unsigned heartbeat;   // of barriers that name the absent
-  unsigned zero;        // always
-  unsigned unused[24];  // a line of its own
+  unsigned heartbeat;   // for barriers that name the absent
+  unsigned zero;        // always 0
+  unsigned unused[24];  // fills a line of 128 bytes
 };
 static_assert(sizeof(gpu_progress) == 128);
 
-struct gpu_counts {  // memory that all GPUs reach, all zero
+struct gpu_counts {  // in memory that all GPUs reach, all zero
   unsigned long long tickets;
   unsigned present_done, all_done, release;
 };
@@ -32,11 +32,11 @@ struct gpu_board {
   unsigned long long bound_ns;
 };
 
-// The barrier of this project as a kernel finds it: lines of flags on each GPU, all zero, and what bounds its
-// waits.
+// What a kernel needs for this project's barrier: the lines of flags on each GPU, all zero, and the bound of
+// its waits.
 struct flags_of_case {
   static constexpr unsigned most_gpus = 16;
-  static constexpr std::uint32_t timed_out = 1;  // the abort word, once a wait gave up
+  static constexpr std::uint32_t timed_out = 1;  // value of the abort word once a wait has timed out
 
   std::uint32_t* here[most_gpus];
   std::uint32_t* elsewhere[most_gpus];
@@ -45,33 +45,34 @@ struct flags_of_case {
   unsigned gpu, gpus;
 };
 
-// Of a level inside one GPU: lanes of a warp (blocks of 32 threads), warps of a block, blocks of a cluster.
-// Two blocks, or two clusters, of which the first guards. Nothing where there is none of that name. Argument:
-// gpu_board.
+// The kernel for a level within one GPU: lanes of a warp (blocks of 32 threads), warps of a block, blocks of
+// a cluster. It has two blocks, or two clusters, of which the first is the guard. nullptr where there is none
+// of that name. Parameter: gpu_board.
 const void* kernel_inside(std::string_view level, std::string_view method, bool predicated);
-// Of all blocks of a grid; needs a guard of its own. Argument: gpu_board; to be launched cooperatively.
+// The kernel whose participants are all blocks of a grid, to be launched cooperatively; the guard is another
+// kernel. Parameter: gpu_board.
 const void* kernel_of_grid(bool predicated);
-// Of ours, over the blocks of a grid, of several GPUs, or over whole GPUs. Arguments: gpu_board,
-// flags_of_case, whole_gpus.
+// The kernel with our barrier, over the blocks of a grid or of several GPUs, or over whole GPUs. Parameters:
+// gpu_board, flags_of_case, whole_gpus.
 const void* kernel_of_flags(bool predicated);
-// One thread that guards what another kernel does. Argument: gpu_board.
+// The kernel of one thread that guards another kernel. Parameter: gpu_board.
 const void* kernel_of_guard();
-// Spins until it is released: what the guard must be able to end. Argument: gpu_board.
+// A kernel that spins until it is released, which the guard must be able to end. Parameter: gpu_board.
 const void* kernel_that_spins();
-// Adds up 0 .. count - 1. Arguments: unsigned long long* sum, unsigned count.
+// A kernel that adds up 0 .. count - 1. Parameters: unsigned long long* sum, unsigned count.
 const void* kernel_that_sums();
 
 // Part 1: rounds of the lanes of a warp, each lane in a branch of its own.
 struct lane_rounds {
-  unsigned rounds;  // of each warp; block 0 guards, every other block is a warp
+  unsigned rounds;  // per warp; block 0 is the guard, every other block is a warp
   unsigned seed;
   unsigned long long bound_ns;
-  unsigned long long* violations;  // rounds, all zero
-  unsigned long long* wrong;       // rounds in which a lane read what was of another
+  unsigned long long* violations;  // rounds with a violation; 0 at first
+  unsigned long long* wrong;       // rounds in which a lane read a wrong value
   unsigned* warps_done;
-  unsigned* ended_by_guard;  // host memory, 0: set to 1 before the trap
-  unsigned* reached;         // host memory: the round that block 1 is in, from 1 on
-  long long* begin;          // 32 lanes: stamps of one round, of block 1
+  unsigned* ended_by_guard;  // in host memory, 0 at first; set to 1 before the trap
+  unsigned* reached;         // in host memory: the round that block 1 is in, from 1 on
+  long long* begin;          // 32 stamps, one per lane, of one round of block 1
   long long* end;
 };
 const void* kernel_of_lane_rounds(std::string_view method, bool with_barrier);

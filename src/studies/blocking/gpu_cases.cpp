@@ -24,7 +24,7 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-constexpr unsigned blocks_per_gpu = 4;  // of a grid and of each GPU of a multi-grid
+constexpr unsigned blocks_per_gpu = 4;  // of a grid, and of each GPU of a multi-grid
 constexpr unsigned threads_per_block = 64;
 
 away how_of(absence how) {
@@ -40,7 +40,7 @@ away how_of(absence how) {
   return away::nobody;
 }
 
-// A fresh process shows that the GPU computes: the sum of 0 .. n - 1.
+// Checks in a fresh process that the GPU still computes: the sum of 0 .. n - 1.
 void check_that_it_computes(int gpu) {
   constexpr unsigned count = 1u << 20;
   auto sum = cuda::memory::on_gpu(gpu, sizeof(unsigned long long));
@@ -72,14 +72,14 @@ void open_peers(const std::vector<int>& gpus) {
     }
 }
 
-// The memory and the streams of a case; never given back: the process ends.
+// The memory and streams of a case. They are never freed: the process ends with the case.
 struct gpu_case {
   const blocking_case* asked;
   unsigned participants = 0;
   gpu_progress* places = nullptr;
   std::uint32_t* abort = nullptr;
   gpu_board board{};
-  std::vector<flags_of_case> flags{};  // of each GPU
+  std::vector<flags_of_case> flags{};  // by GPU
   std::vector<cuda::memory> memory{};
   std::vector<cuda::stream> streams{};
 
@@ -135,8 +135,8 @@ cudaStream_t new_stream(gpu_case& g, int gpu) {
   return g.streams.back().get();
 }
 
-// One thread of each GPU that ends what hangs there, in the same context; before the case, so that it is
-// there in time.
+// Launches a guard on each GPU: one thread, in the same context, whose trap ends a case that hangs there.
+// Launched before the case, so that it surely runs.
 void launch_guards(gpu_case& g) {
   for (const int gpu : g.asked->gpus) {
     const auto stream = new_stream(g, gpu);
@@ -201,7 +201,7 @@ void launch_over_vendor([[maybe_unused]] gpu_case& g) {
 #endif
 }
 
-// No kernel: the vendor's, which is there already.
+// Launches the case. `kernel` is nullptr for the vendor's barrier, whose kernels are loaded already.
 void launch(gpu_case& g, const void* kernel) {
   const auto& c = *g.asked;
   for (const int gpu : c.gpus) {
@@ -224,14 +224,15 @@ void launch(gpu_case& g, const void* kernel) {
   else cuda::check(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, stream), "launching a case");
 }
 
-// Until every stream has come to its end: "itself", "trap", or "bound" where neither the guard nor the kernel
-// did.
+// Waits until every stream has ended. Returns "itself" or "trap"; "bound" where neither the guard nor the
+// kernel ended it in time.
 std::string wait_for_the_end(const gpu_case& g) {
   const auto deadline =
       steady::now() + std::chrono::milliseconds(g.asked->bound_ms) + std::chrono::milliseconds(1500);
   bool trapped = false;
   for (std::size_t i = 0; i < g.streams.size();) {
-    // Of any GPU; nothing else is asked of CUDA now, which a trap leaves in an error that stays.
+    // Any GPU may have trapped. No other CUDA calls are made from here on, since the error of a trap is
+    // sticky.
     const auto status = cudaStreamQuery(g.streams[i].get());
     if (status == cudaErrorNotReady) {
       if (steady::now() > deadline) return "bound";
@@ -244,7 +245,7 @@ std::string wait_for_the_end(const gpu_case& g) {
   return trapped ? "trap" : "itself";
 }
 
-// Stamps lie in host memory and are read after a trap too.
+// Reports the stamps, which lie in host memory and can be read after a trap too.
 void say_places(const gpu_case& g) {
   for (unsigned i = 0; i < g.participants; ++i) {
     const volatile gpu_progress& p = g.places[i];

@@ -24,7 +24,7 @@ __global__ void case_of_warps(gpu_board b) {
   take_part<Predicated>(b, threadIdx.x / 32, threadIdx.x % 32 == 0, barrier);
 }
 
-// Of the lanes of one warp, or of the warps of a block.
+// The kernel for the lanes of one warp, or for the warps of a block.
 template <bool Lanes, bool Predicated>
 __global__ void case_of_mbarrier(gpu_board b) {
   if (blockIdx.x == 0) {
@@ -38,11 +38,12 @@ __global__ void case_of_mbarrier(gpu_board b) {
     init(barrier.here, blockDim.x);
     init(barrier.other, blockDim.x);
   }
-  __syncthreads();  // all are there still
+  __syncthreads();  // nobody has exited yet
   take_part<Predicated>(b, Lanes ? threadIdx.x : threadIdx.x / 32, Lanes || threadIdx.x % 32 == 0, barrier);
 }
 
-// Two clusters of as many blocks as there are participants; the first guards.
+// The kernel for the blocks of a cluster: two clusters with as many blocks as there are participants; the
+// first is the guard.
 template <bool Predicated>
 __global__ void case_of_cluster(gpu_board b) {
   if (blockIdx.x < b.participants) {
@@ -68,8 +69,8 @@ __global__ void case_of_flags(gpu_board b, flags_of_case flags, bool whole_gpus)
 
 __global__ void guard_alone(gpu_board b) { guard(b); }
 
-// Two participants that one thread speaks for. The one who is present waits for what never comes: the guard
-// lets go only once the present are done.
+// One thread stamps for both of two participants. The present one waits for a release that the guard gives
+// only once the present ones are done, so that only the trap of the guard ends this kernel.
 __global__ void spin_alone(gpu_board b) {
   const bool ends = b.how == away::nobody;
   put_stamp(b, b.places[0].arrived);

@@ -5,8 +5,8 @@
 
 namespace mgsync::blocking {
 
-// Says what came of the case and ends the process, at the latest two seconds after the case's bound: a kernel
-// that neither the guard nor its own waits ended goes with the process.
+// Carries out the case, reports it and ends the process, at the latest two seconds after the case's bound. A
+// kernel that neither the guard nor its own time-out ended is ended with the process.
 [[noreturn]] void run_gpu_case(const blocking_case&);
 
 }  // namespace mgsync::blocking

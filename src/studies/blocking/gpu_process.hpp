@@ -1,4 +1,4 @@
-// The process of a case on GPUs: what it says of itself, and how it ends.
+// What the process of a case on GPUs reports about itself, and how it ends.
 #pragma once
 
 #include <string>
@@ -7,20 +7,21 @@
 
 namespace mgsync::blocking {
 
-// Without CUDA's own ending, which may wait for a kernel.
+// Ends the process at once: CUDA's own cleanup might wait for a kernel that hangs.
 [[noreturn]] void end_process();
 [[noreturn]] void waive(const std::string& why);
 
-// 90 of compute capability 9.0.
+// The compute capability as a number: 90 for 9.0.
 int capability_of(int gpu);
-// "CUDA 13.0", by which the program's own kernels were compiled.
+// The toolkit that compiled the program's own kernels: "CUDA 13.0".
 std::string toolkit_here();
-// "sm_90": the code of `kernel`, as it was loaded here: native, or compiled from PTX by the driver.
+// The architecture of the code of `kernel` as it was loaded here, native or compiled from PTX by the driver:
+// "sm_90".
 std::string architecture_of(const void* kernel);
-// What a verdict belongs to.
+// Reports what the verdict depends on.
 void say_what_it_ran_with(const blocking_case&, const std::string& toolkit, const std::string& architecture);
 
-// Part 1, of the lanes of a warp. Ends the process.
+// Carries out part 1 for the lanes of a warp, and ends the process.
 [[noreturn]] void run_lane_rounds(const blocking_case&);
 
 }  // namespace mgsync::blocking

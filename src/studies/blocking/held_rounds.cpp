@@ -8,7 +8,7 @@
 namespace mgsync::blocking {
 namespace {
 
-constexpr std::int64_t stair_ns = 5000;  // between one participant and the next
+constexpr std::int64_t stair_ns = 5000;  // delay between one participant and the next
 constexpr std::size_t words_per_line = algorithm::line_bytes / sizeof(std::uint32_t);
 
 enum kind { begin_held, end_held, begin_control, end_control };
@@ -18,7 +18,7 @@ std::int64_t& stamp_of(const blocking_case& c, unsigned participants, const held
   return m.stamp[(std::size_t{which} * c.rounds + round) * participants + who];
 }
 
-// A staircase whose first step moves from round to round.
+// Spins so that participants arrive one after the other, beginning with another one in each round.
 void climb(unsigned me, unsigned participants, std::uint64_t round) {
   const auto until = now_ns() + static_cast<std::int64_t>((me + round) % participants) * stair_ns;
   while (now_ns() < until) {}
@@ -38,7 +38,8 @@ std::uint64_t violations_of(const blocking_case& c, unsigned participants, const
   return found;
 }
 
-// One round's stamps, from the first on: one from the middle whose staircase goes up.
+// The stamps of one round, from its first stamp on: of a round from the middle in which participants arrive
+// in ascending order.
 void one_round(const blocking_case& c, unsigned participants, const held_memory& m, kind begin, kind end,
                std::vector<double>& begins, std::vector<double>& ends) {
   unsigned round = c.rounds / 2;

@@ -1,4 +1,5 @@
-// The cases whose participants are threads, members of an OpenMP team, and ranks. Each ends its process.
+// The cases whose participants are threads, members of an OpenMP team, and ranks. Each function ends its
+// process.
 #pragma once
 
 #include "src/studies/blocking/blocking_case.hpp"
@@ -7,7 +8,7 @@ namespace mgsync::blocking {
 
 [[noreturn]] void run_thread_case(const blocking_case&);
 [[noreturn]] void run_openmp_case(const blocking_case&);
-// Under an MPI launcher; where MPI is built in.
+// To be run under an MPI launcher; builds with MPI only.
 [[noreturn]] void run_rank_case(const blocking_case&);
 
 }  // namespace mgsync::blocking

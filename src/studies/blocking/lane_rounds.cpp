@@ -24,14 +24,15 @@ struct rounds_seen {
   std::vector<long long> begin, end;
 };
 
-// So many rounds in all, over as many warps as the GPU holds at eight a SM, in one launch that guards itself.
+// Runs the rounds over as many warps as the GPU holds at eight per SM, in one launch, whose first block is
+// the guard.
 rounds_seen carry_out_rounds(const blocking_case& c, bool with_barrier, std::uint64_t& rounds) {
   const int gpu = c.gpus.front();
   const void* kernel = kernel_of_lane_rounds(c.method, with_barrier);
   const auto warps = static_cast<unsigned>(8 * cuda::sm_count(gpu) - 1);
   const auto each = std::max(1u, (c.rounds + warps - 1) / warps);
   rounds = std::uint64_t{each} * warps;
-  // Never given back: after a trap nothing can be, and the process ends.
+  // Never freed: after a trap CUDA can free nothing, and the process ends.
   static std::vector<cuda::memory> kept;
   kept.push_back(cuda::memory::on_gpu(gpu, 3 * sizeof(unsigned long long)));
   auto* first = kept.back().as<unsigned long long>();
@@ -98,7 +99,7 @@ void run_lane_rounds(const blocking_case& c) {
   holding h;
   h.unit = "cycles";
   const auto control = carry_out_rounds(c, false, h.control_rounds),
-             held = carry_out_rounds(c, true, h.rounds);  // which may hang
+             held = carry_out_rounds(c, true, h.rounds);  // this may hang
   h.violations = held.violations;
   h.wrong_data = held.wrong;
   h.control_violations = control.violations;

@@ -13,13 +13,13 @@ namespace cg = cooperative_groups;
 constexpr unsigned whole_warp = 0xffffffffu;
 using block_barrier = cuda::barrier<cuda::thread_scope_block>;
 
-// What a lane sees of the others. Methods whose answer is a value are judged by the value: they order no
-// memory.
+// What a lane can see of the others. Methods that return a value are judged by this value, since they order
+// no memory.
 struct lane_view {
   unsigned lane;
   unsigned round;
   volatile unsigned* slots;  // one for each lane
-  block_barrier* counted;    // for 32
+  block_barrier* counted;    // a barrier that counts 32 arrivals
 };
 __device__ bool slots_are_wrong(const lane_view& v) {
   bool wrong = false;
@@ -79,7 +79,7 @@ struct holds_redux {
 #if __CUDA_ARCH__ >= 800
     return __reduce_add_sync(whole_warp, v.round + v.lane) != 32 * v.round + 496;
 #else
-    return v.lane < 32;  // never launched there: no such instruction
+    return v.lane < 32;  // never launched there: the instruction does not exist
 #endif
   }
 };
@@ -92,7 +92,7 @@ struct lane_stamps {
   bool wrong;
 };
 
-// One branch for each lane: the number in it keeps the compiler from making one of several.
+// A branch of its own for each lane: its number in the code keeps the compiler from merging the branches.
 template <class Method, unsigned Lane>
 __device__ __forceinline__ void in_its_branch(const lane_view& v, unsigned delay, lane_stamps& s) {
   if constexpr (Lane < 32) {
@@ -135,7 +135,7 @@ __global__ void rounds_of_lanes(lane_rounds a) {
     if (threadIdx.x == 0) guard_rounds(a);
     return;
   }
-  constexpr unsigned stair_cycles = 200;  // of the round that is shown
+  constexpr unsigned stair_cycles = 200;  // in the round whose stamps are kept
   __shared__ unsigned slots[2][32];
   __shared__ alignas(block_barrier) unsigned char barrier_memory[sizeof(block_barrier)];
   auto* const counted = reinterpret_cast<block_barrier*>(barrier_memory);

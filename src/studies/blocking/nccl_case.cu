@@ -10,7 +10,7 @@
 namespace mgsync::blocking {
 namespace {
 
-// Two barriers: the one where all meet, and another to which nobody comes but whoever waits elsewhere.
+// Two barriers: the one under test, and another, to which only those come who wait elsewhere.
 constexpr unsigned here = 0, elsewhere = 1;
 using lsa_session = ncclLsaBarrierSession<ncclCoopCta>;
 
@@ -34,7 +34,7 @@ __global__ void case_of_nccl(gpu_board b, ncclDevComm communicator, unsigned gpu
 }
 
 std::vector<ncclDevComm>& prepared() {
-  static std::vector<ncclDevComm> all;  // never given back: the process ends with the case
+  static std::vector<ncclDevComm> all;  // never freed: the process ends with the case
   return all;
 }
 

@@ -10,10 +10,11 @@
 
 namespace mgsync::blocking {
 
-// Makes what the kernels need, once, before anything runs on the GPUs. Empty, or why it cannot be.
+// Makes what the kernels need; called once, before anything runs on the GPUs. Returns why that failed, or
+// nothing.
 std::string prepare_nccl(const std::vector<int>& gpus);
 const void* kernel_of_nccl(bool predicated);
-// On the calling thread's GPU, which is the `index`-th that was prepared.
+// Launches the case on the calling thread's GPU, which must be the `index`-th that was prepared.
 void launch_nccl(const gpu_board&, unsigned index, bool predicated, unsigned threads, cudaStream_t);
 
 }  // namespace mgsync::blocking

@@ -28,7 +28,7 @@ class mpi_meeting final : public meeting {
   MPI_Comm here_ = MPI_COMM_NULL, elsewhere_ = MPI_COMM_NULL;
 };
 
-// What all ranks of this host share, in one window on rank 0.
+// What all ranks of this host share, in one MPI window that rank 0 allocates.
 struct rank_memory {
   case_board* board;
   std::uint32_t *flags, *line, *slots, *wrong;
@@ -74,7 +74,7 @@ rank_memory make_memory(const blocking_case& c, int rank, unsigned ranks, std::s
   return m;
 }
 
-// Says what only this rank knows, then ends it: one that hangs in MPI cannot.
+// Reports what only this rank knows, and ends its process, since MPI_Finalize would hang.
 [[noreturn]] void end_rank(const case_run& run, unsigned me, const std::string& ended) {
   if (run.board->places[me].gave_up.load() != 0)
     for (const unsigned who : run.barrier->named(me)) say_line(fmt::format("named {}", who));
@@ -130,8 +130,8 @@ void run_rank_case(const blocking_case& c) {
   auto& mine = memory.board->places[me];
   mine.done.store(now_ns());
   if (mine.gave_up.load() != 0 || c.how == absence::elsewhere)
-    std::this_thread::sleep_for(std::chrono::hours(1));  // the watcher ends it
-  // All that lasts is said before MPI ends: it may close what this process writes to.
+    std::this_thread::sleep_for(std::chrono::hours(1));  // until the watcher ends the process
+  // Everything must be reported before MPI_Finalize, which may close the stdout of this process.
   if (me == 0) say_line("ended itself");
   MPI_Finalize();
   _exit(0);

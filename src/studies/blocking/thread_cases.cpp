@@ -44,7 +44,7 @@ class posix_meeting final : public meeting {
   pthread_barrier_t here_{}, elsewhere_{};
 };
 
-// The team is the innermost one, and its barrier is one object wherever the code names it.
+// The barrier of the innermost OpenMP team, which is one object wherever it stands in the code.
 class team_meeting final : public meeting {
  public:
   bool meet(unsigned) override {
@@ -56,7 +56,7 @@ class team_meeting final : public meeting {
   }
 };
 
-// What lives until the process ends: threads that hang use it.
+// What must live until the process ends, since threads that hang still use it.
 struct shared {
   std::unique_ptr<case_board> board = std::make_unique<case_board>();
   std::vector<std::uint32_t> flags, line_flags, slots;
@@ -98,7 +98,8 @@ void say_board(const case_run& run) {
   }
 }
 
-// Watches from a thread of its own, since a participant may be the process's first thread; ends the process.
+// Starts a watcher that ends the process. It has a thread of its own, since the main thread may be a
+// participant.
 void end_when_over(const case_run& run) {
   std::thread([run] {
     const auto ended = watch(run);
@@ -118,7 +119,7 @@ void end_when_over(const case_run& run) {
   _exit(0);
 }
 
-// The work of participant i, in rounds or once.
+// Carries out what participant `i` does, in rounds (part 1) or once.
 void work_of(const case_run& run, shared& all, unsigned i) {
   if (run.asked->rounds > 0)
     return take_rounds(*run.asked, run.participants, i, *all.barrier, *all.line, all.held);

@@ -11,7 +11,7 @@ namespace mgsync::blocking {
 namespace {
 
 struct prepared {
-  std::vector<CUfunction> kernels;  // one for each GPU; never given back: the process ends with the case
+  std::vector<CUfunction> kernels;  // by GPU; never unloaded: the process ends with the case
   vendor_code code;
 };
 prepared& all() {
@@ -65,7 +65,7 @@ vendor_code what_vendor_has() { return all().code; }
 
 void launch_vendor(const gpu_board& board, bool whole_gpus, unsigned blocks, unsigned threads,
                    const std::vector<cudaStream_t>& streams) {
-  // The declaration is deprecated, the call is not gone.
+  // cuda.h marks the declaration as deprecated, but the driver still has the function.
   using launch_function = CUresult (*)(CUDA_LAUNCH_PARAMS*, unsigned, unsigned);
   const auto launch = cuda::driver_function<launch_function>("cuLaunchCooperativeKernelMultiDevice");
   auto b = board;

@@ -1,4 +1,4 @@
-// The vendor's multi-grid barrier, from which some are absent. Compiled on its own by an nvcc older than 13
+// NVIDIA's multi-grid barrier, from which some are absent. Compiled separately by an nvcc older than 13
 // (C++17, -rdc=true, device-linked with cudadevrt) into the cubin that vendor_case.cpp loads; no part of the
 // program itself.
 #include <cooperative_groups.h>
